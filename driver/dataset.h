@@ -1,0 +1,69 @@
+#ifndef NORMSWEEP_DRIVER_DATASET_H
+#define NORMSWEEP_DRIVER_DATASET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "driver/sweep.h"
+#include "model/error.h"
+#include "worker/train.h"
+
+/*
+ * The dataset is the ledger of a sweep: a CDF-5 file laid out and filled whole before it gets its name, then
+ * written in place; see dataset.c for the order of writes that lets it survive a crash at any moment.
+ */
+struct dataset;
+
+/* What a start of the program says of itself: one row of the session table. */
+struct session {
+    const char *version, *commit, *compiler, *blas, *blas_kernel, *vector_level, *mpi, *host;
+};
+
+/* How an existing output may be met. */
+struct dataset_options {
+    bool fresh; /* rename an existing file to OUT.nc.old and begin anew */
+    bool retry_failed; /* make failed runs pending */
+};
+
+/*
+ * Opens the sweep's output for writing: creates it, or carries on with a file that holds the same sweep, or
+ * extends one whose axes have gained values (written anew beside it, synced, renamed; finished runs kept).
+ * Running cells become pending. On failure -1: ERROR_INPUT for an output that cannot be written, is no
+ * dataset of this program, or holds a sweep that differs (every differing key named), ERROR_ENVIRONMENT for
+ * I/O.
+ */
+int dataset_open(struct dataset **dataset, const char *path, const struct sweep *sweep,
+    const struct corpus *corpus, const struct session *session, const struct dataset_options *options,
+    struct error *error);
+
+/* Syncs and closes; takes NULL. */
+int dataset_close(struct dataset *dataset, struct error *error);
+
+/* The outcome of every cell [sweep->cells], kept up to date by the calls below. Borrowed. */
+const signed char *dataset_outcomes(const struct dataset *dataset);
+
+/* A run has been handed out: outcome running, session, host, attempts + 1. Visible at the next flush, no
+ * sync. */
+int dataset_start(struct dataset *dataset, int64_t cell, const char *host, struct error *error);
+
+/* A row of measurements (metric_row_size of the run's layers) or a part of it: `count` values from `offset`
+ * on. */
+int dataset_row(struct dataset *dataset, int64_t cell, int64_t step, const double *values, size_t offset,
+    size_t count, struct error *error);
+
+/* How a run ended. Kept until dataset_commit, which makes all such results durable with two syncs. */
+int dataset_result(struct dataset *dataset, int64_t cell, const struct result *result, struct error *error);
+
+/* A running run is given up and will start anew: outcome pending. */
+int dataset_return(struct dataset *dataset, int64_t cell, struct error *error);
+
+/* Lets readers see what was written (no sync); to be called at least every 2 s. */
+int dataset_flush(struct dataset *dataset, struct error *error);
+
+/* Values, sync, outcomes, sync. A result is kept for good once this has returned 0. */
+int dataset_commit(struct dataset *dataset, struct error *error);
+
+/* Bytes that the dataset of a sweep will take. */
+double dataset_size(const struct sweep *sweep, const struct corpus *corpus);
+
+#endif

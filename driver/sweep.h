@@ -1,0 +1,88 @@
+#ifndef NORMSWEEP_DRIVER_SWEEP_H
+#define NORMSWEEP_DRIVER_SWEEP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/corpus.h"
+#include "model/error.h"
+#include "worker/measure.h"
+#include "worker/run.h"
+
+/* A place in the sweep file, from 1; line 0: not from the file (a --set or a default). */
+struct place {
+    int line, column;
+};
+
+/*
+ * One axis of the grid: one parameter, or the several of a `together` axis that move as one.
+ */
+struct axis {
+    char *name; /* the parameter's key, or the together axis's own name */
+    int64_t length;
+    char **label; /* [length], together axes alone; NULL otherwise */
+    int64_t param_count; /* 1 for a plain axis */
+    const struct param **param; /* [param_count] */
+    union param_value *value; /* [param_count][length] */
+    struct place place;
+};
+
+/* A sweep file, read, checked and laid out as a grid. Plain data once loaded. */
+struct sweep {
+    char *path; /* as given: the prefix of every message */
+    char *text; /* the whole YAML text, as read */
+    char *title, *output; /* output: resolved against the current directory */
+    struct run base; /* every parameter that is no axis */
+    struct corpus_source source; /* paths resolved against the file's folder; owned by the sweep */
+    char *train_path, *valid_path;
+    struct measure measure;
+    double checkpoint_minutes;
+    int64_t axis_count;
+    struct axis *axis; /* in the order of the file */
+    int64_t cells; /* the product of the axes' lengths */
+    struct sweep_skip *skip; /* opaque */
+    int64_t skip_count;
+    struct sweep_places *places; /* opaque: where each key stands */
+};
+
+/*
+ * Reads a sweep file and the `--set key=value` settings laid over it, and checks all that can be known
+ * without the texts. On failure -1, nothing held, and one line "sweep.yaml:12:18: weight_decay: -0.1 is below
+ * 0" in error.
+ */
+int sweep_load(struct sweep *sweep, const char *path, const char *const *settings, int setting_count,
+    struct error *error);
+
+/* The same from memory: `name` stands in messages, `folder` is what paths are relative to. For tests and the
+ * fuzzer. */
+int sweep_parse(struct sweep *sweep, const char *name, const char *folder, const char *text, size_t size,
+    const char *const *settings, int setting_count, struct error *error);
+
+void sweep_release(struct sweep *sweep);
+
+/*
+ * Loads the corpus and checks every cell that is not skipped against it (a text shorter than one batch, ...).
+ * On failure -1 with the place of the key at fault.
+ */
+int sweep_load_corpus(const struct sweep *sweep, struct corpus *corpus, struct error *error);
+
+/* Cell `cell` of the grid, row-major, the file's first axis outermost: its indices [axis_count], its run, is
+ * it left out? */
+void sweep_indices(const struct sweep *sweep, int64_t cell, int64_t *index);
+void sweep_cell(const struct sweep *sweep, int64_t cell, struct run *run);
+bool sweep_skips(const struct sweep *sweep, int64_t cell);
+
+/*
+ * The steps of the dataset's `step` coordinate: the sorted union of the rows of all cells not skipped.
+ * Allocated, the caller's to free; the count in *count.
+ */
+int64_t *sweep_steps(const struct sweep *sweep, const struct corpus *corpus, int64_t *count);
+
+/*
+ * The digest of one run: its parameters, the corpus's content, measure and validate. Two runs of equal digest
+ * give equal numbers (under one BLAS kernel and vector level).
+ */
+void sweep_run_digest(
+    const struct sweep *sweep, const struct corpus *corpus, const struct run *run, struct digest *digest);
+
+#endif

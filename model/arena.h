@@ -1,0 +1,24 @@
+#ifndef NORMSWEEP_MODEL_ARENA_H
+#define NORMSWEEP_MODEL_ARENA_H
+
+#include <stddef.h>
+
+/*
+ * All memory of one run, taken once. A layout function is walked twice: over an arena without memory it only
+ * counts, so that a plan knows the exact size before anything is allocated; over one with memory it hands out
+ * the same pieces.
+ */
+struct arena {
+    char *base; /* NULL while counting */
+    size_t used, size;
+};
+
+/* Memory of `size` bytes, zeroed, in huge pages where the system has them; 0 or -1 (no memory). */
+int arena_init(struct arena *arena, size_t size);
+void arena_release(struct arena *arena);
+
+/* The next `count` items of `size` bytes, aligned to 64; NULL while counting. Taking past the end aborts: a
+ * layout bug. */
+void *arena_take(struct arena *arena, size_t count, size_t size);
+
+#endif

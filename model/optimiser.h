@@ -1,0 +1,68 @@
+#ifndef NORMSWEEP_MODEL_OPTIMISER_H
+#define NORMSWEEP_MODEL_OPTIMISER_H
+
+#include <stdint.h>
+
+#include "model/arena.h"
+#include "model/scalar.h"
+#include "model/transformer.h"
+
+enum optimiser_kind {
+    OPTIMISER_ADAMW,
+    OPTIMISER_ADAM,
+    OPTIMISER_SGD,
+    OPTIMISER_NORMALIZED_SGD,
+    OPTIMISER_ADAFACTOR
+};
+enum decay { DECAY_FUSED, DECAY_FACTOR };
+enum schedule_kind { SCHEDULE_CONSTANT, SCHEDULE_LINEAR, SCHEDULE_INVERSE_SQRT };
+
+/* PROTOCOL 3. */
+struct schedule {
+    enum schedule_kind kind;
+    double learning_rate;
+    int64_t start; /* t0 */
+    int64_t warmup_steps; /* 0: none */
+    int64_t last_step; /* t_end */
+};
+
+/* The learning rate of step t = 1 .. t_end. */
+double schedule_rate(const struct schedule *schedule, int64_t step);
+
+struct optimiser_options {
+    enum optimiser_kind kind;
+    enum decay decay; /* adamw: how the decay is rounded */
+    double weight_decay, beta1, beta2, epsilon, momentum;
+    double gradient_clip; /* 0: none */
+};
+
+/* An optimiser over one weight layout, with its state planes. */
+struct optimiser {
+    struct optimiser_options options;
+    const struct weight_layout *layout; /* borrowed */
+    scalar *first; /* [layout->size] first moment or momentum, where the kind has one */
+    scalar *second; /* second moment: a plane, or adafactor's factors */
+    scalar *scratch; /* adafactor: one tensor's update */
+};
+
+void optimiser_layout(struct optimiser *optimiser, const struct optimiser_options *options,
+    const struct weight_layout *layout, struct arena *arena);
+
+/*
+ * One step theta += delta with step number t (from 1) and learning rate eta. `gradient` is used as scratch:
+ * clipping scales it in place.
+ */
+void optimiser_step(
+    struct optimiser *optimiser, scalar *weights, scalar *gradient, int64_t step, double rate);
+
+/*
+ * u of PROTOCOL 4 for one tensor [tensor->size]: the step that optimiser_step would take from the same state
+ * without weight decay, over -eta. `scale` is the clipping factor (optimiser_clip). Changes no state.
+ */
+void optimiser_direction(const struct optimiser *optimiser, const struct tensor *tensor,
+    const scalar *weights, const scalar *gradient, double scale, int64_t step, scalar *direction);
+
+/* The factor that clipping multiplies the gradient by: min(1, clip / (|g| + 1e-6)), 1 without clipping. */
+double optimiser_clip(const struct optimiser *optimiser, const scalar *gradient);
+
+#endif
