@@ -21,12 +21,20 @@ struct corpus_source {
     const char *valid_path; /* NULL: no validation, valid_loss is NaN. Borrowed */
 };
 
-/* One text as token ids, the end-of-line token after each line, and the lines that are sequences. */
+/* A line that is a sequence: tokens[first .. first+words-1], and the end-of-line token at first+words. */
+struct line {
+    int64_t first, words; /* words >= 1 */
+};
+
+/*
+ * One text as token ids, the end-of-line token after each line, empty ones too, and the lines that are
+ * sequences: not empty, ended, and no headings. Flat arrays without pointers into each other.
+ */
 struct text {
     int64_t token_count;
-    int32_t *tokens;
-    int64_t line_count; /* non-empty lines that are no headings */
-    int64_t *line; /* [line_count] index of a line's first token; the line ends with end_of_line */
+    int32_t *tokens; /* [token_count] */
+    int64_t line_count;
+    struct line *line; /* [line_count] ascending */
 };
 
 struct corpus {
@@ -34,8 +42,7 @@ struct corpus {
     int32_t end_of_line; /* <eos>, the last word; '\n' for bytes */
     struct text train;
     struct text valid; /* token_count 0: none */
-    struct digest
-        digest; /* of the source's kind and parameters, or of the content of the files; not of their paths */
+    struct digest digest; /* of the kind and its parameters or the content of the files; not of their paths */
 };
 
 /* A failure's `file` names which of the two texts is at fault, for the line of the sweep file that names it.
@@ -45,7 +52,15 @@ enum corpus_fault { CORPUS_FAULT_SOURCE, CORPUS_FAULT_TRAIN, CORPUS_FAULT_VALID 
 /*
  * Reads or draws the whole corpus. On failure -1, nothing held, *fault says what is at fault and error says
  * "<path>: why" or "<path>:<line>: why" (no such file; empty; a NUL byte; a word outside a vocabulary without
- * <unk>).
+ * <unk>), or "<parameter>: why" for a built-in kind.
+ *
+ * text: words are separated by ASCII white space; the vocabulary is the training text's, in order of first
+ * appearance, and <eos>. A word "<eos>" in a text is that same token, wherever it stands. A word outside the
+ * vocabulary becomes <unk>. Headings are lines whose first word begins with '='.
+ * bytes: any file; every byte is a token and the newline ends a line (one is added to a last line without).
+ * Bytes have no headings: '=' is a byte like any other.
+ * Built-in kinds: `tokens` training tokens and max(tokens / 10, 32768) others for validation. The last line
+ * may be cut off: then it is in the stream but no sequence of its own.
  */
 int corpus_load(
     struct corpus *corpus, const struct corpus_source *source, enum corpus_fault *fault, struct error *error);
@@ -59,8 +74,8 @@ int64_t text_sequences(const struct text *text, enum sequences sequences, int64_
  * Sequence `index`: inputs are tokens[0 .. n-1], targets tokens[1 .. n], borrowed from the text; returns n, 1
  * <= n <= T.
  */
-int64_t text_sequence(const struct text *text, enum sequences sequences, int64_t context, int32_t end_of_line,
-    int64_t index, const int32_t **tokens);
+int64_t text_sequence(const struct text *text, enum sequences sequences, int64_t context, int64_t index,
+    const int32_t **tokens);
 
 /*
  * The order of an epoch's sequences: a permutation of 0 .. count-1, a function of (seed, epoch) alone. Fisher
@@ -72,9 +87,9 @@ void epoch_permutation(int64_t *order, int64_t count, int64_t seed, int64_t epoc
 double corpus_entropy_rate(const struct corpus_source *source);
 
 /*
- * The source's own mean log loss, -log P(token | the tokens before it in its sequence's text), on each token
- * that `text` predicts after its first: loss[i] belongs to tokens[i], i = 1 .. token_count-1. markov alone;
- * -1 for others.
+ * The markov source's own log loss on `text`: loss[i] = -log P(tokens[i] | tokens[i-1]), i = 1 ..
+ * token_count-1, infinite where the source cannot go; loss[0] is left alone. -1 for other kinds, tokens
+ * outside the vocabulary, and without memory.
  */
 int corpus_source_loss(const struct corpus_source *source, const struct text *text, double *loss);
 
