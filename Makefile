@@ -9,12 +9,17 @@ WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-proto
 release = -O3 -g
 debug = -Og -g3
 san = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
-CFLAGS_ALL = -std=c11 -D_GNU_SOURCE $($(VARIANT)) $(WARNINGS) -fopenmp-simd -I. $(CBLAS) $(NETCDF) $(YAML) $(CFLAGS)
+CFLAGS_ALL = -std=c11 -D_GNU_SOURCE $($(VARIANT)) $(WARNINGS) -fopenmp-simd -fno-math-errno -fno-trapping-math -I. $(CBLAS) $(NETCDF) $(YAML) $(CFLAGS)
 LIBS = $(CBLAS) $(NETCDF) $(YAML) -lm -lpthread
 OUT = build/$(VARIANT)
-SOURCES = $(wildcard model/*.c worker/*.c driver/*.c)
-LIBRARY = $(filter-out driver/main.c,$(SOURCES))
-TESTS = $(wildcard tests/*.c)
+SOURCES = $(filter-out model/kernels.c,$(wildcard model/*.c worker/*.c driver/*.c))
+LEVELS = baseline avx2 avx512
+flags_baseline =
+flags_avx2 = -mavx2 -mfma
+flags_avx512 = -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mprefer-vector-width=512
+KERNELS = $(LEVELS:%=model/kernels-%.c)
+LIBRARY = $(filter-out driver/main.c,$(SOURCES)) $(KERNELS)
+TESTS = $(wildcard tests/test_*.c)
 
 all: build/normsweep
 
@@ -25,9 +30,16 @@ $(OUT)/double/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) -DSCALAR_DOUBLE -MMD -MP -c $< -o $@
 
-build/normsweep: $(SOURCES:%.c=$(OUT)/float/%.o)
+$(OUT)/float/model/kernels-%.o: model/kernels.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) -ffp-contract=fast -DKERNELS_LEVEL=$* $(flags_$*) -MMD -MP -c $< -o $@
+$(OUT)/double/model/kernels-%.o: model/kernels.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) -DSCALAR_DOUBLE -ffp-contract=fast -DKERNELS_LEVEL=$* $(flags_$*) -MMD -MP -c $< -o $@
+
+build/normsweep: $(KERNELS:%.c=$(OUT)/float/%.o) $(SOURCES:%.c=$(OUT)/float/%.o)
 	$(CC) $($(VARIANT)) $^ $(LIBS) -o $@
-build/normsweep-double: $(SOURCES:%.c=$(OUT)/double/%.o)
+build/normsweep-double: $(KERNELS:%.c=$(OUT)/double/%.o) $(SOURCES:%.c=$(OUT)/double/%.o)
 	$(CC) $($(VARIANT)) $^ $(LIBS) -o $@
 
 

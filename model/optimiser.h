@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "model/arena.h"
+#include "model/kernels.h"
 #include "model/scalar.h"
 #include "model/transformer.h"
 
@@ -40,29 +41,29 @@ struct optimiser_options {
 struct optimiser {
     struct optimiser_options options;
     const struct weight_layout *layout; /* borrowed */
+    const struct kernels *kernels;
     scalar *first; /* [layout->size] first moment or momentum, where the kind has one */
     scalar *second; /* second moment: a plane, or adafactor's factors */
-    scalar *scratch; /* adafactor: one tensor's update */
+    scalar *scratch; /* [2 * layout->largest] one tensor's new state and update, where steps go by tensors */
 };
 
 void optimiser_layout(struct optimiser *optimiser, const struct optimiser_options *options,
     const struct weight_layout *layout, struct arena *arena);
 
 /*
- * One step theta += delta with step number t (from 1) and learning rate eta. `gradient` is used as scratch:
- * clipping scales it in place.
+ * The factor that clipping multiplies a whole gradient by: min(1, clip / (|g| + 1e-6)), 1 without clipping.
  */
-void optimiser_step(
-    struct optimiser *optimiser, scalar *weights, scalar *gradient, int64_t step, double rate);
+double optimiser_clip(const struct optimiser *optimiser, const scalar *gradient);
+
+/* One step theta += delta: number t (from 1), learning rate eta, clipping factor `scale`. */
+void optimiser_step(struct optimiser *optimiser, scalar *weights, const scalar *gradient, double scale,
+    int64_t step, double rate);
 
 /*
- * u of PROTOCOL 4 for one tensor [tensor->size]: the step that optimiser_step would take from the same state
- * without weight decay, over -eta. `scale` is the clipping factor (optimiser_clip). Changes no state.
+ * u for one tensor [tensor->size]: the step that optimiser_step would take from the same state without weight
+ * decay, over -eta. Changes no state. `weights` and `gradient` are whole planes.
  */
 void optimiser_direction(const struct optimiser *optimiser, const struct tensor *tensor,
     const scalar *weights, const scalar *gradient, double scale, int64_t step, scalar *direction);
-
-/* The factor that clipping multiplies the gradient by: min(1, clip / (|g| + 1e-6)), 1 without clipping. */
-double optimiser_clip(const struct optimiser *optimiser, const scalar *gradient);
 
 #endif

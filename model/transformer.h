@@ -32,10 +32,11 @@ struct architecture {
  */
 #define TENSOR_KINDS(X)                                                                                      \
     X(TOKEN, token)                                                                                          \
-    X(POSITION, position) X(Q, q) X(K, k) X(V, v) X(O, o) X(W1, w1) X(W2, w2) X(LN1, ln1) X(LN2, ln2)        \
-        X(Q_BIAS, q_bias) X(K_BIAS, k_bias) X(V_BIAS, v_bias) X(O_BIAS, o_bias) X(W1_BIAS, w1_bias)          \
-            X(W2_BIAS, w2_bias) X(LN1_BIAS, ln1_bias) X(LN2_BIAS, ln2_bias) X(FINAL, final)                  \
-                X(FINAL_BIAS, final_bias) X(OUTPUT, output) X(OUTPUT_BIAS, output_bias)
+    X(POSITION, position)                                                                                    \
+    X(Q, q) X(K, k) X(V, v) X(O, o) X(W1, w1) X(W2, w2) X(LN1, ln1) X(LN2, ln2) X(Q_BIAS, q_bias)            \
+        X(K_BIAS, k_bias) X(V_BIAS, v_bias) X(O_BIAS, o_bias) X(W1_BIAS, w1_bias) X(W2_BIAS, w2_bias)        \
+            X(LN1_BIAS, ln1_bias) X(LN2_BIAS, ln2_bias) X(FINAL, final) X(FINAL_BIAS, final_bias)            \
+                X(OUTPUT, output) X(OUTPUT_BIAS, output_bias)
 
 enum tensor_kind {
 #define X(kind, name) TENSOR_##kind,
@@ -59,7 +60,7 @@ struct tensor {
 /* Where every tensor lies in a plane of `size` scalars (weights, gradients and each moment share the layout).
  */
 struct weight_layout {
-    int64_t size;
+    int64_t size, largest; /* of the plane, of its largest tensor */
     int64_t layers_begin, layers_end; /* the range of param_norm */
     int64_t tensor_count;
     struct tensor *tensor; /* [tensor_count], in memory order: absent tensors are listed with size 0 */

@@ -1,0 +1,43 @@
+#ifndef NORMSWEEP_MODEL_ATTENTION_H
+#define NORMSWEEP_MODEL_ATTENTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/arena.h"
+#include "model/kernels.h"
+#include "model/scalar.h"
+
+/* Attention runs over blocks of this many queries at a time; under the causal mask later keys are then left
+ * out. */
+enum { QUERY_BLOCK = 64 };
+
+struct attention_scratch {
+    scalar *weights, *dscores; /* [QUERY_BLOCK, T] each */
+};
+
+void attention_scratch_layout(struct attention_scratch *scratch, int64_t context, struct arena *arena);
+
+/*
+ * Multi-head attention over packed sequences. Scores are q.k/sqrt(D); the causal mask hides later positions,
+ * the multiplicative one multiplies their scores by 0, so that they take part (Merrill et al. 2021, published
+ * code). Attention weights are not kept: the gradient computes them again, which costs little and saves B H
+ * T^2 per layer.
+ */
+struct heads {
+    const struct kernels *kernels;
+    int64_t heads, width; /* H divides C; D = C / H */
+    bool multiplicative;
+    int64_t sequences;
+    const int64_t *start; /* [sequences + 1] */
+    struct attention_scratch scratch;
+};
+
+/* mixed [rows, C] from qkv [rows, 3C] (queries, keys, values side by side, heads side by side within each).
+ */
+void heads_forward(const struct heads *heads, scalar *mixed, const scalar *qkv);
+
+/* dqkv [rows, 3C] overwritten. */
+void heads_gradient(const struct heads *heads, scalar *dqkv, const scalar *dmixed, const scalar *qkv);
+
+#endif

@@ -1,0 +1,218 @@
+#include "model/instruments.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Fits of fewer points than this are NaN. */
+enum { FIT_POINTS = 4 };
+
+void instruments_layout(
+    struct instruments *instruments, const struct weight_layout *layout, int64_t layers, struct arena *arena)
+{
+    size_t size = (size_t)(layout->layers_end - layout->layers_begin);
+
+    *instruments = (struct instruments){
+        .layout = layout,
+        .kernels = kernels_best(),
+        .layers = layers,
+        .kept = arena_take(arena, size, sizeof(scalar)),
+        .direction = arena_take(arena, (size_t)layout->largest, sizeof(scalar)),
+        .kept_square = NAN,
+        .layer_square = arena_take(arena, (size_t)layers, sizeof(double)),
+    };
+}
+
+/* cos(a, b) from a.b, |a|^2 and |b|^2: 0 when either is 0, NaN when either is. */
+static double cosine(double product, double a_square, double b_square)
+{
+    if (a_square == 0 || b_square == 0)
+        return 0;
+    return product / (sqrt(a_square) * sqrt(b_square));
+}
+
+static double square_of(const struct instruments *i, const scalar *weights, const struct tensor *tensor)
+{
+    const scalar *at = weights + tensor->offset;
+    return i->kernels->dot(at, at, tensor->size);
+}
+
+/* Where the parameters of a layer begin in a plane; layer == layers: the end of the last one. */
+static int64_t layer_begin(const struct instruments *i, int64_t layer)
+{
+    int64_t size = (i->layout->layers_end - i->layout->layers_begin) / i->layers;
+    return i->layout->layers_begin + layer * size;
+}
+
+static double measure_layer(struct instruments *i, const scalar *weights, int64_t layer,
+    double *direction_cosine, double *layer_square)
+{
+    int64_t begin = layer_begin(i, layer), size = layer_begin(i, layer + 1) - begin;
+    scalar *kept = i->kept + (begin - i->layout->layers_begin);
+    double square = i->kernels->dot(weights + begin, weights + begin, size);
+    double product = i->kernels->dot(weights + begin, kept, size);
+
+    *direction_cosine = isnan(i->kept_square) ? NAN : cosine(product, square, i->layer_square[layer]);
+    *layer_square = square;
+    memcpy(kept, weights + begin, (size_t)size * sizeof(*kept));
+    return product;
+}
+
+/* The norms of what lies outside the layers, and of every tensor in them. */
+static void measure_tensors(
+    const struct instruments *i, const scalar *weights, struct state_measures *measures, double *tensor_norm)
+{
+    double embedding = 0, output = 0, total = 0;
+
+    for (int64_t t = 0; t < i->layout->tensor_count; t++) {
+        const struct tensor *tensor = &i->layout->tensor[t];
+        double square = square_of(i, weights, tensor);
+        total += square;
+        if (tensor->kind == TENSOR_TOKEN || tensor->kind == TENSOR_POSITION)
+            embedding += square;
+        else if (tensor->kind == TENSOR_OUTPUT || tensor->kind == TENSOR_OUTPUT_BIAS)
+            output += square;
+        else if (tensor->layer >= 0)
+            tensor_norm[tensor->layer * LAYER_TENSOR_COUNT + (int64_t)tensor->kind - LAYER_TENSOR_FIRST] =
+                tensor->size ? sqrt(square) : NAN;
+    }
+    measures->embedding_norm = sqrt(embedding);
+    measures->output_norm = sqrt(output);
+    measures->total_norm = sqrt(total);
+}
+
+void measure_state(struct instruments *i, const scalar *weights, struct state_measures *measures,
+    double *layer_norm, double *layer_direction_cosine, double *tensor_norm)
+{
+    double square = 0, product = 0;
+
+    for (int64_t layer = 0; layer < i->layers; layer++) {
+        double layer_square;
+        product += measure_layer(i, weights, layer, &layer_direction_cosine[layer], &layer_square);
+        square += layer_square;
+        i->layer_square[layer] = layer_square;
+        layer_norm[layer] = sqrt(layer_square);
+    }
+    measure_tensors(i, weights, measures, tensor_norm);
+    measures->param_norm = sqrt(square);
+    measures->direction_cosine = isnan(i->kept_square) ? NAN : cosine(product, square, i->kept_square);
+    i->kept_square = square;
+}
+
+void measure_gradient(struct instruments *i, const struct optimiser *optimiser, const scalar *weights,
+    const scalar *gradient, double clip, int64_t step, struct step_measures *measures)
+{
+    int64_t begin = i->layout->layers_begin, size = i->layout->layers_end - begin;
+    double gradient_square = i->kernels->dot(gradient + begin, gradient + begin, size);
+    double gradient_product = i->kernels->dot(weights + begin, gradient + begin, size);
+    double update_square = 0, update_product = 0;
+
+    for (int64_t t = 0; t < i->layout->tensor_count; t++) {
+        const struct tensor *tensor = &i->layout->tensor[t];
+        if (tensor->layer < 0 || tensor->size == 0)
+            continue;
+        optimiser_direction(optimiser, tensor, weights, gradient, clip, step, i->direction);
+        update_square += i->kernels->dot(i->direction, i->direction, tensor->size);
+        update_product += i->kernels->dot(weights + tensor->offset, i->direction, tensor->size);
+    }
+    measures->grad_norm = sqrt(gradient_square);
+    measures->gradient_alignment = -cosine(gradient_product, i->kept_square, gradient_square);
+    measures->update_norm = sqrt(update_square);
+    measures->update_alignment = -cosine(update_product, i->kept_square, update_square);
+}
+
+void measure_step(struct instruments *i, const scalar *weights, struct step_measures *measures)
+{
+    int64_t begin = i->layout->layers_begin, size = i->layout->layers_end - begin;
+    double square, product;
+    double after = i->kernels->dot(weights + begin, weights + begin, size);
+
+    i->kernels->difference(i->kept, weights + begin, size, &square, &product);
+    measures->step_size = sqrt(square);
+    measures->alignment = cosine(product, i->kept_square, square);
+    measures->balance_error = fabs(after - i->kept_square - (2 * product + square)) / i->kept_square;
+}
+
+/* Least squares of y = a + b x. */
+struct line {
+    double slope, slope_error, r2;
+};
+
+static struct line fit_line(const double *x, const double *y, int64_t count)
+{
+    double n = (double)count, mean_x = 0, mean_y = 0, xx = 0, xy = 0, yy = 0, residual = 0;
+
+    if (count < FIT_POINTS)
+        return (struct line){NAN, NAN, NAN};
+    for (int64_t i = 0; i < count; i++) {
+        mean_x += x[i] / n;
+        mean_y += y[i] / n;
+    }
+    for (int64_t i = 0; i < count; i++) {
+        xx += (x[i] - mean_x) * (x[i] - mean_x);
+        xy += (x[i] - mean_x) * (y[i] - mean_y);
+        yy += (y[i] - mean_y) * (y[i] - mean_y);
+    }
+    double slope = xy / xx;
+    for (int64_t i = 0; i < count; i++) {
+        double rest = y[i] - mean_y - slope * (x[i] - mean_x);
+        residual += rest * rest;
+    }
+    return (struct line){slope, sqrt(residual / (n - 2) / xx), 1 - residual / yy};
+}
+
+/* |theta_t|^2 - |theta_0|^2 ~ t^(2p): half the slope of its log over log t, where it is positive. */
+static void fit_exponent(
+    const int64_t *step, const double *norm, int64_t count, double *x, double *y, struct growth *growth)
+{
+    int64_t points = 0;
+
+    for (int64_t i = 0; i < count; i++) {
+        double gained = (norm[i] - norm[0]) * (norm[i] + norm[0]);
+        if (step[i] > 0 && gained > 0) {
+            x[points] = log((double)step[i]);
+            y[points++] = log(gained);
+        }
+    }
+    struct line line = fit_line(x, y, points);
+    growth->exponent = line.slope / 2;
+    growth->exponent_error = line.slope_error / 2;
+    growth->exponent_r2 = line.r2;
+}
+
+enum abscissa { ROOT, LINEAR, FOURTH_ROOT, EXPONENTIAL };
+
+static double r2_against(
+    enum abscissa kind, const int64_t *step, const double *norm, int64_t count, double *x)
+{
+    double last = (double)step[count - 1];
+
+    for (int64_t i = 0; i < count; i++) {
+        double t = (double)step[i];
+        switch (kind) {
+        case ROOT:
+            x[i] = sqrt(t);
+            break;
+        case LINEAR:
+            x[i] = t;
+            break;
+        case FOURTH_ROOT:
+            x[i] = sqrt(sqrt(t));
+            break;
+        case EXPONENTIAL:
+            x[i] = exp(-t / last);
+            break;
+        }
+    }
+    return fit_line(x, norm, count).r2;
+}
+
+void growth_fit(
+    const int64_t *step, const double *norm, int64_t count, double *scratch, struct growth *growth)
+{
+    growth->norm_growth = norm[count - 1] / norm[0];
+    fit_exponent(step, norm, count, scratch, scratch + count, growth);
+    growth->sqrt_r2 = r2_against(ROOT, step, norm, count, scratch);
+    growth->linear_r2 = r2_against(LINEAR, step, norm, count, scratch);
+    growth->fourth_root_r2 = r2_against(FOURTH_ROOT, step, norm, count, scratch);
+    growth->exponential_r2 = r2_against(EXPONENTIAL, step, norm, count, scratch);
+}

@@ -1,0 +1,45 @@
+/* Which build of kernels.c this processor runs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/kernels.h"
+
+extern const struct kernels kernels_baseline;
+
+#if defined(__x86_64__)
+extern const struct kernels kernels_avx2, kernels_avx512;
+
+static const struct kernels *best_supported(void)
+{
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+        return &kernels_avx512;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        return &kernels_avx2;
+    return &kernels_baseline;
+}
+
+static const struct kernels *const by_level[] = {&kernels_baseline, &kernels_avx2, &kernels_avx512};
+#else
+static const struct kernels *best_supported(void)
+{
+    return &kernels_baseline;
+}
+
+static const struct kernels *const by_level[] = {&kernels_baseline};
+#endif
+
+const struct kernels *kernels_best(void)
+{
+    const struct kernels *best = best_supported();
+    const char *asked = getenv("NORMSWEEP_VECTOR");
+
+    for (size_t i = 0; asked && i < sizeof(by_level) / sizeof(*by_level); i++) {
+        if (strcmp(asked, by_level[i]->level) == 0)
+            return by_level[i];
+        if (by_level[i] == best)
+            break;
+    }
+    return best;
+}

@@ -1,0 +1,488 @@
+/*
+ * The transformer: embeddings, L blocks of attention and feed-forward with LayerNorm in one of three places,
+ * and the output layer with its cross-entropy.
+ *
+ * A block is two sub-layers S, each a struct sublayer with one LayerNorm, and the three arrangements differ
+ * in sublayer_forward and sublayer_gradient alone: post  x' = LN(x + S(x))      pre  x' = x + S(LN(x)) out x'
+ * = x + LN(S(x)) Rows are the tokens of all sequences, packed; matrices are row-major; weights are [out, in].
+ */
+#include "model/transformer.h"
+
+#include <string.h>
+
+#include "model/attention.h"
+#include "model/linear.h"
+
+/*
+ * What the gradient needs of one sub-layer. `norm` holds LN's output under pre and LN's input under post and
+ * out; the other end of LN is `in` or `out`.
+ */
+struct sublayer {
+    scalar *norm; /* [rows, C] */
+    scalar *mean, *scale; /* [rows] of LN */
+    scalar *out; /* [rows, C] the residual stream behind it */
+};
+
+struct block {
+    struct sublayer attention, feedforward;
+    scalar *qkv; /* [rows, 3C] queries, keys, values */
+    scalar *mixed; /* [rows, C] the heads' outputs, before the output projection */
+    scalar *hidden; /* [rows, F] behind the activation */
+    scalar *before; /* [rows, F] before it; gelu alone */
+};
+
+struct activations {
+    const struct kernels *kernels;
+    scalar *embedded; /* [rows, C] x0 */
+    struct block *block; /* [L] */
+    scalar *final, *final_mean, *final_scale; /* final LN: [rows, C], [rows], [rows]; pre alone */
+    int64_t logit_rows;
+    scalar *logits; /* [logit_rows, V] one block of rows at a time */
+    scalar *dstream; /* [rows, C] gradient of the residual stream */
+    scalar *dnorm; /* [rows, C] */
+    scalar *dmixed; /* [rows, C] */
+    scalar *dqkv; /* [rows, 3C] */
+    scalar *dhidden; /* [rows, F] */
+    struct attention_scratch scratch;
+};
+
+/* One pass over a batch. `gradient` is NULL when only the loss is wanted. */
+struct pass {
+    const struct transformer *model;
+    const struct activations *a;
+    const struct batch *batch;
+    const scalar *weights;
+    scalar *gradient;
+};
+
+/* Rows of logits at a time: enough that their products run at full speed, few enough that they stay near the
+ * core. */
+enum { LOGIT_ROWS = 560 };
+
+void batch_layout(struct batch *batch, int64_t sequences, int64_t context, struct arena *arena)
+{
+    size_t rows = (size_t)(sequences * context);
+
+    *batch = (struct batch){
+        .start = arena_take(arena, (size_t)sequences + 1, sizeof(*batch->start)),
+        .tokens = arena_take(arena, rows, sizeof(*batch->tokens)),
+        .target = arena_take(arena, rows, sizeof(*batch->target)),
+    };
+}
+
+static scalar *take(struct arena *arena, int64_t rows, int64_t columns)
+{
+    return arena_take(arena, (size_t)rows * (size_t)columns, sizeof(scalar));
+}
+
+static void sublayer_layout(struct sublayer *sublayer, int64_t rows, int64_t width, struct arena *arena)
+{
+    sublayer->norm = take(arena, rows, width);
+    sublayer->mean = take(arena, rows, 1);
+    sublayer->scale = take(arena, rows, 1);
+    sublayer->out = take(arena, rows, width);
+}
+
+static void block_layout(struct block *block, const struct architecture *a, int64_t rows, struct arena *arena)
+{
+    sublayer_layout(&block->attention, rows, a->width, arena);
+    sublayer_layout(&block->feedforward, rows, a->width, arena);
+    block->qkv = take(arena, rows, 3 * a->width);
+    block->mixed = take(arena, rows, a->width);
+    block->hidden = take(arena, rows, a->feedforward);
+    block->before = a->activation == ACTIVATION_GELU ? take(arena, rows, a->feedforward) : NULL;
+}
+
+void transformer_layout(
+    struct transformer *model, const struct architecture *architecture, int64_t max_rows, struct arena *arena)
+{
+    const struct architecture *c = architecture;
+    struct activations counted = {0}, *a = arena_take(arena, 1, sizeof(*a));
+    struct block *block = arena_take(arena, (size_t)c->layers, sizeof(*block)), one = {0};
+
+    *model = (struct transformer){.architecture = *c, .max_rows = max_rows, .activations = a};
+    weight_layout_init(&model->layout, c, arena);
+    a = a ? a : &counted;
+    a->kernels = kernels_best();
+    a->block = block;
+    a->embedded = take(arena, max_rows, c->width);
+    for (int64_t layer = 0; layer < c->layers; layer++)
+        block_layout(block ? &block[layer] : &one, c, max_rows, arena);
+    if (c->norm_placement == NORM_PRE) {
+        a->final = take(arena, max_rows, c->width);
+        a->final_mean = take(arena, max_rows, 1);
+        a->final_scale = take(arena, max_rows, 1);
+    }
+    a->logit_rows = max_rows < LOGIT_ROWS ? max_rows : LOGIT_ROWS;
+    a->logits = take(arena, a->logit_rows, c->vocabulary);
+    a->dstream = take(arena, max_rows, c->width);
+    a->dnorm = take(arena, max_rows, c->width);
+    a->dmixed = take(arena, max_rows, c->width);
+    a->dqkv = take(arena, max_rows, 3 * c->width);
+    a->dhidden = take(arena, max_rows, c->feedforward);
+    attention_scratch_layout(&a->scratch, c->context, arena);
+}
+
+/* A tensor in a plane; NULL for an absent one, or in a plane that is NULL. */
+static scalar *in_plane(const struct pass *pass, scalar *plane, enum tensor_kind kind, int64_t layer)
+{
+    const struct architecture *c = &pass->model->architecture;
+    const struct tensor *tensor = &pass->model->layout.tensor[tensor_index(c, kind, layer)];
+
+    return plane && tensor->size ? plane + tensor->offset : NULL;
+}
+
+static const scalar *weight(const struct pass *pass, enum tensor_kind kind, int64_t layer)
+{
+    return in_plane(pass, (scalar *)pass->weights, kind, layer);
+}
+
+static scalar *gradient(const struct pass *pass, enum tensor_kind kind, int64_t layer)
+{
+    return in_plane(pass, pass->gradient, kind, layer);
+}
+
+/* A linear layer of the weight list with its bias, and where its gradients go. */
+static struct linear linear_of(const struct pass *pass, enum tensor_kind matrix, enum tensor_kind bias,
+    int64_t layer, int64_t in, int64_t out)
+{
+    return (struct linear){
+        .kernels = pass->a->kernels,
+        .weight = weight(pass, matrix, layer),
+        .bias = weight(pass, bias, layer),
+        .dweight = gradient(pass, matrix, layer),
+        .dbias = gradient(pass, bias, layer),
+        .in = in,
+        .out = out,
+    };
+}
+
+static struct linear qkv_of(const struct pass *pass, int64_t layer)
+{
+    int64_t width = pass->model->architecture.width;
+    return linear_of(pass, TENSOR_Q, TENSOR_Q_BIAS, layer, width, 3 * width); /* k and v lie behind q */
+}
+
+static struct linear projection_of(const struct pass *pass, int64_t layer)
+{
+    int64_t width = pass->model->architecture.width;
+    return linear_of(pass, TENSOR_O, TENSOR_O_BIAS, layer, width, width);
+}
+
+static struct linear w1_of(const struct pass *pass, int64_t layer)
+{
+    const struct architecture *c = &pass->model->architecture;
+    return linear_of(pass, TENSOR_W1, TENSOR_W1_BIAS, layer, c->width, c->feedforward);
+}
+
+static struct linear w2_of(const struct pass *pass, int64_t layer)
+{
+    const struct architecture *c = &pass->model->architecture;
+    return linear_of(pass, TENSOR_W2, TENSOR_W2_BIAS, layer, c->feedforward, c->width);
+}
+
+static struct linear output_of(const struct pass *pass)
+{
+    const struct architecture *c = &pass->model->architecture;
+    enum tensor_kind matrix = c->tied ? TENSOR_TOKEN : TENSOR_OUTPUT;
+    return linear_of(pass, matrix, TENSOR_OUTPUT_BIAS, 0, c->width, c->vocabulary);
+}
+
+static struct heads heads_of(const struct pass *pass)
+{
+    const struct architecture *c = &pass->model->architecture;
+
+    return (struct heads){
+        .kernels = pass->a->kernels,
+        .heads = c->heads,
+        .width = c->width,
+        .multiplicative = c->attention_mask == MASK_MULTIPLICATIVE,
+        .sequences = pass->batch->sequences,
+        .start = pass->batch->start,
+        .scratch = pass->a->scratch,
+    };
+}
+
+/* S of a sub-layer: out = residual + S(in), residual may be NULL. */
+typedef void sublayer_function(
+    const struct pass *pass, int64_t layer, scalar *out, const scalar *in, const scalar *residual);
+
+/* Its gradient: din (added to if `add`) from dout; din may be dout. */
+typedef void sublayer_gradient_function(
+    const struct pass *pass, int64_t layer, scalar *din, scalar *dout, const scalar *in, bool add);
+
+static void attention_forward(
+    const struct pass *pass, int64_t layer, scalar *out, const scalar *in, const scalar *residual)
+{
+    const struct block *block = &pass->a->block[layer];
+    struct linear qkv = qkv_of(pass, layer), projection = projection_of(pass, layer);
+    struct heads heads = heads_of(pass);
+    int64_t rows = pass->batch->rows;
+
+    linear_forward(&qkv, block->qkv, in, NULL, rows);
+    heads_forward(&heads, block->mixed, block->qkv);
+    linear_forward(&projection, out, block->mixed, residual, rows);
+}
+
+static void attention_gradient(
+    const struct pass *pass, int64_t layer, scalar *din, scalar *dout, const scalar *in, bool add)
+{
+    const struct activations *a = pass->a;
+    const struct block *block = &a->block[layer];
+    struct linear qkv = qkv_of(pass, layer), projection = projection_of(pass, layer);
+    struct heads heads = heads_of(pass);
+    int64_t rows = pass->batch->rows, width = pass->model->architecture.width;
+
+    linear_gradient(&projection, a->dmixed, dout, block->mixed, rows, false);
+    heads_gradient(&heads, a->dqkv, a->dmixed, block->qkv);
+    linear_gradient(&qkv, din, a->dqkv, in, rows, add);
+    /* A constant added to every key of a head changes no softmax: the sum is 0, and what rounding leaves of
+     * it would be blown up by optimisers that normalise. With the multiplicative mask it does change the
+     * scores. */
+    if (qkv.dbias && !heads.multiplicative)
+        memset(qkv.dbias + width, 0, (size_t)width * sizeof(*qkv.dbias));
+}
+
+static void feedforward_forward(
+    const struct pass *pass, int64_t layer, scalar *out, const scalar *in, const scalar *residual)
+{
+    const struct block *block = &pass->a->block[layer];
+    struct linear w1 = w1_of(pass, layer), w2 = w2_of(pass, layer);
+    int64_t rows = pass->batch->rows, count = rows * w1.out;
+
+    if (pass->model->architecture.activation == ACTIVATION_GELU) {
+        linear_forward(&w1, block->before, in, NULL, rows);
+        pass->a->kernels->gelu(block->hidden, block->before, count);
+    } else {
+        linear_forward(&w1, block->hidden, in, NULL, rows);
+        pass->a->kernels->relu(block->hidden, count);
+    }
+    linear_forward(&w2, out, block->hidden, residual, rows);
+}
+
+static void feedforward_gradient(
+    const struct pass *pass, int64_t layer, scalar *din, scalar *dout, const scalar *in, bool add)
+{
+    const struct activations *a = pass->a;
+    const struct block *block = &a->block[layer];
+    struct linear w1 = w1_of(pass, layer), w2 = w2_of(pass, layer);
+    int64_t rows = pass->batch->rows, count = rows * w1.out;
+
+    linear_gradient(&w2, a->dhidden, dout, block->hidden, rows, false);
+    if (pass->model->architecture.activation == ACTIVATION_GELU)
+        a->kernels->gelu_gradient(a->dhidden, block->before, count);
+    else
+        a->kernels->relu_gradient(a->dhidden, block->hidden, count);
+    linear_gradient(&w1, din, a->dhidden, in, rows, add);
+}
+
+/* Which sub-layer of a block, with its LayerNorm. */
+struct kind_of_sublayer {
+    sublayer_function *forward;
+    sublayer_gradient_function *gradient;
+    enum tensor_kind gain, bias;
+};
+
+static const struct kind_of_sublayer attention_kind = {
+    attention_forward, attention_gradient, TENSOR_LN1, TENSOR_LN1_BIAS};
+static const struct kind_of_sublayer feedforward_kind = {
+    feedforward_forward, feedforward_gradient, TENSOR_LN2, TENSOR_LN2_BIAS};
+
+static void norm_forward(const struct pass *pass, const struct kind_of_sublayer *kind, int64_t layer,
+    const struct sublayer *s, scalar *out, const scalar *in, const scalar *residual)
+{
+    pass->a->kernels->layernorm(out, in, residual, weight(pass, kind->gain, layer),
+        weight(pass, kind->bias, layer), s->mean, s->scale, pass->batch->rows,
+        pass->model->architecture.width);
+}
+
+static void norm_gradient(const struct pass *pass, const struct kind_of_sublayer *kind, int64_t layer,
+    const struct sublayer *s, scalar *din, const scalar *dout, const scalar *in, bool add)
+{
+    pass->a->kernels->layernorm_gradient(din, gradient(pass, kind->gain, layer),
+        gradient(pass, kind->bias, layer), dout, in, weight(pass, kind->gain, layer), s->mean, s->scale,
+        pass->batch->rows, pass->model->architecture.width, add);
+}
+
+/* x' = s->out from x. */
+static void sublayer_forward(const struct pass *pass, const struct kind_of_sublayer *kind, int64_t layer,
+    const struct sublayer *s, const scalar *x)
+{
+    switch (pass->model->architecture.norm_placement) {
+    case NORM_POST:
+        kind->forward(pass, layer, s->norm, x, x);
+        norm_forward(pass, kind, layer, s, s->out, s->norm, NULL);
+        break;
+    case NORM_PRE:
+        norm_forward(pass, kind, layer, s, s->norm, x, NULL);
+        kind->forward(pass, layer, s->out, s->norm, x);
+        break;
+    case NORM_OUT:
+        kind->forward(pass, layer, s->norm, x, NULL);
+        norm_forward(pass, kind, layer, s, s->out, s->norm, x);
+        break;
+    }
+}
+
+/* a->dstream from the gradient of x' to that of x. */
+static void sublayer_gradient(const struct pass *pass, const struct kind_of_sublayer *kind, int64_t layer,
+    const struct sublayer *s, const scalar *x)
+{
+    scalar *dstream = pass->a->dstream, *dnorm = pass->a->dnorm;
+
+    switch (pass->model->architecture.norm_placement) {
+    case NORM_POST:
+        norm_gradient(pass, kind, layer, s, dstream, dstream, s->norm, false);
+        memcpy(
+            dnorm, dstream, (size_t)(pass->batch->rows * pass->model->architecture.width) * sizeof(*dnorm));
+        kind->gradient(pass, layer, dstream, dnorm, x, true);
+        break;
+    case NORM_PRE:
+        kind->gradient(pass, layer, dnorm, dstream, s->norm, false);
+        norm_gradient(pass, kind, layer, s, dstream, dnorm, x, true);
+        break;
+    case NORM_OUT:
+        norm_gradient(pass, kind, layer, s, dnorm, dstream, s->norm, false);
+        kind->gradient(pass, layer, dstream, dnorm, x, true);
+        break;
+    }
+}
+
+static void embed(const struct pass *pass)
+{
+    const scalar *token = weight(pass, TENSOR_TOKEN, 0), *position = weight(pass, TENSOR_POSITION, 0);
+    const struct batch *batch = pass->batch;
+    int64_t width = pass->model->architecture.width;
+
+    for (int64_t s = 0; s < batch->sequences; s++)
+        for (int64_t row = batch->start[s]; row < batch->start[s + 1]; row++) {
+            scalar *x = pass->a->embedded + row * width;
+            pass->a->kernels->spread(
+                x, token + batch->tokens[row] * width, position + (row - batch->start[s]) * width, 1, width);
+        }
+}
+
+static void embed_gradient(const struct pass *pass)
+{
+    scalar *dtoken = gradient(pass, TENSOR_TOKEN, 0), *dposition = gradient(pass, TENSOR_POSITION, 0);
+    const struct architecture *c = &pass->model->architecture;
+    const struct batch *batch = pass->batch;
+
+    if (!c->tied) /* the output layer has written it already */
+        memset(dtoken, 0, (size_t)(c->vocabulary * c->width) * sizeof(*dtoken));
+    memset(dposition, 0, (size_t)(c->context * c->width) * sizeof(*dposition));
+    for (int64_t s = 0; s < batch->sequences; s++)
+        for (int64_t row = batch->start[s]; row < batch->start[s + 1]; row++) {
+            const scalar *dx = pass->a->dstream + row * c->width;
+            scalar *token = dtoken + batch->tokens[row] * c->width;
+            scalar *position = dposition + (row - batch->start[s]) * c->width;
+            pass->a->kernels->spread(token, token, dx, 1, c->width);
+            pass->a->kernels->spread(position, position, dx, 1, c->width);
+        }
+}
+
+/* The state that enters each block, and after the last one. */
+static const scalar *stream(const struct pass *pass, int64_t layer)
+{
+    return layer ? pass->a->block[layer - 1].feedforward.out : pass->a->embedded;
+}
+
+/* What the output layer sees. */
+static const scalar *forward(const struct pass *pass)
+{
+    const struct architecture *c = &pass->model->architecture;
+    const struct activations *a = pass->a;
+
+    embed(pass);
+    for (int64_t layer = 0; layer < c->layers; layer++) {
+        const struct block *block = &a->block[layer];
+        sublayer_forward(pass, &attention_kind, layer, &block->attention, stream(pass, layer));
+        sublayer_forward(pass, &feedforward_kind, layer, &block->feedforward, block->attention.out);
+    }
+    if (c->norm_placement != NORM_PRE)
+        return stream(pass, c->layers);
+    a->kernels->layernorm(a->final, stream(pass, c->layers), NULL, weight(pass, TENSOR_FINAL, 0),
+        weight(pass, TENSOR_FINAL_BIAS, 0), a->final_mean, a->final_scale, pass->batch->rows, c->width);
+    return a->final;
+}
+
+/* From dstream at the output layer's input to all gradients of the blocks and embeddings. */
+static void backward(const struct pass *pass)
+{
+    const struct architecture *c = &pass->model->architecture;
+    const struct activations *a = pass->a;
+
+    if (c->norm_placement == NORM_PRE)
+        a->kernels->layernorm_gradient(a->dstream, gradient(pass, TENSOR_FINAL, 0),
+            gradient(pass, TENSOR_FINAL_BIAS, 0), a->dstream, stream(pass, c->layers),
+            weight(pass, TENSOR_FINAL, 0), a->final_mean, a->final_scale, pass->batch->rows, c->width, false);
+    for (int64_t layer = c->layers - 1; layer >= 0; layer--) {
+        const struct block *block = &a->block[layer];
+        sublayer_gradient(pass, &feedforward_kind, layer, &block->feedforward, block->attention.out);
+        sublayer_gradient(pass, &attention_kind, layer, &block->attention, stream(pass, layer));
+    }
+    embed_gradient(pass);
+}
+
+/*
+ * Output layer and loss over rows [begin, end), which lie in the sequences from *sequence on; with a
+ * gradient, also the output layer's (added to unless begin is 0) and dstream.
+ */
+static double output_rows(
+    const struct pass *pass, const scalar *x, int64_t begin, int64_t end, int64_t *sequence, double *row_loss)
+{
+    const struct activations *a = pass->a;
+    const struct batch *batch = pass->batch;
+    struct linear output = output_of(pass);
+    const scalar *in = x + begin * output.in;
+    double loss = 0;
+
+    linear_forward(&output, a->logits, in, NULL, end - begin);
+    for (int64_t row = begin; row < end; row++) {
+        while (row >= batch->start[*sequence + 1])
+            ++*sequence;
+        int64_t length = batch->start[*sequence + 1] - batch->start[*sequence];
+        double share = 1 / ((double)batch->sequences * (double)length);
+        scalar *logits = a->logits + (row - begin) * output.out;
+        double one = pass->gradient ? a->kernels->cross_entropy_gradient(
+                                          logits, output.out, batch->target[row], (scalar)share)
+                                    : a->kernels->cross_entropy(logits, output.out, batch->target[row]);
+        if (row_loss)
+            row_loss[row] = one;
+        loss += share * one;
+    }
+    if (pass->gradient)
+        linear_gradient_part(&output, a->dstream + begin * output.in, a->logits, in, end - begin, begin > 0);
+    return loss;
+}
+
+static double output_and_loss(const struct pass *pass, const scalar *x, double *row_loss)
+{
+    int64_t rows = pass->batch->rows, step = pass->a->logit_rows, sequence = 0;
+    double loss = 0;
+
+    for (int64_t begin = 0; begin < rows; begin += step)
+        loss += output_rows(pass, x, begin, begin + step < rows ? begin + step : rows, &sequence, row_loss);
+    return loss;
+}
+
+double transformer_loss(
+    struct transformer *model, const scalar *weights, const struct batch *batch, double *row_loss)
+{
+    struct pass pass = {.model = model, .a = model->activations, .batch = batch, .weights = weights};
+    return output_and_loss(&pass, forward(&pass), row_loss);
+}
+
+double transformer_gradient(
+    struct transformer *model, const scalar *weights, const struct batch *batch, scalar *gradient_plane)
+{
+    struct pass pass = {.model = model,
+        .a = model->activations,
+        .batch = batch,
+        .weights = weights,
+        .gradient = gradient_plane};
+    double loss = output_and_loss(&pass, forward(&pass), NULL);
+
+    backward(&pass);
+    return loss;
+}

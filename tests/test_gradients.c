@@ -1,0 +1,340 @@
+/* Every layer, and whole models in every arrangement, against central differences in double. */
+#include "tests/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/attention.h"
+#include "model/linear.h"
+#include "model/random.h"
+#include "model/transformer.h"
+
+#ifdef SCALAR_DOUBLE
+
+static const double tolerance = 1e-7;
+
+typedef double function(void *context);
+
+static void draw(scalar *x, int64_t count, uint64_t seed)
+{
+    for (int64_t i = 0; i < count; i++)
+        x[i] = random_normal(seed, RANDOM_TEST, (uint64_t)i);
+}
+
+/*
+ * |central differences - gradient| / |gradient| over x. The step is the one at which the rounding of f
+ * (2^-53) and the third derivative (about 1) cost alike.
+ */
+static double gradient_error(function *f, void *context, scalar *x, const scalar *gradient, int64_t count)
+{
+    const double step = 1e-5;
+    double error = 0, norm = 0;
+
+    for (int64_t i = 0; i < count; i++) {
+        double kept = x[i];
+        x[i] = kept + step;
+        double above = f(context);
+        x[i] = kept - step;
+        double below = f(context);
+        x[i] = kept;
+        double difference = (above - below) / (2 * step) - gradient[i];
+        error += difference * difference;
+        norm += gradient[i] * gradient[i];
+    }
+    return sqrt(error / norm);
+}
+
+/* sum of c * y */
+static double weighted(const scalar *c, const scalar *y, int64_t count)
+{
+    double sum = 0;
+
+    for (int64_t i = 0; i < count; i++)
+        sum += c[i] * y[i];
+    return sum;
+}
+
+enum { ROWS = 7, IN = 5, OUT = 6 };
+
+struct linear_case {
+    struct linear linear;
+    scalar x[ROWS * IN], y[ROWS * OUT], residual[ROWS * OUT], c[ROWS * OUT];
+};
+
+static double linear_value(void *context)
+{
+    struct linear_case *k = context;
+
+    linear_forward(&k->linear, k->y, k->x, k->residual, ROWS);
+    return weighted(k->c, k->y, ROWS * OUT);
+}
+
+TEST(gradient_linear)
+{
+    static struct linear_case k;
+    static scalar weight[OUT * IN], bias[OUT], dweight[OUT * IN], dbias[OUT], dx[ROWS * IN];
+
+    k.linear = (struct linear){kernels_best(), weight, bias, dweight, dbias, IN, OUT};
+    draw(weight, OUT * IN, 1);
+    draw(bias, OUT, 2);
+    draw(k.x, ROWS * IN, 3);
+    draw(k.residual, ROWS * OUT, 4);
+    draw(k.c, ROWS * OUT, 5);
+    linear_gradient(&k.linear, dx, k.c, k.x, ROWS, false);
+    CHECK(gradient_error(linear_value, &k, k.x, dx, ROWS * IN) < tolerance);
+    CHECK(gradient_error(linear_value, &k, weight, dweight, OUT * IN) < tolerance);
+    CHECK(gradient_error(linear_value, &k, bias, dbias, OUT) < tolerance);
+    CHECK(gradient_error(linear_value, &k, k.residual, k.c, ROWS * OUT) < tolerance);
+}
+
+TEST(gradient_linear_in_parts)
+{
+    static struct linear_case k;
+    static scalar weight[OUT * IN], whole[OUT * IN], parts[OUT * IN], dbias[2][OUT], dx[2][ROWS * IN];
+
+    k.linear = (struct linear){kernels_best(), weight, NULL, whole, dbias[0], IN, OUT};
+    draw(weight, OUT * IN, 1);
+    draw(k.x, ROWS * IN, 3);
+    draw(k.c, ROWS * OUT, 5);
+    linear_gradient(&k.linear, dx[0], k.c, k.x, ROWS, false);
+    k.linear.dweight = parts;
+    k.linear.dbias = dbias[1];
+    linear_gradient_part(&k.linear, dx[1], k.c, k.x, 3, false);
+    linear_gradient_part(&k.linear, dx[1] + 3 * IN, k.c + 3 * OUT, k.x + 3 * IN, ROWS - 3, true);
+    for (int i = 0; i < OUT * IN; i++)
+        CHECK_CLOSE(parts[i], whole[i], 1e-14);
+    for (int i = 0; i < OUT; i++)
+        CHECK_CLOSE(dbias[1][i], dbias[0][i], 1e-14);
+    for (int i = 0; i < ROWS * IN; i++)
+        CHECK_CLOSE(dx[1][i], dx[0][i], 1e-14);
+}
+
+struct layernorm_case {
+    scalar in[ROWS * IN], out[ROWS * IN], residual[ROWS * IN], c[ROWS * IN];
+    scalar gain[IN], bias[IN], mean[ROWS], scale[ROWS];
+};
+
+static double layernorm_value(void *context)
+{
+    struct layernorm_case *k = context;
+
+    kernels_best()->layernorm(k->out, k->in, k->residual, k->gain, k->bias, k->mean, k->scale, ROWS, IN);
+    return weighted(k->c, k->out, ROWS * IN);
+}
+
+TEST(gradient_layernorm)
+{
+    static struct layernorm_case k;
+    static scalar din[ROWS * IN], dgain[IN], dbias[IN];
+
+    draw(k.in, ROWS * IN, 1);
+    draw(k.residual, ROWS * IN, 2);
+    draw(k.c, ROWS * IN, 3);
+    draw(k.gain, IN, 4);
+    draw(k.bias, IN, 5);
+    layernorm_value(&k);
+    kernels_best()->layernorm_gradient(
+        din, dgain, dbias, k.c, k.in, k.gain, k.mean, k.scale, ROWS, IN, false);
+    CHECK(gradient_error(layernorm_value, &k, k.in, din, ROWS * IN) < tolerance);
+    CHECK(gradient_error(layernorm_value, &k, k.gain, dgain, IN) < tolerance);
+    CHECK(gradient_error(layernorm_value, &k, k.bias, dbias, IN) < tolerance);
+    CHECK(gradient_error(layernorm_value, &k, k.residual, k.c, ROWS * IN) < tolerance);
+}
+
+struct activation_case {
+    scalar x[ROWS * IN], y[ROWS * IN], c[ROWS * IN];
+    bool gelu;
+};
+
+static double activation_value(void *context)
+{
+    struct activation_case *k = context;
+
+    memcpy(k->y, k->x, sizeof(k->y));
+    if (k->gelu)
+        kernels_best()->gelu(k->y, k->x, ROWS * IN);
+    else
+        kernels_best()->relu(k->y, ROWS * IN);
+    return weighted(k->c, k->y, ROWS * IN);
+}
+
+TEST(gradient_activations)
+{
+    static struct activation_case k;
+    static scalar dx[ROWS * IN];
+
+    draw(k.x, ROWS * IN, 1);
+    draw(k.c, ROWS * IN, 2);
+    for (int gelu = 0; gelu < 2; gelu++) {
+        k.gelu = gelu;
+        activation_value(&k);
+        memcpy(dx, k.c, sizeof(dx));
+        if (gelu)
+            kernels_best()->gelu_gradient(dx, k.x, ROWS * IN);
+        else
+            kernels_best()->relu_gradient(dx, k.y, ROWS * IN);
+        CHECK(gradient_error(activation_value, &k, k.x, dx, ROWS * IN) < tolerance);
+    }
+}
+
+/* Sequences on both sides of the block of queries, and one of a single token. */
+enum { HEAD_COUNT = 2, WIDTH = 6, TOKENS = 1 + 9 + QUERY_BLOCK + 5 };
+
+struct heads_case {
+    struct heads heads;
+    scalar qkv[TOKENS * 3 * WIDTH], mixed[TOKENS * WIDTH], c[TOKENS * WIDTH];
+};
+
+static double heads_value(void *context)
+{
+    struct heads_case *k = context;
+
+    heads_forward(&k->heads, k->mixed, k->qkv);
+    return weighted(k->c, k->mixed, TOKENS * WIDTH);
+}
+
+TEST(gradient_attention)
+{
+    static const int64_t start[] = {0, 1, 10, TOKENS};
+    static struct heads_case k;
+    static scalar dqkv[TOKENS * 3 * WIDTH];
+    struct arena arena, counted = {0};
+
+    attention_scratch_layout(&k.heads.scratch, TOKENS, &counted);
+    CHECK(arena_init(&arena, counted.used) == 0);
+    k.heads = (struct heads){
+        .kernels = kernels_best(), .heads = HEAD_COUNT, .width = WIDTH, .sequences = 3, .start = start};
+    attention_scratch_layout(&k.heads.scratch, TOKENS, &arena);
+    draw(k.qkv, TOKENS * 3 * WIDTH, 1);
+    draw(k.c, TOKENS * WIDTH, 2);
+    for (int multiplicative = 0; multiplicative < 2; multiplicative++) {
+        k.heads.multiplicative = multiplicative;
+        heads_gradient(&k.heads, dqkv, k.c, k.qkv);
+        CHECK(gradient_error(heads_value, &k, k.qkv, dqkv, TOKENS * 3 * WIDTH) < tolerance);
+    }
+    arena_release(&arena);
+}
+
+struct entropy_case {
+    scalar logits[OUT];
+};
+
+static double entropy_value(void *context)
+{
+    return kernels_best()->cross_entropy(((struct entropy_case *)context)->logits, OUT, 2);
+}
+
+TEST(gradient_cross_entropy)
+{
+    struct entropy_case k;
+    scalar gradient[OUT];
+
+    draw(k.logits, OUT, 1);
+    memcpy(gradient, k.logits, sizeof(gradient));
+    double loss = kernels_best()->cross_entropy_gradient(gradient, OUT, 2, 1);
+    CHECK_CLOSE(loss, entropy_value(&k), 1e-15);
+    CHECK(gradient_error(entropy_value, &k, k.logits, gradient, OUT) < tolerance);
+}
+
+/* A whole model on three sequences of unequal length. */
+struct model_case {
+    struct transformer model;
+    struct batch batch;
+    scalar *weights, *gradient;
+};
+
+static const int64_t lengths[] = {5, 1, 3};
+
+static void model_layout(struct model_case *k, const struct architecture *architecture, struct arena *arena)
+{
+    transformer_layout(&k->model, architecture, 3 * architecture->context, arena);
+    batch_layout(&k->batch, 3, architecture->context, arena);
+    k->weights = arena_take(arena, (size_t)k->model.layout.size, sizeof(scalar));
+    k->gradient = arena_take(arena, (size_t)k->model.layout.size, sizeof(scalar));
+}
+
+static void model_batch(struct model_case *k, int64_t vocabulary)
+{
+    struct batch *batch = &k->batch;
+
+    batch->sequences = 3;
+    for (int64_t s = 0; s < 3; s++)
+        batch->start[s + 1] = batch->start[s] + lengths[s];
+    batch->rows = batch->start[3];
+    for (int64_t row = 0; row < batch->rows; row++) {
+        batch->tokens[row] = (int32_t)random_below(8, RANDOM_TEST, (uint64_t)row, (uint64_t)vocabulary);
+        batch->target[row] = (int32_t)random_below(9, RANDOM_TEST, (uint64_t)row, (uint64_t)vocabulary);
+    }
+}
+
+static double model_value(void *context)
+{
+    struct model_case *k = context;
+    return transformer_loss(&k->model, k->weights, &k->batch, NULL);
+}
+
+static double model_error(const struct architecture *architecture)
+{
+    struct model_case k;
+    struct arena counted = {0}, arena;
+
+    model_layout(&k, architecture, &counted);
+    if (arena_init(&arena, counted.used) != 0)
+        return NAN;
+    model_layout(&k, architecture, &arena);
+    model_batch(&k, architecture->vocabulary);
+    weights_init(k.weights, &k.model.layout, architecture, 3);
+    for (int64_t i = 0; i < k.model.layout.size; i++) /* gains off 1, biases off 0 */
+        k.weights[i] += 0.1 * random_normal(4, RANDOM_TEST, (uint64_t)i);
+    double loss = transformer_gradient(&k.model, k.weights, &k.batch, k.gradient);
+    double error = gradient_error(model_value, &k, k.weights, k.gradient, k.model.layout.size);
+    if (!(fabs(loss - model_value(&k)) < 1e-14 * loss))
+        error = NAN;
+    arena_release(&arena);
+    return error;
+}
+
+TEST(gradient_whole_models)
+{
+    for (int bits = 0; bits < 3 * 32; bits++) {
+        const struct architecture architecture = {
+            .vocabulary = 11,
+            .context = 5,
+            .width = 8,
+            .heads = 2,
+            .feedforward = 6,
+            .layers = 2,
+            .norm_placement = (enum norm_placement)(bits / 32),
+            .activation = bits & 1 ? ACTIVATION_GELU : ACTIVATION_RELU,
+            .attention_mask = bits & 2 ? MASK_MULTIPLICATIVE : MASK_CAUSAL,
+            .bias = bits & 4,
+            .tied = bits & 8,
+            .init = bits & 16 ? INIT_XAVIER : INIT_TORCH,
+        };
+        double error = model_error(&architecture);
+        if (!(error < tolerance))
+            test_fail(__FILE__, __LINE__,
+                "norm %d activation %d mask %d bias %d tied %d init %d: relative error %.3g", bits / 32,
+                bits & 1, bits >> 1 & 1, bits >> 2 & 1, bits >> 3 & 1, bits >> 4 & 1, error);
+    }
+}
+
+TEST(gradient_check_can_fail)
+{
+    struct entropy_case k;
+    scalar gradient[OUT] = {0};
+
+    draw(k.logits, OUT, 1);
+    gradient[0] = NAN;
+    CHECK(!(gradient_error(entropy_value, &k, k.logits, gradient, OUT) < tolerance));
+}
+
+#else
+
+TEST(gradients)
+{
+    test_skip("the float build; tests-double checks gradients");
+}
+
+#endif
