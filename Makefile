@@ -1,50 +1,159 @@
 # normsweep. `make help` lists the targets.
+VERSION = 0.1.0
 VARIANT ?= release
+PREFIX ?= /usr/local
 CC = mpicc
 PKG_CONFIG ?= pkg-config
-CBLAS ?= $(shell $(PKG_CONFIG) --cflags --libs openblas)
-NETCDF ?= $(shell $(PKG_CONFIG) --cflags --libs netcdf)
-YAML ?= $(shell $(PKG_CONFIG) --cflags --libs yaml-0.1)
-WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror
+MAKEFLAGS += --no-builtin-rules
+
+# Libraries: pkg-config's word, or yours: make CBLAS='-I/opt/blas/include -L/opt/blas/lib -lopenblas'
+ifndef CBLAS
+CBLAS := $(shell $(PKG_CONFIG) --cflags --libs openblas 2>/dev/null || echo -lopenblas)
+endif
+ifndef NETCDF
+NETCDF := $(shell $(PKG_CONFIG) --cflags --libs netcdf 2>/dev/null || nc-config --cflags --libs 2>/dev/null || echo -lnetcdf)
+endif
+ifndef YAML
+YAML := $(shell $(PKG_CONFIG) --cflags --libs yaml-0.1 2>/dev/null || echo -lyaml)
+endif
+PACKAGES = $(CBLAS) $(NETCDF) $(YAML)
+
+# Flags. WERROR=1 makes warnings errors, as `make lint` does; no -ffast-math: it breaks isfinite.
+WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla $(if $(WERROR),-Werror)
+NUMERICS = -fopenmp-simd -fno-math-errno -fno-trapping-math
 release = -O3 -g
 debug = -Og -g3
 san = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
-CFLAGS_ALL = -std=c11 -D_GNU_SOURCE $($(VARIANT)) $(WARNINGS) -fopenmp-simd -fno-math-errno -fno-trapping-math -I. $(CBLAS) $(NETCDF) $(YAML) $(CFLAGS)
-LIBS = $(CBLAS) $(NETCDF) $(YAML) -lm -lpthread
-OUT = build/$(VARIANT)
-SOURCES = $(filter-out model/kernels.c,$(wildcard model/*.c worker/*.c driver/*.c))
-LEVELS = baseline avx2 avx512
-flags_baseline =
-flags_avx2 = -mavx2 -mfma
-flags_avx512 = -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mprefer-vector-width=512
-KERNELS = $(LEVELS:%=model/kernels-%.c)
-LIBRARY = $(filter-out driver/main.c,$(SOURCES)) $(KERNELS)
+fuzz = $(san) -fsanitize=fuzzer-no-link
+variant := $(or $($(VARIANT)),$(error VARIANT=$(VARIANT): release, debug or san))
+COMPILE = $(CC) -std=c11 -D_GNU_SOURCE $(variant) $(NUMERICS) $(WARNINGS) -I. $(filter -I% -D%,$(PACKAGES)) $(CFLAGS)
+LINK = $(CC) $(variant) $(LDFLAGS)
+LIBS = $(filter-out -I% -D%,$(PACKAGES)) -lm -lpthread
+
+# The release variant lies in build/ itself, the others beside it.
+BUILD = build$(filter-out /release,/$(VARIANT))
+SOURCES = $(wildcard model/*.c worker/*.c driver/*.c)
+LIBRARY = $(filter-out driver/main.c model/kernels.c,$(SOURCES)) $(if $(findstring -fsanitize,$(variant)),tests/leaks.c)
 TESTS = $(wildcard tests/test_*.c)
 
-all: build/normsweep
+# model/kernels.c is built once for each vector level; the program picks one when it starts.
+levels = baseline $(if $(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null)),avx2 avx512)
+baseline =
+avx2 = -mavx2 -mfma
+avx512 = -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mprefer-vector-width=512
+KERNELS = $(if $(wildcard model/kernels.c),$(levels:%=model/kernels-%))
 
-$(OUT)/float/%.o: %.c
-	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
-$(OUT)/double/%.o: %.c
-	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) -DSCALAR_DOUBLE -MMD -MP -c $< -o $@
+objects = $(patsubst %.c,$(BUILD)/$(1)/%.o,$(2)) $(KERNELS:%=$(BUILD)/$(1)/%.o)
+programs = normsweep normsweep-double tests-float tests-double replay-float replay-double
+python = $(shell .ci/python $(1))
 
-$(OUT)/float/model/kernels-%.o: model/kernels.c
-	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) -ffp-contract=fast -DKERNELS_LEVEL=$* $(flags_$*) -MMD -MP -c $< -o $@
-$(OUT)/double/model/kernels-%.o: model/kernels.c
-	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) -DSCALAR_DOUBLE -ffp-contract=fast -DKERNELS_LEVEL=$* $(flags_$*) -MMD -MP -c $< -o $@
+## all: build the program, build/normsweep
+all: $(BUILD)/normsweep
 
-build/normsweep: $(KERNELS:%.c=$(OUT)/float/%.o) $(SOURCES:%.c=$(OUT)/float/%.o)
-	$(CC) $($(VARIANT)) $^ $(LIBS) -o $@
-build/normsweep-double: $(KERNELS:%.c=$(OUT)/double/%.o) $(SOURCES:%.c=$(OUT)/double/%.o)
-	$(CC) $($(VARIANT)) $^ $(LIBS) -o $@
+$(BUILD)/normsweep: $(call objects,float,$(LIBRARY) driver/main.c)
+$(BUILD)/normsweep-double: $(call objects,double,$(LIBRARY) driver/main.c)
+$(BUILD)/tests-float: $(call objects,float,$(LIBRARY) $(TESTS))
+$(BUILD)/tests-double: $(call objects,double,$(LIBRARY) $(TESTS))
+$(BUILD)/replay-float: $(call objects,float,$(LIBRARY) tests/replay.c)
+$(BUILD)/replay-double: $(call objects,double,$(LIBRARY) tests/replay.c)
+$(BUILD)/fuzz-sweep: private LINK += -fsanitize=fuzzer
+$(BUILD)/fuzz-sweep: $(call objects,float,$(LIBRARY) tests/fuzz_sweep.c)
+$(programs:%=$(BUILD)/%) $(BUILD)/fuzz-sweep:
+	$(call say,LINK)$(LINK) $^ $(LIBS) -o $@
 
+say = $(if $(V),,@echo '$(1) $@' && )
 
-build/tests-float: $(LIBRARY:%.c=$(OUT)/float/%.o) $(TESTS:%.c=$(OUT)/float/%.o)
-	$(CC) $($(VARIANT)) $^ $(LIBS) -o $@
-build/tests-double: $(LIBRARY:%.c=$(OUT)/double/%.o) $(TESTS:%.c=$(OUT)/double/%.o)
-	$(CC) $($(VARIANT)) $^ $(LIBS) -o $@
--include $(wildcard $(OUT)/*/*/*.d)
+float =
+double = -DSCALAR_DOUBLE
+define scalar_rules
+$$(BUILD)/$(1)/%.o: %.c $$(BUILD)/flags
+	@mkdir -p $$(@D)
+	$$(call say,CC)$$(COMPILE) $$($(1)) -MMD -MP -c $$< -o $$@
+$$(BUILD)/$(1)/model/kernels-%.o: model/kernels.c $$(BUILD)/flags
+	@mkdir -p $$(@D)
+	$$(call say,CC)$$(COMPILE) -ffp-contract=fast $$($(1)) $$($$*) -DKERNELS_LEVEL=$$* -MMD -MP -c $$< -o $$@
+endef
+$(foreach scalar,float double,$(eval $(call scalar_rules,$(scalar))))
+-include $(wildcard $(BUILD)/*/*/*.d)
+
+# What the program says of itself. A checkout's commit, with a + when files differ from it; none in a tarball.
+COMMIT := $(shell test -e .git && git describe --always --abbrev=12 --exclude='*' --dirty=+ 2>/dev/null)
+COMPILER := $(shell $(CC) --version 2>/dev/null | head -n 1)
+VERSION_FLAGS = -DVERSION='"$(VERSION)"' -DCOMMIT='"$(COMMIT)"' -DCOMPILER='"$(COMPILER) $(variant)"'
+VERSION_OBJECTS = $(BUILD)/float/driver/version.o $(BUILD)/double/driver/version.o
+$(VERSION_OBJECTS): private COMPILE += $(VERSION_FLAGS)
+$(VERSION_OBJECTS): $(BUILD)/version
+
+# Files that hold a command line and change when it does: what depends on them is then built anew.
+stamp = @mkdir -p $(@D); printf '%s\n' '$(subst ','\'',$(1))' >$@.new; \
+	if cmp -s $@.new $@; then rm $@.new; else $(if $(2),$(2) &&) mv $@.new $@; fi
+$(BUILD)/version: FORCE
+	$(call stamp,$(VERSION_FLAGS))
+$(BUILD)/flags: FORCE
+	$(call stamp,$(COMPILE) $(LINK) $(LIBS) $(COMPILER),.ci/libraries "$(CC)" "$(CBLAS)" "$(NETCDF)" "$(YAML)")
+FORCE:
+
+# A sub-make with all cores, once the set-up has brought what was missing.
+MAKE_ALL = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 2))
+ifeq ($(shell id -u),0)
+quickstart check fuzz: export OMPI_ALLOW_RUN_AS_ROOT = 1
+quickstart check fuzz: export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
+SAY_ROOT = @echo "root: setting OMPI_ALLOW_RUN_AS_ROOT and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM, or Open MPI would refuse to run"
+endif
+
+## quickstart: install what is missing, build, run a small sweep and draw its phase diagram
+quickstart:
+	$(SAY_ROOT)
+	@.ci/setup build figures
+	@$(MAKE_ALL) all
+	$(BUILD)/normsweep run sweeps/quickstart.yaml
+	$(BUILD)/normsweep show quickstart.nc
+	analysis/figures quickstart.nc
+
+## check: install what is missing, build and run every test (VARIANT=san: under sanitizers)
+check:
+	$(SAY_ROOT)
+	@.ci/setup build figures tests
+	@$(MAKE_ALL) $(programs:%=$(BUILD)/%)
+	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" tests/all
+
+## lint: folder borders, headers, warnings of gcc and clang, clang-format, clang-tidy, cppcheck, shellcheck
+lint:
+	@.ci/setup build lint
+	@MAKE_ALL="$(MAKE_ALL)" .ci/lint
+
+## fuzz: a minute of fuzzing the sweep-file reader
+fuzz:
+	@.ci/setup build lint
+	@OMPI_CC=clang $(MAKE_ALL) VARIANT=fuzz build/fuzz/fuzz-sweep
+	@mkdir -p build/fuzz/corpus
+	build/fuzz/fuzz-sweep -max_total_time=60 -timeout=10 -print_final_stats=1 \
+		-artifact_prefix=build/fuzz/ build/fuzz/corpus tests/fuzz
+
+## setup: install what building, figures, tests and lint need
+setup:
+	@.ci/setup build figures tests lint
+
+## install: the program, its sweeps and its man page into PREFIX (/usr/local), below DESTDIR
+install: $(BUILD)/normsweep
+	install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/share/normsweep/sweeps" "$(DESTDIR)$(PREFIX)/share/man/man1"
+	install $(BUILD)/normsweep "$(DESTDIR)$(PREFIX)/bin"
+	install -m 644 sweeps/*.yaml "$(DESTDIR)$(PREFIX)/share/normsweep/sweeps"
+	install -m 644 docs/normsweep.1 "$(DESTDIR)$(PREFIX)/share/man/man1"
+
+## uninstall: take them away again
+uninstall:
+	rm -f "$(DESTDIR)$(PREFIX)/bin/normsweep" "$(DESTDIR)$(PREFIX)/share/man/man1/normsweep.1"
+	rm -rf "$(DESTDIR)$(PREFIX)/share/normsweep"
+
+## clean: remove everything that was built
+clean:
+	rm -rf build
+
+## help: this list
+help:
+	@sed -n 's/^## //p' Makefile | while IFS=: read -r target text; do printf '%-12s%s\n' "$$target" "$$text"; done
+	@echo "Variables: VARIANT=release|debug|san, WERROR=1, V=1 (show commands), CC, CFLAGS, LDFLAGS, CBLAS, NETCDF, YAML, PREFIX, DESTDIR"
+
+.PHONY: all quickstart check lint fuzz setup install uninstall clean help FORCE
+.DELETE_ON_ERROR:

@@ -1,0 +1,12 @@
+/* The one object that the Makefile builds anew whenever the commit changes. */
+#include "driver/version.h"
+
+#ifndef VERSION
+#define VERSION ""
+#define COMMIT ""
+#define COMPILER ""
+#endif
+
+const char version_number[] = VERSION;
+const char version_commit[] = COMMIT;
+const char version_compiler[] = COMPILER;
