@@ -11,7 +11,7 @@ ifndef CBLAS
 CBLAS := $(shell $(PKG_CONFIG) --cflags --libs openblas 2>/dev/null || echo -lopenblas)
 endif
 ifndef NETCDF
-NETCDF := $(shell $(PKG_CONFIG) --cflags --libs netcdf 2>/dev/null || nc-config --cflags --libs 2>/dev/null || echo -lnetcdf)
+NETCDF := $(shell { $(PKG_CONFIG) --cflags --libs netcdf || nc-config --cflags --libs || echo -lnetcdf; } 2>/dev/null)
 endif
 ifndef YAML
 YAML := $(shell $(PKG_CONFIG) --cflags --libs yaml-0.1 2>/dev/null || echo -lyaml)
@@ -41,7 +41,7 @@ levels = baseline $(if $(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/nul
 baseline =
 avx2 = -mavx2 -mfma
 avx512 = -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mprefer-vector-width=512
-KERNELS = $(if $(wildcard model/kernels.c),$(levels:%=model/kernels-%))
+KERNELS = $(levels:%=model/kernels-%)
 
 objects = $(patsubst %.c,$(BUILD)/$(1)/%.o,$(2)) $(KERNELS:%=$(BUILD)/$(1)/%.o)
 programs = normsweep normsweep-double tests-float tests-double replay-float replay-double
@@ -98,7 +98,7 @@ MAKE_ALL = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(she
 ifeq ($(shell id -u),0)
 quickstart check fuzz: export OMPI_ALLOW_RUN_AS_ROOT = 1
 quickstart check fuzz: export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
-SAY_ROOT = @echo "root: setting OMPI_ALLOW_RUN_AS_ROOT and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM, or Open MPI would refuse to run"
+SAY_ROOT = @echo "As root: OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 are set for Open MPI"
 endif
 
 ## quickstart: install what is missing, build, run a small sweep and draw its phase diagram
@@ -114,7 +114,7 @@ quickstart:
 check:
 	$(SAY_ROOT)
 	@.ci/setup build figures tests
-	@$(MAKE_ALL) $(programs:%=$(BUILD)/%)
+	@$(MAKE_ALL) programs
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" tests/all
 
 ## lint: folder borders, headers, warnings of gcc and clang, clang-format, clang-tidy, cppcheck, shellcheck
@@ -146,6 +146,11 @@ uninstall:
 	rm -f "$(DESTDIR)$(PREFIX)/bin/normsweep" "$(DESTDIR)$(PREFIX)/share/man/man1/normsweep.1"
 	rm -rf "$(DESTDIR)$(PREFIX)/share/normsweep"
 
+# For .ci/lint: every program, and the flags of the compiler.
+programs: $(programs:%=$(BUILD)/%)
+flags:
+	@echo '$(COMPILE:$(CC)%=%)'
+
 ## clean: remove everything that was built
 clean:
 	rm -rf build
@@ -153,7 +158,8 @@ clean:
 ## help: this list
 help:
 	@sed -n 's/^## //p' Makefile | while IFS=: read -r target text; do printf '%-12s%s\n' "$$target" "$$text"; done
-	@echo "Variables: VARIANT=release|debug|san, WERROR=1, V=1 (show commands), CC, CFLAGS, LDFLAGS, CBLAS, NETCDF, YAML, PREFIX, DESTDIR"
+	@echo "Variables: VARIANT=release|debug|san, V=1 (show commands), WERROR=1 (warnings are errors)"
+	@echo "           CC, CFLAGS, LDFLAGS, CBLAS, NETCDF, YAML, PREFIX, DESTDIR"
 
-.PHONY: all quickstart check lint fuzz setup install uninstall clean help FORCE
+.PHONY: all quickstart check lint fuzz setup programs flags install uninstall clean help FORCE
 .DELETE_ON_ERROR:

@@ -1,7 +1,7 @@
 /*
  * Linked into sanitizer builds: what LeakSanitizer is to overlook. Open MPI and the libraries it loads keep
- * memory until the process ends and unload plugins, whose frames then have no name. Compiled in and not set by
- * an environment variable, so that every rank has it, in any folder, and no other program does.
+ * memory until the process ends and unload plugins, whose frames then have no name. Compiled in and not set
+ * by an environment variable, so that every rank has it, in any folder, and no other program does.
  */
 const char *__lsan_default_suppressions(void);
 
