@@ -30,13 +30,14 @@ struct architecture {
  * so that the parameters of `param_norm` are one contiguous range. q, k, v and their biases are neighbours:
  * one product.
  */
-#define TENSOR_KINDS(X)                                                                                      \
-    X(TOKEN, token)                                                                                          \
-    X(POSITION, position)                                                                                    \
-    X(Q, q) X(K, k) X(V, v) X(O, o) X(W1, w1) X(W2, w2) X(LN1, ln1) X(LN2, ln2) X(Q_BIAS, q_bias)            \
-        X(K_BIAS, k_bias) X(V_BIAS, v_bias) X(O_BIAS, o_bias) X(W1_BIAS, w1_bias) X(W2_BIAS, w2_bias)        \
-            X(LN1_BIAS, ln1_bias) X(LN2_BIAS, ln2_bias) X(FINAL, final) X(FINAL_BIAS, final_bias)            \
-                X(OUTPUT, output) X(OUTPUT_BIAS, output_bias)
+/* clang-format off */
+#define TENSOR_KINDS(X) \
+    X(TOKEN, token) X(POSITION, position) \
+    X(Q, q) X(K, k) X(V, v) X(O, o) X(W1, w1) X(W2, w2) X(LN1, ln1) X(LN2, ln2) \
+    X(Q_BIAS, q_bias) X(K_BIAS, k_bias) X(V_BIAS, v_bias) X(O_BIAS, o_bias) \
+    X(W1_BIAS, w1_bias) X(W2_BIAS, w2_bias) X(LN1_BIAS, ln1_bias) X(LN2_BIAS, ln2_bias) \
+    X(FINAL, final) X(FINAL_BIAS, final_bias) X(OUTPUT, output) X(OUTPUT_BIAS, output_bias)
+/* clang-format on */
 
 enum tensor_kind {
 #define X(kind, name) TENSOR_##kind,
