@@ -1,0 +1,151 @@
+/* The loops of every vector level against plain formulas, and their manners with NaN. */
+#include "tests/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/kernels.h"
+#include "model/random.h"
+
+#ifdef SCALAR_DOUBLE
+static const double rounding = 1e-14;
+#else
+static const double rounding = 4e-6;
+#endif
+
+enum { COUNT = 1337 };
+
+static const char *const levels[] = {"baseline", "avx2", "avx512"};
+
+static void each_level(void (*check)(const struct kernels *))
+{
+    for (int i = 0; i < 3; i++) {
+        setenv("NORMSWEEP_VECTOR", levels[i], 1);
+        check(kernels_best()); /* a level that this processor lacks gives the best that it has */
+    }
+    unsetenv("NORMSWEEP_VECTOR");
+}
+
+static void draw(scalar *x, double scale, uint64_t seed)
+{
+    for (int i = 0; i < COUNT; i++)
+        x[i] = (scalar)(scale * random_normal(seed, RANDOM_TEST, (uint64_t)i));
+}
+
+static void check_cross_entropy(const struct kernels *kernels)
+{
+    static scalar x[COUNT], gradient[COUNT];
+    double sum = 0, most = -INFINITY;
+
+    draw(x, 8, 1);
+    for (int i = 0; i < COUNT; i++)
+        most = fmax(most, (double)x[i]);
+    for (int i = 0; i < COUNT; i++)
+        sum += exp((double)x[i] - most);
+    double loss = log(sum) + most - (double)x[5];
+    CHECK_CLOSE(kernels->cross_entropy(x, COUNT, 5), loss, rounding * loss);
+    memcpy(gradient, x, sizeof(x));
+    CHECK_CLOSE(kernels->cross_entropy_gradient(gradient, COUNT, 5, (scalar)0.25), loss, rounding * loss);
+    for (int i = 0; i < COUNT; i++)
+        CHECK_CLOSE((double)gradient[i], 0.25 * (exp((double)x[i] - most) / sum - (i == 5)), rounding);
+}
+
+TEST(kernels_cross_entropy)
+{
+    each_level(check_cross_entropy);
+}
+
+static void check_softmax(const struct kernels *kernels)
+{
+    static scalar x[COUNT], p[COUNT];
+    double sum = 0;
+
+    draw(x, 20, 2);
+    memcpy(p, x, sizeof(x));
+    kernels->softmax(p, (scalar)0.5, 1000, COUNT);
+    double most = -INFINITY;
+    for (int i = 0; i < 1000; i++)
+        most = fmax(most, (double)x[i]);
+    for (int i = 0; i < 1000; i++)
+        sum += exp(0.5 * ((double)x[i] - most));
+    for (int i = 0; i < 1000; i++)
+        CHECK_CLOSE((double)p[i], exp(0.5 * ((double)x[i] - most)) / sum, rounding);
+    for (int i = 1000; i < COUNT; i++)
+        CHECK((double)p[i] == 0);
+}
+
+TEST(kernels_softmax)
+{
+    each_level(check_softmax);
+}
+
+static void check_nan(const struct kernels *kernels)
+{
+    static scalar x[COUNT], y[COUNT], moment[COUNT], weights[COUNT];
+    struct adam_pass pass = {.rate = 1e-3,
+        .beta1 = 0.9,
+        .beta2 = 0.999,
+        .epsilon = 1e-8,
+        .correction1 = 0.1,
+        .correction2 = 1e-3,
+        .gradient_scale = 1};
+
+    draw(x, 1, 3);
+    x[700] = NAN;
+    CHECK(isnan(kernels->cross_entropy(x, COUNT, 5)));
+    CHECK(isnan(kernels->dot(x, x, COUNT)));
+    memcpy(y, x, sizeof(x));
+    kernels->softmax(y, 1, COUNT, COUNT);
+    CHECK(isnan((double)y[0]));
+    memcpy(y, x, sizeof(x));
+    kernels->relu(y, COUNT);
+    CHECK(isnan((double)y[700]) && (double)y[701] >= 0);
+    kernels->adam(&pass, weights, moment, y, x, COUNT);
+    CHECK(isnan((double)weights[700]));
+    x[700] = (scalar)INFINITY;
+    CHECK(isnan(kernels->cross_entropy(x, COUNT, 5)));
+    CHECK(isinf(kernels->dot(x, x, COUNT)));
+}
+
+TEST(kernels_let_nan_through)
+{
+    each_level(check_nan);
+}
+
+static void check_adamw(const struct kernels *kernels)
+{
+    static scalar weights[COUNT], first[COUNT], second[COUNT], gradient[COUNT], direction[COUNT];
+    static double expected[COUNT];
+    struct adam_pass pass = {.rate = 1e-2,
+        .weight_decay = 0.1,
+        .beta1 = 0.9,
+        .beta2 = 0.99,
+        .epsilon = 1e-8,
+        .correction1 = 0.19,
+        .correction2 = 0.0199,
+        .gradient_scale = 0.5};
+
+    draw(weights, 1, 4);
+    draw(first, 0.1, 5);
+    draw(second, 0.1, 6);
+    draw(gradient, 1, 7);
+    for (int i = 0; i < COUNT; i++) {
+        second[i] = second[i] < 0 ? -second[i] : second[i];
+        double g = 0.5 * (double)gradient[i], m = 0.9 * (double)first[i] + 0.1 * g;
+        double v = 0.99 * (double)second[i] + 0.01 * g * g;
+        expected[i] = m / 0.19 / (sqrt(v / 0.0199) + 1e-8);
+    }
+    kernels->adam_direction(&pass, direction, first, second, gradient, COUNT);
+    for (int i = 0; i < COUNT; i++) {
+        CHECK_CLOSE((double)direction[i], expected[i], rounding * (1 + fabs(expected[i])));
+        expected[i] = (double)weights[i] - 1e-2 * (0.1 * (double)weights[i] + expected[i]);
+    }
+    kernels->adam(&pass, weights, first, second, gradient, COUNT);
+    for (int i = 0; i < COUNT; i++)
+        CHECK_CLOSE((double)weights[i], expected[i], rounding * (1 + fabs(expected[i])));
+}
+
+TEST(kernels_adamw)
+{
+    each_level(check_adamw);
+}
