@@ -67,7 +67,7 @@ TEST(train_measures_and_repeats)
     struct corpus corpus;
     struct measure measure;
     static struct rows rows, again;
-    struct observer observer = {&rows, keep_row, until}, second = {&again, keep_row, until};
+    struct observer observer = {&rows, keep_row, until, NULL}, second = {&again, keep_row, until, NULL};
     struct result result, repeated;
 
     load(&corpus);
@@ -117,7 +117,7 @@ TEST(train_stops_when_told)
     struct measure measure;
     struct result result;
     static struct rows rows = {.stop_at = 7};
-    struct observer observer = {&rows, keep_row, until};
+    struct observer observer = {&rows, keep_row, until, NULL};
 
     load(&corpus);
     measure_init(&measure);

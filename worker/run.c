@@ -61,23 +61,27 @@ static const char *const schedule_words[] = {[SCHEDULE_CONSTANT] = "constant",
         __VA_ARGS__)
 
 const struct param param_table[] = {
-    SIZE(layers, 2, .long_name = "layers", .help = "number of transformer blocks L"),
-    SIZE(width, 64, .long_name = "width", .help = "width C of the residual stream; heads must divide it"),
-    SIZE(heads, 4, .long_name = "heads", .help = "attention heads H per layer, each of width C/H"),
-    SIZE(feedforward, 256, .long_name = "feed-forward width", .help = "width F of the feed-forward layer"),
-    WORD(norm_placement, norm_placement_words, NORM_PRE, .axis = true, .long_name = "norm placement",
+    SIZE(layers, 2, .cost = true, .long_name = "layers", .help = "number of transformer blocks L"),
+    SIZE(width, 64, .cost = true, .long_name = "width",
+        .help = "width C of the residual stream; heads must divide it"),
+    SIZE(heads, 4, .cost = true, .long_name = "heads",
+        .help = "attention heads H per layer, each of width C/H"),
+    SIZE(feedforward, 256, .cost = true, .long_name = "feed-forward width",
+        .help = "width F of the feed-forward layer"),
+    WORD(norm_placement, norm_placement_words, NORM_PRE, .axis = true, .cost = true,
+        .long_name = "norm placement",
         .help = "LayerNorm after the sum (post), before each sub-layer and at the end (pre), or on each "
                 "sub-layer's output (out: what Merrill et al. 2021 call pre-norm)"),
-    WORD(activation, activation_words, ACTIVATION_RELU, .axis = true, .long_name = "activation",
+    WORD(activation, activation_words, ACTIVATION_RELU, .axis = true, .cost = true, .long_name = "activation",
         .help = "of the feed-forward layer"),
-    BOOLEAN(bias, true, .axis = true, .long_name = "biases",
+    BOOLEAN(bias, true, .axis = true, .cost = true, .long_name = "biases",
         .help = "every bias of the layers and of their LayerNorms; the output layer always has one"),
-    BOOLEAN(tied, false, .axis = true, .long_name = "tied output",
+    BOOLEAN(tied, false, .axis = true, .cost = true, .long_name = "tied output",
         .help = "the output layer's matrix is the token embedding"),
     WORD(init, init_words, INIT_TORCH, .axis = true, .long_name = "initialisation",
         .help = "torch: weights and biases U(-1/sqrt(fan_in), 1/sqrt(fan_in)); xavier: weights "
                 "N(0, 2/(fan_in+fan_out)), biases 0; embeddings N(0, 1) in both"),
-    WORD(attention_mask, mask_words, MASK_CAUSAL, .axis = true, .long_name = "attention mask",
+    WORD(attention_mask, mask_words, MASK_CAUSAL, .axis = true, .cost = true, .long_name = "attention mask",
         .help =
             "causal: later positions are unseen; multiplicative: their scores are multiplied by 0 and the "
             "model sees the future, as in the published code of Merrill et al. 2021"),
@@ -88,7 +92,7 @@ const struct param param_table[] = {
         .help =
             "words of a text file, bytes of any file, or a built-in source: markov (Zipf bigrams of known "
             "entropy), dyck (nested brackets), counter (a^n b^n c^n)"),
-    WORD(sequences, sequences_words, SEQUENCES_STREAM, .axis = true, .long_name = "sequences",
+    WORD(sequences, sequences_words, SEQUENCES_STREAM, .axis = true, .cost = true, .long_name = "sequences",
         .help = "stream: windows of the whole text at stride T; lines: each line is one sequence, cut to T"),
     INTEGER(vocabulary, .min = 2, .max = INT32_MAX, .initial.integer = 129, .unit = "1",
         .long_name = "vocabulary",
@@ -98,21 +102,22 @@ const struct param param_table[] = {
     INTEGER(corpus_seed, .min = -INFINITY, .max = INFINITY, .initial.integer = 0, .unit = "1",
         .long_name = "corpus seed",
         .help = "of a built-in corpus and its draws; runs of all seeds share one"),
-    SIZE(context, 64, .long_name = "context length", .help = "positions T: the longest sequence"),
-    SIZE(batch, 16, .long_name = "batch size", .help = "sequences B per step"),
+    SIZE(context, 64, .cost = true, .long_name = "context length",
+        .help = "positions T: the longest sequence"),
+    SIZE(batch, 16, .cost = true, .long_name = "batch size", .help = "sequences B per step"),
 
     INTEGER(epochs, .axis = true, .min = 0, .max = 1e12, .initial.integer = 0, .unit = "1",
         .long_name = "epochs", .help = "passes over the training text; give exactly one of epochs and steps"),
     INTEGER(steps, .axis = true, .min = 0, .max = 1e12, .initial.integer = 0, .unit = "1",
         .long_name = "steps", .help = "optimiser steps; give exactly one of epochs and steps"),
-    WORD(optimiser, optimiser_words, OPTIMISER_ADAMW, .axis = true, .long_name = "optimiser",
+    WORD(optimiser, optimiser_words, OPTIMISER_ADAMW, .axis = true, .cost = true, .long_name = "optimiser",
         .help = "adamw, normalized_sgd and adafactor decay the weights beside the step; adam and sgd add the "
                 "decay to the gradient"),
     REAL(learning_rate, .axis = true, .min = 0, .min_open = true, .max = INFINITY, .initial.real = 1e-3,
         .unit = "1", .long_name = "learning rate", .help = "peak learning rate eta"),
     REAL(weight_decay, .axis = true, .min = 0, .max = INFINITY, .initial.real = 1e-2, .unit = "1",
         .long_name = "weight decay", .help = "weight decay lambda, on every parameter"),
-    WORD(decay, decay_words, DECAY_FUSED, .axis = true, .long_name = "decay arithmetic",
+    WORD(decay, decay_words, DECAY_FUSED, .axis = true, .cost = true, .long_name = "decay arithmetic",
         .help = "of adamw: fused rounds step and decay together, once; factor multiplies by 1 - eta*lambda "
                 "in the "
                 "weights' precision first, as published code does, and loses decay where eta*lambda is below "
@@ -133,11 +138,11 @@ const struct param param_table[] = {
         .long_name = "schedule start", .help = "steps t0 at the full rate before the schedule sets in"),
     INTEGER(warmup_steps, .axis = true, .min = 0, .max = 1e12, .initial.integer = 0, .unit = "1",
         .long_name = "warm-up steps", .help = "steps over which the rate rises linearly to the schedule's"),
-    REAL(gradient_clip, .axis = true, .min = 0, .max = INFINITY, .initial.real = 0, .unit = "1",
+    REAL(gradient_clip, .axis = true, .min = 0, .max = INFINITY, .initial.real = 0, .unit = "1", .cost = true,
         .long_name = "gradient clipping", .help = "longest norm of the whole gradient; 0: no clipping"),
     INTEGER(seed, .axis = true, .min = -INFINITY, .max = INFINITY, .initial.integer = 0, .unit = "1",
         .long_name = "seed", .help = "of the initial weights and of the order of the sequences"),
-    INTEGER(threads, .axis = true, .min = 1, .max = 1024, .initial.integer = 1, .unit = "1",
+    INTEGER(threads, .axis = true, .min = 1, .max = 1024, .initial.integer = 1, .unit = "1", .cost = true,
         .long_name = "BLAS threads", .help = "BLAS threads per rank"),
     BOOLEAN(save_weights, false, .long_name = "save weights",
         .help = "keep the final weights of every run beside the dataset"),

@@ -45,6 +45,7 @@ struct param {
     const char *name; /* the YAML key, axis and netCDF variable */
     size_t offset; /* in struct run */
     enum param_kind kind;
+    bool cost; /* does a step's time or memory depend on it? */
     bool axis; /* may it be an axis? */
     bool min_open; /* the minimum itself is out: "must be above" */
     bool max_open; /* the maximum itself is out: "must be below" */

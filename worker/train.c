@@ -299,8 +299,11 @@ void train(const struct run *run, const struct corpus *corpus, const struct meas
         else
             advance(&t, step);
     }
-    if (result->outcome == OUTCOME_DONE)
+    if (result->outcome == OUTCOME_DONE) {
         put_growth(&t);
+        if (observer && observer->finish)
+            observer->finish(observer->context, &t.model, t.weights);
+    }
     result->seconds = now() - begin;
     arena_release(&arena);
 }

@@ -37,13 +37,15 @@ struct result {
     char reason[REASON_SIZE]; /* why it failed */
 };
 
-/* Who watches a run. Either function may be NULL. */
+/* Who watches a run. Any function may be NULL. */
 struct observer {
     void *context;
     /* A row of measurements is complete: metric_row_size(layers) doubles, NaN where there is nothing. */
     void (*row)(void *context, int64_t step, const double *values, size_t count);
     /* After every step: `tokens` trained on so far. False stops the run. */
     bool (*carry_on)(void *context, int64_t step, int64_t last_step, int64_t tokens);
+    /* A run is done: its final weights, for as long as the call lasts. */
+    void (*finish)(void *context, const struct transformer *model, const scalar *weights);
 };
 
 /*
