@@ -1,0 +1,213 @@
+#include "tests/test.h"
+
+#include "model/batches.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TOKENS = 60, CONTEXT = 4, BATCH = 3, ROOM = 16 };
+
+/* A text whose tokens tell where they stand: token i is i, but every seventh ends a line and is 99. */
+struct toy {
+    struct text text;
+    int32_t tokens[TOKENS];
+    struct line line[TOKENS];
+    struct batch batch;
+    int64_t start[ROOM + 1];
+    int32_t inputs[ROOM * CONTEXT], targets[ROOM * CONTEXT];
+};
+
+static void toy_init(struct toy *toy)
+{
+    memset(toy, 0, sizeof(*toy));
+    for (int32_t i = 0; i < TOKENS; i++)
+        toy->tokens[i] = i % 7 == 6 || i == 15 ? 99 : i;
+    int64_t lines = 0, first = 0;
+    for (int32_t i = 0; i < TOKENS; i++)
+        if (toy->tokens[i] == 99) {
+            toy->line[lines++] = (struct line){first, i - first};
+            first = i + 1;
+        }
+    toy->text =
+        (struct text){.token_count = TOKENS, .tokens = toy->tokens, .line_count = lines, .line = toy->line};
+    toy->batch = (struct batch){.start = toy->start, .tokens = toy->inputs, .target = toy->targets};
+}
+
+/* Sequence s of the batch is sequence `index` of the text. */
+static void check_sequence(
+    const struct toy *toy, enum sequences sequences, int64_t context, int64_t s, int64_t index)
+{
+    const struct batch *batch = &toy->batch;
+    const int32_t *tokens;
+    int64_t rows = text_sequence(&toy->text, sequences, context, index, &tokens), first = batch->start[s];
+
+    CHECK(batch->start[s + 1] - first == rows);
+    CHECK(memcmp(batch->tokens + first, tokens, (size_t)rows * sizeof(*tokens)) == 0);
+    CHECK(memcmp(batch->target + first, tokens + 1, (size_t)rows * sizeof(*tokens)) == 0);
+}
+
+/* Which line of the text sequence s of the batch begins: tokens are places. */
+static int64_t identify_line(const struct toy *toy, int64_t s)
+{
+    int64_t place = toy->batch.tokens[toy->batch.start[s]], line = 0;
+
+    while (toy->line[line].first != place)
+        line++;
+    return line;
+}
+
+static size_t layout_size(const struct text *text, enum sequences sequences)
+{
+    struct arena counting = {0};
+    struct batches batches;
+
+    batches_layout(&batches, text, sequences, CONTEXT, BATCH, 1, &counting);
+    CHECK(batches.order == NULL);
+    return counting.used;
+}
+
+/* Every epoch takes floor(N/B) * B different sequences; epochs, seeds and steps out of order. */
+TEST(batches_of_lines)
+{
+    struct toy toy;
+    struct arena arena;
+    struct batches batches;
+    int64_t taken[2][9] = {{0}};
+
+    toy_init(&toy);
+    CHECK(arena_init(&arena, layout_size(&toy.text, SEQUENCES_LINES)) == 0);
+    batches_layout(&batches, &toy.text, SEQUENCES_LINES, CONTEXT, BATCH, 1, &arena);
+    CHECK(batches.sequence_count == 9 && batches_per_epoch(&batches) == 3);
+    for (int64_t step = 6; step >= 1; step--) {
+        batches_fill(&batches, step, &toy.batch);
+        CHECK(toy.batch.sequences == BATCH && toy.batch.start[0] == 0);
+        CHECK(toy.batch.rows == toy.batch.start[BATCH]);
+        for (int64_t s = 0; s < BATCH; s++) {
+            int64_t index = identify_line(&toy, s);
+            check_sequence(&toy, SEQUENCES_LINES, CONTEXT, s, index);
+            taken[(step - 1) / 3][index]++;
+        }
+    }
+    for (int64_t i = 0; i < 9; i++)
+        CHECK(taken[0][i] == 1 && taken[1][i] == 1);
+    arena_release(&arena);
+}
+
+TEST(batches_of_a_stream)
+{
+    struct toy toy;
+    struct arena arena;
+    struct batches batches;
+    int64_t order[14];
+
+    toy_init(&toy);
+    CHECK(arena_init(&arena, layout_size(&toy.text, SEQUENCES_STREAM)) == 0);
+    batches_layout(&batches, &toy.text, SEQUENCES_STREAM, CONTEXT, BATCH, 5, &arena);
+    CHECK(batches.sequence_count == 14 && batches_per_epoch(&batches) == 4); /* two are left out */
+    for (int64_t step = 1; step <= 8; step++) {
+        batches_fill(&batches, step, &toy.batch);
+        epoch_permutation(order, 14, 5, (step - 1) / 4);
+        for (int64_t s = 0; s < BATCH; s++)
+            check_sequence(&toy, SEQUENCES_STREAM, CONTEXT, s, order[(step - 1) % 4 * BATCH + s]);
+    }
+    arena_release(&arena);
+}
+
+TEST(batches_too_few_sequences)
+{
+    struct toy toy;
+    struct arena counting = {0};
+    struct batches batches;
+
+    toy_init(&toy);
+    batches_layout(&batches, &toy.text, SEQUENCES_LINES, CONTEXT, 10, 1, &counting);
+    CHECK(batches_per_epoch(&batches) == 0);
+    batches_layout(&batches, &toy.text, SEQUENCES_STREAM, TOKENS, 1, 1, &counting);
+    CHECK(batches_per_epoch(&batches) == 0);
+}
+
+TEST(epoch_permutation_is_one)
+{
+    enum { COUNT = 1000 };
+    int64_t order[COUNT], again[COUNT], other[COUNT];
+    char seen[COUNT] = {0};
+
+    epoch_permutation(order, COUNT, 3, 7);
+    epoch_permutation(again, COUNT, 3, 7);
+    CHECK(memcmp(order, again, sizeof(order)) == 0);
+    epoch_permutation(other, COUNT, 3, 8);
+    CHECK(memcmp(order, other, sizeof(order)) != 0);
+    epoch_permutation(other, COUNT, 4, 7);
+    CHECK(memcmp(order, other, sizeof(order)) != 0);
+    for (int64_t i = 0; i < COUNT; i++) {
+        CHECK(order[i] >= 0 && order[i] < COUNT && !seen[order[i]]);
+        seen[order[i]] = 1;
+    }
+    order[0] = 5;
+    epoch_permutation(order, 0, 1, 1);
+    CHECK(order[0] == 5);
+    epoch_permutation(order, 1, 1, 1);
+    CHECK(order[0] == 0);
+}
+
+/* The 24 orders of four are equally frequent: each count within 5 standard deviations. */
+TEST(epoch_permutation_is_uniform)
+{
+    const int64_t epochs = 48000;
+    double count[256] = {0}, expected = (double)epochs / 24, deviation = sqrt(expected * 23 / 24);
+    int64_t order[4], seen = 0;
+
+    for (int64_t epoch = 0; epoch < epochs; epoch++) {
+        epoch_permutation(order, 4, 11, epoch);
+        count[order[0] << 6 | order[1] << 4 | order[2] << 2 | order[3]]++;
+    }
+    for (int64_t i = 0; i < 256; i++)
+        if (count[i] > 0) {
+            CHECK_CLOSE(count[i], expected, 5 * deviation);
+            seen++;
+        }
+    CHECK(seen == 24);
+}
+
+/* Goes through a validation by batches of `most` and checks that it is sequences 0 .. expected-1. */
+static void check_validation(
+    enum sequences sequences, int64_t context, int64_t tokens, int64_t most, int64_t expected)
+{
+    struct toy toy;
+    struct validation validation;
+    int64_t done = 0, got;
+
+    toy_init(&toy);
+    validation_init(&validation, &toy.text, sequences, context, tokens);
+    CHECK(validation.sequence_count == expected);
+    while ((got = validation_next(&validation, most, &toy.batch)) > 0) {
+        CHECK(toy.batch.sequences == got && toy.batch.rows == toy.batch.start[got]);
+        for (int64_t s = 0; s < got; s++)
+            check_sequence(&toy, sequences, context, s, done + s);
+        done += got;
+        CHECK(got == most || done == expected);
+    }
+    CHECK(done == expected && toy.batch.rows == 0);
+}
+
+TEST(validation_of_a_stream)
+{
+    check_validation(SEQUENCES_STREAM, 4, INT64_MAX, 3, 14);
+    check_validation(SEQUENCES_STREAM, 4, TOKENS, 5, 14);
+    check_validation(SEQUENCES_STREAM, 4, 21, 3, 5); /* five windows of 4 + 1 tokens end at token 21 */
+    check_validation(SEQUENCES_STREAM, 4, 20, 3, 4);
+    check_validation(SEQUENCES_STREAM, 4, 1, 3, 1);
+    check_validation(SEQUENCES_STREAM, TOKENS, INT64_MAX, 3, 0);
+}
+
+/* Lines of 6, 6, 1, 4, 6, ... words; of 4, 4, 1, 4, 4 predictions with a context of 4. */
+TEST(validation_of_lines)
+{
+    check_validation(SEQUENCES_LINES, 4, INT64_MAX, 2, 9);
+    check_validation(SEQUENCES_LINES, 4, 1, 2, 1);
+    check_validation(SEQUENCES_LINES, 4, 4, 2, 1);
+    check_validation(SEQUENCES_LINES, 4, 5, 2, 2);
+    check_validation(SEQUENCES_LINES, 4, 9, 2, 3);
+    check_validation(SEQUENCES_LINES, 4, 10, 2, 4);
+}

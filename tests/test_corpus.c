@@ -1,0 +1,455 @@
+#include "tests/test.h"
+
+#include "model/corpus.h"
+#include "model/random.h"
+
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TEMPLATE P_tmpdir "/normsweep-test-XXXXXX"
+
+/* A temporary file, which the caller unlinks. */
+struct file {
+    char path[sizeof(TEMPLATE)];
+};
+
+static struct file write_bytes(const void *bytes, size_t size)
+{
+    struct file file = {TEMPLATE};
+    int descriptor = mkstemp(file.path);
+
+    if (descriptor < 0 || write(descriptor, bytes, size) != (ssize_t)size)
+        test_fail(__FILE__, __LINE__, "cannot write %s", file.path);
+    close(descriptor);
+    return file;
+}
+
+static struct file write_text(const char *text)
+{
+    return write_bytes(text, strlen(text));
+}
+
+/* Loads files that hold these texts; NULL for none. */
+static int load(struct corpus *corpus, enum corpus_kind kind, const char *train, const char *valid,
+    enum corpus_fault *fault, struct error *error)
+{
+    struct file train_file = write_text(train), valid_file = write_text(valid ? valid : "");
+    struct corpus_source source = {
+        .kind = kind, .train_path = train_file.path, .valid_path = valid ? valid_file.path : NULL};
+    int status = corpus_load(corpus, &source, fault, error);
+
+    unlink(train_file.path);
+    unlink(valid_file.path);
+    return status;
+}
+
+static void load_well(struct corpus *corpus, enum corpus_kind kind, const char *train, const char *valid)
+{
+    enum corpus_fault fault;
+    struct error error;
+
+    if (load(corpus, kind, train, valid, &fault, &error) != 0)
+        test_fail(__FILE__, __LINE__, "%s", error.text);
+}
+
+/* "0 1 2 " of the tokens. */
+static const char *tokens_text(const struct text *text)
+{
+    static char line[512];
+    size_t length = 0;
+
+    line[0] = '\0';
+    for (int64_t i = 0; i < text->token_count && length < sizeof(line) - 12; i++)
+        length += (size_t)snprintf(
+            line + length, sizeof(line) - length, "%s%" PRId32, i ? " " : "", text->tokens[i]);
+    return line;
+}
+
+/* "first+words first+words" of the lines. */
+static const char *lines_text(const struct text *text)
+{
+    static char line[512];
+    size_t length = 0;
+
+    line[0] = '\0';
+    for (int64_t i = 0; i < text->line_count && length < sizeof(line) - 48; i++)
+        length += (size_t)snprintf(line + length, sizeof(line) - length, "%s%" PRId64 "+%" PRId64,
+            i ? " " : "", text->line[i].first, text->line[i].words);
+    return line;
+}
+
+/* Headings, empty lines, a line of one word, blanks of every kind, no newline at the end. */
+static const char snippet[] = " \n"
+                              " = Title = \n"
+                              " \n"
+                              " the cat <unk>\tsat on\vthe mat . \r\n"
+                              "=== more\n"
+                              "\n"
+                              "Articles\n"
+                              " a =b";
+
+TEST(corpus_text_tokens)
+{
+    struct corpus corpus;
+
+    load_well(&corpus, CORPUS_TEXT, snippet, "the dog = Title\n\n");
+    CHECK(corpus.vocabulary == 15 && corpus.end_of_line == 14);
+    CHECK_TEXT(tokens_text(&corpus.train), "14 0 1 0 14 14 2 3 4 5 6 2 7 8 14 9 10 14 14 11 14 12 13 14");
+    CHECK_TEXT(lines_text(&corpus.train), "6+8 19+1 21+2");
+    CHECK_TEXT(tokens_text(&corpus.valid), "2 4 0 1 14 14");
+    CHECK_TEXT(lines_text(&corpus.valid), "0+4");
+    corpus_release(&corpus);
+    CHECK(corpus.train.tokens == NULL && corpus.valid.token_count == 0);
+}
+
+TEST(corpus_text_sequences)
+{
+    struct corpus corpus;
+    const int32_t *tokens;
+
+    load_well(&corpus, CORPUS_TEXT, snippet, NULL);
+    CHECK(corpus.valid.token_count == 0 && corpus.valid.tokens == NULL);
+    CHECK(text_sequences(&corpus.train, SEQUENCES_LINES, 5) == 3);
+    CHECK(text_sequence(&corpus.train, SEQUENCES_LINES, 5, 0, &tokens) == 5); /* cut */
+    CHECK(tokens == corpus.train.tokens + 6 && tokens[5] == 2);
+    CHECK(text_sequence(&corpus.train, SEQUENCES_LINES, 8, 0, &tokens) == 8); /* just fits */
+    CHECK(tokens[8] == corpus.end_of_line);
+    CHECK(text_sequence(&corpus.train, SEQUENCES_LINES, 5, 1, &tokens) == 1);
+    CHECK(tokens[0] == 11 && tokens[1] == corpus.end_of_line);
+
+    CHECK(text_sequences(&corpus.train, SEQUENCES_STREAM, 23) == 1); /* 24 tokens */
+    CHECK(text_sequences(&corpus.train, SEQUENCES_STREAM, 24) == 0);
+    CHECK(text_sequences(&corpus.train, SEQUENCES_STREAM, INT64_MAX) == 0);
+    CHECK(text_sequences(&corpus.train, SEQUENCES_STREAM, 5) == 4);
+    CHECK(text_sequences(&corpus.valid, SEQUENCES_STREAM, 5) == 0);
+    CHECK(text_sequence(&corpus.train, SEQUENCES_STREAM, 5, 3, &tokens) == 5);
+    CHECK(tokens == corpus.train.tokens + 15);
+    CHECK(text_sequence(&corpus.train, SEQUENCES_LINES, INT64_MAX, 2, &tokens) == 2);
+    corpus_release(&corpus);
+}
+
+TEST(corpus_text_holds_eos)
+{
+    struct corpus corpus;
+
+    load_well(&corpus, CORPUS_TEXT, "a <eos> b\n<eos>\n", "b <eos>\n");
+    CHECK(corpus.vocabulary == 3);
+    CHECK_TEXT(tokens_text(&corpus.train), "0 2 1 2 2 2");
+    CHECK_TEXT(lines_text(&corpus.train), "0+3 4+1");
+    CHECK_TEXT(tokens_text(&corpus.valid), "1 2 2");
+    corpus_release(&corpus);
+}
+
+TEST(corpus_bytes)
+{
+    struct corpus corpus;
+
+    load_well(&corpus, CORPUS_BYTES, "=a\n\n \n\xff", "\n");
+    CHECK(corpus.vocabulary == 256 && corpus.end_of_line == 10);
+    CHECK_TEXT(tokens_text(&corpus.train), "61 97 10 10 32 10 255 10");
+    CHECK_TEXT(lines_text(&corpus.train), "0+2 4+1 6+1");
+    CHECK_TEXT(tokens_text(&corpus.valid), "10");
+    CHECK(corpus.valid.line_count == 0);
+    corpus_release(&corpus);
+}
+
+TEST(corpus_bytes_may_be_nul)
+{
+    struct file file = write_bytes("a\0b", 3);
+    struct corpus_source source = {.kind = CORPUS_BYTES, .train_path = file.path};
+    struct corpus corpus;
+    enum corpus_fault fault;
+    struct error error;
+
+    CHECK(corpus_load(&corpus, &source, &fault, &error) == 0);
+    CHECK_TEXT(tokens_text(&corpus.train), "97 0 98 10");
+    corpus_release(&corpus);
+    unlink(file.path);
+}
+
+/* The error of loading these texts is `expected`, behind the path of the text at fault. */
+static void check_refused(enum corpus_kind kind, const char *train, const char *valid,
+    enum corpus_fault expected_fault, const char *expected)
+{
+    struct corpus corpus;
+    enum corpus_fault fault = CORPUS_FAULT_SOURCE;
+    struct error error = {0};
+    size_t path = sizeof(TEMPLATE) - 1;
+
+    CHECK(load(&corpus, kind, train, valid, &fault, &error) == -1);
+    CHECK(corpus.train.tokens == NULL && corpus.valid.tokens == NULL);
+    CHECK(fault == expected_fault && error.status == ERROR_INPUT);
+    CHECK_TEXT(strlen(error.text) > path ? error.text + path : error.text, expected);
+}
+
+TEST(corpus_refuses_texts)
+{
+    check_refused(CORPUS_TEXT, "", NULL, CORPUS_FAULT_TRAIN, ": empty");
+    check_refused(CORPUS_BYTES, "", NULL, CORPUS_FAULT_TRAIN, ": empty");
+    check_refused(CORPUS_TEXT, " \n\t\r\n", NULL, CORPUS_FAULT_TRAIN, ": no words, white space alone");
+    check_refused(CORPUS_TEXT, "a", "", CORPUS_FAULT_VALID, ": empty");
+    check_refused(CORPUS_BYTES, "a", "", CORPUS_FAULT_VALID, ": empty");
+    check_refused(CORPUS_TEXT, "a", "\n", CORPUS_FAULT_VALID, ": no words, white space alone");
+    check_refused(CORPUS_TEXT, "a b", "a\n\n b foo bar", CORPUS_FAULT_VALID,
+        ":3: 'foo' is not in the vocabulary and there is no <unk>");
+    check_refused(CORPUS_TEXT, "a b", "\x1b[2J\x7f", CORPUS_FAULT_VALID,
+        ":1: '?[2J?' is not in the vocabulary and there is no <unk>");
+}
+
+TEST(corpus_cuts_long_words_in_errors)
+{
+    char word[201], expected[256];
+
+    memset(word, 'x', 62);
+    memset(word + 62, '\xc3', 1); /* a character of two bytes across the cut */
+    memset(word + 63, '\xa9', 1);
+    memset(word + 64, 'y', 136);
+    word[200] = '\0';
+    snprintf(expected, sizeof(expected), ":1: '%.62s' is not in the vocabulary and there is no <unk>", word);
+    check_refused(CORPUS_TEXT, "a", word, CORPUS_FAULT_VALID, expected);
+}
+
+static void check_path_refused(const char *path, enum corpus_kind kind, const char *expected)
+{
+    struct corpus_source source = {.kind = kind, .train_path = path};
+    struct corpus corpus;
+    enum corpus_fault fault = CORPUS_FAULT_VALID;
+    struct error error = {0};
+    char text[256];
+
+    CHECK(corpus_load(&corpus, &source, &fault, &error) == -1);
+    CHECK(fault == CORPUS_FAULT_TRAIN && error.status == ERROR_INPUT);
+    snprintf(text, sizeof(text), "%s%s", path ? path : "", expected);
+    CHECK_TEXT(error.text, text);
+}
+
+TEST(corpus_refuses_paths)
+{
+    struct file nul = write_bytes("a\nb\nc \0 d\n", 10), last = write_bytes("a\n\0", 3);
+    char pipe[sizeof(TEMPLATE) + 8];
+
+    check_path_refused(NULL, CORPUS_TEXT, "train_text is missing");
+    check_path_refused(NULL, CORPUS_BYTES, "train_text is missing");
+    check_path_refused("no/such.txt", CORPUS_TEXT, ": No such file or directory");
+    check_path_refused("/", CORPUS_TEXT, ": Is a directory");
+    check_path_refused("/", CORPUS_BYTES, ": Is a directory");
+    check_path_refused("/dev/zero", CORPUS_BYTES, ": not a regular file");
+    check_path_refused(nul.path, CORPUS_TEXT, ":3: a NUL byte: this is no text");
+    check_path_refused(last.path, CORPUS_TEXT, ":2: a NUL byte: this is no text");
+    snprintf(pipe, sizeof(pipe), "%s.fifo", nul.path);
+    CHECK(mkfifo(pipe, 0600) == 0);
+    check_path_refused(pipe, CORPUS_TEXT, ": not a regular file");
+    unlink(pipe);
+    unlink(nul.path);
+    unlink(last.path);
+}
+
+TEST(corpus_refuses_unreadable)
+{
+    struct file file = write_text("a\n");
+
+    if (chmod(file.path, 0) == 0 && access(file.path, R_OK) != 0)
+        check_path_refused(file.path, CORPUS_TEXT, ": Permission denied");
+    else
+        test_skip("this user may read every file");
+    unlink(file.path);
+}
+
+/* Larger than any machine's memory, and takes no room: one line, no crash. */
+TEST(corpus_refuses_huge_file)
+{
+    struct file file = write_text("a");
+    struct corpus_source source = {.kind = CORPUS_TEXT, .train_path = file.path};
+    struct corpus corpus;
+    enum corpus_fault fault;
+    struct error error = {0};
+
+    if (truncate(file.path, INT64_C(1) << 43) != 0)
+        test_skip("no sparse files of 8 TiB here");
+    else {
+        CHECK(corpus_load(&corpus, &source, &fault, &error) == -1);
+        CHECK(error.status == ERROR_ENVIRONMENT && strstr(error.text, ": no memory for "));
+    }
+    unlink(file.path);
+}
+
+static struct digest digest_of(enum corpus_kind kind, const char *train, const char *valid)
+{
+    struct corpus corpus;
+
+    load_well(&corpus, kind, train, valid);
+    struct digest digest = corpus.digest;
+    corpus_release(&corpus);
+    return digest;
+}
+
+TEST(corpus_digest_is_of_the_content)
+{
+    struct digest first = digest_of(CORPUS_TEXT, "ab\n", "ab\n");
+    struct digest other[] = {digest_of(CORPUS_TEXT, "ab\n", NULL), digest_of(CORPUS_TEXT, "ab\nab\n", NULL),
+        digest_of(CORPUS_TEXT, "ab \n", "ab\n"), digest_of(CORPUS_BYTES, "ab\n", "ab\n")};
+    struct digest again = digest_of(CORPUS_TEXT, "ab\n", "ab\n");
+
+    CHECK(memcmp(&first, &again, sizeof(first)) == 0);
+    for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++)
+        CHECK(memcmp(&first, &other[i], sizeof(first)) != 0);
+}
+
+/* Enough words for the table and the token array to grow many times. */
+TEST(corpus_text_grows)
+{
+    const int64_t words = 30000;
+    char *text = malloc((size_t)words * 16);
+    size_t length = 0;
+    struct corpus corpus;
+
+    for (int64_t i = 0; i < 2 * words; i++)
+        length += (size_t)sprintf(text + length, "w%" PRId64 "%c", i % words, i % 3 ? ' ' : '\n');
+    load_well(&corpus, CORPUS_TEXT, text, NULL);
+    CHECK(corpus.vocabulary == words + 1 && corpus.train.line_count == 2 * words / 3 + 1);
+    int64_t word = 0;
+    for (int64_t i = 0; i < corpus.train.token_count; i++)
+        if (corpus.train.tokens[i] != corpus.end_of_line)
+            CHECK(corpus.train.tokens[i] == word++ % words);
+    CHECK(word == 2 * words);
+    corpus_release(&corpus);
+    free(text);
+}
+
+enum { NOISE = 600 };
+
+/* Bytes that make short words, blanks and newlines likely; no NUL. */
+static size_t draw_noise(char *bytes, uint64_t file)
+{
+    static const char alphabet[] = "ab<unk>= \n\t\r\n  eos\xff\x80'%";
+    size_t size = 1 + random_below(1, RANDOM_TEST, file << 20, NOISE - 1);
+
+    for (size_t i = 0; i < size; i++)
+        bytes[i] = alphabet[random_below(1, RANDOM_TEST, (file << 20) + i + 1, sizeof(alphabet) - 1)];
+    bytes[size] = '\0';
+    return size;
+}
+
+/* The same reading by other means, quadratic: ids of the words of a NUL-free text, -1 for the end of a line.
+ */
+static int64_t read_plainly(char *text, int32_t *tokens, int32_t *vocabulary)
+{
+    const char *words[NOISE];
+    int64_t count = 0;
+
+    *vocabulary = 0;
+    for (char *line = text; line && *line;) {
+        char *rest, *newline = strchr(line, '\n');
+        if (newline)
+            *newline = '\0';
+        for (char *word = strtok_r(line, " \t\r\v\f", &rest); word;
+             word = strtok_r(NULL, " \t\r\v\f", &rest)) {
+            int32_t id = 0;
+            while (id < *vocabulary && strcmp(words[id], word) != 0)
+                id++;
+            if (id == *vocabulary && strcmp(word, "<eos>") != 0)
+                words[(*vocabulary)++] = word;
+            tokens[count++] = strcmp(word, "<eos>") == 0 ? -1 : id;
+        }
+        tokens[count++] = -1;
+        line = newline ? newline + 1 : NULL;
+    }
+    return count;
+}
+
+TEST(corpus_text_against_a_plain_reader)
+{
+    char bytes[NOISE + 1];
+    int32_t tokens[2 * NOISE], words;
+
+    for (uint64_t file = 0; file < 300; file++) {
+        struct corpus corpus;
+        struct error error;
+        enum corpus_fault fault;
+        draw_noise(bytes, file);
+        bool has_words = strspn(bytes, " \t\r\n") < strlen(bytes);
+        CHECK(load(&corpus, CORPUS_TEXT, bytes, NULL, &fault, &error) == (has_words ? 0 : -1));
+        int64_t count = read_plainly(bytes, tokens, &words);
+        if (!has_words)
+            continue;
+        CHECK(corpus.train.token_count == count && corpus.vocabulary == words + 1);
+        for (int64_t i = 0; i < count && i < corpus.train.token_count; i++)
+            CHECK(corpus.train.tokens[i] == (tokens[i] < 0 ? words : tokens[i]));
+        corpus_release(&corpus);
+    }
+}
+
+static void check_sound(const struct corpus *corpus, const struct text *text)
+{
+    int64_t end = 0;
+
+    CHECK(text->token_count > 0 && text->tokens[text->token_count - 1] == corpus->end_of_line);
+    for (int64_t i = 0; i < text->token_count; i++)
+        CHECK(text->tokens[i] >= 0 && text->tokens[i] < corpus->vocabulary);
+    for (int64_t i = 0; i < text->line_count; i++) {
+        CHECK(text->line[i].first >= end && text->line[i].words > 0);
+        end = text->line[i].first + text->line[i].words + 1;
+        CHECK(end <= text->token_count && text->tokens[end - 1] == corpus->end_of_line);
+    }
+}
+
+/* Any bytes, as either kind, for training and validation: read soundly or refused with one line. */
+TEST(corpus_any_bytes)
+{
+    unsigned char bytes[256];
+
+    for (uint64_t i = 0; i < 400; i++) {
+        size_t size = random_below(2, RANDOM_TEST, i << 20, sizeof(bytes));
+        for (size_t j = 0; j < size; j++)
+            bytes[j] = (unsigned char)(random_bits(2, RANDOM_TEST, (i << 20) + j + 1) % (i % 4 ? 256 : 64) +
+                                       (i % 2 ? 0 : 1));
+        struct file train = write_bytes(bytes, size), valid = write_bytes(bytes, size / 2);
+        struct corpus_source source = {.kind = i % 3 ? CORPUS_TEXT : CORPUS_BYTES,
+            .train_path = train.path,
+            .valid_path = i % 5 ? valid.path : NULL};
+        struct corpus corpus;
+        enum corpus_fault fault;
+        struct error error = {0};
+        if (corpus_load(&corpus, &source, &fault, &error) == 0) {
+            check_sound(&corpus, &corpus.train);
+            if (source.valid_path)
+                check_sound(&corpus, &corpus.valid);
+            corpus_release(&corpus);
+        } else
+            CHECK(error.text[0] && !strchr(error.text, '\n'));
+        unlink(train.path);
+        unlink(valid.path);
+    }
+}
+
+/* WikiText-2's published counts. */
+TEST(corpus_wikitext)
+{
+    struct corpus_source source = {.kind = CORPUS_TEXT,
+        .train_path = "../shared/wikitext-2/valid.txt",
+        .valid_path = "../shared/wikitext-2/test.txt"};
+    struct corpus corpus;
+    enum corpus_fault fault;
+    struct error error;
+
+    if (access(source.train_path, R_OK) != 0 || access(source.valid_path, R_OK) != 0) {
+        test_skip("no ../shared/wikitext-2");
+        return;
+    }
+    CHECK(corpus_load(&corpus, &source, &fault, &error) == 0);
+    CHECK(corpus.train.token_count == 213886 + 3760 && corpus.valid.token_count == 241211 + 4358);
+    CHECK(corpus.vocabulary == 13776 + 1);
+    CHECK(corpus.train.line_count == 1841 && corpus.valid.line_count == 2183);
+    int64_t ones = 0, longest = 0;
+    for (int64_t i = 0; i < corpus.valid.line_count; i++) {
+        ones += corpus.valid.line[i].words == 1;
+        longest = corpus.valid.line[i].words > longest ? corpus.valid.line[i].words : longest;
+    }
+    CHECK(ones == 30 && longest == 481);
+    corpus_release(&corpus);
+}
