@@ -72,18 +72,18 @@ static inline struct word *find_slot(const struct vocabulary *vocabulary, const 
 
 static int resize_table(struct vocabulary *vocabulary, int64_t slots, struct error *error)
 {
-    struct vocabulary larger = *vocabulary;
+    struct word *old = vocabulary->slot, *slot = corpus_resize(NULL, slots, sizeof(*slot), error);
+    int64_t old_slots = vocabulary->slots;
 
-    larger.slots = slots;
-    larger.slot = corpus_resize(NULL, slots, sizeof(*larger.slot), error);
-    if (!larger.slot)
+    if (!slot)
         return -1;
-    memset(larger.slot, 0, (size_t)slots * sizeof(*larger.slot));
-    for (int64_t i = 0; i < vocabulary->slots; i++)
-        if (vocabulary->slot[i].bytes)
-            *find_slot(&larger, &vocabulary->slot[i]) = vocabulary->slot[i];
-    free(vocabulary->slot);
-    *vocabulary = larger;
+    memset(slot, 0, (size_t)slots * sizeof(*slot));
+    vocabulary->slot = slot;
+    vocabulary->slots = slots;
+    for (int64_t i = 0; i < old_slots; i++)
+        if (old[i].bytes)
+            *find_slot(vocabulary, &old[i]) = old[i];
+    free(old);
     return 0;
 }
 
@@ -138,7 +138,9 @@ static void show_word(char *shown, size_t size, const struct word *word)
         length--; /* not through a UTF-8 character */
     for (size_t i = 0; i < length; i++) {
         unsigned char byte = (unsigned char)word->bytes[i];
-        shown[i] = byte < ' ' || byte == 0x7f ? '?' : word->bytes[i];
+        shown[i] = word->bytes[i];
+        if (byte < ' ' || byte == 0x7f)
+            shown[i] = '?';
     }
     shown[length] = '\0';
 }

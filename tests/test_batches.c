@@ -141,8 +141,10 @@ TEST(epoch_permutation_is_one)
     epoch_permutation(other, COUNT, 4, 7);
     CHECK(memcmp(order, other, sizeof(order)) != 0);
     for (int64_t i = 0; i < COUNT; i++) {
-        CHECK(order[i] >= 0 && order[i] < COUNT && !seen[order[i]]);
-        seen[order[i]] = 1;
+        bool new = order[i] >= 0 && order[i] < COUNT && !seen[order[i]];
+        CHECK(new);
+        if (new)
+            seen[order[i]] = 1;
     }
     order[0] = 5;
     epoch_permutation(order, 0, 1, 1);
