@@ -24,7 +24,9 @@ int error_prefix(struct error *error, const char *format, ...)
     va_start(arguments, format);
     int length = vsnprintf(error->text, sizeof(error->text), format, arguments);
     va_end(arguments);
-    if (length >= 0 && (size_t)length < sizeof(error->text))
-        snprintf(error->text + length, sizeof(error->text) - (size_t)length, ": %s", text);
+    if (length < 0 || (size_t)length >= sizeof(error->text))
+        return -1;
+    int left = (int)sizeof(error->text) - length;
+    snprintf(error->text + length, (size_t)left, ": %.*s", left, text); /* cut when longer, and known to be */
     return -1;
 }
