@@ -1,0 +1,330 @@
+/*
+ * Replays training for the parity tests, which run the same steps in PyTorch:
+ *     replay [key=value]... > dump
+ * Keys are those of a sweep file, and
+ *     train_text, valid_text   paths
+ *     record                   1: write weights, batch, loss and gradient of every step
+ *     measure                  N > 0: then run train(), measured every N steps, and write its rows and values
+ *     evaluate                 1: write the final weights' loss on every prediction of the validation text
+ * The dump is a series of arrays, each a line "<name> <f8|i8> <count>" and count numbers of 8 bytes; a name
+ * comes again for each step. Whatever fails is told in one line, with exit status 1.
+ */
+#include "model/batches.h"
+#include "model/corpus.h"
+#include "model/error.h"
+#include "model/optimiser.h"
+#include "model/transformer.h"
+#include "worker/measure.h"
+#include "worker/metric.h"
+#include "worker/run.h"
+#include "worker/train.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct replay {
+    struct run run;
+    struct corpus_source source;
+    struct corpus corpus;
+    int64_t record, measure, evaluate;
+    int64_t last_step;
+    struct transformer model;
+    struct optimiser optimiser;
+    struct batches batches;
+    struct batch batch;
+    scalar *weights, *gradient;
+    struct arena arena;
+};
+
+__attribute__((noreturn, format(printf, 1, 2))) static void fail(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+    exit(1);
+}
+
+/* The dump */
+
+static void write_reals(const char *name, const double *values, int64_t count)
+{
+    printf("%s f8 %lld\n", name, (long long)count);
+    if (fwrite(values, sizeof(*values), (size_t)count, stdout) != (size_t)count)
+        fail("cannot write");
+}
+
+static void write_scalars(const char *name, const scalar *values, int64_t count)
+{
+    printf("%s f8 %lld\n", name, (long long)count);
+    for (int64_t i = 0; i < count; i++) {
+        double value = (double)values[i];
+        if (fwrite(&value, sizeof(value), 1, stdout) != 1)
+            fail("cannot write");
+    }
+}
+
+static void write_integers(const char *name, const int64_t *values, int64_t count)
+{
+    printf("%s i8 %lld\n", name, (long long)count);
+    if (fwrite(values, sizeof(*values), (size_t)count, stdout) != (size_t)count)
+        fail("cannot write");
+}
+
+static void write_tokens(const char *name, const int32_t *values, int64_t count)
+{
+    printf("%s i8 %lld\n", name, (long long)count);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t value = values[i];
+        if (fwrite(&value, sizeof(value), 1, stdout) != 1)
+            fail("cannot write");
+    }
+}
+
+static void write_real(const char *name, double value)
+{
+    write_reals(name, &value, 1);
+}
+
+static void write_integer(const char *name, int64_t value)
+{
+    write_integers(name, &value, 1);
+}
+
+static void write_batch(const struct batch *batch)
+{
+    write_integers("start", batch->start, batch->sequences + 1);
+    write_tokens("tokens", batch->tokens, batch->rows);
+    write_tokens("target", batch->target, batch->rows);
+}
+
+/* Arguments */
+
+static union param_value parse_value(const struct param *param, const char *text)
+{
+    union param_value value = {0};
+    char *end = NULL;
+
+    if (param->kind == PARAM_WORD) {
+        while (param->words[value.integer] && strcmp(param->words[value.integer], text) != 0)
+            value.integer++;
+        if (!param->words[value.integer])
+            fail("%s: no word '%s'", param->name, text);
+        return value;
+    }
+    if (param->kind == PARAM_REAL)
+        value.real = strtod(text, &end);
+    else
+        value.integer = strtoll(text, &end, 10);
+    if (end == text || *end)
+        fail("%s: '%s' is no number", param->name, text);
+    return value;
+}
+
+static void parse_param(struct run *run, const char *name, const char *text)
+{
+    const struct param *param = param_find(name);
+    struct error error;
+
+    if (!param)
+        fail("unknown key '%s'", name);
+    union param_value value = parse_value(param, text);
+    if (param_check(param, value, &error) != 0)
+        fail("%s", error.text);
+    param_set(param, run, value);
+}
+
+static void parse_argument(struct replay *replay, char *argument)
+{
+    char *text = strchr(argument, '=');
+
+    if (!text)
+        fail("'%s' is no key=value", argument);
+    *text++ = '\0';
+    if (strcmp(argument, "train_text") == 0)
+        replay->source.train_path = text;
+    else if (strcmp(argument, "valid_text") == 0)
+        replay->source.valid_path = text;
+    else if (strcmp(argument, "record") == 0)
+        replay->record = atoll(text);
+    else if (strcmp(argument, "measure") == 0)
+        replay->measure = atoll(text);
+    else if (strcmp(argument, "evaluate") == 0)
+        replay->evaluate = atoll(text);
+    else
+        parse_param(&replay->run, argument, text);
+}
+
+/* Training */
+
+static void load(struct replay *replay)
+{
+    const struct run *run = &replay->run;
+    const struct param *at;
+    enum corpus_fault fault;
+    struct error error;
+
+    replay->source.kind = (enum corpus_kind)run->corpus;
+    replay->source.vocabulary = run->vocabulary;
+    replay->source.tokens = run->corpus_tokens;
+    replay->source.seed = run->corpus_seed;
+    if (run_check(run, &at, &error) != 0 ||
+        corpus_load(&replay->corpus, &replay->source, &fault, &error) != 0)
+        fail("%s", error.text);
+    replay->last_step = run_last_step(run, &replay->corpus);
+}
+
+static void layout(struct replay *replay)
+{
+    const struct run *run = &replay->run;
+    struct architecture architecture = run_architecture(run, replay->corpus.vocabulary);
+    struct optimiser_options options = run_optimiser(run);
+    struct arena *arena = &replay->arena;
+
+    transformer_layout(&replay->model, &architecture, run->batch * run->context, arena);
+    optimiser_layout(&replay->optimiser, &options, &replay->model.layout, arena);
+    batches_layout(&replay->batches, &replay->corpus.train, (enum sequences)run->sequences, run->context,
+        replay->corpus.end_of_line, run->batch, run->seed, arena);
+    batch_layout(&replay->batch, run->batch, run->context, arena);
+    replay->weights = arena_take(arena, (size_t)replay->model.layout.size, sizeof(scalar));
+    replay->gradient = arena_take(arena, (size_t)replay->model.layout.size, sizeof(scalar));
+}
+
+static void prepare(struct replay *replay)
+{
+    layout(replay);
+    if (arena_init(&replay->arena, replay->arena.used) != 0)
+        fail("no memory");
+    layout(replay);
+    weights_init(replay->weights, &replay->model.layout, &replay->model.architecture, replay->run.seed);
+}
+
+static void take_step(struct replay *replay, const struct schedule *schedule, int64_t step)
+{
+    const int64_t size = replay->model.layout.size;
+
+    batches_fill(&replay->batches, step, &replay->batch);
+    double loss = transformer_gradient(&replay->model, replay->weights, &replay->batch, replay->gradient);
+    if (replay->record) {
+        write_batch(&replay->batch);
+        write_real("loss", loss);
+        write_scalars("gradient", replay->gradient, size);
+    }
+    optimiser_step(
+        &replay->optimiser, replay->weights, replay->gradient, step, schedule_rate(schedule, step));
+    if (replay->record)
+        write_scalars("weights", replay->weights, size);
+}
+
+static void take_steps(struct replay *replay)
+{
+    struct schedule schedule = run_schedule(&replay->run, replay->last_step);
+
+    write_integer("vocabulary", replay->corpus.vocabulary);
+    write_integer("last_step", replay->last_step);
+    write_scalars("initial", replay->weights, replay->model.layout.size);
+    for (int64_t step = 1; step <= replay->last_step; step++)
+        take_step(replay, &schedule, step);
+}
+
+/* train() */
+
+static void write_row(void *context, int64_t step, const double *values, size_t count)
+{
+    const struct replay *replay = context;
+    const int64_t layers = replay->run.layers;
+
+    if (count != metric_row_size(layers))
+        fail("a row of %zu values", count);
+    write_integer("step", step);
+    for (enum metric metric = 0; metric < METRIC_COUNT; metric++)
+        if (metric_table[metric].shape != METRIC_PER_RUN)
+            write_reals(metric_table[metric].name, values + metric_offset(metric, layers),
+                (int64_t)metric_values(metric, layers));
+}
+
+static void run_train(struct replay *replay)
+{
+    struct observer observer = {.context = replay, .row = write_row};
+    struct measure measure;
+    struct result result;
+
+    measure_init(&measure);
+    measure.every = replay->measure;
+    train(&replay->run, &replay->corpus, &measure, &observer, &result);
+    write_integer("outcome", result.outcome);
+    write_integer("result_last_step", result.last_step);
+    write_integer("diverged_step", result.diverged_step);
+    write_integer("trained_tokens", result.tokens);
+    for (enum metric metric = 0; metric < METRIC_COUNT; metric++)
+        if (metric_table[metric].shape == METRIC_PER_RUN)
+            write_real(metric_table[metric].name, result.values[metric_offset(metric, replay->run.layers)]);
+    measure_release(&measure);
+}
+
+/* Validation */
+
+/* Packs one sequence of the validation text; returns how many predictions it has. */
+static int64_t fill_sequence(struct replay *replay, int64_t index, const int32_t **tokens)
+{
+    struct batch *batch = &replay->batch;
+    int64_t length = text_sequence(&replay->corpus.valid, (enum sequences)replay->run.sequences,
+        replay->run.context, replay->corpus.end_of_line, index, tokens);
+
+    batch->sequences = 1;
+    batch->rows = length;
+    batch->start[0] = 0;
+    batch->start[1] = length;
+    memcpy(batch->tokens, *tokens, (size_t)length * sizeof(**tokens));
+    memcpy(batch->target, *tokens + 1, (size_t)length * sizeof(**tokens));
+    return length;
+}
+
+/* Of every prediction: its place in the text, target, the model's loss and, where there is one, the source's.
+ */
+static void evaluate(struct replay *replay)
+{
+    const struct text *text = &replay->corpus.valid;
+    double *source_loss = calloc((size_t)text->token_count + 1, sizeof(*source_loss));
+    double *row_loss = calloc((size_t)replay->run.context, sizeof(*row_loss));
+    bool source_known = corpus_source_loss(&replay->source, text, source_loss) == 0;
+    int64_t sequences =
+        text_sequences(text, (enum sequences)replay->run.sequences, replay->run.context);
+
+    for (int64_t i = 0; i < sequences; i++) {
+        const int32_t *tokens;
+        int64_t length = fill_sequence(replay, i, &tokens);
+        transformer_loss(&replay->model, replay->weights, &replay->batch, row_loss);
+        write_tokens("valid_tokens", tokens, length + 1);
+        write_reals("valid_loss_of_rows", row_loss, length);
+        if (source_known)
+            write_reals("source_loss_of_rows", source_loss + (tokens - text->tokens) + 1, length);
+    }
+    free(source_loss);
+    free(row_loss);
+}
+
+int main(int argc, char **argv)
+{
+    struct replay replay = {0};
+
+    run_init(&replay.run);
+    for (int i = 1; i < argc; i++)
+        parse_argument(&replay, argv[i]);
+    load(&replay);
+    prepare(&replay);
+    take_steps(&replay);
+    if (replay.evaluate)
+        evaluate(&replay);
+    if (replay.measure)
+        run_train(&replay);
+    arena_release(&replay.arena);
+    corpus_release(&replay.corpus);
+    if (fflush(stdout) != 0)
+        fail("cannot write");
+    return 0;
+}

@@ -1,0 +1,375 @@
+"""Training and measuring against tests/reference.py, PyTorch in float64: every switch, twenty steps and more."""
+import collections
+import itertools
+import math
+import random
+
+import numpy as np
+import pytest
+
+import reference
+from replay import replay
+
+TOLERANCE = {"double": 1e-9, "float": 1e-4}
+SCALARS = tuple(TOLERANCE)
+STEPS = 22
+EVERY = 2
+
+BASE = {
+    "layers": 2,
+    "width": 16,
+    "heads": 2,
+    "feedforward": 24,
+    "norm_placement": "pre",
+    "activation": "relu",
+    "bias": True,
+    "tied": False,
+    "init": "torch",
+    "attention_mask": "causal",
+    "zero_query_key": False,
+    "corpus": "markov",
+    "sequences": "stream",
+    "vocabulary": 23,
+    "corpus_tokens": 600,
+    "context": 8,
+    "batch": 4,
+    "steps": STEPS,
+    "optimiser": "adamw",
+    "learning_rate": 3e-3,
+    "weight_decay": 1e-2,
+    "decay": "fused",
+    "beta1": 0.9,
+    "beta2": 0.999,
+    "epsilon": 1e-8,
+    "momentum": 0.0,
+    "schedule": "constant",
+    "schedule_start": 0,
+    "warmup_steps": 0,
+    "gradient_clip": 0.0,
+    "seed": 3,
+}
+
+RATE = {"adamw": 3e-3, "adam": 3e-3, "sgd": 0.1, "normalized_sgd": 0.02, "adafactor": 0.02}
+
+LINE_COUNT = 27
+LONGEST_LINE = 12
+
+
+def text_lines():
+    """Sequences of 1 to 12 words; every word is in the first line's company often enough to be trained."""
+    draw = random.Random(5)
+    lengths = [1, LONGEST_LINE, 8, 9] + [draw.randint(1, LONGEST_LINE) for _ in range(LINE_COUNT - 4)]
+    return [[f"w{draw.randrange(18)}" for _ in range(length)] for length in lengths]
+
+
+@pytest.fixture(scope="session")
+def text(tmp_path_factory):
+    """A text of those lines, with headings and empty lines between them that are no sequences."""
+    path = tmp_path_factory.mktemp("text") / "train text.txt"
+    lines = [" ".join(words) for words in text_lines()]
+    path.write_text("\n".join([" = Heading = ", ""] + lines[:10] + ["", "  ", " = = Other = ="] + lines[10:]) + "\n")
+    return path
+
+
+def text_config(config, text):
+    """A config of "text" becomes that file's lines."""
+    return config | ({"train_text": text, "valid_text": text} if config["corpus"] == "text" else {})
+
+
+LINES = {"corpus": "text", "sequences": "lines"}
+
+
+def cases():
+    """{name: what differs from BASE}."""
+    table = {}
+    for placement, bias in itertools.product(("post", "pre", "out"), (True, False)):
+        table[f"{placement}-{'bias' if bias else 'plain'}"] = {"norm_placement": placement, "bias": bias}
+        table[f"{placement}-{'bias' if bias else 'plain'}-lines"] = (
+            LINES | {"norm_placement": placement, "bias": bias, "learning_rate": 1e-2}
+        )
+    for optimiser, schedule in itertools.product(RATE, ("constant", "linear", "inverse_sqrt")):
+        keys = {"optimiser": optimiser, "schedule": schedule, "schedule_start": 5, "learning_rate": RATE[optimiser]}
+        table[f"{optimiser}-{schedule}"] = keys
+    for placement in ("post", "pre", "out"):
+        keys = {"norm_placement": placement, "attention_mask": "multiplicative"}
+        table[f"multiplicative-{placement}"] = keys
+        table[f"multiplicative-{placement}-lines"] = LINES | keys
+    return table | {
+        "gelu": {"activation": "gelu"},
+        "gelu-post-lines": LINES | {"activation": "gelu", "norm_placement": "post"},
+        "tied": {"tied": True},
+        "tied-out-lines": LINES | {"tied": True, "norm_placement": "out", "bias": False},
+        "tied-adafactor": {"tied": True, "optimiser": "adafactor", "learning_rate": 0.02},
+        "xavier": {"init": "xavier"},
+        "zero-query-key": {"init": "xavier", "zero_query_key": True, "heads": 1, "norm_placement": "post"},
+        "clip-adamw": {"gradient_clip": 0.3},
+        "clip-sgd": {"gradient_clip": 0.3, "optimiser": "sgd", "learning_rate": 0.1, "momentum": 0.9},
+        "clip-never": {"gradient_clip": 1e6, "optimiser": "sgd", "learning_rate": 0.1},
+        "clip-normalized-sgd": {"gradient_clip": 0.3, "optimiser": "normalized_sgd", "learning_rate": 0.02},
+        "clip-adafactor": {"gradient_clip": 0.3, "optimiser": "adafactor", "learning_rate": 0.02},
+        "momentum": {"optimiser": "sgd", "learning_rate": 0.05, "momentum": 0.9, "weight_decay": 0.1},
+        "warm-up": {"warmup_steps": 10},
+        "warm-up-linear": {"warmup_steps": 4, "schedule": "linear", "schedule_start": 8},
+        "warm-up-inverse-sqrt": {"warmup_steps": 9, "schedule": "inverse_sqrt", "schedule_start": 3},
+        "warm-up-past-the-end": {"warmup_steps": 400, "learning_rate": 0.1},
+        "schedule-from-0": {"schedule": "inverse_sqrt", "schedule_start": 0},
+        "schedule-after-the-end": {"schedule": "linear", "schedule_start": STEPS + 10},
+        "no-decay": {"weight_decay": 0.0},
+        "strong-decay": {"weight_decay": 30.0},
+        "factor": {"decay": "factor", "weight_decay": 0.5},
+        "adam-betas": {"optimiser": "adam", "beta1": 0.8, "beta2": 0.98, "epsilon": 1e-3, "weight_decay": 0.1},
+        "beta1-0": {"beta1": 0.0},
+        "one-layer": {"layers": 1},
+        "three-layers": {"layers": 3, "norm_placement": "out"},
+        "odd-sizes": {"width": 21, "heads": 3, "feedforward": 13, "context": 11, "vocabulary": 37, "batch": 3},
+        "odd-sizes-multiplicative": {
+            "width": 15,
+            "heads": 5,
+            "feedforward": 19,
+            "context": 13,
+            "vocabulary": 17,
+            "batch": 3,
+            "attention_mask": "multiplicative",
+        },
+        "wider-than-a-vector": {"width": 36, "heads": 2, "feedforward": 70, "context": 35, "corpus_tokens": 2000},
+        "width-1-heads": {"width": 6, "heads": 6, "norm_placement": "post"},
+        "context-1": {"context": 1, "batch": 7},
+        "lines-batch-1": LINES | {"batch": 1},
+    }
+
+
+CASES = cases()
+PAIRS = list(itertools.product(CASES, SCALARS))
+
+
+def sequences_of(dump):
+    """The batches of a dump, unpacked: a [(tokens, targets)] for each step."""
+    return [
+        [(tokens[a:b], target[a:b]) for a, b in zip(start[:-1], start[1:])]
+        for start, tokens, target in zip(dump["start"], dump["tokens"], dump["target"])
+    ]
+
+
+class Pair:
+    """One case, trained by the program and by the reference."""
+
+    def __init__(self, name, scalar, text):
+        self.config = BASE | CASES[name]
+        self.tolerance = TOLERANCE[scalar]
+        self.dump = replay(scalar, **text_config(self.config, text), record=1, measure=EVERY)
+        self.vocabulary = int(self.dump["vocabulary"][0][0])
+        self.last_step = int(self.dump["last_step"][0][0])
+        self.batches = sequences_of(self.dump)
+
+    def reference(self):
+        start = self.dump["initial"][0]
+        return reference.Run(self.config, self.vocabulary, start, self.batches, self.last_step)
+
+    def tensors(self, plane):
+        """A plane of the dump as [(name, layer, array)]."""
+        tensors, offset = [], 0
+        for name, layer, shape in reference.layout(self.config, self.vocabulary):
+            tensors.append((name, layer, plane[offset : offset + math.prod(shape)]))
+            offset += math.prod(shape)
+        assert offset == len(plane)
+        return tensors
+
+    def check_step(self, t, run):
+        loss, gradient, _ = run.step(t)
+        got, want = self.dump["loss"][t - 1][0], loss
+        assert abs(got - want) <= self.tolerance * abs(want), f"step {t}: loss {got}, reference {want}"
+        got, want = self.dump["gradient"][t - 1], reference.flat(gradient.values())
+        error = reference.norm(got - want) / reference.norm(want)
+        assert error <= self.tolerance, f"step {t}: gradient off by {error:.3g}"
+        for name, layer, got in self.tensors(self.dump["weights"][t - 1]):
+            want = reference.flat([run.weights[name, layer]])
+            error, scale = reference.norm(got - want), reference.norm(want)
+            assert error <= self.tolerance * scale, f"step {t}: {name} of layer {layer} off by {error:.3g} of {scale:.3g}"
+
+    def rows(self):
+        """{step: {metric: value}} as train() measured them."""
+        dump, rows = self.dump, {}
+        for i, step in enumerate(dump["step"]):
+            rows[int(step[0])] = {name: dump[name][i] for name in ROW_METRICS}
+        return rows
+
+
+ROW_METRICS = ("train_loss", "param_norm", "embedding_norm", "output_norm", "total_norm", "direction_cosine")
+ROW_METRICS += ("layer_norm", "layer_direction_cosine", "tensor_norm", "balance_error") + reference.STEP_MEASURES
+
+
+@pytest.fixture(scope="module")
+def pair(request, text):
+    return Pair(*request.param, text)
+
+
+each_pair = pytest.mark.parametrize("pair", PAIRS, indirect=True, ids=lambda pair: "-".join(pair))
+
+
+@each_pair
+def test_steps(pair):
+    """Losses, gradients and weights of every step."""
+    assert pair.last_step >= 20
+    run = pair.reference()
+    for t in range(1, pair.last_step + 1):
+        pair.check_step(t, run)
+
+
+def check_value(step, name, got, want, tolerance):
+    """NaN where the reference has it, else within the tolerance of the largest value of the kind."""
+    got, want = np.atleast_1d(got), np.atleast_1d(want)
+    assert got.shape == want.shape, f"{name}: {got.shape} values, reference {want.shape}"
+    assert (np.isnan(got) == np.isnan(want)).all(), f"step {step}: {name} is {got}, reference {want}"
+    scale = np.nanmax(np.abs(want), initial=0)
+    if name in ("alignment", "gradient_alignment", "update_alignment"):
+        scale = 1
+    there = ~np.isnan(want)
+    error = np.max(np.abs(got - want)[there], initial=0)
+    assert error <= tolerance * scale, f"step {step}: {name} is {got}, reference {want}"
+
+
+@each_pair
+def test_measurements(pair):
+    """The rows of train(), which takes the same steps."""
+    measured = sorted(set(range(0, pair.last_step, EVERY)) | {pair.last_step})
+    want = reference.measure_run(
+        pair.config, pair.vocabulary, pair.dump["initial"][0], pair.batches, pair.last_step, set(measured)
+    )
+    rows = pair.rows()
+    assert list(rows) == measured
+    for step in measured:
+        for name, value in want[step].items():
+            check_value(step, name, rows[step][name], value, pair.tolerance)
+        assert step == pair.last_step or abs(rows[step]["balance_error"][0]) <= 1e-13
+    per_run = reference.growth_measures(measured, [want[t]["param_norm"] for t in measured], pair.last_step)
+    for name, value in per_run.items():
+        check_value("end", name, pair.dump[name][0], value, pair.tolerance * 10)
+
+
+def test_lines_are_read_as_sequences(text):
+    """The batches of an epoch are lines of the text, each at most once, cut to the context."""
+    dump = replay("float", **text_config(BASE | LINES, text), record=1)
+    words = {}
+    for line in text.read_text().splitlines():
+        for token in line.split() + ["<eos>"]:
+            words.setdefault(token, len(words))
+    eos = words.pop("<eos>")
+    order = sorted(words, key=words.get) + ["<eos>"]
+    number = {token: i for i, token in enumerate(order)}
+    assert eos >= 0 and len(order) == int(dump["vocabulary"][0][0])
+    lines = collections.Counter()
+    for line in text_lines():
+        ids = [number[w] for w in line] + [number["<eos>"]]
+        cut = min(len(line), BASE["context"])
+        lines[tuple(ids[:cut]), tuple(ids[1 : cut + 1])] += 1
+    per_epoch = LINE_COUNT // BASE["batch"]
+    batches = sequences_of(dump)
+    epochs = [batches[i : i + per_epoch] for i in range(0, len(batches), per_epoch)]
+    for epoch in epochs:
+        seen = collections.Counter((tuple(a), tuple(b)) for batch in epoch for a, b in batch)
+        assert not seen - lines
+    assert [str(e) for e in epochs[:1]] != [str(e) for e in epochs[1:2]]
+
+
+# Initial weights
+
+INIT = {"width": 48, "heads": 4, "feedforward": 80, "layers": 3, "vocabulary": 150, "context": 60, "steps": 1}
+
+
+def initial_weights(**keys):
+    """{(name, layer): array}."""
+    config = BASE | INIT | {"corpus_tokens": 3000} | keys
+    dump = replay("double", **config)
+    vocabulary = int(dump["vocabulary"][0][0])
+    weights = reference.weights_from(dump["initial"][0], config, vocabulary)
+    return {key: tensor.detach().numpy() for key, tensor in weights.items()}
+
+
+def kolmogorov(values, distribution):
+    """sqrt(n) times the largest distance between the distribution and the empirical one."""
+    x = np.sort(values.ravel())
+    f, n = np.array([distribution(v) for v in x]), len(x)
+    return math.sqrt(n) * max(np.max(np.arange(1, n + 1) / n - f), np.max(f - np.arange(n) / n))
+
+
+def normal(deviation):
+    return lambda x: 0.5 * (1 + math.erf(x / deviation / math.sqrt(2)))
+
+
+def uniform(bound):
+    return lambda x: min(max((x / bound + 1) / 2, 0), 1)
+
+
+def fan_in(name):
+    return INIT["feedforward"] if name.startswith("w2") else INIT["width"]
+
+
+KOLMOGOROV = 2.0  # exceeded once in 1500 draws of the right distribution
+
+
+def check_embeddings_and_norms(weights):
+    for (name, layer), w in weights.items():
+        if name in ("token", "position"):
+            assert kolmogorov(w, normal(1)) < KOLMOGOROV, name
+        if name.startswith(("ln", "final")):
+            assert (w == (0 if name.endswith("bias") else 1)).all(), (name, layer)
+
+
+@pytest.mark.parametrize("placement", ("post", "pre", "out"))
+def test_init_torch(placement):
+    weights = initial_weights(norm_placement=placement)
+    check_embeddings_and_norms(weights)
+    for (name, layer), w in weights.items():
+        if name.startswith(("q", "k", "v", "o", "w")):
+            bound = 1 / math.sqrt(fan_in(name))
+            assert np.abs(w).max() <= bound, (name, layer)
+            assert kolmogorov(w, uniform(bound)) < KOLMOGOROV, (name, layer)
+
+
+def test_init_xavier():
+    weights = initial_weights(init="xavier")
+    check_embeddings_and_norms(weights)
+    for (name, layer), w in weights.items():
+        if name.endswith("_bias"):
+            assert (w == 0).all(), (name, layer)
+        elif name.startswith(("q", "k", "v", "o", "w")):
+            assert kolmogorov(w, normal(math.sqrt(2 / sum(w.shape)))) < KOLMOGOROV, (name, layer)
+
+
+def test_init_zero_query_key():
+    weights = initial_weights(zero_query_key=True)
+    for (name, layer), w in weights.items():
+        if name in ("q", "k"):
+            assert (w == 0).all(), (name, layer)
+        elif name in ("v", "o", "w1", "w2"):
+            assert (w != 0).all(), (name, layer)
+
+
+def test_init_tied():
+    weights = initial_weights(tied=True)
+    assert ("output", -1) not in weights
+    check_embeddings_and_norms(weights)
+
+
+@pytest.mark.parametrize("init", ("torch", "xavier"))
+def test_init_draws_are_unrelated(init):
+    """Tensors of equal shape, of any kind and layer, are uncorrelated."""
+    weights = initial_weights(init=init)
+    random_ones = {key: w for key, w in weights.items() if np.ptp(w) > 0}
+    for (a, x), (b, y) in itertools.combinations(random_ones.items(), 2):
+        if x.size == y.size:
+            assert abs(np.corrcoef(x.ravel(), y.ravel())[0, 1]) * math.sqrt(x.size) < 4.5, (a, b)
+
+
+def test_init_depends_on_the_seed():
+    a, b = initial_weights(seed=1), initial_weights(seed=2)
+    for key, x in a.items():
+        if np.ptp(x) > 0:
+            assert not np.isclose(x, b[key]).all(), key
+            assert abs(np.corrcoef(x.ravel(), b[key].ravel())[0, 1]) * math.sqrt(x.size) < 4.5, key
+
+
+def test_init_does_not_depend_on_depth():
+    """Added layers leave the first ones as they were."""
+    a, b = initial_weights(layers=2), initial_weights(layers=3)
+    assert all((w == b[key]).all() for key, w in a.items())
