@@ -124,8 +124,8 @@ def loss(config, weights, sequences):
     tokens, targets = torch.zeros(2, len(sequences), length, dtype=torch.long)
     real = torch.zeros(len(sequences), length, dtype=torch.bool)
     for i, (inputs, outputs) in enumerate(sequences):
-        tokens[i, : len(inputs)] = torch.as_tensor(inputs)
-        targets[i, : len(inputs)] = torch.as_tensor(outputs)
+        tokens[i, : len(inputs)] = torch.tensor(inputs)
+        targets[i, : len(inputs)] = torch.tensor(outputs)
         real[i, : len(inputs)] = True
     log_p = torch.log_softmax(logits(config, weights, tokens, real), dim=-1)
     row_loss = -log_p.gather(2, targets[:, :, None])[:, :, 0]

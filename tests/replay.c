@@ -6,6 +6,7 @@
  *     record                   1: write weights, batch, loss and gradient of every step
  *     measure                  N > 0: then run train(), measured every N steps, and write its rows and values
  *     evaluate                 1: write the final weights' loss on every prediction of the validation text
+ *     validate                 tokens of that text, all unless given
  * The dump is a series of arrays, each a line "<name> <f8|i8> <count>" and count numbers of 8 bytes; a name
  * comes again for each step. Whatever fails is told in one line, with exit status 1.
  */
@@ -28,7 +29,7 @@ struct replay {
     struct run run;
     struct corpus_source source;
     struct corpus corpus;
-    int64_t record, measure, evaluate;
+    int64_t record, measure, evaluate, validate;
     int64_t last_step;
     struct transformer model;
     struct optimiser optimiser;
@@ -155,6 +156,8 @@ static void parse_argument(struct replay *replay, char *argument)
         replay->measure = atoll(text);
     else if (strcmp(argument, "evaluate") == 0)
         replay->evaluate = atoll(text);
+    else if (strcmp(argument, "validate") == 0)
+        replay->validate = atoll(text);
     else
         parse_param(&replay->run, argument, text);
 }
@@ -188,7 +191,7 @@ static void layout(struct replay *replay)
     transformer_layout(&replay->model, &architecture, run->batch * run->context, arena);
     optimiser_layout(&replay->optimiser, &options, &replay->model.layout, arena);
     batches_layout(&replay->batches, &replay->corpus.train, (enum sequences)run->sequences, run->context,
-        replay->corpus.end_of_line, run->batch, run->seed, arena);
+        run->batch, run->seed, arena);
     batch_layout(&replay->batch, run->batch, run->context, arena);
     replay->weights = arena_take(arena, (size_t)replay->model.layout.size, sizeof(scalar));
     replay->gradient = arena_take(arena, (size_t)replay->model.layout.size, sizeof(scalar));
@@ -255,6 +258,7 @@ static void run_train(struct replay *replay)
 
     measure_init(&measure);
     measure.every = replay->measure;
+    measure.validate_tokens = replay->validate;
     train(&replay->run, &replay->corpus, &measure, &observer, &result);
     write_integer("outcome", result.outcome);
     write_integer("result_last_step", result.last_step);
@@ -268,41 +272,25 @@ static void run_train(struct replay *replay)
 
 /* Validation */
 
-/* Packs one sequence of the validation text; returns how many predictions it has. */
-static int64_t fill_sequence(struct replay *replay, int64_t index, const int32_t **tokens)
-{
-    struct batch *batch = &replay->batch;
-    int64_t length = text_sequence(&replay->corpus.valid, (enum sequences)replay->run.sequences,
-        replay->run.context, replay->corpus.end_of_line, index, tokens);
-
-    batch->sequences = 1;
-    batch->rows = length;
-    batch->start[0] = 0;
-    batch->start[1] = length;
-    memcpy(batch->tokens, *tokens, (size_t)length * sizeof(**tokens));
-    memcpy(batch->target, *tokens + 1, (size_t)length * sizeof(**tokens));
-    return length;
-}
-
-/* Of every prediction: its place in the text, target, the model's loss and, where there is one, the source's.
- */
+/* Of every sequence: its tokens, the model's loss on each prediction and, where there is one, the source's. */
 static void evaluate(struct replay *replay)
 {
     const struct text *text = &replay->corpus.valid;
+    const enum sequences sequences = (enum sequences)replay->run.sequences;
     double *source_loss = calloc((size_t)text->token_count + 1, sizeof(*source_loss));
     double *row_loss = calloc((size_t)replay->run.context, sizeof(*row_loss));
     bool source_known = corpus_source_loss(&replay->source, text, source_loss) == 0;
-    int64_t sequences =
-        text_sequences(text, (enum sequences)replay->run.sequences, replay->run.context);
+    struct validation validation;
 
-    for (int64_t i = 0; i < sequences; i++) {
+    validation_init(&validation, text, sequences, replay->run.context, replay->validate);
+    for (int64_t i = 0; validation_next(&validation, 1, &replay->batch); i++) {
         const int32_t *tokens;
-        int64_t length = fill_sequence(replay, i, &tokens);
+        int64_t rows = text_sequence(text, sequences, replay->run.context, i, &tokens);
         transformer_loss(&replay->model, replay->weights, &replay->batch, row_loss);
-        write_tokens("valid_tokens", tokens, length + 1);
-        write_reals("valid_loss_of_rows", row_loss, length);
+        write_tokens("valid_tokens", tokens, rows + 1);
+        write_reals("model_loss", row_loss, rows);
         if (source_known)
-            write_reals("source_loss_of_rows", source_loss + (tokens - text->tokens) + 1, length);
+            write_reals("source_loss", source_loss + (tokens - text->tokens) + 1, rows);
     }
     free(source_loss);
     free(row_loss);
@@ -313,6 +301,7 @@ int main(int argc, char **argv)
     struct replay replay = {0};
 
     run_init(&replay.run);
+    replay.validate = VALIDATE_ALL;
     for (int i = 1; i < argc; i++)
         parse_argument(&replay, argv[i]);
     load(&replay);
