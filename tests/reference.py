@@ -319,20 +319,22 @@ STEP_MEASURES = ("grad_norm", "step_size", "alignment", "gradient_alignment", "u
 
 
 def measure_run(config, vocabulary, start, batches, last_step, measured):
-    """{step: {metric: value}} at every measured step of a run; train_loss at the last step is left out."""
+    """({step: {metric: value}} at every measured step, the final weights) of a run.
+
+    batches: of all steps, and the one that would come next, whose loss is the last train_loss.
+    """
     run, rows, before = Run(config, vocabulary, start, batches, last_step), {}, None
-    for t in range(last_step + 1):
+    for t in range(last_step):
         theta, observe = run.theta(), t in measured
-        if observe:
-            rows[t] = norm_measures(config, theta, before)
-            before = theta
-        if t == last_step:
-            rows[t] |= dict.fromkeys(STEP_MEASURES, math.nan)
-            break
         value, gradient, direction = run.step(t + 1, observe)
         if observe:
-            rows[t] |= {"train_loss": value} | step_measures(theta, run.weights, gradient, direction)
-    return rows
+            rows[t] = norm_measures(config, theta, before) | {"train_loss": value}
+            rows[t] |= step_measures(theta, run.weights, gradient, direction)
+            before = theta
+    rows[last_step] = norm_measures(config, run.theta(), before)
+    rows[last_step]["train_loss"] = loss(config, run.weights, batches[last_step]).item()
+    rows[last_step] |= dict.fromkeys(STEP_MEASURES, math.nan)
+    return rows, run.weights
 
 
 def straight_fit(x, y):

@@ -3,7 +3,7 @@
  *     replay [key=value]... > dump
  * Keys are those of a sweep file, and
  *     train_text, valid_text   paths
- *     record                   1: write weights, batch, loss and gradient of every step
+ *     record                   1: write batch, loss, gradient and weights of every step, and the next batch
  *     measure                  N > 0: then run train(), measured every N steps, and write its rows and values
  *     evaluate                 1: write the final weights' loss on every prediction of the validation text
  *     validate                 tokens of that text, all unless given
@@ -217,8 +217,8 @@ static void take_step(struct replay *replay, const struct schedule *schedule, in
         write_real("loss", loss);
         write_scalars("gradient", replay->gradient, size);
     }
-    optimiser_step(
-        &replay->optimiser, replay->weights, replay->gradient, step, schedule_rate(schedule, step));
+    optimiser_step(&replay->optimiser, replay->weights, replay->gradient,
+        optimiser_clip(&replay->optimiser, replay->gradient), step, schedule_rate(schedule, step));
     if (replay->record)
         write_scalars("weights", replay->weights, size);
 }
@@ -232,6 +232,9 @@ static void take_steps(struct replay *replay)
     write_scalars("initial", replay->weights, replay->model.layout.size);
     for (int64_t step = 1; step <= replay->last_step; step++)
         take_step(replay, &schedule, step);
+    batches_fill(&replay->batches, replay->last_step + 1, &replay->batch);
+    if (replay->record)
+        write_batch(&replay->batch);
 }
 
 /* train() */
@@ -272,7 +275,8 @@ static void run_train(struct replay *replay)
 
 /* Validation */
 
-/* Of every sequence: its tokens, the model's loss on each prediction and, where there is one, the source's. */
+/* Of every sequence: its tokens, the model's loss on each prediction and, where there is one, the source's.
+ */
 static void evaluate(struct replay *replay)
 {
     const struct text *text = &replay->corpus.valid;

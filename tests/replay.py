@@ -13,14 +13,13 @@ def word(value):
     return str(int(value)) if isinstance(value, bool) else repr(value) if isinstance(value, float) else str(value)
 
 
-def replay(scalar, **keys):
-    """{name: [array of each time it was written]}; scalar is "float" or "double"."""
+def replay(scalar, level="", **keys):
+    """{name: [array of each time it was written]}; scalar is "float" or "double", level a vector level or ""."""
     program = ROOT / "build" / f"replay-{scalar}"
     assert program.exists(), f"no {program.relative_to(ROOT)}: make {program.relative_to(ROOT)}"
     command = [str(program)] + [f"{key}={word(value)}" for key, value in keys.items()]
-    done = subprocess.run(
-        command, capture_output=True, timeout=TIMEOUT, env=os.environ | {"OPENBLAS_NUM_THREADS": "1"}
-    )
+    environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"} | ({"NORMSWEEP_VECTOR": level} if level else {})
+    done = subprocess.run(command, capture_output=True, timeout=TIMEOUT, env=environment)
     assert done.returncode == 0, done.stderr.decode()
     return parse(done.stdout)
 
