@@ -1,0 +1,34 @@
+"""What every Python test shares: where the programs are, and how one is run.
+
+NORMSWEEP_BUILD names the folder of the programs to test (build/ by default, build/san under sanitizers).
+"""
+
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+PROJECT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = pathlib.Path(os.environ.get("NORMSWEEP_BUILD", PROJECT / "build"))
+NORMSWEEP = BUILD / "normsweep"
+
+if hasattr(os, "geteuid") and os.geteuid() == 0:
+    os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT", "1")
+    os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+
+
+def run(*arguments, status=0, timeout=120, **options):
+    """Runs a command with no input; its completed process. Any exit status but the one expected fails the test."""
+    done = subprocess.run([str(a) for a in arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          timeout=timeout, **options)
+    assert done.returncode == status, f"{arguments}: status {done.returncode}\n{done.stdout}{done.stderr}"
+    return done
+
+
+@pytest.fixture
+def normsweep(tmp_path):
+    """normsweep(ARGUMENT..., status=0) runs the program in the test's own folder."""
+    def call(*arguments, **options):
+        return run(NORMSWEEP, *arguments, cwd=options.pop("cwd", tmp_path), **options)
+    return call

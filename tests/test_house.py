@@ -1,0 +1,98 @@
+"""The house around the code: ready-made sweeps, README, man page, figures, installation."""
+
+import pathlib
+import re
+import shutil
+import struct
+import subprocess
+
+import numpy as np
+import pytest
+import xarray as xr
+from conftest import BUILD, NORMSWEEP, PROJECT, run
+
+SWEEPS = sorted((PROJECT / "sweeps").glob("*.yaml"))
+TEXT = "the lobster is a large crustacean\n" * 200
+
+
+def tables(text):
+    """{name: table} of a text's marked tables."""
+    return dict(re.findall(r"<!-- (\w+) -->\n(.*?)<!-- /\1 -->", text, re.S))
+
+
+@pytest.mark.parametrize("path", SWEEPS, ids=lambda path: path.stem)
+def test_every_sweep_is_valid(path, normsweep, tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text(TEXT)
+    reads_text = "corpus: text" in path.read_text()
+    settings = [f"--set={key}={text}" for key in ("train_text", "valid_text") if reads_text]
+    normsweep("check", path, *settings)
+
+
+def test_phase_is_the_papers_grid(normsweep, tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text(TEXT)
+    plan = normsweep("check", PROJECT / "sweeps" / "phase.yaml", "--set", f"train_text={text}", "--set",
+                     f"valid_text={text}").stdout
+    assert "400" in plan
+
+
+@pytest.mark.parametrize("table", ["params", "metrics"])
+def test_readme_tables_are_the_programs(table, normsweep):
+    printed = normsweep("help", "--markdown", table).stdout
+    assert tables((PROJECT / "README.md").read_text())[table].strip() == printed.strip(), \
+        f"put the output of `build/normsweep help --markdown {table}` between the README's markers"
+
+
+def test_man_page_names_every_command(normsweep):
+    page = (PROJECT / "docs" / "normsweep.1").read_text()
+    commands = re.findall(r"^\s*normsweep (\w+)", normsweep("help").stdout, re.M)
+    assert {"run", "plan", "check", "status", "show", "help"} <= set(commands)
+    for command in commands:
+        assert re.search(rf"^\.It Cm {command}\b", page, re.M), command
+
+
+def test_one_version():
+    makefile = re.search(r"^VERSION = (.*)$", (PROJECT / "Makefile").read_text(), re.M)[1]
+    assert re.search(r"^## (\S+)", (PROJECT / "CHANGELOG.md").read_text(), re.M)[1] == makefile
+
+
+def made_up_dataset(path):
+    """Every kind of cell: growing, shrinking, diverged, pending; a zero, words and seeds among the axes."""
+    axes = {"learning_rate": [1e-1, 1e-2, 1e-3], "weight_decay": [1.0, 1e-2, 0.0], "norm_placement": ["pre", "post"],
+            "seed": [0, 1]}
+    shape = [len(values) for values in axes.values()]
+    growth = np.exp(np.random.default_rng(0).normal(size=shape))
+    outcome = np.full(shape, 2, np.int8)
+    outcome[0, 0], outcome[2, 2, 0] = 3, 0
+    growth[outcome != 2] = np.nan
+    norms = 1 + (growth[..., np.newaxis] - 1) * np.linspace(0, 1, 5)
+    xr.Dataset({"outcome": (list(axes), outcome), "norm_growth": (list(axes), growth),
+                "param_norm": ([*axes, "step"], norms)}, {**axes, "step": range(5)}).to_netcdf(path)
+
+
+def test_figures(tmp_path):
+    made_up_dataset(tmp_path / "made up.nc")
+    drawn = run(PROJECT / "analysis" / "figures", tmp_path / "made up.nc", "-o", tmp_path / "figures").stdout.split("\n")
+    assert [pathlib.Path(path).name for path in drawn[:-1]] == ["made up-phase.png", "made up-norms.png"]
+    for path in drawn[:-1]:
+        head = pathlib.Path(path).read_bytes()[:24]
+        width, height = struct.unpack(">II", head[16:])
+        assert head.startswith(b"\x89PNG") and width > 500 and height > 300
+
+
+def test_figures_of_no_dataset(tmp_path):
+    error = run(PROJECT / "analysis" / "figures", tmp_path / "none.nc", status=1).stderr
+    assert error == f"figures: {tmp_path}/none.nc: No such file or directory\n"
+
+
+@pytest.mark.skipif(not shutil.which("make"), reason="no make")
+def test_install_and_uninstall(tmp_path):
+    variant = "VARIANT=" + (BUILD.name if BUILD.name != "build" else "release")
+    place = ["DESTDIR=" + str(tmp_path / "a b"), "PREFIX=/usr", variant]
+    run("make", "-s", "install", *place, cwd=PROJECT, timeout=600)
+    installed = {str(path.relative_to(tmp_path / "a b")) for path in (tmp_path / "a b").rglob("*") if path.is_file()}
+    assert installed == {"usr/bin/normsweep", "usr/share/man/man1/normsweep.1",
+                         *(f"usr/share/normsweep/sweeps/{path.name}" for path in SWEEPS)}
+    run("make", "-s", "uninstall", *place, cwd=PROJECT)
+    assert not [path for path in (tmp_path / "a b").rglob("*") if path.is_file()]
