@@ -5,7 +5,7 @@ import subprocess
 
 import numpy as np
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = pathlib.Path(os.environ.get("NORMSWEEP_BUILD") or pathlib.Path(__file__).resolve().parent.parent / "build")
 TIMEOUT = 300
 
 
@@ -15,8 +15,8 @@ def word(value):
 
 def replay(scalar, level="", **keys):
     """{name: [array of each time it was written]}; scalar is "float" or "double", level a vector level or ""."""
-    program = ROOT / "build" / f"replay-{scalar}"
-    assert program.exists(), f"no {program.relative_to(ROOT)}: make {program.relative_to(ROOT)}"
+    program = BUILD / f"replay-{scalar}"
+    assert program.exists(), f"no {program}: make programs"
     command = [str(program)] + [f"{key}={word(value)}" for key, value in keys.items()]
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"} | ({"NORMSWEEP_VECTOR": level} if level else {})
     done = subprocess.run(command, capture_output=True, timeout=TIMEOUT, env=environment)
