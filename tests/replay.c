@@ -105,24 +105,44 @@ static void write_batch(const struct batch *batch)
 
 /* Arguments */
 
+static int64_t parse_integer(const char *name, const char *text)
+{
+    char *end;
+    int64_t value = strtoll(text, &end, 10);
+
+    if (end == text || *end)
+        fail("%s: '%s' is no integer", name, text);
+    return value;
+}
+
+static double parse_real(const char *name, const char *text)
+{
+    char *end;
+    double value = strtod(text, &end);
+
+    if (end == text || *end)
+        fail("%s: '%s' is no number", name, text);
+    return value;
+}
+
+static int64_t parse_word(const struct param *param, const char *text)
+{
+    for (int64_t i = 0; param->words[i]; i++)
+        if (strcmp(param->words[i], text) == 0)
+            return i;
+    fail("%s: no word '%s'", param->name, text);
+}
+
 static union param_value parse_value(const struct param *param, const char *text)
 {
-    union param_value value = {0};
-    char *end = NULL;
+    union param_value value;
 
-    if (param->kind == PARAM_WORD) {
-        while (param->words[value.integer] && strcmp(param->words[value.integer], text) != 0)
-            value.integer++;
-        if (!param->words[value.integer])
-            fail("%s: no word '%s'", param->name, text);
-        return value;
-    }
     if (param->kind == PARAM_REAL)
-        value.real = strtod(text, &end);
+        value.real = parse_real(param->name, text);
+    else if (param->kind == PARAM_WORD)
+        value.integer = parse_word(param, text);
     else
-        value.integer = strtoll(text, &end, 10);
-    if (end == text || *end)
-        fail("%s: '%s' is no number", param->name, text);
+        value.integer = parse_integer(param->name, text);
     return value;
 }
 
@@ -151,13 +171,13 @@ static void parse_argument(struct replay *replay, char *argument)
     else if (strcmp(argument, "valid_text") == 0)
         replay->source.valid_path = text;
     else if (strcmp(argument, "record") == 0)
-        replay->record = atoll(text);
+        replay->record = parse_integer(argument, text);
     else if (strcmp(argument, "measure") == 0)
-        replay->measure = atoll(text);
+        replay->measure = parse_integer(argument, text);
     else if (strcmp(argument, "evaluate") == 0)
-        replay->evaluate = atoll(text);
+        replay->evaluate = parse_integer(argument, text);
     else if (strcmp(argument, "validate") == 0)
-        replay->validate = atoll(text);
+        replay->validate = parse_integer(argument, text);
     else
         parse_param(&replay->run, argument, text);
 }
