@@ -4,15 +4,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "driver/place.h"
 #include "model/corpus.h"
 #include "model/error.h"
 #include "worker/measure.h"
 #include "worker/run.h"
-
-/* A place in the sweep file, from 1; line 0: not from the file (a --set or a default). */
-struct place {
-    int line, column;
-};
 
 /*
  * One axis of the grid: one parameter, or the several of a `together` axis that move as one.
@@ -25,13 +21,14 @@ struct axis {
     const struct param **param; /* [param_count] */
     union param_value *value; /* [param_count][length] */
     struct place place;
+    struct place *written; /* [param_count][length] where each value stands; NULL: a rule made them */
 };
 
 /* A sweep file, read, checked and laid out as a grid. Plain data once loaded. */
 struct sweep {
     char *path; /* as given: the prefix of every message */
     char *text; /* the whole YAML text, as read */
-    char *title, *output; /* output: resolved against the current directory */
+    char *title, *output; /* title "" without one; output relative to the current directory */
     struct run base; /* every parameter that is no axis */
     struct corpus_source source; /* paths resolved against the file's folder; owned by the sweep */
     char *train_path, *valid_path;
@@ -40,8 +37,8 @@ struct sweep {
     int64_t axis_count;
     struct axis *axis; /* in the order of the file */
     int64_t cells; /* the product of the axes' lengths */
-    struct sweep_skip *skip; /* opaque */
-    int64_t skip_count;
+    uint64_t *skip; /* one bit per cell, set where the cell is left out; NULL: none is */
+    int64_t skipped; /* cells left out */
     struct sweep_places *places; /* opaque: where each key stands */
 };
 
