@@ -63,6 +63,10 @@ int dataset_flush(struct dataset *dataset, struct error *error);
 /* Values, sync, outcomes, sync. A result is kept for good once this has returned 0. */
 int dataset_commit(struct dataset *dataset, struct error *error);
 
+/* Is this the name of a variable or dimension that every dataset has, metrics and parameters aside? Then no
+ * together axis may have it. */
+bool dataset_reserves(const char *name);
+
 /* Bytes that the dataset of a sweep will take. */
 double dataset_size(const struct sweep *sweep, const struct corpus *corpus);
 

@@ -23,8 +23,8 @@ struct rule {
     const struct node *node, *range, *log, *points, *plus;
 };
 
-static int take_part(struct reader *reader, const struct param *param, const struct node *map, int64_t i,
-    struct rule *rule)
+static int take_part(
+    struct reader *reader, const struct param *param, const struct node *map, int64_t i, struct rule *rule)
 {
     static const char *const names[] = {"range", "log", "points", "plus"};
     const struct node **parts[] = {&rule->range, &rule->log, &rule->points, &rule->plus};
@@ -63,8 +63,8 @@ static int read_rule(
 
 static int too_many(struct reader *reader, const struct param *param, struct place place, double count)
 {
-    return reader_fault(reader, place, "%s: %.8g values; a grid has at most %d cells", param->name, count,
-        GRID_MOST);
+    return reader_fault(
+        reader, place, "%s: %.8g values; a grid has at most %d cells", param->name, count, GRID_MOST);
 }
 
 /* Makes room for `count` values. */
@@ -75,7 +75,8 @@ static int reserve(struct reader *reader, struct list *list, int64_t count)
 }
 
 /* Both ends of range or log: a list of two. */
-static int check_ends(struct reader *reader, const struct param *param, const char *name, const struct node *ends)
+static int check_ends(
+    struct reader *reader, const struct param *param, const char *name, const struct node *ends)
 {
     if (ends->kind == NODE_LIST && ends->count == 2)
         return 0;
@@ -86,10 +87,12 @@ static int check_ends(struct reader *reader, const struct param *param, const ch
 static int fill_integers(struct reader *reader, const struct param *param, const struct rule *rule,
     int64_t most, int64_t more, struct list *list)
 {
+    char key[EXCERPT_SIZE];
     int64_t first, last;
 
-    if (value_integer(reader, param->name, &rule->range->child[0], INT64_MIN, &first) < 0 ||
-        value_integer(reader, param->name, &rule->range->child[1], INT64_MIN, &last) < 0)
+    snprintf(key, sizeof(key), "%s: range without points", param->name);
+    if (value_integer(reader, key, &rule->range->child[0], INT64_MIN, &first) < 0 ||
+        value_integer(reader, key, &rule->range->child[1], INT64_MIN, &last) < 0)
         return -1;
     uint64_t span = first < last ? (uint64_t)last - (uint64_t)first : (uint64_t)first - (uint64_t)last;
     if (span >= (uint64_t)most)
@@ -97,8 +100,8 @@ static int fill_integers(struct reader *reader, const struct param *param, const
     if (reserve(reader, list, (int64_t)span + 1 + more) < 0)
         return -1;
     for (int64_t i = 0; i <= (int64_t)span; i++, list->count++)
-        if (value_from_integer(reader, param, rule->range->place, first < last ? first + i : first - i,
-                &list->value[i]) < 0)
+        if (value_from_integer(
+                reader, param, rule->range->place, first < last ? first + i : first - i, &list->value[i]) < 0)
             return -1;
     return 0;
 }
@@ -144,8 +147,8 @@ static int fill_points(struct reader *reader, const struct param *param, const s
         if (value_real(reader, param->name, &ends->child[i], &end[i]) < 0)
             return -1;
         if (rule->log && !(end[i] > 0))
-            return reader_fault(reader, ends->child[i].place, "%s: log: %s is not above 0", param->name,
-                ends->child[i].text);
+            return reader_fault(
+                reader, ends->child[i].place, "%s: log: %s is not above 0", param->name, ends->child[i].text);
     }
     if (reserve(reader, list, points + more) < 0)
         return -1;
@@ -161,7 +164,8 @@ static int fill_points(struct reader *reader, const struct param *param, const s
 }
 
 /* Values that are written out, appended to those that are there. */
-static int append(struct reader *reader, const struct param *param, const struct node *items, struct list *list)
+static int append(
+    struct reader *reader, const struct param *param, const struct node *items, struct list *list)
 {
     for (int64_t i = 0; i < items->count; i++, list->count++) {
         if (value_param(reader, param, &items->child[i], &list->value[list->count]) < 0)
@@ -172,8 +176,8 @@ static int append(struct reader *reader, const struct param *param, const struct
     return 0;
 }
 
-static int fill_rule(struct reader *reader, const struct param *param, const struct node *map, int64_t most,
-    struct list *list)
+static int fill_rule(
+    struct reader *reader, const struct param *param, const struct node *map, int64_t most, struct list *list)
 {
     struct rule rule;
 

@@ -1,7 +1,23 @@
-#include <stdio.h>
+#include "driver/commands.h"
 
-int main(void)
+#include <string.h>
+
+int main(int argc, char **argv)
 {
-    puts("normsweep");
-    return 0;
+    if (argc < 2) {
+        fputs("normsweep: no command; see normsweep help\n", stderr);
+        return ERROR_INPUT;
+    }
+    const char *name = argv[1];
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+        name = "help";
+    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
+        command_version(stdout);
+        return command_flush(0);
+    }
+    const struct command *command = command_find(name);
+    if (!command)
+        return command_unknown(name);
+    argv[1] = (char *)command->name;
+    return command->function(argc - 1, argv + 1);
 }

@@ -146,8 +146,8 @@ int validate_read(struct reader *reader, const struct node *node)
         const struct node *key = &node->key[i], *value = &node->child[i];
         int status;
         if (strcmp(key->text, "every") == 0)
-            status = read_or_word(
-                reader, "validate.every", value, "end", VALIDATE_END, &measure->validate_every);
+            status =
+                read_or_word(reader, "validate.every", value, "end", VALIDATE_END, &measure->validate_every);
         else if (strcmp(key->text, "tokens") == 0)
             status = read_or_word(
                 reader, "validate.tokens", value, "all", VALIDATE_ALL, &measure->validate_tokens);

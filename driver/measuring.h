@@ -3,9 +3,12 @@
 
 #include "driver/reader.h"
 
-/* Read `measure: {every | steps, metrics}` and `validate: {every, tokens}` into the sweep's struct measure. */
+/* Read `measure: {every | steps, metrics}` and `validate: {every, tokens}` into the sweep's struct measure.
+ */
 int measure_read(struct reader *reader, const struct node *node);
 int validate_read(struct reader *reader, const struct node *node);
+
+#define ROWS_MOST 10000000 /* measured steps of a run */
 
 /* At most how many steps a run that ends at `last_step` measures, without counting them one by one. */
 double measure_rows_bound(const struct measure *measure, int64_t last_step);

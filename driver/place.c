@@ -5,14 +5,15 @@
 #include <string.h>
 
 /* Control characters, the two-byte ones of UTF-8 among them, become question marks. */
-static void clean(char *text)
+int place_clean(struct error *error)
 {
-    for (unsigned char *byte = (unsigned char *)text; *byte; byte++) {
+    for (unsigned char *byte = (unsigned char *)error->text; *byte; byte++) {
         if (*byte < 0x20 || *byte == 0x7f)
             *byte = '?';
         else if (*byte == 0xc2 && byte[1] >= 0x80 && byte[1] < 0xa0)
             byte[0] = byte[1] = '?';
     }
+    return -1;
 }
 
 int place_prefix(struct error *error, const char *file, struct place place)
@@ -26,8 +27,7 @@ int place_prefix(struct error *error, const char *file, struct place place)
         snprintf(error->text, sizeof(error->text), "--set %.*s", (int)sizeof(text) - 8, text);
     else
         error_prefix(error, "%s:1:1", file);
-    clean(error->text);
-    return -1;
+    return place_clean(error);
 }
 
 int place_error(struct error *error, const char *file, struct place place, const char *format, ...)

@@ -22,6 +22,9 @@ int place_prefix(struct error *error, const char *file, struct place place);
 int place_error(struct error *error, const char *file, struct place place, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* Replaces control characters in what `error` holds. Always -1. */
+int place_clean(struct error *error);
+
 #define EXCERPT_SIZE 64
 
 /* A foreign text as a message may hold it: cut after some 40 characters. Returns excerpt. */

@@ -75,7 +75,7 @@ static int count_cells(struct reader *reader, const char *name, struct place pla
 }
 
 struct axis *reader_axis(
-    struct reader *reader, const char *name, struct place place, int64_t length, int64_t param_count)
+    struct reader *reader, const char *name, struct place place, int64_t length, int64_t params)
 {
     struct sweep *sweep = reader->sweep;
     size_t count = (size_t)sweep->axis_count + 1;
@@ -90,8 +90,8 @@ struct axis *reader_axis(
     }
     sweep->axis = grown;
     struct axis *axis = &grown[sweep->axis_count++];
-    *axis = (struct axis){.length = length, .param_count = param_count, .place = place};
+    *axis = (struct axis){.length = length, .param_count = params, .place = place};
     axis->name = reader_string(reader, name);
-    axis->param = reader_memory(reader, param_count, sizeof(*axis->param));
+    axis->param = reader_memory(reader, params, sizeof(*axis->param));
     return axis->name && axis->param ? axis : NULL;
 }

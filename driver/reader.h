@@ -48,6 +48,6 @@ int reader_claim(struct reader *reader, const struct param *param, struct place 
 
 /* A new last axis of the sweep with room for its values, or NULL with the error set. */
 struct axis *reader_axis(
-    struct reader *reader, const char *name, struct place place, int64_t length, int64_t param_count);
+    struct reader *reader, const char *name, struct place place, int64_t length, int64_t params);
 
 #endif

@@ -102,7 +102,7 @@ static bool *axis_mask(struct entry *entry, int64_t axis)
     return entry->mask[axis];
 }
 
-/* Takes the indices out of a mask whose label is not named. */
+/* Takes the indices out of a mask whose label is not named: a label or a list of them. */
 static int match_labels(struct entry *entry, int64_t axis, const struct node *value)
 {
     struct reader *reader = entry->reader;
@@ -110,26 +110,24 @@ static int match_labels(struct entry *entry, int64_t axis, const struct node *va
     const struct node *name = value->kind == NODE_LIST ? value->child : value;
     int64_t count = value->kind == NODE_LIST ? value->count : 1;
     bool *mask = axis_mask(entry, axis);
+    bool *named = reader_memory(reader, row->length, sizeof(*named));
+    int status = mask && named ? check_work(entry, (double)count * (double)row->length) : -1;
 
-    if (!mask || check_work(entry, (double)count * (double)row->length) < 0)
-        return -1;
-    for (int64_t i = 0; i < count; i++) {
-        const char *text;
-        if (value_text(reader, row->name, &name[i], &text) < 0)
-            return -1;
+    for (int64_t i = 0; i < count && status == 0; i++) {
+        int64_t index;
+        status = value_word(reader, row->name, &name[i], (const char *const *)row->label, &index);
+        if (status == 0)
+            named[index] = true;
     }
-    for (int64_t index = 0; index < row->length; index++) {
-        int64_t i = 0;
-        while (i < count && strcmp(name[i].text, row->label[index]) != 0)
-            i++;
-        mask[index] = mask[index] && i < count;
-    }
-    return 0;
+    for (int64_t index = 0; index < row->length && status == 0; index++)
+        mask[index] = mask[index] && named[index];
+    free(named);
+    return status;
 }
 
 /* Takes the indices out of a mask whose value is not listed. */
-static int match_axis(
-    struct entry *entry, int64_t axis, const union param_value *value, const struct param *param, const struct list *list)
+static int match_axis(struct entry *entry, int64_t axis, const union param_value *value,
+    const struct param *param, const struct list *list)
 {
     bool *mask = axis_mask(entry, axis);
 
@@ -141,7 +139,8 @@ static int match_axis(
 }
 
 /* The axis that moves a parameter, and its values there; -1: it is fixed. */
-static int64_t find_axis(const struct sweep *sweep, const struct param *param, const union param_value **value)
+static int64_t find_axis(
+    const struct sweep *sweep, const struct param *param, const union param_value **value)
 {
     for (int64_t axis = 0; axis < sweep->axis_count; axis++) {
         const struct axis *row = &sweep->axis[axis];

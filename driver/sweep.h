@@ -16,7 +16,7 @@
 struct axis {
     char *name; /* the parameter's key, or the together axis's own name */
     int64_t length;
-    char **label; /* [length], together axes alone; NULL otherwise */
+    char **label; /* [length] and NULL, together axes alone; NULL otherwise */
     int64_t param_count; /* 1 for a plain axis */
     const struct param **param; /* [param_count] */
     union param_value *value; /* [param_count][length] */
@@ -27,7 +27,7 @@ struct axis {
 /* A sweep file, read, checked and laid out as a grid. Plain data once loaded. */
 struct sweep {
     char *path; /* as given: the prefix of every message */
-    char *text; /* the whole YAML text, as read */
+    char *text; /* the whole YAML text, as read, and the --set as comments at its end */
     char *title, *output; /* title "" without one; output relative to the current directory */
     struct run base; /* every parameter that is no axis */
     struct corpus_source source; /* paths resolved against the file's folder; owned by the sweep */
@@ -71,7 +71,8 @@ bool sweep_skips(const struct sweep *sweep, int64_t cell);
 
 /*
  * The steps of the dataset's `step` coordinate: the sorted union of the rows of all cells not skipped.
- * Allocated, the caller's to free; the count in *count.
+ * Allocated, the caller's to free; the count in *count. NULL: no memory. The corpus has passed
+ * sweep_load_corpus.
  */
 int64_t *sweep_steps(const struct sweep *sweep, const struct corpus *corpus, int64_t *count);
 

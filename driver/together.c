@@ -39,8 +39,8 @@ static int check_name(struct reader *reader, const struct node *key)
     if (param_find(name) || key_find(name) < KEY_COUNT)
         return reader_fault(reader, key->place, "together: an axis named '%s', like a key", excerpt);
     if (is_metric(name) || dataset_reserves(name))
-        return reader_fault(
-            reader, key->place, "together: an axis named '%s', like a variable or dimension of the dataset", excerpt);
+        return reader_fault(reader, key->place,
+            "together: an axis named '%s', like a variable or dimension of the dataset", excerpt);
     return 0;
 }
 
@@ -56,8 +56,7 @@ static int check_label(struct reader *reader, const char *axis, const struct nod
             reader, key->place, "%s: label '%s' is longer than %d bytes", axis, excerpt, LABEL_LONGEST);
     for (const unsigned char *byte = (const unsigned char *)key->text; *byte; byte++)
         if (*byte < 0x20 || *byte == 0x7f)
-            return reader_fault(
-                reader, key->place, "%s: a control character in label '%s'", axis, excerpt);
+            return reader_fault(reader, key->place, "%s: a control character in label '%s'", axis, excerpt);
     return 0;
 }
 
@@ -78,7 +77,8 @@ static const struct param *find_param(struct reader *reader, const struct node *
     if (param && param->axis)
         return param;
     if (param || key_find(key->text) < KEY_COUNT)
-        reader_fault(reader, key->place, "%s: has one value in a sweep; it cannot be part of together", key->text);
+        reader_fault(
+            reader, key->place, "%s: has one value in a sweep; it cannot be part of together", key->text);
     else
         reader_unknown(reader, key);
     return NULL;
@@ -121,8 +121,8 @@ static int missing_key(
 }
 
 /* What label number `index` sets. */
-static int read_label(struct reader *reader, struct axis *axis, int64_t index, const struct node *key,
-    const struct node *body)
+static int read_label(
+    struct reader *reader, struct axis *axis, int64_t index, const struct node *key, const struct node *body)
 {
     char here[EXCERPT_SIZE], first[EXCERPT_SIZE];
 
@@ -182,8 +182,9 @@ static int check_repeated(struct reader *reader, const struct axis *axis, const 
     qsort(ranked, (size_t)axis->length, sizeof(*ranked), compare_ranked);
     for (int64_t i = 1; i < axis->length && status == 0; i++)
         if (compare_values(&ranked[i - 1], &ranked[i]) == 0)
-            status = reader_fault(reader, labels->key[ranked[i].index].place, "%s: '%s' and '%s' set the same values",
-                axis->name, place_excerpt(axis->label[ranked[i - 1].index], a),
+            status = reader_fault(reader, labels->key[ranked[i].index].place,
+                "%s: '%s' and '%s' set the same values", axis->name,
+                place_excerpt(axis->label[ranked[i - 1].index], a),
                 place_excerpt(axis->label[ranked[i].index], b));
     free(ranked);
     return status;
@@ -205,8 +206,10 @@ static int read_labels(struct reader *reader, struct axis *axis, const struct no
 
 static int read_axis(struct reader *reader, const struct node *key, const struct node *labels)
 {
+    char excerpt[EXCERPT_SIZE];
+
     if (check_name(reader, key) < 0 || check_body(reader, key->text, labels) < 0 ||
-        check_body(reader, key->text, &labels->child[0]) < 0)
+        check_body(reader, place_excerpt(labels->key[0].text, excerpt), &labels->child[0]) < 0)
         return -1;
     int64_t params = labels->child[0].count;
     struct axis *axis = reader_axis(reader, key->text, key->place, labels->count, params);

@@ -136,8 +136,7 @@ static int read_integer(struct reader *reader, const char *key, const struct nod
         return -1;
     if (to_integer(number, value))
         return 0;
-    return reader_fault(
-        reader, node->place, "%s: %s is no integer", key, place_excerpt(node->text, excerpt));
+    return reader_fault(reader, node->place, "%s: %s is no integer", key, place_excerpt(node->text, excerpt));
 }
 
 int value_integer(
@@ -146,8 +145,7 @@ int value_integer(
     if (read_integer(reader, key, node, value) < 0)
         return -1;
     if (*value < least)
-        return reader_fault(
-            reader, node->place, "%s: %" PRId64 " is below %" PRId64, key, *value, least);
+        return reader_fault(reader, node->place, "%s: %" PRId64 " is below %" PRId64, key, *value, least);
     return 0;
 }
 
@@ -159,8 +157,8 @@ int value_text(struct reader *reader, const char *key, const struct node *node, 
     return 0;
 }
 
-int value_word(struct reader *reader, const char *key, const struct node *node, const char *const *words,
-    int64_t *index)
+int value_word(
+    struct reader *reader, const char *key, const struct node *node, const char *const *words, int64_t *index)
 {
     char list[512] = "", excerpt[EXCERPT_SIZE];
     size_t used = 0;
@@ -170,13 +168,12 @@ int value_word(struct reader *reader, const char *key, const struct node *node, 
     for (*index = 0; words[*index]; ++*index) {
         if (strcmp(words[*index], node->text) == 0)
             return 0;
-        used += (size_t)snprintf(
-            list + used, sizeof(list) - used, "%s%s", used ? ", " : "", words[*index]);
+        used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", used ? ", " : "", words[*index]);
         if (used >= sizeof(list))
             used = sizeof(list) - 1;
     }
-    return reader_fault(reader, node->place, "%s: '%s' is none of %s", key,
-        place_excerpt(node->text, excerpt), list);
+    return reader_fault(
+        reader, node->place, "%s: '%s' is none of %s", key, place_excerpt(node->text, excerpt), list);
 }
 
 /* The core schema's booleans: true, True, TRUE, ... */
@@ -193,8 +190,8 @@ static int read_boolean(struct reader *reader, const char *key, const struct nod
             return 0;
         }
     }
-    return reader_fault(reader, node->place, "%s: '%s' is neither true nor false", key,
-        place_excerpt(node->text, excerpt));
+    return reader_fault(
+        reader, node->place, "%s: '%s' is neither true nor false", key, place_excerpt(node->text, excerpt));
 }
 
 static int check_bounds(
@@ -205,8 +202,8 @@ static int check_bounds(
     return place_prefix(reader->error, reader->sweep->path, place);
 }
 
-int value_param(struct reader *reader, const struct param *param, const struct node *node,
-    union param_value *value)
+int value_param(
+    struct reader *reader, const struct param *param, const struct node *node, union param_value *value)
 {
     int status = -1;
 

@@ -22,8 +22,8 @@ int value_word(struct reader *reader, const char *key, const struct node *node, 
     int64_t *index);
 
 /* A value of a parameter, its bounds checked. */
-int value_param(struct reader *reader, const struct param *param, const struct node *node,
-    union param_value *value);
+int value_param(
+    struct reader *reader, const struct param *param, const struct node *node, union param_value *value);
 
 /* A value of a parameter from a number that a list came to. */
 int value_from_real(struct reader *reader, const struct param *param, struct place place, double number,

@@ -148,8 +148,7 @@ static int check_repeated(struct reading *reading, const struct node *map)
     if (!first)
         return 0;
     *reading->fault = first->place;
-    return error_set(
-        reading->error, ERROR_INPUT, "repeated key '%s'", place_excerpt(first->text, excerpt));
+    return error_set(reading->error, ERROR_INPUT, "repeated key '%s'", place_excerpt(first->text, excerpt));
 }
 
 /* The children of a list or map, up to its end. */

@@ -27,8 +27,7 @@ struct node {
  * the line in error without its place, which is in *fault.
  */
 #define YAML_DEPTH 16
-int yaml_read(
-    struct node *root, const char *text, size_t size, struct place *fault, struct error *error);
+int yaml_read(struct node *root, const char *text, size_t size, struct place *fault, struct error *error);
 
 /* Says of a whole tree that it stands at `place`. */
 void node_move(struct node *node, struct place place);

@@ -1,0 +1,73 @@
+#ifndef NORMSWEEP_DRIVER_ARGUMENTS_H
+#define NORMSWEEP_DRIVER_ARGUMENTS_H
+
+#include <stdbool.h>
+
+#include "driver/sweep.h"
+#include "model/error.h"
+
+/*
+ * The options of all commands: X(OPTION, letter, word, value, help). A command takes those whose bit is in
+ * its row of the command table; all take --help and --version.
+ */
+#define OPTIONS(X)                                                                                           \
+    X(OUTPUT, 'o', "output", "OUT.nc", "the dataset; default: output in the sweep file")                     \
+    X(JOBS, 'j', "jobs", "N", "workers; default: the cores that may be used; 0: no MPI, in this process")    \
+    X(SET, 0, "set", "KEY=VALUE", "lay a value over the sweep file, any YAML; null takes the key out")       \
+    X(FRESH, 0, "fresh", NULL, "begin anew; an existing dataset is renamed to OUT.nc.old")                   \
+    X(RETRY_FAILED, 0, "retry-failed", NULL, "run what has failed once more")                                \
+    X(WATCH, 0, "watch", NULL, "stay and follow until the sweep has ended")                                  \
+    X(MARKDOWN, 0, "markdown", NULL, "the table as the README holds it")                                     \
+    X(HELP, 'h', "help", NULL, "how the command is called")                                                  \
+    X(VERSION, 'V', "version", NULL, "the version")
+
+enum option {
+#define X(option, letter, word, value, help) OPTION_##option,
+    OPTIONS(X)
+#undef X
+        OPTION_COUNT,
+};
+
+struct option_row {
+    char letter; /* 0: none */
+    const char *word;
+    const char *value; /* NULL: it takes none */
+    const char *help;
+};
+
+extern const struct option_row option_table[OPTION_COUNT];
+
+#define OPTION_BIT(option) (1u << OPTION_##option)
+#define OPTIONS_ALWAYS (OPTION_BIT(HELP) | OPTION_BIT(VERSION))
+
+enum { OPERANDS_MOST = 2 };
+
+/* A command line, taken apart. All strings but the array `setting` are argv's. */
+struct arguments {
+    unsigned given; /* a bit per option */
+    const char *operand[OPERANDS_MOST];
+    int operand_count;
+    const char *output; /* -o; NULL: not given */
+    int jobs; /* -j; -1: not given */
+    const char **setting; /* [setting_count] of --set, in order; owned */
+    int setting_count;
+};
+
+/*
+ * Takes argv[1 .. argc-1] apart for the command named argv[0]: options of `allowed` and those that every
+ * command takes, anywhere among `least` to `most` operands; "--" ends the options. With --help or --version
+ * the operands are not counted. On failure -1 and nothing held.
+ */
+int arguments_parse(struct arguments *arguments, int argc, char **argv, unsigned allowed, int least, int most,
+    struct error *error);
+void arguments_release(struct arguments *arguments);
+
+static inline bool arguments_has(const struct arguments *arguments, enum option option)
+{
+    return arguments->given >> option & 1;
+}
+
+/* The sweep of operand 0 under --set and -o. */
+int arguments_load_sweep(const struct arguments *arguments, struct sweep *sweep, struct error *error);
+
+#endif

@@ -1,0 +1,135 @@
+#include "driver/commands.h"
+
+#include "driver/nearest.h"
+#include "driver/version.h"
+
+#include <errno.h>
+#include <string.h>
+
+const struct command command_table[] = {
+    {"run", command_run,
+        OPTION_BIT(OUTPUT) | OPTION_BIT(JOBS) | OPTION_BIT(SET) | OPTION_BIT(FRESH) |
+            OPTION_BIT(RETRY_FAILED),
+        "SWEEP.yaml", 1, 1, "train every run of a sweep, or carry on where it stopped"},
+    {"plan", command_plan, OPTION_BIT(OUTPUT) | OPTION_BIT(JOBS) | OPTION_BIT(SET), "SWEEP.yaml", 1, 1,
+        "what a sweep would take: runs, memory, disk, hours; trains a few steps to know"},
+    {"check", command_check, OPTION_BIT(SET), "SWEEP.yaml", 1, 1, "is a sweep file valid?"},
+    {"status", command_status, OPTION_BIT(WATCH), "OUT.nc", 1, 1,
+        "how far a sweep is, and whether its dataset is whole"},
+    {"show", command_show, 0, "OUT.nc [VARIABLE]", 1, 2,
+        "the phase diagram, or any variable over two axes, in the terminal"},
+    {"help", command_help, OPTION_BIT(MARKDOWN), "[params|metrics|KEY|COMMAND]", 0, 1,
+        "what a sweep file may hold, what is measured, how a command is called"},
+    {0},
+};
+
+const struct command *command_find(const char *name)
+{
+    const struct command *command = command_table;
+
+    while (command->name && strcmp(command->name, name) != 0)
+        command++;
+    return command->name ? command : NULL;
+}
+
+/* " [-o OUT.nc]" */
+static void print_option(FILE *file, enum option option)
+{
+    const struct option_row *row = &option_table[option];
+
+    if (row->letter)
+        fprintf(file, " [-%c", row->letter);
+    else
+        fprintf(file, " [--%s", row->word);
+    if (row->value)
+        fprintf(file, " %s", row->value);
+    fputs(option == OPTION_SET ? "]..." : "]", file);
+}
+
+static void print_usage(FILE *file, const struct command *command)
+{
+    fprintf(file, "normsweep %s %s", command->name, command->operands);
+    for (enum option option = 0; option < OPTION_COUNT; option++)
+        if (command->options >> option & 1 && option != OPTION_MARKDOWN)
+            print_option(file, option);
+    fputc('\n', file);
+}
+
+void command_page(FILE *file, const struct command *command)
+{
+    print_usage(file, command);
+    fprintf(file, "    %s\n", command->help);
+    for (enum option option = 0; option < OPTION_COUNT; option++) {
+        const struct option_row *row = &option_table[option];
+        char name[64];
+        if (!((command->options | OPTION_BIT(HELP)) >> option & 1))
+            continue;
+        snprintf(name, sizeof(name), "%s%c%s--%s%s%s", row->letter ? "-" : "   ",
+            row->letter ? row->letter : ' ', row->letter ? ", " : "", row->word, row->value ? " " : "",
+            row->value ? row->value : "");
+        fprintf(file, "  %-20s  %s\n", name, row->help);
+    }
+}
+
+void command_overview(FILE *file)
+{
+    for (const struct command *command = command_table; command->name; command++) {
+        print_usage(file, command);
+        fprintf(file, "    %s\n", command->help);
+    }
+    fputs("normsweep COMMAND --help says more; normsweep --version\n", file);
+}
+
+void command_version(FILE *file)
+{
+    fprintf(file, "normsweep %s%s%s\n", version_number, version_commit[0] ? " " : "", version_commit);
+}
+
+int command_fail(const struct error *error)
+{
+    fprintf(stderr, "%s\n", error->text);
+    return error->status;
+}
+
+int command_flush(int status)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    fprintf(stderr, "normsweep: output: %s\n", strerror(errno));
+    return ERROR_ENVIRONMENT;
+}
+
+int command_unknown(const char *name)
+{
+    char excerpt[EXCERPT_SIZE], hint[NEAREST_SIZE];
+    struct nearest nearest;
+    struct error error;
+
+    nearest_init(&nearest, name);
+    for (const struct command *command = command_table; command->name; command++)
+        nearest_offer(&nearest, command->name);
+    error_set(&error, ERROR_INPUT, "normsweep: unknown command '%s'%s", place_excerpt(name, excerpt),
+        nearest.best ? nearest_hint(&nearest, hint) : "; see normsweep help");
+    place_clean(&error);
+    return command_fail(&error);
+}
+
+int command_arguments(struct arguments *arguments, int argc, char **argv, int *status)
+{
+    const struct command *command = command_find(argv[0]);
+    struct error error;
+
+    if (arguments_parse(arguments, argc, argv, command->options, command->least, command->most, &error) < 0) {
+        *status = command_fail(&error);
+        return 1;
+    }
+    if (!(arguments->given & OPTIONS_ALWAYS))
+        return 0;
+    if (arguments_has(arguments, OPTION_HELP))
+        command_page(stdout, command);
+    else
+        command_version(stdout);
+    arguments_release(arguments);
+    *status = command_flush(0);
+    return 1;
+}

@@ -1,0 +1,261 @@
+#include "driver/commands.h"
+
+#include "driver/key.h"
+#include "driver/nearest.h"
+
+#include <math.h>
+#include <string.h>
+
+/*
+ * What the program says of itself, printed from its tables alone: the keys of a sweep file, the parameters
+ * and the metrics, each as a list for the terminal, as one page, and as the table that the README holds.
+ */
+
+enum { FORM_SIZE = 256 };
+
+/* "integer >= 1", "number > 0", "pre | post | out" */
+static void format_form(const struct param *param, char form[FORM_SIZE])
+{
+    size_t used = 0;
+
+    if (param->kind == PARAM_BOOLEAN) {
+        snprintf(form, FORM_SIZE, "true | false");
+    } else if (param->kind == PARAM_WORD) {
+        for (int i = 0; param->words[i] && used < FORM_SIZE; i++)
+            used += (size_t)snprintf(form + used, FORM_SIZE - used, "%s%s", i ? " | " : "", param->words[i]);
+    } else {
+        used += (size_t)snprintf(form, FORM_SIZE, param->kind == PARAM_REAL ? "number" : "integer");
+        if (isfinite(param->min))
+            used += (size_t)snprintf(
+                form + used, FORM_SIZE - used, " %s %.12g", param->min_open ? ">" : ">=", param->min);
+        if (isfinite(param->max))
+            snprintf(form + used, FORM_SIZE - used, "%s %s %.12g", isfinite(param->min) ? "," : "",
+                param->max_open ? "<" : "<=", param->max);
+    }
+}
+
+/* A cell of a Markdown table: a bar would end it. */
+static void print_cell(const char *text)
+{
+    printf(" ");
+    for (; *text; text++)
+        printf(*text == '|' ? "\\|" : "%c", *text);
+    printf(" |");
+}
+
+static void print_row(const char *const *cells, int count)
+{
+    printf("|");
+    for (int i = 0; i < count; i++)
+        print_cell(cells[i]);
+    printf("\n");
+}
+
+static void markdown_params(void)
+{
+    char form[FORM_SIZE], initial[64], name[80];
+
+    puts("| key | value | default | axis | meaning |\n|---|---|---|---|---|");
+    for (size_t i = 0; i < param_count; i++) {
+        const struct param *param = &param_table[i];
+        format_form(param, form);
+        snprintf(name, sizeof(name), "`%s`", param->name);
+        print_row((const char *[]){name, form, param_format(param, param->initial, initial, sizeof(initial)),
+                      param->axis ? "yes" : "no", param->help},
+            5);
+    }
+    for (enum key key = 0; key < KEY_COUNT; key++) {
+        const struct key_row *row = &key_table[key];
+        snprintf(name, sizeof(name), "`%s`", row->name);
+        print_row((const char *[]){name, row->form, row->initial, "no", row->help}, 5);
+    }
+}
+
+static const char *metric_dimensions(enum metric_shape shape)
+{
+    switch (shape) {
+    case METRIC_PER_RUN:
+        return "";
+    case METRIC_PER_STEP:
+        return "step";
+    case METRIC_PER_LAYER:
+        return "step, layer";
+    case METRIC_PER_TENSOR:
+        return "step, layer, tensor";
+    }
+    return "";
+}
+
+static void markdown_metrics(void)
+{
+    char name[80];
+
+    puts("| variable | over | unit | measured with | meaning |\n|---|---|---|---|---|");
+    for (enum metric metric = 0; metric < METRIC_COUNT; metric++) {
+        const struct metric_row *row = &metric_table[metric];
+        snprintf(name, sizeof(name), "`%s`", row->name);
+        print_row((const char *[]){name, metric_dimensions(row->shape), row->unit,
+                      metric_group_names[row->group], row->help},
+            5);
+    }
+}
+
+/* Text in lines of up to 100 columns, each behind four blanks. */
+static void print_wrapped(const char *text)
+{
+    size_t column = 0;
+
+    while (*text) {
+        size_t length = strcspn(text, " ");
+        if (column > 0 && column + 1 + length > 100) {
+            printf("\n");
+            column = 0;
+        }
+        column += (size_t)printf("%s%.*s", column ? " " : "    ", (int)length, text);
+        text += length;
+        text += strspn(text, " ");
+    }
+    printf("\n");
+}
+
+static void print_param(const struct param *param)
+{
+    char form[FORM_SIZE], initial[64];
+
+    format_form(param, form);
+    printf("%s: %s; default %s%s%s%s\n", param->name, form,
+        param_format(param, param->initial, initial, sizeof(initial)),
+        strcmp(param->unit, "1") == 0 ? "" : "; in ", strcmp(param->unit, "1") == 0 ? "" : param->unit,
+        param->axis ? "; may be an axis" : "");
+    print_wrapped(param->help);
+}
+
+static void print_key(enum key key)
+{
+    const struct key_row *row = &key_table[key];
+
+    printf("%s: %s%s%s\n", row->name, row->form, row->initial[0] ? "; default " : "", row->initial);
+    print_wrapped(row->help);
+}
+
+static void print_metric(enum metric metric)
+{
+    const struct metric_row *row = &metric_table[metric];
+    const char *dimensions = metric_dimensions(row->shape);
+
+    printf("%s%s%s%s: %s, in %s; measured with %s\n", row->name, dimensions[0] ? "(" : "", dimensions,
+        dimensions[0] ? ")" : "", row->long_name, row->unit, metric_group_names[row->group]);
+    print_wrapped(row->help);
+}
+
+static void print_lists(void)
+{
+    puts("A parameter that may be an axis becomes one with\n"
+         "    [a, b, ...]                     these values\n"
+         "    {range: [a, b]}                 the integers from a to b, both included\n"
+         "    {range: [a, b], points: n}      n values, evenly spaced\n"
+         "    {log: [a, b], points: n}        n values, evenly spaced in the logarithm\n"
+         "    {..., plus: [c, ...]}           and these\n"
+         "Made values are rounded to 12 significant digits, their ends are exact.");
+}
+
+static void print_params(void)
+{
+    for (size_t i = 0; i < param_count; i++)
+        print_param(&param_table[i]);
+    for (enum key key = 0; key < KEY_COUNT; key++)
+        print_key(key);
+    print_lists();
+}
+
+static void print_metrics(void)
+{
+    for (enum metric metric = 0; metric < METRIC_COUNT; metric++)
+        print_metric(metric);
+}
+
+static enum metric find_metric(const char *name)
+{
+    enum metric metric = 0;
+
+    while (metric < METRIC_COUNT && strcmp(metric_table[metric].name, name) != 0)
+        metric++;
+    return metric;
+}
+
+/* A topic that is none, with the one that it may have been. */
+static int unknown(const char *topic)
+{
+    char excerpt[EXCERPT_SIZE], hint[NEAREST_SIZE];
+    struct nearest nearest;
+    struct error error;
+
+    nearest_init(&nearest, topic);
+    nearest_offer(&nearest, "params");
+    nearest_offer(&nearest, "metrics");
+    for (size_t i = 0; i < param_count; i++)
+        nearest_offer(&nearest, param_table[i].name);
+    for (enum key key = 0; key < KEY_COUNT; key++)
+        nearest_offer(&nearest, key_table[key].name);
+    for (enum metric metric = 0; metric < METRIC_COUNT; metric++)
+        nearest_offer(&nearest, metric_table[metric].name);
+    error_set(&error, ERROR_INPUT, "normsweep help: nothing is called '%s'%s", place_excerpt(topic, excerpt),
+        nearest_hint(&nearest, hint));
+    place_clean(&error);
+    return command_fail(&error);
+}
+
+static int print_topic(const char *topic)
+{
+    if (strcmp(topic, "params") == 0) {
+        print_params();
+    } else if (strcmp(topic, "metrics") == 0) {
+        print_metrics();
+    } else if (param_find(topic)) {
+        print_param(param_find(topic));
+        if (param_find(topic)->axis)
+            print_lists();
+    } else if (key_find(topic) < KEY_COUNT) {
+        print_key(key_find(topic));
+    } else if (find_metric(topic) < METRIC_COUNT) {
+        print_metric(find_metric(topic));
+    } else if (command_find(topic)) {
+        command_page(stdout, command_find(topic));
+    } else {
+        return unknown(topic);
+    }
+    return 0;
+}
+
+static int print_markdown(const char *topic)
+{
+    if (topic && strcmp(topic, "params") == 0) {
+        markdown_params();
+    } else if (topic && strcmp(topic, "metrics") == 0) {
+        markdown_metrics();
+    } else {
+        struct error error;
+        error_set(&error, ERROR_INPUT, "normsweep help: --markdown takes params or metrics");
+        return command_fail(&error);
+    }
+    return 0;
+}
+
+int command_help(int argc, char **argv)
+{
+    struct arguments arguments;
+    int status;
+
+    if (command_arguments(&arguments, argc, argv, &status))
+        return status;
+    if (arguments_has(&arguments, OPTION_MARKDOWN))
+        status = print_markdown(arguments.operand[0]);
+    else if (arguments.operand_count > 0)
+        status = print_topic(arguments.operand[0]);
+    else {
+        command_overview(stdout);
+        status = 0;
+    }
+    arguments_release(&arguments);
+    return command_flush(status);
+}
