@@ -14,6 +14,19 @@
  */
 struct dataset;
 
+/* The words of enum outcome, as the dataset's flag_meanings have them. */
+extern const char *const outcome_words[OUTCOME_COUNT];
+
+/* What became of a run's parameter norm, in the dataset's flag_values. */
+enum phase {
+    PHASE_NONE, /* the run has not ended, failed, or measured no norms */
+    PHASE_GROWING, /* norm_growth above 1 */
+    PHASE_SHRINKING,
+    PHASE_DIVERGED,
+    PHASE_COUNT,
+};
+extern const char *const phase_words[PHASE_COUNT];
+
 /* What a start of the program says of itself: one row of the session table. */
 struct session {
     const char *version, *commit, *compiler, *blas, *blas_kernel, *vector_level, *mpi, *host;
@@ -28,22 +41,24 @@ struct dataset_options {
 /*
  * Opens the sweep's output for writing: creates it, or carries on with a file that holds the same sweep, or
  * extends one whose axes have gained values (written anew beside it, synced, renamed; finished runs kept).
- * Running cells become pending. On failure -1: ERROR_INPUT for an output that cannot be written, is no
- * dataset of this program, or holds a sweep that differs (every differing key named), ERROR_ENVIRONMENT for
- * I/O.
+ * Running cells become pending. The sweep is borrowed until dataset_close, the corpus and the session for
+ * this call alone. On failure -1: ERROR_INPUT for an output that cannot be written, is no dataset of this
+ * program, or holds a sweep that differs (every differing key named), ERROR_ENVIRONMENT for I/O.
  */
 int dataset_open(struct dataset **dataset, const char *path, const struct sweep *sweep,
     const struct corpus *corpus, const struct session *session, const struct dataset_options *options,
     struct error *error);
 
-/* Syncs and closes; takes NULL. */
+/* Syncs and closes; takes NULL. Results that wait for a commit are dropped: their runs stay running. */
 int dataset_close(struct dataset *dataset, struct error *error);
 
 /* The outcome of every cell [sweep->cells], kept up to date by the calls below. Borrowed. */
 const signed char *dataset_outcomes(const struct dataset *dataset);
 
-/* A run has been handed out: outcome running, session, host, attempts + 1. Visible at the next flush, no
- * sync. */
+/*
+ * A run has been handed out: outcome running, session, host, attempts + 1; what an earlier attempt has left
+ * is wiped. Visible at the next flush, no sync.
+ */
 int dataset_start(struct dataset *dataset, int64_t cell, const char *host, struct error *error);
 
 /* A row of measurements (metric_row_size of the run's layers) or a part of it: `count` values from `offset`
@@ -63,11 +78,13 @@ int dataset_flush(struct dataset *dataset, struct error *error);
 /* Values, sync, outcomes, sync. A result is kept for good once this has returned 0. */
 int dataset_commit(struct dataset *dataset, struct error *error);
 
-/* Is this the name of a variable or dimension that every dataset has, metrics and parameters aside? Then no
- * together axis may have it. */
-bool dataset_reserves(const char *name);
-
-/* Bytes that the dataset of a sweep will take. */
+/* Bytes that the dataset of a sweep will take, exactly; NaN where they cannot be told. */
 double dataset_size(const struct sweep *sweep, const struct corpus *corpus);
+
+/*
+ * Is this the name of a dimension or variable that any dataset may hold, parameters aside? No `together` axis
+ * may be called so.
+ */
+bool dataset_reserves(const char *name);
 
 #endif
