@@ -14,7 +14,7 @@
 struct coordinator;
 
 enum event_kind {
-    EVENT_HELLO, /* worker is there and idle */
+    EVENT_HELLO, /* worker is there and idle; from a worker that was busy: it has lost what it had */
     EVENT_PROGRESS, /* worker still trains the run of `ticket` */
     EVENT_RESULT, /* worker ended the run of `ticket`: `ended` (done, diverged, failed) or handed it back
                      (stopped) */
@@ -33,7 +33,7 @@ struct event {
 
 enum order_kind {
     ORDER_RUN, /* worker: train `cell` under `ticket` after what you have */
-    ORDER_STOP, /* worker: stop what you do and hand it back */
+    ORDER_STOP, /* worker: hand back the order of `ticket`, begun or not; ticket 0: everything you have */
     ORDER_QUIT, /* worker: nothing is left for you */
     ORDER_ACCEPT, /* the result just handed in is good: write it for `cell` */
     ORDER_RETURN, /* `cell` goes back to pending: its worker was lost or stopped */
@@ -71,9 +71,12 @@ bool coordinator_next(struct coordinator *coordinator, struct order *order);
 /* How things stand, for progress lines. */
 struct coordinator_state {
     int64_t pending, running, ended; /* runs */
-    int workers, idle;
-    double cost_left;
+    int workers, idle; /* workers that can be reckoned with, and those of them without an order */
+    double cost_left; /* of all runs that have not ended */
 };
+/* The cell of a ticket that `worker` holds, or -1 when what it sends under that ticket no longer counts. */
+int64_t coordinator_cell(const struct coordinator *coordinator, int worker, uint64_t ticket);
+
 void coordinator_state(const struct coordinator *coordinator, struct coordinator_state *state);
 
 #endif
