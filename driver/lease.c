@@ -1,0 +1,366 @@
+/*
+ * The file holds two records of RECORD_SIZE bytes, each written by one process at its own place with a single
+ * write. The file itself is made with O_EXCL. A dead one is first renamed to a name of the new owner's own;
+ * should it turn out that another has just done the same and this is its fresh lease, it is put back.
+ */
+#include "driver/lease.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "worker/environment.h"
+
+enum { RECORD_SIZE = 256, PLACE_SIZE = 128, TOKEN_SIZE = 64, DEAD_SECONDS = 60, OWNER = 0, COORDINATOR = 1 };
+
+/* A process: where it runs (its machine, and the name space of its pids), its pid, and when it was started,
+ * as pids come again. */
+struct record {
+    long pid;
+    unsigned long long start;
+    char place[PLACE_SIZE];
+    int stage, status;
+};
+
+struct lease {
+    char *path;
+    char *output;
+    char token[TOKEN_SIZE];
+    struct record owner; /* as it must be found */
+    struct record self;
+    int which; /* the record that is this process's own */
+};
+
+/* ---- processes ---- */
+
+/* The time since boot at which a process was started, in ticks; 0: there is none, or it is a zombie. */
+static unsigned long long start_of(long pid)
+{
+    char name[64], text[1024];
+    unsigned long long start = 0;
+    char state = 'Z';
+
+    snprintf(name, sizeof(name), "/proc/%ld/stat", pid);
+    FILE *file = fopen(name, "r");
+    if (!file)
+        return 0;
+    size_t length = fread(text, 1, sizeof(text) - 1, file);
+    fclose(file);
+    text[length] = '\0';
+    const char *after = strrchr(text, ')'); /* the name before it may hold anything */
+    if (!after ||
+        sscanf(after + 1, " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
+            &state, &start) != 2)
+        return 0;
+    return state == 'Z' || state == 'X' ? 0 : start;
+}
+
+static void place_of_self(char place[PLACE_SIZE])
+{
+    char host[64], space[32] = "";
+
+    environment_host(host, sizeof(host));
+    ssize_t length = readlink("/proc/self/ns/pid", space, sizeof(space) - 1);
+    space[length > 0 ? length : 0] = '\0';
+    for (char *c = host; *c; c++)
+        if (*c == ' ')
+            *c = '_';
+    snprintf(place, PLACE_SIZE, "%s/%s", host, space);
+}
+
+static struct record record_of_self(void)
+{
+    struct record record = {.pid = getpid(), .start = start_of(getpid()), .stage = STAGE_STARTING};
+
+    place_of_self(record.place);
+    return record;
+}
+
+static bool same_process(const struct record *a, const struct record *b)
+{
+    return a->pid == b->pid && a->start == b->start && strcmp(a->place, b->place) == 0;
+}
+
+static bool is_here(const struct record *record)
+{
+    char place[PLACE_SIZE];
+
+    place_of_self(place);
+    return strcmp(record->place, place) == 0;
+}
+
+static bool is_alive(const struct record *record)
+{
+    return record->pid > 0 && record->start != 0 && start_of(record->pid) == record->start;
+}
+
+/* ---- records ---- */
+
+static int put_record(int file, int which, const struct record *record)
+{
+    char text[RECORD_SIZE + 1];
+
+    memset(text, ' ', sizeof(text));
+    int length = snprintf(text, sizeof(text), "pid %ld start %llu on %s stage %d status %d", record->pid,
+        record->start, record->place, record->stage, record->status);
+    text[length] = ' ';
+    text[RECORD_SIZE - 1] = '\n';
+    return pwrite(file, text, RECORD_SIZE, which * RECORD_SIZE) == RECORD_SIZE ? 0 : -1;
+}
+
+static bool get_record(int file, int which, struct record *record)
+{
+    char text[RECORD_SIZE + 1] = "";
+
+    *record = (struct record){0};
+    return pread(file, text, RECORD_SIZE, which * RECORD_SIZE) == RECORD_SIZE &&
+           sscanf(text, "pid %ld start %llu on %127s stage %d status %d", &record->pid, &record->start,
+               record->place, &record->stage, &record->status) == 5;
+}
+
+static int lease_open(const char *path)
+{
+    return open(path, O_RDWR | O_CLOEXEC);
+}
+
+/* Seconds since the file was last written, by the clock of its file system; 0 where that cannot be told. */
+static double age_of(const char *path, int file)
+{
+    struct stat lease, now;
+    char *probe = NULL;
+    double age = 0;
+
+    if (asprintf(&probe, "%s.%ld", path, (long)getpid()) < 0)
+        return 0;
+    int clock = open(probe, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (clock >= 0 && write(clock, "\n", 1) == 1 && fstat(clock, &now) == 0 && fstat(file, &lease) == 0)
+        age = (double)(now.st_mtim.tv_sec - lease.st_mtim.tv_sec);
+    if (clock >= 0)
+        close(clock);
+    unlink(probe);
+    free(probe);
+    return age;
+}
+
+/* Who holds the lease in `file`, into *holder; false: nobody does any more. */
+static bool is_held(const char *path, int file, struct record *holder)
+{
+    bool elsewhere = false, any = false;
+
+    for (int which = COORDINATOR; which >= OWNER; which--) {
+        struct record record;
+        if (!get_record(file, which, &record))
+            continue;
+        any = true;
+        *holder = record;
+        if (!is_here(&record))
+            elsewhere = true;
+        else if (is_alive(&record))
+            return true;
+    }
+    return (elsewhere || !any) && age_of(path, file) <= DEAD_SECONDS;
+}
+
+/* ---- taking ---- */
+
+static int in_use(const struct lease *lease, const struct record *holder, struct error *error)
+{
+    if (holder->pid <= 0)
+        return error_set(
+            error, ERROR_ENVIRONMENT, "%s: in use by another sweep (%s)", lease->output, lease->path);
+    return error_set(error, ERROR_ENVIRONMENT, "%s: in use by process %ld on %.*s (%s)", lease->output,
+        holder->pid, (int)strcspn(holder->place, "/"), holder->place, lease->path);
+}
+
+/* Removes a lease that was found dead, unless it is no longer the same file. */
+static void remove_dead(const struct lease *lease, const struct stat *dead)
+{
+    char *aside = NULL;
+    struct stat found;
+
+    if (asprintf(&aside, "%s.dead.%ld", lease->path, (long)getpid()) < 0)
+        return;
+    if (rename(lease->path, aside) == 0) {
+        bool same = stat(aside, &found) == 0 && found.st_ino == dead->st_ino &&
+                    found.st_mtim.tv_sec == dead->st_mtim.tv_sec &&
+                    found.st_mtim.tv_nsec == dead->st_mtim.tv_nsec;
+        if (!same)
+            (void)!link(aside, lease->path);
+        unlink(aside);
+    }
+    free(aside);
+}
+
+/* 0: there was a lease and it was dead; 1: there is none; -1: it is in use. */
+static int clear_dead(const struct lease *lease, struct error *error)
+{
+    struct record holder = {0};
+    struct stat status;
+    int file = lease_open(lease->path);
+
+    if (file < 0)
+        return errno == ENOENT ? 1 : error_set(error, ERROR_INPUT, "%s: %s", lease->path, strerror(errno));
+    bool held = fstat(file, &status) != 0 || is_held(lease->path, file, &holder);
+    close(file);
+    if (held)
+        return in_use(lease, &holder, error);
+    remove_dead(lease, &status);
+    return 0;
+}
+
+static int create(struct lease *lease, struct error *error)
+{
+    int file = open(lease->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+
+    if (file < 0 && errno == EEXIST)
+        return in_use(lease, &(struct record){0}, error);
+    if (file < 0)
+        return error_set(error, errno == ENOSPC || errno == EIO ? ERROR_ENVIRONMENT : ERROR_INPUT, "%s: %s",
+            lease->output, strerror(errno));
+    int failed = put_record(file, OWNER, &lease->self);
+    int cause = errno;
+    close(file);
+    if (!failed)
+        return 0;
+    unlink(lease->path);
+    return error_set(error, ERROR_ENVIRONMENT, "%s: %s", lease->path, strerror(cause));
+}
+
+static void lease_free(struct lease *lease)
+{
+    free(lease->path);
+    free(lease->output);
+    free(lease);
+}
+
+static struct lease *lease_new(const char *output)
+{
+    struct lease *lease = calloc(1, sizeof(*lease));
+
+    if (!lease)
+        return NULL;
+    lease->output = strdup(output);
+    if (asprintf(&lease->path, "%s.lease", output) < 0)
+        lease->path = NULL;
+    if (lease->output && lease->path)
+        return lease;
+    lease_free(lease);
+    return NULL;
+}
+
+int lease_take(struct lease **result, const char *output, struct error *error)
+{
+    struct lease *lease = lease_new(output);
+
+    if (!lease)
+        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", output);
+    lease->which = OWNER;
+    lease->self = lease->owner = record_of_self();
+    snprintf(lease->token, sizeof(lease->token), "%ld.%llu", lease->self.pid, lease->self.start);
+    if (clear_dead(lease, error) < 0 || create(lease, error) != 0) {
+        lease_free(lease);
+        return -1;
+    }
+    *result = lease;
+    return 0;
+}
+
+const char *lease_token(const struct lease *lease)
+{
+    return lease->token;
+}
+
+static int lost(const struct lease *lease, struct error *error)
+{
+    return error_set(error, ERROR_ENVIRONMENT, "%s: the lease was lost to another process", lease->path);
+}
+
+/* Opens the lease, checks that it is still the owner's, and writes this process's own record. */
+static int write_own(struct lease *lease, struct error *error)
+{
+    struct record owner;
+    int file = lease_open(lease->path);
+
+    if (file < 0)
+        return lost(lease, error);
+    bool ours = get_record(file, OWNER, &owner) && same_process(&owner, &lease->owner);
+    if (ours)
+        put_record(file, lease->which, &lease->self); /* a full disk is the dataset's to report */
+    close(file);
+    return ours ? 0 : lost(lease, error);
+}
+
+int lease_join(struct lease **result, const char *output, const char *token, struct error *error)
+{
+    struct lease *lease = lease_new(output);
+
+    if (!lease)
+        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", output);
+    int file = lease_open(lease->path);
+    bool there = file >= 0 && get_record(file, OWNER, &lease->owner);
+    if (file >= 0)
+        close(file);
+    snprintf(lease->token, sizeof(lease->token), "%ld.%llu", lease->owner.pid, lease->owner.start);
+    lease->which = COORDINATOR;
+    lease->self = record_of_self();
+    int failed = there && strcmp(lease->token, token) == 0 ? write_own(lease, error) : lost(lease, error);
+    if (failed)
+        lease_free(lease);
+    else
+        *result = lease;
+    return failed;
+}
+
+int lease_renew(struct lease *lease, struct error *error)
+{
+    return write_own(lease, error);
+}
+
+void lease_tell(struct lease *lease, enum coordinator_stage stage, int status)
+{
+    struct error ignored;
+
+    lease->self.stage = (int)stage;
+    lease->self.status = status;
+    write_own(lease, &ignored);
+}
+
+struct coordinator_news lease_news(const struct lease *lease)
+{
+    struct coordinator_news news = {.stage = STAGE_NONE};
+    struct record record;
+    int file = lease_open(lease->path);
+
+    if (file < 0)
+        return news;
+    if (get_record(file, COORDINATOR, &record)) {
+        news.stage = (enum coordinator_stage)record.stage;
+        news.status = record.status;
+        news.dead = news.stage != STAGE_ENDED && is_here(&record) && !is_alive(&record);
+    }
+    close(file);
+    return news;
+}
+
+void lease_forget(struct lease *lease)
+{
+    if (truncate(lease->path, RECORD_SIZE) != 0) {
+        /* a coordinator that joins writes over it */
+    }
+}
+
+void lease_release(struct lease *lease)
+{
+    struct error ignored;
+
+    if (!lease)
+        return;
+    if (lease->path && lease->which == OWNER && lease->self.pid && write_own(lease, &ignored) == 0)
+        unlink(lease->path);
+    lease_free(lease);
+}

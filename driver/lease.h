@@ -1,0 +1,61 @@
+#ifndef NORMSWEEP_DRIVER_LEASE_H
+#define NORMSWEEP_DRIVER_LEASE_H
+
+#include <stdbool.h>
+
+#include "model/error.h"
+
+/*
+ * The right to write an output: a file OUT.nc.lease beside it. Its first record is of the process that took
+ * it, its second of a coordinator that this process started; a lease is alive while either is. Both renew it
+ * every 10 s; it is dead once both processes are gone, where they ran on this machine, and otherwise 60 s
+ * after the last renewal, by the clock of the file system. The second record is also how a launcher hears of
+ * its coordinator, whose exit status mpirun does not pass on reliably.
+ */
+struct lease;
+
+#define LEASE_RENEW_SECONDS 10
+
+enum coordinator_stage {
+    STAGE_NONE, /* none has joined */
+    STAGE_STARTING, /* its ranks are not all there: a signal would kill those without a handler */
+    STAGE_READY,
+    STAGE_ENDED, /* with `status` */
+};
+
+struct coordinator_news {
+    enum coordinator_stage stage;
+    int status;
+    bool dead; /* it was on this machine and is gone without having ended */
+};
+
+/*
+ * Takes the lease of an output. On failure -1: ERROR_ENVIRONMENT when it is in use, ERROR_INPUT when its
+ * folder cannot be written.
+ */
+int lease_take(struct lease **lease, const char *output, struct error *error);
+
+/* What a coordinator needs to join: to be handed over as LEASE_VARIABLE in its environment. */
+#define LEASE_VARIABLE "NORMSWEEP_LEASE"
+const char *lease_token(const struct lease *lease);
+
+/* Joins the lease that a launcher has taken: ERROR_ENVIRONMENT when it is no longer that launcher's. */
+int lease_join(struct lease **lease, const char *output, const char *token, struct error *error);
+
+/* To be called at least every LEASE_RENEW_SECONDS. -1: another process has taken it; nothing may be written
+ * any more. */
+int lease_renew(struct lease *lease, struct error *error);
+
+/* For the coordinator that joined: what its launcher is to know. */
+void lease_tell(struct lease *lease, enum coordinator_stage stage, int status);
+
+/* For the launcher. */
+struct coordinator_news lease_news(const struct lease *lease);
+
+/* Forgets what a coordinator that is gone has told, before another is started. */
+void lease_forget(struct lease *lease);
+
+/* Gives the lease up: who took it removes the file. Takes NULL. */
+void lease_release(struct lease *lease);
+
+#endif

@@ -1,0 +1,129 @@
+#include "worker/environment.h"
+
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "worker/signals.h"
+
+/* OpenBLAS's own; absent from other libraries of the same interface. */
+extern char *openblas_get_corename(void) __attribute__((weak));
+extern char *openblas_get_config(void) __attribute__((weak));
+extern void openblas_set_num_threads(int threads) __attribute__((weak));
+
+#define CORE_VARIABLE "OPENBLAS_CORETYPE"
+#define THREADS_VARIABLE "OPENBLAS_NUM_THREADS"
+#define GUARD_VARIABLE                                                                                       \
+    "NORMSWEEP_BLAS" /* the core type that this program chose; "" for the library's own                      \
+                      */
+#define CORE_WIDE "SKYLAKEX"
+
+static bool has_avx512(void)
+{
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+#else
+    return false;
+#endif
+}
+
+/* A library older than its processor falls back to kernels of 256 bits. */
+static bool kernels_too_narrow(void)
+{
+    const char *name = environment_blas_kernel();
+
+    return has_avx512() && (strcmp(name, "Haswell") == 0 || strcmp(name, "Zen") == 0);
+}
+
+static void execute_again(char **argv)
+{
+    signals_hold();
+    execv("/proc/self/exe", argv);
+}
+
+/* The variables came from a process of ours, perhaps on another machine with another processor. */
+static void check_inherited(const char *chosen, char **argv)
+{
+    if (strcmp(chosen, CORE_WIDE) != 0 || has_avx512())
+        return;
+    unsetenv(CORE_VARIABLE);
+    setenv(GUARD_VARIABLE, "", 1);
+    execute_again(argv);
+}
+
+void environment_prepare(char **argv)
+{
+    const char *chosen = getenv(GUARD_VARIABLE);
+    bool again = false;
+
+    if (!openblas_get_corename)
+        return;
+    if (chosen) {
+        check_inherited(chosen, argv);
+        return;
+    }
+    setenv(GUARD_VARIABLE, "", 1);
+    if (!getenv(THREADS_VARIABLE))
+        again = setenv(THREADS_VARIABLE, "1", 1) == 0;
+    if (!getenv(CORE_VARIABLE) && kernels_too_narrow())
+        again = setenv(CORE_VARIABLE, CORE_WIDE, 1) == 0 && setenv(GUARD_VARIABLE, CORE_WIDE, 1) == 0;
+    if (again)
+        execute_again(argv);
+}
+
+void environment_threads(int64_t threads)
+{
+    if (openblas_set_num_threads)
+        openblas_set_num_threads((int)threads);
+}
+
+const char *environment_blas(void)
+{
+    return openblas_get_config ? openblas_get_config() : "unknown";
+}
+
+const char *environment_blas_kernel(void)
+{
+    return openblas_get_corename ? openblas_get_corename() : "unknown";
+}
+
+char *environment_host(char *text, size_t size)
+{
+    if (gethostname(text, size) != 0)
+        snprintf(text, size, "unknown");
+    text[size - 1] = '\0';
+    return text;
+}
+
+int environment_cores(void)
+{
+    cpu_set_t set;
+
+    if (sched_getaffinity(0, sizeof(set), &set) == 0)
+        return CPU_COUNT(&set);
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 ? (int)online : 1;
+}
+
+void environment_pin(int index, int workers, int64_t threads)
+{
+    cpu_set_t allowed, share;
+    int64_t at = 0;
+
+    if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0 || workers * threads != CPU_COUNT(&allowed))
+        return;
+    CPU_ZERO(&share);
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (!CPU_ISSET(cpu, &allowed))
+            continue;
+        if (at / threads == index)
+            CPU_SET(cpu, &share);
+        at++;
+    }
+    sched_setaffinity(0, sizeof(share), &share);
+}

@@ -1,0 +1,35 @@
+#ifndef NORMSWEEP_WORKER_ENVIRONMENT_H
+#define NORMSWEEP_WORKER_ENVIRONMENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Sees to it that the BLAS library starts with one thread and with the kernels that suit the processor. It
+ * reads its variables when it is loaded, before main, so a process that wants others sets them and executes
+ * itself again, once. To be called before MPI is started; does nothing where the user has set a variable, and
+ * with libraries other than OpenBLAS.
+ */
+void environment_prepare(char **argv);
+
+/* Threads of the products that follow. */
+void environment_threads(int64_t threads);
+
+/* "OpenBLAS 0.3.21 ..." and "SkylakeX"; "unknown" for other libraries. In static memory. */
+const char *environment_blas(void);
+const char *environment_blas_kernel(void);
+
+/* This machine's name, cut to size; text. */
+char *environment_host(char *text, size_t size);
+
+/* The processors that this process may use. */
+int environment_cores(void);
+
+/*
+ * Binds this process to its share of the processors that it may use, as worker `index` of `workers` on this
+ * machine with `threads` each; only where the workers use them all: with processors left over the system
+ * places workers better, next to whatever else runs.
+ */
+void environment_pin(int index, int workers, int64_t threads);
+
+#endif

@@ -1,0 +1,61 @@
+#include "worker/signals.h"
+
+#include <signal.h>
+#include <stddef.h>
+#include <unistd.h>
+
+enum { STATUS_INTERRUPTED = 130 };
+
+static volatile sig_atomic_t stop, interrupts, end_at_second = 1;
+static const int stopping[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
+
+static void on_signal(int number)
+{
+    stop = 1;
+    if (number != SIGINT)
+        return;
+    interrupts = interrupts + (interrupts < 2);
+    if (interrupts == 2 && end_at_second)
+        _exit(STATUS_INTERRUPTED);
+}
+
+static void mask(int how)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof(stopping) / sizeof(*stopping); i++)
+        sigaddset(&set, stopping[i]);
+    sigprocmask(how, &set, NULL);
+}
+
+void signals_install(void)
+{
+    for (size_t i = 0; i < sizeof(stopping) / sizeof(*stopping); i++) {
+        struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
+        sigemptyset(&action.sa_mask);
+        if (sigaction(stopping[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(stopping[i], &action, NULL);
+    }
+    mask(SIG_UNBLOCK);
+}
+
+bool signals_stop(void)
+{
+    return stop;
+}
+
+void signals_end_at_second(bool end)
+{
+    end_at_second = end;
+}
+
+bool signals_second(void)
+{
+    return interrupts >= 2;
+}
+
+void signals_hold(void)
+{
+    mask(SIG_BLOCK);
+}

@@ -1,0 +1,23 @@
+#ifndef NORMSWEEP_WORKER_SIGNALS_H
+#define NORMSWEEP_WORKER_SIGNALS_H
+
+#include <stdbool.h>
+
+/*
+ * SIGINT, SIGTERM, SIGHUP and SIGUSR1 ask to save and stop; they only raise a flag. The first thing in main
+ * of every process that trains or watches over one: a signal that comes earlier kills it. A signal that was
+ * ignored when the program started (nohup) stays ignored.
+ */
+void signals_install(void);
+
+/* Has one of them come? */
+bool signals_stop(void);
+
+/* A second SIGINT ends the process at once with status 130; a process with children asks instead. */
+void signals_end_at_second(bool end);
+bool signals_second(void);
+
+/* Keeps SIGUSR1 waiting over an exec of this program, until signals_install. */
+void signals_hold(void);
+
+#endif
