@@ -15,7 +15,8 @@
 
 #include "worker/train.h"
 
-enum { SAMPLES = 6 };
+/* Groups that are measured, and the most seconds for one. */
+enum { SAMPLES = 6, SECONDS_MOST = 4 };
 
 static double now(void)
 {
@@ -177,31 +178,55 @@ static double validation_tokens(const struct corpus *corpus, int64_t tokens)
     return (double)(tokens < all ? tokens : all);
 }
 
+/* A process that takes samples of a group. */
+struct sampling {
+    const struct cost_group *group;
+    const struct corpus *corpus;
+    const struct measure *measure;
+    double limit; /* clock at which to stop */
+};
+
 /* Trains a group's run for a while. Measured and validated at step 0, on few tokens; the first step warms up.
  */
-static struct sample take_sample(const struct cost_group *group, const struct corpus *corpus,
-    const struct measure *measure, double seconds)
+static struct sample take_sample(const struct sampling *sampling)
 {
-    struct measure few = *measure;
-    struct stopwatch stopwatch = {.limit = now() + seconds};
+    const struct run *run = &sampling->group->run;
+    struct measure few = *sampling->measure;
+    struct stopwatch stopwatch = {.limit = sampling->limit};
     struct observer observer = {.context = &stopwatch, .carry_on = watch};
     struct result result;
     double begin = now();
-    int64_t most = 4 * group->run.batch * group->run.context;
+    int64_t most = 4 * run->batch * run->context;
 
     few.every = few.validate_every = INT64_MAX;
     few.step_count = 0;
-    few.validate_tokens = measure->validate_tokens < most ? measure->validate_tokens : most;
-    train(&group->run, corpus, &few, &observer, &result);
+    few.validate_tokens = few.validate_tokens < most ? few.validate_tokens : most;
+    train(run, sampling->corpus, &few, &observer, &result);
     double step = stopwatch.steps > 1 ? (stopwatch.last - stopwatch.first) / (double)(stopwatch.steps - 1)
                                       : result.step_seconds;
     double measure_once = result.measured ? result.measure_seconds / (double)result.measured : 0;
     double validate_once = result.validated ? result.validate_seconds / (double)result.validated : 0;
-    double setup = stopwatch.first - begin - step - measure_once - validate_once;
-    double scale = validation_tokens(corpus, measure->validate_tokens) /
-                   fmax(validation_tokens(corpus, few.validate_tokens), 1);
-    return (struct sample){
-        stopwatch.first > 0 && setup > 0 ? setup : 0, step, measure_once, validate_once * scale};
+    double setup = stopwatch.steps > 0 ? stopwatch.first - begin - step - measure_once - validate_once : 0;
+    double scale = validation_tokens(sampling->corpus, sampling->measure->validate_tokens) /
+                   fmax(validation_tokens(sampling->corpus, few.validate_tokens), 1);
+    return (struct sample){fmax(setup, 0), step, measure_once, validate_once * scale};
+}
+
+/* The mean of as many samples as there is time for, one at least. */
+static struct sample take_samples(const struct sampling *sampling)
+{
+    struct sample mean = {0};
+    int count = 0;
+
+    do {
+        struct sample one = take_sample(sampling);
+        count++;
+        mean.setup += (one.setup - mean.setup) / count;
+        mean.step += (one.step - mean.step) / count;
+        mean.measure += (one.measure - mean.measure) / count;
+        mean.validate += (one.validate - mean.validate) / count;
+    } while (now() < sampling->limit);
+    return mean;
 }
 
 /* One process per worker, all at once; the mean of what they report. */
@@ -216,7 +241,8 @@ static int sample_group(struct cost_group *group, const struct corpus *corpus, c
     for (int worker = 0; worker < workers; worker++) {
         pid_t child = fork();
         if (child == 0) {
-            sample = take_sample(group, corpus, measure, seconds);
+            const struct sampling sampling = {group, corpus, measure, now() + seconds};
+            sample = take_samples(&sampling);
             ssize_t written = write(ends[1], &sample, sizeof(sample));
             _exit(written != (ssize_t)sizeof(sample));
         }
@@ -252,7 +278,7 @@ static int sample_groups(struct estimate *estimate, const struct sweep *sweep, c
     for (int64_t i = 0; i < samples; i++) {
         int64_t at = samples > 1 ? i * (estimate->group_count - 1) / (samples - 1) : 0;
         if (sample_group(&estimate->group[at], corpus, &sweep->measure, estimate->workers,
-                seconds / (double)samples, error) != 0)
+                fmin(seconds / (double)samples, SECONDS_MOST), error) != 0)
             return -1;
         estimate->timed++;
     }
