@@ -345,12 +345,14 @@ def kolmogorov(values, distribution):
     return math.sqrt(n) * max(np.max(np.arange(1, n + 1) / n - f), np.max(f - np.arange(n) / n))
 
 
-def normal(deviation):
-    return lambda x: 0.5 * (1 + math.erf(x / deviation / math.sqrt(2)))
+def normal(x):
+    """Of N(0, 1)."""
+    return 0.5 * (1 + math.erf(x / math.sqrt(2)))
 
 
-def uniform(bound):
-    return lambda x: min(max((x / bound + 1) / 2, 0), 1)
+def uniform(x):
+    """Of U(-1, 1)."""
+    return min(max((x + 1) / 2, 0), 1)
 
 
 def fan_in(name):
@@ -363,30 +365,35 @@ KOLMOGOROV = 2.0  # exceeded once in 1500 draws of the right distribution
 def check_embeddings_and_norms(weights):
     for (name, layer), w in weights.items():
         if name in ("token", "position"):
-            assert kolmogorov(w, normal(1)) < KOLMOGOROV, name
+            assert kolmogorov(w, normal) < KOLMOGOROV, name
         if name.startswith(("ln", "final")):
             assert (w == (0 if name.endswith("bias") else 1)).all(), (name, layer)
 
 
 @pytest.mark.parametrize("placement", ("post", "pre", "out"))
 def test_init_torch(placement):
-    weights = initial_weights(norm_placement=placement)
+    weights, units = initial_weights(norm_placement=placement), []
     check_embeddings_and_norms(weights)
     for (name, layer), w in weights.items():
         if name.startswith(("q", "k", "v", "o", "w")):
-            bound = 1 / math.sqrt(fan_in(name))
-            assert np.abs(w).max() <= bound, (name, layer)
-            assert kolmogorov(w, uniform(bound)) < KOLMOGOROV, (name, layer)
+            unit = w * math.sqrt(fan_in(name))
+            assert np.abs(unit).max() <= 1, (name, layer)
+            assert kolmogorov(unit, uniform) < KOLMOGOROV, (name, layer)
+            units.append(unit.ravel())
+    assert kolmogorov(np.concatenate(units), uniform) < KOLMOGOROV
 
 
 def test_init_xavier():
-    weights = initial_weights(init="xavier")
+    weights, units = initial_weights(init="xavier"), []
     check_embeddings_and_norms(weights)
     for (name, layer), w in weights.items():
         if name.endswith("_bias"):
             assert (w == 0).all(), (name, layer)
         elif name.startswith(("q", "k", "v", "o", "w")):
-            assert kolmogorov(w, normal(math.sqrt(2 / sum(w.shape)))) < KOLMOGOROV, (name, layer)
+            unit = w / math.sqrt(2 / sum(w.shape))
+            assert kolmogorov(unit, normal) < KOLMOGOROV, (name, layer)
+            units.append(unit.ravel())
+    assert kolmogorov(np.concatenate(units), normal) < KOLMOGOROV
 
 
 def test_init_zero_query_key():
