@@ -269,6 +269,15 @@ def test_measurements(pair):
 
 
 @each_pair
+def test_result(pair):
+    """What train() says of the whole run."""
+    result = {name: int(pair.dump[name][0][0]) for name in ("outcome", "result_last_step", "diverged_step")}
+    assert result == {"outcome": 2, "result_last_step": pair.last_step, "diverged_step": -1}
+    tokens = sum(len(inputs) for batch in pair.batches[: pair.last_step] for inputs, _ in batch)
+    assert pair.dump["trained_tokens"][0][0] == tokens
+
+
+@each_pair
 def test_growth_fits(pair):
     """From the norms that the program measured itself: their logarithms near step 0 would magnify its rounding."""
     norms = {step: row["param_norm"][0] for step, row in pair.rows().items()}
