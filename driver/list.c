@@ -106,10 +106,28 @@ static int fill_integers(struct reader *reader, const struct param *param, const
     return 0;
 }
 
+/* 10^n where doubles hold it exactly, n = 0 .. 22. */
+static double power_of_ten(int n)
+{
+    static const double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13,
+        1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
+    return powers[n];
+}
+
+/*
+ * The double that the 12-digit decimal reads as. A quotient or product of two exact integers is rounded once,
+ * as strtod rounds; where the powers are not exact the decimal is written out and read.
+ */
 static double round_12_digits(double value)
 {
+    int scale = 11 - (int)floor(log10(fabs(value)));
     char text[32];
 
+    if (scale >= 0 && scale <= 22)
+        return (double)roundl((long double)value * power_of_ten(scale)) / power_of_ten(scale);
+    if (scale < 0 && scale >= -22)
+        return (double)roundl((long double)value / power_of_ten(-scale)) * power_of_ten(-scale);
     snprintf(text, sizeof(text), "%.11e", value);
     return strtod(text, NULL);
 }
@@ -126,9 +144,9 @@ static double linear_point(double a, double b, int64_t i, int64_t n)
 
 static double log_point(double a, double b, int64_t i, int64_t n)
 {
-    long double share = (long double)i / (long double)(n - 1);
+    double share = (double)i / (double)(n - 1);
 
-    return round_12_digits((double)powl(10, (1 - share) * log10l(a) + share * log10l(b)));
+    return round_12_digits(pow(10, (1 - share) * log10(a) + share * log10(b)));
 }
 
 /* {range or log: [a, b], points: n} */

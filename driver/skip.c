@@ -7,24 +7,25 @@
 #include <string.h>
 
 /*
- * An entry matches a box of cells: for each axis a set of its indices. The box is marked cell by cell, so the
- * work of all entries together is bounded; a file that asks for more is refused.
+ * An entry matches a box of cells: for each axis a set of its indices. The work of marking all boxes is
+ * bounded; a file that asks for more (a hundred entries, each for every other one of ten million cells) is
+ * refused.
  */
-#define WORK_MOST INT64_C(1000000000)
+#define WORK_MOST 200000000
 
 struct entry {
     struct reader *reader;
     const struct node *node;
     bool **mask; /* [axis_count][length]; NULL: every index of that axis */
-    int64_t work; /* what the entries cost so far */
+    double work; /* what the entries have cost so far */
 };
 
 static int check_work(struct entry *entry, double more)
 {
-    if ((double)entry->work + more > (double)WORK_MOST)
+    if (entry->work + more > WORK_MOST)
         return reader_fault(
             entry->reader, entry->node->place, "skip: too many entries for a grid of this size");
-    entry->work += (int64_t)more;
+    entry->work += more;
     return 0;
 }
 
@@ -206,13 +207,15 @@ static int match_key(struct entry *entry, const struct node *key, const struct n
     return axis < 0 ? -1 : match_labels(entry, axis, value);
 }
 
-/* Marks cells [first, first + count). */
-static void mark_range(struct sweep *sweep, int64_t first, int64_t count)
+/* Marks cells [first, end), a word at a time. */
+static void mark_range(struct sweep *sweep, int64_t first, int64_t end)
 {
-    for (int64_t cell = first; cell < first + count; cell++) {
-        uint64_t *word = &sweep->skip[cell / 64], bit = UINT64_C(1) << (cell % 64);
-        sweep->skipped += !(*word & bit);
-        *word |= bit;
+    while (first < end) {
+        int64_t bit = first % 64, count = end - first < 64 - bit ? end - first : 64 - bit;
+        uint64_t mask = ~UINT64_C(0) >> (64 - count) << bit, *word = &sweep->skip[first / 64];
+        sweep->skipped += __builtin_popcountll(mask & ~*word);
+        *word |= mask;
+        first += count;
     }
 }
 
@@ -222,7 +225,7 @@ static void mark_box(struct entry *entry, int64_t axis, int64_t last, int64_t fi
     struct sweep *sweep = entry->reader->sweep;
 
     if (axis > last) {
-        mark_range(sweep, first, count);
+        mark_range(sweep, first, first + count);
         return;
     }
     int64_t length = sweep->axis[axis].length, part = count / length;
@@ -231,26 +234,33 @@ static void mark_box(struct entry *entry, int64_t axis, int64_t last, int64_t fi
             mark_box(entry, axis + 1, last, first + i * part, part);
 }
 
-/* Marks every cell that all the masks let through. */
+/* How many indices of an axis an entry matches. */
+static int64_t count_matched(const struct entry *entry, int64_t axis)
+{
+    int64_t length = entry->reader->sweep->axis[axis].length, matched = 0;
+
+    for (int64_t i = 0; i < length; i++)
+        matched += !entry->mask[axis] || entry->mask[axis][i];
+    return matched;
+}
+
+/* Marks every cell that all the masks let through: ranges of all that lies inside the last axis with a mask.
+ */
 static int mark_entry(struct entry *entry)
 {
-    struct sweep *sweep = entry->reader->sweep;
-    double cells = 1;
-    int64_t last = -1;
+    const struct sweep *sweep = entry->reader->sweep;
+    double ranges = 1, inside = (double)sweep->cells;
+    int64_t last = sweep->axis_count - 1;
 
-    for (int64_t axis = 0; axis < sweep->axis_count; axis++) {
-        int64_t matched = sweep->axis[axis].length;
-        if (entry->mask[axis]) {
-            matched = 0;
-            for (int64_t i = 0; i < sweep->axis[axis].length; i++)
-                matched += entry->mask[axis][i];
-            last = axis;
-        }
-        cells *= (double)matched;
+    while (last >= 0 && !entry->mask[last])
+        last--;
+    for (int64_t axis = 0; axis <= last; axis++) {
+        ranges *= (double)count_matched(entry, axis);
+        inside /= (double)sweep->axis[axis].length;
     }
-    if (cells == 0)
+    if (ranges == 0)
         return no_match(entry, entry->node->place);
-    if (check_work(entry, cells) < 0)
+    if (check_work(entry, ranges * (1 + inside / 64)) < 0)
         return -1;
     mark_box(entry, 0, last, 0, sweep->cells);
     return 0;

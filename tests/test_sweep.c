@@ -1,0 +1,514 @@
+#include "tests/test.h"
+
+#include "driver/sweep.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BASE "corpus: markov\nsteps: 10\n"
+
+/* Reads a sweep that has to be valid; false, with the test failed, where it is not. */
+static bool parse(struct sweep *sweep, const char *text, const char *const *settings, int count)
+{
+    struct error error;
+
+    if (sweep_parse(sweep, "sweep.yaml", "folder", text, strlen(text), settings, count, &error) == 0)
+        return true;
+    test_fail(__FILE__, __LINE__, "%s", error.text);
+    return false;
+}
+
+/* The line that refuses a sweep. */
+static const char *refusal(const char *text, const char *setting)
+{
+    static struct error error;
+    struct sweep sweep;
+
+    if (sweep_parse(&sweep, "sweep.yaml", "", text, strlen(text), &setting, setting != NULL, &error) < 0)
+        return error.text;
+    sweep_release(&sweep);
+    return "accepted";
+}
+
+/* Is there a plain axis of this name that holds exactly this value? */
+static bool has_value(const struct sweep *sweep, const char *name, double value)
+{
+    for (int64_t axis = 0; axis < sweep->axis_count; axis++)
+        for (int64_t i = 0; i < sweep->axis[axis].length && strcmp(sweep->axis[axis].name, name) == 0; i++)
+            if (sweep->axis[axis].value[i].real == value)
+                return true;
+    return false;
+}
+
+/* Compares an axis of reals with values that end with NaN. */
+static void check_reals(const struct axis *axis, const double *expected)
+{
+    int64_t count = 0;
+
+    while (!isnan(expected[count]))
+        count++;
+    CHECK(axis->length == count);
+    for (int64_t i = 0; i < count && i < axis->length; i++)
+        CHECK_CLOSE(axis->value[i].real, expected[i], 0);
+}
+
+TEST(sweep_defaults)
+{
+    struct sweep sweep;
+    struct run run;
+
+    if (!parse(&sweep, "steps: 10\ntrain_text: words.txt\n", NULL, 0))
+        return;
+    run_init(&run);
+    run.steps = 10;
+    CHECK(memcmp(&sweep.base, &run, sizeof(run)) == 0);
+    CHECK(sweep.axis_count == 0 && sweep.cells == 1 && sweep.skipped == 0);
+    CHECK_TEXT(sweep.title, "");
+    CHECK_TEXT(sweep.output, "sweep.nc");
+    CHECK_TEXT(sweep.train_path, "folder/words.txt");
+    CHECK(sweep.valid_path == NULL && sweep.source.train_path == sweep.train_path);
+    CHECK(sweep.measure.every == MEASURE_EVERY_DEFAULT && sweep.measure.step_count == 0);
+    CHECK(sweep.measure.validate_every == VALIDATE_END);
+    CHECK(sweep.measure.validate_tokens == VALIDATE_TOKENS_DEFAULT);
+    CHECK_CLOSE(sweep.checkpoint_minutes, 5, 0);
+    sweep_release(&sweep);
+}
+
+TEST(sweep_keys)
+{
+    struct sweep sweep;
+
+    if (!parse(&sweep,
+            "title: Norm growth\noutput: ../out/a.nc\ntrain_text: /data/t\nvalid_text: v\nepochs: 2\n"
+            "bias: False\nnorm_placement: 'out'\ncontext: 1e2\nbatch: 32.0\nlearning_rate: 1e-3\n"
+            "weight_decay: +.5E+1\nseed: -7\nmeasure: {steps: [10, 0, 5], metrics: []}\n"
+            "validate: {every: 20, tokens: all}\ncheckpoint_minutes: 0.5\n",
+            NULL, 0))
+        return;
+    CHECK_TEXT(sweep.title, "Norm growth");
+    CHECK_TEXT(sweep.output, "../out/a.nc");
+    CHECK_TEXT(sweep.train_path, "/data/t");
+    CHECK_TEXT(sweep.valid_path, "folder/v");
+    CHECK(sweep.base.epochs == 2 && sweep.base.steps == 0 && sweep.base.bias == 0);
+    CHECK(sweep.base.norm_placement == NORM_OUT && sweep.base.context == 100 && sweep.base.batch == 32);
+    CHECK_CLOSE(sweep.base.learning_rate, 1e-3, 0);
+    CHECK_CLOSE(sweep.base.weight_decay, 5, 0);
+    CHECK(sweep.base.seed == -7);
+    CHECK(sweep.measure.every == 0 && sweep.measure.step_count == 3);
+    CHECK(sweep.measure.steps[0] == 0 && sweep.measure.steps[1] == 5 && sweep.measure.steps[2] == 10);
+    CHECK(sweep.measure.group[GROUP_ALWAYS] && !sweep.measure.group[GROUP_NORMS]);
+    CHECK(sweep.measure.validate_every == 20 && sweep.measure.validate_tokens == VALIDATE_ALL);
+    CHECK_CLOSE(sweep.checkpoint_minutes, 0.5, 0);
+    sweep_release(&sweep);
+}
+
+TEST(sweep_default_output)
+{
+    const char *const names[][2] = {{"a/b/phase.yaml", "phase.nc"}, {"phase.yml", "phase.nc"},
+        {"a.b.yaml", "a.b.nc"}, {"plain", "plain.nc"}, {"out.nc", "out.nc.nc"}, {".yaml", ".yaml.nc"}};
+    struct error error;
+    struct sweep sweep;
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        if (sweep_parse(&sweep, names[i][0], NULL, BASE, strlen(BASE), NULL, 0, &error) < 0) {
+            test_fail(__FILE__, __LINE__, "%s", error.text);
+            continue;
+        }
+        CHECK_TEXT(sweep.output, names[i][1]);
+        sweep_release(&sweep);
+    }
+}
+
+/* The paper's diagram: 20 values from 1e-1 to 1e-5, the decades of a shorter list among them exactly. */
+TEST(sweep_log_lists)
+{
+    struct sweep sweep;
+    char text[64];
+
+    if (!parse(&sweep,
+            BASE "learning_rate: {log: [1e-1, 1e-5], points: 20}\n"
+                 "weight_decay: {log: [1e-1, 1e-5], points: 5, plus: [0, 30]}\n"
+                 "epsilon: {log: [1e-12, 1e-3], points: 10}\nmomentum: {log: [0.3, 0.0003], points: 4}\n"
+                 "width: {log: [64, 1024], points: 5}\n",
+            NULL, 0))
+        return;
+    CHECK(sweep.axis[0].length == 20);
+    for (int64_t i = 0; i < 20; i++) {
+        double value = sweep.axis[0].value[i].real;
+        CHECK_CLOSE(value / pow(10, -1 - 4 * (double)i / 19), 1, 1e-11);
+        snprintf(text, sizeof(text), "%.11e", value);
+        CHECK_CLOSE(strtod(text, NULL), value, 0);
+    }
+    CHECK_CLOSE(sweep.axis[0].value[0].real, 1e-1, 0);
+    CHECK_CLOSE(sweep.axis[0].value[19].real, 1e-5, 0);
+    check_reals(&sweep.axis[1], (double[]){1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 0, 30, NAN});
+    check_reals(
+        &sweep.axis[2], (double[]){1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, NAN});
+    check_reals(&sweep.axis[3], (double[]){0.3, 0.03, 0.003, 0.0003, NAN});
+    for (int64_t i = 0; i < 5; i++)
+        CHECK(sweep.axis[4].value[i].integer == 64 << i);
+    sweep_release(&sweep);
+}
+
+/* Ends that no 12 digits hold stay as they were written. */
+TEST(sweep_log_ends_exact)
+{
+    struct sweep sweep;
+
+    if (!parse(&sweep, BASE "learning_rate: {log: [0.12345678901234567, 3e-300], points: 3}\n", NULL, 0))
+        return;
+    CHECK(has_value(&sweep, "learning_rate", 0.12345678901234567));
+    CHECK(has_value(&sweep, "learning_rate", 3e-300));
+    sweep_release(&sweep);
+}
+
+TEST(sweep_range_lists)
+{
+    struct sweep sweep;
+
+    if (!parse(&sweep,
+            BASE "weight_decay: {range: [0, 1], points: 11}\ngradient_clip: {range: [3, 1]}\n"
+                 "momentum: {range: [0.1, 0.3], points: 3}\n"
+                 "seed: {range: [-1, 2], plus: [9223372036854775807]}\nlayers: {range: [2, 8], points: 4}\n",
+            NULL, 0))
+        return;
+    check_reals(&sweep.axis[0], (double[]){0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, NAN});
+    check_reals(&sweep.axis[1], (double[]){3, 2, 1, NAN});
+    check_reals(&sweep.axis[2], (double[]){0.1, 0.2, 0.3, NAN});
+    const int64_t seeds[] = {-1, 0, 1, 2, INT64_MAX};
+    CHECK(sweep.axis[3].length == 5);
+    for (int64_t i = 0; i < 5; i++)
+        CHECK(sweep.axis[3].value[i].integer == seeds[i]);
+    CHECK(sweep.axis[4].length == 4 && sweep.axis[4].value[1].integer == 4);
+    sweep_release(&sweep);
+}
+
+static const char grid[] = BASE "weight_decay: [0.1, 0.2]\n"
+                                "together:\n"
+                                "  model:\n"
+                                "    small: {width: 128, heads: 4}\n"
+                                "    large: {heads: 8, width: 256}\n"
+                                "  pace:\n"
+                                "    slow: {learning_rate: 0.001}\n"
+                                "    fast: {learning_rate: 0.1}\n"
+                                "norm_placement: [out, pre, post]\n"
+                                "seed: {range: [0, 2]}\n";
+
+TEST(sweep_grid_order)
+{
+    const char *const names[] = {"weight_decay", "model", "pace", "norm_placement", "seed"};
+    const int64_t lengths[] = {2, 2, 2, 3, 3};
+    struct sweep sweep;
+    int64_t index[5];
+    struct run run;
+
+    if (!parse(&sweep, grid, NULL, 0))
+        return;
+    CHECK(sweep.axis_count == 5 && sweep.cells == 72);
+    for (int axis = 0; axis < 5; axis++) {
+        CHECK_TEXT(sweep.axis[axis].name, names[axis]);
+        CHECK(sweep.axis[axis].length == lengths[axis]);
+    }
+    CHECK_TEXT(sweep.axis[1].label[1], "large");
+    CHECK(sweep.axis[0].label == NULL && sweep.axis[1].param_count == 2);
+    /* (((1 * 2 + 1) * 2 + 0) * 3 + 2) * 3 + 1 */
+    sweep_indices(&sweep, 61, index);
+    CHECK(index[0] == 1 && index[1] == 1 && index[2] == 0 && index[3] == 2 && index[4] == 1);
+    sweep_cell(&sweep, 61, &run);
+    CHECK_CLOSE(run.weight_decay, 0.2, 0);
+    CHECK(run.width == 256 && run.heads == 8 && run.norm_placement == NORM_POST && run.seed == 1);
+    CHECK_CLOSE(run.learning_rate, 0.001, 0);
+    CHECK(run.steps == 10 && run.corpus == CORPUS_MARKOV);
+    sweep_release(&sweep);
+}
+
+/* Every cell against its own indices, the definition of row-major order. */
+TEST(sweep_cells_agree_with_indices)
+{
+    struct sweep sweep;
+    int64_t index[5];
+    struct run run;
+
+    if (!parse(&sweep, grid, NULL, 0))
+        return;
+    for (int64_t cell = 0; cell < sweep.cells; cell++) {
+        int64_t again = 0;
+        sweep_indices(&sweep, cell, index);
+        sweep_cell(&sweep, cell, &run);
+        for (int axis = 0; axis < 5; axis++) {
+            const struct axis *row = &sweep.axis[axis];
+            again = again * row->length + index[axis];
+            for (int64_t p = 0; p < row->param_count; p++)
+                CHECK(param_get(row->param[p], &run).integer ==
+                      row->value[p * row->length + index[axis]].integer);
+        }
+        CHECK(again == cell);
+    }
+    sweep_release(&sweep);
+}
+
+/* The cells that `text`, laid behind the grid, leaves out, against a condition on their runs. */
+static void check_skip(const char *text, bool (*expected)(const struct run *run))
+{
+    char whole[1024];
+    struct sweep sweep;
+    struct run run;
+    int64_t skipped = 0;
+
+    snprintf(whole, sizeof(whole), "skip: %s\n%s", text, grid);
+    if (!parse(&sweep, whole, NULL, 0))
+        return;
+    for (int64_t cell = 0; cell < sweep.cells; cell++) {
+        sweep_cell(&sweep, cell, &run);
+        CHECK(sweep_skips(&sweep, cell) == expected(&run));
+        skipped += expected(&run);
+    }
+    CHECK(sweep.skipped == skipped);
+    sweep_release(&sweep);
+}
+
+static bool post_and_large(const struct run *run)
+{
+    return run->norm_placement == NORM_POST && run->width == 256;
+}
+
+static bool several(const struct run *run)
+{
+    return (run->seed > 0 && run->weight_decay == 0.2) ||
+           (run->norm_placement != NORM_PRE && run->learning_rate == 0.1 && run->heads == 4);
+}
+
+static bool outermost(const struct run *run)
+{
+    return run->weight_decay == 0.1;
+}
+
+TEST(sweep_skip)
+{
+    check_skip("[{norm_placement: post, model: large}]", post_and_large);
+    check_skip("[{norm_placement: [post], model: [large], layers: 2}]", post_and_large);
+    check_skip("[{width: 256, heads: [8, 16], norm_placement: post}]", post_and_large);
+    check_skip("[{seed: {range: [1, 5]}, weight_decay: [0.3, 0.2]}, "
+               "{norm_placement: [out, post], pace: fast, heads: 4}]",
+        several);
+    check_skip("[{weight_decay: 0.1}]", outermost);
+    check_skip("[{weight_decay: 0.10000000005}, {weight_decay: 0.1, seed: 2}]", outermost);
+}
+
+/* A cell that is left out need not make sense. */
+TEST(sweep_skip_excuses)
+{
+    const char text[] = BASE "width: [64, 96]\nheads: [4, 64]\n";
+    struct sweep sweep;
+    char whole[256];
+
+    CHECK_TEXT(refusal(text, NULL), "sweep.yaml:4:12: heads: 64 does not divide width 96");
+    snprintf(whole, sizeof(whole), "%sskip: [{width: 96, heads: 64}]\n", text);
+    if (!parse(&sweep, whole, NULL, 0))
+        return;
+    CHECK(sweep.cells == 4 && sweep.skipped == 1 && sweep_skips(&sweep, 3));
+    sweep_release(&sweep);
+}
+
+TEST(sweep_empty_skip)
+{
+    struct sweep sweep;
+
+    if (!parse(&sweep, BASE "skip: []\n", NULL, 0))
+        return;
+    CHECK(sweep.skipped == 0 && !sweep_skips(&sweep, 0));
+    sweep_release(&sweep);
+}
+
+TEST(sweep_settings)
+{
+    const char *const settings[] = {"seed=[5, 6]", "learning_rate={log: [1e-1, 1e-5], points: 6}",
+        "weight_decay=[0, 1e-2]", "steps=", "epochs=3", "corpus=text", "train_text=t.txt",
+        "valid_text=v/w.txt", "title='a: b'", "output=x=y.nc", "layers=3", "layers=4"};
+    struct sweep sweep;
+
+    if (!parse(&sweep,
+            BASE "weight_decay: 3\nnorm_placement: [pre, post]\nseed: {range: [0, 2]}\nvalid_text: v\n",
+            settings, sizeof(settings) / sizeof(*settings)))
+        return;
+    /* A list on a key of the file keeps the key's place, a new key goes last. */
+    CHECK(sweep.axis_count == 4);
+    CHECK_TEXT(sweep.axis[0].name, "weight_decay");
+    CHECK_TEXT(sweep.axis[1].name, "norm_placement");
+    CHECK_TEXT(sweep.axis[2].name, "seed");
+    CHECK_TEXT(sweep.axis[3].name, "learning_rate");
+    CHECK(sweep.axis[2].length == 2 && sweep.axis[2].value[1].integer == 6);
+    CHECK(sweep.base.steps == 0 && sweep.base.epochs == 3 && sweep.base.layers == 4);
+    /* Paths of settings are relative to the current directory, those of the file to its folder. */
+    CHECK_TEXT(sweep.train_path, "t.txt");
+    CHECK_TEXT(sweep.valid_path, "v/w.txt");
+    CHECK_TEXT(sweep.title, "a: b");
+    CHECK_TEXT(sweep.output, "x=y.nc");
+    CHECK(strstr(sweep.text, "\n# --set seed=[5, 6]\n") != NULL);
+    sweep_release(&sweep);
+}
+
+TEST(sweep_settings_fix_an_axis)
+{
+    const char *const settings[] = {"norm_placement=post", "valid_text=null"};
+    struct sweep sweep;
+
+    if (!parse(&sweep, "steps: 1\ntrain_text: t\nvalid_text: v\nnorm_placement: [pre, post]\nseed: [1, 2]\n",
+            settings, 2))
+        return;
+    CHECK(sweep.axis_count == 1 && sweep.cells == 2 && sweep.base.norm_placement == NORM_POST);
+    CHECK(sweep.valid_path == NULL);
+    sweep_release(&sweep);
+}
+
+/* The text that a dataset keeps is the file's own, settings behind it as comments. */
+TEST(sweep_text)
+{
+    const char *const settings[] = {"seed=[1,\n2]"};
+    struct sweep sweep;
+
+    if (!parse(&sweep, "corpus: markov # x\nsteps: 1", settings, 1))
+        return;
+    CHECK_TEXT(sweep.text, "corpus: markov # x\nsteps: 1\n# --set seed=[1, 2]");
+    sweep_release(&sweep);
+}
+
+TEST(sweep_steps_union)
+{
+    struct sweep sweep;
+    struct corpus corpus = {0};
+    int64_t count = 0;
+    const int64_t expected[] = {0, 4, 5, 7, 8, 10, 12, 15};
+
+    if (!parse(&sweep,
+            "corpus: markov\nsteps: [7, 15, 100]\nseed: [1, 2]\nskip: [{steps: 100}]\n"
+            "measure: {every: 5}\nvalidate: {every: 4}\n",
+            NULL, 0))
+        return;
+    int64_t *steps = sweep_steps(&sweep, &corpus, &count);
+    CHECK(count == 8);
+    for (int64_t i = 0; i < 8 && i < count; i++)
+        CHECK(steps[i] == expected[i]);
+    free(steps);
+    sweep_release(&sweep);
+}
+
+/* The union against rows gathered run by run. */
+TEST(sweep_steps_agree_with_rows)
+{
+    struct sweep sweep;
+    struct corpus corpus = {0};
+    struct run run;
+    int64_t count = 0, rows[64], found = 0;
+    bool seen[64] = {false};
+
+    if (!parse(
+            &sweep, "corpus: markov\nsteps: {range: [9, 40]}\nmeasure: {steps: [3, 11, 38, 60]}\n", NULL, 0))
+        return;
+    for (int64_t cell = 0; cell < sweep.cells; cell++) {
+        sweep_cell(&sweep, cell, &run);
+        int64_t length = measure_rows(&sweep.measure, run.steps, rows);
+        for (int64_t i = 0; i < length; i++)
+            seen[rows[i]] = true;
+    }
+    int64_t *steps = sweep_steps(&sweep, &corpus, &count);
+    for (int64_t step = 0; step < 64; step++)
+        if (seen[step]) {
+            CHECK(found < count && steps[found] == step);
+            found++;
+        }
+    CHECK(found == count);
+    free(steps);
+    sweep_release(&sweep);
+}
+
+TEST(sweep_load_corpus_built_in)
+{
+    struct sweep sweep;
+    struct corpus corpus;
+    struct error error;
+
+    if (!parse(&sweep, "corpus: counter\nepochs: [1, 2]\ncorpus_tokens: 4096\ncontext: 16\nbatch: [2, 8]\n",
+            NULL, 0))
+        return;
+    if (sweep_load_corpus(&sweep, &corpus, &error) < 0) {
+        test_fail(__FILE__, __LINE__, "%s", error.text);
+    } else {
+        int64_t count, *steps = sweep_steps(&sweep, &corpus, &count);
+        /* 0, 31, 62, 100, 127, 200, 254 */
+        CHECK(count == 7 && steps[1] == 4095 / 16 / 8 && steps[6] == 2 * (4095 / 16 / 2));
+        free(steps);
+        corpus_release(&corpus);
+    }
+    sweep_release(&sweep);
+}
+
+/* Two runs have one digest exactly where nothing that enters their numbers differs. */
+TEST(sweep_run_digests)
+{
+    static const char *const texts[] = {BASE, BASE "seed: 1\n", BASE "measure: {every: 7}\n",
+        BASE "measure: {metrics: [norms]}\n", BASE "validate: {tokens: 100}\n", BASE "weight_decay: 0.02\n"};
+    struct corpus corpus = {0};
+    struct digest digest[6];
+    struct sweep sweep;
+
+    for (int i = 0; i < 6; i++) {
+        if (!parse(&sweep, texts[i], NULL, 0))
+            return;
+        sweep_run_digest(&sweep, &corpus, &sweep.base, &digest[i]);
+        for (int j = 0; j < i; j++)
+            CHECK(memcmp(&digest[i], &digest[j], sizeof(digest[i])) != 0);
+        sweep_release(&sweep);
+    }
+    if (!parse(&sweep, BASE "title: x\noutput: y\ncheckpoint_minutes: 9\nweight_decay: 1.0e-2\nseed: -0\n",
+            NULL, 0))
+        return;
+    sweep_run_digest(&sweep, &corpus, &sweep.base, &digest[1]);
+    CHECK(memcmp(&digest[0], &digest[1], sizeof(digest[0])) == 0);
+    corpus.digest.low = 1;
+    sweep_run_digest(&sweep, &corpus, &sweep.base, &digest[1]);
+    CHECK(memcmp(&digest[0], &digest[1], sizeof(digest[0])) != 0);
+    sweep_release(&sweep);
+}
+
+/* The largest grid there may be, and one more. */
+TEST(sweep_largest_grid)
+{
+    struct sweep sweep;
+
+    if (!parse(&sweep, BASE "seed: {range: [1, 10000]}\nlayers: {range: [1, 1000]}\n", NULL, 0))
+        return;
+    CHECK(sweep.cells == 10000000);
+    sweep_release(&sweep);
+    CHECK_TEXT(refusal(BASE "seed: {range: [0, 10000]}\nlayers: {range: [1, 1000]}\n", NULL),
+        "sweep.yaml:4:9: layers: with this axis the grid has 10001000 cells; at most 10000000");
+}
+
+/* Every default passes its own row's check, and every word list reads back. */
+TEST(sweep_reads_what_the_table_writes)
+{
+    char text[256], value[64];
+    struct sweep sweep;
+
+    for (size_t i = 0; i < param_count; i++) {
+        const struct param *param = &param_table[i];
+        const char *rest =
+            strcmp(param->name, "steps") == 0 || strcmp(param->name, "epochs") == 0 ? "" : "steps: 1\n";
+        if (strcmp(param->name, "corpus") == 0 || strcmp(param->name, "epochs") == 0)
+            continue;
+        union param_value first = param->initial;
+        if (!rest[0])
+            first.integer = 1;
+        const char *corpus = strncmp(param->name, "corpus_", 7) && strcmp(param->name, "vocabulary")
+                                 ? "train_text: t\n"
+                                 : "corpus: dyck\n";
+        snprintf(text, sizeof(text), "%s%s%s: %s\n", corpus, rest, param->name,
+            param_format(param, first, value, sizeof(value)));
+        if (!parse(&sweep, text, NULL, 0))
+            continue;
+        CHECK(param_get(param, &sweep.base).integer == first.integer);
+        sweep_release(&sweep);
+    }
+}
