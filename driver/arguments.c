@@ -46,7 +46,7 @@ static int take_jobs(struct scan *scan, const char *value)
 }
 
 /* An option that takes a value. */
-static int take(struct scan *scan, enum option option, const char *value)
+static int take(struct scan *scan, enum option option, const char *name, const char *value)
 {
     struct arguments *arguments = scan->arguments;
 
@@ -56,7 +56,7 @@ static int take(struct scan *scan, enum option option, const char *value)
         arguments->setting[arguments->setting_count++] = value;
     else
         arguments->output = value;
-    return *value ? 0 : misuse(scan, "a value is missing after", option_table[option].word, "");
+    return *value ? 0 : misuse(scan, "a value is missing after", name, "");
 }
 
 /* The value of an option: what is attached, else the next argument. */
@@ -67,7 +67,7 @@ static int take_value(struct scan *scan, enum option option, const char *name, c
         return attached ? misuse(scan, "no value belongs to", name, "") : 0;
     if (!attached && scan->next == scan->argc)
         return misuse(scan, "a value is missing after", name, "");
-    return take(scan, option, attached ? attached : scan->argv[scan->next++]);
+    return take(scan, option, name, attached ? attached : scan->argv[scan->next++]);
 }
 
 static bool is_allowed(const struct scan *scan, enum option option)
@@ -110,7 +110,9 @@ static int take_letter(struct scan *scan, char *text)
         char name[] = {'-', text[1], 0};
         return take_value(scan, option, name, text[2] ? text + 2 : NULL);
     }
-    return misuse(scan, "unknown option", text, "");
+    char hint[NEAREST_SIZE];
+    snprintf(hint, sizeof(hint), "; see normsweep %s --help", scan->command);
+    return misuse(scan, "unknown option", text, hint);
 }
 
 static int take_operand(struct scan *scan, char *text)

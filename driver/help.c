@@ -64,10 +64,17 @@ static void markdown_params(void)
                       param->axis ? "yes" : "no", param->help},
             5);
     }
+}
+
+static void markdown_keys(void)
+{
+    char name[80];
+
+    puts("| key | value | default | meaning |\n|---|---|---|---|");
     for (enum key key = 0; key < KEY_COUNT; key++) {
         const struct key_row *row = &key_table[key];
         snprintf(name, sizeof(name), "`%s`", row->name);
-        print_row((const char *[]){name, row->form, row->initial, "no", row->help}, 5);
+        print_row((const char *[]){name, row->form, row->initial, row->help}, 4);
     }
 }
 
@@ -227,18 +234,23 @@ static int print_topic(const char *topic)
     return 0;
 }
 
+/* The tables that the README holds. */
 static int print_markdown(const char *topic)
 {
-    if (topic && strcmp(topic, "params") == 0) {
-        markdown_params();
-    } else if (topic && strcmp(topic, "metrics") == 0) {
-        markdown_metrics();
-    } else {
-        struct error error;
-        error_set(&error, ERROR_INPUT, "normsweep help: --markdown takes params or metrics");
-        return command_fail(&error);
+    static const struct {
+        const char *name;
+        void (*print)(void);
+    } tables[] = {{"params", markdown_params}, {"keys", markdown_keys}, {"metrics", markdown_metrics}};
+    struct error error;
+
+    for (size_t i = 0; topic && i < sizeof(tables) / sizeof(*tables); i++) {
+        if (strcmp(topic, tables[i].name) == 0) {
+            tables[i].print();
+            return 0;
+        }
     }
-    return 0;
+    error_set(&error, ERROR_INPUT, "normsweep help: --markdown takes params, keys or metrics");
+    return command_fail(&error);
 }
 
 int command_help(int argc, char **argv)

@@ -4,9 +4,14 @@
 
 __attribute__((weak)) int command_run(int argc, char **argv)
 {
-    (void)argc;
-    (void)argv;
-    return 3;
+    struct arguments arguments;
+    int status;
+
+    if (command_arguments(&arguments, argc, argv, &status))
+        return status;
+    arguments_release(&arguments);
+    fputs("normsweep: not there yet\n", stderr);
+    return ERROR_ENVIRONMENT;
 }
 __attribute__((weak)) int command_status(int argc, char **argv)
 {

@@ -38,9 +38,11 @@ int reader_unknown(struct reader *reader, const struct node *key)
 {
     char excerpt[EXCERPT_SIZE], hint[NEAREST_SIZE];
 
-    if (key->place.line == 0)
-        return error_set(reader->error, ERROR_INPUT, "--set: unknown key '%s'%s",
-            place_excerpt(key->text, excerpt), key_hint(key->text, hint));
+    if (key->place.line == 0) {
+        error_set(reader->error, ERROR_INPUT, "--set: unknown key '%s'%s", place_excerpt(key->text, excerpt),
+            key_hint(key->text, hint));
+        return place_clean(reader->error);
+    }
     return reader_fault(reader, key->place, "unknown key '%s'%s", place_excerpt(key->text, excerpt),
         key_hint(key->text, hint));
 }

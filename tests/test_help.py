@@ -1,0 +1,125 @@
+"""The program speaks of its tables alone: help, usage errors, and the README's tables against the program's."""
+
+import os
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PROGRAM = pathlib.Path(os.environ.get("NORMSWEEP_BUILD", ROOT / "build")) / "normsweep"
+
+
+TABLES = ["params", "keys", "metrics"]
+
+
+def normsweep(*arguments, **options):
+    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=60, **options)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_readme_table(table):
+    found = re.findall(rf"<!-- {table} -->\n(.*?)<!-- /{table} -->", (ROOT / "README.md").read_text(), re.S)
+    assert len(found) == 1, f"README.md has one table between <!-- {table} --> and <!-- /{table} -->"
+    done = normsweep("help", "--markdown", table)
+    assert done.returncode == 0 and done.stderr == ""
+    assert found[0].strip() == done.stdout.strip(), "README.md is behind: run .ci/tables"
+
+
+def test_markdown_tables_are_tables():
+    for table in TABLES:
+        lines = normsweep("help", "--markdown", table).stdout.splitlines()
+        columns = {len(re.findall(r"(?<!\\)\|", line)) for line in lines}
+        assert len(lines) > 10 and columns == {5 if table == "keys" else 6}
+
+
+def test_help_names_every_key():
+    tables = normsweep("help", "--markdown", "params").stdout + normsweep("help", "--markdown", "keys").stdout
+    names = re.findall(r"^\| `(\w+)`", tables, re.M)
+    assert {"learning_rate", "weight_decay", "norm_placement", "together", "measure", "title"} <= set(names)
+    page = normsweep("help", "params").stdout
+    for name in names:
+        assert f"\n{name}: " in "\n" + page
+        done = normsweep("help", name)
+        assert done.returncode == 0 and done.stdout.startswith(f"{name}: ")
+
+
+def test_help_names_every_metric():
+    names = re.findall(r"^\| `(\w+)`", normsweep("help", "--markdown", "metrics").stdout, re.M)
+    assert {"param_norm", "norm_growth", "train_loss", "tensor_norm"} <= set(names)
+    for name in names:
+        done = normsweep("help", name)
+        assert done.returncode == 0 and done.stdout.startswith(name)
+
+
+def test_help_names_every_command():
+    overview = normsweep("help").stdout
+    for name in ("run", "plan", "check", "status", "show", "help"):
+        assert f"normsweep {name} " in overview
+        page = normsweep(name, "--help")
+        assert page.returncode == 0 and page.stdout.startswith(f"normsweep {name} ") and page.stderr == ""
+        assert normsweep("help", name).stdout == page.stdout
+
+
+def test_version():
+    for arguments in (["--version"], ["check", "--version"]):
+        done = normsweep(*arguments)
+        assert done.returncode == 0 and re.fullmatch(r"normsweep \d+\.\d+\.\d+( [0-9a-f]{12}\+?)?\n", done.stdout)
+
+
+USAGE = {
+    (): "normsweep: no command; see normsweep help",
+    ("chek", "a.yaml"): "normsweep: unknown command 'chek'; did you mean 'check'?",
+    ("launch",): "normsweep: unknown command 'launch'; see normsweep help",
+    ("check",): "normsweep check: an argument is missing; see normsweep check --help",
+    ("check", "a.yaml", "b.yaml"): "normsweep check: one argument too many: 'b.yaml'",
+    ("check", "--fresh", "a.yaml"): "normsweep check: unknown option '--fresh'; see normsweep check --help",
+    ("run", "--frsh", "a.yaml"): "normsweep run: unknown option '--frsh'; did you mean '--fresh'?",
+    ("run", "-x", "a.yaml"): "normsweep run: unknown option '-x'; see normsweep run --help",
+    ("run", "a.yaml", "-o"): "normsweep run: a value is missing after '-o'",
+    ("run", "a.yaml", "--output="): "normsweep run: a value is missing after '--output'",
+    ("run", "a.yaml", "--set"): "normsweep run: a value is missing after '--set'",
+    ("run", "a.yaml", "--fresh=yes"): "normsweep run: no value belongs to '--fresh'",
+    ("run", "a.yaml", "-j", "two"): "normsweep run: -j takes a number of workers and not 'two'",
+    ("run", "a.yaml", "-j-1"): "normsweep run: -j takes a number of workers and not '-1'",
+    ("check", "none.yaml"): "none.yaml: No such file or directory",
+    ("check", "."): ".: Is a directory",
+    ("help", "learning_rte"): "normsweep help: nothing is called 'learning_rte'; did you mean 'learning_rate'?",
+    ("help", "--markdown"): "normsweep help: --markdown takes params, keys or metrics",
+    ("help", "a\nb"): "normsweep help: nothing is called 'a?b'",
+}
+
+
+@pytest.mark.parametrize("arguments", USAGE, ids=" ".join)
+def test_usage(arguments, tmp_path):
+    done = normsweep(*arguments, cwd=tmp_path)
+    assert done.stderr == USAGE[arguments] + "\n"
+    assert done.stdout == ""
+    assert done.returncode == 2
+
+
+def test_check_accepts(tmp_path):
+    (tmp_path / "sweep.yaml").write_text("corpus: markov\nsteps: 3\nseed: [1, 2]\nbias: [true, false]\nskip: [{seed: 1, bias: true}]\n")
+    done = normsweep("check", "sweep.yaml", "--set", "layers=[1, 2, 3]", cwd=tmp_path)
+    assert done.stdout == "sweep.yaml: valid: 2 seed x 2 bias x 3 layers, 12 cells, 3 skipped\n"
+    assert done.returncode == 0 and done.stderr == ""
+
+
+def test_paths_are_relative_to_the_file(tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "words.txt").write_text("a b c d\n" * 1000)
+    (tmp_path / "folder" / "sweep.yaml").write_text("train_text: words.txt\nepochs: 1\n")
+    assert normsweep("check", "folder/sweep.yaml", cwd=tmp_path).returncode == 0
+    done = normsweep("check", "folder/sweep.yaml", "--set", "train_text=words.txt", cwd=tmp_path)
+    assert done.stderr == "--set train_text: words.txt: No such file or directory\n"
+    done = normsweep("check", "folder/sweep.yaml", "--set", "train_text=folder/words.txt", cwd=tmp_path)
+    assert done.returncode == 0
+
+
+def test_full_disk():
+    if not os.path.exists("/dev/full"):
+        pytest.skip("no /dev/full here")
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([PROGRAM, "help"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert done.returncode == 3 and done.stderr == "normsweep: output: No space left on device\n"
