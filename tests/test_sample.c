@@ -1,0 +1,118 @@
+/*
+ * A dataset with every kind of axis, variable and outcome, made up and not trained, for the Python tests: at
+ * NORMSWEEP_SAMPLE, where that is set; with NORMSWEEP_SAMPLE_FOREVER the writer goes on until it is ended.
+ */
+#include "tests/test.h"
+
+#include "driver/dataset.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char yaml[] =
+    "title: A sample, träumerisch\n"
+    "corpus: markov\nvocabulary: 9\ncorpus_tokens: 400\ncontext: 4\nbatch: 2\nsteps: 20\n"
+    "learning_rate: {log: [1e-1, 1e-5], points: 6}\n"
+    "weight_decay: {log: [1e-1, 1e-5], points: 5, plus: [0]}\n"
+    "norm_placement: [out, pre, post]\n"
+    "bias: [true, false]\n"
+    "seed: {range: [0, 1]}\n"
+    "together: {model: {small: {width: 8, heads: 2, optimiser: adamw}, "
+    "größer: {width: 16, heads: 4, optimiser: sgd}}}\n"
+    "skip: [{norm_placement: post, model: größer}]\n"
+    "measure: {every: 10}\n";
+
+static double made_up_growth(const struct run *run)
+{
+    double balance = run->learning_rate / (run->weight_decay + 1e-4);
+
+    return 0.5 + 0.5 * pow(balance, 0.2) + 1e-3 * (double)run->seed;
+}
+
+static void write_rows(struct dataset *dataset, int64_t cell, const struct run *run, struct error *error)
+{
+    double row[2000];
+    size_t size = metric_row_size(run->layers);
+
+    for (int64_t step = 0; step <= run->steps; step += 10) {
+        for (size_t i = 0; i < size; i++)
+            row[i] = (double)i + (made_up_growth(run) - 1) * (double)step / (double)run->steps;
+        if (step == run->steps)
+            row[metric_offset(METRIC_alignment, run->layers)] = NAN;
+        CHECK(dataset_row(dataset, cell, step, row, 0, size, error) == 0);
+    }
+}
+
+static void write_run(struct dataset *dataset, const struct sweep *sweep, int64_t cell, struct error *error)
+{
+    struct result result = {.outcome = OUTCOME_DONE, .last_step = 20, .diverged_step = -1};
+    struct run run;
+
+    sweep_cell(sweep, cell, &run);
+    CHECK(dataset_start(dataset, cell, "node7", error) == 0);
+    write_rows(dataset, cell, &run, error);
+    for (size_t i = 0; i < metric_run_size(); i++)
+        result.values[i] = (double)i;
+    result.values[metric_offset(METRIC_norm_growth, 1)] = made_up_growth(&run);
+    result.seconds = 3;
+    result.step_seconds = 2;
+    result.tokens = 160;
+    if (run.learning_rate > 0.05 && run.weight_decay == 0) {
+        result.outcome = OUTCOME_DIVERGED;
+        result.diverged_step = result.last_step = 13;
+        result.values[metric_offset(METRIC_norm_growth, 1)] = NAN;
+    }
+    if (cell == 1) {
+        result.outcome = OUTCOME_FAILED;
+        strcpy(result.reason, "the größte Anzahl died");
+    }
+    CHECK(dataset_result(dataset, cell, &result, error) == 0);
+}
+
+/* Every run but the last two: one of them runs, one is pending. */
+static void write_sample(struct dataset *dataset, const struct sweep *sweep, bool slowly, struct error *error)
+{
+    int64_t last = sweep->cells - 1;
+
+    while (sweep_skips(sweep, last))
+        last--;
+    for (int64_t cell = 0; cell < last - 1; cell++) {
+        if (sweep_skips(sweep, cell))
+            continue;
+        write_run(dataset, sweep, cell, error);
+        if (cell % 7 == 0 || slowly)
+            CHECK(dataset_commit(dataset, error) == 0);
+        if (slowly)
+            usleep(1000);
+    }
+    CHECK(dataset_start(dataset, last - 1, "node8", error) == 0);
+    CHECK(dataset_commit(dataset, error) == 0);
+}
+
+TEST(dataset_sample)
+{
+    static const struct session session = {
+        "1.2.3", "abcdef", "a compiler", "a library", "a kernel", "a level", "an MPI", "a host"};
+    const char *path = getenv("NORMSWEEP_SAMPLE"), *forever = getenv("NORMSWEEP_SAMPLE_FOREVER");
+    struct dataset_options options = {.fresh = true};
+    struct dataset *dataset;
+    struct corpus corpus;
+    struct sweep sweep;
+    struct error error;
+
+    if (!path)
+        return;
+    if (sweep_parse(&sweep, "sample.yaml", ".", yaml, strlen(yaml), NULL, 0, &error) != 0 ||
+        sweep_load_corpus(&sweep, &corpus, &error) != 0 ||
+        dataset_open(&dataset, path, &sweep, &corpus, &session, &options, &error) != 0) {
+        test_fail(__FILE__, __LINE__, "%s", error.text);
+        return;
+    }
+    do {
+        write_sample(dataset, &sweep, forever != NULL, &error);
+    } while (forever);
+    CHECK(dataset_close(dataset, &error) == 0);
+    corpus_release(&corpus);
+    sweep_release(&sweep);
+}
