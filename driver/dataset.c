@@ -259,7 +259,7 @@ static int attach(struct dataset *dataset, const struct session *session,
     status = find_variables(dataset);
     if (status == NC_NOERR)
         status = read_outcomes(dataset, options);
-    if (status == NC_NOERR)
+    if (status == NC_NOERR && session)
         status = write_session(dataset, session);
     return status == NC_NOERR ? dataset_sync(dataset, error) : dataset_error(dataset, status, error);
 }

@@ -42,8 +42,9 @@ struct dataset_options {
  * Opens the sweep's output for writing: creates it, or carries on with a file that holds the same sweep, or
  * extends one whose axes have gained values (written anew beside it, synced, renamed; finished runs kept).
  * Running cells become pending. The sweep is borrowed until dataset_close, the corpus and the session for
- * this call alone. On failure -1: ERROR_INPUT for an output that cannot be written, is no dataset of this
- * program, or holds a sweep that differs (every differing key named), ERROR_ENVIRONMENT for I/O.
+ * this call alone; no session: nothing will run, so that no row of the session table is taken. On failure -1:
+ * ERROR_INPUT for an output that cannot be written, is no dataset of this program, or holds a sweep that
+ * differs (every differing key named), ERROR_ENVIRONMENT for I/O.
  */
 int dataset_open(struct dataset **dataset, const char *path, const struct sweep *sweep,
     const struct corpus *corpus, const struct session *session, const struct dataset_options *options,

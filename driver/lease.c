@@ -244,9 +244,11 @@ static struct lease *lease_new(const char *output)
 
     if (!lease)
         return NULL;
+    char *whole = realpath(output, NULL); /* one lease, whatever link leads to the output */
     lease->output = strdup(output);
-    if (asprintf(&lease->path, "%s.lease", output) < 0)
+    if (asprintf(&lease->path, "%s.lease", whole ? whole : output) < 0)
         lease->path = NULL;
+    free(whole);
     if (lease->output && lease->path)
         return lease;
     lease_free(lease);

@@ -1,9 +1,23 @@
 #include "driver/commands.h"
+#include "worker/environment.h"
+#include "worker/signals.h"
 
 #include <string.h>
 
+/* Handlers come first: a signal before them kills a rank. Commands that only look end at once. */
+static void prepare(int argc, char **argv)
+{
+    bool trains = argc > 1 && (strcmp(argv[1], "run") == 0 || strcmp(argv[1], "plan") == 0);
+
+    if (argc > 1 && strcmp(argv[1], "run") == 0)
+        signals_install();
+    if (trains)
+        environment_prepare(argv);
+}
+
 int main(int argc, char **argv)
 {
+    prepare(argc, argv);
     if (argc < 2) {
         fputs("normsweep: no command; see normsweep help\n", stderr);
         return ERROR_INPUT;

@@ -83,7 +83,7 @@ static void refuse(struct loop *loop, const char *why)
 {
     struct message *message = blank(loop, MESSAGE_REFUSED);
 
-    snprintf(message->as.text, sizeof(message->as.text), "%s", why);
+    snprintf(message->as.text, sizeof(message->as.text), "%.*s", REASON_SIZE - 1, why);
     send(loop);
 }
 

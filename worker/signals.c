@@ -7,6 +7,7 @@
 enum { STATUS_INTERRUPTED = 130 };
 
 static volatile sig_atomic_t stop, interrupts, end_at_second = 1;
+static bool installed;
 static const int stopping[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
 
 static void on_signal(int number)
@@ -38,6 +39,7 @@ void signals_install(void)
             sigaction(stopping[i], &action, NULL);
     }
     mask(SIG_UNBLOCK);
+    installed = true;
 }
 
 bool signals_stop(void)
@@ -57,5 +59,6 @@ bool signals_second(void)
 
 void signals_hold(void)
 {
-    mask(SIG_BLOCK);
+    if (installed)
+        mask(SIG_BLOCK);
 }

@@ -17,7 +17,7 @@ bool signals_stop(void);
 void signals_end_at_second(bool end);
 bool signals_second(void);
 
-/* Keeps SIGUSR1 waiting over an exec of this program, until signals_install. */
+/* Where they are installed: keeps signals waiting over an exec of this program, until it installs them. */
 void signals_hold(void);
 
 #endif

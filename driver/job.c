@@ -1,0 +1,235 @@
+#include "driver/job.h"
+
+#include "driver/label.h"
+#include "worker/clock.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEATHS_MOST = 3, ORDERS_AHEAD = 1 };
+
+/* Results that come within this time share the two syncs of a commit. */
+#define COMMIT_SECONDS 0.25
+#define FLUSH_SECONDS 1
+
+double job_run(const struct job *job, int64_t cell, struct run *run)
+{
+    sweep_cell(job->sweep, cell, run);
+    return train_step_cost(run, job->corpus->vocabulary) * (double)run_last_step(run, job->corpus);
+}
+
+static void count_outcomes(struct job *job)
+{
+    const signed char *outcome = dataset_outcomes(job->dataset);
+
+    for (int64_t cell = 0; cell < job->sweep->cells; cell++) {
+        job->tally.runs += outcome[cell] != OUTCOME_SKIPPED;
+        job->tally.done += outcome[cell] == OUTCOME_DONE;
+        job->tally.diverged += outcome[cell] == OUTCOME_DIVERGED;
+        job->tally.failed += outcome[cell] == OUTCOME_FAILED;
+    }
+}
+
+int64_t job_pending(const struct job *job)
+{
+    return job->tally.runs - job->tally.done - job->tally.diverged - job->tally.failed;
+}
+
+static struct coordinator *make_coordinator(const struct job *job, int workers)
+{
+    const signed char *outcome = dataset_outcomes(job->dataset);
+    /* A run's validation may take long without a word: silence says nothing yet. */
+    struct coordinator_options options = {
+        .silence = INFINITY, .deaths = DEATHS_MOST, .orders_ahead = ORDERS_AHEAD};
+    int64_t pending = job_pending(job), count = 0;
+    int64_t *cells = malloc((size_t)(pending + 1) * sizeof(*cells));
+    double *cost = malloc((size_t)(pending + 1) * sizeof(*cost));
+    struct coordinator *coordinator = NULL;
+
+    for (int64_t cell = 0; cells && cost && cell < job->sweep->cells; cell++) {
+        struct run run;
+        if (outcome[cell] != OUTCOME_PENDING)
+            continue;
+        cells[count] = cell;
+        cost[count++] = job_run(job, cell, &run);
+    }
+    if (cells && cost)
+        coordinator = coordinator_new(cells, cost, count, workers, &options);
+    free(cells);
+    free(cost);
+    return coordinator;
+}
+
+int job_open(struct job *job, const struct sweep *sweep, const struct corpus *corpus, struct lease *lease,
+    const struct session *session, const struct dataset_options *options, int workers, struct error *error)
+{
+    double now = clock_now();
+
+    *job = (struct job){.sweep = sweep, .corpus = corpus, .lease = lease, .flushed = now, .renewed = now};
+    if (dataset_open(&job->dataset, sweep->output, sweep, corpus, session, options, error) != 0)
+        return -1;
+    count_outcomes(job);
+    job->coordinator = make_coordinator(job, workers);
+    job->progress = progress_new(stderr, screen_find(), workers, now);
+    if (asprintf(&job->folder, "%s.d", sweep->output) < 0)
+        job->folder = NULL;
+    if (job->coordinator && job->progress && job->folder)
+        return 0;
+    job_close(job, error);
+    return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", sweep->output);
+}
+
+void job_fail(struct job *job, const struct error *error)
+{
+    if (!job->failed)
+        job->error = *error;
+    job->failed = true;
+}
+
+/* Keeps the first error of a step that has failed. */
+static void keep(struct job *job, int failed, const struct error *error)
+{
+    if (failed)
+        job_fail(job, error);
+}
+
+static void commit(struct job *job, double now)
+{
+    struct error error;
+
+    if (!job->failed && job->waiting > 0)
+        keep(job, dataset_commit(job->dataset, &error), &error);
+    job->waiting = 0;
+    job->committed = job->flushed = now;
+}
+
+int job_close(struct job *job, struct error *error)
+{
+    struct error closing;
+
+    commit(job, clock_now());
+    keep(job, dataset_close(job->dataset, &closing), &closing);
+    if (job->progress)
+        progress_clear(job->progress);
+    progress_free(job->progress);
+    coordinator_free(job->coordinator);
+    free(job->folder);
+    job->dataset = NULL;
+    job->progress = NULL;
+    job->coordinator = NULL;
+    job->folder = NULL;
+    if (job->failed)
+        *error = job->error;
+    return job->failed ? -1 : 0;
+}
+
+static void begin(struct job *job, int worker, int64_t cell, const char *host, double now)
+{
+    char label[LABEL_SIZE];
+    struct error error;
+    struct run run;
+
+    keep(job, dataset_start(job->dataset, cell, host, &error), &error);
+    job->tally.running++;
+    progress_begin(job->progress, worker, label_cell(job->sweep, cell, label), job_run(job, cell, &run), now);
+}
+
+static bool is_running(const struct job *job, int64_t cell)
+{
+    return dataset_outcomes(job->dataset)[cell] == OUTCOME_RUNNING;
+}
+
+void job_step(struct job *job, int worker, int64_t cell, const char *host, int64_t step, int64_t last_step,
+    int64_t tokens, double now)
+{
+    if (job->failed)
+        return;
+    if (!is_running(job, cell))
+        begin(job, worker, cell, host, now);
+    progress_step(job->progress, worker, step, last_step, tokens, now);
+}
+
+void job_row(struct job *job, int worker, int64_t cell, int64_t step, const double *values, size_t offset,
+    size_t count)
+{
+    size_t loss =
+        metric_offset(METRIC_train_loss, 1); /* first of its row: the same for any number of layers */
+    struct error error;
+
+    if (job->failed)
+        return;
+    keep(job, dataset_row(job->dataset, cell, step, values, offset, count, &error), &error);
+    if (loss >= offset && loss < offset + count && isfinite(values[loss - offset]))
+        progress_loss(job->progress, worker, values[loss - offset]);
+}
+
+static void count_result(struct job *job, const struct result *result)
+{
+    job->tally.done += result->outcome == OUTCOME_DONE;
+    job->tally.diverged += result->outcome == OUTCOME_DIVERGED;
+    job->tally.failed += result->outcome == OUTCOME_FAILED;
+}
+
+static struct result killed_its_workers(void)
+{
+    struct result result = {.outcome = OUTCOME_FAILED, .diverged_step = -1};
+
+    for (int i = 0; i < RESULT_VALUES_MAX; i++)
+        result.values[i] = NAN;
+    snprintf(result.reason, sizeof(result.reason), "its worker died %d times", DEATHS_MOST);
+    return result;
+}
+
+static void put_result(struct job *job, int64_t cell, const struct result *result)
+{
+    struct error error;
+
+    keep(job, dataset_result(job->dataset, cell, result, &error), &error);
+    job->waiting++;
+    count_result(job, result);
+}
+
+void job_settle(struct job *job, const struct order *order, const struct result *result)
+{
+    struct error error;
+
+    if (job->failed)
+        return;
+    bool running = is_running(job, order->cell);
+    if (running) {
+        job->tally.running--;
+        progress_end(job->progress, order->worker);
+    }
+    if (order->kind == ORDER_ACCEPT) {
+        put_result(job, order->cell, result);
+    } else if (order->kind == ORDER_FAIL) {
+        struct result failed = killed_its_workers();
+        put_result(job, order->cell, &failed);
+    } else if (running) {
+        keep(job, dataset_return(job->dataset, order->cell, &error), &error);
+    }
+}
+
+void job_breathe(struct job *job, double now)
+{
+    struct coordinator_state state;
+    struct error error;
+
+    if (job->failed)
+        return;
+    if (job->waiting > 0 && now - job->committed >= COMMIT_SECONDS)
+        commit(job, now);
+    if (now - job->flushed >= FLUSH_SECONDS) {
+        keep(job, dataset_flush(job->dataset, &error), &error);
+        job->flushed = now;
+    }
+    if (now - job->renewed >= LEASE_RENEW_SECONDS) {
+        keep(job, lease_renew(job->lease, &error), &error);
+        job->renewed = now;
+    }
+    coordinator_state(job->coordinator, &state);
+    job->tally.cost_left = state.cost_left;
+    progress_show(job->progress, &job->tally, now);
+}

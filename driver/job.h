@@ -1,0 +1,63 @@
+#ifndef NORMSWEEP_DRIVER_JOB_H
+#define NORMSWEEP_DRIVER_JOB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "driver/coordinator.h"
+#include "driver/dataset.h"
+#include "driver/lease.h"
+#include "driver/progress.h"
+#include "worker/train.h"
+
+/*
+ * A sweep that runs: its dataset, its coordinator and its progress, kept in step. What is common to training
+ * in this process (local) and on other ranks (dispatch). The first error sticks: what follows it writes
+ * nothing, and whoever drives the job ends it.
+ */
+struct job {
+    const struct sweep *sweep;
+    const struct corpus *corpus;
+    struct lease *lease;
+    struct dataset *dataset;
+    struct coordinator *coordinator;
+    struct progress *progress;
+    struct tally tally;
+    char *folder; /* OUT.nc.d */
+    bool failed;
+    struct error error; /* where failed */
+    int64_t waiting; /* results that are not committed */
+    double committed, flushed, renewed; /* when that was last done */
+};
+
+/* What is borrowed lives until job_close. -1 with the line in error. */
+int job_open(struct job *job, const struct sweep *sweep, const struct corpus *corpus, struct lease *lease,
+    const struct session *session, const struct dataset_options *options, int workers, struct error *error);
+
+/* Commits what waits and closes; the first error of the whole job, or 0. */
+int job_close(struct job *job, struct error *error);
+
+/* Keeps the first error. */
+void job_fail(struct job *job, const struct error *error);
+
+/* The run of a cell, and what it costs in floating-point operations. */
+double job_run(const struct job *job, int64_t cell, struct run *run);
+
+/* A worker is at a step of its run; the first word of a run makes it running. */
+void job_step(struct job *job, int worker, int64_t cell, const char *host, int64_t step, int64_t last_step,
+    int64_t tokens, double now);
+
+/* A row of measurements, or the `count` values from `offset` on. */
+void job_row(struct job *job, int worker, int64_t cell, int64_t step, const double *values, size_t offset,
+    size_t count);
+
+/* Obeys ORDER_ACCEPT (with its result), ORDER_RETURN or ORDER_FAIL. */
+void job_settle(struct job *job, const struct order *order, const struct result *result);
+
+/* What is due from time to time: commits, flushes, the lease, progress. To be called often; cheap. */
+void job_breathe(struct job *job, double now);
+
+/* Cells that have not ended. */
+int64_t job_pending(const struct job *job);
+
+#endif

@@ -1,0 +1,303 @@
+/*
+ * mpirun runs in a process group of its own, so that Ctrl-C at the terminal reaches this process alone:
+ * mpirun would take it as the order to kill all ranks within a second. SIGUSR1 it forwards to every rank, and
+ * the job goes on; but a rank without a handler dies of it, so none is sent before the coordinator has told,
+ * through the lease, that all ranks are there.
+ */
+#include "driver/launcher.h"
+
+#include "driver/progress.h"
+#include "driver/pump.h"
+#include "driver/summary.h"
+#include "worker/clock.h"
+#include "worker/signals.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { ARGUMENTS_MOST = 64, PATH_SIZE = 4096 };
+
+#define NEWS_SECONDS 0.1 /* between two looks at the lease while ranks start; ten times that afterwards */
+#define GRACE_SECONDS 5 /* for mpirun to end after its coordinator */
+#define TERM_SECONDS 2 /* between SIGTERM and SIGKILL */
+
+struct launcher {
+    struct lease *lease;
+    pid_t mpirun;
+    struct pump out, error;
+    struct coordinator_news news;
+    bool reaped, asked; /* asked: SIGUSR1 has been sent */
+    int ended; /* mpirun's wait status */
+    double looked, renewed;
+    double gone; /* when the coordinator was first seen to be gone; 0: it is not */
+};
+
+bool launcher_is_rank(void)
+{
+    return getenv("PMIX_RANK") || getenv("OMPI_COMM_WORLD_RANK");
+}
+
+static bool allows_root(const char *name)
+{
+    const char *value = getenv(name);
+    return value && strcmp(value, "1") == 0;
+}
+
+int launcher_check_root(struct error *error)
+{
+    if (geteuid() != 0 ||
+        (allows_root("OMPI_ALLOW_RUN_AS_ROOT") && allows_root("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")))
+        return 0;
+    return error_set(error, ERROR_ENVIRONMENT,
+        "as root, Open MPI asks for OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 in the "
+        "environment");
+}
+
+/* ---- starting ---- */
+
+/* The release of Open MPI; 0: another MPI; -1: there is no mpirun. */
+static int mpirun_release(void)
+{
+    FILE *pipe = popen("mpirun --version 2>/dev/null", "r");
+    char line[256] = "";
+    int release = 0;
+
+    if (!pipe)
+        return -1;
+    bool said = fgets(line, sizeof(line), pipe) != NULL;
+    while (fgetc(pipe) != EOF)
+        ;
+    if (pclose(pipe) != 0 && !said)
+        return -1;
+    const char *name = strstr(line, "(Open MPI) ");
+    if (name)
+        release = atoi(name + strlen("(Open MPI) "));
+    return release;
+}
+
+struct command_line {
+    char *argument[ARGUMENTS_MOST];
+    int count;
+    char workers[16], program[PATH_SIZE];
+};
+
+static void add(struct command_line *line, const char *argument)
+{
+    if (line->count < ARGUMENTS_MOST - 1)
+        line->argument[line->count++] = (char *)(intptr_t)argument;
+}
+
+/* Without a death of a rank being the death of all; N workers and a coordinator that mostly sleeps. */
+static void add_options(struct command_line *line, int release, int workers)
+{
+    add(line, "mpirun");
+    if (release >= 5) {
+        add(line, "--with-ft");
+        add(line, "ulfm");
+    } else if (release > 0) {
+        add(line, "--enable-recovery");
+    }
+    if (release > 0) {
+        add(line, "--oversubscribe");
+        add(line, "--bind-to");
+        add(line, "none");
+        add(line, "-x");
+        add(line, LEASE_VARIABLE);
+        add(line, "-x");
+        add(line, SCREEN_VARIABLE);
+    }
+    if (workers > 0) {
+        snprintf(line->workers, sizeof(line->workers), "%d", workers + 1);
+        add(line, "-n");
+        add(line, line->workers);
+    }
+}
+
+static int compose(struct command_line *line, int argc, char **argv, int workers, struct error *error)
+{
+    int release = mpirun_release();
+    ssize_t length = readlink("/proc/self/exe", line->program, sizeof(line->program) - 1);
+
+    if (release < 0)
+        return error_set(error, ERROR_ENVIRONMENT, "mpirun: not found; -j 0 trains without MPI");
+    if (length <= 0)
+        return error_set(error, ERROR_ENVIRONMENT, "/proc/self/exe: %s", strerror(errno));
+    line->program[length] = '\0';
+    add_options(line, release, workers);
+    add(line, line->program);
+    for (int i = 0; i < argc; i++)
+        add(line, argv[i]);
+    if (line->count == ARGUMENTS_MOST - 1)
+        return error_set(error, ERROR_INPUT, "normsweep: too many arguments");
+    return 0;
+}
+
+static void hand_over(const struct lease *lease)
+{
+    struct screen screen = screen_find();
+    char text[32];
+
+    snprintf(text, sizeof(text), "%dx%d", screen.width, screen.height);
+    setenv(SCREEN_VARIABLE, text, 1);
+    setenv(LEASE_VARIABLE, lease_token(lease), 1);
+}
+
+/* The child: mpirun, which dies with this process. */
+static void become_mpirun(char **argument, int out, int error, pid_t parent)
+{
+    int nothing = open("/dev/null", O_RDONLY);
+
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent)
+        _exit(ERROR_ENVIRONMENT);
+    dup2(nothing, STDIN_FILENO);
+    dup2(out, STDOUT_FILENO);
+    dup2(error, STDERR_FILENO);
+    execvp(argument[0], argument);
+    _exit(ERROR_ENVIRONMENT);
+}
+
+static int start(struct launcher *l, char **argument, struct error *error)
+{
+    int out[2] = {-1, -1}, err[2] = {-1, -1};
+    pid_t self = getpid();
+
+    if (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0 || (l->mpirun = fork()) < 0) {
+        int cause = errno;
+        for (int i = 0; i < 2; i++) {
+            close(out[i]);
+            close(err[i]);
+        }
+        return error_set(error, ERROR_ENVIRONMENT, "mpirun: %s", strerror(cause));
+    }
+    if (l->mpirun == 0)
+        become_mpirun(argument, out[1], err[1], self);
+    setpgid(l->mpirun, l->mpirun);
+    close(out[1]);
+    close(err[1]);
+    pump_init(&l->out, out[0], STDOUT_FILENO, false);
+    pump_init(&l->error, err[0], STDERR_FILENO, true);
+    return 0;
+}
+
+/* ---- watching ---- */
+
+static void reap(struct launcher *l, int options)
+{
+    while (!l->reaped) {
+        pid_t pid = waitpid(l->mpirun, &l->ended, options);
+        if (pid < 0 && errno == EINTR)
+            continue;
+        l->reaped = pid != 0;
+        return;
+    }
+}
+
+static void wait_a_moment(struct launcher *l, int milliseconds)
+{
+    struct pollfd streams[2] = {{l->out.from, POLLIN, 0}, {l->error.from, POLLIN, 0}};
+
+    poll(streams, 2, milliseconds);
+    pump_move(&l->out);
+    pump_move(&l->error);
+    if (l->out.ended && l->error.ended)
+        clock_pause(milliseconds * 1e-3);
+    reap(l, WNOHANG);
+}
+
+/* Ends mpirun, first gently: it removes its files and kills its ranks. Ranks die with their mpirun. */
+static void end(struct launcher *l)
+{
+    double begin = clock_now();
+
+    kill(l->mpirun, SIGTERM);
+    while (!l->reaped && clock_now() - begin < TERM_SECONDS)
+        wait_a_moment(l, 20);
+    if (!l->reaped)
+        kill(-l->mpirun, SIGKILL);
+    reap(l, 0);
+}
+
+static void look(struct launcher *l, double now)
+{
+    bool starting = l->news.stage < STAGE_READY;
+    struct error ignored;
+
+    if (now - l->looked >= (starting ? NEWS_SECONDS : 10 * NEWS_SECONDS)) {
+        l->looked = now;
+        l->news = lease_news(l->lease);
+    }
+    if (now - l->renewed >= LEASE_RENEW_SECONDS) {
+        l->renewed = now;
+        lease_renew(l->lease, &ignored); /* the coordinator's is the one that must not write */
+    }
+    if ((l->news.stage == STAGE_ENDED || l->news.dead) && l->gone == 0)
+        l->gone = now;
+}
+
+static void watch(struct launcher *l)
+{
+    while (!l->reaped) {
+        double now = clock_now();
+        look(l, now);
+        if (signals_second() || (l->gone > 0 && now - l->gone > GRACE_SECONDS)) {
+            end(l);
+        } else {
+            if (signals_stop() && !l->asked && l->news.stage == STAGE_READY) {
+                kill(l->mpirun, SIGUSR1);
+                l->asked = true;
+            }
+            wait_a_moment(l, 50);
+        }
+    }
+    pump_finish(&l->out);
+    pump_finish(&l->error);
+}
+
+/* What the end of mpirun means. */
+static int judge(struct launcher *l, struct error *error)
+{
+    l->news = lease_news(l->lease);
+    if (signals_second())
+        return STATUS_INTERRUPTED;
+    if (l->news.stage == STAGE_ENDED)
+        return l->news.status;
+    if (l->news.stage == STAGE_NONE) {
+        if (signals_stop())
+            return STATUS_STOPPED;
+        pump_tell_noise(&l->error);
+        return error_set(error, ERROR_ENVIRONMENT, "mpirun: ended before the sweep could begin");
+    }
+    return error_set(error, ERROR_ENVIRONMENT,
+        "mpirun: the coordinator was lost; what was measured is kept, the same command carries on");
+}
+
+int launcher_run(struct lease *lease, int argc, char **argv, int workers, struct error *error)
+{
+    struct launcher launcher = {.lease = lease, .renewed = clock_now()};
+    struct command_line *line = calloc(1, sizeof(*line));
+    int failed = line ? compose(line, argc, argv, workers, error)
+                      : error_set(error, ERROR_ENVIRONMENT, "mpirun: no memory");
+
+    if (!failed) {
+        hand_over(lease);
+        signals_end_at_second(false);
+        failed = start(&launcher, line->argument, error);
+    }
+    free(line);
+    if (failed)
+        return -1;
+    watch(&launcher);
+    pump_release(&launcher.out);
+    pump_release(&launcher.error);
+    return judge(&launcher, error);
+}

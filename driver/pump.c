@@ -1,0 +1,98 @@
+#include "driver/pump.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+void pump_init(struct pump *pump, int from, int to, bool quiet)
+{
+    pump->from = from;
+    pump->to = to;
+    pump->quiet = quiet;
+    pump->ended = pump->in_block = false;
+    pump->length = pump->noise_length = 0;
+    fcntl(from, F_SETFL, fcntl(from, F_GETFL) | O_NONBLOCK);
+}
+
+static void put(int to, const char *bytes, size_t count)
+{
+    while (count > 0) {
+        ssize_t written = write(to, bytes, count);
+        if (written < 0 && errno != EINTR)
+            return; /* nobody reads any more: the sweep goes on */
+        if (written > 0) {
+            bytes += written;
+            count -= (size_t)written;
+        }
+    }
+}
+
+static bool is_dashed(const char *line, size_t length)
+{
+    size_t dashes = strspn(line, "-");
+    return dashes >= 40 && dashes >= length - 1;
+}
+
+/* Is this line mpirun's own? */
+static bool is_noise(struct pump *pump, const char *line, size_t length)
+{
+    if (is_dashed(line, length)) {
+        pump->in_block = !pump->in_block;
+        return true;
+    }
+    return pump->in_block || strstr(line, "PMIX ERROR") || strstr(line, "ORTE_ERROR_LOG") ||
+           strstr(line, "PRTE ERROR");
+}
+
+static void put_line(struct pump *pump)
+{
+    pump->line[pump->length] = '\0';
+    if (!pump->quiet || !is_noise(pump, pump->line, pump->length)) {
+        put(pump->to, pump->line, pump->length);
+    } else if (pump->length <= PUMP_NOISE - pump->noise_length) {
+        memcpy(pump->noise + pump->noise_length, pump->line, pump->length);
+        pump->noise_length += pump->length;
+    }
+    pump->length = 0;
+}
+
+void pump_move(struct pump *pump)
+{
+    char bytes[4096];
+    ssize_t count;
+
+    while (!pump->ended && (count = read(pump->from, bytes, sizeof(bytes))) != 0) {
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            return;
+        for (ssize_t i = 0; i < count; i++) {
+            pump->line[pump->length++] = bytes[i];
+            if (bytes[i] == '\n' || pump->length == PUMP_LINE - 1)
+                put_line(pump);
+        }
+    }
+    if (!pump->ended)
+        close(pump->from);
+    pump->ended = true;
+    pump->from = -1; /* poll passes over it */
+}
+
+void pump_finish(struct pump *pump)
+{
+    pump_move(pump);
+    put_line(pump);
+}
+
+void pump_tell_noise(struct pump *pump)
+{
+    put(pump->to, pump->noise, pump->noise_length);
+}
+
+void pump_release(struct pump *pump)
+{
+    if (!pump->ended)
+        close(pump->from);
+    pump->ended = true;
+}

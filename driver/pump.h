@@ -1,0 +1,38 @@
+#ifndef NORMSWEEP_DRIVER_PUMP_H
+#define NORMSWEEP_DRIVER_PUMP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { PUMP_LINE = 4096, PUMP_NOISE = 8192 };
+
+/*
+ * Passes on what a child says, line by line. With `quiet`, what mpirun says of its own is kept back, so that
+ * it does not bury the one line that matters: its blocks between dashed lines, and the errors of its daemons
+ * when a rank has died.
+ */
+struct pump {
+    int from, to;
+    bool quiet, ended;
+    bool in_block; /* between two dashed lines */
+    char line[PUMP_LINE]; /* not yet complete */
+    size_t length;
+    char noise[PUMP_NOISE]; /* what was kept back, the first of it */
+    size_t noise_length;
+};
+
+/* The pump owns `from`. */
+void pump_init(struct pump *pump, int from, int to, bool quiet);
+
+/* Passes on what there is, without waiting. */
+void pump_move(struct pump *pump);
+
+/* The same, and the line that was not completed. */
+void pump_finish(struct pump *pump);
+
+/* Passes on what was kept back. */
+void pump_tell_noise(struct pump *pump);
+
+void pump_release(struct pump *pump);
+
+#endif

@@ -1,0 +1,248 @@
+#include "driver/commands.h"
+#include "driver/dispatch.h"
+#include "driver/launcher.h"
+#include "driver/local.h"
+#include "driver/summary.h"
+#include "driver/version.h"
+#include "model/kernels.h"
+#include "worker/clock.h"
+#include "worker/environment.h"
+#include "worker/loop.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+/* What a start of `run` holds. */
+struct start {
+    struct arguments arguments;
+    struct sweep sweep;
+    struct corpus corpus;
+    struct lease *lease;
+    bool has_sweep, has_corpus;
+};
+
+static int start_load(struct start *start, struct error *error)
+{
+    if (arguments_load_sweep(&start->arguments, &start->sweep, error) != 0)
+        return -1;
+    start->has_sweep = true;
+    if (sweep_load_corpus(&start->sweep, &start->corpus, error) != 0)
+        return -1;
+    start->has_corpus = true;
+    return 0;
+}
+
+static void start_release(struct start *start)
+{
+    if (start->has_corpus)
+        corpus_release(&start->corpus);
+    if (start->has_sweep)
+        sweep_release(&start->sweep);
+    lease_release(start->lease);
+    arguments_release(&start->arguments);
+}
+
+static struct dataset_options options_of(const struct arguments *arguments)
+{
+    return (struct dataset_options){.fresh = arguments_has(arguments, OPTION_FRESH),
+        .retry_failed = arguments_has(arguments, OPTION_RETRY_FAILED)};
+}
+
+/* `host` is held by the caller; `mpi` "": none. */
+static struct session session_of(const char *mpi, const char *host)
+{
+    return (struct session){
+        .version = version_number,
+        .commit = version_commit,
+        .compiler = version_compiler,
+        .blas = environment_blas(),
+        .blas_kernel = environment_blas_kernel(),
+        .vector_level = kernels_best()->level,
+        .mpi = mpi,
+        .host = host,
+    };
+}
+
+/* ---- as a rank ---- */
+
+/* What became of a job on ranks, as an exit status. */
+static int status_of(const struct job *job, const struct dispatch_end *end, struct error *error)
+{
+    if (job_pending(job) > 0)
+        return end->abandoned ? error_set(error, ERROR_ENVIRONMENT, "no worker is left") : STATUS_STOPPED;
+    return job->tally.failed > 0 ? STATUS_RUNS_FAILED : STATUS_DONE;
+}
+
+/* Opens the job and runs it on the other ranks, or, where there are none, here. -1: error. */
+static int coordinate_job(
+    struct start *start, struct wire *wire, bool launched, bool *together, struct error *error)
+{
+    /* a launcher has done to the file what was asked */
+    struct dataset_options options = launched ? (struct dataset_options){0} : options_of(&start->arguments);
+    int workers = wire_size(wire) > 1 ? wire_size(wire) - 1 : 1;
+    struct dispatch_end end = {.together = true};
+    char host[HOST_SIZE];
+    struct session session = session_of(wire_library(wire), environment_host(host, sizeof(host)));
+    struct job job;
+
+    if (job_open(&job, &start->sweep, &start->corpus, start->lease, &session, &options, workers, error) !=
+        0) {
+        dispatch_dismiss(wire);
+        return -1;
+    }
+    if (wire_size(wire) > 1)
+        end = dispatch_run(&job, wire);
+    else
+        local_run(&job);
+    *together = end.together;
+    int status = status_of(&job, &end, error);
+    return job_close(&job, error) != 0 ? -1 : status;
+}
+
+static int coordinate(struct start *start, struct wire *wire, bool *together)
+{
+    const char *token = getenv(LEASE_VARIABLE);
+    struct error error;
+    double begin = clock_now();
+    int status = start_load(start, &error);
+
+    if (status == 0)
+        status = token ? lease_join(&start->lease, start->sweep.output, token, &error)
+                       : lease_take(&start->lease, start->sweep.output, &error);
+    if (status == 0)
+        status = coordinate_job(start, wire, token, together, &error);
+    else
+        dispatch_dismiss(wire);
+    if (status < 0)
+        status = command_fail(&error);
+    else if (!token)
+        status = summary_print(&start->sweep, clock_now() - begin);
+    if (start->lease)
+        lease_tell(start->lease, STAGE_ENDED, status);
+    return token ? 0 : status; /* mpirun makes much noise of another status; the launcher reads the lease */
+}
+
+static int run_rank(struct start *start, int argc, char **argv)
+{
+    bool together = true;
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* without mpirun nobody would end it */
+    struct wire *wire = wire_open(&argc, &argv);
+    if (!wire) {
+        fputs("MPI cannot be started\n", stderr);
+        start_release(start);
+        return ERROR_ENVIRONMENT;
+    }
+    if (wire_rank(wire) > 0) {
+        start_release(start);
+        return worker_loop(wire);
+    }
+    int status = coordinate(start, wire, &together);
+    start_release(start);
+    wire_close(wire, together);
+    if (!together) {
+        command_flush(0);
+        _exit(status);
+    }
+    return status;
+}
+
+/* ---- as the user starts it ---- */
+
+static int64_t count_pending(const struct start *start, const struct dataset *dataset)
+{
+    const signed char *outcome = dataset_outcomes(dataset);
+    int64_t pending = 0;
+
+    for (int64_t cell = 0; cell < start->sweep.cells; cell++)
+        pending += outcome[cell] == OUTCOME_PENDING;
+    return pending;
+}
+
+/* Brings the output into the form that the sweep needs, or refuses it. How many runs it leaves to do, or -1.
+ */
+static int64_t open_output(struct start *start, struct error *error)
+{
+    struct dataset_options options = options_of(&start->arguments);
+    struct dataset *dataset;
+
+    if (lease_take(&start->lease, start->sweep.output, error) != 0)
+        return -1;
+    if (dataset_open(&dataset, start->sweep.output, &start->sweep, &start->corpus, NULL, &options, error) !=
+        0)
+        return -1;
+    int64_t pending = count_pending(start, dataset);
+    return dataset_close(dataset, error) != 0 ? -1 : pending;
+}
+
+static int run_here(struct start *start, struct error *error)
+{
+    struct dataset_options options = {0};
+    char host[HOST_SIZE];
+    struct session session = session_of("", environment_host(host, sizeof(host)));
+    struct job job;
+
+    if (job_open(&job, &start->sweep, &start->corpus, start->lease, &session, &options, 1, error) != 0)
+        return -1;
+    local_run(&job);
+    return job_close(&job, error);
+}
+
+/* As many as asked for, or as there are cores; no more than there are runs. 0: what the allocation has. */
+static int worker_count(const struct start *start, int64_t pending)
+{
+    int asked = start->arguments.jobs;
+
+    if (asked < 0 && getenv("SLURM_JOB_ID"))
+        return 0;
+    int workers = asked > 0 ? asked : environment_cores();
+    return pending < workers ? (int)pending : workers;
+}
+
+static int run_launched(struct start *start, int argc, char **argv, int64_t pending, struct error *error)
+{
+    int workers = worker_count(start, pending);
+
+    corpus_release(&start->corpus); /* the ranks read their own */
+    start->has_corpus = false;
+    return launcher_run(start->lease, argc, argv, workers, error);
+}
+
+static int run_plainly(struct start *start, int argc, char **argv, struct error *error)
+{
+    bool here = start->arguments.jobs == 0;
+    double begin = clock_now();
+
+    if (start_load(start, error) != 0 || (!here && launcher_check_root(error) != 0))
+        return -1;
+    int64_t pending = open_output(start, error);
+    if (pending < 0)
+        return -1;
+    if (pending == 0)
+        return summary_print(&start->sweep, -1);
+    int status = here ? run_here(start, error) : run_launched(start, argc, argv, pending, error);
+    if (status < 0 || status == STATUS_INTERRUPTED || status == ERROR_ENVIRONMENT || status == ERROR_INPUT)
+        return status;
+    return summary_print(&start->sweep, clock_now() - begin);
+}
+
+int command_run(int argc, char **argv)
+{
+    struct start start = {0};
+    struct error error;
+    int status;
+
+    if (command_arguments(&start.arguments, argc, argv, &status))
+        return status;
+    if (launcher_is_rank() && start.arguments.jobs != 0)
+        return run_rank(&start, argc, argv);
+    status = run_plainly(&start, argc, argv, &error);
+    if (status < 0)
+        status = command_fail(&error);
+    start_release(&start);
+    return command_flush(status);
+}

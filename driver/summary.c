@@ -1,0 +1,96 @@
+#include "driver/summary.h"
+
+#include "driver/commands.h"
+#include "driver/label.h"
+#include "driver/progress.h"
+#include "driver/view.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { NAMED_MOST = 20 };
+
+struct counts {
+    int64_t of[OUTCOME_COUNT];
+    int64_t runs, left;
+};
+
+static struct counts count(const signed char *outcome, int64_t cells)
+{
+    struct counts counts = {0};
+
+    for (int64_t cell = 0; cell < cells; cell++)
+        if (outcome[cell] >= 0 && outcome[cell] < OUTCOME_COUNT)
+            counts.of[outcome[cell]]++;
+    counts.left = counts.of[OUTCOME_PENDING] + counts.of[OUTCOME_RUNNING];
+    counts.runs = cells - counts.of[OUTCOME_SKIPPED];
+    return counts;
+}
+
+static void name_failed(
+    const struct sweep *sweep, const struct view *view, const signed char *outcome, int64_t failed)
+{
+    int64_t named = 0;
+
+    for (int64_t cell = 0; cell < sweep->cells && named < NAMED_MOST; cell++) {
+        char label[LABEL_SIZE];
+        if (outcome[cell] != OUTCOME_FAILED)
+            continue;
+        char *reason = view_string(view, "reason", cell);
+        fprintf(stderr, "failed: %s: %s\n", label_cell(sweep, cell, label), reason ? reason : "");
+        free(reason);
+        named++;
+    }
+    if (failed > named)
+        fprintf(stderr, "failed: %" PRId64 " more\n", failed - named);
+}
+
+static void print_counts(const struct sweep *sweep, const struct counts *counts, double seconds)
+{
+    char time[32];
+
+    printf("%s: ", sweep->output);
+    if (seconds < 0)
+        printf("nothing left to do: ");
+    if (counts->left > 0)
+        printf("stopped: %" PRId64 " of ", counts->runs - counts->left);
+    printf("%" PRId64 " run%s%s %" PRId64 " done, %" PRId64 " diverged, %" PRId64 " failed", counts->runs,
+        counts->runs == 1 ? "" : "s", counts->left > 0 ? " have ended:" : ":", counts->of[OUTCOME_DONE],
+        counts->of[OUTCOME_DIVERGED], counts->of[OUTCOME_FAILED]);
+    if (seconds >= 0)
+        printf("; %s", progress_duration(seconds, time, sizeof(time)));
+    putchar('\n');
+    if (counts->left > 0)
+        puts("the same command carries on");
+    else
+        printf("normsweep show %s\n", sweep->output);
+}
+
+int summary_print(const struct sweep *sweep, double seconds)
+{
+    struct counts counts = {0};
+    struct error error;
+    struct view view;
+    signed char *outcome = malloc((size_t)sweep->cells + 1);
+
+    if (view_open(&view, sweep->output, &error) != 0) {
+        free(outcome);
+        return command_fail(&error);
+    }
+    int failed = outcome ? view_outcomes(&view, outcome, &error)
+                         : error_set(&error, ERROR_ENVIRONMENT, "%s: no memory", sweep->output);
+    if (!failed) {
+        counts = count(outcome, sweep->cells);
+        print_counts(sweep, &counts, seconds);
+        fflush(stdout);
+        name_failed(sweep, &view, outcome, counts.of[OUTCOME_FAILED]);
+    }
+    view_close(&view);
+    free(outcome);
+    if (failed)
+        return command_fail(&error);
+    return counts.left > 0                 ? STATUS_STOPPED
+           : counts.of[OUTCOME_FAILED] > 0 ? STATUS_RUNS_FAILED
+                                           : STATUS_DONE;
+}
