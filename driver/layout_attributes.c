@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 void definition_keep(struct definition *definition, int status)
 {
@@ -105,6 +106,17 @@ static void put_digest(struct definition *definition, const char *name, const st
     definition_text(definition, NC_GLOBAL, name, text);
 }
 
+/* When the file was made; what came later is told by the session table. */
+static void put_history(struct definition *definition)
+{
+    char text[64];
+    time_t now = time(NULL);
+    struct tm date;
+
+    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ: laid out by " PROGRAM, gmtime_r(&now, &date));
+    definition_text(definition, NC_GLOBAL, "history", text);
+}
+
 void definition_globals(struct definition *definition)
 {
     const struct layout *layout = definition->layout;
@@ -115,6 +127,7 @@ void definition_globals(struct definition *definition)
     definition_text(definition, NC_GLOBAL, "Conventions", "CF-1.10");
     definition_text(definition, NC_GLOBAL, "title", sweep->title && sweep->title[0] ? sweep->title : PROGRAM);
     definition_text(definition, NC_GLOBAL, ATTRIBUTE_SOURCE, PROGRAM);
+    put_history(definition);
     definition_text(definition, NC_GLOBAL, "references",
         "Merrill, Ramanujan, Goldberg, Schwartz, Smith: Effects of Parameter Norm Growth During Transformer "
         "Training. EMNLP 2021");

@@ -317,7 +317,10 @@ static void draw_field(struct field *field, const struct view *view, const char 
     plot->most = numbers ? plot->most : 6;
     plot->cell = numbers ? draw_number : draw_shade;
     draw_title(plot, view, name);
-    plot_draw(plot);
+    if (plot->x.name)
+        plot_draw(plot);
+    else
+        fprintf(plot->out, "%.6g\n", field->mean[0]);
     if (!numbers && field->low <= field->high)
         fprintf(plot->out, "%c %.4g to %c %.4g%s, blank: nothing\n", shades[0], field->low,
             shades[sizeof(shades) - 2], field->high, field->logarithmic ? ", logarithmic" : "");

@@ -91,11 +91,11 @@ static void print_counts(const struct progress *progress)
         100 * (double)progress->ended / all);
     for (int i = 0; i < OUTCOME_COUNT; i++)
         if (progress->count[i] && i != OUTCOME_SKIPPED)
-            printf("  %-8s%" PRId64 ", %.1f %%\n", outcome_words[i], progress->count[i],
+            printf("  %-9s%" PRId64 ", %.1f %%\n", outcome_words[i], progress->count[i],
                 100 * (double)progress->count[i] / all);
     if (progress->count[OUTCOME_SKIPPED])
         printf(
-            "  %-8s%" PRId64 ", no runs\n", outcome_words[OUTCOME_SKIPPED], progress->count[OUTCOME_SKIPPED]);
+            "  %-9s%" PRId64 ", no runs\n", outcome_words[OUTCOME_SKIPPED], progress->count[OUTCOME_SKIPPED]);
 }
 
 static void print_duration(const char *before, double seconds, const char *after)

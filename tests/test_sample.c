@@ -1,6 +1,7 @@
 /*
  * A dataset with every kind of axis, variable and outcome, made up and not trained, for the Python tests: at
- * NORMSWEEP_SAMPLE, where that is set; with NORMSWEEP_SAMPLE_FOREVER the writer goes on until it is ended.
+ * NORMSWEEP_SAMPLE, where that is set; of the sweep file NORMSWEEP_SAMPLE_SWEEP instead of the one here; with
+ * NORMSWEEP_SAMPLE_FOREVER the writer goes on until it is ended.
  */
 #include "tests/test.h"
 
@@ -70,14 +71,22 @@ static void write_run(struct dataset *dataset, const struct sweep *sweep, int64_
     CHECK(dataset_result(dataset, cell, &result, error) == 0);
 }
 
-/* Every run but the last two: one of them runs, one is pending. */
+/* The last cell before `end` that is no gap in the grid, or -1. */
+static int64_t cell_before(const struct sweep *sweep, int64_t end)
+{
+    do
+        end--;
+    while (end >= 0 && sweep_skips(sweep, end));
+    return end;
+}
+
+/* Every run but the last two, where there are more: one of them runs, one is pending. */
 static void write_sample(struct dataset *dataset, const struct sweep *sweep, bool slowly, struct error *error)
 {
-    int64_t last = sweep->cells - 1;
+    int64_t pending = cell_before(sweep, sweep->cells), running = cell_before(sweep, pending);
+    int64_t end = running > 0 ? running : sweep->cells;
 
-    while (sweep_skips(sweep, last))
-        last--;
-    for (int64_t cell = 0; cell < last - 1; cell++) {
+    for (int64_t cell = 0; cell < end; cell++) {
         if (sweep_skips(sweep, cell))
             continue;
         write_run(dataset, sweep, cell, error);
@@ -86,7 +95,8 @@ static void write_sample(struct dataset *dataset, const struct sweep *sweep, boo
         if (slowly)
             usleep(1000);
     }
-    CHECK(dataset_start(dataset, last - 1, "node8", error) == 0);
+    if (running > 0)
+        CHECK(dataset_start(dataset, running, "node8", error) == 0);
     CHECK(dataset_commit(dataset, error) == 0);
 }
 
@@ -103,8 +113,10 @@ TEST(dataset_sample)
 
     if (!path)
         return;
-    if (sweep_parse(&sweep, "sample.yaml", ".", yaml, strlen(yaml), NULL, 0, &error) != 0 ||
-        sweep_load_corpus(&sweep, &corpus, &error) != 0 ||
+    const char *file = getenv("NORMSWEEP_SAMPLE_SWEEP");
+    int read = file ? sweep_load(&sweep, file, NULL, 0, &error)
+                    : sweep_parse(&sweep, "sample.yaml", ".", yaml, strlen(yaml), NULL, 0, &error);
+    if (read != 0 || sweep_load_corpus(&sweep, &corpus, &error) != 0 ||
         dataset_open(&dataset, path, &sweep, &corpus, &session, &options, &error) != 0) {
         test_fail(__FILE__, __LINE__, "%s", error.text);
         return;
