@@ -50,8 +50,10 @@ static int read_rule(
     for (int64_t i = 0; i < map->count; i++)
         if (take_part(reader, param, map, i, rule) < 0)
             return -1;
-    if (!rule->range == !rule->log)
-        return reader_fault(reader, map->place, "%s: give one of range and log", param->name);
+    if (!rule->range == !rule->log) {
+        reader_fault(reader, map->place, "%s: give one of range and log", param->name);
+        return -1;
+    }
     if (rule->log && !rule->points)
         return reader_fault(reader, map->place, "%s: log needs points", param->name);
     if (!param_is_number(param))
@@ -121,13 +123,16 @@ static double power_of_ten(int n)
  */
 static double round_12_digits(double value)
 {
-    int scale = 11 - (int)floor(log10(fabs(value)));
+    double size = fabs(value);
     char text[32];
 
-    if (scale >= 0 && scale <= 22)
-        return (double)roundl((long double)value * power_of_ten(scale)) / power_of_ten(scale);
-    if (scale < 0 && scale >= -22)
-        return (double)roundl((long double)value / power_of_ten(-scale)) * power_of_ten(-scale);
+    if (size >= 1e-10 && size <= 1e30) {
+        int scale = 11 - (int)floor(log10(size));
+        double power = power_of_ten(abs(scale));
+        if (scale >= 0)
+            return (double)roundl((long double)value * power) / power;
+        return (double)roundl((long double)value / power) * power;
+    }
     snprintf(text, sizeof(text), "%.11e", value);
     return strtod(text, NULL);
 }
@@ -139,7 +144,7 @@ static double linear_point(double a, double b, int64_t i, int64_t n)
     double value = (double)((1 - share) * a + share * b);
 
     /* What is left of a zero by rounding is zero. */
-    return fabs(value) < 1e-12 * fmax(fabs(a), fabs(b)) ? 0 : round_12_digits(value);
+    return fabs(value) <= 1e-12 * fmax(fabs(a), fabs(b)) ? 0 : round_12_digits(value);
 }
 
 static double log_point(double a, double b, int64_t i, int64_t n)

@@ -53,7 +53,6 @@ const char *place_excerpt(const char *text, char excerpt[EXCERPT_SIZE])
     length = most;
     while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80)
         length--;
-    memcpy(excerpt, text, length);
-    memcpy(excerpt + length, "...", 4);
+    snprintf(excerpt, EXCERPT_SIZE, "%.*s...", (int)length, text);
     return excerpt;
 }

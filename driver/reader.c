@@ -25,13 +25,18 @@ void *reader_memory(struct reader *reader, int64_t count, size_t size)
     return memory;
 }
 
-char *reader_string(struct reader *reader, const char *text)
+char *reader_string(struct reader *reader, const char *format, ...)
 {
-    char *copy = reader_memory(reader, (int64_t)strlen(text), 1);
+    va_list arguments;
+    char *string;
 
-    if (copy)
-        strcpy(copy, text);
-    return copy;
+    va_start(arguments, format);
+    int length = vasprintf(&string, format, arguments);
+    va_end(arguments);
+    if (length >= 0)
+        return string;
+    error_set(reader->error, ERROR_ENVIRONMENT, "%s: no memory", reader->sweep->path);
+    return NULL;
 }
 
 int reader_unknown(struct reader *reader, const struct node *key)
@@ -93,7 +98,7 @@ struct axis *reader_axis(
     sweep->axis = grown;
     struct axis *axis = &grown[sweep->axis_count++];
     *axis = (struct axis){.length = length, .param_count = params, .place = place};
-    axis->name = reader_string(reader, name);
-    axis->param = reader_memory(reader, params, sizeof(*axis->param));
+    axis->name = reader_string(reader, "%s", name);
+    axis->param = reader_memory(reader, params, sizeof(const struct param *));
     return axis->name && axis->param ? axis : NULL;
 }

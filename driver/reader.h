@@ -35,7 +35,9 @@ int reader_fault(struct reader *reader, struct place place, const char *format, 
 
 /* `count` zeroed items, or NULL with the error set. */
 void *reader_memory(struct reader *reader, int64_t count, size_t size);
-char *reader_string(struct reader *reader, const char *text);
+
+/* A string from a printf format, or NULL with the error set. */
+char *reader_string(struct reader *reader, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Refuses an unknown key, with the one that it may have been. Always -1. */
 int reader_unknown(struct reader *reader, const struct node *key);

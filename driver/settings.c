@@ -73,7 +73,7 @@ static int read_value(struct reader *reader, const char *name, const char *text,
     struct place fault;
 
     if (strspn(text, " ") == strlen(text)) {
-        *value = (struct node){.kind = NODE_SCALAR, .text = reader_string(reader, "")};
+        *value = (struct node){.kind = NODE_SCALAR, .text = reader_string(reader, "%s", "")};
         return value->text ? 0 : -1;
     }
     if (yaml_read(value, text, strlen(text), &fault, reader->error) == 0) {
@@ -92,10 +92,9 @@ static int apply(struct reader *reader, struct node *root, const char *setting)
 
     if (!equals)
         return reader_fault(reader, PLACE_SETTING, "%s: takes key=value", place_excerpt(setting, excerpt));
-    key.text = reader_string(reader, setting);
+    key.text = reader_string(reader, "%.*s", (int)(equals - setting), setting);
     if (!key.text)
         return -1;
-    key.text[equals - setting] = 0;
     int status = 0;
     if (key_find(key.text) == KEY_COUNT && !param_find(key.text))
         status = reader_unknown(reader, &key);

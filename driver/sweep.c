@@ -30,7 +30,7 @@ static int read_string(struct reader *reader, enum key key, const struct node *n
     if (value_text(reader, key_table[key].name, node, &text) < 0)
         return -1;
     free(*string);
-    *string = reader_string(reader, text);
+    *string = reader_string(reader, "%s", text);
     return *string ? 0 : -1;
 }
 
@@ -45,15 +45,10 @@ static int read_path(
     if (!text[0])
         return reader_fault(reader, node->place, "%s: an empty path", key_table[key].name);
     bool relative = text[0] != '/' && folder && folder[0] && node->place.line > 0;
-    size_t size = strlen(text) + (relative ? strlen(folder) + 1 : 0);
+    const char *slash = relative && folder[strlen(folder) - 1] != '/' ? "/" : "";
     free(*path);
-    *path = reader_memory(reader, (int64_t)size, 1);
-    if (!*path)
-        return -1;
-    if (relative)
-        strcat(strcpy(*path, folder), folder[strlen(folder) - 1] == '/' ? "" : "/");
-    strcat(*path, text);
-    return 0;
+    *path = reader_string(reader, "%s%s%s", relative ? folder : "", slash, text);
+    return *path ? 0 : -1;
 }
 
 static int read_checkpoint_minutes(struct reader *reader, const struct node *node)
@@ -161,12 +156,8 @@ static int default_output(struct reader *reader)
         length -= 5;
     else if (length > 4 && strcmp(name + length - 4, ".yml") == 0)
         length -= 4;
-    sweep->output = reader_memory(reader, (int64_t)length + 3, 1);
-    if (!sweep->output)
-        return -1;
-    memcpy(sweep->output, name, length);
-    strcpy(sweep->output + length, ".nc");
-    return 0;
+    sweep->output = reader_string(reader, "%.*s.nc", (int)length, name);
+    return sweep->output ? 0 : -1;
 }
 
 static void fill_source(struct sweep *sweep)
@@ -201,10 +192,10 @@ static char *keep_text(const char *text, size_t size, const char *const *setting
 
     for (int i = 0; i < setting_count; i++)
         room += strlen(head) + strlen(settings[i]) + 1;
-    char *kept = malloc(room), *end = kept + size;
+    char *kept = malloc(room);
     if (!kept)
         return NULL;
-    memcpy(kept, text, size);
+    char *end = mempcpy(kept, text, size);
     for (int i = 0; i < setting_count; i++) {
         const char *begin = i == 0 && size > 0 && text[size - 1] == '\n' ? head + 1 : head;
         end = stpcpy(stpcpy(end, begin), settings[i]);

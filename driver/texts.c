@@ -193,7 +193,7 @@ int64_t *sweep_steps(const struct sweep *sweep, const struct corpus *corpus, int
     struct distinct last = {0};
     int64_t *steps = NULL;
 
-    if (last_steps(sweep, corpus, &last) == 0) {
+    if (last_steps(sweep, corpus, &last) == 0 && last.count > 0) {
         /* A run's rows are those of the longest run up to its own last step, and that step. */
         int64_t longest = last.value[last.count - 1];
         int64_t rows = measure_rows(&sweep->measure, longest, NULL);

@@ -18,14 +18,6 @@ static bool is_name(const char *text)
            !(text[0] >= '0' && text[0] <= '9');
 }
 
-static bool is_metric(const char *name)
-{
-    for (enum metric metric = 0; metric < METRIC_COUNT; metric++)
-        if (strcmp(metric_table[metric].name, name) == 0)
-            return true;
-    return false;
-}
-
 static int check_name(struct reader *reader, const struct node *key)
 {
     char excerpt[EXCERPT_SIZE];
@@ -38,7 +30,7 @@ static int check_name(struct reader *reader, const struct node *key)
             NAME_LONGEST);
     if (param_find(name) || key_find(name) < KEY_COUNT)
         return reader_fault(reader, key->place, "together: an axis named '%s', like a key", excerpt);
-    if (is_metric(name) || dataset_reserves(name))
+    if (dataset_reserves(name))
         return reader_fault(reader, key->place,
             "together: an axis named '%s', like a variable or dimension of the dataset", excerpt);
     return 0;
@@ -195,7 +187,7 @@ static int read_labels(struct reader *reader, struct axis *axis, const struct no
     if (claim_params(reader, axis, &labels->child[0]) < 0)
         return -1;
     for (int64_t i = 0; i < labels->count; i++) {
-        axis->label[i] = reader_string(reader, labels->key[i].text);
+        axis->label[i] = reader_string(reader, "%s", labels->key[i].text);
         if (!axis->label[i] || check_label(reader, axis->name, &labels->key[i]) < 0 ||
             check_body(reader, axis->label[i], &labels->child[i]) < 0 ||
             read_label(reader, axis, i, &labels->key[i], &labels->child[i]) < 0)

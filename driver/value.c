@@ -121,7 +121,7 @@ static int read_integer(struct reader *reader, const char *key, const struct nod
 {
     enum number kind;
     char excerpt[EXCERPT_SIZE];
-    double number;
+    double number = 0;
 
     if (check_number(reader, key, node, "integer", &kind) < 0)
         return -1;

@@ -140,7 +140,7 @@ static int check_repeated(struct reading *reading, const struct node *map)
         return no_memory(reading);
     for (int64_t i = 0; i < map->count; i++)
         sorted[i] = &map->key[i];
-    qsort(sorted, (size_t)map->count, sizeof(*sorted), compare_keys);
+    qsort(sorted, (size_t)map->count, sizeof(const struct node *), compare_keys);
     for (int64_t i = 1; i < map->count; i++)
         if (strcmp(sorted[i - 1]->text, sorted[i]->text) == 0 && (!first || sorted[i] < first))
             first = sorted[i];

@@ -100,7 +100,8 @@ def test_usage(arguments, tmp_path):
 
 
 def test_check_accepts(tmp_path):
-    (tmp_path / "sweep.yaml").write_text("corpus: markov\nsteps: 3\nseed: [1, 2]\nbias: [true, false]\nskip: [{seed: 1, bias: true}]\n")
+    axes = "seed: [1, 2]\nbias: [true, false]\nskip: [{seed: 1, bias: true}]\n"
+    (tmp_path / "sweep.yaml").write_text("corpus: markov\nsteps: 3\n" + axes)
     done = normsweep("check", "sweep.yaml", "--set", "layers=[1, 2, 3]", cwd=tmp_path)
     assert done.stdout == "sweep.yaml: valid: 2 seed x 2 bias x 3 layers, 12 cells, 3 skipped\n"
     assert done.returncode == 0 and done.stderr == ""

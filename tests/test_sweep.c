@@ -57,13 +57,13 @@ static void check_reals(const struct axis *axis, const double *expected)
 TEST(sweep_defaults)
 {
     struct sweep sweep;
-    struct run run;
 
     if (!parse(&sweep, "steps: 10\ntrain_text: words.txt\n", NULL, 0))
         return;
-    run_init(&run);
-    run.steps = 10;
-    CHECK(memcmp(&sweep.base, &run, sizeof(run)) == 0);
+    for (size_t i = 0; i < param_count; i++)
+        if (strcmp(param_table[i].name, "steps") != 0)
+            CHECK(param_get(&param_table[i], &sweep.base).integer == param_table[i].initial.integer);
+    CHECK(sweep.base.steps == 10);
     CHECK(sweep.axis_count == 0 && sweep.cells == 1 && sweep.skipped == 0);
     CHECK_TEXT(sweep.title, "");
     CHECK_TEXT(sweep.output, "sweep.nc");
@@ -375,104 +375,6 @@ TEST(sweep_text)
     sweep_release(&sweep);
 }
 
-TEST(sweep_steps_union)
-{
-    struct sweep sweep;
-    struct corpus corpus = {0};
-    int64_t count = 0;
-    const int64_t expected[] = {0, 4, 5, 7, 8, 10, 12, 15};
-
-    if (!parse(&sweep,
-            "corpus: markov\nsteps: [7, 15, 100]\nseed: [1, 2]\nskip: [{steps: 100}]\n"
-            "measure: {every: 5}\nvalidate: {every: 4}\n",
-            NULL, 0))
-        return;
-    int64_t *steps = sweep_steps(&sweep, &corpus, &count);
-    CHECK(count == 8);
-    for (int64_t i = 0; i < 8 && i < count; i++)
-        CHECK(steps[i] == expected[i]);
-    free(steps);
-    sweep_release(&sweep);
-}
-
-/* The union against rows gathered run by run. */
-TEST(sweep_steps_agree_with_rows)
-{
-    struct sweep sweep;
-    struct corpus corpus = {0};
-    struct run run;
-    int64_t count = 0, rows[64], found = 0;
-    bool seen[64] = {false};
-
-    if (!parse(
-            &sweep, "corpus: markov\nsteps: {range: [9, 40]}\nmeasure: {steps: [3, 11, 38, 60]}\n", NULL, 0))
-        return;
-    for (int64_t cell = 0; cell < sweep.cells; cell++) {
-        sweep_cell(&sweep, cell, &run);
-        int64_t length = measure_rows(&sweep.measure, run.steps, rows);
-        for (int64_t i = 0; i < length; i++)
-            seen[rows[i]] = true;
-    }
-    int64_t *steps = sweep_steps(&sweep, &corpus, &count);
-    for (int64_t step = 0; step < 64; step++)
-        if (seen[step]) {
-            CHECK(found < count && steps[found] == step);
-            found++;
-        }
-    CHECK(found == count);
-    free(steps);
-    sweep_release(&sweep);
-}
-
-TEST(sweep_load_corpus_built_in)
-{
-    struct sweep sweep;
-    struct corpus corpus;
-    struct error error;
-
-    if (!parse(&sweep, "corpus: counter\nepochs: [1, 2]\ncorpus_tokens: 4096\ncontext: 16\nbatch: [2, 8]\n",
-            NULL, 0))
-        return;
-    if (sweep_load_corpus(&sweep, &corpus, &error) < 0) {
-        test_fail(__FILE__, __LINE__, "%s", error.text);
-    } else {
-        int64_t count, *steps = sweep_steps(&sweep, &corpus, &count);
-        /* 0, 31, 62, 100, 127, 200, 254 */
-        CHECK(count == 7 && steps[1] == 4095 / 16 / 8 && steps[6] == 2 * (4095 / 16 / 2));
-        free(steps);
-        corpus_release(&corpus);
-    }
-    sweep_release(&sweep);
-}
-
-/* Two runs have one digest exactly where nothing that enters their numbers differs. */
-TEST(sweep_run_digests)
-{
-    static const char *const texts[] = {BASE, BASE "seed: 1\n", BASE "measure: {every: 7}\n",
-        BASE "measure: {metrics: [norms]}\n", BASE "validate: {tokens: 100}\n", BASE "weight_decay: 0.02\n"};
-    struct corpus corpus = {0};
-    struct digest digest[6];
-    struct sweep sweep;
-
-    for (int i = 0; i < 6; i++) {
-        if (!parse(&sweep, texts[i], NULL, 0))
-            return;
-        sweep_run_digest(&sweep, &corpus, &sweep.base, &digest[i]);
-        for (int j = 0; j < i; j++)
-            CHECK(memcmp(&digest[i], &digest[j], sizeof(digest[i])) != 0);
-        sweep_release(&sweep);
-    }
-    if (!parse(&sweep, BASE "title: x\noutput: y\ncheckpoint_minutes: 9\nweight_decay: 1.0e-2\nseed: -0\n",
-            NULL, 0))
-        return;
-    sweep_run_digest(&sweep, &corpus, &sweep.base, &digest[1]);
-    CHECK(memcmp(&digest[0], &digest[1], sizeof(digest[0])) == 0);
-    corpus.digest.low = 1;
-    sweep_run_digest(&sweep, &corpus, &sweep.base, &digest[1]);
-    CHECK(memcmp(&digest[0], &digest[1], sizeof(digest[0])) != 0);
-    sweep_release(&sweep);
-}
-
 /* The largest grid there may be, and one more. */
 TEST(sweep_largest_grid)
 {
@@ -501,9 +403,8 @@ TEST(sweep_reads_what_the_table_writes)
         union param_value first = param->initial;
         if (!rest[0])
             first.integer = 1;
-        const char *corpus = strncmp(param->name, "corpus_", 7) && strcmp(param->name, "vocabulary")
-                                 ? "train_text: t\n"
-                                 : "corpus: dyck\n";
+        bool built_in = strncmp(param->name, "corpus_", 7) == 0 || strcmp(param->name, "vocabulary") == 0;
+        const char *corpus = built_in ? "corpus: dyck\n" : "train_text: t\n";
         snprintf(text, sizeof(text), "%s%s%s: %s\n", corpus, rest, param->name,
             param_format(param, first, value, sizeof(value)));
         if (!parse(&sweep, text, NULL, 0))
