@@ -229,19 +229,23 @@ static int fill_written(struct reader *reader, const struct param *param, const 
     return append(reader, param, items, list);
 }
 
-/* What orders the indices of a list by value: qsort has no context in C11. */
-struct ranked {
-    union param_value value;
-    const struct param *param;
-    int64_t index;
-};
-
-static int compare_ranked(const void *a, const void *b)
+static int compare_reals(const void *a, const void *b)
 {
-    const struct ranked *left = a, *right = b;
-    int order = value_compare(left->param, left->value, right->value);
+    double left = ((const union param_value *)a)->real, right = ((const union param_value *)b)->real;
 
-    return order ? order : (left->index > right->index) - (left->index < right->index);
+    return (left > right) - (left < right);
+}
+
+static int compare_integers(const void *a, const void *b)
+{
+    int64_t left = ((const union param_value *)a)->integer, right = ((const union param_value *)b)->integer;
+
+    return (left > right) - (left < right);
+}
+
+void list_sort(const struct param *param, union param_value *value, int64_t count)
+{
+    qsort(value, (size_t)count, sizeof(*value), param->kind == PARAM_REAL ? compare_reals : compare_integers);
 }
 
 /* Do the values only rise, or only fall? Then no two are equal, and nothing need be sorted. */
@@ -255,39 +259,36 @@ static bool is_monotone(const struct param *param, const struct list *list)
     return direction != 0;
 }
 
-/* The first value that stands before already, -1 without one; -2: no memory. */
-static int64_t find_repeated(struct reader *reader, const struct param *param, const struct list *list)
+/* The second place of a value that stands twice. */
+static int64_t second_place(const struct param *param, const struct list *list, union param_value value)
 {
-    int64_t first = -1;
+    int64_t found = 0, i = 0;
 
-    if (is_monotone(param, list))
-        return -1;
-    struct ranked *ranked = reader_memory(reader, list->count, sizeof(*ranked));
-    if (!ranked)
-        return -2;
-    for (int64_t i = 0; i < list->count; i++)
-        ranked[i] = (struct ranked){list->value[i], param, i};
-    qsort(ranked, (size_t)list->count, sizeof(*ranked), compare_ranked);
-    for (int64_t i = 1; i < list->count; i++)
-        if (value_compare(param, ranked[i - 1].value, ranked[i].value) == 0 &&
-            (first < 0 || ranked[i].index < first))
-            first = ranked[i].index;
-    free(ranked);
-    return first;
+    for (; i < list->count && found < 2; i++)
+        found += value_compare(param, list->value[i], value) == 0;
+    return i - 1;
 }
 
 static int check_repeated(
     struct reader *reader, const struct param *param, struct place place, const struct list *list)
 {
-    int64_t repeated = find_repeated(reader, param, list);
     char text[64];
+    int status = 0;
 
-    if (repeated == -1)
+    if (is_monotone(param, list))
         return 0;
-    if (repeated < 0)
+    union param_value *sorted = reader_memory(reader, list->count, sizeof(*sorted));
+    if (!sorted)
         return -1;
-    return reader_fault(reader, list->written ? list->written[repeated] : place, "%s: two values are %s",
-        param->name, param_format(param, list->value[repeated], text, sizeof(text)));
+    memcpy(sorted, list->value, (size_t)list->count * sizeof(*sorted));
+    list_sort(param, sorted, list->count);
+    for (int64_t i = 1; i < list->count && status == 0; i++)
+        if (value_compare(param, sorted[i - 1], sorted[i]) == 0)
+            status = reader_fault(reader,
+                list->written ? list->written[second_place(param, list, sorted[i])] : place,
+                "%s: two values are %s", param->name, param_format(param, sorted[i], text, sizeof(text)));
+    free(sorted);
+    return status;
 }
 
 int list_read(struct reader *reader, const struct param *param, const struct node *node, int64_t most,

@@ -24,4 +24,7 @@ int list_read(struct reader *reader, const struct param *param, const struct nod
 
 void list_release(struct list *list);
 
+/* Sorts values of a parameter, ascending. */
+void list_sort(const struct param *param, union param_value *value, int64_t count);
+
 #endif

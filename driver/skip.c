@@ -29,20 +29,6 @@ static int check_work(struct entry *entry, double more)
     return 0;
 }
 
-static int compare_reals(const void *a, const void *b)
-{
-    double left = ((const union param_value *)a)->real, right = ((const union param_value *)b)->real;
-
-    return (left > right) - (left < right);
-}
-
-static int compare_integers(const void *a, const void *b)
-{
-    int64_t left = ((const union param_value *)a)->integer, right = ((const union param_value *)b)->integer;
-
-    return (left > right) - (left < right);
-}
-
 /* Equal, reals to 1e-9 relative. */
 static bool matches(const struct param *param, union param_value a, union param_value b)
 {
@@ -83,8 +69,7 @@ static int read_values(
             return -1;
         }
     }
-    qsort(list->value, (size_t)list->count, sizeof(*list->value),
-        param->kind == PARAM_REAL ? compare_reals : compare_integers);
+    list_sort(param, list->value, list->count);
     return 0;
 }
 
