@@ -42,7 +42,8 @@ static bool is_noise(struct pump *pump, const char *line, size_t length)
         return true;
     }
     return pump->in_block || strstr(line, "PMIX ERROR") || strstr(line, "ORTE_ERROR_LOG") ||
-           strstr(line, "PRTE ERROR");
+           strstr(line, "PRTE ERROR") ||
+           strncmp(line, "mpirun: Forwarding signal", strlen("mpirun: Forwarding signal")) == 0;
 }
 
 static void put_line(struct pump *pump)

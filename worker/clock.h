@@ -31,7 +31,7 @@ struct patience {
 
 static inline void patience_wait(struct patience *patience)
 {
-    double most = patience->idle < 0.02 ? 1e-3 : patience->idle < 0.1 ? patience->idle / 20 : 5e-3;
+    double most = patience->idle < 5e-3 ? 1e-3 : patience->idle < 25e-3 ? patience->idle / 5 : 5e-3;
 
     patience->pause = patience->pause > 0 ? 2 * patience->pause : 50e-6;
     patience->pause = patience->pause < most ? patience->pause : most;
