@@ -127,7 +127,7 @@ fuzz:
 	@.ci/setup build lint
 	@OMPI_CC=clang $(MAKE_ALL) VARIANT=fuzz build/fuzz/fuzz-sweep
 	@mkdir -p build/fuzz/corpus
-	build/fuzz/fuzz-sweep -max_total_time=60 -timeout=10 -print_final_stats=1 \
+	build/fuzz/fuzz-sweep -max_total_time=60 -timeout=30 -print_final_stats=1 \
 		-artifact_prefix=build/fuzz/ build/fuzz/corpus tests/fuzz
 
 ## setup: install what building, figures, tests and lint need

@@ -11,7 +11,8 @@
  * bounded; a file that asks for more (a hundred entries, each for every other one of ten million cells) is
  * refused.
  */
-#define WORK_MOST 200000000
+#define WORK_MOST 500000000 /* in visits of a cell, some nanoseconds each */
+#define VALUES_MOST 1000000 /* of one key of one entry */
 
 struct entry {
     struct reader *reader;
@@ -55,11 +56,13 @@ static bool holds(const struct param *param, const struct list *list, union para
 
 /* One value or a list of them, sorted. */
 static int read_values(
-    struct reader *reader, const struct param *param, const struct node *node, struct list *list)
+    struct entry *entry, const struct param *param, const struct node *node, struct list *list)
 {
+    struct reader *reader = entry->reader;
+
     *list = (struct list){0};
     if (list_is(node)) {
-        if (list_read(reader, param, node, GRID_MOST, list) < 0)
+        if (list_read(reader, param, node, VALUES_MOST, list) < 0)
             return -1;
     } else {
         list->value = reader_memory(reader, 1, sizeof(*list->value));
@@ -70,7 +73,10 @@ static int read_values(
         }
     }
     list_sort(param, list->value, list->count);
-    return 0;
+    int status = check_work(entry, 50 * (double)list->count);
+    if (status < 0)
+        list_release(list);
+    return status;
 }
 
 /* The mask of an axis, every index in it at first; NULL with the error set. */
@@ -116,10 +122,11 @@ static int match_axis(struct entry *entry, int64_t axis, const union param_value
     const struct param *param, const struct list *list)
 {
     bool *mask = axis_mask(entry, axis);
+    int64_t length = entry->reader->sweep->axis[axis].length;
 
-    if (!mask)
+    if (!mask || check_work(entry, 4 * (double)length * (1 + log2((double)list->count) / 2)) < 0)
         return -1;
-    for (int64_t i = 0; i < entry->reader->sweep->axis[axis].length; i++)
+    for (int64_t i = 0; i < length; i++)
         mask[i] = mask[i] && holds(param, list, value[i]);
     return 0;
 }
@@ -152,7 +159,7 @@ static int match_param(struct entry *entry, const struct param *param, const str
     struct list list;
     int status = 0;
 
-    if (read_values(reader, param, node, &list) < 0)
+    if (read_values(entry, param, node, &list) < 0)
         return -1;
     int64_t axis = find_axis(reader->sweep, param, &value);
     if (axis >= 0)
@@ -234,18 +241,19 @@ static int64_t count_matched(const struct entry *entry, int64_t axis)
 static int mark_entry(struct entry *entry)
 {
     const struct sweep *sweep = entry->reader->sweep;
-    double ranges = 1, inside = (double)sweep->cells;
+    double ranges = 1, visits = 0, inside = (double)sweep->cells;
     int64_t last = sweep->axis_count - 1;
 
     while (last >= 0 && !entry->mask[last])
         last--;
     for (int64_t axis = 0; axis <= last; axis++) {
+        visits += ranges * (double)sweep->axis[axis].length;
         ranges *= (double)count_matched(entry, axis);
         inside /= (double)sweep->axis[axis].length;
     }
     if (ranges == 0)
         return no_match(entry, entry->node->place);
-    if (check_work(entry, ranges * (1 + inside / 64)) < 0)
+    if (check_work(entry, visits + ranges * (1 + inside / 64)) < 0)
         return -1;
     mark_box(entry, 0, last, 0, sweep->cells);
     return 0;

@@ -157,21 +157,27 @@ int value_text(struct reader *reader, const char *key, const struct node *node, 
     return 0;
 }
 
+/* "post, pre, out", cut where it is longer than a line should be. */
+static void list_words(const char *const *words, char *list, size_t size)
+{
+    size_t used = 0;
+
+    list[0] = 0;
+    for (int64_t i = 0; words[i] && used < size; i++)
+        used += (size_t)snprintf(list + used, size - used, "%s%s", i ? ", " : "", words[i]);
+}
+
 int value_word(
     struct reader *reader, const char *key, const struct node *node, const char *const *words, int64_t *index)
 {
-    char list[512] = "", excerpt[EXCERPT_SIZE];
-    size_t used = 0;
+    char list[512], excerpt[EXCERPT_SIZE];
 
     if (check_single(reader, key, node) < 0)
         return -1;
-    for (*index = 0; words[*index]; ++*index) {
+    for (*index = 0; words[*index]; ++*index)
         if (strcmp(words[*index], node->text) == 0)
             return 0;
-        used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", used ? ", " : "", words[*index]);
-        if (used >= sizeof(list))
-            used = sizeof(list) - 1;
-    }
+    list_words(words, list, sizeof(list));
     return reader_fault(
         reader, node->place, "%s: '%s' is none of %s", key, place_excerpt(node->text, excerpt), list);
 }
