@@ -63,10 +63,10 @@ static int read_rule(
     return 0;
 }
 
-static int too_many(struct reader *reader, const struct param *param, struct place place, double count)
+static int too_many(
+    struct reader *reader, const struct param *param, struct place place, double count, int64_t most)
 {
-    return reader_fault(
-        reader, place, "%s: %.8g values; a grid has at most %d cells", param->name, count, GRID_MOST);
+    return reader_fault(reader, place, "%s: %.8g values; at most %" PRId64, param->name, count, most);
 }
 
 /* Makes room for `count` values. */
@@ -98,7 +98,7 @@ static int fill_integers(struct reader *reader, const struct param *param, const
         return -1;
     uint64_t span = first < last ? (uint64_t)last - (uint64_t)first : (uint64_t)first - (uint64_t)last;
     if (span >= (uint64_t)most)
-        return too_many(reader, param, rule->range->place, (double)span + 1);
+        return too_many(reader, param, rule->range->place, (double)span + 1, most);
     if (reserve(reader, list, (int64_t)span + 1 + more) < 0)
         return -1;
     for (int64_t i = 0; i <= (int64_t)span; i++, list->count++)
@@ -165,7 +165,7 @@ static int fill_points(struct reader *reader, const struct param *param, const s
     if (value_integer(reader, "points", rule->points, 2, &points) < 0)
         return -1;
     if (points > most)
-        return too_many(reader, param, rule->points->place, (double)points);
+        return too_many(reader, param, rule->points->place, (double)points, most);
     for (int i = 0; i < 2; i++) {
         if (value_real(reader, param->name, &ends->child[i], &end[i]) < 0)
             return -1;
@@ -212,7 +212,7 @@ static int fill_rule(
                     : fill_integers(reader, param, &rule, most, more, list) < 0)
         return -1;
     if (list->count + more > most)
-        return too_many(reader, param, map->place, (double)(list->count + more));
+        return too_many(reader, param, map->place, (double)(list->count + more), most);
     return rule.plus ? append(reader, param, rule.plus, list) : 0;
 }
 
@@ -222,7 +222,7 @@ static int fill_written(struct reader *reader, const struct param *param, const 
     if (items->count == 0)
         return reader_fault(reader, items->place, "%s: an empty list", param->name);
     if (items->count > most)
-        return too_many(reader, param, items->place, (double)items->count);
+        return too_many(reader, param, items->place, (double)items->count, most);
     list->written = reader_memory(reader, items->count, sizeof(*list->written));
     if (!list->written || reserve(reader, list, items->count) < 0)
         return -1;
