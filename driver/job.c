@@ -200,6 +200,9 @@ void job_settle(struct job *job, const struct order *order, const struct result 
     bool running = is_running(job, order->cell);
     if (running) {
         job->tally.running--;
+        if (order->kind == ORDER_ACCEPT) /* the tokens since its last word */
+            progress_step(job->progress, order->worker, result->last_step, result->last_step, result->tokens,
+                clock_now());
         progress_end(job->progress, order->worker);
     }
     if (order->kind == ORDER_ACCEPT) {

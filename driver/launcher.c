@@ -27,7 +27,7 @@ enum { ARGUMENTS_MOST = 64, PATH_SIZE = 4096 };
 
 #define NEWS_SECONDS 0.1 /* between two looks at the lease while ranks start; ten times that afterwards */
 #define GRACE_SECONDS 5 /* for mpirun to end after its coordinator */
-#define TERM_SECONDS 2 /* between SIGTERM and SIGKILL */
+#define TERM_SECONDS 1 /* between SIGTERM and SIGKILL */
 
 struct launcher {
     struct lease *lease;

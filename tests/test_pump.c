@@ -1,0 +1,48 @@
+#include "driver/pump.h"
+#include "tests/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What a pump passes on of `text`; in static memory. */
+static const char *pumped(const char *text, bool quiet, const char *more)
+{
+    static char passed[4096];
+    int in[2], out[2];
+    struct pump *pump = malloc(sizeof(*pump));
+
+    CHECK(pump && pipe(in) == 0 && pipe(out) == 0);
+    pump_init(pump, in[0], out[1], quiet);
+    CHECK(write(in[1], text, strlen(text)) == (ssize_t)strlen(text));
+    pump_move(pump);
+    CHECK(write(in[1], more, strlen(more)) == (ssize_t)strlen(more));
+    close(in[1]);
+    pump_finish(pump);
+    CHECK(pump->ended);
+    pump_release(pump);
+    free(pump);
+    close(out[1]);
+    ssize_t count = read(out[0], passed, sizeof(passed) - 1);
+    passed[count > 0 ? count : 0] = '\0';
+    close(out[0]);
+    return passed;
+}
+
+TEST(pump_passes_everything_on)
+{
+    CHECK_TEXT(pumped("one\ntwo", false, " and\nrest"), "one\ntwo and\nrest");
+}
+
+TEST(pump_keeps_back_what_mpirun_says)
+{
+    const char *said = "[vm:12] PMIX ERROR: UNREACHABLE in file base.c at line 2\n"
+                       "a.nc: No space left on device\n"
+                       "--------------------------------------------------------\n"
+                       "Primary job  terminated normally, but 1 process returned\n"
+                       "a non-zero exit code.\n"
+                       "--------------------------------------------------------\n"
+                       "mpirun: Forwarding signal 10 to job\n";
+
+    CHECK_TEXT(pumped(said, true, "-- the end\n"), "a.nc: No space left on device\n-- the end\n");
+}

@@ -1,0 +1,52 @@
+#include "tests/test.h"
+#include "worker/setup.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct setup example(void)
+{
+    static int64_t steps[] = {0, 10, 1000};
+    static char folder[] = "out.nc.d";
+    struct setup setup = {
+        .source = {.kind = CORPUS_TEXT, .vocabulary = 7, .train_path = "a file.txt", .valid_path = NULL},
+        .corpus = {1, 2},
+        .threads = 2,
+        .folder = folder,
+        .host = "n1",
+    };
+
+    measure_init(&setup.measure);
+    setup.measure.every = 0;
+    setup.measure.step_count = 3;
+    setup.measure.steps = steps;
+    return setup;
+}
+
+TEST(setup_arrives_as_it_was_sent)
+{
+    struct setup sent = example(), got;
+    size_t size;
+    unsigned char *bytes = setup_encode(&sent, &size);
+
+    CHECK(bytes && setup_decode(&got, bytes, size) == 0);
+    free(bytes);
+    CHECK_TEXT(got.source.train_path, "a file.txt");
+    CHECK(got.source.valid_path == NULL && got.source.vocabulary == 7);
+    CHECK_TEXT(got.folder, "out.nc.d");
+    CHECK_TEXT(got.host, "n1");
+    CHECK(got.threads == 2 && memcmp(&got.corpus, &sent.corpus, sizeof(got.corpus)) == 0);
+    CHECK(got.measure.step_count == 3 && got.measure.steps[2] == 1000);
+    setup_release(&got);
+}
+
+TEST(setup_cut_short_is_refused)
+{
+    struct setup sent = example(), got;
+    size_t size;
+    unsigned char *bytes = setup_encode(&sent, &size);
+
+    for (size_t cut = 0; cut < size; cut++)
+        CHECK(setup_decode(&got, bytes, cut) == -1);
+    free(bytes);
+}
