@@ -13,7 +13,9 @@
  * Two things make a file be written anew, beside the old one, with all that was measured: the sweep has grown
  * (values of an axis, steps, layers), or the session table is full.
  */
-#include "driver/ledger.h"
+#include "driver/dataset_ledger.h"
+
+#include <netcdf.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -294,32 +296,35 @@ static void dispose(struct dataset *dataset)
     free(dataset);
 }
 
-int dataset_open(struct dataset **result, const char *path, const struct sweep *sweep,
+static int open_named(struct dataset *dataset, const struct sweep *sweep, const struct corpus *corpus,
+    const struct session *session, const struct dataset_options *options, struct error *error)
+{
+    dataset->path = resolve(dataset->name);
+    if (!dataset->path)
+        return dataset_error(dataset, errno, error);
+    if (layout_init(&dataset->layout, sweep, corpus, error) != 0 || settle(dataset, options, error) != 0)
+        return -1;
+    return attach(dataset, session, options, error);
+}
+
+int dataset_open(struct dataset **dataset, const char *path, const struct sweep *sweep,
     const struct corpus *corpus, const struct session *session, const struct dataset_options *options,
     struct error *error)
 {
-    struct dataset *dataset = malloc(sizeof(*dataset));
-
-    if (!dataset)
-        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", path);
-    *dataset = (struct dataset){.file = -1, .descriptor = -1};
-    dataset->name = strdup(path);
-    dataset->path = resolve(path);
-    int status = !dataset->name ? ENOMEM : !dataset->path ? errno : 0;
-    int failed =
-        status ? layout_error(error, path, status) : layout_init(&dataset->layout, sweep, corpus, error);
-    if (!failed)
-        failed = settle(dataset, options, error);
-    if (!failed)
-        failed = attach(dataset, session, options, error);
-    dataset->layout.corpus = NULL;
-    if (!failed) {
-        *result = dataset;
-        return 0;
-    }
+    struct dataset *opened = malloc(sizeof(*opened));
     struct error ignored;
-    dataset_close(dataset, &ignored);
-    return -1;
+
+    if (!opened)
+        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", path);
+    *opened = (struct dataset){.name = strdup(path), .file = -1, .descriptor = -1};
+    int result = opened->name ? open_named(opened, sweep, corpus, session, options, error)
+                              : error_set(error, ERROR_ENVIRONMENT, "%s: no memory", path);
+    opened->layout.corpus = NULL;
+    if (result == 0)
+        *dataset = opened;
+    else
+        dataset_close(opened, &ignored);
+    return result;
 }
 
 int dataset_sync(struct dataset *dataset, struct error *error)

@@ -2,7 +2,9 @@
  * Takes what was measured over into a newly laid-out file: by value along the axes, by step, layer and
  * tensor. Cells that were never started have nothing to be taken.
  */
-#include "driver/ledger.h"
+#include "driver/dataset_ledger.h"
+
+#include <netcdf.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -97,14 +99,14 @@ static int copy_run_variable(const struct copy *copy, const struct run_variable_
         memset(start, 0, sizeof(start));
         cell_index(copy->view->axis, copy->view->axis_count, copy->from[i], start);
         count[sweep->axis_count] = 1;
-        count[copy->view->axis_count] = row->type == NC_CHAR ? (size_t)row->width : 1;
+        count[copy->view->axis_count] = row->type == STORED_TEXT ? (size_t)row->width : 1;
         status = nc_get_vara(copy->view->file, old, start, count, value);
         if (status != NC_NOERR)
             break;
         memset(start, 0, sizeof(start));
         cell_index(sweep->axis, sweep->axis_count, copy->to[i], start);
         count[copy->view->axis_count] = 1;
-        count[sweep->axis_count] = row->type == NC_CHAR ? (size_t)row->width : 1;
+        count[sweep->axis_count] = row->type == STORED_TEXT ? (size_t)row->width : 1;
         status = nc_put_vara(copy->file, new, start, count, value);
     }
     return status;

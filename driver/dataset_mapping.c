@@ -3,7 +3,7 @@
  * parameter may become an axis that holds its value; axes may change places. Whatever else enters the numbers
  * of a run has to be equal.
  */
-#include "driver/ledger.h"
+#include "driver/dataset_ledger.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,7 @@
 /* Writing in place: what is measured, and how runs end. */
-#include "driver/ledger.h"
+#include "driver/dataset_ledger.h"
+
+#include <netcdf.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -138,9 +140,9 @@ static int wipe(struct dataset *dataset, const size_t *start)
         const struct run_variable_row *row = &run_variable_table[i];
         if (i == RUN_VARIABLE_outcome || i == RUN_VARIABLE_attempts)
             continue;
-        if (row->type == NC_CHAR)
+        if (row->type == STORED_TEXT)
             status = put_text(dataset, i, start, "");
-        else if (row->type == NC_DOUBLE)
+        else if (row->type == STORED_REAL)
             status = put_real(dataset, i, start, NAN);
         else
             status = put_integer(dataset, i, start, row->filled ? -1 : 0);

@@ -1,6 +1,6 @@
 #include "driver/plane.h"
 
-#include "driver/layout.h"
+#include "driver/dataset_tables.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -182,4 +182,12 @@ char *plane_others(const struct plane *plane, const char *left_out, char *text, 
             snprintf(text + used, size - used, "%s%s", used ? ", " : "", variable->dimension[i]);
     }
     return text;
+}
+
+void plane_title(FILE *out, const struct view *view, const char *what)
+{
+    char *title = view_text(view, "title");
+
+    fprintf(out, "%s: %s%s%s\n", view->name, what, title ? ": " : "", title ? title : "");
+    free(title);
 }

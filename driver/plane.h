@@ -28,6 +28,11 @@ void plane_release(struct plane *plane);
 /* The cell of the plane (y.length rows of x.length, in the order drawn) in which value `index` falls. */
 int64_t plane_cell(const struct plane *plane, int64_t index);
 
+/* Prints "out.nc: what: the sweep's title". */
+void plane_title(FILE *out, const struct view *view, const char *what);
+
+enum { PLANE_NAMES = 512 };
+
 /* The names of the dimensions that are taken together, with more than one value each, ", " between; "" if
  * none. `left_out` is not named. Returns text. */
 char *plane_others(const struct plane *plane, const char *left_out, char *text, size_t size);

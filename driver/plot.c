@@ -26,6 +26,12 @@ void plot_colour(const struct plot *plot, const char *colour)
         fprintf(plot->out, "\033[%sm", colour ? colour : "0");
 }
 
+void plot_fill(FILE *out, char character, int width)
+{
+    for (int i = 0; i < width; i++)
+        fputc(width > 2 && i == width - 1 ? ' ' : character, out);
+}
+
 static int label_width(const struct plot_axis *axis)
 {
     size_t width = 0;

@@ -35,7 +35,10 @@ int plot_cell_width(const struct plot *plot);
 /* Draws; where not all cells fit, every second, third, ... along an axis, and says so. */
 void plot_draw(const struct plot *plot);
 
-/* Begins and ends a colour of ECMA-48 ("31": red) where the plot has any. */
+/* A cell of one character all over, with a gap after it where there is room. */
+void plot_fill(FILE *out, char character, int width);
+
+/* Begins a colour of ECMA-48 ("31": red), or ends it (NULL), where the plot has any. */
 void plot_colour(const struct plot *plot, const char *colour);
 
 #endif

@@ -1,6 +1,6 @@
 /* normsweep status: how far a sweep is, from its dataset alone. */
 #include "driver/commands.h"
-#include "driver/layout.h"
+#include "driver/dataset_tables.h"
 #include "driver/view.h"
 
 #include <inttypes.h>

@@ -90,7 +90,7 @@ static void write_sample(struct dataset *dataset, const struct sweep *sweep, boo
         if (sweep_skips(sweep, cell))
             continue;
         write_run(dataset, sweep, cell, error);
-        if (cell % 7 == 0 || slowly)
+        if (cell % (sweep->cells / 100 + 1) == 0 || slowly)
             CHECK(dataset_commit(dataset, error) == 0);
         if (slowly)
             usleep(1000);

@@ -1,6 +1,8 @@
 /* The variables of a dataset as a reader sees them. */
-#include "driver/layout.h"
+#include "driver/dataset_layout.h"
 #include "driver/view.h"
+
+#include <netcdf.h>
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,9 @@
-#ifndef NORMSWEEP_DRIVER_DEFINITION_H
-#define NORMSWEEP_DRIVER_DEFINITION_H
+#ifndef NORMSWEEP_DRIVER_DATASET_DEFINITION_H
+#define NORMSWEEP_DRIVER_DATASET_DEFINITION_H
 
-#include "driver/layout.h"
+#include "driver/dataset_layout.h"
+
+#include <netcdf.h>
 
 /*
  * A dataset file in the making. The first error sticks: what follows it does nothing. Shared by the files

@@ -1,7 +1,9 @@
 /*
  * The attributes of a dataset file.
  */
-#include "driver/definition.h"
+#include "driver/dataset_definition.h"
+
+#include <netcdf.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
-#ifndef NORMSWEEP_DRIVER_LEDGER_H
-#define NORMSWEEP_DRIVER_LEDGER_H
+#ifndef NORMSWEEP_DRIVER_DATASET_LEDGER_H
+#define NORMSWEEP_DRIVER_DATASET_LEDGER_H
 
 #include "driver/dataset.h"
-#include "driver/layout.h"
+#include "driver/dataset_layout.h"
 #include "driver/view.h"
 
 /* The inside of an open dataset, for the files of which it consists. */

@@ -1,7 +1,9 @@
 /*
  * A new dataset file: its header, its coordinates, its fill.
  */
-#include "driver/definition.h"
+#include "driver/dataset_definition.h"
+
+#include <netcdf.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -139,7 +141,7 @@ static void write_cells(struct definition *definition)
 
     if (!outcome || !phase || !attempts)
         definition_keep(definition, NC_ENOMEM);
-    for (int64_t cell = 0; definition->status == NC_NOERR && cell < sweep->cells; cell++)
+    for (int64_t cell = 0; outcome && cell < sweep->cells; cell++)
         outcome[cell] = sweep_skips(sweep, cell) ? OUTCOME_SKIPPED : OUTCOME_PENDING;
     if (definition->status == NC_NOERR)
         definition_keep(definition, nc_put_var_schar(definition->file, variable[0], outcome));

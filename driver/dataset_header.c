@@ -1,7 +1,9 @@
 /*
  * The dimensions and variables of a dataset file, all of them from tables.
  */
-#include "driver/definition.h"
+#include "driver/dataset_definition.h"
+
+#include <netcdf.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -179,16 +181,24 @@ static void put_fill(struct definition *definition, int variable, nc_type type)
         definition_integer(definition, variable, "_FillValue", type, -1);
 }
 
+static const nc_type storage_types[] = {
+    [STORED_BYTE] = NC_BYTE,
+    [STORED_INTEGER] = NC_INT64,
+    [STORED_REAL] = NC_DOUBLE,
+    [STORED_TEXT] = NC_CHAR,
+};
+
 static void define_run_variable(struct definition *definition, enum run_variable which)
 {
     const struct run_variable_row *row = &run_variable_table[which];
     int axes = (int)definition->layout->sweep->axis_count;
-    int variable = define_variable(definition, row->name, row->type, row->width, axes, definition->axis);
+    nc_type type = storage_types[row->type];
+    int variable = define_variable(definition, row->name, type, row->width, axes, definition->axis);
 
     describe(definition, variable, row->long_name, row->unit, row->comment);
     put_coordinates(definition, variable, false);
     if (row->filled)
-        put_fill(definition, variable, row->type);
+        put_fill(definition, variable, type);
     if (which == RUN_VARIABLE_outcome)
         put_flags(definition, variable, outcome_words, OUTCOME_COUNT);
     if (which == RUN_VARIABLE_phase)

@@ -1,6 +1,8 @@
 #include "driver/view.h"
 
-#include "driver/layout.h"
+#include "driver/dataset_layout.h"
+
+#include <netcdf.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -186,7 +188,7 @@ static bool read_param(
 /* Which parameters move along a dimension: all that are variables over it alone. */
 static bool find_params(const struct view *view, struct axis *axis, int dimension)
 {
-    axis->param = calloc(param_count, sizeof(*axis->param));
+    axis->param = calloc(param_count, sizeof(const struct param *));
     for (size_t i = 0; axis->param && i < param_count; i++) {
         int variable, count, dimensions[NC_MAX_VAR_DIMS];
         if (nc_inq_varid(view->file, param_table[i].name, &variable) == NC_NOERR &&
@@ -216,7 +218,8 @@ static bool read_axis(const struct view *view, struct axis *axis, int dimension)
     }
     axis->value = calloc((size_t)axis->param_count * length, sizeof(*axis->value));
     for (int64_t i = 0; axis->value && i < axis->param_count; i++)
-        if (!read_param(view, axis->param[i], axis->length, axis->value + i * axis->length))
+        if (!axis->param[i] ||
+            !read_param(view, axis->param[i], axis->length, axis->value + i * axis->length))
             return false;
     return axis->value != NULL;
 }

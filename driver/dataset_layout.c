@@ -2,7 +2,9 @@
  * The extents of a dataset and the tables of what it holds. Nothing here touches a file but layout_measure,
  * which lays one out in memory to learn its length.
  */
-#include "driver/layout.h"
+#include "driver/dataset_layout.h"
+
+#include <netcdf.h>
 
 #include <errno.h>
 #include <math.h>

@@ -1,0 +1,99 @@
+#ifndef NORMSWEEP_DRIVER_DATASET_TABLES_H
+#define NORMSWEEP_DRIVER_DATASET_TABLES_H
+
+#include <stdbool.h>
+
+#include "worker/train.h"
+
+/*
+ * What a dataset holds beside the parameters and the metrics, which have tables of their own. Names stand
+ * here alone.
+ */
+
+enum storage { STORED_BYTE, STORED_INTEGER, STORED_REAL, STORED_TEXT }; /* byte, int64, double, char */
+
+enum { STRING_SHORT = 64, STRING_LONG = 128 }; /* characters of texts */
+
+#define STEP_DIMENSION "step"
+#define LAYER_DIMENSION "layer"
+#define TENSOR_DIMENSION "tensor"
+#define SESSION_DIMENSION "sessions"
+#define STRING_DIMENSION "string" /* and its length */
+
+/* Global attributes that are read back. */
+#define ATTRIBUTE_SOURCE "source"
+#define ATTRIBUTE_FORMAT "format_version"
+#define ATTRIBUTE_BYTES "file_bytes"
+#define ATTRIBUTE_DATA "data_digest"
+#define ATTRIBUTE_MEASURE "measure"
+#define ATTRIBUTE_VALIDATE "validate"
+#define PROGRAM "normsweep"
+
+/*
+ * What is known of each run beside its metrics: X(name, type, width, filled, unit, long_name, comment).
+ * `width`: characters of an STORED_TEXT. What is `filled` is -1 (integers) or NaN where there is nothing, and
+ * so says its _FillValue; the rest starts at 0.
+ */
+#define RUN_VARIABLES(X)                                                                                     \
+    X(outcome, STORED_BYTE, 0, false, "1", "how the run stands",                                             \
+        "pending and running runs are still to be done")                                                     \
+    X(phase, STORED_BYTE, 0, false, "1", "phase of the parameter norm",                                      \
+        "growing where norm_growth is above 1")                                                              \
+    X(last_step, STORED_INTEGER, 0, true, "1", "steps taken", "fewer than planned where the run diverged")   \
+    X(diverged_step, STORED_INTEGER, 0, true, "1", "step of divergence", "whose loss or norm is not finite") \
+    X(seconds, STORED_REAL, 0, true, "s", "duration of the run", "measuring and validating included")        \
+    X(tokens_per_second, STORED_REAL, 0, true, "s-1", "training speed",                                      \
+        "tokens over the time in training steps")                                                            \
+    X(attempts, STORED_INTEGER, 0, false, "1", "times the run was started",                                  \
+        "above 1 where it was lost or stopped")                                                              \
+    X(host, STORED_TEXT, STRING_SHORT, false, "1", "host that trained the run", "of the last attempt")       \
+    X(session, STORED_INTEGER, 0, true, "1", "session of the run",                                           \
+        "index along sessions, of the last attempt")                                                         \
+    X(reason, STORED_TEXT, REASON_SIZE, false, "1", "why the run failed", "empty unless outcome is failed")
+
+enum run_variable {
+#define X(name, ...) RUN_VARIABLE_##name,
+    RUN_VARIABLES(X)
+#undef X
+        RUN_VARIABLE_COUNT,
+};
+
+struct run_variable_row {
+    const char *name;
+    enum storage type;
+    int width;
+    bool filled;
+    const char *unit, *long_name, *comment;
+};
+extern const struct run_variable_row run_variable_table[RUN_VARIABLE_COUNT];
+
+/*
+ * The session table: X(field of struct session, width, long_name). A last variable, `start`, is the dataset's
+ * own: when the session began. All are named session_<field>.
+ */
+#define SESSION_VARIABLES(X)                                                                                 \
+    X(version, STRING_SHORT, "program version")                                                              \
+    X(commit, STRING_SHORT, "source revision of the program")                                                \
+    X(compiler, STRING_LONG, "compiler")                                                                     \
+    X(blas, STRING_LONG, "BLAS library")                                                                     \
+    X(blas_kernel, STRING_SHORT, "BLAS kernel")                                                              \
+    X(vector_level, STRING_SHORT, "vector instructions of the program's own loops")                          \
+    X(mpi, STRING_LONG, "MPI library")                                                                       \
+    X(host, STRING_SHORT, "host of the coordinator")
+
+enum session_variable {
+#define X(field, ...) SESSION_VARIABLE_##field,
+    SESSION_VARIABLES(X)
+#undef X
+        SESSION_VARIABLE_start,
+    SESSION_VARIABLE_COUNT,
+};
+
+struct session_variable_row {
+    const char *name;
+    int width;
+    const char *long_name;
+};
+extern const struct session_variable_row session_variable_table[SESSION_VARIABLE_COUNT];
+
+#endif
