@@ -134,7 +134,6 @@ void definition_globals(struct definition *definition)
         "Merrill, Ramanujan, Goldberg, Schwartz, Smith: Effects of Parameter Norm Growth During Transformer "
         "Training. EMNLP 2021");
     definition_integer(definition, NC_GLOBAL, ATTRIBUTE_FORMAT, NC_INT, FORMAT_VERSION);
-    definition_integer(definition, NC_GLOBAL, ATTRIBUTE_BYTES, NC_INT64, layout->bytes);
     configuration_digest(layout, &digest);
     put_digest(definition, "configuration_digest", &digest);
     put_digest(definition, ATTRIBUTE_DATA, &layout->corpus->digest);

@@ -227,3 +227,8 @@ int layout_error(struct error *error, const char *name, int status)
 
     return error_set(error, kind, "%s: %s", name, status > 0 ? strerror(status) : nc_strerror(status));
 }
+
+int layout_refuse(struct error *error, const char *name)
+{
+    return error_set(error, ERROR_INPUT, "%s: is no dataset of " PROGRAM, name);
+}

@@ -66,4 +66,13 @@ char *layout_validate_text(const struct measure *measure);
  */
 int layout_error(struct error *error, const char *name, int status);
 
+/* "phase.nc: is no dataset of normsweep"; always -1. */
+int layout_refuse(struct error *error, const char *name);
+
+/*
+ * Is there a whole CDF-5 file at a path, all of whose variables lie within it? Then 0 and its length; else -1
+ * with ERROR_INPUT.
+ */
+int layout_check_file(const char *path, int64_t *bytes, struct error *error);
+
 #endif

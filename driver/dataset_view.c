@@ -15,33 +15,12 @@
 
 static int refuse(const struct view *view, struct error *error)
 {
-    return error_set(error, ERROR_INPUT, "%s: is no dataset of " PROGRAM, view->name);
+    return layout_refuse(error, view->name);
 }
 
 static int no_memory(const struct view *view, struct error *error)
 {
     return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
-}
-
-/* What can be told before netCDF sees the file: a fifo would block it, and other formats are not ours. */
-static int check_file(struct view *view, const char *path, struct error *error)
-{
-    static const char cdf5[4] = {'C', 'D', 'F', 5};
-    int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    char magic[sizeof(cdf5)];
-    struct stat stat;
-
-    if (file < 0)
-        return layout_error(error, view->name, errno);
-    bool known = fstat(file, &stat) == 0;
-    ssize_t count = known && S_ISREG(stat.st_mode) ? read(file, magic, sizeof(magic)) : 0;
-    close(file);
-    if (known && S_ISDIR(stat.st_mode))
-        return layout_error(error, view->name, EISDIR);
-    if (count != sizeof(magic) || memcmp(magic, cdf5, sizeof(cdf5)) != 0)
-        return refuse(view, error);
-    view->bytes = (int64_t)stat.st_size;
-    return 0;
 }
 
 static bool integer_attribute(const struct view *view, const char *name, int64_t *value)
@@ -62,7 +41,6 @@ static int check_header(struct view *view, struct error *error)
 {
     char *source = view_text(view, ATTRIBUTE_SOURCE);
     bool ours = source && strcmp(source, PROGRAM) == 0;
-    int64_t bytes;
 
     free(source);
     if (!ours || !integer_attribute(view, ATTRIBUTE_FORMAT, &view->format))
@@ -70,9 +48,6 @@ static int check_header(struct view *view, struct error *error)
     if (view->format != FORMAT_VERSION)
         return error_set(error, ERROR_INPUT, "%s: dataset format %lld, this program has format %d",
             view->name, (long long)view->format, FORMAT_VERSION);
-    if (integer_attribute(view, ATTRIBUTE_BYTES, &bytes) && view->bytes < bytes)
-        return error_set(error, ERROR_INPUT, "%s: cut short: %lld bytes of %lld are there", view->name,
-            (long long)view->bytes, (long long)bytes);
     return 0;
 }
 
@@ -278,7 +253,7 @@ int view_open(struct view *view, const char *path, struct error *error)
     if (!view->name)
         return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", path);
     char *whole = realpath(path, NULL); /* netCDF takes some relative names for addresses */
-    int result = check_file(view, path, error);
+    int result = layout_check_file(path, &view->bytes, error);
     if (result == 0 && (status = nc_open(whole ? whole : path, NC_NOWRITE, &view->file)) != NC_NOERR) {
         view->file = -1;
         result = status > 0 ? layout_error(error, path, status) : refuse(view, error);

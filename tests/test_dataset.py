@@ -116,12 +116,11 @@ def test_sessions(ds):
     assert set(np.unique(ds.session.values[~np.isnan(ds.session.values)])) == {0}
 
 
-def test_attributes(ds, path):
+def test_attributes(ds):
     assert ds.attrs["Conventions"] == "CF-1.10" and ds.attrs["title"] == "A sample, träumerisch"
     assert "Merrill" in ds.attrs["references"] and ds.attrs["source"] == "normsweep"
     assert "skip: [{norm_placement: post" in ds.attrs["sweep"]
     assert len(ds.attrs["configuration_digest"]) == 32 and len(ds.attrs["data_digest"]) == 32
-    assert ds.attrs["file_bytes"] == path.stat().st_size
     assert ds.attrs["layers"] == 2 and ds.attrs["beta1"] == 0.9 and ds.attrs["init"] == "torch"
     assert ds.attrs["measure"] == "{every: 10, metrics: [norms, alignment]}"
     assert not set(ds.attrs) & set(GRID) and "width" not in ds.attrs

@@ -232,7 +232,7 @@ TEST(dataset_refuses_bad_outputs)
     write_text(&bench, "seven", 5);
     check_refused(&bench, ERROR_INPUT, "is no dataset of normsweep");
     write_text(&bench, "CDF\5\0\0\0\0\0\0\0\0\377\377\377\377", 16);
-    check_refused(&bench, ERROR_INPUT, "is no dataset of normsweep");
+    check_refused(&bench, ERROR_INPUT, "is cut short at 16 bytes");
     unlink(bench.path);
     CHECK(mkdir(bench.path, 0777) == 0);
     check_refused(&bench, ERROR_INPUT, "Is a directory");
