@@ -23,7 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { ARGUMENTS_MOST = 64, PATH_SIZE = 4096 };
+enum { ARGUMENTS_MOST = 64, PATH_SIZE = 4096, STATUS_NOT_FOUND = 127 };
 
 #define NEWS_SECONDS 0.1 /* between two looks at the lease while ranks start; ten times that afterwards */
 #define GRACE_SECONDS 5 /* for mpirun to end after its coordinator */
@@ -63,24 +63,44 @@ int launcher_check_root(struct error *error)
 
 /* ---- starting ---- */
 
+/* The child: becomes `mpirun --version`, its output in `out`. */
+static void become_version(int out)
+{
+    char *argument[] = {(char[]){"mpirun"}, (char[]){"--version"}, NULL};
+    int nothing = open("/dev/null", O_RDWR);
+
+    dup2(nothing, STDIN_FILENO);
+    dup2(out, STDOUT_FILENO);
+    dup2(nothing, STDERR_FILENO);
+    execvp(argument[0], argument);
+    _exit(STATUS_NOT_FOUND);
+}
+
 /* The release of Open MPI; 0: another MPI; -1: there is no mpirun. */
 static int mpirun_release(void)
 {
-    FILE *pipe = popen("mpirun --version 2>/dev/null", "r");
-    char line[256] = "";
-    int release = 0;
+    static const char name[] = "(Open MPI) ";
+    char said[4096];
+    size_t length = 0;
+    ssize_t count;
+    int out[2], status = 0;
 
-    if (!pipe)
-        return -1;
-    bool said = fgets(line, sizeof(line), pipe) != NULL;
-    while (fgetc(pipe) != EOF)
+    if (pipe2(out, O_CLOEXEC) != 0)
+        return 0;
+    pid_t child = fork();
+    if (child == 0)
+        become_version(out[1]);
+    close(out[1]);
+    while (length < sizeof(said) - 1 && (count = read(out[0], said + length, sizeof(said) - 1 - length)) > 0)
+        length += (size_t)count;
+    said[length] = '\0';
+    close(out[0]);
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
-    if (pclose(pipe) != 0 && !said)
+    if (child < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == STATUS_NOT_FOUND))
         return -1;
-    const char *name = strstr(line, "(Open MPI) ");
-    if (name)
-        release = atoi(name + strlen("(Open MPI) "));
-    return release;
+    const char *release = strstr(said, name);
+    return release ? (int)strtol(release + strlen(name), NULL, 10) : 0;
 }
 
 struct command_line {
@@ -92,7 +112,7 @@ struct command_line {
 static void add(struct command_line *line, const char *argument)
 {
     if (line->count < ARGUMENTS_MOST - 1)
-        line->argument[line->count++] = (char *)(intptr_t)argument;
+        line->argument[line->count++] = (char *)argument;
 }
 
 /* Without a death of a rank being the death of all; N workers and a coordinator that mostly sleeps. */
@@ -284,17 +304,13 @@ static int judge(struct launcher *l, struct error *error)
 int launcher_run(struct lease *lease, int argc, char **argv, int workers, struct error *error)
 {
     struct launcher launcher = {.lease = lease, .renewed = clock_now()};
-    struct command_line *line = calloc(1, sizeof(*line));
-    int failed = line ? compose(line, argc, argv, workers, error)
-                      : error_set(error, ERROR_ENVIRONMENT, "mpirun: no memory");
+    struct command_line line = {.count = 0};
 
-    if (!failed) {
-        hand_over(lease);
-        signals_end_at_second(false);
-        failed = start(&launcher, line->argument, error);
-    }
-    free(line);
-    if (failed)
+    if (compose(&line, argc, argv, workers, error) != 0)
+        return -1;
+    hand_over(lease);
+    signals_end_at_second(false);
+    if (start(&launcher, line.argument, error) != 0)
         return -1;
     watch(&launcher);
     pump_release(&launcher.out);

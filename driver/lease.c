@@ -38,12 +38,21 @@ struct lease {
 
 /* ---- processes ---- */
 
+/* The word `count` words after the one at `text`; at its end where there are fewer. */
+static const char *skip_words(const char *text, int count)
+{
+    for (; count > 0; count--) {
+        text += strcspn(text, " ");
+        text += strspn(text, " ");
+    }
+    return text;
+}
+
 /* The time since boot at which a process was started, in ticks; 0: there is none, or it is a zombie. */
 static unsigned long long start_of(long pid)
 {
+    enum { START_AFTER_STATE = 19 };
     char name[64], text[1024];
-    unsigned long long start = 0;
-    char state = 'Z';
 
     snprintf(name, sizeof(name), "/proc/%ld/stat", pid);
     FILE *file = fopen(name, "r");
@@ -52,12 +61,13 @@ static unsigned long long start_of(long pid)
     size_t length = fread(text, 1, sizeof(text) - 1, file);
     fclose(file);
     text[length] = '\0';
-    const char *after = strrchr(text, ')'); /* the name before it may hold anything */
-    if (!after ||
-        sscanf(after + 1, " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
-            &state, &start) != 2)
+    const char *state = strrchr(text, ')'); /* the name before it may hold anything */
+    if (!state)
         return 0;
-    return state == 'Z' || state == 'X' ? 0 : start;
+    state = skip_words(state, 1);
+    if (*state == 'Z' || *state == 'X')
+        return 0;
+    return strtoull(skip_words(state, START_AFTER_STATE), NULL, 10);
 }
 
 static void place_of_self(char place[PLACE_SIZE])
@@ -113,14 +123,27 @@ static int put_record(int file, int which, const struct record *record)
     return pwrite(file, text, RECORD_SIZE, which * RECORD_SIZE) == RECORD_SIZE ? 0 : -1;
 }
 
+/* The number after a word that begins with `name`; -1 where the word is another. */
+static long long number_after(const char *text, const char *name)
+{
+    return strncmp(text, name, strlen(name)) == 0 ? strtoll(skip_words(text, 1), NULL, 10) : -1;
+}
+
+/* False for what put_record has not written, or not in full. */
 static bool get_record(int file, int which, struct record *record)
 {
     char text[RECORD_SIZE + 1] = "";
 
     *record = (struct record){0};
-    return pread(file, text, RECORD_SIZE, which * RECORD_SIZE) == RECORD_SIZE &&
-           sscanf(text, "pid %ld start %llu on %127s stage %d status %d", &record->pid, &record->start,
-               record->place, &record->stage, &record->status) == 5;
+    if (pread(file, text, RECORD_SIZE, which * RECORD_SIZE) != RECORD_SIZE)
+        return false;
+    const char *start = skip_words(text, 2), *place = skip_words(text, 5), *stage = skip_words(text, 6);
+    record->pid = (long)number_after(text, "pid ");
+    record->start = (unsigned long long)number_after(start, "start ");
+    record->stage = (int)number_after(stage, "stage ");
+    record->status = (int)number_after(skip_words(stage, 2), "status ");
+    snprintf(record->place, sizeof(record->place), "%.*s", (int)strcspn(place, " "), place);
+    return record->pid > 0 && record->stage >= 0 && record->status >= 0;
 }
 
 static int lease_open(const char *path)
@@ -255,20 +278,20 @@ static struct lease *lease_new(const char *output)
     return NULL;
 }
 
-int lease_take(struct lease **result, const char *output, struct error *error)
+int lease_take(struct lease **lease, const char *output, struct error *error)
 {
-    struct lease *lease = lease_new(output);
+    struct lease *taken = lease_new(output);
 
-    if (!lease)
+    if (!taken)
         return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", output);
-    lease->which = OWNER;
-    lease->self = lease->owner = record_of_self();
-    snprintf(lease->token, sizeof(lease->token), "%ld.%llu", lease->self.pid, lease->self.start);
-    if (clear_dead(lease, error) < 0 || create(lease, error) != 0) {
-        lease_free(lease);
+    taken->which = OWNER;
+    taken->self = taken->owner = record_of_self();
+    snprintf(taken->token, sizeof(taken->token), "%ld.%llu", taken->self.pid, taken->self.start);
+    if (clear_dead(taken, error) < 0 || create(taken, error) != 0) {
+        lease_free(taken);
         return -1;
     }
-    *result = lease;
+    *lease = taken;
     return 0;
 }
 
@@ -297,24 +320,24 @@ static int write_own(struct lease *lease, struct error *error)
     return ours ? 0 : lost(lease, error);
 }
 
-int lease_join(struct lease **result, const char *output, const char *token, struct error *error)
+int lease_join(struct lease **lease, const char *output, const char *token, struct error *error)
 {
-    struct lease *lease = lease_new(output);
+    struct lease *joined = lease_new(output);
 
-    if (!lease)
+    if (!joined)
         return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", output);
-    int file = lease_open(lease->path);
-    bool there = file >= 0 && get_record(file, OWNER, &lease->owner);
+    int file = lease_open(joined->path);
+    bool there = file >= 0 && get_record(file, OWNER, &joined->owner);
     if (file >= 0)
         close(file);
-    snprintf(lease->token, sizeof(lease->token), "%ld.%llu", lease->owner.pid, lease->owner.start);
-    lease->which = COORDINATOR;
-    lease->self = record_of_self();
-    int failed = there && strcmp(lease->token, token) == 0 ? write_own(lease, error) : lost(lease, error);
+    snprintf(joined->token, sizeof(joined->token), "%ld.%llu", joined->owner.pid, joined->owner.start);
+    joined->which = COORDINATOR;
+    joined->self = record_of_self();
+    int failed = there && strcmp(joined->token, token) == 0 ? write_own(joined, error) : lost(joined, error);
     if (failed)
-        lease_free(lease);
+        lease_free(joined);
     else
-        *result = lease;
+        *lease = joined;
     return failed;
 }
 

@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -37,6 +36,15 @@ struct progress {
     int drawn; /* lines of the block on the terminal */
 };
 
+static struct screen screen_parse(const char *text)
+{
+    char *end;
+    long width = strtol(text, &end, 10), height = *end == 'x' ? strtol(end + 1, NULL, 10) : 0;
+    bool sensible = width > 0 && width < LINE_SIZE && height > 0 && height < 10000;
+
+    return sensible ? (struct screen){(int)width, (int)height} : (struct screen){0, 0};
+}
+
 struct screen screen_find(void)
 {
     const char *handed = getenv(SCREEN_VARIABLE), *terminal = getenv("TERM");
@@ -44,7 +52,7 @@ struct screen screen_find(void)
     struct winsize size;
 
     if (handed)
-        return sscanf(handed, "%dx%d", &screen.width, &screen.height) == 2 ? screen : (struct screen){0, 0};
+        return screen_parse(handed);
     if (!isatty(STDERR_FILENO) || (terminal && strcmp(terminal, "dumb") == 0))
         return screen;
     bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_row > 0;
@@ -156,17 +164,6 @@ static char *format_rate(double rate, char *text, size_t size)
     return text;
 }
 
-/* Appends to a line as snprintf does. */
-__attribute__((format(printf, 2, 3))) static void add(char line[LINE_SIZE], const char *format, ...)
-{
-    size_t length = strlen(line);
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(line + length, LINE_SIZE - length, format, arguments);
-    va_end(arguments);
-}
-
 /* Seconds until the end at the pace so far; NaN while there is none. */
 static double time_left(const struct progress *p, const struct tally *tally, double now)
 {
@@ -178,33 +175,34 @@ static double time_left(const struct progress *p, const struct tally *tally, dou
 static void sweep_line(const struct progress *p, const struct tally *tally, double now, char line[LINE_SIZE])
 {
     double left = time_left(p, tally, now);
-    char text[32];
+    char rate[32] = "", time[32] = "";
 
-    line[0] = '\0';
-    add(line, "%" PRId64 "/%" PRId64 " done, %" PRId64 " running, %" PRId64 " diverged, %" PRId64 " failed",
-        tally->done, tally->runs, tally->running, tally->diverged, tally->failed);
     if (!isnan(p->rate))
-        add(line, ", %s tokens/s", format_rate(p->rate, text, sizeof(text)));
+        format_rate(p->rate, rate, sizeof(rate));
     if (!isnan(left))
-        add(line, ", %s left", progress_duration(left, text, sizeof(text)));
+        progress_duration(left, time, sizeof(time));
+    snprintf(line, LINE_SIZE,
+        "%" PRId64 "/%" PRId64 " done, %" PRId64 " running, %" PRId64 " diverged, %" PRId64
+        " failed%s%s%s%s%s%s",
+        tally->done, tally->runs, tally->running, tally->diverged, tally->failed, rate[0] ? ", " : "", rate,
+        rate[0] ? " tokens/s" : "", time[0] ? ", " : "", time, time[0] ? " left" : "");
 }
 
 static void worker_line(const struct progress *p, int worker, char line[LINE_SIZE])
 {
     const struct worker_progress *w = &p->worker[worker];
-    char text[32];
+    char loss[32] = "", rate[32] = "";
 
-    line[0] = '\0';
-    add(line, "%3d  ", worker + 1);
     if (!w->busy) {
-        add(line, "idle");
+        snprintf(line, LINE_SIZE, "%3d  idle", worker + 1);
         return;
     }
-    add(line, "%s  %" PRId64 "/%" PRId64, w->label, w->step, w->last_step);
     if (!isnan(w->loss))
-        add(line, "  loss %.4g", w->loss);
+        snprintf(loss, sizeof(loss), "  loss %.4g", w->loss);
     if (!isnan(w->rate))
-        add(line, "  %s tokens/s", format_rate(w->rate, text, sizeof(text)));
+        format_rate(w->rate, rate, sizeof(rate));
+    snprintf(line, LINE_SIZE, "%3d  %s  %" PRId64 "/%" PRId64 "%s%s%s%s", worker + 1, w->label, w->step,
+        w->last_step, loss, rate[0] ? "  " : "", rate, rate[0] ? " tokens/s" : "");
 }
 
 /* The line without what the terminal has no room for; never ends within a UTF-8 character. */

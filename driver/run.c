@@ -72,8 +72,10 @@ static struct session session_of(const char *mpi, const char *host)
 /* What became of a job on ranks, as an exit status. */
 static int status_of(const struct job *job, const struct dispatch_end *end, struct error *error)
 {
+    if (job_pending(job) > 0 && end->abandoned)
+        return error_set(error, ERROR_ENVIRONMENT, "no worker is left");
     if (job_pending(job) > 0)
-        return end->abandoned ? error_set(error, ERROR_ENVIRONMENT, "no worker is left") : STATUS_STOPPED;
+        return STATUS_STOPPED;
     return job->tally.failed > 0 ? STATUS_RUNS_FAILED : STATUS_DONE;
 }
 
@@ -81,14 +83,15 @@ static int status_of(const struct job *job, const struct dispatch_end *end, stru
 static int coordinate_job(
     struct start *start, struct wire *wire, bool launched, bool *together, struct error *error)
 {
-    /* a launcher has done to the file what was asked */
-    struct dataset_options options = launched ? (struct dataset_options){0} : options_of(&start->arguments);
+    struct dataset_options options = {0};
     int workers = wire_size(wire) > 1 ? wire_size(wire) - 1 : 1;
     struct dispatch_end end = {.together = true};
     char host[HOST_SIZE];
     struct session session = session_of(wire_library(wire), environment_host(host, sizeof(host)));
     struct job job;
 
+    if (!launched) /* a launcher has already done to the file what was asked */
+        options = options_of(&start->arguments);
     if (job_open(&job, &start->sweep, &start->corpus, start->lease, &session, &options, workers, error) !=
         0) {
         dispatch_dismiss(wire);

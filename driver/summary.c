@@ -67,30 +67,41 @@ static void print_counts(const struct sweep *sweep, const struct counts *counts,
         printf("normsweep show %s\n", sweep->output);
 }
 
+static int status_of(const struct counts *counts)
+{
+    if (counts->left > 0)
+        return STATUS_STOPPED;
+    return counts->of[OUTCOME_FAILED] > 0 ? STATUS_RUNS_FAILED : STATUS_DONE;
+}
+
+/* Fills counts and says what they are. */
+static int say(const struct sweep *sweep, const struct view *view, double seconds, struct counts *counts,
+    struct error *error)
+{
+    signed char *outcome = malloc((size_t)sweep->cells + 1);
+
+    if (!outcome)
+        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", sweep->output);
+    int failed = view_outcomes(view, outcome, error);
+    if (!failed) {
+        *counts = count(outcome, sweep->cells);
+        print_counts(sweep, counts, seconds);
+        fflush(stdout);
+        name_failed(sweep, view, outcome, counts->of[OUTCOME_FAILED]);
+    }
+    free(outcome);
+    return failed;
+}
+
 int summary_print(const struct sweep *sweep, double seconds)
 {
     struct counts counts = {0};
     struct error error;
     struct view view;
-    signed char *outcome = malloc((size_t)sweep->cells + 1);
 
-    if (view_open(&view, sweep->output, &error) != 0) {
-        free(outcome);
+    if (view_open(&view, sweep->output, &error) != 0)
         return command_fail(&error);
-    }
-    int failed = outcome ? view_outcomes(&view, outcome, &error)
-                         : error_set(&error, ERROR_ENVIRONMENT, "%s: no memory", sweep->output);
-    if (!failed) {
-        counts = count(outcome, sweep->cells);
-        print_counts(sweep, &counts, seconds);
-        fflush(stdout);
-        name_failed(sweep, &view, outcome, counts.of[OUTCOME_FAILED]);
-    }
+    int failed = say(sweep, &view, seconds, &counts, &error);
     view_close(&view);
-    free(outcome);
-    if (failed)
-        return command_fail(&error);
-    return counts.left > 0                 ? STATUS_STOPPED
-           : counts.of[OUTCOME_FAILED] > 0 ? STATUS_RUNS_FAILED
-                                           : STATUS_DONE;
+    return failed ? command_fail(&error) : status_of(&counts);
 }

@@ -56,7 +56,7 @@ static void write_foreign(const char *path, int age)
 TEST(lease_is_taken_once)
 {
     struct lease *first = NULL, *second = NULL;
-    struct place place;
+    struct place place = {0};
     struct error error;
 
     place_init(&place);
@@ -97,7 +97,7 @@ static pid_t holder(const char *output)
 TEST(lease_of_a_dead_process_is_free_at_once)
 {
     struct lease *lease = NULL;
-    struct place place;
+    struct place place = {0};
     struct error error;
 
     place_init(&place);
@@ -115,7 +115,7 @@ TEST(lease_of_a_dead_process_is_free_at_once)
 TEST(lease_of_another_machine_dies_after_60_s)
 {
     struct lease *lease = NULL;
-    struct place place;
+    struct place place = {0};
     struct error error;
 
     place_init(&place);
@@ -131,7 +131,7 @@ TEST(lease_of_another_machine_dies_after_60_s)
 TEST(lease_that_is_cut_short_is_judged_by_its_age)
 {
     struct lease *lease = NULL;
-    struct place place;
+    struct place place = {0};
     struct error error;
 
     place_init(&place);
@@ -150,7 +150,7 @@ TEST(lease_that_is_cut_short_is_judged_by_its_age)
 TEST(lease_that_was_lost_is_noticed)
 {
     struct lease *lease = NULL;
-    struct place place;
+    struct place place = {0};
     struct error error;
 
     place_init(&place);
@@ -176,7 +176,7 @@ TEST(lease_of_an_output_that_cannot_be_written)
 TEST(lease_tells_the_launcher_of_its_coordinator)
 {
     struct lease *launcher = NULL, *coordinator = NULL;
-    struct place place;
+    struct place place = {0};
     struct error error;
 
     place_init(&place);
@@ -200,7 +200,7 @@ TEST(lease_tells_the_launcher_of_its_coordinator)
 TEST(lease_tells_of_a_dead_coordinator)
 {
     struct lease *launcher = NULL;
-    struct place place;
+    struct place place = {0};
     struct error error;
 
     place_init(&place);

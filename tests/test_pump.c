@@ -1,7 +1,6 @@
 #include "driver/pump.h"
 #include "tests/test.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -9,19 +8,18 @@
 static const char *pumped(const char *text, bool quiet, const char *more)
 {
     static char passed[4096];
-    int in[2], out[2];
-    struct pump *pump = malloc(sizeof(*pump));
+    int in[2] = {0}, out[2] = {0};
+    struct pump pump;
 
-    CHECK(pump && pipe(in) == 0 && pipe(out) == 0);
-    pump_init(pump, in[0], out[1], quiet);
+    CHECK(pipe(in) == 0 && pipe(out) == 0);
+    pump_init(&pump, in[0], out[1], quiet);
     CHECK(write(in[1], text, strlen(text)) == (ssize_t)strlen(text));
-    pump_move(pump);
+    pump_move(&pump);
     CHECK(write(in[1], more, strlen(more)) == (ssize_t)strlen(more));
     close(in[1]);
-    pump_finish(pump);
-    CHECK(pump->ended);
-    pump_release(pump);
-    free(pump);
+    pump_finish(&pump);
+    CHECK(pump.ended);
+    pump_release(&pump);
     close(out[1]);
     ssize_t count = read(out[0], passed, sizeof(passed) - 1);
     passed[count > 0 ? count : 0] = '\0';

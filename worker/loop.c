@@ -96,7 +96,8 @@ static void pin(const struct loop *loop)
     if (!rank || !size || loop->setup.threads == 0)
         return;
     int beside = strcmp(environment_host(host, sizeof(host)), loop->setup.host) == 0;
-    environment_pin(atoi(rank) - beside, atoi(size) - beside, loop->setup.threads);
+    environment_pin(
+        (int)strtol(rank, NULL, 10) - beside, (int)strtol(size, NULL, 10) - beside, loop->setup.threads);
 }
 
 static bool load(struct loop *loop)

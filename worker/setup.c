@@ -98,8 +98,8 @@ int setup_decode(struct setup *setup, const unsigned char *bytes, size_t size)
 
 void setup_release(struct setup *setup)
 {
-    free((char *)(intptr_t)setup->source.train_path);
-    free((char *)(intptr_t)setup->source.valid_path);
+    free((char *)setup->source.train_path);
+    free((char *)setup->source.valid_path);
     free(setup->folder);
     free(setup->measure.steps);
     *setup = (struct setup){0};

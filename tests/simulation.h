@@ -1,0 +1,58 @@
+#ifndef NORMSWEEP_TESTS_SIMULATION_H
+#define NORMSWEEP_TESTS_SIMULATION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "driver/coordinator.h"
+
+/*
+ * The coordinator against simulated workers in virtual time: they train, die, hang, wake, lie and come back,
+ * as drawn from a seed; every order is checked against the truth.
+ */
+enum truth { TRUTH_PENDING, TRUTH_HELD, TRUTH_DONE, TRUTH_FAILED };
+
+struct cell {
+    double length; /* how long it really trains */
+    enum truth truth;
+    uint64_t ticket; /* under which it is held */
+    uint64_t completed; /* under which it was truly trained to its end last */
+};
+
+struct happening;
+struct simulated;
+
+struct simulation {
+    struct coordinator *coordinator;
+    struct simulated *worker; /* [workers] */
+    int workers;
+    struct cell *cell; /* [cells] */
+    int64_t cells;
+    double latency, silence, fault; /* fault: the chance of each run to meet one */
+    uint64_t seed, draws, sequence, events;
+    struct happening *heap;
+    size_t planned, room;
+    double now, stop_at, last_accept;
+    bool finished, stopped;
+    int64_t done, failed, returned;
+    int64_t told; /* given-up workers that woke and were told to stop */
+    double handling; /* seconds of real time inside the coordinator */
+};
+
+/*
+ * Sets up workers that say hello at 0 and cells 0 .. cells - 1 with what they are said to cost and how long
+ * they really train, both [cells]; what is set in *s before is kept.
+ */
+void simulation_init(
+    struct simulation *s, int workers, int64_t cells, int ahead, const double *cost, const double *length);
+
+/* Until the coordinator has finished, or nothing happens any more. */
+void simulate(struct simulation *s);
+void simulation_release(struct simulation *s);
+
+/* Simulates a sweep of broadly spread costs in which a run meets a fault with the chance `fault`. */
+struct simulation simulate_faulty(
+    int workers, int64_t cells, int ahead, uint64_t seed, double fault, double stop_at);
+
+#endif
