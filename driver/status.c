@@ -102,8 +102,11 @@ static void print_duration(const char *before, double seconds, const char *after
 {
     int64_t whole = (int64_t)seconds;
 
-    printf(
-        "%s%" PRId64 ":%02d:%02d%s", before, whole / 3600, (int)(whole / 60 % 60), (int)(whole % 60), after);
+    if (seconds < 60)
+        printf("%s%.3g s%s", before, seconds, after);
+    else
+        printf("%s%" PRId64 ":%02d:%02d%s", before, whole / 3600, (int)(whole / 60 % 60), (int)(whole % 60),
+            after);
 }
 
 /* The last session's row, or -1. */
