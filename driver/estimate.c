@@ -288,12 +288,12 @@ static int sample_groups(struct estimate *estimate, const struct sweep *sweep, c
 /* A group that was not measured takes its rate from the nearest by cost of a step that was. */
 static void interpolate(const struct estimate *estimate, struct cost_group *group)
 {
-    const struct cost_group *near = NULL;
+    const struct cost_group *near = &estimate->group[0]; /* the first is always measured */
 
-    for (int64_t i = 0; i < estimate->group_count; i++) {
+    for (int64_t i = 1; i < estimate->group_count; i++) {
         const struct cost_group *other = &estimate->group[i];
         double distance = fabs(log(other->step_cost / group->step_cost));
-        if (other->timed && (!near || distance < fabs(log(near->step_cost / group->step_cost))))
+        if (other->timed && distance < fabs(log(near->step_cost / group->step_cost)))
             near = other;
     }
     double ratio = group->step_cost / near->step_cost;

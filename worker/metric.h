@@ -18,8 +18,8 @@ enum metric_group { GROUP_ALWAYS, GROUP_NORMS, GROUP_ALIGNMENT, GROUP_COUNT };
  * help, README table and the wire. A new metric is one row here and the line in instruments that computes it.
  */
 #define METRICS(X)                                                                                           \
-    X(train_loss, STEP, ALWAYS, "nat", "training loss", "loss at theta_t on the batch of step t + 1")        \
-    X(valid_loss, STEP, ALWAYS, "nat", "validation loss",                                                    \
+    X(train_loss, STEP, ALWAYS, "1", "training loss (nats)", "loss at theta_t on the batch of step t + 1")   \
+    X(valid_loss, STEP, ALWAYS, "1", "validation loss (nats)",                                               \
         "loss at theta_t on the first validate.tokens tokens")                                               \
     X(param_norm, STEP, NORMS, "1", "parameter norm",                                                        \
         "|theta_t| over the tensors of the layers; embeddings, output and final LayerNorm left out")         \
@@ -57,8 +57,8 @@ enum metric_group { GROUP_ALWAYS, GROUP_NORMS, GROUP_ALIGNMENT, GROUP_COUNT };
         "straight fit over the measured steps")                                                              \
     X(fit_exponential_r2, RUN, NORMS, "1", "R^2 of |theta_t| against exp(-t/t_end)",                         \
         "straight fit over the measured steps")                                                              \
-    X(final_train_loss, RUN, ALWAYS, "nat", "final training loss", "train_loss at the last step")            \
-    X(final_valid_loss, RUN, ALWAYS, "nat", "final validation loss", "valid_loss at the last step")
+    X(final_train_loss, RUN, ALWAYS, "1", "final training loss (nats)", "train_loss at the last step")       \
+    X(final_valid_loss, RUN, ALWAYS, "1", "final validation loss (nats)", "valid_loss at the last step")
 
 enum metric {
 #define X(name, shape, group, unit, long_name, help) METRIC_##name,
