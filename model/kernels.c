@@ -236,8 +236,8 @@ static double cross_entropy(const scalar *logits, int64_t count, int64_t target)
             part += exponential(logits[i] - most);
         sum += (double)part;
     }
-    return log(sum) + (double)most -
-           (double)logits[target]; /* cppcheck-suppress invalidFunctionArg; count > 0 */
+    /* cppcheck-suppress invalidFunctionArg; count > 0 */
+    return log(sum) + (double)most - (double)logits[target];
 }
 
 static double cross_entropy_gradient(scalar *logits, int64_t count, int64_t target, scalar weight)
@@ -259,7 +259,8 @@ static double cross_entropy_gradient(scalar *logits, int64_t count, int64_t targ
     scalar factor = (scalar)((double)weight / sum);
     SIMD for (int64_t i = 0; i < count; i++) logits[i] *= factor;
     logits[target] -= weight;
-    return log(sum) + (double)most - (double)at_target; /* cppcheck-suppress invalidFunctionArg; count > 0 */
+    /* cppcheck-suppress invalidFunctionArg; count > 0 */
+    return log(sum) + (double)most - (double)at_target;
 }
 
 static double dot(const scalar *a, const scalar *b, int64_t count)
