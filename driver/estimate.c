@@ -10,21 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "worker/clock.h"
 #include "worker/train.h"
 
 /* Groups that are measured, and the most seconds for one. */
 enum { SAMPLES = 6, SECONDS_MOST = 4 };
-
-static double now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static int no_memory(struct error *error)
 {
@@ -164,7 +156,7 @@ static bool watch(void *context, int64_t step, int64_t last_step, int64_t tokens
     struct stopwatch *stopwatch = context;
 
     (void)last_step, (void)tokens;
-    stopwatch->last = now();
+    stopwatch->last = clock_now();
     stopwatch->steps = step;
     if (step == 1)
         stopwatch->first = stopwatch->last;
@@ -195,7 +187,7 @@ static struct sample take_sample(const struct sampling *sampling)
     struct stopwatch stopwatch = {.limit = sampling->limit};
     struct observer observer = {.context = &stopwatch, .carry_on = watch};
     struct result result;
-    double begin = now();
+    double begin = clock_now();
     int64_t most = 4 * run->batch * run->context;
 
     few.every = few.validate_every = INT64_MAX;
@@ -225,7 +217,7 @@ static struct sample take_samples(const struct sampling *sampling)
         mean.step += (one.step - mean.step) / count;
         mean.measure += (one.measure - mean.measure) / count;
         mean.validate += (one.validate - mean.validate) / count;
-    } while (now() < sampling->limit);
+    } while (clock_now() < sampling->limit);
     return mean;
 }
 
@@ -241,7 +233,7 @@ static int sample_group(struct cost_group *group, const struct corpus *corpus, c
     for (int worker = 0; worker < workers; worker++) {
         pid_t child = fork();
         if (child == 0) {
-            const struct sampling sampling = {group, corpus, measure, now() + seconds};
+            const struct sampling sampling = {group, corpus, measure, clock_now() + seconds};
             sample = take_samples(&sampling);
             ssize_t written = write(ends[1], &sample, sizeof(sample));
             _exit(written != (ssize_t)sizeof(sample));

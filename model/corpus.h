@@ -8,7 +8,7 @@
 
 enum corpus_kind { CORPUS_TEXT, CORPUS_BYTES, CORPUS_MARKOV, CORPUS_DYCK, CORPUS_COUNTER };
 
-/* How a text is cut into sequences (PROTOCOL 2). */
+/* How a text is cut into sequences. */
 enum sequences { SEQUENCES_STREAM, SEQUENCES_LINES };
 
 /* What a corpus is made from. Two equal sources give equal corpora, in every process. */

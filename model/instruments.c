@@ -209,7 +209,6 @@ static double r2_against(
 void growth_fit(
     const int64_t *step, const double *norm, int64_t count, double *scratch, struct growth *growth)
 {
-    growth->norm_growth = norm[count - 1] / norm[0];
     fit_exponent(step, norm, count, scratch, scratch + count, growth);
     growth->sqrt_r2 = r2_against(ROOT, step, norm, count, scratch);
     growth->linear_r2 = r2_against(LINEAR, step, norm, count, scratch);

@@ -59,7 +59,6 @@ void measure_step(struct instruments *instruments, const scalar *weights, struct
  * than 4 points.
  */
 struct growth {
-    double norm_growth; /* |theta_end| / |theta_0| */
     double exponent, exponent_error, exponent_r2;
     double sqrt_r2, linear_r2, fourth_root_r2, exponential_r2;
 };

@@ -5,13 +5,15 @@
  */
 #include "model/kernels.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): pragmas take no parentheses */
 #define SIMD _Pragma("omp simd")
 #define SIMD_SUM(...) SIMD_PRAGMA(omp simd reduction(+ : __VA_ARGS__))
-#define SIMD_MAX(x) SIMD_PRAGMA(omp simd reduction(max : x))
 #define SIMD_PRAGMA(text) _Pragma(#text)
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 #define LAYERNORM_EPSILON ((scalar)1e-5)
 
@@ -21,10 +23,11 @@ static inline double exponential(double x)
     return exp(x);
 }
 #define scalar_sqrt sqrt
+#define SCALAR_LEAST DBL_MIN
 #define scalar_erfc erfc
 #else
 /*
- * exp(x) for x <= 0 (and NaN), within 2 units in the last place down to -87, about 1e-38 below: 2^n times a
+ * exp(x) for x <= 0 (and NaN), within 2 units in the last place down to -87, 0 below: 2^n times a
  * polynomial in the remainder |r| <= ln(2)/2 (Taylor's, to degree 7). Branch-free, so that it vectorises;
  * adding 1.5 * 2^23 rounds to an integer and leaves it in the low bits.
  */
@@ -49,9 +52,10 @@ static inline float exponential(float x)
     memcpy(&bits, &shifted, sizeof(bits));
     bits = (int32_t)((uint32_t)bits << 23) + 0x3f800000;
     memcpy(&power, &bits, sizeof(power));
-    return p * power;
+    return x < -87.0f ? 0 : p * power;
 }
 #define scalar_sqrt sqrtf
+#define SCALAR_LEAST ((double)FLT_MIN)
 #define scalar_erfc erfcf
 #endif
 
@@ -68,7 +72,9 @@ static void spread(scalar *out, const scalar *residual, const scalar *bias, int6
         const scalar *from = residual ? residual + r * columns : NULL;
 
         if (from && bias) {
-            SIMD for (int64_t c = 0; c < columns; c++) to[c] = from[c] + bias[c];
+            SIMD
+            for (int64_t c = 0; c < columns; c++)
+                to[c] = from[c] + bias[c];
         } else if (from || bias) {
             memcpy(to, from ? from : bias, (size_t)columns * sizeof(*to));
         } else {
@@ -83,7 +89,9 @@ static void column_sums(scalar *sums, const scalar *in, int64_t rows, int64_t co
         memset(sums, 0, (size_t)columns * sizeof(*sums));
     for (int64_t r = 0; r < rows; r++) {
         const scalar *row = in + r * columns;
-        SIMD for (int64_t c = 0; c < columns; c++) sums[c] += row[c];
+        SIMD
+        for (int64_t c = 0; c < columns; c++)
+            sums[c] += row[c];
     }
 }
 
@@ -99,13 +107,21 @@ static void layernorm_row(scalar *out, const scalar *in, const scalar *residual,
     SIMD_SUM(square)
     for (int64_t c = 0; c < width; c++)
         square += (in[c] - m) * (in[c] - m);
-    scalar s = 1 / scalar_sqrt(square / (scalar)width + LAYERNORM_EPSILON);
-    SIMD for (int64_t c = 0; c < width; c++) out[c] = (in[c] - m) * s * gain[c];
+    /* A row too long to be squared is NaN, or it would pass for a healthy one of length 0. */
+    scalar s =
+        square < (scalar)INFINITY ? 1 / scalar_sqrt(square / (scalar)width + LAYERNORM_EPSILON) : (scalar)NAN;
+    SIMD
+    for (int64_t c = 0; c < width; c++)
+        out[c] = (in[c] - m) * s * gain[c];
     if (bias) {
-        SIMD for (int64_t c = 0; c < width; c++) out[c] += bias[c];
+        SIMD
+        for (int64_t c = 0; c < width; c++)
+            out[c] += bias[c];
     }
     if (residual) {
-        SIMD for (int64_t c = 0; c < width; c++) out[c] += residual[c];
+        SIMD
+        for (int64_t c = 0; c < width; c++)
+            out[c] += residual[c];
     }
     *mean = m;
     *scale = s;
@@ -134,12 +150,14 @@ static void layernorm_gradient_row(scalar *din, const scalar *dout, const scalar
     }
     sum /= (scalar)width;
     product /= (scalar)width;
-    if (add) {
-        SIMD for (int64_t c = 0; c < width; c++) din[c] +=
-            scale * (gain[c] * dout[c] - sum - (in[c] - mean) * scale * product);
+    if (add) { /* NOLINT(bugprone-branch-clone): one adds, the other sets */
+        SIMD
+        for (int64_t c = 0; c < width; c++)
+            din[c] += scale * (gain[c] * dout[c] - sum - (in[c] - mean) * scale * product);
     } else {
-        SIMD for (int64_t c = 0; c < width; c++) din[c] =
-            scale * (gain[c] * dout[c] - sum - (in[c] - mean) * scale * product);
+        SIMD
+        for (int64_t c = 0; c < width; c++)
+            din[c] = scale * (gain[c] * dout[c] - sum - (in[c] - mean) * scale * product);
     }
 }
 
@@ -154,19 +172,25 @@ static void layernorm_gradient(scalar *din, scalar *dgain, scalar *dbias, const 
         const scalar *dy = dout + r * width, *x = in + r * width;
         scalar m = mean[r], s = scale[r];
 
-        SIMD for (int64_t c = 0; c < width; c++) dgain[c] += dy[c] * ((x[c] - m) * s);
+        SIMD
+        for (int64_t c = 0; c < width; c++)
+            dgain[c] += dy[c] * ((x[c] - m) * s);
         layernorm_gradient_row(din + r * width, dy, x, gain, m, s, width, add);
     }
 }
 
 static void relu(scalar *x, int64_t count)
 {
-    SIMD for (int64_t i = 0; i < count; i++) x[i] = x[i] < 0 ? 0 : x[i]; /* NaN stays */
+    SIMD
+    for (int64_t i = 0; i < count; i++)
+        x[i] = x[i] < 0 ? 0 : x[i]; /* NaN stays */
 }
 
 static void relu_gradient(scalar *dx, const scalar *y, int64_t count)
 {
-    SIMD for (int64_t i = 0; i < count; i++) dx[i] = y[i] == 0 ? 0 : dx[i];
+    SIMD
+    for (int64_t i = 0; i < count; i++)
+        dx[i] = y[i] == 0 ? 0 : dx[i];
 }
 
 /* x * Phi(x), with Phi the normal distribution function. */
@@ -184,13 +208,25 @@ static void gelu_gradient(scalar *dx, const scalar *x, int64_t count)
         dx[i] *= normal_cdf(x[i]) + x[i] * inverse_root_2pi * exponential(x[i] * x[i] / -2);
 }
 
+/* By lanes of its own: compilers do not all take a maximum that passes NaN over for a reduction. */
+enum { LANES = 16 };
+
 static scalar maximum(const scalar *x, int64_t count)
 {
-    scalar most = x[0];
+    scalar lane[LANES], most = x[0];
+    int64_t i = 0;
 
-    SIMD_MAX(most)
-    for (int64_t i = 0; i < count; i++)
+    for (int k = 0; k < LANES; k++)
+        lane[k] = most;
+    for (; i + LANES <= count; i += LANES) {
+        SIMD
+        for (int k = 0; k < LANES; k++)
+            lane[k] = x[i + k] > lane[k] ? x[i + k] : lane[k];
+    }
+    for (; i < count; i++)
         most = x[i] > most ? x[i] : most;
+    for (int k = 0; k < LANES; k++)
+        most = lane[k] > most ? lane[k] : most;
     return most;
 }
 
@@ -205,7 +241,9 @@ static void softmax(scalar *x, scalar scale, int64_t visible, int64_t columns)
         sum += e;
     }
     scalar inverse = 1 / sum;
-    SIMD for (int64_t j = 0; j < visible; j++) x[j] *= inverse;
+    SIMD
+    for (int64_t j = 0; j < visible; j++)
+        x[j] *= inverse;
     memset(x + visible, 0, (size_t)(columns - visible) * sizeof(*x));
 }
 
@@ -216,7 +254,9 @@ static void softmax_gradient(scalar *dx, const scalar *p, scalar scale, int64_t 
     SIMD_SUM(sum)
     for (int64_t j = 0; j < visible; j++)
         sum += p[j] * dx[j];
-    SIMD for (int64_t j = 0; j < visible; j++) dx[j] = scale * p[j] * (dx[j] - sum);
+    SIMD
+    for (int64_t j = 0; j < visible; j++)
+        dx[j] = scale * p[j] * (dx[j] - sum);
     memset(dx + visible, 0, (size_t)(columns - visible) * sizeof(*dx));
 }
 
@@ -257,7 +297,9 @@ static double cross_entropy_gradient(scalar *logits, int64_t count, int64_t targ
         sum += (double)part;
     }
     scalar factor = (scalar)((double)weight / sum);
-    SIMD for (int64_t i = 0; i < count; i++) logits[i] *= factor;
+    SIMD
+    for (int64_t i = 0; i < count; i++)
+        logits[i] *= factor;
     logits[target] -= weight;
     /* cppcheck-suppress invalidFunctionArg; count > 0 */
     return log(sum) + (double)most - (double)at_target;
@@ -302,7 +344,8 @@ static struct adam_constants adam_constants(const struct adam_pass *pass)
         .rest2 = (scalar)(1 - pass->beta2),
         .correction1 = (scalar)(1 / pass->correction1),
         .correction2 = (scalar)(1 / pass->correction2),
-        .epsilon = (scalar)pass->epsilon,
+        .epsilon =
+            (scalar)fmax(pass->epsilon, SCALAR_LEAST), /* 0 would make 0 / 0 of weights without gradient */
     };
 }
 
@@ -315,15 +358,16 @@ static inline scalar adam_update(const struct adam_constants *k, scalar g, scala
 }
 
 /* theta - eta * (lambda * theta + u): in double and rounded once, so that a decay far below one unit in the
- * last place of theta still moves the mean of many weights by its due. */
+ * last place of theta still moves the mean of many weights by its due; a weight whose updates are all 0 is
+ * the exception, for it has no rounding noise to be carried by. */
 static void adamw_range(const struct adam_pass *pass, scalar *weights, scalar *first, scalar *second,
     const scalar *gradient, int64_t count)
 {
     struct adam_constants k = adam_constants(pass);
     double rate = pass->rate, decay = pass->weight_decay;
 
-    SIMD for (int64_t i = 0; i < count; i++)
-    {
+    SIMD
+    for (int64_t i = 0; i < count; i++) {
         scalar m = first[i], v = second[i];
         double theta = (double)weights[i];
         double u = (double)adam_update(&k, k.scale * gradient[i], &m, &v);
@@ -339,8 +383,8 @@ static void adamw_factor_range(const struct adam_pass *pass, scalar *weights, sc
     struct adam_constants k = adam_constants(pass);
     scalar factor = (scalar)(1 - pass->rate * pass->weight_decay), rate = (scalar)pass->rate;
 
-    SIMD for (int64_t i = 0; i < count; i++)
-    {
+    SIMD
+    for (int64_t i = 0; i < count; i++) {
         scalar m = first[i], v = second[i];
         scalar u = adam_update(&k, k.scale * gradient[i], &m, &v);
         scalar decayed = weights[i] * factor;
@@ -357,8 +401,8 @@ static void adam_coupled_range(const struct adam_pass *pass, scalar *weights, sc
     scalar decay = (scalar)pass->weight_decay;
     double rate = pass->rate;
 
-    SIMD for (int64_t i = 0; i < count; i++)
-    {
+    SIMD
+    for (int64_t i = 0; i < count; i++) {
         scalar m = first[i], v = second[i];
         scalar u = adam_update(&k, k.scale * gradient[i] + decay * weights[i], &m, &v);
         first[i] = m;
@@ -383,8 +427,8 @@ static void adam_direction(const struct adam_pass *pass, scalar *direction, cons
 {
     struct adam_constants k = adam_constants(pass);
 
-    SIMD for (int64_t i = 0; i < count; i++)
-    {
+    SIMD
+    for (int64_t i = 0; i < count; i++) {
         scalar m = first[i], v = second[i];
         direction[i] = adam_update(&k, k.scale * gradient[i], &m, &v);
     }

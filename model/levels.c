@@ -20,14 +20,14 @@ static const struct kernels *best_supported(void)
     return &kernels_baseline;
 }
 
-static const struct kernels *const by_level[] = {&kernels_baseline, &kernels_avx2, &kernels_avx512};
+static const struct kernels *const by_level[] = {&kernels_baseline, &kernels_avx2, &kernels_avx512, NULL};
 #else
 static const struct kernels *best_supported(void)
 {
     return &kernels_baseline;
 }
 
-static const struct kernels *const by_level[] = {&kernels_baseline};
+static const struct kernels *const by_level[] = {&kernels_baseline, NULL};
 #endif
 
 const struct kernels *kernels_best(void)
@@ -35,7 +35,7 @@ const struct kernels *kernels_best(void)
     const struct kernels *best = best_supported();
     const char *asked = getenv("NORMSWEEP_VECTOR");
 
-    for (size_t i = 0; asked && i < sizeof(by_level) / sizeof(*by_level); i++) {
+    for (int i = 0; asked && by_level[i]; i++) {
         if (strcmp(asked, by_level[i]->level) == 0)
             return by_level[i];
         if (by_level[i] == best)

@@ -18,7 +18,7 @@ enum optimiser_kind {
 enum decay { DECAY_FUSED, DECAY_FACTOR };
 enum schedule_kind { SCHEDULE_CONSTANT, SCHEDULE_LINEAR, SCHEDULE_INVERSE_SQRT };
 
-/* PROTOCOL 3. */
+/* The learning rate over the steps t = 1 .. t_end. */
 struct schedule {
     enum schedule_kind kind;
     double learning_rate;
@@ -57,13 +57,13 @@ double optimiser_clip(const struct optimiser *optimiser, const scalar *gradient)
 
 /* One step theta += delta: number t (from 1), learning rate eta, clipping factor `scale`. */
 void optimiser_step(struct optimiser *optimiser, scalar *weights, const scalar *gradient, double scale,
-    int64_t step, double rate);
+    int64_t number, double rate);
 
 /*
  * u for one tensor [tensor->size]: the step that optimiser_step would take from the same state without weight
  * decay, over -eta. Changes no state. `weights` and `gradient` are whole planes.
  */
 void optimiser_direction(const struct optimiser *optimiser, const struct tensor *tensor,
-    const scalar *weights, const scalar *gradient, double scale, int64_t step, scalar *direction);
+    const scalar *weights, const scalar *gradient, double scale, int64_t number, scalar *direction);
 
 #endif

@@ -3,8 +3,12 @@
  * and the output layer with its cross-entropy.
  *
  * A block is two sub-layers S, each a struct sublayer with one LayerNorm, and the three arrangements differ
- * in sublayer_forward and sublayer_gradient alone: post  x' = LN(x + S(x))      pre  x' = x + S(LN(x)) out x'
- * = x + LN(S(x)) Rows are the tokens of all sequences, packed; matrices are row-major; weights are [out, in].
+ * in sublayer_forward and sublayer_gradient alone:
+ * - post: x' = LN(x + S(x))
+ * - pre:  x' = x + S(LN(x))
+ * - out:  x' = x + LN(S(x))
+ *
+ * Rows are the tokens of all sequences, packed; matrices are row-major; weights are [out, in].
  */
 #include "model/transformer.h"
 
@@ -137,7 +141,7 @@ static const scalar *weight(const struct pass *pass, enum tensor_kind kind, int6
     return in_plane(pass, (scalar *)pass->weights, kind, layer);
 }
 
-static scalar *gradient(const struct pass *pass, enum tensor_kind kind, int64_t layer)
+static scalar *gradient_of(const struct pass *pass, enum tensor_kind kind, int64_t layer)
 {
     return in_plane(pass, pass->gradient, kind, layer);
 }
@@ -150,8 +154,8 @@ static struct linear linear_of(const struct pass *pass, enum tensor_kind matrix,
         .kernels = pass->a->kernels,
         .weight = weight(pass, matrix, layer),
         .bias = weight(pass, bias, layer),
-        .dweight = gradient(pass, matrix, layer),
-        .dbias = gradient(pass, bias, layer),
+        .dweight = gradient_of(pass, matrix, layer),
+        .dbias = gradient_of(pass, bias, layer),
         .in = in,
         .out = out,
     };
@@ -299,8 +303,8 @@ static void norm_forward(const struct pass *pass, const struct kind_of_sublayer 
 static void norm_gradient(const struct pass *pass, const struct kind_of_sublayer *kind, int64_t layer,
     const struct sublayer *s, scalar *din, const scalar *dout, const scalar *in, bool add)
 {
-    pass->a->kernels->layernorm_gradient(din, gradient(pass, kind->gain, layer),
-        gradient(pass, kind->bias, layer), dout, in, weight(pass, kind->gain, layer), s->mean, s->scale,
+    pass->a->kernels->layernorm_gradient(din, gradient_of(pass, kind->gain, layer),
+        gradient_of(pass, kind->bias, layer), dout, in, weight(pass, kind->gain, layer), s->mean, s->scale,
         pass->batch->rows, pass->model->architecture.width, add);
 }
 
@@ -364,7 +368,7 @@ static void embed(const struct pass *pass)
 
 static void embed_gradient(const struct pass *pass)
 {
-    scalar *dtoken = gradient(pass, TENSOR_TOKEN, 0), *dposition = gradient(pass, TENSOR_POSITION, 0);
+    scalar *dtoken = gradient_of(pass, TENSOR_TOKEN, 0), *dposition = gradient_of(pass, TENSOR_POSITION, 0);
     const struct architecture *c = &pass->model->architecture;
     const struct batch *batch = pass->batch;
 
@@ -413,8 +417,8 @@ static void backward(const struct pass *pass)
     const struct activations *a = pass->a;
 
     if (c->norm_placement == NORM_PRE)
-        a->kernels->layernorm_gradient(a->dstream, gradient(pass, TENSOR_FINAL, 0),
-            gradient(pass, TENSOR_FINAL_BIAS, 0), a->dstream, stream(pass, c->layers),
+        a->kernels->layernorm_gradient(a->dstream, gradient_of(pass, TENSOR_FINAL, 0),
+            gradient_of(pass, TENSOR_FINAL_BIAS, 0), a->dstream, stream(pass, c->layers),
             weight(pass, TENSOR_FINAL, 0), a->final_mean, a->final_scale, pass->batch->rows, c->width, false);
     for (int64_t layer = c->layers - 1; layer >= 0; layer--) {
         const struct block *block = &a->block[layer];
@@ -473,14 +477,13 @@ double transformer_loss(
     return output_and_loss(&pass, forward(&pass), row_loss);
 }
 
+/* NOLINTBEGIN(readability-non-const-parameter): it is written through the pass */
 double transformer_gradient(
-    struct transformer *model, const scalar *weights, const struct batch *batch, scalar *gradient_plane)
+    struct transformer *model, const scalar *weights, const struct batch *batch, scalar *gradient)
+/* NOLINTEND(readability-non-const-parameter) */
 {
-    struct pass pass = {.model = model,
-        .a = model->activations,
-        .batch = batch,
-        .weights = weights,
-        .gradient = gradient_plane};
+    struct pass pass = {
+        .model = model, .a = model->activations, .batch = batch, .weights = weights, .gradient = gradient};
     double loss = output_and_loss(&pass, forward(&pass), NULL);
 
     backward(&pass);

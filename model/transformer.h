@@ -12,7 +12,7 @@ enum activation { ACTIVATION_RELU, ACTIVATION_GELU };
 enum attention_mask { MASK_CAUSAL, MASK_MULTIPLICATIVE };
 enum init { INIT_TORCH, INIT_XAVIER };
 
-/* The architecture of PROTOCOL 1: V, T, C, H, F, L and its switches. H divides C. */
+/* The architecture: V, T, C, H, F, L and its switches. H divides C. */
 struct architecture {
     int64_t vocabulary, context, width, heads, feedforward, layers;
     enum norm_placement norm_placement;

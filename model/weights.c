@@ -147,12 +147,10 @@ static void init_linear(
     bool query_key = tensor->kind == TENSOR_Q || tensor->kind == TENSOR_K || tensor->kind == TENSOR_Q_BIAS ||
                      tensor->kind == TENSOR_K_BIAS;
 
-    if (a->zero_query_key && query_key)
+    if ((a->zero_query_key && query_key) || (a->init == INIT_XAVIER && is_bias(tensor->kind)))
         fill(weights, tensor, 0);
     else if (a->init == INIT_TORCH)
         draw_uniform(weights, tensor, 1 / sqrt((double)fan_in(a, tensor)), seed, first);
-    else if (is_bias(tensor->kind))
-        fill(weights, tensor, 0);
     else
         draw_normal(weights, tensor, sqrt(2.0 / (double)(tensor->rows + tensor->columns)), seed, first);
 }

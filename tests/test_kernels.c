@@ -55,6 +55,47 @@ TEST(kernels_cross_entropy)
     each_level(check_cross_entropy);
 }
 
+/* One logit against 0: the probability is exp(-x) / (1 + exp(-x)), relative to itself down to where floats
+ * end. */
+static void check_exponential(const struct kernels *kernels)
+{
+    for (double x = 0; x < 86; x += 0.37) {
+        scalar row[2] = {0, (scalar)-x};
+        double e = exp((double)row[1]), expected = e / (1 + e);
+
+        kernels->softmax(row, 1, 2, 2);
+        CHECK_CLOSE((double)row[1] / expected, 1, rounding / 8);
+    }
+    scalar far[2] = {0, -200};
+    kernels->softmax(far, 1, 2, 2);
+    CHECK((double)far[0] == 1 && (double)far[1] < 1e-80);
+}
+
+TEST(kernels_exponential)
+{
+    each_level(check_exponential);
+}
+
+static void check_no_gradient(const struct kernels *kernels)
+{
+    struct adam_pass pass = {.rate = 1e-3,
+        .beta1 = 0.9,
+        .beta2 = 0.999,
+        .epsilon = 1e-300,
+        .correction1 = 0.1,
+        .correction2 = 1e-3,
+        .gradient_scale = 1};
+    scalar weight = 1, first = 0, second = 0, gradient = 0;
+
+    kernels->adam(&pass, &weight, &first, &second, &gradient, 1);
+    CHECK((double)weight == 1); /* and not NaN */
+}
+
+TEST(kernels_adam_without_gradient)
+{
+    each_level(check_no_gradient);
+}
+
 static void check_softmax(const struct kernels *kernels)
 {
     static scalar x[COUNT], p[COUNT];

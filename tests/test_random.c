@@ -9,6 +9,17 @@ TEST(random_philox_known_answer)
     CHECK(random_bits(0, (enum random_purpose)0, 0) == 0x6627e8d5e169c58dULL);
 }
 
+/* Every word of seed, purpose and index matters. */
+TEST(random_streams_differ)
+{
+    uint64_t here = random_bits(1, RANDOM_TEST, 2);
+
+    CHECK(here != random_bits(2, RANDOM_TEST, 1) && here != random_bits(1, RANDOM_INIT, 2));
+    CHECK(here != random_bits(1, RANDOM_TEST, 2 + (UINT64_C(1) << 32)));
+    CHECK(here != random_bits(1 + (UINT64_C(1) << 32), RANDOM_TEST, 2));
+    CHECK(here == random_bits(1, RANDOM_TEST, 2));
+}
+
 TEST(random_moments)
 {
     const int count = 1000000;

@@ -110,6 +110,85 @@ TEST(train_divergence_is_a_result)
     corpus_release(&corpus);
 }
 
+/* Weights that square to infinity are seen by their norm, before any loss. */
+TEST(train_diverges_by_the_norm)
+{
+    struct run run = small_run();
+    struct corpus corpus;
+    struct measure measure;
+    static struct rows rows;
+    struct observer observer = {&rows, keep_row, until, NULL};
+    struct result result;
+
+    load(&corpus);
+    measure_init(&measure);
+    measure.every = 1;
+    run.learning_rate = 1e200;
+    train(&run, &corpus, &measure, &observer, &result);
+    CHECK(result.outcome == OUTCOME_DIVERGED && result.diverged_step == 1);
+    CHECK(rows.count == 2 && rows.steps[1] == 1);
+    CHECK(!isfinite(value(&rows, 1, METRIC_total_norm, 2)) && isnan(value(&rows, 1, METRIC_train_loss, 2)));
+    CHECK(isnan(result.values[metric_offset(METRIC_norm_growth, 2)]));
+    corpus_release(&corpus);
+}
+
+TEST(train_fails_with_a_reason)
+{
+    struct run run = small_run();
+    struct corpus corpus;
+    struct measure measure;
+    struct result result;
+
+    load(&corpus);
+    measure_init(&measure);
+    run.batch = 5000;
+    train(&run, &corpus, &measure, NULL, &result);
+    CHECK(result.outcome == OUTCOME_FAILED);
+    CHECK_TEXT(result.reason, "the training text has fewer sequences than one batch");
+    run.batch = 4;
+    run.width = 1 << 21;
+    train(&run, &corpus, &measure, NULL, &result);
+    CHECK(result.outcome == OUTCOME_FAILED && strncmp(result.reason, "no memory: the run needs ", 25) == 0);
+    corpus_release(&corpus);
+}
+
+TEST(train_hides_what_is_not_asked_for)
+{
+    struct run run = small_run();
+    struct corpus corpus;
+    struct measure measure;
+    static struct rows rows;
+    struct observer observer = {&rows, keep_row, until, NULL};
+    struct result result;
+
+    load(&corpus);
+    measure_init(&measure);
+    measure.group[GROUP_NORMS] = false;
+    train(&run, &corpus, &measure, &observer, &result);
+    CHECK(isnan(value(&rows, 0, METRIC_param_norm, 2)) && isnan(value(&rows, 0, METRIC_tensor_norm, 2)));
+    CHECK(isfinite(value(&rows, 0, METRIC_alignment, 2)) && isfinite(value(&rows, 0, METRIC_train_loss, 2)));
+    CHECK(isfinite(result.values[metric_offset(METRIC_norm_growth, 2)]));
+    CHECK(isnan(result.values[metric_offset(METRIC_growth_exponent, 2)]));
+    corpus_release(&corpus);
+}
+
+/* A validation text without one whole window is none: the run goes on without it. */
+TEST(train_without_validation)
+{
+    struct run run = small_run();
+    struct corpus corpus;
+    struct measure measure;
+    struct result result;
+
+    load(&corpus);
+    corpus.valid.token_count = 5;
+    measure_init(&measure);
+    train(&run, &corpus, &measure, NULL, &result);
+    CHECK(result.outcome == OUTCOME_DONE && result.validated == 0);
+    CHECK(isnan(result.values[metric_offset(METRIC_final_valid_loss, 2)]));
+    corpus_release(&corpus);
+}
+
 TEST(train_stops_when_told)
 {
     struct run run = small_run();

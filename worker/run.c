@@ -106,7 +106,7 @@ const struct param param_table[] = {
         .help = "positions T: the longest sequence"),
     SIZE(batch, 16, .cost = true, .long_name = "batch size", .help = "sequences B per step"),
 
-    INTEGER(epochs, .axis = true, .min = 0, .max = 1e12, .initial.integer = 0, .unit = "1",
+    INTEGER(epochs, .axis = true, .min = 0, .max = 0xffffff, .initial.integer = 0, .unit = "1",
         .long_name = "epochs", .help = "passes over the training text; give exactly one of epochs and steps"),
     INTEGER(steps, .axis = true, .min = 0, .max = 1e12, .initial.integer = 0, .unit = "1",
         .long_name = "steps", .help = "optimiser steps; give exactly one of epochs and steps"),
@@ -135,7 +135,8 @@ const struct param param_table[] = {
             "constant; linear: from schedule_start on down to a tenth at the last step; inverse_sqrt: from "
             "schedule_start on eta*sqrt(schedule_start/t)"),
     INTEGER(schedule_start, .axis = true, .min = 0, .max = 1e12, .initial.integer = 0, .unit = "1",
-        .long_name = "schedule start", .help = "steps t0 at the full rate before the schedule sets in"),
+        .long_name = "schedule start",
+        .help = "steps t0 at the full rate before the schedule sets in; inverse_sqrt takes 0 for 1"),
     INTEGER(warmup_steps, .axis = true, .min = 0, .max = 1e12, .initial.integer = 0, .unit = "1",
         .long_name = "warm-up steps", .help = "steps over which the rate rises linearly to the schedule's"),
     REAL(gradient_clip, .axis = true, .min = 0, .max = INFINITY, .initial.real = 0, .unit = "1", .cost = true,
@@ -230,7 +231,10 @@ void run_init(struct run *run)
         param_set(&param_table[i], run, param_table[i].initial);
 }
 
-/* Sizes whose products no machine holds, told before an integer overflows. */
+/*
+ * Sizes whose products no machine holds, told before an integer overflows. The vocabulary is the built-in
+ * corpora's: a text's has as many words as the text.
+ */
 static int check_size(const struct run *run, const struct param **at, struct error *error)
 {
     const double most = 0x1p50;
@@ -239,11 +243,12 @@ static int check_size(const struct run *run, const struct param **at, struct err
                      (double)run->context * width + 2 * (double)run->vocabulary * width;
     double rows = (double)run->batch * (double)run->context;
 
-    if (weights > most) {
+    if (weights > most || layers > 0x1p19) {
         *at = param_find("width");
         return error_set(error, ERROR_INPUT, "width: a model of %.2g parameters is too large", weights);
     }
-    if (rows * (layers * (12 * width + 2 * (double)run->feedforward) + (double)run->heads) > most) {
+    if (rows > INT32_MAX || /* BLAS counts rows in int */
+        rows * (layers * (12 * width + 2 * (double)run->feedforward) + (double)run->heads) > most) {
         *at = param_find("batch");
         return error_set(error, ERROR_INPUT, "batch: %.2g tokens per step are too many for this model", rows);
     }

@@ -3,10 +3,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "model/batches.h"
 #include "model/instruments.h"
+#include "worker/clock.h"
 
 /* All that a run works with, laid out in one arena. */
 struct trainer {
@@ -16,6 +16,7 @@ struct trainer {
     const struct observer *observer;
     struct result *result;
     int64_t last_step;
+    bool can_validate; /* the validation text has a sequence at all */
 
     struct transformer model;
     struct optimiser optimiser;
@@ -29,14 +30,6 @@ struct trainer {
     double *kept_norm, *fit_scratch;
     int64_t kept_count;
 };
-
-static double now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static void trainer_layout(struct trainer *t, struct arena *arena)
 {
@@ -94,8 +87,9 @@ static void hide_unwanted(const struct trainer *t)
     for (enum metric metric = 0; metric < METRIC_COUNT; metric++) {
         if (metric_table[metric].shape == METRIC_PER_RUN || t->measure->group[metric_table[metric].group])
             continue;
+        double *hidden = in_row(t, metric);
         for (size_t i = 0; i < metric_values(metric, t->run->layers); i++)
-            in_row(t, metric)[i] = NAN;
+            hidden[i] = NAN;
     }
 }
 
@@ -118,7 +112,7 @@ static double validation_loss(struct trainer *t)
     struct validation validation;
     double sum = 0;
     int64_t count = 0, taken;
-    double begin = now();
+    double begin = clock_now();
 
     validation_init(&validation, &t->corpus->valid, (enum sequences)t->run->sequences, t->run->context,
         t->measure->validate_tokens);
@@ -126,7 +120,7 @@ static double validation_loss(struct trainer *t)
         sum += (double)taken * transformer_loss(&t->model, t->weights, &t->batch, NULL);
         count += taken;
     }
-    t->result->validate_seconds += now() - begin;
+    t->result->validate_seconds += clock_now() - begin;
     t->result->validated++;
     return count ? sum / (double)count : NAN;
 }
@@ -162,7 +156,7 @@ static void put_step(const struct trainer *t, const struct step_measures *measur
 static bool take_step(struct trainer *t, int64_t step, bool measured)
 {
     struct step_measures measures;
-    double begin = now(), measuring = 0;
+    double begin = clock_now(), measuring = 0;
     bool wanted = measured && t->measure->group[GROUP_ALIGNMENT];
 
     batches_fill(&t->batches, step + 1, &t->batch);
@@ -171,21 +165,21 @@ static bool take_step(struct trainer *t, int64_t step, bool measured)
         ROW(t, train_loss) = loss;
     if (!isfinite(loss))
         return false;
-    double clip = optimiser_clip(&t->optimiser, t->gradient), pause = now();
+    double clip = optimiser_clip(&t->optimiser, t->gradient), pause = clock_now();
     if (wanted)
         measure_gradient(&t->instruments, &t->optimiser, t->weights, t->gradient, clip, step + 1, &measures);
-    measuring += now() - pause;
+    measuring += clock_now() - pause;
     optimiser_step(
         &t->optimiser, t->weights, t->gradient, clip, step + 1, schedule_rate(&t->schedule, step + 1));
-    pause = now();
+    pause = clock_now();
     if (wanted) {
         measure_step(&t->instruments, t->weights, &measures);
         put_step(t, &measures);
     }
-    measuring += now() - pause;
+    measuring += clock_now() - pause;
     t->result->tokens += t->batch.rows;
     t->result->measure_seconds += measuring;
-    t->result->step_seconds += now() - begin - measuring;
+    t->result->step_seconds += clock_now() - begin - measuring;
     return true;
 }
 
@@ -196,10 +190,10 @@ static bool look(struct trainer *t, int64_t step, bool measured, bool validated)
 
     clear_row(t);
     if (measured) {
-        double begin = now();
+        double begin = clock_now();
         put_state(t, step);
         finite = isfinite(ROW(t, total_norm));
-        t->result->measure_seconds += now() - begin;
+        t->result->measure_seconds += clock_now() - begin;
         t->result->measured++;
     }
     if (finite && validated) {
@@ -230,7 +224,7 @@ static bool carry_on(const struct trainer *t, int64_t step)
 static void advance(struct trainer *t, int64_t step)
 {
     bool measured = measure_at(t->measure, step, t->last_step);
-    bool validated = validate_at(t->measure, step, t->last_step) && t->corpus->valid.token_count > 0;
+    bool validated = t->can_validate && validate_at(t->measure, step, t->last_step);
     bool row = measured || validated, last = step == t->last_step;
     bool finite = row ? look(t, step, measured, validated) : true;
 
@@ -253,10 +247,10 @@ static void put_growth(struct trainer *t)
 
     VALUE(t, final_train_loss) = ROW(t, train_loss);
     VALUE(t, final_valid_loss) = ROW(t, valid_loss);
+    VALUE(t, norm_growth) = t->kept_norm[t->kept_count - 1] / t->kept_norm[0];
     if (!t->measure->group[GROUP_NORMS])
         return;
     growth_fit(t->kept_step, t->kept_norm, t->kept_count, t->fit_scratch, &growth);
-    VALUE(t, norm_growth) = growth.norm_growth;
     VALUE(t, growth_exponent) = growth.exponent;
     VALUE(t, growth_exponent_error) = growth.exponent_error;
     VALUE(t, growth_exponent_r2) = growth.exponent_r2;
@@ -273,24 +267,43 @@ static void result_init(struct result *result)
         result->values[i] = NAN;
 }
 
+/* The arena of a run that can be trained; -1 and a reason for one that cannot. */
+static int prepare(struct trainer *t, struct arena *arena)
+{
+    const struct run *run = t->run;
+    enum sequences sequences = (enum sequences)run->sequences;
+    struct result *result = t->result;
+
+    t->last_step = run_last_step(run, t->corpus);
+    t->can_validate = text_sequences(&t->corpus->valid, sequences, run->context) > 0;
+    t->schedule = run_schedule(run, t->last_step);
+    result->outcome = OUTCOME_FAILED;
+    if (text_sequences(&t->corpus->train, sequences, run->context) < run->batch || t->last_step < 1) {
+        snprintf(
+            result->reason, sizeof(result->reason), "the training text has fewer sequences than one batch");
+        return -1;
+    }
+    size_t memory = train_memory(run, t->corpus, t->measure);
+    if (arena_init(arena, memory) != 0) {
+        snprintf(result->reason, sizeof(result->reason), "no memory: the run needs %.1f MiB",
+            (double)memory / 0x1p20);
+        return -1;
+    }
+    result->outcome = OUTCOME_RUNNING;
+    return 0;
+}
+
 void train(const struct run *run, const struct corpus *corpus, const struct measure *measure,
     const struct observer *observer, struct result *result)
 {
     struct trainer t = {
         .run = run, .corpus = corpus, .measure = measure, .observer = observer, .result = result};
-    size_t memory = train_memory(run, corpus, measure);
-    double begin = now();
+    double begin = clock_now();
     struct arena arena;
 
     result_init(result);
-    if (arena_init(&arena, memory) != 0) {
-        result->outcome = OUTCOME_FAILED;
-        snprintf(result->reason, sizeof(result->reason), "no memory: the run needs %.1f MiB",
-            (double)memory / 0x1p20);
+    if (prepare(&t, &arena) != 0)
         return;
-    }
-    t.last_step = run_last_step(run, corpus);
-    t.schedule = run_schedule(run, t.last_step);
     trainer_layout(&t, &arena);
     weights_init(t.weights, &t.model.layout, &t.model.architecture, run->seed);
     for (int64_t step = 0; result->outcome == OUTCOME_RUNNING; step++) {
@@ -304,6 +317,6 @@ void train(const struct run *run, const struct corpus *corpus, const struct meas
         if (observer && observer->finish)
             observer->finish(observer->context, &t.model, t.weights);
     }
-    result->seconds = now() - begin;
+    result->seconds = clock_now() - begin;
     arena_release(&arena);
 }

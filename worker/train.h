@@ -50,7 +50,7 @@ struct observer {
 
 /*
  * Trains one run from its beginning to its end and measures it. A function of its arguments: no MPI, no
- * files. Never fails but through result->outcome.
+ * files. Never fails but through result->outcome. Losses are looked at in every step, norms at measured ones.
  */
 void train(const struct run *run, const struct corpus *corpus, const struct measure *measure,
     const struct observer *observer, struct result *result);
