@@ -1,9 +1,35 @@
 /*
  * Linked into sanitizer builds: what LeakSanitizer is to overlook. Open MPI and the libraries it loads keep
- * memory until the process ends and unload plugins, whose frames then have no name. Compiled in and not set
- * by an environment variable, so that every rank has it, in any folder, and no other program does.
+ * memory until the process ends. Compiled in and not set by an environment variable, so that every rank has
+ * it, in any folder, and no other program does.
  */
+#include <mpi.h>
+#include <sanitizer/lsan_interface.h>
+
+int dlclose(void *handle);
+const char *__lsan_default_options(void);
 const char *__lsan_default_suppressions(void);
+
+/* Plugins stay loaded: the frames of one that is gone have no name, or that of what lies there afterwards. */
+int dlclose(void *handle)
+{
+    (void)handle;
+    return 0;
+}
+
+/* Not everything it takes here has a name that tells whose it is. */
+int MPI_Init(int *argc, char ***argv)
+{
+    __lsan_disable();
+    int result = PMPI_Init(argc, argv);
+    __lsan_enable();
+    return result;
+}
+
+const char *__lsan_default_options(void)
+{
+    return "print_suppressions=0";
+}
 
 const char *__lsan_default_suppressions(void)
 {
