@@ -291,6 +291,24 @@ def test_final_weights(normsweep, sweep, tmp_path):
     np.testing.assert_allclose(np.sort(measured), norms, rtol=1e-6)
 
 
+def test_own_choice_of_blas_kernel_is_respected(normsweep, sweep, tmp_path):
+    def kernel(name, **variables):
+        environment = {key: value for key, value in os.environ.items()
+                       if key not in ("OPENBLAS_CORETYPE", "NORMSWEEP_BLAS")}
+        normsweep("run", sweep, "-j", "0", "-o", name, "--set", "learning_rate=0.1", env={**environment, **variables})
+        with xr.open_dataset(tmp_path / name) as dataset:
+            return str(dataset.session_blas.values[0]), str(dataset.session_blas_kernel.values[0])
+    blas, best = kernel("best.nc")
+    if "DYNAMIC_ARCH" not in blas:
+        pytest.skip("a library with one kernel")
+    flags = pathlib.Path("/proc/cpuinfo").read_text()
+    if "avx2" not in flags:
+        pytest.skip("no AVX2")
+    assert kernel("own.nc", OPENBLAS_CORETYPE="Haswell")[1] == "Haswell"
+    if "avx512bw" in flags and "avx512vl" in flags:
+        assert best not in ("Haswell", "Zen")
+
+
 def test_live_block_on_a_terminal(sweep, tmp_path):
     master, slave = pty.openpty()
     process = subprocess.Popen([NORMSWEEP, "run", sweep, "-j", "2", *LONG], cwd=tmp_path, stdin=subprocess.DEVNULL,

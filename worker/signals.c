@@ -38,6 +38,7 @@ void signals_install(void)
         if (sigaction(stopping[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
             sigaction(stopping[i], &action, NULL);
     }
+    signal(SIGPIPE, SIG_IGN);
     mask(SIG_UNBLOCK);
     installed = true;
 }

@@ -6,7 +6,8 @@
 /*
  * SIGINT, SIGTERM, SIGHUP and SIGUSR1 ask to save and stop; they only raise a flag. The first thing in main
  * of every process that trains or watches over one: a signal that comes earlier kills it. A signal that was
- * ignored when the program started (nohup) stays ignored.
+ * ignored when the program started (nohup) stays ignored. A sweep does not end because nobody reads what it
+ * says (SIGPIPE).
  */
 void signals_install(void);
 
