@@ -93,7 +93,8 @@ stamp = @mkdir -p $(@D); printf '%s\n' '$(subst ','\'',$(1))' >$@.new; \
 $(BUILD)/version: FORCE
 	$(call stamp,$(VERSION_FLAGS))
 $(BUILD)/flags: FORCE
-	$(call stamp,$(COMPILE) $(KERNEL_FLAGS) $(LINK) $(LIBS) $(COMPILER),.ci/libraries "$(CC)" "$(CBLAS)" "$(NETCDF)" "$(YAML)")
+	$(call stamp,$(COMPILE) $(KERNEL_FLAGS) $(LINK) $(LIBS) $(COMPILER), \
+		.ci/libraries "$(CC)" "$(CBLAS)" "$(NETCDF)" "$(YAML)")
 FORCE:
 
 # A sub-make with all cores, once the set-up has brought what was missing.
