@@ -4,20 +4,14 @@ import pathlib
 import re
 import shutil
 import struct
-import subprocess
 
 import numpy as np
 import pytest
 import xarray as xr
-from conftest import BUILD, NORMSWEEP, PROJECT, run
+from conftest import BUILD, PROJECT, run
 
 SWEEPS = sorted((PROJECT / "sweeps").glob("*.yaml"))
 TEXT = "the lobster is a large crustacean\n" * 200
-
-
-def tables(text):
-    """{name: table} of a text's marked tables."""
-    return dict(re.findall(r"<!-- (\w+) -->\n(.*?)<!-- /\1 -->", text, re.S))
 
 
 @pytest.mark.parametrize("path", SWEEPS, ids=lambda path: path.stem)
@@ -35,13 +29,6 @@ def test_phase_is_the_papers_grid(normsweep, tmp_path):
     plan = normsweep("check", PROJECT / "sweeps" / "phase.yaml", "--set", f"train_text={text}", "--set",
                      f"valid_text={text}").stdout
     assert "400" in plan
-
-
-@pytest.mark.parametrize("table", ["params", "metrics"])
-def test_readme_tables_are_the_programs(table, normsweep):
-    printed = normsweep("help", "--markdown", table).stdout
-    assert tables((PROJECT / "README.md").read_text())[table].strip() == printed.strip(), \
-        f"put the output of `build/normsweep help --markdown {table}` between the README's markers"
 
 
 def test_man_page_names_every_command(normsweep):
