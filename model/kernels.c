@@ -9,11 +9,9 @@
 #include <math.h>
 #include <string.h>
 
-/* NOLINTBEGIN(bugprone-macro-parentheses): pragmas take no parentheses */
 #define SIMD _Pragma("omp simd")
 #define SIMD_SUM(...) SIMD_PRAGMA(omp simd reduction(+ : __VA_ARGS__))
 #define SIMD_PRAGMA(text) _Pragma(#text)
-/* NOLINTEND(bugprone-macro-parentheses) */
 
 #define LAYERNORM_EPSILON ((scalar)1e-5)
 
@@ -150,7 +148,7 @@ static void layernorm_gradient_row(scalar *din, const scalar *dout, const scalar
     }
     sum /= (scalar)width;
     product /= (scalar)width;
-    if (add) { /* NOLINT(bugprone-branch-clone): one adds, the other sets */
+    if (add) {
         SIMD
         for (int64_t c = 0; c < width; c++)
             din[c] += scale * (gain[c] * dout[c] - sum - (in[c] - mean) * scale * product);

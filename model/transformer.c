@@ -477,10 +477,8 @@ double transformer_loss(
     return output_and_loss(&pass, forward(&pass), row_loss);
 }
 
-/* NOLINTBEGIN(readability-non-const-parameter): it is written through the pass */
 double transformer_gradient(
     struct transformer *model, const scalar *weights, const struct batch *batch, scalar *gradient)
-/* NOLINTEND(readability-non-const-parameter) */
 {
     struct pass pass = {
         .model = model, .a = model->activations, .batch = batch, .weights = weights, .gradient = gradient};
