@@ -59,7 +59,8 @@ TEST(kernels_cross_entropy)
  * end. */
 static void check_exponential(const struct kernels *kernels)
 {
-    for (double x = 0; x < 86; x += 0.37) {
+    for (int i = 0; i < 232; i++) {
+        double x = 0.37 * i;
         scalar row[2] = {0, (scalar)-x};
         double e = exp((double)row[1]), expected = e / (1 + e);
 
