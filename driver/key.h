@@ -24,7 +24,8 @@
         "when and what is measured; losses, step 0 and the last step always")                                \
     X(VALIDATE, validate, "{every: end | N, tokens: N | all}", "{every: end, tokens: 16384}",                \
         "when valid_loss is measured and on how many tokens of valid_text")                                  \
-    X(CHECKPOINT_MINUTES, checkpoint_minutes, "number > 0", "5", "minutes between the checkpoints of a run")
+    X(CHECKPOINT_MINUTES, checkpoint_minutes, "number > 0", "5",                                             \
+        "kept for checkpoints; there are none yet: a run that is lost starts anew")
 
 enum key {
 #define X(key, name, form, initial, help) KEY_##key,

@@ -129,7 +129,8 @@ void measure_step(struct instruments *i, const scalar *weights, struct step_meas
     i->kernels->difference(i->kept, weights + begin, size, &square, &product);
     measures->step_size = sqrt(square);
     measures->alignment = cosine(product, i->kept_square, square);
-    measures->balance_error = fabs(after - i->kept_square - (2 * product + square)) / i->kept_square;
+    measures->balance_error =
+        fabs(after - i->kept_square - (2 * product + square)) / fmax(after, i->kept_square);
 }
 
 /* Least squares of y = a + b x. */

@@ -41,7 +41,7 @@ enum metric_group { GROUP_ALWAYS, GROUP_NORMS, GROUP_ALIGNMENT, GROUP_COUNT };
         "|u_t|, the step without its decay, over -learning_rate")                                            \
     X(update_alignment, STEP, ALIGNMENT, "1", "update alignment", "cos(theta_t, -u_t)")                      \
     X(balance_error, STEP, ALIGNMENT, "1", "balance error",                                                  \
-        "of |theta_(t+1)|^2 - |theta_t|^2 = 2 theta_t.delta_t + |delta_t|^2, relative to |theta_t|^2")       \
+        "of |theta_(t+1)|^2 - |theta_t|^2 = 2 theta_t.delta_t + |delta_t|^2, relative to the larger square") \
     X(norm_growth, RUN, ALWAYS, "1", "norm growth",                                                          \
         "|theta_end| / |theta_0|; a cell grows iff it is above 1")                                           \
     X(growth_exponent, RUN, NORMS, "1", "growth exponent p",                                                 \
