@@ -7,8 +7,10 @@
 #include <sanitizer/lsan_interface.h>
 
 int dlclose(void *handle);
+/* NOLINTBEGIN(readability-redundant-declaration): not every compiler's header has them */
 const char *__lsan_default_options(void);
 const char *__lsan_default_suppressions(void);
+/* NOLINTEND(readability-redundant-declaration) */
 
 /* Plugins stay loaded: the frames of one that is gone have no name, or that of what lies there afterwards. */
 int dlclose(void *handle)
