@@ -13,10 +13,11 @@
 #include <unistd.h>
 
 #include "worker/clock.h"
+#include "worker/environment.h"
 #include "worker/train.h"
 
 /* Groups that are measured, and the most seconds for one. */
-enum { SAMPLES = 6, SECONDS_MOST = 4 };
+enum { SAMPLES = 6, SECONDS_MOST = 2 };
 
 static int no_memory(struct error *error)
 {
@@ -210,6 +211,7 @@ static struct sample take_samples(const struct sampling *sampling)
     struct sample mean = {0};
     int count = 0;
 
+    environment_threads(sampling->group->run.threads);
     do {
         struct sample one = take_sample(sampling);
         count++;
@@ -221,16 +223,27 @@ static struct sample take_samples(const struct sampling *sampling)
     return mean;
 }
 
-/* One process per worker, all at once; the mean of what they report. */
+/*
+ * As many processes at once as the sweep has workers, but no more than this machine has processors for: the
+ * plan may be for a larger one.
+ */
+static int sample_processes(const struct cost_group *group, int workers)
+{
+    int64_t room = environment_cores() / group->run.threads;
+
+    return (int)(workers < room ? workers : room > 1 ? room : 1);
+}
+
+/* The mean of what the processes report. */
 static int sample_group(struct cost_group *group, const struct corpus *corpus, const struct measure *measure,
     int workers, double seconds, struct error *error)
 {
-    int ends[2], reported = 0;
+    int ends[2], reported = 0, processes = sample_processes(group, workers);
     struct sample sample;
 
     if (pipe(ends) != 0)
         return error_set(error, ERROR_ENVIRONMENT, "plan: pipe: %s", strerror(errno));
-    for (int worker = 0; worker < workers; worker++) {
+    for (int process = 0; process < processes; process++) {
         pid_t child = fork();
         if (child == 0) {
             const struct sampling sampling = {group, corpus, measure, clock_now() + seconds};
@@ -238,7 +251,7 @@ static int sample_group(struct cost_group *group, const struct corpus *corpus, c
             ssize_t written = write(ends[1], &sample, sizeof(sample));
             _exit(written != (ssize_t)sizeof(sample));
         }
-        if (child < 0 && worker == 0) {
+        if (child < 0 && process == 0) {
             close(ends[0]);
             close(ends[1]);
             return error_set(error, ERROR_ENVIRONMENT, "plan: fork: %s", strerror(errno));
@@ -273,6 +286,7 @@ static int sample_groups(struct estimate *estimate, const struct sweep *sweep, c
                 fmin(seconds / (double)samples, SECONDS_MOST), error) != 0)
             return -1;
         estimate->timed++;
+        estimate->at_once = sample_processes(&estimate->group[at], estimate->workers);
     }
     return 0;
 }
@@ -361,17 +375,19 @@ static int schedule(
 
 static void add_up(struct estimate *estimate, const struct measure *measure, bool validated)
 {
-    double steps = 0, measuring = 0, validating = 0, all = 0;
+    double setups = 0, steps = 0, measuring = 0, validating = 0, all = 0;
 
     for (int64_t i = 0; i < estimate->group_count; i++) {
         const struct cost_group *group = &estimate->group[i];
         double runs = (double)group->runs;
+        setups += runs * group->setup_seconds;
         steps += runs * group->step_seconds * (double)group->last_step;
         measuring += runs * measure_total(group, measure);
         validating += runs * validate_total(group, measure, validated);
         all += runs * cost_group_seconds(group, measure, validated);
     }
     estimate->core_seconds = all;
+    estimate->setup_part = setups / all;
     estimate->step_part = steps / all;
     estimate->measure_part = measuring / all;
     estimate->validate_part = validating / all;

@@ -27,14 +27,15 @@ struct estimate {
     struct cost_group *group; /* by descending cost of a whole run */
     int workers;
     int64_t timed; /* groups measured */
-    double core_seconds, step_part, measure_part, validate_part; /* parts of 1 */
+    int at_once; /* processes that measured at the same time */
+    double core_seconds, setup_part, step_part, measure_part, validate_part; /* parts of 1 */
     double makespan; /* seconds on `workers`, longest runs first */
 };
 
 /*
- * Groups the sweep's runs and trains samples of them for real, in `workers` processes at once as the sweep
- * would, for about `seconds` in all; groups between the samples are interpolated. -1: no memory or no
- * process.
+ * Groups the sweep's runs and trains samples of them for real, in as many processes at once as the sweep
+ * would have workers and this machine has processors, for about `seconds` in all; groups between the samples
+ * are interpolated. -1: no memory or no process.
  */
 int estimate_make(struct estimate *estimate, const struct sweep *sweep, const struct corpus *corpus,
     int workers, double seconds, struct error *error);

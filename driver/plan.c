@@ -132,19 +132,21 @@ static void print_sizes(
 static void print_times(const struct estimate *estimate)
 {
     struct span step = span_of(estimate, step_milliseconds_of, NULL);
-    char note[128], text[32];
+    char note[160], text[32];
 
     snprintf(note, sizeof(note), " ms, %lld of %lld kinds of run measured, %d at once",
-        (long long)estimate->timed, (long long)estimate->group_count, estimate->workers);
+        (long long)estimate->timed, (long long)estimate->group_count, estimate->at_once);
     if (step.low < step.high)
         printf("%-12s%.4g to %.4g%s\n", "step", step.low, step.high, note);
     else
         printf("%-12s%.4g%s\n", "step", step.high, note);
-    printf("%-12sof the time: training %.1f %%, measuring %.1f %%, validation %.1f %%\n", "parts",
-        100 * estimate->step_part, 100 * estimate->measure_part, 100 * estimate->validate_part);
+    printf("%-12sof the time: set-up %.1f %%, training %.1f %%, measuring %.1f %%, validation %.1f %%\n",
+        "parts", 100 * estimate->setup_part, 100 * estimate->step_part, 100 * estimate->measure_part,
+        100 * estimate->validate_part);
     printf("%-12s%s on %d worker%s", "time", format_time(estimate->makespan, text), estimate->workers,
         estimate->workers == 1 ? "" : "s");
-    printf(", %s of one core\n", format_time(estimate->core_seconds, text));
+    printf(", %s of one core%s\n", format_time(estimate->core_seconds, text),
+        estimate->at_once < estimate->workers ? "; on a machine with a processor for each" : "");
 }
 
 static int plan(const struct sweep *sweep, int workers, struct error *error)
@@ -167,6 +169,14 @@ static int plan(const struct sweep *sweep, int workers, struct error *error)
     return status;
 }
 
+/* -j 0 trains in one process, too. */
+static int workers_of(const struct arguments *arguments)
+{
+    if (arguments->jobs < 0)
+        return environment_cores();
+    return arguments->jobs > 0 ? arguments->jobs : 1;
+}
+
 int command_plan(int argc, char **argv)
 {
     struct arguments arguments;
@@ -178,7 +188,7 @@ int command_plan(int argc, char **argv)
         return status;
     int failed = arguments_load_sweep(&arguments, &sweep, &error);
     if (failed == 0) {
-        failed = plan(&sweep, arguments.jobs > 0 ? arguments.jobs : environment_cores(), &error);
+        failed = plan(&sweep, workers_of(&arguments), &error);
         sweep_release(&sweep);
     }
     arguments_release(&arguments);

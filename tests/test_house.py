@@ -5,6 +5,7 @@ import re
 import shutil
 import struct
 
+import netCDF4
 import numpy as np
 import pytest
 import xarray as xr
@@ -55,7 +56,8 @@ def made_up_dataset(path):
     growth[outcome != 2] = np.nan
     norms = 1 + (growth[..., np.newaxis] - 1) * np.linspace(0, 1, 5)
     xr.Dataset({"outcome": (list(axes), outcome), "norm_growth": (list(axes), growth),
-                "param_norm": ([*axes, "step"], norms)}, {**axes, "step": range(5)}).to_netcdf(path)
+                "param_norm": ([*axes, "step"], norms)}, {**axes, "step": range(5)},
+               {"source": "normsweep"}).to_netcdf(path)
 
 
 def test_figures(tmp_path):
@@ -83,3 +85,16 @@ def test_install_and_uninstall(tmp_path):
                          *(f"usr/share/normsweep/sweeps/{path.name}" for path in SWEEPS)}
     run("make", "-s", "uninstall", *place, cwd=PROJECT)
     assert not [path for path in (tmp_path / "a b").rglob("*") if path.is_file()]
+
+
+def test_figures_of_a_foreign_file(tmp_path, normsweep):
+    netCDF4.Dataset(tmp_path / "foreign.nc", "w").close()
+    error = run(PROJECT / "analysis" / "figures", tmp_path / "foreign.nc", status=1).stderr
+    assert error == f"figures: {tmp_path}/foreign.nc: no dataset of normsweep\n"
+
+
+def test_figures_without_norms(tmp_path, normsweep):
+    (tmp_path / "a.yaml").write_text("corpus: markov\nsteps: 2\nwidth: 8\nmeasure: {metrics: [alignment]}\n"
+                                     "learning_rate: [1e-3, 1e-2]\nweight_decay: [0, 0.1]\n")
+    normsweep("run", "a.yaml", "-j", "0")
+    assert run(PROJECT / "analysis" / "figures", tmp_path / "a.nc", "-o", tmp_path).stdout.endswith("a-phase.png\n")

@@ -1,0 +1,62 @@
+"""normsweep plan: what it says of sizes is exact; what it says of times is there. No time is judged."""
+import re
+
+SWEEP = """
+corpus: markov
+vocabulary: 33
+corpus_tokens: 4000
+width: [16, 32]
+heads: 2
+feedforward: 24
+context: 8
+batch: 4
+steps: 30
+measure: {every: 10}
+learning_rate: [1e-3, 1e-2]
+norm_placement: pre
+skip: [{width: 32, learning_rate: 1e-2}]
+"""
+
+
+def parameters(width, vocabulary=33, context=8, feedforward=24, layers=2):
+    layer = 4 * width * width + 2 * width * feedforward + 5 * width + feedforward + 4 * width
+    return (vocabulary + context) * width + layers * layer + 2 * width + (width + 1) * vocabulary
+
+
+def plan(normsweep, sweep, *options):
+    lines = normsweep("plan", sweep, *options).stdout.splitlines()
+    return {line[:12].strip(): line[12:] for line in lines}
+
+
+def test_sizes_are_exact_and_times_measured(tmp_path, normsweep):
+    sweep = tmp_path / "small.yaml"
+    sweep.write_text(SWEEP)
+    said = plan(normsweep, sweep, "-o", tmp_path / "small.nc", "-j", "0")
+    assert said["axes"] == "width 2 x learning_rate 2"
+    assert said["runs"] == "3, 1 cells left out"
+    assert said["parameters"] == f"{parameters(16)} to {parameters(32)}"
+    assert said["steps"] == "30 per run"
+    assert said["corpus"].startswith("33 words; 4000 training tokens")
+    size, unit = re.match(r"([\d.]+) (B|KiB|MiB)", said["dataset"]).groups()
+    normsweep("run", sweep, "-j", "0", "-o", tmp_path / "small.nc")
+    real = (tmp_path / "small.nc").stat().st_size / {"B": 1, "KiB": 1024, "MiB": 1024 ** 2}[unit]
+    assert abs(float(size) / real - 1) < 1e-3
+    assert re.match(r"[\d.]+ to [\d.]+ ms, 2 of 2 kinds of run measured, 1 at once", said["step"])
+    parts = [float(part) for part in re.findall(r"([\d.]+) %", said["parts"])]
+    assert abs(sum(parts) - 100) < 0.3 and len(parts) == 4 and parts[1] > 0
+    seconds = re.match(r"([\d.e-]+) s on 1 worker, ([\d.e-]+) s of one core$", said["time"]).groups()
+    assert 0 < float(seconds[0]) <= float(seconds[1]) * 1.001
+
+
+def test_larger_machines_are_not_acted_out(tmp_path, normsweep):
+    sweep = tmp_path / "small.yaml"
+    sweep.write_text(SWEEP)
+    said = plan(normsweep, sweep, "-j", "500")
+    assert "on 500 workers" in said["time"] and "with a processor for each" in said["time"]
+
+
+def test_nothing_to_run_is_refused(tmp_path, normsweep):
+    sweep = tmp_path / "none.yaml"
+    sweep.write_text(SWEEP.replace("skip: [{width: 32, learning_rate: 1e-2}]", "skip: [{width: [16, 32]}]"))
+    done = normsweep("plan", sweep, status=2)
+    assert done.stdout == "" and len(done.stderr.splitlines()) == 1
