@@ -145,6 +145,7 @@ static int gather_all(
 /* What one process finds out about a group. */
 struct sample {
     double setup, step, measure, validate;
+    char reason[REASON_SIZE]; /* why the run cannot be trained; "" if it can */
 };
 
 struct stopwatch {
@@ -202,7 +203,10 @@ static struct sample take_sample(const struct sampling *sampling)
     double setup = stopwatch.steps > 0 ? stopwatch.first - begin - step - measure_once - validate_once : 0;
     double scale = validation_tokens(sampling->corpus, sampling->measure->validate_tokens) /
                    fmax(validation_tokens(sampling->corpus, few.validate_tokens), 1);
-    return (struct sample){fmax(setup, 0), step, measure_once, validate_once * scale};
+    struct sample sample = {fmax(setup, 0), step, measure_once, validate_once * scale, ""};
+    if (result.outcome == OUTCOME_FAILED)
+        memcpy(sample.reason, result.reason, sizeof(sample.reason));
+    return sample;
 }
 
 /* The mean of as many samples as there is time for, one at least. */
@@ -214,6 +218,8 @@ static struct sample take_samples(const struct sampling *sampling)
     environment_threads(sampling->group->run.threads);
     do {
         struct sample one = take_sample(sampling);
+        if (one.reason[0])
+            return one;
         count++;
         mean.setup += (one.setup - mean.setup) / count;
         mean.step += (one.step - mean.step) / count;
@@ -239,7 +245,7 @@ static int sample_group(struct cost_group *group, const struct corpus *corpus, c
     int workers, double seconds, struct error *error)
 {
     int ends[2], reported = 0, processes = sample_processes(group, workers);
-    struct sample sample;
+    struct sample sample = {.reason = ""};
 
     if (pipe(ends) != 0)
         return error_set(error, ERROR_ENVIRONMENT, "plan: pipe: %s", strerror(errno));
@@ -259,6 +265,8 @@ static int sample_group(struct cost_group *group, const struct corpus *corpus, c
     }
     close(ends[1]);
     while (read(ends[0], &sample, sizeof(sample)) == (ssize_t)sizeof(sample)) {
+        if (sample.reason[0])
+            continue;
         reported++;
         group->setup_seconds += (sample.setup - group->setup_seconds) / reported;
         group->step_seconds += (sample.step - group->step_seconds) / reported;
@@ -269,7 +277,8 @@ static int sample_group(struct cost_group *group, const struct corpus *corpus, c
     while (wait(NULL) > 0)
         ;
     if (!reported)
-        return error_set(error, ERROR_ENVIRONMENT, "plan: no trial run came to its end; too little memory?");
+        return error_set(error, ERROR_ENVIRONMENT, "plan: a trial run failed: %s",
+            sample.reason[0] ? sample.reason : "its process was killed; too little memory?");
     group->timed = true;
     return 0;
 }

@@ -126,6 +126,9 @@ static void print_sizes(
     if (memory.low < memory.high)
         printf(" to %s", format_bytes(memory.high, text));
     printf(" per rank, and %s for the corpus\n", format_bytes(corpus_bytes(corpus), text));
+    if (sweep->base.save_weights)
+        printf("%-12sup to %s in %s.d\n", "weights",
+            format_bytes((double)estimate->runs * parameters.high * sizeof(scalar), text), sweep->output);
     printf("%-12s%s, %s\n", "dataset", format_bytes(dataset_size(sweep, corpus), text), sweep->output);
 }
 

@@ -60,3 +60,17 @@ def test_nothing_to_run_is_refused(tmp_path, normsweep):
     sweep.write_text(SWEEP.replace("skip: [{width: 32, learning_rate: 1e-2}]", "skip: [{width: [16, 32]}]"))
     done = normsweep("plan", sweep, status=2)
     assert done.stdout == "" and len(done.stderr.splitlines()) == 1
+
+
+def test_a_run_that_does_not_fit_is_said(tmp_path, normsweep):
+    sweep = tmp_path / "large.yaml"
+    sweep.write_text("corpus: markov\nsteps: 20\nwidth: 2000000\n")
+    done = normsweep("plan", sweep, status=3)
+    assert done.stdout == "" and done.stderr.startswith("plan: a trial run failed: no memory: the run needs ")
+
+
+def test_weights_are_counted(tmp_path, normsweep):
+    sweep = tmp_path / "small.yaml"
+    sweep.write_text(SWEEP)
+    said = plan(normsweep, sweep, "--set", "save_weights=true", "--set", "width=16", "--set", "skip=")
+    assert said["weights"] == f"up to {4 * 2 * parameters(16) / 1024:.4g} KiB in small.nc.d"
