@@ -14,6 +14,7 @@
  * (values of an axis, steps, layers), or the session table is full.
  */
 #include "driver/dataset_ledger.h"
+#include "driver/output.h"
 
 #include <netcdf.h>
 
@@ -31,25 +32,6 @@
 int dataset_error(const struct dataset *dataset, int status, struct error *error)
 {
     return layout_error(error, dataset->name, status);
-}
-
-/* The path with links followed and made absolute; the file itself need not be there. NULL with errno set. */
-static char *resolve(const char *path)
-{
-    char *whole = realpath(path, NULL), *copy, *name, *folder;
-
-    if (whole || errno != ENOENT)
-        return whole;
-    const char *slash = strrchr(path, '/');
-    copy = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
-    folder = copy ? realpath(copy, NULL) : NULL;
-    name = folder ? strdup(slash ? slash + 1 : path) : NULL;
-    if (name && asprintf(&whole, "%s/%s", folder, name) < 0)
-        whole = NULL;
-    free(copy);
-    free(folder);
-    free(name);
-    return whole;
 }
 
 static int sync_path(const char *path, int flags)
@@ -266,6 +248,29 @@ static int attach(struct dataset *dataset, const struct session *session,
     return status == NC_NOERR ? dataset_sync(dataset, error) : dataset_error(dataset, status, error);
 }
 
+/* Nothing but a dataset of this program is renamed, or overwritten by the one that is. */
+static int check_ours(const char *path, const char *name, const char *suffix, struct error *error)
+{
+    if (view_is_dataset(path))
+        return 0;
+    return error_set(error, ERROR_INPUT, "%s%s: is no dataset of " PROGRAM "; give another -o", name, suffix);
+}
+
+/* Sets the file that is there aside, as OUT.nc.old, for a new one. */
+static int begin_anew(struct dataset *dataset, struct error *error)
+{
+    struct stat stat_;
+    char *old = NULL;
+
+    if (check_ours(dataset->path, dataset->name, "", error) != 0)
+        return -1;
+    if (asprintf(&old, "%s.old", dataset->path) < 0)
+        return dataset_error(dataset, ENOMEM, error);
+    int result = lstat(old, &stat_) == 0 ? check_ours(old, dataset->name, ".old", error) : 0;
+    free(old);
+    return result == 0 ? write_file(dataset, true, NULL, NULL, error) : -1;
+}
+
 /* Makes the file at the path be the sweep's. */
 static int settle(struct dataset *dataset, const struct dataset_options *options, struct error *error)
 {
@@ -275,8 +280,10 @@ static int settle(struct dataset *dataset, const struct dataset_options *options
     bool there = stat(dataset->path, &stat_) == 0;
     if (there && S_ISDIR(stat_.st_mode))
         return dataset_error(dataset, EISDIR, error);
-    if (!there || options->fresh)
-        return write_file(dataset, there, NULL, NULL, error);
+    if (!there)
+        return write_file(dataset, false, NULL, NULL, error);
+    if (options->fresh)
+        return begin_anew(dataset, error);
     if (access(dataset->path, W_OK) != 0)
         return dataset_error(dataset, errno, error);
     if (view_open(&view, dataset->name, error) != 0)
@@ -299,7 +306,7 @@ static void dispose(struct dataset *dataset)
 static int open_named(struct dataset *dataset, const struct sweep *sweep, const struct corpus *corpus,
     const struct session *session, const struct dataset_options *options, struct error *error)
 {
-    dataset->path = resolve(dataset->name);
+    dataset->path = output_resolve(dataset->name);
     if (!dataset->path)
         return dataset_error(dataset, errno, error);
     if (layout_init(&dataset->layout, sweep, corpus, error) != 0 || settle(dataset, options, error) != 0)

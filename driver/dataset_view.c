@@ -37,13 +37,18 @@ static bool integer_attribute(const struct view *view, const char *name, int64_t
     return true;
 }
 
-static int check_header(struct view *view, struct error *error)
+static bool is_ours(const struct view *view)
 {
     char *source = view_text(view, ATTRIBUTE_SOURCE);
     bool ours = source && strcmp(source, PROGRAM) == 0;
 
     free(source);
-    if (!ours || !integer_attribute(view, ATTRIBUTE_FORMAT, &view->format))
+    return ours;
+}
+
+static int check_header(struct view *view, struct error *error)
+{
+    if (!is_ours(view) || !integer_attribute(view, ATTRIBUTE_FORMAT, &view->format))
         return refuse(view, error);
     if (view->format != FORMAT_VERSION)
         return error_set(error, ERROR_INPUT, "%s: dataset format %lld, this program has format %d",
@@ -245,7 +250,8 @@ static int read_all(struct view *view, struct error *error)
     return dimension_length(view, SESSION_DIMENSION, &view->sessions, error);
 }
 
-int view_open(struct view *view, const char *path, struct error *error)
+/* As far as netCDF; on failure view_close is still to be called. */
+static int open_file(struct view *view, const char *path, struct error *error)
 {
     int status;
 
@@ -258,12 +264,29 @@ int view_open(struct view *view, const char *path, struct error *error)
         view->file = -1;
         result = status > 0 ? layout_error(error, path, status) : refuse(view, error);
     }
+    free(whole);
+    return result;
+}
+
+int view_open(struct view *view, const char *path, struct error *error)
+{
+    int result = open_file(view, path, error);
+
     if (result == 0)
         result = read_all(view, error);
-    free(whole);
     if (result != 0)
         view_close(view);
     return result;
+}
+
+bool view_is_dataset(const char *path)
+{
+    struct error ignored;
+    struct view view;
+    bool ours = open_file(&view, path, &ignored) == 0 && is_ours(&view);
+
+    view_close(&view);
+    return ours;
 }
 
 void view_close(struct view *view)

@@ -4,6 +4,7 @@
  * should it turn out that another has just done the same and this is its fresh lease, it is put back.
  */
 #include "driver/lease.h"
+#include "driver/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -267,7 +268,7 @@ static struct lease *lease_new(const char *output)
 
     if (!lease)
         return NULL;
-    char *whole = realpath(output, NULL); /* one lease, whatever link leads to the output */
+    char *whole = output_resolve(output); /* one lease, whatever link leads to the output */
     lease->output = strdup(output);
     if (asprintf(&lease->path, "%s.lease", whole ? whole : output) < 0)
         lease->path = NULL;

@@ -31,6 +31,9 @@ struct view {
 int view_open(struct view *view, const char *path, struct error *error);
 void view_close(struct view *view); /* takes a closed one too */
 
+/* Is this a whole dataset of this program, of whatever format? */
+bool view_is_dataset(const char *path);
+
 /* "0.001", "pre", "small": the value of an axis at an index. Returns text. */
 char *view_label(const struct axis *axis, int64_t index, char *text, size_t size);
 

@@ -246,6 +246,82 @@ TEST(dataset_refuses_bad_outputs)
     bench_release(&bench);
 }
 
+/* The bytes of a file in the bench's folder that holds a short text. */
+static void check_untouched(const struct bench *bench, const char *name, const char *text)
+{
+    char path[128], found[64] = "";
+
+    snprintf(path, sizeof(path), "%s/%s", bench->folder, name);
+    FILE *file = fopen(path, "r");
+    CHECK(file && fread(found, 1, sizeof(found) - 1, file) == strlen(text) && fclose(file) == 0);
+    CHECK_TEXT(found, text);
+}
+
+static void check_fresh_refused(struct bench *bench, const char *suffix)
+{
+    char text[256];
+
+    snprintf(text, sizeof(text), "%s%s: is no dataset of normsweep; give another -o", bench->path, suffix);
+    CHECK(bench_open(bench, BASE, &(struct dataset_options){.fresh = true}) == -1);
+    CHECK(bench->error.status == ERROR_INPUT);
+    CHECK_TEXT(bench->error.text, text);
+    CHECK(!bench_exists(bench, "a.nc.new"));
+}
+
+TEST(dataset_fresh_sets_aside_datasets_alone)
+{
+    struct bench bench;
+    char plain[sizeof(bench.path)], old[128];
+
+    bench_init(&bench);
+    write_text(&bench, "a letter", 8);
+    check_fresh_refused(&bench, "");
+    check_untouched(&bench, "a.nc", "a letter");
+    unlink(bench.path);
+    CHECK(mkfifo(bench.path, 0666) == 0);
+    check_fresh_refused(&bench, "");
+    unlink(bench.path);
+    CHECK(!bench_exists(&bench, "a.nc.old"));
+    if (!bench_opens(&bench, BASE))
+        return;
+    bench_close(&bench);
+    memcpy(plain, bench.path, sizeof(plain));
+    snprintf(old, sizeof(old), "%s.old", plain);
+    memcpy(bench.path, old, sizeof(bench.path));
+    write_text(&bench, "a diary", 7);
+    memcpy(bench.path, plain, sizeof(plain));
+    check_fresh_refused(&bench, ".old");
+    check_untouched(&bench, "a.nc.old", "a diary");
+    unlink(old);
+    for (int i = 0; i < 2; i++) { /* a dataset of ours may be overwritten */
+        CHECK(bench_open(&bench, BASE, &(struct dataset_options){.fresh = true}) == 0);
+        bench_close(&bench);
+    }
+    CHECK(bench_exists(&bench, "a.nc.old"));
+    bench_release(&bench);
+}
+
+TEST(dataset_is_made_where_a_link_leads)
+{
+    struct bench bench;
+    char target[128];
+    struct stat stat_;
+
+    bench_init(&bench);
+    snprintf(target, sizeof(target), "%s/b.nc", bench.folder);
+    CHECK(symlink("b.nc", bench.path) == 0);
+    if (!bench_opens(&bench, BASE))
+        return;
+    bench_close(&bench);
+    CHECK(lstat(bench.path, &stat_) == 0 && S_ISLNK(stat_.st_mode));
+    CHECK(lstat(target, &stat_) == 0 && S_ISREG(stat_.st_mode));
+    unlink(target);
+    unlink(bench.path);
+    CHECK(symlink("a.nc", bench.path) == 0); /* leads nowhere */
+    CHECK(bench_open(&bench, BASE, NULL) == -1 && bench.error.status == ERROR_INPUT);
+    bench_release(&bench);
+}
+
 TEST(dataset_refuses_what_is_cut_short)
 {
     struct bench bench;
