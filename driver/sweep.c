@@ -7,9 +7,9 @@
 #include "driver/settings.h"
 #include "driver/skip.h"
 #include "driver/together.h"
+#include "model/regular.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -248,10 +248,14 @@ int sweep_parse(struct sweep *sweep, const char *name, const char *folder, const
     return status;
 }
 
-/* Up to one byte more than a sweep file may have. */
+/*
+ * Up to one byte more than a sweep file may have. A regular file alone: every rank reads it anew, which a
+ * pipe does not allow.
+ */
 static int read_file(const char *path, char **text, size_t *size, struct error *error)
 {
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int64_t length;
+    int file = regular_open(path, &length);
     ssize_t got = 0;
 
     *size = 0;
@@ -261,7 +265,8 @@ static int read_file(const char *path, char **text, size_t *size, struct error *
     while (*text && (got = read(file, *text + *size, FILE_MOST + 1 - *size)) > 0)
         *size += (size_t)got;
     if (!*text || got < 0) {
-        error_set(error, ERROR_INPUT, "%s: %s", path, strerror(errno));
+        const char *place = errno == REGULAR_NONE ? ":1:1" : "";
+        error_set(error, ERROR_INPUT, "%s%s: %s", path, place, regular_why(errno));
         free(*text);
         *text = NULL;
     }

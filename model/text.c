@@ -1,11 +1,10 @@
 #include "model/corpus_kinds.h"
+#include "model/regular.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* An overcommitting kernel grants anything and kills later: what exceeds the machine is refused here. */
@@ -24,27 +23,6 @@ void *corpus_resize(void *memory, int64_t count, size_t size, struct error *erro
     if (!resized)
         error_set(error, ERROR_ENVIRONMENT, "no memory for %" PRId64 " times %zu bytes", count, size);
     return resized;
-}
-
-static int open_regular(const char *path, int64_t *size, struct error *error)
-{
-    struct stat status;
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe without a writer must not hang */
-
-    if (file < 0)
-        return error_set(error, ERROR_INPUT, "%s: %s", path, strerror(errno));
-    if (fstat(file, &status) != 0)
-        error_set(error, ERROR_ENVIRONMENT, "%s: %s", path, strerror(errno));
-    else if (S_ISDIR(status.st_mode))
-        error_set(error, ERROR_INPUT, "%s: %s", path, strerror(EISDIR));
-    else if (!S_ISREG(status.st_mode))
-        error_set(error, ERROR_INPUT, "%s: not a regular file", path);
-    else {
-        *size = (int64_t)status.st_size;
-        return file;
-    }
-    close(file);
-    return -1;
 }
 
 /* Reads up to `size` bytes: a file that grows meanwhile is cut, one that shrinks is taken as it is. */
@@ -71,11 +49,11 @@ static int read_whole(struct content *content, int file, int64_t size, const cha
 int content_read(struct content *content, const char *path, struct error *error)
 {
     int64_t size = 0;
-    int file = open_regular(path, &size, error);
+    int file = regular_open(path, &size);
 
     *content = (struct content){0};
     if (file < 0)
-        return -1;
+        return error_set(error, ERROR_INPUT, "%s: %s", path, regular_why(errno));
     int status = read_whole(content, file, size, path, error);
     close(file);
     if (status != 0)

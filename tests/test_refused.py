@@ -634,3 +634,10 @@ def test_refused(name, tmp_path):
     assert done.stdout == b""
     assert done.returncode == 2
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["sweep.yaml", *(files or {})])
+
+
+def test_sweep_file_that_is_no_file(tmp_path):
+    os.mkfifo(tmp_path / "pipe.yaml")
+    for name, options in (("pipe.yaml", {}), ("/dev/stdin", {"input": b"steps: 10\n"}), ("/dev/zero", {})):
+        done = subprocess.run([PROGRAM, "check", name], cwd=tmp_path, capture_output=True, timeout=60, **options)
+        assert done.stderr.decode() == f"{name}:1:1: not a regular file\n" and done.returncode == 2
