@@ -296,6 +296,21 @@ int lease_take(struct lease **lease, const char *output, struct error *error)
     return 0;
 }
 
+bool lease_is_held(const char *output)
+{
+    struct lease *lease = lease_new(output);
+    struct record ignored;
+
+    if (!lease)
+        return true;
+    int file = open(lease->path, O_RDONLY | O_CLOEXEC);
+    bool held = file >= 0 ? is_held(lease->path, file, &ignored) : errno != ENOENT;
+    if (file >= 0)
+        close(file);
+    lease_free(lease);
+    return held;
+}
+
 const char *lease_token(const struct lease *lease)
 {
     return lease->token;

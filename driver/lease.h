@@ -35,6 +35,9 @@ struct coordinator_news {
  */
 int lease_take(struct lease **lease, const char *output, struct error *error);
 
+/* Does any process, on whatever machine, hold the lease of an output? True where that cannot be told. */
+bool lease_is_held(const char *output);
+
 /* What a coordinator needs to join: to be handed over as LEASE_VARIABLE in its environment. */
 #define LEASE_VARIABLE "NORMSWEEP_LEASE"
 const char *lease_token(const struct lease *lease);

@@ -1,6 +1,7 @@
 /* normsweep status: how far a sweep is, from its dataset alone. */
 #include "driver/commands.h"
 #include "driver/dataset_tables.h"
+#include "driver/lease.h"
 #include "driver/view.h"
 
 #include <inttypes.h>
@@ -16,6 +17,7 @@ enum { FAILURES_MOST = 20, SESSIONS_MOST = 10, WATCH_SECONDS = 2, QUIET_SECONDS 
 
 struct progress {
     const struct view *view;
+    bool held; /* a process writes it, or may */
     signed char *outcome; /* [cells] */
     int64_t count[OUTCOME_COUNT];
     int64_t runs, ended; /* skipped cells are no runs */
@@ -51,14 +53,22 @@ static int mean_of(
     return result;
 }
 
-static int progress_init(struct progress *progress, const struct view *view, struct error *error)
+/* A run that nobody is left to end will start anew: the next start makes it pending. */
+static enum outcome outcome_of(const struct progress *progress, int64_t cell)
 {
-    *progress = (struct progress){.view = view, .outcome = malloc((size_t)view->cells)};
+    enum outcome outcome = (enum outcome)progress->outcome[cell];
+
+    return outcome == OUTCOME_RUNNING && !progress->held ? OUTCOME_PENDING : outcome;
+}
+
+static int progress_init(struct progress *progress, const struct view *view, bool held, struct error *error)
+{
+    *progress = (struct progress){.view = view, .held = held, .outcome = malloc((size_t)view->cells)};
     if (!progress->outcome)
         return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
     int result = view_outcomes(view, progress->outcome, error);
     for (int64_t cell = 0; result == 0 && cell < view->cells; cell++)
-        progress->count[progress->outcome[cell]]++;
+        progress->count[outcome_of(progress, cell)]++;
     progress->runs = view->cells - progress->count[OUTCOME_SKIPPED];
     progress->ended = progress->runs - progress->count[OUTCOME_PENDING] - progress->count[OUTCOME_RUNNING];
     if (result == 0)
@@ -149,6 +159,8 @@ static void print_times(const struct progress *progress)
     int64_t left = progress->runs - progress->ended, running = progress->count[OUTCOME_RUNNING];
     bool alive = running > 0 && written < QUIET_SECONDS;
 
+    if (left > 0 && !progress->held)
+        puts("stopped   nothing runs; the command that started it carries on");
     if (isfinite(progress->speed))
         printf("speed     %.4g tokens per second a run\n", progress->speed);
     if (isfinite(progress->seconds))
@@ -226,15 +238,16 @@ static void print_failures(const struct progress *progress)
         printf("and %" PRId64 " more failed\n", progress->count[OUTCOME_FAILED] - printed);
 }
 
-/* Prints all there is to say; *left: runs that have not ended. */
-static int report(const char *path, bool clear, int64_t *left, struct error *error)
+/* Prints all there is to say; *going: there are runs that have not ended, and somebody to end them. */
+static int report(const char *path, bool clear, bool *going, struct error *error)
 {
+    bool held = lease_is_held(path); /* asked first: a sweep that ends meanwhile is no stopped one */
     struct progress progress;
     struct view view;
 
     if (view_open(&view, path, error) != 0)
         return -1;
-    int result = progress_init(&progress, &view, error);
+    int result = progress_init(&progress, &view, held, error);
     if (result == 0) {
         if (clear)
             fputs("\033[H\033[J", stdout);
@@ -243,7 +256,7 @@ static int report(const char *path, bool clear, int64_t *left, struct error *err
         print_times(&progress);
         print_sessions(&view);
         print_failures(&progress);
-        *left = progress.runs - progress.ended;
+        *going = held && progress.ended < progress.runs;
         free(progress.outcome);
     }
     view_close(&view);
@@ -253,12 +266,12 @@ static int report(const char *path, bool clear, int64_t *left, struct error *err
 static int watch(const char *path, struct error *error)
 {
     bool terminal = isatty(STDOUT_FILENO);
-    int64_t left = 0;
+    bool going = false;
 
     for (;;) {
-        if (report(path, terminal, &left, error) != 0)
+        if (report(path, terminal, &going, error) != 0)
             return -1;
-        if (left == 0 || fflush(stdout) != 0)
+        if (!going || fflush(stdout) != 0)
             return 0;
         sleep(WATCH_SECONDS);
         if (!terminal)
@@ -270,7 +283,7 @@ int command_status(int argc, char **argv)
 {
     struct arguments arguments;
     struct error error;
-    int64_t left;
+    bool going;
     int status;
 
     if (command_arguments(&arguments, argc, argv, &status))
@@ -278,7 +291,7 @@ int command_status(int argc, char **argv)
     if (arguments_has(&arguments, OPTION_WATCH))
         status = watch(arguments.operand[0], &error);
     else
-        status = report(arguments.operand[0], false, &left, &error);
+        status = report(arguments.operand[0], false, &going, &error);
     arguments_release(&arguments);
     return status == 0 ? command_flush(0) : command_fail(&error);
 }

@@ -188,6 +188,11 @@ def test_status_watches_until_the_end(tmp_path, normsweep):
     assert "ended     1 of 1 runs, 100.0 %" in normsweep("status", one, "--watch").stdout
 
 
+def test_status_of_a_stopped_sweep(path, normsweep):
+    report = normsweep("status", path, "--watch", timeout=30).stdout
+    assert "stopped   nothing runs; " in report and "running" not in report and "  pending  2, " in report
+
+
 DIAGRAM = """\
 weight_decay
    0.1 |----- ----- ----- ----- ----- #####

@@ -17,7 +17,8 @@ struct place {
 
 static void place_init(struct place *place)
 {
-    snprintf(place->folder, sizeof(place->folder), "/tmp/lease-XXXXXX");
+    const char *folder = getenv("TMPDIR");
+    snprintf(place->folder, sizeof(place->folder), "%.40s/lease-XXXXXX", folder ? folder : "/tmp");
     CHECK(mkdtemp(place->folder) != NULL);
     snprintf(place->output, sizeof(place->output), "%s/a.nc", place->folder);
     snprintf(place->file, sizeof(place->file), "%s.lease", place->output);
@@ -109,6 +110,43 @@ TEST(lease_of_a_dead_process_is_free_at_once)
     CHECK(lease_take(&lease, place.output, &error) == 0);
     waitpid(child, NULL, 0);
     lease_release(lease);
+    place_release(&place);
+}
+
+TEST(lease_can_be_asked_for)
+{
+    struct lease *lease = NULL;
+    struct place place = {0};
+    struct error error;
+
+    place_init(&place);
+    CHECK(!lease_is_held(place.output));
+    CHECK(lease_take(&lease, place.output, &error) == 0);
+    CHECK(lease_is_held(place.output));
+    lease_release(lease);
+    CHECK(!lease_is_held(place.output));
+    write_foreign(place.file, 50);
+    CHECK(lease_is_held(place.output));
+    write_foreign(place.file, 70);
+    CHECK(!lease_is_held(place.output) && exists(place.file));
+    place_release(&place);
+}
+
+TEST(lease_lies_where_a_link_leads)
+{
+    struct lease *lease = NULL;
+    struct place place = {0};
+    struct error error;
+    char link_[112], beside[128];
+
+    place_init(&place);
+    snprintf(link_, sizeof(link_), "%s/b.nc", place.folder);
+    snprintf(beside, sizeof(beside), "%s.lease", link_);
+    CHECK(symlink("a.nc", link_) == 0);
+    CHECK(lease_take(&lease, link_, &error) == 0);
+    CHECK(exists(place.file) && !exists(beside));
+    lease_release(lease);
+    unlink(link_);
     place_release(&place);
 }
 
