@@ -312,7 +312,7 @@ def test_own_choice_of_blas_kernel_is_respected(normsweep, sweep, tmp_path):
 def test_live_block_on_a_terminal(sweep, tmp_path):
     master, slave = pty.openpty()
     process = subprocess.Popen([NORMSWEEP, "run", sweep, "-j", "2", *LONG], cwd=tmp_path, stdin=subprocess.DEVNULL,
-                               stdout=subprocess.DEVNULL, stderr=slave)
+                               stdout=subprocess.DEVNULL, stderr=slave, env={**os.environ, "TERM": "xterm"})
     os.close(slave)
     seen = b""
     try:
