@@ -2,7 +2,21 @@
 #include "worker/environment.h"
 #include "worker/signals.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
+
+/* Closed standard streams: a dataset that took one of their places would have messages written into it. */
+static void take_streams(void)
+{
+    int file;
+
+    do
+        file = open("/dev/null", O_RDWR);
+    while (file >= 0 && file <= STDERR_FILENO);
+    if (file >= 0)
+        close(file);
+}
 
 /* Handlers come first: a signal before them kills a rank. Commands that only look end at once. */
 static void prepare(int argc, char **argv)
@@ -17,6 +31,7 @@ static void prepare(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    take_streams();
     prepare(argc, argv);
     if (argc < 2) {
         fputs("normsweep: no command; see normsweep help\n", stderr);
