@@ -23,7 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { ARGUMENTS_MOST = 64, PATH_SIZE = 4096, STATUS_NOT_FOUND = 127 };
+enum { OPTIONS_MOST = 20, PATH_SIZE = 4096, STATUS_NOT_FOUND = 127 };
 
 #define NEWS_SECONDS 0.1 /* between two looks at the lease while ranks start; ten times that afterwards */
 #define GRACE_SECONDS 5 /* for mpirun to end after its coordinator */
@@ -103,16 +103,24 @@ static int mpirun_release(void)
     return release ? (int)strtol(release + strlen(name), NULL, 10) : 0;
 }
 
+int launcher_find(struct error *error)
+{
+    int release = mpirun_release();
+
+    if (release < 0)
+        return error_set(error, ERROR_ENVIRONMENT, "mpirun: not found; -j 0 trains without MPI");
+    return release;
+}
+
 struct command_line {
-    char *argument[ARGUMENTS_MOST];
+    char **argument; /* ends with NULL */
     int count;
     char workers[16], program[PATH_SIZE];
 };
 
 static void add(struct command_line *line, const char *argument)
 {
-    if (line->count < ARGUMENTS_MOST - 1)
-        line->argument[line->count++] = (char *)argument;
+    line->argument[line->count++] = (char *)argument;
 }
 
 /* Without a death of a rank being the death of all; N workers and a coordinator that mostly sleeps. */
@@ -141,22 +149,21 @@ static void add_options(struct command_line *line, int release, int workers)
     }
 }
 
-static int compose(struct command_line *line, int argc, char **argv, int workers, struct error *error)
+static int compose(
+    struct command_line *line, int release, int argc, char **argv, int workers, struct error *error)
 {
-    int release = mpirun_release();
     ssize_t length = readlink("/proc/self/exe", line->program, sizeof(line->program) - 1);
 
-    if (release < 0)
-        return error_set(error, ERROR_ENVIRONMENT, "mpirun: not found; -j 0 trains without MPI");
     if (length <= 0)
         return error_set(error, ERROR_ENVIRONMENT, "/proc/self/exe: %s", strerror(errno));
     line->program[length] = '\0';
+    line->argument = calloc((size_t)argc + OPTIONS_MOST, sizeof(*line->argument));
+    if (!line->argument)
+        return error_set(error, ERROR_ENVIRONMENT, "mpirun: no memory");
     add_options(line, release, workers);
     add(line, line->program);
     for (int i = 0; i < argc; i++)
         add(line, argv[i]);
-    if (line->count == ARGUMENTS_MOST - 1)
-        return error_set(error, ERROR_INPUT, "normsweep: too many arguments");
     return 0;
 }
 
@@ -301,16 +308,18 @@ static int judge(struct launcher *l, struct error *error)
         "mpirun: the coordinator was lost; what was measured is kept, the same command carries on");
 }
 
-int launcher_run(struct lease *lease, int argc, char **argv, int workers, struct error *error)
+int launcher_run(struct lease *lease, int release, int argc, char **argv, int workers, struct error *error)
 {
     struct launcher launcher = {.lease = lease, .renewed = clock_now()};
     struct command_line line = {.count = 0};
 
-    if (compose(&line, argc, argv, workers, error) != 0)
+    if (compose(&line, release, argc, argv, workers, error) != 0)
         return -1;
     hand_over(lease);
     signals_end_at_second(false);
-    if (start(&launcher, line.argument, error) != 0)
+    int failed = start(&launcher, line.argument, error);
+    free(line.argument);
+    if (failed)
         return -1;
     watch(&launcher);
     pump_release(&launcher.out);

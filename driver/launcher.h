@@ -12,12 +12,15 @@ bool launcher_is_rank(void);
 /* Root without the two variables that Open MPI asks of it: -1 and the line that names them. */
 int launcher_check_root(struct error *error);
 
+/* The release of Open MPI on the PATH; 0: another MPI; -1 with the line: there is no mpirun. */
+int launcher_find(struct error *error);
+
 /*
  * Runs this program's command line (argv[0] the command's name) once more under mpirun, with `workers`
- * workers and a coordinator, and watches over it: passes on what it says, turns signals into its SIGUSR1,
- * ends it when it cannot end by itself. Returns the coordinator's exit status, STATUS_INTERRUPTED after a
- * second SIGINT, or -1 with the line in error.
+ * workers and a coordinator (`release`: what launcher_find found), and watches over it: passes on what it
+ * says, turns signals into its SIGUSR1, ends it when it cannot end by itself. Returns the coordinator's exit
+ * status, STATUS_INTERRUPTED after a second SIGINT, or -1 with the line in error.
  */
-int launcher_run(struct lease *lease, int argc, char **argv, int workers, struct error *error);
+int launcher_run(struct lease *lease, int release, int argc, char **argv, int workers, struct error *error);
 
 #endif

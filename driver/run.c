@@ -23,6 +23,8 @@ struct start {
     struct corpus corpus;
     struct lease *lease;
     bool has_sweep, has_corpus;
+    bool found; /* mpirun, whose */
+    int release; /* this is; see launcher_find */
 };
 
 static int start_load(struct start *start, struct error *error)
@@ -206,13 +208,34 @@ static int worker_count(const struct start *start, int64_t pending)
     return pending < workers ? (int)pending : workers;
 }
 
+/* Once is enough. */
+static int find_mpirun(struct start *start, struct error *error)
+{
+    if (!start->found)
+        start->release = launcher_find(error);
+    start->found = true;
+    return start->release < 0 ? -1 : 0;
+}
+
+/* What a sweep on ranks needs, before anything is written; a finished one is told so without it. */
+static int check_launch(struct start *start, struct error *error)
+{
+    bool kept = !arguments_has(&start->arguments, OPTION_FRESH) && access(start->sweep.output, F_OK) == 0;
+
+    if (launcher_check_root(error) != 0)
+        return -1;
+    return kept ? 0 : find_mpirun(start, error);
+}
+
 static int run_launched(struct start *start, int argc, char **argv, int64_t pending, struct error *error)
 {
     int workers = worker_count(start, pending);
 
+    if (find_mpirun(start, error) != 0)
+        return -1;
     corpus_release(&start->corpus); /* the ranks read their own */
     start->has_corpus = false;
-    return launcher_run(start->lease, argc, argv, workers, error);
+    return launcher_run(start->lease, start->release, argc, argv, workers, error);
 }
 
 static int run_plainly(struct start *start, int argc, char **argv, struct error *error)
@@ -220,7 +243,7 @@ static int run_plainly(struct start *start, int argc, char **argv, struct error 
     bool here = start->arguments.jobs == 0;
     double begin = clock_now();
 
-    if (start_load(start, error) != 0 || (!here && launcher_check_root(error) != 0))
+    if (start_load(start, error) != 0 || (!here && check_launch(start, error) != 0))
         return -1;
     int64_t pending = open_output(start, error);
     if (pending < 0)
