@@ -1,5 +1,6 @@
 #include "driver/commands.h"
 
+#include "driver/launcher.h"
 #include "driver/nearest.h"
 #include "driver/version.h"
 
@@ -87,7 +88,11 @@ void command_version(FILE *file)
 
 int command_fail(const struct error *error)
 {
-    fprintf(stderr, "%s\n", error->text);
+    struct error line = *error;
+
+    place_clean(&line);
+    if (launcher_rank() <= 0) /* of many ranks one speaks */
+        fprintf(stderr, "%s\n", line.text);
     return error->status;
 }
 

@@ -40,9 +40,13 @@ struct launcher {
     double gone; /* when the coordinator was first seen to be gone; 0: it is not */
 };
 
-bool launcher_is_rank(void)
+int launcher_rank(void)
 {
-    return getenv("PMIX_RANK") || getenv("OMPI_COMM_WORLD_RANK");
+    const char *rank = getenv("PMIX_RANK");
+
+    if (!rank)
+        rank = getenv("OMPI_COMM_WORLD_RANK");
+    return rank ? (int)strtol(rank, NULL, 10) : -1;
 }
 
 static bool allows_root(const char *name)

@@ -6,8 +6,8 @@
 #include "driver/lease.h"
 #include "model/error.h"
 
-/* Is this process a rank that mpirun or srun has started? */
-bool launcher_is_rank(void);
+/* The number of this process among the ranks that mpirun or srun has started; -1: it is none of them. */
+int launcher_rank(void);
 
 /* Root without the two variables that Open MPI asks of it: -1 and the line that names them. */
 int launcher_check_root(struct error *error);

@@ -263,8 +263,8 @@ int command_run(int argc, char **argv)
     int status;
 
     if (command_arguments(&start.arguments, argc, argv, &status))
-        return status;
-    if (launcher_is_rank() && start.arguments.jobs != 0)
+        return launcher_rank() > 0 ? 0 : status; /* mpirun would end rank 0 before it has spoken */
+    if (launcher_rank() >= 0)
         return run_rank(&start, argc, argv);
     status = run_plainly(&start, argc, argv, &error);
     if (status < 0)
