@@ -27,7 +27,8 @@ enum { OPTIONS_MOST = 20, PATH_SIZE = 4096, STATUS_NOT_FOUND = 127 };
 
 #define NEWS_SECONDS 0.1 /* between two looks at the lease while ranks start; ten times that afterwards */
 #define GRACE_SECONDS 5 /* for mpirun to end after its coordinator */
-#define TERM_SECONDS 1 /* between SIGTERM and SIGKILL */
+#define TERM_SECONDS 3 /* between SIGTERM and SIGKILL; mpirun takes one to remove its files */
+#define START_SECONDS 30 /* for ranks to start once a stop has been asked for */
 
 struct launcher {
     struct lease *lease;
@@ -37,6 +38,7 @@ struct launcher {
     bool reaped, asked; /* asked: SIGUSR1 has been sent */
     int ended; /* mpirun's wait status */
     double looked, renewed;
+    double stopped; /* when a stop was first seen to be asked for; 0: it is not */
     double gone; /* when the coordinator was first seen to be gone; 0: it is not */
 };
 
@@ -258,6 +260,15 @@ static void end(struct launcher *l)
     reap(l, 0);
 }
 
+/* Keeps what was told last where the lease has been taken away. */
+static void hear(struct launcher *l)
+{
+    struct coordinator_news news = lease_news(l->lease);
+
+    if (news.stage != STAGE_NONE)
+        l->news = news;
+}
+
 static void look(struct launcher *l, double now)
 {
     bool starting = l->news.stage < STAGE_READY;
@@ -265,7 +276,7 @@ static void look(struct launcher *l, double now)
 
     if (now - l->looked >= (starting ? NEWS_SECONDS : 10 * NEWS_SECONDS)) {
         l->looked = now;
-        l->news = lease_news(l->lease);
+        hear(l);
     }
     if (now - l->renewed >= LEASE_RENEW_SECONDS) {
         l->renewed = now;
@@ -273,6 +284,16 @@ static void look(struct launcher *l, double now)
     }
     if ((l->news.stage == STAGE_ENDED || l->news.dead) && l->gone == 0)
         l->gone = now;
+    if (signals_stop() && l->stopped == 0)
+        l->stopped = now;
+}
+
+/* Has mpirun to be ended because it does not end by itself? */
+static bool is_overdue(const struct launcher *l, double now)
+{
+    if (l->gone > 0 && now - l->gone > GRACE_SECONDS)
+        return true;
+    return l->stopped > 0 && l->news.stage < STAGE_READY && now - l->stopped > START_SECONDS;
 }
 
 static void watch(struct launcher *l)
@@ -280,7 +301,7 @@ static void watch(struct launcher *l)
     while (!l->reaped) {
         double now = clock_now();
         look(l, now);
-        if (signals_second() || (l->gone > 0 && now - l->gone > GRACE_SECONDS)) {
+        if (signals_second() || is_overdue(l, now)) {
             end(l);
         } else {
             if (signals_stop() && !l->asked && l->news.stage == STAGE_READY) {
@@ -294,20 +315,30 @@ static void watch(struct launcher *l)
     pump_finish(&l->error);
 }
 
+/* mpirun has ended before a coordinator joined the lease. One that could not has said why. */
+static int judge_start(const struct launcher *l, struct error *error)
+{
+    int status = WIFEXITED(l->ended) ? WEXITSTATUS(l->ended) : ERROR_ENVIRONMENT;
+
+    if (l->error.last[0])
+        return status == ERROR_INPUT ? ERROR_INPUT : ERROR_ENVIRONMENT;
+    return error_set(error, ERROR_ENVIRONMENT, "mpirun: ended before the sweep could begin");
+}
+
 /* What the end of mpirun means. */
 static int judge(struct launcher *l, struct error *error)
 {
-    l->news = lease_news(l->lease);
+    hear(l);
     if (signals_second())
         return STATUS_INTERRUPTED;
     if (l->news.stage == STAGE_ENDED)
         return l->news.status;
-    if (l->news.stage == STAGE_NONE) {
-        if (signals_stop())
-            return STATUS_STOPPED;
-        pump_tell_noise(&l->error);
-        return error_set(error, ERROR_ENVIRONMENT, "mpirun: ended before the sweep could begin");
-    }
+    if (l->news.stage < STAGE_READY && signals_stop())
+        return STATUS_STOPPED;
+    if (l->news.stage == STAGE_NONE)
+        return judge_start(l, error);
+    if (lease_renew(l->lease, error) != 0) /* the coordinator has most likely found that out first */
+        return strstr(l->error.last, error->text) ? (int)error->status : -1;
     return error_set(error, ERROR_ENVIRONMENT,
         "mpirun: the coordinator was lost; what was measured is kept, the same command carries on");
 }
@@ -328,5 +359,8 @@ int launcher_run(struct lease *lease, int release, int argc, char **argv, int wo
     watch(&launcher);
     pump_release(&launcher.out);
     pump_release(&launcher.error);
-    return judge(&launcher, error);
+    int status = judge(&launcher, error);
+    if ((status < 0 || status == ERROR_INPUT || status == ERROR_ENVIRONMENT) && !launcher.error.last[0])
+        pump_tell_noise(&launcher.error);
+    return status;
 }

@@ -12,6 +12,8 @@ void pump_init(struct pump *pump, int from, int to, bool quiet)
     pump->quiet = quiet;
     pump->ended = pump->in_block = false;
     pump->length = pump->noise_length = 0;
+    pump->last[0] = '\0';
+    pump->block_lines = 0;
     fcntl(from, F_SETFL, fcntl(from, F_GETFL) | O_NONBLOCK);
 }
 
@@ -39,8 +41,11 @@ static bool is_noise(struct pump *pump, const char *line, size_t length)
 {
     if (is_dashed(line, length)) {
         pump->in_block = !pump->in_block;
+        pump->block_lines = 0;
         return true;
     }
+    if (pump->in_block && ++pump->block_lines > PUMP_BLOCK_LINES)
+        pump->in_block = false;
     return pump->in_block || strstr(line, "PMIX ERROR") || strstr(line, "ORTE_ERROR_LOG") ||
            strstr(line, "PRTE ERROR") ||
            strncmp(line, "mpirun: Forwarding signal", strlen("mpirun: Forwarding signal")) == 0;
@@ -49,7 +54,10 @@ static bool is_noise(struct pump *pump, const char *line, size_t length)
 static void put_line(struct pump *pump)
 {
     pump->line[pump->length] = '\0';
+    if (pump->length == 0)
+        return;
     if (!pump->quiet || !is_noise(pump, pump->line, pump->length)) {
+        memcpy(pump->last, pump->line, pump->length + 1);
         put(pump->to, pump->line, pump->length);
     } else if (pump->length <= PUMP_NOISE - pump->noise_length) {
         memcpy(pump->noise + pump->noise_length, pump->line, pump->length);

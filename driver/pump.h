@@ -4,12 +4,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { PUMP_LINE = 4096, PUMP_NOISE = 8192 };
+enum { PUMP_LINE = 4096, PUMP_NOISE = 8192, PUMP_BLOCK_LINES = 40 };
 
 /*
  * Passes on what a child says, line by line. With `quiet`, what mpirun says of its own is kept back, so that
- * it does not bury the one line that matters: its blocks between dashed lines, and the errors of its daemons
- * when a rank has died.
+ * it does not bury the one line that matters: its blocks between dashed lines (of at most PUMP_BLOCK_LINES:
+ * one may lack its end), and the errors of its daemons when a rank has died.
  */
 struct pump {
     int from, to;
@@ -17,6 +17,8 @@ struct pump {
     bool in_block; /* between two dashed lines */
     char line[PUMP_LINE]; /* not yet complete */
     size_t length;
+    char last[PUMP_LINE]; /* the line passed on last; "": none */
+    int block_lines;
     char noise[PUMP_NOISE]; /* what was kept back, the first of it */
     size_t noise_length;
 };
