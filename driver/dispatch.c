@@ -14,6 +14,7 @@
 enum { MESSAGES_AT_ONCE = 1000 };
 
 #define LOOK_SECONDS 1 /* between two looks whether workers are alive */
+#define HELLO_SECONDS 60 /* after which a worker that has never said hello counts as dead */
 #define READY_SECONDS 5 /* after which signals are let through though not all ranks have said hello */
 
 /* Rank r > 0 is worker r - 1. */
@@ -131,6 +132,7 @@ static void take_hello(struct dispatch *d, int worker, const struct hello *hello
 
     d->hellos += !peer->said_hello;
     peer->said_hello = true;
+    peer->dead = false; /* it was only slow */
     peer->hello = *hello;
     peer->hello.host[HOST_SIZE - 1] = '\0';
     peer->here = strcmp(peer->hello.host, d->host) == 0;
@@ -214,14 +216,20 @@ static bool take(struct dispatch *d)
 
 /* ---- watching ---- */
 
-/* A worker on this machine whose process is gone. Others would have to be silent first. */
+/* A worker on this machine whose process is gone, or any that never came. Others would have to be silent
+ * first. */
+static bool is_dead(const struct dispatch *d, const struct peer *peer)
+{
+    if (!peer->said_hello)
+        return d->now - d->begun > HELLO_SECONDS;
+    return peer->here && kill((pid_t)peer->hello.pid, 0) != 0 && errno == ESRCH;
+}
+
 static void look_for_dead(struct dispatch *d)
 {
     for (int i = 0; i < d->workers; i++) {
         struct peer *peer = &d->peer[i];
-        if (!peer->said_hello || !peer->here || peer->dead)
-            continue;
-        if (kill((pid_t)peer->hello.pid, 0) == 0 || errno != ESRCH)
+        if (peer->dead || !is_dead(d, peer))
             continue;
         peer->dead = true;
         d->deaths++;
