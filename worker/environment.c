@@ -21,6 +21,8 @@ extern void openblas_set_num_threads(int threads) __attribute__((weak));
                       */
 #define CORE_WIDE "SKYLAKEX"
 
+enum { PROGRAM_SIZE = 4096 };
+
 static bool has_avx512(void)
 {
 #if defined(__x86_64__)
@@ -40,10 +42,19 @@ static bool kernels_too_narrow(void)
     return has_avx512() && (strcmp(name, "Haswell") == 0 || strcmp(name, "Zen") == 0);
 }
 
+/* By its own name, which is then the process's; a program that was replaced meanwhile has none. */
 static void execute_again(char **argv)
 {
+    char program[PROGRAM_SIZE];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
+
     signals_hold();
+    if (length > 0) {
+        program[length] = '\0';
+        execv(program, argv);
+    }
     execv("/proc/self/exe", argv);
+    signals_let_go();
 }
 
 /* The variables came from a process of ours, perhaps on another machine with another processor. */

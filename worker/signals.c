@@ -6,13 +6,13 @@
 
 enum { STATUS_INTERRUPTED = 130 };
 
-static volatile sig_atomic_t stop, interrupts, end_at_second = 1;
+static volatile sig_atomic_t stop /* the signal; 0: none */, interrupts, end_at_second = 1;
 static bool installed;
 static const int stopping[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
 
 static void on_signal(int number)
 {
-    stop = 1;
+    stop = number;
     if (number != SIGINT)
         return;
     interrupts = interrupts + (interrupts < 2);
@@ -45,7 +45,7 @@ void signals_install(void)
 
 bool signals_stop(void)
 {
-    return stop;
+    return stop != 0;
 }
 
 void signals_end_at_second(bool end)
@@ -60,6 +60,17 @@ bool signals_second(void)
 
 void signals_hold(void)
 {
-    if (installed)
-        mask(SIG_BLOCK);
+    if (!installed)
+        return;
+    mask(SIG_BLOCK);
+    if (stop)
+        raise(stop);
+}
+
+void signals_let_go(void)
+{
+    if (!installed)
+        return;
+    interrupts = 0; /* the one that was raised again comes now */
+    mask(SIG_UNBLOCK);
 }

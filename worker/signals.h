@@ -18,7 +18,9 @@ bool signals_stop(void);
 void signals_end_at_second(bool end);
 bool signals_second(void);
 
-/* Where they are installed: keeps signals waiting over an exec of this program, until it installs them. */
+/* Where they are installed: keeps signals waiting over an exec of this program, until it installs them; one
+ * that has come already is among them. Where the exec fails, signals_let_go undoes it. */
 void signals_hold(void);
+void signals_let_go(void);
 
 #endif
