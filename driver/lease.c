@@ -107,7 +107,12 @@ static bool is_here(const struct record *record)
 
 static bool is_alive(const struct record *record)
 {
-    return record->pid > 0 && record->start != 0 && start_of(record->pid) == record->start;
+    if (record->pid <= 0 || record->start == 0)
+        return false;
+    unsigned long long start = start_of(record->pid);
+    if (start == 0) /* another user's may be hidden */
+        return kill((pid_t)record->pid, 0) != 0 && errno == EPERM;
+    return start == record->start;
 }
 
 /* ---- records ---- */

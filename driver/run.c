@@ -75,7 +75,8 @@ static struct session session_of(const char *mpi, const char *host)
 static int status_of(const struct job *job, const struct dispatch_end *end, struct error *error)
 {
     if (job_pending(job) > 0 && end->abandoned)
-        return error_set(error, ERROR_ENVIRONMENT, "no worker is left");
+        return error_set(error, ERROR_ENVIRONMENT, "%s: no worker is left; the same command carries on",
+            job->sweep->output);
     if (job_pending(job) > 0)
         return STATUS_STOPPED;
     return job->tally.failed > 0 ? STATUS_RUNS_FAILED : STATUS_DONE;

@@ -65,6 +65,8 @@ static void print_counts(const struct sweep *sweep, const struct counts *counts,
         puts("the same command carries on");
     else
         printf("normsweep show %s\n", sweep->output);
+    if (counts->left == 0 && counts->of[OUTCOME_FAILED] > 0)
+        puts("--retry-failed runs what has failed once more");
 }
 
 static int status_of(const struct counts *counts)
