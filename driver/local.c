@@ -49,6 +49,7 @@ static void on_row(void *context, int64_t step, const double *values, size_t cou
     struct local *local = context;
 
     job_row(local->job, WORKER, local->held[0].cell, step, values, 0, count);
+    job_breathe(local->job, clock_now());
 }
 
 static bool on_step(void *context, int64_t step, int64_t last_step, int64_t tokens)

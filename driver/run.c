@@ -69,6 +69,32 @@ static struct session session_of(const char *mpi, const char *host)
     };
 }
 
+static int64_t count_pending(const struct start *start, const struct dataset *dataset)
+{
+    const signed char *outcome = dataset_outcomes(dataset);
+    int64_t pending = 0;
+
+    for (int64_t cell = 0; cell < start->sweep.cells; cell++)
+        pending += outcome[cell] == OUTCOME_PENDING;
+    return pending;
+}
+
+/* Brings the output into the form that the sweep needs, or refuses it. How many runs it leaves to do, or -1.
+ */
+static int64_t open_output(struct start *start, struct error *error)
+{
+    struct dataset_options options = options_of(&start->arguments);
+    struct dataset *dataset;
+
+    if (lease_take(&start->lease, start->sweep.output, error) != 0)
+        return -1;
+    if (dataset_open(&dataset, start->sweep.output, &start->sweep, &start->corpus, NULL, &options, error) !=
+        0)
+        return -1;
+    int64_t pending = count_pending(start, dataset);
+    return dataset_close(dataset, error) != 0 ? -1 : pending;
+}
+
 /* ---- as a rank ---- */
 
 /* What became of a job on ranks, as an exit status. */
@@ -83,8 +109,7 @@ static int status_of(const struct job *job, const struct dispatch_end *end, stru
 }
 
 /* Opens the job and runs it on the other ranks, or, where there are none, here. -1: error. */
-static int coordinate_job(
-    struct start *start, struct wire *wire, bool launched, bool *together, struct error *error)
+static int coordinate_job(struct start *start, struct wire *wire, bool *together, struct error *error)
 {
     struct dataset_options options = {0};
     int workers = wire_size(wire) > 1 ? wire_size(wire) - 1 : 1;
@@ -93,8 +118,6 @@ static int coordinate_job(
     struct session session = session_of(wire_library(wire), environment_host(host, sizeof(host)));
     struct job job;
 
-    if (!launched) /* a launcher has already done to the file what was asked */
-        options = options_of(&start->arguments);
     if (job_open(&job, &start->sweep, &start->corpus, start->lease, &session, &options, workers, error) !=
         0) {
         dispatch_dismiss(wire);
@@ -109,27 +132,37 @@ static int coordinate_job(
     return job_close(&job, error) != 0 ? -1 : status;
 }
 
+/* Loads the sweep and takes its output, unless a launcher has done the latter. How many runs are left (of a
+ * launcher's sweep: some), or -1. */
+static int64_t begin(struct start *start, const char *token, struct error *error)
+{
+    if (start_load(start, error) != 0)
+        return -1;
+    if (!token)
+        return open_output(start, error);
+    return lease_join(&start->lease, start->sweep.output, token, error) != 0 ? -1 : 1;
+}
+
 static int coordinate(struct start *start, struct wire *wire, bool *together)
 {
     const char *token = getenv(LEASE_VARIABLE);
     struct error error;
-    double begin = clock_now();
-    int status = start_load(start, &error);
+    double begun = clock_now();
+    int64_t pending = begin(start, token, &error);
+    int status = pending < 0 ? -1 : 0;
 
-    if (status == 0)
-        status = token ? lease_join(&start->lease, start->sweep.output, token, &error)
-                       : lease_take(&start->lease, start->sweep.output, &error);
-    if (status == 0)
-        status = coordinate_job(start, wire, token, together, &error);
+    if (pending > 0)
+        status = coordinate_job(start, wire, together, &error);
     else
         dispatch_dismiss(wire);
     if (status < 0)
         status = command_fail(&error);
     else if (!token)
-        status = summary_print(&start->sweep, clock_now() - begin);
-    if (start->lease)
-        lease_tell(start->lease, STAGE_ENDED, status);
-    return token ? 0 : status; /* mpirun makes much noise of another status; the launcher reads the lease */
+        status = summary_print(&start->sweep, pending > 0 ? clock_now() - begun : -1);
+    if (!token || !start->lease)
+        return status;
+    lease_tell(start->lease, STAGE_ENDED, status);
+    return 0; /* mpirun makes much noise of another status; the launcher reads the lease */
 }
 
 static int run_rank(struct start *start, int argc, char **argv)
@@ -158,32 +191,6 @@ static int run_rank(struct start *start, int argc, char **argv)
 }
 
 /* ---- as the user starts it ---- */
-
-static int64_t count_pending(const struct start *start, const struct dataset *dataset)
-{
-    const signed char *outcome = dataset_outcomes(dataset);
-    int64_t pending = 0;
-
-    for (int64_t cell = 0; cell < start->sweep.cells; cell++)
-        pending += outcome[cell] == OUTCOME_PENDING;
-    return pending;
-}
-
-/* Brings the output into the form that the sweep needs, or refuses it. How many runs it leaves to do, or -1.
- */
-static int64_t open_output(struct start *start, struct error *error)
-{
-    struct dataset_options options = options_of(&start->arguments);
-    struct dataset *dataset;
-
-    if (lease_take(&start->lease, start->sweep.output, error) != 0)
-        return -1;
-    if (dataset_open(&dataset, start->sweep.output, &start->sweep, &start->corpus, NULL, &options, error) !=
-        0)
-        return -1;
-    int64_t pending = count_pending(start, dataset);
-    return dataset_close(dataset, error) != 0 ? -1 : pending;
-}
 
 static int run_here(struct start *start, struct error *error)
 {
