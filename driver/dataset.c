@@ -10,8 +10,8 @@
  * run has ended is therefore never there without its values, and results that wait together share the two
  * syncs. nc_sync hands the library's buffer to the system, where readers see it; fsync hands it to the disk.
  *
- * Two things make a file be written anew, beside the old one, with all that was measured: the sweep has grown
- * (values of an axis, steps, layers), or the session table is full.
+ * Three things make a file be written anew, beside the old one, with all that was measured: the sweep has
+ * grown (values of an axis, steps, layers), its title or text is another, or the session table is full.
  */
 #include "driver/dataset_ledger.h"
 #include "driver/output.h"
@@ -131,7 +131,23 @@ static int64_t free_session(const struct view *view)
     return view->sessions;
 }
 
-/* Carries on with the file of `view`: as it is, or written anew where the sweep has outgrown it. */
+static bool has_text(const struct view *view, const char *name, const char *text)
+{
+    char *found = view_text(view, name);
+    bool same = strcmp(found ? found : "", text) == 0;
+
+    free(found);
+    return same;
+}
+
+/* What may change without any number changing, and stands in the header. */
+static bool has_texts(const struct view *view, const struct layout *layout)
+{
+    return has_text(view, ATTRIBUTE_TITLE, layout_title(layout->sweep)) &&
+           has_text(view, ATTRIBUTE_SWEEP, layout->sweep->text ? layout->sweep->text : "");
+}
+
+/* Carries on with the file of `view`: as it is, or written anew where its header is no longer the sweep's. */
 static int carry_on(struct dataset *dataset, const struct view *view, struct error *error)
 {
     struct layout *layout = &dataset->layout;
@@ -149,7 +165,8 @@ static int carry_on(struct dataset *dataset, const struct view *view, struct err
                      ? 0
                      : error_set(error, ERROR_ENVIRONMENT, "%s: no memory", dataset->name);
     bool fits = mapping.identity && !full && layout->layers == view->layers &&
-                layout->step_count == view->step_count && has_all_variables(view, layout);
+                layout->step_count == view->step_count && has_all_variables(view, layout) &&
+                has_texts(view, layout);
     if (result == 0 && !fits)
         result = write_file(dataset, false, view, &mapping, error);
     mapping_release(&mapping);

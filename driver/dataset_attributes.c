@@ -127,7 +127,7 @@ void definition_globals(struct definition *definition)
     struct digest digest;
 
     definition_text(definition, NC_GLOBAL, "Conventions", "CF-1.10");
-    definition_text(definition, NC_GLOBAL, "title", sweep->title && sweep->title[0] ? sweep->title : PROGRAM);
+    definition_text(definition, NC_GLOBAL, ATTRIBUTE_TITLE, layout_title(sweep));
     definition_text(definition, NC_GLOBAL, ATTRIBUTE_SOURCE, PROGRAM);
     put_history(definition);
     definition_text(definition, NC_GLOBAL, "references",
@@ -142,7 +142,7 @@ void definition_globals(struct definition *definition)
     for (size_t i = 0; i < param_count; i++)
         if (!layout_axis(sweep, &param_table[i]))
             put_param(definition, &param_table[i]);
-    definition_text(definition, NC_GLOBAL, "sweep", sweep->text ? sweep->text : "");
+    definition_text(definition, NC_GLOBAL, ATTRIBUTE_SWEEP, sweep->text ? sweep->text : "");
     free(measure);
     free(validate);
 }

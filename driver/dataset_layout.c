@@ -166,6 +166,11 @@ double dataset_size(const struct sweep *sweep, const struct corpus *corpus)
     return bytes;
 }
 
+const char *layout_title(const struct sweep *sweep)
+{
+    return sweep->title && sweep->title[0] ? sweep->title : PROGRAM;
+}
+
 char *layout_measure_text(const struct measure *measure)
 {
     char *text = NULL;

@@ -56,6 +56,9 @@ int layout_write_header(const struct layout *layout, const char *path);
  */
 int layout_write(const struct layout *layout, const char *path);
 
+/* The dataset's title, the program's name where the sweep has none. Borrowed. */
+const char *layout_title(const struct sweep *sweep);
+
 /* Texts of the attributes `measure` and `validate`; the caller's to free, NULL: no memory. */
 char *layout_measure_text(const struct measure *measure);
 char *layout_validate_text(const struct measure *measure);

@@ -22,6 +22,8 @@ enum { STRING_SHORT = 64, STRING_LONG = 128 }; /* characters of texts */
 
 /* Global attributes that are read back. */
 #define ATTRIBUTE_SOURCE "source"
+#define ATTRIBUTE_TITLE "title"
+#define ATTRIBUTE_SWEEP "sweep"
 #define ATTRIBUTE_FORMAT "format_version"
 #define ATTRIBUTE_DATA "data_digest"
 #define ATTRIBUTE_MEASURE "measure"

@@ -186,7 +186,7 @@ char *plane_others(const struct plane *plane, const char *left_out, char *text, 
 
 void plane_title(FILE *out, const struct view *view, const char *what)
 {
-    char *title = view_text(view, "title");
+    char *title = view_text(view, ATTRIBUTE_TITLE);
 
     fprintf(out, "%s: %s%s%s\n", view->name, what, title ? ": " : "", title ? title : "");
     free(title);

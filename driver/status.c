@@ -82,7 +82,7 @@ static int progress_init(struct progress *progress, const struct view *view, boo
 
 static void print_file(const struct view *view)
 {
-    char *title = view_text(view, "title");
+    char *title = view_text(view, ATTRIBUTE_TITLE);
 
     printf("%s: %s\n", view->name, title ? title : "");
     printf("file      whole, %" PRId64 " bytes, format %" PRId64 "\n", view->bytes, view->format);

@@ -4,9 +4,9 @@
 #include "driver/dataset.h"
 
 /* Prepended to the sweeps of these tests. */
-#define BASE_WITHOUT_STEPS                                                                                   \
-    "title: a test\ncorpus: markov\nvocabulary: 9\ncorpus_tokens: 400\ncontext: 4\nbatch: 2\n"               \
-    "measure: {every: 5}\n"
+#define BASE_UNTITLED                                                                                        \
+    "corpus: markov\nvocabulary: 9\ncorpus_tokens: 400\ncontext: 4\nbatch: 2\nmeasure: {every: 5}\n"
+#define BASE_WITHOUT_STEPS "title: a test\n" BASE_UNTITLED
 #define BASE BASE_WITHOUT_STEPS "steps: 10\n"
 
 /* A dataset in a folder of its own, and the sweep it is of. */

@@ -152,10 +152,24 @@ TEST(dataset_refuses_other_texts)
     bench_release(&bench);
 }
 
+/* The file's title, and a part of its sweep's text. */
+static void check_attributes(const struct bench *bench, const char *title, const char *part)
+{
+    struct error error;
+    struct view view;
+
+    CHECK(view_open(&view, bench->path, &error) == 0);
+    char *found = view_text(&view, "title"), *text = view_text(&view, "sweep");
+    CHECK_TEXT(found ? found : "", title);
+    CHECK(text && strstr(text, part));
+    free(found);
+    free(text);
+    view_close(&view);
+}
+
 TEST(dataset_leaves_free_what_is_free)
 {
     struct bench bench;
-    struct stat before, after;
 
     bench_init(&bench);
     if (!bench_opens(&bench, BASE "learning_rate: [0.1, 0.01]\nseed: [1, 2]\n"))
@@ -163,20 +177,50 @@ TEST(dataset_leaves_free_what_is_free)
     bench_write_run(&bench, 0, OUTCOME_DONE, 100);
     CHECK(dataset_commit(bench.dataset, &bench.error) == 0);
     bench_close(&bench);
-    CHECK(stat(bench.path, &before) == 0);
     if (!bench_opens(&bench, BASE "checkpoint_minutes: 7\nlearning_rate: [0.1, 0.01]\nseed: [1, 2]\n"
                                   "skip: [{learning_rate: 0.1}]\n"))
         return;
     static const signed char skipping[] = {OUTCOME_DONE, OUTCOME_SKIPPED, OUTCOME_PENDING, OUTCOME_PENDING};
     CHECK(memcmp(dataset_outcomes(bench.dataset), skipping, 4) == 0);
     bench_close(&bench);
-    CHECK(stat(bench.path, &after) == 0);
-    CHECK(before.st_ino == after.st_ino);
+    check_attributes(&bench, "a test", "checkpoint_minutes: 7\n");
     if (!bench_opens(&bench, BASE "learning_rate: [0.1, 0.01]\nseed: [1, 2]\n"))
         return;
     CHECK(dataset_outcomes(bench.dataset)[0] == OUTCOME_DONE);
     CHECK(dataset_outcomes(bench.dataset)[1] == OUTCOME_PENDING);
     bench_close(&bench);
+    bench_release(&bench);
+}
+
+/* Another title makes another header; the same text again leaves the file as it is. */
+TEST(dataset_takes_another_title)
+{
+    static const char titled[] = BASE_UNTITLED "steps: 10\ntitle: another\nseed: [1, 2]\n";
+    struct bench bench;
+    struct stat before, after;
+
+    bench_init(&bench);
+    if (!bench_opens(&bench, BASE "seed: [1, 2]\n"))
+        return;
+    bench_write_run(&bench, 0, OUTCOME_DONE, 100);
+    bench_write_run(&bench, 1, OUTCOME_DIVERGED, 100);
+    CHECK(dataset_commit(bench.dataset, &bench.error) == 0);
+    bench_close(&bench);
+    if (!bench_opens(&bench, titled))
+        return;
+    CHECK(dataset_outcomes(bench.dataset)[0] == OUTCOME_DONE);
+    CHECK(dataset_outcomes(bench.dataset)[1] == OUTCOME_DIVERGED);
+    CHECK(bench_count_wrong(&bench, METRIC_tensor_norm, 0) == 0);
+    CHECK(bench_count_wrong(&bench, METRIC_tensor_norm, 1) == 0);
+    CHECK_CLOSE(bench_read_value(&bench, "diverged_step", 1), 7, 0);
+    bench_close(&bench);
+    check_attributes(&bench, "another", "title: another\n");
+    CHECK(!bench_exists(&bench, "a.nc.new") && !bench_exists(&bench, "a.nc.old"));
+    CHECK(stat(bench.path, &before) == 0);
+    if (!bench_opens(&bench, titled))
+        return;
+    bench_close(&bench);
+    CHECK(stat(bench.path, &after) == 0 && before.st_ino == after.st_ino);
     bench_release(&bench);
 }
 
