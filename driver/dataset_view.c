@@ -85,6 +85,13 @@ static int column(const struct view *view, const char *name, nc_type type, size_
     return variable;
 }
 
+static void free_texts(char **text, int64_t length)
+{
+    for (int64_t i = 0; text && i < length; i++)
+        free(text[i]);
+    free(text);
+}
+
 /* All texts of a column [length], each the caller's to free with the array; NULL: not there, or no memory. */
 static char **read_texts(const struct view *view, const char *name, int64_t length)
 {
@@ -101,17 +108,8 @@ static char **read_texts(const struct view *view, const char *name, int64_t leng
     }
     if (whole)
         return text;
-    for (int64_t i = 0; text && i < length; i++)
-        free(text[i]);
-    free(text);
+    free_texts(text, length);
     return NULL;
-}
-
-static void free_texts(char **text, int64_t length)
-{
-    for (int64_t i = 0; text && i < length; i++)
-        free(text[i]);
-    free(text);
 }
 
 static int64_t word_index(const struct param *param, const char *word)
@@ -293,13 +291,8 @@ void view_close(struct view *view)
 {
     if (view->file >= 0)
         nc_close(view->file);
-    for (int64_t i = 0; i < view->axis_count; i++) {
-        struct axis *axis = &view->axis[i];
-        free_texts(axis->label, axis->length);
-        free(axis->name);
-        free(axis->param);
-        free(axis->value);
-    }
+    for (int64_t i = 0; i < view->axis_count; i++)
+        axis_release(&view->axis[i]);
     free(view->axis);
     free(view->step);
     free(view->name);

@@ -170,13 +170,6 @@ int dataset_start(struct dataset *dataset, int64_t cell, const char *host, struc
     return status == NC_NOERR ? 0 : dataset_error(dataset, status, error);
 }
 
-static int compare_steps(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 /*
  * Values `from` to `end` (exclusive) of one metric in one row, layer by layer: a part may begin and end
  * inside a layer.
@@ -216,7 +209,7 @@ int dataset_row(struct dataset *dataset, int64_t cell, int64_t step, const doubl
     int status = NC_NOERR;
 
     const int64_t *place =
-        bsearch(&step, layout->step, (size_t)layout->step_count, sizeof(step), compare_steps);
+        bsearch(&step, layout->step, (size_t)layout->step_count, sizeof(step), step_compare);
     sweep_cell(layout->sweep, cell, &run);
     if (!place || offset + count > metric_row_size(run.layers))
         return error_set(error, ERROR_ENVIRONMENT, "%s: no row at step %lld of run %lld", dataset->name,

@@ -36,13 +36,6 @@ static int read_interval(struct reader *reader, const char *key, const struct no
     return 0;
 }
 
-static int compare_steps(const void *a, const void *b)
-{
-    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
-
-    return (left > right) - (left < right);
-}
-
 static int read_steps(struct reader *reader, const struct node *node)
 {
     struct measure *measure = &reader->sweep->measure;
@@ -58,7 +51,7 @@ static int read_steps(struct reader *reader, const struct node *node)
         measure->step_count = list.count;
         for (int64_t i = 0; i < list.count; i++)
             measure->steps[i] = list.value[i].integer;
-        qsort(measure->steps, (size_t)list.count, sizeof(*measure->steps), compare_steps);
+        qsort(measure->steps, (size_t)list.count, sizeof(*measure->steps), step_compare);
     }
     list_release(&list);
     return measure->steps ? 0 : -1;

@@ -292,7 +292,7 @@ int sweep_load(struct sweep *sweep, const char *path, const char *const *setting
     return status;
 }
 
-static void release_axis(struct axis *axis)
+void axis_release(struct axis *axis)
 {
     for (int64_t i = 0; axis->label && i < axis->length; i++)
         free(axis->label[i]);
@@ -306,7 +306,7 @@ static void release_axis(struct axis *axis)
 void sweep_release(struct sweep *sweep)
 {
     for (int64_t i = 0; i < sweep->axis_count; i++)
-        release_axis(&sweep->axis[i]);
+        axis_release(&sweep->axis[i]);
     if (sweep->places)
         free(sweep->places->param);
     free(sweep->places);

@@ -24,6 +24,9 @@ struct axis {
     struct place *written; /* [param_count][length] where each value stands; NULL: a rule made them */
 };
 
+/* Frees what an axis holds. */
+void axis_release(struct axis *axis);
+
 /* A sweep file, read, checked and laid out as a grid. Plain data once loaded. */
 struct sweep {
     char *path; /* as given: the prefix of every message */

@@ -128,20 +128,13 @@ int sweep_load_corpus(const struct sweep *sweep, struct corpus *corpus, struct e
     return status;
 }
 
-static int compare_steps(const void *a, const void *b)
-{
-    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
-
-    return (left > right) - (left < right);
-}
-
 /* Sorts steps and takes out those that stand twice; returns how many are left. */
 static int64_t sort_distinct(int64_t *steps, int64_t count)
 {
     int64_t kept = 0;
 
     if (count > 0)
-        qsort(steps, (size_t)count, sizeof(*steps), compare_steps);
+        qsort(steps, (size_t)count, sizeof(*steps), step_compare);
     for (int64_t i = 0; i < count; i++)
         if (kept == 0 || steps[kept - 1] != steps[i])
             steps[kept++] = steps[i];

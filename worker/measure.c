@@ -78,6 +78,13 @@ int64_t measure_rows(const struct measure *measure, int64_t last_step, int64_t *
     }
 }
 
+int step_compare(const void *a, const void *b)
+{
+    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+
+    return (left > right) - (left < right);
+}
+
 void measure_digest(const struct measure *measure, struct digest *digest)
 {
     digest_add(digest, &measure->every, sizeof(measure->every));

@@ -36,6 +36,9 @@ bool validate_at(const struct measure *measure, int64_t step, int64_t last_step)
  */
 int64_t measure_rows(const struct measure *measure, int64_t last_step, int64_t *steps);
 
+/* Orders steps, int64_t, for qsort and bsearch. */
+int step_compare(const void *a, const void *b);
+
 void measure_digest(const struct measure *measure, struct digest *digest);
 
 #endif
