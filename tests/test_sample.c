@@ -111,8 +111,10 @@ TEST(dataset_sample)
     struct sweep sweep;
     struct error error;
 
-    if (!path)
+    if (!path) {
+        test_skip("it writes what the Python tests read, for them alone");
         return;
+    }
     const char *file = getenv("NORMSWEEP_SAMPLE_SWEEP");
     int read = file ? sweep_load(&sweep, file, NULL, 0, &error)
                     : sweep_parse(&sweep, "sample.yaml", ".", yaml, strlen(yaml), NULL, 0, &error);

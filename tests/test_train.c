@@ -29,180 +29,184 @@ static bool until(void *context, int64_t step, int64_t last_step, int64_t tokens
     return !rows->stop_at || step < rows->stop_at;
 }
 
-static struct run small_run(void)
-{
+/* A small run, and all that training it needs and gives. */
+struct trial {
     struct run run;
+    struct corpus corpus;
+    struct measure measure;
+    struct rows rows;
+    struct result result;
+};
 
-    run_init(&run);
-    run.corpus = CORPUS_MARKOV;
-    run.corpus_tokens = 5000;
-    run.vocabulary = 32;
-    run.layers = 2;
-    run.width = 16;
-    run.heads = 2;
-    run.feedforward = 24;
-    run.context = 12;
-    run.batch = 4;
-    run.steps = 40;
-    return run;
-}
-
-static void load(struct corpus *corpus)
+static void trial_init(struct trial *trial)
 {
     struct corpus_source source = {.kind = CORPUS_MARKOV, .vocabulary = 32, .tokens = 5000};
     enum corpus_fault fault;
     struct error error;
 
-    CHECK(corpus_load(corpus, &source, &fault, &error) == 0);
+    *trial = (struct trial){0};
+    run_init(&trial->run);
+    trial->run.corpus = CORPUS_MARKOV;
+    trial->run.corpus_tokens = 5000;
+    trial->run.vocabulary = 32;
+    trial->run.layers = 2;
+    trial->run.width = 16;
+    trial->run.heads = 2;
+    trial->run.feedforward = 24;
+    trial->run.context = 12;
+    trial->run.batch = 4;
+    trial->run.steps = 40;
+    measure_init(&trial->measure);
+    CHECK(corpus_load(&trial->corpus, &source, &fault, &error) == 0);
 }
 
-static double value(const struct rows *rows, int64_t row, enum metric metric, int64_t layers)
+/* Trains the run from its beginning; the rows of an earlier time are forgotten. */
+static void trial_train(struct trial *trial)
 {
-    return rows->values[row][metric_offset(metric, layers)];
+    struct observer observer = {&trial->rows, keep_row, until, NULL};
+
+    trial->rows.count = 0;
+    train(&trial->run, &trial->corpus, &trial->measure, &observer, &trial->result);
+}
+
+static void trial_release(struct trial *trial)
+{
+    measure_release(&trial->measure);
+    corpus_release(&trial->corpus);
+}
+
+static double value(const struct trial *trial, int64_t row, enum metric metric)
+{
+    return trial->rows.values[row][metric_offset(metric, trial->run.layers)];
+}
+
+static double outcome_value(const struct trial *trial, enum metric metric)
+{
+    return trial->result.values[metric_offset(metric, trial->run.layers)];
 }
 
 TEST(train_measures_and_repeats)
 {
-    struct run run = small_run();
-    struct corpus corpus;
-    struct measure measure;
-    static struct rows rows, again;
-    struct observer observer = {&rows, keep_row, until, NULL}, second = {&again, keep_row, until, NULL};
-    struct result result, repeated;
+    static struct trial trial, again;
 
-    load(&corpus);
-    measure_init(&measure);
-    measure.every = 10;
-    rows.count = again.count = 0;
-    train(&run, &corpus, &measure, &observer, &result);
-    CHECK(result.outcome == OUTCOME_DONE && result.last_step == 40 && result.diverged_step == -1);
-    CHECK(rows.count == 5 && rows.steps[0] == 0 && rows.steps[4] == 40);
-    double first = value(&rows, 0, METRIC_param_norm, 2), last = value(&rows, 4, METRIC_param_norm, 2);
-    CHECK_CLOSE(result.values[metric_offset(METRIC_norm_growth, 2)], last / first, 1e-15);
-    CHECK(isnan(value(&rows, 0, METRIC_direction_cosine, 2)));
-    CHECK(isnan(value(&rows, 4, METRIC_step_size, 2)));
-    CHECK(isfinite(value(&rows, 4, METRIC_valid_loss, 2)) && isnan(value(&rows, 2, METRIC_valid_loss, 2)));
+    trial_init(&trial);
+    trial.measure.every = 10;
+    trial_train(&trial);
+    CHECK(trial.result.outcome == OUTCOME_DONE && trial.result.last_step == 40 &&
+          trial.result.diverged_step == -1);
+    CHECK(trial.rows.count == 5 && trial.rows.steps[0] == 0 && trial.rows.steps[4] == 40);
+    double first = value(&trial, 0, METRIC_param_norm), last = value(&trial, 4, METRIC_param_norm);
+    CHECK_CLOSE(outcome_value(&trial, METRIC_norm_growth), last / first, 1e-15);
+    CHECK(isnan(value(&trial, 0, METRIC_direction_cosine)));
+    CHECK(isnan(value(&trial, 4, METRIC_step_size)));
+    CHECK(isfinite(value(&trial, 4, METRIC_valid_loss)) && isnan(value(&trial, 2, METRIC_valid_loss)));
     for (int64_t row = 0; row < 4; row++)
-        CHECK_CLOSE(value(&rows, row, METRIC_balance_error, 2), 0, 1e-14);
-    CHECK(value(&rows, 4, METRIC_train_loss, 2) < value(&rows, 0, METRIC_train_loss, 2));
+        CHECK_CLOSE(value(&trial, row, METRIC_balance_error), 0, 1e-14);
+    CHECK(value(&trial, 4, METRIC_train_loss) < value(&trial, 0, METRIC_train_loss));
 
-    train(&run, &corpus, &measure, &second, &repeated);
-    CHECK(memcmp(&rows, &again, sizeof(rows)) == 0);
-    CHECK(memcmp(result.values, repeated.values, sizeof(result.values)) == 0);
-    measure_release(&measure);
-    corpus_release(&corpus);
+    trial_init(&again);
+    again.measure.every = 10;
+    trial_train(&again);
+    CHECK(memcmp(&trial.rows, &again.rows, sizeof(again.rows)) == 0);
+    CHECK(memcmp(trial.result.values, again.result.values, sizeof(again.result.values)) == 0);
+    trial_release(&again);
+    trial_release(&trial);
 }
 
 TEST(train_divergence_is_a_result)
 {
-    struct run run = small_run();
-    struct corpus corpus;
-    struct measure measure;
-    struct result result;
+    static struct trial trial;
 
-    load(&corpus);
-    measure_init(&measure);
-    run.optimiser = OPTIMISER_SGD;
-    run.learning_rate = 1e30;
-    train(&run, &corpus, &measure, NULL, &result);
-    CHECK(result.outcome == OUTCOME_DIVERGED);
-    CHECK(result.diverged_step > 0 && result.diverged_step < 5 && result.last_step == result.diverged_step);
-    corpus_release(&corpus);
+    trial_init(&trial);
+    trial.run.optimiser = OPTIMISER_SGD;
+    trial.run.learning_rate = 1e30;
+    trial_train(&trial);
+    CHECK(trial.result.outcome == OUTCOME_DIVERGED);
+    CHECK(trial.result.diverged_step > 0 && trial.result.diverged_step < 5);
+    CHECK(trial.result.last_step == trial.result.diverged_step);
+    trial_release(&trial);
 }
 
 /* Weights that square to infinity are seen by their norm, before any loss. */
 TEST(train_diverges_by_the_norm)
 {
-    struct run run = small_run();
-    struct corpus corpus;
-    struct measure measure;
-    static struct rows rows;
-    struct observer observer = {&rows, keep_row, until, NULL};
-    struct result result;
+    static struct trial trial;
 
-    load(&corpus);
-    measure_init(&measure);
-    measure.every = 1;
-    run.learning_rate = 1e200;
-    train(&run, &corpus, &measure, &observer, &result);
-    CHECK(result.outcome == OUTCOME_DIVERGED && result.diverged_step == 1);
-    CHECK(rows.count == 2 && rows.steps[1] == 1);
-    CHECK(!isfinite(value(&rows, 1, METRIC_total_norm, 2)) && isnan(value(&rows, 1, METRIC_train_loss, 2)));
-    CHECK(isnan(result.values[metric_offset(METRIC_norm_growth, 2)]));
-    corpus_release(&corpus);
+    trial_init(&trial);
+    trial.measure.every = 1;
+    trial.run.learning_rate = 1e200;
+    trial_train(&trial);
+    CHECK(trial.result.outcome == OUTCOME_DIVERGED && trial.result.diverged_step == 1);
+    CHECK(trial.rows.count == 2 && trial.rows.steps[1] == 1);
+    CHECK(!isfinite(value(&trial, 1, METRIC_total_norm)) && isnan(value(&trial, 1, METRIC_train_loss)));
+    CHECK(isnan(outcome_value(&trial, METRIC_norm_growth)));
+    trial_release(&trial);
 }
 
 TEST(train_fails_with_a_reason)
 {
-    struct run run = small_run();
-    struct corpus corpus;
-    struct measure measure;
-    struct result result;
+    static struct trial trial;
 
-    load(&corpus);
-    measure_init(&measure);
-    run.batch = 5000;
-    train(&run, &corpus, &measure, NULL, &result);
-    CHECK(result.outcome == OUTCOME_FAILED);
-    CHECK_TEXT(result.reason, "the training text has fewer sequences than one batch");
-    run.batch = 4;
-    run.width = 1 << 21;
-    train(&run, &corpus, &measure, NULL, &result);
-    CHECK(result.outcome == OUTCOME_FAILED && strncmp(result.reason, "no memory: the run needs ", 25) == 0);
-    corpus_release(&corpus);
+    trial_init(&trial);
+    trial.run.batch = 5000;
+    trial_train(&trial);
+    CHECK(trial.result.outcome == OUTCOME_FAILED);
+    CHECK_TEXT(trial.result.reason, "the training text has fewer sequences than one batch");
+    trial.run.batch = 4;
+    trial.run.width = 1 << 21;
+    trial_train(&trial);
+    CHECK(trial.result.outcome == OUTCOME_FAILED);
+    CHECK(strncmp(trial.result.reason, "no memory: the run needs ", 25) == 0);
+    trial_release(&trial);
 }
 
 TEST(train_hides_what_is_not_asked_for)
 {
-    struct run run = small_run();
-    struct corpus corpus;
-    struct measure measure;
-    static struct rows rows;
-    struct observer observer = {&rows, keep_row, until, NULL};
-    struct result result;
+    static struct trial trial;
 
-    load(&corpus);
-    measure_init(&measure);
-    measure.group[GROUP_NORMS] = false;
-    train(&run, &corpus, &measure, &observer, &result);
-    CHECK(isnan(value(&rows, 0, METRIC_param_norm, 2)) && isnan(value(&rows, 0, METRIC_tensor_norm, 2)));
-    CHECK(isfinite(value(&rows, 0, METRIC_alignment, 2)) && isfinite(value(&rows, 0, METRIC_train_loss, 2)));
-    CHECK(isfinite(result.values[metric_offset(METRIC_norm_growth, 2)]));
-    CHECK(isnan(result.values[metric_offset(METRIC_growth_exponent, 2)]));
-    corpus_release(&corpus);
+    trial_init(&trial);
+    trial.measure.group[GROUP_NORMS] = false;
+    trial_train(&trial);
+    CHECK(isnan(value(&trial, 0, METRIC_param_norm)) && isnan(value(&trial, 0, METRIC_tensor_norm)));
+    CHECK(isfinite(value(&trial, 0, METRIC_alignment)) && isfinite(value(&trial, 0, METRIC_train_loss)));
+    CHECK(isfinite(outcome_value(&trial, METRIC_norm_growth)));
+    CHECK(isnan(outcome_value(&trial, METRIC_growth_exponent)));
+    trial_release(&trial);
 }
 
 /* A validation text without one whole window is none: the run goes on without it. */
 TEST(train_without_validation)
 {
-    struct run run = small_run();
-    struct corpus corpus;
-    struct measure measure;
-    struct result result;
+    static struct trial trial;
 
-    load(&corpus);
-    corpus.valid.token_count = 5;
-    measure_init(&measure);
-    train(&run, &corpus, &measure, NULL, &result);
-    CHECK(result.outcome == OUTCOME_DONE && result.validated == 0);
-    CHECK(isnan(result.values[metric_offset(METRIC_final_valid_loss, 2)]));
-    corpus_release(&corpus);
+    trial_init(&trial);
+    trial.corpus.valid.token_count = 5;
+    trial_train(&trial);
+    CHECK(trial.result.outcome == OUTCOME_DONE && trial.result.validated == 0);
+    CHECK(isnan(outcome_value(&trial, METRIC_final_valid_loss)));
+    trial_release(&trial);
 }
 
 TEST(train_stops_when_told)
 {
-    struct run run = small_run();
-    struct corpus corpus;
-    struct measure measure;
-    struct result result;
-    static struct rows rows = {.stop_at = 7};
-    struct observer observer = {&rows, keep_row, until, NULL};
+    static struct trial trial;
 
-    load(&corpus);
-    measure_init(&measure);
-    train(&run, &corpus, &measure, &observer, &result);
-    CHECK(result.outcome == OUTCOME_PENDING && result.last_step == 7);
-    corpus_release(&corpus);
+    trial_init(&trial);
+    trial.rows.stop_at = 7;
+    trial_train(&trial);
+    CHECK(trial.result.outcome == OUTCOME_PENDING && trial.result.last_step == 7);
+    trial_release(&trial);
+}
+
+/* Nobody has to look on. */
+TEST(train_without_an_observer)
+{
+    static struct trial trial;
+
+    trial_init(&trial);
+    train(&trial.run, &trial.corpus, &trial.measure, NULL, &trial.result);
+    CHECK(trial.result.outcome == OUTCOME_DONE && trial.result.last_step == 40);
+    trial_release(&trial);
 }
 
 TEST(measure_rows_are_what_is_asked)
