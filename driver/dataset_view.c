@@ -1,6 +1,7 @@
 #include "driver/view.h"
 
 #include "driver/dataset_layout.h"
+#include "driver/label.h"
 
 #include <netcdf.h>
 
@@ -304,7 +305,7 @@ char *view_label(const struct axis *axis, int64_t index, char *text, size_t size
     if (!axis->label)
         return param_format(axis->param[0], axis->value[index], text, size);
     snprintf(text, size, "%s", axis->label[index]);
-    return text;
+    return label_cut(text);
 }
 
 bool view_param(const struct view *view, const struct param *param, union param_value *value)

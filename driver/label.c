@@ -6,11 +6,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+char *label_cut(char *text)
+{
+    size_t length = strlen(text), first = length;
+
+    while (first > 0 && ((unsigned char)text[first - 1] & 0xc0) == 0x80)
+        first--;
+    if (first == 0)
+        return text;
+    unsigned char lead = (unsigned char)text[--first];
+    size_t whole = lead < 0xc0 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    if (first + whole > length)
+        text[first] = '\0';
+    return text;
+}
+
 char *label_cell(const struct sweep *sweep, int64_t cell, char text[LABEL_SIZE])
 {
     int64_t *index = malloc((size_t)(sweep->axis_count + 1) * sizeof(*index));
     size_t length = 0;
-    char value[64];
+    char value[LABEL_SIZE];
 
     snprintf(text, LABEL_SIZE, "%s", sweep->axis_count ? "" : "the run");
     if (!index)
@@ -23,5 +38,5 @@ char *label_cell(const struct sweep *sweep, int64_t cell, char text[LABEL_SIZE])
         length += written > 0 ? (size_t)written : 0;
     }
     free(index);
-    return text;
+    return label_cut(text);
 }

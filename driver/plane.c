@@ -1,6 +1,7 @@
 #include "driver/plane.h"
 
 #include "driver/dataset_tables.h"
+#include "driver/label.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,6 +94,7 @@ static void label_place(const struct view *view, const char *dimension, int64_t 
     else
         snprintf(text, sizeof(text), "%lld", (long long)index);
     snprintf(label, PLOT_LABEL, "%.*s", PLOT_LABEL - 1, text);
+    label_cut(label);
 }
 
 static void label_side(const struct side *side, const struct view *view, const struct ranked *ranked)

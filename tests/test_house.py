@@ -27,9 +27,9 @@ def test_every_sweep_is_valid(path, normsweep, tmp_path):
 def test_phase_is_the_papers_grid(normsweep, tmp_path):
     text = tmp_path / "text.txt"
     text.write_text(TEXT)
-    plan = normsweep("check", PROJECT / "sweeps" / "phase.yaml", "--set", f"train_text={text}", "--set",
-                     f"valid_text={text}").stdout
-    assert "400" in plan
+    sweep = PROJECT / "sweeps" / "phase.yaml"
+    checked = normsweep("check", sweep, "--set", f"train_text={text}", "--set", f"valid_text={text}").stdout
+    assert checked == f"{sweep}: valid: 20 learning_rate x 20 weight_decay, 400 cells\n"
 
 
 def test_man_page_names_every_command(normsweep):

@@ -1,0 +1,48 @@
+/* Labels for people: cut where they are long, between characters. */
+#include "driver/label.h"
+#include "tests/test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+TEST(label_is_cut_between_characters)
+{
+    static const char *const texts[][2] = {
+        {"", ""},
+        {"plain", "plain"},
+        {"gr\xc3\xb6", "gr\xc3\xb6"},
+        {"gr\xc3", "gr"},
+        {"\xe2\x82\xac", "\xe2\x82\xac"},
+        {"a\xe2\x82", "a"},
+        {"\xf0\x9f\xa6", ""},
+        {"\xf0\x9f\xa6\x9e", "\xf0\x9f\xa6\x9e"},
+    };
+
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+        char text[16];
+        snprintf(text, sizeof(text), "%s", texts[i][0]);
+        CHECK_TEXT(label_cut(text), texts[i][1]);
+    }
+}
+
+TEST(label_of_a_cell_is_whole_characters)
+{
+    char yaml[1024], label[LABEL_SIZE], name[256] = "";
+    struct sweep sweep;
+    struct error error;
+
+    for (int i = 0; i < 120; i++)
+        strcat(name, "\xc3\xb6");
+    for (int lead = 0; lead < 2; lead++) { /* one of the two ends inside a character */
+        snprintf(yaml, sizeof(yaml), "corpus: markov\nsteps: 10\ntogether: {model: {%.*s%s: {width: 64}}}\n",
+            lead, "x", name);
+        if (sweep_parse(&sweep, "a.yaml", "", yaml, strlen(yaml), NULL, 0, &error) != 0) {
+            test_fail(__FILE__, __LINE__, "%s", error.text);
+            return;
+        }
+        label_cell(&sweep, 0, label);
+        size_t begin = strlen("model=") + (size_t)lead, length = strlen(label);
+        CHECK(length >= LABEL_SIZE - 2 && (length - begin) % 2 == 0);
+        sweep_release(&sweep);
+    }
+}
