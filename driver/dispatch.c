@@ -216,6 +216,13 @@ static bool take(struct dispatch *d)
 
 /* ---- watching ---- */
 
+static void say_lost(const struct dispatch *d, int worker)
+{
+    progress_clear(d->job->progress);
+    fprintf(stderr, "%s: worker %d on %s was lost; what it trained starts anew; %d of %d workers are left\n",
+        d->job->sweep->output, worker + 1, d->peer[worker].hello.host, d->workers - d->deaths, d->workers);
+}
+
 /* A worker on this machine whose process is gone, or any that never came. Others would have to be silent
  * first. */
 static bool is_dead(const struct dispatch *d, const struct peer *peer)
@@ -233,6 +240,7 @@ static void look_for_dead(struct dispatch *d)
             continue;
         peer->dead = true;
         d->deaths++;
+        say_lost(d, i);
         tell(d, (struct event){.kind = EVENT_LOST, .worker = i});
     }
 }
