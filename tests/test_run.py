@@ -3,6 +3,7 @@
 import os
 import pathlib
 import pty
+import re
 import signal
 import subprocess
 import time
@@ -33,6 +34,8 @@ RUNS = 12
 # Four runs that take a second or more in all, for what needs time.
 LONG = ["--set", "steps=4000", "--set", "measure={every: 1000}", "--set", "learning_rate=0.1"]
 LONG_RUNS = 4
+# Runs that end on no machine.
+ENDLESS = ["--set", "steps=100000000", "--set", "measure={every: 1000000}", "--set", "learning_rate=0.1"]
 # What differs from start to start.
 CLOCK = {"seconds", "tokens_per_second", "attempts", "host", "session"}
 
@@ -68,6 +71,28 @@ def processes(path):
             except OSError:
                 pass
     return found
+
+
+def said(err):
+    """What stderr holds but the plain lines of progress that a long sweep writes."""
+    return "".join(line for line in err.splitlines(True) if not re.match(r"\d+/\d+ done, ", line))
+
+
+def outcomes(path):
+    try:
+        with xr.open_dataset(path) as dataset:
+            return dataset.outcome.values.ravel()
+    except OSError:  # not there yet
+        return np.array([])
+
+
+def rank(pid):
+    """The number among the ranks; -1: it is none."""
+    try:
+        found = re.search(rb"\0PMIX_RANK=(\d+)", pathlib.Path(f"/proc/{pid}/environ").read_bytes())
+    except OSError:
+        return -1
+    return int(found[1]) if found else -1
 
 
 def wait_until(condition, what, timeout=60):
@@ -155,79 +180,129 @@ def test_fresh_begins_anew(normsweep, sweep, tmp_path):
 
 
 @pytest.mark.parametrize("jobs, number", [("0", signal.SIGINT), ("2", signal.SIGINT), ("2", signal.SIGTERM)])
-def test_stopped_and_carried_on(normsweep, sweep, tmp_path, jobs, number):
-    with Start(sweep, "-j", jobs, *LONG) as start:
-        if jobs == "0":
-            wait_until(lambda: (tmp_path / "sweep.nc").exists() and start.lease.exists(), "it begins")
-            time.sleep(0.3)
-        else:
+def test_stopped(sweep, tmp_path, jobs, number):
+    with Start(sweep, "-j", jobs, *ENDLESS) as start:
+        if jobs != "0":
             start.wait_ready()
-            time.sleep(0.2)
+        wait_until(lambda: (outcomes(tmp_path / "sweep.nc") == 1).any(), "a run trains")
         start.process.send_signal(number)
         out, err = start.ended(75)
-        assert "the same command carries on" in out and err == ""
+        assert "the same command carries on" in out and said(err) == ""
     assert not list(tmp_path.glob("*.lease*")) and not processes(sweep)
-    with xr.open_dataset(tmp_path / "sweep.nc") as dataset:
-        assert (dataset.outcome == 0).any() and not (dataset.outcome == 1).any()
-    normsweep("run", sweep, "-j", "2", *LONG)
-    normsweep("run", sweep, "-j", "0", *LONG, "-o", "whole.nc")
+    assert (outcomes(tmp_path / "sweep.nc") == 0).all()
+
+
+@pytest.mark.parametrize("jobs", ["0", "2"])
+def test_carried_on(normsweep, sweep, tmp_path, jobs):
+    status, steps = 0, 4000
+    while status == 0:  # twice as long wherever the sweep has ended before it could be stopped
+        arguments = [*LONG, "--set", f"steps={steps}"]
+        with Start(sweep, "-j", jobs, *arguments, "--fresh") as start:
+            wait_until(lambda: (outcomes(tmp_path / "sweep.nc") >= 2).any() or start.process.poll() is not None,
+                       "a run has ended")
+            start.process.send_signal(signal.SIGINT)
+            start.process.communicate(timeout=60)
+            status, steps = start.process.returncode, 2 * steps
+    assert status == 75
+    left = outcomes(tmp_path / "sweep.nc")
+    assert (left == 0).any() and (left >= 2).any() and not (left == 1).any()
+    normsweep("run", sweep, "-j", "2", *arguments)
+    normsweep("run", sweep, "-j", "0", *arguments, "-o", "whole.nc")
     assert_equal(tmp_path / "sweep.nc", tmp_path / "whole.nc")
 
 
 def test_early_signal_waits_for_the_ranks(sweep, tmp_path):
-    with Start(sweep, "-j", "2", *LONG) as start:
+    with Start(sweep, "-j", "2", *ENDLESS) as start:
         wait_until(start.lease.exists, "the lease is taken")
         start.process.send_signal(signal.SIGINT)
         out, err = start.ended(75)
-        assert err == "" and "stopped" in out
+        assert said(err) == "" and "stopped" in out
     assert not processes(sweep)
 
 
 def test_second_interrupt_ends_at_once(sweep, tmp_path):
-    with Start(sweep, "-j", "2", "--set", "steps=100000") as start:
+    folder = tmp_path / "t"
+    folder.mkdir()
+    with Start(sweep, "-j", "2", *ENDLESS, env={**os.environ, "TMPDIR": folder}) as start:
         start.wait_ready()
-        start.process.send_signal(signal.SIGINT)
-        start.process.send_signal(signal.SIGINT)
-        time.sleep(0.01)
-        start.process.send_signal(signal.SIGINT)
-        start.ended(130, timeout=20)
+        for pid in processes(sweep):
+            if rank(pid) > 0:
+                os.kill(pid, signal.SIGSTOP)  # so that the first does not end the sweep
+        while start.process.poll() is None:  # those that come close together are one
+            start.process.send_signal(signal.SIGINT)
+            time.sleep(0.1)
+        start.ended(130)
     wait_until(lambda: not processes(sweep), "no rank is left", timeout=10)
+    assert not list(folder.glob("ompi.*"))
 
 
 def test_output_in_use(normsweep, sweep, tmp_path):
-    with Start(sweep, "-j", "1", *LONG) as start:
+    with Start(sweep, "-j", "1", *ENDLESS) as start:
         wait_until(start.lease.exists, "the lease is taken")
         for jobs in ["0", "1"]:
-            refused = normsweep("run", sweep, "-j", jobs, *LONG, status=3)
+            refused = normsweep("run", sweep, "-j", jobs, *ENDLESS, status=3)
             assert refused.stderr.startswith("sweep.nc: in use by process ") and refused.stderr.count("\n") == 1
         assert start.process.poll() is None
 
 
 def test_killed_worker_costs_only_its_run(normsweep, sweep, tmp_path):
-    with Start(sweep, "-j", "2", *LONG) as start:
-        start.wait_ready()
-        time.sleep(0.2)
-        ranks = [pid for pid in processes(sweep) if b"mpirun" not in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()]
-        os.kill(max(ranks), signal.SIGKILL)
-        out, err = start.ended(0)
-        assert f"{LONG_RUNS} runs: " in out and err == ""
-    normsweep("run", sweep, "-j", "0", *LONG, "-o", "whole.nc")
+    steps, attempts = 4000, np.array([1])
+    while attempts.max() == 1:  # twice as long wherever the sweep has ended before
+        arguments = [*LONG, "--set", f"steps={steps}"]
+        with Start(sweep, "-j", "2", *arguments, "--fresh") as start:
+            wait_until(lambda: (outcomes(tmp_path / "sweep.nc") == 1).any() or start.process.poll() is not None,
+                       "a run trains")
+            for pid in processes(sweep):
+                if rank(pid) == 1:
+                    os.kill(pid, signal.SIGKILL)
+            out, err = start.ended(0)
+            assert f"{LONG_RUNS} runs: " in out
+        with xr.open_dataset(tmp_path / "sweep.nc") as dataset:
+            attempts, steps = dataset.attempts.values, 2 * steps
+    assert attempts.sum() <= LONG_RUNS + 1
+    assert "worker 1 on " in said(err) and "1 of 2 workers are left" in said(err)
+    normsweep("run", sweep, "-j", "0", *arguments, "-o", "whole.nc")
     assert_equal(tmp_path / "sweep.nc", tmp_path / "whole.nc")
     assert not processes(sweep)
 
 
 def test_killed_launcher_takes_all_with_it(normsweep, sweep, tmp_path):
-    with Start(sweep, "-j", "2", *LONG) as start:
+    with Start(sweep, "-j", "2", *ENDLESS) as start:
         start.wait_ready()
         start.process.kill()
         start.ended(-signal.SIGKILL)
         wait_until(lambda: not processes(sweep), "no rank is left", timeout=20)
-    done = normsweep("run", sweep, "-j", "0", *LONG)  # the lease of the dead is free at once
+    done = normsweep("run", sweep, "-j", "0", *LONG, "--fresh")  # the lease of the dead is free at once
     assert f"{LONG_RUNS} runs: " in done.stdout
 
 
+def test_lost_lease_is_told_once(sweep, tmp_path):
+    with Start(sweep, "-j", "1", *ENDLESS) as start:
+        start.wait_ready()
+        start.lease.unlink()
+        out, err = start.ended(3)
+        assert said(err).count("\n") == 1 and "the lease was lost" in err
+
+
+@pytest.mark.parametrize("closed", ["0", "1", "2"])
+def test_closed_streams(normsweep, sweep, tmp_path, closed):
+    from conftest import run
+    run("sh", "-c", f'exec "$0" run "$1" -j 0 {closed}>&-', NORMSWEEP, sweep, cwd=tmp_path)
+    normsweep("run", sweep, "-j", "0", "-o", "whole.nc")
+    assert_equal(tmp_path / "sweep.nc", tmp_path / "whole.nc")
+
+
+def test_many_arguments(normsweep, sweep):
+    normsweep("run", sweep, "-j", "1", *(["--set", "learning_rate=0.1"] * 40))
+
+
+def test_name_with_a_newline(normsweep, sweep):
+    refused = normsweep("run", sweep, "-j", "0", "-o", "a\nb/c.nc", status=2)
+    assert refused.stderr == "a?b/c.nc: No such file or directory\n"
+
+
 def test_readable_while_it_runs(sweep, tmp_path):
-    with Start(sweep, "-j", "2", "--set", "steps=20000", "--set", "measure={every: 100}") as start:
+    with Start(sweep, "-j", "2", "--set", "steps=100000", "--set", "measure={every: 100}") as start:
         start.wait_ready()
 
         def rows():
@@ -250,7 +325,7 @@ def test_root_without_the_variables(normsweep, sweep, tmp_path):
 def test_without_mpirun(normsweep, sweep, tmp_path):
     refused = normsweep("run", sweep, status=3, env={**os.environ, "PATH": "/nowhere"})
     assert refused.stderr == "mpirun: not found; -j 0 trains without MPI\n"
-    assert not list(tmp_path.glob("*.lease*"))
+    assert os.listdir(tmp_path) == ["sweep.yaml"]
 
 
 @pytest.mark.parametrize("jobs", ["0", "2"])
@@ -275,6 +350,12 @@ def test_joins_a_foreign_mpirun(normsweep, sweep, tmp_path):
     assert f"{RUNS} runs: " in done.stdout
     run("mpirun", "-n", "1", NORMSWEEP, "run", sweep, "-o", "alone.nc", cwd=tmp_path)
     assert_equal(tmp_path / "sweep.nc", tmp_path / "alone.nc")
+    before = (tmp_path / "sweep.nc").read_bytes()
+    done = run("mpirun", "--oversubscribe", "-n", "3", NORMSWEEP, "run", sweep, "-j", "0", cwd=tmp_path)
+    assert "nothing left to do" in done.stdout
+    assert (tmp_path / "sweep.nc").read_bytes() == before
+    refused = run("mpirun", "--oversubscribe", "-n", "3", NORMSWEEP, "run", sweep, "-j", "x", cwd=tmp_path, status=2)
+    assert refused.stderr.count("-j") == 1
 
 
 def test_final_weights(normsweep, sweep, tmp_path):
@@ -311,20 +392,23 @@ def test_own_choice_of_blas_kernel_is_respected(normsweep, sweep, tmp_path):
 
 def test_live_block_on_a_terminal(sweep, tmp_path):
     master, slave = pty.openpty()
-    process = subprocess.Popen([NORMSWEEP, "run", sweep, "-j", "2", *LONG], cwd=tmp_path, stdin=subprocess.DEVNULL,
-                               stdout=subprocess.DEVNULL, stderr=slave, env={**os.environ, "TERM": "xterm"})
+    process = subprocess.Popen([NORMSWEEP, "run", sweep, "-j", "4", *ENDLESS], cwd=tmp_path, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL, stderr=slave,
+                               env={**os.environ, "TERM": "xterm"})
     os.close(slave)
-    seen = b""
+    seen, wanted, end = b"", [b"seed=2", b"weight_decay=3", b"/100000000", b"tokens/s"], time.monotonic() + 60
     try:
         while chunk := read(master):
             seen += chunk
-        assert process.wait(timeout=60) == 0
+            assert time.monotonic() < end, seen
+            if wanted and all(text in seen for text in wanted):
+                process.send_signal(signal.SIGINT)
+                wanted = []
+        assert process.wait(timeout=60) == 75
     finally:
         process.kill()
         process.wait()
         os.close(master)
-    assert b"seed=2" in seen and b"weight_decay=3" in seen and b"/4000" in seen
-    assert b"tokens/s" in seen
     assert seen.endswith(b"\x1b[J")
 
 
