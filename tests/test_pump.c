@@ -44,3 +44,12 @@ TEST(pump_keeps_back_what_mpirun_says)
 
     CHECK_TEXT(pumped(said, true, "-- the end\n"), "a.nc: No space left on device\n-- the end\n");
 }
+
+TEST(pump_ends_a_block_that_has_no_end)
+{
+    char said[1024] = "--------------------------------------------------------\n", *end = strchr(said, '\0');
+
+    for (int i = 0; i < PUMP_BLOCK_LINES; i++)
+        end = stpcpy(end, "noise\n");
+    CHECK_TEXT(pumped(said, true, "a.nc: No space left on device\n"), "a.nc: No space left on device\n");
+}
