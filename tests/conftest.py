@@ -5,6 +5,7 @@ NORMSWEEP_BUILD names the folder of the programs to test (build/ by default, bui
 
 import os
 import pathlib
+import signal
 import subprocess
 
 import pytest
@@ -12,6 +13,10 @@ import pytest
 PROJECT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("NORMSWEEP_BUILD", PROJECT / "build"))
 NORMSWEEP = BUILD / "normsweep"
+
+# A shell without job control starts its background jobs with these ignored, and so would every program here.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 if hasattr(os, "geteuid") and os.geteuid() == 0:
     os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT", "1")
