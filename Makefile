@@ -33,18 +33,19 @@ LIBS = $(filter-out -I% -D%,$(PACKAGES)) -lm -lpthread
 # The release variant lies in build/ itself, the others beside it.
 BUILD = build$(filter-out /release,/$(VARIANT))
 SOURCES = $(wildcard model/*.c worker/*.c driver/*.c)
-LIBRARY = $(filter-out driver/main.c model/kernels.c,$(SOURCES)) $(if $(findstring -fsanitize,$(variant)),tests/leaks.c)
+LIBRARY = $(filter-out driver/main.c $(KERNEL_SOURCES),$(SOURCES)) $(if $(findstring -fsanitize,$(variant)),tests/leaks.c)
 TESTS = $(wildcard tests/test_*.c)
 
 # clang warns of a loop that it does not vectorise; it is right all the same.
 KERNEL_FLAGS = -ffp-contract=fast -Wno-pass-failed
 
-# model/kernels.c is built once for each vector level; the program picks one when it starts.
+# model/kernels*.c are built once for each vector level; the program picks one when it starts.
+KERNEL_SOURCES = $(wildcard model/kernels*.c)
 levels = baseline $(if $(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null)),avx2 avx512)
 baseline =
 avx2 = -mavx2 -mfma
 avx512 = -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mprefer-vector-width=512
-KERNELS = $(levels:%=model/kernels-%)
+KERNELS = $(foreach level,$(levels),$(KERNEL_SOURCES:%.c=%-$(level)))
 
 objects = $(patsubst %.c,$(BUILD)/$(1)/%.o,$(2)) $(KERNELS:%=$(BUILD)/$(1)/%.o)
 programs = normsweep normsweep-double tests-float tests-double replay-float replay-double
@@ -72,11 +73,14 @@ define scalar_rules
 $$(BUILD)/$(1)/%.o: %.c $$(BUILD)/flags
 	@mkdir -p $$(@D)
 	$$(call say,CC)$$(COMPILE) $$($(1)) -MMD -MP -c $$< -o $$@
-$$(BUILD)/$(1)/model/kernels-%.o: model/kernels.c $$(BUILD)/flags
-	@mkdir -p $$(@D)
-	$$(call say,CC)$$(COMPILE) $$(KERNEL_FLAGS) $$($(1)) $$($$*) -DKERNELS_LEVEL=$$* -MMD -MP -c $$< -o $$@
 endef
-$(foreach scalar,float double,$(eval $(call scalar_rules,$(scalar))))
+define level_rules
+$$(BUILD)/$(1)/model/%-$(2).o: model/%.c $$(BUILD)/flags
+	@mkdir -p $$(@D)
+	$$(call say,CC)$$(COMPILE) $$(KERNEL_FLAGS) $$($(1)) $$($(2)) -DKERNELS_LEVEL=$(2) -MMD -MP -c $$< -o $$@
+endef
+$(foreach scalar,float double,$(eval $(call scalar_rules,$(scalar))) \
+	$(foreach level,$(levels),$(eval $(call level_rules,$(scalar),$(level)))))
 -include $(wildcard $(BUILD)/*/*/*.d)
 
 # What the program says of itself. A checkout's commit, with a + when files differ from it; none in a tarball.
