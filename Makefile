@@ -20,20 +20,24 @@ PACKAGES = $(CBLAS) $(NETCDF) $(YAML)
 
 # Flags. WERROR=1 makes warnings errors, as `make lint` does; no -ffast-math: it breaks isfinite.
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla $(if $(WERROR),-Werror)
-NUMERICS = -fopenmp-simd -fno-math-errno -fno-trapping-math
+NUMERICS = $(OPENMP) -fno-math-errno -fno-trapping-math
+# Threads of a run are OpenMP's. clang comes without its library as often as not: OPENMP=-fopenmp where it is there.
+OPENMP ?= $(if $(findstring clang,$(COMPILER)),-fopenmp-simd,-fopenmp)
+COMPILER := $(shell $(CC) --version 2>/dev/null | head -n 1)
 release = -O3 -g
 debug = -Og -g3
 san = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 fuzz = $(san) -fsanitize=fuzzer-no-link
 variant := $(or $($(VARIANT)),$(error VARIANT=$(VARIANT): release, debug or san))
 COMPILE = $(CC) -std=c11 -D_GNU_SOURCE $(variant) $(NUMERICS) $(WARNINGS) -I. $(filter -I% -D%,$(PACKAGES)) $(CFLAGS)
-LINK = $(CC) $(variant) $(LDFLAGS)
+LINK = $(CC) $(variant) $(OPENMP) $(LDFLAGS)
 LIBS = $(filter-out -I% -D%,$(PACKAGES)) -lm -lpthread
 
 # The release variant lies in build/ itself, the others beside it.
 BUILD = build$(filter-out /release,/$(VARIANT))
 SOURCES = $(wildcard model/*.c worker/*.c driver/*.c)
-LIBRARY = $(filter-out driver/main.c $(KERNEL_SOURCES),$(SOURCES)) $(if $(findstring -fsanitize,$(variant)),tests/leaks.c)
+LIBRARY = $(filter-out driver/main.c $(KERNEL_SOURCES),$(SOURCES)) $(leaks)
+leaks = $(if $(findstring -fsanitize,$(variant)),tests/leaks.c)
 TESTS = $(wildcard tests/test_*.c)
 
 # clang warns of a loop that it does not vectorise; it is right all the same.
@@ -85,7 +89,6 @@ $(foreach scalar,float double,$(eval $(call scalar_rules,$(scalar))) \
 
 # What the program says of itself. A checkout's commit, with a + when files differ from it; none in a tarball.
 COMMIT := $(shell test -e .git && git describe --always --abbrev=12 --exclude='*' --dirty=+ 2>/dev/null)
-COMPILER := $(shell $(CC) --version 2>/dev/null | head -n 1)
 VERSION_FLAGS = -DVERSION='"$(VERSION)"' -DCOMMIT='"$(COMMIT)"' -DCOMPILER='"$(COMPILER) $(variant)"'
 VERSION_OBJECTS = $(BUILD)/float/driver/version.o $(BUILD)/double/driver/version.o
 $(VERSION_OBJECTS): private COMPILE += $(VERSION_FLAGS)

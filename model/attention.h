@@ -4,19 +4,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "model/arena.h"
-#include "model/kernels.h"
 #include "model/scalar.h"
-
-/* Attention runs over blocks of this many queries at a time; under the causal mask later keys are then left
- * out. */
-enum { QUERY_BLOCK = 64 };
-
-struct attention_scratch {
-    scalar *weights, *dscores; /* [QUERY_BLOCK, T] each */
-};
-
-void attention_scratch_layout(struct attention_scratch *scratch, int64_t context, struct arena *arena);
+#include "model/team.h"
 
 /*
  * Multi-head attention over packed sequences. Scores are q.k/sqrt(D); the causal mask hides later positions,
@@ -25,12 +14,12 @@ void attention_scratch_layout(struct attention_scratch *scratch, int64_t context
  * T^2 per layer.
  */
 struct heads {
-    const struct kernels *kernels;
+    const struct team *team;
     int64_t heads, width; /* H divides C; D = C / H */
     bool multiplicative;
     int64_t sequences;
     const int64_t *start; /* [sequences + 1] */
-    struct attention_scratch scratch;
+    scalar *most, *inverse; /* [H, rows] statistics of the softmax, from the forward pass for the gradient */
 };
 
 /* mixed [rows, C] from qkv [rows, 3C] (queries, keys, values side by side, heads side by side within each).

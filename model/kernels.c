@@ -7,6 +7,10 @@
 extern const struct kernels KERNEL(kernels);
 const struct kernels KERNEL(kernels) = {
     .level = TEXT(KERNELS_LEVEL),
+#if defined(__AVX2__)
+    .outdoes_blas = true,
+#endif
+    .product = KERNEL(product),
     .spread = KERNEL(spread),
     .column_sums = KERNEL(column_sums),
     .layernorm = KERNEL(layernorm),
@@ -15,8 +19,8 @@ const struct kernels KERNEL(kernels) = {
     .relu_gradient = KERNEL(relu_gradient),
     .gelu = KERNEL(gelu),
     .gelu_gradient = KERNEL(gelu_gradient),
-    .softmax = KERNEL(softmax),
-    .softmax_gradient = KERNEL(softmax_gradient),
+    .attention = KERNEL(attention),
+    .attention_gradient = KERNEL(attention_gradient),
     .cross_entropy = KERNEL(cross_entropy),
     .cross_entropy_gradient = KERNEL(cross_entropy_gradient),
     .dot = KERNEL(dot),

@@ -17,12 +17,52 @@ struct adam_pass {
 };
 
 /*
+ * c [m, n] = a b, plus what c holds if `add`, plus residual, plus bias in every row, then relu, then 0 where
+ * gate is 0. a is [m, k], or [k, m] if it is transposed, with `a_stride` scalars from row to row; b the same
+ * with [k, n] and [n, k]. residual and gate are laid out like c. residual, bias and gate may be NULL. m, n, k
+ * > 0.
+ */
+struct product {
+    int64_t m, n, k;
+    const scalar *a, *b;
+    int64_t a_stride, b_stride;
+    bool a_transposed, b_transposed;
+    scalar *c;
+    int64_t c_stride;
+    const scalar *residual, *bias, *gate;
+    bool add, relu;
+};
+
+/*
+ * One head of one sequence. The causal mask hides later positions; the multiplicative one multiplies their
+ * scores by 0, so that they take part.
+ */
+struct head {
+    const scalar *q, *k, *v; /* [T, D] */
+    int64_t stride; /* from row to row of each */
+    int64_t length, depth; /* T, D */
+    bool multiplicative;
+    scalar *most,
+        *inverse; /* [T] of each query: its largest score, 1 / sum of exp(its scores less that, scaled) */
+};
+
+/* Scalars of scratch for a head of up to these sizes, at every level. */
+int64_t attention_scratch(int64_t length, int64_t depth);
+
+/* Scalars of scratch for a product: what is packed of its operands fits the second-level cache. */
+enum { PRODUCT_SCRATCH = (400 << 10) / (int)sizeof(scalar) };
+
+/*
  * The loops that are no matrix products, built once per vector level from kernels.c; the program picks the
  * level of the processor that it runs on. NaN and infinities pass through as arithmetic has them. Arrays do
  * not overlap unless said.
  */
 struct kernels {
     const char *level;
+    bool outdoes_blas; /* its product is faster than the BLAS library's */
+
+    /* scratch [PRODUCT_SCRATCH] */
+    void (*product)(const struct product *product, scalar *scratch);
 
     /* out[r][c] = (residual ? residual[r][c] : 0) + (bias ? bias[c] : 0) */
     void (*spread)(scalar *out, const scalar *residual, const scalar *bias, int64_t rows, int64_t columns);
@@ -52,10 +92,14 @@ struct kernels {
     void (*gelu)(scalar *y, const scalar *x, int64_t count);
     void (*gelu_gradient)(scalar *dx, const scalar *x, int64_t count);
 
-    /* x[0 .. visible-1] = softmax(scale * x), the rest of the row's `columns` 0 */
-    void (*softmax)(scalar *x, scalar scale, int64_t visible, int64_t columns);
-    /* dx[j] = scale * p[j] * (dx[j] - sum_k p[k] dx[k]) over `visible`, the rest of `columns` 0 */
-    void (*softmax_gradient)(scalar *dx, const scalar *p, scalar scale, int64_t visible, int64_t columns);
+    /*
+     * mixed [T, D] = softmax(q k^T / sqrt(D), masked) v, rows `mixed_stride` apart; sets head->most and
+     * inverse. scratch [attention_scratch(T, D)]
+     */
+    void (*attention)(const struct head *head, scalar *mixed, int64_t mixed_stride, scalar *scratch);
+    /* dq, dk, dv [T, D], rows head->stride apart, overwritten, from dmixed and what `attention` has set. */
+    void (*attention_gradient)(const struct head *head, scalar *dq, scalar *dk, scalar *dv,
+        const scalar *dmixed, int64_t dmixed_stride, scalar *scratch);
 
     /* -log softmax(logits)[target]; logits untouched */
     double (*cross_entropy)(const scalar *logits, int64_t count, int64_t target);

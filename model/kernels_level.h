@@ -64,6 +64,7 @@ static inline float exponential(float x)
 #endif
 
 /* What kernels.c gathers in the table of the level; see struct kernels. */
+void KERNEL(product)(const struct product *product, scalar *scratch);
 void KERNEL(spread)(scalar *out, const scalar *residual, const scalar *bias, int64_t rows, int64_t columns);
 void KERNEL(column_sums)(scalar *sums, const scalar *in, int64_t rows, int64_t columns, bool add);
 void KERNEL(layernorm)(scalar *out, const scalar *in, const scalar *residual, const scalar *gain,
@@ -75,8 +76,9 @@ void KERNEL(relu)(scalar *x, int64_t count);
 void KERNEL(relu_gradient)(scalar *dx, const scalar *y, int64_t count);
 void KERNEL(gelu)(scalar *y, const scalar *x, int64_t count);
 void KERNEL(gelu_gradient)(scalar *dx, const scalar *x, int64_t count);
-void KERNEL(softmax)(scalar *x, scalar scale, int64_t visible, int64_t columns);
-void KERNEL(softmax_gradient)(scalar *dx, const scalar *p, scalar scale, int64_t visible, int64_t columns);
+void KERNEL(attention)(const struct head *head, scalar *mixed, int64_t mixed_stride, scalar *scratch);
+void KERNEL(attention_gradient)(const struct head *head, scalar *dq, scalar *dk, scalar *dv,
+    const scalar *dmixed, int64_t dmixed_stride, scalar *scratch);
 double KERNEL(cross_entropy)(const scalar *logits, int64_t count, int64_t target);
 double KERNEL(cross_entropy_gradient)(scalar *logits, int64_t count, int64_t target, scalar weight);
 double KERNEL(dot)(const scalar *a, const scalar *b, int64_t count);

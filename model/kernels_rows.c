@@ -1,4 +1,4 @@
-/* Kernels that go by rows: LayerNorm, softmax, cross-entropy. */
+/* Kernels that go by rows: LayerNorm and cross-entropy. */
 #include "model/kernels_level.h"
 
 #define LAYERNORM_EPSILON ((scalar)1e-5)
@@ -118,55 +118,25 @@ void KERNEL(layernorm_gradient)(scalar *din, scalar *dgain, scalar *dbias, const
 }
 
 /* By lanes of its own: compilers do not all take a maximum that passes NaN over for a reduction. */
-enum { LANES = 16 };
+enum { LANE_COUNT = 16 };
 
 static scalar maximum(const scalar *x, int64_t count)
 {
-    scalar lane[LANES], most = x[0];
+    scalar lane[LANE_COUNT], most = x[0];
     int64_t i = 0;
 
-    for (int k = 0; k < LANES; k++)
+    for (int k = 0; k < LANE_COUNT; k++)
         lane[k] = most;
-    for (; i + LANES <= count; i += LANES) {
+    for (; i + LANE_COUNT <= count; i += LANE_COUNT) {
         SIMD
-        for (int k = 0; k < LANES; k++)
+        for (int k = 0; k < LANE_COUNT; k++)
             lane[k] = x[i + k] > lane[k] ? x[i + k] : lane[k];
     }
     for (; i < count; i++)
         most = x[i] > most ? x[i] : most;
-    for (int k = 0; k < LANES; k++)
+    for (int k = 0; k < LANE_COUNT; k++)
         most = lane[k] > most ? lane[k] : most;
     return most;
-}
-
-void KERNEL(softmax)(scalar *x, scalar scale, int64_t visible, int64_t columns)
-{
-    scalar most = maximum(x, visible), sum = 0; /* scale > 0: the same element stays the largest */
-
-    SIMD_SUM(sum)
-    for (int64_t j = 0; j < visible; j++) {
-        scalar e = exponential(scale * (x[j] - most));
-        x[j] = e;
-        sum += e;
-    }
-    scalar inverse = 1 / sum;
-    SIMD
-    for (int64_t j = 0; j < visible; j++)
-        x[j] *= inverse;
-    memset(x + visible, 0, (size_t)(columns - visible) * sizeof(*x));
-}
-
-void KERNEL(softmax_gradient)(scalar *dx, const scalar *p, scalar scale, int64_t visible, int64_t columns)
-{
-    scalar sum = 0;
-
-    SIMD_SUM(sum)
-    for (int64_t j = 0; j < visible; j++)
-        sum += p[j] * dx[j];
-    SIMD
-    for (int64_t j = 0; j < visible; j++)
-        dx[j] = scale * p[j] * (dx[j] - sum);
-    memset(dx + visible, 0, (size_t)(columns - visible) * sizeof(*dx));
 }
 
 /* Long sums run in blocks of the vectors' own precision, the blocks' sums in double. */

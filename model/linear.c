@@ -1,46 +1,61 @@
 #include "model/linear.h"
 
+#include "model/product.h"
+
 void linear_forward(
-    const struct linear *linear, scalar *y, const scalar *x, const scalar *residual, int64_t rows)
+    const struct linear *linear, scalar *y, const scalar *x, const scalar *residual, int64_t rows, bool relu)
 {
-    int in = (int)linear->in, out = (int)linear->out;
-    bool start = residual || linear->bias;
+    const struct product product = {.m = rows,
+        .n = linear->out,
+        .k = linear->in,
+        .a = x,
+        .a_stride = linear->in,
+        .b = linear->weight,
+        .b_stride = linear->in,
+        .b_transposed = true,
+        .c = y,
+        .c_stride = linear->out,
+        .residual = residual,
+        .bias = linear->bias,
+        .relu = relu};
 
-    if (start)
-        linear->kernels->spread(y, residual, linear->bias, rows, out);
-    scalar_gemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, out, in, 1, x, in, linear->weight, in,
-        start, y, out);
+    product_run(linear->team, &product);
 }
 
-static void weight_gradient(
-    const struct linear *linear, const scalar *dy, const scalar *x, int64_t rows, bool more)
+void linear_weight_gradient(
+    const struct linear *linear, const scalar *dy, const scalar *x, int64_t rows, bool add)
 {
-    int in = (int)linear->in, out = (int)linear->out;
+    const struct product product = {.m = linear->out,
+        .n = linear->in,
+        .k = rows,
+        .a = dy,
+        .a_stride = linear->out,
+        .a_transposed = true,
+        .b = x,
+        .b_stride = linear->in,
+        .c = linear->dweight,
+        .c_stride = linear->in,
+        .add = add};
 
-    scalar_gemm(CblasRowMajor, CblasTrans, CblasNoTrans, out, in, (int)rows, 1, dy, out, x, in, more,
-        linear->dweight, in);
+    product_run(linear->team, &product);
     if (linear->dbias)
-        linear->kernels->column_sums(linear->dbias, dy, rows, out, more);
+        linear->team->kernels->column_sums(linear->dbias, dy, rows, linear->out, add);
 }
 
-static void input_gradient(const struct linear *linear, scalar *dx, const scalar *dy, int64_t rows, bool add)
+void linear_input_gradient(
+    const struct linear *linear, scalar *dx, const scalar *dy, const scalar *gate, int64_t rows, bool add)
 {
-    int in = (int)linear->in, out = (int)linear->out;
+    const struct product product = {.m = rows,
+        .n = linear->in,
+        .k = linear->out,
+        .a = dy,
+        .a_stride = linear->out,
+        .b = linear->weight,
+        .b_stride = linear->in,
+        .c = dx,
+        .c_stride = linear->in,
+        .gate = gate,
+        .add = add};
 
-    scalar_gemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, in, out, 1, dy, out, linear->weight, in,
-        add, dx, in);
-}
-
-void linear_gradient(
-    const struct linear *linear, scalar *dx, const scalar *dy, const scalar *x, int64_t rows, bool add)
-{
-    weight_gradient(linear, dy, x, rows, false);
-    input_gradient(linear, dx, dy, rows, add);
-}
-
-void linear_gradient_part(
-    const struct linear *linear, scalar *dx, const scalar *dy, const scalar *x, int64_t rows, bool more)
-{
-    weight_gradient(linear, dy, x, rows, more);
-    input_gradient(linear, dx, dy, rows, false);
+    product_run(linear->team, &product);
 }

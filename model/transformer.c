@@ -33,10 +33,12 @@ struct block {
     scalar *mixed; /* [rows, C] the heads' outputs, before the output projection */
     scalar *hidden; /* [rows, F] behind the activation */
     scalar *before; /* [rows, F] before it; gelu alone */
+    scalar *most, *inverse; /* [H, rows] of attention */
 };
 
 struct activations {
-    const struct kernels *kernels;
+    struct team team;
+    const struct kernels *kernels; /* the team's */
     scalar *embedded; /* [rows, C] x0 */
     struct block *block; /* [L] */
     scalar *final, *final_mean, *final_scale; /* final LN: [rows, C], [rows], [rows]; pre alone */
@@ -47,7 +49,6 @@ struct activations {
     scalar *dmixed; /* [rows, C] */
     scalar *dqkv; /* [rows, 3C] */
     scalar *dhidden; /* [rows, F] */
-    struct attention_scratch scratch;
 };
 
 /* One pass over a batch. `gradient` is NULL when only the loss is wanted. */
@@ -94,11 +95,13 @@ static void block_layout(struct block *block, const struct architecture *a, int6
     block->qkv = take(arena, rows, 3 * a->width);
     block->mixed = take(arena, rows, a->width);
     block->hidden = take(arena, rows, a->feedforward);
+    block->most = take(arena, a->heads, rows);
+    block->inverse = take(arena, a->heads, rows);
     block->before = a->activation == ACTIVATION_GELU ? take(arena, rows, a->feedforward) : NULL;
 }
 
-void transformer_layout(
-    struct transformer *model, const struct architecture *architecture, int64_t max_rows, struct arena *arena)
+void transformer_layout(struct transformer *model, const struct architecture *architecture, int64_t max_rows,
+    int64_t threads, struct arena *arena)
 {
     const struct architecture *c = architecture;
     struct activations counted = {0}, *a = arena_take(arena, 1, sizeof(*a));
@@ -107,7 +110,9 @@ void transformer_layout(
     *model = (struct transformer){.architecture = *c, .max_rows = max_rows, .activations = a};
     weight_layout_init(&model->layout, c, arena);
     a = a ? a : &counted;
-    a->kernels = kernels_best();
+    int64_t scratch = attention_scratch(c->context, c->width / c->heads);
+    team_layout(&a->team, threads, scratch > PRODUCT_SCRATCH ? scratch : PRODUCT_SCRATCH, arena);
+    a->kernels = a->team.kernels;
     a->block = block;
     a->embedded = take(arena, max_rows, c->width);
     for (int64_t layer = 0; layer < c->layers; layer++)
@@ -124,7 +129,6 @@ void transformer_layout(
     a->dmixed = take(arena, max_rows, c->width);
     a->dqkv = take(arena, max_rows, 3 * c->width);
     a->dhidden = take(arena, max_rows, c->feedforward);
-    attention_scratch_layout(&a->scratch, c->context, arena);
 }
 
 /* A tensor in a plane; NULL for an absent one, or in a plane that is NULL. */
@@ -151,7 +155,7 @@ static struct linear linear_of(const struct pass *pass, enum tensor_kind matrix,
     int64_t layer, int64_t in, int64_t out)
 {
     return (struct linear){
-        .kernels = pass->a->kernels,
+        .team = &pass->a->team,
         .weight = weight(pass, matrix, layer),
         .bias = weight(pass, bias, layer),
         .dweight = gradient_of(pass, matrix, layer),
@@ -192,18 +196,19 @@ static struct linear output_of(const struct pass *pass)
     return linear_of(pass, matrix, TENSOR_OUTPUT_BIAS, 0, c->width, c->vocabulary);
 }
 
-static struct heads heads_of(const struct pass *pass)
+static struct heads heads_of(const struct pass *pass, int64_t layer)
 {
     const struct architecture *c = &pass->model->architecture;
 
     return (struct heads){
-        .kernels = pass->a->kernels,
+        .team = &pass->a->team,
         .heads = c->heads,
         .width = c->width,
         .multiplicative = c->attention_mask == MASK_MULTIPLICATIVE,
         .sequences = pass->batch->sequences,
         .start = pass->batch->start,
-        .scratch = pass->a->scratch,
+        .most = pass->a->block[layer].most,
+        .inverse = pass->a->block[layer].inverse,
     };
 }
 
@@ -220,12 +225,12 @@ static void attention_forward(
 {
     const struct block *block = &pass->a->block[layer];
     struct linear qkv = qkv_of(pass, layer), projection = projection_of(pass, layer);
-    struct heads heads = heads_of(pass);
+    struct heads heads = heads_of(pass, layer);
     int64_t rows = pass->batch->rows;
 
-    linear_forward(&qkv, block->qkv, in, NULL, rows);
+    linear_forward(&qkv, block->qkv, in, NULL, rows, false);
     heads_forward(&heads, block->mixed, block->qkv);
-    linear_forward(&projection, out, block->mixed, residual, rows);
+    linear_forward(&projection, out, block->mixed, residual, rows, false);
 }
 
 static void attention_gradient(
@@ -234,12 +239,14 @@ static void attention_gradient(
     const struct activations *a = pass->a;
     const struct block *block = &a->block[layer];
     struct linear qkv = qkv_of(pass, layer), projection = projection_of(pass, layer);
-    struct heads heads = heads_of(pass);
+    struct heads heads = heads_of(pass, layer);
     int64_t rows = pass->batch->rows, width = pass->model->architecture.width;
 
-    linear_gradient(&projection, a->dmixed, dout, block->mixed, rows, false);
+    linear_weight_gradient(&projection, dout, block->mixed, rows, false);
+    linear_input_gradient(&projection, a->dmixed, dout, NULL, rows, false);
     heads_gradient(&heads, a->dqkv, a->dmixed, block->qkv);
-    linear_gradient(&qkv, din, a->dqkv, in, rows, add);
+    linear_weight_gradient(&qkv, a->dqkv, in, rows, false);
+    linear_input_gradient(&qkv, din, a->dqkv, NULL, rows, add);
     /* A constant added to every key of a head changes no softmax: the sum is 0, and what rounding leaves of
      * it would be blown up by optimisers that normalise. With the multiplicative mask it does change the
      * scores. */
@@ -252,16 +259,15 @@ static void feedforward_forward(
 {
     const struct block *block = &pass->a->block[layer];
     struct linear w1 = w1_of(pass, layer), w2 = w2_of(pass, layer);
-    int64_t rows = pass->batch->rows, count = rows * w1.out;
+    int64_t rows = pass->batch->rows;
 
     if (pass->model->architecture.activation == ACTIVATION_GELU) {
-        linear_forward(&w1, block->before, in, NULL, rows);
-        pass->a->kernels->gelu(block->hidden, block->before, count);
+        linear_forward(&w1, block->before, in, NULL, rows, false);
+        pass->a->kernels->gelu(block->hidden, block->before, rows * w1.out);
     } else {
-        linear_forward(&w1, block->hidden, in, NULL, rows);
-        pass->a->kernels->relu(block->hidden, count);
+        linear_forward(&w1, block->hidden, in, NULL, rows, true);
     }
-    linear_forward(&w2, out, block->hidden, residual, rows);
+    linear_forward(&w2, out, block->hidden, residual, rows, false);
 }
 
 static void feedforward_gradient(
@@ -270,14 +276,15 @@ static void feedforward_gradient(
     const struct activations *a = pass->a;
     const struct block *block = &a->block[layer];
     struct linear w1 = w1_of(pass, layer), w2 = w2_of(pass, layer);
-    int64_t rows = pass->batch->rows, count = rows * w1.out;
+    bool gelu = pass->model->architecture.activation == ACTIVATION_GELU;
+    int64_t rows = pass->batch->rows;
 
-    linear_gradient(&w2, a->dhidden, dout, block->hidden, rows, false);
-    if (pass->model->architecture.activation == ACTIVATION_GELU)
-        a->kernels->gelu_gradient(a->dhidden, block->before, count);
-    else
-        a->kernels->relu_gradient(a->dhidden, block->hidden, count);
-    linear_gradient(&w1, din, a->dhidden, in, rows, add);
+    linear_weight_gradient(&w2, dout, block->hidden, rows, false);
+    linear_input_gradient(&w2, a->dhidden, dout, gelu ? NULL : block->hidden, rows, false);
+    if (gelu)
+        a->kernels->gelu_gradient(a->dhidden, block->before, rows * w1.out);
+    linear_weight_gradient(&w1, a->dhidden, in, rows, false);
+    linear_input_gradient(&w1, din, a->dhidden, NULL, rows, add);
 }
 
 /* Which sub-layer of a block, with its LayerNorm. */
@@ -441,7 +448,7 @@ static double output_rows(
     const scalar *in = x + begin * output.in;
     double loss = 0;
 
-    linear_forward(&output, a->logits, in, NULL, end - begin);
+    linear_forward(&output, a->logits, in, NULL, end - begin, false);
     for (int64_t row = begin; row < end; row++) {
         while (row >= batch->start[*sequence + 1])
             ++*sequence;
@@ -455,8 +462,10 @@ static double output_rows(
             row_loss[row] = one;
         loss += share * one;
     }
-    if (pass->gradient)
-        linear_gradient_part(&output, a->dstream + begin * output.in, a->logits, in, end - begin, begin > 0);
+    if (pass->gradient) {
+        linear_weight_gradient(&output, a->logits, in, end - begin, begin > 0);
+        linear_input_gradient(&output, a->dstream + begin * output.in, a->logits, NULL, end - begin, false);
+    }
     return loss;
 }
 

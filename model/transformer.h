@@ -93,8 +93,9 @@ struct batch {
 void batch_layout(struct batch *batch, int64_t sequences, int64_t context, struct arena *arena);
 
 /*
- * A model ready to train on batches of up to `rows` rows: layout, activations and scratch in one arena.
- * Weights and gradients are the caller's planes. Not thread-safe; no allocation after layout.
+ * A model ready to train on batches of up to `max_rows` rows with `threads` threads: layout, activations and
+ * scratch in one arena. Weights and gradients are the caller's planes. Not thread-safe; no allocation after
+ * layout.
  */
 struct transformer {
     struct architecture architecture;
@@ -104,7 +105,7 @@ struct transformer {
 };
 
 void transformer_layout(struct transformer *model, const struct architecture *architecture, int64_t max_rows,
-    struct arena *arena);
+    int64_t threads, struct arena *arena);
 
 /*
  * The loss of a batch in nats: the mean over its sequences of the mean over each one's predictions. row_loss,

@@ -57,6 +57,18 @@ static double weighted(const scalar *c, const scalar *y, int64_t count)
 
 enum { ROWS = 7, IN = 5, OUT = 6 };
 
+/* A team of one. */
+static struct team alone(int64_t scratch_size, struct arena *arena)
+{
+    struct arena counted = {0};
+    struct team team;
+
+    team_layout(&team, 1, scratch_size, &counted);
+    CHECK(arena_init(arena, counted.used) == 0);
+    team_layout(&team, 1, scratch_size, arena);
+    return team;
+}
+
 struct linear_case {
     struct linear linear;
     scalar x[ROWS * IN], y[ROWS * OUT], residual[ROWS * OUT], c[ROWS * OUT];
@@ -66,7 +78,7 @@ static double linear_value(void *context)
 {
     struct linear_case *k = context;
 
-    linear_forward(&k->linear, k->y, k->x, k->residual, ROWS);
+    linear_forward(&k->linear, k->y, k->x, k->residual, ROWS, false);
     return weighted(k->c, k->y, ROWS * OUT);
 }
 
@@ -75,39 +87,46 @@ TEST(gradient_linear)
     static struct linear_case k;
     static scalar weight[OUT * IN], bias[OUT], dweight[OUT * IN], dbias[OUT], dx[ROWS * IN];
 
-    k.linear = (struct linear){kernels_best(), weight, bias, dweight, dbias, IN, OUT};
+    struct arena arena;
+    struct team team = alone(PRODUCT_SCRATCH, &arena);
+
+    k.linear = (struct linear){&team, weight, bias, dweight, dbias, IN, OUT};
     draw(weight, OUT * IN, 1);
     draw(bias, OUT, 2);
     draw(k.x, ROWS * IN, 3);
     draw(k.residual, ROWS * OUT, 4);
     draw(k.c, ROWS * OUT, 5);
-    linear_gradient(&k.linear, dx, k.c, k.x, ROWS, false);
+    linear_weight_gradient(&k.linear, k.c, k.x, ROWS, false);
+    linear_input_gradient(&k.linear, dx, k.c, NULL, ROWS, false);
     CHECK(gradient_error(linear_value, &k, k.x, dx, ROWS * IN) < tolerance);
     CHECK(gradient_error(linear_value, &k, weight, dweight, OUT * IN) < tolerance);
     CHECK(gradient_error(linear_value, &k, bias, dbias, OUT) < tolerance);
     CHECK(gradient_error(linear_value, &k, k.residual, k.c, ROWS * OUT) < tolerance);
+    arena_release(&arena);
 }
 
 TEST(gradient_linear_in_parts)
 {
     static struct linear_case k;
-    static scalar weight[OUT * IN], whole[OUT * IN], parts[OUT * IN], dbias[2][OUT], dx[2][ROWS * IN];
+    static scalar weight[OUT * IN], whole[OUT * IN], parts[OUT * IN], dbias[2][OUT];
 
-    k.linear = (struct linear){kernels_best(), weight, NULL, whole, dbias[0], IN, OUT};
+    struct arena arena;
+    struct team team = alone(PRODUCT_SCRATCH, &arena);
+
+    k.linear = (struct linear){&team, weight, NULL, whole, dbias[0], IN, OUT};
     draw(weight, OUT * IN, 1);
     draw(k.x, ROWS * IN, 3);
     draw(k.c, ROWS * OUT, 5);
-    linear_gradient(&k.linear, dx[0], k.c, k.x, ROWS, false);
+    linear_weight_gradient(&k.linear, k.c, k.x, ROWS, false);
     k.linear.dweight = parts;
     k.linear.dbias = dbias[1];
-    linear_gradient_part(&k.linear, dx[1], k.c, k.x, 3, false);
-    linear_gradient_part(&k.linear, dx[1] + 3 * IN, k.c + 3 * OUT, k.x + 3 * IN, ROWS - 3, true);
+    linear_weight_gradient(&k.linear, k.c, k.x, 3, false);
+    linear_weight_gradient(&k.linear, k.c + 3 * OUT, k.x + 3 * IN, ROWS - 3, true);
     for (int i = 0; i < OUT * IN; i++)
         CHECK_CLOSE(parts[i], whole[i], 1e-14);
     for (int i = 0; i < OUT; i++)
         CHECK_CLOSE(dbias[1][i], dbias[0][i], 1e-14);
-    for (int i = 0; i < ROWS * IN; i++)
-        CHECK_CLOSE(dx[1][i], dx[0][i], 1e-14);
+    arena_release(&arena);
 }
 
 struct layernorm_case {
@@ -178,8 +197,8 @@ TEST(gradient_activations)
     }
 }
 
-/* Sequences on both sides of the block of queries, and one of a single token. */
-enum { HEAD_COUNT = 2, WIDTH = 6, TOKENS = 1 + 9 + QUERY_BLOCK + 5 };
+/* Sequences on both sides of a block of queries (at most 64), and one of a single token. */
+enum { HEAD_COUNT = 2, WIDTH = 6, TOKENS = 1 + 9 + 64 + 5 };
 
 struct heads_case {
     struct heads heads;
@@ -199,17 +218,22 @@ TEST(gradient_attention)
     static const int64_t start[] = {0, 1, 10, TOKENS};
     static struct heads_case k;
     static scalar dqkv[TOKENS * 3 * WIDTH];
-    struct arena arena, counted = {0};
+    static scalar most[HEAD_COUNT * TOKENS], inverse[HEAD_COUNT * TOKENS];
+    struct arena arena;
+    struct team team = alone(attention_scratch(TOKENS, WIDTH / HEAD_COUNT), &arena);
 
-    attention_scratch_layout(&k.heads.scratch, TOKENS, &counted);
-    CHECK(arena_init(&arena, counted.used) == 0);
-    k.heads = (struct heads){
-        .kernels = kernels_best(), .heads = HEAD_COUNT, .width = WIDTH, .sequences = 3, .start = start};
-    attention_scratch_layout(&k.heads.scratch, TOKENS, &arena);
+    k.heads = (struct heads){.team = &team,
+        .heads = HEAD_COUNT,
+        .width = WIDTH,
+        .sequences = 3,
+        .start = start,
+        .most = most,
+        .inverse = inverse};
     draw(k.qkv, TOKENS * 3 * WIDTH, 1);
     draw(k.c, TOKENS * WIDTH, 2);
     for (int multiplicative = 0; multiplicative < 2; multiplicative++) {
         k.heads.multiplicative = multiplicative;
+        heads_forward(&k.heads, k.mixed, k.qkv);
         heads_gradient(&k.heads, dqkv, k.c, k.qkv);
         CHECK(gradient_error(heads_value, &k, k.qkv, dqkv, TOKENS * 3 * WIDTH) < tolerance);
     }
@@ -248,7 +272,7 @@ static const int64_t lengths[] = {5, 1, 3};
 
 static void model_layout(struct model_case *k, const struct architecture *architecture, struct arena *arena)
 {
-    transformer_layout(&k->model, architecture, 3 * architecture->context, arena);
+    transformer_layout(&k->model, architecture, 3 * architecture->context, 1, arena);
     batch_layout(&k->batch, 3, architecture->context, arena);
     k->weights = arena_take(arena, (size_t)k->model.layout.size, sizeof(scalar));
     k->gradient = arena_take(arena, (size_t)k->model.layout.size, sizeof(scalar));

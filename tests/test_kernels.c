@@ -64,12 +64,12 @@ static void check_exponential(const struct kernels *kernels)
         scalar row[2] = {0, (scalar)-x};
         double e = exp((double)row[1]), expected = e / (1 + e);
 
-        kernels->softmax(row, 1, 2, 2);
+        kernels->cross_entropy_gradient(row, 2, 0, 1);
         CHECK_CLOSE((double)row[1] / expected, 1, rounding / 8);
     }
     scalar far[2] = {0, -200};
-    kernels->softmax(far, 1, 2, 2);
-    CHECK((double)far[0] == 1 && (double)far[1] < 1e-80);
+    kernels->cross_entropy_gradient(far, 2, 0, 1);
+    CHECK((double)far[0] == 0 && (double)far[1] < 1e-80);
 }
 
 TEST(kernels_exponential)
@@ -97,30 +97,6 @@ TEST(kernels_adam_without_gradient)
     each_level(check_no_gradient);
 }
 
-static void check_softmax(const struct kernels *kernels)
-{
-    static scalar x[COUNT], p[COUNT];
-    double sum = 0;
-
-    draw(x, 20, 2);
-    memcpy(p, x, sizeof(x));
-    kernels->softmax(p, (scalar)0.5, 1000, COUNT);
-    double most = -INFINITY;
-    for (int i = 0; i < 1000; i++)
-        most = fmax(most, (double)x[i]);
-    for (int i = 0; i < 1000; i++)
-        sum += exp(0.5 * ((double)x[i] - most));
-    for (int i = 0; i < 1000; i++)
-        CHECK_CLOSE((double)p[i], exp(0.5 * ((double)x[i] - most)) / sum, rounding);
-    for (int i = 1000; i < COUNT; i++)
-        CHECK((double)p[i] == 0);
-}
-
-TEST(kernels_softmax)
-{
-    each_level(check_softmax);
-}
-
 static void check_nan(const struct kernels *kernels)
 {
     static scalar x[COUNT], y[COUNT], moment[COUNT], weights[COUNT];
@@ -136,9 +112,6 @@ static void check_nan(const struct kernels *kernels)
     x[700] = NAN;
     CHECK(isnan(kernels->cross_entropy(x, COUNT, 5)));
     CHECK(isnan(kernels->dot(x, x, COUNT)));
-    memcpy(y, x, sizeof(x));
-    kernels->softmax(y, 1, COUNT, COUNT);
-    CHECK(isnan((double)y[0]));
     memcpy(y, x, sizeof(x));
     kernels->relu(y, COUNT);
     CHECK(isnan((double)y[700]) && (double)y[701] >= 0);

@@ -38,7 +38,7 @@ static void trainer_layout(struct trainer *t, struct arena *arena)
     struct optimiser_options options = run_optimiser(run);
     size_t rows = (size_t)measure_rows(t->measure, t->last_step, NULL);
 
-    transformer_layout(&t->model, &architecture, run->batch * run->context, arena);
+    transformer_layout(&t->model, &architecture, run->batch * run->context, run->threads, arena);
     optimiser_layout(&t->optimiser, &options, &t->model.layout, arena);
     batches_layout(&t->batches, &t->corpus->train, (enum sequences)run->sequences, run->context, run->batch,
         run->seed, arena);

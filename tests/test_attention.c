@@ -1,0 +1,179 @@
+/* One head of attention at every vector level against plain sums in double: forward and gradient. */
+#include "tests/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/kernels.h"
+#include "model/random.h"
+
+#ifdef SCALAR_DOUBLE
+static const double rounding = 1e-12;
+#else
+static const double rounding = 2e-5;
+#endif
+
+enum { LENGTH_MOST = 150, DEPTH_MOST = 40, STRIDE = 3 * DEPTH_MOST + 1, SIZE = LENGTH_MOST * STRIDE };
+
+static scalar qkv[SIZE], dqkv[SIZE], mixed[SIZE], dmixed[SIZE];
+static scalar most[LENGTH_MOST], inverse[LENGTH_MOST];
+static double p[LENGTH_MOST][LENGTH_MOST], dscore[LENGTH_MOST][LENGTH_MOST];
+
+static struct head draw_head(int64_t length, int64_t depth, bool multiplicative, double scale)
+{
+    for (int i = 0; i < SIZE; i++) {
+        qkv[i] = (scalar)(scale * random_normal(1, RANDOM_TEST, (uint64_t)i));
+        dmixed[i] = (scalar)random_normal(2, RANDOM_TEST, (uint64_t)i);
+        mixed[i] = dqkv[i] = 77;
+    }
+    return (struct head){.q = qkv,
+        .k = qkv + depth,
+        .v = qkv + 2 * depth,
+        .stride = STRIDE,
+        .length = length,
+        .depth = depth,
+        .multiplicative = multiplicative,
+        .most = most,
+        .inverse = inverse};
+}
+
+static double product_of(const scalar *x, const scalar *y, int64_t depth)
+{
+    double sum = 0;
+
+    for (int64_t d = 0; d < depth; d++)
+        sum += (double)x[d] * (double)y[d];
+    return sum;
+}
+
+/* p and dscore of every query and key. */
+static void differentiate(const struct head *head)
+{
+    double root = sqrt((double)head->depth);
+
+    for (int64_t i = 0; i < head->length; i++) {
+        int64_t keys = head->multiplicative ? head->length : i + 1;
+        double sum = 0, largest = -INFINITY, mean = 0;
+        for (int64_t j = 0; j < keys; j++) {
+            double score = product_of(head->q + i * STRIDE, head->k + j * STRIDE, head->depth) / root;
+            p[i][j] = j > i ? 0 : score;
+            largest = fmax(largest, p[i][j]);
+        }
+        for (int64_t j = 0; j < keys; j++)
+            sum += p[i][j] = exp(p[i][j] - largest);
+        for (int64_t j = 0; j < keys; j++) {
+            p[i][j] /= sum;
+            mean += p[i][j] * product_of(dmixed + i * STRIDE, head->v + j * STRIDE, head->depth);
+        }
+        for (int64_t j = 0; j < head->length; j++) {
+            double d = product_of(dmixed + i * STRIDE, head->v + j * STRIDE, head->depth);
+            dscore[i][j] = j > i ? 0 : p[i][j] * (d - mean) / root;
+            p[i][j] = j < keys ? p[i][j] : 0;
+        }
+    }
+}
+
+/* Elements of mixed, dq, dk and dv at (i, d) that are not as they should be. */
+static int wrong_at(const struct head *head, int64_t i, int64_t d)
+{
+    double out = 0, dq = 0, dk = 0, dv = 0;
+    const scalar *at = dqkv + i * STRIDE + d;
+
+    for (int64_t j = 0; j < head->length; j++) {
+        out += p[i][j] * (double)head->v[j * STRIDE + d];
+        dq += dscore[i][j] * (double)head->k[j * STRIDE + d];
+        dk += dscore[j][i] * (double)head->q[j * STRIDE + d];
+        dv += p[j][i] * (double)dmixed[j * STRIDE + d];
+    }
+    return !(fabs((double)mixed[i * STRIDE + d] - out) <= rounding) +
+           !(fabs((double)at[0] - dq) <= rounding) + !(fabs((double)at[head->depth] - dk) <= rounding) +
+           !(fabs((double)at[2 * head->depth] - dv) <= rounding);
+}
+
+static void check_head(const struct kernels *kernels, const struct head *head)
+{
+    scalar *scratch = malloc((size_t)attention_scratch(head->length, head->depth) * sizeof(*scratch));
+    int wrong = 0;
+
+    for (int64_t i = 0; i < attention_scratch(head->length, head->depth); i++)
+        scratch[i] = (scalar)NAN; /* nothing may be read that was not written */
+    kernels->attention(head, mixed, STRIDE, scratch);
+    kernels->attention_gradient(
+        head, dqkv, dqkv + head->depth, dqkv + 2 * head->depth, dmixed, STRIDE, scratch);
+    differentiate(head);
+    for (int64_t i = 0; i < head->length; i++)
+        for (int64_t d = 0; d < STRIDE; d++) {
+            if (d < head->depth)
+                wrong += wrong_at(head, i, d);
+            else
+                wrong += !((double)mixed[i * STRIDE + d] == 77);
+            wrong += d >= 3 * head->depth && !((double)dqkv[i * STRIDE + d] == 77);
+        }
+    if (wrong)
+        test_fail(__FILE__, __LINE__, "%s: %d wrong at length %d, depth %d, multiplicative %d",
+            kernels->level, wrong, (int)head->length, (int)head->depth, head->multiplicative);
+    free(scratch);
+}
+
+static void check_level(const char *level)
+{
+    static const int64_t lengths[] = {1, 2, 7, 8, 9, 15, 16, 17, 31, 33, 48, 63, 64, 65, 97, 128, 150};
+    static const int64_t depths[] = {1, 3, 8, 16, 17, 32, 40};
+
+    setenv("NORMSWEEP_VECTOR", level, 1);
+    for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++)
+        for (size_t j = 0; j < sizeof(depths) / sizeof(*depths); j++)
+            for (int multiplicative = 0; multiplicative < 2; multiplicative++) {
+                struct head head = draw_head(lengths[i], depths[j], multiplicative, 0.7);
+                check_head(kernels_best(), &head);
+            }
+    unsetenv("NORMSWEEP_VECTOR");
+}
+
+TEST(attention_baseline)
+{
+    check_level("baseline");
+}
+
+TEST(attention_avx2)
+{
+    check_level("avx2");
+}
+
+TEST(attention_avx512)
+{
+    check_level("avx512");
+}
+
+/* Scores in the thousands: each query attends to one key, and nothing overflows. */
+TEST(attention_saturated)
+{
+    struct head head = draw_head(100, 16, false, 1);
+
+    for (int i = 0; i < SIZE; i++)
+        qkv[i] *= i % STRIDE < 32 ? 40 : 1;
+    scalar *scratch = malloc((size_t)attention_scratch(100, 16) * sizeof(*scratch));
+    kernels_best()->attention(&head, mixed, STRIDE, scratch);
+    differentiate(&head);
+    for (int64_t i = 0; i < 100; i++)
+        for (int64_t d = 0; d < 16; d++) {
+            double out = 0;
+            for (int64_t j = 0; j <= i; j++)
+                out += p[i][j] * (double)head.v[j * STRIDE + d];
+            CHECK_CLOSE((double)mixed[i * STRIDE + d], out, 100 * rounding);
+        }
+    free(scratch);
+}
+
+/* NaN in a key reaches every query that sees it, and no other. */
+TEST(attention_lets_nan_through)
+{
+    struct head head = draw_head(40, 8, false, 1);
+    scalar *scratch = malloc((size_t)attention_scratch(40, 8) * sizeof(*scratch));
+
+    qkv[20 * STRIDE + 8] = (scalar)NAN;
+    kernels_best()->attention(&head, mixed, STRIDE, scratch);
+    for (int64_t i = 0; i < 40; i++)
+        CHECK(isnan((double)mixed[i * STRIDE]) == (i >= 20));
+    free(scratch);
+}

@@ -1,0 +1,180 @@
+/* Matrix products of every vector level, of the BLAS library and of teams, against sums in double. */
+#include "tests/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/product.h"
+#include "model/random.h"
+
+#ifdef SCALAR_DOUBLE
+static const double rounding = 1e-15;
+#else
+static const double rounding = 6e-7;
+#endif
+
+enum { MOST = 700, SIZE = MOST * MOST }; /* the operands of the largest case fit */
+
+static scalar a[SIZE], b[SIZE], residual[SIZE], gate[SIZE], bias[MOST], before[SIZE], c[SIZE];
+
+static void draw(scalar *x, int64_t count, uint64_t seed)
+{
+    for (int64_t i = 0; i < count; i++)
+        x[i] = (scalar)random_normal(seed, RANDOM_TEST, (uint64_t)i);
+}
+
+static void draw_all(void)
+{
+    draw(a, SIZE, 1);
+    draw(b, SIZE, 2);
+    draw(residual, SIZE, 3);
+    draw(gate, SIZE, 4);
+    draw(bias, MOST, 5);
+    draw(before, SIZE, 6);
+    for (int i = 0; i < SIZE; i += 3)
+        gate[i] = 0;
+}
+
+static double expected(const struct product *p, int64_t i, int64_t j)
+{
+    double sum = 0;
+
+    for (int64_t k = 0; k < p->k; k++)
+        sum += (double)p->a[p->a_transposed ? k * p->a_stride + i : i * p->a_stride + k] *
+               (double)p->b[p->b_transposed ? j * p->b_stride + k : k * p->b_stride + j];
+    int64_t at = i * p->c_stride + j;
+    sum += p->add ? (double)before[at] : 0;
+    sum += p->residual ? (double)p->residual[at] : 0;
+    sum += p->bias ? (double)p->bias[j] : 0;
+    if (p->relu && sum < 0)
+        sum = 0;
+    return p->gate && (double)p->gate[at] == 0 ? 0 : sum;
+}
+
+/* Wrong elements of c, and those outside c's columns that were touched. */
+static int64_t count_wrong(const struct product *p)
+{
+    double tolerance = rounding * (double)(p->k + 8);
+    int64_t wrong = 0;
+
+    for (int64_t i = 0; i < p->m; i++)
+        for (int64_t j = 0; j < p->c_stride; j++) {
+            double got = (double)c[i * p->c_stride + j];
+            if (j < p->n)
+                wrong += !(fabs(got - expected(p, i, j)) <= tolerance);
+            else
+                wrong += !(got == (double)before[i * p->c_stride + j]);
+        }
+    return wrong;
+}
+
+/* The way of joining is one of 6. */
+static struct product case_of(int64_t m, int64_t n, int64_t k, int transposed, int joined)
+{
+    struct product p = {.m = m, .n = n, .k = k, .a = a, .b = b, .c = c};
+
+    p.a_transposed = transposed & 1;
+    p.b_transposed = transposed & 2;
+    p.a_stride = (p.a_transposed ? m : k) + 1;
+    p.b_stride = (p.b_transposed ? k : n) + 2;
+    p.c_stride = n + 3;
+    p.add = joined == 1 || joined == 5;
+    p.bias = joined >= 2 && joined != 4 ? bias : NULL;
+    p.residual = joined == 3 ? residual : NULL;
+    p.relu = joined == 2;
+    p.gate = joined >= 4 ? gate : NULL;
+    return p;
+}
+
+static const int64_t sizes[][3] = {{1, 1, 1}, {8, 32, 16}, {6, 16, 8}, {7, 31, 15}, {9, 33, 17}, {13, 5, 300},
+    {50, 70, 60}, {5, 600, 513}, {97, 260, 257}, {23, 129, 90}};
+
+static void check_product(const struct team *team)
+{
+    for (size_t size = 0; size < sizeof(sizes) / sizeof(*sizes); size++)
+        for (int way = 0; way < 24; way++) {
+            struct product p = case_of(sizes[size][0], sizes[size][1], sizes[size][2], way % 4, way / 4);
+            memcpy(c, before, sizeof(c));
+            product_run(team, &p);
+            if (count_wrong(&p) != 0)
+                test_fail(__FILE__, __LINE__, "%s: %d of %d x %d x %d, case %d", team->kernels->level,
+                    (int)count_wrong(&p), (int)p.m, (int)p.n, (int)p.k, way);
+        }
+}
+
+static void with_team(int64_t threads, const char *level, void (*check)(const struct team *))
+{
+    struct arena arena, counted = {0};
+    struct team team;
+
+    setenv("NORMSWEEP_VECTOR", level, 1);
+    team_layout(&team, threads, PRODUCT_SCRATCH, &counted);
+    CHECK(arena_init(&arena, counted.used) == 0);
+    team_layout(&team, threads, PRODUCT_SCRATCH, &arena);
+    draw_all();
+    check(&team);
+    arena_release(&arena);
+    unsetenv("NORMSWEEP_VECTOR");
+}
+
+static void check_own_product(const struct team *team)
+{
+    struct kernels own = *team->kernels;
+    struct team same = *team;
+
+    own.outdoes_blas = true;
+    same.kernels = &own;
+    check_product(&same);
+}
+
+TEST(product_of_every_level)
+{
+    with_team(1, "baseline", check_own_product);
+    with_team(1, "avx2", check_own_product);
+    with_team(1, "avx512", check_own_product);
+}
+
+TEST(product_of_blas)
+{
+    with_team(1, "baseline", check_product);
+}
+
+/* Whoever computes a row, it is the same row. */
+static void check_team(const struct team *team)
+{
+    static scalar alone[SIZE];
+    struct team one = *team;
+    struct product p = case_of(203, 130, 300, 1, 2);
+
+    one.threads = 1;
+    p.c = alone;
+    product_run(&one, &p);
+    p.c = c;
+    product_run(team, &p);
+    for (int64_t i = 0; i < p.m; i++)
+        CHECK(memcmp(c + i * p.c_stride, alone + i * p.c_stride, (size_t)p.n * sizeof(*c)) == 0);
+    check_product(team);
+}
+
+TEST(product_of_a_team)
+{
+    with_team(3, "avx512", check_team);
+}
+
+static void check_nan(const struct team *team)
+{
+    struct product p = case_of(9, 40, 300, 2, 2);
+
+    a[4 * p.a_stride + 299] = NAN;
+    product_run(team, &p);
+    for (int64_t i = 0; i < p.m; i++)
+        for (int64_t j = 0; j < p.n; j++)
+            CHECK(isnan((double)c[i * p.c_stride + j]) == (i == 4)); /* through relu too */
+}
+
+TEST(product_lets_nan_through)
+{
+    with_team(1, "baseline", check_nan);
+    with_team(1, "avx2", check_nan);
+    with_team(1, "avx512", check_nan);
+}
