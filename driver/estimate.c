@@ -215,7 +215,7 @@ static struct sample take_samples(const struct sampling *sampling)
     struct sample mean = {0};
     int count = 0;
 
-    environment_threads(sampling->group->run.threads);
+    environment_threads(1);
     do {
         struct sample one = take_sample(sampling);
         if (one.reason[0])

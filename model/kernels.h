@@ -50,7 +50,7 @@ struct head {
 int64_t attention_scratch(int64_t length, int64_t depth);
 
 /* Scalars of scratch for a product: what is packed of its operands fits the second-level cache. */
-enum { PRODUCT_SCRATCH = (400 << 10) / (int)sizeof(scalar) };
+enum { PRODUCT_SCRATCH = (512 << 10) / (int)sizeof(scalar) };
 
 /*
  * The loops that are no matrix products, built once per vector level from kernels.c; the program picks the

@@ -7,10 +7,17 @@
  */
 #include "model/kernels_vector.h"
 
+/*
+ * Sizes of the blocks: a panel of b and a tile of a fit the first-level cache, all panels and a's packed
+ * columns the second-level one.
+ */
 enum {
-    DEPTH_BLOCK = 256, /* k at a time */
-    PANELS_SIZE = PRODUCT_SCRATCH - 2 * TILE_ROWS * DEPTH_BLOCK, /* scalars of packed b */
-    PACK_PANELS = 8, /* from this many panels on a transposed a is packed */
+    DEPTH_ALONG = 1024, /* k at a time where the rows of a are contiguous: a tile's are then 8 long runs */
+    DEPTH_ACROSS = 512, /* where its columns are */
+    GROUP_TILES = 8,
+    GROUP = GROUP_TILES * TILE_ROWS, /* columns of a transposed a that are packed at a time */
+    PANELS_SIZE = PRODUCT_SCRATCH - GROUP * DEPTH_ACROSS, /* scalars of packed b */
+    PACK_COLUMNS = 128, /* narrower products leave a transposed a where it is */
 };
 
 /* The block of a product that is under way: rows of c by `columns` columns from `column` on, over `depth`. */
@@ -19,7 +26,7 @@ struct block {
     int64_t column, columns;
     int64_t first, depth; /* k = first .. first + depth - 1 */
     scalar *panels; /* b: [columns / TILE_COLUMNS][depth][TILE_COLUMNS] */
-    scalar *packed; /* a: [depth][2 * TILE_ROWS] */
+    scalar *packed; /* a: [GROUP_TILES][depth][TILE_ROWS] */
 };
 
 static int64_t at_most(int64_t a, int64_t b)
@@ -115,47 +122,61 @@ static void run_rows(
     }
 }
 
-/* Two tiles at a time are a cache line wide. */
+/* Up to GROUP columns of a, tile by tile; what lies behind the last one is left as it is. */
+static void pack_group(const struct block *block, const scalar *a, int64_t columns)
+{
+    int64_t stride = block->product->a_stride;
+
+    for (int64_t k = 0; k < block->depth; k++)
+        for (int64_t i = 0; i < columns; i += TILE_ROWS) {
+            scalar *to = block->packed + i * block->depth + k * TILE_ROWS;
+            if (columns - i >= TILE_ROWS)
+                memcpy(to, a + k * stride + i, TILE_ROWS * sizeof(*to));
+            else
+                memcpy(to, a + k * stride + i, (size_t)(columns - i) * sizeof(*to));
+        }
+}
+
 static void run_packed(const struct block *block)
 {
-    enum { WIDE = 2 * TILE_ROWS };
     const struct product *p = block->product;
 
-    for (int64_t row = 0; row < p->m; row += WIDE) {
-        int64_t rows = at_most(p->m - row, WIDE);
-        const scalar *a = p->a + block->first * p->a_stride + row;
-        for (int64_t k = 0; k < block->depth; k++) {
-            const scalar *from = a + k * p->a_stride;
-            scalar *to = block->packed + k * WIDE;
-            if (rows == WIDE)
-                memcpy(to, from, WIDE * sizeof(*to));
-            else
-                memcpy(to, from, (size_t)rows * sizeof(*to));
-        }
+    for (int64_t row = 0; row < p->m; row += GROUP) {
+        int64_t rows = at_most(p->m - row, GROUP);
+        pack_group(block, p->a + block->first * p->a_stride + row, rows);
         for (int64_t i = 0; i < rows; i += TILE_ROWS)
-            run_rows(block, row + i, at_most(rows - i, TILE_ROWS), block->packed + i, 1, WIDE);
+            run_rows(
+                block, row + i, at_most(rows - i, TILE_ROWS), block->packed + i * block->depth, 1, TILE_ROWS);
     }
 }
 
 static void run_block(const struct block *block)
 {
     const struct product *p = block->product;
+    int64_t a_row = p->a_transposed ? 1 : p->a_stride, a_step = p->a_transposed ? p->a_stride : 1;
 
     pack_panels(block);
-    if (p->a_transposed && block->columns >= PACK_PANELS * TILE_COLUMNS) {
+    if (p->a_transposed && p->n >= PACK_COLUMNS) {
         run_packed(block);
         return;
     }
-    int64_t a_row = p->a_transposed ? 1 : p->a_stride, a_step = p->a_transposed ? p->a_stride : 1;
     for (int64_t row = 0; row < p->m; row += TILE_ROWS)
         run_rows(block, row, at_most(p->m - row, TILE_ROWS), p->a + row * a_row + block->first * a_step,
             a_row, a_step);
 }
 
+/* k at a time: equal parts, of whole vectors but for the last. */
+static int64_t depth_of(const struct product *p)
+{
+    int64_t most = p->a_transposed ? DEPTH_ACROSS : DEPTH_ALONG, parts = (p->k + most - 1) / most;
+
+    return ((p->k + parts - 1) / parts + LANES - 1) / LANES * LANES;
+}
+
 void KERNEL(product)(const struct product *product, scalar *scratch)
 {
     struct block block = {.product = product, .panels = scratch, .packed = scratch + PANELS_SIZE};
-    int64_t depth = at_most(product->k, DEPTH_BLOCK);
+    int64_t depth = depth_of(product);
     int64_t wide = PANELS_SIZE / depth / TILE_COLUMNS * TILE_COLUMNS;
 
     for (block.column = 0; block.column < product->n; block.column += wide) {

@@ -56,10 +56,21 @@ INLINE void put_tile(
 #undef AT
 }
 
+/* What joins the sums is on its way while they are formed. */
+INLINE void fetch_tile(const int rows, const int vectors, const struct tile *tile)
+{
+    EACH __builtin_prefetch(tile->c + i * tile->c_row + j * LANES, 1);
+    if (tile->residual)
+        EACH __builtin_prefetch(tile->residual + i * tile->c_row + j * LANES);
+    if (tile->gate)
+        EACH __builtin_prefetch(tile->gate + i * tile->c_row + j * LANES);
+}
+
 INLINE void run_tile(const int rows, const int vectors, const struct tile *tile)
 {
     vector sums[TILE_ROWS][TILE_VECTORS] = {0};
 
+    fetch_tile(rows, vectors, tile);
     sum_tile(rows, vectors, sums, tile);
     put_tile(rows, vectors, sums, *tile);
 }
