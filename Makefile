@@ -52,7 +52,7 @@ avx512 = -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mprefer-vector-width=
 KERNELS = $(foreach level,$(levels),$(KERNEL_SOURCES:%.c=%-$(level)))
 
 objects = $(patsubst %.c,$(BUILD)/$(1)/%.o,$(2)) $(KERNELS:%=$(BUILD)/$(1)/%.o)
-programs = normsweep normsweep-double tests-float tests-double replay-float replay-double
+programs = normsweep normsweep-double tests-float tests-double replay-float replay-double speed
 python = $(shell .ci/python $(1))
 
 ## all: build the program, build/normsweep
@@ -66,6 +66,7 @@ $(BUILD)/replay-float: $(call objects,float,$(LIBRARY) tests/replay.c)
 $(BUILD)/replay-double: $(call objects,double,$(LIBRARY) tests/replay.c)
 $(BUILD)/fuzz-sweep: private LINK += -fsanitize=fuzzer
 $(BUILD)/fuzz-sweep: $(call objects,float,$(LIBRARY) tests/fuzz_sweep.c)
+$(BUILD)/speed: $(call objects,float,$(LIBRARY) tests/speed.c)
 $(programs:%=$(BUILD)/%) $(BUILD)/fuzz-sweep:
 	$(call say,LINK)$(LINK) $^ $(LIBS) -o $@
 

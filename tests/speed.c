@@ -1,0 +1,394 @@
+/*
+ * How fast a training step is, on the program's own model code:
+ *     speed [-t THREADS] [REQUEST]
+ * Without a request on the command line, each line of standard input is one and is answered by one line, so
+ * that another program can have its own work timed in turns with this one's (tests/speed.py). A request is
+ *     step SHAPE SECONDS      training steps on random tokens, with the default optimiser
+ *     forward SHAPE SECONDS   the loss alone, as validation takes it
+ *     measure SHAPE SECONDS   training steps measured each; the time is that of the measuring
+ *     sgemm SECONDS           products of 1024 x 1024 matrices
+ *     shapes                  the names of shapes and what they stand for
+ * for about so many seconds, once at least. SHAPE is a name or V,C,H,F,L,T,B, and may end in ",gelu". Lines
+ * written are pairs of a name and a value, the first of them about this process; times are medians.
+ */
+#include "model/batches.h"
+#include "model/error.h"
+#include "model/instruments.h"
+#include "model/random.h"
+#include "worker/clock.h"
+#include "worker/environment.h"
+#include "worker/run.h"
+#include "worker/train.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    PRODUCT = 1024, /* rows and columns of sgemm's matrices */
+    TEXT_STEPS = 64, /* training steps until the text comes again */
+    SAMPLES_MOST = 1 << 16,
+    LINE_SIZE = 256,
+};
+
+static const struct {
+    const char *name, *numbers;
+} shape_table[] = {
+    {"tiny", "512,64,4,256,2,64,16"},
+    {"small", "4096,128,4,512,4,64,16"},
+    {"small-gelu", "4096,128,4,512,4,64,16,gelu"},
+    {"mid", "10000,256,8,1024,6,128,16"},
+    {"paper", "33278,768,12,512,12,35,16"},
+    {"long", "33278,768,12,512,12,350,16"},
+};
+
+/* One shape at a time, laid out in one arena. */
+struct subject {
+    int64_t threads; /* of every step; the products of BLAS have one each but in sgemm */
+    char shape[LINE_SIZE]; /* as it was asked for; empty: none yet */
+    struct run run;
+    struct text text;
+    struct transformer model;
+    struct optimiser optimiser;
+    struct batches batches;
+    struct batch batch;
+    struct instruments instruments;
+    double *layer_value, *tensor_value;
+    scalar *weights, *gradient;
+    int64_t step; /* taken so far */
+    struct arena arena;
+};
+
+/* What is timed, once; the seconds that count. */
+typedef double timed_function(struct subject *subject);
+
+__attribute__((noreturn, format(printf, 1, 2))) static void fail(const char *format, ...)
+{
+    va_list arguments;
+
+    fputs("speed: ", stderr);
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+    exit(1);
+}
+
+/* Shapes */
+
+static const char *shape_numbers(const char *shape)
+{
+    for (size_t i = 0; i < sizeof(shape_table) / sizeof(*shape_table); i++)
+        if (strcmp(shape_table[i].name, shape) == 0)
+            return shape_table[i].numbers;
+    return shape;
+}
+
+static void answer_shapes(void)
+{
+    for (size_t i = 0; i < sizeof(shape_table) / sizeof(*shape_table); i++)
+        printf("%s%s %s", i ? " " : "", shape_table[i].name, shape_table[i].numbers);
+    printf("\n");
+}
+
+static int64_t parse_size(const char *shape, const char **at, const char *name)
+{
+    const struct param *param = param_find(name);
+    struct error error;
+    char *end;
+
+    errno = 0;
+    union param_value value = {.integer = strtoll(*at, &end, 10)};
+    if (end == *at || errno != 0)
+        fail("shape '%s' is neither a known name nor V,C,H,F,L,T,B: no number for %s", shape, name);
+    if (param_check(param, value, &error) != 0)
+        fail("shape '%s': %s", shape, error.text);
+    *at = *end == ',' ? end + 1 : end;
+    return value.integer;
+}
+
+/* Every parameter but those of the shape stays at its default. */
+static struct run parse_shape(const char *shape, int64_t threads)
+{
+    static const char *const names[] = {
+        "vocabulary", "width", "heads", "feedforward", "layers", "context", "batch"};
+    const char *at = shape_numbers(shape);
+    const struct param *param;
+    struct error error;
+    struct run run;
+
+    run_init(&run);
+    run.steps = 1;
+    run.threads = threads;
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        param_set(
+            param_find(names[i]), &run, (union param_value){.integer = parse_size(shape, &at, names[i])});
+    if (strcmp(at, "gelu") == 0)
+        run.activation = ACTIVATION_GELU;
+    else if (*at)
+        fail("shape '%s': what is '%s' after its seven numbers?", shape, at);
+    if (run_check(&run, &param, &error) != 0)
+        fail("shape '%s': %s", shape, error.text);
+    return run;
+}
+
+/* The subject */
+
+static void subject_layout(struct subject *subject)
+{
+    const struct run *run = &subject->run;
+    struct architecture architecture = run_architecture(run, run->vocabulary);
+    struct optimiser_options options = run_optimiser(run);
+    struct arena *arena = &subject->arena;
+
+    transformer_layout(&subject->model, &architecture, run->batch * run->context, run->threads, arena);
+    optimiser_layout(&subject->optimiser, &options, &subject->model.layout, arena);
+    batches_layout(
+        &subject->batches, &subject->text, SEQUENCES_STREAM, run->context, run->batch, run->seed, arena);
+    batch_layout(&subject->batch, run->batch, run->context, arena);
+    instruments_layout(&subject->instruments, &subject->model.layout, run->layers, arena);
+    subject->layer_value = arena_take(arena, 2 * (size_t)run->layers, sizeof(double));
+    subject->tensor_value = arena_take(arena, (size_t)run->layers * LAYER_TENSOR_COUNT, sizeof(double));
+    subject->weights = arena_take(arena, (size_t)subject->model.layout.size, sizeof(scalar));
+    subject->gradient = arena_take(arena, (size_t)subject->model.layout.size, sizeof(scalar));
+    subject->text.tokens = arena_take(arena, (size_t)subject->text.token_count, sizeof(int32_t));
+}
+
+static void draw_text(const struct text *text, int64_t vocabulary)
+{
+    for (int64_t i = 0; i < text->token_count; i++)
+        text->tokens[i] = (int32_t)random_below(0, RANDOM_TEST, (uint64_t)i, (uint64_t)vocabulary);
+}
+
+/* Training step number subject->step + 1. The seconds it took. */
+static double take_step(struct subject *subject)
+{
+    struct schedule schedule = run_schedule(&subject->run, 1);
+    double begin = clock_now();
+    int64_t number = ++subject->step;
+
+    batches_fill(&subject->batches, number, &subject->batch);
+    double loss = transformer_gradient(&subject->model, subject->weights, &subject->batch, subject->gradient);
+    double clip = optimiser_clip(&subject->optimiser, subject->gradient);
+    optimiser_step(
+        &subject->optimiser, subject->weights, subject->gradient, clip, number, schedule_rate(&schedule, 1));
+    if (!isfinite(loss))
+        fail("shape '%s': the loss of step %" PRId64 " is not finite", subject->shape, number);
+    return clock_now() - begin;
+}
+
+/* The same, measured before and after as train() does; the seconds of the measuring alone. */
+static double take_measured_step(struct subject *subject)
+{
+    const struct run *run = &subject->run;
+    struct state_measures state;
+    struct step_measures measures;
+    double begin = clock_now();
+
+    measure_state(&subject->instruments, subject->weights, &state, subject->layer_value,
+        subject->layer_value + run->layers, subject->tensor_value);
+    measure_gradient(&subject->instruments, &subject->optimiser, subject->weights, subject->gradient, 1,
+        subject->step + 1, &measures);
+    double seconds = clock_now() - begin;
+    take_step(subject);
+    begin = clock_now();
+    measure_step(&subject->instruments, subject->weights, &measures);
+    return seconds + clock_now() - begin;
+}
+
+static double take_forward(struct subject *subject)
+{
+    double begin = clock_now();
+
+    batches_fill(&subject->batches, subject->step + 1, &subject->batch);
+    if (!isfinite(transformer_loss(&subject->model, subject->weights, &subject->batch, NULL)))
+        fail("shape '%s': the loss is not finite", subject->shape);
+    return clock_now() - begin;
+}
+
+/* Ready for a shape: nothing happens if it is the one already held. The first step touches all memory and is
+ * not timed. */
+static void subject_prepare(struct subject *subject, const char *shape)
+{
+    if (strcmp(subject->shape, shape) == 0)
+        return;
+    struct run run = parse_shape(shape, subject->threads);
+    if (subject->shape[0])
+        arena_release(&subject->arena);
+    *subject = (struct subject){.threads = subject->threads,
+        .run = run,
+        .text.token_count = TEXT_STEPS * run.batch * run.context + 1};
+    snprintf(subject->shape, sizeof(subject->shape), "%s", shape);
+    subject_layout(subject);
+    if (arena_init(&subject->arena, subject->arena.used) != 0)
+        fail("shape '%s': no memory, it needs %.1f MiB", shape, (double)subject->arena.used / 0x1p20);
+    subject_layout(subject);
+    draw_text(&subject->text, run.vocabulary);
+    weights_init(subject->weights, &subject->model.layout, &subject->model.architecture, run.seed);
+    take_step(subject);
+}
+
+/* The product that all is measured against. */
+static double take_product(struct subject *subject)
+{
+    static float a[PRODUCT * PRODUCT], b[PRODUCT * PRODUCT], c[PRODUCT * PRODUCT];
+
+    (void)subject;
+    if (a[0] == 0)
+        for (int i = 0; i < PRODUCT * PRODUCT; i++)
+            a[i] = b[i] = 1 + (float)(i % 7);
+    double begin = clock_now();
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, PRODUCT, PRODUCT, PRODUCT, 1, a, PRODUCT, b,
+        PRODUCT, 0, c, PRODUCT);
+    return clock_now() - begin;
+}
+
+/* Requests */
+
+static int compare_seconds(const void *a, const void *b)
+{
+    double left = *(const double *)a, right = *(const double *)b;
+
+    return (left > right) - (left < right);
+}
+
+/* Repeats for so many seconds. The median; *count: how often. */
+static double time_median(timed_function *function, struct subject *subject, double seconds, int *count)
+{
+    static double sample[SAMPLES_MOST];
+    double end = clock_now() + seconds;
+    int n = 0;
+
+    do
+        sample[n++] = function(subject);
+    while (clock_now() < end && n < SAMPLES_MOST);
+    qsort(sample, (size_t)n, sizeof(*sample), compare_seconds);
+    *count = n;
+    return (sample[(n - 1) / 2] + sample[n / 2]) / 2;
+}
+
+/* On a shape: what one line of a request asks for. */
+struct timing {
+    const char *name;
+    timed_function *function;
+    double share; /* of a training step's arithmetic; 0: none of it is counted */
+};
+
+static const struct timing timing_table[] = {
+    {"step", take_step, 1},
+    {"forward", take_forward, 1.0 / 3},
+    {"measure", take_measured_step, 0},
+};
+
+static const struct timing *timing_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof(timing_table) / sizeof(*timing_table); i++)
+        if (strcmp(timing_table[i].name, name) == 0)
+            return &timing_table[i];
+    fail("no request '%s': step, forward, measure, sgemm, shapes", name);
+}
+
+static void answer_timing(struct subject *subject, const char *name, const char *shape, double seconds)
+{
+    const struct timing *timing = timing_find(name);
+    int count;
+
+    subject_prepare(subject, shape);
+    double median = time_median(timing->function, subject, seconds, &count);
+    printf("seconds %.9g count %d", median, count);
+    if (timing->share > 0)
+        printf(" tokens/s %.6g GFLOP/s %.5g", (double)subject->batch.rows / median,
+            1e-9 * timing->share * train_step_cost(&subject->run, subject->run.vocabulary) / median);
+    printf("\n");
+}
+
+static void answer_product(int64_t threads, double seconds)
+{
+    int count;
+
+    environment_threads(threads);
+    take_product(NULL);
+    double median = time_median(take_product, NULL, seconds, &count);
+    environment_threads(1);
+    printf("seconds %.9g count %d GFLOP/s %.5g\n", median, count,
+        1e-9 * 2 * PRODUCT * PRODUCT * PRODUCT / median);
+}
+
+static double parse_seconds(const char *text)
+{
+    char *end;
+    double seconds = strtod(text, &end);
+
+    if (end == text || *end || !(seconds >= 0))
+        fail("'%s' is no number of seconds", text);
+    return seconds;
+}
+
+static void answer(struct subject *subject, int words, char **word)
+{
+    if (words == 1 && strcmp(word[0], "shapes") == 0)
+        answer_shapes();
+    else if (words == 2 && strcmp(word[0], "sgemm") == 0)
+        answer_product(subject->threads, parse_seconds(word[1]));
+    else if (words == 3)
+        answer_timing(subject, word[0], word[1], parse_seconds(word[2]));
+    else
+        fail("a request is step, forward or measure with SHAPE and SECONDS, sgemm with SECONDS, or shapes");
+    if (fflush(stdout) != 0)
+        fail("cannot write");
+}
+
+/* Until the input ends. */
+static void serve(struct subject *subject)
+{
+    char line[LINE_SIZE], *word[4];
+
+    while (fgets(line, sizeof(line), stdin)) {
+        int words = 0;
+        for (char *at = line, *rest; words < 4 && (word[words] = strtok_r(at, " \n", &rest)); at = NULL)
+            words++;
+        answer(subject, words, word);
+    }
+}
+
+static int64_t parse_threads(const char *text)
+{
+    const struct param *param = param_find("threads");
+    struct error error;
+    char *end;
+    union param_value value = {.integer = strtoll(text, &end, 10)};
+
+    if (end == text || *end)
+        fail("-t: '%s' is no number of threads", text);
+    if (param_check(param, value, &error) != 0)
+        fail("-t: %s", error.text);
+    return value.integer;
+}
+
+int main(int argc, char **argv)
+{
+    static struct subject subject = {.threads = 1};
+
+    environment_prepare(argv);
+    for (int option; (option = getopt(argc, argv, "+t:")) != -1;) {
+        if (option != 't')
+            return 1;
+        subject.threads = parse_threads(optarg);
+    }
+    environment_threads(1);
+    printf("BLAS_kernel %s vector_level %s threads %" PRId64 " processors %d\n", environment_blas_kernel(),
+        kernels_best()->level, subject.threads, environment_cores());
+    fflush(stdout);
+    if (optind < argc)
+        answer(&subject, argc - optind, argv + optind);
+    else
+        serve(&subject);
+    if (subject.shape[0])
+        arena_release(&subject.arena);
+    return 0;
+}
