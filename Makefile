@@ -146,6 +146,14 @@ fuzz:
 setup:
 	@.ci/setup build figures tests lint
 
+## bench: how fast training is, beside sgemm and PyTorch (THREADS=2, ROUNDS=5, SHAPES='tiny small')
+bench:
+	@.ci/setup build
+	@.ci/setup bench || echo "bench: goes on without PyTorch"
+	@$(MAKE_ALL) $(BUILD)/speed
+	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python torch 2>/dev/null || .ci/python)" tests/speed.py \
+		$(THREADS:%=-t %) $(ROUNDS:%=-r %) $(SHAPES)
+
 ## install: the program, its sweeps and its man page into PREFIX (/usr/local), below DESTDIR
 install: $(BUILD)/normsweep
 	install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/share/normsweep/sweeps" "$(DESTDIR)$(PREFIX)/share/man/man1"
@@ -173,5 +181,5 @@ help:
 	@echo "Variables: VARIANT=release|debug|san, V=1 (show commands), WERROR=1 (warnings are errors)"
 	@echo "           CC, CFLAGS, LDFLAGS, CBLAS, NETCDF, YAML, PREFIX, DESTDIR"
 
-.PHONY: all quickstart check lint fuzz setup programs flags install uninstall clean help FORCE
+.PHONY: all quickstart check lint fuzz bench setup programs flags install uninstall clean help FORCE
 .DELETE_ON_ERROR:

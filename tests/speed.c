@@ -182,7 +182,10 @@ static double take_step(struct subject *subject)
     return clock_now() - begin;
 }
 
-/* The same, measured before and after as train() does; the seconds of the measuring alone. */
+/*
+ * The same, measured as train() does, but for the gradient, which is still that of the step before: to what
+ * is timed here that is the same. The seconds of the measuring alone.
+ */
 static double take_measured_step(struct subject *subject)
 {
     const struct run *run = &subject->run;
@@ -276,7 +279,7 @@ static double time_median(timed_function *function, struct subject *subject, dou
 struct timing {
     const char *name;
     timed_function *function;
-    double share; /* of a training step's arithmetic; 0: none of it is counted */
+    double share; /* of a training step's arithmetic; 0: measuring, done every so many steps by default */
 };
 
 static const struct timing timing_table[] = {
@@ -300,10 +303,13 @@ static void answer_timing(struct subject *subject, const char *name, const char 
 
     subject_prepare(subject, shape);
     double median = time_median(timing->function, subject, seconds, &count);
-    printf("seconds %.9g count %d", median, count);
+    printf("seconds %.9g count %d parameters %" PRId64, median, count,
+        architecture_parameters(&subject->model.architecture));
     if (timing->share > 0)
         printf(" tokens/s %.6g GFLOP/s %.5g", (double)subject->batch.rows / median,
             1e-9 * timing->share * train_step_cost(&subject->run, subject->run.vocabulary) / median);
+    else
+        printf(" every %d", MEASURE_EVERY_DEFAULT);
     printf("\n");
 }
 
