@@ -20,7 +20,7 @@ from torch.nn import functional
 
 PRODUCT = 1024  # rows and columns of sgemm's matrices
 TEXT_STEPS = 64  # training steps until the text comes again
-TRIAL_SECONDS = 3  # for finding the fastest way; each is tried once at least
+TRIAL_SLICES = 5  # slices of time for finding the fastest way; each is tried once at least
 
 
 def timed(function):
@@ -78,7 +78,7 @@ class Transformer(nn.Module):
 class Subject:
     """One shape in training, on random tokens."""
 
-    def __init__(self, shape):
+    def __init__(self, shape, seconds):
         words = shape.split(",")
         self.vocabulary, width, heads, feedforward, layers, context, batch = map(int, words[:7])
         activation = nn.GELU if words[7:] == ["gelu"] else nn.ReLU
@@ -89,7 +89,7 @@ class Subject:
         self.optimiser = torch.optim.AdamW(self.model.parameters(), lr=1e-3, weight_decay=1e-2)
         self.set_to_none = True
         self.step()  # touches all memory
-        self.choose()
+        self.choose(TRIAL_SLICES * seconds)
 
     def step(self):
         tokens, target = next(self.batches)
@@ -102,10 +102,10 @@ class Subject:
         self.optimiser.param_groups[0]["foreach"] = foreach
         self.set_to_none = set_to_none
 
-    def choose(self):
+    def choose(self, seconds):
         ways = list(itertools.product((False, True), repeat=2))
         times = {way: [] for way in ways}
-        end = time.perf_counter() + TRIAL_SECONDS
+        end = time.perf_counter() + seconds
         while not times[ways[-1]] or time.perf_counter() < end:
             for way in ways:
                 self.use(*way)
@@ -124,20 +124,20 @@ class Server:
     def product(self):
         torch.mm(self.factors[0], self.factors[1], out=self.factors[2])
 
-    def prepare(self, shape):
+    def prepare(self, shape, seconds):
         if shape != self.shape:
             self.subject = None  # the memory of the one before it
-            self.shape, self.subject = shape, Subject(shape)
+            self.shape, self.subject = shape, Subject(shape, seconds)
 
     def answer(self, request):
         kind, *shape, seconds = request.split()
+        seconds = float(seconds)
         if kind == "sgemm":
-            taken = median(self.product, float(seconds))
+            taken = median(self.product, seconds)
             return f"seconds {taken:.9g} GFLOP/s {2e-9 * PRODUCT ** 3 / taken:.5g}"
         assert kind == "step", f"no request '{kind}'"
-        self.prepare(shape[0])
-        taken = median(self.subject.step, float(seconds))
-        return f"seconds {taken:.9g} parameters {self.subject.parameters()}"
+        self.prepare(shape[0], seconds)
+        return f"seconds {median(self.subject.step, seconds):.9g} parameters {self.subject.parameters()}"
 
 
 def median(function, seconds):
