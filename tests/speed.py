@@ -2,10 +2,12 @@
 
     speed.py [-t THREADS] [-r ROUNDS] [-s SECONDS] [SHAPE...]
 
-Three processes stay alive, bound to the same processors, and are given slices of work in turns, so that what else
-the machine does hits all of them: build/speed, PyTorch with the BLAS kernel that build/speed chose, and PyTorch as it
-is installed; with several threads also build/speed with one. A ratio is of times from the same round. Prints a
-Markdown table. SHAPE is a name that `build/speed shapes` tells, or V,C,H,F,L,T,B, and may then end in ",gelu".
+A few processes stay alive, bound to the same processors, and are given slices of work in turns, so that what else the
+machine does hits all of them: build/speed, and with several threads another of it with one; PyTorch as it is
+installed; with the BLAS kernel that build/speed chose; and tuned: with that kernel, with an allocator that keeps its
+memory instead of having the system clear it anew in every step, and with its own loops at build/speed's vector level.
+A ratio is of times from the same round. Prints a Markdown table. SHAPE is a name that `build/speed shapes` tells, or
+V,C,H,F,L,T,B, and may then end in ",gelu".
 """
 import argparse
 import os
@@ -20,6 +22,7 @@ TESTS = pathlib.Path(__file__).resolve().parent
 BUILD = pathlib.Path(os.environ.get("NORMSWEEP_BUILD") or TESTS.parent / "build")
 ROUNDS_LEAST = 3
 SHAPE_SECONDS = 150  # no further round after so long
+MEMORY_KEPT = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 40), "MALLOC_TOP_PAD_": str(1 << 26)}
 SETTLE = 0.05  # until the idle threads of another process have gone to sleep
 
 
@@ -73,7 +76,7 @@ def has_torch():
 
 
 class Bench:
-    """The processes to compare. `same` and `installed` are None without PyTorch, `single` with one thread."""
+    """The processes to compare: `own`, and under their columns' names the `others` that are there."""
 
     def __init__(self, threads):
         clean = cleaned()
@@ -81,24 +84,35 @@ class Bench:
         if not own.exists():
             fail(f"no {own}: make programs")
         self.own = Server([own, "-t", threads], clean)
-        self.single = Server([own], clean) if threads > 1 else None
-        self.same = self.installed = None
-        if has_torch():
-            torch = [sys.executable, TESTS / "speed_torch.py", "-t", threads]
-            clean |= {"OPENBLAS_NUM_THREADS": str(threads), "OMP_NUM_THREADS": str(threads)}
-            self.same = Server(torch, clean | {"OPENBLAS_CORETYPE": self.own.about["BLAS_kernel"]})
-            self.installed = Server(torch, clean)
+        self.others = self.torch(threads, clean) if has_torch() else {}
+        if threads > 1:
+            self.others["single"] = Server([own], clean)
         self.shapes = self.own.ask("shapes")
 
-    def others(self):
-        return {name: server for name in ("same", "installed", "single") if (server := getattr(self, name))}
+    def torch(self, threads, clean):
+        """PyTorch's processes; where the kernel is the same as installed, so is the process."""
+        command = [sys.executable, TESTS / "speed_torch.py", "-t", threads]
+        installed = clean | {"OPENBLAS_NUM_THREADS": str(threads), "OMP_NUM_THREADS": str(threads)}
+        same = installed | {"OPENBLAS_CORETYPE": self.own.about["BLAS_kernel"]}
+        tuned = same | MEMORY_KEPT
+        if self.own.about["vector_level"] == "avx512":
+            tuned["ATEN_CPU_CAPABILITY"] = "avx512"
+        others = {"installed": Server(command, installed)}
+        is_same = others["installed"].about["BLAS_kernel"] == self.own.about["BLAS_kernel"]
+        others["same"] = others["installed"] if is_same else Server(command, same)
+        return others | {"tuned": Server(command, tuned)}
+
+    def ask_others(self, *request):
+        """{name: answer}; a process under two names is asked once."""
+        asked = {server: server.ask(*request) for server in dict.fromkeys(self.others.values())}
+        return {name: asked[server] for name, server in self.others.items()}
 
     def round(self, shape, seconds):
         """{name: answer} of one round; sgemm before and after the step that it is compared with."""
         answers = {"before": self.own.ask("sgemm", seconds / 2), "step": self.own.ask("step", shape, seconds),
                    "after": self.own.ask("sgemm", seconds / 2)}
-        for name, server in self.others().items():
-            answers[name] = server.ask("step", self.shapes.get(shape, shape), seconds)
+        answers |= self.ask_others("step", self.shapes.get(shape, shape), seconds)
+        for name in self.others:
             if answers[name]["parameters"] != answers["step"]["parameters"]:
                 fail(f"{shape}: {answers['step']['parameters']} parameters here, {answers[name]['parameters']} there")
         for name in ("forward", "measure"):
@@ -114,7 +128,7 @@ class Bench:
         return rounds
 
     def close(self):
-        for server in (self.own, *self.others().values()):
+        for server in {self.own, *self.others.values()}:
             server.process.stdin.close()
             server.process.wait()
 
@@ -136,8 +150,9 @@ COLUMNS = (  # heading, digits, with quartiles?, the value of one round
     ("tokens/s", 0, False, lambda answers: answers["step"]["tokens/s"]),
     ("GFLOP/s", 0, False, lambda answers: answers["step"]["GFLOP/s"]),
     ("% of sgemm", 1, True, lambda answers: 100 * answers["step"]["GFLOP/s"] / sgemm(answers)),
-    ("x PyTorch, same kernel", 2, True, relative("same")),
     ("x PyTorch as installed", 2, True, relative("installed")),
+    ("x PyTorch, same kernel", 2, True, relative("same")),
+    ("x PyTorch tuned", 2, True, relative("tuned")),
     ("forward / step", 2, False, relative("forward")),
     ("measuring, %", 2, False, lambda answers: 100 * relative("measure")(answers) / answers["measure"]["every"]),
 )
@@ -161,7 +176,7 @@ def print_cells(cells):
 
 def print_table(bench, shapes, rounds, seconds):
     """A row as soon as its shape is through. Returns the rates of sgemm, of every round."""
-    columns = COLUMNS + THREAD_COLUMNS * bool(bench.single)
+    columns = COLUMNS + THREAD_COLUMNS * ("single" in bench.others)
     rates = []
     print_cells(["shape", *(heading for heading, *_ in columns)])
     print_cells(["---"] * (1 + len(columns)))
@@ -185,20 +200,25 @@ def print_about(bench):
     about = bench.own.about
     print(f"{processor()}; threads: {about['threads']} on {about['processors']} processors; "
           f"BLAS kernel: {about['BLAS_kernel']}; vector level: {about['vector_level']}")
-    if bench.same:
-        print(f"PyTorch {bench.same.about['version']}; BLAS kernel: {bench.same.about['BLAS_kernel']}, "
-              f"as installed {bench.installed.about['BLAS_kernel']}")
+    if "installed" in bench.others:
+        torch = bench.others["installed"].about
+        print(f"PyTorch {torch['version']}; BLAS kernel as installed: {torch['BLAS_kernel']}")
     else:
         print(f"PyTorch: none for {sys.executable}; its columns stay empty")
     print(flush=True)
 
 
+CLOSING = """
+sgemm 1024 x 1024 x 1024, GFLOP/s: {}.
+Medians over the rounds, in brackets their quartiles. x: how many times as fast as. tuned: with the same kernel, memory
+kept between steps, and build/speed's vector level. forward: the loss alone, a third of a step's arithmetic. measuring:
+the default metrics at their default interval, of the time for steps."""
+
+
 def print_closing(bench, rates, seconds):
-    theirs = [f"{float(server.ask('sgemm', seconds)['GFLOP/s']):.0f} {words}" for server, words in
-              ((bench.same, "PyTorch with the same kernel"), (bench.installed, "as installed")) if server]
-    print(f"\nsgemm 1024 x 1024 x 1024, GFLOP/s: {', '.join([spread(rates, 0), *theirs])}")
-    print("Medians over rounds, quartiles in brackets. x: how many times as fast as. forward: the loss alone, a third of\n"
-          "a step's arithmetic. measuring: the default metrics at their default interval, of the time for steps.")
+    theirs = bench.ask_others("sgemm", seconds)
+    rates = [spread(rates, 0), *(f"{name} {float(answer['GFLOP/s']):.0f}" for name, answer in theirs.items())]
+    print(CLOSING.format(", ".join(rates)))
 
 
 def bind(threads):
@@ -223,7 +243,7 @@ def main():
     parser.add_argument("-t", "--threads", type=positive, default=1, help="of every process (default 1)")
     parser.add_argument("-r", "--rounds", type=positive, default=9, help="of each shape, at most (default 9)")
     parser.add_argument("-s", "--seconds", type=float, default=0.6, help="of one slice of work (default 0.6)")
-    parser.add_argument("shapes", nargs="*", metavar="SHAPE", help="a name, or V,C,H,F,L,T,B[,gelu] (default: all named)")
+    parser.add_argument("shapes", nargs="*", metavar="SHAPE", help="a name, or V,C,H,F,L,T,B (default: every name)")
     options = parser.parse_args()
     bind(options.threads)
     bench = Bench(options.threads)
