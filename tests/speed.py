@@ -58,9 +58,6 @@ class Server:
             pass  # answer() tells
         return self.answer()
 
-    def seconds(self, *request):
-        return float(self.ask(*request)["seconds"])
-
 
 def cleaned():
     """The environment without what would choose a kernel or a number of threads; what was left out is told."""
