@@ -88,9 +88,10 @@ struct kernels {
     void (*relu)(scalar *x, int64_t count);
     /* dx[i] = 0 where the output y[i] is 0 */
     void (*relu_gradient)(scalar *dx, const scalar *y, int64_t count);
-    /* y = x Phi(x), exactly (erf); dx *= its derivative at x */
-    void (*gelu)(scalar *y, const scalar *x, int64_t count);
-    void (*gelu_gradient)(scalar *dx, const scalar *x, int64_t count);
+    /* y = x Phi(x), Phi the normal distribution function itself (erf); x becomes the derivative there */
+    void (*gelu)(scalar *y, scalar *x, int64_t count);
+    /* dx *= slope */
+    void (*gelu_gradient)(scalar *dx, const scalar *slope, int64_t count);
 
     /*
      * mixed [T, D] = softmax(q k^T / sqrt(D), masked) v, rows `mixed_stride` apart; sets head->most and

@@ -32,7 +32,7 @@ struct block {
     scalar *qkv; /* [rows, 3C] queries, keys, values */
     scalar *mixed; /* [rows, C] the heads' outputs, before the output projection */
     scalar *hidden; /* [rows, F] behind the activation */
-    scalar *before; /* [rows, F] before it; gelu alone */
+    scalar *slope; /* [rows, F] what is before it, then its derivative there; gelu alone */
     scalar *most, *inverse; /* [H, rows] of attention */
 };
 
@@ -97,7 +97,7 @@ static void block_layout(struct block *block, const struct architecture *a, int6
     block->hidden = take(arena, rows, a->feedforward);
     block->most = take(arena, a->heads, rows);
     block->inverse = take(arena, a->heads, rows);
-    block->before = a->activation == ACTIVATION_GELU ? take(arena, rows, a->feedforward) : NULL;
+    block->slope = a->activation == ACTIVATION_GELU ? take(arena, rows, a->feedforward) : NULL;
 }
 
 void transformer_layout(struct transformer *model, const struct architecture *architecture, int64_t max_rows,
@@ -262,8 +262,8 @@ static void feedforward_forward(
     int64_t rows = pass->batch->rows;
 
     if (pass->model->architecture.activation == ACTIVATION_GELU) {
-        linear_forward(&w1, block->before, in, NULL, rows, false);
-        pass->a->kernels->gelu(block->hidden, block->before, rows * w1.out);
+        linear_forward(&w1, block->slope, in, NULL, rows, false);
+        pass->a->kernels->gelu(block->hidden, block->slope, rows * w1.out);
     } else {
         linear_forward(&w1, block->hidden, in, NULL, rows, true);
     }
@@ -282,7 +282,7 @@ static void feedforward_gradient(
     linear_weight_gradient(&w2, dout, block->hidden, rows, false);
     linear_input_gradient(&w2, a->dhidden, dout, gelu ? NULL : block->hidden, rows, false);
     if (gelu)
-        a->kernels->gelu_gradient(a->dhidden, block->before, rows * w1.out);
+        a->kernels->gelu_gradient(a->dhidden, block->slope, rows * w1.out);
     linear_weight_gradient(&w1, a->dhidden, in, rows, false);
     linear_input_gradient(&w1, din, a->dhidden, NULL, rows, add);
 }

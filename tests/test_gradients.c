@@ -162,7 +162,7 @@ TEST(gradient_layernorm)
 }
 
 struct activation_case {
-    scalar x[ROWS * IN], y[ROWS * IN], c[ROWS * IN];
+    scalar x[ROWS * IN], y[ROWS * IN], slope[ROWS * IN], c[ROWS * IN];
     bool gelu;
 };
 
@@ -171,8 +171,9 @@ static double activation_value(void *context)
     struct activation_case *k = context;
 
     memcpy(k->y, k->x, sizeof(k->y));
+    memcpy(k->slope, k->x, sizeof(k->slope));
     if (k->gelu)
-        kernels_best()->gelu(k->y, k->x, ROWS * IN);
+        kernels_best()->gelu(k->y, k->slope, ROWS * IN);
     else
         kernels_best()->relu(k->y, ROWS * IN);
     return weighted(k->c, k->y, ROWS * IN);
@@ -190,7 +191,7 @@ TEST(gradient_activations)
         activation_value(&k);
         memcpy(dx, k.c, sizeof(dx));
         if (gelu)
-            kernels_best()->gelu_gradient(dx, k.x, ROWS * IN);
+            kernels_best()->gelu_gradient(dx, k.slope, ROWS * IN);
         else
             kernels_best()->relu_gradient(dx, k.y, ROWS * IN);
         CHECK(gradient_error(activation_value, &k, k.x, dx, ROWS * IN) < tolerance);
