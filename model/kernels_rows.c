@@ -21,81 +21,138 @@ void KERNEL(spread)(scalar *out, const scalar *residual, const scalar *bias, int
     }
 }
 
+/* Four rows at a time: long sums, which leave the first-level cache, are loaded and stored a quarter as
+ * often.
+ */
 void KERNEL(column_sums)(scalar *sums, const scalar *in, int64_t rows, int64_t columns, bool add)
 {
+    int64_t r = 0;
+
     if (!add)
         memset(sums, 0, (size_t)columns * sizeof(*sums));
-    for (int64_t r = 0; r < rows; r++) {
+    for (; r + 4 <= rows; r += 4) {
+        const scalar *a = in + r * columns, *b = a + columns, *c = b + columns, *d = c + columns;
+        SIMD
+        for (int64_t i = 0; i < columns; i++)
+            sums[i] += (a[i] + b[i]) + (c[i] + d[i]);
+    }
+    for (; r < rows; r++) {
         const scalar *row = in + r * columns;
         SIMD
-        for (int64_t c = 0; c < columns; c++)
-            sums[c] += row[c];
+        for (int64_t i = 0; i < columns; i++)
+            sums[i] += row[i];
     }
 }
 
-static void layernorm_row(scalar *out, const scalar *in, const scalar *residual, const scalar *gain,
-    const scalar *bias, scalar *mean, scalar *scale, int64_t width)
-{
-    scalar sum = 0, square = 0;
+/* Rows whose sums are formed side by side: one alone waits for each of its additions. */
+enum { SIDE_BY_SIDE = 4 };
 
-    SIMD_SUM(sum)
-    for (int64_t c = 0; c < width; c++)
-        sum += in[c];
-    scalar m = sum / (scalar)width;
-    SIMD_SUM(square)
-    for (int64_t c = 0; c < width; c++)
-        square += (in[c] - m) * (in[c] - m);
-    /* A row too long to be squared is NaN, or it would pass for a healthy one of length 0. */
-    scalar s =
-        square < (scalar)INFINITY ? 1 / scalar_sqrt(square / (scalar)width + LAYERNORM_EPSILON) : (scalar)NAN;
-    SIMD
-    for (int64_t c = 0; c < width; c++)
-        out[c] = (in[c] - m) * s * gain[c];
-    if (bias) {
-        SIMD
-        for (int64_t c = 0; c < width; c++)
-            out[c] += bias[c];
+/* Four rows from r on; where fewer are left, the last one again. */
+static void rows_from(
+    const scalar *row[SIDE_BY_SIDE], const scalar *in, int64_t r, int64_t rows, int64_t width)
+{
+    for (int k = 0; k < SIDE_BY_SIDE; k++)
+        row[k] = in + (r + k < rows ? r + k : rows - 1) * width;
+}
+
+static void row_means(scalar mean[SIDE_BY_SIDE], const scalar *row[SIDE_BY_SIDE], int64_t width)
+{
+    const scalar *x0 = row[0], *x1 = row[1], *x2 = row[2], *x3 = row[3];
+    scalar a = 0, b = 0, c = 0, d = 0;
+
+    SIMD_SUM(a, b, c, d)
+    for (int64_t i = 0; i < width; i++) {
+        a += x0[i];
+        b += x1[i];
+        c += x2[i];
+        d += x3[i];
     }
+    mean[0] = a / (scalar)width;
+    mean[1] = b / (scalar)width;
+    mean[2] = c / (scalar)width;
+    mean[3] = d / (scalar)width;
+}
+
+static void row_variances(scalar variance[SIDE_BY_SIDE], const scalar mean[SIDE_BY_SIDE],
+    const scalar *row[SIDE_BY_SIDE], int64_t width)
+{
+    const scalar *x0 = row[0], *x1 = row[1], *x2 = row[2], *x3 = row[3];
+    scalar m0 = mean[0], m1 = mean[1], m2 = mean[2], m3 = mean[3];
+    scalar a = 0, b = 0, c = 0, d = 0;
+
+    SIMD_SUM(a, b, c, d)
+    for (int64_t i = 0; i < width; i++) {
+        a += (x0[i] - m0) * (x0[i] - m0);
+        b += (x1[i] - m1) * (x1[i] - m1);
+        c += (x2[i] - m2) * (x2[i] - m2);
+        d += (x3[i] - m3) * (x3[i] - m3);
+    }
+    variance[0] = a / (scalar)width;
+    variance[1] = b / (scalar)width;
+    variance[2] = c / (scalar)width;
+    variance[3] = d / (scalar)width;
+}
+
+static void layernorm_row(scalar *out, const scalar *in, const scalar *residual, const scalar *gain,
+    const scalar *bias, scalar mean, scalar scale, int64_t width)
+{
     if (residual) {
         SIMD
         for (int64_t c = 0; c < width; c++)
-            out[c] += residual[c];
+            out[c] = (in[c] - mean) * scale * gain[c] + (bias ? bias[c] : 0) + residual[c];
+    } else {
+        SIMD
+        for (int64_t c = 0; c < width; c++)
+            out[c] = (in[c] - mean) * scale * gain[c] + (bias ? bias[c] : 0);
     }
-    *mean = m;
-    *scale = s;
 }
 
 void KERNEL(layernorm)(scalar *out, const scalar *in, const scalar *residual, const scalar *gain,
     const scalar *bias, scalar *mean, scalar *scale, int64_t rows, int64_t width)
 {
-    for (int64_t r = 0; r < rows; r++)
-        layernorm_row(out + r * width, in + r * width, residual ? residual + r * width : NULL, gain, bias,
-            mean + r, scale + r, width);
+    for (int64_t begin = 0; begin < rows; begin += SIDE_BY_SIDE) {
+        int64_t end = begin + SIDE_BY_SIDE < rows ? begin + SIDE_BY_SIDE : rows;
+        const scalar *row[SIDE_BY_SIDE];
+        scalar means[SIDE_BY_SIDE], variance[SIDE_BY_SIDE];
+
+        rows_from(row, in, begin, rows, width);
+        row_means(means, row, width);
+        row_variances(variance, means, row, width);
+        for (int64_t r = begin; r < end; r++) {
+            scalar v = variance[r - begin];
+            mean[r] = means[r - begin];
+            /* A row too long to be squared is NaN, or it would pass for a healthy one of length 0. */
+            scale[r] = v < (scalar)INFINITY ? 1 / scalar_sqrt(v + LAYERNORM_EPSILON) : (scalar)NAN;
+            layernorm_row(out + r * width, in + r * width, residual ? residual + r * width : NULL, gain, bias,
+                mean[r], scale[r], width);
+        }
+    }
 }
 
-/* One row of din; with n = (in - mean) * scale, d = gain * dout: din = scale * (d - mean(d) - n * mean(d n)).
+/*
+ * One row of din, and what it adds to dgain and dbias; with n = (in - mean) * scale, d = gain * dout: din =
+ * scale * (d - mean(d) - n * mean(d n)).
  */
-static void layernorm_gradient_row(scalar *din, const scalar *dout, const scalar *in, const scalar *gain,
-    scalar mean, scalar scale, int64_t width, bool add)
+static void layernorm_gradient_row(scalar *din, scalar *dgain, scalar *dbias, const scalar *dout,
+    const scalar *in, const scalar *gain, scalar mean, scalar scale, int64_t width, bool add)
 {
     scalar sum = 0, product = 0;
 
     SIMD_SUM(sum, product)
     for (int64_t c = 0; c < width; c++) {
-        scalar d = gain[c] * dout[c];
+        scalar n = (in[c] - mean) * scale, d = gain[c] * dout[c];
+        dgain[c] += dout[c] * n;
+        if (dbias)
+            dbias[c] += dout[c];
         sum += d;
-        product += d * ((in[c] - mean) * scale);
+        product += d * n;
     }
     sum /= (scalar)width;
-    product /= (scalar)width;
-    if (add) {
-        SIMD
-        for (int64_t c = 0; c < width; c++)
-            din[c] += scale * (gain[c] * dout[c] - sum - (in[c] - mean) * scale * product);
-    } else {
-        SIMD
-        for (int64_t c = 0; c < width; c++)
-            din[c] = scale * (gain[c] * dout[c] - sum - (in[c] - mean) * scale * product);
+    product *= scale / (scalar)width;
+    SIMD
+    for (int64_t c = 0; c < width; c++) {
+        scalar d = scale * (gain[c] * dout[c] - sum - (in[c] - mean) * product);
+        din[c] = add ? din[c] + d : d;
     }
 }
 
@@ -105,16 +162,10 @@ void KERNEL(layernorm_gradient)(scalar *din, scalar *dgain, scalar *dbias, const
 {
     memset(dgain, 0, (size_t)width * sizeof(*dgain));
     if (dbias)
-        KERNEL(column_sums)(dbias, dout, rows, width, false);
-    for (int64_t r = 0; r < rows; r++) {
-        const scalar *dy = dout + r * width, *x = in + r * width;
-        scalar m = mean[r], s = scale[r];
-
-        SIMD
-        for (int64_t c = 0; c < width; c++)
-            dgain[c] += dy[c] * ((x[c] - m) * s);
-        layernorm_gradient_row(din + r * width, dy, x, gain, m, s, width, add);
-    }
+        memset(dbias, 0, (size_t)width * sizeof(*dbias));
+    for (int64_t r = 0; r < rows; r++)
+        layernorm_gradient_row(din + r * width, dgain, dbias, dout + r * width, in + r * width, gain, mean[r],
+            scale[r], width, add);
 }
 
 /* By lanes of its own: compilers do not all take a maximum that passes NaN over for a reduction. */
