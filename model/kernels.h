@@ -67,8 +67,9 @@ struct kernels {
     /* out[r][c] = (residual ? residual[r][c] : 0) + (bias ? bias[c] : 0) */
     void (*spread)(scalar *out, const scalar *residual, const scalar *bias, int64_t rows, int64_t columns);
 
-    /* sums[c] (+)= sum over r of in[r][c], added to if `add` */
-    void (*column_sums)(scalar *sums, const scalar *in, int64_t rows, int64_t columns, bool add);
+    /* sums[c] (+)= sum over r of in[r * stride + c], added to if `add` */
+    void (*column_sums)(
+        scalar *sums, const scalar *in, int64_t stride, int64_t rows, int64_t columns, bool add);
 
     /*
      * out = residual + gain * (in - mean) / sqrt(variance + 1e-5) + bias, by rows; residual and bias may be

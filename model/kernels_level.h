@@ -67,7 +67,8 @@ static inline float exponential(float x)
 /* What kernels.c gathers in the table of the level; see struct kernels. */
 void KERNEL(product)(const struct product *product, scalar *scratch);
 void KERNEL(spread)(scalar *out, const scalar *residual, const scalar *bias, int64_t rows, int64_t columns);
-void KERNEL(column_sums)(scalar *sums, const scalar *in, int64_t rows, int64_t columns, bool add);
+void KERNEL(column_sums)(
+    scalar *sums, const scalar *in, int64_t stride, int64_t rows, int64_t columns, bool add);
 void KERNEL(layernorm)(scalar *out, const scalar *in, const scalar *residual, const scalar *gain,
     const scalar *bias, scalar *mean, scalar *scale, int64_t rows, int64_t width);
 void KERNEL(layernorm_gradient)(scalar *din, scalar *dgain, scalar *dbias, const scalar *dout,

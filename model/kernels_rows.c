@@ -24,20 +24,21 @@ void KERNEL(spread)(scalar *out, const scalar *residual, const scalar *bias, int
 /* Four rows at a time: long sums, which leave the first-level cache, are loaded and stored a quarter as
  * often.
  */
-void KERNEL(column_sums)(scalar *sums, const scalar *in, int64_t rows, int64_t columns, bool add)
+void KERNEL(column_sums)(
+    scalar *sums, const scalar *in, int64_t stride, int64_t rows, int64_t columns, bool add)
 {
     int64_t r = 0;
 
     if (!add)
         memset(sums, 0, (size_t)columns * sizeof(*sums));
     for (; r + 4 <= rows; r += 4) {
-        const scalar *a = in + r * columns, *b = a + columns, *c = b + columns, *d = c + columns;
+        const scalar *a = in + r * stride, *b = a + stride, *c = b + stride, *d = c + stride;
         SIMD
         for (int64_t i = 0; i < columns; i++)
             sums[i] += (a[i] + b[i]) + (c[i] + d[i]);
     }
     for (; r < rows; r++) {
-        const scalar *row = in + r * columns;
+        const scalar *row = in + r * stride;
         SIMD
         for (int64_t i = 0; i < columns; i++)
             sums[i] += row[i];

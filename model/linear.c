@@ -1,6 +1,7 @@
 #include "model/linear.h"
 
 #include "model/product.h"
+#include "model/rowwise.h"
 
 void linear_forward(
     const struct linear *linear, scalar *y, const scalar *x, const scalar *residual, int64_t rows, bool relu)
@@ -39,7 +40,7 @@ void linear_weight_gradient(
 
     product_run(linear->team, &product);
     if (linear->dbias)
-        linear->team->kernels->column_sums(linear->dbias, dy, rows, linear->out, add);
+        column_sums(linear->team, linear->dbias, dy, rows, linear->out, add);
 }
 
 void linear_input_gradient(

@@ -8,18 +8,24 @@ void team_layout(struct team *team, int64_t threads, int64_t scratch_size, struc
         .scratch = arena_take(arena, (size_t)(threads * scratch_size), sizeof(scalar))};
 }
 
-void team_run(const struct team *team, int64_t items, int64_t grain, team_share *share, const void *context)
+int64_t team_shares(const struct team *team, int64_t items, int64_t grain)
 {
     int64_t grains = (items + grain - 1) / grain;
-    int64_t threads = team->threads < grains ? team->threads : grains;
 
-    if (threads <= 1) {
+    return team->threads < grains ? team->threads : grains;
+}
+
+void team_run(const struct team *team, int64_t items, int64_t grain, team_share *share, const void *context)
+{
+    int64_t grains = (items + grain - 1) / grain, shares = team_shares(team, items, grain);
+
+    if (shares <= 1) {
         share(context, team->scratch, 0, items);
         return;
     }
-#pragma omp parallel for num_threads((int)threads) schedule(static, 1)
-    for (int64_t t = 0; t < threads; t++) {
-        int64_t begin = grains * t / threads * grain, end = grains * (t + 1) / threads * grain;
+#pragma omp parallel for num_threads((int)shares) schedule(static, 1)
+    for (int64_t t = 0; t < shares; t++) {
+        int64_t begin = grains * t / shares * grain, end = grains * (t + 1) / shares * grain;
         share(context, team->scratch + t * team->scratch_size, begin, end < items ? end : items);
     }
 }

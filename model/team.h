@@ -21,6 +21,9 @@ void team_layout(struct team *team, int64_t threads, int64_t scratch_size, struc
 /* A thread's share of some work: items [begin, end), with that thread's scratch. */
 typedef void team_share(const void *context, scalar *scratch, int64_t begin, int64_t end);
 
+/* In how many shares team_run has them done; share i uses the scratch of thread i. */
+int64_t team_shares(const struct team *team, int64_t items, int64_t grain);
+
 /*
  * Has `items` items done, in shares of whole grains of `grain` items; returns when all are. How they are
  * shared out depends on the number of threads alone.

@@ -16,6 +16,7 @@
 
 #include "model/attention.h"
 #include "model/linear.h"
+#include "model/rowwise.h"
 
 /*
  * What the gradient needs of one sub-layer. `norm` holds LN's output under pre and LN's input under post and
@@ -38,12 +39,13 @@ struct block {
 
 struct activations {
     struct team team;
-    const struct kernels *kernels; /* the team's */
     scalar *embedded; /* [rows, C] x0 */
     struct block *block; /* [L] */
     scalar *final, *final_mean, *final_scale; /* final LN: [rows, C], [rows], [rows]; pre alone */
     int64_t logit_rows;
     scalar *logits; /* [logit_rows, V] one block of rows at a time */
+    double *loss; /* [logit_rows] of each of them */
+    scalar *share; /* [logit_rows] what each counts in the loss of the batch */
     scalar *dstream; /* [rows, C] gradient of the residual stream */
     scalar *dnorm; /* [rows, C] */
     scalar *dmixed; /* [rows, C] */
@@ -63,6 +65,9 @@ struct pass {
 /* Rows of logits at a time: enough that their products run at full speed, few enough that they stay near the
  * core. */
 enum { LOGIT_ROWS = 560 };
+
+/* Grains of the shares of the embeddings. */
+enum { EMBED_ROWS = 16, EMBED_COLUMNS = 16 };
 
 void batch_layout(struct batch *batch, int64_t sequences, int64_t context, struct arena *arena)
 {
@@ -100,6 +105,15 @@ static void block_layout(struct block *block, const struct architecture *a, int6
     block->slope = a->activation == ACTIVATION_GELU ? take(arena, rows, a->feedforward) : NULL;
 }
 
+/* Scalars of scratch for the largest share of any work. */
+static int64_t scratch_of(const struct architecture *c)
+{
+    int64_t attention = attention_scratch(c->context, c->width / c->heads), norm = 2 * c->width;
+    int64_t most = attention > norm ? attention : norm;
+
+    return most > PRODUCT_SCRATCH ? most : PRODUCT_SCRATCH;
+}
+
 void transformer_layout(struct transformer *model, const struct architecture *architecture, int64_t max_rows,
     int64_t threads, struct arena *arena)
 {
@@ -110,9 +124,7 @@ void transformer_layout(struct transformer *model, const struct architecture *ar
     *model = (struct transformer){.architecture = *c, .max_rows = max_rows, .activations = a};
     weight_layout_init(&model->layout, c, arena);
     a = a ? a : &counted;
-    int64_t scratch = attention_scratch(c->context, c->width / c->heads);
-    team_layout(&a->team, threads, scratch > PRODUCT_SCRATCH ? scratch : PRODUCT_SCRATCH, arena);
-    a->kernels = a->team.kernels;
+    team_layout(&a->team, threads, scratch_of(c), arena);
     a->block = block;
     a->embedded = take(arena, max_rows, c->width);
     for (int64_t layer = 0; layer < c->layers; layer++)
@@ -124,6 +136,8 @@ void transformer_layout(struct transformer *model, const struct architecture *ar
     }
     a->logit_rows = max_rows < LOGIT_ROWS ? max_rows : LOGIT_ROWS;
     a->logits = take(arena, a->logit_rows, c->vocabulary);
+    a->loss = arena_take(arena, (size_t)a->logit_rows, sizeof(*a->loss));
+    a->share = take(arena, a->logit_rows, 1);
     a->dstream = take(arena, max_rows, c->width);
     a->dnorm = take(arena, max_rows, c->width);
     a->dmixed = take(arena, max_rows, c->width);
@@ -263,7 +277,7 @@ static void feedforward_forward(
 
     if (pass->model->architecture.activation == ACTIVATION_GELU) {
         linear_forward(&w1, block->slope, in, NULL, rows, false);
-        pass->a->kernels->gelu(block->hidden, block->slope, rows * w1.out);
+        gelu_forward(&pass->a->team, block->hidden, block->slope, rows * w1.out);
     } else {
         linear_forward(&w1, block->hidden, in, NULL, rows, true);
     }
@@ -282,7 +296,7 @@ static void feedforward_gradient(
     linear_weight_gradient(&w2, dout, block->hidden, rows, false);
     linear_input_gradient(&w2, a->dhidden, dout, gelu ? NULL : block->hidden, rows, false);
     if (gelu)
-        a->kernels->gelu_gradient(a->dhidden, block->slope, rows * w1.out);
+        gelu_gradient(&a->team, a->dhidden, block->slope, rows * w1.out);
     linear_weight_gradient(&w1, a->dhidden, in, rows, false);
     linear_input_gradient(&w1, din, a->dhidden, NULL, rows, add);
 }
@@ -299,38 +313,45 @@ static const struct kind_of_sublayer attention_kind = {
 static const struct kind_of_sublayer feedforward_kind = {
     feedforward_forward, feedforward_gradient, TENSOR_LN2, TENSOR_LN2_BIAS};
 
-static void norm_forward(const struct pass *pass, const struct kind_of_sublayer *kind, int64_t layer,
-    const struct sublayer *s, scalar *out, const scalar *in, const scalar *residual)
+static struct layernorm norm_of(const struct pass *pass, enum tensor_kind gain, enum tensor_kind bias,
+    int64_t layer, scalar *mean, scalar *scale)
 {
-    pass->a->kernels->layernorm(out, in, residual, weight(pass, kind->gain, layer),
-        weight(pass, kind->bias, layer), s->mean, s->scale, pass->batch->rows,
-        pass->model->architecture.width);
+    return (struct layernorm){
+        .team = &pass->a->team,
+        .gain = weight(pass, gain, layer),
+        .bias = weight(pass, bias, layer),
+        .dgain = gradient_of(pass, gain, layer),
+        .dbias = gradient_of(pass, bias, layer),
+        .mean = mean,
+        .scale = scale,
+        .width = pass->model->architecture.width,
+    };
 }
 
-static void norm_gradient(const struct pass *pass, const struct kind_of_sublayer *kind, int64_t layer,
-    const struct sublayer *s, scalar *din, const scalar *dout, const scalar *in, bool add)
+static struct layernorm final_norm_of(const struct pass *pass)
 {
-    pass->a->kernels->layernorm_gradient(din, gradient_of(pass, kind->gain, layer),
-        gradient_of(pass, kind->bias, layer), dout, in, weight(pass, kind->gain, layer), s->mean, s->scale,
-        pass->batch->rows, pass->model->architecture.width, add);
+    return norm_of(pass, TENSOR_FINAL, TENSOR_FINAL_BIAS, 0, pass->a->final_mean, pass->a->final_scale);
 }
 
 /* x' = s->out from x. */
 static void sublayer_forward(const struct pass *pass, const struct kind_of_sublayer *kind, int64_t layer,
     const struct sublayer *s, const scalar *x)
 {
+    struct layernorm norm = norm_of(pass, kind->gain, kind->bias, layer, s->mean, s->scale);
+    int64_t rows = pass->batch->rows;
+
     switch (pass->model->architecture.norm_placement) {
     case NORM_POST:
         kind->forward(pass, layer, s->norm, x, x);
-        norm_forward(pass, kind, layer, s, s->out, s->norm, NULL);
+        layernorm_forward(&norm, s->out, s->norm, NULL, rows);
         break;
     case NORM_PRE:
-        norm_forward(pass, kind, layer, s, s->norm, x, NULL);
+        layernorm_forward(&norm, s->norm, x, NULL, rows);
         kind->forward(pass, layer, s->out, s->norm, x);
         break;
     case NORM_OUT:
         kind->forward(pass, layer, s->norm, x, NULL);
-        norm_forward(pass, kind, layer, s, s->out, s->norm, x);
+        layernorm_forward(&norm, s->out, s->norm, x, rows);
         break;
     }
 }
@@ -339,56 +360,74 @@ static void sublayer_forward(const struct pass *pass, const struct kind_of_subla
 static void sublayer_gradient(const struct pass *pass, const struct kind_of_sublayer *kind, int64_t layer,
     const struct sublayer *s, const scalar *x)
 {
+    struct layernorm norm = norm_of(pass, kind->gain, kind->bias, layer, s->mean, s->scale);
     scalar *dstream = pass->a->dstream, *dnorm = pass->a->dnorm;
+    int64_t rows = pass->batch->rows;
 
     switch (pass->model->architecture.norm_placement) {
     case NORM_POST:
-        norm_gradient(pass, kind, layer, s, dstream, dstream, s->norm, false);
-        memcpy(
-            dnorm, dstream, (size_t)(pass->batch->rows * pass->model->architecture.width) * sizeof(*dnorm));
+        layernorm_gradient(&norm, dstream, dstream, s->norm, rows, false);
+        memcpy(dnorm, dstream, (size_t)(rows * norm.width) * sizeof(*dnorm));
         kind->gradient(pass, layer, dstream, dnorm, x, true);
         break;
     case NORM_PRE:
         kind->gradient(pass, layer, dnorm, dstream, s->norm, false);
-        norm_gradient(pass, kind, layer, s, dstream, dnorm, x, true);
+        layernorm_gradient(&norm, dstream, dnorm, x, rows, true);
         break;
     case NORM_OUT:
-        norm_gradient(pass, kind, layer, s, dnorm, dstream, s->norm, false);
+        layernorm_gradient(&norm, dnorm, dstream, s->norm, rows, false);
         kind->gradient(pass, layer, dstream, dnorm, x, true);
         break;
     }
 }
 
-static void embed(const struct pass *pass)
+static void clear_columns(scalar *plane, int64_t rows, int64_t width, int64_t begin, int64_t end)
 {
-    const scalar *token = weight(pass, TENSOR_TOKEN, 0), *position = weight(pass, TENSOR_POSITION, 0);
-    const struct batch *batch = pass->batch;
-    int64_t width = pass->model->architecture.width;
-
-    for (int64_t s = 0; s < batch->sequences; s++)
-        for (int64_t row = batch->start[s]; row < batch->start[s + 1]; row++) {
-            scalar *x = pass->a->embedded + row * width;
-            pass->a->kernels->spread(
-                x, token + batch->tokens[row] * width, position + (row - batch->start[s]) * width, 1, width);
-        }
+    if (end - begin == width) {
+        memset(plane, 0, (size_t)(rows * width) * sizeof(*plane));
+        return;
+    }
+    for (int64_t row = 0; row < rows; row++)
+        memset(plane + row * width + begin, 0, (size_t)(end - begin) * sizeof(*plane));
 }
 
-static void embed_gradient(const struct pass *pass)
+/* Rows [begin, end) of the residual stream that enters the first block. */
+static void embed_share(const void *context, scalar *scratch, int64_t begin, int64_t end)
 {
+    const struct pass *pass = context;
+    const scalar *token = weight(pass, TENSOR_TOKEN, 0), *position = weight(pass, TENSOR_POSITION, 0);
+    const struct batch *batch = pass->batch;
+    int64_t width = pass->model->architecture.width, s = 0;
+
+    (void)scratch;
+    for (int64_t row = begin; row < end; row++) {
+        while (row >= batch->start[s + 1])
+            s++;
+        pass->a->team.kernels->spread(pass->a->embedded + row * width, token + batch->tokens[row] * width,
+            position + (row - batch->start[s]) * width, 1, width);
+    }
+}
+
+/* Columns [begin, end) of the embeddings' gradients: rows meet in one token, columns never. */
+static void embed_gradient_share(const void *context, scalar *scratch, int64_t begin, int64_t end)
+{
+    const struct pass *pass = context;
     scalar *dtoken = gradient_of(pass, TENSOR_TOKEN, 0), *dposition = gradient_of(pass, TENSOR_POSITION, 0);
     const struct architecture *c = &pass->model->architecture;
+    const struct kernels *kernels = pass->a->team.kernels;
     const struct batch *batch = pass->batch;
 
-    if (!c->tied) /* the output layer has written it already */
-        memset(dtoken, 0, (size_t)(c->vocabulary * c->width) * sizeof(*dtoken));
-    memset(dposition, 0, (size_t)(c->context * c->width) * sizeof(*dposition));
+    (void)scratch;
+    if (!c->tied) /* else the output layer has written it already */
+        clear_columns(dtoken, c->vocabulary, c->width, begin, end);
+    clear_columns(dposition, c->context, c->width, begin, end);
     for (int64_t s = 0; s < batch->sequences; s++)
         for (int64_t row = batch->start[s]; row < batch->start[s + 1]; row++) {
-            const scalar *dx = pass->a->dstream + row * c->width;
-            scalar *token = dtoken + batch->tokens[row] * c->width;
-            scalar *position = dposition + (row - batch->start[s]) * c->width;
-            pass->a->kernels->spread(token, token, dx, 1, c->width);
-            pass->a->kernels->spread(position, position, dx, 1, c->width);
+            const scalar *dx = pass->a->dstream + row * c->width + begin;
+            scalar *token = dtoken + batch->tokens[row] * c->width + begin;
+            scalar *position = dposition + (row - batch->start[s]) * c->width + begin;
+            kernels->spread(token, token, dx, 1, end - begin);
+            kernels->spread(position, position, dx, 1, end - begin);
         }
 }
 
@@ -404,7 +443,7 @@ static const scalar *forward(const struct pass *pass)
     const struct architecture *c = &pass->model->architecture;
     const struct activations *a = pass->a;
 
-    embed(pass);
+    team_run(&a->team, pass->batch->rows, EMBED_ROWS, embed_share, pass);
     for (int64_t layer = 0; layer < c->layers; layer++) {
         const struct block *block = &a->block[layer];
         sublayer_forward(pass, &attention_kind, layer, &block->attention, stream(pass, layer));
@@ -412,8 +451,8 @@ static const scalar *forward(const struct pass *pass)
     }
     if (c->norm_placement != NORM_PRE)
         return stream(pass, c->layers);
-    a->kernels->layernorm(a->final, stream(pass, c->layers), NULL, weight(pass, TENSOR_FINAL, 0),
-        weight(pass, TENSOR_FINAL_BIAS, 0), a->final_mean, a->final_scale, pass->batch->rows, c->width);
+    struct layernorm norm = final_norm_of(pass);
+    layernorm_forward(&norm, a->final, stream(pass, c->layers), NULL, pass->batch->rows);
     return a->final;
 }
 
@@ -423,16 +462,24 @@ static void backward(const struct pass *pass)
     const struct architecture *c = &pass->model->architecture;
     const struct activations *a = pass->a;
 
-    if (c->norm_placement == NORM_PRE)
-        a->kernels->layernorm_gradient(a->dstream, gradient_of(pass, TENSOR_FINAL, 0),
-            gradient_of(pass, TENSOR_FINAL_BIAS, 0), a->dstream, stream(pass, c->layers),
-            weight(pass, TENSOR_FINAL, 0), a->final_mean, a->final_scale, pass->batch->rows, c->width, false);
+    if (c->norm_placement == NORM_PRE) {
+        struct layernorm norm = final_norm_of(pass);
+        layernorm_gradient(&norm, a->dstream, a->dstream, stream(pass, c->layers), pass->batch->rows, false);
+    }
     for (int64_t layer = c->layers - 1; layer >= 0; layer--) {
         const struct block *block = &a->block[layer];
         sublayer_gradient(pass, &feedforward_kind, layer, &block->feedforward, block->attention.out);
         sublayer_gradient(pass, &attention_kind, layer, &block->attention, stream(pass, layer));
     }
-    embed_gradient(pass);
+    team_run(&a->team, c->width, EMBED_COLUMNS, embed_gradient_share, pass);
+}
+
+/* What a row's loss counts in that of the batch; *sequence is that of an earlier row, and becomes its own. */
+static double row_share(const struct batch *batch, int64_t row, int64_t *sequence)
+{
+    while (row >= batch->start[*sequence + 1])
+        ++*sequence;
+    return 1 / ((double)batch->sequences * (double)(batch->start[*sequence + 1] - batch->start[*sequence]));
 }
 
 /*
@@ -446,21 +493,19 @@ static double output_rows(
     const struct batch *batch = pass->batch;
     struct linear output = output_of(pass);
     const scalar *in = x + begin * output.in;
+    int64_t first = *sequence;
     double loss = 0;
 
     linear_forward(&output, a->logits, in, NULL, end - begin, false);
+    for (int64_t row = begin; row < end; row++)
+        a->share[row - begin] = (scalar)row_share(batch, row, sequence);
+    cross_entropy_rows(&a->team, a->loss, a->logits, batch->target + begin, pass->gradient ? a->share : NULL,
+        end - begin, output.out);
+    *sequence = first;
     for (int64_t row = begin; row < end; row++) {
-        while (row >= batch->start[*sequence + 1])
-            ++*sequence;
-        int64_t length = batch->start[*sequence + 1] - batch->start[*sequence];
-        double share = 1 / ((double)batch->sequences * (double)length);
-        scalar *logits = a->logits + (row - begin) * output.out;
-        double one = pass->gradient ? a->kernels->cross_entropy_gradient(
-                                          logits, output.out, batch->target[row], (scalar)share)
-                                    : a->kernels->cross_entropy(logits, output.out, batch->target[row]);
+        loss += row_share(batch, row, sequence) * a->loss[row - begin];
         if (row_loss)
-            row_loss[row] = one;
-        loss += share * one;
+            row_loss[row] = a->loss[row - begin];
     }
     if (pass->gradient) {
         linear_weight_gradient(&output, a->logits, in, end - begin, begin > 0);

@@ -215,7 +215,7 @@ static void check_layernorm_size(const struct kernels *kernels, int64_t rows, in
     for (int64_t r = 0; r < rows; r++)
         check_layernorm_row(&k, r, dgain);
     draw(sums, 1, 16);
-    kernels->column_sums(sums, k.dout, rows, width, k.add);
+    kernels->column_sums(sums, k.dout, width, rows, width, k.add);
     for (int64_t c = 0; c < width; c++) {
         double sum = 0;
         for (int64_t r = 0; r < rows; r++)
