@@ -87,7 +87,7 @@ INLINE scalar vector_largest(vector value)
     return lane[0];
 }
 
-/* exp(x) by lanes; see exponential(). */
+/* exp(x) by lanes; see exponential() and exponential_less(). */
 INLINE vector vector_exponential(vector x)
 {
 #ifdef SCALAR_DOUBLE
@@ -95,20 +95,15 @@ INLINE vector vector_exponential(vector x)
         x[lane] = exp(x[lane]);
     return x;
 #else
-    const vector_index tiny = x < -87.0f;
-    vector clipped = vector_select(tiny, vector_all(-87.0f), x);
-    vector shifted = clipped * 0x1.715476p0f + 0x1.8p23f;
-    vector n = shifted - 0x1.8p23f;
+    vector clipped = vector_select(x < -88.0f, vector_all(-88.0f), x);
+    vector shifted = clipped * 0x1.715476p0f + (0x1.8p23f + 127);
+    vector n = shifted - (0x1.8p23f + 127);
     vector r = (clipped - n * 0x1.62e4p-1f) - n * 0x1.7f7d1cp-20f;
-    vector p = r * 1.98412698e-4f + 1.38888889e-3f;
+    vector square = r * r;
+    vector high = 0x1.5570f8p-5f + 0x1.123d8ap-7f * r + 0x1.588ff6p-10f * square;
+    vector p = 1 + r + square * (0x1.ffffep-2f + 0x1.555488p-3f * r + high * square);
 
-    p = p * r + 8.33333333e-3f;
-    p = p * r + 4.16666667e-2f;
-    p = p * r + 1.66666667e-1f;
-    p = p * r + 0.5f;
-    p = p * r + 1.0f;
-    p = p * r + 1.0f;
-    return (vector)((vector_index)(p * (vector)(((vector_index)shifted << 23) + 0x3f800000)) & ~tiny);
+    return p * (vector)((vector_index)shifted << 23);
 #endif
 }
 
