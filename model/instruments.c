@@ -16,7 +16,6 @@ void instruments_layout(
         .kernels = kernels_best(),
         .layers = layers,
         .kept = arena_take(arena, size, sizeof(scalar)),
-        .direction = arena_take(arena, (size_t)layout->largest, sizeof(scalar)),
         .kept_square = NAN,
         .layer_square = arena_take(arena, (size_t)layers, sizeof(double)),
     };
@@ -104,20 +103,13 @@ void measure_gradient(struct instruments *i, const struct optimiser *optimiser, 
     int64_t begin = i->layout->layers_begin, size = i->layout->layers_end - begin;
     double gradient_square = i->kernels->dot(gradient + begin, gradient + begin, size);
     double gradient_product = i->kernels->dot(weights + begin, gradient + begin, size);
-    double update_square = 0, update_product = 0;
+    struct update_sums update =
+        optimiser_update(optimiser, weights, gradient, clip, step, begin, i->layout->layers_end);
 
-    for (int64_t t = 0; t < i->layout->tensor_count; t++) {
-        const struct tensor *tensor = &i->layout->tensor[t];
-        if (tensor->layer < 0 || tensor->size == 0)
-            continue;
-        optimiser_direction(optimiser, tensor, weights, gradient, clip, step, i->direction);
-        update_square += i->kernels->dot(i->direction, i->direction, tensor->size);
-        update_product += i->kernels->dot(weights + tensor->offset, i->direction, tensor->size);
-    }
     measures->grad_norm = sqrt(gradient_square);
     measures->gradient_alignment = -cosine(gradient_product, i->kept_square, gradient_square);
-    measures->update_norm = sqrt(update_square);
-    measures->update_alignment = -cosine(update_product, i->kept_square, update_square);
+    measures->update_norm = sqrt(update.square);
+    measures->update_alignment = -cosine(update.product, i->kept_square, update.square);
 }
 
 void measure_step(struct instruments *i, const scalar *weights, struct step_measures *measures)

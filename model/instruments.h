@@ -17,7 +17,6 @@ struct instruments {
     const struct kernels *kernels;
     int64_t layers;
     scalar *kept; /* [layers_end - layers_begin] theta at the last measured step */
-    scalar *direction; /* [largest] u of one tensor */
     double kept_square; /* |kept|^2; NaN before the first measured step */
     double *layer_square; /* [layers] of kept */
 };

@@ -26,5 +26,10 @@ const struct kernels KERNEL(kernels) = {
     .dot = KERNEL(dot),
     .difference = KERNEL(difference),
     .adam = KERNEL(adam),
-    .adam_direction = KERNEL(adam_direction),
+    .adam_sums = KERNEL(adam_sums),
+    .sgd = KERNEL(sgd),
+    .sgd_sums = KERNEL(sgd_sums),
+    .descend = KERNEL(descend),
+    .add_squares = KERNEL(add_squares),
+    .over_root = KERNEL(over_root),
 };

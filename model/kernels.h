@@ -16,6 +16,17 @@ struct adam_pass {
     bool factor; /* adamw: theta *= 1 - eta * lambda, rounded, then the step */
 };
 
+/* The same of sgd. */
+struct sgd_pass {
+    double rate, weight_decay, momentum;
+    double gradient_scale; /* of clipping */
+};
+
+/* What is measured of an update u: |u|^2 and theta.u. */
+struct update_sums {
+    double square, product;
+};
+
 /*
  * c [m, n] = a b, plus what c holds if `add`, plus residual, plus bias in every row, then relu, then 0 where
  * gate is 0. a is [m, k], or [k, m] if it is transposed, with `a_stride` scalars from row to row; b the same
@@ -116,9 +127,25 @@ struct kernels {
     /* One step of adamw or adam over a range; weights and moments in place. */
     void (*adam)(const struct adam_pass *pass, scalar *weights, scalar *first, scalar *second,
         const scalar *gradient, int64_t count);
-    /* The update u alone, without weight decay in this step; nothing but `direction` changes. */
-    void (*adam_direction)(const struct adam_pass *pass, scalar *direction, const scalar *first,
+    /* |u|^2 and theta.u of the update u alone, without weight decay in this step; nothing changes. */
+    struct update_sums (*adam_sums)(const struct adam_pass *pass, const scalar *weights, const scalar *first,
         const scalar *second, const scalar *gradient, int64_t count);
+
+    /* One step of sgd: b = momentum * b + g + lambda * theta, theta -= eta * b. And of its update, as above.
+     */
+    void (*sgd)(
+        const struct sgd_pass *pass, scalar *weights, scalar *buffer, const scalar *gradient, int64_t count);
+    struct update_sums (*sgd_sums)(const struct sgd_pass *pass, const scalar *weights, const scalar *buffer,
+        const scalar *gradient, int64_t count);
+
+    /* theta -= rate * (decay * theta + scale * update), in double and rounded once */
+    void (*descend)(
+        scalar *weights, const scalar *update, int64_t count, double scale, double rate, double decay);
+
+    /* With s = (scale * x[i])^2 + 1e-30: sums[i] += share * s; returns the sum of s. */
+    double (*add_squares)(scalar *sums, const scalar *x, int64_t count, double scale, double share);
+    /* out[i] = factor * x[i] / sqrt(square[i]) */
+    void (*over_root)(scalar *out, const scalar *x, const scalar *square, int64_t count, double factor);
 };
 
 /*

@@ -87,7 +87,15 @@ double KERNEL(dot)(const scalar *a, const scalar *b, int64_t count);
 void KERNEL(difference)(const scalar *a, const scalar *b, int64_t count, double *square, double *product);
 void KERNEL(adam)(const struct adam_pass *pass, scalar *weights, scalar *first, scalar *second,
     const scalar *gradient, int64_t count);
-void KERNEL(adam_direction)(const struct adam_pass *pass, scalar *direction, const scalar *first,
+struct update_sums KERNEL(adam_sums)(const struct adam_pass *pass, const scalar *weights, const scalar *first,
     const scalar *second, const scalar *gradient, int64_t count);
+void KERNEL(sgd)(
+    const struct sgd_pass *pass, scalar *weights, scalar *buffer, const scalar *gradient, int64_t count);
+struct update_sums KERNEL(sgd_sums)(const struct sgd_pass *pass, const scalar *weights, const scalar *buffer,
+    const scalar *gradient, int64_t count);
+void KERNEL(descend)(
+    scalar *weights, const scalar *update, int64_t count, double scale, double rate, double decay);
+double KERNEL(add_squares)(scalar *sums, const scalar *x, int64_t count, double scale, double share);
+void KERNEL(over_root)(scalar *out, const scalar *x, const scalar *square, int64_t count, double factor);
 
 #endif

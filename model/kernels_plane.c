@@ -1,4 +1,4 @@
-/* Passes over planes of weights: sums in double, and the steps of adam. */
+/* Passes over planes of weights: sums in double, and the steps of the optimisers. */
 #include "model/kernels_level.h"
 
 double KERNEL(dot)(const scalar *a, const scalar *b, int64_t count)
@@ -118,14 +118,80 @@ void KERNEL(adam)(const struct adam_pass *pass, scalar *weights, scalar *first, 
         adamw_range(pass, weights, first, second, gradient, count);
 }
 
-void KERNEL(adam_direction)(const struct adam_pass *pass, scalar *direction, const scalar *first,
+struct update_sums KERNEL(adam_sums)(const struct adam_pass *pass, const scalar *weights, const scalar *first,
     const scalar *second, const scalar *gradient, int64_t count)
 {
     struct adam_constants k = adam_constants(pass);
+    double square = 0, product = 0;
+
+    SIMD_SUM(square, product)
+    for (int64_t i = 0; i < count; i++) {
+        scalar m = first[i], v = second[i];
+        double u = (double)adam_update(&k, k.scale * gradient[i], &m, &v);
+        square += u * u;
+        product += (double)weights[i] * u;
+    }
+    return (struct update_sums){square, product};
+}
+
+void KERNEL(sgd)(
+    const struct sgd_pass *pass, scalar *weights, scalar *buffer, const scalar *gradient, int64_t count)
+{
+    scalar momentum = (scalar)pass->momentum, decay = (scalar)pass->weight_decay;
+    scalar scale = (scalar)pass->gradient_scale;
+    double rate = pass->rate;
 
     SIMD
     for (int64_t i = 0; i < count; i++) {
-        scalar m = first[i], v = second[i];
-        direction[i] = adam_update(&k, k.scale * gradient[i], &m, &v);
+        scalar b = momentum * buffer[i] + (scale * gradient[i] + decay * weights[i]);
+        buffer[i] = b;
+        weights[i] = (scalar)((double)weights[i] - rate * (double)b);
     }
+}
+
+struct update_sums KERNEL(sgd_sums)(const struct sgd_pass *pass, const scalar *weights, const scalar *buffer,
+    const scalar *gradient, int64_t count)
+{
+    scalar momentum = (scalar)pass->momentum, scale = (scalar)pass->gradient_scale;
+    double square = 0, product = 0;
+
+    SIMD_SUM(square, product)
+    for (int64_t i = 0; i < count; i++) {
+        double u = (double)(momentum * buffer[i] + scale * gradient[i]);
+        square += u * u;
+        product += (double)weights[i] * u;
+    }
+    return (struct update_sums){square, product};
+}
+
+void KERNEL(descend)(
+    scalar *weights, const scalar *update, int64_t count, double scale, double rate, double decay)
+{
+    SIMD
+    for (int64_t i = 0; i < count; i++) {
+        double theta = (double)weights[i];
+        weights[i] = (scalar)(theta - rate * (decay * theta + scale * (double)update[i]));
+    }
+}
+
+double KERNEL(add_squares)(scalar *sums, const scalar *x, int64_t count, double scale, double share)
+{
+    double sum = 0;
+
+    SIMD_SUM(sum)
+    for (int64_t i = 0; i < count; i++) {
+        double g = scale * (double)x[i], s = g * g + 1e-30;
+        sum += s;
+        sums[i] += (scalar)(share * s);
+    }
+    return sum;
+}
+
+void KERNEL(over_root)(scalar *out, const scalar *x, const scalar *square, int64_t count, double factor)
+{
+    scalar rounded = (scalar)factor;
+
+    SIMD
+    for (int64_t i = 0; i < count; i++)
+        out[i] = rounded * x[i] / scalar_sqrt(square[i]);
 }

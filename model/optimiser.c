@@ -1,7 +1,7 @@
 /*
  * Every optimiser moves theta by delta = -eta * (lambda * theta + u), u its update; adam and sgd put lambda *
- * theta into the gradient instead. A row of `kinds` has the step of one tensor and its update alone, without
- * decay and without a trace.
+ * theta into the gradient instead. A row of `kinds` has the step of one tensor and the sums of its update
+ * alone, without decay and without a trace.
  */
 #include "model/optimiser.h"
 
@@ -34,20 +34,12 @@ struct step {
 
 struct kind {
     bool first, second, scratch; /* which planes it needs */
+    bool by_tensor; /* a step goes by tensors */
     void (*step)(struct optimiser *o, const struct tensor *tensor, const struct step *step, scalar *weights,
         const scalar *gradient);
-    void (*direction)(const struct optimiser *o, const struct tensor *tensor, const struct step *step,
-        const scalar *weights, const scalar *gradient, scalar *direction);
+    struct update_sums (*sums)(const struct optimiser *o, const struct tensor *tensor,
+        const struct step *step, const scalar *weights, const scalar *gradient);
 };
-
-/* theta -= eta * (lambda * theta + u), rounded once. */
-static void move(scalar *weights, const scalar *update, int64_t count, double rate, double decay)
-{
-    for (int64_t i = 0; i < count; i++) {
-        double theta = (double)weights[i];
-        weights[i] = (scalar)(theta - rate * (decay * theta + (double)update[i]));
-    }
-}
 
 /* adamw, adam: Kingma and Ba 2015, Loshchilov and Hutter 2019; PyTorch's formulas. */
 static struct adam_pass adam_pass(const struct optimiser *o, const struct step *step)
@@ -77,57 +69,63 @@ static void adam_step(struct optimiser *o, const struct tensor *tensor, const st
         &pass, weights, o->first + tensor->offset, o->second + tensor->offset, gradient, tensor->size);
 }
 
-static void adam_direction(const struct optimiser *o, const struct tensor *tensor, const struct step *step,
-    const scalar *weights, const scalar *gradient, scalar *direction)
+static struct update_sums adam_sums(const struct optimiser *o, const struct tensor *tensor,
+    const struct step *step, const scalar *weights, const scalar *gradient)
 {
     struct adam_pass pass = adam_pass(o, step);
 
-    (void)weights;
-    o->kernels->adam_direction(
-        &pass, direction, o->first + tensor->offset, o->second + tensor->offset, gradient, tensor->size);
+    return o->kernels->adam_sums(
+        &pass, weights, o->first + tensor->offset, o->second + tensor->offset, gradient, tensor->size);
 }
 
-/* sgd with momentum, PyTorch's: b = momentum * b + g + lambda * theta, theta -= eta * b. */
+/* sgd with momentum, PyTorch's. */
+static struct sgd_pass sgd_pass(const struct optimiser *o, const struct step *step)
+{
+    return (struct sgd_pass){.rate = step->rate,
+        .weight_decay = o->options.weight_decay,
+        .momentum = o->options.momentum,
+        .gradient_scale = step->scale};
+}
+
 static void sgd_step(struct optimiser *o, const struct tensor *tensor, const struct step *step,
     scalar *weights, const scalar *gradient)
 {
-    scalar *buffer = o->first + tensor->offset;
-    scalar momentum = (scalar)o->options.momentum, decay = (scalar)o->options.weight_decay;
-    scalar scale = (scalar)step->scale;
+    struct sgd_pass pass = sgd_pass(o, step);
 
-    for (int64_t i = 0; i < tensor->size; i++) {
-        buffer[i] = momentum * buffer[i] + (scale * gradient[i] + decay * weights[i]);
-        weights[i] = (scalar)((double)weights[i] - step->rate * (double)buffer[i]);
-    }
+    o->kernels->sgd(&pass, weights, o->first + tensor->offset, gradient, tensor->size);
 }
 
-static void sgd_direction(const struct optimiser *o, const struct tensor *tensor, const struct step *step,
-    const scalar *weights, const scalar *gradient, scalar *direction)
+static struct update_sums sgd_sums(const struct optimiser *o, const struct tensor *tensor,
+    const struct step *step, const scalar *weights, const scalar *gradient)
 {
-    const scalar *buffer = o->first + tensor->offset;
-    scalar momentum = (scalar)o->options.momentum, scale = (scalar)step->scale;
+    struct sgd_pass pass = sgd_pass(o, step);
 
-    (void)weights;
-    for (int64_t i = 0; i < tensor->size; i++)
-        direction[i] = momentum * buffer[i] + scale * gradient[i];
+    return o->kernels->sgd_sums(&pass, weights, o->first + tensor->offset, gradient, tensor->size);
 }
 
-/* normalized_sgd: u = g / |g| by tensors, 0 for a gradient of 0. */
-static void normalized_direction(const struct optimiser *o, const struct tensor *tensor,
-    const struct step *step, const scalar *weights, const scalar *gradient, scalar *direction)
+/* normalized_sgd: u = g / |g| by tensors, 0 for a gradient of 0; clipping scales g and |g| alike. 1 / |g|. */
+static double inverse_norm(const struct optimiser *o, const struct tensor *tensor, const scalar *gradient)
 {
-    double norm = sqrt(o->kernels->dot(gradient, gradient, tensor->size));
+    double square = o->kernels->dot(gradient, gradient, tensor->size);
 
-    (void)weights, (void)step; /* clipping scales g and |g| alike */
-    for (int64_t i = 0; i < tensor->size; i++)
-        direction[i] = norm == 0 ? 0 : (scalar)((double)gradient[i] / norm);
+    return square == 0 ? 0 : 1 / sqrt(square);
 }
 
 static void normalized_step(struct optimiser *o, const struct tensor *tensor, const struct step *step,
     scalar *weights, const scalar *gradient)
 {
-    normalized_direction(o, tensor, step, weights, gradient, o->scratch);
-    move(weights, o->scratch, tensor->size, step->rate, o->options.weight_decay);
+    o->kernels->descend(weights, gradient, tensor->size, inverse_norm(o, tensor, gradient), step->rate,
+        o->options.weight_decay);
+}
+
+static struct update_sums normalized_sums(const struct optimiser *o, const struct tensor *tensor,
+    const struct step *step, const scalar *weights, const scalar *gradient)
+{
+    double scale = inverse_norm(o, tensor, gradient);
+
+    (void)step;
+    return (struct update_sums){
+        .square = scale == 0 ? 0 : 1, .product = scale * o->kernels->dot(weights, gradient, tensor->size)};
 }
 
 /*
@@ -142,12 +140,6 @@ static bool is_factored(const struct tensor *tensor)
     return tensor->rows > 1 && tensor->columns > 1;
 }
 
-static double squared(const scalar *gradient, int64_t i, double scale)
-{
-    double g = scale * (double)gradient[i];
-    return g * g + 1e-30;
-}
-
 /* R and C with this gradient taken in, to `factors` [rows + columns]. */
 static void adafactor_factors(const struct optimiser *o, const struct tensor *tensor, const struct step *step,
     const scalar *gradient, scalar *factors)
@@ -160,18 +152,15 @@ static void adafactor_factors(const struct optimiser *o, const struct tensor *te
     for (int64_t c = 0; c < columns; c++)
         by_column[c] = (scalar)(beta2 * (double)old[rows + c]);
     for (int64_t r = 0; r < rows; r++) {
-        double sum = 0;
-        for (int64_t c = 0; c < columns; c++) {
-            double s = squared(gradient, r * columns + c, step->scale);
-            sum += s;
-            by_column[c] += (scalar)((1 - beta2) * s / (double)rows);
-        }
+        double sum = o->kernels->add_squares(
+            by_column, gradient + r * columns, columns, step->scale, (1 - beta2) / (double)rows);
         factors[r] = (scalar)(beta2 * (double)old[r] + (1 - beta2) * sum / (double)columns);
     }
 }
 
-static void adafactor_matrix(const struct tensor *tensor, const struct step *step, const scalar *gradient,
-    const scalar *factors, scalar *update)
+/* g / sqrt(R C / mean(R)) */
+static void adafactor_matrix(const struct optimiser *o, const struct tensor *tensor, const struct step *step,
+    const scalar *gradient, const scalar *factors, scalar *update)
 {
     int64_t rows = tensor->rows, columns = tensor->columns;
     double mean = 0;
@@ -179,11 +168,8 @@ static void adafactor_matrix(const struct tensor *tensor, const struct step *ste
     for (int64_t r = 0; r < rows; r++)
         mean += (double)factors[r] / (double)rows;
     for (int64_t r = 0; r < rows; r++)
-        for (int64_t c = 0; c < columns; c++) {
-            double second = (double)factors[r] / mean * (double)factors[rows + c];
-            update[r * columns + c] =
-                (scalar)(step->scale * (double)gradient[r * columns + c] / sqrt(second));
-        }
+        o->kernels->over_root(update + r * columns, gradient + r * columns, factors + rows, columns,
+            step->scale / sqrt((double)factors[r] / mean));
 }
 
 static double root_mean_square(const struct optimiser *o, const scalar *x, int64_t count)
@@ -191,28 +177,29 @@ static double root_mean_square(const struct optimiser *o, const scalar *x, int64
     return sqrt(o->kernels->dot(x, x, count) / (double)count);
 }
 
-/* The update without decay; `second` receives the new state of the tensor (a vector's may be the old one's
- * place). */
-static void adafactor_update(const struct optimiser *o, const struct tensor *tensor, const struct step *step,
-    const scalar *weights, const scalar *gradient, scalar *update, scalar *second)
+/*
+ * The update of a tensor without decay but for the factor that is returned, to `update`; `second` receives
+ * the new state of the tensor.
+ */
+static double adafactor_update(const struct optimiser *o, const struct tensor *tensor,
+    const struct step *step, const scalar *weights, const scalar *gradient, scalar *second, scalar *update)
 {
     double beta2 = 1 - pow((double)step->number, -0.8);
     const scalar *old = o->second + tensor->offset;
 
     if (is_factored(tensor)) {
         adafactor_factors(o, tensor, step, gradient, second);
-        adafactor_matrix(tensor, step, gradient, second, update);
+        adafactor_matrix(o, tensor, step, gradient, second, update);
     } else {
         for (int64_t i = 0; i < tensor->size; i++) {
-            double moment = beta2 * (double)old[i] + (1 - beta2) * squared(gradient, i, step->scale);
+            double g = step->scale * (double)gradient[i];
+            double moment = beta2 * (double)old[i] + (1 - beta2) * (g * g + 1e-30);
             second[i] = (scalar)moment;
-            update[i] = (scalar)(step->scale * (double)gradient[i] / sqrt(moment));
+            update[i] = (scalar)(g / sqrt(moment));
         }
     }
     double clip = fmax(1, root_mean_square(o, update, tensor->size));
-    double scale = fmax(root_mean_square(o, weights, tensor->size), 1e-3) / clip;
-    for (int64_t i = 0; i < tensor->size; i++)
-        update[i] = (scalar)(scale * (double)update[i]);
+    return fmax(root_mean_square(o, weights, tensor->size), 1e-3) / clip;
 }
 
 static int64_t adafactor_state(const struct tensor *tensor)
@@ -220,34 +207,33 @@ static int64_t adafactor_state(const struct tensor *tensor)
     return is_factored(tensor) ? tensor->rows + tensor->columns : tensor->size;
 }
 
-static void adafactor_direction(const struct optimiser *o, const struct tensor *tensor,
-    const struct step *step, const scalar *weights, const scalar *gradient, scalar *direction)
+static struct update_sums adafactor_sums(const struct optimiser *o, const struct tensor *tensor,
+    const struct step *step, const scalar *weights, const scalar *gradient)
 {
-    adafactor_update(o, tensor, step, weights, gradient, direction, o->scratch);
+    scalar *update = o->scratch + adafactor_state(tensor);
+    double scale = adafactor_update(o, tensor, step, weights, gradient, o->scratch, update);
+
+    return (struct update_sums){.square = scale * scale * o->kernels->dot(update, update, tensor->size),
+        .product = scale * o->kernels->dot(weights, update, tensor->size)};
 }
 
 static void adafactor_step(struct optimiser *o, const struct tensor *tensor, const struct step *step,
     scalar *weights, const scalar *gradient)
 {
-    int64_t state = adafactor_state(tensor);
-    scalar *update = o->scratch + state;
+    scalar *update = o->scratch + adafactor_state(tensor);
+    double scale = adafactor_update(o, tensor, step, weights, gradient, o->scratch, update);
 
-    adafactor_update(o, tensor, step, weights, gradient, update, o->scratch);
-    memcpy(o->second + tensor->offset, o->scratch, (size_t)state * sizeof(*update));
-    move(weights, update, tensor->size, step->rate, o->options.weight_decay);
+    memcpy(o->second + tensor->offset, o->scratch, (size_t)adafactor_state(tensor) * sizeof(*update));
+    o->kernels->descend(weights, update, tensor->size, scale, step->rate, o->options.weight_decay);
 }
 
 static const struct kind kinds[] = {
-    [OPTIMISER_ADAMW] = {.first = true, .second = true, .step = adam_step, .direction = adam_direction},
-    [OPTIMISER_ADAM] = {.first = true, .second = true, .step = adam_step, .direction = adam_direction},
-    [OPTIMISER_SGD] = {.first = true, .step = sgd_step, .direction = sgd_direction},
-    [OPTIMISER_NORMALIZED_SGD] = {.scratch = true,
-        .step = normalized_step,
-        .direction = normalized_direction},
-    [OPTIMISER_ADAFACTOR] = {.second = true,
-        .scratch = true,
-        .step = adafactor_step,
-        .direction = adafactor_direction},
+    [OPTIMISER_ADAMW] = {.first = true, .second = true, .step = adam_step, .sums = adam_sums},
+    [OPTIMISER_ADAM] = {.first = true, .second = true, .step = adam_step, .sums = adam_sums},
+    [OPTIMISER_SGD] = {.first = true, .step = sgd_step, .sums = sgd_sums},
+    [OPTIMISER_NORMALIZED_SGD] = {.by_tensor = true, .step = normalized_step, .sums = normalized_sums},
+    [OPTIMISER_ADAFACTOR] =
+        {.second = true, .scratch = true, .by_tensor = true, .step = adafactor_step, .sums = adafactor_sums},
 };
 
 void optimiser_layout(struct optimiser *optimiser, const struct optimiser_options *options,
@@ -275,6 +261,12 @@ double optimiser_clip(const struct optimiser *optimiser, const scalar *gradient)
     return scale < 1 ? scale : 1;
 }
 
+/* A part of the plane without a shape, for what does not go by tensors. */
+static struct tensor range_of(int64_t begin, int64_t end)
+{
+    return (struct tensor){.offset = begin, .rows = 1, .columns = end - begin, .size = end - begin};
+}
+
 void optimiser_step(struct optimiser *optimiser, scalar *weights, const scalar *gradient, double scale,
     int64_t number, double rate)
 {
@@ -282,8 +274,8 @@ void optimiser_step(struct optimiser *optimiser, scalar *weights, const scalar *
     const struct weight_layout *layout = optimiser->layout;
     const struct step step = {.number = number, .rate = rate, .scale = scale};
 
-    if (!kind->scratch) { /* nothing goes by tensors: one pass over the whole plane */
-        const struct tensor plane = {.rows = 1, .columns = layout->size, .size = layout->size};
+    if (!kind->by_tensor) { /* one pass over the whole plane */
+        const struct tensor plane = range_of(0, layout->size);
         kind->step(optimiser, &plane, &step, weights, gradient);
         return;
     }
@@ -294,11 +286,26 @@ void optimiser_step(struct optimiser *optimiser, scalar *weights, const scalar *
     }
 }
 
-void optimiser_direction(const struct optimiser *optimiser, const struct tensor *tensor,
-    const scalar *weights, const scalar *gradient, double scale, int64_t number, scalar *direction)
+struct update_sums optimiser_update(const struct optimiser *optimiser, const scalar *weights,
+    const scalar *gradient, double scale, int64_t number, int64_t begin, int64_t end)
 {
+    const struct kind *kind = &kinds[optimiser->options.kind];
+    const struct weight_layout *layout = optimiser->layout;
     const struct step step = {.number = number, .scale = scale};
+    struct update_sums sums = {0};
 
-    kinds[optimiser->options.kind].direction(
-        optimiser, tensor, &step, weights + tensor->offset, gradient + tensor->offset, direction);
+    if (!kind->by_tensor) {
+        const struct tensor range = range_of(begin, end);
+        return kind->sums(optimiser, &range, &step, weights + begin, gradient + begin);
+    }
+    for (int64_t i = 0; i < layout->tensor_count; i++) {
+        const struct tensor *tensor = &layout->tensor[i];
+        if (tensor->size == 0 || tensor->offset < begin || tensor->offset >= end)
+            continue;
+        struct update_sums one =
+            kind->sums(optimiser, tensor, &step, weights + tensor->offset, gradient + tensor->offset);
+        sums.square += one.square;
+        sums.product += one.product;
+    }
+    return sums;
 }

@@ -60,10 +60,11 @@ void optimiser_step(struct optimiser *optimiser, scalar *weights, const scalar *
     int64_t number, double rate);
 
 /*
- * u for one tensor [tensor->size]: the step that optimiser_step would take from the same state without weight
- * decay, over -eta. Changes no state. `weights` and `gradient` are whole planes.
+ * |u|^2 and theta.u over the tensors of the plane's range [begin, end): u is the step that optimiser_step
+ * would take from the same state without weight decay, over -eta. Changes no state. `weights` and `gradient`
+ * are whole planes.
  */
-void optimiser_direction(const struct optimiser *optimiser, const struct tensor *tensor,
-    const scalar *weights, const scalar *gradient, double scale, int64_t number, scalar *direction);
+struct update_sums optimiser_update(const struct optimiser *optimiser, const scalar *weights,
+    const scalar *gradient, double scale, int64_t number, int64_t begin, int64_t end);
 
 #endif

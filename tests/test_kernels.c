@@ -308,10 +308,57 @@ TEST(kernels_let_nan_through)
     each_level(check_nan);
 }
 
-static void check_adamw(const struct kernels *kernels)
+/* Planes of one draw, whatever the count; [COUNT - 1] lies beyond every range. */
+struct planes {
+    scalar weights[COUNT], first[COUNT], second[COUNT], gradient[COUNT], out[COUNT];
+};
+
+static void planes_draw(struct planes *p)
 {
-    static scalar weights[COUNT], first[COUNT], second[COUNT], gradient[COUNT], direction[COUNT];
-    static double expected[COUNT];
+    draw(p->weights, 1, 4);
+    draw(p->first, 0.1, 5);
+    draw(p->second, 0.1, 6);
+    draw(p->gradient, 1, 7);
+    memset(p->out, 0, sizeof(p->out));
+    for (int i = 0; i < COUNT; i++)
+        p->second[i] = p->second[i] < 0 ? -p->second[i] : p->second[i];
+}
+
+/* A check of ranges of `count` weights, around the sizes of vectors and a long one. */
+static void each_count(void (*check)(const struct kernels *, int count), const struct kernels *kernels)
+{
+    for (int count = 0; count <= 70; count++)
+        check(kernels, count);
+    check(kernels, COUNT - 1);
+}
+
+static bool untouched(const struct planes *p, int from)
+{
+    static struct planes drawn;
+
+    planes_draw(&drawn);
+    return drawn.weights[from] == p->weights[from] && drawn.first[from] == p->first[from] &&
+           drawn.second[from] == p->second[from] && p->out[from] == 0;
+}
+
+/* Sums of updates u of weights w, compared to `got`. */
+static void check_sums(struct update_sums got, const double *u, const scalar *weights, int count)
+{
+    double square = 0, product = 0, size = 0;
+
+    for (int i = 0; i < count; i++) {
+        square += u[i] * u[i];
+        product += (double)weights[i] * u[i];
+        size += fabs((double)weights[i] * u[i]);
+    }
+    CHECK_CLOSE(got.square, square, rounding * square);
+    CHECK_CLOSE(got.product, product, rounding * size);
+}
+
+static void check_adamw_count(const struct kernels *kernels, int count)
+{
+    static struct planes p;
+    static double u[COUNT];
     struct adam_pass pass = {.rate = 1e-2,
         .weight_decay = 0.1,
         .beta1 = 0.9,
@@ -321,27 +368,95 @@ static void check_adamw(const struct kernels *kernels)
         .correction2 = 0.0199,
         .gradient_scale = 0.5};
 
-    draw(weights, 1, 4);
-    draw(first, 0.1, 5);
-    draw(second, 0.1, 6);
-    draw(gradient, 1, 7);
-    for (int i = 0; i < COUNT; i++) {
-        second[i] = second[i] < 0 ? -second[i] : second[i];
-        double g = 0.5 * (double)gradient[i], m = 0.9 * (double)first[i] + 0.1 * g;
-        double v = 0.99 * (double)second[i] + 0.01 * g * g;
-        expected[i] = m / 0.19 / (sqrt(v / 0.0199) + 1e-8);
+    planes_draw(&p);
+    for (int i = 0; i < count; i++) {
+        double g = 0.5 * (double)p.gradient[i], m = 0.9 * (double)p.first[i] + 0.1 * g;
+        double v = 0.99 * (double)p.second[i] + 0.01 * g * g;
+        u[i] = m / 0.19 / (sqrt(v / 0.0199) + 1e-8);
     }
-    kernels->adam_direction(&pass, direction, first, second, gradient, COUNT);
-    for (int i = 0; i < COUNT; i++) {
-        CHECK_CLOSE((double)direction[i], expected[i], rounding * (1 + fabs(expected[i])));
-        expected[i] = (double)weights[i] - 1e-2 * (0.1 * (double)weights[i] + expected[i]);
+    check_sums(
+        kernels->adam_sums(&pass, p.weights, p.first, p.second, p.gradient, count), u, p.weights, count);
+    kernels->adam(&pass, p.weights, p.first, p.second, p.gradient, count);
+    CHECK(untouched(&p, count));
+    for (int i = 0; i < count; i++) {
+        double old = random_normal(4, RANDOM_TEST, (uint64_t)i), expected = old - 1e-2 * (0.1 * old + u[i]);
+        CHECK_CLOSE((double)p.weights[i], expected, rounding * (1 + fabs(expected)));
     }
-    kernels->adam(&pass, weights, first, second, gradient, COUNT);
-    for (int i = 0; i < COUNT; i++)
-        CHECK_CLOSE((double)weights[i], expected[i], rounding * (1 + fabs(expected[i])));
+}
+
+static void check_adamw(const struct kernels *kernels)
+{
+    each_count(check_adamw_count, kernels);
 }
 
 TEST(kernels_adamw)
 {
     each_level(check_adamw);
+}
+
+static void check_sgd_count(const struct kernels *kernels, int count)
+{
+    static struct planes p;
+    static double u[COUNT];
+    struct sgd_pass pass = {.rate = 1e-2, .weight_decay = 0.1, .momentum = 0.9, .gradient_scale = 0.5};
+
+    planes_draw(&p);
+    for (int i = 0; i < count; i++)
+        u[i] = 0.9 * (double)p.first[i] + 0.5 * (double)p.gradient[i];
+    check_sums(kernels->sgd_sums(&pass, p.weights, p.first, p.gradient, count), u, p.weights, count);
+    kernels->sgd(&pass, p.weights, p.first, p.gradient, count);
+    CHECK(untouched(&p, count));
+    for (int i = 0; i < count; i++) {
+        double old = random_normal(4, RANDOM_TEST, (uint64_t)i), buffer = u[i] + 0.1 * old;
+        CHECK_CLOSE((double)p.first[i], buffer, rounding * (1 + fabs(buffer)));
+        CHECK_CLOSE((double)p.weights[i], old - 1e-2 * buffer, rounding * (1 + fabs(old)));
+    }
+}
+
+static void check_sgd(const struct kernels *kernels)
+{
+    each_count(check_sgd_count, kernels);
+}
+
+TEST(kernels_sgd)
+{
+    each_level(check_sgd);
+}
+
+/* What normalized_sgd and adafactor are made of. */
+static void check_updates_count(const struct kernels *kernels, int count)
+{
+    static struct planes p;
+    double sum = 0;
+
+    planes_draw(&p);
+    kernels->descend(p.weights, p.gradient, count, 0.3, 1e-2, 0.1);
+    kernels->over_root(p.out, p.gradient, p.second, count, 0.7);
+    double got = kernels->add_squares(p.first, p.gradient, count, 0.5, 0.25);
+    CHECK(untouched(&p, count));
+    for (int i = 0; i < count; i++) {
+        double old = random_normal(4, RANDOM_TEST, (uint64_t)i), g = (double)p.gradient[i];
+        double first = 0.1 * random_normal(5, RANDOM_TEST, (uint64_t)i),
+               over = 0.7 * g / sqrt((double)p.second[i]);
+        CHECK_CLOSE((double)p.weights[i], old - 1e-2 * (0.1 * old + 0.3 * g), rounding * (1 + fabs(old)));
+        CHECK_CLOSE((double)p.out[i], over, rounding * fabs(over));
+        CHECK_CLOSE((double)p.first[i], first + 0.25 * 0.25 * g * g, rounding * (1 + g * g));
+        sum += 0.25 * g * g;
+    }
+    CHECK_CLOSE(got, sum, 1e-12 * sum);
+}
+
+static void check_updates(const struct kernels *kernels)
+{
+    scalar gradient = 0, sum = 0;
+
+    each_count(check_updates_count, kernels);
+    CHECK_CLOSE(kernels->add_squares(&sum, &gradient, 1, 1, 0.5), 1e-30, 1e-40);
+    gradient = NAN;
+    CHECK(isnan(kernels->add_squares(&sum, &gradient, 1, 1, 0.5)) && isnan((double)sum));
+}
+
+TEST(kernels_updates)
+{
+    each_level(check_updates);
 }
