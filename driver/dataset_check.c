@@ -26,6 +26,8 @@ struct header {
     bool whole; /* false: header or variables reach beyond the end */
     int64_t dimension_count;
     int64_t *dimension; /* [dimension_count] lengths */
+    int64_t variable_count; /* walked so far */
+    struct extent *variable;
 };
 
 static void skip(struct header *header, int64_t count)
@@ -167,6 +169,9 @@ static void walk_variables(struct header *header)
 {
     int64_t count = list(header, TAG_VARIABLES, 48);
 
+    header->variable = calloc((size_t)count + 1, sizeof(*header->variable));
+    if (!header->variable)
+        header->sound = false;
     for (int64_t i = 0; header->sound && i < count; i++) {
         skip_name(header);
         int64_t values = walk_shape(header);
@@ -180,6 +185,8 @@ static void walk_variables(struct header *header)
             header->sound = false;
         else if (begin > header->bytes || values > (header->bytes - begin) / size)
             header->whole = false;
+        else
+            header->variable[header->variable_count++] = (struct extent){begin, values * size};
     }
 }
 
@@ -215,23 +222,44 @@ static FILE *open_plain(const char *path, int64_t *bytes)
     return file;
 }
 
+/* Walks a whole file's header; on failure -1 with the line in error. Its lists are to be freed in any case. */
+static int examine(struct header *header, const char *path, struct error *error)
+{
+    *header = (struct header){.sound = true, .whole = true};
+    header->file = open_plain(path, &header->bytes);
+    if (!header->file && errno)
+        return layout_error(error, path, errno);
+    header->left = header->bytes;
+    if (header->file) {
+        walk(header);
+        fclose(header->file);
+    }
+    if (!header->whole)
+        return error_set(
+            error, ERROR_INPUT, "%s: is cut short at %lld bytes", path, (long long)header->bytes);
+    return header->file && header->sound ? 0 : layout_refuse(error, path);
+}
+
 int layout_check_file(const char *path, int64_t *bytes, struct error *error)
 {
-    struct header header = {.sound = true, .whole = true};
+    struct header header;
+    int result = examine(&header, path, error);
 
-    header.file = open_plain(path, &header.bytes);
-    if (!header.file && errno)
-        return layout_error(error, path, errno);
-    header.left = header.bytes;
-    if (header.file) {
-        walk(&header);
-        fclose(header.file);
-    }
     free(header.dimension);
-    if (!header.whole)
-        return error_set(error, ERROR_INPUT, "%s: is cut short at %lld bytes", path, (long long)header.bytes);
-    if (!header.file || !header.sound)
-        return layout_refuse(error, path);
-    *bytes = header.bytes;
-    return 0;
+    free(header.variable);
+    if (result == 0)
+        *bytes = header.bytes;
+    return result;
+}
+
+struct extent *layout_extents(const char *path, struct error *error)
+{
+    struct header header;
+    int result = examine(&header, path, error);
+
+    free(header.dimension);
+    if (result == 0)
+        return header.variable;
+    free(header.variable);
+    return NULL;
 }

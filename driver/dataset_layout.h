@@ -78,4 +78,12 @@ int layout_refuse(struct error *error, const char *name);
  */
 int layout_check_file(const char *path, int64_t *bytes, struct error *error);
 
+/* Where in a file a variable's values lie. */
+struct extent {
+    int64_t begin, bytes;
+};
+
+/* The same check; then the extents of the file's variables, by netCDF's ids. The caller's to free; NULL: error. */
+struct extent *layout_extents(const char *path, struct error *error);
+
 #endif

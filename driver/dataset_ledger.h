@@ -2,6 +2,7 @@
 #define NORMSWEEP_DRIVER_DATASET_LEDGER_H
 
 #include "driver/dataset.h"
+#include "driver/dataset_buffer.h"
 #include "driver/dataset_layout.h"
 #include "driver/view.h"
 
@@ -10,12 +11,11 @@ struct dataset {
     char *name; /* as given, for messages */
     char *path; /* absolute, links followed */
     struct layout layout;
-    int file; /* of netCDF; -1: closed */
-    int descriptor; /* of the same file, to fsync it; -1: closed */
+    struct write_buffer buffer; /* all that is written on its way into the file */
     int64_t session; /* this start's row of the session table */
-    int run[RUN_VARIABLE_COUNT]; /* variables */
-    int metric[METRIC_COUNT]; /* -1: not measured */
+    int64_t run[RUN_VARIABLE_COUNT], metric[METRIC_COUNT]; /* where their values begin; -1: not measured */
     signed char *outcome; /* [cells] */
+    int *attempts; /* [cells] */
     struct waiting *waiting; /* results that no commit has written yet */
     int64_t waiting_count, waiting_size;
 };
@@ -52,10 +52,11 @@ int64_t mapping_cell(const struct mapping *mapping, const struct view *view, int
 int mapping_copy(
     const struct mapping *mapping, const struct view *view, const struct layout *layout, const char *path);
 
-/* Makes what is written durable: nc_sync, then fsync. */
-int dataset_sync(struct dataset *dataset, struct error *error);
+/* Bytes that a variable has in the file for each cell. */
+int64_t run_variable_bytes(enum run_variable variable);
+int64_t metric_bytes(const struct layout *layout, enum metric metric);
 
-/* "phase.nc: ..." from a netCDF status; always -1. */
+/* "phase.nc: ..." from a netCDF status or an errno; always -1. */
 int dataset_error(const struct dataset *dataset, int status, struct error *error);
 
 /* Copies text into a field of `width` bytes, zeros after it: whole UTF-8 characters alone, '?' for what is
