@@ -61,6 +61,7 @@ struct coordinator {
     struct queue queue;
     int64_t ended, running;
     double cost_left; /* of all runs that have not ended */
+    int64_t waits; /* see struct coordinator_state */
     int max_workers, live;
     struct worker *worker; /* [max_workers] */
     struct slot *slot; /* [max_workers][slots] in the order they are trained */
@@ -407,6 +408,7 @@ static void handle_result(struct coordinator *c, int worker, uint64_t ticket, bo
         worker_enter(c, worker, WORKER_LEFT);
     else
         worker_enter(c, worker, WORKER_IDLE);
+    c->waits += w->state == WORKER_IDLE && c->queue.waiting > 0;
 }
 
 static void handle_stop(struct coordinator *c)
@@ -457,6 +459,7 @@ void coordinator_state(const struct coordinator *c, struct coordinator_state *st
         .workers = c->live,
         .idle = c->idle_count,
         .cost_left = c->cost_left,
+        .waits = c->waits,
     };
 }
 

@@ -73,6 +73,7 @@ struct coordinator_state {
     int64_t pending, running, ended; /* runs */
     int workers, idle; /* workers that can be reckoned with, and those of them without an order */
     double cost_left; /* of all runs that have not ended */
+    int64_t waits; /* times that a worker had to wait for its next run while some were queued */
 };
 /* The cell of a ticket that `worker` holds, or -1 when what it sends under that ticket no longer counts. */
 int64_t coordinator_cell(const struct coordinator *coordinator, int worker, uint64_t ticket);
