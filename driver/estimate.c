@@ -182,7 +182,7 @@ struct sampling {
 
 /* Trains a group's run for a while. Measured and validated at step 0, on few tokens; the first step warms up.
  */
-static struct sample take_sample(const struct sampling *sampling)
+static struct sample take_sample(const struct sampling *sampling, struct arena *arena)
 {
     const struct run *run = &sampling->group->run;
     struct measure few = *sampling->measure;
@@ -195,7 +195,7 @@ static struct sample take_sample(const struct sampling *sampling)
     few.every = few.validate_every = INT64_MAX;
     few.step_count = 0;
     few.validate_tokens = few.validate_tokens < most ? few.validate_tokens : most;
-    train(run, sampling->corpus, &few, &observer, &result);
+    train(run, sampling->corpus, &few, &observer, arena, &result);
     double step = stopwatch.steps > 1 ? (stopwatch.last - stopwatch.first) / (double)(stopwatch.steps - 1)
                                       : result.step_seconds;
     double measure_once = result.measured ? result.measure_seconds / (double)result.measured : 0;
@@ -213,11 +213,12 @@ static struct sample take_sample(const struct sampling *sampling)
 static struct sample take_samples(const struct sampling *sampling)
 {
     struct sample mean = {0};
+    struct arena arena = {0};
     int count = 0;
 
     environment_threads(1);
     do {
-        struct sample one = take_sample(sampling);
+        struct sample one = take_sample(sampling, &arena);
         if (one.reason[0])
             return one;
         count++;

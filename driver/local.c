@@ -19,6 +19,7 @@ struct local {
     bool finished, stopping;
     struct digest digest; /* of the run that trains */
     struct result result;
+    struct arena arena;
     struct error unsaved; /* why its weights could not be saved; text "": they could */
     char host[HOST_SIZE];
     double reported;
@@ -86,7 +87,7 @@ static void train_next(struct local *local)
     local->unsaved.text[0] = '\0';
     job_step(job, WORKER, order.cell, local->host, 0, run_last_step(&run, job->corpus), 0, clock_now());
     environment_threads(1); /* the run's own threads share its products out */
-    train(&run, job->corpus, &job->sweep->measure, &observer, &local->result);
+    train(&run, job->corpus, &job->sweep->measure, &observer, &local->arena, &local->result);
     if (local->unsaved.text[0])
         save_failed(&local->result, &local->unsaved);
     local->used--;
@@ -120,4 +121,5 @@ void local_run(struct job *job)
         else
             break;
     }
+    arena_release(&local.arena);
 }

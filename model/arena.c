@@ -1,6 +1,7 @@
 #include "model/arena.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 enum { ALIGNMENT = 64 };
@@ -24,6 +25,25 @@ void arena_release(struct arena *arena)
     if (arena->base)
         munmap(arena->base, arena->size);
     *arena = (struct arena){0};
+}
+
+int arena_renew(struct arena *arena, size_t size)
+{
+    if (!arena->base || size > arena->size) {
+        arena_release(arena);
+        return arena_init(arena, size);
+    }
+    memset(arena->base, 0, size < arena->touched ? size : arena->touched);
+    return 0;
+}
+
+void arena_rest(struct arena *arena)
+{
+    if (arena->size > ARENA_KEPT)
+        arena_release(arena);
+    if (arena->used > arena->touched)
+        arena->touched = arena->used;
+    arena->used = 0;
 }
 
 void *arena_take(struct arena *arena, size_t count, size_t size)

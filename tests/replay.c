@@ -277,12 +277,14 @@ static void run_train(struct replay *replay)
 {
     struct observer observer = {.context = replay, .row = write_row};
     struct measure measure;
+    struct arena arena = {0};
     struct result result;
 
     measure_init(&measure);
     measure.every = replay->measure;
     measure.validate_tokens = replay->validate;
-    train(&replay->run, &replay->corpus, &measure, &observer, &result);
+    train(&replay->run, &replay->corpus, &measure, &observer, &arena, &result);
+    arena_release(&arena);
     write_integer("outcome", result.outcome);
     write_integer("result_last_step", result.last_step);
     write_integer("diverged_step", result.diverged_step);

@@ -34,6 +34,7 @@ struct trial {
     struct run run;
     struct corpus corpus;
     struct measure measure;
+    struct arena arena;
     struct rows rows;
     struct result result;
 };
@@ -66,12 +67,13 @@ static void trial_train(struct trial *trial)
     struct observer observer = {&trial->rows, keep_row, until, NULL};
 
     trial->rows.count = 0;
-    train(&trial->run, &trial->corpus, &trial->measure, &observer, &trial->result);
+    train(&trial->run, &trial->corpus, &trial->measure, &observer, &trial->arena, &trial->result);
 }
 
 static void trial_release(struct trial *trial)
 {
     measure_release(&trial->measure);
+    arena_release(&trial->arena);
     corpus_release(&trial->corpus);
 }
 
@@ -107,6 +109,27 @@ TEST(train_measures_and_repeats)
     trial_init(&again);
     again.measure.every = 10;
     trial_train(&again);
+    CHECK(memcmp(&trial.rows, &again.rows, sizeof(again.rows)) == 0);
+    CHECK(memcmp(trial.result.values, again.result.values, sizeof(again.result.values)) == 0);
+    trial_release(&again);
+    trial_release(&trial);
+}
+
+/* Memory that another run has left changes nothing. */
+TEST(train_in_used_memory)
+{
+    static struct trial trial, again;
+
+    trial_init(&trial);
+    trial_train(&trial);
+    trial_init(&again);
+    again.run.width = 32;
+    again.run.optimiser = OPTIMISER_SGD;
+    trial_train(&again);
+    char *kept = again.arena.base;
+    again.run = trial.run;
+    trial_train(&again);
+    CHECK(kept && again.arena.base == kept && trial.arena.base != kept);
     CHECK(memcmp(&trial.rows, &again.rows, sizeof(again.rows)) == 0);
     CHECK(memcmp(trial.result.values, again.result.values, sizeof(again.result.values)) == 0);
     trial_release(&again);
@@ -204,7 +227,7 @@ TEST(train_without_an_observer)
     static struct trial trial;
 
     trial_init(&trial);
-    train(&trial.run, &trial.corpus, &trial.measure, NULL, &trial.result);
+    train(&trial.run, &trial.corpus, &trial.measure, NULL, &trial.arena, &trial.result);
     CHECK(trial.result.outcome == OUTCOME_DONE && trial.result.last_step == 40);
     trial_release(&trial);
 }

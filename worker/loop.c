@@ -22,6 +22,7 @@ struct loop {
     unsigned char *pieces; /* of the setup, while it arrives */
     int64_t pieces_come;
     struct corpus corpus;
+    struct arena arena;
     bool ready, quit, together;
     struct train_order held[HELD_MAX]; /* held[0] is the one that trains, while `training` */
     int used;
@@ -245,7 +246,7 @@ static void train_first(struct loop *loop)
     loop->polled = loop->reported = clock_now();
     send_progress(loop, 0, run_last_step(&order.run, &loop->corpus), 0);
     environment_threads(1); /* the run's own threads share its products out */
-    train(&order.run, &loop->corpus, &loop->setup.measure, &observer, &result);
+    train(&order.run, &loop->corpus, &loop->setup.measure, &observer, &loop->arena, &result);
     loop->training = false;
     if (loop->unsaved.text[0])
         save_failed(&result, &loop->unsaved);
@@ -292,6 +293,7 @@ int worker_loop(struct wire *wire)
     loop->wire = wire;
     live(loop);
     bool together = loop->together;
+    arena_release(&loop->arena);
     corpus_release(&loop->corpus);
     setup_release(&loop->setup);
     free(loop->pieces);

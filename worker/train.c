@@ -284,7 +284,7 @@ static int prepare(struct trainer *t, struct arena *arena)
         return -1;
     }
     size_t memory = train_memory(run, t->corpus, t->measure);
-    if (arena_init(arena, memory) != 0) {
+    if (arena_renew(arena, memory) != 0) {
         snprintf(result->reason, sizeof(result->reason), "no memory: the run needs %.1f MiB",
             (double)memory / 0x1p20);
         return -1;
@@ -294,17 +294,16 @@ static int prepare(struct trainer *t, struct arena *arena)
 }
 
 void train(const struct run *run, const struct corpus *corpus, const struct measure *measure,
-    const struct observer *observer, struct result *result)
+    const struct observer *observer, struct arena *arena, struct result *result)
 {
     struct trainer t = {
         .run = run, .corpus = corpus, .measure = measure, .observer = observer, .result = result};
     double begin = clock_now();
-    struct arena arena;
 
     result_init(result);
-    if (prepare(&t, &arena) != 0)
+    if (prepare(&t, arena) != 0)
         return;
-    trainer_layout(&t, &arena);
+    trainer_layout(&t, arena);
     weights_init(t.weights, &t.model.layout, &t.model.architecture, run->seed);
     for (int64_t step = 0; result->outcome == OUTCOME_RUNNING; step++) {
         if (step > 0 && !carry_on(&t, step))
@@ -318,5 +317,5 @@ void train(const struct run *run, const struct corpus *corpus, const struct meas
             observer->finish(observer->context, &t.model, t.weights);
     }
     result->seconds = clock_now() - begin;
-    arena_release(&arena);
+    arena_rest(arena);
 }

@@ -51,9 +51,10 @@ struct observer {
 /*
  * Trains one run from its beginning to its end and measures it. A function of its arguments: no MPI, no
  * files. Never fails but through result->outcome. Losses are looked at in every step, norms at measured ones.
+ * `arena` lends its memory: {0}, or what earlier runs have left; the caller's to release.
  */
 void train(const struct run *run, const struct corpus *corpus, const struct measure *measure,
-    const struct observer *observer, struct result *result);
+    const struct observer *observer, struct arena *arena, struct result *result);
 
 /* Bytes that train() takes for a run, exactly: its one arena. */
 size_t train_memory(const struct run *run, const struct corpus *corpus, const struct measure *measure);
