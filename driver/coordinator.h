@@ -51,7 +51,7 @@ struct order {
 struct coordinator_options {
     double silence; /* seconds without a word after which a worker that trains is given up; INFINITY: never */
     int deaths; /* deaths of its worker after which a run fails: 3 */
-    int orders_ahead; /* orders a worker holds beyond the one it trains: 1 */
+    int orders_ahead; /* orders a worker holds at most beyond the one it trains */
 };
 
 /*

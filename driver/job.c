@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEATHS_MOST = 3, ORDERS_AHEAD = 1 };
+/* With several orders ahead runs of milliseconds need not wait for a coordinator that sleeps as long; the
+ * makespan is that with one (see coordinator.c for the rules that keep it). */
+enum { DEATHS_MOST = 3, ORDERS_AHEAD = 3 };
 
 /* Results that come within this time share the two syncs of a commit. */
 #define COMMIT_SECONDS 0.25

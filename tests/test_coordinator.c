@@ -51,10 +51,11 @@ TEST(coordinator_makespan_is_that_of_list_scheduling)
     for (int shape = 0; shape < 4; shape++) {
         for (int w = 0; w < 5; w++) {
             for (int64_t count = 1; count < 1500; count = count * 3 + w) {
+                int ahead = count % 2 ? 3 : 1;
                 double cost[1500], length[1500];
                 struct simulation s = {.latency = 1e-4, .silence = INFINITY, .stop_at = INFINITY};
                 draw_sweep(shape, (uint64_t)count, count, cost, length);
-                simulation_init(&s, workers[w], count, 1, cost, length);
+                simulation_init(&s, workers[w], count, ahead, cost, length);
                 simulate(&s);
                 double best = list_schedule(cost, length, count, workers[w]);
                 CHECK(s.done == count);
