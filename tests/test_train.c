@@ -251,6 +251,26 @@ TEST(measure_rows_are_what_is_asked)
     CHECK(!measure_at(&measure, 5, 9) && validate_at(&measure, 5, 9) && measure_at(&measure, 7, 9));
 }
 
+TEST(measure_rows_are_counted_as_they_are_listed)
+{
+    int64_t steps[] = {0, 3, 4, 7, 12, 50}, rows[128];
+    struct measure measure;
+
+    measure_init(&measure);
+    measure.steps = steps;
+    for (measure.step_count = 0; measure.step_count <= 6; measure.step_count += 3)
+        for (measure.every = measure.step_count ? 0 : 1; measure.every < 8; measure.every++)
+            for (measure.validate_every = 0; measure.validate_every < 10; measure.validate_every++)
+                for (int64_t last = 0; last < 60; last++) {
+                    int64_t count = measure_rows(&measure, last, rows);
+                    CHECK(count <= last + 1 && measure_rows(&measure, last, NULL) == count);
+                }
+    measure.step_count = 0;
+    measure.every = INT64_MAX;
+    measure.validate_every = INT64_MAX - 1;
+    CHECK(measure_rows(&measure, INT64_MAX, NULL) == 3);
+}
+
 TEST(metric_layout_has_no_holes)
 {
     size_t row = 0, run = 0;

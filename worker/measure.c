@@ -47,32 +47,83 @@ bool validate_at(const struct measure *measure, int64_t step, int64_t last_step)
     return measure->validate_every != VALIDATE_END && step % measure->validate_every == 0;
 }
 
+/* The first multiple of `every` above `step`, at most last_step, which is above it, too. 0: none is. */
+static int64_t next_multiple(int64_t every, int64_t step, int64_t last_step)
+{
+    int64_t left = every ? every - step % every : last_step;
+
+    return left < last_step - step ? step + left : last_step;
+}
+
 /* The first step above `step` that is a row. */
 static int64_t next_row(const struct measure *measure, int64_t *place, int64_t step, int64_t last_step)
 {
-    int64_t next = last_step;
+    int64_t next = next_multiple(measure->every, step, last_step);
+    int64_t validated = next_multiple(measure->validate_every, step, last_step);
 
-    if (measure->every && step < last_step - measure->every)
-        next = (step / measure->every + 1) * measure->every;
     while (*place < measure->step_count && measure->steps[*place] <= step)
         (*place)++;
     if (*place < measure->step_count && measure->steps[*place] < next)
         next = measure->steps[*place];
-    if (measure->validate_every != VALIDATE_END && step < last_step - measure->validate_every) {
-        int64_t validated = (step / measure->validate_every + 1) * measure->validate_every;
-        next = validated < next ? validated : next;
+    return validated < next ? validated : next;
+}
+
+static int64_t greatest_common_divisor(int64_t a, int64_t b)
+{
+    while (b) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
     }
-    return next;
+    return a;
+}
+
+/* Steps in 1 .. last_step - 1 that are multiples of `every`; 0: none are. */
+static int64_t multiples(int64_t every, int64_t last_step)
+{
+    return every ? (last_step - 1) / every : 0;
+}
+
+/* The same of both `a` and `b`. */
+static int64_t common_multiples(int64_t a, int64_t b, int64_t last_step)
+{
+    int64_t both;
+
+    if (!a || !b || __builtin_mul_overflow(a / greatest_common_divisor(a, b), b, &both))
+        return 0;
+    return multiples(both, last_step);
+}
+
+/* Listed steps in 1 .. last_step - 1 that are not multiples of either. */
+static int64_t listed_alone(const struct measure *measure, int64_t last_step)
+{
+    int64_t every = measure->every, validate = measure->validate_every, count = 0;
+
+    for (int64_t i = 0; i < measure->step_count && measure->steps[i] < last_step; i++) {
+        int64_t step = measure->steps[i];
+        count += step > 0 && !(every && step % every == 0) && !(validate && step % validate == 0);
+    }
+    return count;
+}
+
+static int64_t row_count(const struct measure *measure, int64_t last_step)
+{
+    int64_t every = measure->every, validate = measure->validate_every;
+
+    if (last_step == 0)
+        return 1;
+    return 2 + multiples(every, last_step) + multiples(validate, last_step) -
+           common_multiples(every, validate, last_step) + listed_alone(measure, last_step);
 }
 
 int64_t measure_rows(const struct measure *measure, int64_t last_step, int64_t *steps)
 {
     int64_t count = 0, place = 0;
 
+    if (!steps)
+        return row_count(measure, last_step);
     for (int64_t step = 0;; step = next_row(measure, &place, step, last_step)) {
-        if (steps)
-            steps[count] = step;
-        count++;
+        steps[count++] = step;
         if (step == last_step)
             return count;
     }

@@ -31,8 +31,9 @@ bool measure_at(const struct measure *measure, int64_t step, int64_t last_step);
 bool validate_at(const struct measure *measure, int64_t step, int64_t last_step);
 
 /*
- * The rows of a run: the steps that are measured or validated, ascending. Returns how many, in time that
- * grows with them; fills steps where not NULL. A row that is only validated holds valid_loss alone.
+ * The rows of a run: the steps that are measured or validated, ascending. Returns how many; fills steps where
+ * not NULL. To count them alone takes a look at the listed steps at most. A row that is only validated holds
+ * valid_loss alone.
  */
 int64_t measure_rows(const struct measure *measure, int64_t last_step, int64_t *steps);
 
