@@ -1,7 +1,7 @@
 /*
  * What a sweep will take, from trained samples: runs are grouped by what their time depends on, some groups
  * are trained for a short while, in as many processes at once as the sweep will have workers (they share
- * caches, memory and clock), and the rest lies between them on the scale of model arithmetic.
+ * caches, memory and clock), and the rest lies between them on the scale of the cost model.
  */
 #include "driver/estimate.h"
 
@@ -81,6 +81,7 @@ static void new_group(struct gathering *g, const struct run *run, int64_t last_s
         .last_step = last_step,
         .runs = 1,
         .step_cost = train_step_cost(run, g->corpus->vocabulary),
+        .cost = train_cost(run, g->corpus, g->measure),
         .memory = train_memory(run, g->corpus, g->measure),
     };
 }
@@ -109,9 +110,8 @@ static int gather(struct gathering *g, const struct run *run)
 static int by_descending_cost(const void *a, const void *b)
 {
     const struct cost_group *x = a, *y = b;
-    double left = x->step_cost * (double)x->last_step, right = y->step_cost * (double)y->last_step;
 
-    return (left < right) - (left > right);
+    return (x->cost < y->cost) - (x->cost > y->cost);
 }
 
 static int gather_all(

@@ -13,7 +13,7 @@ struct cost_group {
     struct digest digest;
     struct run run; /* the first of them */
     int64_t last_step, runs;
-    double step_cost; /* floating-point operations */
+    double step_cost, cost; /* of a step and of the whole run: train_step_cost, train_cost */
     size_t memory; /* bytes of its arena */
     bool timed; /* measured, not interpolated */
     double setup_seconds, step_seconds, measure_seconds,

@@ -19,7 +19,7 @@ enum { DEATHS_MOST = 3, ORDERS_AHEAD = 3 };
 double job_run(const struct job *job, int64_t cell, struct run *run)
 {
     sweep_cell(job->sweep, cell, run);
-    return train_step_cost(run, job->corpus->vocabulary) * (double)run_last_step(run, job->corpus);
+    return train_cost(run, job->corpus, &job->sweep->measure);
 }
 
 static void count_outcomes(struct job *job)

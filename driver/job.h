@@ -40,7 +40,7 @@ int job_close(struct job *job, struct error *error);
 /* Keeps the first error. */
 void job_fail(struct job *job, const struct error *error);
 
-/* The run of a cell, and what it costs in floating-point operations. */
+/* The run of a cell, and what it is expected to cost. */
 double job_run(const struct job *job, int64_t cell, struct run *run);
 
 /* A worker is at a step of its run; the first word of a run makes it running. */

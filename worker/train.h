@@ -59,7 +59,9 @@ void train(const struct run *run, const struct corpus *corpus, const struct meas
 /* Bytes that train() takes for a run, exactly: its one arena. */
 size_t train_memory(const struct run *run, const struct corpus *corpus, const struct measure *measure);
 
-/* Model arithmetic of one training step in floating-point operations: the cost model of longest-first. */
+/* What one training step and a whole run cost, in floating-point operations of matrix products and what takes
+ * as long as so many: the cost model of longest-first and of plans. */
 double train_step_cost(const struct run *run, int64_t vocabulary);
+double train_cost(const struct run *run, const struct corpus *corpus, const struct measure *measure);
 
 #endif
