@@ -10,10 +10,10 @@
  * run has ended is therefore never there without its values, and results that wait together share the two
  * syncs.
  *
- * As the header never changes, every value has its place in the file, and is written there through a buffer of
- * this program's own (dataset_buffer.c). The library would read a block and seek four times for each variable
- * of each row: 340 system calls for a run of three rows. A flush hands the buffer to the system, where readers
- * see it; a sync hands it to the disk.
+ * As the header never changes, every value has its place in the file, and is written there through a buffer
+ * of this program's own (dataset_buffer.c). The library would read a block and seek four times for each
+ * variable of each row: 340 system calls for a run of three rows. A flush hands the buffer to the system,
+ * where readers see it; a sync hands it to the disk.
  *
  * Three things make a file be written anew, beside the old one, with all that was measured: the sweep has
  * grown (values of an axis, steps, layers), its title or text is another, or the session table is full.
@@ -206,8 +206,8 @@ static int find_places(struct dataset *dataset, int file, struct error *error)
         dataset->metric[i] = -1;
         if (!layout_has(&dataset->layout, i))
             continue;
-        dataset->metric[i] = find_place(
-            dataset, file, extent, metric_table[i].name, metric_bytes(&dataset->layout, i));
+        dataset->metric[i] =
+            find_place(dataset, file, extent, metric_table[i].name, metric_bytes(&dataset->layout, i));
         found = found && dataset->metric[i] >= 0;
     }
     free(extent);

@@ -100,7 +100,8 @@ static int write_all(int descriptor, const unsigned char *bytes, size_t size, in
 }
 
 /* Writes the pieces [count], neighbours that cover the file from the first one's place to `end`. */
-static int write_joined(struct write_buffer *buffer, struct piece *piece, size_t count, int64_t end, bool overlap)
+static int write_joined(
+    struct write_buffer *buffer, struct piece *piece, size_t count, int64_t end, bool overlap)
 {
     int64_t begin = piece[0].place;
 

@@ -222,7 +222,8 @@ static FILE *open_plain(const char *path, int64_t *bytes)
     return file;
 }
 
-/* Walks a whole file's header; on failure -1 with the line in error. Its lists are to be freed in any case. */
+/* Walks a whole file's header; on failure -1 with the line in error. Its lists are to be freed in any case.
+ */
 static int examine(struct header *header, const char *path, struct error *error)
 {
     *header = (struct header){.sound = true, .whole = true};

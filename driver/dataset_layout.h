@@ -83,7 +83,8 @@ struct extent {
     int64_t begin, bytes;
 };
 
-/* The same check; then the extents of the file's variables, by netCDF's ids. The caller's to free; NULL: error. */
+/* The same check; then the extents of the file's variables, by netCDF's ids. The caller's to free; NULL:
+ * error. */
 struct extent *layout_extents(const char *path, struct error *error);
 
 #endif

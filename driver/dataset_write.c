@@ -195,8 +195,7 @@ int dataset_row(struct dataset *dataset, int64_t cell, int64_t step, const doubl
     struct run run;
     int status = 0;
 
-    const int64_t *row =
-        bsearch(&step, layout->step, (size_t)layout->step_count, sizeof(step), step_compare);
+    const int64_t *row = bsearch(&step, layout->step, (size_t)layout->step_count, sizeof(step), step_compare);
     sweep_cell(layout->sweep, cell, &run);
     if (!row || offset + count > metric_row_size(run.layers))
         return error_set(error, ERROR_ENVIRONMENT, "%s: no row at step %lld of run %lld", dataset->name,

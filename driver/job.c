@@ -12,8 +12,10 @@
  * makespan is that with one (see coordinator.c for the rules that keep it). */
 enum { DEATHS_MOST = 3, ORDERS_AHEAD = 3 };
 
-/* Results that come within this time share the two syncs of a commit. */
+/* Results that come within this time share the two syncs of a commit; where a sync is slow, more of them, so
+ * that syncs take a small part of the time. */
 #define COMMIT_SECONDS 0.25
+#define COMMIT_PART 0.02
 #define FLUSH_SECONDS 1
 
 double job_run(const struct job *job, int64_t cell, struct run *run)
@@ -99,10 +101,12 @@ static void keep(struct job *job, int failed, const struct error *error)
 
 static void commit(struct job *job, double now)
 {
+    double begin = clock_now();
     struct error error;
 
     if (!job->failed && job->waiting > 0)
         keep(job, dataset_commit(job->dataset, &error), &error);
+    job->pause = fmin(fmax((clock_now() - begin) / COMMIT_PART, COMMIT_SECONDS), FLUSH_SECONDS);
     job->waiting = 0;
     job->committed = job->flushed = now;
 }
@@ -224,7 +228,7 @@ void job_breathe(struct job *job, double now)
 
     if (job->failed)
         return;
-    if (job->waiting > 0 && now - job->committed >= COMMIT_SECONDS)
+    if (job->waiting > 0 && now - job->committed >= job->pause)
         commit(job, now);
     if (now - job->flushed >= FLUSH_SECONDS) {
         keep(job, dataset_flush(job->dataset, &error), &error);

@@ -28,6 +28,7 @@ struct job {
     struct error error; /* where failed */
     int64_t waiting; /* results that are not committed */
     double committed, flushed, renewed; /* when that was last done */
+    double pause; /* from a commit to the next */
 };
 
 /* What is borrowed lives until job_close. -1 with the line in error. */

@@ -109,6 +109,14 @@ TEST(coordinator_makespan_is_near_the_best_with_misjudged_costs)
     printf("makespan with misjudged costs at worst %.2f %% above the bound\n", 100 * worst);
 }
 
+static int64_t waits(const struct simulation *s)
+{
+    struct coordinator_state state;
+
+    coordinator_state(s->coordinator, &state);
+    return state.waits;
+}
+
 /* While the queue is long a worker must not wait for an answer between two runs. */
 TEST(coordinator_gives_orders_ahead)
 {
@@ -120,6 +128,12 @@ TEST(coordinator_gives_orders_ahead)
     simulation_init(&s, 4, 400, 1, cost, cost);
     simulate(&s);
     CHECK_CLOSE(s.last_accept, 100, 1.5); /* 120 without orders ahead */
+    CHECK(waits(&s) < 20); /* for the last runs alone */
+    simulation_release(&s);
+    s = (struct simulation){.latency = 0.1, .silence = INFINITY, .stop_at = INFINITY};
+    simulation_init(&s, 4, 400, 0, cost, cost);
+    simulate(&s);
+    CHECK(waits(&s) == 396);
     simulation_release(&s);
 }
 

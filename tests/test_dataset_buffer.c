@@ -1,0 +1,123 @@
+/* What is put into the write buffer stands in the file, whatever its order, overlaps and size. */
+#include "tests/test.h"
+
+#include "driver/dataset_buffer.h"
+#include "model/random.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { FILE_SIZE = 3 << 20 };
+
+struct trial {
+    char path[64];
+    struct write_buffer buffer;
+    unsigned char *wanted, *found; /* [FILE_SIZE] */
+};
+
+static void trial_init(struct trial *trial)
+{
+    const char *place = getenv("TMPDIR");
+
+    snprintf(trial->path, sizeof(trial->path), "%.40s/normsweep-XXXXXX", place ? place : "/tmp");
+    int file = mkstemp(trial->path);
+    CHECK(file >= 0 && ftruncate(file, FILE_SIZE) == 0);
+    close(file);
+    CHECK(write_buffer_open(&trial->buffer, trial->path) == 0);
+    trial->wanted = calloc(FILE_SIZE, 1);
+    trial->found = malloc(FILE_SIZE);
+}
+
+static void put(struct trial *trial, int64_t place, const unsigned char *bytes, size_t size)
+{
+    CHECK(write_buffer_put(&trial->buffer, place, bytes, size) == 0);
+    memcpy(trial->wanted + place, bytes, size);
+}
+
+/* As another process reads it. */
+static bool stands(struct trial *trial)
+{
+    FILE *file = fopen(trial->path, "rb");
+    bool whole = file && fread(trial->found, 1, FILE_SIZE, file) == FILE_SIZE && fgetc(file) == EOF;
+
+    if (file)
+        fclose(file);
+    return whole && memcmp(trial->found, trial->wanted, FILE_SIZE) == 0;
+}
+
+static void trial_release(struct trial *trial)
+{
+    CHECK(write_buffer_close(&trial->buffer) == 0);
+    CHECK(stands(trial));
+    unlink(trial->path);
+    free(trial->wanted);
+    free(trial->found);
+}
+
+static uint64_t draw(uint64_t *draws, uint64_t bound)
+{
+    return random_below(5, RANDOM_TEST, (*draws)++, bound);
+}
+
+TEST(write_buffer_keeps_the_latest)
+{
+    unsigned char bytes[300];
+    struct trial trial;
+    uint64_t draws = 0;
+
+    trial_init(&trial);
+    for (int round = 0; round < 20; round++) {
+        uint64_t range = round % 2 ? 4000 : FILE_SIZE - sizeof(bytes);
+        for (int i = 0; i < 3000; i++) {
+            memset(bytes, (int)draw(&draws, 256), sizeof(bytes));
+            put(&trial, (int64_t)draw(&draws, range), bytes, (size_t)draw(&draws, sizeof(bytes)));
+        }
+        CHECK(write_buffer_flush(&trial.buffer) == 0 && stands(&trial));
+    }
+    CHECK(write_buffer_sync(&trial.buffer) == 0);
+    trial_release(&trial);
+}
+
+/* Larger than the buffer, and more pieces than it counts. */
+TEST(write_buffer_is_bounded)
+{
+    struct trial trial;
+    unsigned char *large = malloc(FILE_SIZE);
+
+    trial_init(&trial);
+    memset(large, 7, FILE_SIZE);
+    put(&trial, 1, large, FILE_SIZE - 1);
+    for (int64_t i = 0; i < 2 * WRITE_BUFFER_PIECES + 5; i++)
+        put(&trial, 3 * i, (unsigned char[]){(unsigned char)i}, 1);
+    CHECK(trial.buffer.pieces <= WRITE_BUFFER_PIECES && trial.buffer.used <= WRITE_BUFFER_BYTES);
+    free(large);
+    trial_release(&trial);
+}
+
+TEST(write_buffer_says_what_failed)
+{
+    struct write_buffer buffer;
+    int status = -1;
+
+    CHECK(write_buffer_open(&buffer, "/nowhere/at/all") == ENOENT);
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        struct rlimit limit = {4096, 4096};
+        struct trial trial;
+        trial_init(&trial);
+        signal(SIGXFSZ, SIG_IGN);
+        setrlimit(RLIMIT_FSIZE, &limit);
+        write_buffer_put(&trial.buffer, 4090, "0123456789", 10);
+        int first = write_buffer_flush(&trial.buffer), second = write_buffer_flush(&trial.buffer);
+        unlink(trial.path);
+        _exit(first == EFBIG && second == EFBIG ? 0 : 1);
+    }
+    CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+}
