@@ -59,9 +59,8 @@ struct worker {
 struct coordinator {
     struct coordinator_options options;
     struct queue queue;
-    int64_t ended, running;
+    int64_t ended, running, waits; /* see struct coordinator_state */
     double cost_left; /* of all runs that have not ended */
-    int64_t waits; /* see struct coordinator_state */
     int max_workers, live;
     struct worker *worker; /* [max_workers] */
     struct slot *slot; /* [max_workers][slots] in the order they are trained */

@@ -25,8 +25,8 @@ import numpy
 PROJECT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("NORMSWEEP_BUILD", PROJECT / "build"))
 DONE = re.compile(rb"(\d+)/\d+ done")
-HEADER = f"{'workers':>7} {'runs':>6} {'run ms':>8} {'wall s':>8} {'ideal s':>8} {'overhead us':>11} {'beside us':>9} " \
-         f"{'coordinator %':>13} {'us per run':>10}"
+HEADER = f"{'workers':>7} {'runs':>6} {'run ms':>8} {'wall s':>8} {'ideal s':>8} {'overhead us':>11} " \
+         f"{'beside us':>9} {'coordinator %':>13} {'us per run':>10}"
 
 TOKENS = 4 * 16  # of a step
 SWEEP = """\
