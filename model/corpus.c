@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <unistd.h>
 
 #include "model/corpus_kinds.h"
 
@@ -9,92 +10,102 @@ enum { VALID_PART = 10, VALID_LEAST = 32768, COUNTER_WORDS = 4 };
 
 static const char *const kind_name[] = {"text", "bytes", "markov", "dyck", "counter"};
 
-static int read_content(struct corpus *corpus, struct content *content, const char *path, struct error *error)
-{
-    if (content_read(content, path, error) != 0)
-        return -1;
-    digest_add(&corpus->digest, &content->size, sizeof(content->size));
-    digest_add(&corpus->digest, content->bytes, (size_t)content->size);
-    return 0;
-}
+/* The two texts of a corpus that is read; the second may be none. */
+struct pair {
+    struct content train, valid;
+};
 
-static int read_valid_words(
-    struct corpus *corpus, struct vocabulary *vocabulary, const char *path, struct error *error)
-{
-    struct content content;
-
-    if (read_content(corpus, &content, path, error) != 0)
-        return -1;
-    int status = words_read(&corpus->valid, vocabulary, &content, path, error);
-    content_release(&content);
-    return status;
-}
-
-static int load_words(
-    struct corpus *corpus, const struct corpus_source *source, enum corpus_fault *fault, struct error *error)
-{
-    struct content content;
-    struct vocabulary vocabulary;
-    int status = read_content(corpus, &content, source->train_path, error);
-
-    if (status != 0)
-        return -1;
-    status = words_read_training(&corpus->train, &vocabulary, &content, source->train_path, error);
-    if (status == 0) {
-        corpus->vocabulary = vocabulary.words + 1;
-        corpus->end_of_line = (int32_t)vocabulary.words;
-        *fault = CORPUS_FAULT_VALID;
-        if (source->valid_path)
-            status = read_valid_words(corpus, &vocabulary, source->valid_path, error);
-        vocabulary_release(&vocabulary);
-    }
-    content_release(&content);
-    return status;
-}
-
-static int copy_bytes(struct text *text, const struct content *content, struct error *error)
-{
-    int64_t size = content->size;
-
-    if (text_allocate(text, size + (content->bytes[size - 1] != '\n'), error) != 0)
-        return -1;
-    text->tokens[text->token_count - 1] = '\n';
-    for (int64_t i = 0; i < size; i++)
-        text->tokens[i] = (unsigned char)content->bytes[i];
-    return text_mark_lines(text, '\n', error);
-}
-
-static int read_bytes(struct corpus *corpus, struct text *text, const char *path, struct error *error)
-{
-    struct content content;
-
-    if (read_content(corpus, &content, path, error) != 0)
-        return -1;
-    int status = copy_bytes(text, &content, error);
-    content_release(&content);
-    return status == 0 ? 0 : error_prefix(error, "%s", path);
-}
-
-static int load_bytes(
-    struct corpus *corpus, const struct corpus_source *source, enum corpus_fault *fault, struct error *error)
-{
-    corpus->vocabulary = 256;
-    corpus->end_of_line = '\n';
-    if (read_bytes(corpus, &corpus->train, source->train_path, error) != 0)
-        return -1;
-    *fault = CORPUS_FAULT_VALID;
-    return source->valid_path ? read_bytes(corpus, &corpus->valid, source->valid_path, error) : 0;
-}
-
-static int load_files(
-    struct corpus *corpus, const struct corpus_source *source, enum corpus_fault *fault, struct error *error)
+static int open_pair(
+    struct pair *pair, const struct corpus_source *source, enum corpus_fault *fault, struct error *error)
 {
     *fault = CORPUS_FAULT_TRAIN;
     if (!source->train_path)
         return error_set(error, ERROR_INPUT, "train_text is missing");
+    if (content_open(&pair->train, source->train_path, error) != 0)
+        return -1;
+    *fault = CORPUS_FAULT_VALID;
+    if (source->valid_path && content_open(&pair->valid, source->valid_path, error) != 0)
+        return -1;
+    *fault = CORPUS_FAULT_TRAIN;
+    return 0;
+}
+
+static void digest_size(struct corpus *corpus, const struct content *content)
+{
+    digest_add(&corpus->digest, &content->size, sizeof(content->size));
+}
+
+static int read_words(
+    struct corpus *corpus, struct pair *pair, enum corpus_fault *fault, struct error *error)
+{
+    struct vocabulary vocabulary;
+
+    digest_size(corpus, &pair->train);
+    if (words_read_training(&corpus->train, &vocabulary, &pair->train, &corpus->digest, error) != 0)
+        return -1;
+    corpus->vocabulary = vocabulary.words + 1;
+    corpus->end_of_line = (int32_t)vocabulary.words;
+    *fault = CORPUS_FAULT_VALID;
+    int status = 0;
+    if (pair->valid.size > 0) {
+        digest_size(corpus, &pair->valid);
+        status = words_read(&corpus->valid, &vocabulary, &pair->valid, &corpus->digest, error);
+    }
+    vocabulary_release(&vocabulary);
+    return status;
+}
+
+static int read_bytes(
+    struct corpus *corpus, struct text *text, struct content *content, struct error *error)
+{
+    int64_t there = 0;
+
+    if (content->size == 0)
+        return 0;
+    if (corpus_check_memory(content->size, sizeof(*text->tokens), error) != 0)
+        return error_prefix(error, "%s", content->path);
+    digest_size(corpus, content);
+    while ((there = content_next(content, there, &corpus->digest, error)) > 0)
+        for (int64_t i = 0; i < there; i++)
+            text->tokens[text->token_count++] = (unsigned char)content->bytes[i];
+    if (there == 0)
+        text_mark_lines(text, '\n');
+    return there == 0 ? 0 : -1;
+}
+
+static int read_both_bytes(
+    struct corpus *corpus, struct pair *pair, enum corpus_fault *fault, struct error *error)
+{
+    corpus->vocabulary = 256;
+    corpus->end_of_line = '\n';
+    if (read_bytes(corpus, &corpus->train, &pair->train, error) != 0)
+        return -1;
+    *fault = CORPUS_FAULT_VALID;
+    return read_bytes(corpus, &corpus->valid, &pair->valid, error);
+}
+
+/* No token is shorter than a byte; the end of a last line without a newline is one more. */
+static int read_pair(struct corpus *corpus, const struct corpus_source *source, struct pair *pair, int file,
+    enum corpus_fault *fault, struct error *error)
+{
+    if (block_take(corpus, pair->train.size + 1, pair->valid.size + 1, file, error) != 0)
+        return error_prefix(error, "%s", source->train_path);
     if (source->kind == CORPUS_BYTES)
-        return load_bytes(corpus, source, fault, error);
-    return load_words(corpus, source, fault, error);
+        return read_both_bytes(corpus, pair, fault, error);
+    return read_words(corpus, pair, fault, error);
+}
+
+static int load_files(struct corpus *corpus, const struct corpus_source *source, int file,
+    enum corpus_fault *fault, struct error *error)
+{
+    struct pair pair = {{0}, {0}};
+    int status = open_pair(&pair, source, fault, error);
+
+    if (status == 0)
+        status = read_pair(corpus, source, &pair, file, fault, error);
+    content_close(&pair.train);
+    content_close(&pair.valid);
+    return status;
 }
 
 static int check_source(const struct corpus_source *source, struct error *error)
@@ -121,20 +132,18 @@ static int check_source(const struct corpus_source *source, struct error *error)
 }
 
 /* `markov` is the source's chain, for that kind. */
-static int draw_text(struct text *text, const struct corpus_source *source, const struct markov *markov,
-    int64_t tokens, enum random_purpose purpose, struct error *error)
+static void draw_text(struct text *text, const struct corpus_source *source, const struct markov *markov,
+    int64_t tokens, enum random_purpose purpose)
 {
-    if (text_allocate(text, tokens, error) != 0)
-        return error_prefix(error, "corpus_tokens");
+    text->token_count = tokens;
     if (source->kind == CORPUS_MARKOV)
         markov_draw(markov, source->seed, purpose, text);
     else if (source->kind == CORPUS_DYCK)
         dyck_draw(source->vocabulary / 2, source->seed, purpose, text);
     else
         counter_draw(source->seed, purpose, text);
-    int32_t end_of_line =
-        source->kind == CORPUS_COUNTER ? COUNTER_WORDS - 1 : (int32_t)source->vocabulary - 1;
-    return text_mark_lines(text, end_of_line, error);
+    text_mark_lines(
+        text, source->kind == CORPUS_COUNTER ? COUNTER_WORDS - 1 : (int32_t)source->vocabulary - 1);
 }
 
 static void digest_source(struct corpus *corpus, const struct corpus_source *source)
@@ -144,50 +153,79 @@ static void digest_source(struct corpus *corpus, const struct corpus_source *sou
     digest_add(&corpus->digest, &source->seed, sizeof(source->seed));
 }
 
-static int load_drawn(
-    struct corpus *corpus, const struct corpus_source *source, enum corpus_fault *fault, struct error *error)
+static int64_t valid_tokens(const struct corpus_source *source)
+{
+    int64_t part = source->tokens / VALID_PART;
+    return part < VALID_LEAST ? VALID_LEAST : part;
+}
+
+static int draw_corpus(struct corpus *corpus, const struct corpus_source *source, int file, struct error *error)
 {
     struct markov markov = {0};
-    int64_t valid = source->tokens / VALID_PART;
 
+    if (corpus_check_memory(source->tokens, sizeof(*corpus->train.tokens), error) != 0 ||
+        block_take(corpus, source->tokens, valid_tokens(source), file, error) != 0)
+        return error_prefix(error, "corpus_tokens");
+    if (source->kind == CORPUS_MARKOV && markov_init(&markov, source->vocabulary, source->seed, error) != 0)
+        return -1;
+    draw_text(&corpus->train, source, &markov, source->tokens, RANDOM_TRAIN_TEXT);
+    draw_text(&corpus->valid, source, &markov, valid_tokens(source), RANDOM_VALID_TEXT);
+    markov_release(&markov);
+    return 0;
+}
+
+static int load_drawn(struct corpus *corpus, const struct corpus_source *source, int file,
+    enum corpus_fault *fault, struct error *error)
+{
     *fault = CORPUS_FAULT_SOURCE;
     if (check_source(source, error) != 0)
-        return -1;
-    if (source->kind == CORPUS_MARKOV && markov_init(&markov, source->vocabulary, source->seed, error) != 0)
         return -1;
     corpus->vocabulary = source->kind == CORPUS_COUNTER ? COUNTER_WORDS : source->vocabulary;
     corpus->end_of_line = (int32_t)corpus->vocabulary - 1;
     digest_source(corpus, source);
-    int status = draw_text(&corpus->train, source, &markov, source->tokens, RANDOM_TRAIN_TEXT, error);
+    return draw_corpus(corpus, source, file, error);
+}
+
+static int load(struct corpus *corpus, const struct corpus_source *source, int file,
+    enum corpus_fault *fault, struct error *error)
+{
+    int status;
+
+    *corpus = (struct corpus){.file = -1};
+    digest_init(&corpus->digest);
+    digest_add_string(&corpus->digest, kind_name[source->kind]);
+    if (source->kind == CORPUS_TEXT || source->kind == CORPUS_BYTES)
+        status = load_files(corpus, source, file, fault, error);
+    else
+        status = load_drawn(corpus, source, file, fault, error);
     if (status == 0)
-        status = draw_text(&corpus->valid, source, &markov, valid < VALID_LEAST ? VALID_LEAST : valid,
-            RANDOM_VALID_TEXT, error);
-    markov_release(&markov);
+        status = block_finish(corpus, error);
+    if (status != 0)
+        block_release(corpus);
     return status;
 }
 
 int corpus_load(
     struct corpus *corpus, const struct corpus_source *source, enum corpus_fault *fault, struct error *error)
 {
-    int status;
+    return load(corpus, source, -1, fault, error);
+}
 
-    *corpus = (struct corpus){0};
-    digest_init(&corpus->digest);
-    digest_add_string(&corpus->digest, kind_name[source->kind]);
-    if (source->kind == CORPUS_TEXT || source->kind == CORPUS_BYTES)
-        status = load_files(corpus, source, fault, error);
-    else
-        status = load_drawn(corpus, source, fault, error);
-    if (status != 0)
-        corpus_release(corpus);
-    return status;
+int corpus_write(int file, const struct corpus_source *source, enum corpus_fault *fault, struct error *error)
+{
+    struct corpus corpus;
+
+    if (load(&corpus, source, file, fault, error) != 0)
+        return -1;
+    block_release(&corpus);
+    return 0;
 }
 
 void corpus_release(struct corpus *corpus)
 {
-    text_release(&corpus->train);
-    text_release(&corpus->valid);
-    *corpus = (struct corpus){0};
+    if (corpus->block && corpus->file >= 0)
+        close(corpus->file);
+    block_release(corpus);
 }
 
 static int chain_init(struct markov *markov, const struct corpus_source *source)

@@ -26,15 +26,22 @@ struct line {
     int64_t first, words; /* words >= 1 */
 };
 
+/* How many lines have a length. */
+struct line_length {
+    int64_t words, lines;
+};
+
 /*
  * One text as token ids, the end-of-line token after each line, empty ones too, and the lines that are
- * sequences: not empty, ended, and no headings. Flat arrays without pointers into each other.
+ * sequences: not empty, ended, and no headings. The arrays are the corpus's.
  */
 struct text {
     int64_t token_count;
     int32_t *tokens; /* [token_count] */
     int64_t line_count;
     struct line *line; /* [line_count] ascending */
+    int64_t length_count;
+    struct line_length *length; /* [length_count] the lengths of lines, descending */
 };
 
 struct corpus {
@@ -43,6 +50,9 @@ struct corpus {
     struct text train;
     struct text valid; /* token_count 0: none */
     struct digest digest; /* of the kind and its parameters or the content of the files; not of their paths */
+    void *block; /* the memory of all arrays; NULL: the corpus is empty */
+    size_t block_size;
+    int file; /* that the block is a view of; -1: none, the memory is this process's own */
 };
 
 /* A failure's `file` names which of the two texts is at fault, for the line of the sweep file that names it.
@@ -64,6 +74,20 @@ enum corpus_fault { CORPUS_FAULT_SOURCE, CORPUS_FAULT_TRAIN, CORPUS_FAULT_VALID 
  */
 int corpus_load(
     struct corpus *corpus, const struct corpus_source *source, enum corpus_fault *fault, struct error *error);
+
+/*
+ * The same into an empty file, open for reading and writing, for corpus_attach of this process or another. The
+ * file is sparse and as long as a corpus of such a source can be at most.
+ */
+int corpus_write(int file, const struct corpus_source *source, enum corpus_fault *fault, struct error *error);
+
+/*
+ * A corpus that corpus_write has written, read where it lies: the file is the corpus's from now on. -1: the
+ * file, which stays open, holds none, or cannot be mapped.
+ */
+int corpus_attach(struct corpus *corpus, int file);
+
+/* A corpus of zeros may be released, too. */
 void corpus_release(struct corpus *corpus);
 
 /* The number of sequences that `text` gives for a context of T tokens: windows of T+1 at stride T, or lines.
@@ -76,6 +100,9 @@ int64_t text_sequences(const struct text *text, enum sequences sequences, int64_
  */
 int64_t text_sequence(const struct text *text, enum sequences sequences, int64_t context, int64_t index,
     const int32_t **tokens);
+
+/* The rows of the `count` longest sequences together: no batch of as many has more. */
+int64_t text_rows(const struct text *text, enum sequences sequences, int64_t context, int64_t count);
 
 /*
  * The order of an epoch's sequences: a permutation of 0 .. count-1, a function of (seed, epoch) alone. Fisher

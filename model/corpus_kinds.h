@@ -10,24 +10,45 @@
 #include "model/error.h"
 #include "model/random.h"
 
-/* realloc of count * size bytes; NULL, the old memory held still, when that is more than the machine has. */
+/* Are count * size bytes within what this process may use? -1 with "no memory for ...". */
+int corpus_check_memory(int64_t count, size_t size, struct error *error);
+
+/* realloc of count * size bytes; NULL, the old memory held still, when that is more than there may be. */
 void *corpus_resize(void *memory, int64_t count, size_t size, struct error *error);
 
-/* A whole file in memory, a NUL behind its last byte. */
+/* The memory of a corpus, one block: see corpus_block.c. */
+
+/* How many tokens the two texts have at most; takes the block, and points the texts at their arrays in it. */
+int block_take(struct corpus *corpus, int64_t train_most, int64_t valid_most, int file, struct error *error);
+
+/* Counts the lengths of lines, and writes down what the arrays mean: the block is complete. */
+int block_finish(struct corpus *corpus, struct error *error);
+void block_release(struct corpus *corpus);
+
+/* A file while it is read, piece by piece. */
 struct content {
-    char *bytes; /* [size + 1] */
-    int64_t size; /* > 0 */
+    const char *path; /* borrowed */
+    int file;
+    int64_t size; /* > 0; of the file when it was opened: what is added later is left out */
+    int64_t left; /* bytes to come */
+    char *bytes; /* [there], and CONTENT_SLACK bytes more that may be read, whatever they hold */
+    int64_t there, room;
 };
 
-/* Reads a regular file; -1 with "<path>: why". */
-int content_read(struct content *content, const char *path, struct error *error);
-void content_release(struct content *content);
+enum { CONTENT_SLACK = 8 };
 
-int text_allocate(struct text *text, int64_t token_count, struct error *error);
-void text_release(struct text *text);
+/* Opens a regular file that is not empty; -1 with "<path>: why". */
+int content_open(struct content *content, const char *path, struct error *error);
+void content_close(struct content *content);
+
+/*
+ * Keeps what is behind the first `done` bytes and reads on, into the digest too. Returns how many bytes are
+ * there; 0 when all has been read; -1. A last line without a newline is given one.
+ */
+int64_t content_next(struct content *content, int64_t done, struct digest *digest, struct error *error);
 
 /* Makes a sequence of every non-empty run of tokens that end_of_line ends. */
-int text_mark_lines(struct text *text, int32_t end_of_line, struct error *error);
+void text_mark_lines(struct text *text, int32_t end_of_line);
 
 /*
  * A random order of 0 .. count-1, by Fisher and Yates in the form that fills while it shuffles, with the
@@ -35,21 +56,24 @@ int text_mark_lines(struct text *text, int32_t end_of_line, struct error *error)
  */
 void shuffled(int64_t *order, int64_t count, int64_t seed, enum random_purpose purpose, uint64_t first_draw);
 
-/* The words of a training text. Borrows their bytes from its content. */
+/* The words of a training text. */
 struct vocabulary {
     int64_t words; /* <eos> not among them */
     int32_t unknown; /* id of <unk>, or -1 */
     int64_t slots; /* a power of two */
-    struct word *slot; /* open addressing, linear probing */
+    struct slot *slot; /* [slots] open addressing, linear probing */
+    int64_t room;
+    struct word *word; /* [room] <eos>, then the others by id */
+    struct pool *pool; /* the bytes of the words */
 };
 
-/* Reads a training text and its vocabulary; <eos> is id vocabulary->words. */
-int words_read_training(struct text *text, struct vocabulary *vocabulary, const struct content *content,
-    const char *path, struct error *error);
+/* Reads a training text and its vocabulary; <eos> is id vocabulary->words. The texts have room. */
+int words_read_training(struct text *text, struct vocabulary *vocabulary, struct content *content,
+    struct digest *digest, struct error *error);
 
 /* Reads another text with that vocabulary. */
-int words_read(struct text *text, struct vocabulary *vocabulary, const struct content *content,
-    const char *path, struct error *error);
+int words_read(struct text *text, struct vocabulary *vocabulary, struct content *content,
+    struct digest *digest, struct error *error);
 void vocabulary_release(struct vocabulary *vocabulary);
 
 /* The chain of markov.c; all masses are exact integers. */

@@ -1,116 +1,40 @@
 #include "model/corpus_kinds.h"
-#include "model/regular.h"
+#include "model/limits.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-/* An overcommitting kernel grants anything and kills later: what exceeds the machine is refused here. */
-static uint64_t machine_memory(void)
+int corpus_check_memory(int64_t count, size_t size, struct error *error)
 {
-    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-    return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : SIZE_MAX / 2;
+    if ((uint64_t)count <= limits()->memory / size)
+        return 0;
+    return error_set(error, ERROR_ENVIRONMENT, "no memory for %" PRId64 " times %zu bytes", count, size);
 }
 
 void *corpus_resize(void *memory, int64_t count, size_t size, struct error *error)
 {
     void *resized = NULL;
 
-    if ((uint64_t)count <= machine_memory() / size)
-        resized = realloc(memory, count > 0 ? (size_t)count * size : size);
+    if (corpus_check_memory(count, size, error) != 0)
+        return NULL;
+    resized = realloc(memory, count > 0 ? (size_t)count * size : size);
     if (!resized)
         error_set(error, ERROR_ENVIRONMENT, "no memory for %" PRId64 " times %zu bytes", count, size);
     return resized;
 }
 
-/* Reads up to `size` bytes: a file that grows meanwhile is cut, one that shrinks is taken as it is. */
-static int read_whole(struct content *content, int file, int64_t size, const char *path, struct error *error)
+void text_mark_lines(struct text *text, int32_t end_of_line)
 {
-    content->bytes = corpus_resize(NULL, size + 1, 1, error);
-    if (!content->bytes)
-        return error_prefix(error, "%s", path);
-    while (content->size < size) {
-        ssize_t got = read(file, content->bytes + content->size, (size_t)(size - content->size));
-        if (got == 0)
-            break;
-        if (got > 0)
-            content->size += got;
-        else if (errno != EINTR)
-            return error_set(error, ERROR_ENVIRONMENT, "%s: %s", path, strerror(errno));
-    }
-    if (content->size == 0)
-        return error_set(error, ERROR_INPUT, "%s: empty", path);
-    content->bytes[content->size] = '\0';
-    return 0;
-}
+    int64_t first = 0;
 
-int content_read(struct content *content, const char *path, struct error *error)
-{
-    int64_t size = 0;
-    int file = regular_open(path, &size);
-
-    *content = (struct content){0};
-    if (file < 0)
-        return error_set(error, ERROR_INPUT, "%s: %s", path, regular_why(errno));
-    int status = read_whole(content, file, size, path, error);
-    close(file);
-    if (status != 0)
-        content_release(content);
-    return status;
-}
-
-void content_release(struct content *content)
-{
-    free(content->bytes);
-    *content = (struct content){0};
-}
-
-int text_allocate(struct text *text, int64_t token_count, struct error *error)
-{
-    *text = (struct text){0};
-    text->tokens = corpus_resize(NULL, token_count, sizeof(*text->tokens), error);
-    if (!text->tokens)
-        return -1;
-    text->token_count = token_count;
-    return 0;
-}
-
-void text_release(struct text *text)
-{
-    free(text->tokens);
-    free(text->line);
-    *text = (struct text){0};
-}
-
-/* Counts the lines, and lists them where `line` is not NULL. */
-static int64_t list_lines(const struct text *text, int32_t end_of_line, struct line *line)
-{
-    int64_t count = 0, first = 0;
-
+    text->line_count = 0;
     for (int64_t i = 0; i < text->token_count; i++) {
         if (text->tokens[i] != end_of_line)
             continue;
-        if (i > first) {
-            if (line)
-                line[count] = (struct line){first, i - first};
-            count++;
-        }
+        if (i > first)
+            text->line[text->line_count++] = (struct line){first, i - first};
         first = i + 1;
     }
-    return count;
-}
-
-int text_mark_lines(struct text *text, int32_t end_of_line, struct error *error)
-{
-    int64_t count = list_lines(text, end_of_line, NULL);
-
-    text->line = corpus_resize(text->line, count, sizeof(*text->line), error);
-    if (!text->line)
-        return -1;
-    text->line_count = list_lines(text, end_of_line, text->line);
-    return 0;
 }
 
 int64_t text_sequences(const struct text *text, enum sequences sequences, int64_t context)
@@ -130,6 +54,23 @@ int64_t text_sequence(
     struct line line = text->line[index];
     *tokens = text->tokens + line.first;
     return line.words < context ? line.words : context;
+}
+
+int64_t text_rows(const struct text *text, enum sequences sequences, int64_t context, int64_t count)
+{
+    int64_t rows = 0;
+
+    if (sequences == SEQUENCES_STREAM) {
+        int64_t windows = text_sequences(text, sequences, context);
+        return (windows < count ? windows : count) * context;
+    }
+    for (int64_t i = 0; i < text->length_count && count > 0; i++) {
+        struct line_length length = text->length[i];
+        int64_t lines = length.lines < count ? length.lines : count;
+        rows += lines * (length.words < context ? length.words : context);
+        count -= lines;
+    }
+    return rows;
 }
 
 void shuffled(int64_t *order, int64_t count, int64_t seed, enum random_purpose purpose, uint64_t first_draw)
