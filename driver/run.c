@@ -241,8 +241,10 @@ static int run_launched(struct start *start, int argc, char **argv, int64_t pend
 
     if (find_mpirun(start, error) != 0)
         return -1;
-    corpus_release(&start->corpus); /* the ranks read their own */
-    start->has_corpus = false;
+    if (start->corpus.file < 0) { /* the ranks read their own; one that can be shared is kept for them */
+        corpus_release(&start->corpus);
+        start->has_corpus = false;
+    }
     return launcher_run(start->lease, start->release, argc, argv, workers, error);
 }
 

@@ -3,6 +3,7 @@
 #include "driver/grid.h"
 #include "driver/measuring.h"
 #include "driver/reader.h"
+#include "worker/node.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -117,7 +118,7 @@ int sweep_load_corpus(const struct sweep *sweep, struct corpus *corpus, struct e
     enum corpus_fault fault;
     struct walk walk;
 
-    if (corpus_load(corpus, &sweep->source, &fault, error) < 0)
+    if (node_load_corpus(corpus, &sweep->source, &fault, error) < 0)
         return load_fault(sweep, fault, error);
     int status = walk_init(&walk, sweep, error);
     while (status == 0 && walk_next(&walk))

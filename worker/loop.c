@@ -8,6 +8,7 @@
 
 #include "worker/clock.h"
 #include "worker/environment.h"
+#include "worker/node.h"
 #include "worker/save.h"
 #include "worker/signals.h"
 
@@ -106,7 +107,7 @@ static bool load(struct loop *loop)
     enum corpus_fault fault;
     struct error error;
 
-    if (corpus_load(&loop->corpus, &loop->setup.source, &fault, &error) != 0) {
+    if (node_load_corpus(&loop->corpus, &loop->setup.source, &fault, &error) != 0) {
         refuse(loop, error.text);
         return false;
     }

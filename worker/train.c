@@ -6,6 +6,7 @@
 
 #include "model/batches.h"
 #include "model/instruments.h"
+#include "model/limits.h"
 #include "worker/clock.h"
 
 /* All that a run works with, laid out in one arena. */
@@ -31,6 +32,16 @@ struct trainer {
     int64_t kept_count;
 };
 
+/* Lines rarely fill their context: the rows of the largest batch, of either text, that can come. */
+static int64_t most_rows(const struct run *run, const struct corpus *corpus)
+{
+    enum sequences sequences = (enum sequences)run->sequences;
+    int64_t train = text_rows(&corpus->train, sequences, run->context, run->batch);
+    int64_t valid = text_rows(&corpus->valid, sequences, run->context, run->batch);
+
+    return train > valid ? train : valid;
+}
+
 static void trainer_layout(struct trainer *t, struct arena *arena)
 {
     const struct run *run = t->run;
@@ -38,7 +49,7 @@ static void trainer_layout(struct trainer *t, struct arena *arena)
     struct optimiser_options options = run_optimiser(run);
     size_t rows = (size_t)measure_rows(t->measure, t->last_step, NULL);
 
-    transformer_layout(&t->model, &architecture, run->batch * run->context, run->threads, arena);
+    transformer_layout(&t->model, &architecture, most_rows(run, t->corpus), run->threads, arena);
     optimiser_layout(&t->optimiser, &options, &t->model.layout, arena);
     batches_layout(&t->batches, &t->corpus->train, (enum sequences)run->sequences, run->context, run->batch,
         run->seed, arena);
@@ -335,9 +346,10 @@ static int prepare(struct trainer *t, struct arena *arena)
         return -1;
     }
     size_t memory = train_memory(run, t->corpus, t->measure);
-    if (arena_renew(arena, memory) != 0) {
-        snprintf(result->reason, sizeof(result->reason), "no memory: the run needs %.1f MiB",
-            (double)memory / 0x1p20);
+    if (memory > limits()->memory || arena_renew(arena, memory) != 0) {
+        snprintf(result->reason, sizeof(result->reason),
+            "no memory: the run needs %.1f MiB, and this process may have %.1f MiB", (double)memory / 0x1p20,
+            (double)limits()->memory / 0x1p20);
         return -1;
     }
     result->outcome = OUTCOME_RUNNING;
