@@ -1,0 +1,365 @@
+/* One corpus a machine: processes that share it, and that die with it. */
+#include "tests/test.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "worker/clock.h"
+#include "worker/node.h"
+
+#define TEMPLATE P_tmpdir "/normsweep-test-XXXXXX"
+
+enum { LINES = 150000, LINK = 128 };
+
+/* A text that is large enough to be shared, and the source that names it. */
+struct shared {
+    char path[sizeof(TEMPLATE)];
+    struct corpus_source source;
+};
+
+static void write_lines(const char *path, const char *line)
+{
+    FILE *file = fopen(path, "w");
+
+    for (int i = 0; i < LINES; i++)
+        fprintf(file, "%s%d\n", line, i % 100);
+    fclose(file);
+}
+
+static void shared_init(struct shared *shared)
+{
+    memcpy(shared->path, TEMPLATE, sizeof(TEMPLATE));
+    close(mkstemp(shared->path));
+    write_lines(shared->path, "one two three");
+    shared->source = (struct corpus_source){.kind = CORPUS_TEXT, .train_path = shared->path};
+}
+
+static void shared_release(struct shared *shared)
+{
+    unlink(shared->path);
+}
+
+/* The inode of the copy that a corpus is a view of; 0: its memory is its own. */
+static ino_t copy_of(const struct corpus *corpus)
+{
+    struct stat status;
+
+    return corpus->file >= 0 && fstat(corpus->file, &status) == 0 ? status.st_ino : 0;
+}
+
+/* Loads, checks against a corpus of this process's own, and returns the copy. */
+static ino_t load(struct corpus *corpus, const struct corpus_source *source)
+{
+    struct corpus own;
+    enum corpus_fault fault;
+    struct error error = {0};
+
+    if (node_load_corpus(corpus, source, &fault, &error) != 0) {
+        test_fail(__FILE__, __LINE__, "%s", error.text);
+        return 0;
+    }
+    CHECK(corpus_load(&own, source, &fault, &error) == 0 && own.file == -1);
+    CHECK(own.vocabulary == corpus->vocabulary && own.end_of_line == corpus->end_of_line);
+    CHECK(memcmp(&own.digest, &corpus->digest, sizeof(own.digest)) == 0);
+    CHECK(own.train.token_count == corpus->train.token_count);
+    CHECK(memcmp(own.train.tokens, corpus->train.tokens,
+              (size_t)own.train.token_count * sizeof(*own.train.tokens)) == 0);
+    CHECK(own.train.line_count == corpus->train.line_count);
+    CHECK(memcmp(own.train.line, corpus->train.line,
+              (size_t)own.train.line_count * sizeof(*own.train.line)) == 0);
+    CHECK(own.valid.token_count == corpus->valid.token_count);
+    corpus_release(&own);
+    return copy_of(corpus);
+}
+
+/* A process that loads, tells which copy it has, and holds it until it is killed. */
+struct holder {
+    pid_t pid;
+    ino_t copy;
+};
+
+static struct holder hold(const struct corpus_source *source)
+{
+    struct holder holder = {0};
+    int ends[2];
+
+    if (pipe(ends) != 0)
+        test_fail(__FILE__, __LINE__, "no pipe");
+    holder.pid = fork();
+    if (holder.pid == 0) {
+        struct corpus corpus;
+        enum corpus_fault fault;
+        struct error error;
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (node_load_corpus(&corpus, source, &fault, &error) != 0)
+            _exit(1);
+        ino_t copy = copy_of(&corpus);
+        if (write(ends[1], &copy, sizeof(copy)) == (ssize_t)sizeof(copy))
+            pause();
+        _exit(1);
+    }
+    close(ends[1]);
+    CHECK(read(ends[0], &holder.copy, sizeof(holder.copy)) == (ssize_t)sizeof(holder.copy));
+    close(ends[0]);
+    return holder;
+}
+
+static void end(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
+/* What a descriptor of a process leads to; "" for none. */
+static const char *link_of(pid_t pid, const char *descriptor, char target[LINK])
+{
+    char path[64 + sizeof(((struct dirent *)NULL)->d_name)];
+
+    snprintf(path, sizeof(path), "/proc/%ld/fd/%s", (long)pid, descriptor);
+    ssize_t length = readlink(path, target, LINK - 1);
+    target[length > 0 ? length : 0] = '\0';
+    return target;
+}
+
+/* Has a process a copy, or what is to become one? */
+static bool has_copy(pid_t pid)
+{
+    char folder[64], target[LINK];
+    const struct dirent *entry;
+    bool found = false;
+
+    snprintf(folder, sizeof(folder), "/proc/%ld/fd", (long)pid);
+    DIR *descriptors = opendir(folder);
+    while (descriptors && (entry = readdir(descriptors)))
+        found = found || strncmp(link_of(pid, entry->d_name, target), "/memfd:normsweep-", 17) == 0;
+    if (descriptors)
+        closedir(descriptors);
+    return found;
+}
+
+TEST(node_shares_one_copy)
+{
+    struct shared shared;
+    struct corpus corpus, again;
+
+    shared_init(&shared);
+    struct holder holder = hold(&shared.source);
+    CHECK(holder.copy != 0);
+    CHECK(load(&corpus, &shared.source) == holder.copy);
+    CHECK(load(&again, &shared.source) == holder.copy);
+    corpus_release(&again);
+    end(holder.pid);
+    CHECK(corpus.train.tokens[0] == 0 && corpus.train.line_count == LINES);
+    corpus_release(&corpus);
+    CHECK(!has_copy(getpid()));
+    shared_release(&shared);
+}
+
+TEST(node_copy_cannot_be_changed)
+{
+    struct shared shared;
+    struct corpus corpus;
+    char path[64];
+
+    shared_init(&shared);
+    CHECK(load(&corpus, &shared.source) != 0);
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", corpus.file);
+    int file = open(path, O_RDWR | O_CLOEXEC);
+    CHECK(file >= 0 && write(file, "x", 1) == -1 && ftruncate(file, 0) == -1);
+    CHECK(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) == MAP_FAILED);
+    close(file);
+    corpus_release(&corpus);
+    shared_release(&shared);
+}
+
+/* The one that has read it dies; one that came later hands it on. */
+TEST(node_copy_outlives_its_reader)
+{
+    struct shared shared;
+    struct corpus corpus;
+
+    shared_init(&shared);
+    struct holder reader = hold(&shared.source), second = hold(&shared.source);
+    CHECK(reader.copy != 0 && second.copy == reader.copy);
+    end(reader.pid);
+    CHECK(load(&corpus, &shared.source) == reader.copy);
+    corpus_release(&corpus);
+    end(second.pid);
+    CHECK(load(&corpus, &shared.source) != 0); /* nobody is left: read anew */
+    corpus_release(&corpus);
+    shared_release(&shared);
+}
+
+/* Killed as soon as there is something of it to be seen, most likely while it writes. */
+TEST(node_reader_is_killed)
+{
+    struct corpus_source source = {.kind = CORPUS_MARKOV, .vocabulary = 500, .tokens = 3000000, .seed = 7};
+    struct corpus corpus;
+    pid_t reader = fork();
+
+    if (reader == 0) {
+        enum corpus_fault fault;
+        struct error error;
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        node_load_corpus(&corpus, &source, &fault, &error);
+        pause();
+        _exit(0);
+    }
+    double deadline = clock_now() + 60;
+    while (!has_copy(reader) && clock_now() < deadline)
+        ;
+    CHECK(has_copy(reader));
+    end(reader);
+    CHECK(load(&corpus, &source) != 0);
+    corpus_release(&corpus);
+}
+
+/* All at once: one reads, the others get its copy. */
+TEST(node_processes_start_together)
+{
+    enum { PROCESSES = 6 };
+    struct shared shared;
+    ino_t copy[PROCESSES] = {0};
+    pid_t pid[PROCESSES];
+    int ends[2], go[2];
+
+    shared_init(&shared);
+    CHECK(pipe(ends) == 0 && pipe(go) == 0);
+    for (int i = 0; i < PROCESSES; i++) {
+        pid[i] = fork();
+        if (pid[i] == 0) {
+            struct corpus corpus;
+            enum corpus_fault fault;
+            struct error error;
+            char byte;
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            close(go[1]);
+            if (read(go[0], &byte, 1) != 0 || node_load_corpus(&corpus, &shared.source, &fault, &error) != 0)
+                _exit(1);
+            ino_t mine = copy_of(&corpus);
+            if (write(ends[1], &mine, sizeof(mine)) == (ssize_t)sizeof(mine))
+                pause();
+            _exit(1);
+        }
+    }
+    close(go[0]);
+    close(go[1]);
+    close(ends[1]);
+    for (int i = 0; i < PROCESSES; i++)
+        CHECK(read(ends[0], &copy[i], sizeof(copy[i])) == (ssize_t)sizeof(copy[i]) && copy[i] == copy[0]);
+    CHECK(copy[0] != 0);
+    close(ends[0]);
+    for (int i = 0; i < PROCESSES; i++)
+        end(pid[i]);
+    shared_release(&shared);
+}
+
+TEST(node_text_has_changed)
+{
+    struct shared shared;
+    struct corpus corpus, changed;
+
+    shared_init(&shared);
+    ino_t first = load(&corpus, &shared.source);
+    write_lines(shared.path, "one two three four");
+    ino_t second = load(&changed, &shared.source);
+    CHECK(first != 0 && second != 0 && first != second);
+    CHECK(memcmp(&corpus.digest, &changed.digest, sizeof(corpus.digest)) != 0);
+    corpus_release(&corpus);
+    corpus_release(&changed);
+    shared_release(&shared);
+}
+
+/* What bears the right name and is no copy: one that could still be changed; one that is sealed, and empty. */
+TEST(node_impostors_are_passed_over)
+{
+    struct shared shared;
+    struct corpus corpus;
+    char target[LINK], descriptor[16];
+
+    shared_init(&shared);
+    CHECK(load(&corpus, &shared.source) != 0);
+    snprintf(descriptor, sizeof(descriptor), "%d", corpus.file);
+    link_of(getpid(), descriptor, target);
+    corpus_release(&corpus);
+    char *name = strchr(target, ':') + 1;
+    name[strcspn(name, " ")] = '\0';
+    int open_one = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    int sealed = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    enum corpus_fault fault;
+    struct error error;
+    CHECK(corpus_write(open_one, &shared.source, &fault, &error) == 0 && ftruncate(sealed, 1 << 20) == 0);
+    CHECK(fcntl(sealed, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) == 0);
+    struct stat first, second;
+    CHECK(fstat(open_one, &first) == 0 && fstat(sealed, &second) == 0);
+    ino_t copy = load(&corpus, &shared.source);
+    CHECK(copy != 0 && copy != first.st_ino && copy != second.st_ino);
+    corpus_release(&corpus);
+    close(open_one);
+    close(sealed);
+    shared_release(&shared);
+}
+
+TEST(node_small_corpora_are_private)
+{
+    struct corpus_source source = {.kind = CORPUS_COUNTER, .tokens = NODE_SHARE_FROM - 1};
+    struct corpus corpus;
+
+    CHECK(load(&corpus, &source) == 0 && corpus.file == -1);
+    corpus_release(&corpus);
+    source.tokens++;
+    CHECK(load(&corpus, &source) != 0);
+    corpus_release(&corpus);
+}
+
+/* Where files, memfds among them, may not be long. */
+TEST(node_falls_back_to_private_memory)
+{
+    struct shared shared;
+    int status = 0;
+
+    shared_init(&shared);
+    pid_t child = fork();
+    if (child == 0) {
+        struct rlimit least = {1 << 20, 1 << 20};
+        struct corpus corpus;
+        bool well = setrlimit(RLIMIT_FSIZE, &least) == 0;
+        ino_t copy = load(&corpus, &shared.source);
+        _exit(well && copy == 0 && corpus.train.line_count == LINES ? 0 : 1);
+    }
+    waitpid(child, &status, 0);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    shared_release(&shared);
+}
+
+TEST(node_refuses_texts)
+{
+    struct shared shared;
+    struct corpus corpus;
+    enum corpus_fault fault = CORPUS_FAULT_SOURCE;
+    struct error error = {0};
+
+    shared_init(&shared);
+    FILE *file = fopen(shared.path, "a");
+    fwrite("a\0b\n", 1, 4, file);
+    fclose(file);
+    CHECK(node_load_corpus(&corpus, &shared.source, &fault, &error) == -1);
+    CHECK(fault == CORPUS_FAULT_TRAIN && error.status == ERROR_INPUT);
+    CHECK(strstr(error.text, ":150001: a NUL byte: this is no text") != NULL);
+    shared.source.valid_path = "no/such.txt";
+    CHECK(node_load_corpus(&corpus, &shared.source, &fault, &error) == -1);
+    CHECK_TEXT(error.text, "no/such.txt: No such file or directory");
+    CHECK(fault == CORPUS_FAULT_VALID && !has_copy(getpid()));
+    shared_release(&shared);
+}
