@@ -14,6 +14,7 @@
 
 #include "worker/clock.h"
 #include "worker/environment.h"
+#include "worker/processors.h"
 #include "worker/train.h"
 
 /* Groups that are measured, and the most seconds for one. */
@@ -236,7 +237,7 @@ static struct sample take_samples(const struct sampling *sampling)
  */
 static int sample_processes(const struct cost_group *group, int workers)
 {
-    int64_t room = environment_cores() / group->run.threads;
+    int64_t room = processors_count() / group->run.threads;
 
     return (int)(workers < room ? workers : room > 1 ? room : 1);
 }

@@ -8,7 +8,7 @@
 #include "driver/dataset.h"
 #include "driver/estimate.h"
 #include "driver/sweep.h"
-#include "worker/environment.h"
+#include "worker/processors.h"
 
 /* About as long as one looks at an empty line before asking whether it works. */
 static const double sample_seconds = 12;
@@ -176,7 +176,7 @@ static int plan(const struct sweep *sweep, int workers, struct error *error)
 static int workers_of(const struct arguments *arguments)
 {
     if (arguments->jobs < 0)
-        return environment_cores();
+        return processors_count();
     return arguments->jobs > 0 ? arguments->jobs : 1;
 }
 

@@ -1,3 +1,4 @@
+#include "driver/announce.h"
 #include "driver/commands.h"
 #include "driver/dispatch.h"
 #include "driver/launcher.h"
@@ -8,6 +9,7 @@
 #include "worker/clock.h"
 #include "worker/environment.h"
 #include "worker/loop.h"
+#include "worker/processors.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -151,6 +153,8 @@ static int coordinate(struct start *start, struct wire *wire, bool *together)
     int64_t pending = begin(start, token, &error);
     int status = pending < 0 ? -1 : 0;
 
+    if (pending > 0 && !token)
+        announce(&start->sweep, wire_size(wire) > 1 ? wire_size(wire) - 1 : 1, false);
     if (pending > 0)
         status = coordinate_job(start, wire, together, &error);
     else
@@ -199,6 +203,7 @@ static int run_here(struct start *start, struct error *error)
     struct session session = session_of("", environment_host(host, sizeof(host)));
     struct job job;
 
+    announce(&start->sweep, 1, true);
     if (job_open(&job, &start->sweep, &start->corpus, start->lease, &session, &options, 1, error) != 0)
         return -1;
     local_run(&job);
@@ -212,7 +217,7 @@ static int worker_count(const struct start *start, int64_t pending)
 
     if (asked < 0 && getenv("SLURM_JOB_ID"))
         return 0;
-    int workers = asked > 0 ? asked : environment_cores();
+    int workers = asked > 0 ? asked : processors_count();
     return pending < workers ? (int)pending : workers;
 }
 
@@ -245,6 +250,7 @@ static int run_launched(struct start *start, int argc, char **argv, int64_t pend
         corpus_release(&start->corpus);
         start->has_corpus = false;
     }
+    announce(&start->sweep, workers, !getenv("SLURM_JOB_ID"));
     return launcher_run(start->lease, start->release, argc, argv, workers, error);
 }
 

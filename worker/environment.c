@@ -1,6 +1,5 @@
 #include "worker/environment.h"
 
-#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,6 +92,11 @@ void environment_threads(int64_t threads)
         openblas_set_num_threads((int)threads);
 }
 
+bool environment_sets_threads(void)
+{
+    return openblas_set_num_threads != NULL;
+}
+
 const char *environment_blas(void)
 {
     return openblas_get_config ? openblas_get_config() : "unknown";
@@ -109,32 +113,4 @@ char *environment_host(char *text, size_t size)
         snprintf(text, size, "unknown");
     text[size - 1] = '\0';
     return text;
-}
-
-int environment_cores(void)
-{
-    cpu_set_t set;
-
-    if (sched_getaffinity(0, sizeof(set), &set) == 0)
-        return CPU_COUNT(&set);
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
-    return online > 0 ? (int)online : 1;
-}
-
-void environment_pin(int index, int workers, int64_t threads)
-{
-    cpu_set_t allowed, share;
-    int64_t at = 0;
-
-    if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0 || workers * threads != CPU_COUNT(&allowed))
-        return;
-    CPU_ZERO(&share);
-    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-        if (!CPU_ISSET(cpu, &allowed))
-            continue;
-        if (at / threads == index)
-            CPU_SET(cpu, &share);
-        at++;
-    }
-    sched_setaffinity(0, sizeof(share), &share);
 }

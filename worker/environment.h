@@ -1,6 +1,7 @@
 #ifndef NORMSWEEP_WORKER_ENVIRONMENT_H
 #define NORMSWEEP_WORKER_ENVIRONMENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,8 +13,11 @@
  */
 void environment_prepare(char **argv);
 
-/* Threads of the products that follow. */
+/* Threads of the products that follow; whatever variables of the environment say. */
 void environment_threads(int64_t threads);
+
+/* Can it? Not with every library. */
+bool environment_sets_threads(void);
 
 /* "OpenBLAS 0.3.21 ..." and "SkylakeX"; "unknown" for other libraries. In static memory. */
 const char *environment_blas(void);
@@ -21,15 +25,5 @@ const char *environment_blas_kernel(void);
 
 /* This machine's name, cut to size; text. */
 char *environment_host(char *text, size_t size);
-
-/* The processors that this process may use. */
-int environment_cores(void);
-
-/*
- * Binds this process to its share of the processors that it may use, as worker `index` of `workers` on this
- * machine with `threads` each; only where the workers use them all: with processors left over the system
- * places workers better, next to whatever else runs.
- */
-void environment_pin(int index, int workers, int64_t threads);
 
 #endif

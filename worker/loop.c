@@ -9,6 +9,7 @@
 #include "worker/clock.h"
 #include "worker/environment.h"
 #include "worker/node.h"
+#include "worker/processors.h"
 #include "worker/save.h"
 #include "worker/signals.h"
 
@@ -98,7 +99,7 @@ static void pin(const struct loop *loop)
     if (!rank || !size || loop->setup.threads == 0)
         return;
     int beside = strcmp(environment_host(host, sizeof(host)), loop->setup.host) == 0;
-    environment_pin(
+    processors_pin(
         (int)strtol(rank, NULL, 10) - beside, (int)strtol(size, NULL, 10) - beside, loop->setup.threads);
 }
 

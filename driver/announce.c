@@ -1,0 +1,75 @@
+#include "driver/announce.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "model/kernels.h"
+#include "worker/environment.h"
+#include "worker/processors.h"
+
+/* The threads of a run, from the fewest to the most. */
+struct threads {
+    int64_t least, most;
+};
+
+static struct threads threads_of(const struct sweep *sweep)
+{
+    const struct param *wanted = param_find("threads");
+    struct threads threads = {sweep->base.threads, sweep->base.threads};
+
+    for (int64_t i = 0; i < sweep->axis_count; i++) {
+        const struct axis *axis = &sweep->axis[i];
+        for (int64_t j = 0; j < axis->param_count; j++) {
+            const union param_value *value = axis->value + j * axis->length;
+            if (axis->param[j] != wanted)
+                continue;
+            threads = (struct threads){INT64_MAX, 0};
+            for (int64_t k = 0; k < axis->length; k++) {
+                threads.least = value[k].integer < threads.least ? value[k].integer : threads.least;
+                threads.most = value[k].integer > threads.most ? value[k].integer : threads.most;
+            }
+        }
+    }
+    return threads;
+}
+
+static void print_workers(int workers, struct threads threads)
+{
+    if (workers > 0)
+        printf("%d worker%s of ", workers, workers == 1 ? "" : "s");
+    else
+        printf("the allocation's workers, of ");
+    if (threads.least < threads.most)
+        printf("%" PRId64 " to ", threads.least);
+    printf("%" PRId64 " thread%s", threads.most, threads.most == 1 ? "" : "s");
+}
+
+/* More threads than processors: training is slow then, and nothing else shows it. */
+static void print_shortage(int workers, struct threads threads, bool here)
+{
+    int processors = processors_count();
+    const char *plural = processors == 1 ? "" : "s";
+
+    if (here && workers * threads.most > processors)
+        printf(", more than the %d processor%s there %s", processors, plural, processors == 1 ? "is" : "are");
+    else if (!here && threads.most > processors)
+        printf(", but a rank is bound to %d processor%s: give it more, or mpirun --bind-to none", processors,
+            plural);
+}
+
+void announce(const struct sweep *sweep, int workers, bool here)
+{
+    struct threads threads = threads_of(sweep);
+
+    printf("%s: ", sweep->output);
+    print_workers(workers, threads);
+    print_shortage(workers, threads, here);
+    if (environment_sets_threads())
+        printf("; BLAS kernel %s", environment_blas_kernel());
+    else
+        printf("; this BLAS library has threads of its own: OMP_NUM_THREADS=%" PRId64 " for one each",
+            threads.most);
+    printf(", vector level %s\n", kernels_best()->level);
+    fflush(stdout);
+}
