@@ -8,6 +8,7 @@
 #include "driver/dataset.h"
 #include "driver/estimate.h"
 #include "driver/sweep.h"
+#include "model/limits.h"
 #include "worker/processors.h"
 
 /* About as long as one looks at an empty line before asking whether it works. */
@@ -110,11 +111,30 @@ static double corpus_bytes(const struct corpus *corpus)
     return tokens * sizeof(*corpus->train.tokens) + lines * sizeof(*corpus->train.line);
 }
 
+/* On one machine all workers' memory counts together; the plan may be for several. */
+static void print_memory(const struct corpus *corpus, const struct estimate *estimate)
+{
+    struct span memory = span_of(estimate, memory_of, NULL);
+    double all = estimate->workers * memory.high + corpus_bytes(corpus), there = (double)limits()->memory;
+    char text[32];
+
+    printf("%-12s%s", "memory", format_bytes(memory.low, text));
+    if (memory.low < memory.high)
+        printf(" to %s", format_bytes(memory.high, text));
+    printf(" per rank, and %s for the corpus%s", format_bytes(corpus_bytes(corpus), text),
+        corpus->file >= 0 ? ", once a machine" : "");
+    if (all > there) {
+        printf("; %d workers may need %s", estimate->workers, format_bytes(all, text));
+        printf(", and here is %s", format_bytes(there, text));
+    }
+    putchar('\n');
+}
+
 static void print_sizes(
     const struct sweep *sweep, const struct corpus *corpus, const struct estimate *estimate)
 {
     struct span parameters = span_of(estimate, parameters_of, corpus);
-    struct span steps = span_of(estimate, steps_of, NULL), memory = span_of(estimate, memory_of, NULL);
+    struct span steps = span_of(estimate, steps_of, NULL);
     char text[32];
 
     printf("%-12s%lld words; %lld training tokens, %lld for validation\n", "corpus",
@@ -122,10 +142,7 @@ static void print_sizes(
         (long long)corpus->valid.token_count);
     print_span("parameters", parameters.low, parameters.high, "");
     print_span("steps", steps.low, steps.high, " per run");
-    printf("%-12s%s", "memory", format_bytes(memory.low, text));
-    if (memory.low < memory.high)
-        printf(" to %s", format_bytes(memory.high, text));
-    printf(" per rank, and %s for the corpus\n", format_bytes(corpus_bytes(corpus), text));
+    print_memory(corpus, estimate);
     if (sweep->base.save_weights)
         printf("%-12sup to %s in %s.d\n", "weights",
             format_bytes((double)estimate->runs * parameters.high * sizeof(scalar), text), sweep->output);

@@ -35,8 +35,7 @@ static void digest_size(struct corpus *corpus, const struct content *content)
     digest_add(&corpus->digest, &content->size, sizeof(content->size));
 }
 
-static int read_words(
-    struct corpus *corpus, struct pair *pair, enum corpus_fault *fault, struct error *error)
+static int read_words(struct corpus *corpus, struct pair *pair, enum corpus_fault *fault, struct error *error)
 {
     struct vocabulary vocabulary;
 
@@ -55,8 +54,7 @@ static int read_words(
     return status;
 }
 
-static int read_bytes(
-    struct corpus *corpus, struct text *text, struct content *content, struct error *error)
+static int read_bytes(struct corpus *corpus, struct text *text, struct content *content, struct error *error)
 {
     int64_t there = 0;
 
@@ -159,7 +157,8 @@ static int64_t valid_tokens(const struct corpus_source *source)
     return part < VALID_LEAST ? VALID_LEAST : part;
 }
 
-static int draw_corpus(struct corpus *corpus, const struct corpus_source *source, int file, struct error *error)
+static int draw_corpus(
+    struct corpus *corpus, const struct corpus_source *source, int file, struct error *error)
 {
     struct markov markov = {0};
 
@@ -186,8 +185,8 @@ static int load_drawn(struct corpus *corpus, const struct corpus_source *source,
     return draw_corpus(corpus, source, file, error);
 }
 
-static int load(struct corpus *corpus, const struct corpus_source *source, int file,
-    enum corpus_fault *fault, struct error *error)
+static int load(struct corpus *corpus, const struct corpus_source *source, int file, enum corpus_fault *fault,
+    struct error *error)
 {
     int status;
 

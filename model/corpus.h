@@ -76,8 +76,8 @@ int corpus_load(
     struct corpus *corpus, const struct corpus_source *source, enum corpus_fault *fault, struct error *error);
 
 /*
- * The same into an empty file, open for reading and writing, for corpus_attach of this process or another. The
- * file is sparse and as long as a corpus of such a source can be at most.
+ * The same into an empty file, open for reading and writing, for corpus_attach of this process or another.
+ * The file is sparse and as long as a corpus of such a source can be at most.
  */
 int corpus_write(int file, const struct corpus_source *source, enum corpus_fault *fault, struct error *error);
 

@@ -79,8 +79,8 @@ static int lengthen(int file, int64_t size)
 static void *map_block(int file, int64_t size)
 {
     if (file < 0)
-        return mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE,
-            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        return mmap(
+            NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (lengthen(file, size) != 0)
         return MAP_FAILED;
     return mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);

@@ -73,7 +73,8 @@ static void look(struct limits *limits, const char *folder)
 static void climb(struct limits *limits, const char *root, const char *hierarchy, const char *group)
 {
     char folder[PATH_SIZE];
-    int top = snprintf(folder, sizeof(folder), "%s/sys/fs/cgroup%s%s", root, *hierarchy ? "/" : "", hierarchy);
+    int top =
+        snprintf(folder, sizeof(folder), "%s/sys/fs/cgroup%s%s", root, *hierarchy ? "/" : "", hierarchy);
     int length = snprintf(folder + top, sizeof(folder) - (size_t)top, "%s", group);
 
     if (top + length >= PATH_SIZE)

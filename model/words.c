@@ -1,10 +1,10 @@
 /*
- * Texts of words. One pass over the bytes: a class table finds the ends of words, and an open-addressing table
- * of their hashes gives the id. Its slots are small and the words themselves lie in the order of their ids,
- * the frequent ones together, so both stay near the core. <eos> comes last in the vocabulary, so its id is
- * known only at the end of the training text; until then it is EOS_UNKNOWN_YET. A large vocabulary's table is
- * far from the core all the same, and waiting for it took six sevenths of the time: so some words are found
- * first, what they need is fetched for all of them at once, and then they are looked up.
+ * Texts of words. One pass over the bytes: a class table finds the ends of words, and an open-addressing
+ * table of their hashes gives the id. Its slots are small and the words themselves lie in the order of their
+ * ids, the frequent ones together, so both stay near the core. <eos> comes last in the vocabulary, so its id
+ * is known only at the end of the training text; until then it is EOS_UNKNOWN_YET. A large vocabulary's table
+ * is far from the core all the same, and waiting for it took six sevenths of the time: so some words are
+ * found first, what they need is fetched for all of them at once, and then they are looked up.
  */
 #include "model/corpus_kinds.h"
 
@@ -100,7 +100,8 @@ static inline const struct word *word_of(const struct vocabulary *vocabulary, co
     return &vocabulary->word[slot->id ? slot->id + NOT_THERE - EOS_UNKNOWN_YET : 0];
 }
 
-static inline bool is_word(const struct vocabulary *vocabulary, const struct slot *slot, const struct word *word)
+static inline bool is_word(
+    const struct vocabulary *vocabulary, const struct slot *slot, const struct word *word)
 {
     const struct word *known = word_of(vocabulary, slot);
 

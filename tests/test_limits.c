@@ -86,7 +86,8 @@ TEST(limits_version_1)
     struct root root = root_make();
 
     put(&root, "proc/self/cgroup",
-        "9:name=systemd:/docker/0123\n4:memory:/docker/0123\n2:cpu,cpuacct:/docker/0123\n1:cpuset:/\n0::/x\n");
+        "9:name=systemd:/docker/0123\n4:memory:/docker/0123\n2:cpu,cpuacct:/docker/0123\n1:cpuset:/\n0::/"
+        "x\n");
     put(&root, "sys/fs/cgroup/cpu/cpu.cfs_quota_us", "50000\n");
     put(&root, "sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
     put(&root, "sys/fs/cgroup/memory/memory.limit_in_bytes", "4194304\n");

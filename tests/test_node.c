@@ -281,7 +281,8 @@ TEST(node_text_has_changed)
     shared_release(&shared);
 }
 
-/* What bears the right name and is no copy: one that could still be changed; one that is sealed, and empty. */
+/* What bears the right name and is no copy: one that could still be changed; one that is sealed, and empty.
+ */
 TEST(node_impostors_are_passed_over)
 {
     struct shared shared;

@@ -7,8 +7,8 @@
 
 enum { MOST = 16 };
 
-/* Two nodes of two cores with two processors each, numbered as many machines do: nodes alternate, and the second
- * processors of all cores follow the first ones. */
+/* Two nodes of two cores with two processors each, numbered as many machines do: nodes alternate, and the
+ * second processors of all cores follow the first ones. */
 static void make_machine(struct processor machine[8])
 {
     for (int number = 0; number < 8; number++)
@@ -24,8 +24,8 @@ static const char *share(struct processor *processor, int count, int index, int 
 
     *text = '\0';
     for (int i = first; i < first + mine; i++)
-        end += snprintf(end, (size_t)(text + sizeof(text) - end), "%s%d", i > first ? " " : "",
-            processor[i].number);
+        end += snprintf(
+            end, (size_t)(text + sizeof(text) - end), "%s%d", i > first ? " " : "", processor[i].number);
     return text;
 }
 

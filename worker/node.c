@@ -2,15 +2,15 @@
  * One copy of a corpus on a machine, whatever happens to the processes that use it.
  *
  * The copy is a memfd: memory with a descriptor and without a place in any file system. It needs no room in
- * /dev/shm, and is gone when the last process that holds it is, however that ended. Its name holds a digest of
- * the source, so that /proc/PID/fd of any holder shows it: a process that wants the corpus looks through the
- * descriptors of its user's processes, opens what it finds and maps it. All that have it hold it, so it
- * outlives whoever has read it, and the death of that one needs no notice. A copy is sealed when it is complete;
- * what a killed reader had begun is gone with it.
+ * /dev/shm, and is gone when the last process that holds it is, however that ended. Its name holds a digest
+ * of the source, so that /proc/PID/fd of any holder shows it: a process that wants the corpus looks through
+ * the descriptors of its user's processes, opens what it finds and maps it. All that have it hold it, so it
+ * outlives whoever has read it, and the death of that one needs no notice. A copy is sealed when it is
+ * complete; what a killed reader had begun is gone with it.
  *
- * So that not every process reads at the same time, the reader holds a lock: an abstract socket address, which
- * the kernel frees when its holder ends, however. The lock saves work and nothing depends on it: who has waited
- * for it too long, for a holder that hangs, reads a copy of its own.
+ * So that not every process reads at the same time, the reader holds a lock: an abstract socket address,
+ * which the kernel frees when its holder ends, however. The lock saves work and nothing depends on it: who
+ * has waited for it too long, for a holder that hangs, reads a copy of its own.
  *
  * No process asks another for anything, and nothing is collective: ranks may die, hang or come later.
  */
@@ -160,8 +160,8 @@ static int attach(struct corpus *corpus, const struct source_name *name)
 static int try_lock(const struct source_name *name)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    int length = snprintf(
-        address.sun_path + 1, sizeof(address.sun_path) - 1, "%s-%ld", name->text, (long)geteuid());
+    int length =
+        snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1, "%s-%ld", name->text, (long)geteuid());
     int lock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
     if (lock < 0)
@@ -212,8 +212,8 @@ static enum sharing make(struct corpus *corpus, const struct corpus_source *sour
     return sharing;
 }
 
-static enum sharing share(struct corpus *corpus, const struct corpus_source *source,
-    enum corpus_fault *fault, struct error *error)
+static enum sharing share(
+    struct corpus *corpus, const struct corpus_source *source, enum corpus_fault *fault, struct error *error)
 {
     struct source_name name;
     enum sharing sharing = SHARED;
@@ -232,8 +232,8 @@ static enum sharing share(struct corpus *corpus, const struct corpus_source *sou
 
 #else
 
-static enum sharing share(struct corpus *corpus, const struct corpus_source *source,
-    enum corpus_fault *fault, struct error *error)
+static enum sharing share(
+    struct corpus *corpus, const struct corpus_source *source, enum corpus_fault *fault, struct error *error)
 {
     (void)corpus, (void)source, (void)fault, (void)error;
     return ALONE;

@@ -10,8 +10,8 @@
  * that cannot be, and for a small corpus, the memory is this process's own (corpus->file is then -1). Texts
  * that have changed are read anew.
  */
-int node_load_corpus(struct corpus *corpus, const struct corpus_source *source, enum corpus_fault *fault,
-    struct error *error);
+int node_load_corpus(
+    struct corpus *corpus, const struct corpus_source *source, enum corpus_fault *fault, struct error *error);
 
 /* Bytes of texts, or of tokens to draw, from which a corpus is shared. */
 enum { NODE_SHARE_FROM = 1 << 20 };

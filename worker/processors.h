@@ -4,8 +4,8 @@
 #include <stdint.h>
 
 /*
- * The processors that this process may use: those it is bound to, or fewer where a control group grants it less
- * of their time (1.5 of them are 2). At least 1.
+ * The processors that this process may use: those it is bound to, or fewer where a control group grants it
+ * less of their time (1.5 of them are 2). At least 1.
  */
 int processors_count(void);
 
@@ -16,7 +16,8 @@ int processors_bound(void);
  * Binds this process to its share of the processors that it may use, as worker `index` of `workers` on this
  * machine with `threads` each, neighbours together: a processor for each thread where that uses them all, a
  * whole core where that uses all cores and their processors come in twos or more. Otherwise it does nothing:
- * with cores left over the system places workers better, next to whatever else runs, and with too few as well.
+ * with cores left over the system places workers better, next to whatever else runs, and with too few as
+ * well.
  */
 void processors_pin(int index, int workers, int64_t threads);
 
