@@ -68,8 +68,7 @@ void announce(const struct sweep *sweep, int workers, bool here)
     if (environment_sets_threads())
         printf("; BLAS kernel %s", environment_blas_kernel());
     else
-        printf("; this BLAS library has threads of its own: OMP_NUM_THREADS=%" PRId64 " for one each",
-            threads.most);
+        printf("; this BLAS library may start threads of its own: OMP_NUM_THREADS=1 keeps it from that");
     printf(", vector level %s\n", kernels_best()->level);
     fflush(stdout);
 }
