@@ -155,6 +155,15 @@ def test_numbers_do_not_depend_on_ranks(normsweep, sweep, tmp_path):
         assert dataset["session_blas_kernel"].values[0]
 
 
+def test_says_what_it_trains_with(normsweep, sweep):
+    one = {min(os.sched_getaffinity(0))}
+    for jobs, text in [("0", "1 worker of 1 thread; "),
+                       ("2", "2 workers of 1 thread, more than the 1 processor there is; ")]:
+        done = normsweep("run", sweep, "-j", jobs, "--fresh", preexec_fn=lambda: os.sched_setaffinity(0, one))
+        first = done.stdout.splitlines()[0]
+        assert first.startswith("sweep.nc: " + text) and "kernel" in first and ", vector level " in first
+
+
 def test_finished_sweep_is_left_alone(normsweep, sweep, tmp_path):
     normsweep("run", sweep, "-j", "0")
     before = (tmp_path / "sweep.nc").read_bytes()
