@@ -232,7 +232,7 @@ TEST(node_processes_start_together)
     struct shared shared;
     ino_t copy[PROCESSES] = {0};
     pid_t pid[PROCESSES];
-    int ends[2], go[2];
+    int ends[2] = {-1, -1}, go[2] = {-1, -1};
 
     shared_init(&shared);
     CHECK(pipe(ends) == 0 && pipe(go) == 0);
@@ -302,7 +302,7 @@ TEST(node_impostors_are_passed_over)
     struct error error;
     CHECK(corpus_write(open_one, &shared.source, &fault, &error) == 0 && ftruncate(sealed, 1 << 20) == 0);
     CHECK(fcntl(sealed, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) == 0);
-    struct stat first, second;
+    struct stat first = {0}, second = {0};
     CHECK(fstat(open_one, &first) == 0 && fstat(sealed, &second) == 0);
     ino_t copy = load(&corpus, &shared.source);
     CHECK(copy != 0 && copy != first.st_ino && copy != second.st_ino);
