@@ -17,6 +17,7 @@
 #include "model/random.h"
 #include "worker/clock.h"
 #include "worker/environment.h"
+#include "worker/processors.h"
 #include "worker/run.h"
 #include "worker/train.h"
 
@@ -388,7 +389,7 @@ int main(int argc, char **argv)
     }
     environment_threads(1);
     printf("BLAS_kernel %s vector_level %s threads %" PRId64 " processors %d\n", environment_blas_kernel(),
-        kernels_best()->level, subject.threads, environment_cores());
+        kernels_best()->level, subject.threads, processors_count());
     fflush(stdout);
     if (optind < argc)
         answer(&subject, argc - optind, argv + optind);
