@@ -35,14 +35,21 @@ int write_buffer_close(struct write_buffer *buffer)
     return status;
 }
 
+/* Do the bytes that come next lie behind those that came last, in the buffer as in the file? */
+static bool continues(const struct write_buffer *buffer, int64_t place)
+{
+    if (buffer->pieces == 0)
+        return false;
+    const struct piece *last = &buffer->piece[buffer->pieces - 1];
+    return last->place + last->size == place && last->at + last->size == buffer->used;
+}
+
 /* A new piece of `size` bytes at the end of the buffer, or the last one made longer. */
 static void append(struct write_buffer *buffer, int64_t place, const void *bytes, size_t size)
 {
-    struct piece *last = buffer->pieces ? &buffer->piece[buffer->pieces - 1] : NULL;
-
     memcpy(buffer->bytes + buffer->used, bytes, size);
-    if (last && last->place + last->size == place && last->at + last->size == buffer->used)
-        last->size += (uint32_t)size;
+    if (continues(buffer, place))
+        buffer->piece[buffer->pieces - 1].size += (uint32_t)size;
     else
         buffer->piece[buffer->pieces++] = (struct piece){place, (uint32_t)buffer->used, (uint32_t)size};
     buffer->used += size;
