@@ -1,7 +1,6 @@
 #include "model/instruments.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Fits of fewer points than this are NaN. */
 enum { FIT_POINTS = 4 };
@@ -29,71 +28,65 @@ static double cosine(double product, double a_square, double b_square)
     return product / (sqrt(a_square) * sqrt(b_square));
 }
 
-static double square_of(const struct instruments *i, const scalar *weights, const struct tensor *tensor)
+/* A layer against what was kept of it, which it becomes. */
+static struct sums measure_layer(
+    const struct instruments *i, const scalar *weights, int64_t layer, double *tensor_norm)
 {
-    const scalar *at = weights + tensor->offset;
-    return i->kernels->dot(at, at, tensor->size);
+    struct sums sums = {0};
+
+    for (int64_t k = 0; k < LAYER_TENSOR_COUNT; k++) {
+        const struct tensor *tensor = &i->layout->tensor[LAYER_TENSOR_FIRST + layer * LAYER_TENSOR_COUNT + k];
+        scalar *kept = i->kept + (tensor->offset - i->layout->layers_begin);
+        struct sums one = i->kernels->keep(kept, weights + tensor->offset, tensor->size);
+        sums.square += one.square;
+        sums.product += one.product;
+        tensor_norm[k] = tensor->size ? sqrt(one.square) : NAN;
+    }
+    return sums;
 }
 
-/* Where the parameters of a layer begin in a plane; layer == layers: the end of the last one. */
-static int64_t layer_begin(const struct instruments *i, int64_t layer)
+/* The norms of what lies outside the layers; returns its square. */
+static double measure_outside(
+    const struct instruments *i, const scalar *weights, struct state_measures *measures)
 {
-    int64_t size = (i->layout->layers_end - i->layout->layers_begin) / i->layers;
-    return i->layout->layers_begin + layer * size;
-}
-
-static double measure_layer(struct instruments *i, const scalar *weights, int64_t layer,
-    double *direction_cosine, double *layer_square)
-{
-    int64_t begin = layer_begin(i, layer), size = layer_begin(i, layer + 1) - begin;
-    scalar *kept = i->kept + (begin - i->layout->layers_begin);
-    double square = i->kernels->dot(weights + begin, weights + begin, size);
-    double product = i->kernels->dot(weights + begin, kept, size);
-
-    *direction_cosine = isnan(i->kept_square) ? NAN : cosine(product, square, i->layer_square[layer]);
-    *layer_square = square;
-    memcpy(kept, weights + begin, (size_t)size * sizeof(*kept));
-    return product;
-}
-
-/* The norms of what lies outside the layers, and of every tensor in them. */
-static void measure_tensors(
-    const struct instruments *i, const scalar *weights, struct state_measures *measures, double *tensor_norm)
-{
-    double embedding = 0, output = 0, total = 0;
+    double embedding = 0, output = 0, final = 0;
 
     for (int64_t t = 0; t < i->layout->tensor_count; t++) {
         const struct tensor *tensor = &i->layout->tensor[t];
-        double square = square_of(i, weights, tensor);
-        total += square;
+        const scalar *at = weights + tensor->offset;
+        if (tensor->layer >= 0)
+            continue;
+        double square = i->kernels->dot(at, at, tensor->size);
         if (tensor->kind == TENSOR_TOKEN || tensor->kind == TENSOR_POSITION)
             embedding += square;
         else if (tensor->kind == TENSOR_OUTPUT || tensor->kind == TENSOR_OUTPUT_BIAS)
             output += square;
-        else if (tensor->layer >= 0)
-            tensor_norm[tensor->layer * LAYER_TENSOR_COUNT + (int64_t)tensor->kind - LAYER_TENSOR_FIRST] =
-                tensor->size ? sqrt(square) : NAN;
+        else
+            final += square;
     }
     measures->embedding_norm = sqrt(embedding);
     measures->output_norm = sqrt(output);
-    measures->total_norm = sqrt(total);
+    return embedding + output + final;
 }
 
 void measure_state(struct instruments *i, const scalar *weights, struct state_measures *measures,
     double *layer_norm, double *layer_direction_cosine, double *tensor_norm)
 {
+    bool first = isnan(i->kept_square);
     double square = 0, product = 0;
 
     for (int64_t layer = 0; layer < i->layers; layer++) {
-        double layer_square;
-        product += measure_layer(i, weights, layer, &layer_direction_cosine[layer], &layer_square);
-        square += layer_square;
-        i->layer_square[layer] = layer_square;
-        layer_norm[layer] = sqrt(layer_square);
+        struct sums sums = measure_layer(i, weights, layer, tensor_norm + layer * LAYER_TENSOR_COUNT);
+        layer_direction_cosine[layer] =
+            first ? NAN : cosine(sums.product, sums.square, i->layer_square[layer]);
+        layer_norm[layer] = sqrt(sums.square);
+        i->layer_square[layer] = sums.square;
+        square += sums.square;
+        product += sums.product;
     }
-    measure_tensors(i, weights, measures, tensor_norm);
+    measures->total_norm = sqrt(square + measure_outside(i, weights, measures));
     measures->param_norm = sqrt(square);
-    measures->direction_cosine = isnan(i->kept_square) ? NAN : cosine(product, square, i->kept_square);
+    measures->direction_cosine = first ? NAN : cosine(product, square, i->kept_square);
     i->kept_square = square;
 }
 
@@ -101,13 +94,12 @@ void measure_gradient(struct instruments *i, const struct optimiser *optimiser, 
     const scalar *gradient, double clip, int64_t step, struct step_measures *measures)
 {
     int64_t begin = i->layout->layers_begin, size = i->layout->layers_end - begin;
-    double gradient_square = i->kernels->dot(gradient + begin, gradient + begin, size);
-    double gradient_product = i->kernels->dot(weights + begin, gradient + begin, size);
-    struct update_sums update =
+    struct sums g = i->kernels->sums(weights + begin, gradient + begin, size);
+    struct sums update =
         optimiser_update(optimiser, weights, gradient, clip, step, begin, i->layout->layers_end);
 
-    measures->grad_norm = sqrt(gradient_square);
-    measures->gradient_alignment = -cosine(gradient_product, i->kept_square, gradient_square);
+    measures->grad_norm = sqrt(g.square);
+    measures->gradient_alignment = -cosine(g.product, i->kept_square, g.square);
     measures->update_norm = sqrt(update.square);
     measures->update_alignment = -cosine(update.product, i->kept_square, update.square);
 }
@@ -115,14 +107,13 @@ void measure_gradient(struct instruments *i, const struct optimiser *optimiser, 
 void measure_step(struct instruments *i, const scalar *weights, struct step_measures *measures)
 {
     int64_t begin = i->layout->layers_begin, size = i->layout->layers_end - begin;
-    double square, product;
-    double after = i->kernels->dot(weights + begin, weights + begin, size);
+    double after;
+    struct sums delta = i->kernels->difference(i->kept, weights + begin, size, &after);
 
-    i->kernels->difference(i->kept, weights + begin, size, &square, &product);
-    measures->step_size = sqrt(square);
-    measures->alignment = cosine(product, i->kept_square, square);
+    measures->step_size = sqrt(delta.square);
+    measures->alignment = cosine(delta.product, i->kept_square, delta.square);
     measures->balance_error =
-        fabs(after - i->kept_square - (2 * product + square)) / fmax(after, i->kept_square);
+        fabs(after - i->kept_square - (2 * delta.product + delta.square)) / fmax(after, i->kept_square);
 }
 
 /* Least squares of y = a + b x. */

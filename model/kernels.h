@@ -22,8 +22,8 @@ struct sgd_pass {
     double gradient_scale; /* of clipping */
 };
 
-/* What is measured of an update u: |u|^2 and theta.u. */
-struct update_sums {
+/* Of a vector b beside a: |b|^2 and a.b. */
+struct sums {
     double square, product;
 };
 
@@ -121,21 +121,26 @@ struct kernels {
 
     /* Sums in double. */
     double (*dot)(const scalar *a, const scalar *b, int64_t count);
-    /* |b - a|^2 and a.(b - a), each difference exact in double where scalars are float and close */
-    void (*difference)(const scalar *a, const scalar *b, int64_t count, double *square, double *product);
+    /* |b|^2 and a.b in one pass */
+    struct sums (*sums)(const scalar *a, const scalar *b, int64_t count);
+    /* The same of a = kept and b = now; then kept becomes now. */
+    struct sums (*keep)(scalar *kept, const scalar *now, int64_t count);
+    /* |b - a|^2 and a.(b - a), each difference exact in double where scalars are float and close; and |b|^2
+     */
+    struct sums (*difference)(const scalar *a, const scalar *b, int64_t count, double *b_square);
 
     /* One step of adamw or adam over a range; weights and moments in place. */
     void (*adam)(const struct adam_pass *pass, scalar *weights, scalar *first, scalar *second,
         const scalar *gradient, int64_t count);
     /* |u|^2 and theta.u of the update u alone, without weight decay in this step; nothing changes. */
-    struct update_sums (*adam_sums)(const struct adam_pass *pass, const scalar *weights, const scalar *first,
+    struct sums (*adam_sums)(const struct adam_pass *pass, const scalar *weights, const scalar *first,
         const scalar *second, const scalar *gradient, int64_t count);
 
     /* One step of sgd: b = momentum * b + g + lambda * theta, theta -= eta * b. And of its update, as above.
      */
     void (*sgd)(
         const struct sgd_pass *pass, scalar *weights, scalar *buffer, const scalar *gradient, int64_t count);
-    struct update_sums (*sgd_sums)(const struct sgd_pass *pass, const scalar *weights, const scalar *buffer,
+    struct sums (*sgd_sums)(const struct sgd_pass *pass, const scalar *weights, const scalar *buffer,
         const scalar *gradient, int64_t count);
 
     /* theta -= rate * (decay * theta + scale * update), in double and rounded once */

@@ -84,14 +84,16 @@ void KERNEL(attention_gradient)(const struct head *head, scalar *dq, scalar *dk,
 double KERNEL(cross_entropy)(const scalar *logits, int64_t count, int64_t target);
 double KERNEL(cross_entropy_gradient)(scalar *logits, int64_t count, int64_t target, scalar weight);
 double KERNEL(dot)(const scalar *a, const scalar *b, int64_t count);
-void KERNEL(difference)(const scalar *a, const scalar *b, int64_t count, double *square, double *product);
+struct sums KERNEL(sums)(const scalar *a, const scalar *b, int64_t count);
+struct sums KERNEL(keep)(scalar *kept, const scalar *now, int64_t count);
+struct sums KERNEL(difference)(const scalar *a, const scalar *b, int64_t count, double *b_square);
 void KERNEL(adam)(const struct adam_pass *pass, scalar *weights, scalar *first, scalar *second,
     const scalar *gradient, int64_t count);
-struct update_sums KERNEL(adam_sums)(const struct adam_pass *pass, const scalar *weights, const scalar *first,
+struct sums KERNEL(adam_sums)(const struct adam_pass *pass, const scalar *weights, const scalar *first,
     const scalar *second, const scalar *gradient, int64_t count);
 void KERNEL(sgd)(
     const struct sgd_pass *pass, scalar *weights, scalar *buffer, const scalar *gradient, int64_t count);
-struct update_sums KERNEL(sgd_sums)(const struct sgd_pass *pass, const scalar *weights, const scalar *buffer,
+struct sums KERNEL(sgd_sums)(const struct sgd_pass *pass, const scalar *weights, const scalar *buffer,
     const scalar *gradient, int64_t count);
 void KERNEL(descend)(
     scalar *weights, const scalar *update, int64_t count, double scale, double rate, double decay);

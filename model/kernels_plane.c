@@ -11,18 +11,45 @@ double KERNEL(dot)(const scalar *a, const scalar *b, int64_t count)
     return sum;
 }
 
-void KERNEL(difference)(const scalar *a, const scalar *b, int64_t count, double *square, double *product)
+struct sums KERNEL(sums)(const scalar *a, const scalar *b, int64_t count)
 {
-    double sum = 0, cross = 0;
+    double square = 0, product = 0;
 
-    SIMD_SUM(sum, cross)
+    SIMD_SUM(square, product)
+    for (int64_t i = 0; i < count; i++) {
+        square += (double)b[i] * (double)b[i];
+        product += (double)a[i] * (double)b[i];
+    }
+    return (struct sums){square, product};
+}
+
+struct sums KERNEL(keep)(scalar *kept, const scalar *now, int64_t count)
+{
+    double square = 0, product = 0;
+
+    SIMD_SUM(square, product)
+    for (int64_t i = 0; i < count; i++) {
+        double b = (double)now[i];
+        square += b * b;
+        product += (double)kept[i] * b;
+        kept[i] = now[i];
+    }
+    return (struct sums){square, product};
+}
+
+struct sums KERNEL(difference)(const scalar *a, const scalar *b, int64_t count, double *b_square)
+{
+    double square = 0, product = 0, after = 0;
+
+    SIMD_SUM(square, product, after)
     for (int64_t i = 0; i < count; i++) {
         double d = (double)b[i] - (double)a[i];
-        sum += d * d;
-        cross += (double)a[i] * d;
+        square += d * d;
+        product += (double)a[i] * d;
+        after += (double)b[i] * (double)b[i];
     }
-    *square = sum;
-    *product = cross;
+    *b_square = after;
+    return (struct sums){square, product};
 }
 
 /* The constants of a pass in the scalar's precision. */
@@ -118,7 +145,7 @@ void KERNEL(adam)(const struct adam_pass *pass, scalar *weights, scalar *first, 
         adamw_range(pass, weights, first, second, gradient, count);
 }
 
-struct update_sums KERNEL(adam_sums)(const struct adam_pass *pass, const scalar *weights, const scalar *first,
+struct sums KERNEL(adam_sums)(const struct adam_pass *pass, const scalar *weights, const scalar *first,
     const scalar *second, const scalar *gradient, int64_t count)
 {
     struct adam_constants k = adam_constants(pass);
@@ -131,7 +158,7 @@ struct update_sums KERNEL(adam_sums)(const struct adam_pass *pass, const scalar 
         square += u * u;
         product += (double)weights[i] * u;
     }
-    return (struct update_sums){square, product};
+    return (struct sums){square, product};
 }
 
 void KERNEL(sgd)(
@@ -149,7 +176,7 @@ void KERNEL(sgd)(
     }
 }
 
-struct update_sums KERNEL(sgd_sums)(const struct sgd_pass *pass, const scalar *weights, const scalar *buffer,
+struct sums KERNEL(sgd_sums)(const struct sgd_pass *pass, const scalar *weights, const scalar *buffer,
     const scalar *gradient, int64_t count)
 {
     scalar momentum = (scalar)pass->momentum, scale = (scalar)pass->gradient_scale;
@@ -161,7 +188,7 @@ struct update_sums KERNEL(sgd_sums)(const struct sgd_pass *pass, const scalar *w
         square += u * u;
         product += (double)weights[i] * u;
     }
-    return (struct update_sums){square, product};
+    return (struct sums){square, product};
 }
 
 void KERNEL(descend)(

@@ -37,8 +37,8 @@ struct kind {
     bool by_tensor; /* a step goes by tensors */
     void (*step)(struct optimiser *o, const struct tensor *tensor, const struct step *step, scalar *weights,
         const scalar *gradient);
-    struct update_sums (*sums)(const struct optimiser *o, const struct tensor *tensor,
-        const struct step *step, const scalar *weights, const scalar *gradient);
+    struct sums (*sums)(const struct optimiser *o, const struct tensor *tensor, const struct step *step,
+        const scalar *weights, const scalar *gradient);
 };
 
 /* adamw, adam: Kingma and Ba 2015, Loshchilov and Hutter 2019; PyTorch's formulas. */
@@ -69,8 +69,8 @@ static void adam_step(struct optimiser *o, const struct tensor *tensor, const st
         &pass, weights, o->first + tensor->offset, o->second + tensor->offset, gradient, tensor->size);
 }
 
-static struct update_sums adam_sums(const struct optimiser *o, const struct tensor *tensor,
-    const struct step *step, const scalar *weights, const scalar *gradient)
+static struct sums adam_sums(const struct optimiser *o, const struct tensor *tensor, const struct step *step,
+    const scalar *weights, const scalar *gradient)
 {
     struct adam_pass pass = adam_pass(o, step);
 
@@ -95,37 +95,36 @@ static void sgd_step(struct optimiser *o, const struct tensor *tensor, const str
     o->kernels->sgd(&pass, weights, o->first + tensor->offset, gradient, tensor->size);
 }
 
-static struct update_sums sgd_sums(const struct optimiser *o, const struct tensor *tensor,
-    const struct step *step, const scalar *weights, const scalar *gradient)
+static struct sums sgd_sums(const struct optimiser *o, const struct tensor *tensor, const struct step *step,
+    const scalar *weights, const scalar *gradient)
 {
     struct sgd_pass pass = sgd_pass(o, step);
 
     return o->kernels->sgd_sums(&pass, weights, o->first + tensor->offset, gradient, tensor->size);
 }
 
-/* normalized_sgd: u = g / |g| by tensors, 0 for a gradient of 0; clipping scales g and |g| alike. 1 / |g|. */
-static double inverse_norm(const struct optimiser *o, const struct tensor *tensor, const scalar *gradient)
+/* normalized_sgd: u = g / |g| by tensors, 0 for a gradient of 0; clipping scales g and |g| alike. */
+static double inverse_root(double square)
 {
-    double square = o->kernels->dot(gradient, gradient, tensor->size);
-
     return square == 0 ? 0 : 1 / sqrt(square);
 }
 
 static void normalized_step(struct optimiser *o, const struct tensor *tensor, const struct step *step,
     scalar *weights, const scalar *gradient)
 {
-    o->kernels->descend(weights, gradient, tensor->size, inverse_norm(o, tensor, gradient), step->rate,
-        o->options.weight_decay);
+    double scale = inverse_root(o->kernels->dot(gradient, gradient, tensor->size));
+
+    o->kernels->descend(weights, gradient, tensor->size, scale, step->rate, o->options.weight_decay);
 }
 
-static struct update_sums normalized_sums(const struct optimiser *o, const struct tensor *tensor,
+static struct sums normalized_sums(const struct optimiser *o, const struct tensor *tensor,
     const struct step *step, const scalar *weights, const scalar *gradient)
 {
-    double scale = inverse_norm(o, tensor, gradient);
+    struct sums sums = o->kernels->sums(weights, gradient, tensor->size);
 
     (void)step;
-    return (struct update_sums){
-        .square = scale == 0 ? 0 : 1, .product = scale * o->kernels->dot(weights, gradient, tensor->size)};
+    double scale = inverse_root(sums.square);
+    return (struct sums){.square = scale * scale * sums.square, .product = scale * sums.product};
 }
 
 /*
@@ -207,14 +206,14 @@ static int64_t adafactor_state(const struct tensor *tensor)
     return is_factored(tensor) ? tensor->rows + tensor->columns : tensor->size;
 }
 
-static struct update_sums adafactor_sums(const struct optimiser *o, const struct tensor *tensor,
+static struct sums adafactor_sums(const struct optimiser *o, const struct tensor *tensor,
     const struct step *step, const scalar *weights, const scalar *gradient)
 {
     scalar *update = o->scratch + adafactor_state(tensor);
     double scale = adafactor_update(o, tensor, step, weights, gradient, o->scratch, update);
 
-    return (struct update_sums){.square = scale * scale * o->kernels->dot(update, update, tensor->size),
-        .product = scale * o->kernels->dot(weights, update, tensor->size)};
+    struct sums sums = o->kernels->sums(weights, update, tensor->size);
+    return (struct sums){.square = scale * scale * sums.square, .product = scale * sums.product};
 }
 
 static void adafactor_step(struct optimiser *o, const struct tensor *tensor, const struct step *step,
@@ -286,13 +285,13 @@ void optimiser_step(struct optimiser *optimiser, scalar *weights, const scalar *
     }
 }
 
-struct update_sums optimiser_update(const struct optimiser *optimiser, const scalar *weights,
-    const scalar *gradient, double scale, int64_t number, int64_t begin, int64_t end)
+struct sums optimiser_update(const struct optimiser *optimiser, const scalar *weights, const scalar *gradient,
+    double scale, int64_t number, int64_t begin, int64_t end)
 {
     const struct kind *kind = &kinds[optimiser->options.kind];
     const struct weight_layout *layout = optimiser->layout;
     const struct step step = {.number = number, .scale = scale};
-    struct update_sums sums = {0};
+    struct sums sums = {0};
 
     if (!kind->by_tensor) {
         const struct tensor range = range_of(begin, end);
@@ -302,7 +301,7 @@ struct update_sums optimiser_update(const struct optimiser *optimiser, const sca
         const struct tensor *tensor = &layout->tensor[i];
         if (tensor->size == 0 || tensor->offset < begin || tensor->offset >= end)
             continue;
-        struct update_sums one =
+        struct sums one =
             kind->sums(optimiser, tensor, &step, weights + tensor->offset, gradient + tensor->offset);
         sums.square += one.square;
         sums.product += one.product;

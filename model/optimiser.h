@@ -64,7 +64,7 @@ void optimiser_step(struct optimiser *optimiser, scalar *weights, const scalar *
  * would take from the same state without weight decay, over -eta. Changes no state. `weights` and `gradient`
  * are whole planes.
  */
-struct update_sums optimiser_update(const struct optimiser *optimiser, const scalar *weights,
-    const scalar *gradient, double scale, int64_t number, int64_t begin, int64_t end);
+struct sums optimiser_update(const struct optimiser *optimiser, const scalar *weights, const scalar *gradient,
+    double scale, int64_t number, int64_t begin, int64_t end);
 
 #endif

@@ -342,7 +342,7 @@ static bool untouched(const struct planes *p, int from)
 }
 
 /* Sums of updates u of weights w, compared to `got`. */
-static void check_sums(struct update_sums got, const double *u, const scalar *weights, int count)
+static void check_sums(struct sums got, const double *u, const scalar *weights, int count)
 {
     double square = 0, product = 0, size = 0;
 
@@ -392,6 +392,37 @@ static void check_adamw(const struct kernels *kernels)
 TEST(kernels_adamw)
 {
     each_level(check_adamw);
+}
+
+/* Norms, products and differences of two planes. */
+static void check_passes_count(const struct kernels *kernels, int count)
+{
+    static struct planes p;
+    static double now[COUNT], step[COUNT];
+    double after;
+
+    planes_draw(&p);
+    for (int i = 0; i < count; i++) {
+        now[i] = (double)p.gradient[i];
+        step[i] = now[i] - (double)p.weights[i];
+    }
+    check_sums(kernels->sums(p.weights, p.gradient, count), now, p.weights, count);
+    check_sums(kernels->difference(p.weights, p.gradient, count, &after), step, p.weights, count);
+    CHECK_CLOSE(after, kernels->sums(p.weights, p.gradient, count).square, 1e-12 * after);
+    CHECK_CLOSE(kernels->dot(p.gradient, p.gradient, count), after, 1e-12 * after);
+    memcpy(p.out, p.weights, (size_t)count * sizeof(*p.out));
+    check_sums(kernels->keep(p.out, p.gradient, count), now, p.weights, count);
+    CHECK(untouched(&p, count) && memcmp(p.out, p.gradient, (size_t)count * sizeof(*p.out)) == 0);
+}
+
+static void check_passes(const struct kernels *kernels)
+{
+    each_count(check_passes_count, kernels);
+}
+
+TEST(kernels_passes)
+{
+    each_level(check_passes);
 }
 
 static void check_sgd_count(const struct kernels *kernels, int count)
