@@ -1,8 +1,8 @@
 /*
- * Attention of one head over one sequence. Queries go through in tiles of TILE_ROWS rows, whose scores never
- * leave the first-level cache; under the causal mask a tile runs along the keys up to its last query only.
- * The gradient forms the attention weights anew from the forward pass's statistics, for a block of queries at
- * a time.
+ * Attention of one head over one sequence, transposed: a column for each query of a block, a row for each
+ * key, so that a softmax runs down the columns of whole vectors and nothing is summed across lanes. Under the
+ * causal mask a panel of queries goes down to its last one's key only. The gradient forms the attention
+ * weights anew from the forward pass's statistics.
  *
  * T, D: length and depth of the head; Tp, Dp: rounded up to whole panels and vectors, so that no loop has a
  * rest.
@@ -22,9 +22,8 @@ struct work {
     int64_t padded_length, padded_depth; /* Tp, Dp */
     scalar scale;
     scalar *free; /* the scratch that is left */
-    scalar *keys, *values; /* [D][Tp] transposed; values for the gradient alone */
-    scalar *weights; /* [TILE_ROWS or QUERY_BLOCK][Tp] */
-    scalar *dscores; /* [QUERY_BLOCK][Tp] */
+    scalar *queries, *dout; /* q and dmixed, transposed: [D][Tp]; dout for the gradient alone */
+    scalar *weights, *dscores; /* [T][QUERY_BLOCK] a block of queries' columns; dscores likewise */
 };
 
 static int64_t round_up(int64_t count, int64_t unit)
@@ -54,14 +53,13 @@ static struct work begin_work(const struct head *head, scalar *scratch)
         .free = scratch};
 }
 
-static scalar *transposed(struct work *work, const scalar *from)
+static scalar *transposed(struct work *work, const scalar *from, int64_t stride)
 {
     const struct head *head = work->head;
     scalar *to = take(work, head->depth * work->padded_length);
 
     for (int64_t i = 0; i < work->padded_length; i += LANES)
-        transpose_rows(to + i, work->padded_length, from + i * head->stride, head->stride, head->length - i,
-            head->depth);
+        transpose_rows(to + i, work->padded_length, from + i * stride, stride, head->length - i, head->depth);
     return to;
 }
 
@@ -106,105 +104,124 @@ static void run_wide(struct tile tile, int64_t rows, int64_t wide)
         KERNEL(tile)(&tile, rows, at_most((wide - j) / LANES, TILE_VECTORS));
 }
 
-/* Keys that the queries up to `last` see. */
+/* Keys that the queries before `last` see. */
 static int64_t keys_until(const struct head *head, int64_t last)
 {
-    return head->multiplicative ? head->length : last;
+    return head->multiplicative ? head->length : at_most(last, head->length);
 }
 
-/* scores [rows][Tp] = the rows of `from` from `first` on times the columns of `columns` [D][Tp], `count` of
- * them. */
-static void score(const struct work *work, scalar *scores, const scalar *from, int64_t stride, int64_t rows,
-    const scalar *columns, int64_t count)
+/* The keys that a panel of queries goes down to: the last tile of them is a whole one, hidden where need be.
+ */
+static int64_t keys_of_panel(const struct head *head, int64_t query)
 {
-    run_wide((struct tile){.a = from,
-                 .a_row = stride,
-                 .a_step = 1,
-                 .b = columns,
-                 .b_row = work->padded_length,
-                 .depth = work->head->depth,
-                 .c = scores,
-                 .c_row = work->padded_length},
-        rows, round_up(count, TILE_COLUMNS));
+    return keys_until(head, round_up(query + TILE_COLUMNS, TILE_ROWS));
 }
 
-/* The first `count` lanes of a vector. */
-INLINE vector_index first_lanes(int64_t count)
+/* c [keys][QUERY_BLOCK], one panel of it = the rows of `from`, a key each, times the panel `columns` of
+ * [D][Tp]. */
+static void score(const struct work *work, scalar *c, const scalar *from, int64_t stride,
+    const scalar *columns, int64_t keys)
 {
-    return vector_lanes() < (lane_index)count;
+    struct tile tile = {.a_row = stride,
+        .a_step = 1,
+        .b = columns,
+        .b_row = work->padded_length,
+        .depth = work->head->depth,
+        .c_row = QUERY_BLOCK};
+
+    for (int64_t key = 0; key < keys; key += TILE_ROWS) {
+        tile.a = from + key * stride;
+        tile.c = c + key * QUERY_BLOCK;
+        KERNEL(tile)(&tile, at_most(keys - key, TILE_ROWS), TILE_VECTORS);
+    }
 }
 
-/* How many scores of query i take part in its softmax; those that the multiplicative mask hides do, as 0. */
-static int64_t taking_part(const struct head *head, scalar *scores, int64_t i)
+/* A vector of queries from `query` on: what is hidden from them in the rows above `keys` becomes `rest`. */
+static void hide(scalar *column, int64_t query, int64_t keys, scalar rest)
 {
-    if (!head->multiplicative)
-        return i + 1;
-    for (int64_t j = i + 1; j < head->length; j++)
-        scores[j] = 0;
-    return head->length;
+    const vector_index lane = vector_lanes();
+
+    for (int64_t key = query + 1; key < keys; key++) {
+        scalar *at = column + key * QUERY_BLOCK;
+        const vector_index hidden = lane < (lane_index)at_most(key - query, LANES);
+        vector_store(at, vector_select(hidden, vector_all(rest), vector_load(at)));
+    }
 }
 
-/* Whole vectors: what lies behind the first `count` of a row's last vector becomes `rest`. */
-static int64_t fill_vector(scalar *row, int64_t count, scalar rest)
+static void clear(scalar *column, int64_t from, int64_t to)
 {
-    int64_t whole = count / LANES * LANES;
-
-    if (whole == count)
-        return count;
-    vector_store(
-        row + whole, vector_select(first_lanes(count - whole), vector_load(row + whole), vector_all(rest)));
-    return whole + LANES;
+    for (int64_t key = from; key < to; key++)
+        vector_store(column + key * QUERY_BLOCK, (vector){0});
 }
 
-static void clear(scalar *row, int64_t from, int64_t to)
+/* Of the panel's keys those that the vector of queries from `query` on can see. */
+static int64_t keys_of_vector(const struct head *head, int64_t query, int64_t keys)
 {
-    for (int64_t j = from; j < to; j += LANES)
-        vector_store(row + j, (vector){0});
+    return head->multiplicative ? keys : at_most(query + LANES, keys);
 }
 
-static scalar largest(const scalar *x, int64_t padded)
+/* Scores become weights that are not yet divided by their sums, whose inverses go to head->inverse. */
+static void weigh(const struct work *work, scalar *column, int64_t query, int64_t keys)
 {
-    vector most = vector_load(x);
+    const struct head *head = work->head;
+    int64_t seen = keys_of_vector(head, query, keys);
+    size_t size = (size_t)at_most(head->length - query, LANES) * sizeof(scalar);
 
-    for (int64_t j = LANES; j < padded; j += LANES) {
-        vector next = vector_load(x + j);
+    hide(column, query, seen, head->multiplicative ? 0 : -(scalar)INFINITY);
+    vector most = vector_load(column), sum = {0};
+    for (int64_t key = 1; key < seen; key++) {
+        vector next = vector_load(column + key * QUERY_BLOCK);
         most = vector_select(next > most, next, most);
     }
-    return vector_largest(most);
-}
-
-/* x[j] = exp(scale * (x[j] - most)); their sum. */
-static scalar exponentials(scalar *x, scalar scale, scalar most, int64_t padded)
-{
-    vector sum = {0};
-
-    for (int64_t j = 0; j < padded; j += LANES) {
-        vector e = vector_exponential(scale * (vector_load(x + j) - most));
-        vector_store(x + j, e);
+    for (int64_t key = 0; key < seen; key++) {
+        scalar *at = column + key * QUERY_BLOCK;
+        vector e = vector_exponential(work->scale * (vector_load(at) - most));
+        vector_store(at, e);
         sum += e;
     }
-    return vector_sum(sum);
+    vector inverse = 1 / sum;
+    clear(column, seen, keys);
+    memcpy(head->most + query, &most, size);
+    memcpy(head->inverse + query, &inverse, size);
 }
 
-/* Rows of weights, not yet divided by their sums, which go to head->inverse; 0 up to `reach`. */
-static void weigh(const struct work *work, scalar *weights, int64_t first, int64_t rows, int64_t reach)
+/* The columns of a block of queries, panel by panel. */
+static void weigh_block(const struct work *work, int64_t first, int64_t last)
 {
     const struct head *head = work->head;
 
-    for (int64_t i = 0; i < rows; i++) {
-        scalar *row = weights + i * work->padded_length;
-        int64_t padded = fill_vector(row, taking_part(head, row, first + i), -(scalar)INFINITY);
-        scalar most = largest(row, padded);
-        head->most[first + i] = most;
-        head->inverse[first + i] = 1 / exponentials(row, work->scale, most, padded);
-        clear(row, padded, reach);
+    for (int64_t query = first; query < last; query += TILE_COLUMNS) {
+        scalar *panel = work->weights + query - first;
+        int64_t keys = keys_of_panel(head, query);
+        score(work, panel, head->k, head->stride, work->queries + query, keys);
+        for (int64_t i = 0; i < TILE_COLUMNS && query + i < last; i += LANES)
+            weigh(work, panel + i, query + i, keys);
     }
 }
 
-/* Divides the rows that came of such weights. */
-static void divide(const struct work *work, struct rows out, int64_t first, int64_t rows)
+/* to[query] = the sum over the keys that it sees of factor[key][query] * from[key], for a block of queries.
+ */
+static void mix(const struct work *work, struct rows to, const scalar *factor, struct rows from,
+    int64_t first, int64_t last)
 {
-    for (int64_t i = first; i < first + rows; i++)
+    for (int64_t query = first; query < last; query += TILE_ROWS) {
+        int64_t rows = at_most(last - query, TILE_ROWS);
+        run_wide((struct tile){.a = factor + query - first,
+                     .a_row = 1,
+                     .a_step = QUERY_BLOCK,
+                     .b = from.at,
+                     .b_row = from.stride,
+                     .depth = keys_until(work->head, query + rows),
+                     .c = to.at + query * to.stride,
+                     .c_row = to.stride},
+            rows, work->padded_depth);
+    }
+}
+
+/* Divides the rows that came of weights not yet divided. */
+static void divide(const struct work *work, struct rows out, int64_t first, int64_t last)
+{
+    for (int64_t i = first; i < last; i++)
         for (int64_t d = 0; d < work->padded_depth; d += LANES) {
             scalar *at = out.at + i * out.stride + d;
             vector_store(at, vector_load(at) * work->head->inverse[i]);
@@ -214,70 +231,75 @@ static void divide(const struct work *work, struct rows out, int64_t first, int6
 void KERNEL(attention)(const struct head *head, scalar *mixed, int64_t mixed_stride, scalar *scratch)
 {
     struct work work = begin_work(head, scratch);
-    scalar *keys = transposed(&work, head->k), *weights = take(&work, TILE_ROWS * work.padded_length);
     struct rows values = rows_to_read(&work, head->v, head->stride);
     struct rows out = rows_to_write(&work, mixed, mixed_stride);
 
-    for (int64_t first = 0; first < head->length; first += TILE_ROWS) {
-        int64_t rows = at_most(head->length - first, TILE_ROWS), seen = keys_until(head, first + rows);
-        score(&work, weights, head->q + first * head->stride, head->stride, rows, keys, seen);
-        weigh(&work, weights, first, rows, round_up(seen, TILE_COLUMNS));
-        run_wide((struct tile){.a = weights,
-                     .a_row = work.padded_length,
-                     .a_step = 1,
-                     .b = values.at,
-                     .b_row = values.stride,
-                     .depth = seen,
-                     .c = out.at + first * out.stride,
-                     .c_row = out.stride},
-            rows, work.padded_depth);
-        divide(&work, out, first, rows);
+    work.queries = transposed(&work, head->q, head->stride);
+    work.weights = take(&work, head->length * QUERY_BLOCK);
+    for (int64_t first = 0; first < head->length; first += QUERY_BLOCK) {
+        int64_t last = at_most(first + QUERY_BLOCK, head->length);
+        weigh_block(&work, first, last);
+        mix(&work, out, work.weights, values, first, last);
+        divide(&work, out, first, last);
     }
     write_back(&work, out, mixed, mixed_stride);
 }
 
-/*
- * p[j], a score, becomes query i's attention weight, and d[j], the gradient of the weight, that of the score:
- * scale * p[j] * (d[j] - sum over k of p[k] d[k]).
- */
-static void softmax_gradient(
-    const struct head *head, scalar *p, scalar *d, scalar scale, int64_t i, int64_t padded)
+/* The statistics of LANES queries; 0 behind the last one. */
+static vector statistics(const scalar *of, int64_t query, int64_t length)
 {
-    scalar most = head->most[i], inverse = head->inverse[i];
-    vector sum = {0};
+    scalar lane[LANES] = {0};
 
-    for (int64_t j = 0; j < padded; j += LANES) {
-        vector weight = vector_exponential(scale * (vector_load(p + j) - most)) * inverse;
-        vector_store(p + j, weight);
-        sum += weight * vector_load(d + j);
-    }
-    scalar all = vector_sum(sum);
-    for (int64_t j = 0; j < padded; j += LANES)
-        vector_store(d + j, scale * vector_load(p + j) * (vector_load(d + j) - all));
+    memcpy(lane, of + query, (size_t)at_most(length - query, LANES) * sizeof(*lane));
+    return vector_load(lane);
 }
 
-/* Weights and dscores of `rows` queries from `first` on. */
-static void differentiate(const struct work *work, scalar *weights, scalar *dscores, int64_t first,
-    int64_t rows, const scalar *dmixed, int64_t dmixed_stride)
+/*
+ * For a vector of queries, p, their scores, become their attention weights, and d, the gradients of the
+ * weights, those of the scores: scale * p[k] * (d[k] - sum over j of p[j] d[j]).
+ */
+static void differentiate(const struct work *work, scalar *p, scalar *d, int64_t query, int64_t keys)
 {
     const struct head *head = work->head;
-    int64_t seen = keys_until(head, first + rows), reach = round_up(seen, TILE_COLUMNS);
+    const vector most = statistics(head->most, query, head->length);
+    const vector inverse = statistics(head->inverse, query, head->length);
+    int64_t seen = keys_of_vector(head, query, keys);
+    vector sum = {0};
 
-    score(work, weights, head->q + first * head->stride, head->stride, rows, work->keys, seen);
-    score(work, dscores, dmixed + first * dmixed_stride, dmixed_stride, rows, work->values, seen);
-    for (int64_t i = 0; i < rows; i++) {
-        scalar *p = weights + i * work->padded_length, *d = dscores + i * work->padded_length;
-        int64_t visible = first + i + 1, count = taking_part(head, p, first + i);
-        fill_vector(d, count, 0);
-        int64_t padded = fill_vector(p, count, -(scalar)INFINITY);
-        softmax_gradient(head, p, d, work->scale, first + i, padded);
-        clear(p, padded, reach);
-        clear(d, fill_vector(d, visible, 0), reach); /* a score multiplied by 0 moves nothing */
+    hide(p, query, seen, head->multiplicative ? 0 : -(scalar)INFINITY);
+    if (!head->multiplicative)
+        hide(d, query, seen, 0);
+    for (int64_t key = 0; key < seen; key++) {
+        scalar *at = p + key * QUERY_BLOCK;
+        vector weight = vector_exponential(work->scale * (vector_load(at) - most)) * inverse;
+        vector_store(at, weight);
+        sum += weight * vector_load(d + key * QUERY_BLOCK);
+    }
+    for (int64_t key = 0; key < seen; key++) {
+        int64_t at = key * QUERY_BLOCK;
+        vector_store(d + at, work->scale * vector_load(p + at) * (vector_load(d + at) - sum));
+    }
+    hide(d, query, seen, 0); /* a score multiplied by 0 moves nothing */
+    clear(p, seen, keys);
+    clear(d, seen, keys);
+}
+
+static void differentiate_block(const struct work *work, int64_t first, int64_t last)
+{
+    const struct head *head = work->head;
+
+    for (int64_t query = first; query < last; query += TILE_COLUMNS) {
+        scalar *p = work->weights + query - first, *d = work->dscores + query - first;
+        int64_t keys = keys_of_panel(head, query);
+        score(work, p, head->k, head->stride, work->queries + query, keys);
+        score(work, d, head->v, head->stride, work->dout + query, keys);
+        for (int64_t i = 0; i < TILE_COLUMNS && query + i < last; i += LANES)
+            differentiate(work, p + i, d + i, query + i, keys);
     }
 }
 
 /*
- * to[key] (+)= the sum over the block's queries of factor[query][key] * from[query], for the keys that they
+ * to[key] (+)= the sum over the block's queries of factor[key][query] * from[query], for the keys that they
  * see. Keys below the block have been written by the blocks before it.
  */
 static void gather(const struct work *work, struct rows to, const scalar *factor, struct rows from,
@@ -288,9 +310,9 @@ static void gather(const struct work *work, struct rows to, const scalar *factor
 
     for (int64_t key = 0; key < seen; key += TILE_ROWS) {
         int64_t query = head->multiplicative || key < first ? first : key;
-        run_wide((struct tile){.a = factor + (query - first) * work->padded_length + key,
-                     .a_row = 1,
-                     .a_step = work->padded_length,
+        run_wide((struct tile){.a = factor + key * QUERY_BLOCK + query - first,
+                     .a_row = QUERY_BLOCK,
+                     .a_step = 1,
                      .b = from.at + query * from.stride,
                      .b_row = from.stride,
                      .depth = last - query,
@@ -305,31 +327,21 @@ void KERNEL(attention_gradient)(const struct head *head, scalar *dq, scalar *dk,
     const scalar *dmixed, int64_t dmixed_stride, scalar *scratch)
 {
     struct work work = begin_work(head, scratch);
-    struct rows q = rows_to_read(&work, head->q, head->stride),
-                k = rows_to_read(&work, head->k, head->stride);
+    struct rows q = rows_to_read(&work, head->q, head->stride);
+    struct rows k = rows_to_read(&work, head->k, head->stride);
     struct rows dout = rows_to_read(&work, dmixed, dmixed_stride);
-    struct rows query = rows_to_write(&work, dq, head->stride), key = rows_to_write(&work, dk, head->stride);
+    struct rows query = rows_to_write(&work, dq, head->stride);
+    struct rows key = rows_to_write(&work, dk, head->stride);
     struct rows value = rows_to_write(&work, dv, head->stride);
 
-    work.keys = transposed(&work, head->k);
-    work.values = transposed(&work, head->v);
-    work.weights = take(&work, QUERY_BLOCK * work.padded_length);
-    work.dscores = take(&work, QUERY_BLOCK * work.padded_length);
+    work.queries = transposed(&work, head->q, head->stride);
+    work.dout = transposed(&work, dmixed, dmixed_stride);
+    work.weights = take(&work, head->length * QUERY_BLOCK);
+    work.dscores = take(&work, head->length * QUERY_BLOCK);
     for (int64_t first = 0; first < head->length; first += QUERY_BLOCK) {
         int64_t last = at_most(first + QUERY_BLOCK, head->length);
-        for (int64_t i = first; i < last; i += TILE_ROWS) {
-            int64_t rows = at_most(last - i, TILE_ROWS), at = (i - first) * work.padded_length;
-            differentiate(&work, work.weights + at, work.dscores + at, i, rows, dmixed, dmixed_stride);
-            run_wide((struct tile){.a = work.dscores + at,
-                         .a_row = work.padded_length,
-                         .a_step = 1,
-                         .b = k.at,
-                         .b_row = k.stride,
-                         .depth = keys_until(head, i + rows),
-                         .c = query.at + i * query.stride,
-                         .c_row = query.stride},
-                rows, work.padded_depth);
-        }
+        differentiate_block(&work, first, last);
+        mix(&work, query, work.dscores, k, first, last);
         gather(&work, value, work.weights, dout, first, last);
         gather(&work, key, work.dscores, q, first, last);
     }

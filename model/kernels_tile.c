@@ -56,6 +56,9 @@ INLINE void put_tile(
 #undef AT
 }
 
+/* Shallower tiles are done before what they ask for has come. */
+enum { FETCH_DEPTH = 64 };
+
 /* What joins the sums is on its way while they are formed. */
 INLINE void fetch_tile(const int rows, const int vectors, const struct tile *tile)
 {
@@ -70,7 +73,8 @@ INLINE void run_tile(const int rows, const int vectors, const struct tile *tile)
 {
     vector sums[TILE_ROWS][TILE_VECTORS] = {0};
 
-    fetch_tile(rows, vectors, tile);
+    if (tile->depth >= FETCH_DEPTH)
+        fetch_tile(rows, vectors, tile);
     sum_tile(rows, vectors, sums, tile);
     put_tile(rows, vectors, sums, *tile);
 }

@@ -50,6 +50,6 @@ int64_t attention_scratch(int64_t length, int64_t depth)
     int64_t padded_length = (length + COLUMNS - 1) / COLUMNS * COLUMNS;
     int64_t padded_depth = (depth + LANES - 1) / LANES * LANES;
 
-    return 2 * padded_depth * padded_length + 2 * BLOCK * padded_length + 6 * (length + 1) * padded_depth +
+    return 2 * padded_depth * padded_length + 2 * BLOCK * length + 6 * (length + 1) * padded_depth +
            16 * LANES;
 }
