@@ -308,7 +308,7 @@ static void answer_timing(struct subject *subject, const char *name, const char 
         architecture_parameters(&subject->model.architecture));
     if (timing->share > 0)
         printf(" tokens/s %.6g GFLOP/s %.5g", (double)subject->batch.rows / median,
-            1e-9 * timing->share * train_step_cost(&subject->run, subject->run.vocabulary) / median);
+            1e-9 * timing->share * train_step_arithmetic(&subject->run, subject->run.vocabulary) / median);
     else
         printf(" every %d", MEASURE_EVERY_DEFAULT);
     printf("\n");

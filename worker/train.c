@@ -89,17 +89,28 @@ enum {
     COST_INIT = 2000, /* a parameter's first value */
 };
 
-/* A token's way through the model, forward and backward, in matrix products and beside them. */
+/* A token's way through the model's matrix products, forward and backward; the causal half of attention's. */
+static double token_arithmetic(const struct run *run, int64_t vocabulary)
+{
+    double width = (double)run->width, layers = (double)run->layers, feedforward = (double)run->feedforward;
+    double block = 4 * width * width + 2 * width * feedforward;
+
+    return 6 * (layers * block + (double)vocabulary * width) + 6 * layers * (double)run->context * width;
+}
+
+double train_step_arithmetic(const struct run *run, int64_t vocabulary)
+{
+    return token_arithmetic(run, vocabulary) * (double)run->batch * (double)run->context;
+}
+
+/* The same with what lies beside the products. */
 static double token_cost(const struct run *run, int64_t vocabulary)
 {
-    double width = (double)run->width, layers = (double)run->layers, context = (double)run->context;
-    double feedforward = (double)run->feedforward, words = (double)vocabulary;
-    double block = 4 * width * width + 2 * width * feedforward;
-    double gelu = run->activation == ACTIVATION_GELU ? COST_GELU * feedforward : 0;
-    double beside = COST_WIDTH * width + COST_ATTENTION * (double)run->heads * context + gelu;
+    double gelu = run->activation == ACTIVATION_GELU ? COST_GELU * (double)run->feedforward : 0;
+    double attention = COST_ATTENTION * (double)run->heads * (double)run->context;
+    double beside = COST_WIDTH * (double)run->width + attention + gelu;
 
-    return 6 * (layers * block + words * width) + 6 * layers * context * width + layers * beside +
-           COST_TOKEN * words;
+    return token_arithmetic(run, vocabulary) + (double)run->layers * beside + COST_TOKEN * (double)vocabulary;
 }
 
 static double parameters(const struct run *run, int64_t vocabulary)
