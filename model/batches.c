@@ -79,16 +79,17 @@ void validation_init(struct validation *validation, const struct text *text, enu
         .sequence_count = within < all ? within : all};
 }
 
-int64_t validation_next(struct validation *validation, int64_t most, struct batch *batch)
+int64_t validation_next(struct validation *validation, int64_t rows, struct batch *batch)
 {
-    int64_t left = validation->sequence_count - validation->next, count = left < most ? left : most;
-
     batch_clear(batch);
-    for (int64_t i = 0; i < count; i++) {
+    while (validation->next < validation->sequence_count) {
         const int32_t *tokens;
-        int64_t rows = text_sequence(
-            validation->text, validation->sequences, validation->context, validation->next++, &tokens);
-        batch_append(batch, tokens, rows);
+        int64_t length = text_sequence(
+            validation->text, validation->sequences, validation->context, validation->next, &tokens);
+        if (batch->sequences && batch->rows + length > rows)
+            break;
+        batch_append(batch, tokens, length);
+        validation->next++;
     }
-    return count;
+    return batch->sequences;
 }

@@ -49,7 +49,10 @@ struct validation {
 void validation_init(struct validation *validation, const struct text *text, enum sequences sequences,
     int64_t context, int64_t tokens);
 
-/* Packs up to `most` further sequences. Returns how many: fewer than `most` only at the end, then 0. */
-int64_t validation_next(struct validation *validation, int64_t most, struct batch *batch);
+/*
+ * Packs further sequences, in order, as many as fit `rows` rows and one at least. Returns how many: 0 at the
+ * end.
+ */
+int64_t validation_next(struct validation *validation, int64_t rows, struct batch *batch);
 
 #endif

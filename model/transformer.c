@@ -69,14 +69,12 @@ enum { LOGIT_ROWS = 560 };
 /* Grains of the shares of the embeddings. */
 enum { EMBED_ROWS = 16, EMBED_COLUMNS = 16 };
 
-void batch_layout(struct batch *batch, int64_t sequences, int64_t context, struct arena *arena)
+void batch_layout(struct batch *batch, int64_t rows, struct arena *arena)
 {
-    size_t rows = (size_t)(sequences * context);
-
     *batch = (struct batch){
-        .start = arena_take(arena, (size_t)sequences + 1, sizeof(*batch->start)),
-        .tokens = arena_take(arena, rows, sizeof(*batch->tokens)),
-        .target = arena_take(arena, rows, sizeof(*batch->target)),
+        .start = arena_take(arena, (size_t)rows + 1, sizeof(*batch->start)),
+        .tokens = arena_take(arena, (size_t)rows, sizeof(*batch->tokens)),
+        .target = arena_take(arena, (size_t)rows, sizeof(*batch->target)),
     };
 }
 

@@ -90,7 +90,8 @@ struct batch {
     int32_t *target; /* [rows] */
 };
 
-void batch_layout(struct batch *batch, int64_t sequences, int64_t context, struct arena *arena);
+/* Room for `rows` rows, in as many sequences at most. */
+void batch_layout(struct batch *batch, int64_t rows, struct arena *arena);
 
 /*
  * A model ready to train on batches of up to `max_rows` rows with `threads` threads: layout, activations and

@@ -212,7 +212,7 @@ static void layout(struct replay *replay)
     optimiser_layout(&replay->optimiser, &options, &replay->model.layout, arena);
     batches_layout(&replay->batches, &replay->corpus.train, (enum sequences)run->sequences, run->context,
         run->batch, run->seed, arena);
-    batch_layout(&replay->batch, run->batch, run->context, arena);
+    batch_layout(&replay->batch, run->batch * run->context, arena);
     replay->weights = arena_take(arena, (size_t)replay->model.layout.size, sizeof(scalar));
     replay->gradient = arena_take(arena, (size_t)replay->model.layout.size, sizeof(scalar));
 }

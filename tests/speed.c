@@ -151,7 +151,7 @@ static void subject_layout(struct subject *subject)
     optimiser_layout(&subject->optimiser, &options, &subject->model.layout, arena);
     batches_layout(
         &subject->batches, &subject->text, SEQUENCES_STREAM, run->context, run->batch, run->seed, arena);
-    batch_layout(&subject->batch, run->batch, run->context, arena);
+    batch_layout(&subject->batch, run->batch * run->context, arena);
     instruments_layout(&subject->instruments, &subject->model.layout, run->layers, arena);
     subject->layer_value = arena_take(arena, 2 * (size_t)run->layers, sizeof(double));
     subject->tensor_value = arena_take(arena, (size_t)run->layers * LAYER_TENSOR_COUNT, sizeof(double));

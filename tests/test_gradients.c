@@ -274,7 +274,7 @@ static const int64_t lengths[] = {5, 1, 3};
 static void model_layout(struct model_case *k, const struct architecture *architecture, struct arena *arena)
 {
     transformer_layout(&k->model, architecture, 3 * architecture->context, 1, arena);
-    batch_layout(&k->batch, 3, architecture->context, arena);
+    batch_layout(&k->batch, 3 * architecture->context, arena);
     k->weights = arena_take(arena, (size_t)k->model.layout.size, sizeof(scalar));
     k->gradient = arena_take(arena, (size_t)k->model.layout.size, sizeof(scalar));
 }

@@ -53,7 +53,7 @@ static void trainer_layout(struct trainer *t, struct arena *arena)
     optimiser_layout(&t->optimiser, &options, &t->model.layout, arena);
     batches_layout(&t->batches, &t->corpus->train, (enum sequences)run->sequences, run->context, run->batch,
         run->seed, arena);
-    batch_layout(&t->batch, run->batch, run->context, arena);
+    batch_layout(&t->batch, run->batch * run->context, arena);
     instruments_layout(&t->instruments, &t->model.layout, run->layers, arena);
     t->weights = arena_take(arena, (size_t)t->model.layout.size, sizeof(scalar));
     t->gradient = arena_take(arena, (size_t)t->model.layout.size, sizeof(scalar));
@@ -180,7 +180,7 @@ static void emit_row(const struct trainer *t, int64_t step)
         t->observer->row(t->observer->context, step, t->row, metric_row_size(t->run->layers));
 }
 
-/* Every sequence of the validation text counts once. NaN without such a text. */
+/* Every sequence of the validation text counts once, however they are packed. NaN without such a text. */
 static double validation_loss(struct trainer *t)
 {
     struct validation validation;
@@ -190,7 +190,7 @@ static double validation_loss(struct trainer *t)
 
     validation_init(&validation, &t->corpus->valid, (enum sequences)t->run->sequences, t->run->context,
         t->measure->validate_tokens);
-    while ((taken = validation_next(&validation, t->run->batch, &t->batch)) > 0) {
+    while ((taken = validation_next(&validation, t->model.max_rows, &t->batch)) > 0) {
         sum += (double)taken * transformer_loss(&t->model, t->weights, &t->batch, NULL);
         count += taken;
     }
