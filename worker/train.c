@@ -32,12 +32,13 @@ struct trainer {
     int64_t kept_count;
 };
 
-/* Lines rarely fill their context: the rows of the largest batch, of either text, that can come. */
+/* Lines rarely fill their context: the rows of the largest batch that can come, and of any sequence of
+ * validation, which fills them with what fits. */
 static int64_t most_rows(const struct run *run, const struct corpus *corpus)
 {
     enum sequences sequences = (enum sequences)run->sequences;
     int64_t train = text_rows(&corpus->train, sequences, run->context, run->batch);
-    int64_t valid = text_rows(&corpus->valid, sequences, run->context, run->batch);
+    int64_t valid = text_rows(&corpus->valid, sequences, run->context, 1);
 
     return train > valid ? train : valid;
 }
@@ -53,7 +54,7 @@ static void trainer_layout(struct trainer *t, struct arena *arena)
     optimiser_layout(&t->optimiser, &options, &t->model.layout, arena);
     batches_layout(&t->batches, &t->corpus->train, (enum sequences)run->sequences, run->context, run->batch,
         run->seed, arena);
-    batch_layout(&t->batch, run->batch * run->context, arena);
+    batch_layout(&t->batch, t->model.max_rows, arena);
     instruments_layout(&t->instruments, &t->model.layout, run->layers, arena);
     t->weights = arena_take(arena, (size_t)t->model.layout.size, sizeof(scalar));
     t->gradient = arena_take(arena, (size_t)t->model.layout.size, sizeof(scalar));
