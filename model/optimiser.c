@@ -25,6 +25,9 @@ double schedule_rate(const struct schedule *schedule, int64_t step)
     return rate;
 }
 
+/* Weights that a thread takes at least: 16 KiB a plane. */
+enum { SHARE_GRAIN = 4096 };
+
 /* One step's numbers. */
 struct step {
     int64_t number;
@@ -65,7 +68,7 @@ static void adam_step(struct optimiser *o, const struct tensor *tensor, const st
 {
     struct adam_pass pass = adam_pass(o, step);
 
-    o->kernels->adam(
+    o->team.kernels->adam(
         &pass, weights, o->first + tensor->offset, o->second + tensor->offset, gradient, tensor->size);
 }
 
@@ -74,7 +77,7 @@ static struct sums adam_sums(const struct optimiser *o, const struct tensor *ten
 {
     struct adam_pass pass = adam_pass(o, step);
 
-    return o->kernels->adam_sums(
+    return o->team.kernels->adam_sums(
         &pass, weights, o->first + tensor->offset, o->second + tensor->offset, gradient, tensor->size);
 }
 
@@ -92,7 +95,7 @@ static void sgd_step(struct optimiser *o, const struct tensor *tensor, const str
 {
     struct sgd_pass pass = sgd_pass(o, step);
 
-    o->kernels->sgd(&pass, weights, o->first + tensor->offset, gradient, tensor->size);
+    o->team.kernels->sgd(&pass, weights, o->first + tensor->offset, gradient, tensor->size);
 }
 
 static struct sums sgd_sums(const struct optimiser *o, const struct tensor *tensor, const struct step *step,
@@ -100,7 +103,7 @@ static struct sums sgd_sums(const struct optimiser *o, const struct tensor *tens
 {
     struct sgd_pass pass = sgd_pass(o, step);
 
-    return o->kernels->sgd_sums(&pass, weights, o->first + tensor->offset, gradient, tensor->size);
+    return o->team.kernels->sgd_sums(&pass, weights, o->first + tensor->offset, gradient, tensor->size);
 }
 
 /* normalized_sgd: u = g / |g| by tensors, 0 for a gradient of 0; clipping scales g and |g| alike. */
@@ -112,15 +115,15 @@ static double inverse_root(double square)
 static void normalized_step(struct optimiser *o, const struct tensor *tensor, const struct step *step,
     scalar *weights, const scalar *gradient)
 {
-    double scale = inverse_root(o->kernels->dot(gradient, gradient, tensor->size));
+    double scale = inverse_root(o->team.kernels->dot(gradient, gradient, tensor->size));
 
-    o->kernels->descend(weights, gradient, tensor->size, scale, step->rate, o->options.weight_decay);
+    o->team.kernels->descend(weights, gradient, tensor->size, scale, step->rate, o->options.weight_decay);
 }
 
 static struct sums normalized_sums(const struct optimiser *o, const struct tensor *tensor,
     const struct step *step, const scalar *weights, const scalar *gradient)
 {
-    struct sums sums = o->kernels->sums(weights, gradient, tensor->size);
+    struct sums sums = o->team.kernels->sums(weights, gradient, tensor->size);
 
     (void)step;
     double scale = inverse_root(sums.square);
@@ -151,7 +154,7 @@ static void adafactor_factors(const struct optimiser *o, const struct tensor *te
     for (int64_t c = 0; c < columns; c++)
         by_column[c] = (scalar)(beta2 * (double)old[rows + c]);
     for (int64_t r = 0; r < rows; r++) {
-        double sum = o->kernels->add_squares(
+        double sum = o->team.kernels->add_squares(
             by_column, gradient + r * columns, columns, step->scale, (1 - beta2) / (double)rows);
         factors[r] = (scalar)(beta2 * (double)old[r] + (1 - beta2) * sum / (double)columns);
     }
@@ -167,13 +170,13 @@ static void adafactor_matrix(const struct optimiser *o, const struct tensor *ten
     for (int64_t r = 0; r < rows; r++)
         mean += (double)factors[r] / (double)rows;
     for (int64_t r = 0; r < rows; r++)
-        o->kernels->over_root(update + r * columns, gradient + r * columns, factors + rows, columns,
+        o->team.kernels->over_root(update + r * columns, gradient + r * columns, factors + rows, columns,
             step->scale / sqrt((double)factors[r] / mean));
 }
 
 static double root_mean_square(const struct optimiser *o, const scalar *x, int64_t count)
 {
-    return sqrt(o->kernels->dot(x, x, count) / (double)count);
+    return sqrt(o->team.kernels->dot(x, x, count) / (double)count);
 }
 
 /*
@@ -212,7 +215,7 @@ static struct sums adafactor_sums(const struct optimiser *o, const struct tensor
     scalar *update = o->scratch + adafactor_state(tensor);
     double scale = adafactor_update(o, tensor, step, weights, gradient, o->scratch, update);
 
-    struct sums sums = o->kernels->sums(weights, update, tensor->size);
+    struct sums sums = o->team.kernels->sums(weights, update, tensor->size);
     return (struct sums){.square = scale * scale * sums.square, .product = scale * sums.product};
 }
 
@@ -223,7 +226,7 @@ static void adafactor_step(struct optimiser *o, const struct tensor *tensor, con
     double scale = adafactor_update(o, tensor, step, weights, gradient, o->scratch, update);
 
     memcpy(o->second + tensor->offset, o->scratch, (size_t)adafactor_state(tensor) * sizeof(*update));
-    o->kernels->descend(weights, update, tensor->size, scale, step->rate, o->options.weight_decay);
+    o->team.kernels->descend(weights, update, tensor->size, scale, step->rate, o->options.weight_decay);
 }
 
 static const struct kind kinds[] = {
@@ -236,12 +239,13 @@ static const struct kind kinds[] = {
 };
 
 void optimiser_layout(struct optimiser *optimiser, const struct optimiser_options *options,
-    const struct weight_layout *layout, struct arena *arena)
+    const struct weight_layout *layout, int64_t threads, struct arena *arena)
 {
     const struct kind *kind = &kinds[options->kind];
     size_t size = (size_t)layout->size;
 
-    *optimiser = (struct optimiser){.options = *options, .layout = layout, .kernels = kernels_best()};
+    *optimiser = (struct optimiser){.options = *options, .layout = layout};
+    team_layout(&optimiser->team, threads, 0, arena);
     if (kind->first)
         optimiser->first = arena_take(arena, size, sizeof(scalar));
     if (kind->second)
@@ -256,7 +260,8 @@ double optimiser_clip(const struct optimiser *optimiser, const scalar *gradient)
 
     if (most == 0)
         return 1;
-    double scale = most / (sqrt(optimiser->kernels->dot(gradient, gradient, optimiser->layout->size)) + 1e-6);
+    double scale =
+        most / (sqrt(optimiser->team.kernels->dot(gradient, gradient, optimiser->layout->size)) + 1e-6);
     return scale < 1 ? scale : 1;
 }
 
@@ -266,6 +271,24 @@ static struct tensor range_of(int64_t begin, int64_t end)
     return (struct tensor){.offset = begin, .rows = 1, .columns = end - begin, .size = end - begin};
 }
 
+/* A step of the plane, to be shared out. */
+struct plane_step {
+    struct optimiser *optimiser;
+    const struct step *step;
+    scalar *weights;
+    const scalar *gradient;
+};
+
+static void step_share(const void *context, scalar *scratch, int64_t begin, int64_t end)
+{
+    const struct plane_step *plane = context;
+    const struct tensor range = range_of(begin, end);
+
+    (void)scratch;
+    kinds[plane->optimiser->options.kind].step(
+        plane->optimiser, &range, plane->step, plane->weights + begin, plane->gradient + begin);
+}
+
 void optimiser_step(struct optimiser *optimiser, scalar *weights, const scalar *gradient, double scale,
     int64_t number, double rate)
 {
@@ -273,9 +296,9 @@ void optimiser_step(struct optimiser *optimiser, scalar *weights, const scalar *
     const struct weight_layout *layout = optimiser->layout;
     const struct step step = {.number = number, .rate = rate, .scale = scale};
 
-    if (!kind->by_tensor) { /* one pass over the whole plane */
-        const struct tensor plane = range_of(0, layout->size);
-        kind->step(optimiser, &plane, &step, weights, gradient);
+    if (!kind->by_tensor) { /* one pass over the whole plane, in shares of whole vectors */
+        const struct plane_step plane = {optimiser, &step, weights, gradient};
+        team_run(&optimiser->team, layout->size, SHARE_GRAIN, step_share, &plane);
         return;
     }
     for (int64_t i = 0; i < layout->tensor_count; i++) {

@@ -6,6 +6,7 @@
 #include "model/arena.h"
 #include "model/kernels.h"
 #include "model/scalar.h"
+#include "model/team.h"
 #include "model/transformer.h"
 
 enum optimiser_kind {
@@ -41,14 +42,14 @@ struct optimiser_options {
 struct optimiser {
     struct optimiser_options options;
     const struct weight_layout *layout; /* borrowed */
-    const struct kernels *kernels;
+    struct team team; /* for steps that go weight by weight; without scratch */
     scalar *first; /* [layout->size] first moment or momentum, where the kind has one */
     scalar *second; /* second moment: a plane, or adafactor's factors */
     scalar *scratch; /* [2 * layout->largest] one tensor's new state and update, where steps go by tensors */
 };
 
 void optimiser_layout(struct optimiser *optimiser, const struct optimiser_options *options,
-    const struct weight_layout *layout, struct arena *arena);
+    const struct weight_layout *layout, int64_t threads, struct arena *arena);
 
 /*
  * The factor that clipping multiplies a whole gradient by: min(1, clip / (|g| + 1e-6)), 1 without clipping.

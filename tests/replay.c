@@ -209,7 +209,7 @@ static void layout(struct replay *replay)
     struct arena *arena = &replay->arena;
 
     transformer_layout(&replay->model, &architecture, run->batch * run->context, run->threads, arena);
-    optimiser_layout(&replay->optimiser, &options, &replay->model.layout, arena);
+    optimiser_layout(&replay->optimiser, &options, &replay->model.layout, run->threads, arena);
     batches_layout(&replay->batches, &replay->corpus.train, (enum sequences)run->sequences, run->context,
         run->batch, run->seed, arena);
     batch_layout(&replay->batch, run->batch * run->context, arena);

@@ -148,7 +148,7 @@ static void subject_layout(struct subject *subject)
     struct arena *arena = &subject->arena;
 
     transformer_layout(&subject->model, &architecture, run->batch * run->context, run->threads, arena);
-    optimiser_layout(&subject->optimiser, &options, &subject->model.layout, arena);
+    optimiser_layout(&subject->optimiser, &options, &subject->model.layout, run->threads, arena);
     batches_layout(
         &subject->batches, &subject->text, SEQUENCES_STREAM, run->context, run->batch, run->seed, arena);
     batch_layout(&subject->batch, run->batch * run->context, arena);

@@ -43,12 +43,12 @@ static void take_steps(
     struct arena arena = {0};
     struct optimiser optimiser;
 
-    optimiser_layout(&optimiser, &options, &layout, &arena);
+    optimiser_layout(&optimiser, &options, &layout, 1, &arena);
     if (arena_init(&arena, arena.used) != 0) {
         test_fail(__FILE__, __LINE__, "no memory");
         return;
     }
-    optimiser_layout(&optimiser, &options, &layout, &arena);
+    optimiser_layout(&optimiser, &options, &layout, 1, &arena);
     fill_weights(weights);
     for (int64_t step = 1; step <= STEPS; step++) {
         fill_gradient(gradient, pool, step);

@@ -51,7 +51,7 @@ static void trainer_layout(struct trainer *t, struct arena *arena)
     size_t rows = (size_t)measure_rows(t->measure, t->last_step, NULL);
 
     transformer_layout(&t->model, &architecture, most_rows(run, t->corpus), run->threads, arena);
-    optimiser_layout(&t->optimiser, &options, &t->model.layout, arena);
+    optimiser_layout(&t->optimiser, &options, &t->model.layout, run->threads, arena);
     batches_layout(&t->batches, &t->corpus->train, (enum sequences)run->sequences, run->context, run->batch,
         run->seed, arena);
     batch_layout(&t->batch, t->model.max_rows, arena);

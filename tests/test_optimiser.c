@@ -1,0 +1,102 @@
+/* Steps shared out among threads, and what is measured of updates against the steps themselves. */
+#include "tests/test.h"
+
+#include <string.h>
+
+#include "model/optimiser.h"
+#include "model/random.h"
+
+/* A matrix and a vector, together no whole number of shares. */
+enum { ROWS = 97, COLUMNS = 160, BIAS = 71, COUNT = ROWS * COLUMNS + BIAS };
+
+static const char *const names[] = {"adamw", "adam", "sgd", "normalized_sgd", "adafactor"};
+
+struct subject {
+    struct tensor tensor[2];
+    struct weight_layout layout;
+    struct arena arena;
+    struct optimiser optimiser;
+    scalar weights[COUNT], gradient[COUNT];
+};
+
+static void draw(scalar *x, double scale, uint64_t seed)
+{
+    for (int i = 0; i < COUNT; i++)
+        x[i] = (scalar)(scale * random_normal(seed, RANDOM_TEST, (uint64_t)i));
+}
+
+static void subject_init(struct subject *s, int kind, double weight_decay, int64_t threads)
+{
+    struct optimiser_options options = {.kind = (enum optimiser_kind)kind,
+        .weight_decay = weight_decay,
+        .beta1 = 0.9,
+        .beta2 = 0.99,
+        .epsilon = 1e-8,
+        .momentum = 0.8};
+
+    *s = (struct subject){0};
+    s->tensor[0] =
+        (struct tensor){.kind = TENSOR_W1, .rows = ROWS, .columns = COLUMNS, .size = ROWS * COLUMNS};
+    s->tensor[1] = (struct tensor){
+        .kind = TENSOR_W1_BIAS, .offset = ROWS * COLUMNS, .rows = 1, .columns = BIAS, .size = BIAS};
+    s->layout = (struct weight_layout){.size = COUNT,
+        .layers_end = COUNT,
+        .largest = ROWS * COLUMNS,
+        .tensor_count = 2,
+        .tensor = s->tensor};
+    optimiser_layout(&s->optimiser, &options, &s->layout, threads, &s->arena);
+    CHECK(arena_init(&s->arena, s->arena.used) == 0);
+    optimiser_layout(&s->optimiser, &options, &s->layout, threads, &s->arena);
+    draw(s->weights, 0.1, 1);
+}
+
+static void subject_step(struct subject *s, int64_t number)
+{
+    draw(s->gradient, 0.01, 100 + (uint64_t)number);
+    optimiser_step(&s->optimiser, s->weights, s->gradient, 0.5, number, 1e-3);
+}
+
+TEST(optimiser_threads_change_nothing)
+{
+    static struct subject one, more;
+
+    for (int kind = 0; kind < 5; kind++)
+        for (int64_t threads = 2; threads <= 5; threads++) {
+            subject_init(&one, kind, 0.1, 1);
+            subject_init(&more, kind, 0.1, threads);
+            for (int64_t number = 1; number <= 3; number++) {
+                subject_step(&one, number);
+                subject_step(&more, number);
+            }
+            if (memcmp(one.weights, more.weights, sizeof(one.weights)) != 0)
+                test_fail(__FILE__, __LINE__, "%s by %d threads differs", names[kind], (int)threads);
+            arena_release(&one.arena);
+            arena_release(&more.arena);
+        }
+}
+
+/* u as measured before a step is what the step does without decay, over -eta. */
+TEST(optimiser_update_is_the_step)
+{
+    static struct subject s;
+    static scalar before[COUNT];
+
+    for (int kind = 0; kind < 5; kind++) {
+        double square = 0, product = 0;
+
+        subject_init(&s, kind, 0, 1);
+        subject_step(&s, 1);
+        memcpy(before, s.weights, sizeof(before));
+        draw(s.gradient, 0.01, 102);
+        struct sums u = optimiser_update(&s.optimiser, s.weights, s.gradient, 0.5, 2, 0, COUNT);
+        subject_step(&s, 2);
+        for (int i = 0; i < COUNT; i++) {
+            double step = ((double)before[i] - (double)s.weights[i]) / 1e-3;
+            square += step * step;
+            product += step * (double)before[i];
+        }
+        CHECK_CLOSE(u.square, square, 1e-5 * square);
+        CHECK_CLOSE(u.product, product, 1e-4 * sqrt(square));
+        arena_release(&s.arena);
+    }
+}
