@@ -77,6 +77,7 @@ static struct sums adam_sums(const struct optimiser *o, const struct tensor *ten
 {
     struct adam_pass pass = adam_pass(o, step);
 
+    /* cppcheck-suppress returnDanglingLifetime; two numbers point nowhere */
     return o->team.kernels->adam_sums(
         &pass, weights, o->first + tensor->offset, o->second + tensor->offset, gradient, tensor->size);
 }
@@ -103,6 +104,7 @@ static struct sums sgd_sums(const struct optimiser *o, const struct tensor *tens
 {
     struct sgd_pass pass = sgd_pass(o, step);
 
+    /* cppcheck-suppress returnDanglingLifetime; two numbers point nowhere */
     return o->team.kernels->sgd_sums(&pass, weights, o->first + tensor->offset, gradient, tensor->size);
 }
 
@@ -318,6 +320,7 @@ struct sums optimiser_update(const struct optimiser *optimiser, const scalar *we
 
     if (!kind->by_tensor) {
         const struct tensor range = range_of(begin, end);
+        /* cppcheck-suppress returnDanglingLifetime; two numbers point nowhere */
         return kind->sums(optimiser, &range, &step, weights + begin, gradient + begin);
     }
     for (int64_t i = 0; i < layout->tensor_count; i++) {
