@@ -1,7 +1,7 @@
 #include "model/product.h"
 
 /* The product of rows [begin, end) of c alone. */
-static struct product part_of(const struct product *whole, int64_t begin, int64_t end)
+static struct product rows_of(const struct product *whole, int64_t begin, int64_t end)
 {
     struct product part = *whole;
 
@@ -12,6 +12,23 @@ static struct product part_of(const struct product *whole, int64_t begin, int64_
         part.residual += begin * whole->c_stride;
     if (whole->gate)
         part.gate += begin * whole->c_stride;
+    return part;
+}
+
+/* That of columns [begin, end). */
+static struct product columns_of(const struct product *whole, int64_t begin, int64_t end)
+{
+    struct product part = *whole;
+
+    part.n = end - begin;
+    part.b += whole->b_transposed ? begin * whole->b_stride : begin;
+    part.c += begin;
+    if (whole->residual)
+        part.residual += begin;
+    if (whole->bias)
+        part.bias += begin;
+    if (whole->gate)
+        part.gate += begin;
     return part;
 }
 
@@ -38,12 +55,14 @@ static void blas_product(const struct kernels *kernels, const struct product *p)
 struct work {
     const struct team *team;
     const struct product *product;
+    bool by_columns;
 };
 
 static void compute_share(const void *context, scalar *scratch, int64_t begin, int64_t end)
 {
     const struct work *work = context;
-    const struct product part = part_of(work->product, begin, end);
+    const struct product part =
+        work->by_columns ? columns_of(work->product, begin, end) : rows_of(work->product, begin, end);
 
     if (work->team->kernels->outdoes_blas)
         work->team->kernels->product(&part, scratch);
@@ -51,10 +70,15 @@ static void compute_share(const void *context, scalar *scratch, int64_t begin, i
         blas_product(work->team->kernels, &part);
 }
 
+/* Every share packs the part of b that it needs: shared out by columns b is packed once, by rows many times.
+ */
 void product_run(const struct team *team, const struct product *product)
 {
-    enum { ROWS = 48 }; /* a multiple of every level's tile */
-    const struct work work = {team, product};
+    enum { ROWS = 48, COLUMNS = 32 }; /* multiples of every level's tile */
+    const struct work work = {team, product, product->n > product->m};
 
-    team_run(team, product->m, ROWS, compute_share, &work);
+    if (work.by_columns)
+        team_run(team, product->n, COLUMNS, compute_share, &work);
+    else
+        team_run(team, product->m, ROWS, compute_share, &work);
 }
