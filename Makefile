@@ -108,8 +108,8 @@ FORCE:
 # A sub-make with all cores, once the set-up has brought what was missing.
 MAKE_ALL = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 2))
 ifeq ($(shell id -u),0)
-quickstart check fuzz: export OMPI_ALLOW_RUN_AS_ROOT = 1
-quickstart check fuzz: export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
+quickstart check fuzz bench: export OMPI_ALLOW_RUN_AS_ROOT = 1
+quickstart check fuzz bench: export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
 SAY_ROOT = @echo "As root: OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 are set for Open MPI"
 endif
 
@@ -150,9 +150,11 @@ setup:
 bench:
 	@.ci/setup build
 	@.ci/setup bench || echo "bench: goes on without PyTorch"
-	@$(MAKE_ALL) $(BUILD)/speed
+	$(SAY_ROOT)
+	@$(MAKE_ALL) $(BUILD)/speed $(BUILD)/normsweep
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python torch 2>/dev/null || .ci/python)" tests/speed.py \
 		$(THREADS:%=-t %) $(ROUNDS:%=-r %) $(SHAPES)
+	@$(if $(SHAPES),,echo && NORMSWEEP_BUILD="$$PWD/$(BUILD)" tests/speed_sweep)
 
 ## install: the program, its sweeps and its man page into PREFIX (/usr/local), below DESTDIR
 install: $(BUILD)/normsweep

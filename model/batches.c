@@ -2,6 +2,15 @@
 
 #include <string.h>
 
+void batch_layout(struct batch *batch, int64_t rows, struct arena *arena)
+{
+    *batch = (struct batch){
+        .start = arena_take(arena, (size_t)rows + 1, sizeof(*batch->start)),
+        .tokens = arena_take(arena, (size_t)rows, sizeof(*batch->tokens)),
+        .target = arena_take(arena, (size_t)rows, sizeof(*batch->target)),
+    };
+}
+
 void batches_layout(struct batches *batches, const struct text *text, enum sequences sequences,
     int64_t context, int64_t batch_size, int64_t seed, struct arena *arena)
 {

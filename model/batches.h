@@ -21,6 +21,9 @@ struct batches {
     int64_t order_epoch; /* whose permutation `order` holds; -1: none yet */
 };
 
+/* Room for `rows` rows, in as many sequences at most. */
+void batch_layout(struct batch *batch, int64_t rows, struct arena *arena);
+
 void batches_layout(struct batches *batches, const struct text *text, enum sequences sequences,
     int64_t context, int64_t batch_size, int64_t seed, struct arena *arena);
 

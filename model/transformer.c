@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "model/attention.h"
+#include "model/embedding.h"
 #include "model/linear.h"
 #include "model/rowwise.h"
 
@@ -65,18 +66,6 @@ struct pass {
 /* Rows of logits at a time: enough that their products run at full speed, few enough that they stay near the
  * core. */
 enum { LOGIT_ROWS = 560 };
-
-/* Grains of the shares of the embeddings. */
-enum { EMBED_ROWS = 16, EMBED_COLUMNS = 16 };
-
-void batch_layout(struct batch *batch, int64_t rows, struct arena *arena)
-{
-    *batch = (struct batch){
-        .start = arena_take(arena, (size_t)rows + 1, sizeof(*batch->start)),
-        .tokens = arena_take(arena, (size_t)rows, sizeof(*batch->tokens)),
-        .target = arena_take(arena, (size_t)rows, sizeof(*batch->target)),
-    };
-}
 
 static scalar *take(struct arena *arena, int64_t rows, int64_t columns)
 {
@@ -379,54 +368,21 @@ static void sublayer_gradient(const struct pass *pass, const struct kind_of_subl
     }
 }
 
-static void clear_columns(scalar *plane, int64_t rows, int64_t width, int64_t begin, int64_t end)
+static struct embedding embedding_of(const struct pass *pass)
 {
-    if (end - begin == width) {
-        memset(plane, 0, (size_t)(rows * width) * sizeof(*plane));
-        return;
-    }
-    for (int64_t row = 0; row < rows; row++)
-        memset(plane + row * width + begin, 0, (size_t)(end - begin) * sizeof(*plane));
-}
-
-/* Rows [begin, end) of the residual stream that enters the first block. */
-static void embed_share(const void *context, scalar *scratch, int64_t begin, int64_t end)
-{
-    const struct pass *pass = context;
-    const scalar *token = weight(pass, TENSOR_TOKEN, 0), *position = weight(pass, TENSOR_POSITION, 0);
-    const struct batch *batch = pass->batch;
-    int64_t width = pass->model->architecture.width, s = 0;
-
-    (void)scratch;
-    for (int64_t row = begin; row < end; row++) {
-        while (row >= batch->start[s + 1])
-            s++;
-        pass->a->team.kernels->spread(pass->a->embedded + row * width, token + batch->tokens[row] * width,
-            position + (row - batch->start[s]) * width, 1, width);
-    }
-}
-
-/* Columns [begin, end) of the embeddings' gradients: rows meet in one token, columns never. */
-static void embed_gradient_share(const void *context, scalar *scratch, int64_t begin, int64_t end)
-{
-    const struct pass *pass = context;
-    scalar *dtoken = gradient_of(pass, TENSOR_TOKEN, 0), *dposition = gradient_of(pass, TENSOR_POSITION, 0);
     const struct architecture *c = &pass->model->architecture;
-    const struct kernels *kernels = pass->a->team.kernels;
-    const struct batch *batch = pass->batch;
 
-    (void)scratch;
-    if (!c->tied) /* else the output layer has written it already */
-        clear_columns(dtoken, c->vocabulary, c->width, begin, end);
-    clear_columns(dposition, c->context, c->width, begin, end);
-    for (int64_t s = 0; s < batch->sequences; s++)
-        for (int64_t row = batch->start[s]; row < batch->start[s + 1]; row++) {
-            const scalar *dx = pass->a->dstream + row * c->width + begin;
-            scalar *token = dtoken + batch->tokens[row] * c->width + begin;
-            scalar *position = dposition + (row - batch->start[s]) * c->width + begin;
-            kernels->spread(token, token, dx, 1, end - begin);
-            kernels->spread(position, position, dx, 1, end - begin);
-        }
+    return (struct embedding){
+        .team = &pass->a->team,
+        .token = weight(pass, TENSOR_TOKEN, 0),
+        .position = weight(pass, TENSOR_POSITION, 0),
+        .dtoken = gradient_of(pass, TENSOR_TOKEN, 0),
+        .dposition = gradient_of(pass, TENSOR_POSITION, 0),
+        .vocabulary = c->vocabulary,
+        .context = c->context,
+        .width = c->width,
+        .add = c->tied,
+    };
 }
 
 /* The state that enters each block, and after the last one. */
@@ -440,8 +396,9 @@ static const scalar *forward(const struct pass *pass)
 {
     const struct architecture *c = &pass->model->architecture;
     const struct activations *a = pass->a;
+    struct embedding embedding = embedding_of(pass);
 
-    team_run(&a->team, pass->batch->rows, EMBED_ROWS, embed_share, pass);
+    embedding_forward(&embedding, a->embedded, pass->batch);
     for (int64_t layer = 0; layer < c->layers; layer++) {
         const struct block *block = &a->block[layer];
         sublayer_forward(pass, &attention_kind, layer, &block->attention, stream(pass, layer));
@@ -459,6 +416,7 @@ static void backward(const struct pass *pass)
 {
     const struct architecture *c = &pass->model->architecture;
     const struct activations *a = pass->a;
+    struct embedding embedding = embedding_of(pass);
 
     if (c->norm_placement == NORM_PRE) {
         struct layernorm norm = final_norm_of(pass);
@@ -469,7 +427,7 @@ static void backward(const struct pass *pass)
         sublayer_gradient(pass, &feedforward_kind, layer, &block->feedforward, block->attention.out);
         sublayer_gradient(pass, &attention_kind, layer, &block->attention, stream(pass, layer));
     }
-    team_run(&a->team, c->width, EMBED_COLUMNS, embed_gradient_share, pass);
+    embedding_gradient(&embedding, a->dstream, pass->batch);
 }
 
 /* What a row's loss counts in that of the batch; *sequence is that of an earlier row, and becomes its own. */

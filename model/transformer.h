@@ -90,9 +90,6 @@ struct batch {
     int32_t *target; /* [rows] */
 };
 
-/* Room for `rows` rows, in as many sequences at most. */
-void batch_layout(struct batch *batch, int64_t rows, struct arena *arena);
-
 /*
  * A model ready to train on batches of up to `max_rows` rows with `threads` threads: layout, activations and
  * scratch in one arena. Weights and gradients are the caller's planes. Not thread-safe; no allocation after

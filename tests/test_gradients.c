@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "model/attention.h"
+#include "model/batches.h"
 #include "model/linear.h"
 #include "model/random.h"
 #include "model/transformer.h"
