@@ -68,7 +68,7 @@ static uint64_t draw(uint64_t *draws, uint64_t bound)
 TEST(write_buffer_keeps_the_latest)
 {
     unsigned char bytes[300];
-    struct trial trial;
+    struct trial trial = {0};
     uint64_t draws = 0;
 
     trial_init(&trial);
@@ -87,7 +87,7 @@ TEST(write_buffer_keeps_the_latest)
 /* Larger than the buffer, and more pieces than it counts. */
 TEST(write_buffer_is_bounded)
 {
-    struct trial trial;
+    struct trial trial = {0};
     unsigned char *large = malloc(FILE_SIZE);
 
     trial_init(&trial);
@@ -110,7 +110,7 @@ TEST(write_buffer_says_what_failed)
     pid_t child = fork();
     if (child == 0) {
         struct rlimit limit = {4096, 4096};
-        struct trial trial;
+        struct trial trial = {0};
         trial_init(&trial);
         signal(SIGXFSZ, SIG_IGN);
         setrlimit(RLIMIT_FSIZE, &limit);
