@@ -39,7 +39,11 @@ static void blas_product(const struct kernels *kernels, const struct product *p)
 
     for (int64_t i = 0; start && i < p->m; i++) {
         scalar *c = p->c + i * p->c_stride;
-        kernels->spread(c, p->residual ? p->residual + i * p->c_stride : p->add ? c : NULL, p->bias, 1, p->n);
+        const scalar *residual = p->residual ? p->residual + i * p->c_stride : NULL;
+        if (p->add && residual)
+            kernels->spread(c, c, residual, 1, p->n);
+        if (p->bias || !p->add)
+            kernels->spread(c, p->add ? c : residual, p->bias, 1, p->n);
     }
     scalar_gemm(CblasRowMajor, p->a_transposed ? CblasTrans : CblasNoTrans,
         p->b_transposed ? CblasTrans : CblasNoTrans, (int)p->m, (int)p->n, (int)p->k, 1, p->a,

@@ -68,7 +68,7 @@ static int64_t count_wrong(const struct product *p)
     return wrong;
 }
 
-/* The way of joining is one of 6. */
+/* The way of joining is one of 7. */
 static struct product case_of(int64_t m, int64_t n, int64_t k, int transposed, int joined)
 {
     struct product p = {.m = m, .n = n, .k = k, .a = a, .b = b, .c = c};
@@ -78,9 +78,9 @@ static struct product case_of(int64_t m, int64_t n, int64_t k, int transposed, i
     p.a_stride = (p.a_transposed ? m : k) + 1;
     p.b_stride = (p.b_transposed ? k : n) + 2;
     p.c_stride = n + 3;
-    p.add = joined == 1 || joined == 5;
+    p.add = joined == 1 || joined >= 5;
     p.bias = joined >= 2 && joined != 4 ? bias : NULL;
-    p.residual = joined == 3 ? residual : NULL;
+    p.residual = joined == 3 || joined == 6 ? residual : NULL;
     p.relu = joined == 2;
     p.gate = joined >= 4 ? gate : NULL;
     return p;
@@ -92,7 +92,7 @@ static const int64_t sizes[][3] = {{1, 1, 1}, {8, 32, 16}, {6, 16, 8}, {7, 31, 1
 static void check_product(const struct team *team)
 {
     for (size_t size = 0; size < sizeof(sizes) / sizeof(*sizes); size++)
-        for (int way = 0; way < 24; way++) {
+        for (int way = 0; way < 28; way++) {
             struct product p = case_of(sizes[size][0], sizes[size][1], sizes[size][2], way % 4, way / 4);
             memcpy(c, before, sizeof(c));
             product_run(team, &p);
