@@ -115,7 +115,7 @@ TEST(train_measures_and_repeats)
     trial_release(&trial);
 }
 
-/* Memory that another run has left changes nothing. */
+/* Memory that another run has left, full of NaN as it diverged, changes nothing. */
 TEST(train_in_used_memory)
 {
     static struct trial trial, again;
@@ -125,7 +125,9 @@ TEST(train_in_used_memory)
     trial_init(&again);
     again.run.width = 32;
     again.run.optimiser = OPTIMISER_SGD;
+    again.run.learning_rate = 1e30;
     trial_train(&again);
+    CHECK(again.result.outcome == OUTCOME_DIVERGED);
     char *kept = again.arena.base;
     again.run = trial.run;
     trial_train(&again);
