@@ -41,7 +41,7 @@ static void check_cross_entropy(const struct kernels *kernels)
 
     draw(x, 8, 1);
     for (int i = 0; i < COUNT; i++)
-        most = fmax(most, (double)x[i]);
+        most = (double)x[i] > most ? (double)x[i] : most; /* gcc 12 on arm64 fails on fmax */
     for (int i = 0; i < COUNT; i++)
         sum += exp((double)x[i] - most);
     double loss = log(sum) + most - (double)x[5];
