@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "model/kernels.h"
+#include "model/team.h"
 #include "worker/environment.h"
 #include "worker/processors.h"
 
@@ -43,6 +44,8 @@ static void print_workers(int workers, struct threads threads)
     if (threads.least < threads.most)
         printf("%" PRId64 " to ", threads.least);
     printf("%" PRId64 " thread%s", threads.most, threads.most == 1 ? "" : "s");
+    if (threads.most > 1 && !team_has_threads())
+        printf(", one doing the work of all: this program is built without OpenMP");
 }
 
 /* More threads than processors: training is slow then, and nothing else shows it. */

@@ -8,6 +8,15 @@ void team_layout(struct team *team, int64_t threads, int64_t scratch_size, struc
         .scratch = arena_take(arena, (size_t)(threads * scratch_size), sizeof(scalar))};
 }
 
+bool team_has_threads(void)
+{
+#ifdef _OPENMP
+    return true;
+#else
+    return false;
+#endif
+}
+
 int64_t team_shares(const struct team *team, int64_t items, int64_t grain)
 {
     int64_t grains = (items + grain - 1) / grain;

@@ -1,6 +1,7 @@
 #ifndef NORMSWEEP_MODEL_TEAM_H
 #define NORMSWEEP_MODEL_TEAM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "model/arena.h"
@@ -17,6 +18,9 @@ struct team {
 
 /* scratch_size: what the largest share needs, at least PRODUCT_SCRATCH. */
 void team_layout(struct team *team, int64_t threads, int64_t scratch_size, struct arena *arena);
+
+/* Is the program built with OpenMP's threads? Without them one thread does the shares of all. */
+bool team_has_threads(void);
 
 /* A thread's share of some work: items [begin, end), with that thread's scratch. */
 typedef void team_share(const void *context, scalar *scratch, int64_t begin, int64_t end);

@@ -155,11 +155,26 @@ def test_numbers_do_not_depend_on_ranks(normsweep, sweep, tmp_path):
         assert dataset["session_blas_kernel"].values[0]
 
 
+def test_numbers_of_a_team_repeat(normsweep, sweep, tmp_path):
+    for name, jobs, threads in [("one", "0", 1), ("two", "0", 2), ("again", "0", 2), ("rank", "1", 2)]:
+        normsweep("run", sweep, "-j", jobs, "-o", f"{name}.nc", "--set", f"threads={threads}",
+                  "--set", "learning_rate=[1e-3, 1e-2]")
+    assert_equal(tmp_path / "two.nc", tmp_path / "again.nc")
+    assert_equal(tmp_path / "two.nc", tmp_path / "rank.nc")
+    with xr.open_dataset(tmp_path / "one.nc") as one, xr.open_dataset(tmp_path / "two.nc") as two:
+        assert (two.outcome == 2).all()
+        for name in ["train_loss", "param_norm", "norm_growth"]:
+            np.testing.assert_allclose(two[name], one[name], rtol=1e-4, err_msg=name)
+
+
 def test_says_what_it_trains_with(normsweep, sweep):
     one = {min(os.sched_getaffinity(0))}
-    for jobs, text in [("0", "1 worker of 1 thread; "),
-                       ("2", "2 workers of 1 thread, more than the 1 processor there is; ")]:
-        done = normsweep("run", sweep, "-j", jobs, "--fresh", preexec_fn=lambda: os.sched_setaffinity(0, one))
+    more = ", more than the 1 processor there is; "
+    for jobs, threads, text in [("0", "1", "1 worker of 1 thread; "), ("2", "1", "2 workers of 1 thread" + more),
+                                ("0", "2", "1 worker of 2 threads" + more),
+                                ("0", "[2, 1]", "1 worker of 1 to 2 threads" + more)]:
+        done = normsweep("run", sweep, "-j", jobs, "--fresh", "--set", f"threads={threads}", "--set", "seed=1",
+                         preexec_fn=lambda: os.sched_setaffinity(0, one))
         first = done.stdout.splitlines()[0]
         assert first.startswith("sweep.nc: " + text) and "kernel" in first and ", vector level " in first
 

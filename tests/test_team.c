@@ -1,0 +1,255 @@
+/* Work that the threads of a team share out, and whole models that they compute together. */
+#include "tests/test.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/batches.h"
+#include "model/random.h"
+#include "model/team.h"
+#include "model/transformer.h"
+#include "worker/environment.h"
+
+enum { THREADS = 3 };
+
+/* ---- shares ---- */
+
+enum { MOST_ITEMS = 130, SCRATCH = 8 };
+
+/* What the shares of one call did. An item is one share's alone, so they write without a lock. */
+struct record {
+    const struct team *team;
+    int64_t items, grain;
+    int times[MOST_ITEMS]; /* that an item was done */
+    int64_t share[MOST_ITEMS]; /* the thread whose scratch it had */
+    bool whole[MOST_ITEMS]; /* its share began and ended at grains, or at the end */
+    pthread_t thread[MOST_ITEMS];
+};
+
+/* The record is the context's, but not its constness. */
+struct work {
+    struct record *record;
+};
+
+static void record_share(const void *context, scalar *scratch, int64_t begin, int64_t end)
+{
+    struct record *record = ((const struct work *)context)->record;
+    bool whole = begin % record->grain == 0 && (end % record->grain == 0 || end == record->items);
+
+    for (int64_t i = begin; i < end; i++) {
+        record->times[i]++;
+        record->share[i] = (scratch - record->team->scratch) / SCRATCH;
+        record->whole[i] = whole;
+        record->thread[i] = pthread_self();
+    }
+}
+
+static void record_run(struct record *record, const struct team *team, int64_t items, int64_t grain)
+{
+    const struct work work = {record};
+
+    *record = (struct record){.team = team, .items = items, .grain = grain};
+    team_run(team, items, grain, record_share, &work);
+}
+
+static void team_init(struct team *team, int64_t threads, struct arena *arena)
+{
+    struct arena counted = {0};
+
+    team_layout(team, threads, SCRATCH, &counted);
+    CHECK(arena_init(arena, counted.used) == 0);
+    team_layout(team, threads, SCRATCH, arena);
+}
+
+/* In order, share by share, none of them empty. */
+static void check_record(const struct record *record)
+{
+    int64_t shares = team_shares(record->team, record->items, record->grain), last = -1;
+
+    for (int64_t i = 0; i < record->items; i++) {
+        CHECK(record->times[i] == 1 && record->whole[i]);
+        CHECK(record->share[i] == last || record->share[i] == last + 1);
+        last = record->share[i];
+    }
+    CHECK(last == shares - 1 && shares <= record->team->threads);
+}
+
+TEST(team_does_every_item_once)
+{
+    static struct record record;
+
+    for (int64_t threads = 1; threads <= 5; threads++) {
+        struct arena arena;
+        struct team team;
+
+        team_init(&team, threads, &arena);
+        for (int64_t grain = 1; grain <= 64; grain *= 4)
+            for (int64_t items = 1; items <= MOST_ITEMS; items += 3) {
+                record_run(&record, &team, items, grain);
+                check_record(&record);
+            }
+        arena_release(&arena);
+    }
+}
+
+/* Numbers would not tell: one thread could do the shares of all. */
+TEST(team_is_of_threads)
+{
+    static struct record record;
+    struct arena arena;
+    struct team team;
+
+    if (!team_has_threads()) {
+        test_skip("built without OpenMP's threads");
+        return;
+    }
+    team_init(&team, THREADS, &arena);
+    record_run(&record, &team, THREADS, 1);
+    for (int i = 0; i < THREADS; i++)
+        for (int j = 0; j < i; j++)
+            CHECK(!pthread_equal(record.thread[i], record.thread[j]));
+    arena_release(&arena);
+}
+
+/* ---- whole models ---- */
+
+#ifdef SCALAR_DOUBLE
+static const double rounding = 1e-12;
+#else
+static const double rounding = 1e-5;
+#endif
+
+/* Sequences of every length, more rows than logits are computed at a time, and no whole number of shares. */
+enum { CONTEXT = 90, SEQUENCES = 9, ROWS = CONTEXT * SEQUENCES };
+
+static const int64_t lengths[SEQUENCES] = {90, 1, 90, 37, 90, 90, 65, 90, 90};
+
+struct model_case {
+    struct transformer model;
+    struct batch batch;
+    struct arena arena;
+    scalar *weights, *gradient;
+    double loss, *row_loss;
+};
+
+static void lay_out(
+    struct model_case *k, const struct architecture *architecture, int64_t threads, struct arena *arena)
+{
+    transformer_layout(&k->model, architecture, ROWS, threads, arena);
+    batch_layout(&k->batch, ROWS, arena);
+    k->weights = arena_take(arena, (size_t)k->model.layout.size, sizeof(scalar));
+    k->gradient = arena_take(arena, (size_t)k->model.layout.size, sizeof(scalar));
+    k->row_loss = arena_take(arena, ROWS, sizeof(double));
+}
+
+static void fill_batch(struct batch *batch, int64_t vocabulary)
+{
+    batch->sequences = SEQUENCES;
+    for (int64_t s = 0; s < SEQUENCES; s++)
+        batch->start[s + 1] = batch->start[s] + lengths[s];
+    batch->rows = batch->start[SEQUENCES];
+    for (int64_t row = 0; row < batch->rows; row++) {
+        batch->tokens[row] = (int32_t)random_below(1, RANDOM_TEST, (uint64_t)row, (uint64_t)vocabulary);
+        batch->target[row] = (int32_t)random_below(2, RANDOM_TEST, (uint64_t)row, (uint64_t)vocabulary);
+    }
+}
+
+static void model_case_init(struct model_case *k, const struct architecture *architecture, int64_t threads)
+{
+    struct arena counted = {0};
+
+    lay_out(k, architecture, threads, &counted);
+    CHECK(arena_init(&k->arena, counted.used) == 0);
+    lay_out(k, architecture, threads, &k->arena);
+    fill_batch(&k->batch, architecture->vocabulary);
+    weights_init(k->weights, &k->model.layout, architecture, 3);
+}
+
+/* Loss by itself and with its gradient, over planes that hold nothing of an earlier time. */
+static void compute(struct model_case *k)
+{
+    for (int64_t i = 0; i < k->model.layout.size; i++)
+        k->gradient[i] = NAN;
+    for (int64_t row = 0; row < ROWS; row++)
+        k->row_loss[row] = NAN;
+    double alone = transformer_loss(&k->model, k->weights, &k->batch, k->row_loss);
+    k->loss = transformer_gradient(&k->model, k->weights, &k->batch, k->gradient);
+    CHECK_CLOSE(alone, k->loss, rounding * alone);
+}
+
+/* The largest difference of two gradients, relative to the largest element of the first; NaN if any is. */
+static double difference(const struct model_case *a, const struct model_case *b)
+{
+    double largest = 0, apart = 0;
+
+    for (int64_t i = 0; i < a->model.layout.size; i++) {
+        double here = fabs((double)a->gradient[i] - (double)b->gradient[i]);
+        if (isnan(here))
+            return NAN;
+        largest = fmax(largest, fabs((double)a->gradient[i]));
+        apart = fmax(apart, here);
+    }
+    return apart / largest;
+}
+
+/* One thread and three agree to rounding; three and the same three again to the bit, in other memory too. */
+static void check_architecture(const struct architecture *architecture, const char *level)
+{
+    struct model_case one = {0}, team[2] = {0};
+    size_t size;
+
+    model_case_init(&one, architecture, 1);
+    compute(&one);
+    for (int i = 0; i < 2; i++) {
+        model_case_init(&team[i], architecture, THREADS);
+        compute(&team[i]);
+    }
+    size = (size_t)one.model.layout.size * sizeof(scalar);
+    CHECK_CLOSE(team[0].loss, one.loss, rounding * one.loss);
+    for (int64_t row = 0; row < one.batch.rows; row++)
+        CHECK_CLOSE(team[0].row_loss[row], one.row_loss[row], rounding * one.loss);
+    if (!(difference(&one, &team[0]) <= rounding))
+        test_fail(__FILE__, __LINE__, "%s, norm %d, activation %d: gradients apart by %.3g", level,
+            (int)architecture->norm_placement, (int)architecture->activation, difference(&one, &team[0]));
+    compute(&team[0]);
+    CHECK(team[0].loss == team[1].loss && memcmp(team[0].gradient, team[1].gradient, size) == 0);
+    arena_release(&one.arena);
+    arena_release(&team[0].arena);
+    arena_release(&team[1].arena);
+}
+
+/* Every branch of the model once or more; all their combinations are the gradient checks' matter. */
+static void check_level(const char *level)
+{
+    environment_threads(1); /* of the BLAS library, as runs have it */
+    setenv("NORMSWEEP_VECTOR", level, 1);
+    for (int i = 0; i < 6; i++) {
+        const struct architecture architecture = {
+            .vocabulary = 131,
+            .context = CONTEXT,
+            .width = 48,
+            .heads = 3,
+            .feedforward = 100,
+            .layers = 2,
+            .norm_placement = (enum norm_placement)(i / 2),
+            .activation = i % 2 ? ACTIVATION_GELU : ACTIVATION_RELU,
+            .attention_mask = i % 2 ? MASK_MULTIPLICATIVE : MASK_CAUSAL,
+            .bias = i % 4 < 2,
+            .tied = i % 3 == 0,
+        };
+        check_architecture(&architecture, level);
+    }
+    unsetenv("NORMSWEEP_VECTOR");
+}
+
+TEST(team_computes_what_one_thread_does)
+{
+    check_level("avx512");
+}
+
+/* The products are the BLAS library's there. */
+TEST(team_computes_what_one_thread_does_at_baseline)
+{
+    check_level("baseline");
+}
