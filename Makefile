@@ -21,7 +21,8 @@ PACKAGES = $(CBLAS) $(NETCDF) $(YAML)
 # Flags. WERROR=1 makes warnings errors, as `make lint` does; no -ffast-math: it breaks isfinite.
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla $(if $(WERROR),-Werror)
 NUMERICS = $(OPENMP) -fno-math-errno -fno-trapping-math
-# Threads of a run are OpenMP's. clang comes without its library as often as not: OPENMP=-fopenmp where it is there.
+# Threads of a run are OpenMP's. clang comes without its library as often as not, and a run then has one thread
+# whatever it asks for: OPENMP=-fopenmp where it is there.
 OPENMP ?= $(if $(findstring clang,$(COMPILER)),-fopenmp-simd,-fopenmp)
 COMPILER := $(shell $(CC) --version 2>/dev/null | head -n 1)
 release = -O3 -g
@@ -102,7 +103,7 @@ $(BUILD)/version: FORCE
 	$(call stamp,$(VERSION_FLAGS))
 $(BUILD)/flags: FORCE
 	$(call stamp,$(COMPILE) $(KERNEL_FLAGS) $(LINK) $(LIBS) $(COMPILER), \
-		.ci/libraries "$(CC)" "$(CBLAS)" "$(NETCDF)" "$(YAML)")
+		.ci/libraries "$(CC)" "$(CBLAS)" "$(NETCDF)" "$(YAML)" "$(OPENMP)")
 FORCE:
 
 # A sub-make with all cores, once the set-up has brought what was missing.
@@ -181,7 +182,7 @@ clean:
 help:
 	@sed -n 's/^## //p' Makefile | while IFS=: read -r target text; do printf '%-12s%s\n' "$$target" "$$text"; done
 	@echo "Variables: VARIANT=release|debug|san, V=1 (show commands), WERROR=1 (warnings are errors)"
-	@echo "           CC, CFLAGS, LDFLAGS, CBLAS, NETCDF, YAML, PREFIX, DESTDIR"
+	@echo "           CC, CFLAGS, LDFLAGS, CBLAS, NETCDF, YAML, OPENMP, PREFIX, DESTDIR"
 
 .PHONY: all quickstart check lint fuzz bench setup programs flags install uninstall clean help FORCE
 .DELETE_ON_ERROR:
