@@ -144,7 +144,8 @@ const struct param param_table[] = {
     INTEGER(seed, .axis = true, .min = -INFINITY, .max = INFINITY, .initial.integer = 0, .unit = "1",
         .long_name = "seed", .help = "of the initial weights and of the order of the sequences"),
     INTEGER(threads, .axis = true, .min = 1, .max = 1024, .initial.integer = 1, .unit = "1", .cost = true,
-        .long_name = "BLAS threads", .help = "threads that train the run together"),
+        .long_name = "threads",
+        .help = "threads that train the run together, in one rank; their number shows in the last digits"),
     BOOLEAN(save_weights, false, .long_name = "save weights",
         .help = "keep the final weights of every run beside the dataset"),
 };
