@@ -118,7 +118,9 @@ int block_take(struct corpus *corpus, int64_t train_most, int64_t valid_most, in
         block = map_block(file, end);
     }
     if (block == MAP_FAILED)
-        return error_set(error, ERROR_ENVIRONMENT, "no memory for its tokens");
+        return error_set(error, ERROR_ENVIRONMENT,
+            "no memory for its tokens: the system grants no %.4g MB of addresses (ulimit -v?)",
+            (double)end / 1e6);
     corpus->block = block;
     corpus->block_size = (size_t)end;
     point(corpus, &corpus->train, train);

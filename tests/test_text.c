@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "model/corpus.h"
+#include "model/corpus_kinds.h"
 
 /* Loads a text of words from a temporary file. */
 static void load_text(struct corpus *corpus, const char *text)
@@ -98,4 +98,15 @@ TEST(text_of_many_pieces)
     CHECK(corpus.train.line_count == SHORT / 7 + 3);
     corpus_release(&corpus);
     free(text);
+}
+
+/* More than any processor addresses. */
+TEST(text_without_addresses)
+{
+    struct corpus corpus = {.file = -1};
+    struct error error = {0};
+
+    CHECK(block_take(&corpus, INT64_C(1) << 50, 1, -1, &error) == -1 && error.status == ERROR_ENVIRONMENT);
+    CHECK(strstr(error.text, "grants no 1.351e+10 MB of addresses (ulimit -v?)") != NULL);
+    CHECK(corpus.block == NULL);
 }
