@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "model/kernels.h"
@@ -55,10 +56,25 @@ static void print_shortage(int workers, struct threads threads, bool here)
     const char *plural = processors == 1 ? "" : "s";
 
     if (here && workers * threads.most > processors)
-        printf(", more than the %d processor%s there %s", processors, plural, processors == 1 ? "is" : "are");
+        printf(": %" PRId64 " THREADS SHARE %d PROCESSOR%s, all that it may use", workers * threads.most,
+            processors, processors == 1 ? "" : "S");
     else if (!here && threads.most > processors)
-        printf(", but a rank is bound to %d processor%s: give it more, or mpirun --bind-to none", processors,
-            plural);
+        printf(
+            ": A RANK MAY USE %d PROCESSOR%s ONLY; allocate more for each (mpirun --map-by slot:PE=%" PRId64
+            ", srun --cpus-per-task), or let none be bound (mpirun --bind-to none)",
+            processors, plural[0] ? "S" : "", threads.most);
+}
+
+/* The vector level in use, and that a wish for another was in vain. */
+static void print_level(void)
+{
+    const char *asked = getenv("NORMSWEEP_VECTOR"), *level = kernels_best()->level;
+
+    printf(", vector level %s", level);
+    if (asked && strcmp(asked, level) != 0)
+        printf(
+            " (NORMSWEEP_VECTOR=%.20s is not to be had: baseline, avx2, avx512 where the processor has them)",
+            asked);
 }
 
 void announce(const struct sweep *sweep, int workers, bool here)
@@ -72,6 +88,7 @@ void announce(const struct sweep *sweep, int workers, bool here)
         printf("; BLAS kernel %s", environment_blas_kernel());
     else
         printf("; this BLAS library may start threads of its own: OMP_NUM_THREADS=1 keeps it from that");
-    printf(", vector level %s\n", kernels_best()->level);
+    print_level();
+    printf("\n");
     fflush(stdout);
 }

@@ -11,6 +11,7 @@ V,C,H,F,L,T,B, and may then end in ",gelu".
 """
 import argparse
 import os
+import re
 import pathlib
 import platform
 import statistics
@@ -245,6 +246,9 @@ def main():
     bind(options.threads)
     bench = Bench(options.threads)
     print_about(bench)
+    for shape in options.shapes:
+        if shape not in bench.shapes and not re.fullmatch(r"\d+(,\d+){6}(,gelu)?", shape):
+            sys.exit(f"speed: no shape '{shape}': {', '.join(bench.shapes)}, or V,C,H,F,L,T,B")
     rates = print_table(bench, options.shapes or bench.shapes, options.rounds, options.seconds)
     print_closing(bench, rates, options.seconds)
     bench.close()

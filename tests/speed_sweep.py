@@ -71,11 +71,13 @@ def find_coordinator(launcher):
 
 
 def watch(process, coordinates):
-    """[(when, runs ended, the coordinator's seconds)] as the program draws its lines, while runs end."""
-    seen, pid = [], None
+    """[(when, runs ended, the coordinator's seconds)] as the program draws its lines, while runs end; and the last of
+    its other lines."""
+    seen, said, pid = [], "", None
     for line in process.stderr:
         now, found = time.monotonic(), DONE.search(line)
         if not found:
+            said = line.decode(errors="replace").strip() or said
             continue
         if coordinates and pid is None:
             pid = find_coordinator(process.pid)
@@ -83,7 +85,7 @@ def watch(process, coordinates):
         count = int(found.group(1))
         if seconds is not None and count > 0:
             seen.append((now, count, seconds))
-    return seen
+    return seen, said
 
 
 def measure(program, workers, sweep, tokens):
@@ -95,10 +97,11 @@ def measure(program, workers, sweep, tokens):
         command = [program, "run", "speed.yaml", "-j", str(workers)]
         with subprocess.Popen(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL,
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
-            seen = watch(process, workers > 0)
-        if process.returncode != 0 or len(seen) < 3:
-            sys.exit(f"speed_sweep: {' '.join(map(str, command))}: status {process.returncode}, {len(seen)} lines of "
-                     "progress; are the runs too few?")
+            seen, said = watch(process, workers > 0)
+        if process.returncode != 0:
+            sys.exit(f"speed_sweep: -j {workers}: status {process.returncode}: {said}")
+        if len(seen) < 3:
+            sys.exit(f"speed_sweep: -j {workers}: only {len(seen)} lines of progress: more --runs, or longer ones")
         with netCDF4.Dataset(path / "speed.nc") as dataset:
             seconds = numpy.asarray(dataset["seconds"][:])
             stepping = tokens / numpy.asarray(dataset["tokens_per_second"][:])
@@ -120,6 +123,8 @@ def main():
     parser.add_argument("--rows", type=int, default=3, help="measured steps of a run (3)")
     parser.add_argument("--build", type=pathlib.Path, default=BUILD, help="folder of the program")
     chosen = parser.parse_args()
+    if not (chosen.build / "normsweep").is_file():
+        sys.exit(f"speed_sweep: {chosen.build}/normsweep: not there; make builds it")
     sweep = SWEEP.format(steps=chosen.steps, runs=chosen.runs, every=max(chosen.steps // max(chosen.rows - 1, 1), 1))
     print(HEADER, flush=True)
     for workers in chosen.workers or [0, 1]:

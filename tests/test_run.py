@@ -169,7 +169,7 @@ def test_numbers_of_a_team_repeat(normsweep, sweep, tmp_path):
 
 def test_says_what_it_trains_with(normsweep, sweep):
     one = {min(os.sched_getaffinity(0))}
-    more = ", more than the 1 processor there is; "
+    more = ": 2 THREADS SHARE 1 PROCESSOR, all that it may use; "
     for jobs, threads, text in [("0", "1", "1 worker of 1 thread; "), ("2", "1", "2 workers of 1 thread" + more),
                                 ("0", "2", "1 worker of 2 threads" + more),
                                 ("0", "[2, 1]", "1 worker of 1 to 2 threads" + more)]:
