@@ -83,6 +83,8 @@ void announce(const struct sweep *sweep, int workers, bool here)
 
     printf("%s: ", sweep->output);
     print_workers(workers, threads);
+    if (!team_has_threads())
+        threads.most = 1; /* that processors are needed for */
     print_shortage(workers, threads, here);
     if (environment_sets_threads())
         printf("; BLAS kernel %s", environment_blas_kernel());
