@@ -94,3 +94,10 @@ void announce(const struct sweep *sweep, int workers, bool here)
     printf("\n");
     fflush(stdout);
 }
+
+int workers_that_fit(const struct sweep *sweep)
+{
+    int64_t most = team_has_threads() ? threads_of(sweep).most : 1, fit = processors_count() / most;
+
+    return fit > 1 ? (int)fit : 1;
+}

@@ -12,7 +12,8 @@
  */
 #define OPTIONS(X)                                                                                           \
     X(OUTPUT, 'o', "output", "OUT.nc", "the dataset; default: output in the sweep file")                     \
-    X(JOBS, 'j', "jobs", "N", "workers; default: the cores that may be used; 0: no MPI, in this process")    \
+    X(JOBS, 'j', "jobs", "N",                                                                                \
+        "workers; default: as many as there are cores for; 0: no MPI, in this process")                      \
     X(SET, 0, "set", "KEY=VALUE", "lay a value over the sweep file, any YAML; null takes the key out")       \
     X(FRESH, 0, "fresh", NULL, "begin anew; an existing dataset is renamed to OUT.nc.old")                   \
     X(RETRY_FAILED, 0, "retry-failed", NULL, "run what has failed once more")                                \

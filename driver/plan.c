@@ -3,13 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "driver/announce.h"
 #include "driver/arguments.h"
 #include "driver/commands.h"
 #include "driver/dataset.h"
 #include "driver/estimate.h"
 #include "driver/sweep.h"
 #include "model/limits.h"
-#include "worker/processors.h"
 
 /* About as long as one looks at an empty line before asking whether it works. */
 static const double sample_seconds = 12;
@@ -190,10 +190,10 @@ static int plan(const struct sweep *sweep, int workers, struct error *error)
 }
 
 /* -j 0 trains in one process, too. */
-static int workers_of(const struct arguments *arguments)
+static int workers_of(const struct arguments *arguments, const struct sweep *sweep)
 {
     if (arguments->jobs < 0)
-        return processors_count();
+        return workers_that_fit(sweep);
     return arguments->jobs > 0 ? arguments->jobs : 1;
 }
 
@@ -208,7 +208,7 @@ int command_plan(int argc, char **argv)
         return status;
     int failed = arguments_load_sweep(&arguments, &sweep, &error);
     if (failed == 0) {
-        failed = plan(&sweep, workers_of(&arguments), &error);
+        failed = plan(&sweep, workers_of(&arguments, &sweep), &error);
         sweep_release(&sweep);
     }
     arguments_release(&arguments);

@@ -9,7 +9,6 @@
 #include "worker/clock.h"
 #include "worker/environment.h"
 #include "worker/loop.h"
-#include "worker/processors.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -210,14 +209,15 @@ static int run_here(struct start *start, struct error *error)
     return job_close(&job, error);
 }
 
-/* As many as asked for, or as there are cores; no more than there are runs. 0: what the allocation has. */
+/* As many as asked for, or as there are cores for; no more than there are runs. 0: what the allocation has.
+ */
 static int worker_count(const struct start *start, int64_t pending)
 {
     int asked = start->arguments.jobs;
 
     if (asked < 0 && getenv("SLURM_JOB_ID"))
         return 0;
-    int workers = asked > 0 ? asked : processors_count();
+    int workers = asked > 0 ? asked : workers_that_fit(&start->sweep);
     return pending < workers ? (int)pending : workers;
 }
 

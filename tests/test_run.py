@@ -179,6 +179,12 @@ def test_says_what_it_trains_with(normsweep, sweep):
         assert first.startswith("sweep.nc: " + text) and "kernel" in first and ", vector level " in first
 
 
+def test_workers_fit_the_processors_with_their_threads(normsweep, sweep):
+    cores = len(os.sched_getaffinity(0))
+    done = normsweep("run", sweep, "--set", f"threads={cores}", "--set", "learning_rate=[1e-3, 1e-2]")
+    assert done.stdout.startswith(f"sweep.nc: 1 worker of {cores} thread")
+
+
 def test_finished_sweep_is_left_alone(normsweep, sweep, tmp_path):
     normsweep("run", sweep, "-j", "0")
     before = (tmp_path / "sweep.nc").read_bytes()
