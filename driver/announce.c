@@ -97,7 +97,8 @@ void announce(const struct sweep *sweep, int workers, bool here)
 
 int workers_that_fit(const struct sweep *sweep)
 {
-    int64_t most = team_has_threads() ? threads_of(sweep).most : 1, fit = processors_count() / most;
+    int64_t most = team_has_threads() ? threads_of(sweep).most : 1;
+    int processors = processors_count();
 
-    return fit > 1 ? (int)fit : 1;
+    return most > 1 && most < processors ? processors / (int)most : most > 1 ? 1 : processors;
 }
