@@ -1,4 +1,5 @@
 #include "driver/announce.h"
+#include "driver/threads.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,32 +10,6 @@
 #include "model/team.h"
 #include "worker/environment.h"
 #include "worker/processors.h"
-
-/* The threads of a run, from the fewest to the most. */
-struct threads {
-    int64_t least, most;
-};
-
-static struct threads threads_of(const struct sweep *sweep)
-{
-    const struct param *wanted = param_find("threads");
-    struct threads threads = {sweep->base.threads, sweep->base.threads};
-
-    for (int64_t i = 0; i < sweep->axis_count; i++) {
-        const struct axis *axis = &sweep->axis[i];
-        for (int64_t j = 0; j < axis->param_count; j++) {
-            const union param_value *value = axis->value + j * axis->length;
-            if (axis->param[j] != wanted)
-                continue;
-            threads = (struct threads){INT64_MAX, 0};
-            for (int64_t k = 0; k < axis->length; k++) {
-                threads.least = value[k].integer < threads.least ? value[k].integer : threads.least;
-                threads.most = value[k].integer > threads.most ? value[k].integer : threads.most;
-            }
-        }
-    }
-    return threads;
-}
 
 static void print_workers(int workers, struct threads threads)
 {
@@ -53,16 +28,16 @@ static void print_workers(int workers, struct threads threads)
 static void print_shortage(int workers, struct threads threads, bool here)
 {
     int processors = processors_count();
-    const char *plural = processors == 1 ? "" : "s";
+    const char *ending = processors == 1 ? "" : "S";
 
     if (here && workers * threads.most > processors)
         printf(": %" PRId64 " THREADS SHARE %d PROCESSOR%s, all that it may use", workers * threads.most,
-            processors, processors == 1 ? "" : "S");
+            processors, ending);
     else if (!here && threads.most > processors)
         printf(
             ": A RANK MAY USE %d PROCESSOR%s ONLY; allocate more for each (mpirun --map-by slot:PE=%" PRId64
             ", srun --cpus-per-task), or let none be bound (mpirun --bind-to none)",
-            processors, plural[0] ? "S" : "", threads.most);
+            processors, ending, threads.most);
 }
 
 /* The vector level in use, and that a wish for another was in vain. */
@@ -93,12 +68,4 @@ void announce(const struct sweep *sweep, int workers, bool here)
     print_level();
     printf("\n");
     fflush(stdout);
-}
-
-int workers_that_fit(const struct sweep *sweep)
-{
-    int64_t most = team_has_threads() ? threads_of(sweep).most : 1;
-    int processors = processors_count();
-
-    return most > 1 && most < processors ? processors / (int)most : most > 1 ? 1 : processors;
 }

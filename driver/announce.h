@@ -12,7 +12,4 @@
  */
 void announce(const struct sweep *sweep, int workers, bool here);
 
-/* How many workers of a sweep the processors of this process have threads for; at least 1. */
-int workers_that_fit(const struct sweep *sweep);
-
 #endif

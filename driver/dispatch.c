@@ -1,5 +1,6 @@
 #include "driver/dispatch.h"
 
+#include "driver/threads.h"
 #include "worker/clock.h"
 #include "worker/environment.h"
 #include "worker/signals.h"
@@ -287,24 +288,15 @@ static void watch(struct dispatch *d)
     tell(d, (struct event){.kind = EVENT_TICK});
 }
 
-/* The threads of every run; 0 where they differ. */
-static int64_t common_threads(const struct sweep *sweep)
-{
-    for (int64_t i = 0; i < sweep->axis_count; i++)
-        for (int64_t j = 0; j < sweep->axis[i].param_count; j++)
-            if (strcmp(sweep->axis[i].param[j]->name, "threads") == 0)
-                return 0;
-    return sweep->base.threads;
-}
-
 static int prepare(struct dispatch *d)
 {
     const struct job *job = d->job;
+    struct threads threads = threads_of(job->sweep);
     struct setup setup = {
         .source = job->sweep->source,
         .corpus = job->corpus->digest,
         .measure = job->sweep->measure,
-        .threads = common_threads(job->sweep),
+        .threads = threads.least == threads.most ? threads.least : 0,
         .folder = job->folder,
     };
 

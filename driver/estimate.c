@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "worker/clock.h"
-#include "worker/environment.h"
 #include "worker/processors.h"
 #include "worker/train.h"
 
@@ -217,7 +216,6 @@ static struct sample take_samples(const struct sampling *sampling)
     struct arena arena = {0};
     int count = 0;
 
-    environment_threads(1);
     do {
         struct sample one = take_sample(sampling, &arena);
         if (one.reason[0])

@@ -86,7 +86,6 @@ static void train_next(struct local *local)
         observer.finish = on_finish;
     local->unsaved.text[0] = '\0';
     job_step(job, WORKER, order.cell, local->host, 0, run_last_step(&run, job->corpus), 0, clock_now());
-    environment_threads(1); /* the run's own threads share its products out */
     train(&run, job->corpus, &job->sweep->measure, &observer, &local->arena, &local->result);
     if (local->unsaved.text[0])
         save_failed(&local->result, &local->unsaved);

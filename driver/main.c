@@ -25,8 +25,10 @@ static void prepare(int argc, char **argv)
 
     if (argc > 1 && strcmp(argv[1], "run") == 0)
         signals_install();
-    if (trains)
-        environment_prepare(argv);
+    if (!trains)
+        return;
+    environment_prepare(argv);
+    environment_threads(1); /* a run's own threads share its products out */
 }
 
 int main(int argc, char **argv)

@@ -3,12 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "driver/announce.h"
 #include "driver/arguments.h"
 #include "driver/commands.h"
 #include "driver/dataset.h"
 #include "driver/estimate.h"
 #include "driver/sweep.h"
+#include "driver/threads.h"
 #include "model/limits.h"
 
 /* About as long as one looks at an empty line before asking whether it works. */
@@ -193,7 +193,7 @@ static int plan(const struct sweep *sweep, int workers, struct error *error)
 static int workers_of(const struct arguments *arguments, const struct sweep *sweep)
 {
     if (arguments->jobs < 0)
-        return workers_that_fit(sweep);
+        return threads_workers(sweep);
     return arguments->jobs > 0 ? arguments->jobs : 1;
 }
 

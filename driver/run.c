@@ -4,6 +4,7 @@
 #include "driver/launcher.h"
 #include "driver/local.h"
 #include "driver/summary.h"
+#include "driver/threads.h"
 #include "driver/version.h"
 #include "model/kernels.h"
 #include "worker/clock.h"
@@ -217,7 +218,7 @@ static int worker_count(const struct start *start, int64_t pending)
 
     if (asked < 0 && getenv("SLURM_JOB_ID"))
         return 0;
-    int workers = asked > 0 ? asked : workers_that_fit(&start->sweep);
+    int workers = asked > 0 ? asked : threads_workers(&start->sweep);
     return pending < workers ? (int)pending : workers;
 }
 

@@ -247,7 +247,6 @@ static void train_first(struct loop *loop)
     loop->stop = false;
     loop->polled = loop->reported = clock_now();
     send_progress(loop, 0, run_last_step(&order.run, &loop->corpus), 0);
-    environment_threads(1); /* the run's own threads share its products out */
     train(&order.run, &loop->corpus, &loop->setup.measure, &observer, &loop->arena, &result);
     loop->training = false;
     if (loop->unsaved.text[0])
