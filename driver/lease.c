@@ -15,17 +15,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "worker/environment.h"
+#include "worker/process.h"
 
-enum { RECORD_SIZE = 256, PLACE_SIZE = 128, TOKEN_SIZE = 64, DEAD_SECONDS = 60, OWNER = 0, COORDINATOR = 1 };
+enum { RECORD_SIZE = 384, TOKEN_SIZE = 64, DEAD_SECONDS = 60, OWNER = 0, COORDINATOR = 1 };
 
-/* A process: where it runs (its machine, and the name space of its pids), its pid, and when it was started,
- * as pids come again. */
+/* What one process says of itself. */
 struct record {
-    long pid;
-    unsigned long long start;
-    char place[PLACE_SIZE];
-    int stage, status;
+    struct process process;
+    long life; /* the owner's: how many coordinators it has started */
+    int stage, status, kept;
+    long beat; /* see struct coordinator_news */
 };
 
 struct lease {
@@ -37,8 +36,6 @@ struct lease {
     int which; /* the record that is this process's own */
 };
 
-/* ---- processes ---- */
-
 /* The word `count` words after the one at `text`; at its end where there are fewer. */
 static const char *skip_words(const char *text, int count)
 {
@@ -49,70 +46,9 @@ static const char *skip_words(const char *text, int count)
     return text;
 }
 
-/* The time since boot at which a process was started, in ticks; 0: there is none, or it is a zombie. */
-static unsigned long long start_of(long pid)
-{
-    enum { START_AFTER_STATE = 19 };
-    char name[64], text[1024];
-
-    snprintf(name, sizeof(name), "/proc/%ld/stat", pid);
-    FILE *file = fopen(name, "r");
-    if (!file)
-        return 0;
-    size_t length = fread(text, 1, sizeof(text) - 1, file);
-    fclose(file);
-    text[length] = '\0';
-    const char *state = strrchr(text, ')'); /* the name before it may hold anything */
-    if (!state)
-        return 0;
-    state = skip_words(state, 1);
-    if (*state == 'Z' || *state == 'X')
-        return 0;
-    return strtoull(skip_words(state, START_AFTER_STATE), NULL, 10);
-}
-
-static void place_of_self(char place[PLACE_SIZE])
-{
-    char host[64], space[32] = "";
-
-    environment_host(host, sizeof(host));
-    ssize_t length = readlink("/proc/self/ns/pid", space, sizeof(space) - 1);
-    space[length > 0 ? length : 0] = '\0';
-    for (char *c = host; *c; c++)
-        if (*c == ' ')
-            *c = '_';
-    snprintf(place, PLACE_SIZE, "%s/%s", host, space);
-}
-
 static struct record record_of_self(void)
 {
-    struct record record = {.pid = getpid(), .start = start_of(getpid()), .stage = STAGE_STARTING};
-
-    place_of_self(record.place);
-    return record;
-}
-
-static bool same_process(const struct record *a, const struct record *b)
-{
-    return a->pid == b->pid && a->start == b->start && strcmp(a->place, b->place) == 0;
-}
-
-static bool is_here(const struct record *record)
-{
-    char place[PLACE_SIZE];
-
-    place_of_self(place);
-    return strcmp(record->place, place) == 0;
-}
-
-static bool is_alive(const struct record *record)
-{
-    if (record->pid <= 0 || record->start == 0)
-        return false;
-    unsigned long long start = start_of(record->pid);
-    if (start == 0) /* another user's may be hidden */
-        return kill((pid_t)record->pid, 0) != 0 && errno == EPERM;
-    return start == record->start;
+    return (struct record){.process = process_self(), .stage = STAGE_STARTING};
 }
 
 /* ---- records ---- */
@@ -122,8 +58,10 @@ static int put_record(int file, int which, const struct record *record)
     char text[RECORD_SIZE + 1];
 
     memset(text, ' ', sizeof(text));
-    int length = snprintf(text, sizeof(text), "pid %ld start %llu on %s stage %d status %d", record->pid,
-        record->start, record->place, record->stage, record->status);
+    int length =
+        snprintf(text, sizeof(text), "pid %ld start %llu on %s stage %d status %d life %ld kept %d beat %ld",
+            record->process.pid, record->process.start, record->process.place, record->stage, record->status,
+            record->life, record->kept, record->beat);
     text[length] = ' ';
     text[RECORD_SIZE - 1] = '\n';
     return pwrite(file, text, RECORD_SIZE, which * RECORD_SIZE) == RECORD_SIZE ? 0 : -1;
@@ -144,12 +82,16 @@ static bool get_record(int file, int which, struct record *record)
     if (pread(file, text, RECORD_SIZE, which * RECORD_SIZE) != RECORD_SIZE)
         return false;
     const char *start = skip_words(text, 2), *place = skip_words(text, 5), *stage = skip_words(text, 6);
-    record->pid = (long)number_after(text, "pid ");
-    record->start = (unsigned long long)number_after(start, "start ");
+    struct process *process = &record->process;
+    process->pid = (long)number_after(text, "pid ");
+    process->start = (unsigned long long)number_after(start, "start ");
+    snprintf(process->place, sizeof(process->place), "%.*s", (int)strcspn(place, " "), place);
     record->stage = (int)number_after(stage, "stage ");
     record->status = (int)number_after(skip_words(stage, 2), "status ");
-    snprintf(record->place, sizeof(record->place), "%.*s", (int)strcspn(place, " "), place);
-    return record->pid > 0 && record->stage >= 0 && record->status >= 0;
+    record->life = (long)number_after(skip_words(stage, 4), "life ");
+    record->kept = (int)number_after(skip_words(stage, 6), "kept ");
+    record->beat = (long)number_after(skip_words(stage, 8), "beat ");
+    return process->pid > 0 && record->stage >= 0 && record->status >= 0;
 }
 
 static int lease_open(const char *path)
@@ -187,9 +129,9 @@ static bool is_held(const char *path, int file, struct record *holder)
             continue;
         any = true;
         *holder = record;
-        if (!is_here(&record))
+        if (!process_is_here(&record.process))
             elsewhere = true;
-        else if (is_alive(&record))
+        else if (process_lives(&record.process))
             return true;
     }
     return (elsewhere || !any) && age_of(path, file) <= DEAD_SECONDS;
@@ -199,11 +141,11 @@ static bool is_held(const char *path, int file, struct record *holder)
 
 static int in_use(const struct lease *lease, const struct record *holder, struct error *error)
 {
-    if (holder->pid <= 0)
+    if (holder->process.pid <= 0)
         return error_set(
             error, ERROR_ENVIRONMENT, "%s: in use by another sweep (%s)", lease->output, lease->path);
     return error_set(error, ERROR_ENVIRONMENT, "%s: in use by process %ld on %.*s (%s)", lease->output,
-        holder->pid, (int)strcspn(holder->place, "/"), holder->place, lease->path);
+        holder->process.pid, process_host_length(holder->process.place), holder->process.place, lease->path);
 }
 
 /* Removes a lease that was found dead, unless it is no longer the same file. */
@@ -260,6 +202,18 @@ static int create(struct lease *lease, struct error *error)
     return error_set(error, ERROR_ENVIRONMENT, "%s: %s", lease->path, strerror(cause));
 }
 
+/* By what a coordinator knows the owner that has started it, and the life it was started for. */
+static void write_token(struct lease *lease)
+{
+    snprintf(lease->token, sizeof(lease->token), "%ld.%llu.%ld", lease->owner.process.pid,
+        lease->owner.process.start, lease->owner.life);
+}
+
+static bool is_ours(const struct lease *lease, const struct record *owner)
+{
+    return process_same(&owner->process, &lease->owner.process) && owner->life == lease->owner.life;
+}
+
 static void lease_free(struct lease *lease)
 {
     free(lease->path);
@@ -292,7 +246,7 @@ int lease_take(struct lease **lease, const char *output, struct error *error)
         return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", output);
     taken->which = OWNER;
     taken->self = taken->owner = record_of_self();
-    snprintf(taken->token, sizeof(taken->token), "%ld.%llu", taken->self.pid, taken->self.start);
+    write_token(taken);
     if (clear_dead(taken, error) < 0 || create(taken, error) != 0) {
         lease_free(taken);
         return -1;
@@ -334,7 +288,7 @@ static int write_own(struct lease *lease, struct error *error)
 
     if (file < 0)
         return lost(lease, error);
-    bool ours = get_record(file, OWNER, &owner) && same_process(&owner, &lease->owner);
+    bool ours = get_record(file, OWNER, &owner) && is_ours(lease, &owner);
     if (ours)
         put_record(file, lease->which, &lease->self); /* a full disk is the dataset's to report */
     close(file);
@@ -351,7 +305,7 @@ int lease_join(struct lease **lease, const char *output, const char *token, stru
     bool there = file >= 0 && get_record(file, OWNER, &joined->owner);
     if (file >= 0)
         close(file);
-    snprintf(joined->token, sizeof(joined->token), "%ld.%llu", joined->owner.pid, joined->owner.start);
+    write_token(joined);
     joined->which = COORDINATOR;
     joined->self = record_of_self();
     int failed = there && strcmp(joined->token, token) == 0 ? write_own(joined, error) : lost(joined, error);
@@ -364,6 +318,7 @@ int lease_join(struct lease **lease, const char *output, const char *token, stru
 
 int lease_renew(struct lease *lease, struct error *error)
 {
+    lease->self.beat++;
     return write_own(lease, error);
 }
 
@@ -373,6 +328,16 @@ void lease_tell(struct lease *lease, enum coordinator_stage stage, int status)
 
     lease->self.stage = (int)stage;
     lease->self.status = status;
+    write_own(lease, &ignored);
+}
+
+void lease_tell_kept(struct lease *lease)
+{
+    struct error ignored;
+
+    if (lease->self.kept)
+        return;
+    lease->self.kept = 1;
     write_own(lease, &ignored);
 }
 
@@ -387,17 +352,31 @@ struct coordinator_news lease_news(const struct lease *lease)
     if (get_record(file, COORDINATOR, &record)) {
         news.stage = (enum coordinator_stage)record.stage;
         news.status = record.status;
-        news.dead = news.stage != STAGE_ENDED && is_here(&record) && !is_alive(&record);
+        news.kept = record.kept > 0;
+        news.beat = record.beat;
+        news.process = record.process;
+        news.dead =
+            news.stage != STAGE_ENDED && process_is_here(&record.process) && !process_lives(&record.process);
     }
     close(file);
     return news;
 }
 
-void lease_forget(struct lease *lease)
+int lease_begin_life(struct lease *lease, struct error *error)
 {
-    if (truncate(lease->path, RECORD_SIZE) != 0) {
-        /* a coordinator that joins writes over it */
+    struct record owner;
+    int file = lease_open(lease->path);
+
+    if (file < 0)
+        return lost(lease, error);
+    bool ours = get_record(file, OWNER, &owner) && is_ours(lease, &owner);
+    if (ours) {
+        lease->self.life = ++lease->owner.life;
+        ours = put_record(file, OWNER, &lease->self) == 0 && ftruncate(file, RECORD_SIZE) == 0;
+        write_token(lease);
     }
+    close(file);
+    return ours ? 0 : lost(lease, error);
 }
 
 void lease_release(struct lease *lease)
@@ -406,7 +385,7 @@ void lease_release(struct lease *lease)
 
     if (!lease)
         return;
-    if (lease->path && lease->which == OWNER && lease->self.pid && write_own(lease, &ignored) == 0)
+    if (lease->path && lease->which == OWNER && lease->self.process.pid && write_own(lease, &ignored) == 0)
         unlink(lease->path);
     lease_free(lease);
 }

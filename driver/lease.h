@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "model/error.h"
+#include "worker/process.h"
 
 /*
  * The right to write an output: a file OUT.nc.lease beside it. Its first record is of the process that took
@@ -27,6 +28,9 @@ struct coordinator_news {
     enum coordinator_stage stage;
     int status;
     bool dead; /* it was on this machine and is gone without having ended */
+    bool kept; /* something it has written is there for good: a result, a checkpoint */
+    long beat; /* goes on with every renewal */
+    struct process process;
 };
 
 /*
@@ -38,11 +42,19 @@ int lease_take(struct lease **lease, const char *output, struct error *error);
 /* Does any process, on whatever machine, hold the lease of an output? True where that cannot be told. */
 bool lease_is_held(const char *output);
 
-/* What a coordinator needs to join: to be handed over as LEASE_VARIABLE in its environment. */
+/*
+ * For the launcher, before it starts a coordinator: forgets what one that is gone has told, and shuts it out
+ * should it still write. -1: the lease was lost.
+ */
+int lease_begin_life(struct lease *lease, struct error *error);
+
+/* What a coordinator needs to join: to be handed over as LEASE_VARIABLE in its environment. Of the life that
+ * was begun last. */
 #define LEASE_VARIABLE "NORMSWEEP_LEASE"
 const char *lease_token(const struct lease *lease);
 
-/* Joins the lease that a launcher has taken: ERROR_ENVIRONMENT when it is no longer that launcher's. */
+/* Joins the lease that a launcher has taken: ERROR_ENVIRONMENT when it is no longer that launcher's, or the
+ * life is over. */
 int lease_join(struct lease **lease, const char *output, const char *token, struct error *error);
 
 /* To be called at least every LEASE_RENEW_SECONDS. -1: another process has taken it; nothing may be written
@@ -51,12 +63,10 @@ int lease_renew(struct lease *lease, struct error *error);
 
 /* For the coordinator that joined: what its launcher is to know. */
 void lease_tell(struct lease *lease, enum coordinator_stage stage, int status);
+void lease_tell_kept(struct lease *lease);
 
 /* For the launcher. */
 struct coordinator_news lease_news(const struct lease *lease);
-
-/* Forgets what a coordinator that is gone has told, before another is started. */
-void lease_forget(struct lease *lease);
 
 /* Gives the lease up: who took it removes the file. Takes NULL. */
 void lease_release(struct lease *lease);

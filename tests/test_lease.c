@@ -38,7 +38,7 @@ static bool exists(const char *path)
 /* A record as another machine would have written it, `age` seconds ago. */
 static void write_foreign(const char *path, int age)
 {
-    char record[256];
+    char record[384];
     int file = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0666);
 
     memset(record, ' ', sizeof(record));
@@ -225,12 +225,39 @@ TEST(lease_tells_the_launcher_of_its_coordinator)
     CHECK(lease_news(launcher).stage == STAGE_STARTING);
     lease_tell(coordinator, STAGE_READY, 0);
     CHECK(lease_news(launcher).stage == STAGE_READY && !lease_news(launcher).dead);
+    CHECK(!lease_news(launcher).kept);
+    lease_tell_kept(coordinator);
+    CHECK(lease_news(launcher).kept);
+    long beat = lease_news(launcher).beat;
+    CHECK(lease_renew(coordinator, &error) == 0 && lease_news(launcher).beat == beat + 1);
     lease_tell(coordinator, STAGE_ENDED, 75);
     CHECK(lease_news(launcher).stage == STAGE_ENDED && lease_news(launcher).status == 75);
     lease_release(coordinator);
     CHECK(exists(place.file));
-    lease_forget(launcher);
+    lease_release(launcher);
+    place_release(&place);
+}
+
+TEST(lease_shuts_out_a_coordinator_of_an_earlier_life)
+{
+    struct lease *launcher = NULL, *old = NULL, *new = NULL;
+    struct place place = {0};
+    struct error error;
+    char token[64];
+
+    place_init(&place);
+    CHECK(lease_take(&launcher, place.output, &error) == 0);
+    snprintf(token, sizeof(token), "%s", lease_token(launcher));
+    CHECK(lease_join(&old, place.output, token, &error) == 0);
+    CHECK(lease_begin_life(launcher, &error) == 0);
     CHECK(lease_news(launcher).stage == STAGE_NONE);
+    CHECK(lease_renew(old, &error) == -1 && error.status == ERROR_ENVIRONMENT);
+    CHECK(lease_news(launcher).stage == STAGE_NONE);
+    lease_release(old);
+    CHECK(lease_join(&old, place.output, token, &error) == -1);
+    CHECK(lease_join(&new, place.output, lease_token(launcher), &error) == 0);
+    CHECK(lease_renew(launcher, &error) == 0 && lease_renew(new, &error) == 0);
+    lease_release(new);
     lease_release(launcher);
     place_release(&place);
 }

@@ -1,0 +1,91 @@
+#include "worker/process.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "worker/environment.h"
+
+/* The word `count` words after the one at `text`; at its end where there are fewer. */
+static const char *skip_words(const char *text, int count)
+{
+    for (; count > 0; count--) {
+        text += strcspn(text, " ");
+        text += strspn(text, " ");
+    }
+    return text;
+}
+
+/* The time since boot at which a process was started, in ticks; 0: there is none, or it is a zombie. */
+static unsigned long long start_of(long pid)
+{
+    enum { START_AFTER_STATE = 19 };
+    char name[64], text[1024];
+
+    snprintf(name, sizeof(name), "/proc/%ld/stat", pid);
+    FILE *file = fopen(name, "r");
+    if (!file)
+        return 0;
+    size_t length = fread(text, 1, sizeof(text) - 1, file);
+    fclose(file);
+    text[length] = '\0';
+    const char *state = strrchr(text, ')'); /* the name before it may hold anything */
+    if (!state)
+        return 0;
+    state = skip_words(state, 1);
+    if (*state == 'Z' || *state == 'X')
+        return 0;
+    return strtoull(skip_words(state, START_AFTER_STATE), NULL, 10);
+}
+
+static void place_of_self(char place[PROCESS_PLACE])
+{
+    char host[64], space[32] = "";
+
+    environment_host(host, sizeof(host));
+    ssize_t length = readlink("/proc/self/ns/pid", space, sizeof(space) - 1);
+    space[length > 0 ? length : 0] = '\0';
+    for (char *c = host; *c; c++)
+        if (*c == ' ')
+            *c = '_';
+    snprintf(place, PROCESS_PLACE, "%s/%s", host, space);
+}
+
+struct process process_self(void)
+{
+    struct process process = {.pid = getpid(), .start = start_of(getpid())};
+
+    place_of_self(process.place);
+    return process;
+}
+
+bool process_is_here(const struct process *process)
+{
+    char place[PROCESS_PLACE];
+
+    place_of_self(place);
+    return strcmp(process->place, place) == 0;
+}
+
+bool process_lives(const struct process *process)
+{
+    if (process->pid <= 0 || process->start == 0)
+        return false;
+    unsigned long long start = start_of(process->pid);
+    if (start == 0) /* another user's may be hidden */
+        return kill((pid_t)process->pid, 0) != 0 && errno == EPERM;
+    return start == process->start;
+}
+
+bool process_same(const struct process *a, const struct process *b)
+{
+    return a->pid == b->pid && a->start == b->start && strcmp(a->place, b->place) == 0;
+}
+
+int process_host_length(const char *place)
+{
+    return (int)strcspn(place, "/");
+}
