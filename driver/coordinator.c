@@ -10,31 +10,23 @@
  *   and what it says under the old ticket no longer counts.
  *
  * A worker that was given up keeps its tickets without their runs: what it says under them is ignored, and
- * once it has handed all of them back it is idle like any other. Busy workers stand in a list by the time of
- * their last word, so that silence is looked for at its head alone. Each event moves O(1) links.
+ * once it has handed all of them back it is idle like any other.
  */
 #include "driver/coordinator.h"
 
+#include "driver/orders.h"
+#include "driver/pool.h"
 #include "driver/queue.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NOBODY = -1, NOTHING = -1 };
+enum { NOTHING = -1 };
 
 /* At most, of the worker's share of the queue. With 1 the makespan of 24 runs was up to 4 % longer, with
  * misjudged costs 31 %; with this part it is 1 %. */
 #define HELD_PART 0.25
-
-enum worker_state {
-    WORKER_ABSENT, /* has not said hello, or is dead: has no slots */
-    WORKER_IDLE, /* no slots in use */
-    WORKER_BUSY, /* at least one slot in use */
-    WORKER_LEAVING, /* handed a run back unasked, so it gets nothing more; slots still in use */
-    WORKER_LEFT, /* the same without slots: it waits for the word to quit */
-    WORKER_GIVEN_UP, /* silent for too long; its slots hold no runs */
-};
 
 /* A ticket that a worker holds; run NOTHING: taken back, its answer still to come. */
 struct slot {
@@ -42,119 +34,43 @@ struct slot {
     int64_t run;
 };
 
-struct link {
-    int before, after;
-};
-
-struct list {
-    int first, last;
-};
-
-struct worker {
-    enum worker_state state;
-    bool told; /* given up, and told to stop since it woke */
-    int used; /* slots in use */
-    double heard; /* the time of its last word */
-    struct link place; /* in the idle or the busy list */
-    struct link holder; /* in the list of those who hold orders ahead */
-    bool holds_ahead;
-};
-
 struct coordinator {
     struct coordinator_options options;
     struct queue queue;
     int64_t ended, running, waits; /* see struct coordinator_state */
     double cost_left; /* of all runs that have not ended */
-    int max_workers, live;
-    struct worker *worker; /* [max_workers] */
-    struct slot *slot; /* [max_workers][slots] in the order they are trained */
+    struct pool pool;
+    struct slot *slot; /* [pool.size][slots] in the order they are trained */
     int slots;
-    struct list idle, busy, holders;
-    int idle_count;
+    struct chain holders; /* workers with an order ahead that can be taken over */
     uint64_t ticket; /* the last one given */
     double now;
     bool stopping, finished;
-    struct order *order; /* [order_size] those not yet taken: order_first .. order_end - 1 */
-    size_t order_size, order_first, order_end;
+    struct orders orders;
 };
-
-/* ---- lists of workers ---- */
-
-static struct link *link_of(struct coordinator *c, const struct list *list, int worker)
-{
-    struct worker *w = &c->worker[worker];
-    return list == &c->holders ? &w->holder : &w->place;
-}
-
-static void list_append(struct coordinator *c, struct list *list, int worker)
-{
-    *link_of(c, list, worker) = (struct link){list->last, NOBODY};
-    if (list->last == NOBODY)
-        list->first = worker;
-    else
-        link_of(c, list, list->last)->after = worker;
-    list->last = worker;
-}
-
-static void list_remove(struct coordinator *c, struct list *list, int worker)
-{
-    struct link link = *link_of(c, list, worker);
-    int *before = link.before == NOBODY ? &list->first : &link_of(c, list, link.before)->after;
-    int *after = link.after == NOBODY ? &list->last : &link_of(c, list, link.after)->before;
-
-    *before = link.after;
-    *after = link.before;
-}
-
-static bool has_work(enum worker_state state)
-{
-    return state == WORKER_BUSY || state == WORKER_LEAVING;
-}
-
-/* Moves a worker to a state and to the list that goes with it. */
-static void worker_enter(struct coordinator *c, int worker, enum worker_state state)
-{
-    struct worker *w = &c->worker[worker];
-
-    if (w->state == WORKER_IDLE) {
-        list_remove(c, &c->idle, worker);
-        c->idle_count--;
-    } else if (has_work(w->state)) {
-        list_remove(c, &c->busy, worker);
-    }
-    c->live -= w->state == WORKER_IDLE || w->state == WORKER_BUSY;
-    w->state = state;
-    c->live += state == WORKER_IDLE || state == WORKER_BUSY;
-    if (state == WORKER_IDLE) {
-        list_append(c, &c->idle, worker);
-        c->idle_count++;
-    } else if (has_work(state)) {
-        list_append(c, &c->busy, worker);
-    }
-}
 
 /* ---- orders ---- */
 
-/* Without memory for one more order the program cannot keep any promise: it ends. */
-static void order_push(struct coordinator *c, enum order_kind kind, int worker, int64_t cell, uint64_t ticket)
+static void push_plain(struct coordinator *c, enum order_kind kind, int worker)
 {
-    if (c->order_end == c->order_size) {
-        c->order_size *= 2;
-        c->order = realloc(c->order, c->order_size * sizeof(*c->order));
-        if (!c->order)
-            abort();
-    }
-    c->order[c->order_end++] = (struct order){kind, worker, cell, ticket};
+    orders_push(&c->orders, (struct order){.kind = kind, .worker = worker, .cell = NOTHING});
+}
+
+/* An order about the run of a slot, which is not NOTHING. */
+static void push_run(struct coordinator *c, enum order_kind kind, int worker, const struct slot *slot)
+{
+    const struct queued_run *run = &c->queue.run[slot->run];
+
+    orders_push(&c->orders, (struct order){.kind = kind,
+                                .worker = worker,
+                                .cell = run->cell,
+                                .ticket = slot->ticket,
+                                .deaths = run->deaths});
 }
 
 bool coordinator_next(struct coordinator *c, struct order *order)
 {
-    if (c->order_first == c->order_end) {
-        c->order_first = c->order_end = 0;
-        return false;
-    }
-    *order = c->order[c->order_first++];
-    return true;
+    return orders_take(&c->orders, order);
 }
 
 /* ---- slots ---- */
@@ -174,37 +90,35 @@ static int slot_find(const struct coordinator *c, int worker, uint64_t ticket)
 {
     const struct slot *slot = slots_of(c, worker);
 
-    for (int i = 0; i < c->worker[worker].used; i++)
+    for (int i = 0; i < c->pool.worker[worker].used; i++)
         if (slot[i].ticket == ticket)
             return i;
     return NOTHING;
 }
 
-/* Keeps the worker in the list of holders exactly while an order ahead of it can be taken over. */
+/* Keeps the worker among the holders exactly while an order ahead of it can be taken over. */
 static void note_holder(struct coordinator *c, int worker)
 {
-    struct worker *w = &c->worker[worker];
     const struct slot *slot = slots_of(c, worker);
     bool holds = false;
 
-    for (int i = 1; i < w->used; i++)
+    for (int i = 1; i < c->pool.worker[worker].used; i++)
         holds = holds || slot[i].run != NOTHING;
-    if (holds && !w->holds_ahead)
-        list_append(c, &c->holders, worker);
-    if (!holds && w->holds_ahead)
-        list_remove(c, &c->holders, worker);
-    w->holds_ahead = holds;
+    if (holds)
+        chain_append(&c->holders, worker);
+    else
+        chain_remove(&c->holders, worker);
 }
 
 /* How many runs of the worker count as running: the one in its first slot. */
 static int trains(const struct coordinator *c, int worker)
 {
-    return c->worker[worker].used > 0 && slots_of(c, worker)[0].run != NOTHING;
+    return c->pool.worker[worker].used > 0 && slots_of(c, worker)[0].run != NOTHING;
 }
 
 static void slot_remove(struct coordinator *c, int worker, int at)
 {
-    struct worker *w = &c->worker[worker];
+    struct worker *w = &c->pool.worker[worker];
     struct slot *slot = slots_of(c, worker);
 
     c->running -= trains(c, worker);
@@ -216,67 +130,71 @@ static void slot_remove(struct coordinator *c, int worker, int at)
 
 static void give(struct coordinator *c, int worker, int64_t run)
 {
-    struct worker *w = &c->worker[worker];
+    struct worker *w = &c->pool.worker[worker];
+    struct slot *slot = &slots_of(c, worker)[w->used];
 
     c->running -= trains(c, worker);
-    slots_of(c, worker)[w->used++] = (struct slot){++c->ticket, run};
+    *slot = (struct slot){++c->ticket, run};
+    w->used++;
     c->running += trains(c, worker);
     note_holder(c, worker);
     if (w->state == WORKER_IDLE) {
-        w->heard = c->now;
-        worker_enter(c, worker, WORKER_BUSY);
+        pool_enter(&c->pool, worker, WORKER_BUSY);
+        pool_grant(&c->pool, worker, c->options.silence, c->now);
     }
-    order_push(c, ORDER_RUN, worker, c->queue.run[run].cell, c->ticket);
+    push_run(c, ORDER_RUN, worker, slot);
 }
 
 /* ---- loss of workers ---- */
 
-/* A run loses its worker; `trained`: while it was being trained. */
-static void run_lose(struct coordinator *c, int worker, const struct slot *slot, bool trained)
+/* A run loses its worker; `counts`: as a death. */
+static void run_lose(struct coordinator *c, int worker, const struct slot *slot, bool counts)
 {
     struct queued_run *run = &c->queue.run[slot->run];
 
-    if (trained && ++run->deaths >= c->options.deaths) {
+    run->deaths += counts;
+    if (counts && run->deaths >= c->options.deaths) {
         run_end(c, slot->run);
-        order_push(c, ORDER_FAIL, worker, run->cell, slot->ticket);
+        push_run(c, ORDER_FAIL, worker, slot);
         return;
     }
-    order_push(c, ORDER_RETURN, worker, run->cell, slot->ticket);
+    push_run(c, ORDER_RETURN, worker, slot);
     queue_return(&c->queue, slot->run);
 }
 
-/* Takes all runs from a worker, the one it trains last, so that this one comes to lie on top of the pile. */
-static void take_all(struct coordinator *c, int worker)
+/*
+ * Takes all runs from a worker, the one it trains last, so that this one comes to lie on top of the pile.
+ * `blame`: that one has killed it.
+ */
+static void take_all(struct coordinator *c, int worker, bool blame)
 {
     struct slot *slot = slots_of(c, worker);
 
     c->running -= trains(c, worker);
-    for (int i = c->worker[worker].used - 1; i >= 0; i--) {
+    for (int i = c->pool.worker[worker].used - 1; i >= 0; i--) {
         if (slot[i].run != NOTHING)
-            run_lose(c, worker, &slot[i], i == 0);
+            run_lose(c, worker, &slot[i], blame && i == 0);
         slot[i].run = NOTHING;
     }
     note_holder(c, worker);
 }
 
-static void lose(struct coordinator *c, int worker)
+static void lose(struct coordinator *c, int worker, bool blame)
 {
-    take_all(c, worker);
-    c->worker[worker].used = 0;
-    worker_enter(c, worker, WORKER_ABSENT);
+    take_all(c, worker, blame);
+    c->pool.worker[worker].used = 0;
+    pool_enter(&c->pool, worker, WORKER_DEAD);
 }
 
 static void give_up(struct coordinator *c, int worker)
 {
-    take_all(c, worker);
-    c->worker[worker].told = false;
-    worker_enter(c, worker, WORKER_GIVEN_UP);
-}
+    int64_t run = trains(c, worker) ? slots_of(c, worker)[0].run : NOTHING;
+    int64_t cell = run == NOTHING ? NOTHING : c->queue.run[run].cell;
 
-static void give_up_silent(struct coordinator *c)
-{
-    while (c->busy.first != NOBODY && c->now - c->worker[c->busy.first].heard > c->options.silence)
-        give_up(c, c->busy.first);
+    orders_push(&c->orders, (struct order){.kind = ORDER_GIVE_UP, .worker = worker, .cell = cell});
+    take_all(c, worker, pool_node_lives(&c->pool, worker));
+    c->pool.worker[worker].told = false;
+    pool_enter(&c->pool, worker, WORKER_GIVEN_UP);
 }
 
 /* ---- handing out ---- */
@@ -286,20 +204,28 @@ static double held_cost(const struct coordinator *c, int worker)
     const struct slot *slot = slots_of(c, worker);
     double cost = 0;
 
-    for (int i = 0; i < c->worker[worker].used; i++)
+    for (int i = 0; i < c->pool.worker[worker].used; i++)
         if (slot[i].run != NOTHING)
             cost += c->queue.run[slot[i].run].cost;
     return cost;
 }
 
+/* Those who share the queue: not who is lost, but who has yet to come. */
+static int expected(const struct coordinator *c)
+{
+    const int *count = c->pool.count;
+
+    return count[WORKER_ABSENT] + count[WORKER_IDLE] + count[WORKER_BUSY];
+}
+
 /* Orders ahead, by the first rule at the top of this file. */
 static void top_up(struct coordinator *c, int worker)
 {
-    struct worker *w = &c->worker[worker];
+    const struct worker *w = &c->pool.worker[worker];
 
     while (w->state == WORKER_BUSY && w->used < c->slots && c->queue.waiting > 0 && !c->stopping) {
         double cost = c->queue.run[queue_front(&c->queue)].cost;
-        double share = (c->queue.cost - cost) / c->max_workers;
+        double share = (c->queue.cost - cost) / expected(c);
         if (held_cost(c, worker) + cost > HELD_PART * share)
             return;
         give(c, worker, queue_take(&c->queue));
@@ -311,25 +237,25 @@ static void take_over(struct coordinator *c, int idle)
 {
     int holder = c->holders.last;
     struct slot *slot = slots_of(c, holder);
-    int at = c->worker[holder].used - 1;
+    int at = c->pool.worker[holder].used - 1;
 
     while (slot[at].run == NOTHING)
         at--;
     int64_t run = slot[at].run;
+    push_run(c, ORDER_STOP, holder, &slot[at]);
     slot[at].run = NOTHING;
     note_holder(c, holder);
-    order_push(c, ORDER_STOP, holder, c->queue.run[run].cell, slot[at].ticket);
     give(c, idle, run);
 }
 
 static void hand_out(struct coordinator *c)
 {
-    while (!c->stopping && c->idle.first != NOBODY) {
-        int worker = c->idle.first;
+    while (!c->stopping && c->pool.idle.first != CHAIN_END) {
+        int worker = c->pool.idle.first;
         if (c->queue.waiting > 0) {
             give(c, worker, queue_take(&c->queue));
             top_up(c, worker);
-        } else if (c->holders.last != NOBODY) {
+        } else if (c->holders.last != CHAIN_END) {
             take_over(c, worker);
         } else {
             return;
@@ -337,41 +263,77 @@ static void hand_out(struct coordinator *c)
     }
 }
 
+static bool has_work(enum worker_state state)
+{
+    return state == WORKER_BUSY || state == WORKER_LEAVING;
+}
+
 static void finish_if_done(struct coordinator *c)
 {
-    if (c->finished || c->busy.first != NOBODY || !(c->stopping || c->ended == c->queue.count))
+    const int *count = c->pool.count;
+    bool done = c->stopping || c->ended == c->queue.count;
+
+    if (c->finished || !done || count[WORKER_BUSY] + count[WORKER_LEAVING] > 0)
         return;
     c->finished = true;
-    for (int i = 0; i < c->max_workers; i++)
-        if (c->worker[i].state != WORKER_ABSENT)
-            order_push(c, ORDER_QUIT, i, NOTHING, 0);
-    order_push(c, ORDER_FINISH, NOBODY, NOTHING, 0);
+    for (int i = 0; i < c->pool.size; i++)
+        if (c->pool.worker[i].state != WORKER_ABSENT && c->pool.worker[i].state != WORKER_DEAD)
+            push_plain(c, ORDER_QUIT, i);
+    push_plain(c, ORDER_FINISH, NOBODY);
 }
 
 /* ---- events ---- */
 
-static void handle_hello(struct coordinator *c, int worker)
+/* Whatever the worker held is void. Should it be no other than before, and train, it is told so. */
+static void handle_hello(struct coordinator *c, int worker, int node, double patience)
 {
-    if (c->worker[worker].state != WORKER_ABSENT)
-        lose(c, worker);
+    if (c->pool.worker[worker].used > 0)
+        push_plain(c, ORDER_STOP, worker);
+    lose(c, worker, false);
+    c->pool.worker[worker].patience = patience;
+    pool_arrive(&c->pool, worker, node, c->now);
     if (c->finished)
-        order_push(c, ORDER_QUIT, worker, NOTHING, 0);
+        push_plain(c, ORDER_QUIT, worker);
     else
-        worker_enter(c, worker, WORKER_IDLE);
+        pool_enter(&c->pool, worker, WORKER_IDLE);
 }
 
-static void heard_from(struct coordinator *c, int worker)
+/* A worker that was given up has said a word: it is idle, or is told to stop what it trains. */
+static void wake(struct coordinator *c, int worker)
 {
-    struct worker *w = &c->worker[worker];
+    struct worker *w = &c->pool.worker[worker];
 
-    w->heard = c->now;
-    if (has_work(w->state)) {
-        list_remove(c, &c->busy, worker);
-        list_append(c, &c->busy, worker);
-    } else if (w->state == WORKER_GIVEN_UP && !w->told) {
-        w->told = true;
-        order_push(c, ORDER_STOP, worker, NOTHING, 0);
-    }
+    if (w->state != WORKER_GIVEN_UP)
+        return;
+    if (w->used == 0)
+        pool_enter(&c->pool, worker, WORKER_IDLE);
+    else if (!w->told)
+        push_plain(c, ORDER_STOP, worker);
+    w->told = true;
+}
+
+/* A patience counts when it is said of what the worker does now, as far as is known here: an order may be on
+ * its way to it. */
+static void handle_progress(struct coordinator *c, int worker, uint64_t ticket, double patience)
+{
+    struct worker *w = &c->pool.worker[worker];
+    uint64_t current = w->used > 0 ? slots_of(c, worker)[0].ticket : 0;
+
+    if (ticket == current)
+        w->patience = patience;
+    pool_hear(&c->pool, worker, c->now);
+    wake(c, worker);
+}
+
+static void handle_checkpoint(struct coordinator *c, int worker, uint64_t ticket)
+{
+    int at = slot_find(c, worker, ticket);
+    int64_t run = at == NOTHING ? NOTHING : slots_of(c, worker)[at].run;
+
+    if (run != NOTHING)
+        c->queue.run[run].deaths = 0;
+    pool_hear(&c->pool, worker, c->now);
+    wake(c, worker);
 }
 
 /* What becomes of the run in a slot that its worker has done with. */
@@ -381,32 +343,36 @@ static void settle(struct coordinator *c, int worker, const struct slot *slot, b
         return;
     if (ended) {
         run_end(c, slot->run);
-        order_push(c, ORDER_ACCEPT, worker, c->queue.run[slot->run].cell, slot->ticket);
+        push_run(c, ORDER_ACCEPT, worker, slot);
         return;
     }
-    order_push(c, ORDER_RETURN, worker, c->queue.run[slot->run].cell, slot->ticket);
+    push_run(c, ORDER_RETURN, worker, slot);
     queue_return(&c->queue, slot->run);
-    if (!c->stopping && c->worker[worker].state == WORKER_BUSY)
-        worker_enter(c, worker, WORKER_LEAVING);
+    if (!c->stopping && c->pool.worker[worker].state == WORKER_BUSY)
+        pool_enter(&c->pool, worker, WORKER_LEAVING);
 }
 
 static void handle_result(struct coordinator *c, int worker, uint64_t ticket, bool ended)
 {
-    struct worker *w = &c->worker[worker];
+    const struct worker *w = &c->pool.worker[worker];
     int at = slot_find(c, worker, ticket);
 
-    heard_from(c, worker);
-    if (at == NOTHING)
+    pool_hear(&c->pool, worker, c->now);
+    if (at == NOTHING) {
+        wake(c, worker);
         return;
+    }
     struct slot slot = slots_of(c, worker)[at];
     slot_remove(c, worker, at);
     settle(c, worker, &slot, ended);
-    if (w->used > 0)
+    if (at == 0) /* and now something new */
+        pool_grant(&c->pool, worker, c->options.silence, c->now);
+    if (w->used > 0) {
         top_up(c, worker);
-    else if (w->state == WORKER_LEAVING)
-        worker_enter(c, worker, WORKER_LEFT);
-    else
-        worker_enter(c, worker, WORKER_IDLE);
+        wake(c, worker);
+    } else {
+        pool_enter(&c->pool, worker, w->state == WORKER_LEAVING ? WORKER_LEFT : WORKER_IDLE);
+    }
     c->waits += w->state == WORKER_IDLE && c->queue.waiting > 0;
 }
 
@@ -415,33 +381,52 @@ static void handle_stop(struct coordinator *c)
     if (c->stopping)
         return;
     c->stopping = true;
-    for (int i = c->busy.first; i != NOBODY; i = c->worker[i].place.after)
-        order_push(c, ORDER_STOP, i, NOTHING, 0);
+    for (int i = 0; i < c->pool.size; i++)
+        if (has_work(c->pool.worker[i].state))
+            push_plain(c, ORDER_STOP, i);
+}
+
+static void handle_tick(struct coordinator *c)
+{
+    for (int worker; (worker = pool_silent(&c->pool, c->now)) != NOBODY;)
+        give_up(c, worker);
+}
+
+/* What a worker says, or what is said of it. */
+static void handle_worker(struct coordinator *c, const struct event *event)
+{
+    enum worker_state state = c->pool.worker[event->worker].state;
+    double patience = event->patience > 0 ? event->patience : c->options.silence;
+    bool there = state != WORKER_ABSENT && state != WORKER_DEAD;
+
+    if (event->kind == EVENT_HELLO && event->node >= 0 && event->node < c->pool.size)
+        handle_hello(c, event->worker, event->node, patience);
+    else if (event->kind == EVENT_LOST)
+        lose(c, event->worker, event->blame);
+    else if (event->kind == EVENT_PROGRESS && there)
+        handle_progress(c, event->worker, event->ticket, patience);
+    else if (event->kind == EVENT_CHECKPOINT && there)
+        handle_checkpoint(c, event->worker, event->ticket);
+    else if (event->kind == EVENT_RESULT && there)
+        handle_result(c, event->worker, event->ticket, event->ended);
 }
 
 void coordinator_handle(struct coordinator *c, const struct event *event)
 {
-    bool known = event->worker >= 0 && event->worker < c->max_workers;
-
     c->now = fmax(c->now, event->now);
     if (event->kind == EVENT_STOP)
         handle_stop(c);
-    else if (known && event->kind == EVENT_HELLO)
-        handle_hello(c, event->worker);
-    else if (known && event->kind == EVENT_LOST)
-        lose(c, event->worker);
-    else if (known && event->kind == EVENT_PROGRESS)
-        heard_from(c, event->worker);
-    else if (known && event->kind == EVENT_RESULT)
-        handle_result(c, event->worker, event->ticket, event->ended);
-    give_up_silent(c);
+    else if (event->kind == EVENT_TICK)
+        handle_tick(c);
+    else if (event->worker >= 0 && event->worker < c->pool.size)
+        handle_worker(c, event);
     hand_out(c);
     finish_if_done(c);
 }
 
 int64_t coordinator_cell(const struct coordinator *c, int worker, uint64_t ticket)
 {
-    if (worker < 0 || worker >= c->max_workers)
+    if (worker < 0 || worker >= c->pool.size)
         return NOTHING;
     int at = slot_find(c, worker, ticket);
     if (at == NOTHING || slots_of(c, worker)[at].run == NOTHING)
@@ -455,8 +440,9 @@ void coordinator_state(const struct coordinator *c, struct coordinator_state *st
         .pending = c->queue.count - c->ended - c->running,
         .running = c->running,
         .ended = c->ended,
-        .workers = c->live,
-        .idle = c->idle_count,
+        .workers = c->pool.count[WORKER_IDLE] + c->pool.count[WORKER_BUSY],
+        .idle = c->pool.count[WORKER_IDLE],
+        .silent = c->pool.count[WORKER_GIVEN_UP],
         .cost_left = c->cost_left,
         .waits = c->waits,
     };
@@ -464,23 +450,20 @@ void coordinator_state(const struct coordinator *c, struct coordinator_state *st
 
 /* ---- life ---- */
 
-struct coordinator *coordinator_new(const int64_t *pending, const double *cost, int64_t count,
-    int max_workers, const struct coordinator_options *options)
+struct coordinator *coordinator_new(const int64_t *pending, const double *cost, const int *deaths,
+    int64_t count, int max_workers, const struct coordinator_options *options)
 {
     struct coordinator *c = calloc(1, sizeof(*c));
 
     if (!c)
         return NULL;
     c->options = *options;
-    c->max_workers = max_workers;
     c->slots = 1 + options->orders_ahead;
-    c->order_size = 64;
     c->now = -INFINITY;
-    c->idle = c->busy = c->holders = (struct list){NOBODY, NOBODY};
-    c->worker = calloc((size_t)max_workers + 1, sizeof(*c->worker));
     c->slot = calloc((size_t)(max_workers + 1) * (size_t)c->slots, sizeof(*c->slot));
-    c->order = malloc(c->order_size * sizeof(*c->order));
-    if (queue_init(&c->queue, pending, cost, count) != 0 || !c->worker || !c->slot || !c->order) {
+    int failed = pool_init(&c->pool, max_workers) | chain_init(&c->holders, max_workers) |
+                 queue_init(&c->queue, pending, cost, deaths, count) | orders_init(&c->orders);
+    if (failed || !c->slot) {
         coordinator_free(c);
         return NULL;
     }
@@ -493,8 +476,9 @@ void coordinator_free(struct coordinator *c)
     if (!c)
         return;
     queue_release(&c->queue);
-    free(c->worker);
+    chain_release(&c->holders);
+    pool_release(&c->pool);
     free(c->slot);
-    free(c->order);
+    orders_release(&c->orders);
     free(c);
 }

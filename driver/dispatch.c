@@ -108,6 +108,8 @@ static void obey(struct dispatch *d, const struct order *order)
         blank(d, MESSAGE_STOP)->as.ticket = order->ticket;
         send(d, order->worker);
         break;
+    case ORDER_GIVE_UP:
+        break;
     case ORDER_QUIT:
         break; /* all ranks are told at the end, those too that the coordinator has never heard of */
     case ORDER_FINISH:
@@ -245,7 +247,7 @@ static void look_for_dead(struct dispatch *d)
         peer->dead = true;
         d->deaths++;
         say_lost(d, i);
-        tell(d, (struct event){.kind = EVENT_LOST, .worker = i});
+        tell(d, (struct event){.kind = EVENT_LOST, .worker = i, .blame = true});
     }
 }
 

@@ -60,7 +60,7 @@ static struct coordinator *make_coordinator(const struct job *job, int workers)
         cost[count++] = job_run(job, cell, &run);
     }
     if (cells && cost)
-        coordinator = coordinator_new(cells, cost, count, workers, &options);
+        coordinator = coordinator_new(cells, cost, NULL, count, workers, &options);
     free(cells);
     free(cost);
     return coordinator;

@@ -40,7 +40,7 @@ static void tell(struct local *local, enum event_kind kind, uint64_t ticket)
             local->held[local->used++] = order;
         else if (order.kind == ORDER_FINISH)
             local->finished = true;
-        else if (order.kind != ORDER_STOP && order.kind != ORDER_QUIT)
+        else if (order.kind != ORDER_STOP && order.kind != ORDER_QUIT && order.kind != ORDER_GIVE_UP)
             job_settle(local->job, &order, &local->result);
     }
 }

@@ -11,14 +11,15 @@ static int longest_first(const void *left, const void *right)
     return (a->cell > b->cell) - (a->cell < b->cell);
 }
 
-int queue_init(struct queue *queue, const int64_t *cell, const double *cost, int64_t count)
+int queue_init(struct queue *queue, const int64_t *cell, const double *cost, const int *deaths, int64_t count)
 {
     *queue = (struct queue){.count = count, .returned = QUEUE_END, .waiting = count};
     queue->run = malloc((size_t)(count + 1) * sizeof(*queue->run));
     if (!queue->run)
         return -1;
     for (int64_t i = 0; i < count; i++) {
-        queue->run[i] = (struct queued_run){.cost = cost[i], .cell = cell[i], .below = QUEUE_END};
+        queue->run[i] = (struct queued_run){
+            .cost = cost[i], .cell = cell[i], .below = QUEUE_END, .deaths = deaths ? deaths[i] : 0};
         queue->cost += cost[i];
     }
     qsort(queue->run, (size_t)count, sizeof(*queue->run), longest_first);

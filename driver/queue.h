@@ -10,7 +10,7 @@ struct queued_run {
     double cost;
     int64_t cell;
     int64_t below; /* the next in the pile of returned runs */
-    int deaths;
+    int deaths; /* of its workers since its last checkpoint */
 };
 
 /*
@@ -26,8 +26,9 @@ struct queue {
     double cost; /* their cost */
 };
 
-/* Copies `cell` [count] and `cost` [count]; -1: no memory. */
-int queue_init(struct queue *queue, const int64_t *cell, const double *cost, int64_t count);
+/* Copies `cell`, `cost` and `deaths` (NULL: none), each [count]; -1: no memory. */
+int queue_init(
+    struct queue *queue, const int64_t *cell, const double *cost, const int *deaths, int64_t count);
 void queue_release(struct queue *queue);
 
 /* The run that comes next (the queue is not empty), and the same, taken. */

@@ -204,14 +204,14 @@ TEST(coordinator_fails_a_run_that_kills_its_workers)
     const int64_t pending[] = {7};
     const double cost[] = {1};
     struct coordinator_options options = {.silence = INFINITY, .deaths = 3, .orders_ahead = 1};
-    struct coordinator *c = coordinator_new(pending, cost, 1, 3, &options);
+    struct coordinator *c = coordinator_new(pending, cost, NULL, 1, 3, &options);
     struct order order;
     enum order_kind kind[8];
     int kinds = 0;
 
     for (int i = 0; i < 3; i++) {
         CHECK(after(c, (struct event){.kind = EVENT_HELLO, .worker = i}, &order) == ORDER_RUN);
-        coordinator_handle(c, &(struct event){.kind = EVENT_LOST, .worker = i});
+        coordinator_handle(c, &(struct event){.kind = EVENT_LOST, .worker = i, .blame = true});
         if (i < 2)
             CHECK(coordinator_next(c, &order) && order.kind == ORDER_RETURN && order.cell == 7);
     }
@@ -227,7 +227,7 @@ TEST(coordinator_lets_a_worker_leave)
     const int64_t pending[] = {0, 1, 2};
     const double cost[] = {3, 2, 1};
     struct coordinator_options options = {.silence = INFINITY, .deaths = 3, .orders_ahead = 0};
-    struct coordinator *c = coordinator_new(pending, cost, 3, 2, &options);
+    struct coordinator *c = coordinator_new(pending, cost, NULL, 3, 2, &options);
     struct coordinator_state state;
     struct order order;
 

@@ -100,7 +100,8 @@ static void say(
 {
     struct happening *it = plan(s, s->now + delay, MESSAGE, worker);
 
-    it->event = (struct event){.kind = kind, .worker = worker, .ticket = ticket, .ended = ended};
+    it->event =
+        (struct event){.kind = kind, .worker = worker, .ticket = ticket, .ended = ended, .blame = true};
     commit(s, it);
 }
 
@@ -320,6 +321,7 @@ static void obey(struct simulation *s, const struct order *order)
         s->failed++;
         break;
     case ORDER_QUIT:
+    case ORDER_GIVE_UP:
         break;
     case ORDER_FINISH:
         CHECK(!s->finished);
@@ -384,7 +386,7 @@ void simulation_init(
         pending[i] = i;
         s->cell[i].length = length[i];
     }
-    s->coordinator = coordinator_new(pending, cost, cells, workers, &options);
+    s->coordinator = coordinator_new(pending, cost, NULL, cells, workers, &options);
     CHECK(s->coordinator != NULL);
     free(pending);
     for (int i = 0; i < workers; i++) {
