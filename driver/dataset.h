@@ -56,11 +56,18 @@ int dataset_close(struct dataset *dataset, struct error *error);
 /* The outcome of every cell [sweep->cells], kept up to date by the calls below. Borrowed. */
 const signed char *dataset_outcomes(const struct dataset *dataset);
 
+/* How often a cell's run has been begun. */
+int64_t dataset_attempts(const struct dataset *dataset, int64_t cell);
+
+/* This start's row of the session table. */
+int64_t dataset_session(const struct dataset *dataset);
+
 /*
- * A run has been handed out: outcome running, session, host, attempts + 1; what an earlier attempt has left
- * is wiped. Visible at the next flush, no sync.
+ * A run has been handed out and goes on from step `from` (0: anew): outcome running, session, host, attempts
+ * + 1; what an earlier attempt has left is wiped, but for its rows at steps below `from`, which come again.
+ * Visible at the next flush, no sync.
  */
-int dataset_start(struct dataset *dataset, int64_t cell, const char *host, struct error *error);
+int dataset_start(struct dataset *dataset, int64_t cell, const char *host, int64_t from, struct error *error);
 
 /* A row of measurements (metric_row_size of the run's layers) or a part of it: `count` values from `offset`
  * on. */

@@ -135,9 +135,25 @@ static int put_outcome(struct dataset *dataset, int64_t cell, enum outcome outco
     return status;
 }
 
-static int wipe_metrics(struct dataset *dataset, int64_t cell)
+/* The first row of the dataset at or after a step. */
+static int64_t first_row(const struct layout *layout, int64_t step)
+{
+    int64_t low = 0, high = layout->step_count;
+
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (layout->step[middle] < step)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static int wipe_metrics(struct dataset *dataset, int64_t cell, int64_t from)
 {
     double nothing[NUMBERS_AT_ONCE];
+    int64_t first = first_row(&dataset->layout, from);
     int status = 0;
 
     for (int i = 0; i < NUMBERS_AT_ONCE; i++)
@@ -145,7 +161,9 @@ static int wipe_metrics(struct dataset *dataset, int64_t cell)
     for (int i = 0; status == 0 && i < METRIC_COUNT; i++) {
         if (dataset->metric[i] < 0)
             continue;
-        int64_t place = metric_place(dataset, i, cell, 0), left = metric_bytes(&dataset->layout, i) / 8;
+        int64_t row = metric_table[i].shape == METRIC_PER_RUN ? 0 : first;
+        int64_t place = metric_place(dataset, i, cell, row);
+        int64_t left = (metric_place(dataset, i, cell + 1, 0) - place) / 8;
         for (int64_t some; left > 0 && status == 0; left -= some, place += 8 * some) {
             some = left < NUMBERS_AT_ONCE ? left : NUMBERS_AT_ONCE;
             status = put_numbers(dataset, place, nothing, (size_t)some);
@@ -154,10 +172,10 @@ static int wipe_metrics(struct dataset *dataset, int64_t cell)
     return status;
 }
 
-/* Takes away what earlier attempts at a run have left. */
-static int wipe(struct dataset *dataset, int64_t cell)
+/* Takes away what earlier attempts at a run have left, but for rows before step `from`. */
+static int wipe(struct dataset *dataset, int64_t cell, int64_t from)
 {
-    int status = wipe_metrics(dataset, cell);
+    int status = wipe_metrics(dataset, cell, from);
 
     for (int i = 0; status == 0 && i < RUN_VARIABLE_COUNT; i++) {
         const struct run_variable_row *row = &run_variable_table[i];
@@ -173,9 +191,19 @@ static int wipe(struct dataset *dataset, int64_t cell)
     return status;
 }
 
-int dataset_start(struct dataset *dataset, int64_t cell, const char *host, struct error *error)
+int64_t dataset_attempts(const struct dataset *dataset, int64_t cell)
 {
-    int status = dataset->attempts[cell] > 0 ? wipe(dataset, cell) : 0;
+    return dataset->attempts[cell];
+}
+
+int64_t dataset_session(const struct dataset *dataset)
+{
+    return dataset->session;
+}
+
+int dataset_start(struct dataset *dataset, int64_t cell, const char *host, int64_t from, struct error *error)
+{
+    int status = dataset->attempts[cell] > 0 ? wipe(dataset, cell, from) : 0;
 
     if (status == 0)
         status = put_integer(dataset, RUN_VARIABLE_attempts, cell, ++dataset->attempts[cell]);

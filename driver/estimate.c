@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "worker/clock.h"
+#include "worker/cost.h"
 #include "worker/processors.h"
 #include "worker/train.h"
 
@@ -153,16 +154,18 @@ struct stopwatch {
     int64_t steps;
 };
 
-static bool watch(void *context, int64_t step, int64_t last_step, int64_t tokens)
+static enum verdict watch(void *context, int64_t step, int64_t last_step, int64_t tokens)
 {
     struct stopwatch *stopwatch = context;
 
     (void)last_step, (void)tokens;
+    if (step == stopwatch->steps) /* in the middle of its validation */
+        return VERDICT_CARRY_ON;
     stopwatch->last = clock_now();
     stopwatch->steps = step;
     if (step == 1)
         stopwatch->first = stopwatch->last;
-    return step < 3 || stopwatch->last < stopwatch->limit;
+    return step < 3 || stopwatch->last < stopwatch->limit ? VERDICT_CARRY_ON : VERDICT_STOP;
 }
 
 /* Predictions in a validation of at most `tokens` tokens. */
@@ -320,13 +323,6 @@ static void interpolate(const struct estimate *estimate, struct cost_group *grou
 
 /* Sums */
 
-static int64_t validations(const struct cost_group *group, const struct measure *measure)
-{
-    if (measure->validate_every == VALIDATE_END)
-        return 1;
-    return group->last_step / measure->validate_every + 1 + (group->last_step % measure->validate_every != 0);
-}
-
 static double measure_total(const struct cost_group *group, const struct measure *measure)
 {
     return group->measure_seconds * (double)measure_rows(measure, group->last_step, NULL);
@@ -334,7 +330,9 @@ static double measure_total(const struct cost_group *group, const struct measure
 
 static double validate_total(const struct cost_group *group, const struct measure *measure, bool validated)
 {
-    return validated ? group->validate_seconds * (double)validations(group, measure) : 0;
+    double times = (double)measure_validations(measure, group->last_step);
+
+    return validated ? group->validate_seconds * times : 0;
 }
 
 double cost_group_seconds(const struct cost_group *group, const struct measure *measure, bool validated)

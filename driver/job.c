@@ -1,12 +1,15 @@
 #include "driver/job.h"
 
 #include "driver/label.h"
+#include "worker/checkpoint.h"
 #include "worker/clock.h"
+#include "worker/cost.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* With several orders ahead runs of milliseconds need not wait for a coordinator that sleeps as long; the
  * makespan is that with one (see coordinator.c for the rules that keep it). */
@@ -79,6 +82,7 @@ int job_open(struct job *job, const struct sweep *sweep, const struct corpus *co
     job->progress = progress_new(stderr, screen_find(), workers, now);
     if (asprintf(&job->folder, "%s.d", sweep->output) < 0)
         job->folder = NULL;
+    job->spent = NULL;
     if (job->coordinator && job->progress && job->folder)
         return 0;
     job_close(job, error);
@@ -99,6 +103,29 @@ static void keep(struct job *job, int failed, const struct error *error)
         job_fail(job, error);
 }
 
+void job_spend(struct job *job, const struct digest *digest)
+{
+    if (job->spent_count == job->spent_size) {
+        int64_t size = job->spent_size ? 2 * job->spent_size : 16;
+        struct digest *more = realloc(job->spent, (size_t)size * sizeof(*more));
+        if (!more)
+            return; /* what stays behind costs room on the disk alone */
+        job->spent = more;
+        job->spent_size = size;
+    }
+    job->spent[job->spent_count++] = *digest;
+}
+
+/* The checkpoints of runs whose results are kept for good. */
+static void remove_spent(struct job *job)
+{
+    struct error error;
+
+    for (int64_t i = 0; i < job->spent_count; i++)
+        keep(job, checkpoint_remove(job->folder, &job->spent[i], &error), &error);
+    job->spent_count = 0;
+}
+
 static void commit(struct job *job, double now)
 {
     double begin = clock_now();
@@ -106,6 +133,8 @@ static void commit(struct job *job, double now)
 
     if (!job->failed && job->waiting > 0)
         keep(job, dataset_commit(job->dataset, &error), &error);
+    if (!job->failed)
+        remove_spent(job);
     job->pause = fmin(fmax((clock_now() - begin) / COMMIT_PART, COMMIT_SECONDS), FLUSH_SECONDS);
     job->waiting = 0;
     job->committed = job->flushed = now;
@@ -117,11 +146,14 @@ int job_close(struct job *job, struct error *error)
 
     commit(job, clock_now());
     keep(job, dataset_close(job->dataset, &closing), &closing);
+    if (job->folder)
+        rmdir(job->folder); /* where nothing is left in it */
     if (job->progress)
         progress_clear(job->progress);
     progress_free(job->progress);
     coordinator_free(job->coordinator);
     free(job->folder);
+    free(job->spent);
     job->dataset = NULL;
     job->progress = NULL;
     job->coordinator = NULL;
@@ -131,13 +163,13 @@ int job_close(struct job *job, struct error *error)
     return job->failed ? -1 : 0;
 }
 
-static void begin(struct job *job, int worker, int64_t cell, const char *host, double now)
+static void begin(struct job *job, int worker, int64_t cell, const char *host, int64_t step, double now)
 {
     char label[LABEL_SIZE];
     struct error error;
     struct run run;
 
-    keep(job, dataset_start(job->dataset, cell, host, &error), &error);
+    keep(job, dataset_start(job->dataset, cell, host, step, &error), &error);
     job->tally.running++;
     progress_begin(job->progress, worker, label_cell(job->sweep, cell, label), job_run(job, cell, &run), now);
 }
@@ -153,7 +185,7 @@ void job_step(struct job *job, int worker, int64_t cell, const char *host, int64
     if (job->failed)
         return;
     if (!is_running(job, cell))
-        begin(job, worker, cell, host, now);
+        begin(job, worker, cell, host, step, now);
     progress_step(job->progress, worker, step, last_step, tokens, now);
 }
 

@@ -27,6 +27,8 @@ struct job {
     bool failed;
     struct error error; /* where failed */
     int64_t waiting; /* results that are not committed */
+    struct digest *spent; /* [spent_count] runs among them that have checkpoints, removed with the commit */
+    int64_t spent_count, spent_size;
     double committed, flushed, renewed; /* when that was last done */
     double pause; /* from a commit to the next */
 };
@@ -44,7 +46,7 @@ void job_fail(struct job *job, const struct error *error);
 /* The run of a cell, and what it is expected to cost. */
 double job_run(const struct job *job, int64_t cell, struct run *run);
 
-/* A worker is at a step of its run; the first word of a run makes it running. */
+/* A worker is at a step of its run; the first word of a run makes it running, from that step on. */
 void job_step(struct job *job, int worker, int64_t cell, const char *host, int64_t step, int64_t last_step,
     int64_t tokens, double now);
 
@@ -54,6 +56,9 @@ void job_row(struct job *job, int worker, int64_t cell, int64_t step, const doub
 
 /* Obeys ORDER_ACCEPT (with its result), ORDER_RETURN or ORDER_FAIL. */
 void job_settle(struct job *job, const struct order *order, const struct result *result);
+
+/* A run whose result is about to be settled has checkpoints: they go when the result is kept for good. */
+void job_spend(struct job *job, const struct digest *digest);
 
 /* What is due from time to time: commits, flushes, the lease, progress. To be called often; cheap. */
 void job_breathe(struct job *job, double now);

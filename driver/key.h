@@ -25,7 +25,7 @@
     X(VALIDATE, validate, "{every: end | N, tokens: N | all}", "{every: end, tokens: 16384}",                \
         "when valid_loss is measured and on how many tokens of valid_text")                                  \
     X(CHECKPOINT_MINUTES, checkpoint_minutes, "number > 0", "5",                                             \
-        "kept for checkpoints; there are none yet: a run that is lost starts anew")
+        "a run is saved so often, and when it is stopped; the same command resumes it where it was")
 
 enum key {
 #define X(key, name, form, initial, help) KEY_##key,

@@ -2,10 +2,11 @@
 
 #include "worker/clock.h"
 #include "worker/environment.h"
-#include "worker/save.h"
+#include "worker/keeper.h"
 #include "worker/setup.h"
 #include "worker/signals.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { WORKER = 0, HELD_MOST = 16 };
@@ -17,10 +18,9 @@ struct local {
     struct order held[HELD_MOST]; /* orders to train, held[0] next */
     int used;
     bool finished, stopping;
-    struct digest digest; /* of the run that trains */
-    struct result result;
+    struct result result; /* of the run that trains, or has trained last */
     struct arena arena;
-    struct error unsaved; /* why its weights could not be saved; text "": they could */
+    struct keeper keeper;
     char host[HOST_SIZE];
     double reported;
 };
@@ -40,7 +40,7 @@ static void tell(struct local *local, enum event_kind kind, uint64_t ticket)
             local->held[local->used++] = order;
         else if (order.kind == ORDER_FINISH)
             local->finished = true;
-        else if (order.kind != ORDER_STOP && order.kind != ORDER_QUIT && order.kind != ORDER_GIVE_UP)
+        else if (order.kind != ORDER_STOP && order.kind != ORDER_QUIT)
             job_settle(local->job, &order, &local->result);
     }
 }
@@ -53,42 +53,93 @@ static void on_row(void *context, int64_t step, const double *values, size_t cou
     job_breathe(local->job, clock_now());
 }
 
-static bool on_step(void *context, int64_t step, int64_t last_step, int64_t tokens)
+static void report(struct local *local, int64_t step, int64_t last_step, int64_t tokens, double now)
+{
+    local->reported = now;
+    job_step(local->job, WORKER, local->held[0].cell, local->host, step, last_step, tokens, now);
+}
+
+static enum verdict on_step(void *context, int64_t step, int64_t last_step, int64_t tokens)
 {
     struct local *local = context;
     double now = clock_now();
 
     if (now - local->reported >= STEP_SECONDS) {
-        local->reported = now;
-        job_step(local->job, WORKER, local->held[0].cell, local->host, step, last_step, tokens, now);
+        report(local, step, last_step, tokens, now);
         job_breathe(local->job, now);
     }
-    return !signals_stop() && !local->job->failed;
+    return keeper_verdict(&local->keeper, step, signals_stop() || local->job->failed, now);
 }
 
-static void on_finish(void *context, const struct transformer *model, const scalar *weights)
+static bool on_resume(void *context, struct snapshot *snapshot)
+{
+    struct local *local = context;
+    bool resumed = keeper_resume(&local->keeper, snapshot);
+
+    report(local, resumed ? snapshot->step : 0, snapshot->last_step, resumed ? snapshot->result->tokens : 0,
+        clock_now());
+    return resumed;
+}
+
+static void on_save(void *context, const struct snapshot *snapshot)
 {
     struct local *local = context;
 
-    save_weights(local->job->folder, &local->digest, model, weights, &local->unsaved);
+    keeper_save(&local->keeper, snapshot);
+}
+
+static void on_finish(void *context, const struct snapshot *snapshot)
+{
+    struct local *local = context;
+
+    keeper_finish(&local->keeper, snapshot);
+}
+
+/* What the keeper has to say, for people. */
+static void say(void *context, const char *line)
+{
+    const struct local *local = context;
+
+    progress_clear(local->job->progress);
+    fprintf(stderr, "%s\n", line);
+}
+
+static void begin_run(struct local *local, const struct order *order, const struct run *run)
+{
+    struct job *job = local->job;
+    bool again = dataset_attempts(job->dataset, order->cell) > 0;
+    struct digest digest;
+
+    sweep_run_digest(job->sweep, job->corpus, run, &digest);
+    keeper_begin(&local->keeper, &digest, order->ticket, again);
+    if (!again) /* else it is known when the run is resumed */
+        report(local, 0, run_last_step(run, job->corpus), 0, clock_now());
+}
+
+static void end_run(struct local *local)
+{
+    struct job *job = local->job;
+
+    if (local->keeper.failed.text[0])
+        job_fail(job, &local->keeper.failed);
+    if (local->result.outcome != OUTCOME_PENDING && keeper_has_saved(&local->keeper))
+        job_spend(job, &local->keeper.owner.digest);
 }
 
 static void train_next(struct local *local)
 {
     struct job *job = local->job;
     const struct order order = local->held[0];
-    struct observer observer = {.context = local, .row = on_row, .carry_on = on_step};
+    struct observer observer = {
+        .context = local, .row = on_row, .carry_on = on_step, .save = on_save, .finish = on_finish};
     struct run run;
 
     job_run(job, order.cell, &run);
-    sweep_run_digest(job->sweep, job->corpus, &run, &local->digest);
-    if (run.save_weights)
-        observer.finish = on_finish;
-    local->unsaved.text[0] = '\0';
-    job_step(job, WORKER, order.cell, local->host, 0, run_last_step(&run, job->corpus), 0, clock_now());
+    begin_run(local, &order, &run);
+    if (local->keeper.resume)
+        observer.resume = on_resume;
     train(&run, job->corpus, &job->sweep->measure, &observer, &local->arena, &local->result);
-    if (local->unsaved.text[0])
-        save_failed(&local->result, &local->unsaved);
+    end_run(local);
     local->used--;
     memmove(&local->held[0], &local->held[1], (size_t)local->used * sizeof(local->held[0]));
     tell(local, EVENT_RESULT, order.ticket);
@@ -108,8 +159,13 @@ static void stop(struct local *local)
 
 void local_run(struct job *job)
 {
-    struct local local = {.job = job};
+    struct local local = {.job = job,
+        .keeper = {.folder = job->folder,
+            .session = dataset_session(job->dataset),
+            .interval = 60 * job->sweep->checkpoint_minutes,
+            .say = say}};
 
+    local.keeper.context = &local;
     environment_host(local.host, sizeof(local.host));
     tell(&local, EVENT_HELLO, 0);
     while (!local.finished && !job->failed) {

@@ -256,6 +256,13 @@ void optimiser_layout(struct optimiser *optimiser, const struct optimiser_option
         optimiser->scratch = arena_take(arena, (size_t)(2 * layout->largest), sizeof(scalar));
 }
 
+int64_t optimiser_second_size(const struct optimiser *optimiser, const struct tensor *tensor)
+{
+    if (!optimiser->second || tensor->size == 0)
+        return 0;
+    return optimiser->options.kind == OPTIMISER_ADAFACTOR ? adafactor_state(tensor) : tensor->size;
+}
+
 double optimiser_clip(const struct optimiser *optimiser, const scalar *gradient)
 {
     double most = optimiser->options.gradient_clip;

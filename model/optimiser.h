@@ -51,6 +51,9 @@ struct optimiser {
 void optimiser_layout(struct optimiser *optimiser, const struct optimiser_options *options,
     const struct weight_layout *layout, int64_t threads, struct arena *arena);
 
+/* Scalars that the optimiser keeps of a tensor in its plane `second`, from the tensor's offset on. */
+int64_t optimiser_second_size(const struct optimiser *optimiser, const struct tensor *tensor);
+
 /*
  * The factor that clipping multiplies a whole gradient by: min(1, clip / (|g| + 1e-6)), 1 without clipping.
  */

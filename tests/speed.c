@@ -16,6 +16,7 @@
 #include "model/instruments.h"
 #include "model/random.h"
 #include "worker/clock.h"
+#include "worker/cost.h"
 #include "worker/environment.h"
 #include "worker/processors.h"
 #include "worker/run.h"

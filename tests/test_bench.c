@@ -110,7 +110,7 @@ void bench_write_run(struct bench *bench, int64_t cell, enum outcome outcome, si
     struct result result;
 
     sweep_cell(&bench->sweep, cell, &run);
-    CHECK(dataset_start(bench->dataset, cell, "here", &bench->error) == 0);
+    CHECK(dataset_start(bench->dataset, cell, "here", 0, &bench->error) == 0);
     for (int64_t step = 0; step <= run.steps; step += 5)
         bench_write_row(bench, cell, step, parts);
     result = made_up_result(&run, outcome);

@@ -56,7 +56,7 @@ TEST(dataset_keeps_what_it_is_given)
     CHECK(dataset_outcomes(bench.dataset)[3] == OUTCOME_RUNNING);
     CHECK(dataset_commit(bench.dataset, &bench.error) == 0);
     CHECK(dataset_outcomes(bench.dataset)[3] == OUTCOME_DIVERGED);
-    CHECK(dataset_start(bench.dataset, 1, "there", &bench.error) == 0);
+    CHECK(dataset_start(bench.dataset, 1, "there", 0, &bench.error) == 0);
     bench_close(&bench);
     if (!bench_opens(&bench, yaml))
         return;
@@ -88,11 +88,11 @@ TEST(dataset_wipes_an_earlier_attempt)
     bench_init(&bench);
     if (!bench_opens(&bench, BASE "seed: [1, 2]\n"))
         return;
-    CHECK(dataset_start(bench.dataset, 1, "here", &bench.error) == 0);
+    CHECK(dataset_start(bench.dataset, 1, "here", 0, &bench.error) == 0);
     bench_write_row(&bench, 1, 5, 1000);
     CHECK(dataset_return(bench.dataset, 1, &bench.error) == 0);
     CHECK(dataset_outcomes(bench.dataset)[1] == OUTCOME_PENDING);
-    CHECK(dataset_start(bench.dataset, 1, "there", &bench.error) == 0);
+    CHECK(dataset_start(bench.dataset, 1, "there", 0, &bench.error) == 0);
     CHECK(dataset_flush(bench.dataset, &bench.error) == 0);
     for (int64_t i = 0; i < 6; i++)
         CHECK(isnan(bench_read_value(&bench, "param_norm", i)));
@@ -162,7 +162,7 @@ TEST(dataset_cuts_reasons_between_characters)
     result.reason[0] = '\xff';
     for (int i = 1; i + 2 < REASON_SIZE; i += 2)
         memcpy(result.reason + i, "\xc3\xa4", 2);
-    CHECK(dataset_start(bench.dataset, 1, "here", &bench.error) == 0);
+    CHECK(dataset_start(bench.dataset, 1, "here", 0, &bench.error) == 0);
     CHECK(dataset_result(bench.dataset, 1, &result, &bench.error) == 0);
     CHECK(dataset_commit(bench.dataset, &bench.error) == 0);
     CHECK(view_open(&view, bench.path, &bench.error) == 0);

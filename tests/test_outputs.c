@@ -16,14 +16,14 @@
 #include <unistd.h>
 
 /* What grows, and where the two finished runs of the first sweep are then found. */
-struct growth {
+struct extension {
     const char *before, *after;
     int64_t first, second; /* cells after, of cells 0 and 3 before */
 };
 
 TEST(dataset_grows)
 {
-    static const struct growth growths[] = {
+    static const struct extension growths[] = {
         {"learning_rate: [0.1, 0.01]\nseed: [1, 2]\n",
             "learning_rate: [0.5, 0.1, 0.05, 0.01]\nseed: [1, 2]\n", 2, 7},
         {"learning_rate: [0.1, 0.01]\nseed: [1, 2]\n", "seed: [1, 2]\nlearning_rate: [0.1, 0.01]\n", 0, 3},
@@ -42,7 +42,7 @@ TEST(dataset_grows)
     };
 
     for (size_t i = 0; i < sizeof(growths) / sizeof(*growths); i++) {
-        const struct growth *growth = &growths[i];
+        const struct extension *growth = &growths[i];
         struct bench bench;
         char before[1024], after[1024];
         const char *base = strstr(growth->before, "steps") ? BASE_WITHOUT_STEPS : BASE;

@@ -51,7 +51,7 @@ static void write_run(struct dataset *dataset, const struct sweep *sweep, int64_
     struct run run;
 
     sweep_cell(sweep, cell, &run);
-    CHECK(dataset_start(dataset, cell, "node7", error) == 0);
+    CHECK(dataset_start(dataset, cell, "node7", 0, error) == 0);
     write_rows(dataset, cell, &run, error);
     for (size_t i = 0; i < metric_run_size(); i++)
         result.values[i] = (double)i;
@@ -96,7 +96,7 @@ static void write_sample(struct dataset *dataset, const struct sweep *sweep, boo
             usleep(1000);
     }
     if (running > 0)
-        CHECK(dataset_start(dataset, running, "node8", error) == 0);
+        CHECK(dataset_start(dataset, running, "node8", 0, error) == 0);
     CHECK(dataset_commit(dataset, error) == 0);
 }
 

@@ -21,12 +21,12 @@ static void keep_row(void *context, int64_t step, const double *values, size_t c
     rows->steps[rows->count++] = step;
 }
 
-static bool until(void *context, int64_t step, int64_t last_step, int64_t tokens)
+static enum verdict until(void *context, int64_t step, int64_t last_step, int64_t tokens)
 {
     struct rows *rows = context;
 
-    CHECK(step <= last_step && tokens > 0);
-    return !rows->stop_at || step < rows->stop_at;
+    CHECK(step <= last_step && (tokens > 0) == (step > 0));
+    return !rows->stop_at || step < rows->stop_at ? VERDICT_CARRY_ON : VERDICT_STOP;
 }
 
 /* A small run, and all that training it needs and gives. */
@@ -64,7 +64,7 @@ static void trial_init(struct trial *trial)
 /* Trains the run from its beginning; the rows of an earlier time are forgotten. */
 static void trial_train(struct trial *trial)
 {
-    struct observer observer = {&trial->rows, keep_row, until, NULL};
+    struct observer observer = {.context = &trial->rows, .row = keep_row, .carry_on = until};
 
     trial->rows.count = 0;
     train(&trial->run, &trial->corpus, &trial->measure, &observer, &trial->arena, &trial->result);

@@ -1,169 +1,193 @@
+/*
+ * A checkpoint is written under the name it will have and ".part", sealed with a checksum, synced, and then
+ * renamed: what has the name was whole once. The one before it is kept, as a disk may still lose or alter a
+ * file; the seal finds that out before anything is read.
+ */
 #include "worker/checkpoint.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <netcdf.h>
+
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#ifdef SCALAR_DOUBLE
-#define SCALAR_NC NC_DOUBLE
-#define put_scalars nc_put_vara_double
-#else
-#define SCALAR_NC NC_FLOAT
-#define put_scalars nc_put_vara_float
-#endif
+#include "worker/checkpoint_files.h"
+#include "worker/checkpoint_form.h"
+#include "worker/checkpoint_seal.h"
 
-/* `input` is as long as `width`: a variable cannot have one dimension twice. */
-enum dimension { LAYER, VOCABULARY, POSITION, WIDTH, INPUT, FEEDFORWARD, DIMENSIONS };
+enum { KEPT = 2, REASON_MOST = 256 };
 
-/* The dimensions of a kind of tensor's rows and columns; a vector has columns alone. */
-struct dimensions {
-    enum dimension rows, columns;
-};
+/* ---- saving ---- */
 
-static struct dimensions dimensions_of(enum tensor_kind kind)
+/* A netCDF status or an errno. */
+static int write_part(const char *folder, const char *part, const struct digest *digest,
+    const struct snapshot *snapshot, bool weights_alone)
 {
-    switch (kind) {
-    case TENSOR_TOKEN:
-    case TENSOR_OUTPUT:
-        return (struct dimensions){VOCABULARY, WIDTH};
-    case TENSOR_POSITION:
-        return (struct dimensions){POSITION, WIDTH};
-    case TENSOR_W1:
-        return (struct dimensions){FEEDFORWARD, WIDTH};
-    case TENSOR_W2:
-        return (struct dimensions){WIDTH, FEEDFORWARD};
-    case TENSOR_W1_BIAS:
-        return (struct dimensions){DIMENSIONS, FEEDFORWARD};
-    case TENSOR_OUTPUT_BIAS:
-        return (struct dimensions){DIMENSIONS, VOCABULARY};
-    case TENSOR_Q:
-    case TENSOR_K:
-    case TENSOR_V:
-    case TENSOR_O:
-        return (struct dimensions){WIDTH, INPUT};
-    default:
-        return (struct dimensions){DIMENSIONS, WIDTH};
-    }
-}
-
-struct weights_file {
-    int id, dimension[DIMENSIONS], variable[TENSOR_KIND_COUNT];
-};
-
-static int define_dimensions(struct weights_file *file, const struct architecture *a)
-{
-    static const char *const names[] = {
-        [LAYER] = "layer",
-        [VOCABULARY] = "vocabulary",
-        [POSITION] = "context",
-        [WIDTH] = "width",
-        [INPUT] = "input",
-        [FEEDFORWARD] = "feedforward",
-    };
-    const int64_t length[] = {
-        [LAYER] = a->layers,
-        [VOCABULARY] = a->vocabulary,
-        [POSITION] = a->context,
-        [WIDTH] = a->width,
-        [INPUT] = a->width,
-        [FEEDFORWARD] = a->feedforward,
-    };
-    int status = NC_NOERR;
-
-    for (int i = 0; i < DIMENSIONS && status == NC_NOERR; i++)
-        status = nc_def_dim(file->id, names[i], (size_t)length[i], &file->dimension[i]);
-    return status;
-}
-
-static int define_variable(struct weights_file *file, const struct tensor *tensor)
-{
-    struct dimensions of = dimensions_of(tensor->kind);
-    int dimension[3], count = 0;
-
-    if (tensor->layer >= 0)
-        dimension[count++] = file->dimension[LAYER];
-    if (of.rows != DIMENSIONS)
-        dimension[count++] = file->dimension[of.rows];
-    dimension[count++] = file->dimension[of.columns];
-    return nc_def_var(
-        file->id, tensor_name(tensor->kind), SCALAR_NC, count, dimension, &file->variable[tensor->kind]);
-}
-
-static int define_all(
-    struct weights_file *file, const struct architecture *a, const struct weight_layout *layout)
-{
-    int status = define_dimensions(file, a);
-
-    for (int64_t i = 0; i < layout->tensor_count && status == NC_NOERR; i++)
-        if (layout->tensor[i].size > 0 && layout->tensor[i].layer <= 0)
-            status = define_variable(file, &layout->tensor[i]);
-    return status == NC_NOERR ? nc_enddef(file->id) : status;
-}
-
-static int put_tensor(const struct weights_file *file, const struct tensor *tensor, const scalar *weights)
-{
-    bool matrix = dimensions_of(tensor->kind).rows != DIMENSIONS;
-    size_t start[3] = {0}, count[3] = {0};
-    int rank = 0;
-
-    if (tensor->layer >= 0) {
-        start[rank] = (size_t)tensor->layer;
-        count[rank++] = 1;
-    }
-    if (matrix)
-        count[rank++] = (size_t)tensor->rows;
-    count[rank] = (size_t)tensor->columns;
-    return put_scalars(file->id, file->variable[tensor->kind], start, count, weights + tensor->offset);
-}
-
-static int write_file(
-    const char *path, const struct architecture *a, const struct weight_layout *layout, const scalar *weights)
-{
-    struct weights_file file;
-    int status = nc_create(path, NC_CLOBBER | NC_64BIT_DATA, &file.id), old;
-
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+        return errno;
+    int status = form_write(part, digest, snapshot, weights_alone);
     if (status != NC_NOERR)
         return status;
-    status = nc_set_fill(file.id, NC_NOFILL, &old);
-    if (status == NC_NOERR)
-        status = define_all(&file, a, layout);
-    for (int64_t i = 0; i < layout->tensor_count && status == NC_NOERR; i++)
-        if (layout->tensor[i].size > 0)
-            status = put_tensor(&file, &layout->tensor[i], weights);
-    int closed = nc_close(file.id);
-    return status == NC_NOERR ? closed : status;
+    status = seal_put(part);
+    return status == SEAL_BROKEN ? EIO : status; /* what was just written is not what is there */
 }
 
-static int sync_file(const char *path)
+static int save_file(const char *folder, const char *name, const struct digest *digest,
+    const struct snapshot *snapshot, bool weights_alone, struct error *error)
 {
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    int status = descriptor < 0 || fsync(descriptor) != 0 ? -1 : 0;
+    char *path = NULL, *part = NULL;
+    int status = ENOMEM;
 
-    if (descriptor >= 0)
-        close(descriptor);
-    return status;
+    if (asprintf(&path, "%s/%s", folder, name) < 0)
+        path = NULL;
+    else if (asprintf(&part, "%s" PART_SUFFIX, path) < 0)
+        part = NULL;
+    if (part) {
+        status = write_part(folder, part, digest, snapshot, weights_alone);
+        if (status == 0)
+            status = checkpoint_put_in_place(folder, part, path);
+        if (status != 0)
+            unlink(part);
+    }
+    if (status != 0)
+        error_set(error, ERROR_ENVIRONMENT, "%s/%s: %s", folder, name, nc_strerror(status));
+    free(part);
+    free(path);
+    return status == 0 ? 0 : -1;
 }
 
-int checkpoint_save_weights(const char *path, const struct architecture *architecture,
-    const struct weight_layout *layout, const scalar *weights, struct error *error)
+/* Removes what a newer checkpoint has replaced. Parts of a newer handing-out are somebody's at work. */
+static void tidy(const char *folder, const struct checkpoint_name *saved)
 {
-    char part[PATH_MAX];
+    struct checkpoint_files files;
+    struct error ignored; /* the next save tries again */
+    int kept = 0;
 
-    if ((size_t)snprintf(part, sizeof(part), "%s.part", path) >= sizeof(part))
-        return error_set(error, ERROR_ENVIRONMENT, "%s: the path is too long", path);
-    int status = write_file(part, architecture, layout, weights);
-    if (status != NC_NOERR) {
-        unlink(part);
-        return error_set(error, ERROR_ENVIRONMENT, "%s: %s", path, nc_strerror(status));
+    if (checkpoint_files_list(&files, folder, &saved->digest, &ignored) != 0)
+        return;
+    for (int64_t i = 0; i < files.count; i++) {
+        const struct checkpoint_file *file = &files.file[i];
+        bool remove = file->part ? checkpoint_compare(saved, &file->name) < 0 : kept >= KEPT;
+        kept += !file->part;
+        if (remove)
+            checkpoint_files_remove(&files, i);
     }
-    if (sync_file(part) != 0 || rename(part, path) != 0) {
-        int reason = errno;
-        unlink(part);
-        return error_set(error, ERROR_ENVIRONMENT, "%s: %s", path, strerror(reason));
-    }
+    checkpoint_files_release(&files);
+}
+
+int checkpoint_save(
+    const struct checkpoint_owner *owner, const struct snapshot *snapshot, struct error *error)
+{
+    const struct checkpoint_name name = {
+        .digest = owner->digest, .session = owner->session, .ticket = owner->ticket, .step = snapshot->step};
+    char text[CHECKPOINT_NAME_SIZE];
+
+    if (save_file(owner->folder, checkpoint_format(&name, text), &owner->digest, snapshot, false, error) != 0)
+        return -1;
+    tidy(owner->folder, &name);
     return 0;
+}
+
+int checkpoint_save_weights(
+    const char *folder, const struct digest *digest, const struct snapshot *snapshot, struct error *error)
+{
+    char digits[DIGEST_TEXT], name[CHECKPOINT_NAME_SIZE];
+
+    digest_format(digest, digits);
+    snprintf(name, sizeof(name), "%s.weights.nc", digits);
+    return save_file(folder, name, digest, snapshot, true, error);
+}
+
+/* ---- loading ---- */
+
+/* What came of a file. */
+struct attempt {
+    bool damaged;
+    char why[REASON_MOST]; /* it is not used; "": it is none, or it is the one */
+};
+
+/* Fills the snapshot from a file; false: it cannot be used. */
+static bool try_file(
+    const char *path, const struct digest *digest, struct snapshot *snapshot, struct attempt *attempt)
+{
+    int status = path ? seal_check(path) : ENOMEM;
+
+    attempt->damaged = status == SEAL_BROKEN;
+    if (attempt->damaged) {
+        snprintf(attempt->why, REASON_MOST, "damaged (checksum)");
+        unlink(path);
+        return false;
+    }
+    if (status == 0)
+        status = form_read(path, digest, snapshot, attempt->why, REASON_MOST);
+    if (status != 0)
+        snprintf(attempt->why, REASON_MOST, "%s", nc_strerror(status));
+    return attempt->why[0] == '\0';
+}
+
+/* The newest file that can be used; files->count: none. */
+static int64_t try_files(const struct checkpoint_files *files, const struct digest *digest,
+    struct snapshot *snapshot, struct attempt *attempt)
+{
+    int64_t i = 0;
+
+    for (; i < files->count; i++) {
+        if (files->file[i].part)
+            continue;
+        char *path = checkpoint_files_path(files, i);
+        bool used = try_file(path, digest, snapshot, &attempt[i]);
+        free(path);
+        if (used)
+            break;
+    }
+    return i;
+}
+
+struct listener {
+    void (*say)(void *context, const char *line);
+    void *context;
+};
+
+/* What was wrong with the files that are newer than the one of index `used`: of every damaged one, and of
+ * several in a row that are sound once. */
+static void tell(const struct checkpoint_files *files, const struct attempt *attempt, int64_t used,
+    const struct listener *listener)
+{
+    char name[CHECKPOINT_NAME_SIZE], *line;
+    bool said = false;
+
+    for (int64_t i = 0; listener->say && i < used; i++) {
+        if (!attempt[i].why[0] || (said && !attempt[i].damaged))
+            continue;
+        said = !attempt[i].damaged;
+        if (asprintf(&line, "%s/%s: %s; %s", files->folder, checkpoint_format(&files->file[i].name, name),
+                attempt[i].why,
+                used < files->count ? "an earlier checkpoint is used" : "the run starts anew") < 0)
+            continue;
+        listener->say(listener->context, line);
+        free(line);
+    }
+}
+
+int checkpoint_load(const struct checkpoint_owner *owner, struct snapshot *snapshot,
+    void (*say)(void *context, const char *line), void *context, struct error *error)
+{
+    const struct listener listener = {say, context};
+    struct checkpoint_files files;
+
+    if (checkpoint_files_list(&files, owner->folder, &owner->digest, error) != 0)
+        return -1;
+    int64_t count = files.count;
+    struct attempt *attempt = calloc((size_t)count + 1, sizeof(*attempt));
+    int64_t used = attempt ? try_files(&files, &owner->digest, snapshot, attempt) : count;
+    if (attempt)
+        tell(&files, attempt, used, &listener);
+    free(attempt);
+    checkpoint_files_release(&files);
+    if (!attempt)
+        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", owner->folder);
+    return used < count;
 }

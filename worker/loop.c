@@ -8,9 +8,9 @@
 
 #include "worker/clock.h"
 #include "worker/environment.h"
+#include "worker/keeper.h"
 #include "worker/node.h"
 #include "worker/processors.h"
-#include "worker/save.h"
 #include "worker/signals.h"
 
 enum { COORDINATOR = 0, HELD_MAX = 16, UNDER_WAY_MOST = 256 };
@@ -30,7 +30,7 @@ struct loop {
     int used;
     bool training, stop; /* stop: the run that trains is to be handed back */
     double polled, reported;
-    struct error unsaved; /* why the final weights of this run could not be saved; text "": they could */
+    struct keeper keeper;
     struct message message; /* room for one, in either direction */
 };
 
@@ -128,6 +128,7 @@ static void set_up(struct loop *loop, size_t size)
     free(loop->pieces);
     loop->pieces = NULL;
     pin(loop);
+    loop->keeper.folder = loop->setup.folder;
     loop->ready = load(loop);
     if (loop->ready) {
         blank(loop, MESSAGE_READY);
@@ -208,7 +209,7 @@ static void send_progress(struct loop *loop, int64_t step, int64_t last_step, in
     send(loop);
 }
 
-static bool on_step(void *context, int64_t step, int64_t last_step, int64_t tokens)
+static enum verdict on_step(void *context, int64_t step, int64_t last_step, int64_t tokens)
 {
     struct loop *loop = context;
     double now = clock_now();
@@ -224,33 +225,40 @@ static bool on_step(void *context, int64_t step, int64_t last_step, int64_t toke
         loop->reported = now;
         send_progress(loop, step, last_step, tokens);
     }
-    return !loop->stop;
+    return loop->stop ? VERDICT_STOP : VERDICT_CARRY_ON;
 }
 
-static void on_finish(void *context, const struct transformer *model, const scalar *weights)
+static void on_finish(void *context, const struct snapshot *snapshot)
 {
     struct loop *loop = context;
 
-    save_weights(loop->setup.folder, &loop->held[0].digest, model, weights, &loop->unsaved);
+    keeper_finish(&loop->keeper, snapshot);
+}
+
+/* A run whose weights could not be saved has failed. */
+static void check_saved(struct loop *loop, struct result *result)
+{
+    if (!loop->keeper.failed.text[0])
+        return;
+    result->outcome = OUTCOME_FAILED;
+    snprintf(result->reason, sizeof(result->reason), "%.*s", REASON_SIZE - 1, loop->keeper.failed.text);
+    loop->keeper.failed.text[0] = '\0';
 }
 
 static void train_first(struct loop *loop)
 {
     const struct train_order order = loop->held[0];
-    struct observer observer = {.context = loop, .row = on_row, .carry_on = on_step};
+    struct observer observer = {.context = loop, .row = on_row, .carry_on = on_step, .finish = on_finish};
     struct result result;
 
-    if (order.run.save_weights)
-        observer.finish = on_finish;
-    loop->unsaved.text[0] = '\0';
+    keeper_begin(&loop->keeper, &order.digest, order.ticket, false);
     loop->training = true;
     loop->stop = false;
     loop->polled = loop->reported = clock_now();
     send_progress(loop, 0, run_last_step(&order.run, &loop->corpus), 0);
     train(&order.run, &loop->corpus, &loop->setup.measure, &observer, &loop->arena, &result);
     loop->training = false;
-    if (loop->unsaved.text[0])
-        save_failed(&result, &loop->unsaved);
+    check_saved(loop, &result);
     remove_held(loop, 0);
     send_result(loop, order.ticket, &result);
 }

@@ -129,6 +129,13 @@ int64_t measure_rows(const struct measure *measure, int64_t last_step, int64_t *
     }
 }
 
+int64_t measure_validations(const struct measure *measure, int64_t last_step)
+{
+    int64_t every = measure->validate_every;
+
+    return every == VALIDATE_END ? 1 : last_step / every + 1 + (last_step % every != 0);
+}
+
 int step_compare(const void *a, const void *b)
 {
     int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;

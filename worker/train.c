@@ -25,11 +25,10 @@ struct trainer {
     struct batches batches;
     struct batch batch;
     struct instruments instruments;
+    struct history history;
     scalar *weights, *gradient; /* planes */
-    double *row; /* [metric_row_size(layers)] */
-    int64_t *kept_step; /* the measured steps and their norms so far, for the fits */
-    double *kept_norm, *fit_scratch;
-    int64_t kept_count;
+    double *row; /* in the history: the one to come, and the last once that is complete */
+    double begin; /* clock, less the seconds of earlier lives */
 };
 
 /* Lines rarely fill their context: the rows of the largest batch that can come, and of any sequence of
@@ -48,7 +47,6 @@ static void trainer_layout(struct trainer *t, struct arena *arena)
     const struct run *run = t->run;
     struct architecture architecture = run_architecture(run, t->corpus->vocabulary);
     struct optimiser_options options = run_optimiser(run);
-    size_t rows = (size_t)measure_rows(t->measure, t->last_step, NULL);
 
     transformer_layout(&t->model, &architecture, most_rows(run, t->corpus), run->threads, arena);
     optimiser_layout(&t->optimiser, &options, &t->model.layout, run->threads, arena);
@@ -58,10 +56,7 @@ static void trainer_layout(struct trainer *t, struct arena *arena)
     instruments_layout(&t->instruments, &t->model.layout, run->layers, arena);
     t->weights = arena_take(arena, (size_t)t->model.layout.size, sizeof(scalar));
     t->gradient = arena_take(arena, (size_t)t->model.layout.size, sizeof(scalar));
-    t->row = arena_take(arena, metric_row_size(run->layers), sizeof(double));
-    t->kept_step = arena_take(arena, rows, sizeof(int64_t));
-    t->kept_norm = arena_take(arena, rows, sizeof(double));
-    t->fit_scratch = arena_take(arena, 2 * rows, sizeof(double));
+    history_layout(&t->history, run->layers, measure_rows(t->measure, t->last_step, NULL), arena);
 }
 
 size_t train_memory(const struct run *run, const struct corpus *corpus, const struct measure *measure)
@@ -72,79 +67,6 @@ size_t train_memory(const struct run *run, const struct corpus *corpus, const st
     trainer.last_step = run_last_step(run, corpus);
     trainer_layout(&trainer, &arena);
     return arena.used;
-}
-
-/*
- * What takes its time beside the matrix products, each in products' floating-point operations that take as
- * long: rough, from step times of shapes between width 16 and 192. They need not be exact: with costs wrong
- * by a factor of 1.35 a makespan is 0.4 % above the least possible (test_coordinator.c). Only their ratios
- * count.
- */
-enum {
-    COST_TOKEN = 40, /* a token's loss, for each word of the vocabulary */
-    COST_WIDTH = 240, /* a token in a layer, for each element of the width: norms, biases, sums */
-    COST_ATTENTION = 300, /* a token in a head, for each position it may see */
-    COST_GELU = 80, /* a token in a layer, for each element of the feed-forward width */
-    COST_UPDATE = 30, /* a parameter in a step of the optimiser */
-    COST_MEASURE = 60, /* a parameter in a measured step */
-    COST_INIT = 2000, /* a parameter's first value */
-};
-
-/* A token's way through the model's matrix products, forward and backward; the causal half of attention's. */
-static double token_arithmetic(const struct run *run, int64_t vocabulary)
-{
-    double width = (double)run->width, layers = (double)run->layers, feedforward = (double)run->feedforward;
-    double block = 4 * width * width + 2 * width * feedforward;
-
-    return 6 * (layers * block + (double)vocabulary * width) + 6 * layers * (double)run->context * width;
-}
-
-double train_step_arithmetic(const struct run *run, int64_t vocabulary)
-{
-    return token_arithmetic(run, vocabulary) * (double)run->batch * (double)run->context;
-}
-
-/* The same with what lies beside the products. */
-static double token_cost(const struct run *run, int64_t vocabulary)
-{
-    double gelu = run->activation == ACTIVATION_GELU ? COST_GELU * (double)run->feedforward : 0;
-    double attention = COST_ATTENTION * (double)run->heads * (double)run->context;
-    double beside = COST_WIDTH * (double)run->width + attention + gelu;
-
-    return token_arithmetic(run, vocabulary) + (double)run->layers * beside + COST_TOKEN * (double)vocabulary;
-}
-
-static double parameters(const struct run *run, int64_t vocabulary)
-{
-    struct architecture architecture = run_architecture(run, vocabulary);
-
-    return (double)architecture_parameters(&architecture);
-}
-
-double train_step_cost(const struct run *run, int64_t vocabulary)
-{
-    return token_cost(run, vocabulary) * (double)run->batch * (double)run->context +
-           COST_UPDATE * parameters(run, vocabulary);
-}
-
-/* Tokens of all validations of a run. */
-static double validated_tokens(const struct corpus *corpus, const struct measure *measure, int64_t last_step)
-{
-    int64_t all = corpus->valid.token_count, once = measure->validate_tokens;
-    int64_t times = measure->validate_every == VALIDATE_END ? 1 : last_step / measure->validate_every + 1;
-
-    return (double)times * (double)(once < all ? once : all);
-}
-
-double train_cost(const struct run *run, const struct corpus *corpus, const struct measure *measure)
-{
-    int64_t last_step = run_last_step(run, corpus);
-    double forward = token_cost(run, corpus->vocabulary) / 3;
-    double rows = (double)measure_rows(measure, last_step, NULL);
-
-    return train_step_cost(run, corpus->vocabulary) * (double)last_step +
-           forward * validated_tokens(corpus, measure, last_step) +
-           parameters(run, corpus->vocabulary) * (COST_INIT + COST_MEASURE * rows);
 }
 
 /* Where a metric's values lie in the row. */
@@ -168,36 +90,79 @@ static void hide_unwanted(const struct trainer *t)
     }
 }
 
-static void clear_row(const struct trainer *t)
+static void emit_row(const struct trainer *t, int64_t index)
 {
-    for (size_t i = 0; i < metric_row_size(t->run->layers); i++)
-        t->row[i] = NAN;
+    const struct observer *observer = t->observer;
+
+    if (observer && observer->row)
+        observer->row(observer->context, t->history.step[index], history_row(&t->history, index),
+            metric_row_size(t->run->layers));
 }
 
-static void emit_row(const struct trainer *t, int64_t step)
+static void end_row(struct trainer *t, int64_t step)
 {
     hide_unwanted(t);
-    if (t->observer && t->observer->row)
-        t->observer->row(t->observer->context, step, t->row, metric_row_size(t->run->layers));
+    history_add_row(&t->history, step);
+    emit_row(t, t->history.row_count - 1);
 }
 
-/* Every sequence of the validation text counts once, however they are packed. NaN without such a text. */
-static double validation_loss(struct trainer *t)
+static struct snapshot snapshot_of(struct trainer *t, int64_t step)
+{
+    t->result->last_step = step;
+    t->result->seconds = clock_now() - t->begin;
+    return (struct snapshot){
+        .run = t->run,
+        .model = &t->model,
+        .step = step,
+        .last_step = t->last_step,
+        .weights = t->weights,
+        .optimiser = &t->optimiser,
+        .instruments = &t->instruments,
+        .history = &t->history,
+        .result = t->result,
+    };
+}
+
+/* Does what the observer wants before a step. False: the run stops here. */
+static bool carry_on(struct trainer *t, int64_t step)
+{
+    const struct observer *observer = t->observer;
+    enum verdict verdict = VERDICT_CARRY_ON;
+
+    if (observer && observer->carry_on)
+        verdict = observer->carry_on(observer->context, step, t->last_step, t->result->tokens);
+    if ((verdict == VERDICT_SAVE || verdict == VERDICT_SAVE_AND_STOP) && observer->save) {
+        const struct snapshot snapshot = snapshot_of(t, step);
+        observer->save(observer->context, &snapshot);
+    }
+    if (verdict == VERDICT_STOP || verdict == VERDICT_SAVE_AND_STOP)
+        t->result->outcome = OUTCOME_PENDING;
+    return t->result->outcome == OUTCOME_RUNNING;
+}
+
+/*
+ * Every sequence of the validation text counts once, however they are packed. False: told to stop. It may
+ * take minutes, so that the observer is asked between its batches; as nothing of the step has been done yet,
+ * what is saved then is the run before the step, and a validation that was interrupted counts nothing.
+ */
+static bool validate(struct trainer *t, int64_t step, double *loss)
 {
     struct validation validation;
-    double sum = 0;
+    double sum = 0, begin = clock_now();
     int64_t count = 0, taken;
-    double begin = clock_now();
 
     validation_init(&validation, &t->corpus->valid, (enum sequences)t->run->sequences, t->run->context,
         t->measure->validate_tokens);
     while ((taken = validation_next(&validation, t->model.max_rows, &t->batch)) > 0) {
+        if (count > 0 && !carry_on(t, step))
+            return false;
         sum += (double)taken * transformer_loss(&t->model, t->weights, &t->batch, NULL);
         count += taken;
     }
     t->result->validate_seconds += clock_now() - begin;
     t->result->validated++;
-    return count ? sum / (double)count : NAN;
+    *loss = sum / (double)count;
+    return true;
 }
 
 static void put_state(struct trainer *t, int64_t step)
@@ -211,8 +176,7 @@ static void put_state(struct trainer *t, int64_t step)
     ROW(t, output_norm) = state.output_norm;
     ROW(t, total_norm) = state.total_norm;
     ROW(t, direction_cosine) = state.direction_cosine;
-    t->kept_step[t->kept_count] = step;
-    t->kept_norm[t->kept_count++] = state.param_norm;
+    history_add_norm(&t->history, step, state.param_norm);
 }
 
 static void put_step(const struct trainer *t, const struct step_measures *measures)
@@ -258,22 +222,23 @@ static bool take_step(struct trainer *t, int64_t step, bool measured)
     return true;
 }
 
-/* The measures of theta_t itself. False: one of them is not finite. */
-static bool look(struct trainer *t, int64_t step, bool measured, bool validated)
+/* The measures of theta_t itself, and its loss on the validation text where `valid_loss` is not NULL. False:
+ * one of them is not finite. */
+static bool look(struct trainer *t, int64_t step, bool measured, const double *valid_loss)
 {
+    double begin = clock_now();
     bool finite = true;
 
-    clear_row(t);
+    t->row = history_begin_row(&t->history);
     if (measured) {
-        double begin = clock_now();
         put_state(t, step);
         finite = isfinite(ROW(t, total_norm));
         t->result->measure_seconds += clock_now() - begin;
         t->result->measured++;
     }
-    if (finite && validated) {
-        ROW(t, valid_loss) = validation_loss(t);
-        finite = isfinite(ROW(t, valid_loss));
+    if (finite && valid_loss) { /* a loss of weights that are not finite says nothing */
+        ROW(t, valid_loss) = *valid_loss;
+        finite = isfinite(*valid_loss);
     }
     return finite;
 }
@@ -287,26 +252,23 @@ static bool last_loss(struct trainer *t)
     return isfinite(ROW(t, train_loss));
 }
 
-static bool carry_on(const struct trainer *t, int64_t step)
-{
-    const struct observer *observer = t->observer;
-
-    return !observer || !observer->carry_on ||
-           observer->carry_on(observer->context, step, t->last_step, t->result->tokens);
-}
-
-/* From theta_t through everything that belongs to step t. Sets the outcome when the run ends here. */
+/* From theta_t through everything that belongs to step t. Sets the outcome when the run ends or stops here.
+ */
 static void advance(struct trainer *t, int64_t step)
 {
     bool measured = measure_at(t->measure, step, t->last_step);
     bool validated = t->can_validate && validate_at(t->measure, step, t->last_step);
-    bool row = measured || validated, last = step == t->last_step;
-    bool finite = row ? look(t, step, measured, validated) : true;
+    bool row = measured || validated, last = step == t->last_step, finite = true;
+    double valid_loss;
 
+    if (validated && !validate(t, step, &valid_loss))
+        return;
+    if (row)
+        finite = look(t, step, measured, validated ? &valid_loss : NULL);
     if (finite)
         finite = last ? last_loss(t) : take_step(t, step, measured);
     if (row)
-        emit_row(t, step);
+        end_row(t, step);
     t->result->last_step = step + (finite && !last);
     if (!finite) {
         t->result->outcome = OUTCOME_DIVERGED;
@@ -322,10 +284,10 @@ static void put_growth(struct trainer *t)
 
     VALUE(t, final_train_loss) = ROW(t, train_loss);
     VALUE(t, final_valid_loss) = ROW(t, valid_loss);
-    VALUE(t, norm_growth) = t->kept_norm[t->kept_count - 1] / t->kept_norm[0];
+    VALUE(t, norm_growth) = history_growth(&t->history);
     if (!t->measure->group[GROUP_NORMS])
         return;
-    growth_fit(t->kept_step, t->kept_norm, t->kept_count, t->fit_scratch, &growth);
+    history_fit(&t->history, &growth);
     VALUE(t, growth_exponent) = growth.exponent;
     VALUE(t, growth_exponent_error) = growth.exponent_error;
     VALUE(t, growth_exponent_r2) = growth.exponent_r2;
@@ -342,31 +304,94 @@ static void result_init(struct result *result)
         result->values[i] = NAN;
 }
 
-/* The arena of a run that can be trained; -1 and a reason for one that cannot. */
+/* All memory of the run, zeroed and laid out; -1 and a reason where there is not so much. */
+static int lay_out(struct trainer *t, struct arena *arena)
+{
+    size_t memory = train_memory(t->run, t->corpus, t->measure);
+    struct result *result = t->result;
+
+    arena_rest(arena);
+    if (memory > limits()->memory || arena_renew(arena, memory) != 0) {
+        snprintf(result->reason, sizeof(result->reason),
+            "no memory: the run needs %.1f MiB, and this process may have %.1f MiB", (double)memory / 0x1p20,
+            (double)limits()->memory / 0x1p20);
+        result->outcome = OUTCOME_FAILED;
+        return -1;
+    }
+    trainer_layout(t, arena);
+    return 0;
+}
+
+/* -1 and a reason for a run that cannot be trained. */
 static int prepare(struct trainer *t, struct arena *arena)
 {
     const struct run *run = t->run;
     enum sequences sequences = (enum sequences)run->sequences;
     struct result *result = t->result;
 
+    result_init(result);
     t->last_step = run_last_step(run, t->corpus);
     t->can_validate = text_sequences(&t->corpus->valid, sequences, run->context) > 0;
     t->schedule = run_schedule(run, t->last_step);
-    result->outcome = OUTCOME_FAILED;
     if (text_sequences(&t->corpus->train, sequences, run->context) < run->batch || t->last_step < 1) {
         snprintf(
             result->reason, sizeof(result->reason), "the training text has fewer sequences than one batch");
+        result->outcome = OUTCOME_FAILED;
         return -1;
     }
-    size_t memory = train_memory(run, t->corpus, t->measure);
-    if (memory > limits()->memory || arena_renew(arena, memory) != 0) {
-        snprintf(result->reason, sizeof(result->reason),
-            "no memory: the run needs %.1f MiB, and this process may have %.1f MiB", (double)memory / 0x1p20,
-            (double)limits()->memory / 0x1p20);
+    return lay_out(t, arena);
+}
+
+/* Takes the run up where the observer says, in memory that is all zeros. The step, or -1: it says nothing. */
+static int64_t resume(struct trainer *t)
+{
+    struct snapshot snapshot = snapshot_of(t, 0);
+    struct result *result = t->result;
+
+    if (!t->observer->resume(t->observer->context, &snapshot))
         return -1;
-    }
+    t->begin -= result->seconds;
     result->outcome = OUTCOME_RUNNING;
+    result->last_step = snapshot.step;
+    for (int64_t row = 0; row < t->history.row_count; row++)
+        emit_row(t, row);
+    return snapshot.step;
+}
+
+/* The run's first step, where everything is ready for it; -1: not enough memory. */
+static int64_t first_step(struct trainer *t, struct arena *arena)
+{
+    if (t->observer && t->observer->resume) {
+        int64_t step = resume(t);
+        if (step >= 0)
+            return step;
+        result_init(t->result); /* what was filled in until resuming failed is nothing to start from */
+        if (lay_out(t, arena) != 0)
+            return -1;
+    }
+    weights_init(t->weights, &t->model.layout, &t->model.architecture, t->run->seed);
     return 0;
+}
+
+static void run_steps(struct trainer *t, int64_t first)
+{
+    const struct result *result = t->result;
+
+    advance(t, first);
+    for (int64_t step = first + 1; result->outcome == OUTCOME_RUNNING; step++)
+        if (carry_on(t, step))
+            advance(t, step);
+}
+
+static void finish(struct trainer *t)
+{
+    const struct observer *observer = t->observer;
+
+    put_growth(t);
+    if (observer && observer->finish) {
+        const struct snapshot snapshot = snapshot_of(t, t->last_step);
+        observer->finish(observer->context, &snapshot);
+    }
 }
 
 void train(const struct run *run, const struct corpus *corpus, const struct measure *measure,
@@ -374,24 +399,13 @@ void train(const struct run *run, const struct corpus *corpus, const struct meas
 {
     struct trainer t = {
         .run = run, .corpus = corpus, .measure = measure, .observer = observer, .result = result};
-    double begin = clock_now();
+    int64_t first;
 
-    result_init(result);
-    if (prepare(&t, arena) != 0)
-        return;
-    trainer_layout(&t, arena);
-    weights_init(t.weights, &t.model.layout, &t.model.architecture, run->seed);
-    for (int64_t step = 0; result->outcome == OUTCOME_RUNNING; step++) {
-        if (step > 0 && !carry_on(&t, step))
-            result->outcome = OUTCOME_PENDING;
-        else
-            advance(&t, step);
-    }
-    if (result->outcome == OUTCOME_DONE) {
-        put_growth(&t);
-        if (observer && observer->finish)
-            observer->finish(observer->context, &t.model, t.weights);
-    }
-    result->seconds = clock_now() - begin;
+    t.begin = clock_now();
+    if (prepare(&t, arena) == 0 && (first = first_step(&t, arena)) >= 0)
+        run_steps(&t, first);
+    if (result->outcome == OUTCOME_DONE)
+        finish(&t);
+    result->seconds = clock_now() - t.begin;
     arena_rest(arena);
 }

@@ -6,6 +6,10 @@
 #include <stdint.h>
 
 #include "model/corpus.h"
+#include "model/instruments.h"
+#include "model/optimiser.h"
+#include "model/transformer.h"
+#include "worker/history.h"
 #include "worker/measure.h"
 #include "worker/run.h"
 
@@ -37,37 +41,53 @@ struct result {
     char reason[REASON_SIZE]; /* why it failed */
 };
 
+/*
+ * All that a run is between two steps, before anything of `step` is done: what a checkpoint holds. The
+ * pointers lead into what trains, for as long as the call lasts that hands it out.
+ */
+struct snapshot {
+    const struct run *run;
+    const struct transformer *model; /* its architecture and layout */
+    int64_t step, last_step;
+    scalar *weights; /* plane */
+    struct optimiser *optimiser; /* its moments */
+    struct instruments *instruments; /* what they keep from measurement to measurement */
+    struct history *history;
+    struct result *result; /* times and counts so far */
+};
+
+/* What an observer wants of a run between two steps. */
+enum verdict { VERDICT_CARRY_ON, VERDICT_SAVE, VERDICT_STOP, VERDICT_SAVE_AND_STOP };
+
 /* Who watches a run. Any function may be NULL. */
 struct observer {
     void *context;
-    /* A row of measurements is complete: metric_row_size(layers) doubles, NaN where there is nothing. */
+    /* A row of measurements is complete: metric_row_size(layers) doubles, NaN where there is nothing. A run
+     * that was resumed hands out those of its earlier life first. */
     void (*row)(void *context, int64_t step, const double *values, size_t count);
-    /* After every step: `tokens` trained on so far. False stops the run. */
-    bool (*carry_on)(void *context, int64_t step, int64_t last_step, int64_t tokens);
-    /* A run is done: its final weights, for as long as the call lasts. */
-    void (*finish)(void *context, const struct transformer *model, const scalar *weights);
+    /* Before every step but the first, and between the batches of a validation: `tokens` trained on so far.
+     */
+    enum verdict (*carry_on)(void *context, int64_t step, int64_t last_step, int64_t tokens);
+    /* Before anything else: may fill the snapshot with an earlier one of the same run. False: there is none,
+     * and the run starts from its beginning, whatever the snapshot was filled with. */
+    bool (*resume)(void *context, struct snapshot *snapshot);
+    /* As the verdict was. */
+    void (*save)(void *context, const struct snapshot *snapshot);
+    /* A run is done: its final weights, with `step` the last. */
+    void (*finish)(void *context, const struct snapshot *snapshot);
 };
 
 /*
- * Trains one run from its beginning to its end and measures it. A function of its arguments: no MPI, no
- * files. Never fails but through result->outcome. Losses are looked at in every step, norms at measured ones.
- * `arena` lends its memory: {0}, or what earlier runs have left; the caller's to release.
+ * Trains one run to its end, from its beginning or from where the observer resumes it, and measures it. A
+ * function of its arguments: no MPI, no files. Never fails but through result->outcome. Losses are looked at
+ * in every step, norms at measured ones. However often it is stopped, saved and resumed, its rows, values and
+ * weights are the same bit for bit. `arena` lends its memory: {0}, or what earlier runs have left; the
+ * caller's to release.
  */
 void train(const struct run *run, const struct corpus *corpus, const struct measure *measure,
     const struct observer *observer, struct arena *arena, struct result *result);
 
 /* Bytes that train() takes for a run, exactly: its one arena. */
 size_t train_memory(const struct run *run, const struct corpus *corpus, const struct measure *measure);
-
-/*
- * Floating-point operations of one training step's matrix products: 6 (block weights + V C) B T + 6 L T C B
- * T, the causal half of attention counted.
- */
-double train_step_arithmetic(const struct run *run, int64_t vocabulary);
-
-/* What one training step and a whole run cost, in floating-point operations of matrix products and what takes
- * as long as so many: the cost model of longest-first and of plans. */
-double train_step_cost(const struct run *run, int64_t vocabulary);
-double train_cost(const struct run *run, const struct corpus *corpus, const struct measure *measure);
 
 #endif
