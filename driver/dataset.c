@@ -250,15 +250,33 @@ static enum outcome first_outcome(enum outcome outcome, bool skipped, bool retry
     return outcome == OUTCOME_PENDING && skipped ? OUTCOME_SKIPPED : outcome;
 }
 
-static int read_attempts(struct dataset *dataset, int file)
+/* One of the counts [cells]; allocated. */
+static int read_count(const struct dataset *dataset, int file, enum run_variable which, int **count)
 {
     int variable;
-    int status = nc_inq_varid(file, run_variable_table[RUN_VARIABLE_attempts].name, &variable);
+    int status = nc_inq_varid(file, run_variable_table[which].name, &variable);
 
-    dataset->attempts = malloc((size_t)dataset->layout.sweep->cells * sizeof(*dataset->attempts));
-    if (!dataset->attempts)
+    *count = malloc((size_t)dataset->layout.sweep->cells * sizeof(**count));
+    if (!*count)
         return NC_ENOMEM;
-    return status == NC_NOERR ? nc_get_var_int(file, variable, dataset->attempts) : status;
+    return status == NC_NOERR ? nc_get_var_int(file, variable, *count) : status;
+}
+
+/* A failed run that is tried again has its deaths forgiven. */
+static int forgive(struct dataset *dataset, int file)
+{
+    bool changed = false;
+    int variable;
+
+    for (int64_t cell = 0; cell < dataset->layout.sweep->cells; cell++)
+        if (dataset->outcome[cell] == OUTCOME_PENDING && dataset->deaths[cell] >= DEATHS_MOST) {
+            dataset->deaths[cell] = 0;
+            changed = true;
+        }
+    if (!changed)
+        return NC_NOERR;
+    int status = nc_inq_varid(file, run_variable_table[RUN_VARIABLE_deaths].name, &variable);
+    return status == NC_NOERR ? nc_put_var_int(file, variable, dataset->deaths) : status;
 }
 
 static int read_outcomes(struct dataset *dataset, int file, const struct dataset_options *options)
@@ -291,7 +309,11 @@ static int take_stock(struct dataset *dataset, int file, const struct session *s
     int status = read_outcomes(dataset, file, options);
 
     if (status == NC_NOERR)
-        status = read_attempts(dataset, file);
+        status = read_count(dataset, file, RUN_VARIABLE_attempts, &dataset->attempts);
+    if (status == NC_NOERR)
+        status = read_count(dataset, file, RUN_VARIABLE_deaths, &dataset->deaths);
+    if (status == NC_NOERR)
+        status = forgive(dataset, file);
     if (status == NC_NOERR && session)
         status = write_session(dataset, file, session);
     return status == NC_NOERR ? find_places(dataset, file, error) : dataset_error(dataset, status, error);
@@ -368,6 +390,7 @@ static void dispose(struct dataset *dataset)
     free(dataset->path);
     free(dataset->outcome);
     free(dataset->attempts);
+    free(dataset->deaths);
     free(dataset->waiting);
     free(dataset);
 }

@@ -17,6 +17,9 @@ struct dataset;
 /* The words of enum outcome, as the dataset's flag_meanings have them. */
 extern const char *const outcome_words[OUTCOME_COUNT];
 
+/* Deaths of its workers, with no checkpoint in between, after which a run has failed. */
+enum { DEATHS_MOST = 3 };
+
 /* What became of a run's parameter norm, in the dataset's flag_values. */
 enum phase {
     PHASE_NONE, /* the run has not ended, failed, or measured no norms */
@@ -79,6 +82,10 @@ int dataset_result(struct dataset *dataset, int64_t cell, const struct result *r
 
 /* A running run is given up and will start anew: outcome pending. */
 int dataset_return(struct dataset *dataset, int64_t cell, struct error *error);
+
+/* How many workers a run has killed since its last checkpoint; the array is [sweep->cells], borrowed. */
+const int *dataset_deaths(const struct dataset *dataset);
+int dataset_put_deaths(struct dataset *dataset, int64_t cell, int deaths, struct error *error);
 
 /* Lets readers see what was written (no sync); to be called at least every 2 s. */
 int dataset_flush(struct dataset *dataset, struct error *error);

@@ -127,31 +127,36 @@ static void write_coordinates(struct definition *definition)
     write_strings(definition, TENSOR_DIMENSION, tensor, LAYER_TENSOR_COUNT);
 }
 
-/* Outcomes, phases and attempts have no fill value: every cell is written. */
-static void write_cells(struct definition *definition)
+static void write_outcomes(struct definition *definition)
 {
     const struct sweep *sweep = definition->layout->sweep;
-    signed char *outcome = calloc((size_t)sweep->cells, 1), *phase = calloc((size_t)sweep->cells, 1);
-    long long *attempts = calloc((size_t)sweep->cells, sizeof(*attempts));
-    int variable[] = {
-        variable_named(definition, run_variable_table[RUN_VARIABLE_outcome].name),
-        variable_named(definition, run_variable_table[RUN_VARIABLE_phase].name),
-        variable_named(definition, run_variable_table[RUN_VARIABLE_attempts].name),
-    };
+    int variable = variable_named(definition, run_variable_table[RUN_VARIABLE_outcome].name);
+    signed char *outcome = malloc((size_t)sweep->cells);
 
-    if (!outcome || !phase || !attempts)
+    if (!outcome)
         definition_keep(definition, NC_ENOMEM);
     for (int64_t cell = 0; outcome && cell < sweep->cells; cell++)
         outcome[cell] = sweep_skips(sweep, cell) ? OUTCOME_SKIPPED : OUTCOME_PENDING;
     if (definition->status == NC_NOERR)
-        definition_keep(definition, nc_put_var_schar(definition->file, variable[0], outcome));
-    if (definition->status == NC_NOERR)
-        definition_keep(definition, nc_put_var_schar(definition->file, variable[1], phase));
-    if (definition->status == NC_NOERR)
-        definition_keep(definition, nc_put_var_longlong(definition->file, variable[2], attempts));
+        definition_keep(definition, nc_put_var_schar(definition->file, variable, outcome));
     free(outcome);
-    free(phase);
-    free(attempts);
+}
+
+/* What has no fill value is written for every cell. */
+static void write_cells(struct definition *definition)
+{
+    long long *zero = calloc((size_t)definition->layout->sweep->cells, sizeof(*zero));
+
+    if (!zero)
+        definition_keep(definition, NC_ENOMEM);
+    for (int i = 0; i < RUN_VARIABLE_COUNT && definition->status == NC_NOERR; i++) {
+        const struct run_variable_row *row = &run_variable_table[i];
+        if (!row->filled && row->type != STORED_TEXT)
+            definition_keep(definition,
+                nc_put_var_longlong(definition->file, variable_named(definition, row->name), zero));
+    }
+    free(zero);
+    write_outcomes(definition);
 }
 
 int layout_write(const struct layout *layout, const char *path)

@@ -15,7 +15,7 @@ struct dataset {
     int64_t session; /* this start's row of the session table */
     int64_t run[RUN_VARIABLE_COUNT], metric[METRIC_COUNT]; /* where their values begin; -1: not measured */
     signed char *outcome; /* [cells] */
-    int *attempts; /* [cells] */
+    int *attempts, *deaths; /* [cells] */
     struct waiting *waiting; /* results that no commit has written yet */
     int64_t waiting_count, waiting_size;
 };

@@ -47,6 +47,8 @@ enum { STRING_SHORT = 64, STRING_LONG = 128 }; /* characters of texts */
         "tokens over the time in training steps")                                                            \
     X(attempts, STORED_INTEGER, 0, false, "1", "times the run was started",                                  \
         "above 1 where it was lost or stopped")                                                              \
+    X(deaths, STORED_INTEGER, 0, false, "1", "deaths of its workers",                                        \
+        "since the run's last checkpoint; with three of them it has failed")                                 \
     X(host, STORED_TEXT, STRING_SHORT, false, "1", "host that trained the run", "of the last attempt")       \
     X(session, STORED_INTEGER, 0, true, "1", "session of the run",                                           \
         "index along sessions, of the last attempt")                                                         \

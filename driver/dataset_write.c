@@ -179,7 +179,7 @@ static int wipe(struct dataset *dataset, int64_t cell, int64_t from)
 
     for (int i = 0; status == 0 && i < RUN_VARIABLE_COUNT; i++) {
         const struct run_variable_row *row = &run_variable_table[i];
-        if (i == RUN_VARIABLE_outcome || i == RUN_VARIABLE_attempts)
+        if (i == RUN_VARIABLE_outcome || i == RUN_VARIABLE_attempts || i == RUN_VARIABLE_deaths)
             continue;
         if (row->type == STORED_TEXT)
             status = put_text(dataset, i, cell, "");
@@ -246,6 +246,19 @@ int dataset_return(struct dataset *dataset, int64_t cell, struct error *error)
 {
     int status = put_outcome(dataset, cell, OUTCOME_PENDING);
 
+    return status == 0 ? 0 : dataset_error(dataset, status, error);
+}
+
+const int *dataset_deaths(const struct dataset *dataset)
+{
+    return dataset->deaths;
+}
+
+int dataset_put_deaths(struct dataset *dataset, int64_t cell, int deaths, struct error *error)
+{
+    int status = put_integer(dataset, RUN_VARIABLE_deaths, cell, deaths);
+
+    dataset->deaths[cell] = deaths;
     return status == 0 ? 0 : dataset_error(dataset, status, error);
 }
 

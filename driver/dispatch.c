@@ -1,13 +1,13 @@
 #include "driver/dispatch.h"
 
+#include "driver/dispatch_inside.h"
 #include "driver/threads.h"
 #include "worker/clock.h"
 #include "worker/environment.h"
 #include "worker/signals.h"
 
-#include <errno.h>
 #include <math.h>
-#include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,39 +15,27 @@
 enum { MESSAGES_AT_ONCE = 1000 };
 
 #define LOOK_SECONDS 1 /* between two looks whether workers are alive */
-#define HELLO_SECONDS 60 /* after which a worker that has never said hello counts as dead */
+#define ALIVE_SECONDS 5 /* between two words to every worker: see worker/loop.c */
 #define PAUSE_LEAST 100e-6 /* between two looks for messages */
 #define PAUSE_MOST 5e-3
-#define READY_SECONDS 5 /* after which signals are let through though not all ranks have said hello */
+#define SIGNALS_SECONDS 5 /* after which signals are let through though not all ranks have said hello */
+#define GAP_MOST 1 /* of the time between two looks, what counts as having listened */
 
-/* Rank r > 0 is worker r - 1. */
-struct peer {
-    struct hello hello;
-    bool said_hello, here, ready, dead, quit; /* here: on this machine; quit: has been told to */
-};
-
-struct dispatch {
-    struct job *job;
-    struct wire *wire;
-    int workers;
-    struct peer *peer; /* [workers] */
-    int hellos, readies, deaths;
-    unsigned char *setup;
-    size_t setup_size;
-    char host[HOST_SIZE];
-    struct message in, out;
-    const struct result *result; /* of the event that is handled */
-    int64_t waits; /* of workers, at the last look */
-    bool told_ready, stopping, finished, abandoned;
-    double begun, looked, now;
-};
-
-static void stop_with(struct dispatch *d, enum error_status status, const char *what, const char *why)
+void dispatch_say(const struct dispatch *d, const char *format, ...)
 {
-    struct error error;
+    va_list arguments;
 
-    error_set(&error, status, "%s: %s", what, why);
-    job_fail(d->job, &error);
+    progress_clear(d->job->progress);
+    fprintf(stderr, "%s: ", d->job->sweep->output);
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+}
+
+struct peer *dispatch_peer(struct dispatch *d, int worker)
+{
+    return &d->peers.peer[worker];
 }
 
 /* ---- orders out ---- */
@@ -60,7 +48,7 @@ static struct message *blank(struct dispatch *d, enum message_kind kind)
 
 static void send(struct dispatch *d, int worker)
 {
-    wire_send(d->wire, worker + 1, &d->out);
+    wire_send(d->wire, dispatch_peer(d, worker)->address, &d->out);
 }
 
 static void send_setup(struct dispatch *d, int worker)
@@ -68,6 +56,8 @@ static void send_setup(struct dispatch *d, int worker)
     for (size_t offset = 0; offset < d->setup_size; offset += PIECE_BYTES) {
         struct setup_piece *piece = &blank(d, MESSAGE_SETUP)->as.setup;
         size_t left = d->setup_size - offset;
+        piece->seat = dispatch_peer(d, worker)->seat;
+        piece->worker = dispatch_peer(d, worker)->address;
         piece->total = (int64_t)d->setup_size;
         piece->offset = (int64_t)offset;
         piece->count = (int64_t)(left < PIECE_BYTES ? left : PIECE_BYTES);
@@ -84,18 +74,39 @@ static void send_order(struct dispatch *d, const struct order *order)
     out->cell = order->cell;
     job_run(d->job, order->cell, &out->run);
     sweep_run_digest(d->job->sweep, d->job->corpus, &out->run, &out->digest);
+    out->resume = dataset_attempts(d->job->dataset, order->cell) > 0;
     send(d, order->worker);
+}
+
+/* All live, and can end together. */
+static bool is_whole(const struct dispatch *d)
+{
+    struct coordinator_state state;
+
+    coordinator_state(d->job->coordinator, &state);
+    return d->lost == 0 && state.silent == 0;
 }
 
 static void send_quit(struct dispatch *d, int worker)
 {
-    struct peer *peer = &d->peer[worker];
+    struct peer *peer = dispatch_peer(d, worker);
 
     if (peer->dead || peer->quit)
         return;
-    blank(d, MESSAGE_QUIT)->as.quit.together = d->deaths == 0;
+    blank(d, MESSAGE_QUIT)->as.quit.together = is_whole(d);
     send(d, worker);
     peer->quit = true;
+}
+
+/* A worker that has long been silent; what becomes of its run follows. */
+static void note_silence(struct dispatch *d, const struct order *order)
+{
+    struct peer *peer = dispatch_peer(d, order->worker);
+
+    peer->silent = true;
+    d->lost++;
+    dispatch_say(d, "worker %d on %s has not been heard of for %.0f s%s", order->worker + 1, peer->host,
+        peer->patience, order->cell >= 0 ? "; its run goes to another" : "");
 }
 
 static void obey(struct dispatch *d, const struct order *order)
@@ -108,19 +119,20 @@ static void obey(struct dispatch *d, const struct order *order)
         blank(d, MESSAGE_STOP)->as.ticket = order->ticket;
         send(d, order->worker);
         break;
-    case ORDER_GIVE_UP:
-        break;
     case ORDER_QUIT:
         break; /* all ranks are told at the end, those too that the coordinator has never heard of */
+    case ORDER_GIVE_UP:
+        note_silence(d, order);
+        break;
     case ORDER_FINISH:
         d->finished = true;
         break;
     default:
-        job_settle(d->job, order, d->result);
+        job_settle(d->job, order, d->result, d->last_words);
     }
 }
 
-static void tell(struct dispatch *d, struct event event)
+void dispatch_tell(struct dispatch *d, struct event event)
 {
     struct order order;
 
@@ -134,31 +146,50 @@ static void tell(struct dispatch *d, struct event event)
 
 static void take_hello(struct dispatch *d, int worker, const struct hello *hello)
 {
-    struct peer *peer = &d->peer[worker];
-
-    d->hellos += !peer->said_hello;
-    peer->said_hello = true;
-    peer->dead = false; /* it was only slow */
-    peer->hello = *hello;
-    peer->hello.host[HOST_SIZE - 1] = '\0';
-    peer->here = strcmp(peer->hello.host, d->host) == 0;
+    d->hellos += !dispatch_peer(d, worker)->said_hello;
+    peers_hello(&d->peers, worker, hello, d->now);
     send_setup(d, worker);
 }
 
-static void take_refusal(struct dispatch *d, int worker, char text[REASON_SIZE])
+/* What no worker can do anything about: a disk that is full, texts that are others. */
+static void take_failure(struct dispatch *d, int worker, char text[REASON_SIZE])
 {
+    struct error error;
+
     text[REASON_SIZE - 1] = '\0';
-    stop_with(d, ERROR_ENVIRONMENT, d->peer[worker].hello.host, text);
+    error_set(&error, ERROR_ENVIRONMENT, "%s: %s", dispatch_peer(d, worker)->host, text);
+    job_fail(d->job, &error);
+}
+
+/* A word of a worker about the run of `ticket`. */
+static void take_word(struct dispatch *d, enum event_kind kind, int worker, uint64_t ticket)
+{
+    struct peer *peer = dispatch_peer(d, worker);
+
+    peer->ticket = ticket;
+    dispatch_tell(
+        d, (struct event){.kind = kind, .worker = worker, .ticket = ticket, .patience = peer->patience});
 }
 
 static void take_progress(struct dispatch *d, int worker, const struct run_progress *progress)
 {
     int64_t cell = coordinator_cell(d->job->coordinator, worker, progress->ticket);
+    struct peer *peer = dispatch_peer(d, worker);
+
+    if (cell >= 0 && progress->step >= 0)
+        job_step(d->job, worker, cell, peer->host, progress->step, progress->last_step, progress->tokens,
+            d->clock);
+    peer->patience = progress->patience;
+    take_word(d, EVENT_PROGRESS, worker, progress->ticket);
+}
+
+static void take_checkpoint(struct dispatch *d, int worker, const struct run_checkpoint *checkpoint)
+{
+    int64_t cell = coordinator_cell(d->job->coordinator, worker, checkpoint->ticket);
 
     if (cell >= 0)
-        job_step(d->job, worker, cell, d->peer[worker].hello.host, progress->step, progress->last_step,
-            progress->tokens, d->now);
-    tell(d, (struct event){.kind = EVENT_PROGRESS, .worker = worker, .ticket = progress->ticket});
+        job_checkpoint(d->job, cell);
+    take_word(d, EVENT_CHECKPOINT, worker, checkpoint->ticket);
 }
 
 static void take_row(struct dispatch *d, int worker, const struct row_piece *row)
@@ -167,7 +198,7 @@ static void take_row(struct dispatch *d, int worker, const struct row_piece *row
 
     if (cell >= 0)
         job_row(d->job, worker, cell, row->step, row->values, (size_t)row->offset, (size_t)row->count);
-    tell(d, (struct event){.kind = EVENT_PROGRESS, .worker = worker, .ticket = row->ticket});
+    take_word(d, EVENT_PROGRESS, worker, row->ticket);
 }
 
 static void take_result(struct dispatch *d, int worker, const struct run_result *result)
@@ -175,26 +206,32 @@ static void take_result(struct dispatch *d, int worker, const struct run_result 
     bool ended = result->result.outcome != OUTCOME_PENDING;
 
     d->result = &result->result;
-    tell(d, (struct event){.kind = EVENT_RESULT, .worker = worker, .ticket = result->ticket, .ended = ended});
+    dispatch_tell(
+        d, (struct event){.kind = EVENT_RESULT, .worker = worker, .ticket = result->ticket, .ended = ended});
 }
 
 static void take_ready(struct dispatch *d, int worker)
 {
-    d->readies += !d->peer[worker].ready;
-    d->peer[worker].ready = true;
-    tell(d, (struct event){.kind = EVENT_HELLO, .worker = worker});
+    struct peer *peer = dispatch_peer(d, worker);
+
+    d->readies += !peer->ready;
+    peer->ready = true;
+    if (peer->address > d->peers.count)
+        d->replacements.vain = 0;
+    dispatch_tell(d, (struct event){.kind = EVENT_HELLO, .worker = worker, .node = peer->node});
 }
 
 /* False when nothing has arrived. */
 static bool take(struct dispatch *d)
 {
-    int rank;
+    int address;
 
-    if (!wire_receive(d->wire, &rank, &d->in))
+    if (!wire_receive(d->wire, &address, &d->in))
         return false;
-    int worker = rank - 1;
+    int worker = peers_worker(&d->peers, address);
     if (worker < 0)
-        return true;
+        return true; /* of one that was replaced */
+    dispatch_peer(d, worker)->silent = false;
     switch ((enum message_kind)d->in.kind) {
     case MESSAGE_HELLO:
         take_hello(d, worker, &d->in.as.hello);
@@ -202,11 +239,18 @@ static bool take(struct dispatch *d)
     case MESSAGE_READY:
         take_ready(d, worker);
         break;
-    case MESSAGE_REFUSED:
-        take_refusal(d, worker, d->in.as.text);
+    case MESSAGE_FAILED:
+        take_failure(d, worker, d->in.as.text);
+        break;
+    case MESSAGE_NOTE:
+        d->in.as.text[REASON_SIZE - 1] = '\0';
+        dispatch_say(d, "%s", d->in.as.text);
         break;
     case MESSAGE_PROGRESS:
         take_progress(d, worker, &d->in.as.progress);
+        break;
+    case MESSAGE_CHECKPOINT:
+        take_checkpoint(d, worker, &d->in.as.checkpoint);
         break;
     case MESSAGE_ROW:
         take_row(d, worker, &d->in.as.row);
@@ -222,45 +266,26 @@ static bool take(struct dispatch *d)
 
 /* ---- watching ---- */
 
-static void say_lost(const struct dispatch *d, int worker)
-{
-    progress_clear(d->job->progress);
-    fprintf(stderr, "%s: worker %d on %s was lost; what it trained starts anew; %d of %d workers are left\n",
-        d->job->sweep->output, worker + 1, d->peer[worker].hello.host, d->workers - d->deaths, d->workers);
-}
-
-/* A worker on this machine whose process is gone, or any that never came. Others would have to be silent
- * first. */
-static bool is_dead(const struct dispatch *d, const struct peer *peer)
-{
-    if (!peer->said_hello)
-        return d->now - d->begun > HELLO_SECONDS;
-    return peer->here && kill((pid_t)peer->hello.pid, 0) != 0 && errno == ESRCH;
-}
-
-static void look_for_dead(struct dispatch *d)
-{
-    for (int i = 0; i < d->workers; i++) {
-        struct peer *peer = &d->peer[i];
-        if (peer->dead || !is_dead(d, peer))
-            continue;
-        peer->dead = true;
-        d->deaths++;
-        say_lost(d, i);
-        tell(d, (struct event){.kind = EVENT_LOST, .worker = i, .blame = true});
-    }
-}
-
-/* With every worker dead or on its way out nothing more can be done. */
+/* With every worker dead, silent or on its way out nothing more can be done. */
 static bool is_abandoned(const struct dispatch *d)
 {
     struct coordinator_state state;
-    int heard_of = 0;
 
-    for (int i = 0; i < d->workers; i++)
-        heard_of += d->peer[i].ready || d->peer[i].dead;
+    for (int i = 0; i < d->peers.count; i++) {
+        const struct peer *peer = &d->peers.peer[i];
+        if (!peer->ready && !peer->dead)
+            return false;
+    }
     coordinator_state(d->job->coordinator, &state);
-    return heard_of == d->workers && state.workers == 0;
+    return state.workers == 0 && d->replacements.worker < 0;
+}
+
+static void send_alive(struct dispatch *d)
+{
+    blank(d, MESSAGE_ALIVE);
+    for (int i = 0; i < d->peers.count; i++)
+        if (d->peers.peer[i].said_hello && !d->peers.peer[i].dead)
+            send(d, i);
 }
 
 static void stop(struct dispatch *d)
@@ -268,26 +293,31 @@ static void stop(struct dispatch *d)
     if (d->stopping)
         return;
     d->stopping = true;
-    tell(d, (struct event){.kind = EVENT_STOP});
+    dispatch_tell(d, (struct event){.kind = EVENT_STOP});
 }
 
 static void watch(struct dispatch *d)
 {
     if (signals_stop())
         stop(d);
-    if (!d->told_ready && (d->hellos == d->workers || d->now - d->begun > READY_SECONDS)) {
+    if (!d->told_ready && (d->hellos >= d->peers.count || d->now > SIGNALS_SECONDS)) {
         lease_tell(d->job->lease, STAGE_READY, 0);
         d->told_ready = true;
     }
     if (d->now - d->looked < LOOK_SECONDS)
         return;
     d->looked = d->now;
-    look_for_dead(d);
+    dispatch_bury(d);
+    dispatch_replace(d);
+    if (d->now - d->told_alive >= ALIVE_SECONDS) {
+        d->told_alive = d->now;
+        send_alive(d);
+    }
     if (is_abandoned(d)) {
-        d->abandoned = !d->stopping && d->deaths > 0;
+        d->abandoned = !d->stopping && d->lost > 0;
         stop(d);
     }
-    tell(d, (struct event){.kind = EVENT_TICK});
+    dispatch_tell(d, (struct event){.kind = EVENT_TICK});
 }
 
 static int prepare(struct dispatch *d)
@@ -300,13 +330,13 @@ static int prepare(struct dispatch *d)
         .measure = job->sweep->measure,
         .threads = threads.least == threads.most ? threads.least : 0,
         .folder = job->folder,
+        .session = dataset_session(job->dataset),
+        .checkpoint_seconds = 60 * job->sweep->checkpoint_minutes,
     };
 
-    environment_host(d->host, sizeof(d->host));
-    memcpy(setup.host, d->host, sizeof(setup.host));
-    d->peer = calloc((size_t)d->workers + 1, sizeof(*d->peer));
+    environment_host(setup.host, sizeof(setup.host));
     d->setup = setup_encode(&setup, &d->setup_size);
-    return d->peer && d->setup ? 0 : -1;
+    return d->setup && peers_init(&d->peers, wire_size(d->wire) - 1, d->now) == 0 ? 0 : -1;
 }
 
 /*
@@ -324,44 +354,54 @@ static double next_pause(struct dispatch *d, double pause)
     return waited ? fmax(pause / 2, PAUSE_LEAST) : fmin(pause * 1.1, PAUSE_MOST);
 }
 
+/* Time in which this process was stopped, or waited for a disk, is nobody's silence. */
+static void advance(struct dispatch *d)
+{
+    double clock = clock_now();
+
+    d->now += fmin(clock - d->clock, GAP_MOST);
+    d->clock = clock;
+}
+
 static void work(struct dispatch *d)
 {
     double pause = PAUSE_LEAST;
 
     while (!d->finished && !d->job->failed) {
         int count = 0;
-        d->now = clock_now();
+        advance(d);
         while (count < MESSAGES_AT_ONCE && !d->finished && take(d))
             count++;
-        watch(d);
-        job_breathe(d->job, d->now);
+        if (count < MESSAGES_AT_ONCE)
+            watch(d);
+        job_breathe(d->job, d->clock);
         pause = next_pause(d, pause);
         if (count < MESSAGES_AT_ONCE && !d->finished)
             clock_pause(pause);
     }
 }
 
-struct dispatch_end dispatch_run(struct job *job, struct wire *wire)
+struct dispatch_end dispatch_run(struct job *job, struct wire *wire, char **argument)
 {
     struct dispatch *d = calloc(1, sizeof(*d));
     struct dispatch_end end = {.together = true};
     struct error error;
 
     if (d)
-        *d =
-            (struct dispatch){.job = job, .wire = wire, .workers = wire_size(wire) - 1, .begun = clock_now()};
+        *d = (struct dispatch){.job = job, .wire = wire, .clock = clock_now()};
     if (!d || prepare(d) != 0) {
         error_set(&error, ERROR_ENVIRONMENT, "%s: no memory", job->sweep->output);
         job_fail(job, &error);
         dispatch_dismiss(wire);
     } else {
+        replacements_init(&d->replacements, wire, argument);
         work(d);
-        for (int i = 0; i < d->workers; i++)
+        for (int i = 0; i < d->peers.count; i++)
             send_quit(d, i);
-        end = (struct dispatch_end){.together = d->deaths == 0, .abandoned = d->abandoned};
+        end = (struct dispatch_end){.together = is_whole(d), .abandoned = d->abandoned};
     }
     if (d) {
-        free(d->peer);
+        peers_release(&d->peers);
         free(d->setup);
     }
     free(d);

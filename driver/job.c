@@ -4,6 +4,7 @@
 #include "worker/checkpoint.h"
 #include "worker/clock.h"
 #include "worker/cost.h"
+#include "worker/log.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +14,9 @@
 
 /* With several orders ahead runs of milliseconds need not wait for a coordinator that sleeps as long; the
  * makespan is that with one (see coordinator.c for the rules that keep it). */
-enum { DEATHS_MOST = 3, ORDERS_AHEAD = 3 };
+enum { ORDERS_AHEAD = 3 };
+
+#define SILENCE_SECONDS 60 /* of a worker that has not said yet how long it may be silent */
 
 /* Results that come within this time share the two syncs of a commit; where a sync is slow, more of them, so
  * that syncs take a small part of the time. */
@@ -47,25 +50,27 @@ int64_t job_pending(const struct job *job)
 static struct coordinator *make_coordinator(const struct job *job, int workers)
 {
     const signed char *outcome = dataset_outcomes(job->dataset);
-    /* A run's validation may take long without a word: silence says nothing yet. */
     struct coordinator_options options = {
-        .silence = INFINITY, .deaths = DEATHS_MOST, .orders_ahead = ORDERS_AHEAD};
+        .silence = SILENCE_SECONDS, .deaths = DEATHS_MOST, .orders_ahead = ORDERS_AHEAD};
     int64_t pending = job_pending(job), count = 0;
     int64_t *cells = malloc((size_t)(pending + 1) * sizeof(*cells));
     double *cost = malloc((size_t)(pending + 1) * sizeof(*cost));
+    int *deaths = malloc((size_t)(pending + 1) * sizeof(*deaths));
     struct coordinator *coordinator = NULL;
 
-    for (int64_t cell = 0; cells && cost && cell < job->sweep->cells; cell++) {
+    for (int64_t cell = 0; cells && cost && deaths && cell < job->sweep->cells; cell++) {
         struct run run;
         if (outcome[cell] != OUTCOME_PENDING)
             continue;
         cells[count] = cell;
+        deaths[count] = dataset_deaths(job->dataset)[cell];
         cost[count++] = job_run(job, cell, &run);
     }
-    if (cells && cost)
-        coordinator = coordinator_new(cells, cost, NULL, count, workers, &options);
+    if (cells && cost && deaths)
+        coordinator = coordinator_new(cells, cost, deaths, count, workers, &options);
     free(cells);
     free(cost);
+    free(deaths);
     return coordinator;
 }
 
@@ -82,9 +87,11 @@ int job_open(struct job *job, const struct sweep *sweep, const struct corpus *co
     job->progress = progress_new(stderr, screen_find(), workers, now);
     if (asprintf(&job->folder, "%s.d", sweep->output) < 0)
         job->folder = NULL;
-    job->spent = NULL;
-    if (job->coordinator && job->progress && job->folder)
+    job->saved = calloc((size_t)sweep->cells, sizeof(*job->saved));
+    if (job->coordinator && job->progress && job->folder && job->saved) {
+        log_sweep(job->folder); /* of workers of an earlier start */
         return 0;
+    }
     job_close(job, error);
     return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", sweep->output);
 }
@@ -103,27 +110,68 @@ static void keep(struct job *job, int failed, const struct error *error)
         job_fail(job, error);
 }
 
-void job_spend(struct job *job, const struct digest *digest)
+/* ---- files of runs ---- */
+
+void job_checkpoint(struct job *job, int64_t cell)
 {
+    struct error error;
+
+    job->saved[cell] = true;
+    lease_tell_kept(job->lease);
+    if (!job->failed && dataset_deaths(job->dataset)[cell] > 0)
+        keep(job, dataset_put_deaths(job->dataset, cell, 0, &error), &error);
+}
+
+/* A run has ended; what was written of it, now or by earlier starts, goes when that is kept for good. */
+static void spend(struct job *job, int64_t cell)
+{
+    if (!job->saved[cell] && dataset_attempts(job->dataset, cell) <= 1)
+        return;
     if (job->spent_count == job->spent_size) {
         int64_t size = job->spent_size ? 2 * job->spent_size : 16;
-        struct digest *more = realloc(job->spent, (size_t)size * sizeof(*more));
+        int64_t *more = realloc(job->spent, (size_t)size * sizeof(*more));
         if (!more)
             return; /* what stays behind costs room on the disk alone */
         job->spent = more;
         job->spent_size = size;
     }
-    job->spent[job->spent_count++] = *digest;
+    job->spent[job->spent_count++] = cell;
 }
 
-/* The checkpoints of runs whose results are kept for good. */
+/* A run that has failed leaves what its workers had to say. */
+static void remove_files(struct job *job, int64_t cell)
+{
+    char name[DIGEST_TEXT];
+    struct digest digest;
+    struct error error;
+    struct run run;
+
+    job_run(job, cell, &run);
+    sweep_run_digest(job->sweep, job->corpus, &run, &digest);
+    keep(job, checkpoint_remove(job->folder, &digest, &error), &error);
+    if (dataset_outcomes(job->dataset)[cell] != OUTCOME_FAILED) {
+        digest_format(&digest, name);
+        log_forget(job->folder, name);
+    }
+}
+
 static void remove_spent(struct job *job)
+{
+    for (int64_t i = 0; i < job->spent_count; i++)
+        remove_files(job, job->spent[i]);
+    job->spent_count = 0;
+}
+
+/* What workers that came to life again have left when all is done. */
+static void clear_folder(struct job *job)
 {
     struct error error;
 
-    for (int64_t i = 0; i < job->spent_count; i++)
-        keep(job, checkpoint_remove(job->folder, &job->spent[i], &error), &error);
-    job->spent_count = 0;
+    if (job->failed || job_pending(job) > 0)
+        return;
+    log_sweep(job->folder);
+    keep(job, checkpoint_clear(job->folder, &error), &error);
+    rmdir(job->folder); /* where nothing is left in it */
 }
 
 static void commit(struct job *job, double now)
@@ -133,8 +181,10 @@ static void commit(struct job *job, double now)
 
     if (!job->failed && job->waiting > 0)
         keep(job, dataset_commit(job->dataset, &error), &error);
-    if (!job->failed)
+    if (!job->failed && job->waiting > 0) {
+        lease_tell_kept(job->lease);
         remove_spent(job);
+    }
     job->pause = fmin(fmax((clock_now() - begin) / COMMIT_PART, COMMIT_SECONDS), FLUSH_SECONDS);
     job->waiting = 0;
     job->committed = job->flushed = now;
@@ -145,15 +195,16 @@ int job_close(struct job *job, struct error *error)
     struct error closing;
 
     commit(job, clock_now());
-    keep(job, dataset_close(job->dataset, &closing), &closing);
     if (job->folder)
-        rmdir(job->folder); /* where nothing is left in it */
+        clear_folder(job);
+    keep(job, dataset_close(job->dataset, &closing), &closing);
     if (job->progress)
         progress_clear(job->progress);
     progress_free(job->progress);
     coordinator_free(job->coordinator);
     free(job->folder);
     free(job->spent);
+    free(job->saved);
     job->dataset = NULL;
     job->progress = NULL;
     job->coordinator = NULL;
@@ -210,13 +261,14 @@ static void count_result(struct job *job, const struct result *result)
     job->tally.failed += result->outcome == OUTCOME_FAILED;
 }
 
-static struct result killed_its_workers(void)
+static struct result killed_its_workers(const struct job *job, const char *last_words)
 {
     struct result result = {.outcome = OUTCOME_FAILED, .diverged_step = -1};
 
     for (int i = 0; i < RESULT_VALUES_MAX; i++)
         result.values[i] = NAN;
-    snprintf(result.reason, sizeof(result.reason), "its worker died %d times", DEATHS_MOST);
+    snprintf(result.reason, sizeof(result.reason), "its worker died %d times%s%.80s; its log is in %.100s",
+        DEATHS_MOST, last_words[0] ? ", " : "", last_words, job->folder);
     return result;
 }
 
@@ -225,16 +277,30 @@ static void put_result(struct job *job, int64_t cell, const struct result *resul
     struct error error;
 
     keep(job, dataset_result(job->dataset, cell, result, &error), &error);
+    spend(job, cell);
     job->waiting++;
     count_result(job, result);
 }
 
-void job_settle(struct job *job, const struct order *order, const struct result *result)
+static void put_deaths(struct job *job, const struct order *order)
+{
+    struct error error;
+
+    if (order->deaths == dataset_deaths(job->dataset)[order->cell])
+        return;
+    keep(job, dataset_put_deaths(job->dataset, order->cell, order->deaths, &error), &error);
+    keep(job, dataset_flush(job->dataset, &error), &error);
+}
+
+void job_settle(
+    struct job *job, const struct order *order, const struct result *result, const char *last_words)
 {
     struct error error;
 
     if (job->failed)
         return;
+    if (order->kind != ORDER_ACCEPT)
+        put_deaths(job, order);
     bool running = is_running(job, order->cell);
     if (running) {
         job->tally.running--;
@@ -246,7 +312,7 @@ void job_settle(struct job *job, const struct order *order, const struct result 
     if (order->kind == ORDER_ACCEPT) {
         put_result(job, order->cell, result);
     } else if (order->kind == ORDER_FAIL) {
-        struct result failed = killed_its_workers();
+        struct result failed = killed_its_workers(job, last_words);
         put_result(job, order->cell, &failed);
     } else if (running) {
         keep(job, dataset_return(job->dataset, order->cell, &error), &error);

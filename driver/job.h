@@ -27,7 +27,8 @@ struct job {
     bool failed;
     struct error error; /* where failed */
     int64_t waiting; /* results that are not committed */
-    struct digest *spent; /* [spent_count] runs among them that have checkpoints, removed with the commit */
+    bool *saved; /* [cells] the run has checkpoints of this session */
+    int64_t *spent; /* [spent_count] cells among the waiting that may have files: they go with the commit */
     int64_t spent_count, spent_size;
     double committed, flushed, renewed; /* when that was last done */
     double pause; /* from a commit to the next */
@@ -54,11 +55,13 @@ void job_step(struct job *job, int worker, int64_t cell, const char *host, int64
 void job_row(struct job *job, int worker, int64_t cell, int64_t step, const double *values, size_t offset,
     size_t count);
 
-/* Obeys ORDER_ACCEPT (with its result), ORDER_RETURN or ORDER_FAIL. */
-void job_settle(struct job *job, const struct order *order, const struct result *result);
+/* A run has a checkpoint: once it has ended, and that is kept for good, it goes. */
+void job_checkpoint(struct job *job, int64_t cell);
 
-/* A run whose result is about to be settled has checkpoints: they go when the result is kept for good. */
-void job_spend(struct job *job, const struct digest *digest);
+/* Obeys ORDER_ACCEPT (with its result), ORDER_RETURN or ORDER_FAIL (with what its worker left to say, or
+ * ""). */
+void job_settle(
+    struct job *job, const struct order *order, const struct result *result, const char *last_words);
 
 /* What is due from time to time: commits, flushes, the lease, progress. To be called often; cheap. */
 void job_breathe(struct job *job, double now);

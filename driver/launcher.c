@@ -23,12 +23,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { OPTIONS_MOST = 20, PATH_SIZE = 4096, STATUS_NOT_FOUND = 127 };
+enum { OPTIONS_MOST = 20, STATUS_NOT_FOUND = 127 };
 
 #define NEWS_SECONDS 0.1 /* between two looks at the lease while ranks start; ten times that afterwards */
 #define GRACE_SECONDS 5 /* for mpirun to end after its coordinator */
 #define TERM_SECONDS 3 /* between SIGTERM and SIGKILL; mpirun takes one to remove its files */
 #define START_SECONDS 30 /* for ranks to start once a stop has been asked for */
+#define HUNG_SECONDS 120 /* without a renewal by a coordinator that was ready */
+
+enum { STARTS_IN_VAIN = 3 }; /* starts anew without anything new that is kept */
 
 struct launcher {
     struct lease *lease;
@@ -38,6 +41,7 @@ struct launcher {
     bool reaped, asked; /* asked: SIGUSR1 has been sent */
     int ended; /* mpirun's wait status */
     double looked, renewed;
+    double beaten; /* when the coordinator's beat was last seen to go on */
     double stopped; /* when a stop was first seen to be asked for; 0: it is not */
     double gone; /* when the coordinator was first seen to be gone; 0: it is not */
 };
@@ -121,7 +125,7 @@ int launcher_find(struct error *error)
 struct command_line {
     char **argument; /* ends with NULL */
     int count;
-    char workers[16], program[PATH_SIZE];
+    char workers[16], *program;
 };
 
 static void add(struct command_line *line, const char *argument)
@@ -158,14 +162,14 @@ static void add_options(struct command_line *line, int release, int workers)
 static int compose(
     struct command_line *line, int release, int argc, char **argv, int workers, struct error *error)
 {
-    ssize_t length = readlink("/proc/self/exe", line->program, sizeof(line->program) - 1);
-
-    if (length <= 0)
+    line->program = process_program();
+    if (!line->program)
         return error_set(error, ERROR_ENVIRONMENT, "/proc/self/exe: %s", strerror(errno));
-    line->program[length] = '\0';
     line->argument = calloc((size_t)argc + OPTIONS_MOST, sizeof(*line->argument));
-    if (!line->argument)
+    if (!line->argument) {
+        free(line->program);
         return error_set(error, ERROR_ENVIRONMENT, "mpirun: no memory");
+    }
     add_options(line, release, workers);
     add(line, line->program);
     for (int i = 0; i < argc; i++)
@@ -265,8 +269,11 @@ static void hear(struct launcher *l)
 {
     struct coordinator_news news = lease_news(l->lease);
 
-    if (news.stage != STAGE_NONE)
-        l->news = news;
+    if (news.stage == STAGE_NONE)
+        return;
+    if (news.beat != l->news.beat || l->news.stage != STAGE_READY)
+        l->beaten = clock_now();
+    l->news = news;
 }
 
 static void look(struct launcher *l, double now)
@@ -293,6 +300,8 @@ static bool is_overdue(const struct launcher *l, double now)
 {
     if (l->gone > 0 && now - l->gone > GRACE_SECONDS)
         return true;
+    if (l->news.stage == STAGE_READY && now - l->beaten > HUNG_SECONDS)
+        return true;
     return l->stopped > 0 && l->news.stage < STAGE_READY && now - l->stopped > START_SECONDS;
 }
 
@@ -315,52 +324,97 @@ static void watch(struct launcher *l)
     pump_finish(&l->error);
 }
 
-/* mpirun has ended before a coordinator joined the lease. One that could not has said why. */
+/* What the end of mpirun means where it is no exit status, nor -1 with an error: it can be started again. */
+enum { LOST = -2, STATUS_SIGNAL = 128 };
+
+/* mpirun has ended before a coordinator joined the lease. One that could not has said why; of others that
+ * were killed nobody has. */
 static int judge_start(const struct launcher *l, struct error *error)
 {
-    int status = WIFEXITED(l->ended) ? WEXITSTATUS(l->ended) : ERROR_ENVIRONMENT;
+    int status = WIFEXITED(l->ended) ? WEXITSTATUS(l->ended) : STATUS_SIGNAL;
 
     if (l->error.last[0])
         return status == ERROR_INPUT ? ERROR_INPUT : ERROR_ENVIRONMENT;
+    if (status == 0 || status >= STATUS_SIGNAL)
+        return LOST;
     return error_set(error, ERROR_ENVIRONMENT, "mpirun: ended before the sweep could begin");
 }
 
-/* What the end of mpirun means. */
 static int judge(struct launcher *l, struct error *error)
 {
     hear(l);
     if (signals_second())
         return STATUS_INTERRUPTED;
     if (l->news.stage == STAGE_ENDED)
-        return l->news.status;
+        return l->news.status == STATUS_ABANDONED ? LOST : l->news.status;
     if (l->news.stage < STAGE_READY && signals_stop())
         return STATUS_STOPPED;
     if (l->news.stage == STAGE_NONE)
         return judge_start(l, error);
     if (lease_renew(l->lease, error) != 0) /* the coordinator has most likely found that out first */
         return strstr(l->error.last, error->text) ? (int)error->status : -1;
-    return error_set(error, ERROR_ENVIRONMENT,
-        "mpirun: the coordinator was lost; what was measured is kept, the same command carries on");
+    return LOST;
 }
 
-int launcher_run(struct lease *lease, int release, int argc, char **argv, int workers, struct error *error)
+/* One life of mpirun, from its start to its end. */
+static int run_once(struct launcher *l, const struct command_line *line, struct error *error)
 {
-    struct launcher launcher = {.lease = lease, .renewed = clock_now()};
+    if (lease_begin_life(l->lease, error) != 0)
+        return -1;
+    hand_over(l->lease);
+    if (start(l, line->argument, error) != 0)
+        return -1;
+    watch(l);
+    pump_release(&l->out);
+    pump_release(&l->error);
+    int status = judge(l, error);
+    if ((status == -1 || status == ERROR_INPUT || status == ERROR_ENVIRONMENT) && !l->error.last[0])
+        pump_tell_noise(&l->error);
+    return status;
+}
+
+/* A coordinator that outlives its mpirun, as it hangs, must not meet the next one. */
+static void end_coordinator(const struct launcher *l)
+{
+    if (l->news.stage != STAGE_NONE && process_is_here(&l->news.process) && process_lives(&l->news.process))
+        kill((pid_t)l->news.process.pid, SIGKILL);
+}
+
+static const char *what_was_lost(const struct launcher *l)
+{
+    return l->news.stage == STAGE_ENDED ? "no worker is left" : "the coordinator was lost";
+}
+
+int launcher_run(struct lease *lease, const char *output, int release, int argc, char **argv, int workers,
+    struct error *error)
+{
     struct command_line line = {.count = 0};
+    int status, vain = 0;
 
     if (compose(&line, release, argc, argv, workers, error) != 0)
         return -1;
-    hand_over(lease);
     signals_end_at_second(false);
-    int failed = start(&launcher, line.argument, error);
-    free(line.argument);
-    if (failed)
-        return -1;
-    watch(&launcher);
-    pump_release(&launcher.out);
-    pump_release(&launcher.error);
-    int status = judge(&launcher, error);
-    if ((status < 0 || status == ERROR_INPUT || status == ERROR_ENVIRONMENT) && !launcher.error.last[0])
-        pump_tell_noise(&launcher.error);
+    for (;;) {
+        struct launcher launcher = {.lease = lease, .renewed = clock_now()};
+        status = run_once(&launcher, &line, error);
+        if (status != LOST)
+            break;
+        end_coordinator(&launcher);
+        vain = launcher.news.kept ? 0 : vain + 1;
+        if (signals_stop()) {
+            status = STATUS_STOPPED;
+            break;
+        }
+        if (vain > STARTS_IN_VAIN) {
+            status = error_set(error, ERROR_ENVIRONMENT,
+                "%s: %s, %d times without anything new; what was measured is kept, the same command carries "
+                "on",
+                output, what_was_lost(&launcher), vain);
+            break;
+        }
+        fprintf(stderr, "%s: %s; starting again\n", output, what_was_lost(&launcher));
+    }
+    free((void *)line.argument);
+    free(line.program);
     return status;
 }

@@ -41,7 +41,7 @@ static void tell(struct local *local, enum event_kind kind, uint64_t ticket)
         else if (order.kind == ORDER_FINISH)
             local->finished = true;
         else if (order.kind != ORDER_STOP && order.kind != ORDER_QUIT)
-            job_settle(local->job, &order, &local->result);
+            job_settle(local->job, &order, &local->result, "");
     }
 }
 
@@ -122,8 +122,8 @@ static void end_run(struct local *local)
 
     if (local->keeper.failed.text[0])
         job_fail(job, &local->keeper.failed);
-    if (local->result.outcome != OUTCOME_PENDING && keeper_has_saved(&local->keeper))
-        job_spend(job, &local->keeper.owner.digest);
+    if (local->keeper.saved_step >= 0)
+        job_checkpoint(job, local->held[0].cell);
 }
 
 static void train_next(struct local *local)

@@ -10,6 +10,7 @@
 #include "worker/clock.h"
 #include "worker/environment.h"
 #include "worker/loop.h"
+#include "worker/process.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -20,6 +21,8 @@
 
 /* What a start of `run` holds. */
 struct start {
+    int argc;
+    char **argv; /* the command's name first */
     struct arguments arguments;
     struct sweep sweep;
     struct corpus corpus;
@@ -100,14 +103,38 @@ static int64_t open_output(struct start *start, struct error *error)
 /* ---- as a rank ---- */
 
 /* What became of a job on ranks, as an exit status. */
-static int status_of(const struct job *job, const struct dispatch_end *end, struct error *error)
+static int status_of(const struct job *job, const struct dispatch_end *end)
 {
+    if (job_pending(job) > 0 && end->abandoned && getenv(LEASE_VARIABLE))
+        return STATUS_ABANDONED; /* the launcher starts again */
     if (job_pending(job) > 0 && end->abandoned)
-        return error_set(error, ERROR_ENVIRONMENT, "%s: no worker is left; the same command carries on",
-            job->sweep->output);
+        fprintf(stderr, "%s: no worker is left; the same command carries on\n", job->sweep->output);
     if (job_pending(job) > 0)
         return STATUS_STOPPED;
     return job->tally.failed > 0 ? STATUS_RUNS_FAILED : STATUS_DONE;
+}
+
+/* This program's command line once more, for a worker; ends with NULL. NULL: no memory. */
+static char **command_line(int argc, char **argv)
+{
+    char **argument = calloc((size_t)argc + 2, sizeof(*argument));
+
+    if (!argument)
+        return NULL;
+    argument[0] = process_program();
+    memcpy((void *)(argument + 1), (void *)argv, (size_t)argc * sizeof(*argv));
+    return argument;
+}
+
+static struct dispatch_end run_on_ranks(struct start *start, struct job *job, struct wire *wire)
+{
+    char **argument = command_line(start->argc, start->argv);
+    struct dispatch_end end = dispatch_run(job, wire, argument && argument[0] ? argument : NULL);
+
+    if (argument)
+        free(argument[0]);
+    free((void *)argument);
+    return end;
 }
 
 /* Opens the job and runs it on the other ranks, or, where there are none, here. -1: error. */
@@ -126,11 +153,11 @@ static int coordinate_job(struct start *start, struct wire *wire, bool *together
         return -1;
     }
     if (wire_size(wire) > 1)
-        end = dispatch_run(&job, wire);
+        end = run_on_ranks(start, &job, wire);
     else
         local_run(&job);
     *together = end.together;
-    int status = status_of(&job, &end, error);
+    int status = status_of(&job, &end);
     return job_close(&job, error) != 0 ? -1 : status;
 }
 
@@ -169,24 +196,24 @@ static int coordinate(struct start *start, struct wire *wire, bool *together)
     return 0; /* mpirun makes much noise of another status; the launcher reads the lease */
 }
 
-static int run_rank(struct start *start, int argc, char **argv)
+static int run_rank(struct start *start)
 {
     bool together = true;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* without mpirun nobody would end it */
-    struct wire *wire = wire_open(&argc, &argv);
+    struct wire *wire = wire_open(&start->argc, &start->argv);
     if (!wire) {
         fputs("MPI cannot be started\n", stderr);
         start_release(start);
         return ERROR_ENVIRONMENT;
     }
-    if (wire_rank(wire) > 0) {
+    if (!wire_is_coordinator(wire)) {
         start_release(start);
         return worker_loop(wire);
     }
     int status = coordinate(start, wire, &together);
     start_release(start);
-    wire_close(wire, together);
+    wire_close(wire, together, status);
     if (!together) {
         command_flush(0);
         _exit(status);
@@ -241,7 +268,7 @@ static int check_launch(struct start *start, struct error *error)
     return kept ? 0 : find_mpirun(start, error);
 }
 
-static int run_launched(struct start *start, int argc, char **argv, int64_t pending, struct error *error)
+static int run_launched(struct start *start, int64_t pending, struct error *error)
 {
     int workers = worker_count(start, pending);
 
@@ -252,10 +279,11 @@ static int run_launched(struct start *start, int argc, char **argv, int64_t pend
         start->has_corpus = false;
     }
     announce(&start->sweep, workers, !getenv("SLURM_JOB_ID"));
-    return launcher_run(start->lease, start->release, argc, argv, workers, error);
+    return launcher_run(
+        start->lease, start->sweep.output, start->release, start->argc, start->argv, workers, error);
 }
 
-static int run_plainly(struct start *start, int argc, char **argv, struct error *error)
+static int run_plainly(struct start *start, struct error *error)
 {
     bool here = start->arguments.jobs == 0;
     double begin = clock_now();
@@ -267,7 +295,7 @@ static int run_plainly(struct start *start, int argc, char **argv, struct error 
         return -1;
     if (pending == 0)
         return summary_print(&start->sweep, -1);
-    int status = here ? run_here(start, error) : run_launched(start, argc, argv, pending, error);
+    int status = here ? run_here(start, error) : run_launched(start, pending, error);
     if (status < 0 || status == STATUS_INTERRUPTED || status == ERROR_ENVIRONMENT || status == ERROR_INPUT)
         return status;
     return summary_print(&start->sweep, clock_now() - begin);
@@ -275,15 +303,15 @@ static int run_plainly(struct start *start, int argc, char **argv, struct error 
 
 int command_run(int argc, char **argv)
 {
-    struct start start = {0};
+    struct start start = {.argc = argc, .argv = argv};
     struct error error;
     int status;
 
     if (command_arguments(&start.arguments, argc, argv, &status))
         return launcher_rank() > 0 ? 0 : status; /* mpirun would end rank 0 before it has spoken */
     if (launcher_rank() >= 0)
-        return run_rank(&start, argc, argv);
-    status = run_plainly(&start, argc, argv, &error);
+        return run_rank(&start);
+    status = run_plainly(&start, &error);
     if (status < 0)
         status = command_fail(&error);
     start_release(&start);

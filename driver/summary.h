@@ -11,6 +11,12 @@
  */
 int summary_print(const struct sweep *sweep, double seconds);
 
-enum { STATUS_DONE = 0, STATUS_RUNS_FAILED = 1, STATUS_STOPPED = 75, STATUS_INTERRUPTED = 130 };
+enum {
+    STATUS_DONE = 0,
+    STATUS_RUNS_FAILED = 1,
+    STATUS_STOPPED = 75,
+    STATUS_INTERRUPTED = 130,
+    STATUS_ABANDONED = 76, /* from a coordinator to its launcher: it has no worker left */
+};
 
 #endif

@@ -97,7 +97,7 @@ int checkpoint_save_weights(
     char digits[DIGEST_TEXT], name[CHECKPOINT_NAME_SIZE];
 
     digest_format(digest, digits);
-    snprintf(name, sizeof(name), "%s.weights.nc", digits);
+    snprintf(name, sizeof(name), "%s" WEIGHTS_SUFFIX, digits);
     return save_file(folder, name, digest, snapshot, true, error);
 }
 

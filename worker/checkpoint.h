@@ -68,4 +68,8 @@ int checkpoint_save_weights(
 /* Removes all checkpoints of a run, but not its final weights. -1: ERROR_ENVIRONMENT. */
 int checkpoint_remove(const char *folder, const struct digest *digest, struct error *error);
 
+/* The same of all runs, with whatever was left half-written, by anyone: where nothing runs and nothing is to
+ * go on. */
+int checkpoint_clear(const char *folder, struct error *error);
+
 #endif

@@ -16,6 +16,7 @@ struct checkpoint_files {
 };
 
 #define PART_SUFFIX ".part"
+#define WEIGHTS_SUFFIX ".weights.nc"
 
 /* -1: ERROR_ENVIRONMENT. */
 int checkpoint_files_list(

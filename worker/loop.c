@@ -7,30 +7,49 @@
 #include <unistd.h>
 
 #include "worker/clock.h"
+#include "worker/cost.h"
 #include "worker/environment.h"
 #include "worker/keeper.h"
+#include "worker/log.h"
 #include "worker/node.h"
 #include "worker/processors.h"
 #include "worker/signals.h"
 
-enum { COORDINATOR = 0, HELD_MAX = 16, UNDER_WAY_MOST = 256 };
+enum { HELD_MAX = 16, UNDER_WAY_MOST = 256 };
 
 #define POLL_SECONDS 1e-3 /* between two looks for messages while a run trains */
 #define PROGRESS_SECONDS 0.25
+#define IDLE_SECONDS 5 /* between two words of a worker that has nothing to do */
+
+/* The coordinator says a word every few seconds: see dispatch.c. A process that was itself stopped for a
+ * while first listens to what has come meanwhile. */
+#define ORPHAN_SECONDS 40 /* without a word of it */
+#define GRACE_SECONDS 15 /* in which it may still come */
+
+/* How long the coordinator is to wait for the next word of a run. */
+#define PATIENCE_LEAST 30
+#define PATIENCE_GAPS 20 /* as many times as the longest there has been between two */
+#define PATIENCE_FILES 600 /* while a file is written or read, on whatever disk */
+#define SLOWEST_COST 1e10 /* of a second: a step that is not known yet takes no longer */
 
 struct loop {
     struct wire *wire;
     struct setup setup;
+    struct seat seat;
+    int64_t number;
     unsigned char *pieces; /* of the setup, while it arrives */
     int64_t pieces_come;
     struct corpus corpus;
     struct arena arena;
+    struct keeper keeper;
     bool ready, quit, together;
     struct train_order held[HELD_MAX]; /* held[0] is the one that trains, while `training` */
     int used;
-    bool training, stop; /* stop: the run that trains is to be handed back */
-    double polled, reported;
-    struct keeper keeper;
+    bool training, stop, drop; /* stop: the run that trains is to be handed back; drop: without saving it */
+    struct run_progress progress; /* of the run that trains */
+    double looked, longest; /* when it last came to a step's end, and the longest time between two */
+    double polled, reported; /* the last look for messages, word of the run's progress */
+    double spoken, heard; /* the last word sent, and heard of the coordinator */
     struct message message; /* room for one, in either direction */
 };
 
@@ -41,10 +60,18 @@ static struct message *blank(struct loop *loop, enum message_kind kind)
     return &loop->message;
 }
 
+static void leave(const char *why)
+{
+    log_line("%s", why);
+    _exit(ERROR_ENVIRONMENT);
+}
+
 static void send(struct loop *loop)
 {
-    wire_send(loop->wire, COORDINATOR, &loop->message);
-    wire_drain(loop->wire, UNDER_WAY_MOST, INFINITY);
+    wire_send(loop->wire, ADDRESS_COORDINATOR, &loop->message);
+    loop->spoken = clock_now();
+    if (!wire_drain(loop->wire, UNDER_WAY_MOST, ORPHAN_SECONDS + GRACE_SECONDS))
+        leave("the coordinator takes no messages any more");
 }
 
 static void send_result(struct loop *loop, uint64_t ticket, const struct result *result)
@@ -62,7 +89,8 @@ static void remove_held(struct loop *loop, int at)
     memmove(&loop->held[at], &loop->held[at + 1], (size_t)(loop->used - at) * sizeof(loop->held[0]));
 }
 
-/* Hands back the order of `ticket`, or all for 0; the one that trains follows when its step is over. */
+/* Hands back the order of `ticket`, or all for 0; the one that trains follows when its step is over. One that
+ * is asked for by its ticket is another worker's by now, so that nothing of it is to be kept. */
 static void hand_back(struct loop *loop, uint64_t ticket)
 {
     const struct result stopped = {.outcome = OUTCOME_PENDING, .diverged_step = -1};
@@ -72,6 +100,7 @@ static void hand_back(struct loop *loop, uint64_t ticket)
             continue;
         if (i == 0 && loop->training) {
             loop->stop = true;
+            loop->drop = ticket != 0;
             continue;
         }
         uint64_t returned = loop->held[i].ticket;
@@ -82,25 +111,38 @@ static void hand_back(struct loop *loop, uint64_t ticket)
 
 /* ---- setting up ---- */
 
+static void send_text(struct loop *loop, enum message_kind kind, const char *text)
+{
+    struct message *message = blank(loop, kind);
+
+    snprintf(message->as.text, sizeof(message->as.text), "%.*s", REASON_SIZE - 1, text);
+    send(loop);
+}
+
 static void refuse(struct loop *loop, const char *why)
 {
-    struct message *message = blank(loop, MESSAGE_REFUSED);
+    send_text(loop, MESSAGE_FAILED, why);
+}
 
-    snprintf(message->as.text, sizeof(message->as.text), "%.*s", REASON_SIZE - 1, why);
-    send(loop);
+/* As mpirun numbers the processes of a machine; without an mpirun nobody knows. */
+static struct seat own_seat(void)
+{
+    const char *number = getenv("OMPI_COMM_WORLD_LOCAL_RANK"), *count = getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+
+    if (!number || !count)
+        return (struct seat){-1, -1};
+    return (struct seat){strtol(number, NULL, 10), strtol(count, NULL, 10)};
 }
 
 /* The coordinator needs no processor of its own: it sleeps. */
 static void pin(const struct loop *loop)
 {
-    const char *rank = getenv("OMPI_COMM_WORLD_LOCAL_RANK"), *size = getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
     char host[HOST_SIZE];
 
-    if (!rank || !size || loop->setup.threads == 0)
+    if (loop->seat.number < 0 || loop->setup.threads == 0)
         return;
     int beside = strcmp(environment_host(host, sizeof(host)), loop->setup.host) == 0;
-    processors_pin(
-        (int)strtol(rank, NULL, 10) - beside, (int)strtol(size, NULL, 10) - beside, loop->setup.threads);
+    processors_pin((int)loop->seat.number - beside, (int)loop->seat.count - beside, loop->setup.threads);
 }
 
 static bool load(struct loop *loop)
@@ -119,6 +161,24 @@ static bool load(struct loop *loop)
     return true;
 }
 
+static void say(void *context, const char *line)
+{
+    send_text(context, MESSAGE_NOTE, line);
+}
+
+static void prepare_keeping(struct loop *loop)
+{
+    const struct setup *setup = &loop->setup;
+
+    log_open(setup->folder, setup->session, loop->number);
+    log_line("worker %lld", (long long)loop->number);
+    loop->keeper = (struct keeper){.folder = setup->folder,
+        .session = setup->session,
+        .interval = setup->checkpoint_seconds,
+        .say = say,
+        .context = loop};
+}
+
 static void set_up(struct loop *loop, size_t size)
 {
     if (setup_decode(&loop->setup, loop->pieces, size) != 0) {
@@ -128,7 +188,7 @@ static void set_up(struct loop *loop, size_t size)
     free(loop->pieces);
     loop->pieces = NULL;
     pin(loop);
-    loop->keeper.folder = loop->setup.folder;
+    prepare_keeping(loop);
     loop->ready = load(loop);
     if (loop->ready) {
         blank(loop, MESSAGE_READY);
@@ -138,6 +198,8 @@ static void set_up(struct loop *loop, size_t size)
 
 static void take_piece(struct loop *loop, const struct setup_piece *piece)
 {
+    loop->seat = piece->seat;
+    loop->number = piece->worker;
     if (!loop->pieces)
         loop->pieces = malloc((size_t)piece->total);
     if (!loop->pieces) {
@@ -164,13 +226,15 @@ static void take_order(struct loop *loop, const struct train_order *order)
     loop->held[loop->used++] = copy;
 }
 
+/* False when nothing has come. */
 static bool listen(struct loop *loop)
 {
     const struct message *message = &loop->message;
-    int rank;
+    int address;
 
-    if (!wire_receive(loop->wire, &rank, &loop->message))
+    if (!wire_receive(loop->wire, &address, &loop->message))
         return false;
+    loop->heard = clock_now();
     if (message->kind == MESSAGE_SETUP) {
         take_piece(loop, &message->as.setup);
     } else if (message->kind == MESSAGE_ORDER) {
@@ -182,6 +246,21 @@ static bool listen(struct loop *loop)
         loop->together = message->as.quit.together;
     }
     return true;
+}
+
+/* Ends this process where there is no coordinator any more: nobody is to train, or write, for nobody. */
+static void look_for_coordinator(struct loop *loop)
+{
+    struct patience patience = {0};
+    double begin = clock_now();
+
+    if (begin - loop->heard < ORPHAN_SECONDS)
+        return;
+    while (!listen(loop)) {
+        if (clock_now() - begin > GRACE_SECONDS)
+            leave("no word of the coordinator any more");
+        patience_wait(&patience);
+    }
 }
 
 /* ---- training ---- */
@@ -201,12 +280,30 @@ static void on_row(void *context, int64_t step, const double *values, size_t cou
     }
 }
 
-static void send_progress(struct loop *loop, int64_t step, int64_t last_step, int64_t tokens)
+static void send_progress(struct loop *loop, double patience)
 {
-    struct run_progress progress = {loop->held[0].ticket, step, last_step, tokens};
+    struct message *message = blank(loop, MESSAGE_PROGRESS);
 
-    blank(loop, MESSAGE_PROGRESS)->as.progress = progress;
+    loop->progress.patience = patience;
+    loop->reported = clock_now();
+    message->as.progress = loop->progress;
     send(loop);
+}
+
+static double usual_patience(const struct loop *loop)
+{
+    return fmax(PATIENCE_LEAST, PATIENCE_GAPS * loop->longest);
+}
+
+/* All that has come, and what signals want. */
+static void attend(struct loop *loop, double now)
+{
+    loop->polled = now;
+    while (listen(loop))
+        ;
+    look_for_coordinator(loop);
+    if (signals_stop())
+        hand_back(loop, 0);
 }
 
 static enum verdict on_step(void *context, int64_t step, int64_t last_step, int64_t tokens)
@@ -214,68 +311,143 @@ static enum verdict on_step(void *context, int64_t step, int64_t last_step, int6
     struct loop *loop = context;
     double now = clock_now();
 
-    if (now - loop->polled >= POLL_SECONDS) {
-        loop->polled = now;
-        while (listen(loop))
-            ;
-        if (signals_stop())
-            hand_back(loop, 0);
+    loop->progress.step = step;
+    loop->progress.last_step = last_step;
+    loop->progress.tokens = tokens;
+    loop->longest = fmax(loop->longest, now - loop->looked);
+    loop->looked = now;
+    if (now - loop->polled >= POLL_SECONDS)
+        attend(loop, now);
+    if (now - loop->reported >= PROGRESS_SECONDS)
+        send_progress(loop, usual_patience(loop));
+    if (loop->stop && loop->drop)
+        return VERDICT_STOP;
+    return keeper_verdict(&loop->keeper, step, loop->stop, now);
+}
+
+/* What reads or writes a file says so first, and is no part of the time between two steps. */
+static void begin_file(struct loop *loop)
+{
+    send_progress(loop, PATIENCE_FILES);
+}
+
+static void end_file(struct loop *loop)
+{
+    loop->looked = clock_now();
+    send_progress(loop, usual_patience(loop));
+}
+
+static bool on_resume(void *context, struct snapshot *snapshot)
+{
+    struct loop *loop = context;
+
+    loop->progress.step = -1;
+    begin_file(loop);
+    bool resumed = keeper_resume(&loop->keeper, snapshot);
+    loop->progress.step = 0;
+    if (resumed) {
+        loop->progress.step = snapshot->step;
+        loop->progress.tokens = snapshot->result->tokens;
+        log_line("goes on at step %lld", (long long)snapshot->step);
     }
-    if (now - loop->reported >= PROGRESS_SECONDS) {
-        loop->reported = now;
-        send_progress(loop, step, last_step, tokens);
+    end_file(loop);
+    return resumed;
+}
+
+static void on_save(void *context, const struct snapshot *snapshot)
+{
+    struct loop *loop = context;
+
+    begin_file(loop);
+    keeper_save(&loop->keeper, snapshot);
+    if (loop->keeper.saved_step == snapshot->step) {
+        struct run_checkpoint saved = {loop->held[0].ticket, snapshot->step};
+        blank(loop, MESSAGE_CHECKPOINT)->as.checkpoint = saved;
+        send(loop);
+        log_line("has saved step %lld", (long long)snapshot->step);
     }
-    return loop->stop ? VERDICT_STOP : VERDICT_CARRY_ON;
+    end_file(loop);
 }
 
 static void on_finish(void *context, const struct snapshot *snapshot)
 {
     struct loop *loop = context;
 
+    begin_file(loop);
     keeper_finish(&loop->keeper, snapshot);
+    end_file(loop);
 }
 
-/* A run whose weights could not be saved has failed. */
-static void check_saved(struct loop *loop, struct result *result)
+static void begin_run(struct loop *loop, const struct train_order *order)
 {
-    if (!loop->keeper.failed.text[0])
-        return;
-    result->outcome = OUTCOME_FAILED;
-    snprintf(result->reason, sizeof(result->reason), "%.*s", REASON_SIZE - 1, loop->keeper.failed.text);
-    loop->keeper.failed.text[0] = '\0';
+    double step = train_step_cost(&order->run, loop->corpus.vocabulary) / SLOWEST_COST;
+    char digest[DIGEST_TEXT], doing[128];
+
+    digest_format(&order->digest, digest);
+    snprintf(doing, sizeof(doing), "in run %s, cell %lld", digest, (long long)order->cell);
+    log_line("begins run %s cell %lld", digest, (long long)order->cell);
+    log_doing(doing);
+    keeper_begin(&loop->keeper, &order->digest, order->ticket, order->resume);
+    loop->progress = (struct run_progress){
+        .ticket = order->ticket, .last_step = run_last_step(&order->run, &loop->corpus)};
+    loop->training = true;
+    loop->stop = loop->drop = false;
+    loop->longest = step;
+    loop->looked = loop->polled = clock_now();
+    if (!order->resume) /* else on_resume says where it begins */
+        send_progress(loop, usual_patience(loop));
+}
+
+static void end_run(struct loop *loop, const struct train_order *order, struct result *result)
+{
+    loop->training = false;
+    loop->progress = (struct run_progress){0};
+    log_doing("between two runs");
+    if (loop->keeper.failed.text[0]) {
+        refuse(loop, loop->keeper.failed.text);
+        result->outcome = OUTCOME_PENDING;
+    }
+    remove_held(loop, 0);
+    send_result(loop, order->ticket, result);
 }
 
 static void train_first(struct loop *loop)
 {
     const struct train_order order = loop->held[0];
-    struct observer observer = {.context = loop, .row = on_row, .carry_on = on_step, .finish = on_finish};
+    struct observer observer = {.context = loop, .row = on_row, .carry_on = on_step, .save = on_save};
     struct result result;
 
-    keeper_begin(&loop->keeper, &order.digest, order.ticket, false);
-    loop->training = true;
-    loop->stop = false;
-    loop->polled = loop->reported = clock_now();
-    send_progress(loop, 0, run_last_step(&order.run, &loop->corpus), 0);
+    if (order.resume)
+        observer.resume = on_resume;
+    if (order.run.save_weights)
+        observer.finish = on_finish;
+    begin_run(loop, &order);
     train(&order.run, &loop->corpus, &loop->setup.measure, &observer, &loop->arena, &result);
-    loop->training = false;
-    check_saved(loop, &result);
-    remove_held(loop, 0);
-    send_result(loop, order.ticket, &result);
+    end_run(loop, &order, &result);
 }
 
 static void say_hello(struct loop *loop)
 {
     struct hello *hello = &blank(loop, MESSAGE_HELLO)->as.hello;
 
-    hello->pid = getpid();
-    environment_host(hello->host, sizeof(hello->host));
+    hello->process = process_self();
+    hello->seat = own_seat();
     send(loop);
+}
+
+static void wait_a_moment(struct loop *loop, struct patience *patience)
+{
+    look_for_coordinator(loop);
+    if (loop->ready && clock_now() - loop->spoken > IDLE_SECONDS)
+        send_progress(loop, PATIENCE_LEAST);
+    patience_wait(patience);
 }
 
 static void live(struct loop *loop)
 {
     struct patience patience = {0};
 
+    loop->heard = clock_now();
     say_hello(loop);
     while (!loop->quit) {
         if (signals_stop())
@@ -286,7 +458,7 @@ static void live(struct loop *loop)
             train_first(loop);
             patience_renew(&patience);
         } else {
-            patience_wait(&patience);
+            wait_a_moment(loop, &patience);
         }
     }
 }
@@ -302,12 +474,13 @@ int worker_loop(struct wire *wire)
     loop->wire = wire;
     live(loop);
     bool together = loop->together;
+    log_close();
     arena_release(&loop->arena);
     corpus_release(&loop->corpus);
     setup_release(&loop->setup);
     free(loop->pieces);
     free(loop);
-    wire_close(wire, together);
+    wire_close(wire, together, 0);
     if (!together)
         _exit(0);
     return 0;

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "model/digest.h"
+#include "worker/process.h"
 #include "worker/run.h"
 #include "worker/setup.h"
 #include "worker/train.h"
@@ -19,23 +20,33 @@ enum message_kind {
     MESSAGE_HELLO = 1, /* worker: here I am */
     MESSAGE_SETUP, /* coordinator: a piece of what setup_encode made */
     MESSAGE_READY, /* worker: set up, waiting for orders */
-    MESSAGE_REFUSED, /* worker: cannot be set up, `text` says why */
+    MESSAGE_FAILED, /* worker: neither it nor the sweep can go on, `text` says why */
+    MESSAGE_NOTE, /* worker: a line for the user */
     MESSAGE_ORDER, /* coordinator: train this after what you have */
     MESSAGE_STOP, /* coordinator: hand back the order of `ticket`; 0: everything */
     MESSAGE_QUIT, /* coordinator: end */
-    MESSAGE_PROGRESS, /* worker: how far its run is, and that it lives */
+    MESSAGE_ALIVE, /* coordinator: still here */
+    MESSAGE_PROGRESS, /* worker: how far its run is, and that it lives; ticket 0: that alone */
+    MESSAGE_CHECKPOINT, /* worker: its run is saved */
     MESSAGE_ROW, /* worker: a piece of a row of measurements */
     MESSAGE_RESULT, /* worker: how its run ended */
 };
 
 enum { PIECE_BYTES = 3072, PIECE_VALUES = 384 };
 
+/* Where a worker sits among those of its machine: which processors are its own. */
+struct seat {
+    int64_t number, count;
+};
+
 struct hello {
-    int64_t pid;
-    char host[HOST_SIZE];
+    struct process process;
+    struct seat seat;
 };
 
 struct setup_piece {
+    struct seat seat; /* that it is to take: its own, or that of the dead worker it replaces */
+    int64_t worker; /* its number, as users know it */
     int64_t total, offset, count; /* bytes */
     unsigned char bytes[PIECE_BYTES]; /* `count` of them are sent */
 };
@@ -45,6 +56,7 @@ struct train_order {
     int64_t cell;
     struct run run;
     struct digest digest; /* of the run: names its files */
+    int64_t resume; /* it was begun before: there may be a checkpoint */
 };
 
 struct quit {
@@ -53,8 +65,14 @@ struct quit {
 
 struct run_progress {
     uint64_t ticket;
-    int64_t step, last_step;
+    int64_t step, last_step; /* step -1: it has not begun; the first after that is where it begins */
     int64_t tokens; /* trained on so far */
+    double patience; /* seconds until the next word, at the most; 0: cannot be told */
+};
+
+struct run_checkpoint {
+    uint64_t ticket;
+    int64_t step; /* that it goes on from */
 };
 
 struct row_piece {
@@ -79,6 +97,7 @@ struct message {
         uint64_t ticket; /* STOP */
         struct quit quit;
         struct run_progress progress;
+        struct run_checkpoint checkpoint;
         struct row_piece row;
         struct run_result result;
     } as;
@@ -86,26 +105,46 @@ struct message {
 
 struct wire;
 
+/*
+ * Whom a message goes to or comes from: 0 is the coordinator, 1 .. wire_size - 1 are the workers that were
+ * started with it, further numbers those that it has spawned.
+ */
+enum { ADDRESS_COORDINATOR = 0 };
+
 /* Starts MPI. NULL when it cannot be. */
 struct wire *wire_open(int *argc, char ***argv);
 
-/* Ends MPI; `together`: all ranks do so and none has died, as MPI_Finalize waits for every one. Without,
- * the process has to leave by _exit. */
-void wire_close(struct wire *wire, bool together);
+/* Ends MPI; `together`: all ranks do so and none has died, as MPI_Finalize waits for every one. Should one
+ * die just then, the process ends itself with `status` after a while. Without, it has to leave by _exit. */
+void wire_close(struct wire *wire, bool together, int status);
 
-int wire_rank(const struct wire *wire);
-int wire_size(const struct wire *wire);
+bool wire_is_coordinator(const struct wire *wire);
+int wire_size(const struct wire *wire); /* the coordinator and the workers that were started with it */
 
 /* "Open MPI v4.1.4 ...", in memory of the wire. */
 const char *wire_library(const struct wire *wire);
 
 /* Copies the message and sends it without waiting. */
-void wire_send(struct wire *wire, int rank, const struct message *message);
+void wire_send(struct wire *wire, int address, const struct message *message);
 
 /* The next message that has arrived; false when there is none. One that is malformed is dropped. */
-bool wire_receive(struct wire *wire, int *rank, struct message *message);
+bool wire_receive(struct wire *wire, int *address, struct message *message);
 
-/* Waits until at most `most` of the messages sent are still under way, or `seconds` have passed. */
-void wire_drain(struct wire *wire, size_t most, double seconds);
+/* Waits until at most `most` of the messages sent are still under way; false: `seconds` have passed. */
+bool wire_drain(struct wire *wire, size_t most, double seconds);
+
+/* Who is dead gets nothing more, and nobody waits for what is under way to it. */
+void wire_forget(struct wire *wire, int address);
+
+/*
+ * For the coordinator: starts one more process of the program `argument[0]` (a path) with the arguments after
+ * it [ends with NULL], on a host, while this one goes on. One at a time; false when it cannot be begun.
+ */
+bool wire_spawn(struct wire *wire, const char *host, char **argument);
+
+enum wire_spawned { SPAWN_NONE, SPAWN_UNDER_WAY, SPAWN_DONE, SPAWN_FAILED };
+
+/* What has become of it; SPAWN_DONE gives its address, once. */
+enum wire_spawned wire_spawned(struct wire *wire, int *address);
 
 #endif

@@ -85,6 +85,11 @@ bool process_same(const struct process *a, const struct process *b)
     return a->pid == b->pid && a->start == b->start && strcmp(a->place, b->place) == 0;
 }
 
+char *process_program(void)
+{
+    return realpath("/proc/self/exe", NULL);
+}
+
 int process_host_length(const char *place)
 {
     return (int)strcspn(place, "/");

@@ -23,6 +23,9 @@ bool process_lives(const struct process *process);
 
 bool process_same(const struct process *a, const struct process *b);
 
+/* The path of the program that this process runs; NULL: it cannot be told. The caller's to free. */
+char *process_program(void);
+
 /* The characters of a place that are the host's name. */
 int process_host_length(const char *place);
 

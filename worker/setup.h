@@ -14,7 +14,9 @@ struct setup {
     struct digest corpus; /* what the worker loads must be what the coordinator has loaded */
     struct measure measure;
     int64_t threads; /* of every run; 0: they differ */
-    char *folder; /* where final weights are saved */
+    char *folder; /* of checkpoints, final weights and logs */
+    int64_t session; /* of the dataset */
+    double checkpoint_seconds; /* between two of a run */
     char host[HOST_SIZE]; /* the coordinator's */
 };
 
