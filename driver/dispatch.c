@@ -93,9 +93,17 @@ static void send_quit(struct dispatch *d, int worker)
 
     if (peer->dead || peer->quit)
         return;
-    blank(d, MESSAGE_QUIT)->as.quit.together = is_whole(d);
+    blank(d, MESSAGE_QUIT)->as.quit =
+        (struct quit){.together = is_whole(d), .save = d->job->failed && !peer->silent};
     send(d, worker);
     peer->quit = true;
+}
+
+/* A run that is asked for while the sweep goes on is another worker's by now. */
+static void send_stop(struct dispatch *d, const struct order *order)
+{
+    blank(d, MESSAGE_STOP)->as.stop = (struct stop){.ticket = order->ticket, .save = d->stopping};
+    send(d, order->worker);
 }
 
 /* A worker that has long been silent; what becomes of its run follows. */
@@ -116,8 +124,7 @@ static void obey(struct dispatch *d, const struct order *order)
         send_order(d, order);
         break;
     case ORDER_STOP:
-        blank(d, MESSAGE_STOP)->as.ticket = order->ticket;
-        send(d, order->worker);
+        send_stop(d, order);
         break;
     case ORDER_QUIT:
         break; /* all ranks are told at the end, those too that the coordinator has never heard of */
@@ -216,8 +223,10 @@ static void take_ready(struct dispatch *d, int worker)
 
     d->readies += !peer->ready;
     peer->ready = true;
-    if (peer->address > d->peers.count)
+    if (peer->address > d->peers.count) {
         d->replacements.vain = 0;
+        dispatch_say(d, "worker %d on %s has been replaced", worker + 1, peer->host);
+    }
     dispatch_tell(d, (struct event){.kind = EVENT_HELLO, .worker = worker, .node = peer->node});
 }
 
@@ -410,7 +419,7 @@ struct dispatch_end dispatch_run(struct job *job, struct wire *wire, char **argu
 
 void dispatch_dismiss(struct wire *wire)
 {
-    struct message quit = {.kind = MESSAGE_QUIT, .as.quit.together = true};
+    struct message quit = {.kind = MESSAGE_QUIT, .as.quit = {.together = true}};
 
     for (int rank = 1; rank < wire_size(wire); rank++)
         wire_send(wire, rank, &quit);

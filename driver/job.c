@@ -74,6 +74,14 @@ static struct coordinator *make_coordinator(const struct job *job, int workers)
     return coordinator;
 }
 
+/* Where checkpoints, final weights and logs of an output lie; allocated. */
+static char *folder_of(const char *output)
+{
+    char *folder;
+
+    return asprintf(&folder, "%s.d", output) < 0 ? NULL : folder;
+}
+
 int job_open(struct job *job, const struct sweep *sweep, const struct corpus *corpus, struct lease *lease,
     const struct session *session, const struct dataset_options *options, int workers, struct error *error)
 {
@@ -85,8 +93,7 @@ int job_open(struct job *job, const struct sweep *sweep, const struct corpus *co
     count_outcomes(job);
     job->coordinator = make_coordinator(job, workers);
     job->progress = progress_new(stderr, screen_find(), workers, now);
-    if (asprintf(&job->folder, "%s.d", sweep->output) < 0)
-        job->folder = NULL;
+    job->folder = folder_of(sweep->output);
     job->saved = calloc((size_t)sweep->cells, sizeof(*job->saved));
     if (job->coordinator && job->progress && job->folder && job->saved) {
         log_sweep(job->folder); /* of workers of an earlier start */
@@ -162,16 +169,17 @@ static void remove_spent(struct job *job)
     job->spent_count = 0;
 }
 
-/* What workers that came to life again have left when all is done. */
-static void clear_folder(struct job *job)
+int job_clear_folder(const char *output, struct error *error)
 {
-    struct error error;
+    char *folder = folder_of(output);
 
-    if (job->failed || job_pending(job) > 0)
-        return;
-    log_sweep(job->folder);
-    keep(job, checkpoint_clear(job->folder, &error), &error);
-    rmdir(job->folder); /* where nothing is left in it */
+    if (!folder)
+        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", output);
+    log_sweep(folder);
+    int status = checkpoint_clear(folder, error);
+    rmdir(folder); /* where nothing is left in it */
+    free(folder);
+    return status;
 }
 
 static void commit(struct job *job, double now)
@@ -195,8 +203,8 @@ int job_close(struct job *job, struct error *error)
     struct error closing;
 
     commit(job, clock_now());
-    if (job->folder)
-        clear_folder(job);
+    if (!job->failed && job->coordinator && job_pending(job) == 0)
+        keep(job, job_clear_folder(job->sweep->output, &closing), &closing);
     keep(job, dataset_close(job->dataset, &closing), &closing);
     if (job->progress)
         progress_clear(job->progress);

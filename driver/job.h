@@ -66,6 +66,10 @@ void job_settle(
 /* What is due from time to time: commits, flushes, the lease, progress. To be called often; cheap. */
 void job_breathe(struct job *job, double now);
 
+/* Removes what is left in the folder of an output all of whose runs have ended, by whomever: final weights
+ * aside, and what the workers of failed runs had to say. */
+int job_clear_folder(const char *output, struct error *error);
+
 /* Cells that have not ended. */
 int64_t job_pending(const struct job *job);
 

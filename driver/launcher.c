@@ -29,6 +29,7 @@ enum { OPTIONS_MOST = 20, STATUS_NOT_FOUND = 127 };
 #define GRACE_SECONDS 5 /* for mpirun to end after its coordinator */
 #define TERM_SECONDS 3 /* between SIGTERM and SIGKILL; mpirun takes one to remove its files */
 #define START_SECONDS 30 /* for ranks to start once a stop has been asked for */
+#define INIT_SECONDS 300 /* for a coordinator to come out of MPI_Init */
 #define HUNG_SECONDS 120 /* without a renewal by a coordinator that was ready */
 
 enum { STARTS_IN_VAIN = 3 }; /* starts anew without anything new that is kept */
@@ -38,9 +39,11 @@ struct launcher {
     pid_t mpirun;
     struct pump out, error;
     struct coordinator_news news;
-    bool reaped, asked; /* asked: SIGUSR1 has been sent */
+    const char *program;
+    int ranks; /* those on this machine, as long as none has joined */
+    bool reaped, asked, put_down; /* asked: SIGUSR1 has been sent; put_down: mpirun was ended from here */
     int ended; /* mpirun's wait status */
-    double looked, renewed;
+    double begun, looked, renewed;
     double beaten; /* when the coordinator's beat was last seen to go on */
     double stopped; /* when a stop was first seen to be asked for; 0: it is not */
     double gone; /* when the coordinator was first seen to be gone; 0: it is not */
@@ -256,6 +259,7 @@ static void end(struct launcher *l)
 {
     double begin = clock_now();
 
+    l->put_down = true;
     kill(l->mpirun, SIGTERM);
     while (!l->reaped && clock_now() - begin < TERM_SECONDS)
         wait_a_moment(l, 20);
@@ -276,6 +280,23 @@ static void hear(struct launcher *l)
     l->news = news;
 }
 
+/* A rank that dies inside MPI_Init leaves the others there for ever. */
+static bool has_lost_rank(struct launcher *l)
+{
+    int ranks = process_children(l->mpirun, l->program), before = l->ranks;
+
+    l->ranks = ranks;
+    return ranks < before;
+}
+
+/* Is there no coordinator any more, nor will there be? */
+static bool is_gone(struct launcher *l, double now)
+{
+    if (l->news.stage == STAGE_NONE)
+        return has_lost_rank(l) || now - l->begun > INIT_SECONDS;
+    return l->news.stage == STAGE_ENDED || l->news.dead;
+}
+
 static void look(struct launcher *l, double now)
 {
     bool starting = l->news.stage < STAGE_READY;
@@ -289,7 +310,7 @@ static void look(struct launcher *l, double now)
         l->renewed = now;
         lease_renew(l->lease, &ignored); /* the coordinator's is the one that must not write */
     }
-    if ((l->news.stage == STAGE_ENDED || l->news.dead) && l->gone == 0)
+    if (is_gone(l, now) && l->gone == 0)
         l->gone = now;
     if (signals_stop() && l->stopped == 0)
         l->stopped = now;
@@ -335,7 +356,7 @@ static int judge_start(const struct launcher *l, struct error *error)
 
     if (l->error.last[0])
         return status == ERROR_INPUT ? ERROR_INPUT : ERROR_ENVIRONMENT;
-    if (status == 0 || status >= STATUS_SIGNAL)
+    if (l->put_down || status == 0 || status >= STATUS_SIGNAL)
         return LOST;
     return error_set(error, ERROR_ENVIRONMENT, "mpirun: ended before the sweep could begin");
 }
@@ -351,8 +372,8 @@ static int judge(struct launcher *l, struct error *error)
         return STATUS_STOPPED;
     if (l->news.stage == STAGE_NONE)
         return judge_start(l, error);
-    if (lease_renew(l->lease, error) != 0) /* the coordinator has most likely found that out first */
-        return strstr(l->error.last, error->text) ? (int)error->status : -1;
+    if (lease_renew(l->lease, error) != 0) /* the coordinator may have found that out first, and said so */
+        return WIFEXITED(l->ended) && WEXITSTATUS(l->ended) == ERROR_ENVIRONMENT ? ERROR_ENVIRONMENT : -1;
     return LOST;
 }
 
@@ -395,7 +416,8 @@ int launcher_run(struct lease *lease, const char *output, int release, int argc,
         return -1;
     signals_end_at_second(false);
     for (;;) {
-        struct launcher launcher = {.lease = lease, .renewed = clock_now()};
+        double now = clock_now();
+        struct launcher launcher = {.lease = lease, .program = line.program, .begun = now, .renewed = now};
         status = run_once(&launcher, &line, error);
         if (status != LOST)
             break;

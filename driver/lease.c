@@ -287,7 +287,7 @@ static int write_own(struct lease *lease, struct error *error)
     int file = lease_open(lease->path);
 
     if (file < 0)
-        return lost(lease, error);
+        return error_set(error, ERROR_ENVIRONMENT, "%s: %s", lease->path, strerror(errno));
     bool ours = get_record(file, OWNER, &owner) && is_ours(lease, &owner);
     if (ours)
         put_record(file, lease->which, &lease->self); /* a full disk is the dataset's to report */
@@ -322,13 +322,13 @@ int lease_renew(struct lease *lease, struct error *error)
     return write_own(lease, error);
 }
 
-void lease_tell(struct lease *lease, enum coordinator_stage stage, int status)
+int lease_tell(struct lease *lease, enum coordinator_stage stage, int status)
 {
     struct error ignored;
 
     lease->self.stage = (int)stage;
     lease->self.status = status;
-    write_own(lease, &ignored);
+    return write_own(lease, &ignored);
 }
 
 void lease_tell_kept(struct lease *lease)

@@ -32,11 +32,16 @@ struct start {
     int release; /* this is; see launcher_find */
 };
 
-static int start_load(struct start *start, struct error *error)
+static int start_load_sweep(struct start *start, struct error *error)
 {
     if (arguments_load_sweep(&start->arguments, &start->sweep, error) != 0)
         return -1;
     start->has_sweep = true;
+    return 0;
+}
+
+static int start_load_corpus(struct start *start, struct error *error)
+{
     if (sweep_load_corpus(&start->sweep, &start->corpus, error) != 0)
         return -1;
     start->has_corpus = true;
@@ -161,15 +166,17 @@ static int coordinate_job(struct start *start, struct wire *wire, bool *together
     return job_close(&job, error) != 0 ? -1 : status;
 }
 
-/* Loads the sweep and takes its output, unless a launcher has done the latter. How many runs are left (of a
- * launcher's sweep: some), or -1. */
+/* Loads the sweep and takes its output, unless a launcher has done the latter: it is to know at once that
+ * there is a coordinator. How many runs are left (of a launcher's sweep: some), or -1. */
 static int64_t begin(struct start *start, const char *token, struct error *error)
 {
-    if (start_load(start, error) != 0)
+    if (start_load_sweep(start, error) != 0)
         return -1;
-    if (!token)
-        return open_output(start, error);
-    return lease_join(&start->lease, start->sweep.output, token, error) != 0 ? -1 : 1;
+    if (token && lease_join(&start->lease, start->sweep.output, token, error) != 0)
+        return -1;
+    if (start_load_corpus(start, error) != 0)
+        return -1;
+    return token ? 1 : open_output(start, error);
 }
 
 static int coordinate(struct start *start, struct wire *wire, bool *together)
@@ -192,8 +199,9 @@ static int coordinate(struct start *start, struct wire *wire, bool *together)
         status = summary_print(&start->sweep, pending > 0 ? clock_now() - begun : -1);
     if (!token || !start->lease)
         return status;
-    lease_tell(start->lease, STAGE_ENDED, status);
-    return 0; /* mpirun makes much noise of another status; the launcher reads the lease */
+    /* mpirun makes much noise of another status than 0; the launcher reads the lease, where there still is
+     * one. */
+    return lease_tell(start->lease, STAGE_ENDED, status) == 0 ? 0 : status;
 }
 
 static int run_rank(struct start *start)
@@ -283,22 +291,34 @@ static int run_launched(struct start *start, int64_t pending, struct error *erro
         start->lease, start->sweep.output, start->release, start->argc, start->argv, workers, error);
 }
 
+/* Says how things stand. Where all has ended, a worker that had been given up may have left something since.
+ */
+static int conclude(const struct start *start, bool ended, double seconds)
+{
+    struct error ignored;
+
+    if (ended)
+        job_clear_folder(start->sweep.output, &ignored);
+    return summary_print(&start->sweep, seconds);
+}
+
 static int run_plainly(struct start *start, struct error *error)
 {
     bool here = start->arguments.jobs == 0;
     double begin = clock_now();
 
-    if (start_load(start, error) != 0 || (!here && check_launch(start, error) != 0))
+    if (start_load_sweep(start, error) != 0 || start_load_corpus(start, error) != 0 ||
+        (!here && check_launch(start, error) != 0))
         return -1;
     int64_t pending = open_output(start, error);
     if (pending < 0)
         return -1;
     if (pending == 0)
-        return summary_print(&start->sweep, -1);
+        return conclude(start, true, -1);
     int status = here ? run_here(start, error) : run_launched(start, pending, error);
     if (status < 0 || status == STATUS_INTERRUPTED || status == ERROR_ENVIRONMENT || status == ERROR_INPUT)
         return status;
-    return summary_print(&start->sweep, clock_now() - begin);
+    return conclude(start, status == STATUS_DONE || status == STATUS_RUNS_FAILED, clock_now() - begin);
 }
 
 int command_run(int argc, char **argv)

@@ -42,15 +42,16 @@ static int path_of(char path[PATH_MAX], const char *folder, int64_t session, int
 
 /* ---- of this process ---- */
 
-/* Leaves a line, and what was there before to deal with the signal: it comes again at once. Only what may be
- * called in a handler is. */
-static void on_fatal(int number)
+/* Leaves a line, and what was there before to deal with the signal: a fault comes again at once, what another
+ * process has sent is raised again. Only what may be called in a handler is. */
+static void on_fatal(int number, siginfo_t *info, void *context)
 {
-    char line[LINE_SIZE + 64] = FATAL "00 ";
+    (void)context;
+    char line[LINE_SIZE + 64] = FATAL "00, ";
     size_t length = strlen(line);
 
-    line[length - 3] = (char)('0' + number / 10);
-    line[length - 2] = (char)('0' + number % 10);
+    line[length - 4] = (char)('0' + number / 10);
+    line[length - 3] = (char)('0' + number % 10);
     memcpy(line + length, log_.doing, strlen(log_.doing));
     length += strlen(log_.doing);
     line[length++] = '\n';
@@ -59,13 +60,13 @@ static void on_fatal(int number)
     }
     for (int i = 0; i < FATAL_COUNT; i++)
         sigaction(fatal[i], &log_.before[i], NULL);
-    if (number == SIGABRT)
+    if (info->si_code <= 0)
         raise(number);
 }
 
 static void catch_fatal(void)
 {
-    struct sigaction action = {.sa_handler = on_fatal, .sa_flags = SA_ONSTACK | SA_NODEFER};
+    struct sigaction action = {.sa_sigaction = on_fatal, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
 
     sigemptyset(&action.sa_mask);
     for (int i = 0; i < FATAL_COUNT; i++)
@@ -143,7 +144,7 @@ static size_t read_tail(const char *path, char tail[TAIL_BYTES + 1])
     return length > 0 ? (size_t)length : 0;
 }
 
-/* The last line that tells of a fatal signal, without its end. */
+/* The signal that the last such line tells of. */
 static void find_fatal(const char *tail, char *last, int size)
 {
     const char *found = NULL;
@@ -151,7 +152,7 @@ static void find_fatal(const char *tail, char *last, int size)
     for (const char *line = tail; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
         if (strncmp(line, FATAL, strlen(FATAL)) == 0)
             found = line;
-    snprintf(last, (size_t)size, "%.*s", found ? (int)strcspn(found, "\n") : 0, found ? found : "");
+    snprintf(last, (size_t)size, "%.*s", found ? (int)strcspn(found, ",\n") : 0, found ? found : "");
 }
 
 static int run_path(char path[PATH_MAX], const char *folder, const char *name)

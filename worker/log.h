@@ -23,8 +23,8 @@ void log_close(void);
 
 /*
  * For the coordinator: ends the log of a worker that is gone, and appends its last lines to FOLDER/<name>.log
- * where `name` is not NULL. `last`: of `size` characters, gets the last line that tells of a fatal signal, ""
- * where there is none.
+ * where `name` is not NULL. `last`: of `size` characters, gets "killed by signal 11" where the log says so,
+ * else "".
  */
 void log_bequeath(
     const char *folder, int64_t session, int64_t number, const char *name, char *last, int size);

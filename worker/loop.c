@@ -89,9 +89,15 @@ static void remove_held(struct loop *loop, int at)
     memmove(&loop->held[at], &loop->held[at + 1], (size_t)(loop->used - at) * sizeof(loop->held[0]));
 }
 
-/* Hands back the order of `ticket`, or all for 0; the one that trains follows when its step is over. One that
- * is asked for by its ticket is another worker's by now, so that nothing of it is to be kept. */
-static void hand_back(struct loop *loop, uint64_t ticket)
+/* The run that trains is to be handed back. What was to be dropped is not saved because of another wish. */
+static void stop_training(struct loop *loop, bool save)
+{
+    loop->drop = loop->stop ? loop->drop : !save;
+    loop->stop = true;
+}
+
+/* Hands back the order of `ticket`, or all for 0; the one that trains follows when its step is over. */
+static void hand_back(struct loop *loop, uint64_t ticket, bool save)
 {
     const struct result stopped = {.outcome = OUTCOME_PENDING, .diverged_step = -1};
 
@@ -99,8 +105,7 @@ static void hand_back(struct loop *loop, uint64_t ticket)
         if (ticket != 0 && loop->held[i].ticket != ticket)
             continue;
         if (i == 0 && loop->training) {
-            loop->stop = true;
-            loop->drop = ticket != 0;
+            stop_training(loop, save);
             continue;
         }
         uint64_t returned = loop->held[i].ticket;
@@ -240,9 +245,10 @@ static bool listen(struct loop *loop)
     } else if (message->kind == MESSAGE_ORDER) {
         take_order(loop, &message->as.order);
     } else if (message->kind == MESSAGE_STOP) {
-        hand_back(loop, message->as.ticket);
+        hand_back(loop, message->as.stop.ticket, message->as.stop.save);
     } else if (message->kind == MESSAGE_QUIT) {
-        loop->quit = loop->stop = true;
+        stop_training(loop, message->as.quit.save);
+        loop->quit = true;
         loop->together = message->as.quit.together;
     }
     return true;
@@ -303,7 +309,7 @@ static void attend(struct loop *loop, double now)
         ;
     look_for_coordinator(loop);
     if (signals_stop())
-        hand_back(loop, 0);
+        hand_back(loop, 0, true);
 }
 
 static enum verdict on_step(void *context, int64_t step, int64_t last_step, int64_t tokens)
@@ -451,7 +457,7 @@ static void live(struct loop *loop)
     say_hello(loop);
     while (!loop->quit) {
         if (signals_stop())
-            hand_back(loop, 0);
+            hand_back(loop, 0, true);
         if (listen(loop)) {
             patience_renew(&patience);
         } else if (loop->ready && loop->used > 0) {

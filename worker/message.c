@@ -64,7 +64,7 @@ static size_t message_size(const struct message *message)
     case MESSAGE_ORDER:
         return HEAD + sizeof(message->as.order);
     case MESSAGE_STOP:
-        return HEAD + sizeof(message->as.ticket);
+        return HEAD + sizeof(message->as.stop);
     case MESSAGE_QUIT:
         return HEAD + sizeof(message->as.quit);
     case MESSAGE_PROGRESS:

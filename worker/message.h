@@ -23,7 +23,7 @@ enum message_kind {
     MESSAGE_FAILED, /* worker: neither it nor the sweep can go on, `text` says why */
     MESSAGE_NOTE, /* worker: a line for the user */
     MESSAGE_ORDER, /* coordinator: train this after what you have */
-    MESSAGE_STOP, /* coordinator: hand back the order of `ticket`; 0: everything */
+    MESSAGE_STOP, /* coordinator: hand back an order, or everything */
     MESSAGE_QUIT, /* coordinator: end */
     MESSAGE_ALIVE, /* coordinator: still here */
     MESSAGE_PROGRESS, /* worker: how far its run is, and that it lives; ticket 0: that alone */
@@ -59,8 +59,14 @@ struct train_order {
     int64_t resume; /* it was begun before: there may be a checkpoint */
 };
 
+struct stop {
+    uint64_t ticket; /* 0: everything */
+    int64_t save; /* the run that trains is saved first: it is nobody else's yet */
+};
+
 struct quit {
     int64_t together; /* all ranks are alive: end MPI as it should be */
+    int64_t save; /* as in stop */
 };
 
 struct run_progress {
@@ -94,7 +100,7 @@ struct message {
         struct setup_piece setup;
         char text[REASON_SIZE];
         struct train_order order;
-        uint64_t ticket; /* STOP */
+        struct stop stop;
         struct quit quit;
         struct run_progress progress;
         struct run_checkpoint checkpoint;

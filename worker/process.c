@@ -1,5 +1,6 @@
 #include "worker/process.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -83,6 +84,48 @@ bool process_lives(const struct process *process)
 bool process_same(const struct process *a, const struct process *b)
 {
     return a->pid == b->pid && a->start == b->start && strcmp(a->place, b->place) == 0;
+}
+
+static bool runs(long pid, const char *program)
+{
+    char name[64];
+
+    snprintf(name, sizeof(name), "/proc/%ld/exe", pid);
+    char *path = realpath(name, NULL);
+    bool same = path && strcmp(path, program) == 0;
+    free(path);
+    return same;
+}
+
+/* The kernel lists the children of each thread. */
+static int count_children(long pid, const char *thread, const char *program)
+{
+    char name[320], child[32];
+    int count = 0;
+
+    snprintf(name, sizeof(name), "/proc/%ld/task/%s/children", pid, thread);
+    FILE *file = fopen(name, "r");
+    while (file && fscanf(file, "%31s", child) == 1)
+        count += runs(strtol(child, NULL, 10), program);
+    if (file)
+        fclose(file);
+    return count;
+}
+
+int process_children(long pid, const char *program)
+{
+    char name[64];
+    const struct dirent *entry;
+    int count = 0;
+
+    snprintf(name, sizeof(name), "/proc/%ld/task", pid);
+    DIR *threads = opendir(name);
+    while (threads && (entry = readdir(threads)))
+        if (entry->d_name[0] != '.')
+            count += count_children(pid, entry->d_name, program);
+    if (threads)
+        closedir(threads);
+    return count;
 }
 
 char *process_program(void)

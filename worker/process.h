@@ -23,6 +23,9 @@ bool process_lives(const struct process *process);
 
 bool process_same(const struct process *a, const struct process *b);
 
+/* How many children of a process run the program at a path. */
+int process_children(long pid, const char *program);
+
 /* The path of the program that this process runs; NULL: it cannot be told. The caller's to free. */
 char *process_program(void);
 

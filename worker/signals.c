@@ -39,6 +39,7 @@ void signals_install(void)
             sigaction(stopping[i], &action, NULL);
     }
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
     mask(SIG_UNBLOCK);
     installed = true;
 }

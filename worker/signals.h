@@ -7,7 +7,7 @@
  * SIGINT, SIGTERM, SIGHUP and SIGUSR1 ask to save and stop; they only raise a flag. The first thing in main
  * of every process that trains or watches over one: a signal that comes earlier kills it. A signal that was
  * ignored when the program started (nohup) stays ignored. A sweep does not end because nobody reads what it
- * says (SIGPIPE).
+ * says (SIGPIPE), and a file that grows past what is allowed is an error like a full disk (SIGXFSZ).
  */
 void signals_install(void);
 
