@@ -354,9 +354,11 @@ static int judge_start(const struct launcher *l, struct error *error)
 {
     int status = WIFEXITED(l->ended) ? WEXITSTATUS(l->ended) : STATUS_SIGNAL;
 
+    if (l->put_down)
+        return LOST;
     if (l->error.last[0])
         return status == ERROR_INPUT ? ERROR_INPUT : ERROR_ENVIRONMENT;
-    if (l->put_down || status == 0 || status >= STATUS_SIGNAL)
+    if (status == 0 || status >= STATUS_SIGNAL)
         return LOST;
     return error_set(error, ERROR_ENVIRONMENT, "mpirun: ended before the sweep could begin");
 }
@@ -403,7 +405,9 @@ static void end_coordinator(const struct launcher *l)
 
 static const char *what_was_lost(const struct launcher *l)
 {
-    return l->news.stage == STAGE_ENDED ? "no worker is left" : "the coordinator was lost";
+    return l->news.stage == STAGE_NONE    ? "a rank was lost before the sweep began"
+           : l->news.stage == STAGE_ENDED ? "no worker is left"
+                                          : "the coordinator was lost";
 }
 
 int launcher_run(struct lease *lease, const char *output, int release, int argc, char **argv, int workers,

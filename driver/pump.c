@@ -36,6 +36,18 @@ static bool is_dashed(const char *line, size_t length)
     return dashes >= 40 && dashes >= length - 1;
 }
 
+/* Somewhere in a line of mpirun's own, or of libevent's below it. */
+static const char *const noise[] = {
+    "PMIX ERROR", "ORTE_ERROR_LOG", "PRTE ERROR", "mpirun: Forwarding signal", "[warn] Epoll "};
+
+static bool tells_noise(const char *line)
+{
+    for (size_t i = 0; i < sizeof(noise) / sizeof(*noise); i++)
+        if (strstr(line, noise[i]))
+            return true;
+    return false;
+}
+
 /* Is this line mpirun's own? */
 static bool is_noise(struct pump *pump, const char *line, size_t length)
 {
@@ -46,9 +58,7 @@ static bool is_noise(struct pump *pump, const char *line, size_t length)
     }
     if (pump->in_block && ++pump->block_lines > PUMP_BLOCK_LINES)
         pump->in_block = false;
-    return pump->in_block || strstr(line, "PMIX ERROR") || strstr(line, "ORTE_ERROR_LOG") ||
-           strstr(line, "PRTE ERROR") ||
-           strncmp(line, "mpirun: Forwarding signal", strlen("mpirun: Forwarding signal")) == 0;
+    return pump->in_block || tells_noise(line);
 }
 
 static void put_line(struct pump *pump)
