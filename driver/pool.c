@@ -69,7 +69,7 @@ void pool_arrive(struct pool *pool, int worker, int node, double now)
 
 void pool_hear(struct pool *pool, int worker, double now)
 {
-    pool->worker[worker].since = now;
+    pool->worker[worker].heard = pool->worker[worker].since = now;
     pool->node[pool->worker[worker].node].heard = now;
     watch(pool, worker);
 }
@@ -93,5 +93,5 @@ bool pool_node_lives(const struct pool *pool, int worker)
     const struct worker *w = &pool->worker[worker];
     const struct node *node = &pool->node[w->node];
 
-    return node->heard >= w->since + w->patience / 2 && node->arrived <= w->since;
+    return node->heard >= w->since + w->patience / 2 && node->arrived <= w->heard;
 }

@@ -21,8 +21,9 @@ enum worker_state {
 struct worker {
     enum worker_state state;
     int node;
-    double since; /* seconds: its last word, or the order that it was given after that */
-    double patience; /* seconds from then on in which it may be silent; INFINITY: for ever */
+    double heard; /* seconds: its last word */
+    double since; /* the same, or the later time at which it was given something new */
+    double patience; /* seconds from `since` on in which it may be silent; INFINITY: for ever */
     int used; /* tickets it holds: kept by the coordinator */
     bool told; /* given up, and told to stop since it woke: kept by the coordinator */
 };
@@ -57,9 +58,9 @@ void pool_grant(struct pool *pool, int worker, double patience, double now);
 int pool_silent(struct pool *pool, double now);
 
 /*
- * Whether the worker's silence is its own and not its node's: another worker there said a word at least half
- * of its patience after it was last heard of. While workers have come to the node since then nothing is sure:
- * it may have been started anew.
+ * Whether the worker's silence is its own and not its node's: another worker there said a word when half of
+ * its patience was over. When a worker has come to the node since its last word nothing is sure: the node may
+ * have been started anew.
  */
 bool pool_node_lives(const struct pool *pool, int worker);
 

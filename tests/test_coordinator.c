@@ -1,242 +1,489 @@
-/* Makespan, cost and single decisions of the coordinator. */
+/* Single decisions of the coordinator, a test for each of its rules. */
 #include "driver/coordinator.h"
-#include "model/random.h"
-#include "tests/simulation.h"
 #include "tests/test.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-/* List scheduling in order of cost: each run to the worker that is free first. */
-static double list_schedule(const double *cost, const double *length, int64_t count, int workers)
-{
-    double *end = calloc((size_t)workers, sizeof(*end)), makespan = 0;
-    bool *taken = calloc((size_t)count + 1, sizeof(*taken));
+enum { WORKERS = 4, RUNS = 4, ORDERS_MOST = 64 };
 
-    for (int64_t n = 0; n < count; n++) {
-        int64_t longest = -1;
-        int first = 0;
-        for (int64_t i = 0; i < count; i++)
-            if (!taken[i] && (longest < 0 || cost[i] > cost[longest]))
-                longest = i;
-        for (int i = 1; i < workers; i++)
-            if (end[i] < end[first])
-                first = i;
-        taken[longest] = true;
-        end[first] += length[longest];
-        makespan = fmax(makespan, end[first]);
-    }
-    free(end);
-    free(taken);
-    return makespan;
+/* A coordinator, and the orders that the last event brought. */
+struct trial {
+    struct coordinator *c;
+    struct order order[ORDERS_MOST];
+    int count;
+    double now;
+};
+
+static struct trial trial(int runs, int ahead, double silence, const int *deaths)
+{
+    const int64_t pending[RUNS] = {10, 11, 12, 13};
+    const double cost[RUNS] = {4, 3, 2, 1};
+    struct coordinator_options options = {.silence = silence, .deaths = 3, .orders_ahead = ahead};
+    struct trial t = {.c = coordinator_new(pending, cost, deaths, runs, WORKERS, &options)};
+
+    CHECK(t.c != NULL);
+    return t;
 }
 
-/* What the runs of a sweep cost, and how long they really take. */
-static void draw_sweep(int shape, uint64_t seed, int64_t count, double *cost, double *length)
+static void happen(struct trial *t, struct event event)
 {
-    for (int64_t i = 0; i < count; i++) {
-        double u = random_uniform(seed, RANDOM_TEST, (uint64_t)i);
-        double v = random_uniform(seed + 1, RANDOM_TEST, (uint64_t)i);
-        cost[i] = shape == 0 ? 1 : shape == 1 ? exp(4 * u - 2) : i < 3 ? 50 : 0.5 + u;
-        length[i] = shape == 3 && v < 0.3 ? 0.01 : cost[i]; /* some diverge at once */
-    }
+    event.now = t->now;
+    coordinator_handle(t->c, &event);
+    t->count = 0;
+    while (t->count < ORDERS_MOST && coordinator_next(t->c, &t->order[t->count]))
+        t->count++;
 }
 
-TEST(coordinator_makespan_is_that_of_list_scheduling)
+/* The first order of a kind; to worker -1: there is none. */
+static struct order got(const struct trial *t, enum order_kind kind)
 {
-    const int workers[] = {1, 2, 3, 16, 100};
-    double worst = 0;
-
-    for (int shape = 0; shape < 4; shape++) {
-        for (int w = 0; w < 5; w++) {
-            for (int64_t count = 1; count < 1500; count = count * 3 + w) {
-                int ahead = count % 2 ? 3 : 1;
-                double cost[1500], length[1500];
-                struct simulation s = {.latency = 1e-4, .silence = INFINITY, .stop_at = INFINITY};
-                draw_sweep(shape, (uint64_t)count, count, cost, length);
-                simulation_init(&s, workers[w], count, ahead, cost, length);
-                simulate(&s);
-                double best = list_schedule(cost, length, count, workers[w]);
-                CHECK(s.done == count);
-                worst = fmax(worst, s.last_accept / best - 1);
-                if (!(s.last_accept <= 1.02 * best + 0.01))
-                    test_fail(__FILE__, __LINE__, "shape %d, %d workers, %" PRId64 " runs: %g, best %g",
-                        shape, workers[w], count, s.last_accept, best);
-                simulation_release(&s);
-            }
-        }
-    }
-    printf("makespan at worst %.2f %% above list scheduling\n", 100 * worst);
+    for (int i = 0; i < t->count; i++)
+        if (t->order[i].kind == kind)
+            return t->order[i];
+    return (struct order){.worker = -1, .cell = -1, .deaths = -1};
 }
 
-/* Kinds of runs whose cost is misjudged by a factor of 1.35 (one standard deviation), as the cost model does,
- * and runs of a kind that differ by 3 %. */
-static void draw_misjudged(uint64_t seed, int64_t count, double *cost, double *length)
+static bool has(const struct trial *t, enum order_kind kind)
 {
-    enum { KINDS = 12 };
-
-    for (int64_t i = 0; i < count; i++) {
-        uint64_t kind = (uint64_t)(i % KINDS);
-        double true_cost = exp(3 * random_uniform(seed, RANDOM_TEST, kind) - 1.5);
-        cost[i] = true_cost * exp(0.3 * random_normal(seed + 1000, RANDOM_TEST, kind));
-        length[i] = true_cost * exp(0.03 * random_normal(seed + 2000, RANDOM_TEST, (uint64_t)i));
-    }
+    for (int i = 0; i < t->count; i++)
+        if (t->order[i].kind == kind)
+            return true;
+    return false;
 }
 
-TEST(coordinator_makespan_is_near_the_best_with_misjudged_costs)
+/* The ticket that the worker is given, or 0. */
+static uint64_t hello(struct trial *t, int worker, int node, double patience)
 {
-    enum { RUNS = 400 };
-    double worst = 0;
-
-    for (uint64_t seed = 0; seed < 40; seed++) {
-        double cost[RUNS], length[RUNS], sum = 0, longest = 0;
-        int workers = seed % 2 ? 8 : 3;
-        struct simulation s = {.latency = 1e-3, .silence = INFINITY, .stop_at = INFINITY};
-        draw_misjudged(seed, RUNS, cost, length);
-        for (int i = 0; i < RUNS; i++) {
-            sum += length[i];
-            longest = fmax(longest, length[i]);
-        }
-        simulation_init(&s, workers, RUNS, 3, cost, length);
-        simulate(&s);
-        CHECK(s.done == RUNS);
-        double best = fmax(sum / workers, longest); /* no schedule is shorter */
-        worst = fmax(worst, s.last_accept / best - 1);
-        CHECK(s.last_accept <= 1.02 * best);
-        simulation_release(&s);
-    }
-    printf("makespan with misjudged costs at worst %.2f %% above the bound\n", 100 * worst);
+    happen(t, (struct event){.kind = EVENT_HELLO, .worker = worker, .node = node, .patience = patience});
+    return got(t, ORDER_RUN).ticket;
 }
 
-/* Costs that are right, and those of runs of which some take longer or shorter and some diverge at once. */
-static void draw_few(uint64_t seed, int64_t count, bool misjudged, double *cost, double *length)
+static void progress(struct trial *t, int worker, uint64_t ticket, double patience)
 {
-    for (int64_t i = 0; i < count; i++) {
-        uint64_t draw = (uint64_t)i;
-        double error = exp(0.3 * random_normal(seed + 1000, RANDOM_TEST, draw));
-        cost[i] = length[i] = exp(2 * random_uniform(seed, RANDOM_TEST, draw));
-        if (misjudged)
-            length[i] = random_uniform(seed + 2000, RANDOM_TEST, draw) < 0.2 ? 0.01 : error * cost[i];
-    }
+    happen(
+        t, (struct event){.kind = EVENT_PROGRESS, .worker = worker, .ticket = ticket, .patience = patience});
 }
 
-/* With few runs to each worker one that is bound to the wrong one shows. */
-TEST(coordinator_makespan_of_few_runs)
+static void checkpoint(struct trial *t, int worker, uint64_t ticket)
 {
-    enum { MOST = 40 };
-    double worst = 0;
-
-    for (uint64_t seed = 0; seed < 100; seed++)
-        for (int workers = 2; workers <= 4; workers++)
-            for (int64_t count = 1; count <= MOST; count += count < 12 ? 1 : 7) {
-                double cost[MOST], length[MOST];
-                struct simulation s = {.latency = 1e-4, .silence = INFINITY, .stop_at = INFINITY};
-                draw_few(seed, count, seed % 2, cost, length);
-                simulation_init(&s, workers, count, 3, cost, length);
-                simulate(&s);
-                double best = list_schedule(cost, length, count, workers);
-                CHECK(s.done == count && s.last_accept <= 1.02 * best + 0.001);
-                worst = fmax(worst, (s.last_accept - 0.001) / best - 1);
-                simulation_release(&s);
-            }
-    printf("makespan of few runs at worst %.2f %% above list scheduling\n", 100 * worst);
+    happen(t, (struct event){.kind = EVENT_CHECKPOINT, .worker = worker, .ticket = ticket});
 }
 
-static int64_t waits(const struct simulation *s)
+static void result(struct trial *t, int worker, uint64_t ticket, bool ended)
 {
-    struct coordinator_state state;
-
-    coordinator_state(s->coordinator, &state);
-    return state.waits;
+    happen(t, (struct event){.kind = EVENT_RESULT, .worker = worker, .ticket = ticket, .ended = ended});
 }
 
-/* While the queue is long a worker must not wait for an answer between two runs. */
-TEST(coordinator_gives_orders_ahead)
+static void lost(struct trial *t, int worker, bool blame)
 {
-    struct simulation s = {.latency = 0.1, .silence = INFINITY, .stop_at = INFINITY};
-    double cost[400];
-
-    for (int i = 0; i < 400; i++)
-        cost[i] = 1;
-    simulation_init(&s, 4, 400, 1, cost, cost);
-    simulate(&s);
-    CHECK_CLOSE(s.last_accept, 100, 2.5); /* 120 without orders ahead */
-    CHECK(waits(&s) < 40); /* for the last runs alone */
-    simulation_release(&s);
-    s = (struct simulation){.latency = 0.1, .silence = INFINITY, .stop_at = INFINITY};
-    simulation_init(&s, 4, 400, 0, cost, cost);
-    simulate(&s);
-    CHECK(waits(&s) == 396);
-    simulation_release(&s);
+    happen(t, (struct event){.kind = EVENT_LOST, .worker = worker, .blame = blame});
 }
 
-/* The cost of an event is to grow with neither workers nor runs. It is told, not judged: time is the
- * machine's. */
-TEST(coordinator_ends_large_sweeps)
+/* Who is given up at a time, or -1. */
+static int tick(struct trial *t, double now)
 {
-    double cost[2] = {INFINITY, INFINITY};
-
-    for (int round = 0; round < 3; round++)
-        for (int size = 0; size < 2; size++) {
-            struct simulation s =
-                simulate_faulty(size ? 8000 : 100, size ? 60000 : 10000, 1, 3, 0.05, INFINITY);
-            CHECK(s.done + s.failed == s.cells);
-            cost[size] = fmin(cost[size], s.handling / (double)s.events);
-            simulation_release(&s);
-        }
-    printf("an event costs %.0f ns, and %.0f ns with 80 times the workers\n", 1e9 * cost[0], 1e9 * cost[1]);
+    t->now = now;
+    happen(t, (struct event){.kind = EVENT_TICK});
+    return has(t, ORDER_GIVE_UP) ? got(t, ORDER_GIVE_UP).worker : -1;
 }
 
-static enum order_kind after(struct coordinator *c, struct event event, struct order *last)
+static struct coordinator_state state(const struct trial *t)
 {
-    struct order order = {.kind = ORDER_FINISH};
+    struct coordinator_state now;
 
-    coordinator_handle(c, &event);
-    *last = order;
-    while (coordinator_next(c, &order))
-        *last = order;
-    return last->kind;
+    coordinator_state(t->c, &now);
+    return now;
 }
+
+/* ---- silence ---- */
+
+TEST(coordinator_gives_up_each_worker_by_its_own_patience)
+{
+    struct trial t = trial(2, 0, INFINITY, NULL);
+    uint64_t first = hello(&t, 0, 0, 0), second = hello(&t, 1, 1, 0);
+
+    progress(&t, 0, first, 100);
+    progress(&t, 1, second, 10);
+    CHECK(tick(&t, 10) == -1);
+    CHECK(tick(&t, 10.5) == 1 && got(&t, ORDER_RETURN).cell == 11);
+    CHECK(tick(&t, 100) == -1);
+    CHECK(tick(&t, 100.5) == 0 && got(&t, ORDER_RETURN).cell == 10);
+    coordinator_free(t.c);
+}
+
+TEST(coordinator_patience_counts_from_the_last_word)
+{
+    struct trial t = trial(2, 0, INFINITY, NULL);
+    uint64_t ticket = hello(&t, 0, 0, 0);
+
+    progress(&t, 0, ticket, 10);
+    t.now = 9;
+    progress(&t, 0, ticket, 10);
+    CHECK(tick(&t, 15) == -1 && tick(&t, 19) == -1);
+    progress(&t, 0, ticket, 2); /* sooner than what was said before */
+    CHECK(tick(&t, 21.5) == 0);
+    coordinator_free(t.c);
+}
+
+TEST(coordinator_patience_is_that_of_the_options_until_the_worker_says_its_own)
+{
+    struct trial t = trial(2, 0, 20, NULL);
+    uint64_t ticket = hello(&t, 0, 0, 5);
+
+    CHECK(tick(&t, 6) == -1); /* the 5 s were said of idleness */
+    CHECK(tick(&t, 20) == -1 && tick(&t, 20.5) == 0);
+    t.now = 30;
+    ticket = hello(&t, 0, 0, 0);
+    progress(&t, 0, ticket, 100);
+    CHECK(tick(&t, 100) == -1);
+    progress(&t, 0, ticket, 0);
+    CHECK(tick(&t, 120) == -1 && tick(&t, 120.5) == 0);
+    coordinator_free(t.c);
+}
+
+TEST(coordinator_patience_is_that_of_the_options_after_a_result)
+{
+    struct trial t = trial(2, 0, 20, NULL);
+    uint64_t ticket = hello(&t, 0, 0, 5);
+
+    progress(&t, 0, ticket, 3);
+    result(&t, 0, ticket, true);
+    CHECK(has(&t, ORDER_RUN) && tick(&t, 4) == -1 && tick(&t, 20.5) == 0);
+    coordinator_free(t.c);
+}
+
+TEST(coordinator_never_gives_up_with_infinite_silence)
+{
+    struct trial t = trial(2, 0, INFINITY, NULL);
+    uint64_t ticket = hello(&t, 0, 0, 1);
+
+    CHECK(tick(&t, 1e9) == -1);
+    progress(&t, 0, ticket, 0);
+    CHECK(tick(&t, 2e9) == -1);
+    coordinator_free(t.c);
+}
+
+/* What a worker says of idleness, or of the run before, while its next order is on its way. */
+TEST(coordinator_patience_under_another_ticket_does_not_count)
+{
+    struct trial t = trial(2, 0, 50, NULL);
+    uint64_t ticket = hello(&t, 0, 0, 0);
+
+    progress(&t, 0, 0, 1);
+    progress(&t, 0, ticket + 7, 1);
+    CHECK(tick(&t, 2) == -1 && tick(&t, 50) == -1);
+    progress(&t, 0, 0, 1); /* a sign of life all the same */
+    CHECK(tick(&t, 100) == -1 && tick(&t, 100.5) == 0);
+    coordinator_free(t.c);
+}
+
+TEST(coordinator_takes_checkpoints_and_orders_handed_back_for_words)
+{
+    const int64_t pending[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+    const double cost[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    struct coordinator_options options = {.silence = 1000, .deaths = 3, .orders_ahead = 1};
+    struct trial t = {.c = coordinator_new(pending, cost, NULL, 12, 1, &options)};
+
+    hello(&t, 0, 0, 0);
+    CHECK(t.count == 2 && t.order[1].kind == ORDER_RUN);
+    uint64_t ticket = t.order[0].ticket, ahead = t.order[1].ticket;
+    progress(&t, 0, ticket, 10);
+    t.now = 8;
+    checkpoint(&t, 0, ticket);
+    CHECK(tick(&t, 18) == -1);
+    result(&t, 0, ahead, false); /* it still trains what it trained: with the patience it said of that */
+    CHECK(tick(&t, 28) == -1 && tick(&t, 28.5) == 0);
+    coordinator_free(t.c);
+}
+
+/* Words lie unread while the coordinator is busy elsewhere: only a tick says that all were read. */
+TEST(coordinator_looks_for_silence_at_a_tick_alone)
+{
+    struct trial t = trial(3, 0, 10, NULL);
+    uint64_t first = hello(&t, 0, 0, 0), second = hello(&t, 1, 0, 0);
+
+    t.now = 1000;
+    progress(&t, 0, first, 10);
+    progress(&t, 1, second, 10);
+    CHECK(!has(&t, ORDER_GIVE_UP) && tick(&t, 1000) == -1);
+    coordinator_free(t.c);
+}
+
+TEST(coordinator_says_who_is_given_up_before_what_becomes_of_its_runs)
+{
+    struct trial t = trial(1, 0, 10, NULL);
+
+    hello(&t, 0, 0, 0);
+    tick(&t, 11);
+    CHECK(t.count == 2 && t.order[0].kind == ORDER_GIVE_UP && t.order[1].kind == ORDER_RETURN);
+    CHECK(t.order[0].worker == 0 && t.order[0].cell == 10);
+    coordinator_free(t.c);
+}
+
+TEST(coordinator_gives_up_idle_workers_and_takes_them_back)
+{
+    struct trial t = trial(1, 0, 10, NULL);
+
+    hello(&t, 0, 0, 1000);
+    progress(&t, 0, 1, 1000);
+    hello(&t, 1, 0, 5);
+    progress(&t, 1, 0, 5);
+    CHECK(state(&t).idle == 1 && state(&t).workers == 2);
+    CHECK(tick(&t, 5.5) == 1 && t.count == 1 && got(&t, ORDER_GIVE_UP).cell == -1);
+    CHECK(state(&t).idle == 0 && state(&t).workers == 1 && state(&t).silent == 1);
+    lost(&t, 0, false);
+    CHECK(!has(&t, ORDER_RUN)); /* to the silent one */
+    progress(&t, 1, 0, 5);
+    CHECK(t.count == 1 && got(&t, ORDER_RUN).worker == 1 && state(&t).silent == 0);
+    coordinator_free(t.c);
+}
+
+TEST(coordinator_tells_a_worker_that_wakes_to_stop_once)
+{
+    struct trial t = trial(1, 0, 10, NULL);
+    uint64_t ticket = hello(&t, 0, 0, 0);
+
+    CHECK(tick(&t, 11) == 0 && coordinator_cell(t.c, 0, ticket) == -1);
+    progress(&t, 0, ticket, 0);
+    CHECK(t.count == 1 && has(&t, ORDER_STOP) && got(&t, ORDER_STOP).ticket == 0);
+    progress(&t, 0, ticket, 0);
+    CHECK(t.count == 0);
+    result(&t, 0, ticket, false); /* all is handed back: idle, and given the run that was returned */
+    CHECK(t.count == 1 && got(&t, ORDER_RUN).cell == 10 && got(&t, ORDER_RUN).ticket != ticket);
+    coordinator_free(t.c);
+}
+
+TEST(coordinator_accepts_nothing_of_a_worker_that_was_given_up)
+{
+    struct trial t = trial(1, 0, 10, NULL);
+    uint64_t ticket = hello(&t, 0, 0, 0);
+
+    tick(&t, 11);
+    result(&t, 0, ticket, true);
+    CHECK(!has(&t, ORDER_ACCEPT) && state(&t).ended == 0);
+    CHECK(got(&t, ORDER_RUN).cell == 10); /* it has nothing more, and may begin anew */
+    coordinator_free(t.c);
+}
+
+TEST(coordinator_finishes_without_those_who_hang_while_all_stops)
+{
+    struct trial t = trial(2, 0, 10, NULL);
+    uint64_t first = hello(&t, 0, 0, 0);
+
+    hello(&t, 1, 1, 0);
+    happen(&t, (struct event){.kind = EVENT_STOP});
+    result(&t, 0, first, false);
+    CHECK(has(&t, ORDER_RETURN) && !has(&t, ORDER_FINISH));
+    progress(&t, 0, 0, 1000);
+    CHECK(tick(&t, 11) == 1 && has(&t, ORDER_FINISH));
+    coordinator_free(t.c);
+}
+
+/* ---- deaths ---- */
 
 TEST(coordinator_fails_a_run_that_kills_its_workers)
 {
-    const int64_t pending[] = {7};
-    const double cost[] = {1};
-    struct coordinator_options options = {.silence = INFINITY, .deaths = 3, .orders_ahead = 1};
-    struct coordinator *c = coordinator_new(pending, cost, NULL, 1, 3, &options);
-    struct order order;
-    enum order_kind kind[8];
-    int kinds = 0;
+    struct trial t = trial(1, 0, INFINITY, NULL);
 
     for (int i = 0; i < 3; i++) {
-        CHECK(after(c, (struct event){.kind = EVENT_HELLO, .worker = i}, &order) == ORDER_RUN);
-        coordinator_handle(c, &(struct event){.kind = EVENT_LOST, .worker = i, .blame = true});
-        if (i < 2)
-            CHECK(coordinator_next(c, &order) && order.kind == ORDER_RETURN && order.cell == 7);
+        CHECK(hello(&t, i, 0, 0) > 0);
+        lost(&t, i, true);
+        CHECK(t.order[0].kind == (i < 2 ? ORDER_RETURN : ORDER_FAIL));
+        CHECK(t.order[0].cell == 10 && t.order[0].deaths == i + 1);
     }
-    while (kinds < 8 && coordinator_next(c, &order))
-        kind[kinds++] = order.kind;
-    CHECK(kinds == 2 && kind[0] == ORDER_FAIL && kind[1] == ORDER_FINISH);
-    coordinator_free(c);
+    CHECK(t.count == 2 && has(&t, ORDER_FINISH));
+    coordinator_free(t.c);
+}
+
+TEST(coordinator_does_not_count_deaths_by_bad_luck)
+{
+    struct trial t = trial(1, 0, INFINITY, NULL);
+
+    for (int i = 0; i < 20; i++) {
+        hello(&t, i % WORKERS, 0, 0);
+        lost(&t, i % WORKERS, false);
+        CHECK(t.count == 1 && got(&t, ORDER_RETURN).deaths == 0);
+    }
+    coordinator_free(t.c);
+}
+
+TEST(coordinator_forgets_deaths_at_a_checkpoint)
+{
+    struct trial t = trial(1, 0, INFINITY, NULL);
+
+    for (int i = 0; i < 20; i++) {
+        uint64_t ticket = hello(&t, i % WORKERS, 0, 0);
+        if (i % 2)
+            checkpoint(&t, i % WORKERS, ticket);
+        lost(&t, i % WORKERS, true);
+        CHECK(got(&t, ORDER_RETURN).deaths == (i == 0 || i % 2 ? 1 : 2));
+    }
+    coordinator_free(t.c);
+}
+
+TEST(coordinator_forgets_no_death_at_a_checkpoint_that_no_longer_counts)
+{
+    struct trial t = trial(1, 0, 10, NULL);
+    uint64_t ticket = hello(&t, 0, 0, 0);
+
+    lost(&t, 0, true);
+    hello(&t, 0, 0, 0);
+    checkpoint(&t, 0, ticket);
+    checkpoint(&t, 0, 1000);
+    lost(&t, 0, true);
+    CHECK(got(&t, ORDER_RETURN).deaths == 2);
+    coordinator_free(t.c);
+}
+
+TEST(coordinator_counts_deaths_before_now)
+{
+    const int deaths[] = {2, 0, 0, 0};
+    struct trial t = trial(2, 0, INFINITY, deaths);
+
+    hello(&t, 0, 0, 0);
+    lost(&t, 0, false);
+    CHECK(got(&t, ORDER_RETURN).deaths == 2);
+    hello(&t, 0, 0, 0);
+    hello(&t, 1, 0, 0);
+    lost(&t, 0, true);
+    CHECK(got(&t, ORDER_FAIL).cell == 10 && got(&t, ORDER_FAIL).deaths == 3);
+    lost(&t, 1, true);
+    CHECK(got(&t, ORDER_RETURN).cell == 11 && got(&t, ORDER_RETURN).deaths == 1);
+    coordinator_free(t.c);
+}
+
+/* An order ahead was not begun. */
+TEST(coordinator_blames_the_run_that_was_trained_alone)
+{
+    const int64_t pending[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+    const double cost[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    struct coordinator_options options = {.silence = INFINITY, .deaths = 3, .orders_ahead = 1};
+    struct trial t = {.c = coordinator_new(pending, cost, NULL, 12, 1, &options)};
+
+    hello(&t, 0, 0, 0);
+    lost(&t, 0, true);
+    CHECK(t.count == 2 && t.order[0].cell == 1 && t.order[0].deaths == 0);
+    CHECK(t.order[1].cell == 0 && t.order[1].deaths == 1);
+    coordinator_free(t.c);
+}
+
+/* The deaths of cell 10 after worker 0 has hung on node 0, of which another worker said a word at `word`. */
+static int deaths_by_silence(int node, double word, double newcomer)
+{
+    struct trial t = trial(3, 0, 1000, NULL);
+    uint64_t ticket = hello(&t, 0, 0, 0), other = hello(&t, 1, node, 0);
+
+    t.now = 10;
+    progress(&t, 0, ticket, 20); /* until 30 */
+    t.now = fmin(word, newcomer);
+    if (newcomer < word)
+        hello(&t, 2, 0, 0);
+    t.now = word;
+    progress(&t, 1, other, 1000);
+    CHECK(tick(&t, 31) == 0 && got(&t, ORDER_RETURN).cell == 10);
+    int deaths = got(&t, ORDER_RETURN).deaths;
+    coordinator_free(t.c);
+    return deaths;
+}
+
+TEST(coordinator_counts_silence_as_a_death_when_the_node_lives)
+{
+    CHECK(deaths_by_silence(0, 20, INFINITY) == 1); /* half of the patience later */
+    CHECK(deaths_by_silence(0, 19, INFINITY) == 0); /* the node may have died a moment after that */
+    CHECK(deaths_by_silence(1, 20, INFINITY) == 0); /* another node */
+}
+
+/* After a node was started anew, words come from it that do not tell what became of the workers before. */
+TEST(coordinator_does_not_trust_a_node_to_which_workers_have_come)
+{
+    CHECK(deaths_by_silence(0, 25, 15) == 0);
+    CHECK(deaths_by_silence(0, 25, 5) == 1);
+}
+
+/* ---- coming and going ---- */
+
+TEST(coordinator_takes_another_in_the_place_of_a_dead_worker)
+{
+    struct trial t = trial(1, 0, 10, NULL);
+    uint64_t ticket = hello(&t, 0, 0, 0);
+
+    lost(&t, 0, false);
+    CHECK(state(&t).workers == 0);
+    result(&t, 0, ticket, true); /* the last words of the dead */
+    progress(&t, 0, ticket, 0);
+    progress(&t, 0, 0, 0);
+    CHECK(t.count == 0 && state(&t).workers == 0 && state(&t).ended == 0);
+    uint64_t again = hello(&t, 0, 3, 0);
+    CHECK(again > ticket && coordinator_cell(t.c, 0, again) == 10);
+    result(&t, 0, ticket, true);
+    CHECK(t.count == 0);
+    result(&t, 0, again, true);
+    CHECK(got(&t, ORDER_ACCEPT).cell == 10 && has(&t, ORDER_FINISH));
+    coordinator_free(t.c);
+}
+
+TEST(coordinator_takes_a_hello_for_the_end_of_what_was_before)
+{
+    struct trial t = trial(1, 0, 10, NULL);
+    uint64_t ticket = hello(&t, 0, 0, 0);
+
+    CHECK(hello(&t, 0, 0, 0) > ticket);
+    CHECK(t.count == 3 && t.order[0].kind == ORDER_STOP && t.order[0].ticket == 0);
+    CHECK(t.order[1].kind == ORDER_RETURN && t.order[1].deaths == 0 && t.order[2].kind == ORDER_RUN);
+    CHECK(coordinator_cell(t.c, 0, ticket) == -1);
+    coordinator_free(t.c);
+}
+
+TEST(coordinator_ignores_workers_and_nodes_that_cannot_be)
+{
+    struct trial t = trial(1, 0, 10, NULL);
+
+    hello(&t, WORKERS, 0, 0);
+    CHECK(t.count == 0);
+    hello(&t, -1, 0, 0);
+    CHECK(t.count == 0);
+    hello(&t, 0, WORKERS, 0);
+    CHECK(t.count == 0);
+    hello(&t, 0, -1, 0);
+    CHECK(t.count == 0 && state(&t).workers == 0);
+    lost(&t, WORKERS, true);
+    checkpoint(&t, -1, 1);
+    CHECK(t.count == 0);
+    coordinator_free(t.c);
 }
 
 /* A worker that hands its run back unasked was told by a signal of its own: it gets nothing more. */
 TEST(coordinator_lets_a_worker_leave)
 {
-    const int64_t pending[] = {0, 1, 2};
-    const double cost[] = {3, 2, 1};
-    struct coordinator_options options = {.silence = INFINITY, .deaths = 3, .orders_ahead = 0};
-    struct coordinator *c = coordinator_new(pending, cost, NULL, 3, 2, &options);
-    struct coordinator_state state;
-    struct order order;
+    struct trial t = trial(3, 0, INFINITY, NULL);
+    uint64_t ticket = hello(&t, 0, 0, 0);
 
-    CHECK(after(c, (struct event){.kind = EVENT_HELLO, .worker = 0}, &order) == ORDER_RUN && order.cell == 0);
-    struct event result = {.kind = EVENT_RESULT, .worker = 0, .ticket = order.ticket};
-    CHECK(after(c, result, &order) == ORDER_RETURN && order.cell == 0);
-    coordinator_state(c, &state);
-    CHECK(state.workers == 0 && state.pending == 3);
-    CHECK(after(c, (struct event){.kind = EVENT_HELLO, .worker = 1}, &order) == ORDER_RUN && order.cell == 0);
-    CHECK(after(c, (struct event){.kind = EVENT_STOP}, &order) == ORDER_STOP && order.worker == 1);
-    coordinator_free(c);
+    result(&t, 0, ticket, false);
+    CHECK(t.count == 1 && got(&t, ORDER_RETURN).cell == 10);
+    CHECK(state(&t).workers == 0 && state(&t).pending == 3);
+    hello(&t, 1, 0, 0);
+    CHECK(got(&t, ORDER_RUN).cell == 10);
+    happen(&t, (struct event){.kind = EVENT_STOP});
+    CHECK(t.count == 1 && got(&t, ORDER_STOP).worker == 1);
+    coordinator_free(t.c);
+}
+
+/* Those who are lost have no share in the queue: whoever is left holds orders ahead. */
+TEST(coordinator_shares_the_queue_among_those_who_are_left)
+{
+    const int64_t pending[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    const double cost[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    struct coordinator_options options = {.silence = 10, .deaths = 3, .orders_ahead = 1};
+    struct trial t = {.c = coordinator_new(pending, cost, NULL, 16, 10, &options)};
+
+    uint64_t ticket = hello(&t, 0, 0, 0);
+    CHECK(t.count == 1);
+    progress(&t, 0, ticket, 1000);
+    hello(&t, 1, 0, 0);
+    tick(&t, 11);
+    for (int i = 2; i < 10; i++)
+        lost(&t, i, false);
+    result(&t, 0, ticket, true);
+    CHECK(t.count == 3 && t.order[1].kind == ORDER_RUN && t.order[2].kind == ORDER_RUN);
+    coordinator_free(t.c);
 }
