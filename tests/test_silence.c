@@ -35,12 +35,12 @@ TEST(coordinator_patience_counts_from_the_last_word)
 TEST(coordinator_patience_is_that_of_the_options_until_the_worker_says_its_own)
 {
     struct trial t = trial_begin(2, 0, 20, NULL);
-    uint64_t ticket = trial_hello(&t, 0, 0, 5);
+    trial_hello(&t, 0, 0, 5);
 
     CHECK(trial_tick(&t, 6) == -1); /* the 5 s were said of idleness */
     CHECK(trial_tick(&t, 20) == -1 && trial_tick(&t, 20.5) == 0);
     t.now = 30;
-    ticket = trial_hello(&t, 0, 0, 0);
+    uint64_t ticket = trial_hello(&t, 0, 0, 0);
     trial_progress(&t, 0, ticket, 100);
     CHECK(trial_tick(&t, 100) == -1);
     trial_progress(&t, 0, ticket, 0);
