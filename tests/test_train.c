@@ -168,6 +168,21 @@ TEST(train_diverges_by_the_norm)
     trial_release(&trial);
 }
 
+/* Where the norm says so, the loss on the validation text says nothing, as when it is not asked for. */
+TEST(train_diverges_by_the_norm_where_it_validates)
+{
+    static struct trial trial;
+
+    trial_init(&trial);
+    trial.measure.every = trial.measure.validate_every = 1;
+    trial.run.learning_rate = 1e200;
+    trial_train(&trial);
+    CHECK(trial.result.outcome == OUTCOME_DIVERGED && trial.result.diverged_step == 1);
+    CHECK(trial.rows.count == 2 && isfinite(value(&trial, 0, METRIC_valid_loss)));
+    CHECK(!isfinite(value(&trial, 1, METRIC_total_norm)) && isnan(value(&trial, 1, METRIC_valid_loss)));
+    trial_release(&trial);
+}
+
 TEST(train_fails_with_a_reason)
 {
     static struct trial trial;
@@ -271,6 +286,20 @@ TEST(measure_rows_are_counted_as_they_are_listed)
     measure.every = INT64_MAX;
     measure.validate_every = INT64_MAX - 1;
     CHECK(measure_rows(&measure, INT64_MAX, NULL) == 3);
+}
+
+TEST(measure_validations_are_counted_as_they_come)
+{
+    struct measure measure;
+
+    measure_init(&measure);
+    for (measure.validate_every = VALIDATE_END; measure.validate_every < 10; measure.validate_every++)
+        for (int64_t last = 0; last < 40; last++) {
+            int64_t count = 0;
+            for (int64_t step = 0; step <= last; step++)
+                count += validate_at(&measure, step, last);
+            CHECK(measure_validations(&measure, last) == count);
+        }
 }
 
 TEST(metric_layout_has_no_holes)

@@ -90,7 +90,7 @@ static int scan(struct sealed *sealed, const char *path, int flags)
 
 int seal_put(const char *path)
 {
-    struct sealed sealed;
+    struct sealed sealed = {.file = -1};
     int status = scan(&sealed, path, O_RDWR);
 
     if (status == 0) {
@@ -104,7 +104,7 @@ int seal_put(const char *path)
 
 int seal_check(const char *path)
 {
-    struct sealed sealed;
+    struct sealed sealed = {.file = -1};
     int status = scan(&sealed, path, O_RDONLY);
 
     if (sealed.file >= 0)
