@@ -59,9 +59,6 @@ int dataset_close(struct dataset *dataset, struct error *error);
 /* The outcome of every cell [sweep->cells], kept up to date by the calls below. Borrowed. */
 const signed char *dataset_outcomes(const struct dataset *dataset);
 
-/* How often a cell's run has been begun. */
-int64_t dataset_attempts(const struct dataset *dataset, int64_t cell);
-
 /* This start's row of the session table. */
 int64_t dataset_session(const struct dataset *dataset);
 

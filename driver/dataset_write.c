@@ -191,11 +191,6 @@ static int wipe(struct dataset *dataset, int64_t cell, int64_t from)
     return status;
 }
 
-int64_t dataset_attempts(const struct dataset *dataset, int64_t cell)
-{
-    return dataset->attempts[cell];
-}
-
 int64_t dataset_session(const struct dataset *dataset)
 {
     return dataset->session;

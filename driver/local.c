@@ -1,5 +1,6 @@
 #include "driver/local.h"
 
+#include "worker/checkpoint_set.h"
 #include "worker/clock.h"
 #include "worker/environment.h"
 #include "worker/keeper.h"
@@ -21,6 +22,7 @@ struct local {
     struct result result; /* of the run that trains, or has trained last */
     struct arena arena;
     struct keeper keeper;
+    struct checkpoint_set saved; /* runs that earlier starts have left checkpoints of */
     char host[HOST_SIZE];
     double reported;
 };
@@ -107,12 +109,11 @@ static void say(void *context, const char *line)
 static void begin_run(struct local *local, const struct order *order, const struct run *run)
 {
     struct job *job = local->job;
-    bool again = dataset_attempts(job->dataset, order->cell) > 0;
     struct digest digest;
 
     sweep_run_digest(job->sweep, job->corpus, run, &digest);
-    keeper_begin(&local->keeper, &digest, order->ticket, again);
-    if (!again) /* else it is known when the run is resumed */
+    keeper_begin(&local->keeper, &digest, order->ticket, checkpoint_set_has(&local->saved, &digest));
+    if (!local->keeper.resume) /* else that is when it is known from which step */
         report(local, 0, run_last_step(run, job->corpus), 0, clock_now());
 }
 
@@ -164,8 +165,11 @@ void local_run(struct job *job)
             .session = dataset_session(job->dataset),
             .interval = 60 * job->sweep->checkpoint_minutes,
             .say = say}};
+    struct error error;
 
     local.keeper.context = &local;
+    if (checkpoint_set_init(&local.saved, job->folder, &error) != 0)
+        job_fail(job, &error);
     environment_host(local.host, sizeof(local.host));
     tell(&local, EVENT_HELLO, 0);
     while (!local.finished && !job->failed) {
@@ -176,5 +180,6 @@ void local_run(struct job *job)
         else
             break;
     }
+    checkpoint_set_release(&local.saved);
     arena_release(&local.arena);
 }

@@ -16,6 +16,7 @@
 
 #include "model/random.h"
 #include "worker/checkpoint_seal.h"
+#include "worker/checkpoint_set.h"
 #include "worker/checksum.h"
 #include "worker/keeper.h"
 
@@ -190,6 +191,8 @@ static void forge(const struct copy *copy, const char *attribute, bool seal)
     memcpy(bytes, copy->bytes, copy->size);
     unsigned char *at = memmem(bytes, copy->size, attribute, strlen(attribute));
     CHECK(at != NULL);
+    if (!at)
+        abort();
     at += (strlen(attribute) + 3) / 4 * 4 + 4 + 8; /* type and length lie between */
     *at = *at == 'x' ? 'y' : 'x';
     write_bytes(copy->path, bytes, copy->size);
@@ -317,6 +320,33 @@ static int count_files(const struct life *life)
     if (folder)
         closedir(folder);
     return count;
+}
+
+TEST(checkpoint_set_knows_who_has_some)
+{
+    static struct pair pair;
+    struct checkpoint_set set;
+    struct error error;
+    char path[160];
+
+    pair_init(&pair);
+    const struct digest own = pair.life.owner.digest;
+    for (uint64_t i = 40; i > 0; i--) {
+        pair.life.owner.digest = (struct digest){own.high + i % 3, own.low + i};
+        write_bytes(life_path(&pair.life, 1, path), pair.copy[OLD].bytes, 10);
+    }
+    CHECK(checkpoint_set_init(&set, pair.life.folder, &error) == 0 && set.count == 41);
+    CHECK(checkpoint_set_has(&set, &own));
+    for (uint64_t i = 1; i <= 40; i++)
+        for (uint64_t j = 0; j < 3; j++) {
+            const struct digest digest = {own.high + j, own.low + i};
+            CHECK(checkpoint_set_has(&set, &digest) == (i % 3 == j));
+        }
+    checkpoint_set_release(&set);
+    CHECK(checkpoint_set_init(&set, "no such folder", &error) == 0 && set.count == 0);
+    CHECK(!checkpoint_set_has(&set, &own));
+    CHECK(checkpoint_set_init(&set, path, &error) == -1 && error.status == ERROR_ENVIRONMENT);
+    pair_release(&pair);
 }
 
 TEST(checkpoint_keeps_the_two_newest)

@@ -101,6 +101,32 @@ TEST(dataset_wipes_an_earlier_attempt)
     bench_release(&bench);
 }
 
+/* Rows at steps before that from which a run goes on stay where readers see them. */
+TEST(dataset_keeps_what_comes_again)
+{
+    static const int64_t from[] = {10, 6, 5, 1, 0};
+    struct bench bench;
+
+    bench_init(&bench);
+    if (!bench_opens(&bench, BASE "seed: [1, 2, 3]\nlayers: 3\n"))
+        return;
+    CHECK(dataset_session(bench.dataset) == 0);
+    for (int64_t cell = 0; cell < 3; cell++)
+        bench_write_run(&bench, cell, OUTCOME_DONE, 1000);
+    for (int64_t i = 0; i < 5; i++) {
+        CHECK(dataset_return(bench.dataset, 1, &bench.error) == 0);
+        CHECK(dataset_start(bench.dataset, 1, "there", from[i], &bench.error) == 0);
+        CHECK(dataset_flush(bench.dataset, &bench.error) == 0);
+        for (int64_t row = 0; row < 3; row++)
+            CHECK(isnan(bench_read_value(&bench, "param_norm", 3 + row)) == (5 * row >= from[i]));
+        CHECK_CLOSE(bench_read_value(&bench, "attempts", 1), 2 + (double)i, 0);
+        for (int64_t cell = 0; cell < 3; cell += 2)
+            CHECK(bench_count_wrong(&bench, METRIC_tensor_norm, cell) == 0);
+    }
+    bench_close(&bench);
+    bench_release(&bench);
+}
+
 TEST(dataset_has_room_for_many_sessions)
 {
     struct bench bench;

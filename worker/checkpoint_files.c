@@ -139,9 +139,8 @@ static int newest_first(const void *a, const void *b)
 int checkpoint_files_list(
     struct checkpoint_files *files, const char *folder, const struct digest *digest, struct error *error)
 {
-    struct lister lister = {files, *digest};
-
     *files = (struct checkpoint_files){.folder = folder};
+    struct lister lister = {files, *digest};
     if (folder_error(folder, walk(folder, visit_listed, &lister), error) != 0) {
         checkpoint_files_release(files);
         return -1;

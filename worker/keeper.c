@@ -49,8 +49,8 @@ bool keeper_resume(struct keeper *keeper, struct snapshot *snapshot)
     return status > 0;
 }
 
-/* The first of a run that was never begun before: checkpoints of it are left from a dataset that this one has
- * replaced, and would pass for newer. */
+/* Before the first of a run that is known to have none: whatever there is nevertheless could pass for newer.
+ */
 static int remove_strays(const struct keeper *keeper, struct error *error)
 {
     if (keeper_has_saved(keeper))

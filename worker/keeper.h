@@ -23,12 +23,12 @@ struct keeper {
 
     /* of the run that trains, set by keeper_begin and kept by the rest */
     struct checkpoint_owner owner;
-    bool resume; /* earlier attempts at the run may have left checkpoints */
+    bool resume; /* earlier attempts at the run have left checkpoints, as far as is known */
     int64_t saved_step; /* the step of its newest checkpoint that is known to be good; -1: none */
     double saved_at; /* clock: when that was made, or the run began */
 };
 
-/* A run begins, handed out under `ticket`. Touches no file. `resume`: it is not the first attempt at it. */
+/* A run begins, handed out under `ticket`. Touches no file. `resume`: there may be checkpoints of it. */
 void keeper_begin(struct keeper *keeper, const struct digest *digest, uint64_t ticket, bool resume);
 
 /* Is a checkpoint due at `now` (clock_now)? */
