@@ -19,6 +19,7 @@
  * grown (values of an axis, steps, layers), its title or text is another, or the session table is full.
  */
 #include "driver/dataset_ledger.h"
+#include "driver/folder.h"
 #include "driver/output.h"
 
 #include <netcdf.h>
@@ -358,7 +359,9 @@ static int begin_anew(struct dataset *dataset, struct error *error)
         return dataset_error(dataset, ENOMEM, error);
     int result = lstat(old, &stat_) == 0 ? check_ours(old, dataset->name, ".old", error) : 0;
     free(old);
-    return result == 0 ? write_file(dataset, true, NULL, NULL, error) : -1;
+    if (result != 0 || write_file(dataset, true, NULL, NULL, error) != 0)
+        return -1;
+    return folder_set_aside(dataset->name, error);
 }
 
 /* Makes the file at the path be the sweep's. */

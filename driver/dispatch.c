@@ -74,7 +74,7 @@ static void send_order(struct dispatch *d, const struct order *order)
     out->cell = order->cell;
     job_run(d->job, order->cell, &out->run);
     sweep_run_digest(d->job->sweep, d->job->corpus, &out->run, &out->digest);
-    out->resume = dataset_attempts(d->job->dataset, order->cell) > 0;
+    out->resume = job_has_files(d->job, order->cell);
     send(d, order->worker);
 }
 

@@ -19,11 +19,9 @@ static void inherit(struct dispatch *d, int worker)
     int64_t cell = coordinator_cell(d->job->coordinator, worker, peer->ticket);
     char name[DIGEST_TEXT];
     struct digest digest;
-    struct run run;
 
     if (cell >= 0) {
-        job_run(d->job, cell, &run);
-        sweep_run_digest(d->job->sweep, d->job->corpus, &run, &digest);
+        job_digest(d->job, cell, &digest);
         digest_format(&digest, name);
     }
     log_bequeath(d->job->folder, dataset_session(d->job->dataset), peer->address, cell >= 0 ? name : NULL,

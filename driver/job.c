@@ -1,5 +1,6 @@
 #include "driver/job.h"
 
+#include "driver/folder.h"
 #include "driver/label.h"
 #include "worker/checkpoint.h"
 #include "worker/clock.h"
@@ -28,6 +29,14 @@ double job_run(const struct job *job, int64_t cell, struct run *run)
 {
     sweep_cell(job->sweep, cell, run);
     return train_cost(run, job->corpus, &job->sweep->measure);
+}
+
+void job_digest(const struct job *job, int64_t cell, struct digest *digest)
+{
+    struct run run;
+
+    sweep_cell(job->sweep, cell, &run);
+    sweep_run_digest(job->sweep, job->corpus, &run, digest);
 }
 
 static void count_outcomes(struct job *job)
@@ -74,14 +83,6 @@ static struct coordinator *make_coordinator(const struct job *job, int workers)
     return coordinator;
 }
 
-/* Where checkpoints, final weights and logs of an output lie; allocated. */
-static char *folder_of(const char *output)
-{
-    char *folder;
-
-    return asprintf(&folder, "%s.d", output) < 0 ? NULL : folder;
-}
-
 int job_open(struct job *job, const struct sweep *sweep, const struct corpus *corpus, struct lease *lease,
     const struct session *session, const struct dataset_options *options, int workers, struct error *error)
 {
@@ -95,12 +96,15 @@ int job_open(struct job *job, const struct sweep *sweep, const struct corpus *co
     job->progress = progress_new(stderr, screen_find(), workers, now);
     job->folder = folder_of(sweep->output);
     job->saved = calloc((size_t)sweep->cells, sizeof(*job->saved));
-    if (job->coordinator && job->progress && job->folder && job->saved) {
+    if (!job->coordinator || !job->progress || !job->folder || !job->saved)
+        error_set(error, ERROR_ENVIRONMENT, "%s: no memory", sweep->output);
+    else if (checkpoint_set_init(&job->kept, job->folder, error) == 0) {
         log_sweep(job->folder); /* of workers of an earlier start */
         return 0;
     }
-    job_close(job, error);
-    return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", sweep->output);
+    job->failed = true;
+    job->error = *error;
+    return job_close(job, error);
 }
 
 void job_fail(struct job *job, const struct error *error)
@@ -129,10 +133,20 @@ void job_checkpoint(struct job *job, int64_t cell)
         keep(job, dataset_put_deaths(job->dataset, cell, 0, &error), &error);
 }
 
+bool job_has_files(const struct job *job, int64_t cell)
+{
+    struct digest digest;
+
+    if (job->saved[cell] || job->kept.count == 0)
+        return job->saved[cell];
+    job_digest(job, cell, &digest);
+    return checkpoint_set_has(&job->kept, &digest);
+}
+
 /* A run has ended; what was written of it, now or by earlier starts, goes when that is kept for good. */
 static void spend(struct job *job, int64_t cell)
 {
-    if (!job->saved[cell] && dataset_attempts(job->dataset, cell) <= 1)
+    if (!job_has_files(job, cell))
         return;
     if (job->spent_count == job->spent_size) {
         int64_t size = job->spent_size ? 2 * job->spent_size : 16;
@@ -151,10 +165,8 @@ static void remove_files(struct job *job, int64_t cell)
     char name[DIGEST_TEXT];
     struct digest digest;
     struct error error;
-    struct run run;
 
-    job_run(job, cell, &run);
-    sweep_run_digest(job->sweep, job->corpus, &run, &digest);
+    job_digest(job, cell, &digest);
     keep(job, checkpoint_remove(job->folder, &digest, &error), &error);
     if (dataset_outcomes(job->dataset)[cell] != OUTCOME_FAILED) {
         digest_format(&digest, name);
@@ -167,19 +179,6 @@ static void remove_spent(struct job *job)
     for (int64_t i = 0; i < job->spent_count; i++)
         remove_files(job, job->spent[i]);
     job->spent_count = 0;
-}
-
-int job_clear_folder(const char *output, struct error *error)
-{
-    char *folder = folder_of(output);
-
-    if (!folder)
-        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", output);
-    log_sweep(folder);
-    int status = checkpoint_clear(folder, error);
-    rmdir(folder); /* where nothing is left in it */
-    free(folder);
-    return status;
 }
 
 static void commit(struct job *job, double now)
@@ -204,7 +203,7 @@ int job_close(struct job *job, struct error *error)
 
     commit(job, clock_now());
     if (!job->failed && job->coordinator && job_pending(job) == 0)
-        keep(job, job_clear_folder(job->sweep->output, &closing), &closing);
+        keep(job, folder_clear(job->sweep->output, &closing), &closing);
     keep(job, dataset_close(job->dataset, &closing), &closing);
     if (job->progress)
         progress_clear(job->progress);
@@ -213,6 +212,7 @@ int job_close(struct job *job, struct error *error)
     free(job->folder);
     free(job->spent);
     free(job->saved);
+    checkpoint_set_release(&job->kept);
     job->dataset = NULL;
     job->progress = NULL;
     job->coordinator = NULL;
@@ -323,6 +323,7 @@ void job_settle(
         struct result failed = killed_its_workers(job, last_words);
         put_result(job, order->cell, &failed);
     } else if (running) {
+        job->saved[order->cell] = true; /* its worker may have died before it could say so */
         keep(job, dataset_return(job->dataset, order->cell, &error), &error);
     }
 }

@@ -8,6 +8,7 @@
 #include "driver/dataset.h"
 #include "driver/lease.h"
 #include "driver/progress.h"
+#include "worker/checkpoint_set.h"
 #include "worker/train.h"
 
 /*
@@ -27,7 +28,8 @@ struct job {
     bool failed;
     struct error error; /* where failed */
     int64_t waiting; /* results that are not committed */
-    bool *saved; /* [cells] the run has checkpoints of this session */
+    struct checkpoint_set kept; /* runs that earlier starts have left checkpoints of */
+    bool *saved; /* [cells] the run may have checkpoints of this start */
     int64_t *spent; /* [spent_count] cells among the waiting that may have files: they go with the commit */
     int64_t spent_count, spent_size;
     double committed, flushed, renewed; /* when that was last done */
@@ -47,6 +49,12 @@ void job_fail(struct job *job, const struct error *error);
 /* The run of a cell, and what it is expected to cost. */
 double job_run(const struct job *job, int64_t cell, struct run *run);
 
+/* What names a run's files. */
+void job_digest(const struct job *job, int64_t cell, struct digest *digest);
+
+/* May there be checkpoints of a run? */
+bool job_has_files(const struct job *job, int64_t cell);
+
 /* A worker is at a step of its run; the first word of a run makes it running, from that step on. */
 void job_step(struct job *job, int worker, int64_t cell, const char *host, int64_t step, int64_t last_step,
     int64_t tokens, double now);
@@ -65,10 +73,6 @@ void job_settle(
 
 /* What is due from time to time: commits, flushes, the lease, progress. To be called often; cheap. */
 void job_breathe(struct job *job, double now);
-
-/* Removes what is left in the folder of an output all of whose runs have ended, by whomever: final weights
- * aside, and what the workers of failed runs had to say. */
-int job_clear_folder(const char *output, struct error *error);
 
 /* Cells that have not ended. */
 int64_t job_pending(const struct job *job);

@@ -1,6 +1,5 @@
 #include "driver/local.h"
 
-#include "worker/checkpoint_set.h"
 #include "worker/clock.h"
 #include "worker/environment.h"
 #include "worker/keeper.h"
@@ -22,7 +21,6 @@ struct local {
     struct result result; /* of the run that trains, or has trained last */
     struct arena arena;
     struct keeper keeper;
-    struct checkpoint_set saved; /* runs that earlier starts have left checkpoints of */
     char host[HOST_SIZE];
     double reported;
 };
@@ -112,7 +110,7 @@ static void begin_run(struct local *local, const struct order *order, const stru
     struct digest digest;
 
     sweep_run_digest(job->sweep, job->corpus, run, &digest);
-    keeper_begin(&local->keeper, &digest, order->ticket, checkpoint_set_has(&local->saved, &digest));
+    keeper_begin(&local->keeper, &digest, order->ticket, job_has_files(job, order->cell));
     if (!local->keeper.resume) /* else that is when it is known from which step */
         report(local, 0, run_last_step(run, job->corpus), 0, clock_now());
 }
@@ -165,11 +163,8 @@ void local_run(struct job *job)
             .session = dataset_session(job->dataset),
             .interval = 60 * job->sweep->checkpoint_minutes,
             .say = say}};
-    struct error error;
 
     local.keeper.context = &local;
-    if (checkpoint_set_init(&local.saved, job->folder, &error) != 0)
-        job_fail(job, &error);
     environment_host(local.host, sizeof(local.host));
     tell(&local, EVENT_HELLO, 0);
     while (!local.finished && !job->failed) {
@@ -180,6 +175,5 @@ void local_run(struct job *job)
         else
             break;
     }
-    checkpoint_set_release(&local.saved);
     arena_release(&local.arena);
 }

@@ -1,6 +1,7 @@
 #include "driver/announce.h"
 #include "driver/commands.h"
 #include "driver/dispatch.h"
+#include "driver/folder.h"
 #include "driver/launcher.h"
 #include "driver/local.h"
 #include "driver/summary.h"
@@ -298,7 +299,7 @@ static int conclude(const struct start *start, bool ended, double seconds)
     struct error ignored;
 
     if (ended)
-        job_clear_folder(start->sweep.output, &ignored);
+        folder_clear(start->sweep.output, &ignored);
     return summary_print(&start->sweep, seconds);
 }
 

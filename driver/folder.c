@@ -1,0 +1,66 @@
+#include "driver/folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "worker/checkpoint.h"
+#include "worker/log.h"
+
+char *folder_of(const char *output)
+{
+    char *folder;
+
+    return asprintf(&folder, "%s.d", output) < 0 ? NULL : folder;
+}
+
+static int no_memory(const char *output, struct error *error)
+{
+    return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", output);
+}
+
+int folder_clear(const char *output, struct error *error)
+{
+    char *folder = folder_of(output);
+
+    if (!folder)
+        return no_memory(output, error);
+    log_sweep(folder);
+    int status = checkpoint_clear(folder, error);
+    rmdir(folder); /* where nothing is left in it */
+    free(folder);
+    return status;
+}
+
+/* The files of a folder, whatever they are, and it; a folder in it stays, and so does the whole. */
+static void remove_whole(const char *folder)
+{
+    DIR *directory = opendir(folder);
+    const struct dirent *entry;
+
+    while (directory && (entry = readdir(directory)))
+        unlinkat(dirfd(directory), entry->d_name, 0);
+    if (directory)
+        closedir(directory);
+    rmdir(folder);
+}
+
+int folder_set_aside(const char *output, struct error *error)
+{
+    char *folder = folder_of(output), *old = NULL;
+    int status = 0;
+
+    if (!folder || asprintf(&old, "%s.old.d", output) < 0) {
+        free(folder);
+        return no_memory(output, error);
+    }
+    remove_whole(old); /* what it belonged to is gone */
+    if (rename(folder, old) != 0 && errno != ENOENT)
+        status = error_set(error, ERROR_ENVIRONMENT, "%s: %s", old, strerror(errno));
+    free(folder);
+    free(old);
+    return status;
+}
