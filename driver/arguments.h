@@ -18,6 +18,7 @@
     X(FRESH, 0, "fresh", NULL, "begin anew; an existing dataset is renamed to OUT.nc.old")                   \
     X(RETRY_FAILED, 0, "retry-failed", NULL, "run what has failed once more")                                \
     X(WATCH, 0, "watch", NULL, "stay and follow until the sweep has ended")                                  \
+    X(VALUES, 0, "values", NULL, "as lines of key=value, for scripts; times in seconds")                     \
     X(MARKDOWN, 0, "markdown", NULL, "the table as the README holds it")                                     \
     X(HELP, 'h', "help", NULL, "how the command is called")                                                  \
     X(VERSION, 'V', "version", NULL, "the version")

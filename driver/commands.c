@@ -12,8 +12,8 @@ const struct command command_table[] = {
         OPTION_BIT(OUTPUT) | OPTION_BIT(JOBS) | OPTION_BIT(SET) | OPTION_BIT(FRESH) |
             OPTION_BIT(RETRY_FAILED),
         "SWEEP.yaml", 1, 1, "train every run of a sweep, or carry on where it stopped"},
-    {"plan", command_plan, OPTION_BIT(OUTPUT) | OPTION_BIT(JOBS) | OPTION_BIT(SET), "SWEEP.yaml", 1, 1,
-        "what a sweep would take: runs, memory, disk, hours; trains a few steps to know"},
+    {"plan", command_plan, OPTION_BIT(OUTPUT) | OPTION_BIT(JOBS) | OPTION_BIT(SET) | OPTION_BIT(VALUES),
+        "SWEEP.yaml", 1, 1, "what a sweep would take: runs, memory, disk, hours; trains a few steps to know"},
     {"check", command_check, OPTION_BIT(SET), "SWEEP.yaml", 1, 1, "is a sweep file valid?"},
     {"status", command_status, OPTION_BIT(WATCH), "OUT.nc", 1, 1,
         "how far a sweep is, and whether its dataset is whole"},

@@ -169,7 +169,45 @@ static void print_times(const struct estimate *estimate)
         estimate->at_once < estimate->workers ? "; on a machine with a processor for each" : "");
 }
 
-static int plan(const struct sweep *sweep, int workers, struct error *error)
+struct length {
+    const struct measure *measure;
+    bool validated;
+};
+
+static double run_seconds_of(const struct cost_group *group, const void *context)
+{
+    const struct length *length = context;
+
+    return cost_group_seconds(group, length->measure, length->validated);
+}
+
+/* What a script asks for; it holds for any number of workers, as the parts are there beside the whole. */
+static void print_values(
+    const struct sweep *sweep, const struct corpus *corpus, const struct estimate *estimate)
+{
+    struct length length = {&sweep->measure, corpus->valid.token_count > 0};
+
+    printf("runs=%lld\n", (long long)estimate->runs);
+    printf("workers=%d\n", estimate->workers);
+    printf("seconds=%.3f\n", estimate->makespan);
+    printf("core_seconds=%.3f\n", estimate->core_seconds);
+    printf("longest_seconds=%.3f\n", span_of(estimate, run_seconds_of, &length).high);
+    printf("checkpoint_seconds=%.3f\n", 60 * sweep->checkpoint_minutes);
+    printf("memory_bytes=%.0f\n", span_of(estimate, memory_of, NULL).high);
+    printf("output=%s\n", sweep->output);
+}
+
+static void print_plan(
+    const struct sweep *sweep, const struct corpus *corpus, const struct estimate *estimate)
+{
+    print_grid(sweep, estimate);
+    if (!estimate->runs)
+        return;
+    print_sizes(sweep, corpus, estimate);
+    print_times(estimate);
+}
+
+static int plan(const struct sweep *sweep, int workers, bool values, struct error *error)
 {
     struct corpus corpus;
     struct estimate estimate;
@@ -178,11 +216,10 @@ static int plan(const struct sweep *sweep, int workers, struct error *error)
         return -1;
     int status = estimate_make(&estimate, sweep, &corpus, workers, sample_seconds, error);
     if (status == 0) {
-        print_grid(sweep, &estimate);
-        if (estimate.runs) {
-            print_sizes(sweep, &corpus, &estimate);
-            print_times(&estimate);
-        }
+        if (values)
+            print_values(sweep, &corpus, &estimate);
+        else
+            print_plan(sweep, &corpus, &estimate);
         estimate_release(&estimate);
     }
     corpus_release(&corpus);
@@ -208,7 +245,8 @@ int command_plan(int argc, char **argv)
         return status;
     int failed = arguments_load_sweep(&arguments, &sweep, &error);
     if (failed == 0) {
-        failed = plan(&sweep, workers_of(&arguments, &sweep), &error);
+        failed =
+            plan(&sweep, workers_of(&arguments, &sweep), arguments_has(&arguments, OPTION_VALUES), &error);
         sweep_release(&sweep);
     }
     arguments_release(&arguments);

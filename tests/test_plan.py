@@ -74,3 +74,16 @@ def test_weights_are_counted(tmp_path, normsweep):
     sweep.write_text(SWEEP)
     said = plan(normsweep, sweep, "--set", "save_weights=true", "--set", "width=16", "--set", "skip=")
     assert said["weights"] == f"up to {4 * 2 * parameters(16) / 1024:.4g} KiB in small.nc.d"
+
+
+def test_values_for_scripts(tmp_path, normsweep):
+    sweep = tmp_path / "small.yaml"
+    sweep.write_text(SWEEP)
+    lines = normsweep("plan", sweep, "--values", "-j", "2", "-o", "a=b.nc").stdout.splitlines()
+    said = dict(line.split("=", 1) for line in lines)
+    assert list(said) == ["runs", "workers", "seconds", "core_seconds", "longest_seconds", "checkpoint_seconds",
+                          "memory_bytes", "output"]
+    assert (said["runs"], said["workers"], said["checkpoint_seconds"]) == ("3", "2", "300.000")
+    assert said["output"] == "a=b.nc" and int(said["memory_bytes"]) > 0
+    whole, every, longest = (float(said[key]) for key in ["seconds", "core_seconds", "longest_seconds"])
+    assert longest <= whole + 1e-3 and whole <= every + 1e-3 and every <= 3 * longest + 1e-2
