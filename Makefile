@@ -109,8 +109,8 @@ FORCE:
 # A sub-make with all cores, once the set-up has brought what was missing.
 MAKE_ALL = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 2))
 ifeq ($(shell id -u),0)
-quickstart check fuzz bench: export OMPI_ALLOW_RUN_AS_ROOT = 1
-quickstart check fuzz bench: export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
+quickstart check check-slurm fuzz bench: export OMPI_ALLOW_RUN_AS_ROOT = 1
+quickstart check check-slurm fuzz bench: export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
 SAY_ROOT = @echo "As root: OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 are set for Open MPI"
 endif
 
@@ -129,6 +129,14 @@ check:
 	@.ci/setup build figures tests
 	@$(MAKE_ALL) programs
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" tests/all
+
+## check-slurm: run sweeps on a Slurm of four nodes on this machine, which it installs and starts (as root)
+check-slurm:
+	$(SAY_ROOT)
+	@.ci/setup build figures tests slurm
+	@$(MAKE_ALL) all
+	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python pytest numpy xarray netCDF4)" -m pytest -q -p no:cacheprovider \
+		--color=no -rs tests/check_slurm.py
 
 ## lint: folder borders, headers, warnings of gcc and clang, clang-format, clang-tidy, cppcheck, shellcheck
 lint:
@@ -157,11 +165,13 @@ bench:
 		$(THREADS:%=-t %) $(ROUNDS:%=-r %) $(SHAPES)
 	@$(if $(SHAPES),,echo && NORMSWEEP_BUILD="$$PWD/$(BUILD)" tests/speed_sweep)
 
-## install: the program, its sweeps and its man page into PREFIX (/usr/local), below DESTDIR
+## install: the program, its sweeps, Slurm scripts and man page into PREFIX (/usr/local), below DESTDIR
 install: $(BUILD)/normsweep
 	install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/share/normsweep/sweeps" "$(DESTDIR)$(PREFIX)/share/man/man1"
+	install -d "$(DESTDIR)$(PREFIX)/share/normsweep/slurm"
 	install $(BUILD)/normsweep "$(DESTDIR)$(PREFIX)/bin"
 	install -m 644 sweeps/*.yaml "$(DESTDIR)$(PREFIX)/share/normsweep/sweeps"
+	install slurm/submit slurm/normsweep.sbatch "$(DESTDIR)$(PREFIX)/share/normsweep/slurm"
 	install -m 644 docs/normsweep.1 "$(DESTDIR)$(PREFIX)/share/man/man1"
 
 ## uninstall: take them away again
@@ -180,9 +190,9 @@ clean:
 
 ## help: this list
 help:
-	@sed -n 's/^## //p' Makefile | while IFS=: read -r target text; do printf '%-12s%s\n' "$$target" "$$text"; done
+	@sed -n 's/^## //p' Makefile | while IFS=: read -r target text; do printf '%-13s%s\n' "$$target" "$$text"; done
 	@echo "Variables: VARIANT=release|debug|san, V=1 (show commands), WERROR=1 (warnings are errors)"
 	@echo "           CC, CFLAGS, LDFLAGS, CBLAS, NETCDF, YAML, OPENMP, PREFIX, DESTDIR"
 
-.PHONY: all quickstart check lint fuzz bench setup programs flags install uninstall clean help FORCE
+.PHONY: all quickstart check check-slurm lint fuzz bench setup programs flags install uninstall clean help FORCE
 .DELETE_ON_ERROR:

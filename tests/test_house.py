@@ -82,6 +82,7 @@ def test_install_and_uninstall(tmp_path):
     run("make", "-s", "install", *place, cwd=PROJECT, timeout=600)
     installed = {str(path.relative_to(tmp_path / "a b")) for path in (tmp_path / "a b").rglob("*") if path.is_file()}
     assert installed == {"usr/bin/normsweep", "usr/share/man/man1/normsweep.1",
+                         "usr/share/normsweep/slurm/submit", "usr/share/normsweep/slurm/normsweep.sbatch",
                          *(f"usr/share/normsweep/sweeps/{path.name}" for path in SWEEPS)}
     run("make", "-s", "uninstall", *place, cwd=PROJECT)
     assert not [path for path in (tmp_path / "a b").rglob("*") if path.is_file()]

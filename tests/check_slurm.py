@@ -1,0 +1,222 @@
+"""Sweeps on a real Slurm: submitted, stopped by the time limit, carried on, bereft of a node, ended.
+
+`make check-slurm` runs this; `make check` does not, as it takes minutes. Whatever happens to a sweep, its numbers are
+those of one that ran undisturbed. No test depends on how fast the machine is: sweeps are sized by a plan, and are
+made longer where one was over before it could be disturbed.
+"""
+
+import re
+
+import pytest
+
+from conftest import NORMSWEEP, PROJECT, run
+from slurm_cluster import Cluster, lacking
+from test_run import assert_equal, outcomes
+
+if lacking():
+    pytest.skip(lacking(), allow_module_level=True)
+
+SUBMIT = PROJECT / "slurm" / "submit"
+PATIENCE = 900  # seconds for what has no time of its own
+RUNS = 16
+SWEEP = """\
+corpus: markov
+vocabulary: 64
+corpus_tokens: 4000
+layers: 2
+width: 32
+heads: 2
+feedforward: 64
+context: 32
+batch: 8
+learning_rate: {log: [1e-1, 1e-4], points: 4}
+seed: {range: [0, 3]}
+measure: {every: 50}
+"""
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with Cluster() as cluster:
+        cluster.environment["NORMSWEEP"] = str(NORMSWEEP)
+        yield cluster
+
+
+class Sweeps:
+    """A sweep file that takes some time here, and what an undisturbed sweep of it gives."""
+
+    def __init__(self, folder, seconds):
+        self.folder = folder
+        self.steps = 100
+        self.write()
+        said = run(NORMSWEEP, "plan", self.path, "--values", "-j", "2", cwd=folder).stdout
+        self.steps = max(100, int(self.steps * seconds / float(re.search(r"^seconds=(.*)$", said, re.M)[1])))
+        self.write()
+        self.reference = None
+
+    @property
+    def path(self):
+        return self.folder / "sweep.yaml"
+
+    def write(self):
+        self.path.write_text(SWEEP + f"steps: {self.steps}\n")
+        self.reference = None
+
+    def longer(self):
+        self.steps *= 2
+        assert self.steps < 10 ** 7, "no sweep is long enough to be disturbed"
+        self.write()
+
+    def undisturbed(self):
+        if not self.reference:
+            self.reference = self.folder / f"undisturbed-{self.steps}.nc"
+            run(NORMSWEEP, "run", self.path, "-j", "2", "-o", self.reference, cwd=self.folder, timeout=PATIENCE)
+        return self.reference
+
+
+@pytest.fixture(scope="module")
+def sweeps(tmp_path_factory):
+    return Sweeps(tmp_path_factory.mktemp("sweeps"), seconds=30)
+
+
+class Chain:
+    """The jobs that one call of slurm/submit has made, in a folder of its own."""
+
+    def __init__(self, cluster, sweeps, folder, *options):
+        folder.mkdir(exist_ok=True)
+        self.cluster, self.folder = cluster, folder
+        self.dataset = folder / "out.nc"
+        plan = folder / "plan"
+        plan.write_text(f"runs={RUNS}\nworkers=1\nseconds=30\ncore_seconds=30\nlongest_seconds=2\n"
+                        "checkpoint_seconds=300\noutput=out.nc\n")
+        done = cluster.run(SUBMIT, sweeps.path, "--dataset", "out.nc", "--calibrated", plan, *options, cwd=folder)
+        self.jobs = re.search(r"jobs: ([\d ]+)$", done.stdout, re.M)[1].split()
+
+    def log(self, job):
+        path = self.folder / f"slurm-{job}.out"
+        return path.read_text() if path.exists() else ""
+
+    def logs(self):
+        return [self.log(job) for job in self.jobs]
+
+    def states(self):
+        shown = [self.cluster.run("scontrol", "--oneliner", "show", "job", job).stdout for job in self.jobs]
+        return [re.search(r" JobState=(\w+)", line)[1] for line in shown]
+
+    def statuses(self):
+        """Of each job that has ended by itself: the exit status in its last line."""
+        found = [re.findall(r" job \d+: status (\d+): ", log) for log in self.logs()]
+        return [int(each[-1]) for each in found if each]
+
+    def is_over(self):
+        return self.cluster.has_ended(self.jobs)
+
+    def wait_over(self):
+        self.cluster.wait(self.is_over, f"the jobs {self.jobs} are over", PATIENCE)
+
+    def wait_trains(self):
+        """Until a run trains while another has ended; False: all is over before."""
+        def trains():
+            seen = outcomes(self.dataset)
+            return self.is_over() or (seen == 1).any() and (seen >= 2).any()
+        self.cluster.wait(trains, "a run trains", PATIENCE)
+        return not self.is_over()
+
+
+def assert_complete(chain, sweeps):
+    assert_equal(chain.dataset, sweeps.undisturbed())
+    status = run(NORMSWEEP, "status", chain.dataset).stdout
+    assert f"ended     {RUNS} of {RUNS} runs, 100.0 %" in status and "whole" in status
+
+
+def disturbed(cluster, sweeps, tmp_path, disturb, *options):
+    """A chain that has been disturbed while it trained, and is over."""
+    for attempt in range(10):
+        chain = Chain(cluster, sweeps, tmp_path / str(attempt), *options)
+        hit = chain.wait_trains() and disturb(chain)
+        chain.wait_over()
+        if hit:
+            return chain
+        sweeps.longer()
+    raise AssertionError("no sweep could be disturbed in time")
+
+
+def test_time_limit(cluster, sweeps, tmp_path):
+    """Jobs of a minute stop shortly before it is over; the last cancels what is left of the chain."""
+    options = ["--ntasks-per-node=2", "--time=1", "--lead=20", "--chain=12"]
+    while True:
+        chain = Chain(cluster, sweeps, tmp_path / str(sweeps.steps), *options)
+        chain.wait_over()
+        if 75 in chain.statuses():
+            break
+        sweeps.longer()
+    statuses = chain.statuses()
+    assert statuses == [75] * (len(statuses) - 1) + [0], "\n".join(chain.logs())
+    left = len(chain.jobs) - len(statuses)
+    assert chain.states() == ["FAILED"] * (len(statuses) - 1) + ["COMPLETED"] + ["CANCELLED"] * left
+    if left:
+        assert f"cancels what is left of its chain, {chain.jobs[-left]}" in chain.log(chain.jobs[-left - 1])
+    assert_complete(chain, sweeps)
+
+
+def test_node_lost(cluster, sweeps, tmp_path):
+    """A node dies with all that runs there; the sweep goes on on the others, in the same job or the next."""
+    def lose(chain):
+        job = chain.jobs[0]
+        if len(cluster.node_processes("n3", job)) < 2:
+            return False
+        cluster.lose_node("n3", job)
+        cluster.run("scontrol", "update", "NodeName=n3", "State=DOWN", "Reason=lost")
+        return (outcomes(chain.dataset) < 2).any()
+
+    def restored(chain):
+        lost = lose(chain)
+        chain.wait_over()
+        if "n3" not in cluster.daemon:
+            cluster.start_node("n3")
+            cluster.run("scontrol", "update", "NodeName=n3", "State=RESUME")
+            cluster.wait_idle()
+        return lost
+
+    chain = disturbed(cluster, sweeps, tmp_path, restored, "--nodes=4", "--ntasks-per-node=1", "--time=30", "--chain=3")
+    assert chain.statuses()[-1] == 0, "\n".join(chain.logs())
+    assert_complete(chain, sweeps)
+
+
+def test_srun_is_stopped_and_carried_on(cluster, sweeps, tmp_path):
+    def stop(chain):
+        cluster.run("scancel", "--batch", "--signal=USR1", chain.jobs[0], check=False)
+        cluster.wait(lambda: chain.statuses() or chain.is_over(), "the first job has ended", PATIENCE)
+        return chain.statuses()[:1] == [75]
+
+    chain = disturbed(cluster, sweeps, tmp_path, stop, "--mode=srun", "--ntasks-per-node=3", "--time=30", "--chain=3")
+    assert chain.statuses() == [75, 0], "\n".join(chain.logs())
+    assert "srun, 3 tasks on n" in chain.log(chain.jobs[0])
+    assert chain.states() == ["FAILED", "COMPLETED", "CANCELLED"]
+    assert_complete(chain, sweeps)
+
+
+def test_plans_by_itself_and_refuses(cluster, sweeps, tmp_path):
+    """Without a plan a first job makes one; what the cluster does not allow is refused in one line."""
+    sweep = tmp_path / "small.yaml"
+    sweep.write_text(SWEEP + "steps: 10\n")
+    for options, said in [(["--nodes=5"], "partition all gives 4 nodes at most, and not 5"),
+                          (["--partition=short", "--time=3"], "partition short ends jobs after 0:02:00, and --time is"),
+                          (["--partition=none"], "Slurm has no partition none")]:
+        done = cluster.run(SUBMIT, sweep, *options, check=False, cwd=tmp_path)
+        assert done.returncode == 2 and done.stdout == "" and said in done.stderr and done.stderr.count("\n") == 1
+    done = cluster.run(SUBMIT, sweep, "--partition=short", "--lead=30", "--job-name=mine", cwd=tmp_path)
+    assert "plan in small.nc.plan" in done.stdout and "16 runs, 0 have ended" in done.stdout
+    job = re.search(r"jobs: (\d+)$", done.stdout, re.M)[1]
+    cluster.wait(lambda: cluster.has_ended([job]), f"job {job} is over", PATIENCE)
+    assert "status 0: every run has ended" in (tmp_path / f"slurm-{job}.out").read_text()
+    done = cluster.run(SUBMIT, sweep, "--calibrated=small.nc.plan", cwd=tmp_path)
+    assert done.stdout == "small.nc: nothing left to do: 16 runs have ended\n"
+
+
+def test_a_refused_sweep_ends_its_chain(cluster, sweeps, tmp_path):
+    (tmp_path / "out.nc").write_text("no dataset\n")
+    chain = Chain(cluster, sweeps, tmp_path, "--chain=3", "--ntasks-per-node=1")
+    chain.wait_over()
+    assert chain.statuses() == [2] and chain.states() == ["FAILED", "CANCELLED", "CANCELLED"]
+    assert "out.nc: " in chain.log(chain.jobs[0]) and "cancels what is left of its chain" in chain.log(chain.jobs[0])
