@@ -90,7 +90,7 @@ class Chain:
         plan.write_text(f"runs={RUNS}\nworkers=1\nseconds=30\ncore_seconds=30\nlongest_seconds=2\n"
                         "checkpoint_seconds=300\noutput=out.nc\n")
         done = cluster.run(SUBMIT, sweeps.path, "--dataset", "out.nc", "--calibrated", plan, *options, cwd=folder)
-        self.jobs = re.search(r"jobs: ([\d ]+)$", done.stdout, re.M)[1].split()
+        self.jobs = re.search(r"a chain of \d+: ([\d ]+)$", done.stdout, re.M)[1].split()
 
     def log(self, job):
         path = self.folder / f"slurm-{job}.out"
@@ -207,7 +207,7 @@ def test_plans_by_itself_and_refuses(cluster, sweeps, tmp_path):
         assert done.returncode == 2 and done.stdout == "" and said in done.stderr and done.stderr.count("\n") == 1
     done = cluster.run(SUBMIT, sweep, "--partition=short", "--lead=30", "--job-name=mine", cwd=tmp_path)
     assert "plan in small.nc.plan" in done.stdout and "16 runs, 0 have ended" in done.stdout
-    job = re.search(r"jobs: (\d+)$", done.stdout, re.M)[1]
+    job = re.search(r"a chain of 1: (\d+)$", done.stdout, re.M)[1]
     cluster.wait(lambda: cluster.has_ended([job]), f"job {job} is over", PATIENCE)
     assert "status 0: every run has ended" in (tmp_path / f"slurm-{job}.out").read_text()
     done = cluster.run(SUBMIT, sweep, "--calibrated=small.nc.plan", cwd=tmp_path)
