@@ -279,6 +279,12 @@ def test_unknown_mode(slurm):
     assert "NORMSWEEP_MODE is mpirun or srun, not 'ssh'" in lines[1]
 
 
+def test_no_program(slurm):
+    lines = slurm.batch(2, NORMSWEEP="/nowhere/normsweep")
+    assert lines[1].endswith(": /nowhere/normsweep: no program")
+    assert slurm.called("scancel") == [["7", "9"]]
+
+
 def test_program_of_the_checkout(slurm):
     """Slurm runs a copy of the script; it tells where the original is."""
     copy = slurm.folder / "spool" / "slurm_script"
