@@ -37,7 +37,7 @@ LONG_RUNS = 4
 # Runs that end on no machine.
 ENDLESS = ["--set", "steps=100000000", "--set", "measure={every: 1000000}", "--set", "learning_rate=0.1"]
 # What differs from start to start.
-CLOCK = {"seconds", "tokens_per_second", "attempts", "host", "session"}
+CLOCK = {"seconds", "tokens_per_second", "attempts", "deaths", "host", "session"}
 
 
 @pytest.fixture
