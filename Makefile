@@ -109,8 +109,8 @@ FORCE:
 # A sub-make with all cores, once the set-up has brought what was missing.
 MAKE_ALL = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 2))
 ifeq ($(shell id -u),0)
-quickstart check check-slurm fuzz bench: export OMPI_ALLOW_RUN_AS_ROOT = 1
-quickstart check check-slurm fuzz bench: export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
+quickstart check check-slurm faults fuzz bench: export OMPI_ALLOW_RUN_AS_ROOT = 1
+quickstart check check-slurm faults fuzz bench: export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
 SAY_ROOT = @echo "As root: OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 are set for Open MPI"
 endif
 
@@ -142,6 +142,13 @@ check-slurm:
 lint:
 	@.ci/setup build lint
 	@MAKE_ALL="$(MAKE_ALL)" .ci/lint
+
+## faults: inject faults into small sweeps and look whether anything measured is lost (N=300, SEED=1)
+faults:
+	$(SAY_ROOT)
+	@.ci/setup build tests
+	@$(MAKE_ALL) $(BUILD)/normsweep
+	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python numpy netCDF4)" tests/faults.py $(N:%=-n %) $(SEED:%=--seed %)
 
 ## fuzz: a minute of fuzzing the sweep-file reader
 fuzz:
@@ -194,5 +201,5 @@ help:
 	@echo "Variables: VARIANT=release|debug|san, V=1 (show commands), WERROR=1 (warnings are errors)"
 	@echo "           CC, CFLAGS, LDFLAGS, CBLAS, NETCDF, YAML, OPENMP, PREFIX, DESTDIR"
 
-.PHONY: all quickstart check check-slurm lint fuzz bench setup programs flags install uninstall clean help FORCE
+.PHONY: all quickstart check check-slurm faults lint fuzz bench setup programs flags install uninstall clean help FORCE
 .DELETE_ON_ERROR:

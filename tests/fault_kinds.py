@@ -1,0 +1,208 @@
+"""What can befall a sweep under way, and with which exit statuses its command may then end.
+
+Every kind has a function that does it to a command that runs, at a moment that the case has chosen: it returns what it
+did, or None when there is nothing yet to do it to (it is then asked again until there is), and adds to the case what
+is to follow: statuses that are allowed beside 0, things to do later, things to put right once the command has ended.
+"""
+
+import os
+import resource
+import signal
+import time
+import typing
+
+
+class Kind(typing.NamedTuple):
+    name: str
+    inject: typing.Callable  # (case, command) -> what was done, or None
+    statuses: set  # of the command it happens to, beside 0
+    here: bool = False  # also where the sweep runs without MPI
+    weight: int = 1
+    needs_disk: bool = False  # a small file system of its own
+
+
+KILLED = {-signal.SIGKILL}
+
+
+def choose(case, command, role):
+    found = command.of("launcher" if case.here else role)
+    return case.random.choice(found) if found else None
+
+
+def kill(role):
+    def inject(case, command):
+        process = choose(case, command, role)
+        if process and process.kill(signal.SIGKILL):
+            return f"{process.role} {process.pid}"
+        return None
+    return inject
+
+
+def kill_launcher(case, command):
+    """The next command follows at once, or when all processes have ended."""
+    done = kill("launcher")(case, command)
+    if done:
+        case.at_once = time.monotonic() if case.random.random() < 0.5 else 0
+    return done and done + (", carried on at once" if case.at_once else "")
+
+
+def kill_all(case, command):
+    """As when a machine goes down."""
+    found = [process for process in command.look() if process.kill(signal.SIGKILL)]
+    return f"{len(found)} processes" if found else None
+
+
+def pause(role):
+    """SIGSTOP, and SIGCONT a moment later."""
+    def inject(case, command):
+        process, seconds = choose(case, command, role), case.random.choice([0.05, 0.5, 3]) * case.random.random()
+        if not process or not process.kill(signal.SIGSTOP):
+            return None
+        case.later(seconds, lambda: process.kill(signal.SIGCONT))
+        return f"{process.role} {process.pid} for {seconds:.2f} s"
+    return inject
+
+
+def freeze(case, command):
+    """SIGSTOP for good, or until the coordinator has said that it gave the worker up."""
+    process, wakes = choose(case, command, "worker"), case.random.random() < 0.5
+    if not process or not process.kill(signal.SIGSTOP):
+        return None
+    before = command.text["err"].count("worker")
+    if wakes:
+        case.when(lambda: command.text["err"].count("worker") > before, lambda: process.kill(signal.SIGCONT))
+    return f"{process.role} {process.pid} {'until given up' if wakes else 'for good'}"
+
+
+def send(role, number, times=1):
+    """A signal; a process that has no handler yet may die of it."""
+    def inject(case, command):
+        process = choose(case, command, role)
+        if not process:
+            return None
+        if role == "launcher" and not process.catches(number):
+            case.allowed.add(-number)
+        if not process.kill(number):
+            return None
+        for _ in range(times - 1):
+            case.later(case.random.random() * 0.3, lambda: process.kill(number))
+        case.stopped = role == "launcher" and times == 1
+        return f"{process.role} {process.pid}"
+    return inject
+
+
+def fill_disk(case, command):
+    """Full from now on: what the sweep itself frees is filled again, until its command has ended."""
+    filler = case.disk / "filler"
+
+    def fill():
+        with open(filler, "ab", buffering=0) as file:
+            for size in (1 << 20, 1 << 12, 1):
+                try:
+                    while file.write(bytes(size)) == size:
+                        pass
+                except OSError:
+                    pass
+        return False
+    fill()
+    case.when(fill, lambda: None)
+    case.afterwards(lambda: filler.unlink(missing_ok=True))
+    case.causes = ["No space left on device"]
+    return f"{filler.stat().st_size} bytes"
+
+
+def limit_writes(case, command):
+    """No file can be written any more: the limit of its size is 0 in all processes that write."""
+    found = command.of("launcher") if case.here else command.of("coordinator") + command.of("worker")
+    hit = []
+    for process in found:
+        try:
+            resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
+            hit.append(process.role)
+        except OSError:
+            pass
+    case.causes = ["File too large"]
+    return ", ".join(hit) or None
+
+
+def take_folder(back):
+    """The output's folder is renamed away; back again a moment later, or when the command has ended."""
+    def inject(case, command):
+        away = case.place.with_name("away")
+        if away.exists():
+            return None
+        os.rename(case.place, away)
+
+        def restore():
+            if away.exists():
+                os.rename(away, case.place)
+        if back:
+            case.later(case.random.random() ** 2, restore)
+        case.afterwards(restore)
+        case.causes = [""]
+        return str(away.name)
+    return inject
+
+
+def checkpoints(folder):
+    """{run: its checkpoints, oldest first} in OUT.nc.d."""
+    found = {}
+    for path in sorted(folder.glob("*-*-*-*.nc")):
+        found.setdefault(path.name.partition("-")[0], []).append(path)
+    return found
+
+
+def cut(random, path):
+    size = random.randrange(path.stat().st_size)
+    os.truncate(path, size)
+    return f"cut to {size} bytes"
+
+
+def flip(random, path):
+    text = bytearray(path.read_bytes())
+    at, bit = random.randrange(len(text)), random.randrange(8)
+    text[at] ^= 1 << bit
+    path.write_bytes(text)
+    return f"bit {bit} of byte {at} flipped"
+
+
+def damage(how):
+    """The sweep is stopped, or all of it killed; then the newest checkpoint of some runs is damaged, or all of them."""
+    def inject(case, command):
+        kills = case.random.random() < 0.5
+        done = (kill_all if kills else send("launcher", signal.SIGTERM))(case, command)
+        if not done:
+            return None
+
+        def hit():
+            for paths in checkpoints(case.output.with_name("sweep.nc.d")).values():
+                for path in paths if case.random.random() < 0.3 else paths[-1:]:
+                    case.damaged.append(f"{path.name} {how(case.random, path)}")
+            if not case.damaged:
+                case.missed = True
+        case.afterwards(hit)
+        return "after " + ("SIGKILL" if kills else "SIGTERM")
+    return inject
+
+
+KINDS = [
+    Kind("kill worker", kill("worker"), set(), weight=4),
+    Kind("kill coordinator", kill("coordinator"), set(), weight=2),
+    Kind("kill mpirun", kill("mpirun"), set(), weight=2),
+    Kind("kill launcher", kill_launcher, KILLED, here=True, weight=2),
+    Kind("kill all", kill_all, KILLED, here=True, weight=2),
+    Kind("pause worker", pause("worker"), set(), here=True),
+    Kind("pause coordinator", pause("coordinator"), set()),
+    Kind("freeze worker", freeze, set()),
+    Kind("SIGTERM", send("launcher", signal.SIGTERM), {75}, here=True, weight=2),
+    Kind("SIGINT", send("launcher", signal.SIGINT), {75}, here=True),
+    Kind("SIGUSR1", send("launcher", signal.SIGUSR1), {75}, here=True),
+    Kind("SIGUSR1 to mpirun", send("mpirun", signal.SIGUSR1), {75}),
+    Kind("second SIGINT", send("launcher", signal.SIGINT, 2), {75, 130}, here=True),
+    Kind("disk full", fill_disk, {3}, here=True, needs_disk=True),
+    Kind("writes refused", limit_writes, {3}, here=True),
+    Kind("folder away", take_folder(False), {3}, here=True),
+    Kind("folder away and back", take_folder(True), {3}, here=True),
+    Kind("cut checkpoint", damage(cut), {75, *KILLED}, here=True, weight=2),
+    Kind("flip checkpoint", damage(flip), {75, *KILLED}, here=True, weight=2),
+]
