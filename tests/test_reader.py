@@ -1,0 +1,175 @@
+"""A dataset is read all the time while its sweep runs: it can always be opened, and what it holds is right or not there
+yet. How much that costs the sweep is printed, not judged."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import same
+from conftest import NORMSWEEP, PROJECT
+from watched import Watched
+
+SWEEP = """\
+corpus: markov
+vocabulary: 33
+corpus_tokens: 4000
+layers: 1
+width: 32
+heads: 2
+feedforward: 64
+context: 32
+batch: 4
+steps: 2000
+together:
+  method:
+    adamw: {optimiser: adamw, momentum: 0}
+    adafactor: {optimiser: adafactor, momentum: 0}
+    sgd: {optimiser: sgd, momentum: 0.9}
+learning_rate: [1e-2, 1e3]
+seed: [1, 2]
+measure: {every: 1}
+validate: {every: 100, tokens: 128}
+checkpoint_minutes: 0.002
+"""
+
+
+def reader(path, whole_path):
+    """Runs until its stdin ends: opens the dataset again and again and compares all of it with the finished one."""
+    whole, last = load(whole_path), None
+    told = {"opened": 0, "partial": 0, "wrong": [], "back": 0}
+    print("ready", flush=True)
+    stop = []
+    threading.Thread(target=lambda: (sys.stdin.read(), stop.append(True)), daemon=True).start()
+    while not stop or not told["opened"]:
+        try:
+            part = load(path)
+        except FileNotFoundError:
+            if told["opened"]:
+                told["wrong"].append("the dataset has vanished")
+            continue
+        except Exception as error:
+            told["wrong"].append(f"opened {told['opened']} times, then: {error!r}")
+            continue
+        told["opened"] += 1
+        told["wrong"] += compare(part, whole)
+        outcome = part["outcome"]
+        told["partial"] += bool((outcome == same.RUNNING).any() and np.isfinite(part["train_loss"]).any())
+        if last is not None:
+            if ((last >= same.DONE) & (outcome != last)).any():
+                told["wrong"].append("a run that had ended has another outcome")
+            told["back"] += int((outcome < last).sum())
+        last = outcome
+    print(json.dumps(told), flush=True)
+
+
+def load(path):
+    """{name: values} as xarray reads them, without those that tell of clocks and sessions."""
+    with xr.open_dataset(path, engine="netcdf4") as dataset:
+        return {name: variable.values for name, variable in dataset.variables.items()
+                if name not in same.CLOCKS and not name.startswith(same.SESSIONS)}
+
+
+def compare(part, whole):
+    """Every value is the finished dataset's, bit for bit, or is not there yet; all are, where the run has ended."""
+    wrong = [] if part.keys() == whole.keys() else ["other variables"]
+    over = part["outcome"] >= same.DONE
+    for name in part.keys() & whole.keys() - {"outcome", "phase"}:
+        values, final = part[name], whole[name]
+        equal = values == final if values.dtype.kind in "OSU" else bits(values) == bits(final)
+        if values.shape[:over.ndim] == over.shape:
+            waits = ~over.reshape(*over.shape, *[1] * (values.ndim - over.ndim))
+            empty = values == "" if values.dtype.kind in "OSU" else np.isnan(values)
+            equal = equal | (waits & empty)
+        if not np.all(equal):
+            at = tuple(np.argwhere(~equal)[0])
+            wrong.append(f"{name}{list(map(int, at))}: {values[at]!r}, finally {final[at]!r}")
+    for name in "outcome", "phase":
+        if (over & (part[name] != whole[name])).any():
+            wrong.append(f"{name} of an ended run")
+    return wrong
+
+
+def bits(values):
+    return values.view(f"u{values.dtype.itemsize}")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The finished dataset of an undisturbed sweep, and its sweep file."""
+    folder = tmp_path_factory.mktemp("whole")
+    (folder / "sweep.yaml").write_text(SWEEP)
+    with Watched([NORMSWEEP, "run", "sweep.yaml", "-j", "0", "-o", "whole.nc"], cwd=folder) as command:
+        assert not command.wait(300) and command.process.returncode == 0, command.text
+    return folder / "whole.nc"
+
+
+def read_throughout(path, whole, nice=0):
+    return subprocess.Popen([sys.executable, __file__, path, whole], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                            text=True, cwd=PROJECT / "tests", preexec_fn=lambda: os.nice(nice))
+
+
+def sweep_seconds(whole, path, disturb=lambda command: None):
+    """Runs the sweep; how long that took."""
+    begin = time.monotonic()
+    with Watched([NORMSWEEP, "run", whole.with_name("sweep.yaml"), "-j", "2", "-o", path], cwd=path.parent) as command:
+        disturb(command)
+        assert not command.wait(300), command.stacks()
+        assert command.process.returncode == 0, command.text
+        assert command.wait_gone(60) is not None, command.stacks()
+    return time.monotonic() - begin
+
+
+def kill_a_worker(command):
+    """Once rows have come."""
+    command.wait(120, lambda: len(command.of("worker")) == 2)
+    command.wait(0.7)
+    if workers := command.of("worker"):
+        workers[0].kill(signal.SIGKILL)
+
+
+@pytest.mark.parametrize("disturb", [None, kill_a_worker], ids=["undisturbed", "worker killed"])
+def test_read_all_the_time(whole, tmp_path, disturb):
+    path = tmp_path / "sweep.nc"
+    process = read_throughout(path, whole)
+    try:
+        assert process.stdout.readline() == "ready\n"
+        sweep_seconds(whole, path, disturb or (lambda command: None))
+        out, _ = process.communicate(timeout=120)
+    finally:
+        process.kill()
+        process.wait()
+    told = json.loads(out)
+    print(f"opened {told['opened']} times, {told['partial']} times with rows of runs under way")
+    assert told["wrong"] == []
+    assert told["opened"] > 0 and told["partial"] > 0
+    assert disturb or told["back"] == 0  # a run whose worker died waits again
+    assert same.differences(same.read(path), same.read(whole)) == []
+
+
+def test_what_a_reader_costs(whole, tmp_path):
+    """Told, not judged. The reader leaves the processors to the sweep, as one on another machine would."""
+    alone, beside = [], []
+    for i in range(2):
+        alone.append(sweep_seconds(whole, tmp_path / f"alone{i}.nc"))
+        path = tmp_path / f"beside{i}.nc"
+        process = read_throughout(path, whole, nice=19)
+        try:
+            assert process.stdout.readline() == "ready\n"
+            beside.append(sweep_seconds(whole, path))
+        finally:
+            process.kill()
+            process.communicate()
+    print(f"a sweep takes {np.median(alone):.2f} s alone, {np.median(beside):.2f} s with a reader: "
+          f"{np.median(beside) / np.median(alone):.2f} times as long")
+
+
+if __name__ == "__main__":
+    reader(sys.argv[1], sys.argv[2])
