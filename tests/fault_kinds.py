@@ -193,6 +193,8 @@ KINDS = [
     Kind("kill all", kill_all, KILLED, here=True, weight=2),
     Kind("pause worker", pause("worker"), set(), here=True),
     Kind("pause coordinator", pause("coordinator"), set()),
+    Kind("pause mpirun", pause("mpirun"), set()),
+    Kind("pause launcher", pause("launcher"), set()),
     Kind("freeze worker", freeze, set()),
     Kind("SIGTERM", send("launcher", signal.SIGTERM), {75}, here=True, weight=2),
     Kind("SIGINT", send("launcher", signal.SIGINT), {75}, here=True),

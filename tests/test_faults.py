@@ -64,7 +64,7 @@ def ends(command, seconds=300):
 
 def test_nothing_is_lost():
     seed = os.environ.get("NORMSWEEP_FAULTS_SEED", str(int.from_bytes(os.urandom(3), "big")))
-    command = [sys.executable, PROJECT / "tests" / "faults.py", "-n", "20", "--alone", "--seconds", "0.4",
+    command = [sys.executable, PROJECT / "tests" / "faults.py", "-n", "21", "--alone", "--seconds", "0.4",
                "--seed", seed]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     assert done.returncode == 0, f"NORMSWEEP_FAULTS_SEED={seed}\n{done.stdout}{done.stderr}"
