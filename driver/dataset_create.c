@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WRITE_BUFFER = 1 << 20 };
+enum { WRITE_BUFFER = 1 << 20, ALIGNMENT = 8 }; /* of the first variable: see dataset_header.c */
 
 /* Opens a new file and defines it. */
 static void definition_begin(
@@ -25,7 +25,7 @@ static void definition_begin(
     definition_globals(definition);
     definition_variables(definition);
     if (definition->status == NC_NOERR)
-        definition_keep(definition, nc_enddef(definition->file));
+        definition_keep(definition, nc__enddef(definition->file, 0, ALIGNMENT, 0, ALIGNMENT));
     if (definition->status != NC_NOERR)
         nc_abort(definition->file);
 }

@@ -1,5 +1,7 @@
 /*
- * The dimensions and variables of a dataset file, all of them from tables.
+ * The dimensions and variables of a dataset file, all of them from tables. What has 8 bytes a value and is
+ * written while others read comes first: the file's variables lie in this order, so that every such value
+ * lies at a multiple of 8 and no reader can see a half of it.
  */
 #include "driver/dataset_definition.h"
 
@@ -102,34 +104,49 @@ static void define_param(struct definition *definition, int dimension, const str
     describe(definition, variable, param->long_name, param->unit, param->help);
     if (param->kind == PARAM_BOOLEAN)
         definition_text(definition, variable, "dtype", "bool");
-    if (axis->label || param->kind == PARAM_WORD)
-        add_coordinate(definition, param->name);
+}
+
+/* What lies along an axis beside the coordinate of its own name. */
+static void name_coordinates(struct definition *definition, const struct axis *axis)
+{
+    if (axis->label)
+        add_coordinate(definition, axis->name);
+    for (int64_t i = 0; i < axis->param_count; i++)
+        if (axis->label || axis->param[i]->kind == PARAM_WORD)
+            add_coordinate(definition, axis->param[i]->name);
+}
+
+static void define_dimensions(struct definition *definition)
+{
+    const struct layout *layout = definition->layout;
+
+    for (int64_t i = 0; i < layout->sweep->axis_count; i++) {
+        const struct axis *axis = &layout->sweep->axis[i];
+        definition->axis[i] = define_dimension(definition, axis->name, axis->length);
+        name_coordinates(definition, axis);
+    }
+    definition->step = define_dimension(definition, STEP_DIMENSION, layout->step_count);
+    definition->layer = define_dimension(definition, LAYER_DIMENSION, layout->layers);
+    definition->tensor = define_dimension(definition, TENSOR_DIMENSION, LAYER_TENSOR_COUNT);
+    definition->sessions = define_dimension(definition, SESSION_DIMENSION, layout->sessions);
 }
 
 static void define_axis(struct definition *definition, int64_t index)
 {
     const struct axis *axis = &definition->layout->sweep->axis[index];
-    int dimension = define_dimension(definition, axis->name, axis->length);
+    int dimension = definition->axis[index];
 
-    definition->axis[index] = dimension;
     if (axis->label) {
         int variable = define_variable(
             definition, axis->name, NC_CHAR, definition_longest(axis->label, axis->length), 1, &dimension);
         describe(definition, variable, axis->name, "1", "");
-        add_coordinate(definition, axis->name);
     }
     for (int64_t i = 0; i < axis->param_count; i++)
         define_param(definition, dimension, axis, i);
 }
 
-static void define_shared_dimensions(struct definition *definition)
+static void define_shared_coordinates(struct definition *definition)
 {
-    const struct layout *layout = definition->layout;
-
-    definition->step = define_dimension(definition, STEP_DIMENSION, layout->step_count);
-    definition->layer = define_dimension(definition, LAYER_DIMENSION, layout->layers);
-    definition->tensor = define_dimension(definition, TENSOR_DIMENSION, LAYER_TENSOR_COUNT);
-    definition->sessions = define_dimension(definition, SESSION_DIMENSION, layout->sessions);
     int step = define_variable(definition, STEP_DIMENSION, NC_INT64, 0, 1, &definition->step);
     describe(definition, step, "step", "1", "optimiser steps taken before the measurement");
     int layer = define_variable(definition, LAYER_DIMENSION, NC_INT64, 0, 1, &definition->layer);
@@ -232,18 +249,30 @@ static void define_session_variable(struct definition *definition, enum session_
     describe(definition, variable, row->long_name, "1", "");
 }
 
+static bool has_8_bytes(enum run_variable which)
+{
+    enum storage type = run_variable_table[which].type;
+
+    return type == STORED_INTEGER || type == STORED_REAL;
+}
+
 void definition_variables(struct definition *definition)
 {
     const struct layout *layout = definition->layout;
 
-    for (int64_t i = 0; i < layout->sweep->axis_count; i++)
-        define_axis(definition, i);
-    define_shared_dimensions(definition);
+    define_dimensions(definition);
     for (int i = 0; i < RUN_VARIABLE_COUNT; i++)
-        define_run_variable(definition, i);
-    for (int i = 0; i < SESSION_VARIABLE_COUNT; i++)
-        define_session_variable(definition, i);
+        if (has_8_bytes(i))
+            define_run_variable(definition, i);
     for (int i = 0; i < METRIC_COUNT; i++)
         if (layout_has(layout, i))
             define_metric(definition, i);
+    for (int i = 0; i < RUN_VARIABLE_COUNT; i++)
+        if (!has_8_bytes(i))
+            define_run_variable(definition, i);
+    for (int64_t i = 0; i < layout->sweep->axis_count; i++)
+        define_axis(definition, i);
+    define_shared_coordinates(definition);
+    for (int i = 0; i < SESSION_VARIABLE_COUNT; i++)
+        define_session_variable(definition, i);
 }

@@ -3,8 +3,10 @@
 #include "tests/test.h"
 
 #include "driver/dataset_layout.h"
+#include "driver/output.h"
 #include "driver/view.h"
 
+#include <netcdf.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,6 +79,31 @@ TEST(dataset_of_one_run)
     bench_write_run(&bench, 0, OUTCOME_DONE, 100);
     CHECK(dataset_commit(bench.dataset, &bench.error) == 0);
     CHECK(bench_count_wrong(&bench, METRIC_tensor_norm, 0) == 0);
+    bench_close(&bench);
+    bench_release(&bench);
+}
+
+/* Words of an odd length and a number of cells that is no multiple of 8 would shift what comes after them. */
+TEST(dataset_has_its_numbers_at_multiples_of_8)
+{
+    struct bench bench;
+    int file, count;
+    nc_type type;
+
+    bench_init(&bench);
+    if (!bench_opens(&bench, BASE "norm_placement: [out, pre, post]\nbias: [true, false]\nseed: [1, 2, 3]\n"))
+        return;
+    char *path = output_resolve(bench.path);
+    struct extent *extent = layout_extents(path, &bench.error);
+    CHECK(extent && nc_open(path, NC_NOWRITE, &file) == NC_NOERR);
+    CHECK(nc_inq_nvars(file, &count) == NC_NOERR);
+    for (int i = 0; extent && i < count; i++)
+        if (nc_inq_vartype(file, i, &type) == NC_NOERR && (type == NC_DOUBLE || type == NC_INT64) &&
+            extent[i].bytes >= 8 * bench.sweep.cells)
+            CHECK(extent[i].begin % 8 == 0);
+    nc_close(file);
+    free(extent);
+    free(path);
     bench_close(&bench);
     bench_release(&bench);
 }
