@@ -1,0 +1,31 @@
+/* The checksum of files. */
+#include "tests/test.h"
+
+#include <string.h>
+
+#include "worker/checksum.h"
+
+TEST(checksum_notices_every_word)
+{
+    unsigned char bytes[1000] = {0};
+    struct checksum checksum;
+
+    checksum_init(&checksum);
+    checksum_add(&checksum, bytes, sizeof(bytes));
+    uint64_t whole = checksum_value(&checksum);
+    for (size_t size = 0; size < sizeof(bytes); size++) {
+        checksum_init(&checksum);
+        checksum_add(&checksum, bytes, size);
+        CHECK(checksum_value(&checksum) != whole);
+        bytes[size] = 0x80;
+        checksum_init(&checksum);
+        checksum_add(&checksum, bytes, 96);
+        checksum_add(&checksum, bytes + 96, sizeof(bytes) - 96);
+        CHECK(checksum_value(&checksum) != whole);
+        bytes[(size + 32) % sizeof(bytes)] ^= 0x80; /* the top bits of two words of a lane */
+        checksum_init(&checksum);
+        checksum_add(&checksum, bytes, sizeof(bytes));
+        CHECK(checksum_value(&checksum) != whole);
+        memset(bytes, 0, sizeof(bytes));
+    }
+}
