@@ -243,7 +243,10 @@ static int run_here(struct start *start, struct error *error)
     if (job_open(&job, &start->sweep, &start->corpus, start->lease, &session, &options, 1, error) != 0)
         return -1;
     local_run(&job);
-    return job_close(&job, error);
+    bool stopped = job_pending(&job) > 0;
+    if (job_close(&job, error) != 0)
+        return -1;
+    return stopped ? STATUS_STOPPED : STATUS_DONE; /* of the runs that failed the summary tells */
 }
 
 /* As many as asked for, or as there are cores for; no more than there are runs. 0: what the allocation has.
