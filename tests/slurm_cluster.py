@@ -192,8 +192,9 @@ class Cluster:
         return tasks
 
     def lose_node(self, node, job):
-        """The node dies, and with it all that the job has there."""
-        for pid in [self.daemon.pop(node).pid, *self.node_processes(node, job)]:
+        """The node dies, and with it all that the job has there: the youngest first, as each srun has a child that
+        would cancel its step when it sees it die."""
+        for pid in sorted([self.daemon.pop(node).pid, *self.node_processes(node, job)], reverse=True):
             kill(pid)
 
     def end(self):

@@ -39,7 +39,8 @@ class Slurm:
         lines = [PARTITION.format(name="all", default="YES", usual="NONE", most="UNLIMITED"),
                  PARTITION.format(name="short", default="NO", usual="01:00:00", most="1-00:00:00")]
         listed = "\n".join(lines)
-        self.command("scontrol", f'cat <<END | {{ [ -z "$4" ] && cat || grep "Name=$4 "; }}\n{listed}\nEND')
+        self.command("scontrol", '[[ $2 == hostnames ]] && exec echo n1\n'
+                                 f'cat <<END | {{ [ -z "$4" ] && cat || grep "Name=$4 "; }}\n{listed}\nEND')
         self.command("sinfo", "echo 16+; echo 8")
         self.command("sbatch", 'grep -c ^sbatch "$CALLS"')
         self.command("squeue", 'echo "7 normsweep-chain-5"; echo "8 other"; echo "9 normsweep-chain-5"')
@@ -51,7 +52,7 @@ class Slurm:
 
     def command(self, name, body):
         path = self.bin / name
-        path.write_text(f'#!/bin/bash\n{{ printf %s {name}; printf " [%s]" "$@"; echo; }} >>"$CALLS"\n{body}\n')
+        path.write_text(f'#!/bin/bash\necho "{name}$(printf " [%s]" "$@")" >>"$CALLS"\n{body}\n')
         path.chmod(0o755)
         return path
 
@@ -274,6 +275,19 @@ def test_steps_of_mpirun_survive_a_node(slurm):
     assert "no kill: set" in lines
 
 
+def test_last_node_watches_the_first(slurm):
+    """Where the job has lost its first node, what runs on the last has it begin again, or ends it."""
+    slurm.command("scontrol", '[[ $2 == hostnames ]] && printf "%s\\n" ${3//,/ }; [[ $1 != requeue ]]')
+    slurm.command("squeue", '[[ $* != *%N* ]] || tail -n 1 nodes')
+    slurm.command("sleep", 'if [ -e once ]; then exit 1; elif [ -e nodes ]; then echo n2 >nodes; touch once\n'
+                           'else echo n1,n2 >nodes; fi')
+    body = 'for i in {1..100}; do grep -q "^scancel" "$CALLS" && exit 75; read -rt 0.1 <> <(:); done'
+    slurm.batch(75, NORMSWEEP=program(slurm, body), SLURM_JOB_NODELIST="n1,n2")
+    watch = slurm.called("srun")[0]
+    assert {"--overlap", "--nodelist=n2"} <= set(watch)
+    assert ["requeue", "5"] in slurm.called("scontrol") and ["5"] in slurm.called("scancel")
+
+
 def test_unknown_mode(slurm):
     lines = slurm.batch(2, NORMSWEEP_MODE="ssh")
     assert "NORMSWEEP_MODE is mpirun or srun, not 'ssh'" in lines[1]
@@ -295,6 +309,6 @@ def test_program_of_the_checkout(slurm):
     copy.chmod(0o755)
     found = place.parent / "build" / "normsweep"
     found.symlink_to(slurm.command("program", "echo found"))
-    slurm.command("scontrol", f'echo "   Command={place}/normsweep.sbatch sweep.yaml"')
+    slurm.command("scontrol", f'[[ $2 == hostnames ]] || echo "   Command={place}/normsweep.sbatch sweep.yaml"')
     out, _ = slurm.run(copy, "sweep.yaml", NORMSWEEP="")
     assert "found\n" in out
