@@ -131,6 +131,8 @@ def take_folder(back):
         away = case.place.with_name("away")
         if away.exists():
             return None
+        if not command.of("coordinator") and (not case.here or not case.output.with_name("sweep.nc.lease").exists()):
+            case.allowed.add(2)  # for all it knows the path has never been right
         os.rename(case.place, away)
 
         def restore():
@@ -177,7 +179,7 @@ def damage(how):
         def hit():
             for paths in checkpoints(case.output.with_name("sweep.nc.d")).values():
                 for path in paths if case.random.random() < 0.3 else paths[-1:]:
-                    case.damaged.append(f"{path.name} {how(case.random, path)}")
+                    case.damaged[path.name] = how(case.random, path)
             if not case.damaged:
                 case.missed = True
         case.afterwards(hit)

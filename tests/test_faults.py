@@ -112,7 +112,7 @@ def test_a_part_may_be_empty_but_not_wrong(normsweep, sweep, tmp_path):
 
 # ---- a run that kills whoever trains it ----
 
-BEGINS = re.compile(r" pid (\d+) .*begins run ([0-9a-f]{32}) cell (\d+) ")
+BEGINS = re.compile(r" pid (\d+) .*begins run ([0-9a-f]{32}) cell (\d+)$", re.M)
 
 
 class Logs:
