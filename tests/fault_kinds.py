@@ -112,7 +112,10 @@ def fill_disk(case, command):
 
 
 def limit_writes(case, command):
-    """No file can be written any more: the limit of its size is 0 in all processes that write."""
+    """No file can be written any more: the limit of its size is 0 in all processes that write. Not before workers have
+    their logs: Open MPI has files of its own until then."""
+    if not case.here and not list(case.place.glob("sweep.nc.d/worker-*.log")):
+        return None
     found = command.of("launcher") if case.here else command.of("coordinator") + command.of("worker")
     hit = []
     for process in found:

@@ -49,7 +49,6 @@ class Case:
         self.place = self.disk / "out"
         self.output = self.place / "sweep.nc"
         self.needs_disk = any(kind.needs_disk for kind in kinds)
-        self.limits = any(kind.name == "writes refused" for kind in kinds)
         self.done, self.statuses, self.said = [], [], []  # faults, exit statuses and stderr of each command
         self.over = None  # cells that had ended when last seen
         self.commands = contextlib.ExitStack()
@@ -90,9 +89,8 @@ class Case:
     def start(self):
         environment = {**ROOT, "TMPDIR": str(self.folder / "t"),
                        "OMPI_MCA_btl_vader_backing_directory": str(self.folder / "t")}
-        # Python ignores SIGXFSZ, which comes with a refused write, and then so does the program.
         command = Watched([PROGRAM, "run", self.sweep.path, "-j", self.jobs, "-o", self.output], environment,
-                          cwd=self.folder, restore_signals=not self.limits)
+                          cwd=self.folder)
         self.watched.append(self.commands.enter_context(command))
         return command
 
