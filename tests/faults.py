@@ -178,7 +178,7 @@ class Case:
         waits = {cell for cell in self.before if not self.over[cell]}
         saved = checkpoints(self.place / "sweep.nc.d")
         if len(waits) > len(saved):
-            raise Lost(f"stopped: the runs of the cells {sorted(waits)} went on, and {len(saved)} runs have checkpoints")
+            raise Lost(f"stopped: runs of the cells {sorted(waits)} went on, and {len(saved)} runs have checkpoints")
 
     def look_at_end(self):
         try:

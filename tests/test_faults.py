@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import same
-from conftest import NORMSWEEP, PROJECT, run
+from conftest import NORMSWEEP, PROJECT
 from fault_sweeps import said
 from watched import Watched
 

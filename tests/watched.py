@@ -91,8 +91,8 @@ class Watched:
         self.mark = uuid.uuid4().hex
         self.known, self.foreign = {}, set()  # {(pid, started): Process as seen last}; those of others
         self.looked, self.begun, self.text = 0.0, time.monotonic(), {"out": "", "err": ""}
-        self.process = subprocess.Popen([str(a) for a in command], stdin=subprocess.DEVNULL, text=True, errors="replace",
-                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        self.process = subprocess.Popen([str(a) for a in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, text=True, errors="replace",
                                         env={**os.environ, **(environment or {}), MARK: self.mark}, **options)
         self.readers = [threading.Thread(target=self.listen, args=pair, daemon=True)
                         for pair in (("out", self.process.stdout), ("err", self.process.stderr))]
