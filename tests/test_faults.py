@@ -13,10 +13,11 @@ import netCDF4
 import numpy as np
 import pytest
 
+import faults
 import same
 from conftest import NORMSWEEP, PROJECT
-from fault_sweeps import said
-from watched import Watched
+from fault_sweeps import Sweep, said
+from watched import MARK, Watched
 
 SWEEP = """\
 corpus: markov
@@ -108,6 +109,60 @@ def test_a_part_may_be_empty_but_not_wrong(normsweep, sweep, tmp_path):
     assert strays(("outcome", same.RUNNING)) == []
     assert strays(("train_loss", 3.0)) != []
     assert strays(("train_loss", np.nan), ("outcome", same.FAILED)) != []
+
+
+# ---- the harness sees what it is there to see ----
+
+def leave_a_file(case):
+    (case.place / "sweep.nc.part").touch()
+
+
+def leave_a_log(case):
+    (case.place / "sweep.nc.d" / "worker-000000-1.log").touch()
+
+
+def leave_a_process(case):
+    left = subprocess.Popen(["sleep", "60"], env={**os.environ, MARK: case.watched[0].mark})
+    assert wait_for(lambda: any(process.pid == left.pid for process in case.watched[0].look()))
+
+
+def alter_the_dataset(case):
+    alter(case.output)
+
+
+def alter_the_weights(case):
+    alter(next((case.place / "sweep.nc.d").glob("*.weights.nc")))
+
+
+def alter(path):
+    text = bytearray(path.read_bytes())
+    text[-5] ^= 1
+    path.write_bytes(text)
+
+
+def wait_for(condition, seconds=60):
+    deadline = time.monotonic() + seconds
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return condition()
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    return Sweep("optimisers", tmp_path_factory.mktemp("undisturbed"), 0.05)
+
+
+@pytest.mark.parametrize("harm, complaint", [
+    (leave_a_file, "left beside the dataset: ['sweep.nc.part']"),
+    (leave_a_log, "left beside the dataset: ['sweep.nc.d/worker-000000-1.log']"),
+    (leave_a_process, "alive "), (alter_the_dataset, "1 of 9 values differ"), (alter_the_weights, "values differ")])
+def test_the_harness_sees(undisturbed, tmp_path, monkeypatch, harm, complaint):
+    monkeypatch.setattr(faults, "GONE_SECONDS", 1)
+    case = faults.Case(undisturbed, [], [], 0, random.Random(0), tmp_path, 300)
+    look_at_end = case.look_at_end
+    case.look_at_end = lambda: (harm(case), look_at_end())
+    with pytest.raises(faults.Lost, match=re.escape(complaint)):
+        case.play()
 
 
 # ---- a run that kills whoever trains it ----
