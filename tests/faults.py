@@ -138,6 +138,8 @@ class Case:
         if status not in self.allowed:
             raise Lost(f"exit status {status}, allowed are {sorted(self.allowed)}; it said: {lines}")
         lines = [line for line in lines if not any(name in line for name in self.damaged)]
+        if status == 0 and self.happened == 1 and self.causes != [""] and lines:
+            raise Lost(f"went on although '{self.causes[0]}': {lines}")
         if status == 3 and self.happened == 1 and \
                 (len(lines) != 1 or not any(cause in lines[0] for cause in self.causes)):
             raise Lost(f"status 3 without one line, and one alone, that has '{self.causes[0]}': {lines}")
