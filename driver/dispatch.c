@@ -165,7 +165,7 @@ static void take_failure(struct dispatch *d, int worker, char text[REASON_SIZE])
 
     text[REASON_SIZE - 1] = '\0';
     error_set(&error, ERROR_ENVIRONMENT, "%s: %s", dispatch_peer(d, worker)->host, text);
-    job_fail(d->job, &error);
+    job_break_off(d->job, &error);
 }
 
 /* A word of a worker about the run of `ticket`. */

@@ -100,6 +100,7 @@ int job_open(struct job *job, const struct sweep *sweep, const struct corpus *co
         error_set(error, ERROR_ENVIRONMENT, "%s: no memory", sweep->output);
     else if (checkpoint_set_init(&job->kept, job->folder, error) == 0) {
         log_sweep(job->folder); /* of workers of an earlier start */
+        job->had_folder = access(job->folder, F_OK) == 0;
         return 0;
     }
     job->failed = true;
@@ -146,7 +147,7 @@ bool job_has_files(const struct job *job, int64_t cell)
 /* A run has ended; what was written of it, now or by earlier starts, goes when that is kept for good. */
 static void spend(struct job *job, int64_t cell)
 {
-    if (!job_has_files(job, cell))
+    if (!job->had_folder && !job->saved[cell])
         return;
     if (job->spent_count == job->spent_size) {
         int64_t size = job->spent_size ? 2 * job->spent_size : 16;
@@ -167,7 +168,8 @@ static void remove_files(struct job *job, int64_t cell)
     struct error error;
 
     job_digest(job, cell, &digest);
-    keep(job, checkpoint_remove(job->folder, &digest, &error), &error);
+    if (job_has_files(job, cell))
+        keep(job, checkpoint_remove(job->folder, &digest, &error), &error);
     if (dataset_outcomes(job->dataset)[cell] != OUTCOME_FAILED) {
         digest_format(&digest, name);
         log_forget(job->folder, name);
@@ -195,6 +197,12 @@ static void commit(struct job *job, double now)
     job->pause = fmin(fmax((clock_now() - begin) / COMMIT_PART, COMMIT_SECONDS), FLUSH_SECONDS);
     job->waiting = 0;
     job->committed = job->flushed = now;
+}
+
+void job_break_off(struct job *job, const struct error *error)
+{
+    commit(job, clock_now());
+    job_fail(job, error);
 }
 
 int job_close(struct job *job, struct error *error)

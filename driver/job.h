@@ -25,6 +25,7 @@ struct job {
     struct progress *progress;
     struct tally tally;
     char *folder; /* OUT.nc.d */
+    bool had_folder; /* it was there before this start */
     bool failed;
     struct error error; /* where failed */
     int64_t waiting; /* results that are not committed */
@@ -45,6 +46,9 @@ int job_close(struct job *job, struct error *error);
 
 /* Keeps the first error. */
 void job_fail(struct job *job, const struct error *error);
+
+/* The same where the dataset itself is sound: what waits is committed first. */
+void job_break_off(struct job *job, const struct error *error);
 
 /* The run of a cell, and what it is expected to cost. */
 double job_run(const struct job *job, int64_t cell, struct run *run);

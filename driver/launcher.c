@@ -29,7 +29,9 @@ enum { OPTIONS_MOST = 20, STATUS_NOT_FOUND = 127 };
 #define GRACE_SECONDS 5 /* for mpirun to end after its coordinator */
 #define TERM_SECONDS 3 /* between SIGTERM and SIGKILL; mpirun takes one to remove its files */
 #define START_SECONDS 30 /* for ranks to start once a stop has been asked for */
-#define INIT_SECONDS 300 /* for a coordinator to come out of MPI_Init */
+#define INIT_SECONDS                                                                                         \
+    60 /* for a coordinator to come out of MPI_Init; in an allocation, of whatever size, longer */
+#define INIT_SECONDS_ALLOCATION 300
 #define HUNG_SECONDS 120 /* without a renewal by a coordinator that was ready */
 
 enum { STARTS_IN_VAIN = 3 }; /* starts anew without anything new that is kept */
@@ -44,6 +46,7 @@ struct launcher {
     bool reaped, asked, put_down; /* asked: SIGUSR1 has been sent; put_down: mpirun was ended from here */
     int ended; /* mpirun's wait status */
     double begun, looked, renewed;
+    double patience; /* until a coordinator has joined */
     double beaten; /* when the coordinator's beat was last seen to go on */
     double stopped; /* when a stop was first seen to be asked for; 0: it is not */
     double gone; /* when the coordinator was first seen to be gone; 0: it is not */
@@ -166,12 +169,10 @@ static int compose(
     struct command_line *line, int release, int argc, char **argv, int workers, struct error *error)
 {
     line->program = process_program();
-    if (!line->program)
-        return error_set(error, ERROR_ENVIRONMENT, "/proc/self/exe: %s", strerror(errno));
     line->argument = calloc((size_t)argc + OPTIONS_MOST, sizeof(*line->argument));
-    if (!line->argument) {
-        free(line->program);
-        return error_set(error, ERROR_ENVIRONMENT, "mpirun: no memory");
+    if (!line->program || !line->argument) {
+        error_set(error, ERROR_ENVIRONMENT, "mpirun: %s", strerror(errno));
+        return -1;
     }
     add_options(line, release, workers);
     add(line, line->program);
@@ -293,8 +294,8 @@ static bool has_lost_rank(struct launcher *l)
 static bool is_gone(struct launcher *l, double now)
 {
     if (l->news.stage == STAGE_NONE)
-        return has_lost_rank(l) || now - l->begun > INIT_SECONDS;
-    return l->news.stage == STAGE_ENDED || l->news.dead;
+        return has_lost_rank(l) || now - l->begun > l->patience;
+    return l->news.stage == STAGE_ENDED || l->news.dead || l->error.status >= 0;
 }
 
 static void look(struct launcher *l, double now)
@@ -370,13 +371,13 @@ static int judge(struct launcher *l, struct error *error)
         return STATUS_INTERRUPTED;
     if (l->news.stage == STAGE_ENDED)
         return l->news.status == STATUS_ABANDONED ? LOST : l->news.status;
+    if (l->error.status >= 0)
+        return l->error.status;
     if (l->news.stage < STAGE_READY && signals_stop())
         return STATUS_STOPPED;
     if (l->news.stage == STAGE_NONE)
         return judge_start(l, error);
-    if (lease_renew(l->lease, error) != 0) /* the coordinator may have found that out first, and said so */
-        return WIFEXITED(l->ended) && WEXITSTATUS(l->ended) == ERROR_ENVIRONMENT ? ERROR_ENVIRONMENT : -1;
-    return LOST;
+    return lease_renew(l->lease, error) == 0 ? LOST : -1;
 }
 
 /* One life of mpirun, from its start to its end. */
@@ -410,36 +411,48 @@ static const char *what_was_lost(const struct launcher *l)
                                           : "the coordinator was lost";
 }
 
+/* After a life that was lost, `vain` of them in succession: LOST, where there is to be another; else the end.
+ */
+static int judge_loss(const struct launcher *l, const char *output, int vain, struct error *error)
+{
+    if (signals_stop())
+        return STATUS_STOPPED;
+    if (vain > STARTS_IN_VAIN)
+        return error_set(error, ERROR_ENVIRONMENT,
+            "%s: %s, %d times without anything new; what was measured is kept, the same command carries on",
+            output, what_was_lost(l), vain);
+    fprintf(stderr, "%s: %s; starting again\n", output, what_was_lost(l));
+    return LOST;
+}
+
+/* One life of mpirun after the other. */
+static int live(struct lease *lease, const char *output, const struct command_line *line, double patience,
+    struct error *error)
+{
+    int status = LOST, vain = 0;
+
+    while (status == LOST) {
+        struct launcher launcher = {.lease = lease, .program = line->program, .patience = patience};
+        launcher.begun = launcher.renewed = clock_now();
+        status = run_once(&launcher, line, error);
+        if (status != LOST)
+            return status;
+        end_coordinator(&launcher);
+        vain = launcher.news.kept ? 0 : vain + 1;
+        status = judge_loss(&launcher, output, vain, error);
+    }
+    return status;
+}
+
 int launcher_run(struct lease *lease, const char *output, int release, int argc, char **argv, int workers,
     struct error *error)
 {
     struct command_line line = {.count = 0};
-    int status, vain = 0;
+    int status = compose(&line, release, argc, argv, workers, error);
 
-    if (compose(&line, release, argc, argv, workers, error) != 0)
-        return -1;
     signals_end_at_second(false);
-    for (;;) {
-        double now = clock_now();
-        struct launcher launcher = {.lease = lease, .program = line.program, .begun = now, .renewed = now};
-        status = run_once(&launcher, &line, error);
-        if (status != LOST)
-            break;
-        end_coordinator(&launcher);
-        vain = launcher.news.kept ? 0 : vain + 1;
-        if (signals_stop()) {
-            status = STATUS_STOPPED;
-            break;
-        }
-        if (vain > STARTS_IN_VAIN) {
-            status = error_set(error, ERROR_ENVIRONMENT,
-                "%s: %s, %d times without anything new; what was measured is kept, the same command carries "
-                "on",
-                output, what_was_lost(&launcher), vain);
-            break;
-        }
-        fprintf(stderr, "%s: %s; starting again\n", output, what_was_lost(&launcher));
-    }
+    if (status == 0)
+        status = live(lease, output, &line, workers > 0 ? INIT_SECONDS : INIT_SECONDS_ALLOCATION, error);
     free((void *)line.argument);
     free(line.program);
     return status;

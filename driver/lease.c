@@ -34,6 +34,7 @@ struct lease {
     struct record owner; /* as it must be found */
     struct record self;
     int which; /* the record that is this process's own */
+    bool unwritten; /* its last write failed: a full disk is the dataset's to report */
 };
 
 /* The word `count` words after the one at `text`; at its end where there are fewer. */
@@ -289,8 +290,7 @@ static int write_own(struct lease *lease, struct error *error)
     if (file < 0)
         return error_set(error, ERROR_ENVIRONMENT, "%s: %s", lease->path, strerror(errno));
     bool ours = get_record(file, OWNER, &owner) && is_ours(lease, &owner);
-    if (ours)
-        put_record(file, lease->which, &lease->self); /* a full disk is the dataset's to report */
+    lease->unwritten = ours && put_record(file, lease->which, &lease->self) != 0;
     close(file);
     return ours ? 0 : lost(lease, error);
 }
@@ -328,7 +328,7 @@ int lease_tell(struct lease *lease, enum coordinator_stage stage, int status)
 
     lease->self.stage = (int)stage;
     lease->self.status = status;
-    return write_own(lease, &ignored);
+    return write_own(lease, &ignored) == 0 && !lease->unwritten ? 0 : -1;
 }
 
 void lease_tell_kept(struct lease *lease)

@@ -62,7 +62,7 @@ int lease_join(struct lease **lease, const char *output, const char *token, stru
 int lease_renew(struct lease *lease, struct error *error);
 
 /* For the coordinator that joined: what its launcher is to know. */
-int lease_tell(struct lease *lease, enum coordinator_stage stage, int status); /* -1: it is lost */
+int lease_tell(struct lease *lease, enum coordinator_stage stage, int status); /* -1: it cannot be told */
 void lease_tell_kept(struct lease *lease);
 
 /* For the launcher. */

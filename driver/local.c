@@ -120,7 +120,7 @@ static void end_run(struct local *local)
     struct job *job = local->job;
 
     if (local->keeper.failed.text[0])
-        job_fail(job, &local->keeper.failed);
+        job_break_off(job, &local->keeper.failed);
     if (local->keeper.saved_step >= 0)
         job_checkpoint(job, local->held[0].cell);
 }

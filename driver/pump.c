@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@ void pump_init(struct pump *pump, int from, int to, bool quiet)
     pump->ended = pump->in_block = false;
     pump->length = pump->noise_length = 0;
     pump->last[0] = '\0';
+    pump->status = -1;
     pump->block_lines = 0;
     fcntl(from, F_SETFL, fcntl(from, F_GETFL) | O_NONBLOCK);
 }
@@ -48,7 +50,15 @@ static bool tells_noise(const char *line)
     return false;
 }
 
-/* Is this line mpirun's own? */
+static bool takes_status(struct pump *pump, const char *line)
+{
+    if (strncmp(line, PUMP_STATUS, strlen(PUMP_STATUS)) != 0)
+        return false;
+    pump->status = (int)strtol(line + strlen(PUMP_STATUS), NULL, 10);
+    return true;
+}
+
+/* Is this line nobody's but the launcher's? */
 static bool is_noise(struct pump *pump, const char *line, size_t length)
 {
     if (is_dashed(line, length)) {
@@ -58,7 +68,7 @@ static bool is_noise(struct pump *pump, const char *line, size_t length)
     }
     if (pump->in_block && ++pump->block_lines > PUMP_BLOCK_LINES)
         pump->in_block = false;
-    return pump->in_block || tells_noise(line);
+    return pump->in_block || tells_noise(line) || takes_status(pump, line);
 }
 
 static void put_line(struct pump *pump)

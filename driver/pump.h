@@ -11,12 +11,15 @@ enum { PUMP_LINE = 4096, PUMP_NOISE = 8192, PUMP_BLOCK_LINES = 40 };
  * it does not bury the one line that matters: its blocks between dashed lines (of at most PUMP_BLOCK_LINES:
  * one may lack its end), and the errors of its daemons when a rank has died.
  */
+#define PUMP_STATUS "normsweep: the coordinator ends with status " /* and the number */
+
 struct pump {
     int from, to;
     bool quiet, ended;
     bool in_block; /* between two dashed lines */
     char line[PUMP_LINE]; /* not yet complete */
     size_t length;
+    int status; /* as a line PUMP_STATUS has it, which is not passed on either; -1: none came */
     char last[PUMP_LINE]; /* the line passed on last; "": none */
     int block_lines;
     char noise[PUMP_NOISE]; /* what was kept back, the first of it */

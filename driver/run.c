@@ -4,6 +4,7 @@
 #include "driver/folder.h"
 #include "driver/launcher.h"
 #include "driver/local.h"
+#include "driver/pump.h"
 #include "driver/summary.h"
 #include "driver/threads.h"
 #include "driver/version.h"
@@ -200,9 +201,9 @@ static int coordinate(struct start *start, struct wire *wire, bool *together)
         status = summary_print(&start->sweep, pending > 0 ? clock_now() - begun : -1);
     if (!token || !start->lease)
         return status;
-    /* mpirun makes much noise of another status than 0; the launcher reads the lease, where there still is
-     * one. */
-    return lease_tell(start->lease, STAGE_ENDED, status) == 0 ? 0 : status;
+    if (lease_tell(start->lease, STAGE_ENDED, status) != 0) /* the disk is full, or it is gone */
+        fprintf(stderr, PUMP_STATUS "%d\n", status);
+    return 0; /* mpirun makes much noise of another status; the launcher reads the lease */
 }
 
 static int run_rank(struct start *start)
