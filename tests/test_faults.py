@@ -127,7 +127,10 @@ def leave_a_process(case):
 
 
 def alter_the_dataset(case):
-    alter(case.output)
+    with netCDF4.Dataset(case.output, "r+") as dataset:
+        values = dataset["final_train_loss"][...].filled(np.nan)
+        values.flat[0] = np.nextafter(values.flat[0], np.inf)
+        dataset["final_train_loss"][...] = values
 
 
 def alter_the_weights(case):
