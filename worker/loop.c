@@ -68,9 +68,11 @@ static void leave(const char *why)
 
 static void send(struct loop *loop)
 {
+    double now = clock_now(), silence = now - loop->heard;
+
     wire_send(loop->wire, ADDRESS_COORDINATOR, &loop->message);
-    loop->spoken = clock_now();
-    if (!wire_drain(loop->wire, UNDER_WAY_MOST, ORPHAN_SECONDS + GRACE_SECONDS))
+    loop->spoken = now;
+    if (!wire_drain(loop->wire, UNDER_WAY_MOST, GRACE_SECONDS + fmax(ORPHAN_SECONDS - silence, 0)))
         leave("the coordinator takes no messages any more");
 }
 
