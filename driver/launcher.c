@@ -29,9 +29,9 @@ enum { OPTIONS_MOST = 20, STATUS_NOT_FOUND = 127 };
 #define GRACE_SECONDS 5 /* for mpirun to end after its coordinator */
 #define TERM_SECONDS 3 /* between SIGTERM and SIGKILL; mpirun takes one to remove its files */
 #define START_SECONDS 30 /* for ranks to start once a stop has been asked for */
-#define INIT_SECONDS                                                                                         \
-    60 /* for a coordinator to come out of MPI_Init; in an allocation, of whatever size, longer */
-#define INIT_SECONDS_ALLOCATION 300
+#define RANKS_SECONDS 10 /* for all ranks to be there, where they are all on this machine */
+#define INIT_SECONDS 60 /* for a coordinator to come out of MPI_Init */
+#define INIT_SECONDS_ALLOCATION 300 /* the same where it may be one of thousands */
 #define HUNG_SECONDS 120 /* without a renewal by a coordinator that was ready */
 
 enum { STARTS_IN_VAIN = 3 }; /* starts anew without anything new that is kept */
@@ -42,7 +42,8 @@ struct launcher {
     struct pump out, error;
     struct coordinator_news news;
     const char *program;
-    int ranks; /* those on this machine, as long as none has joined */
+    int expected; /* ranks on this machine; 0: they may be on others */
+    int ranks; /* those that are there, as long as none has joined */
     bool reaped, asked, put_down; /* asked: SIGUSR1 has been sent; put_down: mpirun was ended from here */
     int ended; /* mpirun's wait status */
     double begun, looked, renewed;
@@ -282,19 +283,19 @@ static void hear(struct launcher *l)
 }
 
 /* A rank that dies inside MPI_Init leaves the others there for ever. */
-static bool has_lost_rank(struct launcher *l)
+static bool has_lost_rank(struct launcher *l, double now)
 {
     int ranks = process_children(l->mpirun, l->program), before = l->ranks;
 
     l->ranks = ranks;
-    return ranks < before;
+    return ranks < before || (ranks < l->expected && now - l->begun > RANKS_SECONDS);
 }
 
 /* Is there no coordinator any more, nor will there be? */
 static bool is_gone(struct launcher *l, double now)
 {
     if (l->news.stage == STAGE_NONE)
-        return has_lost_rank(l) || now - l->begun > l->patience;
+        return has_lost_rank(l, now) || now - l->begun > l->patience;
     return l->news.stage == STAGE_ENDED || l->news.dead || l->error.status >= 0;
 }
 
@@ -425,14 +426,30 @@ static int judge_loss(const struct launcher *l, const char *output, int vain, st
     return LOST;
 }
 
+/* Does mpirun get its machines from elsewhere? */
+static bool has_allocation(void)
+{
+    static const char *const told_by[] = {
+        "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "PE_HOSTFILE", "OMPI_MCA_orte_default_hostfile"};
+
+    for (size_t i = 0; i < sizeof(told_by) / sizeof(*told_by); i++)
+        if (getenv(told_by[i]))
+            return true;
+    return false;
+}
+
 /* One life of mpirun after the other. */
-static int live(struct lease *lease, const char *output, const struct command_line *line, double patience,
+static int live(struct lease *lease, const char *output, const struct command_line *line, int workers,
     struct error *error)
 {
+    bool elsewhere = workers == 0 || has_allocation();
     int status = LOST, vain = 0;
 
     while (status == LOST) {
-        struct launcher launcher = {.lease = lease, .program = line->program, .patience = patience};
+        struct launcher launcher = {.lease = lease,
+            .program = line->program,
+            .expected = elsewhere ? 0 : workers + 1,
+            .patience = elsewhere ? INIT_SECONDS_ALLOCATION : INIT_SECONDS};
         launcher.begun = launcher.renewed = clock_now();
         status = run_once(&launcher, line, error);
         if (status != LOST)
@@ -452,7 +469,7 @@ int launcher_run(struct lease *lease, const char *output, int release, int argc,
 
     signals_end_at_second(false);
     if (status == 0)
-        status = live(lease, output, &line, workers > 0 ? INIT_SECONDS : INIT_SECONDS_ALLOCATION, error);
+        status = live(lease, output, &line, workers, error);
     free((void *)line.argument);
     free(line.program);
     return status;
