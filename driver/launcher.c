@@ -365,13 +365,21 @@ static int judge_start(const struct launcher *l, struct error *error)
     return error_set(error, ERROR_ENVIRONMENT, "mpirun: ended before the sweep could begin");
 }
 
+/* Has a coordinator stopped that nobody wanted to stop? As mpirun is put down, ranks take its SIGTERM for a
+ * wish. */
+static bool has_to_go_on(const struct launcher *l)
+{
+    return l->news.status == STATUS_ABANDONED ||
+           (l->news.status == STATUS_STOPPED && l->put_down && !signals_stop());
+}
+
 static int judge(struct launcher *l, struct error *error)
 {
     hear(l);
     if (signals_second())
         return STATUS_INTERRUPTED;
     if (l->news.stage == STAGE_ENDED)
-        return l->news.status == STATUS_ABANDONED ? LOST : l->news.status;
+        return has_to_go_on(l) ? LOST : l->news.status;
     if (l->error.status >= 0)
         return l->error.status;
     if (l->news.stage < STAGE_READY && signals_stop())
@@ -407,9 +415,9 @@ static void end_coordinator(const struct launcher *l)
 
 static const char *what_was_lost(const struct launcher *l)
 {
-    return l->news.stage == STAGE_NONE    ? "a rank was lost before the sweep began"
-           : l->news.stage == STAGE_ENDED ? "no worker is left"
-                                          : "the coordinator was lost";
+    if (l->news.stage == STAGE_NONE || l->news.status == STATUS_STOPPED)
+        return "a rank was lost before the sweep began";
+    return l->news.stage == STAGE_ENDED ? "no worker is left" : "the coordinator was lost";
 }
 
 /* After a life that was lost, `vain` of them in succession: LOST, where there is to be another; else the end.
