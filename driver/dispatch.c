@@ -339,7 +339,7 @@ static int prepare(struct dispatch *d)
         .measure = job->sweep->measure,
         .threads = threads.least == threads.most ? threads.least : 0,
         .folder = job->folder,
-        .session = dataset_session(job->dataset),
+        .session = job_session(job),
         .checkpoint_seconds = 60 * job->sweep->checkpoint_minutes,
     };
 

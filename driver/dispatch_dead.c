@@ -24,8 +24,8 @@ static void inherit(struct dispatch *d, int worker)
         job_digest(d->job, cell, &digest);
         digest_format(&digest, name);
     }
-    log_bequeath(d->job->folder, dataset_session(d->job->dataset), peer->address, cell >= 0 ? name : NULL,
-        d->last_words, sizeof(d->last_words));
+    log_bequeath(d->job->folder, job_session(d->job), peer->address, cell >= 0 ? name : NULL, d->last_words,
+        sizeof(d->last_words));
 }
 
 static void bury(struct dispatch *d, int worker)

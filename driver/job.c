@@ -31,6 +31,13 @@ double job_run(const struct job *job, int64_t cell, struct run *run)
     return train_cost(run, job->corpus, &job->sweep->measure);
 }
 
+int64_t job_session(const struct job *job)
+{
+    int64_t session = dataset_session(job->dataset);
+
+    return session > job->kept.session ? session : job->kept.session + 1;
+}
+
 void job_digest(const struct job *job, int64_t cell, struct digest *digest)
 {
     struct run run;

@@ -53,6 +53,10 @@ void job_break_off(struct job *job, const struct error *error);
 /* The run of a cell, and what it is expected to cost. */
 double job_run(const struct job *job, int64_t cell, struct run *run);
 
+/* Names what this start writes beside the dataset. Its row in the session table; or more, where checkpoints
+ * lie there of a dataset that is no more, which would otherwise pass for the newer ones. */
+int64_t job_session(const struct job *job);
+
 /* What names a run's files. */
 void job_digest(const struct job *job, int64_t cell, struct digest *digest);
 

@@ -160,7 +160,7 @@ void local_run(struct job *job)
 {
     struct local local = {.job = job,
         .keeper = {.folder = job->folder,
-            .session = dataset_session(job->dataset),
+            .session = job_session(job),
             .interval = 60 * job->sweep->checkpoint_minutes,
             .say = say}};
 

@@ -281,7 +281,9 @@ TEST(checkpoint_names_are_told_from_others)
         "0123456789ABCDEF0123456789abcdef-000001-000000000001-000000000001.nc",
         "0x23456789abcdef0123456789abcdef-000001-000000000001-000000000001.nc",
         " 123456789abcdef0123456789abcdef-000001-000000000001-000000000001.nc",
-        "0123456789abcdef0123456789abcdef-+00001-000000000001-000000000001.nc"};
+        "0123456789abcdef0123456789abcdef-+00001-000000000001-000000000001.nc",
+        "0123456789abcdef0123456789abcdef--00001-000000000001-000000000001.nc",
+        "0123456789abcdef0123456789abcdef-9223372036854775807-000000000001-000000000001.nc"};
     struct checkpoint_name name;
 
     for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
@@ -331,9 +333,11 @@ TEST(checkpoint_set_knows_who_has_some)
     const struct digest own = pair.life.owner.digest;
     for (uint64_t i = 40; i > 0; i--) {
         pair.life.owner.digest = (struct digest){own.high + i % 3, own.low + i};
+        pair.life.owner.session = (int64_t)i % 7;
         write_bytes(life_path(&pair.life, 1, path), pair.copy[OLD].bytes, 10);
     }
     CHECK(checkpoint_set_init(&set, pair.life.folder, &error) == 0 && set.count == 41);
+    CHECK(set.session == 6);
     CHECK(checkpoint_set_has(&set, &own));
     for (uint64_t i = 1; i <= 40; i++)
         for (uint64_t j = 0; j < 3; j++) {
@@ -341,7 +345,7 @@ TEST(checkpoint_set_knows_who_has_some)
             CHECK(checkpoint_set_has(&set, &digest) == (i % 3 == j));
         }
     checkpoint_set_release(&set);
-    CHECK(checkpoint_set_init(&set, "no such folder", &error) == 0 && set.count == 0);
+    CHECK(checkpoint_set_init(&set, "no such folder", &error) == 0 && set.count == 0 && set.session == -1);
     CHECK(!checkpoint_set_has(&set, &own));
     CHECK(checkpoint_set_init(&set, path, &error) == -1 && error.status == ERROR_ENVIRONMENT);
     pair_release(&pair);

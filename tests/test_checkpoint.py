@@ -94,6 +94,15 @@ def test_ended_within_a_run_and_carried_on(number, normsweep, sweep, tmp_path):
     assert_equal(tmp_path / "whole.nc", tmp_path / "sweep.nc")
 
 
+def test_checkpoints_outlive_their_dataset(sweep, tmp_path):
+    stop(sweep)
+    older = stop(sweep)
+    (tmp_path / "sweep.nc").unlink()  # and its session table with it
+    newer = stop(sweep)
+    run, older_step = older.stem.split("-")[0], int(older.stem.split("-")[-1])
+    assert newer.stem.split("-")[0] == run and newer > older and int(newer.stem.split("-")[-1]) > older_step
+
+
 def test_a_checkpoint_is_for_people_too(sweep, tmp_path):
     path = stop(sweep)
     with xr.open_dataset(path) as saved, xr.open_dataset(tmp_path / "sweep.nc") as dataset:

@@ -29,6 +29,7 @@ bool checkpoint_parse(const char *text, struct checkpoint_name *name)
     if (strlen(text) >= sizeof(again) ||
         sscanf(text, "%16" SCNx64 "%16" SCNx64 "-%" SCNd64 "-%" SCNu64 "-%" SCNd64, &read.digest.high,
             &read.digest.low, &read.session, &read.ticket, &read.step) != 5 ||
+        read.session < 0 || read.session == INT64_MAX || read.step < 0 || /* there is always a later one */
         strcmp(checkpoint_format(&read, again), text) != 0)
         return false;
     *name = read;

@@ -14,6 +14,8 @@ static void take(void *context, const struct checkpoint_name *name)
     struct gathering *gathering = context;
     struct checkpoint_set *set = gathering->set;
 
+    if (name->session > set->session)
+        set->session = name->session;
     if (set->count == set->size) {
         int64_t size = set->size ? 2 * set->size : 16;
         struct digest *more = realloc(set->digest, (size_t)size * sizeof(*more));
@@ -50,7 +52,7 @@ static void sort_distinct(struct checkpoint_set *set)
 
 int checkpoint_set_init(struct checkpoint_set *set, const char *folder, struct error *error)
 {
-    *set = (struct checkpoint_set){0};
+    *set = (struct checkpoint_set){.session = -1};
     struct gathering gathering = {.set = set};
     int status = checkpoint_walk(folder, take, &gathering, error);
 
@@ -66,7 +68,7 @@ int checkpoint_set_init(struct checkpoint_set *set, const char *folder, struct e
 void checkpoint_set_release(struct checkpoint_set *set)
 {
     free(set->digest);
-    *set = (struct checkpoint_set){0};
+    *set = (struct checkpoint_set){.session = -1};
 }
 
 bool checkpoint_set_has(const struct checkpoint_set *set, const struct digest *digest)

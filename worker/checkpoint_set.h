@@ -7,10 +7,11 @@
 #include "model/digest.h"
 #include "model/error.h"
 
-/* Which runs have checkpoints in a folder: found out once, when a sweep starts. */
+/* Which runs have checkpoints in a folder, and of when: found out once, when a sweep starts. */
 struct checkpoint_set {
     int64_t count, size;
     struct digest *digest; /* [count] in order, distinct; owned */
+    int64_t session; /* the latest of any checkpoint; -1: there is none */
 };
 
 /* -1: ERROR_ENVIRONMENT, and the set is empty. */

@@ -49,22 +49,11 @@ bool keeper_resume(struct keeper *keeper, struct snapshot *snapshot)
     return status > 0;
 }
 
-/* Before the first of a run that is known to have none: whatever there is nevertheless could pass for newer.
- */
-static int remove_strays(const struct keeper *keeper, struct error *error)
-{
-    if (keeper_has_saved(keeper))
-        return 0;
-    return checkpoint_remove(keeper->owner.folder, &keeper->owner.digest, error);
-}
-
 void keeper_save(struct keeper *keeper, const struct snapshot *snapshot)
 {
     struct error error;
-    int status = remove_strays(keeper, &error);
+    int status = checkpoint_save(&keeper->owner, snapshot, &error);
 
-    if (status == 0)
-        status = checkpoint_save(&keeper->owner, snapshot, &error);
     keep(keeper, status, &error);
     if (status == 0)
         keeper->saved_step = snapshot->step;
