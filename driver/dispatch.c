@@ -158,13 +158,17 @@ static void take_hello(struct dispatch *d, int worker, const struct hello *hello
     send_setup(d, worker);
 }
 
-/* What no worker can do anything about: a disk that is full, texts that are others. */
+/* What no worker can do anything about: a disk that is full, texts that are others. But a worker that was
+ * given up and wakes may find its files removed, as the run is another's by now: that is nothing amiss. */
 static void take_failure(struct dispatch *d, int worker, char text[REASON_SIZE])
 {
+    const struct peer *peer = dispatch_peer(d, worker);
     struct error error;
 
+    if (peer->ready && coordinator_cell(d->job->coordinator, worker, peer->ticket) < 0)
+        return;
     text[REASON_SIZE - 1] = '\0';
-    error_set(&error, ERROR_ENVIRONMENT, "%s: %s", dispatch_peer(d, worker)->host, text);
+    error_set(&error, ERROR_ENVIRONMENT, "%s: %s", peer->host, text);
     job_break_off(d->job, &error);
 }
 
@@ -221,7 +225,6 @@ static void take_ready(struct dispatch *d, int worker)
 {
     struct peer *peer = dispatch_peer(d, worker);
 
-    d->readies += !peer->ready;
     peer->ready = true;
     if (peer->address > d->peers.count) {
         d->replacements.vain = 0;
@@ -238,8 +241,8 @@ static bool take(struct dispatch *d)
     if (!wire_receive(d->wire, &address, &d->in))
         return false;
     int worker = peers_worker(&d->peers, address);
-    if (worker < 0)
-        return true; /* of one that was replaced */
+    if (worker < 0 || dispatch_peer(d, worker)->dead)
+        return true; /* what it left; nothing can be sent to it any more */
     dispatch_peer(d, worker)->silent = false;
     switch ((enum message_kind)d->in.kind) {
     case MESSAGE_HELLO:

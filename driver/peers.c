@@ -86,7 +86,7 @@ void peers_hello(struct peers *peers, int worker, const struct hello *hello, dou
     peer->process.start = hello->process.start;
     peer->here = process_is_here(&peer->process);
     peer->said_hello = true;
-    peer->dead = peer->silent = false; /* it was only slow */
+    peer->silent = false;
     peer->asked = now;
 }
 

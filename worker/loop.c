@@ -413,6 +413,7 @@ static void end_run(struct loop *loop, const struct train_order *order, struct r
     log_doing("between two runs");
     if (loop->keeper.failed.text[0]) {
         refuse(loop, loop->keeper.failed.text);
+        loop->keeper.failed.text[0] = '\0'; /* where the run was another's by then, the sweep goes on */
         result->outcome = OUTCOME_PENDING;
     }
     remove_held(loop, 0);
