@@ -16,6 +16,7 @@ enum { MESSAGES_AT_ONCE = 1000 };
 
 #define LOOK_SECONDS 1 /* between two looks whether workers are alive */
 #define ALIVE_SECONDS 5 /* between two words to every worker: see worker/loop.c */
+#define MUTE_SECONDS 30 /* without such a word after which workers may be about to end for want of one */
 #define PAUSE_LEAST 100e-6 /* between two looks for messages */
 #define PAUSE_MOST 5e-3
 #define SIGNALS_SECONDS 5 /* after which signals are let through though not all ranks have said hello */
@@ -300,6 +301,20 @@ static void send_alive(struct dispatch *d)
             send(d, i);
 }
 
+/* Says a word to every worker. Those that have heard none for long, as this process was stopped or waited for
+ * a disk, may have ended themselves: no fault of their runs. */
+static void speak(struct dispatch *d)
+{
+    double silence = d->clock - d->told_alive;
+
+    if (silence < ALIVE_SECONDS)
+        return;
+    if (silence > MUTE_SECONDS)
+        d->forgiving = d->now + MUTE_SECONDS;
+    d->told_alive = d->clock;
+    send_alive(d);
+}
+
 static void stop(struct dispatch *d)
 {
     if (d->stopping)
@@ -319,12 +334,9 @@ static void watch(struct dispatch *d)
     if (d->now - d->looked < LOOK_SECONDS)
         return;
     d->looked = d->now;
+    speak(d);
     dispatch_bury(d);
     dispatch_replace(d);
-    if (d->now - d->told_alive >= ALIVE_SECONDS) {
-        d->told_alive = d->now;
-        send_alive(d);
-    }
     if (is_abandoned(d)) {
         d->abandoned = !d->stopping && d->lost > 0;
         stop(d);
@@ -400,7 +412,7 @@ struct dispatch_end dispatch_run(struct job *job, struct wire *wire, char **argu
     struct error error;
 
     if (d)
-        *d = (struct dispatch){.job = job, .wire = wire, .clock = clock_now()};
+        *d = (struct dispatch){.job = job, .wire = wire, .clock = clock_now(), .told_alive = clock_now()};
     if (!d || prepare(d) != 0) {
         error_set(&error, ERROR_ENVIRONMENT, "%s: no memory", job->sweep->output);
         job_fail(job, &error);

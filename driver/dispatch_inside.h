@@ -11,7 +11,7 @@ struct dispatch {
     struct wire *wire;
     struct peers peers;
     struct replacements replacements;
-    int hellos, readies, lost; /* lost: workers that are dead or were given up, ever */
+    int hellos, lost; /* lost: workers that are dead or were given up, ever */
     unsigned char *setup;
     size_t setup_size;
     struct message in, out;
@@ -19,8 +19,9 @@ struct dispatch {
     char last_words[REASON_SIZE]; /* of the worker that was lost in this event; "": none */
     int64_t waits; /* of workers, at the last look */
     bool told_ready, stopping, finished, abandoned;
-    double looked, told_alive;
+    double looked, forgiving; /* forgiving: until then a death is laid to no run */
     double clock; /* clock_now() of this round */
+    double told_alive; /* clock: the last word to every worker */
     double
         now; /* seconds since the begin; stands while this process does not listen: nobody is silent then */
 };
