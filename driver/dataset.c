@@ -436,6 +436,11 @@ int dataset_flush(struct dataset *dataset, struct error *error)
     return status == 0 ? 0 : dataset_error(dataset, status, error);
 }
 
+void dataset_forget(struct dataset *dataset)
+{
+    write_buffer_forget(&dataset->buffer);
+}
+
 int dataset_close(struct dataset *dataset, struct error *error)
 {
     if (!dataset)

@@ -53,6 +53,9 @@ int dataset_open(struct dataset **dataset, const char *path, const struct sweep 
     const struct corpus *corpus, const struct session *session, const struct dataset_options *options,
     struct error *error);
 
+/* Forgets what was put and has not reached the file, which is another process's to write. */
+void dataset_forget(struct dataset *dataset);
+
 /* Syncs and closes; takes NULL. Results that wait for a commit are dropped: their runs stay running. */
 int dataset_close(struct dataset *dataset, struct error *error);
 

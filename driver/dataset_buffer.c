@@ -21,6 +21,11 @@ int write_buffer_open(struct write_buffer *buffer, const char *path)
     return ENOMEM;
 }
 
+void write_buffer_forget(struct write_buffer *buffer)
+{
+    buffer->used = buffer->pieces = 0;
+}
+
 int write_buffer_close(struct write_buffer *buffer)
 {
     if (buffer->descriptor < 0)
@@ -135,7 +140,7 @@ int write_buffer_flush(struct write_buffer *buffer)
         status = write_joined(buffer, &buffer->piece[first], next - first, end, overlap);
     }
     if (status == 0)
-        buffer->used = buffer->pieces = 0;
+        write_buffer_forget(buffer);
     return status;
 }
 

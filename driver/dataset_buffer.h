@@ -36,7 +36,10 @@ int write_buffer_put(struct write_buffer *buffer, int64_t place, const void *byt
 /* Hands all to the system, where other processes read it. 0 or an errno: what is left is kept. */
 int write_buffer_flush(struct write_buffer *buffer);
 
-/* The same, and on to the disk. */
+/* Drops what has not been handed to the system. */
+void write_buffer_forget(struct write_buffer *buffer);
+
+/* A flush, and on to the disk. 0 or an errno. */
 int write_buffer_sync(struct write_buffer *buffer);
 
 #endif

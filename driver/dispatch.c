@@ -394,11 +394,11 @@ static void work(struct dispatch *d)
     while (!d->finished && !d->job->failed) {
         int count = 0;
         advance(d);
+        job_breathe(d->job, d->clock); /* first: after a long pause the lease may be another's */
         while (count < MESSAGES_AT_ONCE && !d->finished && take(d))
             count++;
         if (count < MESSAGES_AT_ONCE)
             watch(d);
-        job_breathe(d->job, d->clock);
         pause = next_pause(d, pause);
         if (count < MESSAGES_AT_ONCE && !d->finished)
             clock_pause(pause);

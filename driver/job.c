@@ -343,11 +343,27 @@ void job_settle(
     }
 }
 
+/* Without the lease the dataset is another's: what has not reached it is dropped. */
+static void renew(struct job *job, double now)
+{
+    struct error error;
+
+    if (now - job->renewed < LEASE_RENEW_SECONDS)
+        return;
+    job->renewed = now;
+    if (lease_renew(job->lease, &error) == 0)
+        return;
+    dataset_forget(job->dataset);
+    job_fail(job, &error);
+}
+
 void job_breathe(struct job *job, double now)
 {
     struct coordinator_state state;
     struct error error;
 
+    if (!job->failed)
+        renew(job, now);
     if (job->failed)
         return;
     if (job->waiting > 0 && now - job->committed >= job->pause)
@@ -355,10 +371,6 @@ void job_breathe(struct job *job, double now)
     if (now - job->flushed >= FLUSH_SECONDS) {
         keep(job, dataset_flush(job->dataset, &error), &error);
         job->flushed = now;
-    }
-    if (now - job->renewed >= LEASE_RENEW_SECONDS) {
-        keep(job, lease_renew(job->lease, &error), &error);
-        job->renewed = now;
     }
     coordinator_state(job->coordinator, &state);
     job->tally.cost_left = state.cost_left;

@@ -22,7 +22,7 @@ enum { RECORD_SIZE = 384, TOKEN_SIZE = 64, DEAD_SECONDS = 60, OWNER = 0, COORDIN
 /* What one process says of itself. */
 struct record {
     struct process process;
-    long life; /* the owner's: how many coordinators it has started */
+    long life; /* how many coordinators the owner has started; a coordinator's: which of them it is */
     int stage, status, kept;
     long beat; /* see struct coordinator_news */
 };
@@ -308,6 +308,7 @@ int lease_join(struct lease **lease, const char *output, const char *token, stru
     write_token(joined);
     joined->which = COORDINATOR;
     joined->self = record_of_self();
+    joined->self.life = joined->owner.life;
     int failed = there && strcmp(joined->token, token) == 0 ? write_own(joined, error) : lost(joined, error);
     if (failed)
         lease_free(joined);
@@ -349,7 +350,7 @@ struct coordinator_news lease_news(const struct lease *lease)
 
     if (file < 0)
         return news;
-    if (get_record(file, COORDINATOR, &record)) {
+    if (get_record(file, COORDINATOR, &record) && record.life == lease->owner.life) {
         news.stage = (enum coordinator_stage)record.stage;
         news.status = record.status;
         news.kept = record.kept > 0;

@@ -100,6 +100,19 @@ TEST(write_buffer_is_bounded)
     trial_release(&trial);
 }
 
+TEST(write_buffer_forgets_what_is_not_written)
+{
+    const unsigned char bytes[] = "written", late[] = "too late";
+    struct trial trial = {0};
+
+    trial_init(&trial);
+    put(&trial, 1000, bytes, sizeof(bytes));
+    CHECK(write_buffer_flush(&trial.buffer) == 0);
+    CHECK(write_buffer_put(&trial.buffer, 1004, late, sizeof(late)) == 0);
+    write_buffer_forget(&trial.buffer);
+    trial_release(&trial);
+}
+
 TEST(write_buffer_says_what_failed)
 {
     struct write_buffer buffer;
