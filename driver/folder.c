@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,14 +36,22 @@ int folder_clear(const char *output, struct error *error)
     return status;
 }
 
-/* The files of a folder, whatever they are, and it; a folder in it stays, and so does the whole. */
+/* A file of a run begins with its digest. */
+static bool is_of_run(const char *name)
+{
+    return strspn(name, "0123456789abcdef") == DIGEST_TEXT - 1;
+}
+
+/* The files of runs and workers in a folder, and it, unless somebody else keeps something there. */
 static void remove_whole(const char *folder)
 {
     DIR *directory = opendir(folder);
     const struct dirent *entry;
 
+    log_sweep(folder);
     while (directory && (entry = readdir(directory)))
-        unlinkat(dirfd(directory), entry->d_name, 0);
+        if (is_of_run(entry->d_name))
+            unlinkat(dirfd(directory), entry->d_name, 0);
     if (directory)
         closedir(directory);
     rmdir(folder);

@@ -366,17 +366,20 @@ struct coordinator_news lease_news(const struct lease *lease)
 int lease_begin_life(struct lease *lease, struct error *error)
 {
     struct record owner;
-    int file = lease_open(lease->path);
+    int file = lease_open(lease->path), cause = 0;
 
     if (file < 0)
-        return lost(lease, error);
+        return error_set(error, ERROR_ENVIRONMENT, "%s: %s", lease->path, strerror(errno));
     bool ours = get_record(file, OWNER, &owner) && is_ours(lease, &owner);
     if (ours) {
         lease->self.life = ++lease->owner.life;
-        ours = put_record(file, OWNER, &lease->self) == 0 && ftruncate(file, RECORD_SIZE) == 0;
+        if (put_record(file, OWNER, &lease->self) != 0 || ftruncate(file, RECORD_SIZE) != 0)
+            cause = errno;
         write_token(lease);
     }
     close(file);
+    if (cause)
+        return error_set(error, ERROR_ENVIRONMENT, "%s: %s", lease->path, strerror(cause));
     return ours ? 0 : lost(lease, error);
 }
 

@@ -44,7 +44,7 @@ bool lease_is_held(const char *output);
 
 /*
  * For the launcher, before it starts a coordinator: forgets what one that is gone has told, and shuts it out
- * should it still write. -1: the lease was lost.
+ * should it still write. -1: the lease was lost, or cannot be written.
  */
 int lease_begin_life(struct lease *lease, struct error *error);
 

@@ -221,13 +221,11 @@ static int run_rank(struct start *start)
         start_release(start);
         return worker_loop(wire);
     }
-    int status = coordinate(start, wire, &together);
+    int status = command_flush(coordinate(start, wire, &together)); /* MPI's end may be left by an alarm */
     start_release(start);
     wire_close(wire, together, status);
-    if (!together) {
-        command_flush(0);
+    if (!together)
         _exit(status);
-    }
     return status;
 }
 

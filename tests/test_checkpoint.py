@@ -103,6 +103,16 @@ def test_checkpoints_outlive_their_dataset(sweep, tmp_path):
     assert newer.stem.split("-")[0] == run and newer > older and int(newer.stem.split("-")[-1]) > older_step
 
 
+def test_fresh_removes_nothing_but_its_own(normsweep, sweep, tmp_path):
+    old = tmp_path / "sweep.nc.old.d"
+    old.mkdir()
+    for name in ("mine.txt", "0123456789abcdef0123456789abcdef.weights.nc", "worker-000001-2.log"):
+        (old / name).touch()
+    assert normsweep("run", sweep, "-j", "0", "--set", "steps=3", cwd=tmp_path).returncode == 0
+    assert normsweep("run", sweep, "-j", "0", "--set", "steps=3", "--fresh", cwd=tmp_path).returncode == 0
+    assert [path.name for path in old.iterdir()] == ["mine.txt"]
+
+
 def test_a_checkpoint_is_for_people_too(sweep, tmp_path):
     path = stop(sweep)
     with xr.open_dataset(path) as saved, xr.open_dataset(tmp_path / "sweep.nc") as dataset:
