@@ -33,6 +33,7 @@ enum { OPTIONS_MOST = 20, STATUS_NOT_FOUND = 127 };
 #define INIT_SECONDS 60 /* for a coordinator to come out of MPI_Init */
 #define INIT_SECONDS_ALLOCATION 300 /* the same where it may be one of thousands */
 #define HUNG_SECONDS 120 /* without a renewal by a coordinator that was ready */
+#define HUNG_SECONDS_STARTING 1800 /* by one that may have to read texts over a slow network */
 
 enum { STARTS_IN_VAIN = 3 }; /* starts anew without anything new that is kept */
 
@@ -277,7 +278,7 @@ static void hear(struct launcher *l)
 
     if (news.stage == STAGE_NONE)
         return;
-    if (news.beat != l->news.beat || l->news.stage != STAGE_READY)
+    if (news.beat != l->news.beat || news.stage != l->news.stage)
         l->beaten = clock_now();
     l->news = news;
 }
@@ -318,12 +319,19 @@ static void look(struct launcher *l, double now)
         l->stopped = now;
 }
 
+static bool is_hung(const struct launcher *l, double now)
+{
+    double patience = l->news.stage == STAGE_READY ? HUNG_SECONDS : HUNG_SECONDS_STARTING;
+
+    return l->news.stage != STAGE_NONE && now - l->beaten > patience;
+}
+
 /* Has mpirun to be ended because it does not end by itself? */
 static bool is_overdue(const struct launcher *l, double now)
 {
     if (l->gone > 0 && now - l->gone > GRACE_SECONDS)
         return true;
-    if (l->news.stage == STAGE_READY && now - l->beaten > HUNG_SECONDS)
+    if (is_hung(l, now))
         return true;
     return l->stopped > 0 && l->news.stage < STAGE_READY && now - l->stopped > START_SECONDS;
 }

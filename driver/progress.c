@@ -12,6 +12,7 @@ enum { LABEL_MOST = 160, LINE_SIZE = 512 };
 #define LIVE_SECONDS 0.25
 #define PLAIN_SECONDS 30
 #define RATE_SECONDS 10 /* over which rates are smoothed */
+#define ROUNDING 1e-12 /* of sums of costs, as a part of them */
 
 struct worker_progress {
     bool busy;
@@ -169,7 +170,7 @@ static double time_left(const struct progress *p, const struct tally *tally, dou
 {
     double left = tally->cost_left - p->credit, behind = p->cost_first - left, elapsed = now - p->begun;
 
-    return elapsed >= 1 && behind > 0 ? fmax(left, 0) / behind * elapsed : NAN;
+    return elapsed >= 1 && behind > ROUNDING * p->cost_first ? fmax(left, 0) / behind * elapsed : NAN;
 }
 
 static void sweep_line(const struct progress *p, const struct tally *tally, double now, char line[LINE_SIZE])

@@ -24,6 +24,7 @@ enum { HELD_MAX = 16, UNDER_WAY_MOST = 256 };
 /* The coordinator says a word every few seconds: see dispatch.c. A process that was itself stopped for a
  * while first listens to what has come meanwhile. */
 #define ORPHAN_SECONDS 40 /* without a word of it */
+#define FIRST_SECONDS 1800 /* without its first: it may have to read texts, and to lay out a dataset */
 #define GRACE_SECONDS 15 /* in which it may still come */
 
 /* How long the coordinator is to wait for the next word of a run. */
@@ -262,7 +263,7 @@ static void look_for_coordinator(struct loop *loop)
     struct patience patience = {0};
     double begin = clock_now();
 
-    if (begin - loop->heard < ORPHAN_SECONDS)
+    if (begin - loop->heard < (loop->pieces_come > 0 ? ORPHAN_SECONDS : FIRST_SECONDS))
         return;
     while (!listen(loop)) {
         if (clock_now() - begin > GRACE_SECONDS)
