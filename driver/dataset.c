@@ -21,11 +21,11 @@
 #include "driver/dataset_ledger.h"
 #include "driver/folder.h"
 #include "driver/output.h"
+#include "worker/sync.h"
 
 #include <netcdf.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,24 +40,13 @@ int dataset_error(const struct dataset *dataset, int status, struct error *error
     return layout_error(error, dataset->name, status);
 }
 
-static int sync_path(const char *path, int flags)
-{
-    int descriptor = open(path, flags | O_RDONLY | O_CLOEXEC);
-
-    if (descriptor < 0)
-        return errno;
-    int status = fsync(descriptor) == 0 ? 0 : errno;
-    close(descriptor);
-    return status;
-}
-
-static int sync_folder(const char *path)
+static int sync_folder_of(const char *path)
 {
     char *copy = strdup(path);
-    int status = copy ? sync_path(dirname(copy), O_DIRECTORY) : ENOMEM;
+    int status = copy ? sync_folder(dirname(copy)) : ENOMEM;
 
     free(copy);
-    return status == EINVAL ? 0 : status; /* a file system that knows no such thing */
+    return status;
 }
 
 /* Refuses what the disk cannot hold before it is full. */
@@ -78,13 +67,13 @@ static int check_space(const struct dataset *dataset, struct error *error)
 /* Gives the new file its name, and where `old` is not NULL that name to the file that has it now. */
 static int put_in_place(const char *path, const char *new, const char *old)
 {
-    int status = sync_path(new, 0);
+    int status = sync_file(new);
 
     if (status == 0 && old && rename(path, old) != 0)
         status = errno;
     if (status == 0 && rename(new, path) != 0)
         status = errno;
-    return status ? status : sync_folder(path);
+    return status ? status : sync_folder_of(path);
 }
 
 /* Writes the file anew; with everything of `view`, where not NULL. */

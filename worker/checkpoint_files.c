@@ -3,12 +3,13 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "worker/sync.h"
 
 char *checkpoint_format(const struct checkpoint_name *name, char text[CHECKPOINT_NAME_SIZE])
 {
@@ -211,24 +212,11 @@ int checkpoint_clear(const char *folder, struct error *error)
     return 0;
 }
 
-static int sync_path(const char *path, int flags)
-{
-    int descriptor = open(path, flags | O_RDONLY | O_CLOEXEC);
-
-    if (descriptor < 0)
-        return errno;
-    int status = fsync(descriptor) == 0 ? 0 : errno;
-    close(descriptor);
-    return status;
-}
-
 int checkpoint_put_in_place(const char *folder, const char *part, const char *path)
 {
-    int status = sync_path(part, 0);
+    int status = sync_file(part);
 
     if (status == 0 && rename(part, path) != 0)
         status = errno;
-    if (status == 0)
-        status = sync_path(folder, O_DIRECTORY);
-    return status == EINVAL ? 0 : status; /* a file system that does not sync folders */
+    return status ? status : sync_folder(folder);
 }
