@@ -284,14 +284,19 @@ static void count_result(struct job *job, const struct result *result)
     job->tally.failed += result->outcome == OUTCOME_FAILED;
 }
 
-static struct result killed_its_workers(const struct job *job, const char *last_words)
+static struct result killed_its_workers(const struct job *job, int64_t cell, const char *last_words)
 {
     struct result result = {.outcome = OUTCOME_FAILED, .diverged_step = -1};
+    char name[DIGEST_TEXT];
+    struct digest digest;
 
     for (int i = 0; i < RESULT_VALUES_MAX; i++)
         result.values[i] = NAN;
-    snprintf(result.reason, sizeof(result.reason), "its worker died %d times%s%.80s; its log is in %.100s",
-        DEATHS_MOST, last_words[0] ? ", " : "", last_words, job->folder);
+    job_digest(job, cell, &digest);
+    digest_format(&digest, name);
+    snprintf(result.reason, sizeof(result.reason),
+        "its worker died %d times without a checkpoint in between%s%.40s; see %.90s/%s.log", DEATHS_MOST,
+        last_words[0] ? ", " : "", last_words, job->folder, name);
     return result;
 }
 
@@ -335,7 +340,7 @@ void job_settle(
     if (order->kind == ORDER_ACCEPT) {
         put_result(job, order->cell, result);
     } else if (order->kind == ORDER_FAIL) {
-        struct result failed = killed_its_workers(job, last_words);
+        struct result failed = killed_its_workers(job, order->cell, last_words);
         put_result(job, order->cell, &failed);
     } else if (running) {
         job->saved[order->cell] = true; /* its worker may have died before it could say so */

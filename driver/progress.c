@@ -15,7 +15,7 @@ enum { LABEL_MOST = 160, LINE_SIZE = 512 };
 #define ROUNDING 1e-12 /* of sums of costs, as a part of them */
 
 struct worker_progress {
-    bool busy;
+    bool busy, begun; /* begun: its first step was heard */
     char label[LABEL_MOST];
     double cost, credit; /* credit: the part of the cost that is behind it */
     double loss; /* NaN: none yet */
@@ -30,6 +30,7 @@ struct progress {
     int workers;
     struct worker_progress *worker; /* [workers] */
     double credit; /* of all workers */
+    double given; /* the part of all credit that runs came with when they were resumed */
     double tokens; /* since the last show */
     double rate; /* tokens per second of all; NaN: not known yet */
     double begun, shown;
@@ -115,8 +116,15 @@ void progress_step(
 {
     struct worker_progress *w = &p->worker[worker];
 
+    double credit = last_step > 0 ? w->cost * (double)step / (double)last_step : 0;
+
     if (!w->busy || tokens < w->tokens)
         return;
+    if (!w->begun) {
+        w->begun = true;
+        w->tokens = tokens;
+        p->given += credit;
+    }
     if (now > w->heard && tokens > w->tokens)
         w->rate = smoothed(w->rate, (double)(tokens - w->tokens) / (now - w->heard), now - w->heard);
     p->tokens += (double)(tokens - w->tokens);
@@ -124,7 +132,7 @@ void progress_step(
     w->last_step = last_step;
     w->tokens = tokens;
     w->heard = now;
-    set_credit(p, w, last_step > 0 ? w->cost * (double)step / (double)last_step : 0);
+    set_credit(p, w, credit);
 }
 
 void progress_loss(struct progress *p, int worker, double loss)
@@ -168,7 +176,8 @@ static char *format_rate(double rate, char *text, size_t size)
 /* Seconds until the end at the pace so far; NaN while there is none. */
 static double time_left(const struct progress *p, const struct tally *tally, double now)
 {
-    double left = tally->cost_left - p->credit, behind = p->cost_first - left, elapsed = now - p->begun;
+    double left = tally->cost_left - p->credit, elapsed = now - p->begun;
+    double behind = p->cost_first - p->given - left;
 
     return elapsed >= 1 && behind > ROUNDING * p->cost_first ? fmax(left, 0) / behind * elapsed : NAN;
 }

@@ -31,6 +31,7 @@ TEST(progress_plain_lines_every_30_s)
     paper_init(&paper);
     struct progress *p = progress_new(paper.file, (struct screen){0, 0}, 2, 100);
     progress_begin(p, 0, "seed=1", 10, 100);
+    progress_step(p, 0, 0, 100, 0, 100);
     progress_show(p, &tally, 100);
     progress_step(p, 0, 50, 100, 60000, 129);
     progress_show(p, &tally, 129.9);
@@ -60,6 +61,26 @@ TEST(progress_block_on_a_terminal)
                            "0/3 done, 1 running, 0 diverged, 0 fail\x1b[K\n");
     progress_clear(p);
     CHECK(strstr(paper.text, "\x1b[3A\x1b[J") != NULL);
+    progress_free(p);
+    paper_release(&paper);
+}
+
+/* What lies before the step from which a run goes on was done in another time: neither pace nor rate has it.
+ */
+TEST(progress_of_a_resumed_run)
+{
+    struct tally tally = {.runs = 10, .done = 1, .running = 1, .cost_left = 90};
+    struct paper paper;
+
+    paper_init(&paper);
+    struct progress *p = progress_new(paper.file, (struct screen){0, 0}, 1, 100);
+    progress_begin(p, 0, "seed=1", 10, 100);
+    progress_step(p, 0, 40, 100, 48000000, 100);
+    progress_show(p, &tally, 100);
+    progress_step(p, 0, 90, 100, 48060000, 129);
+    progress_show(p, &tally, 130);
+    /* five of the cost in 30 s; 81 are left */
+    CHECK_TEXT(paper.text, "1/10 done, 1 running, 0 diverged, 0 failed, 2k tokens/s, 8 min 06 s left\n");
     progress_free(p);
     paper_release(&paper);
 }

@@ -2,18 +2,37 @@
 
 #include <signal.h>
 #include <stddef.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { STATUS_INTERRUPTED = 130 };
+
+#define ECHO_SECONDS 0.05
 
 static volatile sig_atomic_t stop /* the signal; 0: none */, interrupts, end_at_second = 1;
 static bool installed;
 static const int stopping[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
 
+static struct timespec interrupted; /* when the last SIGINT came that counts */
+
+/* A signal that is sent to a process and to its group comes twice at once; nobody's fingers are as fast. */
+static bool is_echo(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    double seconds =
+        (double)(now.tv_sec - interrupted.tv_sec) + 1e-9 * (double)(now.tv_nsec - interrupted.tv_nsec);
+    if (interrupts > 0 && seconds < ECHO_SECONDS)
+        return true;
+    interrupted = now;
+    return false;
+}
+
 static void on_signal(int number)
 {
     stop = number;
-    if (number != SIGINT)
+    if (number != SIGINT || is_echo())
         return;
     interrupts = interrupts + (interrupts < 2);
     if (interrupts == 2 && end_at_second)
