@@ -1,9 +1,11 @@
 #include "driver/summary.h"
 
 #include "driver/commands.h"
+#include "driver/folder.h"
 #include "driver/label.h"
 #include "driver/progress.h"
 #include "driver/view.h"
+#include "worker/checkpoint_set.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -46,6 +48,31 @@ static void name_failed(
         fprintf(stderr, "failed: %" PRId64 " more\n", failed - named);
 }
 
+/* How many runs that were under way can go on from a checkpoint. */
+static int64_t count_saved(const struct sweep *sweep)
+{
+    struct checkpoint_set saved = {0};
+    char *folder = folder_of(sweep->output);
+    struct error ignored;
+
+    if (folder && checkpoint_set_init(&saved, folder, &ignored) != 0)
+        saved.count = 0;
+    int64_t count = saved.count;
+    checkpoint_set_release(&saved);
+    free(folder);
+    return count;
+}
+
+static void print_way_on(const struct sweep *sweep)
+{
+    int64_t saved = count_saved(sweep);
+
+    if (saved > 0)
+        printf("%" PRId64 " run%s under way %s saved; ", saved, saved == 1 ? "" : "s",
+            saved == 1 ? "is" : "are");
+    puts("the same command carries on");
+}
+
 static void print_counts(const struct sweep *sweep, const struct counts *counts, double seconds)
 {
     char time[32];
@@ -62,7 +89,7 @@ static void print_counts(const struct sweep *sweep, const struct counts *counts,
         printf("; %s", progress_duration(seconds, time, sizeof(time)));
     putchar('\n');
     if (counts->left > 0)
-        puts("the same command carries on");
+        print_way_on(sweep);
     else
         printf("normsweep show %s\n", sweep->output);
     if (counts->left == 0 && counts->of[OUTCOME_FAILED] > 0)
