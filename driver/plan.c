@@ -103,6 +103,11 @@ static double step_milliseconds_of(const struct cost_group *group, const void *c
     return 1e3 * group->step_seconds;
 }
 
+struct planned {
+    const struct sweep *sweep;
+    const struct corpus *corpus;
+};
+
 static double corpus_bytes(const struct corpus *corpus)
 {
     double tokens = (double)corpus->train.token_count + (double)corpus->valid.token_count;
@@ -130,6 +135,28 @@ static void print_memory(const struct corpus *corpus, const struct estimate *est
     putchar('\n');
 }
 
+/* At the most: weights, two moments and the weights of the last measurement, and the rows. */
+static double checkpoint_bytes_of(const struct cost_group *group, const void *context)
+{
+    const struct planned *planned = context;
+    double rows = (double)measure_rows(&planned->sweep->measure, group->last_step, NULL);
+
+    return 4 * parameters_of(group, planned->corpus) * sizeof(scalar) +
+           rows * (double)metric_row_size(group->run.layers) * sizeof(double);
+}
+
+/* Two of each run that is under way; a third while it is written. */
+static void print_checkpoints(
+    const struct sweep *sweep, const struct corpus *corpus, const struct estimate *estimate)
+{
+    struct planned planned = {sweep, corpus};
+    double each = span_of(estimate, checkpoint_bytes_of, &planned).high;
+    char text[32];
+
+    printf("%-12sup to %s in %s.d while it runs\n", "checkpoints",
+        format_bytes(3 * each * estimate->workers, text), sweep->output);
+}
+
 static void print_sizes(
     const struct sweep *sweep, const struct corpus *corpus, const struct estimate *estimate)
 {
@@ -143,6 +170,7 @@ static void print_sizes(
     print_span("parameters", parameters.low, parameters.high, "");
     print_span("steps", steps.low, steps.high, " per run");
     print_memory(corpus, estimate);
+    print_checkpoints(sweep, corpus, estimate);
     if (sweep->base.save_weights)
         printf("%-12sup to %s in %s.d\n", "weights",
             format_bytes((double)estimate->runs * parameters.high * sizeof(scalar), text), sweep->output);
