@@ -39,7 +39,7 @@ static void bury(struct dispatch *d, int worker)
     inherit(d, worker);
     dispatch_say(d, "worker %d on %s was lost%s%s; %d of %d are left", worker + 1, peer->host,
         d->last_words[0] ? ", " : "", d->last_words, left, d->peers.count);
-    bool blame = peer->here && d->now >= d->forgiving;
+    bool blame = peer->here && !d->stopping && d->now >= d->forgiving;
     dispatch_tell(d, (struct event){.kind = EVENT_LOST, .worker = worker, .blame = blame});
     d->last_words[0] = '\0';
 }

@@ -33,8 +33,8 @@ struct tally {
 struct progress *progress_new(FILE *file, struct screen screen, int workers, double now);
 void progress_free(struct progress *progress);
 
-/* Worker 0 .. workers - 1 begins a run that costs `cost`: "learning_rate=0.1 seed=2". Its first step tells where
- * it goes on from: what lies before that was done by others. */
+/* Worker 0 .. workers - 1 begins a run that costs `cost`: "learning_rate=0.1 seed=2". Its first step tells
+ * where it goes on from: what lies before that was done by others. */
 void progress_begin(struct progress *progress, int worker, const char *label, double cost, double now);
 void progress_step(
     struct progress *progress, int worker, int64_t step, int64_t last_step, int64_t tokens, double now);

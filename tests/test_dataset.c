@@ -87,7 +87,7 @@ TEST(dataset_of_one_run)
 TEST(dataset_has_its_numbers_at_multiples_of_8)
 {
     struct bench bench;
-    int file, count;
+    int file, count = 0;
     nc_type type;
 
     bench_init(&bench);
@@ -95,9 +95,13 @@ TEST(dataset_has_its_numbers_at_multiples_of_8)
         return;
     char *path = output_resolve(bench.path);
     struct extent *extent = layout_extents(path, &bench.error);
-    CHECK(extent && nc_open(path, NC_NOWRITE, &file) == NC_NOERR);
+    CHECK(extent != NULL);
+    if (!extent || nc_open(path, NC_NOWRITE, &file) != NC_NOERR) {
+        test_fail(__FILE__, __LINE__, "%s cannot be opened", path);
+        return;
+    }
     CHECK(nc_inq_nvars(file, &count) == NC_NOERR);
-    for (int i = 0; extent && i < count; i++)
+    for (int i = 0; i < count; i++)
         if (nc_inq_vartype(file, i, &type) == NC_NOERR && (type == NC_DOUBLE || type == NC_INT64) &&
             extent[i].bytes >= 8 * bench.sweep.cells)
             CHECK(extent[i].begin % 8 == 0);

@@ -35,25 +35,33 @@ static int write_part(const char *folder, const char *part, const struct digest 
     return status == SEAL_BROKEN ? EIO : status; /* what was just written is not what is there */
 }
 
-static int save_file(const char *folder, const char *name, const struct digest *digest,
-    const struct snapshot *snapshot, bool weights_alone, struct error *error)
+static struct checkpoint_name name_of(const struct checkpoint_owner *owner, int64_t step)
 {
-    char *path = NULL, *part = NULL;
+    return (struct checkpoint_name){
+        .digest = owner->digest, .session = owner->session, .ticket = owner->ticket, .step = step};
+}
+
+/* Writes the file `final` of the folder, until it is whole under a name that no other process writes. */
+static int save_file(const struct checkpoint_owner *owner, const char *final, const struct snapshot *snapshot,
+    bool weights_alone, struct error *error)
+{
+    struct checkpoint_name name = name_of(owner, snapshot->step);
+    char text[CHECKPOINT_NAME_SIZE], *path = NULL, *part = NULL;
     int status = ENOMEM;
 
-    if (asprintf(&path, "%s/%s", folder, name) < 0)
+    if (asprintf(&path, "%s/%s", owner->folder, final) < 0)
         path = NULL;
-    else if (asprintf(&part, "%s" PART_SUFFIX, path) < 0)
+    else if (asprintf(&part, "%s/%s" PART_SUFFIX, owner->folder, checkpoint_format(&name, text)) < 0)
         part = NULL;
     if (part) {
-        status = write_part(folder, part, digest, snapshot, weights_alone);
+        status = write_part(owner->folder, part, &owner->digest, snapshot, weights_alone);
         if (status == 0)
-            status = checkpoint_put_in_place(folder, part, path);
+            status = checkpoint_put_in_place(owner->folder, part, path);
         if (status != 0)
             unlink(part);
     }
     if (status != 0)
-        error_set(error, ERROR_ENVIRONMENT, "%s/%s: %s", folder, name, nc_strerror(status));
+        error_set(error, ERROR_ENVIRONMENT, "%s/%s: %s", owner->folder, final, nc_strerror(status));
     free(part);
     free(path);
     return status == 0 ? 0 : -1;
@@ -81,24 +89,23 @@ static void tidy(const char *folder, const struct checkpoint_name *saved)
 int checkpoint_save(
     const struct checkpoint_owner *owner, const struct snapshot *snapshot, struct error *error)
 {
-    const struct checkpoint_name name = {
-        .digest = owner->digest, .session = owner->session, .ticket = owner->ticket, .step = snapshot->step};
+    const struct checkpoint_name name = name_of(owner, snapshot->step);
     char text[CHECKPOINT_NAME_SIZE];
 
-    if (save_file(owner->folder, checkpoint_format(&name, text), &owner->digest, snapshot, false, error) != 0)
+    if (save_file(owner, checkpoint_format(&name, text), snapshot, false, error) != 0)
         return -1;
     tidy(owner->folder, &name);
     return 0;
 }
 
 int checkpoint_save_weights(
-    const char *folder, const struct digest *digest, const struct snapshot *snapshot, struct error *error)
+    const struct checkpoint_owner *owner, const struct snapshot *snapshot, struct error *error)
 {
     char digits[DIGEST_TEXT], name[CHECKPOINT_NAME_SIZE];
 
-    digest_format(digest, digits);
+    digest_format(&owner->digest, digits);
     snprintf(name, sizeof(name), "%s" WEIGHTS_SUFFIX, digits);
-    return save_file(folder, name, digest, snapshot, true, error);
+    return save_file(owner, name, snapshot, true, error);
 }
 
 /* ---- loading ---- */

@@ -63,7 +63,7 @@ int checkpoint_load(const struct checkpoint_owner *owner, struct snapshot *snaps
 
 /* Saves the weights alone as FOLDER/<digest>.weights.nc; else as checkpoint_save. */
 int checkpoint_save_weights(
-    const char *folder, const struct digest *digest, const struct snapshot *snapshot, struct error *error);
+    const struct checkpoint_owner *owner, const struct snapshot *snapshot, struct error *error);
 
 /* Removes all checkpoints of a run, but not its final weights. -1: ERROR_ENVIRONMENT. */
 int checkpoint_remove(const char *folder, const struct digest *digest, struct error *error);

@@ -65,6 +65,5 @@ void keeper_finish(struct keeper *keeper, const struct snapshot *snapshot)
     struct error error;
 
     if (snapshot->run->save_weights)
-        keep(keeper, checkpoint_save_weights(keeper->owner.folder, &keeper->owner.digest, snapshot, &error),
-            &error);
+        keep(keeper, checkpoint_save_weights(&keeper->owner, snapshot, &error), &error);
 }

@@ -14,7 +14,8 @@ void signals_install(void);
 /* Has one of them come? */
 bool signals_stop(void);
 
-/* A second SIGINT, not the echo of the first that a process group gets from timeout(1), ends the process at once with status 130; a process with children asks instead. */
+/* A second SIGINT, not the echo of the first that a process group gets from timeout(1), ends the process at
+ * once with status 130; a process with children asks instead. */
 void signals_end_at_second(bool end);
 bool signals_second(void);
 
