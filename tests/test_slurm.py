@@ -187,6 +187,20 @@ def test_what_has_ended_is_not_expected_again(slurm):
     assert len(slurm.called("sbatch")) == 1
 
 
+def test_a_sweep_that_runs_is_not_submitted_again(slurm):
+    command = [NORMSWEEP, "run", "sweep.yaml", "-j", "0", "--set", "steps=100000000", "--set", "measure={steps: [0]}"]
+    with subprocess.Popen(command, cwd=slurm.folder) as sweep:
+        try:
+            while not (slurm.folder / "sweep.nc").exists():
+                time.sleep(0.01)
+            assert "sweep.nc: a sweep is writing it" in slurm.submit(status=2)[1]
+        finally:
+            sweep.kill()
+    assert slurm.called("sbatch") == []
+    slurm.submit()
+    assert slurm.called("sbatch")
+
+
 def test_a_chain_is_submitted_whole_or_not_at_all(slurm):
     slurm.command("sbatch", 'count=$(grep -c ^sbatch "$CALLS"); [ "$count" -eq 3 ] || exec echo "$count"\n'
                             'echo no >&2; exit 1')

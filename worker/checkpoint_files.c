@@ -190,13 +190,6 @@ int checkpoint_remove(const char *folder, const struct digest *digest, struct er
     return 0;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text), tail = strlen(end);
-
-    return length >= tail && strcmp(text + length - tail, end) == 0;
-}
-
 int checkpoint_clear(const char *folder, struct error *error)
 {
     DIR *directory = opendir(folder);
@@ -206,7 +199,7 @@ int checkpoint_clear(const char *folder, struct error *error)
     if (!directory)
         return folder_error(folder, errno == ENOENT ? 0 : errno, error);
     while ((entry = readdir(directory)))
-        if (parse_file(entry->d_name, &file) || ends_with(entry->d_name, WEIGHTS_SUFFIX PART_SUFFIX))
+        if (parse_file(entry->d_name, &file))
             unlinkat(dirfd(directory), entry->d_name, 0);
     closedir(directory);
     return 0;
