@@ -162,7 +162,8 @@ def test_damaged_checkpoints_are_told(normsweep, sweep, tmp_path):
         file.truncate(newest.stat().st_size // 2)
     told = normsweep("run", sweep, "-j", "0").stderr
     comes = "an earlier checkpoint is used" if count > 1 else "the run starts anew"
-    assert told == f"{newest.relative_to(tmp_path)}: damaged (checksum); {comes}\n"
+    lines = [line for line in told.splitlines() if " done, " not in line]  # progress, on a slow machine
+    assert lines == [f"{newest.relative_to(tmp_path)}: damaged (checksum); {comes}"]
     assert_equal(tmp_path / "whole.nc", tmp_path / "sweep.nc")
 
 
