@@ -1,7 +1,9 @@
 /*
- * The dimensions and variables of a dataset file, all of them from tables. What has 8 bytes a value and is
- * written while others read comes first: the file's variables lie in this order, so that every such value
- * lies at a multiple of 8 and no reader can see a half of it.
+ * The dimensions and variables of a dataset file, all of them from tables. They lie in the file in the order
+ * of their definition, and that serves who reads while others write. Outcome comes first: whoever reads one
+ * variable after the other finds everything of a run that it has found ended. Then come the values of 8
+ * bytes, each at a multiple of 8, so that nobody sees a half of one: outcome and phase have a byte for each
+ * cell, padded to a multiple of 4, and so make a multiple of 8 together.
  */
 #include "driver/dataset_definition.h"
 
@@ -249,11 +251,14 @@ static void define_session_variable(struct definition *definition, enum session_
     describe(definition, variable, row->long_name, "1", "");
 }
 
-static bool has_8_bytes(enum run_variable which)
+/* The bytes, the texts, or else the numbers of 8 bytes. */
+static void define_run_variables(struct definition *definition, bool bytes, bool texts)
 {
-    enum storage type = run_variable_table[which].type;
-
-    return type == STORED_INTEGER || type == STORED_REAL;
+    for (int i = 0; i < RUN_VARIABLE_COUNT; i++) {
+        enum storage type = run_variable_table[i].type;
+        if ((type == STORED_BYTE) == bytes && (type == STORED_TEXT) == texts)
+            define_run_variable(definition, i);
+    }
 }
 
 void definition_variables(struct definition *definition)
@@ -261,15 +266,12 @@ void definition_variables(struct definition *definition)
     const struct layout *layout = definition->layout;
 
     define_dimensions(definition);
-    for (int i = 0; i < RUN_VARIABLE_COUNT; i++)
-        if (has_8_bytes(i))
-            define_run_variable(definition, i);
+    define_run_variables(definition, true, false);
+    define_run_variables(definition, false, false);
     for (int i = 0; i < METRIC_COUNT; i++)
         if (layout_has(layout, i))
             define_metric(definition, i);
-    for (int i = 0; i < RUN_VARIABLE_COUNT; i++)
-        if (!has_8_bytes(i))
-            define_run_variable(definition, i);
+    define_run_variables(definition, false, true);
     for (int64_t i = 0; i < layout->sweep->axis_count; i++)
         define_axis(definition, i);
     define_shared_coordinates(definition);

@@ -264,8 +264,8 @@ def test_show_marks_apart_without_colour(tmp_path, normsweep):
 def test_show_and_status_refuse(path, tmp_path, normsweep):
     (tmp_path / "a.nc").write_text("no dataset")
     for arguments, message in (
-            (("show", path, "norm"), f"{path}: no variable norm; there are last_step, diverged_step, "),
-            (("show", path, "reason"), f"{path}: no variable reason; there are last_step, "),
+            (("show", path, "norm"), f"{path}: no variable norm; there are outcome, phase, last_step, "),
+            (("show", path, "reason"), f"{path}: no variable reason; there are outcome, "),
             (("show", "a.nc"), "a.nc: is no dataset of normsweep"),
             (("status", "a.nc"), "a.nc: is no dataset of normsweep"),
             (("status", "b.nc"), "b.nc: No such file or directory"),
