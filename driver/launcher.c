@@ -390,7 +390,8 @@ static int judge(struct launcher *l, struct error *error)
         return has_to_go_on(l) ? LOST : l->news.status;
     if (l->error.status >= 0)
         return l->error.status;
-    if (l->news.stage < STAGE_READY && signals_stop())
+    bool refused = l->news.stage == STAGE_NONE && l->error.last[0];
+    if (l->news.stage < STAGE_READY && signals_stop() && !refused)
         return STATUS_STOPPED;
     if (l->news.stage == STAGE_NONE)
         return judge_start(l, error);

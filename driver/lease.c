@@ -295,21 +295,28 @@ static int write_own(struct lease *lease, struct error *error)
     return ours ? 0 : lost(lease, error);
 }
 
+static int join(struct lease *joined, const char *token, struct error *error)
+{
+    int file = lease_open(joined->path);
+
+    if (file < 0)
+        return error_set(error, ERROR_ENVIRONMENT, "%s: %s", joined->path, strerror(errno));
+    bool there = get_record(file, OWNER, &joined->owner);
+    close(file);
+    write_token(joined);
+    joined->which = COORDINATOR;
+    joined->self = record_of_self();
+    joined->self.life = joined->owner.life;
+    return there && strcmp(joined->token, token) == 0 ? write_own(joined, error) : lost(joined, error);
+}
+
 int lease_join(struct lease **lease, const char *output, const char *token, struct error *error)
 {
     struct lease *joined = lease_new(output);
 
     if (!joined)
         return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", output);
-    int file = lease_open(joined->path);
-    bool there = file >= 0 && get_record(file, OWNER, &joined->owner);
-    if (file >= 0)
-        close(file);
-    write_token(joined);
-    joined->which = COORDINATOR;
-    joined->self = record_of_self();
-    joined->self.life = joined->owner.life;
-    int failed = there && strcmp(joined->token, token) == 0 ? write_own(joined, error) : lost(joined, error);
+    int failed = join(joined, token, error);
     if (failed)
         lease_free(joined);
     else
