@@ -135,25 +135,10 @@ static int put_outcome(struct dataset *dataset, int64_t cell, enum outcome outco
     return status;
 }
 
-/* The first row of the dataset at or after a step. */
-static int64_t first_row(const struct layout *layout, int64_t step)
-{
-    int64_t low = 0, high = layout->step_count;
-
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (layout->step[middle] < step)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static int wipe_metrics(struct dataset *dataset, int64_t cell, int64_t from)
 {
     double nothing[NUMBERS_AT_ONCE];
-    int64_t first = first_row(&dataset->layout, from);
+    int64_t first = step_place(dataset->layout.step, dataset->layout.step_count, from);
     int status = 0;
 
     for (int i = 0; i < NUMBERS_AT_ONCE; i++)

@@ -22,8 +22,7 @@ struct dispatch {
     double looked, forgiving; /* forgiving: until then a death is laid to no run */
     double clock; /* clock_now() of this round */
     double told_alive; /* clock: the last word to every worker */
-    double
-        now; /* seconds since the begin; stands while this process does not listen: nobody is silent then */
+    double now; /* seconds since the begin; stands while this process does not listen: nobody is silent */
 };
 
 /* A line for the user, with the name of the output before it. */

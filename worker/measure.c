@@ -19,18 +19,25 @@ void measure_release(struct measure *measure)
     *measure = (struct measure){0};
 }
 
-static bool listed(const struct measure *measure, int64_t step)
+int64_t step_place(const int64_t *step, int64_t count, int64_t wanted)
 {
-    int64_t low = 0, high = measure->step_count;
+    int64_t low = 0, high = count;
 
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
-        if (measure->steps[middle] < step)
+        if (step[middle] < wanted)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < measure->step_count && measure->steps[low] == step;
+    return low;
+}
+
+static bool listed(const struct measure *measure, int64_t step)
+{
+    int64_t place = step_place(measure->steps, measure->step_count, step);
+
+    return place < measure->step_count && measure->steps[place] == step;
 }
 
 bool measure_at(const struct measure *measure, int64_t step, int64_t last_step)

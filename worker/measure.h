@@ -40,6 +40,9 @@ int64_t measure_rows(const struct measure *measure, int64_t last_step, int64_t *
 /* How many of a run's steps are validated. */
 int64_t measure_validations(const struct measure *measure, int64_t last_step);
 
+/* The first place in `step` [count], ascending, whose step is not below `wanted`; count: there is none. */
+int64_t step_place(const int64_t *step, int64_t count, int64_t wanted);
+
 /* Orders steps, int64_t, for qsort and bsearch. */
 int step_compare(const void *a, const void *b);
 

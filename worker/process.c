@@ -10,20 +10,12 @@
 
 #include "worker/environment.h"
 
-/* The word `count` words after the one at `text`; at its end where there are fewer. */
-static const char *skip_words(const char *text, int count)
-{
-    for (; count > 0; count--) {
-        text += strcspn(text, " ");
-        text += strspn(text, " ");
-    }
-    return text;
-}
+/* Fields of /proc/PID/stat between the state and the start. */
+#define SKIPPED " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
 
 /* The time since boot at which a process was started, in ticks; 0: there is none, or it is a zombie. */
 static unsigned long long start_of(long pid)
 {
-    enum { START_AFTER_STATE = 19 };
     char name[64], text[1024];
 
     snprintf(name, sizeof(name), "/proc/%ld/stat", pid);
@@ -36,10 +28,10 @@ static unsigned long long start_of(long pid)
     const char *state = strrchr(text, ')'); /* the name before it may hold anything */
     if (!state)
         return 0;
-    state = skip_words(state, 1);
-    if (*state == 'Z' || *state == 'X')
-        return 0;
-    return strtoull(skip_words(state, START_AFTER_STATE), NULL, 10);
+    char letter = 'X';
+    unsigned long long start = 0;
+    int found = sscanf(state, ") %c" SKIPPED "%llu", &letter, &start);
+    return found == 2 && letter != 'Z' && letter != 'X' ? start : 0;
 }
 
 static void place_of_self(char place[PROCESS_PLACE])
