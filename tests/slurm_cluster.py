@@ -217,9 +217,11 @@ class Cluster:
 
 
 def main(command):
-    reason = lacking()
-    if reason or not command:
-        print(f"slurm_cluster: {reason or 'a command is missing'}", file=sys.stderr)
+    if not command or command[0] in ("-h", "--help"):
+        print(__doc__.strip(), file=sys.stdout if command else sys.stderr)
+        return 0 if command else 2
+    if reason := lacking():
+        print(f"slurm_cluster: {reason}", file=sys.stderr)
         return 2
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with Cluster() as cluster:
