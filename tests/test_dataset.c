@@ -91,7 +91,7 @@ TEST(dataset_has_its_numbers_at_multiples_of_8)
     nc_type type;
 
     bench_init(&bench);
-    if (!bench_opens(&bench, BASE "norm_placement: [out, pre, post]\nbias: [true, false]\nseed: [1, 2, 3]\n"))
+    if (!bench_opens(&bench, BASE "norm_placement: [out, pre, post]\nseed: [1, 2, 3]\n"))
         return;
     char *path = output_resolve(bench.path);
     struct extent *extent = layout_extents(path, &bench.error);
