@@ -21,6 +21,7 @@ static struct head head_of(const struct heads *heads, const scalar *qkv, int64_t
         .length = heads->start[sequence + 1] - begin,
         .depth = depth,
         .multiplicative = heads->multiplicative,
+        .hard = heads->hard,
         .most = heads->most + statistics,
         .inverse = heads->inverse + statistics,
     };

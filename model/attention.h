@@ -17,6 +17,7 @@ struct heads {
     const struct team *team;
     int64_t heads, width; /* H divides C; D = C / H */
     bool multiplicative;
+    bool hard; /* see struct head; in the forward pass alone */
     int64_t sequences;
     const int64_t *start; /* [sequences + 1] */
     scalar *most, *inverse; /* [H, rows] statistics of the softmax, from the forward pass for the gradient */

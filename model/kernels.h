@@ -53,6 +53,9 @@ struct head {
     int64_t stride; /* from row to row of each */
     int64_t length, depth; /* T, D */
     bool multiplicative;
+    /* The mean over the keys whose score is within 1e-6 of the largest, relative to it, in place of the
+     * softmax: its limit as scores grow. The gradient does not know of it. */
+    bool hard;
     scalar *most,
         *inverse; /* [T] of each query: its largest score, 1 / sum of exp(its scores less that, scaled) */
 };

@@ -11,6 +11,9 @@
 
 enum { QUERY_BLOCK = 8 * TILE_ROWS };
 
+/* Scores this close to the largest, relative to it, tie with it under hard attention. */
+static const scalar HARD_TIE = (scalar)1e-6;
+
 /* Rows of D scalars that products read or write as rows of Dp: in place where D fills its vectors. */
 struct rows {
     scalar *at;
@@ -160,6 +163,37 @@ static int64_t keys_of_vector(const struct head *head, int64_t query, int64_t ke
     return head->multiplicative ? keys : at_most(query + LANES, keys);
 }
 
+/* Scores become exp(score - most), scaled; returns their sums. */
+INLINE vector soften(const struct work *work, scalar *column, vector most, int64_t seen)
+{
+    vector sum = {0};
+
+    for (int64_t key = 0; key < seen; key++) {
+        scalar *at = column + key * QUERY_BLOCK;
+        vector e = vector_exponential(work->scale * (vector_load(at) - most));
+        vector_store(at, e);
+        sum += e;
+    }
+    return sum;
+}
+
+/* Scores become 1 where they are the largest, 0 elsewhere; NaN stays. Returns their sums. */
+INLINE vector choose(scalar *column, vector most, int64_t seen)
+{
+    const vector tie = vector_select(most < 0, -most, most) * HARD_TIE;
+    vector sum = {0};
+
+    for (int64_t key = 0; key < seen; key++) {
+        scalar *at = column + key * QUERY_BLOCK;
+        vector below = most - vector_load(at);
+        vector chosen =
+            vector_select(below <= tie, vector_all(1), vector_select(below > tie, (vector){0}, below));
+        vector_store(at, chosen);
+        sum += chosen;
+    }
+    return sum;
+}
+
 /* Scores become weights that are not yet divided by their sums, whose inverses go to head->inverse. */
 static void weigh(const struct work *work, scalar *column, int64_t query, int64_t keys)
 {
@@ -168,18 +202,12 @@ static void weigh(const struct work *work, scalar *column, int64_t query, int64_
     size_t size = (size_t)at_most(head->length - query, LANES) * sizeof(scalar);
 
     hide(column, query, seen, head->multiplicative ? 0 : -(scalar)INFINITY);
-    vector most = vector_load(column), sum = {0};
+    vector most = vector_load(column);
     for (int64_t key = 1; key < seen; key++) {
         vector next = vector_load(column + key * QUERY_BLOCK);
         most = vector_select(next > most, next, most);
     }
-    for (int64_t key = 0; key < seen; key++) {
-        scalar *at = column + key * QUERY_BLOCK;
-        vector e = vector_exponential(work->scale * (vector_load(at) - most));
-        vector_store(at, e);
-        sum += e;
-    }
-    vector inverse = 1 / sum;
+    vector inverse = 1 / (head->hard ? choose(column, most, seen) : soften(work, column, most, seen));
     clear(column, seen, keys);
     memcpy(head->most + query, &most, size);
     memcpy(head->inverse + query, &inverse, size);

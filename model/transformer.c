@@ -14,122 +14,28 @@
 
 #include <string.h>
 
+#include "model/activations.h"
 #include "model/attention.h"
 #include "model/embedding.h"
 #include "model/linear.h"
 #include "model/rowwise.h"
 
-/*
- * What the gradient needs of one sub-layer. `norm` holds LN's output under pre and LN's input under post and
- * out; the other end of LN is `in` or `out`.
- */
-struct sublayer {
-    scalar *norm; /* [rows, C] */
-    scalar *mean, *scale; /* [rows] of LN */
-    scalar *out; /* [rows, C] the residual stream behind it */
-};
-
-struct block {
-    struct sublayer attention, feedforward;
-    scalar *qkv; /* [rows, 3C] queries, keys, values */
-    scalar *mixed; /* [rows, C] the heads' outputs, before the output projection */
-    scalar *hidden; /* [rows, F] behind the activation */
-    scalar *slope; /* [rows, F] what is before it, then its derivative there; gelu alone */
-    scalar *most, *inverse; /* [H, rows] of attention */
-};
-
-struct activations {
-    struct team team;
-    scalar *embedded; /* [rows, C] x0 */
-    struct block *block; /* [L] */
-    scalar *final, *final_mean, *final_scale; /* final LN: [rows, C], [rows], [rows]; pre alone */
-    int64_t logit_rows;
-    scalar *logits; /* [logit_rows, V] one block of rows at a time */
-    double *loss; /* [logit_rows] of each of them */
-    scalar *share; /* [logit_rows] what each counts in the loss of the batch */
-    scalar *dstream; /* [rows, C] gradient of the residual stream */
-    scalar *dnorm; /* [rows, C] */
-    scalar *dmixed; /* [rows, C] */
-    scalar *dqkv; /* [rows, 3C] */
-    scalar *dhidden; /* [rows, F] */
-};
-
-/* One pass over a batch. `gradient` is NULL when only the loss is wanted. */
+/* One pass over a batch. `gradient` is NULL in a forward pass, the only one whose attention may be `hard`. */
 struct pass {
     const struct transformer *model;
     const struct activations *a;
     const struct batch *batch;
     const scalar *weights;
     scalar *gradient;
+    bool hard;
 };
-
-/* Rows of logits at a time: enough that their products run at full speed, few enough that they stay near the
- * core. */
-enum { LOGIT_ROWS = 560 };
-
-static scalar *take(struct arena *arena, int64_t rows, int64_t columns)
-{
-    return arena_take(arena, (size_t)rows * (size_t)columns, sizeof(scalar));
-}
-
-static void sublayer_layout(struct sublayer *sublayer, int64_t rows, int64_t width, struct arena *arena)
-{
-    sublayer->norm = take(arena, rows, width);
-    sublayer->mean = take(arena, rows, 1);
-    sublayer->scale = take(arena, rows, 1);
-    sublayer->out = take(arena, rows, width);
-}
-
-static void block_layout(struct block *block, const struct architecture *a, int64_t rows, struct arena *arena)
-{
-    sublayer_layout(&block->attention, rows, a->width, arena);
-    sublayer_layout(&block->feedforward, rows, a->width, arena);
-    block->qkv = take(arena, rows, 3 * a->width);
-    block->mixed = take(arena, rows, a->width);
-    block->hidden = take(arena, rows, a->feedforward);
-    block->most = take(arena, a->heads, rows);
-    block->inverse = take(arena, a->heads, rows);
-    block->slope = a->activation == ACTIVATION_GELU ? take(arena, rows, a->feedforward) : NULL;
-}
-
-/* Scalars of scratch for the largest share of any work. */
-static int64_t scratch_of(const struct architecture *c)
-{
-    int64_t attention = attention_scratch(c->context, c->width / c->heads), norm = 2 * c->width;
-    int64_t most = attention > norm ? attention : norm;
-
-    return most > PRODUCT_SCRATCH ? most : PRODUCT_SCRATCH;
-}
 
 void transformer_layout(struct transformer *model, const struct architecture *architecture, int64_t max_rows,
     int64_t threads, struct arena *arena)
 {
-    const struct architecture *c = architecture;
-    struct activations counted = {0}, *a = arena_take(arena, 1, sizeof(*a));
-    struct block *block = arena_take(arena, (size_t)c->layers, sizeof(*block)), one = {0};
-
-    *model = (struct transformer){.architecture = *c, .max_rows = max_rows, .activations = a};
-    weight_layout_init(&model->layout, c, arena);
-    a = a ? a : &counted;
-    team_layout(&a->team, threads, scratch_of(c), arena);
-    a->block = block;
-    a->embedded = take(arena, max_rows, c->width);
-    for (int64_t layer = 0; layer < c->layers; layer++)
-        block_layout(block ? &block[layer] : &one, c, max_rows, arena);
-    if (c->norm_placement == NORM_PRE) {
-        a->final = take(arena, max_rows, c->width);
-        a->final_mean = take(arena, max_rows, 1);
-        a->final_scale = take(arena, max_rows, 1);
-    }
-    a->logit_rows = max_rows < LOGIT_ROWS ? max_rows : LOGIT_ROWS;
-    a->logits = take(arena, a->logit_rows, c->vocabulary);
-    a->loss = arena_take(arena, (size_t)a->logit_rows, sizeof(*a->loss));
-    a->share = take(arena, a->logit_rows, 1);
-    a->dstream = take(arena, max_rows, c->width);
-    a->dnorm = take(arena, max_rows, c->width);
-    a->dmixed = take(arena, max_rows, c->width);
-    a->dqkv = take(arena, max_rows, 3 * c->width);
-    a->dhidden = take(arena, max_rows, c->feedforward);
+    *model = (struct transformer){.architecture = *architecture, .max_rows = max_rows};
+    model->activations = activations_layout(architecture, max_rows, threads, arena);
+    weight_layout_init(&model->layout, architecture, arena);
 }
 
 /* A tensor in a plane; NULL for an absent one, or in a plane that is NULL. */
@@ -206,6 +112,7 @@ static struct heads heads_of(const struct pass *pass, int64_t layer)
         .heads = c->heads,
         .width = c->width,
         .multiplicative = c->attention_mask == MASK_MULTIPLICATIVE,
+        .hard = pass->hard,
         .sequences = pass->batch->sequences,
         .start = pass->batch->start,
         .most = pass->a->block[layer].most,
@@ -368,6 +275,19 @@ static void sublayer_gradient(const struct pass *pass, const struct kind_of_subl
     }
 }
 
+const scalar *transformer_state(const struct transformer *model, int64_t layer)
+{
+    return model->activations->block[layer].feedforward.out;
+}
+
+const scalar *transformer_final(const struct transformer *model)
+{
+    const struct architecture *c = &model->architecture;
+
+    return c->norm_placement == NORM_PRE ? model->activations->final
+                                         : transformer_state(model, c->layers - 1);
+}
+
 static struct embedding embedding_of(const struct pass *pass)
 {
     const struct architecture *c = &pass->model->architecture;
@@ -388,10 +308,10 @@ static struct embedding embedding_of(const struct pass *pass)
 /* The state that enters each block, and after the last one. */
 static const scalar *stream(const struct pass *pass, int64_t layer)
 {
-    return layer ? pass->a->block[layer - 1].feedforward.out : pass->a->embedded;
+    return layer ? transformer_state(pass->model, layer - 1) : pass->a->embedded;
 }
 
-/* What the output layer sees. */
+/* Returns what the output layer sees. */
 static const scalar *forward(const struct pass *pass)
 {
     const struct architecture *c = &pass->model->architecture;
@@ -404,11 +324,11 @@ static const scalar *forward(const struct pass *pass)
         sublayer_forward(pass, &attention_kind, layer, &block->attention, stream(pass, layer));
         sublayer_forward(pass, &feedforward_kind, layer, &block->feedforward, block->attention.out);
     }
-    if (c->norm_placement != NORM_PRE)
-        return stream(pass, c->layers);
-    struct layernorm norm = final_norm_of(pass);
-    layernorm_forward(&norm, a->final, stream(pass, c->layers), NULL, pass->batch->rows);
-    return a->final;
+    if (c->norm_placement == NORM_PRE) {
+        struct layernorm norm = final_norm_of(pass);
+        layernorm_forward(&norm, a->final, stream(pass, c->layers), NULL, pass->batch->rows);
+    }
+    return transformer_final(pass->model);
 }
 
 /* From dstream at the output layer's input to all gradients of the blocks and embeddings. */
@@ -496,4 +416,22 @@ double transformer_gradient(
 
     backward(&pass);
     return loss;
+}
+
+void transformer_forward(
+    struct transformer *model, const scalar *weights, const struct batch *batch, bool hard)
+{
+    const struct pass pass = {
+        .model = model, .a = model->activations, .batch = batch, .weights = weights, .hard = hard};
+
+    forward(&pass);
+}
+
+void transformer_logits(
+    struct transformer *model, const scalar *weights, const struct batch *batch, scalar *logits)
+{
+    const struct pass pass = {.model = model, .a = model->activations, .batch = batch, .weights = weights};
+    struct linear output = output_of(&pass);
+
+    linear_forward(&output, logits, forward(&pass), NULL, batch->rows, false);
 }

@@ -116,4 +116,22 @@ double transformer_loss(
 double transformer_gradient(
     struct transformer *model, const scalar *weights, const struct batch *batch, scalar *gradient);
 
+/*
+ * A forward pass alone, up to what the output layer sees. With `hard` attention each query takes the mean of
+ * the values at its largest score, ties within 1e-6 of it: what softmax becomes when scores grow without end.
+ */
+void transformer_forward(
+    struct transformer *model, const scalar *weights, const struct batch *batch, bool hard);
+
+/* After a pass: the state behind block `layer`, [rows, C]. Valid until the next pass, as the next is. */
+const scalar *transformer_state(const struct transformer *model, int64_t layer);
+
+/* After a pass: what the output layer sees, [rows, C]: the last state, behind the final LN where there is
+ * one. */
+const scalar *transformer_final(const struct transformer *model);
+
+/* A forward pass and its logits [rows, V], bias included. */
+void transformer_logits(
+    struct transformer *model, const scalar *weights, const struct batch *batch, scalar *logits);
+
 #endif

@@ -1,4 +1,4 @@
-/* One head of attention at every vector level against plain sums in double: forward and gradient. */
+/* One head of attention at every vector level against plain sums in double: forward, gradient and hard. */
 #include "tests/test.h"
 
 #include <stdlib.h>
@@ -115,6 +115,53 @@ static void check_head(const struct kernels *kernels, const struct head *head)
     free(scratch);
 }
 
+/* Queries and keys become small integers: their scores are exact, and ties among the largest common. */
+static void make_whole(const struct head *head)
+{
+    for (int64_t i = 0; i < head->length; i++)
+        for (int64_t d = 0; d < 2 * head->depth; d++)
+            qkv[i * STRIDE + d] = (scalar)(int)(3 * qkv[i * STRIDE + d]);
+}
+
+/* p of every query and key: one over the number of keys whose score is the largest, on those. */
+static void choose(const struct head *head)
+{
+    for (int64_t i = 0; i < head->length; i++) {
+        int64_t keys = head->multiplicative ? head->length : i + 1, chosen = 0;
+        double largest = -INFINITY;
+        for (int64_t j = 0; j < keys; j++) {
+            p[i][j] = j > i ? 0 : product_of(head->q + i * STRIDE, head->k + j * STRIDE, head->depth);
+            largest = p[i][j] > largest ? p[i][j] : largest;
+        }
+        for (int64_t j = 0; j < keys; j++)
+            chosen += p[i][j] == largest;
+        for (int64_t j = 0; j < keys; j++)
+            p[i][j] = p[i][j] == largest ? 1 / (double)chosen : 0;
+    }
+}
+
+static void check_hard(const struct kernels *kernels, struct head *head)
+{
+    scalar *scratch = malloc((size_t)attention_scratch(head->length, head->depth) * sizeof(*scratch));
+    int wrong = 0;
+
+    make_whole(head);
+    head->hard = true;
+    kernels->attention(head, mixed, STRIDE, scratch);
+    choose(head);
+    for (int64_t i = 0; i < head->length; i++)
+        for (int64_t d = 0; d < head->depth; d++) {
+            double out = 0;
+            for (int64_t j = 0; j < (head->multiplicative ? head->length : i + 1); j++)
+                out += p[i][j] * (double)head->v[j * STRIDE + d];
+            wrong += !(fabs((double)mixed[i * STRIDE + d] - out) <= rounding);
+        }
+    if (wrong)
+        test_fail(__FILE__, __LINE__, "%s, hard: %d wrong at length %d, depth %d, multiplicative %d",
+            kernels->level, wrong, (int)head->length, (int)head->depth, head->multiplicative);
+    free(scratch);
+}
+
 static void check_level(const char *level)
 {
     static const int64_t lengths[] = {1, 2, 7, 8, 9, 15, 16, 17, 31, 33, 48, 63, 64, 65, 97, 128, 150};
@@ -126,6 +173,7 @@ static void check_level(const char *level)
             for (int multiplicative = 0; multiplicative < 2; multiplicative++) {
                 struct head head = draw_head(lengths[i], depths[j], multiplicative, 0.7);
                 check_head(kernels_best(), &head);
+                check_hard(kernels_best(), &head);
             }
     unsetenv("NORMSWEEP_VECTOR");
 }
@@ -165,15 +213,51 @@ TEST(attention_saturated)
     free(scratch);
 }
 
+/*
+ * A query sees three keys of given scores under hard attention: it takes the mean of the values 1, 2 and 4 at
+ * the largest score, ties within 1e-6 of it, on either side of 0.
+ */
+static void check_ties(double first, double second, double third, double mean)
+{
+    const double scores[] = {first, second, third}, values[] = {1, 2, 4};
+    struct head head = draw_head(3, 1, false, 1);
+    scalar *scratch = malloc((size_t)attention_scratch(3, 1) * sizeof(*scratch));
+
+    head.hard = true;
+    for (int i = 0; i < 3; i++) {
+        qkv[i * STRIDE] = 1;
+        qkv[i * STRIDE + 1] = (scalar)scores[i];
+        qkv[i * STRIDE + 2] = (scalar)values[i];
+    }
+    kernels_best()->attention(&head, mixed, STRIDE, scratch);
+    CHECK_CLOSE((double)mixed[2 * STRIDE], mean, rounding);
+    free(scratch);
+}
+
+TEST(attention_hard_ties)
+{
+    check_ties(1, 1 - 6e-7, 0.5, 1.5);
+    check_ties(1 - 6e-7, 1, 1, 7 / 3.0);
+    check_ties(1, 1 - 3e-6, 0.5, 1);
+    check_ties(-1, -1 - 6e-7, -2, 1.5);
+    check_ties(-1, -1 - 3e-6, -2, 1);
+    check_ties(-3000, 1000, 1000 - 6e-4, 3);
+    check_ties(0, 0, -1e-7, 1.5);
+    check_ties(0, 1e-7, 0, 2);
+}
+
 /* NaN in a key reaches every query that sees it, and no other. */
 TEST(attention_lets_nan_through)
 {
-    struct head head = draw_head(40, 8, false, 1);
-    scalar *scratch = malloc((size_t)attention_scratch(40, 8) * sizeof(*scratch));
+    for (int hard = 0; hard < 2; hard++) {
+        struct head head = draw_head(40, 8, false, 1);
+        scalar *scratch = malloc((size_t)attention_scratch(40, 8) * sizeof(*scratch));
 
-    qkv[20 * STRIDE + 8] = (scalar)NAN;
-    kernels_best()->attention(&head, mixed, STRIDE, scratch);
-    for (int64_t i = 0; i < 40; i++)
-        CHECK(isnan((double)mixed[i * STRIDE]) == (i >= 20));
-    free(scratch);
+        head.hard = hard;
+        qkv[20 * STRIDE + 8] = (scalar)NAN;
+        kernels_best()->attention(&head, mixed, STRIDE, scratch);
+        for (int64_t i = 0; i < 40; i++)
+            CHECK(isnan((double)mixed[i * STRIDE]) == (i >= 20));
+        free(scratch);
+    }
 }
