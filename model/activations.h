@@ -39,7 +39,7 @@ struct activations {
     scalar *final, *final_mean, *final_scale; /* final LN: [rows, C], [rows], [rows]; pre alone */
     int64_t logit_rows;
     scalar *logits; /* [logit_rows, V] one block of rows at a time */
-    double *loss; /* [logit_rows] of each of them */
+    double *loss; /* [logit_rows] of each of them, where no one else has room for it */
     scalar *share; /* [logit_rows] what each counts in the loss of the batch */
     scalar *dstream; /* [rows, C] gradient of the residual stream */
     scalar *dnorm; /* [rows, C] */

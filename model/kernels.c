@@ -23,6 +23,7 @@ const struct kernels KERNEL(kernels) = {
     .attention_gradient = KERNEL(attention_gradient),
     .cross_entropy = KERNEL(cross_entropy),
     .cross_entropy_gradient = KERNEL(cross_entropy_gradient),
+    .argmax = KERNEL(argmax),
     .dot = KERNEL(dot),
     .sums = KERNEL(sums),
     .keep = KERNEL(keep),

@@ -121,6 +121,8 @@ struct kernels {
     double (*cross_entropy)(const scalar *logits, int64_t count, int64_t target);
     /* the same, and logits become the gradient of weight * loss */
     double (*cross_entropy_gradient)(scalar *logits, int64_t count, int64_t target, scalar weight);
+    /* Where the largest of x [count] is, count > 0: the first of equals; NaN is smaller than any number. */
+    int64_t (*argmax)(const scalar *x, int64_t count);
 
     /* Sums in double. */
     double (*dot)(const scalar *a, const scalar *b, int64_t count);

@@ -83,6 +83,7 @@ void KERNEL(attention_gradient)(const struct head *head, scalar *dq, scalar *dk,
     const scalar *dmixed, int64_t dmixed_stride, scalar *scratch);
 double KERNEL(cross_entropy)(const scalar *logits, int64_t count, int64_t target);
 double KERNEL(cross_entropy_gradient)(scalar *logits, int64_t count, int64_t target, scalar weight);
+int64_t KERNEL(argmax)(const scalar *x, int64_t count);
 double KERNEL(dot)(const scalar *a, const scalar *b, int64_t count);
 struct sums KERNEL(sums)(const scalar *a, const scalar *b, int64_t count);
 struct sums KERNEL(keep)(scalar *kept, const scalar *now, int64_t count);

@@ -169,12 +169,13 @@ void KERNEL(layernorm_gradient)(scalar *din, scalar *dgain, scalar *dbias, const
             scale[r], width, add);
 }
 
-/* By lanes of its own: compilers do not all take a maximum that passes NaN over for a reduction. */
+/* By lanes of its own: compilers do not all take a maximum that passes NaN over for a reduction. -infinity
+ * where all are NaN. */
 enum { LANE_COUNT = 16 };
 
 static scalar maximum(const scalar *x, int64_t count)
 {
-    scalar lane[LANE_COUNT], most = x[0];
+    scalar lane[LANE_COUNT], most = -(scalar)INFINITY;
     int64_t i = 0;
 
     for (int k = 0; k < LANE_COUNT; k++)
@@ -234,4 +235,22 @@ double KERNEL(cross_entropy_gradient)(scalar *logits, int64_t count, int64_t tar
     logits[target] -= weight;
     /* cppcheck-suppress invalidFunctionArg; count > 0 */
     return log(sum) + (double)most - (double)at_target;
+}
+
+/* Two passes over a row that lies in the cache: the search ends where the maximum comes first. */
+int64_t KERNEL(argmax)(const scalar *x, int64_t count)
+{
+    scalar most = maximum(x, count);
+
+    for (int64_t begin = 0; begin < count; begin += LANE_COUNT) {
+        int64_t end = begin + LANE_COUNT < count ? begin + LANE_COUNT : count;
+        int found = 0;
+        SIMD_SUM(found)
+        for (int64_t i = begin; i < end; i++)
+            found += x[i] == most;
+        for (int64_t i = begin; found && i < end; i++)
+            if (x[i] == most)
+                return i;
+    }
+    return 0; /* all are NaN */
 }

@@ -155,3 +155,30 @@ void cross_entropy_rows(const struct team *team, double *loss, scalar *logits, c
 
     team_run(team, rows, ROWS, entropy_share, &work);
 }
+
+/* ---- predictions ---- */
+
+struct predicted_work {
+    const struct kernels *kernels;
+    int32_t *predicted;
+    const scalar *logits;
+    int64_t vocabulary;
+};
+
+static void predicted_share(const void *context, scalar *scratch, int64_t begin, int64_t end)
+{
+    const struct predicted_work *work = context;
+
+    (void)scratch;
+    for (int64_t row = begin; row < end; row++)
+        work->predicted[row] =
+            (int32_t)work->kernels->argmax(work->logits + row * work->vocabulary, work->vocabulary);
+}
+
+void predicted_rows(
+    const struct team *team, int32_t *predicted, const scalar *logits, int64_t rows, int64_t vocabulary)
+{
+    const struct predicted_work work = {team->kernels, predicted, logits, vocabulary};
+
+    team_run(team, rows, ROWS, predicted_share, &work);
+}

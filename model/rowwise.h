@@ -43,4 +43,8 @@ void gelu_gradient(const struct team *team, scalar *dx, const scalar *slope, int
 void cross_entropy_rows(const struct team *team, double *loss, scalar *logits, const int32_t *target,
     const scalar *weight, int64_t rows, int64_t vocabulary);
 
+/* predicted[r] = the word of row r's largest logit, the first of equals; NaN is smaller than any number. */
+void predicted_rows(
+    const struct team *team, int32_t *predicted, const scalar *logits, int64_t rows, int64_t vocabulary);
+
 #endif

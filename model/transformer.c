@@ -20,7 +20,8 @@
 #include "model/linear.h"
 #include "model/rowwise.h"
 
-/* One pass over a batch. `gradient` is NULL in a forward pass, the only one whose attention may be `hard`. */
+/* One pass over a batch. `gradient` is NULL in a forward pass, the only one whose attention may be `hard`;
+ * row_loss and predicted are NULL where they are not wanted. */
 struct pass {
     const struct transformer *model;
     const struct activations *a;
@@ -28,6 +29,8 @@ struct pass {
     const scalar *weights;
     scalar *gradient;
     bool hard;
+    double *row_loss; /* [rows] */
+    int32_t *predicted; /* [rows] */
 };
 
 void transformer_layout(struct transformer *model, const struct architecture *architecture, int64_t max_rows,
@@ -363,26 +366,25 @@ static double row_share(const struct batch *batch, int64_t row, int64_t *sequenc
  * gradient, also the output layer's (added to unless begin is 0) and dstream.
  */
 static double output_rows(
-    const struct pass *pass, const scalar *x, int64_t begin, int64_t end, int64_t *sequence, double *row_loss)
+    const struct pass *pass, const scalar *x, int64_t begin, int64_t end, int64_t *sequence)
 {
     const struct activations *a = pass->a;
     const struct batch *batch = pass->batch;
     struct linear output = output_of(pass);
     const scalar *in = x + begin * output.in;
     int64_t first = *sequence;
-    double loss = 0;
+    double loss = 0, *row_loss = pass->row_loss ? pass->row_loss + begin : a->loss;
 
     linear_forward(&output, a->logits, in, NULL, end - begin, false);
+    if (pass->predicted)
+        predicted_rows(&a->team, pass->predicted + begin, a->logits, end - begin, output.out);
     for (int64_t row = begin; row < end; row++)
         a->share[row - begin] = (scalar)row_share(batch, row, sequence);
-    cross_entropy_rows(&a->team, a->loss, a->logits, batch->target + begin, pass->gradient ? a->share : NULL,
+    cross_entropy_rows(&a->team, row_loss, a->logits, batch->target + begin, pass->gradient ? a->share : NULL,
         end - begin, output.out);
     *sequence = first;
-    for (int64_t row = begin; row < end; row++) {
-        loss += row_share(batch, row, sequence) * a->loss[row - begin];
-        if (row_loss)
-            row_loss[row] = a->loss[row - begin];
-    }
+    for (int64_t row = begin; row < end; row++)
+        loss += row_share(batch, row, sequence) * row_loss[row - begin];
     if (pass->gradient) {
         linear_weight_gradient(&output, a->logits, in, end - begin, begin > 0);
         linear_input_gradient(&output, a->dstream + begin * output.in, a->logits, NULL, end - begin, false);
@@ -390,29 +392,34 @@ static double output_rows(
     return loss;
 }
 
-static double output_and_loss(const struct pass *pass, const scalar *x, double *row_loss)
+static double output_and_loss(const struct pass *pass, const scalar *x)
 {
     int64_t rows = pass->batch->rows, step = pass->a->logit_rows, sequence = 0;
     double loss = 0;
 
     for (int64_t begin = 0; begin < rows; begin += step)
-        loss += output_rows(pass, x, begin, begin + step < rows ? begin + step : rows, &sequence, row_loss);
+        loss += output_rows(pass, x, begin, begin + step < rows ? begin + step : rows, &sequence);
     return loss;
 }
 
-double transformer_loss(
-    struct transformer *model, const scalar *weights, const struct batch *batch, double *row_loss)
+double transformer_evaluate(struct transformer *model, const scalar *weights, const struct batch *batch,
+    double *row_loss, int32_t *predicted)
 {
-    struct pass pass = {.model = model, .a = model->activations, .batch = batch, .weights = weights};
-    return output_and_loss(&pass, forward(&pass), row_loss);
+    struct pass pass = {.model = model,
+        .a = model->activations,
+        .batch = batch,
+        .weights = weights,
+        .row_loss = row_loss,
+        .predicted = predicted};
+
+    return output_and_loss(&pass, forward(&pass));
 }
 
 double transformer_gradient(
     struct transformer *model, const scalar *weights, const struct batch *batch, scalar *gradient)
 {
-    struct pass pass = {
-        .model = model, .a = model->activations, .batch = batch, .weights = weights, .gradient = gradient};
-    double loss = output_and_loss(&pass, forward(&pass), NULL);
+    struct pass pass = {model, model->activations, batch, weights, .gradient = gradient};
+    double loss = output_and_loss(&pass, forward(&pass));
 
     backward(&pass);
     return loss;

@@ -106,11 +106,18 @@ void transformer_layout(struct transformer *model, const struct architecture *ar
     int64_t threads, struct arena *arena);
 
 /*
- * The loss of a batch in nats: the mean over its sequences of the mean over each one's predictions. row_loss,
- * where not NULL, receives -log p of each row's target [rows]. Forward only.
+ * The loss of a batch in nats: the mean over its sequences of the mean over each one's predictions. Where not
+ * NULL, row_loss receives -log p of each row's target [rows], and predicted the word of its largest logit
+ * [rows], the first of equals. Forward only.
  */
-double transformer_loss(
-    struct transformer *model, const scalar *weights, const struct batch *batch, double *row_loss);
+double transformer_evaluate(struct transformer *model, const scalar *weights, const struct batch *batch,
+    double *row_loss, int32_t *predicted);
+
+static inline double transformer_loss(
+    struct transformer *model, const scalar *weights, const struct batch *batch, double *row_loss)
+{
+    return transformer_evaluate(model, weights, batch, row_loss, NULL);
+}
 
 /* The same loss and its gradient, written over the whole plane `gradient`. */
 double transformer_gradient(

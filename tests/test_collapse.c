@@ -1,0 +1,261 @@
+/* The words that a model predicts, and the loss of saying the same whatever comes in. */
+#include "tests/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/batches.h"
+#include "model/collapse.h"
+#include "model/kernels.h"
+#include "model/random.h"
+
+enum { LOGITS = 200 };
+
+/* Every place, row lengths around the widths of vectors; the first of equals, and never NaN. */
+static void check_argmax(const struct kernels *kernels)
+{
+    scalar x[LOGITS];
+
+    for (int64_t count = 1; count <= 70; count++)
+        for (int64_t at = 0; at < count; at++) {
+            for (int64_t i = 0; i < count; i++)
+                x[i] = (scalar)random_uniform(4, RANDOM_TEST, (uint64_t)i);
+            x[count / 2] = x[at / 2] = (scalar)NAN;
+            x[at] = x[count - 1] = 9;
+            CHECK(kernels->argmax(x, count) == at);
+        }
+    for (int i = 0; i < LOGITS; i++)
+        x[i] = (scalar)NAN;
+    CHECK(kernels->argmax(x, LOGITS) == 0);
+    x[LOGITS - 3] = -(scalar)INFINITY;
+    CHECK(kernels->argmax(x, LOGITS) == LOGITS - 3);
+    x[77] = (scalar)INFINITY;
+    CHECK(kernels->argmax(x, LOGITS) == 77);
+}
+
+TEST(collapse_argmax)
+{
+    static const char *const levels[] = {"baseline", "avx2", "avx512"};
+
+    for (int i = 0; i < 3; i++) {
+        setenv("NORMSWEEP_VECTOR", levels[i], 1);
+        check_argmax(kernels_best()); /* a level that this processor lacks gives the best that it has */
+    }
+    unsetenv("NORMSWEEP_VECTOR");
+}
+
+/* More rows than logits are computed at a time. */
+enum { VOCABULARY = 11, CONTEXT = 13, SEQUENCES = 90, LENGTHS = 7, ROWS = 720 };
+
+static int64_t length_of(int64_t sequence)
+{
+    static const int64_t lengths[LENGTHS] = {13, 1, 13, 4, 9, 13, 2};
+
+    return lengths[sequence % LENGTHS];
+}
+
+struct collapse_case {
+    struct transformer model;
+    struct collapse collapse;
+    struct batch batch, part;
+    struct arena arena;
+    scalar *weights;
+    double *row_loss;
+};
+
+static void lay_out(struct collapse_case *k, struct arena *arena)
+{
+    const struct architecture architecture = {
+        .vocabulary = VOCABULARY,
+        .context = CONTEXT,
+        .width = 12,
+        .heads = 2,
+        .feedforward = 20,
+        .layers = 2,
+        .bias = true,
+    };
+
+    transformer_layout(&k->model, &architecture, ROWS, 1, arena);
+    collapse_layout(&k->collapse, VOCABULARY, ROWS, arena);
+    batch_layout(&k->batch, ROWS, arena);
+    batch_layout(&k->part, ROWS, arena);
+    k->weights = arena_take(arena, (size_t)k->model.layout.size, sizeof(scalar));
+    k->row_loss = arena_take(arena, ROWS, sizeof(double));
+}
+
+/* Targets whose distribution is far from flat: low words come more often. */
+static void fill_batch(struct batch *batch)
+{
+    batch->sequences = SEQUENCES;
+    for (int64_t s = 0; s < SEQUENCES; s++)
+        batch->start[s + 1] = batch->start[s] + length_of(s);
+    batch->rows = batch->start[SEQUENCES];
+    for (int64_t row = 0; row < batch->rows; row++) {
+        uint64_t bound = 1 + random_below(3, RANDOM_TEST, (uint64_t)row, VOCABULARY);
+        batch->tokens[row] = (int32_t)random_below(1, RANDOM_TEST, (uint64_t)row, VOCABULARY);
+        batch->target[row] = (int32_t)random_below(2, RANDOM_TEST, (uint64_t)row, bound);
+    }
+}
+
+static void collapse_case_init(struct collapse_case *k)
+{
+    struct arena counted = {0};
+
+    lay_out(k, &counted);
+    CHECK(arena_init(&k->arena, counted.used) == 0);
+    lay_out(k, &k->arena);
+    fill_batch(&k->batch);
+    weights_init(k->weights, &k->model.layout, &k->model.architecture, 3);
+    collapse_begin(&k->collapse);
+}
+
+static scalar *tensor(const struct collapse_case *k, enum tensor_kind kind)
+{
+    return k->weights + k->model.layout.tensor[tensor_index(&k->model.architecture, kind, 0)].offset;
+}
+
+static double evaluate(struct collapse_case *k, const struct batch *batch)
+{
+    return transformer_evaluate(&k->model, k->weights, batch, k->row_loss, k->collapse.predicted);
+}
+
+static double weight_of(const struct batch *batch, int64_t row)
+{
+    int64_t s = 0;
+
+    while (row >= batch->start[s + 1])
+        s++;
+    return 1 / ((double)batch->sequences * (double)(batch->start[s + 1] - batch->start[s]));
+}
+
+/* Every measure from its definition, word by word over all rows. */
+static void brute_force(
+    const struct batch *batch, const int32_t *predicted, struct collapse_measures *measures)
+{
+    *measures = (struct collapse_measures){0};
+    for (int32_t word = 0; word < VOCABULARY; word++) {
+        double p = 0, q = 0;
+        for (int64_t row = 0; row < batch->rows; row++) {
+            p += predicted[row] == word ? 1 / (double)batch->rows : 0;
+            q += batch->target[row] == word ? weight_of(batch, row) : 0;
+            if (batch->target[row] == word && predicted[row] == word)
+                measures->accuracy += 1 / (double)batch->rows;
+        }
+        measures->predicted_entropy -= p > 0 ? p * log(p) : 0;
+        measures->unigram_loss -= q > 0 ? q * log(q) : 0;
+    }
+}
+
+static void check_measures(const struct collapse_measures *got, const struct collapse_measures *want)
+{
+    CHECK_CLOSE(got->predicted_entropy, want->predicted_entropy, 1e-13);
+    CHECK_CLOSE(got->accuracy, want->accuracy, 1e-13);
+    CHECK_CLOSE(got->unigram_loss, want->unigram_loss, 1e-13);
+}
+
+/* A confident model: its words differ from row to row. */
+static void sharpen(const struct collapse_case *k)
+{
+    for (int64_t i = 0; i < (int64_t)VOCABULARY * k->model.architecture.width; i++)
+        tensor(k, TENSOR_OUTPUT)[i] *= 5;
+}
+
+TEST(collapse_is_what_it_is_defined_as)
+{
+    struct collapse_case k = {0};
+    struct collapse_measures got, want;
+
+    collapse_case_init(&k);
+    sharpen(&k);
+    evaluate(&k, &k.batch);
+    collapse_add(&k.collapse, &k.batch);
+    collapse_end(&k.collapse, &got);
+    brute_force(&k.batch, k.collapse.predicted, &want);
+    check_measures(&got, &want);
+    CHECK(got.predicted_entropy > 0.5 && got.accuracy > 0 && got.accuracy < 1);
+    arena_release(&k.arena);
+}
+
+/* To the bit: sums go sequence by sequence. */
+TEST(collapse_does_not_depend_on_the_batches)
+{
+    struct collapse_case k = {0};
+    struct collapse_measures whole, parts;
+
+    collapse_case_init(&k);
+    sharpen(&k);
+    evaluate(&k, &k.batch);
+    collapse_add(&k.collapse, &k.batch);
+    collapse_end(&k.collapse, &whole);
+    collapse_begin(&k.collapse);
+    for (int64_t s = 0; s < SEQUENCES; s++) {
+        int64_t begin = k.batch.start[s];
+        k.part.sequences = 1;
+        k.part.rows = k.part.start[1] = length_of(s);
+        memcpy(k.part.tokens, k.batch.tokens + begin, (size_t)length_of(s) * sizeof(int32_t));
+        memcpy(k.part.target, k.batch.target + begin, (size_t)length_of(s) * sizeof(int32_t));
+        evaluate(&k, &k.part);
+        collapse_add(&k.collapse, &k.part);
+    }
+    collapse_end(&k.collapse, &parts);
+    CHECK(memcmp(&whole, &parts, sizeof(whole)) == 0);
+    arena_release(&k.arena);
+}
+
+/* An output layer that sees nothing, with the logarithms of the targets' shares for biases: one word
+ * everywhere, and no constant prediction has a lower loss. */
+TEST(collapse_of_the_best_constant_prediction)
+{
+    struct collapse_case k = {0};
+    struct collapse_measures got;
+    double share[VOCABULARY] = {0};
+    int64_t right = 0, word = 0;
+
+    collapse_case_init(&k);
+    memset(tensor(&k, TENSOR_OUTPUT), 0, (size_t)(VOCABULARY * k.model.architecture.width) * sizeof(scalar));
+    for (int64_t row = 0; row < k.batch.rows; row++)
+        share[k.batch.target[row]] += weight_of(&k.batch, row);
+    for (int64_t i = 0; i < VOCABULARY; i++) {
+        tensor(&k, TENSOR_OUTPUT_BIAS)[i] = (scalar)log(fmax(share[i], 1e-30));
+        word = share[i] > share[word] ? i : word;
+    }
+    double loss = evaluate(&k, &k.batch);
+    collapse_add(&k.collapse, &k.batch);
+    collapse_end(&k.collapse, &got);
+    for (int64_t row = 0; row < k.batch.rows; row++)
+        right += k.batch.target[row] == word;
+    CHECK(got.predicted_entropy == 0);
+    CHECK(got.accuracy == (double)right / (double)k.batch.rows && right > 0);
+    CHECK_CLOSE(got.unigram_loss, loss, sizeof(scalar) == sizeof(double) ? 1e-12 : 1e-6);
+    tensor(&k, TENSOR_OUTPUT_BIAS)[word] += (scalar)0.1;
+    CHECK(evaluate(&k, &k.batch) > loss + 1e-4);
+    arena_release(&k.arena);
+}
+
+TEST(collapse_of_few_words)
+{
+    struct collapse_case k = {0};
+    struct collapse_measures got;
+
+    collapse_case_init(&k);
+    collapse_end(&k.collapse, &got);
+    CHECK(isnan(got.predicted_entropy) && isnan(got.accuracy) && isnan(got.unigram_loss));
+    k.batch.sequences = 2; /* lengths 13 and 1 */
+    k.batch.rows = 14;
+    for (int64_t row = 0; row < 14; row++) {
+        k.batch.target[row] = row == 13 ? 4 : 7;
+        k.collapse.predicted[row] = row % 2 ? 4 : 7;
+    }
+    collapse_add(&k.collapse, &k.batch);
+    collapse_end(&k.collapse, &got);
+    CHECK_CLOSE(got.predicted_entropy, log(2), 1e-15);
+    CHECK_CLOSE(got.accuracy, 8.0 / 14, 1e-15);
+    CHECK_CLOSE(got.unigram_loss, log(2), 1e-15); /* each sequence counts alike */
+    for (int64_t row = 0; row < 14; row++)
+        k.batch.target[row] = k.collapse.predicted[row] = 7;
+    collapse_begin(&k.collapse);
+    collapse_add(&k.collapse, &k.batch);
+    collapse_end(&k.collapse, &got);
+    CHECK(got.predicted_entropy == 0 && got.accuracy == 1 && got.unigram_loss == 0);
+    arena_release(&k.arena);
+}
