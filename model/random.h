@@ -15,6 +15,7 @@ enum random_purpose {
     RANDOM_TRAIN_TEXT, /* its training tokens */
     RANDOM_VALID_TEXT, /* its validation tokens */
     RANDOM_TEST, /* for tests alone */
+    RANDOM_HOMOGENEITY, /* the sequences on which homogeneity is measured */
 };
 
 /* 64 uniform bits. */

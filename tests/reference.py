@@ -107,15 +107,25 @@ def layer_forward(config, x, real, get):
     return x
 
 
-def logits(config, weights, tokens, real):
-    """tokens [B, T] -> [B, T, V]."""
+def final_state(config, weights, tokens, real):
+    """What the output layer sees: tokens [B, T] -> [B, T, C]."""
     x = weights["token", -1][tokens] + weights["position", -1][: tokens.shape[1]]
     for layer in range(config["layers"]):
         x = layer_forward(config, x, real, lambda name: weights.get((name, layer)))
     if config["norm_placement"] == "pre":
         x = layer_norm(x, weights["final", -1], weights.get(("final_bias", -1)))
+    return x
+
+
+def output_layer(config, weights, x):
+    """[B, T, C] -> [B, T, V]."""
     head = weights["token", -1] if config["tied"] else weights["output", -1]
     return linear(x, head, weights["output_bias", -1])
+
+
+def logits(config, weights, tokens, real):
+    """tokens [B, T] -> [B, T, V]."""
+    return output_layer(config, weights, final_state(config, weights, tokens, real))
 
 
 def loss(config, weights, sequences):
@@ -364,4 +374,31 @@ def growth_measures(steps, norms, last_step):
         "fit_linear_r2": straight_fit(t, n)[2],
         "fit_fourth_root_r2": straight_fit(t**0.25, n)[2],
         "fit_exponential_r2": straight_fit(np.exp(-t / last_step), n)[2],
+    }
+
+
+HOMOGENEITY_LIMIT = 1000
+
+
+@torch.no_grad()
+def homogeneity_measures(config, weights, tokens):
+    """How homogeneous a model is in its parameters, on sequences [S, T]."""
+    tokens, scales = torch.from_numpy(np.array(tokens)), np.linspace(1, 10, 20)
+    real = torch.ones(tokens.shape, dtype=torch.bool)
+
+    def at(scale):
+        scaled = {key: scale * tensor for key, tensor in weights.items()}
+        state = final_state(config, scaled, tokens, real)
+        return flat([state]), flat([output_layer(config, scaled, state)])
+
+    limit, _ = at(HOMOGENEITY_LIMIT)
+    states, outputs = zip(*(at(scale) for scale in scales))
+    degree, _, degree_r2 = straight_fit(np.log(scales), np.log([norm(x) for x in states]))
+    output_degree, _, output_degree_r2 = straight_fit(np.log(scales), np.log([norm(x) for x in outputs]))
+    return {
+        "homogeneity": [cosine(state, limit) for state in states],
+        "degree": degree,
+        "degree_r2": degree_r2,
+        "output_degree": output_degree,
+        "output_degree_r2": output_degree_r2,
     }

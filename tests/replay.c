@@ -7,12 +7,14 @@
  *     measure                  N > 0: then run train(), measured every N steps, and write its rows and values
  *     evaluate                 1: write the final weights' loss on every prediction of the validation text
  *     validate                 tokens of that text, all unless given
+ *     homogeneity              1: write how homogeneous a fresh model is, its weights and its sequences
  * The dump is a series of arrays, each a line "<name> <f8|i8> <count>" and count numbers of 8 bytes; a name
  * comes again for each step. Whatever fails is told in one line, with exit status 1.
  */
 #include "model/batches.h"
 #include "model/corpus.h"
 #include "model/error.h"
+#include "model/homogeneity.h"
 #include "model/optimiser.h"
 #include "model/transformer.h"
 #include "worker/measure.h"
@@ -29,7 +31,7 @@ struct replay {
     struct run run;
     struct corpus_source source;
     struct corpus corpus;
-    int64_t record, measure, evaluate, validate;
+    int64_t record, measure, evaluate, validate, homogeneity;
     int64_t last_step;
     struct transformer model;
     struct optimiser optimiser;
@@ -178,6 +180,8 @@ static void parse_argument(struct replay *replay, char *argument)
         replay->evaluate = parse_integer(argument, text);
     else if (strcmp(argument, "validate") == 0)
         replay->validate = parse_integer(argument, text);
+    else if (strcmp(argument, "homogeneity") == 0)
+        replay->homogeneity = parse_integer(argument, text);
     else
         parse_param(&replay->run, argument, text);
 }
@@ -322,6 +326,29 @@ static void evaluate(struct replay *replay)
     free(row_loss);
 }
 
+/* Homogeneity */
+
+static void write_homogeneity(const struct replay *replay)
+{
+    struct arena counted = {0}, arena;
+    struct homogeneity_model h;
+    struct homogeneity result;
+
+    homogeneity_layout(&h, &replay->model.architecture, &counted);
+    if (arena_init(&arena, counted.used) != 0)
+        fail("no memory");
+    homogeneity_layout(&h, &replay->model.architecture, &arena);
+    homogeneity_measure(&h, replay->run.seed, &result);
+    write_scalars("homogeneity_weights", h.weights, h.model.layout.size);
+    write_tokens("homogeneity_tokens", h.batch.tokens, h.batch.rows);
+    write_reals("homogeneity", result.cosine, HOMOGENEITY_SCALES);
+    write_real("degree", result.degree);
+    write_real("degree_r2", result.degree_r2);
+    write_real("output_degree", result.output_degree);
+    write_real("output_degree_r2", result.output_degree_r2);
+    arena_release(&arena);
+}
+
 int main(int argc, char **argv)
 {
     struct replay replay = {0};
@@ -337,6 +364,8 @@ int main(int argc, char **argv)
         evaluate(&replay);
     if (replay.measure)
         run_train(&replay);
+    if (replay.homogeneity)
+        write_homogeneity(&replay);
     arena_release(&replay.arena);
     corpus_release(&replay.corpus);
     if (fflush(stdout) != 0)
