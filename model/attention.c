@@ -1,10 +1,11 @@
 #include "model/attention.h"
 
-/* What the threads share; the gradient's are NULL in the forward pass. */
+/* What the threads share; what their work does not need is NULL. */
 struct work {
     const struct heads *heads;
     const scalar *qkv, *dmixed;
     scalar *mixed, *dqkv;
+    int32_t *count;
 };
 
 static struct head head_of(const struct heads *heads, const scalar *qkv, int64_t sequence, int64_t h)
@@ -56,11 +57,29 @@ static void gradient_share(const void *context, scalar *scratch, int64_t begin, 
     }
 }
 
+static void attended_share(const void *context, scalar *scratch, int64_t begin, int64_t end)
+{
+    const struct work *work = context;
+    const struct heads *heads = work->heads;
+
+    for (int64_t i = begin; i < end; i++) {
+        struct head head = head_of(heads, work->qkv, i / heads->heads, i % heads->heads);
+        heads->team->kernels->attended(&head, work->count + (head.most - heads->most), scratch);
+    }
+}
+
 void heads_forward(const struct heads *heads, scalar *mixed, const scalar *qkv)
 {
     const struct work work = {.heads = heads, .qkv = qkv, .mixed = mixed};
 
     team_run(heads->team, heads->sequences * heads->heads, 1, forward_share, &work);
+}
+
+void heads_attended(const struct heads *heads, int32_t *count, const scalar *qkv)
+{
+    const struct work work = {.heads = heads, .qkv = qkv, .count = count};
+
+    team_run(heads->team, heads->sequences * heads->heads, 1, attended_share, &work);
 }
 
 void heads_gradient(const struct heads *heads, scalar *dqkv, const scalar *dmixed, const scalar *qkv)

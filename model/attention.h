@@ -27,6 +27,12 @@ struct heads {
  */
 void heads_forward(const struct heads *heads, scalar *mixed, const scalar *qkv);
 
+/*
+ * count [H, rows] = how many attention weights of each row are above 1e-5, -1 where they are NaN. Writes most
+ * and inverse.
+ */
+void heads_attended(const struct heads *heads, int32_t *count, const scalar *qkv);
+
 /* dqkv [rows, 3C] overwritten. */
 void heads_gradient(const struct heads *heads, scalar *dqkv, const scalar *dmixed, const scalar *qkv);
 

@@ -20,6 +20,7 @@ const struct kernels KERNEL(kernels) = {
     .gelu = KERNEL(gelu),
     .gelu_gradient = KERNEL(gelu_gradient),
     .attention = KERNEL(attention),
+    .attended = KERNEL(attended),
     .attention_gradient = KERNEL(attention_gradient),
     .cross_entropy = KERNEL(cross_entropy),
     .cross_entropy_gradient = KERNEL(cross_entropy_gradient),

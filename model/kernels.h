@@ -60,6 +60,9 @@ struct head {
         *inverse; /* [T] of each query: its largest score, 1 / sum of exp(its scores less that, scaled) */
 };
 
+/* A position whose attention weight is above this is attended to (Merrill et al. 2021). */
+#define ATTENDED 1e-5
+
 /* Scalars of scratch for a head of up to these sizes, at every level. */
 int64_t attention_scratch(int64_t length, int64_t depth);
 
@@ -113,6 +116,11 @@ struct kernels {
      * inverse. scratch [attention_scratch(T, D)]
      */
     void (*attention)(const struct head *head, scalar *mixed, int64_t mixed_stride, scalar *scratch);
+    /*
+     * count [T] = how many attention weights of each query are above ATTENDED, -1 where they are NaN. v is
+     * not read; sets most and inverse as `attention` does, and needs as much scratch.
+     */
+    void (*attended)(const struct head *head, int32_t *count, scalar *scratch);
     /* dq, dk, dv [T, D], rows head->stride apart, overwritten, from dmixed and what `attention` has set. */
     void (*attention_gradient)(const struct head *head, scalar *dq, scalar *dk, scalar *dv,
         const scalar *dmixed, int64_t dmixed_stride, scalar *scratch);

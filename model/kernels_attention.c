@@ -227,6 +227,42 @@ static void weigh_block(const struct work *work, int64_t first, int64_t last)
     }
 }
 
+/* The statistics of LANES queries; 0 behind the last one. */
+static vector statistics(const scalar *of, int64_t query, int64_t length)
+{
+    scalar lane[LANES] = {0};
+
+    memcpy(lane, of + query, (size_t)at_most(length - query, LANES) * sizeof(*lane));
+    return vector_load(lane);
+}
+
+/* Of a vector of queries, whose weights are not yet divided: how many of those would be above ATTENDED. */
+static void count_attended(const struct work *work, const scalar *column, int64_t query, int32_t *count)
+{
+    const struct head *head = work->head;
+    const vector inverse = statistics(head->inverse, query, head->length);
+    vector_index above = {0};
+
+    for (int64_t key = 0; key < keys_until(head, query + LANES); key++)
+        above -= vector_load(column + key * QUERY_BLOCK) * inverse > (scalar)ATTENDED;
+    for (int lane = 0; lane < LANES && query + lane < head->length; lane++)
+        count[query + lane] = isnan(inverse[lane]) ? -1 : (int32_t)above[lane];
+}
+
+void KERNEL(attended)(const struct head *head, int32_t *count, scalar *scratch)
+{
+    struct work work = begin_work(head, scratch);
+
+    work.queries = transposed(&work, head->q, head->stride);
+    work.weights = take(&work, head->length * QUERY_BLOCK);
+    for (int64_t first = 0; first < head->length; first += QUERY_BLOCK) {
+        int64_t last = at_most(first + QUERY_BLOCK, head->length);
+        weigh_block(&work, first, last);
+        for (int64_t query = first; query < last; query += LANES)
+            count_attended(&work, work.weights + query - first, query, count);
+    }
+}
+
 /* to[query] = the sum over the keys that it sees of factor[key][query] * from[key], for a block of queries.
  */
 static void mix(const struct work *work, struct rows to, const scalar *factor, struct rows from,
@@ -271,15 +307,6 @@ void KERNEL(attention)(const struct head *head, scalar *mixed, int64_t mixed_str
         divide(&work, out, first, last);
     }
     write_back(&work, out, mixed, mixed_stride);
-}
-
-/* The statistics of LANES queries; 0 behind the last one. */
-static vector statistics(const scalar *of, int64_t query, int64_t length)
-{
-    scalar lane[LANES] = {0};
-
-    memcpy(lane, of + query, (size_t)at_most(length - query, LANES) * sizeof(*lane));
-    return vector_load(lane);
 }
 
 /*

@@ -79,6 +79,7 @@ void KERNEL(relu_gradient)(scalar *dx, const scalar *y, int64_t count);
 void KERNEL(gelu)(scalar *y, scalar *x, int64_t count);
 void KERNEL(gelu_gradient)(scalar *dx, const scalar *slope, int64_t count);
 void KERNEL(attention)(const struct head *head, scalar *mixed, int64_t mixed_stride, scalar *scratch);
+void KERNEL(attended)(const struct head *head, int32_t *count, scalar *scratch);
 void KERNEL(attention_gradient)(const struct head *head, scalar *dq, scalar *dk, scalar *dv,
     const scalar *dmixed, int64_t dmixed_stride, scalar *scratch);
 double KERNEL(cross_entropy)(const scalar *logits, int64_t count, int64_t target);

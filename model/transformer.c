@@ -434,6 +434,14 @@ void transformer_forward(
     forward(&pass);
 }
 
+void transformer_attended(struct transformer *model, const struct batch *batch, int64_t layer, int32_t *count)
+{
+    const struct pass pass = {.model = model, .a = model->activations, .batch = batch};
+    struct heads heads = heads_of(&pass, layer);
+
+    heads_attended(&heads, count, pass.a->block[layer].qkv);
+}
+
 void transformer_logits(
     struct transformer *model, const scalar *weights, const struct batch *batch, scalar *logits)
 {

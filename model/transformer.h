@@ -137,6 +137,13 @@ const scalar *transformer_state(const struct transformer *model, int64_t layer);
  * one. */
 const scalar *transformer_final(const struct transformer *model);
 
+/*
+ * After a pass over this batch: of each head of a layer and each row, how many of its softmax's weights are
+ * above 1e-5, count [H, rows]; -1 where they are NaN.
+ */
+void transformer_attended(
+    struct transformer *model, const struct batch *batch, int64_t layer, int32_t *count);
+
 /* A forward pass and its logits [rows, V], bias included. */
 void transformer_logits(
     struct transformer *model, const scalar *weights, const struct batch *batch, scalar *logits);

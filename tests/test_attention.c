@@ -162,6 +162,34 @@ static void check_hard(const struct kernels *kernels, struct head *head)
     free(scratch);
 }
 
+/* Counts of the softmax's weights, whose scores are exact; none may lie so near 1e-5 that rounding decides.
+ */
+static void check_attended(const struct kernels *kernels, struct head *head)
+{
+    scalar *scratch = malloc((size_t)attention_scratch(head->length, head->depth) * sizeof(*scratch));
+    static int32_t count[LENGTH_MOST + 1];
+    int wrong = 0;
+
+    make_whole(head);
+    head->hard = false;
+    count[head->length] = 77;
+    kernels->attended(head, count, scratch);
+    differentiate(head);
+    for (int64_t i = 0; i < head->length; i++) {
+        int32_t expected = 0;
+        for (int64_t j = 0; j < head->length; j++) {
+            expected += p[i][j] > 1e-5;
+            wrong += fabs(p[i][j] / 1e-5 - 1) < 1e-5;
+        }
+        wrong += count[i] != expected;
+    }
+    wrong += count[head->length] != 77;
+    if (wrong)
+        test_fail(__FILE__, __LINE__, "%s, counts: %d wrong at length %d, depth %d, multiplicative %d",
+            kernels->level, wrong, (int)head->length, (int)head->depth, head->multiplicative);
+    free(scratch);
+}
+
 static void check_level(const char *level)
 {
     static const int64_t lengths[] = {1, 2, 7, 8, 9, 15, 16, 17, 31, 33, 48, 63, 64, 65, 97, 128, 150};
@@ -174,6 +202,7 @@ static void check_level(const char *level)
                 struct head head = draw_head(lengths[i], depths[j], multiplicative, 0.7);
                 check_head(kernels_best(), &head);
                 check_hard(kernels_best(), &head);
+                check_attended(kernels_best(), &head);
             }
     unsetenv("NORMSWEEP_VECTOR");
 }
@@ -253,11 +282,13 @@ TEST(attention_lets_nan_through)
         struct head head = draw_head(40, 8, false, 1);
         scalar *scratch = malloc((size_t)attention_scratch(40, 8) * sizeof(*scratch));
 
+        int32_t count[40];
         head.hard = hard;
         qkv[20 * STRIDE + 8] = (scalar)NAN;
         kernels_best()->attention(&head, mixed, STRIDE, scratch);
+        kernels_best()->attended(&head, count, scratch);
         for (int64_t i = 0; i < 40; i++)
-            CHECK(isnan((double)mixed[i * STRIDE]) == (i >= 20));
+            CHECK(isnan((double)mixed[i * STRIDE]) == (i >= 20) && (count[i] == -1) == (i >= 20));
         free(scratch);
     }
 }
