@@ -2,8 +2,7 @@
 
 #include <math.h>
 
-/* Fits of fewer points than this are NaN. */
-enum { FIT_POINTS = 4 };
+#include "model/straight.h"
 
 void instruments_layout(
     struct instruments *instruments, const struct weight_layout *layout, int64_t layers, struct arena *arena)
@@ -116,34 +115,6 @@ void measure_step(struct instruments *i, const scalar *weights, struct step_meas
         fabs(after - i->kept_square - (2 * delta.product + delta.square)) / fmax(after, i->kept_square);
 }
 
-/* Least squares of y = a + b x. */
-struct line {
-    double slope, slope_error, r2;
-};
-
-static struct line fit_line(const double *x, const double *y, int64_t count)
-{
-    double n = (double)count, mean_x = 0, mean_y = 0, xx = 0, xy = 0, yy = 0, residual = 0;
-
-    if (count < FIT_POINTS)
-        return (struct line){NAN, NAN, NAN};
-    for (int64_t i = 0; i < count; i++) {
-        mean_x += x[i] / n;
-        mean_y += y[i] / n;
-    }
-    for (int64_t i = 0; i < count; i++) {
-        xx += (x[i] - mean_x) * (x[i] - mean_x);
-        xy += (x[i] - mean_x) * (y[i] - mean_y);
-        yy += (y[i] - mean_y) * (y[i] - mean_y);
-    }
-    double slope = xy / xx;
-    for (int64_t i = 0; i < count; i++) {
-        double rest = y[i] - mean_y - slope * (x[i] - mean_x);
-        residual += rest * rest;
-    }
-    return (struct line){slope, sqrt(residual / (n - 2) / xx), 1 - residual / yy};
-}
-
 /* |theta_t|^2 - |theta_0|^2 ~ t^(2p): half the slope of its log over log t, where it is positive. */
 static void fit_exponent(
     const int64_t *step, const double *norm, int64_t count, double *x, double *y, struct growth *growth)
@@ -157,10 +128,10 @@ static void fit_exponent(
             y[points++] = log(gained);
         }
     }
-    struct line line = fit_line(x, y, points);
-    growth->exponent = line.slope / 2;
-    growth->exponent_error = line.slope_error / 2;
-    growth->exponent_r2 = line.r2;
+    struct straight fit = straight_fit(x, y, points);
+    growth->exponent = fit.slope / 2;
+    growth->exponent_error = fit.slope_error / 2;
+    growth->exponent_r2 = fit.r2;
 }
 
 enum abscissa { ROOT, LINEAR, FOURTH_ROOT, EXPONENTIAL };
@@ -187,7 +158,7 @@ static double r2_against(
             break;
         }
     }
-    return fit_line(x, norm, count).r2;
+    return straight_fit(x, norm, count).r2;
 }
 
 void growth_fit(

@@ -55,7 +55,7 @@ void measure_step(struct instruments *instruments, const scalar *weights, struct
  * The growth law of one run, from its norms [count] at the measured steps [count], ascending, the first of
  * them 0: the exponent p of |theta_t|^2 - |theta_0|^2 ~ t^(2p) where the difference is positive, and R^2 of
  * the straight fits of |theta_t| against sqrt(t), t, t^(1/4) and exp(-t/t_end). NaN where a fit has fewer
- * than 4 points.
+ * than STRAIGHT_POINTS points.
  */
 struct growth {
     double exponent, exponent_error, exponent_r2;
