@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "model/cosine.h"
 #include "model/straight.h"
 
 void instruments_layout(
@@ -17,14 +18,6 @@ void instruments_layout(
         .kept_square = NAN,
         .layer_square = arena_take(arena, (size_t)layers, sizeof(double)),
     };
-}
-
-/* cos(a, b) from a.b, |a|^2 and |b|^2: 0 when either is 0, NaN when either is. */
-static double cosine(double product, double a_square, double b_square)
-{
-    if (a_square == 0 || b_square == 0)
-        return 0;
-    return product / (sqrt(a_square) * sqrt(b_square));
 }
 
 /* A layer against what was kept of it, which it becomes. */
