@@ -40,6 +40,23 @@ static int check_corpus_keys(struct reader *reader)
                : 0;
 }
 
+/* Hours of NaN are no measurement. */
+static int check_validation_text(struct reader *reader)
+{
+    const struct sweep *sweep = reader->sweep;
+    const bool *group = sweep->measure.group;
+    enum corpus_kind kind = (enum corpus_kind)sweep->base.corpus;
+
+    if ((kind != CORPUS_TEXT && kind != CORPUS_BYTES) || sweep->valid_path)
+        return 0;
+    for (int i = GROUP_SATURATION; i <= GROUP_HEADS; i++)
+        if (group[i])
+            return reader_fault(reader, sweep->places->key[KEY_MEASURE].place,
+                "measure.metrics: %s needs a valid_text, on whose tokens it is measured",
+                metric_group_names[i]);
+    return 0;
+}
+
 /* Where the value of a parameter in a cell stands: its own place if it was written out, else its key's. */
 static struct place cell_place(const struct sweep *sweep, const int64_t *index, const struct param *param)
 {
@@ -100,5 +117,5 @@ static int check_cells(struct reader *reader)
 
 int consistent_check(struct reader *reader)
 {
-    return check_corpus_keys(reader) < 0 ? -1 : check_cells(reader);
+    return check_corpus_keys(reader) < 0 || check_validation_text(reader) < 0 ? -1 : check_cells(reader);
 }

@@ -148,20 +148,19 @@ static int carry_on(struct dataset *dataset, const struct view *view, struct err
     struct layout *layout = &dataset->layout;
     struct mapping mapping;
 
-    if (view->tensors != LAYER_TENSOR_COUNT)
+    if (view->form.along[DIMENSION_TENSOR] != LAYER_TENSOR_COUNT)
         return error_set(error, ERROR_INPUT, "%s: holds other tensors than this program's", dataset->name);
     if (mapping_init(&mapping, view, layout, error) != 0)
         return -1;
     dataset->session = free_session(view);
     bool full = dataset->session == view->sessions;
     layout->sessions = full ? 2 * view->sessions : view->sessions;
-    layout->layers = view->layers > layout->layers ? view->layers : layout->layers;
+    bool longer = layout_lengthen(layout, &view->form);
     int result = layout_add_steps(layout, view->step, view->step_count) == 0
                      ? 0
                      : error_set(error, ERROR_ENVIRONMENT, "%s: no memory", dataset->name);
-    bool fits = mapping.identity && !full && layout->layers == view->layers &&
-                layout->step_count == view->step_count && has_all_variables(view, layout) &&
-                has_texts(view, layout);
+    bool fits = mapping.identity && !full && !longer && layout->step_count == view->step_count &&
+                has_all_variables(view, layout) && has_texts(view, layout);
     if (result == 0 && !fits)
         result = write_file(dataset, false, view, &mapping, error);
     mapping_release(&mapping);

@@ -30,6 +30,9 @@ enum phase {
 };
 extern const char *const phase_words[PHASE_COUNT];
 
+/* The words of enum dynamics, likewise. */
+extern const char *const dynamics_words[DYNAMICS_COUNT];
+
 /* What a start of the program says of itself: one row of the session table. */
 struct session {
     const char *version, *commit, *compiler, *blas, *blas_kernel, *vector_level, *mpi, *host;
@@ -72,7 +75,7 @@ int64_t dataset_session(const struct dataset *dataset);
  */
 int dataset_start(struct dataset *dataset, int64_t cell, const char *host, int64_t from, struct error *error);
 
-/* A row of measurements (metric_row_size of the run's layers) or a part of it: `count` values from `offset`
+/* A row of measurements (row_size of the run's metric_form) or a part of it: `count` values from `offset`
  * on. */
 int dataset_row(struct dataset *dataset, int64_t cell, int64_t step, const double *values, size_t offset,
     size_t count, struct error *error);

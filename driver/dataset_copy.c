@@ -72,13 +72,24 @@ static int find_steps(struct copy *copy)
     return NC_NOERR;
 }
 
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
 static int make_room(struct copy *copy)
 {
     const struct view *view = copy->view;
     const struct layout *layout = copy->layout;
 
-    copy->old = malloc((size_t)(view->step_count * view->layers) * LAYER_TENSOR_COUNT * sizeof(double));
-    copy->new = malloc((size_t)(layout->step_count * layout->layers) * LAYER_TENSOR_COUNT * sizeof(double));
+    size_t old = 1, new = 1; /* values of the largest variable */
+
+    for (enum metric metric = 0; metric < METRIC_COUNT; metric++) {
+        old = larger(old, metric_values(metric, &view->form) * (size_t)view->step_count);
+        new = larger(new, metric_values(metric, &layout->form) * (size_t)layout->step_count);
+    }
+    copy->old = malloc(old * sizeof(double));
+    copy->new = malloc(new * sizeof(double));
     return copy->old && copy->new ? NC_NOERR : NC_ENOMEM;
 }
 
@@ -112,67 +123,60 @@ static int copy_run_variable(const struct copy *copy, const struct run_variable_
     return status;
 }
 
-/* The shape of one cell of a metric: steps, layers, tensors. */
-static void cell_shape(
-    enum metric_shape shape, int64_t axes, int64_t steps, int64_t layers, size_t *start, size_t *count)
+/* One cell of a metric: its own dimensions behind the axes. */
+static void cell_shape(enum metric metric, int64_t axes, int64_t steps, const struct metric_form *form,
+    size_t *start, size_t *count)
 {
-    size_t extent[3] = {(size_t)steps, (size_t)layers, LAYER_TENSOR_COUNT};
+    const struct metric_shape_row *shape = &metric_shape_table[metric_table[metric].shape];
 
     for (int64_t i = 0; i < axes; i++)
         count[i] = 1;
-    for (int64_t i = 0; i < 3; i++) {
+    for (int i = 0; i < shape->rank; i++) {
+        enum metric_dimension dimension = shape->dimension[i];
         start[axes + i] = 0;
-        count[axes + i] = shape == METRIC_PER_RUN ? 1 : extent[i];
+        count[axes + i] = (size_t)(dimension == DIMENSION_STEP ? steps : form->along[dimension]);
     }
 }
 
-static size_t step_values(enum metric_shape shape, int64_t layers)
+/* Row by row from the old lengths to the new ones. */
+static void scatter(const struct copy *copy, enum metric metric)
 {
-    switch (shape) {
-    case METRIC_PER_LAYER:
-        return (size_t)layers;
-    case METRIC_PER_TENSOR:
-        return (size_t)layers * LAYER_TENSOR_COUNT;
-    case METRIC_PER_RUN:
-    case METRIC_PER_STEP:
-        break;
-    }
-    return 1;
-}
-
-static void scatter(const struct copy *copy, enum metric_shape shape)
-{
-    size_t old = step_values(shape, copy->view->layers), new = step_values(shape, copy->layout->layers);
-    size_t steps = shape == METRIC_PER_RUN ? 1 : (size_t)copy->layout->step_count;
+    const struct metric_form *from = &copy->view->form, *to = &copy->layout->form;
+    size_t old = metric_values(metric, from), new = metric_values(metric, to);
+    bool of_run = metric_is_of_run(metric);
+    size_t steps = of_run ? 1 : (size_t)copy->layout->step_count;
 
     for (size_t i = 0; i < steps * new; i++)
         copy->new[i] = NAN;
-    for (int64_t i = 0; i < (shape == METRIC_PER_RUN ? 1 : copy->view->step_count); i++) {
-        int64_t place = shape == METRIC_PER_RUN ? 0 : copy->step[i];
-        memcpy(copy->new + (size_t)place *new, copy->old + (size_t)i * old, old * sizeof(double));
+    for (int64_t i = 0; i < (of_run ? 1 : copy->view->step_count); i++) {
+        double *row = copy->new + (size_t)(of_run ? 0 : copy->step[i]) * new;
+        for (size_t j = 0, count; j < old; j += count) {
+            size_t there = layout_find(to, from, metric, j, &count);
+            memcpy(row + there, copy->old + (size_t)i * old + j, count * sizeof(double));
+        }
     }
 }
 
-static int copy_metric(const struct copy *copy, const struct metric_row *row)
+static int copy_metric(const struct copy *copy, enum metric metric)
 {
     const struct sweep *sweep = copy->layout->sweep;
     const struct view *view = copy->view;
+    const char *name = metric_table[metric].name;
     size_t start[DIMENSIONS_MAX], count[DIMENSIONS_MAX];
     int old, new;
 
-    if (nc_inq_varid(view->file, row->name, &old) != NC_NOERR)
+    if (nc_inq_varid(view->file, name, &old) != NC_NOERR)
         return NC_NOERR;
-    int status = nc_inq_varid(copy->file, row->name, &new);
+    int status = nc_inq_varid(copy->file, name, &new);
     for (int64_t i = 0; status == NC_NOERR && i < copy->count; i++) {
         cell_index(view->axis, view->axis_count, copy->from[i], start);
-        cell_shape(row->shape, view->axis_count, view->step_count, view->layers, start, count);
+        cell_shape(metric, view->axis_count, view->step_count, &view->form, start, count);
         status = nc_get_vara_double(view->file, old, start, count, copy->old);
         if (status != NC_NOERR)
             break;
-        scatter(copy, row->shape);
+        scatter(copy, metric);
         cell_index(sweep->axis, sweep->axis_count, copy->to[i], start);
-        cell_shape(
-            row->shape, sweep->axis_count, copy->layout->step_count, copy->layout->layers, start, count);
+        cell_shape(metric, sweep->axis_count, copy->layout->step_count, &copy->layout->form, start, count);
         status = nc_put_vara_double(copy->file, new, start, count, copy->new);
     }
     return status;
@@ -208,7 +212,7 @@ static int copy_all(const struct copy *copy)
         status = copy_run_variable(copy, &run_variable_table[i]);
     for (int i = 0; status == NC_NOERR && i < METRIC_COUNT; i++)
         if (layout_has(copy->layout, i))
-            status = copy_metric(copy, &metric_table[i]);
+            status = copy_metric(copy, i);
     return status;
 }
 

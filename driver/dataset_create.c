@@ -3,6 +3,8 @@
  */
 #include "driver/dataset_definition.h"
 
+#include "model/homogeneity.h"
+
 #include <netcdf.h>
 
 #include <stdlib.h>
@@ -100,10 +102,45 @@ static void write_param(struct definition *definition, const struct axis *axis, 
     }
 }
 
+static void write_tensor_names(struct definition *definition)
+{
+    char *tensor[LAYER_TENSOR_COUNT];
+
+    for (int i = 0; i < LAYER_TENSOR_COUNT; i++)
+        tensor[i] = (char *)tensor_name(LAYER_TENSOR_FIRST + i);
+    write_strings(definition, metric_dimension_table[DIMENSION_TENSOR].name, tensor, LAYER_TENSOR_COUNT);
+}
+
+static double coordinate(const struct layout *layout, enum metric_dimension dimension, size_t index)
+{
+    switch (dimension) {
+    case DIMENSION_STEP:
+        return (double)layout->step[index];
+    case DIMENSION_POSITIONS:
+        return (double)(INT64_C(1) << index);
+    case DIMENSION_SCALE:
+        return homogeneity_scale((int64_t)index);
+    default:
+        return (double)index;
+    }
+}
+
+/* Integers below 2^53 come out as they went in. */
+static void write_dimension(struct definition *definition, enum metric_dimension dimension)
+{
+    const struct layout *layout = definition->layout;
+    int64_t length = dimension == DIMENSION_STEP ? layout->step_count : layout->form.along[dimension];
+    int variable = variable_named(definition, metric_dimension_table[dimension].name);
+
+    for (size_t i = 0; i < (size_t)length && definition->status == NC_NOERR; i++) {
+        double value = coordinate(layout, dimension, i);
+        definition_keep(definition, nc_put_var1_double(definition->file, variable, &i, &value));
+    }
+}
+
 static void write_coordinates(struct definition *definition)
 {
     const struct layout *layout = definition->layout;
-    char *tensor[LAYER_TENSOR_COUNT];
 
     for (int64_t i = 0; i < layout->sweep->axis_count; i++) {
         const struct axis *axis = &layout->sweep->axis[i];
@@ -112,19 +149,10 @@ static void write_coordinates(struct definition *definition)
         for (int64_t j = 0; j < axis->param_count; j++)
             write_param(definition, axis, j);
     }
-    int step = variable_named(definition, STEP_DIMENSION);
-    int layer = variable_named(definition, LAYER_DIMENSION);
-    for (size_t i = 0; i < (size_t)layout->step_count && definition->status == NC_NOERR; i++) {
-        long long value = layout->step[i];
-        definition_keep(definition, nc_put_var1_longlong(definition->file, step, &i, &value));
-    }
-    for (size_t i = 0; i < (size_t)layout->layers && definition->status == NC_NOERR; i++) {
-        long long value = (long long)i;
-        definition_keep(definition, nc_put_var1_longlong(definition->file, layer, &i, &value));
-    }
-    for (int i = 0; i < LAYER_TENSOR_COUNT; i++)
-        tensor[i] = (char *)tensor_name(LAYER_TENSOR_FIRST + i);
-    write_strings(definition, TENSOR_DIMENSION, tensor, LAYER_TENSOR_COUNT);
+    write_tensor_names(definition);
+    for (enum metric_dimension i = 0; i < DIMENSION_COUNT; i++)
+        if (i != DIMENSION_TENSOR && definition->dimension[i] >= 0)
+            write_dimension(definition, i);
 }
 
 static void write_outcomes(struct definition *definition)

@@ -14,7 +14,8 @@ struct definition {
     int file;
     int status; /* of netCDF */
     int axis[AXES_MAX]; /* dimensions */
-    int step, layer, tensor, sessions;
+    int dimension[DIMENSION_COUNT]; /* -1: none that is needed */
+    int sessions;
     char *coordinates; /* auxiliary coordinates of the grid, each preceded by a blank; owned */
 };
 

@@ -127,9 +127,12 @@ static void define_dimensions(struct definition *definition)
         definition->axis[i] = define_dimension(definition, axis->name, axis->length);
         name_coordinates(definition, axis);
     }
-    definition->step = define_dimension(definition, STEP_DIMENSION, layout->step_count);
-    definition->layer = define_dimension(definition, LAYER_DIMENSION, layout->layers);
-    definition->tensor = define_dimension(definition, TENSOR_DIMENSION, LAYER_TENSOR_COUNT);
+    for (enum metric_dimension i = 0; i < DIMENSION_COUNT; i++) {
+        int64_t length = i == DIMENSION_STEP ? layout->step_count : layout->form.along[i];
+        bool needed = metric_dimension_needed(i, layout->sweep->measure.group);
+        definition->dimension[i] =
+            needed ? define_dimension(definition, metric_dimension_table[i].name, length) : -1;
+    }
     definition->sessions = define_dimension(definition, SESSION_DIMENSION, layout->sessions);
 }
 
@@ -147,19 +150,36 @@ static void define_axis(struct definition *definition, int64_t index)
         define_param(definition, dimension, axis, i);
 }
 
-static void define_shared_coordinates(struct definition *definition)
+static int64_t longest_tensor_name(void)
 {
-    int step = define_variable(definition, STEP_DIMENSION, NC_INT64, 0, 1, &definition->step);
-    describe(definition, step, "step", "1", "optimiser steps taken before the measurement");
-    int layer = define_variable(definition, LAYER_DIMENSION, NC_INT64, 0, 1, &definition->layer);
-    describe(definition, layer, "layer", "1", "from the input on");
-    int64_t width = 1;
+    size_t width = 1;
+
     for (int i = 0; i < LAYER_TENSOR_COUNT; i++) {
-        int64_t length = (int64_t)strlen(tensor_name(LAYER_TENSOR_FIRST + i));
+        size_t length = strlen(tensor_name(LAYER_TENSOR_FIRST + i));
         width = length > width ? length : width;
     }
-    int tensor = define_variable(definition, TENSOR_DIMENSION, NC_CHAR, width, 1, &definition->tensor);
-    describe(definition, tensor, "kind of tensor", "1", "");
+    return (int64_t)width;
+}
+
+static void define_shared_coordinates(struct definition *definition)
+{
+    static const nc_type types[DIMENSION_COUNT] = {
+        [DIMENSION_STEP] = NC_INT64,
+        [DIMENSION_LAYER] = NC_INT64,
+        [DIMENSION_TENSOR] = NC_CHAR,
+        [DIMENSION_HEAD] = NC_INT64,
+        [DIMENSION_POSITIONS] = NC_INT64,
+        [DIMENSION_SCALE] = NC_DOUBLE,
+    };
+
+    for (enum metric_dimension i = 0; i < DIMENSION_COUNT; i++) {
+        const struct metric_dimension_row *row = &metric_dimension_table[i];
+        if (definition->dimension[i] < 0)
+            continue;
+        int variable = define_variable(
+            definition, row->name, types[i], longest_tensor_name(), 1, &definition->dimension[i]);
+        describe(definition, variable, row->long_name, "1", row->comment);
+    }
 }
 
 /* The `coordinates` of a variable over the grid; tensors are auxiliary where they are a dimension. */
@@ -168,7 +188,8 @@ static void put_coordinates(struct definition *definition, int variable, bool te
     char *text;
     const char *grid = definition->coordinates ? definition->coordinates : "";
 
-    if (asprintf(&text, "%s%s", grid, tensor ? " " TENSOR_DIMENSION : "") < 0) {
+    if (asprintf(&text, "%s%s%s", grid, tensor ? " " : "",
+            tensor ? metric_dimension_table[DIMENSION_TENSOR].name : "") < 0) {
         definition_keep(definition, NC_ENOMEM);
         return;
     }
@@ -178,7 +199,7 @@ static void put_coordinates(struct definition *definition, int variable, bool te
 
 static void put_flags(struct definition *definition, int variable, const char *const *words, int count)
 {
-    signed char values[OUTCOME_COUNT + PHASE_COUNT];
+    signed char values[OUTCOME_COUNT + PHASE_COUNT + DYNAMICS_COUNT];
     char meanings[256] = "";
 
     for (int i = 0; i < count; i++) {
@@ -222,21 +243,20 @@ static void define_run_variable(struct definition *definition, enum run_variable
         put_flags(definition, variable, outcome_words, OUTCOME_COUNT);
     if (which == RUN_VARIABLE_phase)
         put_flags(definition, variable, phase_words, PHASE_COUNT);
+    if (which == RUN_VARIABLE_dynamics)
+        put_flags(definition, variable, dynamics_words, DYNAMICS_COUNT);
 }
 
 static void define_metric(struct definition *definition, enum metric metric)
 {
     const struct metric_row *row = &metric_table[metric];
+    const struct metric_shape_row *shape = &metric_shape_table[row->shape];
     int dimensions[DIMENSIONS_MAX];
     int count = (int)definition->layout->sweep->axis_count;
 
     memcpy(dimensions, definition->axis, (size_t)count * sizeof(*dimensions));
-    if (row->shape != METRIC_PER_RUN)
-        dimensions[count++] = definition->step;
-    if (row->shape == METRIC_PER_LAYER || row->shape == METRIC_PER_TENSOR)
-        dimensions[count++] = definition->layer;
-    if (row->shape == METRIC_PER_TENSOR)
-        dimensions[count++] = definition->tensor;
+    for (int i = 0; i < shape->rank; i++)
+        dimensions[count++] = definition->dimension[shape->dimension[i]];
     int variable = define_variable(definition, row->name, NC_DOUBLE, 0, count, dimensions);
     describe(definition, variable, row->long_name, row->unit, row->help);
     put_coordinates(definition, variable, row->shape == METRIC_PER_TENSOR);
@@ -251,14 +271,22 @@ static void define_session_variable(struct definition *definition, enum session_
     describe(definition, variable, row->long_name, "1", "");
 }
 
-/* The bytes, the texts, or else the numbers of 8 bytes. */
-static void define_run_variables(struct definition *definition, bool bytes, bool texts)
+/* In which part of the file a variable lies: see the top. */
+enum part { PART_FIRST, PART_NUMBERS, PART_REST };
+
+static enum part part_of(enum run_variable which)
 {
-    for (int i = 0; i < RUN_VARIABLE_COUNT; i++) {
-        enum storage type = run_variable_table[i].type;
-        if ((type == STORED_BYTE) == bytes && (type == STORED_TEXT) == texts)
+    if (which == RUN_VARIABLE_outcome || which == RUN_VARIABLE_phase)
+        return PART_FIRST;
+    enum storage type = run_variable_table[which].type;
+    return type == STORED_BYTE || type == STORED_TEXT ? PART_REST : PART_NUMBERS;
+}
+
+static void define_run_variables(struct definition *definition, enum part part)
+{
+    for (int i = 0; i < RUN_VARIABLE_COUNT; i++)
+        if (part_of(i) == part)
             define_run_variable(definition, i);
-    }
 }
 
 void definition_variables(struct definition *definition)
@@ -266,12 +294,12 @@ void definition_variables(struct definition *definition)
     const struct layout *layout = definition->layout;
 
     define_dimensions(definition);
-    define_run_variables(definition, true, false);
-    define_run_variables(definition, false, false);
+    define_run_variables(definition, PART_FIRST);
+    define_run_variables(definition, PART_NUMBERS);
     for (int i = 0; i < METRIC_COUNT; i++)
         if (layout_has(layout, i))
             define_metric(definition, i);
-    define_run_variables(definition, false, true);
+    define_run_variables(definition, PART_REST);
     for (int64_t i = 0; i < layout->sweep->axis_count; i++)
         define_axis(definition, i);
     define_shared_coordinates(definition);

@@ -31,6 +31,14 @@ const char *const phase_words[PHASE_COUNT] = {
     [PHASE_DIVERGED] = "diverged",
 };
 
+const char *const dynamics_words[DYNAMICS_COUNT] = {
+    [DYNAMICS_NONE] = "none",
+    [DYNAMICS_ALIGNED] = "aligned",
+    [DYNAMICS_MISALIGNED] = "misaligned",
+    [DYNAMICS_RELATIVE] = "relative",
+    [DYNAMICS_ADAM_LIKE] = "adam_like",
+};
+
 const struct run_variable_row run_variable_table[RUN_VARIABLE_COUNT] = {
 #define X(name, ...) {#name, __VA_ARGS__},
     RUN_VARIABLES(X)
@@ -59,12 +67,11 @@ static bool is_string_dimension(const char *name)
 
 bool dataset_reserves(const char *name)
 {
-    static const char *const dimensions[] = {
-        STEP_DIMENSION, LAYER_DIMENSION, TENSOR_DIMENSION, SESSION_DIMENSION};
-
-    for (size_t i = 0; i < sizeof(dimensions) / sizeof(*dimensions); i++)
-        if (strcmp(name, dimensions[i]) == 0)
+    for (int i = 0; i < DIMENSION_COUNT; i++)
+        if (strcmp(name, metric_dimension_table[i].name) == 0)
             return true;
+    if (strcmp(name, SESSION_DIMENSION) == 0)
+        return true;
     for (int i = 0; i < METRIC_COUNT; i++)
         if (strcmp(name, metric_table[i].name) == 0)
             return true;
@@ -86,20 +93,58 @@ const struct axis *layout_axis(const struct sweep *sweep, const struct param *pa
     return NULL;
 }
 
-static int64_t deepest(const struct sweep *sweep)
+/* Do runs of the sweep differ in what the lengths of metrics depend on? */
+static bool lengths_vary(const struct sweep *sweep)
 {
-    int64_t layers = 1;
+    static const char *const names[] = {"layers", "heads", "context"};
 
-    if (!layout_axis(sweep, param_find("layers")))
-        return sweep->base.layers;
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (layout_axis(sweep, param_find(names[i])))
+            return true;
+    return false;
+}
+
+/* As long as the longest run's in each dimension. */
+static struct metric_form longest_form(const struct sweep *sweep)
+{
+    struct metric_form longest = metric_form(&sweep->base, sweep->measure.group);
+    bool first = true;
+
+    if (!lengths_vary(sweep))
+        return longest;
     for (int64_t cell = 0; cell < sweep->cells; cell++) {
         struct run run;
         if (sweep_skips(sweep, cell))
             continue;
         sweep_cell(sweep, cell, &run);
-        layers = run.layers > layers ? run.layers : layers;
+        struct metric_form form = metric_form(&run, sweep->measure.group);
+        for (int i = 0; i < DIMENSION_COUNT; i++)
+            if (first || form.along[i] > longest.along[i])
+                longest.along[i] = form.along[i];
+        first = false;
     }
-    return layers;
+    metric_form_place(&longest);
+    return longest;
+}
+
+size_t layout_find(const struct metric_form *dataset, const struct metric_form *run, enum metric metric,
+    size_t index, size_t *count)
+{
+    const struct metric_shape_row *shape = &metric_shape_table[metric_table[metric].shape];
+    size_t place = 0, stride = 1, block = 1, rest = index;
+    bool together = true;
+
+    for (int i = shape->rank - 1; i >= 0; i--) {
+        size_t here = (size_t)run->along[shape->dimension[i]];
+        size_t there = (size_t)dataset->along[shape->dimension[i]];
+        block *= together ? here : 1;
+        together = together && here == there;
+        place += rest % here * stride;
+        rest /= here;
+        stride *= there;
+    }
+    *count = block - index % block;
+    return place;
 }
 
 int layout_init(
@@ -109,7 +154,7 @@ int layout_init(
     layout->step = sweep_steps(sweep, corpus, &layout->step_count);
     if (!layout->step)
         return error_set(error, ERROR_ENVIRONMENT, "no memory for the steps of the sweep");
-    layout->layers = deepest(sweep);
+    layout->form = longest_form(sweep);
     return 0;
 }
 
@@ -136,6 +181,20 @@ int layout_add_steps(struct layout *layout, const int64_t *step, int64_t count)
     layout->step = both;
     layout->step_count = length;
     return 0;
+}
+
+bool layout_lengthen(struct layout *layout, const struct metric_form *file)
+{
+    bool longer = false;
+
+    for (int i = 0; i < DIMENSION_COUNT; i++) {
+        int64_t own = layout->form.along[i], old = file->along[i];
+        bool needed = metric_dimension_needed(i, layout->sweep->measure.group);
+        longer = longer || (needed && own > old);
+        layout->form.along[i] = own > old ? own : old;
+    }
+    metric_form_place(&layout->form);
+    return longer;
 }
 
 void layout_measure(struct layout *layout)

@@ -16,7 +16,7 @@ enum {
     FORMAT_VERSION = 1, /* to be raised when a file of the old layout can no longer be carried on */
     SESSIONS_FIRST = 64, /* rows of the session table; doubled when they are used up */
     AXES_MAX = (int)(sizeof(struct run) / sizeof(int64_t)), /* every axis has a parameter of its own */
-    DIMENSIONS_MAX = AXES_MAX + 3, /* of a variable: axes, step, layer, tensor or axes, characters */
+    DIMENSIONS_MAX = AXES_MAX + METRIC_RANK_MOST, /* of a variable: axes and a metric's own, or characters */
 };
 
 /* The extents of a dataset, and what it describes. */
@@ -25,7 +25,7 @@ struct layout {
     const struct corpus *corpus; /* borrowed */
     int64_t step_count;
     int64_t *step; /* [step_count] ascending, owned */
-    int64_t layers; /* of the deepest run */
+    struct metric_form form; /* as long as the longest run's in each dimension */
     int64_t sessions;
     int64_t bytes; /* of the file; -1 when it could not be told beforehand */
 };
@@ -38,6 +38,9 @@ void layout_release(struct layout *layout);
 /* Adds steps to the layout's own. -1: no memory. */
 int layout_add_steps(struct layout *layout, const int64_t *step, int64_t count);
 
+/* Makes each dimension as long as in an existing file, too. Are some longer than there? */
+bool layout_lengthen(struct layout *layout, const struct metric_form *file);
+
 /* Lays the file out in memory, without its values, and sets `bytes`. */
 void layout_measure(struct layout *layout);
 
@@ -46,6 +49,13 @@ const struct axis *layout_axis(const struct sweep *sweep, const struct param *pa
 
 /* Is a metric measured in this sweep, and so a variable of its dataset? */
 bool layout_has(const struct layout *layout, enum metric metric);
+
+/*
+ * A run has fewer layers, say, than the dataset: the first *count of its values of a metric from `index` on
+ * lie side by side in the dataset, too. Returns where, in values of the metric's row there.
+ */
+size_t layout_find(const struct metric_form *dataset, const struct metric_form *run, enum metric metric,
+    size_t index, size_t *count);
 
 /* The header alone, at the length of the whole file. Returns a netCDF status. */
 int layout_write_header(const struct layout *layout, const char *path);

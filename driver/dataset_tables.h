@@ -14,9 +14,6 @@ enum storage { STORED_BYTE, STORED_INTEGER, STORED_REAL, STORED_TEXT }; /* byte,
 
 enum { STRING_SHORT = 64, STRING_LONG = 128 }; /* characters of texts */
 
-#define STEP_DIMENSION "step"
-#define LAYER_DIMENSION "layer"
-#define TENSOR_DIMENSION "tensor"
 #define SESSION_DIMENSION "sessions"
 #define STRING_DIMENSION "string" /* and its length */
 
@@ -40,6 +37,9 @@ enum { STRING_SHORT = 64, STRING_LONG = 128 }; /* characters of texts */
         "pending and running runs are still to be done")                                                     \
     X(phase, STORED_BYTE, 0, false, "1", "phase of the parameter norm",                                      \
         "growing where norm_growth is above 1")                                                              \
+    X(dynamics, STORED_BYTE, 0, false, "1", "class of the growth of the parameter norm",                     \
+        "with the lowest AIC of fit_aligned, fit_misaligned and fit_adam_like; relative: the first two are " \
+        "one curve")                                                                                         \
     X(last_step, STORED_INTEGER, 0, true, "1", "steps taken", "fewer than planned where the run diverged")   \
     X(diverged_step, STORED_INTEGER, 0, true, "1", "step of divergence", "whose loss or norm is not finite") \
     X(seconds, STORED_REAL, 0, true, "s", "duration of the run", "measuring and validating included")        \

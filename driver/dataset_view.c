@@ -229,9 +229,10 @@ static int read_axes(struct view *view, struct error *error)
 static int read_steps(struct view *view, struct error *error)
 {
     size_t width;
-    int variable = column(view, STEP_DIMENSION, NC_INT64, &width);
+    int variable = column(view, metric_dimension_table[DIMENSION_STEP].name, NC_INT64, &width);
 
-    if (variable < 0 || dimension_length(view, STEP_DIMENSION, &view->step_count, error) != 0)
+    if (variable < 0 ||
+        dimension_length(view, metric_dimension_table[DIMENSION_STEP].name, &view->step_count, error) != 0)
         return refuse(view, error);
     view->step = malloc((size_t)view->step_count * sizeof(*view->step));
     if (!view->step)
@@ -239,14 +240,28 @@ static int read_steps(struct view *view, struct error *error)
     return read_integers(view, variable, view->step_count, view->step) ? 0 : refuse(view, error);
 }
 
+static int read_lengths(struct view *view, struct error *error)
+{
+    int id;
+
+    view->form.along[DIMENSION_STEP] = 1;
+    for (enum metric_dimension i = 0; i < DIMENSION_COUNT; i++) {
+        const char *name = metric_dimension_table[i].name;
+        bool optional = !metric_dimension_needed(i, (const bool[GROUP_COUNT]){false});
+        if (i == DIMENSION_STEP || (optional && nc_inq_dimid(view->file, name, &id) != NC_NOERR))
+            continue;
+        if (dimension_length(view, name, &view->form.along[i], error) != 0)
+            return -1;
+    }
+    metric_form_place(&view->form);
+    return dimension_length(view, SESSION_DIMENSION, &view->sessions, error);
+}
+
 static int read_all(struct view *view, struct error *error)
 {
     if (check_header(view, error) != 0 || read_axes(view, error) != 0 || read_steps(view, error) != 0)
         return -1;
-    if (dimension_length(view, LAYER_DIMENSION, &view->layers, error) != 0 ||
-        dimension_length(view, TENSOR_DIMENSION, &view->tensors, error) != 0)
-        return -1;
-    return dimension_length(view, SESSION_DIMENSION, &view->sessions, error);
+    return read_lengths(view, error);
 }
 
 /* As far as netCDF; on failure view_close is still to be called. */

@@ -51,24 +51,11 @@ int64_t run_variable_bytes(enum run_variable variable)
     return row->type == STORED_BYTE ? 1 : row->type == STORED_TEXT ? row->width : 8;
 }
 
-/* Values of one row of a metric, as many layers as the deepest run has. */
-static int64_t row_values(const struct layout *layout, enum metric metric)
-{
-    switch (metric_table[metric].shape) {
-    case METRIC_PER_LAYER:
-        return layout->layers;
-    case METRIC_PER_TENSOR:
-        return layout->layers * LAYER_TENSOR_COUNT;
-    default:
-        return 1;
-    }
-}
-
 int64_t metric_bytes(const struct layout *layout, enum metric metric)
 {
-    int64_t rows = metric_table[metric].shape == METRIC_PER_RUN ? 1 : layout->step_count;
+    int64_t rows = metric_is_of_run(metric) ? 1 : layout->step_count;
 
-    return 8 * rows * row_values(layout, metric);
+    return 8 * rows * (int64_t)metric_values(metric, &layout->form);
 }
 
 static int64_t metric_place(const struct dataset *dataset, enum metric metric, int64_t cell, int64_t row)
@@ -76,7 +63,7 @@ static int64_t metric_place(const struct dataset *dataset, enum metric metric, i
     const struct layout *layout = &dataset->layout;
 
     return dataset->metric[metric] + cell * metric_bytes(layout, metric) +
-           8 * row * row_values(layout, metric);
+           8 * row * (int64_t)metric_values(metric, &layout->form);
 }
 
 /* ---- values; 0 or an errno ---- */
@@ -146,7 +133,7 @@ static int wipe_metrics(struct dataset *dataset, int64_t cell, int64_t from)
     for (int i = 0; status == 0 && i < METRIC_COUNT; i++) {
         if (dataset->metric[i] < 0)
             continue;
-        int64_t row = metric_table[i].shape == METRIC_PER_RUN ? 0 : first;
+        int64_t row = metric_is_of_run(i) ? 0 : first;
         int64_t place = metric_place(dataset, i, cell, row);
         int64_t left = (metric_place(dataset, i, cell + 1, 0) - place) / 8;
         for (int64_t some; left > 0 && status == 0; left -= some, place += 8 * some) {
@@ -196,6 +183,20 @@ int dataset_start(struct dataset *dataset, int64_t cell, const char *host, int64
     return status == 0 ? 0 : dataset_error(dataset, status, error);
 }
 
+/* Values [from, end) of a metric's row of the run at hand, of which `values` holds the first. */
+static int put_metric(struct dataset *dataset, enum metric metric, int64_t place,
+    const struct metric_form *run, size_t from, size_t end, const double *values)
+{
+    int status = 0;
+
+    for (size_t i = from, count; i < end && status == 0; i += count) {
+        size_t there = layout_find(&dataset->layout.form, run, metric, i, &count);
+        count = count < end - i ? count : end - i;
+        status = put_numbers(dataset, place + 8 * (int64_t)there, values + (i - from), count);
+    }
+    return status;
+}
+
 int dataset_row(struct dataset *dataset, int64_t cell, int64_t step, const double *values, size_t offset,
     size_t count, struct error *error)
 {
@@ -205,19 +206,20 @@ int dataset_row(struct dataset *dataset, int64_t cell, int64_t step, const doubl
 
     const int64_t *row = bsearch(&step, layout->step, (size_t)layout->step_count, sizeof(step), step_compare);
     sweep_cell(layout->sweep, cell, &run);
-    if (!row || offset + count > metric_row_size(run.layers))
+    const struct metric_form form = metric_form(&run, layout->sweep->measure.group);
+    if (!row || offset + count > form.row_size)
         return error_set(error, ERROR_ENVIRONMENT, "%s: no row at step %lld of run %lld", dataset->name,
             (long long)step, (long long)cell);
     for (int i = 0; status == 0 && i < METRIC_COUNT; i++) {
-        if (dataset->metric[i] < 0 || metric_table[i].shape == METRIC_PER_RUN)
+        if (dataset->metric[i] < 0 || metric_is_of_run(i))
             continue;
-        size_t first = metric_offset(i, run.layers), last = first + metric_values(i, run.layers);
+        size_t first = form.offset[i], last = first + metric_values(i, &form);
         size_t from = first > offset ? first : offset;
         size_t end = last < offset + count ? last : offset + count;
         int64_t place = metric_place(dataset, i, cell, row - layout->step);
         if (from < end)
-            status = put_numbers(
-                dataset, place + 8 * (int64_t)(from - first), values + (from - offset), end - from);
+            status =
+                put_metric(dataset, i, place, &form, from - first, end - first, values + (from - offset));
     }
     return status == 0 ? 0 : dataset_error(dataset, status, error);
 }
@@ -260,7 +262,7 @@ int dataset_result(struct dataset *dataset, int64_t cell, const struct result *r
 
 static enum phase phase_of(const struct result *result)
 {
-    double growth = result->values[metric_offset(METRIC_norm_growth, 1)];
+    double growth = result->values[metric_run_offset(METRIC_norm_growth)];
 
     if (result->outcome == OUTCOME_DIVERGED)
         return PHASE_DIVERGED;
@@ -274,8 +276,9 @@ static int put_metrics(struct dataset *dataset, int64_t cell, const double *valu
     int status = 0;
 
     for (int i = 0; status == 0 && i < METRIC_COUNT; i++)
-        if (dataset->metric[i] >= 0 && metric_table[i].shape == METRIC_PER_RUN)
-            status = put_numbers(dataset, metric_place(dataset, i, cell, 0), values + metric_offset(i, 1), 1);
+        if (dataset->metric[i] >= 0 && metric_is_of_run(i))
+            status = put_numbers(dataset, metric_place(dataset, i, cell, 0), values + metric_run_offset(i),
+                metric_values(i, &dataset->layout.form));
     return status;
 }
 
@@ -299,6 +302,8 @@ static int put_values(struct dataset *dataset, const struct waiting *waiting)
         status = put_text(dataset, RUN_VARIABLE_reason, cell, result->reason);
     if (status == 0)
         status = put_integer(dataset, RUN_VARIABLE_phase, cell, phase_of(result));
+    if (status == 0)
+        status = put_integer(dataset, RUN_VARIABLE_dynamics, cell, result->dynamics);
     return status;
 }
 

@@ -145,7 +145,7 @@ static int gather_all(
 
 /* What one process finds out about a group. */
 struct sample {
-    double setup, step, measure, validate;
+    double setup, step, measure, validate, saturate;
     char reason[REASON_SIZE]; /* why the run cannot be trained; "" if it can */
 };
 
@@ -203,10 +203,13 @@ static struct sample take_sample(const struct sampling *sampling, struct arena *
                                       : result.step_seconds;
     double measure_once = result.measured ? result.measure_seconds / (double)result.measured : 0;
     double validate_once = result.validated ? result.validate_seconds / (double)result.validated : 0;
-    double setup = stopwatch.steps > 0 ? stopwatch.first - begin - step - measure_once - validate_once : 0;
+    double saturate_once = result.saturated ? result.saturate_seconds / (double)result.saturated : 0;
+    double once = measure_once + validate_once + saturate_once;
+    double setup = stopwatch.steps > 0 ? stopwatch.first - begin - step - once : 0;
     double scale = validation_tokens(sampling->corpus, sampling->measure->validate_tokens) /
                    fmax(validation_tokens(sampling->corpus, few.validate_tokens), 1);
-    struct sample sample = {fmax(setup, 0), step, measure_once, validate_once * scale, ""};
+    struct sample sample = {
+        fmax(setup, 0), step, measure_once, validate_once * scale, saturate_once * scale, ""};
     if (result.outcome == OUTCOME_FAILED)
         memcpy(sample.reason, result.reason, sizeof(sample.reason));
     return sample;
@@ -228,6 +231,7 @@ static struct sample take_samples(const struct sampling *sampling)
         mean.step += (one.step - mean.step) / count;
         mean.measure += (one.measure - mean.measure) / count;
         mean.validate += (one.validate - mean.validate) / count;
+        mean.saturate += (one.saturate - mean.saturate) / count;
     } while (clock_now() < sampling->limit);
     return mean;
 }
@@ -275,6 +279,7 @@ static int sample_group(struct cost_group *group, const struct corpus *corpus, c
         group->step_seconds += (sample.step - group->step_seconds) / reported;
         group->measure_seconds += (sample.measure - group->measure_seconds) / reported;
         group->validate_seconds += (sample.validate - group->validate_seconds) / reported;
+        group->saturate_seconds += (sample.saturate - group->saturate_seconds) / reported;
     }
     close(ends[0]);
     while (wait(NULL) > 0)
@@ -319,13 +324,19 @@ static void interpolate(const struct estimate *estimate, struct cost_group *grou
     group->step_seconds = near->step_seconds * ratio;
     group->measure_seconds = near->measure_seconds * ratio;
     group->validate_seconds = near->validate_seconds * ratio;
+    group->saturate_seconds = near->saturate_seconds * ratio;
 }
 
 /* Sums */
 
 static double measure_total(const struct cost_group *group, const struct measure *measure)
 {
-    return group->measure_seconds * (double)measure_rows(measure, group->last_step, NULL);
+    return group->measure_seconds * (double)measure_count(measure, group->last_step);
+}
+
+static double saturate_total(const struct cost_group *group, const struct measure *measure)
+{
+    return group->saturate_seconds * (double)measure_count(measure, group->last_step);
 }
 
 static double validate_total(const struct cost_group *group, const struct measure *measure, bool validated)
@@ -338,7 +349,8 @@ static double validate_total(const struct cost_group *group, const struct measur
 double cost_group_seconds(const struct cost_group *group, const struct measure *measure, bool validated)
 {
     return group->setup_seconds + group->step_seconds * (double)group->last_step +
-           measure_total(group, measure) + validate_total(group, measure, validated);
+           measure_total(group, measure) + saturate_total(group, measure) +
+           validate_total(group, measure, validated);
 }
 
 static void sink(double *load, int workers)
@@ -382,7 +394,7 @@ static int schedule(
 
 static void add_up(struct estimate *estimate, const struct measure *measure, bool validated)
 {
-    double setups = 0, steps = 0, measuring = 0, validating = 0, all = 0;
+    double setups = 0, steps = 0, measuring = 0, validating = 0, saturating = 0, all = 0;
 
     for (int64_t i = 0; i < estimate->group_count; i++) {
         const struct cost_group *group = &estimate->group[i];
@@ -391,6 +403,7 @@ static void add_up(struct estimate *estimate, const struct measure *measure, boo
         steps += runs * group->step_seconds * (double)group->last_step;
         measuring += runs * measure_total(group, measure);
         validating += runs * validate_total(group, measure, validated);
+        saturating += runs * saturate_total(group, measure);
         all += runs * cost_group_seconds(group, measure, validated);
     }
     estimate->core_seconds = all;
@@ -398,6 +411,7 @@ static void add_up(struct estimate *estimate, const struct measure *measure, boo
     estimate->step_part = steps / all;
     estimate->measure_part = measuring / all;
     estimate->validate_part = validating / all;
+    estimate->saturate_part = saturating / all;
 }
 
 int estimate_make(struct estimate *estimate, const struct sweep *sweep, const struct corpus *corpus,

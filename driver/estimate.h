@@ -16,8 +16,9 @@ struct cost_group {
     double step_cost, cost; /* of a step and of the whole run: train_step_cost, train_cost */
     size_t memory; /* bytes of its arena */
     bool timed; /* measured, not interpolated */
-    double setup_seconds, step_seconds, measure_seconds,
-        validate_seconds; /* once, and per step, measurement, validation */
+    double setup_seconds, step_seconds, measure_seconds, validate_seconds,
+        saturate_seconds; /* once, and per step, measurement, validation, measurement of saturation and heads
+                           */
 };
 
 /* What a sweep will take. */
@@ -28,7 +29,7 @@ struct estimate {
     int workers;
     int64_t timed; /* groups measured */
     int at_once; /* processes that measured at the same time */
-    double core_seconds, setup_part, step_part, measure_part, validate_part; /* parts of 1 */
+    double core_seconds, setup_part, step_part, measure_part, validate_part, saturate_part; /* parts of 1 */
     double makespan; /* seconds on `workers`, longest runs first */
 };
 

@@ -42,8 +42,8 @@ static void keep_last_step(const struct view_variable *variable, int step, doubl
 static int hidden_step(const struct plane *plane)
 {
     for (int i = 0; i < plane->variable.dimension_count; i++)
-        if (strcmp(plane->variable.dimension[i], STEP_DIMENSION) == 0 && i != plane->x.dimension &&
-            i != plane->y.dimension && plane->variable.length[i] > 1)
+        if (strcmp(plane->variable.dimension[i], metric_dimension_table[DIMENSION_STEP].name) == 0 &&
+            i != plane->x.dimension && i != plane->y.dimension && plane->variable.length[i] > 1)
             return i;
     return -1;
 }
@@ -154,7 +154,7 @@ static void draw_field(struct field *field, const struct view *view, const char 
             shades[sizeof(shades) - 2], field->high, field->logarithmic ? ", logarithmic" : "");
     if (hidden_step(&field->plane) >= 0)
         fputs("at the last step that has a value\n", plot->out);
-    plane_others(&field->plane, STEP_DIMENSION, others, sizeof(others));
+    plane_others(&field->plane, metric_dimension_table[DIMENSION_STEP].name, others, sizeof(others));
     if (others[0])
         fprintf(plot->out, "mean over %s\n", others);
 }

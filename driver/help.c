@@ -78,30 +78,30 @@ static void markdown_keys(void)
     }
 }
 
-static const char *metric_dimensions(enum metric_shape shape)
+enum { DIMENSIONS_SIZE = 64 };
+
+/* "step, layer" */
+static const char *metric_dimensions(enum metric_shape shape, char text[DIMENSIONS_SIZE])
 {
-    switch (shape) {
-    case METRIC_PER_RUN:
-        return "";
-    case METRIC_PER_STEP:
-        return "step";
-    case METRIC_PER_LAYER:
-        return "step, layer";
-    case METRIC_PER_TENSOR:
-        return "step, layer, tensor";
-    }
-    return "";
+    const struct metric_shape_row *row = &metric_shape_table[shape];
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (int i = 0; i < row->rank; i++)
+        used += (size_t)snprintf(text + used, DIMENSIONS_SIZE - used, "%s%s", i ? ", " : "",
+            metric_dimension_table[row->dimension[i]].name);
+    return text;
 }
 
 static void markdown_metrics(void)
 {
-    char name[80];
+    char name[80], dimensions[DIMENSIONS_SIZE];
 
     puts("| variable | over | unit | measured with | meaning |\n|---|---|---|---|---|");
     for (enum metric metric = 0; metric < METRIC_COUNT; metric++) {
         const struct metric_row *row = &metric_table[metric];
         snprintf(name, sizeof(name), "`%s`", row->name);
-        print_row((const char *[]){name, metric_dimensions(row->shape), row->unit,
+        print_row((const char *[]){name, metric_dimensions(row->shape, dimensions), row->unit,
                       metric_group_names[row->group], row->help},
             5);
     }
@@ -148,8 +148,9 @@ static void print_key(enum key key)
 static void print_metric(enum metric metric)
 {
     const struct metric_row *row = &metric_table[metric];
-    const char *dimensions = metric_dimensions(row->shape);
+    char dimensions[DIMENSIONS_SIZE];
 
+    metric_dimensions(row->shape, dimensions);
     printf("%s%s%s%s: %s, in %s; measured with %s\n", row->name, dimensions[0] ? "(" : "", dimensions,
         dimensions[0] ? ")" : "", row->long_name, row->unit, metric_group_names[row->group]);
     print_wrapped(row->help);

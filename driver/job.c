@@ -266,8 +266,7 @@ void job_step(struct job *job, int worker, int64_t cell, const char *host, int64
 void job_row(struct job *job, int worker, int64_t cell, int64_t step, const double *values, size_t offset,
     size_t count)
 {
-    size_t loss =
-        metric_offset(METRIC_train_loss, 1); /* first of its row: the same for any number of layers */
+    enum { loss = 0 }; /* train_loss is the first of a row */
     struct error error;
 
     if (job->failed)
@@ -290,7 +289,7 @@ static struct result killed_its_workers(const struct job *job, int64_t cell, con
     char name[DIGEST_TEXT];
     struct digest digest;
 
-    for (int i = 0; i < RESULT_VALUES_MAX; i++)
+    for (int i = 0; i < METRIC_RUN_VALUES; i++)
         result.values[i] = NAN;
     job_digest(job, cell, &digest);
     digest_format(&digest, name);

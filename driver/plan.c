@@ -142,7 +142,7 @@ static double checkpoint_bytes_of(const struct cost_group *group, const void *co
     double rows = (double)measure_rows(&planned->sweep->measure, group->last_step, NULL);
 
     return 4 * parameters_of(group, planned->corpus) * sizeof(scalar) +
-           rows * (double)metric_row_size(group->run.layers) * sizeof(double);
+           rows * (double)metric_form(&group->run, planned->sweep->measure.group).row_size * sizeof(double);
 }
 
 /* Two of each run that is under way; a third while it is written. */
@@ -188,9 +188,12 @@ static void print_times(const struct estimate *estimate)
         printf("%-12s%.4g to %.4g%s\n", "step", step.low, step.high, note);
     else
         printf("%-12s%.4g%s\n", "step", step.high, note);
-    printf("%-12sof the time: set-up %.1f %%, training %.1f %%, measuring %.1f %%, validation %.1f %%\n",
+    printf("%-12sof the time: set-up %.1f %%, training %.1f %%, measuring %.1f %%, validation %.1f %%",
         "parts", 100 * estimate->setup_part, 100 * estimate->step_part, 100 * estimate->measure_part,
         100 * estimate->validate_part);
+    if (estimate->saturate_part > 0)
+        printf(", saturation and heads %.1f %%", 100 * estimate->saturate_part);
+    putchar('\n');
     printf("%-12s%s on %d worker%s", "time", format_time(estimate->makespan, text), estimate->workers,
         estimate->workers == 1 ? "" : "s");
     printf(", %s of one core%s\n", format_time(estimate->core_seconds, text),

@@ -89,7 +89,7 @@ static void label_place(const struct view *view, const char *dimension, int64_t 
     }
     if (axis)
         view_label(axis, index, text, sizeof(text));
-    else if (strcmp(dimension, STEP_DIMENSION) == 0)
+    else if (strcmp(dimension, metric_dimension_table[DIMENSION_STEP].name) == 0)
         snprintf(text, sizeof(text), "%lld", (long long)view->step[index]);
     else
         snprintf(text, sizeof(text), "%lld", (long long)index);
@@ -102,7 +102,9 @@ static void label_side(const struct side *side, const struct view *view, const s
     const char *name = side->axis.name;
 
     for (int64_t i = 0; name && i < side->length; i++) {
-        char *text = strcmp(name, TENSOR_DIMENSION) == 0 ? view_string(view, name, ranked[i].index) : NULL;
+        char *text = strcmp(name, metric_dimension_table[DIMENSION_TENSOR].name) == 0
+                         ? view_string(view, name, ranked[i].index)
+                         : NULL;
         if (text)
             snprintf(side->axis.label[i], PLOT_LABEL, "%.*s", PLOT_LABEL - 1, text);
         else

@@ -20,7 +20,8 @@ struct view {
     int64_t cells;
     int64_t step_count;
     int64_t *step; /* [step_count] */
-    int64_t layers, tensors, sessions;
+    struct metric_form form; /* lengths of the metrics' dimensions, 0 where the file has none */
+    int64_t sessions;
     int64_t bytes; /* the file's length */
 };
 

@@ -5,6 +5,7 @@
  *     train_text, valid_text   paths
  *     record                   1: write batch, loss, gradient and weights of every step, and the next batch
  *     measure                  N > 0: then run train(), measured every N steps, and write its rows and values
+ *     all                  1: that measures every group of metrics, and not the default ones alone
  *     evaluate                 1: write the final weights' loss on every prediction of the validation text
  *     validate                 tokens of that text, all unless given
  *     homogeneity              1: write how homogeneous a fresh model is, its weights and its sequences
@@ -31,7 +32,8 @@ struct replay {
     struct run run;
     struct corpus_source source;
     struct corpus corpus;
-    int64_t record, measure, evaluate, validate, homogeneity;
+    int64_t record, measure, evaluate, validate, all, homogeneity;
+    bool group[GROUP_COUNT]; /* what train() measures */
     int64_t last_step;
     struct transformer model;
     struct optimiser optimiser;
@@ -176,6 +178,8 @@ static void parse_argument(struct replay *replay, char *argument)
         replay->record = parse_integer(argument, text);
     else if (strcmp(argument, "measure") == 0)
         replay->measure = parse_integer(argument, text);
+    else if (strcmp(argument, "all") == 0)
+        replay->all = parse_integer(argument, text);
     else if (strcmp(argument, "evaluate") == 0)
         replay->evaluate = parse_integer(argument, text);
     else if (strcmp(argument, "validate") == 0)
@@ -266,15 +270,15 @@ static void take_steps(struct replay *replay)
 static void write_row(void *context, int64_t step, const double *values, size_t count)
 {
     const struct replay *replay = context;
-    const int64_t layers = replay->run.layers;
+    const struct metric_form form = metric_form(&replay->run, replay->group);
 
-    if (count != metric_row_size(layers))
+    if (count != form.row_size)
         fail("a row of %zu values", count);
     write_integer("step", step);
     for (enum metric metric = 0; metric < METRIC_COUNT; metric++)
-        if (metric_table[metric].shape != METRIC_PER_RUN)
-            write_reals(metric_table[metric].name, values + metric_offset(metric, layers),
-                (int64_t)metric_values(metric, layers));
+        if (!metric_is_of_run(metric))
+            write_reals(metric_table[metric].name, values + form.offset[metric],
+                (int64_t)metric_values(metric, &form));
 }
 
 static void run_train(struct replay *replay)
@@ -283,19 +287,25 @@ static void run_train(struct replay *replay)
     struct measure measure;
     struct arena arena = {0};
     struct result result;
+    struct metric_form form;
 
     measure_init(&measure);
     measure.every = replay->measure;
     measure.validate_tokens = replay->validate;
+    for (int group = 0; group < GROUP_COUNT; group++)
+        measure.group[group] = measure.group[group] || replay->all;
+    memcpy(replay->group, measure.group, sizeof(replay->group));
     train(&replay->run, &replay->corpus, &measure, &observer, &arena, &result);
     arena_release(&arena);
+    form = metric_form(&replay->run, replay->group);
     write_integer("outcome", result.outcome);
     write_integer("result_last_step", result.last_step);
     write_integer("diverged_step", result.diverged_step);
     write_integer("trained_tokens", result.tokens);
     for (enum metric metric = 0; metric < METRIC_COUNT; metric++)
-        if (metric_table[metric].shape == METRIC_PER_RUN)
-            write_real(metric_table[metric].name, result.values[metric_offset(metric, replay->run.layers)]);
+        if (metric_is_of_run(metric))
+            write_reals(metric_table[metric].name, result.values + metric_run_offset(metric),
+                (int64_t)metric_values(metric, &form));
     measure_release(&measure);
 }
 

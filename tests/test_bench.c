@@ -76,7 +76,7 @@ void bench_write_row(struct bench *bench, int64_t cell, int64_t step, size_t par
 {
     struct run run;
     sweep_cell(&bench->sweep, cell, &run);
-    size_t size = metric_row_size(run.layers);
+    size_t size = metric_form(&run, bench->sweep.measure.group).row_size;
     double *row = malloc(size * sizeof(*row));
 
     for (size_t i = 0; i < size; i++)
@@ -148,6 +148,26 @@ double bench_read_value(const struct bench *bench, const char *name, int64_t ind
     return value;
 }
 
+/* The place in a run's own row of value `index` of a row of the file; false where the run has none there. */
+static bool in_run(enum metric metric, const struct metric_form *form, const struct view_variable *variable,
+    int64_t index, size_t *place)
+{
+    const struct metric_shape_row *shape = &metric_shape_table[metric_table[metric].shape];
+    size_t stride = 1;
+    bool there = true;
+
+    *place = 0;
+    for (int i = shape->rank - 1; i > 0; i--) { /* all but step */
+        int64_t length = variable->length[variable->dimension_count - shape->rank + i];
+        int64_t own = form->along[shape->dimension[i]];
+        there = there && index % length < own;
+        *place += (size_t)(index % length) * stride;
+        stride *= (size_t)own;
+        index /= length;
+    }
+    return there;
+}
+
 int64_t bench_count_wrong(const struct bench *bench, enum metric metric, int64_t cell)
 {
     struct view view;
@@ -159,14 +179,14 @@ int64_t bench_count_wrong(const struct bench *bench, enum metric metric, int64_t
     if (!values)
         return -1;
     sweep_cell(&bench->sweep, cell, &run);
+    struct metric_form form = metric_form(&run, bench->sweep.measure.group);
     int64_t block = variable.size / view.cells, per_step = block / view.step_count;
     for (int64_t i = 0; i < block; i++) {
         double value = values[cell * block + i];
         int64_t step = view.step[i / per_step];
-        size_t place = (size_t)(i % per_step);
-        bool there = step <= run.steps && place < metric_values(metric, run.layers);
-        bool right =
-            there ? value == made_up(&run, step, metric_offset(metric, run.layers) + place) : isnan(value);
+        size_t place;
+        bool there = step <= run.steps && in_run(metric, &form, &variable, i % per_step, &place);
+        bool right = there ? value == made_up(&run, step, form.offset[metric] + place) : isnan(value);
         wrong += !right;
     }
     free(values);
@@ -187,5 +207,5 @@ double bench_growth(const struct bench *bench, int64_t cell)
     struct run run;
 
     sweep_cell(&bench->sweep, cell, &run);
-    return made_up(&run, 0, metric_offset(METRIC_norm_growth, 1));
+    return made_up(&run, 0, metric_run_offset(METRIC_norm_growth));
 }

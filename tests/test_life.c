@@ -147,6 +147,7 @@ bool life_equal(const struct life *a, const struct life *b)
     return left->outcome == right->outcome && left->last_step == right->last_step &&
            left->diverged_step == right->diverged_step && left->tokens == right->tokens &&
            left->measured == right->measured && left->validated == right->validated &&
+           left->saturated == right->saturated && left->dynamics == right->dynamics &&
            memcmp(left->values, right->values, sizeof(left->values)) == 0 && a->row_count == b->row_count &&
            memcmp(a->row_step, b->row_step, (size_t)a->row_count * sizeof(*a->row_step)) == 0 &&
            memcmp(a->row, b->row, sizeof(a->row)) == 0 &&
@@ -178,13 +179,28 @@ static void check_every_stop(struct life *life, const struct life *undisturbed, 
     }
 }
 
-/* Stops again and again, at the third call: no validation has more than two. */
+/*
+ * Calls in the step that has most, with one before each: the first step has none. A life that is resumed
+ * there has as many until the next step has begun.
+ */
+static int64_t most_calls(const struct life *life)
+{
+    int64_t most = 0, count = 0;
+
+    for (int64_t call = 0; call < life->calls; call++) {
+        count = call > 0 && life->asked[call] == life->asked[call - 1] ? count + 1 : 1 + (call == 0);
+        most = count > most ? count : most;
+    }
+    return most;
+}
+
+/* Stops again and again, so early that each life comes no further than it must. */
 static void check_many_stops(struct life *life, const struct life *undisturbed, const char *what)
 {
     int lives = 0;
 
     life->resumes = true;
-    life->stop_call = 3;
+    life->stop_call = most_calls(undisturbed);
     do {
         life->owner.ticket++;
         life_train(life);
@@ -277,6 +293,18 @@ static void with_few_measures(struct life *life)
     life->measure.validate_every = VALIDATE_END;
 }
 
+static void with_every_group(struct life *life)
+{
+    for (int group = 0; group < GROUP_COUNT; group++)
+        life->measure.group[group] = true;
+}
+
+static void with_heads_alone(struct life *life)
+{
+    life->measure.group[GROUP_HEADS] = true;
+    life->run.attention_mask = MASK_MULTIPLICATIVE;
+}
+
 static void with_divergence(struct life *life)
 {
     life->run.optimiser = OPTIMISER_SGD;
@@ -326,6 +354,17 @@ TEST(life_over_epochs)
 TEST(life_with_few_measures)
 {
     check_run("few measures", with_few_measures);
+}
+
+/* Asked between the batches that saturation is measured on, too. */
+TEST(life_with_every_group)
+{
+    check_run("every group", with_every_group);
+}
+
+TEST(life_with_heads_alone)
+{
+    check_run("heads", with_heads_alone);
 }
 
 /* A run that diverges does so at the same step in its second life, too. */

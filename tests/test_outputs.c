@@ -39,6 +39,7 @@ TEST(dataset_grows)
             "together:\n  model:\n    b: {heads: 4, width: 16}\n    a: {width: 8, heads: 2}\n    "
             "c: {width: 8, heads: 4}\nseed: [1, 2]\n",
             2, 1},
+        {"heads: [1, 4]\nlayers: [1, 3]\n", "heads: [8, 1, 4]\nlayers: [1, 3, 5]\n", 3, 7},
     };
 
     for (size_t i = 0; i < sizeof(growths) / sizeof(*growths); i++) {
@@ -69,6 +70,8 @@ TEST(dataset_grows)
         CHECK(bench_count_wrong(&bench, METRIC_layer_norm, growth->first) == 0);
         CHECK(bench_count_wrong(&bench, METRIC_tensor_norm, growth->first) == 0);
         CHECK(bench_count_wrong(&bench, METRIC_tensor_norm, growth->second) == 0);
+        CHECK(bench_count_wrong(&bench, METRIC_attended_histogram, growth->first) == 0);
+        CHECK(bench_count_wrong(&bench, METRIC_attended_histogram, growth->second) == 0);
         CHECK_CLOSE(bench_read_value(&bench, "diverged_step", growth->second), 7, 0);
         bench_write_run(&bench, bench.sweep.cells - 1, OUTCOME_DONE, 1000);
         CHECK(dataset_commit(bench.dataset, &bench.error) == 0);

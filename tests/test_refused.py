@@ -435,7 +435,7 @@ CASES = {
     ),
     "measure: unknown metrics": (
         BASE + "measure: {metrics: [nroms]}\n",
-        "sweep.yaml:3:21: measure.metrics: 'nroms' is none of norms, alignment",
+        "sweep.yaml:3:21: measure.metrics: 'nroms' is none of norms, alignment, saturation, heads, homogeneity",
     ),
     "measure: metrics twice": (
         BASE + "measure: {metrics: [norms, norms]}\n",
@@ -490,6 +490,10 @@ CASES = {
     "train_text with markov": (
         BASE + "train_text: t.txt\n",
         "sweep.yaml:3:13: train_text: corpus markov does not take it",
+    ),
+    "saturation without a valid_text": (
+        TEXT + "measure: {metrics: [norms, saturation]}\n",
+        "sweep.yaml:3:10: measure.metrics: saturation needs a valid_text, on whose tokens it is measured",
     ),
     "valid_text with dyck": (
         "corpus: dyck\nsteps: 1\nvalid_text: t.txt\n",

@@ -31,16 +31,18 @@ static double made_up_growth(const struct run *run)
     return 0.5 + 0.5 * pow(balance, 0.2) + 1e-3 * (double)run->seed;
 }
 
-static void write_rows(struct dataset *dataset, int64_t cell, const struct run *run, struct error *error)
+static void write_rows(struct dataset *dataset, const struct sweep *sweep, int64_t cell,
+    const struct run *run, struct error *error)
 {
     double row[2000];
-    size_t size = metric_row_size(run->layers);
+    const struct metric_form form = metric_form(run, sweep->measure.group);
+    size_t size = form.row_size;
 
     for (int64_t step = 0; step <= run->steps; step += 10) {
         for (size_t i = 0; i < size; i++)
             row[i] = (double)i + (made_up_growth(run) - 1) * (double)step / (double)run->steps;
         if (step == run->steps)
-            row[metric_offset(METRIC_alignment, run->layers)] = NAN;
+            row[form.offset[METRIC_alignment]] = NAN;
         CHECK(dataset_row(dataset, cell, step, row, 0, size, error) == 0);
     }
 }
@@ -52,17 +54,17 @@ static void write_run(struct dataset *dataset, const struct sweep *sweep, int64_
 
     sweep_cell(sweep, cell, &run);
     CHECK(dataset_start(dataset, cell, "node7", 0, error) == 0);
-    write_rows(dataset, cell, &run, error);
+    write_rows(dataset, sweep, cell, &run, error);
     for (size_t i = 0; i < metric_run_size(); i++)
         result.values[i] = (double)i;
-    result.values[metric_offset(METRIC_norm_growth, 1)] = made_up_growth(&run);
+    result.values[metric_run_offset(METRIC_norm_growth)] = made_up_growth(&run);
     result.seconds = 3;
     result.step_seconds = 2;
     result.tokens = 160;
     if (run.learning_rate > 0.05 && run.weight_decay == 0) {
         result.outcome = OUTCOME_DIVERGED;
         result.diverged_step = result.last_step = 13;
-        result.values[metric_offset(METRIC_norm_growth, 1)] = NAN;
+        result.values[metric_run_offset(METRIC_norm_growth)] = NAN;
     }
     if (cell == 1) {
         result.outcome = OUTCOME_FAILED;

@@ -79,12 +79,14 @@ static void trial_release(struct trial *trial)
 
 static double value(const struct trial *trial, int64_t row, enum metric metric)
 {
-    return trial->rows.values[row][metric_offset(metric, trial->run.layers)];
+    const struct metric_form form = metric_form(&trial->run, trial->measure.group);
+
+    return trial->rows.values[row][form.offset[metric]];
 }
 
 static double outcome_value(const struct trial *trial, enum metric metric)
 {
-    return trial->result.values[metric_offset(metric, trial->run.layers)];
+    return trial->result.values[metric_run_offset(metric)];
 }
 
 TEST(train_measures_and_repeats)
@@ -304,12 +306,18 @@ TEST(measure_validations_are_counted_as_they_come)
 
 TEST(metric_layout_has_no_holes)
 {
+    bool all[GROUP_COUNT];
+    struct run shape;
     size_t row = 0, run = 0;
 
+    for (int group = 0; group < GROUP_COUNT; group++)
+        all[group] = true;
+    run_init(&shape);
+    struct metric_form form = metric_form(&shape, all);
     for (enum metric metric = 0; metric < METRIC_COUNT; metric++) {
-        size_t *end = metric_table[metric].shape == METRIC_PER_RUN ? &run : &row;
-        CHECK(metric_offset(metric, 3) == *end);
-        *end += metric_values(metric, 3);
+        size_t *end = metric_is_of_run(metric) ? &run : &row;
+        CHECK((metric_is_of_run(metric) ? metric_run_offset(metric) : form.offset[metric]) == *end);
+        *end += metric_values(metric, &form);
     }
-    CHECK(row == metric_row_size(3) && run == metric_run_size() && run <= RESULT_VALUES_MAX);
+    CHECK(row == form.row_size && run == metric_run_size() && run <= METRIC_RUN_VALUES);
 }

@@ -13,7 +13,7 @@
 #include "worker/checkpoint_visit.h"
 #include "worker/environment.h"
 
-enum { FORMAT = 1, NAME_MOST = 64, TENSOR_NAME = 8 };
+enum { FORMAT = 2, NAME_MOST = 64, TENSOR_NAME = 8 };
 
 /* ---- dimensions ---- */
 
@@ -31,6 +31,7 @@ static int64_t factor_count(const struct optimiser *optimiser)
 static void set_lengths(struct form *form, bool weights_alone)
 {
     const struct architecture *a = &form->snapshot->model->architecture;
+    const struct metric_form *rows = &form->snapshot->history->form;
 
     form->length[LAYER] = a->layers;
     form->length[VOCABULARY] = a->vocabulary;
@@ -43,6 +44,8 @@ static void set_lengths(struct form *form, bool weights_alone)
     form->length[STEP] = form->snapshot->history->row_count;
     form->length[MEASURED_STEP] = form->snapshot->history->norm_count;
     form->length[TENSOR] = LAYER_TENSOR_COUNT;
+    form->length[HEAD] = rows->along[DIMENSION_HEAD];
+    form->length[POSITIONS] = rows->along[DIMENSION_POSITIONS];
     form->length[TENSOR_LETTER] = TENSOR_NAME;
     form->length[FACTOR] = factor_count(form->snapshot->optimiser);
 }
@@ -167,7 +170,7 @@ static void visit_instruments(struct form *form)
 /* A metric's values of all rows between the rows, where they lie apart, and `values`, where they do not. */
 static void gather(const struct history *history, enum metric metric, double *values, bool back)
 {
-    size_t count = metric_values(metric, history->layers), offset = metric_offset(metric, history->layers);
+    size_t count = metric_values(metric, &history->form), offset = history->form.offset[metric];
 
     for (int64_t i = 0; i < history->row_count; i++, values += count) {
         double *in_row = history_row(history, i) + offset;
@@ -175,25 +178,34 @@ static void gather(const struct history *history, enum metric metric, double *va
     }
 }
 
+/* The dimensions of rows. */
+static const enum dimension row_dimensions[DIMENSION_COUNT] = {
+    [DIMENSION_STEP] = STEP,
+    [DIMENSION_LAYER] = LAYER,
+    [DIMENSION_TENSOR] = TENSOR,
+    [DIMENSION_HEAD] = HEAD,
+    [DIMENSION_POSITIONS] = POSITIONS,
+};
+
 static void visit_metric(struct form *form, enum metric metric)
 {
     const struct metric_row *row = &metric_table[metric];
-    const struct array array = {.name = row->name,
+    const struct metric_shape_row *shape = &metric_shape_table[row->shape];
+    struct array array = {.name = row->name,
         .type = NC_DOUBLE,
-        .rank = row->shape == METRIC_PER_TENSOR  ? 3
-                : row->shape == METRIC_PER_LAYER ? 2
-                                                 : 1,
-        .dimension = {STEP, LAYER, TENSOR},
+        .rank = shape->rank,
         .long_name = row->long_name,
         .unit = row->unit};
     const struct history *history = form->snapshot->history;
-    size_t count = (size_t)history->row_count * metric_values(metric, history->layers);
+    size_t count = (size_t)history->row_count * metric_values(metric, &history->form);
     double *values = malloc((count + 1) * sizeof(*values));
 
     if (!values) {
         form->status = ENOMEM;
         return;
     }
+    for (int i = 0; i < shape->rank; i++)
+        array.dimension[i] = row_dimensions[shape->dimension[i]];
     if (form->pass == PUT)
         gather(history, metric, values, false);
     visit_array(form, &array, values);
@@ -234,7 +246,7 @@ static void visit_history(struct form *form)
 
     visit_array(form, &step, history->step);
     for (enum metric metric = 0; metric < METRIC_COUNT && form->status == NC_NOERR; metric++)
-        if (metric_table[metric].shape != METRIC_PER_RUN)
+        if (!metric_is_of_run(metric))
             visit_metric(form, metric);
     visit_array(form, &norm_step, history->norm_step);
     visit_array(form, &norm, history->norm);
@@ -252,8 +264,10 @@ static void visit_times(struct form *form)
     visit_real(form, "step_seconds", &result->step_seconds);
     visit_real(form, "measure_seconds", &result->measure_seconds);
     visit_real(form, "validate_seconds", &result->validate_seconds);
+    visit_real(form, "saturate_seconds", &result->saturate_seconds);
     visit_integer(form, "measured", &result->measured);
     visit_integer(form, "validated", &result->validated);
+    visit_integer(form, "saturated", &result->saturated);
 }
 
 /* Everything but the position, which the snapshot has as values. */

@@ -13,6 +13,8 @@ static const char *const dimension_name[DIMENSIONS] = {
     [MEASURED_STEP] = "measured_step",
     [TENSOR] = "tensor",
     [TENSOR_LETTER] = "tensor_letter",
+    [HEAD] = "head",
+    [POSITIONS] = "positions",
     [FACTOR] = "factor",
 };
 

@@ -29,6 +29,8 @@ enum dimension {
     MEASURED_STEP,
     TENSOR,
     TENSOR_LETTER,
+    HEAD,
+    POSITIONS,
     FACTOR,
     DIMENSIONS
 };
@@ -55,7 +57,7 @@ void visit_text(struct form *form, const char *name, const char *text);
 void visit_integer(struct form *form, const char *name, int64_t *value);
 void visit_real(struct form *form, const char *name, double *value);
 
-enum { RANK_MOST = 3 };
+enum { RANK_MOST = METRIC_RANK_MOST };
 
 /* What a variable is. */
 struct array {

@@ -55,12 +55,18 @@ double train_step_cost(const struct run *run, int64_t vocabulary)
            COST_UPDATE * parameters(run, vocabulary);
 }
 
-/* Tokens of all validations of a run. */
-static double validated_tokens(const struct corpus *corpus, const struct measure *measure, int64_t last_step)
+/* Forward passes over the validation text that saturation and heads take at a measured step. */
+static double saturation_passes(const struct measure *measure)
+{
+    return measure->group[GROUP_SATURATION] ? 3 : measure->group[GROUP_HEADS];
+}
+
+/* Tokens of a validation. */
+static double validated_tokens(const struct corpus *corpus, const struct measure *measure)
 {
     int64_t all = corpus->valid.token_count, once = measure->validate_tokens;
 
-    return (double)measure_validations(measure, last_step) * (double)(once < all ? once : all);
+    return (double)(once < all ? once : all);
 }
 
 double train_cost(const struct run *run, const struct corpus *corpus, const struct measure *measure)
@@ -68,8 +74,10 @@ double train_cost(const struct run *run, const struct corpus *corpus, const stru
     int64_t last_step = run_last_step(run, corpus);
     double forward = token_cost(run, corpus->vocabulary) / 3;
     double rows = (double)measure_rows(measure, last_step, NULL);
+    double passes = (double)measure_validations(measure, last_step) +
+                    (double)measure_count(measure, last_step) * saturation_passes(measure);
 
     return train_step_cost(run, corpus->vocabulary) * (double)last_step +
-           forward * validated_tokens(corpus, measure, last_step) +
+           forward * passes * validated_tokens(corpus, measure) +
            parameters(run, corpus->vocabulary) * (COST_INIT + COST_MEASURE * rows);
 }

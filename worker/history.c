@@ -2,15 +2,16 @@
 
 #include <math.h>
 
-void history_layout(struct history *history, int64_t layers, int64_t rows, struct arena *arena)
+void history_layout(
+    struct history *history, const struct metric_form *form, int64_t rows, struct arena *arena)
 {
     size_t most = (size_t)rows;
 
     *history = (struct history){
-        .layers = layers,
+        .form = *form,
         .rows_most = rows,
         .step = arena_take(arena, most, sizeof(int64_t)),
-        .values = arena_take(arena, most, metric_row_size(layers) * sizeof(double)),
+        .values = arena_take(arena, most, form->row_size * sizeof(double)),
         .norm_step = arena_take(arena, most, sizeof(int64_t)),
         .norm = arena_take(arena, most, sizeof(double)),
         .scratch = arena_take(arena, 2 * most, sizeof(double)),
@@ -19,14 +20,14 @@ void history_layout(struct history *history, int64_t layers, int64_t rows, struc
 
 double *history_row(const struct history *history, int64_t index)
 {
-    return history->values + (size_t)index * metric_row_size(history->layers);
+    return history->values + (size_t)index * history->form.row_size;
 }
 
 double *history_begin_row(const struct history *history)
 {
     double *row = history_row(history, history->row_count);
 
-    for (size_t i = 0; i < metric_row_size(history->layers); i++)
+    for (size_t i = 0; i < history->form.row_size; i++)
         row[i] = NAN;
     return row;
 }

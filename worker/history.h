@@ -9,17 +9,19 @@
 
 /* What a run has measured so far: its rows, and the norms that the law of its growth is fitted to. */
 struct history {
-    int64_t layers, rows_most; /* rows there is room for */
+    struct metric_form form;
+    int64_t rows_most; /* rows there is room for */
     int64_t row_count;
     int64_t *step; /* [rows_most] of each row, ascending */
-    double *values; /* [rows_most][metric_row_size(layers)] as the observer got them */
+    double *values; /* [rows_most][form.row_size] as the observer got them */
     int64_t norm_count;
     int64_t *norm_step; /* [rows_most] the measured steps */
     double *norm; /* [rows_most] and |theta_t| then */
     double *scratch; /* [2 * rows_most] of the fits */
 };
 
-void history_layout(struct history *history, int64_t layers, int64_t rows, struct arena *arena);
+void history_layout(
+    struct history *history, const struct metric_form *form, int64_t rows, struct arena *arena);
 
 /* A row by its index; that at row_count is the one to come, full of NaN after history_begin_row. */
 double *history_row(const struct history *history, int64_t index);

@@ -1,6 +1,7 @@
 #include "worker/measure.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void measure_init(struct measure *measure)
 {
@@ -9,8 +10,7 @@ void measure_init(struct measure *measure)
         .validate_every = VALIDATE_END,
         .validate_tokens = VALIDATE_TOKENS_DEFAULT,
     };
-    for (int group = 0; group < GROUP_COUNT; group++)
-        measure->group[group] = true;
+    memcpy(measure->group, metric_group_initial, sizeof(measure->group));
 }
 
 void measure_release(struct measure *measure)
@@ -134,6 +134,16 @@ int64_t measure_rows(const struct measure *measure, int64_t last_step, int64_t *
         if (step == last_step)
             return count;
     }
+}
+
+int64_t measure_count(const struct measure *measure, int64_t last_step)
+{
+    if (last_step == 0)
+        return 1;
+    if (measure->every)
+        return 2 + multiples(measure->every, last_step);
+    return 2 + step_place(measure->steps, measure->step_count, last_step) -
+           step_place(measure->steps, measure->step_count, 1);
 }
 
 int64_t measure_validations(const struct measure *measure, int64_t last_step)

@@ -37,6 +37,9 @@ bool validate_at(const struct measure *measure, int64_t step, int64_t last_step)
  */
 int64_t measure_rows(const struct measure *measure, int64_t last_step, int64_t *steps);
 
+/* How many of a run's steps are measured. */
+int64_t measure_count(const struct measure *measure, int64_t last_step);
+
 /* How many of a run's steps are validated. */
 int64_t measure_validations(const struct measure *measure, int64_t last_step);
 

@@ -1,5 +1,8 @@
 #include "worker/metric.h"
 
+#include "model/homogeneity.h"
+#include "model/saturation.h"
+
 const struct metric_row metric_table[METRIC_COUNT] = {
 #define X(name, shape, group, unit, long_name, help)                                                         \
     [METRIC_##name] = {#name, METRIC_PER_##shape, GROUP_##group, unit, long_name, help},
@@ -7,45 +10,106 @@ const struct metric_row metric_table[METRIC_COUNT] = {
 #undef X
 };
 
+const struct metric_dimension_row metric_dimension_table[DIMENSION_COUNT] = {
+#define X(NAME, name, long_name, comment) [DIMENSION_##NAME] = {#name, long_name, comment},
+    METRIC_DIMENSIONS(X)
+#undef X
+};
+
+const struct metric_shape_row metric_shape_table[METRIC_SHAPE_COUNT] = {
+#define X(SHAPE, rank, ...) [METRIC_PER_##SHAPE] = {rank, {__VA_ARGS__}},
+    METRIC_SHAPES(X)
+#undef X
+};
+
 const char *const metric_group_names[GROUP_COUNT] = {
-    [GROUP_ALWAYS] = "always", [GROUP_NORMS] = "norms", [GROUP_ALIGNMENT] = "alignment"};
+#define X(GROUP, word, initial) [GROUP_##GROUP] = #word,
+    METRIC_GROUPS(X)
+#undef X
+};
 
-size_t metric_values(enum metric metric, int64_t layers)
+const bool metric_group_initial[GROUP_COUNT] = {
+#define X(GROUP, word, initial) [GROUP_##GROUP] = initial,
+    METRIC_GROUPS(X)
+#undef X
+};
+
+static const struct metric_shape_row *shape_of(enum metric metric)
 {
-    switch (metric_table[metric].shape) {
-    case METRIC_PER_RUN:
-    case METRIC_PER_STEP:
-        return 1;
-    case METRIC_PER_LAYER:
-        return (size_t)layers;
-    case METRIC_PER_TENSOR:
-        return (size_t)layers * LAYER_TENSOR_COUNT;
+    return &metric_shape_table[metric_table[metric].shape];
+}
+
+bool metric_is_of_run(enum metric metric)
+{
+    const struct metric_shape_row *shape = shape_of(metric);
+
+    return shape->rank == 0 || shape->dimension[0] != DIMENSION_STEP;
+}
+
+bool metric_dimension_needed(enum metric_dimension dimension, const bool group[GROUP_COUNT])
+{
+    if (dimension == DIMENSION_STEP || dimension == DIMENSION_LAYER || dimension == DIMENSION_TENSOR)
+        return true;
+    for (enum metric metric = 0; metric < METRIC_COUNT; metric++)
+        for (int i = 0; group[metric_table[metric].group] && i < shape_of(metric)->rank; i++)
+            if (shape_of(metric)->dimension[i] == dimension)
+                return true;
+    return false;
+}
+
+size_t metric_values(enum metric metric, const struct metric_form *form)
+{
+    size_t values = 1;
+
+    for (int i = 0; i < shape_of(metric)->rank; i++)
+        values *= (size_t)form->along[shape_of(metric)->dimension[i]];
+    return values;
+}
+
+void metric_form_place(struct metric_form *form)
+{
+    size_t of_run = 0;
+
+    form->row_size = 0;
+    for (enum metric metric = 0; metric < METRIC_COUNT; metric++) {
+        size_t *end = metric_is_of_run(metric) ? &of_run : &form->row_size;
+        form->offset[metric] = *end;
+        *end += metric_values(metric, form);
     }
-    return 0;
 }
 
-/* Values of the metrics before `end` that share a vector with per-run or with per-step ones. */
-static size_t values_before(enum metric end, bool per_run, int64_t layers)
+struct metric_form metric_form(const struct run *run, const bool group[GROUP_COUNT])
 {
-    size_t count = 0;
+    struct metric_form form = {.along = {
+                                   [DIMENSION_STEP] = 1,
+                                   [DIMENSION_LAYER] = run->layers,
+                                   [DIMENSION_TENSOR] = LAYER_TENSOR_COUNT,
+                                   [DIMENSION_HEAD] = run->heads,
+                                   [DIMENSION_POSITIONS] = saturation_bins(run->context),
+                                   [DIMENSION_SCALE] = HOMOGENEITY_SCALES,
+                               }};
 
-    for (enum metric metric = 0; metric < end; metric++)
-        if ((metric_table[metric].shape == METRIC_PER_RUN) == per_run)
-            count += metric_values(metric, layers);
-    return count;
+    /* Scales stay: a run's own metrics have their places whatever is measured. */
+    for (enum metric_dimension i = 0; i < DIMENSION_COUNT; i++)
+        if (i != DIMENSION_SCALE && !metric_dimension_needed(i, group))
+            form.along[i] = 0;
+    metric_form_place(&form);
+    return form;
 }
 
-size_t metric_offset(enum metric metric, int64_t layers)
-{
-    return values_before(metric, metric_table[metric].shape == METRIC_PER_RUN, layers);
-}
+/* All that the metrics of whole runs have of dimensions. */
+static const struct metric_form of_run = {.along = {[DIMENSION_SCALE] = HOMOGENEITY_SCALES}};
 
-size_t metric_row_size(int64_t layers)
+size_t metric_run_offset(enum metric metric)
 {
-    return values_before(METRIC_COUNT, false, layers);
+    size_t offset = 0;
+
+    for (enum metric before = 0; before < metric; before++)
+        offset += metric_is_of_run(before) ? metric_values(before, &of_run) : 0;
+    return offset;
 }
 
 size_t metric_run_size(void)
 {
-    return values_before(METRIC_COUNT, true, 1);
+    return metric_run_offset(METRIC_COUNT);
 }

@@ -6,12 +6,75 @@
 #include <stdint.h>
 
 #include "model/transformer.h"
+#include "worker/run.h"
 
-/* What a metric has one value for. All but METRIC_PER_RUN are also per measured step. */
-enum metric_shape { METRIC_PER_RUN, METRIC_PER_STEP, METRIC_PER_LAYER, METRIC_PER_TENSOR };
+/* The dimensions that metrics have beside the axes of a sweep: X(NAME, name, long_name, comment). */
+#define METRIC_DIMENSIONS(X)                                                                                 \
+    X(STEP, step, "step", "optimiser steps taken before the measurement")                                    \
+    X(LAYER, layer, "layer", "from the input on")                                                            \
+    X(TENSOR, tensor, "kind of tensor", "")                                                                  \
+    X(HEAD, head, "attention head", "of its layer")                                                          \
+    X(POSITIONS, positions, "most positions attended",                                                       \
+        "of a bin that holds those above the bin before: 1, 2, 3 to 4, 5 to 8, and so on")                   \
+    X(SCALE, scale, "scale of the parameters", "factor on every parameter of a fresh model")
 
-/* Which word of `measure: {metrics: [...]}` switches it on. */
-enum metric_group { GROUP_ALWAYS, GROUP_NORMS, GROUP_ALIGNMENT, GROUP_COUNT };
+enum metric_dimension {
+#define X(NAME, ...) DIMENSION_##NAME,
+    METRIC_DIMENSIONS(X)
+#undef X
+        DIMENSION_COUNT,
+};
+
+struct metric_dimension_row {
+    const char *name, *long_name, *comment;
+};
+
+extern const struct metric_dimension_row metric_dimension_table[DIMENSION_COUNT];
+
+/* What a metric has values for: X(SHAPE, rank, dimensions...). What lies over steps is measured at each of
+ * them, the rest once a run. */
+#define METRIC_SHAPES(X)                                                                                     \
+    X(RUN, 0, 0)                                                                                             \
+    X(SCALE, 1, DIMENSION_SCALE)                                                                             \
+    X(STEP, 1, DIMENSION_STEP)                                                                               \
+    X(LAYER, 2, DIMENSION_STEP, DIMENSION_LAYER)                                                             \
+    X(TENSOR, 3, DIMENSION_STEP, DIMENSION_LAYER, DIMENSION_TENSOR)                                          \
+    X(HEAD, 3, DIMENSION_STEP, DIMENSION_LAYER, DIMENSION_HEAD)                                              \
+    X(POSITIONS, 2, DIMENSION_STEP, DIMENSION_POSITIONS)                                                     \
+    X(HEAD_POSITIONS, 4, DIMENSION_STEP, DIMENSION_LAYER, DIMENSION_HEAD, DIMENSION_POSITIONS)
+
+enum metric_shape {
+#define X(SHAPE, ...) METRIC_PER_##SHAPE,
+    METRIC_SHAPES(X)
+#undef X
+        METRIC_SHAPE_COUNT,
+};
+
+enum { METRIC_RANK_MOST = 4 };
+
+struct metric_shape_row {
+    int rank;
+    enum metric_dimension dimension[METRIC_RANK_MOST];
+};
+
+extern const struct metric_shape_row metric_shape_table[METRIC_SHAPE_COUNT];
+
+/* Which word of `measure: {metrics: [...]}` switches it on; the first is always on. X(GROUP, word, default)
+ */
+#define METRIC_GROUPS(X)                                                                                     \
+    X(ALWAYS, always, true)                                                                                  \
+    X(NORMS, norms, true)                                                                                    \
+    X(ALIGNMENT, alignment, true)                                                                            \
+    X(SATURATION, saturation, false)                                                                         \
+    X(HEADS, heads, false)                                                                                   \
+    X(HOMOGENEITY, homogeneity, false)
+
+enum metric_group {
+#define X(GROUP, ...) GROUP_##GROUP,
+    METRIC_GROUPS(X)
+#undef X
+        GROUP_COUNT,
+};
 
 /*
  * The metric table: X(name, shape, group, unit, long_name, help). The single source of netCDF variables,
@@ -21,6 +84,10 @@ enum metric_group { GROUP_ALWAYS, GROUP_NORMS, GROUP_ALIGNMENT, GROUP_COUNT };
     X(train_loss, STEP, ALWAYS, "1", "training loss (nats)", "loss at theta_t on the batch of step t + 1")   \
     X(valid_loss, STEP, ALWAYS, "1", "validation loss (nats)",                                               \
         "loss at theta_t on the first validate.tokens tokens")                                               \
+    X(predicted_entropy, STEP, ALWAYS, "1", "entropy of the predicted words (nats)",                         \
+        "of the distribution of the likeliest words over the validated tokens; 0: one word whatever comes "  \
+        "in")                                                                                                \
+    X(accuracy, STEP, ALWAYS, "1", "accuracy", "share of the validated tokens that are the likeliest word")  \
     X(param_norm, STEP, NORMS, "1", "parameter norm",                                                        \
         "|theta_t| over the tensors of the layers; embeddings, output and final LayerNorm left out")         \
     X(embedding_norm, STEP, NORMS, "1", "embedding norm", "norm of the token and position embeddings")       \
@@ -42,6 +109,28 @@ enum metric_group { GROUP_ALWAYS, GROUP_NORMS, GROUP_ALIGNMENT, GROUP_COUNT };
     X(update_alignment, STEP, ALIGNMENT, "1", "update alignment", "cos(theta_t, -u_t)")                      \
     X(balance_error, STEP, ALIGNMENT, "1", "balance error",                                                  \
         "of |theta_(t+1)|^2 - |theta_t|^2 = 2 theta_t.delta_t + |delta_t|^2, relative to the larger square") \
+    X(layer_step_size, LAYER, ALIGNMENT, "1", "step size of a layer", "step_size over one layer")            \
+    X(layer_alignment, LAYER, ALIGNMENT, "1", "alignment of a layer", "alignment over one layer")            \
+    X(layer_gradient_alignment, LAYER, ALIGNMENT, "1", "gradient alignment of a layer",                      \
+        "gradient_alignment over one layer")                                                                 \
+    X(saturation, LAYER, SATURATION, "1", "saturation of a layer",                                           \
+        "mean over the validated tokens of the cosine between the states behind the layer and those of the " \
+        "saturated network, every parameter times 1000")                                                     \
+    X(saturation_final, STEP, SATURATION, "1", "saturation", "the same of what the output layer sees")       \
+    X(hard_saturation, LAYER, SATURATION, "1", "saturation of a layer by hard attention",                    \
+        "as saturation, but the saturated network attends to the mean over the largest scores")              \
+    X(hard_saturation_final, STEP, SATURATION, "1", "saturation by hard attention",                          \
+        "the same of what the output layer sees")                                                            \
+    X(positions_attended, HEAD, HEADS, "1", "positions attended",                                            \
+        "mean over the validated tokens of the attention weights above 1e-5, in the saturated network")      \
+    X(fraction_attended, HEAD, HEADS, "1", "fraction attended",                                              \
+        "the same with each token's number over the positions up to it")                                     \
+    X(share_above_one, HEAD, HEADS, "1", "share of tokens that attend to more than one position",            \
+        "in the saturated network")                                                                          \
+    X(attended_histogram, HEAD_POSITIONS, HEADS, "1", "distribution of positions attended over tokens",      \
+        "share of the validated tokens in each bin, in the saturated network")                               \
+    X(heads_histogram, POSITIONS, HEADS, "1", "distribution of positions attended over heads",               \
+        "number of heads, of all layers, whose positions_attended lies in each bin")                         \
     X(norm_growth, RUN, ALWAYS, "1", "norm growth",                                                          \
         "|theta_end| / |theta_0|; a cell grows iff it is above 1")                                           \
     X(growth_exponent, RUN, NORMS, "1", "growth exponent p",                                                 \
@@ -57,6 +146,32 @@ enum metric_group { GROUP_ALWAYS, GROUP_NORMS, GROUP_ALIGNMENT, GROUP_COUNT };
         "straight fit over the measured steps")                                                              \
     X(fit_exponential_r2, RUN, NORMS, "1", "R^2 of |theta_t| against exp(-t/t_end)",                         \
         "straight fit over the measured steps")                                                              \
+    X(fit_aligned_k, RUN, NORMS, "1", "k of aligned growth",                                                 \
+        "of n' = (1 - eta lambda + k eta) n, fitted to |theta_t|")                                           \
+    X(fit_aligned_r2, RUN, NORMS, "1", "R^2 of aligned growth", "of that fit")                               \
+    X(fit_aligned_aic, RUN, NORMS, "1", "AIC of aligned growth", "of that fit; the lowest is the best")      \
+    X(fit_misaligned_k, RUN, NORMS, "1", "k of misaligned growth",                                           \
+        "of n'^2 = ((1 - eta lambda)^2 + k^2 eta^2) n^2, fitted to |theta_t|")                               \
+    X(fit_misaligned_r2, RUN, NORMS, "1", "R^2 of misaligned growth", "of that fit")                         \
+    X(fit_misaligned_aic, RUN, NORMS, "1", "AIC of misaligned growth",                                       \
+        "of that fit; the lowest is the best")                                                               \
+    X(fit_adam_like_a, RUN, NORMS, "1", "a of Adam-like growth",                                             \
+        "of n'^2 = (1 - eta lambda)^2 n^2 + a eta^2, fitted to |theta_t|")                                   \
+    X(fit_adam_like_r2, RUN, NORMS, "1", "R^2 of Adam-like growth", "of that fit")                           \
+    X(fit_adam_like_aic, RUN, NORMS, "1", "AIC of Adam-like growth", "of that fit; the lowest is the best")  \
+    X(homogeneity, SCALE, HOMOGENEITY, "1", "homogeneity",                                                   \
+        "of a fresh model with ten words: cosine of its final states with every parameter times scale "      \
+        "against those with every parameter times 1000")                                                     \
+    X(homogeneity_degree, RUN, HOMOGENEITY, "1", "degree of homogeneity of the final states",                \
+        "slope of log |f(scale theta)| over log scale, of that model")                                       \
+    X(homogeneity_degree_r2, RUN, HOMOGENEITY, "1", "R^2 of the degree of homogeneity of the final states",  \
+        "of that fit")                                                                                       \
+    X(output_homogeneity_degree, RUN, HOMOGENEITY, "1", "degree of homogeneity of the logits",               \
+        "the same of the output layer's")                                                                    \
+    X(output_homogeneity_degree_r2, RUN, HOMOGENEITY, "1", "R^2 of the degree of homogeneity of the logits", \
+        "of that fit")                                                                                       \
+    X(unigram_loss, RUN, ALWAYS, "1", "unigram level of the validation text (nats)",                         \
+        "the least valid_loss without looking at the input: a run that ends there has learned nothing else") \
     X(final_train_loss, RUN, ALWAYS, "1", "final training loss (nats)", "train_loss at the last step")       \
     X(final_valid_loss, RUN, ALWAYS, "1", "final validation loss (nats)", "valid_loss at the last step")
 
@@ -75,18 +190,39 @@ struct metric_row {
 };
 
 extern const struct metric_row metric_table[METRIC_COUNT];
-extern const char *const metric_group_names[GROUP_COUNT]; /* "always", "norms", "alignment" */
+extern const char *const metric_group_names[GROUP_COUNT];
+extern const bool metric_group_initial[GROUP_COUNT]; /* is it measured where a sweep does not say? */
 
-/* Values of one metric for a run of `layers` layers. */
-size_t metric_values(enum metric metric, int64_t layers);
+/* Is a metric of a whole run, not of its steps? */
+bool metric_is_of_run(enum metric metric);
 
 /*
- * Where a metric's values lie in a vector: per-step metrics in a row of metric_row_size(layers) doubles,
- * per-run metrics in one of metric_run_size() doubles, each in the order of the table. Tensor values are
- * [layer][LAYER_TENSOR_COUNT].
+ * How the metrics of runs of one shape lie in vectors of doubles: those of a step in a row, those of the run
+ * in a vector of their own, both in the order of the table, each metric row-major in the order of its
+ * dimensions. Along steps a row has length 1; what no measured metric needs has length 0.
  */
-size_t metric_offset(enum metric metric, int64_t layers);
-size_t metric_row_size(int64_t layers);
+struct metric_form {
+    int64_t along[DIMENSION_COUNT];
+    size_t row_size; /* doubles */
+    size_t offset[METRIC_COUNT]; /* in the row, or in the vector of the run: that is the same for all runs */
+};
+
+/* Of a run whose measured groups are `group`. */
+struct metric_form metric_form(const struct run *run, const bool group[GROUP_COUNT]);
+
+/* Of these lengths: offsets and row_size from along. */
+void metric_form_place(struct metric_form *form);
+
+/* Does a measured metric have this dimension? Steps, layers and tensors always count as needed. */
+bool metric_dimension_needed(enum metric_dimension dimension, const bool group[GROUP_COUNT]);
+
+/* Values of one metric: of a run, or at one step. */
+size_t metric_values(enum metric metric, const struct metric_form *form);
+
+enum { METRIC_RUN_VALUES = 64 }; /* room for all that is measured once a run */
+
+/* Where a metric that is measured once a run begins among those, and how many values they are. */
+size_t metric_run_offset(enum metric metric);
 size_t metric_run_size(void);
 
 #endif

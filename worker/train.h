@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "model/corpus.h"
+#include "model/dynamics.h"
 #include "model/instruments.h"
 #include "model/optimiser.h"
 #include "model/transformer.h"
@@ -25,7 +26,6 @@ enum outcome {
 };
 
 #define REASON_SIZE 256
-#define RESULT_VALUES_MAX 64
 
 /* What one run came to. */
 struct result {
@@ -34,10 +34,11 @@ struct result {
     int64_t diverged_step; /* -1, or the step whose loss or norm is not finite */
     double seconds; /* the whole run */
     double step_seconds; /* in training steps alone */
-    double measure_seconds, validate_seconds; /* the rest, apart, for plans */
-    int64_t measured, validated; /* how often */
+    double measure_seconds, validate_seconds, saturate_seconds; /* the rest, apart, for plans */
+    int64_t measured, validated, saturated; /* how often */
     int64_t tokens; /* trained on */
-    double values[RESULT_VALUES_MAX]; /* metric_run_size() per-run metrics; NaN where there is none */
+    int64_t dynamics; /* enum dynamics: the class of its growth */
+    double values[METRIC_RUN_VALUES]; /* of the run, by metric_run_offset; NaN where there is none */
     char reason[REASON_SIZE]; /* why it failed */
 };
 
@@ -62,8 +63,8 @@ enum verdict { VERDICT_CARRY_ON, VERDICT_SAVE, VERDICT_STOP, VERDICT_SAVE_AND_ST
 /* Who watches a run. Any function may be NULL. */
 struct observer {
     void *context;
-    /* A row of measurements is complete: metric_row_size(layers) doubles, NaN where there is nothing. A run
-     * that was resumed hands out those of its earlier life first. */
+    /* A row of measurements is complete: row_size of the run's metric_form in doubles, NaN where there is
+     * nothing. A run that was resumed hands out those of its earlier life first. */
     void (*row)(void *context, int64_t step, const double *values, size_t count);
     /* Before every step but the first, and between the batches of a validation: `tokens` trained on so far.
      */
