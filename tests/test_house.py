@@ -12,24 +12,6 @@ import xarray as xr
 from conftest import BUILD, PROJECT, run
 
 SWEEPS = sorted((PROJECT / "sweeps").glob("*.yaml"))
-TEXT = "the lobster is a large crustacean\n" * 200
-
-
-@pytest.mark.parametrize("path", SWEEPS, ids=lambda path: path.stem)
-def test_every_sweep_is_valid(path, normsweep, tmp_path):
-    text = tmp_path / "text.txt"
-    text.write_text(TEXT)
-    reads_text = "corpus: text" in path.read_text()
-    settings = [f"--set={key}={text}" for key in ("train_text", "valid_text") if reads_text]
-    normsweep("check", path, *settings)
-
-
-def test_phase_is_the_papers_grid(normsweep, tmp_path):
-    text = tmp_path / "text.txt"
-    text.write_text(TEXT)
-    sweep = PROJECT / "sweeps" / "phase.yaml"
-    checked = normsweep("check", sweep, "--set", f"train_text={text}", "--set", f"valid_text={text}").stdout
-    assert checked == f"{sweep}: valid: 20 learning_rate x 20 weight_decay, 400 cells\n"
 
 
 def test_man_page_names_every_command(normsweep):

@@ -1,0 +1,89 @@
+"""The ready-made sweeps: valid, and as their headers say. The commands of the headers are run as they stand there."""
+import re
+import shlex
+import shutil
+
+import numpy as np
+import pytest
+import xarray as xr
+from conftest import PROJECT
+
+SWEEPS = sorted((PROJECT / "sweeps").glob("*.yaml"))
+# It is small itself.
+LARGE = [path for path in SWEEPS if path.stem != "quickstart"]
+TEXT = "= Heading =\n" + "the lobster is a large crustacean , and <unk> knows it by its claws\n" * 200
+# What the headers call the texts.
+TEXTS = ("wiki.valid.tokens", "wiki.test.tokens")
+
+each_sweep = pytest.mark.parametrize("path", SWEEPS, ids=lambda path: path.stem)
+each_large_sweep = pytest.mark.parametrize("path", LARGE, ids=lambda path: path.stem)
+
+
+def header(path):
+    """The comment at the top, without its marks."""
+    lines = path.read_text().splitlines()
+    end = next(i for i, line in enumerate(lines) if not line.startswith("#"))
+    return "\n".join(line[2:] for line in lines[:end])
+
+
+def small_command(path):
+    """The words of the header's command line."""
+    return shlex.split(re.search(r"^ +(normsweep run (?:.*\\\n)*.*)$", header(path), re.M)[1].replace("\\\n", " "))
+
+
+def reads_text(path):
+    return "\ncorpus: text\n" in path.read_text()
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name in TEXTS:
+        (tmp_path / name).write_text(TEXT)
+    return tmp_path
+
+
+def cells(normsweep, path, *options):
+    """The number of runs that `normsweep check` finds."""
+    settings = ["--set", f"train_text={TEXTS[0]}", "--set", f"valid_text={TEXTS[1]}"] if reads_text(path) else []
+    return int(re.search(r": valid: .*, (\d+) cells\n$", normsweep("check", path, *settings, *options).stdout)[1])
+
+
+@each_sweep
+def test_is_valid_and_has_as_many_runs_as_it_says(path, normsweep, folder):
+    assert cells(normsweep, path) == int(re.search(r"^Costs +(\d+) runs", header(path), re.M)[1])
+
+
+@each_sweep
+def test_header_says_what_it_shows_needs_and_costs(path):
+    words = re.findall(r"^([A-Z][a-z]+)  +\S", header(path), re.M)
+    assert words == ["Shows", "Needs", "Costs"] + ["Small"] * (path in LARGE)
+    assert re.search(r"^Needs +no text\.", header(path), re.M) or reads_text(path)
+    assert "cores" in header(path)
+    assert max(map(len, path.read_text().splitlines())) <= 120
+
+
+@each_sweep
+def test_writes_a_dataset_of_its_own_name(path):
+    assert f"\noutput: {path.stem}.nc\n" in path.read_text()
+
+
+@each_large_sweep
+def test_small_variant(path, normsweep, folder):
+    """As written, but on a tiny text and of four steps."""
+    program, run, name, *options = small_command(path)
+    assert (program, run, name) == ("normsweep", "run", path.name)
+    assert reads_text(path) == all(name in header(path) for name in TEXTS)
+    shutil.copy(path, folder)
+    short = ["--set", "epochs=0", "--set", "steps=4", "-j", "0"]
+    normsweep("run", name, *options, *short, timeout=300)
+    with xr.open_dataset(folder / options[options.index("-o") + 1]) as dataset:
+        assert np.isin(dataset.outcome, (2, 3)).all()
+        assert dataset.outcome.size <= cells(normsweep, path)
+        assert list(dataset.step) == [0, 4]
+
+
+def test_figure6_is_the_papers_grid(normsweep, folder):
+    sweep = PROJECT / "sweeps" / "figure6-phase.yaml"
+    settings = [f"--set={key}={name}" for key, name in zip(("train_text", "valid_text"), TEXTS)]
+    assert normsweep("check", sweep, *settings).stdout == (
+        f"{sweep}: valid: 20 learning_rate x 20 weight_decay, 400 cells\n")
