@@ -58,6 +58,19 @@ void collapse_end(const struct collapse *collapse, struct collapse_measures *mea
     *measures = (struct collapse_measures){
         .predicted_entropy = entropy(collapse->times, collapse->vocabulary),
         .accuracy = collapse->right / sum(collapse->times, collapse->vocabulary),
-        .unigram_loss = entropy(collapse->share, collapse->vocabulary),
     };
+}
+
+double collapse_unigram_loss(struct collapse *collapse, const struct text *training)
+{
+    double *times = collapse->times, all = 0, loss = 0;
+
+    memset(times, 0, (size_t)collapse->vocabulary * sizeof(*times));
+    for (int64_t i = 0; i < training->token_count; i++)
+        times[training->tokens[i]]++;
+    for (int64_t word = 0; word < collapse->vocabulary; word++)
+        all += fmax(times[word], 1);
+    for (int64_t word = 0; word < collapse->vocabulary; word++)
+        loss -= collapse->share[word] * log(fmax(times[word], 1) / all);
+    return loss / sum(collapse->share, collapse->vocabulary);
 }

@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "model/arena.h"
+#include "model/corpus.h"
 #include "model/transformer.h"
 
 /*
@@ -22,9 +23,6 @@ struct collapse {
 struct collapse_measures {
     double predicted_entropy; /* nats, of the distribution of the predicted words; 0: one word alone */
     double accuracy; /* share of the tokens whose predicted word is the target */
-    /* nats: the least loss that any constant prediction has on the same tokens, each weighted as in the loss
-     * (mean over the sequences of the mean over each one's tokens): the entropy of their distribution. */
-    double unigram_loss;
 };
 
 /* For batches of up to `rows` rows. */
@@ -38,5 +36,13 @@ void collapse_add(struct collapse *collapse, const struct batch *batch);
 
 /* NaN where no batch was added. */
 void collapse_end(const struct collapse *collapse, struct collapse_measures *measures);
+
+/*
+ * The loss in nats, on the targets added, of predicting every word as often as it stands in the training
+ * text, where one that it lacks counts as standing there once: what a model comes to that looks at nothing.
+ * Each target is weighted as in the loss: the mean over the sequences of the mean over each one's. NaN where
+ * no batch was added. Forgets what was predicted.
+ */
+double collapse_unigram_loss(struct collapse *collapse, const struct text *training);
 
 #endif

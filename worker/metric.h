@@ -171,7 +171,8 @@ enum metric_group {
     X(output_homogeneity_degree_r2, RUN, HOMOGENEITY, "1", "R^2 of the degree of homogeneity of the logits", \
         "of that fit")                                                                                       \
     X(unigram_loss, RUN, ALWAYS, "1", "unigram level of the validation text (nats)",                         \
-        "the least valid_loss without looking at the input: a run that ends there has learned nothing else") \
+        "valid_loss of predicting each word as often as it stands in the training text, whatever comes in: " \
+        "a run that ends there has learned nothing else")                                                    \
     X(final_train_loss, RUN, ALWAYS, "1", "final training loss (nats)", "train_loss at the last step")       \
     X(final_valid_loss, RUN, ALWAYS, "1", "final validation loss (nats)", "valid_loss at the last step")
 

@@ -252,14 +252,11 @@ static void add_targets(struct trainer *t, int64_t sequences, void *context)
 /* Of the targets alone, whatever is predicted. */
 static void put_unigram_loss(struct trainer *t)
 {
-    struct collapse_measures measures;
-
     if (!t->can_validate)
         return;
     collapse_begin(&t->collapse);
     each_batch(t, UNASKED, add_targets, NULL);
-    collapse_end(&t->collapse, &measures);
-    VALUE(t, unigram_loss) = measures.unigram_loss;
+    VALUE(t, unigram_loss) = collapse_unigram_loss(&t->collapse, &t->corpus->train);
 }
 
 static void put_homogeneity(struct trainer *t)
