@@ -26,7 +26,7 @@ static void block_layout(struct block *block, const struct architecture *a, int6
     block->hidden = take(arena, rows, a->feedforward);
     block->most = take(arena, a->heads, rows);
     block->inverse = take(arena, a->heads, rows);
-    block->slope = a->activation == ACTIVATION_GELU ? take(arena, rows, a->feedforward) : NULL;
+    block->slope = a->activation == ACTIVATION_RELU ? NULL : take(arena, rows, a->feedforward);
 }
 
 /* Scalars of scratch for the largest share of any work. */

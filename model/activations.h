@@ -28,7 +28,7 @@ struct block {
     scalar *qkv; /* [rows, 3C] queries, keys, values */
     scalar *mixed; /* [rows, C] the heads' outputs, before the output projection */
     scalar *hidden; /* [rows, F] behind the activation */
-    scalar *slope; /* [rows, F] what is before it, then its derivative there; gelu alone */
+    scalar *slope; /* [rows, F] what is before it, then its derivative there; relu needs none */
     scalar *most, *inverse; /* [H, rows] of attention */
 };
 

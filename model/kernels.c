@@ -18,6 +18,7 @@ const struct kernels KERNEL(kernels) = {
     .relu = KERNEL(relu),
     .relu_gradient = KERNEL(relu_gradient),
     .gelu = KERNEL(gelu),
+    .gelu_tanh = KERNEL(gelu_tanh),
     .gelu_gradient = KERNEL(gelu_gradient),
     .attention = KERNEL(attention),
     .attended = KERNEL(attended),

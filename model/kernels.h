@@ -108,6 +108,8 @@ struct kernels {
     void (*relu_gradient)(scalar *dx, const scalar *y, int64_t count);
     /* y = x Phi(x), Phi the normal distribution function itself (erf); x becomes the derivative there */
     void (*gelu)(scalar *y, scalar *x, int64_t count);
+    /* the same of y = x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) / 2, the form that GPT-2 has */
+    void (*gelu_tanh)(scalar *y, scalar *x, int64_t count);
     /* dx *= slope */
     void (*gelu_gradient)(scalar *dx, const scalar *slope, int64_t count);
 

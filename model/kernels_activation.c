@@ -68,6 +68,26 @@ void KERNEL(gelu)(scalar *y, scalar *x, int64_t count)
     }
 }
 
+/*
+ * With v = 2 sqrt(2/pi) (x + 0.044715 x^3) this is x / (1 + exp(-v)): as above, with the tail exp(-v) / (1 +
+ * exp(-v)) at a = |x|, whose derivative is -v' tail (1 - tail).
+ */
+void KERNEL(gelu_tanh)(scalar *y, scalar *x, int64_t count)
+{
+    const scalar first = (scalar)1.5957691216057308, third = (scalar)0.07135481627260025, far = NORMAL_FAR;
+
+    SIMD
+    for (int64_t i = 0; i < count; i++) {
+        scalar at = x[i], size = scalar_abs(at);
+        scalar a = size > far ? far : size; /* NaN stays, here and below */
+        scalar e = exponential(-a * (first + third * a * a));
+        scalar tail = e / (1 + e);
+        scalar d = tail - a * tail * (1 - tail) * (first + 3 * third * a * a);
+        y[i] = (at < 0 ? 0 : at) - a * tail;
+        x[i] = at < 0 ? d : 1 - d;
+    }
+}
+
 void KERNEL(gelu_gradient)(scalar *dx, const scalar *slope, int64_t count)
 {
     SIMD

@@ -77,6 +77,7 @@ void KERNEL(layernorm_gradient)(scalar *din, scalar *dgain, scalar *dbias, const
 void KERNEL(relu)(scalar *x, int64_t count);
 void KERNEL(relu_gradient)(scalar *dx, const scalar *y, int64_t count);
 void KERNEL(gelu)(scalar *y, scalar *x, int64_t count);
+void KERNEL(gelu_tanh)(scalar *y, scalar *x, int64_t count);
 void KERNEL(gelu_gradient)(scalar *dx, const scalar *slope, int64_t count);
 void KERNEL(attention)(const struct head *head, scalar *mixed, int64_t mixed_stride, scalar *scratch);
 void KERNEL(attended)(const struct head *head, int32_t *count, scalar *scratch);

@@ -95,23 +95,25 @@ void column_sums(
 struct gelu_work {
     const struct team *team;
     scalar *y, *x, *dx;
-    const scalar *slope;
+    const scalar *slope; /* NULL in the forward pass */
+    bool tanh;
 };
 
 static void gelu_share(const void *context, scalar *scratch, int64_t begin, int64_t end)
 {
     const struct gelu_work *work = context;
+    const struct kernels *kernels = work->team->kernels;
 
     (void)scratch;
     if (work->slope)
-        work->team->kernels->gelu_gradient(work->dx + begin, work->slope + begin, end - begin);
+        kernels->gelu_gradient(work->dx + begin, work->slope + begin, end - begin);
     else
-        work->team->kernels->gelu(work->y + begin, work->x + begin, end - begin);
+        (work->tanh ? kernels->gelu_tanh : kernels->gelu)(work->y + begin, work->x + begin, end - begin);
 }
 
-void gelu_forward(const struct team *team, scalar *y, scalar *x, int64_t count)
+void gelu_forward(const struct team *team, scalar *y, scalar *x, int64_t count, bool tanh)
 {
-    const struct gelu_work work = {.team = team, .y = y, .x = x};
+    const struct gelu_work work = {.team = team, .y = y, .x = x, .tanh = tanh};
 
     team_run(team, count, ELEMENTS, gelu_share, &work);
 }

@@ -32,8 +32,8 @@ void layernorm_gradient(
 void column_sums(
     const struct team *team, scalar *sums, const scalar *in, int64_t rows, int64_t columns, bool add);
 
-/* y = gelu(x), x becomes the slope there, which gelu_gradient multiplies dx by. */
-void gelu_forward(const struct team *team, scalar *y, scalar *x, int64_t count);
+/* y = gelu(x), or its form with tanh, x becomes the slope there, which gelu_gradient multiplies dx by. */
+void gelu_forward(const struct team *team, scalar *y, scalar *x, int64_t count, bool tanh);
 void gelu_gradient(const struct team *team, scalar *dx, const scalar *slope, int64_t count);
 
 /*

@@ -170,13 +170,15 @@ static void feedforward_forward(
 {
     const struct block *block = &pass->a->block[layer];
     struct linear w1 = w1_of(pass, layer), w2 = w2_of(pass, layer);
+    enum activation activation = pass->model->architecture.activation;
     int64_t rows = pass->batch->rows;
 
-    if (pass->model->architecture.activation == ACTIVATION_GELU) {
-        linear_forward(&w1, block->slope, in, NULL, rows, false);
-        gelu_forward(&pass->a->team, block->hidden, block->slope, rows * w1.out);
-    } else {
+    if (activation == ACTIVATION_RELU) {
         linear_forward(&w1, block->hidden, in, NULL, rows, true);
+    } else {
+        linear_forward(&w1, block->slope, in, NULL, rows, false);
+        gelu_forward(
+            &pass->a->team, block->hidden, block->slope, rows * w1.out, activation == ACTIVATION_GELU_TANH);
     }
     linear_forward(&w2, out, block->hidden, residual, rows, false);
 }
@@ -187,7 +189,7 @@ static void feedforward_gradient(
     const struct activations *a = pass->a;
     const struct block *block = &a->block[layer];
     struct linear w1 = w1_of(pass, layer), w2 = w2_of(pass, layer);
-    bool gelu = pass->model->architecture.activation == ACTIVATION_GELU;
+    bool gelu = pass->model->architecture.activation != ACTIVATION_RELU;
     int64_t rows = pass->batch->rows;
 
     linear_weight_gradient(&w2, dout, block->hidden, rows, false);

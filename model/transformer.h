@@ -8,7 +8,7 @@
 #include "model/scalar.h"
 
 enum norm_placement { NORM_POST, NORM_PRE, NORM_OUT };
-enum activation { ACTIVATION_RELU, ACTIVATION_GELU };
+enum activation { ACTIVATION_RELU, ACTIVATION_GELU, ACTIVATION_GELU_TANH };
 enum attention_mask { MASK_CAUSAL, MASK_MULTIPLICATIVE };
 enum init { INIT_TORCH, INIT_XAVIER };
 

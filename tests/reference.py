@@ -89,6 +89,8 @@ def feedforward(config, x, get):
     hidden = linear(x, get("w1"), get("w1_bias"))
     if config["activation"] == "relu":
         hidden = torch.relu(hidden)
+    elif config["activation"] == "gelu_tanh":
+        hidden = torch.nn.functional.gelu(hidden, approximate="tanh")
     else:
         hidden = hidden * 0.5 * (1 + torch.erf(hidden / math.sqrt(2)))
     return linear(hidden, get("w2"), get("w2_bias"))

@@ -164,7 +164,7 @@ TEST(gradient_layernorm)
 
 struct activation_case {
     scalar x[ROWS * IN], y[ROWS * IN], slope[ROWS * IN], c[ROWS * IN];
-    bool gelu;
+    enum activation activation;
 };
 
 static double activation_value(void *context)
@@ -173,10 +173,12 @@ static double activation_value(void *context)
 
     memcpy(k->y, k->x, sizeof(k->y));
     memcpy(k->slope, k->x, sizeof(k->slope));
-    if (k->gelu)
+    if (k->activation == ACTIVATION_RELU)
+        kernels_best()->relu(k->y, ROWS * IN);
+    else if (k->activation == ACTIVATION_GELU)
         kernels_best()->gelu(k->y, k->slope, ROWS * IN);
     else
-        kernels_best()->relu(k->y, ROWS * IN);
+        kernels_best()->gelu_tanh(k->y, k->slope, ROWS * IN);
     return weighted(k->c, k->y, ROWS * IN);
 }
 
@@ -187,14 +189,13 @@ TEST(gradient_activations)
 
     draw(k.x, ROWS * IN, 1);
     draw(k.c, ROWS * IN, 2);
-    for (int gelu = 0; gelu < 2; gelu++) {
-        k.gelu = gelu;
+    for (k.activation = ACTIVATION_RELU; k.activation <= ACTIVATION_GELU_TANH; k.activation++) {
         activation_value(&k);
         memcpy(dx, k.c, sizeof(dx));
-        if (gelu)
-            kernels_best()->gelu_gradient(dx, k.slope, ROWS * IN);
-        else
+        if (k.activation == ACTIVATION_RELU)
             kernels_best()->relu_gradient(dx, k.y, ROWS * IN);
+        else
+            kernels_best()->gelu_gradient(dx, k.slope, ROWS * IN);
         CHECK(gradient_error(activation_value, &k, k.x, dx, ROWS * IN) < tolerance);
     }
 }
@@ -323,7 +324,8 @@ static double model_error(const struct architecture *architecture)
 
 TEST(gradient_whole_models)
 {
-    for (int bits = 0; bits < 3 * 32; bits++) {
+    for (int bits = 0; bits < 3 * 48; bits++) {
+        const int flags = bits % 48 / 3;
         const struct architecture architecture = {
             .vocabulary = 11,
             .context = 5,
@@ -331,18 +333,18 @@ TEST(gradient_whole_models)
             .heads = 2,
             .feedforward = 6,
             .layers = 2,
-            .norm_placement = (enum norm_placement)(bits / 32),
-            .activation = bits & 1 ? ACTIVATION_GELU : ACTIVATION_RELU,
-            .attention_mask = bits & 2 ? MASK_MULTIPLICATIVE : MASK_CAUSAL,
-            .bias = bits & 4,
-            .tied = bits & 8,
-            .init = bits & 16 ? INIT_XAVIER : INIT_TORCH,
+            .norm_placement = (enum norm_placement)(bits / 48),
+            .activation = (enum activation)(bits % 3),
+            .attention_mask = flags & 1 ? MASK_MULTIPLICATIVE : MASK_CAUSAL,
+            .bias = flags & 2,
+            .tied = flags & 4,
+            .init = flags & 8 ? INIT_XAVIER : INIT_TORCH,
         };
         double error = model_error(&architecture);
         if (!(error < tolerance))
             test_fail(__FILE__, __LINE__,
-                "norm %d activation %d mask %d bias %d tied %d init %d: relative error %.3g", bits / 32,
-                bits & 1, bits >> 1 & 1, bits >> 2 & 1, bits >> 3 & 1, bits >> 4 & 1, error);
+                "norm %d activation %d mask %d bias %d tied %d init %d: relative error %.3g", bits / 48,
+                bits % 3, flags & 1, flags >> 1 & 1, flags >> 2 & 1, flags >> 3 & 1, error);
     }
 }
 

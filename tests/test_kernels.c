@@ -9,10 +9,8 @@
 
 #ifdef SCALAR_DOUBLE
 static const double rounding = 1e-14;
-static const double gelu_rounding = 3e-13; /* relative; libm's erfc of a rounded argument, far down */
 #else
 static const double rounding = 4e-6;
-static const double gelu_rounding = 5e-7;
 #endif
 
 enum { COUNT = 1337 };
@@ -77,64 +75,6 @@ static void check_exponential(const struct kernels *kernels)
 TEST(kernels_exponential)
 {
     each_level(check_exponential);
-}
-
-/* x Phi(x), relative to itself as far as it is a normal number, and its derivative. */
-static void check_gelu(const struct kernels *kernels)
-{
-    for (int i = -30000; i <= 30000; i++) {
-        scalar y, slope = (scalar)(i * 1e-3);
-        long double x = (long double)slope, phi = erfcl(x * -0.70710678118654752440L) / 2;
-        double value = (double)(x * phi);
-        double derivative = (double)(phi + x * 0.39894228040143267794L * expl(x * x / -2));
-
-        kernels->gelu(&y, &slope, 1);
-        CHECK_CLOSE((double)y, value, gelu_rounding * fabs(value) + 1e-36);
-        CHECK_CLOSE((double)slope, derivative, rounding / 8);
-    }
-}
-
-static void check_gelu_ends(const struct kernels *kernels)
-{
-    scalar x[] = {(scalar)INFINITY, (scalar)-INFINITY, (scalar)NAN, (scalar)1e30, (scalar)-1e30, 0}, y[6];
-
-    kernels->gelu(y, x, 6);
-    CHECK(isinf((double)y[0]) && y[0] > 0 && x[0] == 1);
-    CHECK(y[1] == 0 && x[1] == 0);
-    CHECK(isnan((double)y[2]) && isnan((double)x[2]));
-    CHECK(y[3] == (scalar)1e30 && x[3] == 1);
-    CHECK(y[4] == 0 && x[4] == 0);
-    CHECK(y[5] == 0 && x[5] == (scalar)0.5);
-}
-
-/* The same at every place of a vector and behind the last whole one; nothing is written beyond the end. */
-static void check_gelu_counts(const struct kernels *kernels)
-{
-    scalar x[COUNT], y[COUNT], dx[COUNT];
-
-    for (int count = 0; count <= 70; count++) {
-        draw(x, 2, 8);
-        draw(y, 1, 9);
-        draw(dx, 1, 10);
-        scalar beyond_x = x[count], beyond_y = y[count], beyond_dx = dx[count];
-        kernels->gelu(y, x, count);
-        kernels->gelu_gradient(dx, x, count);
-        CHECK(x[count] == beyond_x && y[count] == beyond_y && dx[count] == beyond_dx);
-        for (int i = 0; i < count; i++) {
-            double at = 2 * random_normal(8, RANDOM_TEST, (uint64_t)i),
-                   phi = erfc(at * -0.7071067811865476) / 2;
-            double slope = phi + at * 0.3989422804014327 * exp(at * at / -2);
-            CHECK_CLOSE((double)y[i], at * phi, rounding);
-            CHECK_CLOSE((double)dx[i], slope * random_normal(10, RANDOM_TEST, (uint64_t)i), rounding);
-        }
-    }
-}
-
-TEST(kernels_gelu)
-{
-    each_level(check_gelu);
-    each_level(check_gelu_ends);
-    each_level(check_gelu_counts);
 }
 
 /* LayerNorm of rows x width, out of the same draws whatever the size. */

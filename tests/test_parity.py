@@ -98,6 +98,8 @@ def cases():
     return table | {
         "gelu": {"activation": "gelu"},
         "gelu-post-lines": LINES | {"activation": "gelu", "norm_placement": "post"},
+        "gelu-tanh": {"activation": "gelu_tanh"},
+        "gelu-tanh-out-lines": LINES | {"activation": "gelu_tanh", "norm_placement": "out"},
         "tied": {"tied": True},
         "tied-out-lines": LINES | {"tied": True, "norm_placement": "out", "bias": False},
         "tied-adafactor": {"tied": True, "optimiser": "adafactor", "learning_rate": 0.02},
@@ -145,7 +147,7 @@ PAIRS = list(itertools.product(CASES, SCALARS, ("",)))
 
 # Once more under each vector level below the machine's own.
 LEVELS = ("baseline", "avx2")
-LEVEL_CASES = ("post-bias-lines", "multiplicative-pre-lines", "gelu", "odd-sizes", "wider-than-a-vector")
+LEVEL_CASES = ("post-bias-lines", "multiplicative-pre-lines", "gelu", "gelu-tanh", "odd-sizes", "wider-than-a-vector")
 LEVEL_CASES += ("sgd-linear", "adafactor-linear")
 PAIRS += itertools.product(LEVEL_CASES, SCALARS, LEVELS)
 

@@ -233,7 +233,7 @@ static void check_level(const char *level)
             .feedforward = 100,
             .layers = 2,
             .norm_placement = (enum norm_placement)(i / 2),
-            .activation = i % 2 ? ACTIVATION_GELU : ACTIVATION_RELU,
+            .activation = (enum activation)(i % 3),
             .attention_mask = i % 2 ? MASK_MULTIPLICATIVE : MASK_CAUSAL,
             .bias = i % 4 < 2,
             .tied = i % 3 == 0,

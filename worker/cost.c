@@ -35,7 +35,7 @@ double train_step_arithmetic(const struct run *run, int64_t vocabulary)
 /* The same with what lies beside the products. */
 static double token_cost(const struct run *run, int64_t vocabulary)
 {
-    double gelu = run->activation == ACTIVATION_GELU ? COST_GELU * (double)run->feedforward : 0;
+    double gelu = run->activation != ACTIVATION_RELU ? COST_GELU * (double)run->feedforward : 0;
     double attention = COST_ATTENTION * (double)run->heads * (double)run->context;
     double beside = COST_WIDTH * (double)run->width + attention + gelu;
 

@@ -7,7 +7,8 @@
 
 static const char *const norm_placement_words[] = {
     [NORM_POST] = "post", [NORM_PRE] = "pre", [NORM_OUT] = "out", NULL};
-static const char *const activation_words[] = {[ACTIVATION_RELU] = "relu", [ACTIVATION_GELU] = "gelu", NULL};
+static const char *const activation_words[] = {
+    [ACTIVATION_RELU] = "relu", [ACTIVATION_GELU] = "gelu", [ACTIVATION_GELU_TANH] = "gelu_tanh", NULL};
 static const char *const init_words[] = {[INIT_TORCH] = "torch", [INIT_XAVIER] = "xavier", NULL};
 static const char *const mask_words[] = {
     [MASK_CAUSAL] = "causal", [MASK_MULTIPLICATIVE] = "multiplicative", NULL};
@@ -73,7 +74,7 @@ const struct param param_table[] = {
         .help = "LayerNorm after the sum (post), before each sub-layer and at the end (pre), or on each "
                 "sub-layer's output (out: what Merrill et al. 2021 call pre-norm)"),
     WORD(activation, activation_words, ACTIVATION_RELU, .axis = true, .cost = true, .long_name = "activation",
-        .help = "of the feed-forward layer"),
+        .help = "of the feed-forward layer; gelu_tanh: gelu by way of tanh, as GPT-2 has it"),
     BOOLEAN(bias, true, .axis = true, .cost = true, .long_name = "biases",
         .help = "every bias of the layers and of their LayerNorms; the output layer always has one"),
     BOOLEAN(tied, false, .axis = true, .cost = true, .long_name = "tied output",
