@@ -64,8 +64,18 @@ def linear(x, weight, bias):
     return y if bias is None else y + bias
 
 
-def attention(config, x, real, get):
-    """x [B, T, C], real [B, T]: which positions are no padding; get(name) gives a tensor of the layer or None."""
+def hard_weights(scores):
+    """The mean over the largest scores of each row, ties within 1e-6 relative."""
+    most = scores.max(-1, keepdim=True).values
+    chosen = (scores >= most - 1e-6 * most.abs()).to(scores.dtype)
+    return chosen / chosen.sum(-1, keepdim=True)
+
+
+def attention(config, x, real, get, hard=False):
+    """What is added to x [B, T, C], and the weights [B, H, T, T].
+
+    real [B, T]: which positions are no padding; get(name) gives a tensor of the layer or None.
+    """
     batch, length, width = x.shape
     heads = config["heads"]
     q, k, v = (
@@ -80,9 +90,10 @@ def attention(config, x, real, get):
         scores = scores * visible
     # A padded row sees itself alone, so that no softmax is over nothing; its output is used nowhere.
     padded = ~real[:, None, None, :] & ~torch.eye(length, dtype=torch.bool)
-    weights = torch.softmax(scores.masked_fill(padded, -math.inf), dim=-1)
+    scores = scores.masked_fill(padded, -math.inf)
+    weights = hard_weights(scores) if hard else torch.softmax(scores, dim=-1)
     values = (weights @ v).transpose(1, 2).reshape(batch, length, width)
-    return linear(values, get("o"), get("o_bias"))
+    return linear(values, get("o"), get("o_bias")), weights
 
 
 def feedforward(config, x, get):
@@ -96,9 +107,17 @@ def feedforward(config, x, get):
     return linear(hidden, get("w2"), get("w2_bias"))
 
 
-def layer_forward(config, x, real, get):
+def layer_forward(config, x, real, get, hard=False):
+    """The state behind a layer and its attention weights."""
+    seen = []
+
+    def attend(y):
+        out, weights = attention(config, y, real, get, hard)
+        seen.append(weights)
+        return out
+
     norms = [lambda y, n=n: layer_norm(y, get(n), get(n + "_bias")) for n in ("ln1", "ln2")]
-    blocks = [lambda y: attention(config, y, real, get), lambda y: feedforward(config, y, get)]
+    blocks = [attend, lambda y: feedforward(config, y, get)]
     for norm, block in zip(norms, blocks):
         if config["norm_placement"] == "post":
             x = norm(x + block(x))
@@ -106,17 +125,25 @@ def layer_forward(config, x, real, get):
             x = x + block(norm(x))
         else:
             x = x + norm(block(x))
-    return x
+    return x, seen[0]
+
+
+def forward(config, weights, tokens, real, hard=False):
+    """tokens [B, T] -> the states [B, T, C] behind each layer and before the output, and the attention weights."""
+    x = weights["token", -1][tokens] + weights["position", -1][: tokens.shape[1]]
+    states, seen = [], []
+    for layer in range(config["layers"]):
+        x, attention_weights = layer_forward(config, x, real, lambda name: weights.get((name, layer)), hard)
+        states.append(x)
+        seen.append(attention_weights)
+    if config["norm_placement"] == "pre":
+        x = layer_norm(x, weights["final", -1], weights.get(("final_bias", -1)))
+    return states + [x], seen
 
 
 def final_state(config, weights, tokens, real):
     """What the output layer sees: tokens [B, T] -> [B, T, C]."""
-    x = weights["token", -1][tokens] + weights["position", -1][: tokens.shape[1]]
-    for layer in range(config["layers"]):
-        x = layer_forward(config, x, real, lambda name: weights.get((name, layer)))
-    if config["norm_placement"] == "pre":
-        x = layer_norm(x, weights["final", -1], weights.get(("final_bias", -1)))
-    return x
+    return forward(config, weights, tokens, real)[0][-1]
 
 
 def output_layer(config, weights, x):
@@ -130,8 +157,8 @@ def logits(config, weights, tokens, real):
     return output_layer(config, weights, final_state(config, weights, tokens, real))
 
 
-def loss(config, weights, sequences):
-    """Mean over [(tokens, targets)] of the mean over each one's predictions; padded to the longest one."""
+def padded(sequences):
+    """[(tokens, targets)] as tokens, targets and which of them are real, [B, T], padded to the longest one."""
     length = max(len(tokens) for tokens, _ in sequences)
     tokens, targets = torch.zeros(2, len(sequences), length, dtype=torch.long)
     real = torch.zeros(len(sequences), length, dtype=torch.bool)
@@ -139,6 +166,12 @@ def loss(config, weights, sequences):
         tokens[i, : len(inputs)] = torch.tensor(inputs)
         targets[i, : len(inputs)] = torch.tensor(outputs)
         real[i, : len(inputs)] = True
+    return tokens, targets, real
+
+
+def loss(config, weights, sequences):
+    """Mean over [(tokens, targets)] of the mean over each one's predictions."""
+    tokens, targets, real = padded(sequences)
     log_p = torch.log_softmax(logits(config, weights, tokens, real), dim=-1)
     row_loss = -log_p.gather(2, targets[:, :, None])[:, :, 0]
     return (torch.where(real, row_loss, torch.zeros(())).sum(1) / real.sum(1)).mean()
@@ -404,3 +437,44 @@ def homogeneity_measures(config, weights, tokens):
         "output_degree": output_degree,
         "output_degree_r2": output_degree_r2,
     }
+
+
+# The saturated network
+
+
+def row_cosines(a, b):
+    """Of the rows of two arrays; 0 where either is 0."""
+    scale = a.norm(dim=-1) * b.norm(dim=-1)
+    return torch.where(scale > 0, (a * b).sum(-1) / scale, torch.zeros(()))
+
+
+def head_measures(counts, at, bins):
+    """Of the positions [rows] that one head's rows attend to, rows at the positions `at` of their sequences."""
+    n = counts.double().numpy()
+    bin_of = np.ceil(np.log2(np.maximum(n, 1))).astype(int)
+    return {
+        "attended": n.mean(),
+        "fraction": (n / (at.double().numpy() + 1)).mean(),
+        "above_one": (n > 1).mean(),
+        "histogram": np.bincount(bin_of, minlength=bins) / len(n),
+    }
+
+
+@torch.no_grad()
+def saturation_measures(config, weights, sequences):
+    """The cosines of the states with those of 1000 times the weights, and what its heads attend to."""
+    tokens, _, real = padded(sequences)
+    at = torch.arange(tokens.shape[1]).expand(real.shape)[real]
+    bins = math.ceil(math.log2(config["context"])) + 1
+    scaled = {key: 1000 * tensor for key, tensor in weights.items()}
+    here, _ = forward(config, weights, tokens, real)
+    soft, seen = forward(config, scaled, tokens, real)
+    hard, _ = forward(config, scaled, tokens, real, hard=True)
+    counts = [(layer > 1e-5).sum(-1)[:, h][real] for layer in seen for h in range(config["heads"])]
+    heads = [head_measures(count, at, bins) for count in counts]
+    means = np.array([head["attended"] for head in heads])
+    return {
+        "saturation_soft": [row_cosines(a[real], b[real]).mean().item() for a, b in zip(here, soft)],
+        "saturation_hard": [row_cosines(a[real], b[real]).mean().item() for a, b in zip(here, hard)],
+        "heads_histogram": np.bincount(np.ceil(np.log2(np.maximum(means, 1))).astype(int), minlength=bins),
+    } | {name: np.hstack([head[name] for head in heads]) for name in heads[0]}

@@ -6,6 +6,7 @@
  *     record                   1: write batch, loss, gradient and weights of every step, and the next batch
  *     measure                  N > 0: then run train(), measured every N steps, and write its rows and values
  *     all                  1: that measures every group of metrics, and not the default ones alone
+ *     saturation               1: write what the final weights' saturated network says of that next batch
  *     evaluate                 1: write the final weights' loss on every prediction of the validation text
  *     validate                 tokens of that text, all unless given
  *     homogeneity              1: write how homogeneous a fresh model is, its weights and its sequences
@@ -17,6 +18,7 @@
 #include "model/error.h"
 #include "model/homogeneity.h"
 #include "model/optimiser.h"
+#include "model/saturation.h"
 #include "model/transformer.h"
 #include "worker/measure.h"
 #include "worker/metric.h"
@@ -32,14 +34,15 @@ struct replay {
     struct run run;
     struct corpus_source source;
     struct corpus corpus;
-    int64_t record, measure, evaluate, validate, all, homogeneity;
+    int64_t record, measure, saturation_wanted, evaluate, validate, all, homogeneity;
     bool group[GROUP_COUNT]; /* what train() measures */
     int64_t last_step;
     struct transformer model;
     struct optimiser optimiser;
     struct batches batches;
     struct batch batch;
-    scalar *weights, *gradient;
+    struct saturation saturation;
+    scalar *weights, *gradient, *scaled;
     struct arena arena;
 };
 
@@ -180,6 +183,8 @@ static void parse_argument(struct replay *replay, char *argument)
         replay->measure = parse_integer(argument, text);
     else if (strcmp(argument, "all") == 0)
         replay->all = parse_integer(argument, text);
+    else if (strcmp(argument, "saturation") == 0)
+        replay->saturation_wanted = parse_integer(argument, text);
     else if (strcmp(argument, "evaluate") == 0)
         replay->evaluate = parse_integer(argument, text);
     else if (strcmp(argument, "validate") == 0)
@@ -223,6 +228,8 @@ static void layout(struct replay *replay)
     batch_layout(&replay->batch, run->batch * run->context, arena);
     replay->weights = arena_take(arena, (size_t)replay->model.layout.size, sizeof(scalar));
     replay->gradient = arena_take(arena, (size_t)replay->model.layout.size, sizeof(scalar));
+    replay->scaled = arena_take(arena, (size_t)replay->model.layout.size, sizeof(scalar));
+    saturation_layout(&replay->saturation, &architecture, run->batch * run->context, true, true, arena);
 }
 
 static void prepare(struct replay *replay)
@@ -263,6 +270,26 @@ static void take_steps(struct replay *replay)
     batches_fill(&replay->batches, replay->last_step + 1, &replay->batch);
     if (replay->record)
         write_batch(&replay->batch);
+}
+
+/* Saturation */
+
+static void saturate(struct replay *replay)
+{
+    struct saturation *s = &replay->saturation;
+    int64_t heads = s->layers * s->heads;
+
+    saturation_scale_weights(&replay->model.layout, replay->scaled, replay->weights, SATURATION_SCALE);
+    saturation_begin(s);
+    saturation_add(s, &replay->model, replay->weights, replay->scaled, &replay->batch);
+    saturation_end(s);
+    write_reals("saturation_soft", s->soft, s->layers + 1);
+    write_reals("saturation_hard", s->hard, s->layers + 1);
+    write_reals("attended", s->attended, heads);
+    write_reals("fraction", s->fraction, heads);
+    write_reals("above_one", s->above_one, heads);
+    write_reals("histogram", s->histogram, heads * s->bins);
+    write_reals("heads_histogram", s->heads_histogram, s->bins);
 }
 
 /* train() */
@@ -370,6 +397,8 @@ int main(int argc, char **argv)
     load(&replay);
     prepare(&replay);
     take_steps(&replay);
+    if (replay.saturation_wanted)
+        saturate(&replay);
     if (replay.evaluate)
         evaluate(&replay);
     if (replay.measure)

@@ -307,6 +307,23 @@ def test_lines_are_read_as_sequences(text):
     assert [str(e) for e in epochs[:1]] != [str(e) for e in epochs[1:2]]
 
 
+# The saturated network
+
+SATURATED = ("post-bias-lines", "pre-plain", "pre-bias-lines", "out-bias", "out-plain-lines", "multiplicative-post")
+SATURATED += ("multiplicative-pre-lines", "multiplicative-out-lines", "zero-query-key", "odd-sizes-multiplicative")
+SATURATED += ("gelu-tanh", "tied-out-lines", "wider-than-a-vector", "heads-of-width-1", "context-1")
+
+
+@pytest.mark.parametrize("name", SATURATED)
+def test_saturation(name, text):
+    """In double alone: floats settle ties between rounded scores by chance."""
+    config = BASE | CASES[name]
+    dump = replay("double", **text_config(config, text), record=1, saturation=1)
+    weights = reference.weights_from(dump["weights"][-1], config, int(dump["vocabulary"][0][0]))
+    for metric, want in reference.saturation_measures(config, weights, sequences_of(dump)[-1]).items():
+        check_value("end", metric, dump[metric][0], want, 1e-9)
+
+
 # The boundary between growth and shrinking
 
 WIDER = {"width": 32, "feedforward": 64, "batch": 8, "corpus_tokens": 20000, "steps": 300}
