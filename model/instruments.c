@@ -20,6 +20,18 @@ void instruments_layout(
     };
 }
 
+/* Layers lie one behind the other, all of one size. */
+static int64_t layer_size(const struct instruments *i)
+{
+    return (i->layout->layers_end - i->layout->layers_begin) / i->layers;
+}
+
+static void add(struct sums *sums, struct sums more)
+{
+    sums->square += more.square;
+    sums->product += more.product;
+}
+
 /* A layer against what was kept of it, which it becomes. */
 static struct sums measure_layer(
     const struct instruments *i, const scalar *weights, int64_t layer, double *tensor_norm)
@@ -30,8 +42,7 @@ static struct sums measure_layer(
         const struct tensor *tensor = &i->layout->tensor[LAYER_TENSOR_FIRST + layer * LAYER_TENSOR_COUNT + k];
         scalar *kept = i->kept + (tensor->offset - i->layout->layers_begin);
         struct sums one = i->kernels->keep(kept, weights + tensor->offset, tensor->size);
-        sums.square += one.square;
-        sums.product += one.product;
+        add(&sums, one);
         tensor_norm[k] = tensor->size ? sqrt(one.square) : NAN;
     }
     return sums;
@@ -65,7 +76,7 @@ void measure_state(struct instruments *i, const scalar *weights, struct state_me
     double *layer_norm, double *layer_direction_cosine, double *tensor_norm)
 {
     bool first = isnan(i->kept_square);
-    double square = 0, product = 0;
+    struct sums whole = {0};
 
     for (int64_t layer = 0; layer < i->layers; layer++) {
         struct sums sums = measure_layer(i, weights, layer, tensor_norm + layer * LAYER_TENSOR_COUNT);
@@ -73,22 +84,27 @@ void measure_state(struct instruments *i, const scalar *weights, struct state_me
             first ? NAN : cosine(sums.product, sums.square, i->layer_square[layer]);
         layer_norm[layer] = sqrt(sums.square);
         i->layer_square[layer] = sums.square;
-        square += sums.square;
-        product += sums.product;
+        add(&whole, sums);
     }
-    measures->total_norm = sqrt(square + measure_outside(i, weights, measures));
-    measures->param_norm = sqrt(square);
-    measures->direction_cosine = first ? NAN : cosine(product, square, i->kept_square);
-    i->kept_square = square;
+    measures->total_norm = sqrt(whole.square + measure_outside(i, weights, measures));
+    measures->param_norm = sqrt(whole.square);
+    measures->direction_cosine = first ? NAN : cosine(whole.product, whole.square, i->kept_square);
+    i->kept_square = whole.square;
 }
 
 void measure_gradient(struct instruments *i, const struct optimiser *optimiser, const scalar *weights,
-    const scalar *gradient, double clip, int64_t step, struct step_measures *measures)
+    const scalar *gradient, double clip, int64_t step, struct step_measures *measures,
+    double *layer_gradient_alignment)
 {
-    int64_t begin = i->layout->layers_begin, size = i->layout->layers_end - begin;
-    struct sums g = i->kernels->sums(weights + begin, gradient + begin, size);
-    struct sums update =
-        optimiser_update(optimiser, weights, gradient, clip, step, begin, i->layout->layers_end);
+    int64_t begin = i->layout->layers_begin, end = i->layout->layers_end, size = layer_size(i);
+    struct sums g = {0}, update = optimiser_update(optimiser, weights, gradient, clip, step, begin, end);
+
+    for (int64_t layer = 0; layer < i->layers; layer++) {
+        int64_t at = begin + layer * size;
+        struct sums one = i->kernels->sums(weights + at, gradient + at, size);
+        layer_gradient_alignment[layer] = -cosine(one.product, i->layer_square[layer], one.square);
+        add(&g, one);
+    }
 
     measures->grad_norm = sqrt(g.square);
     measures->gradient_alignment = -cosine(g.product, i->kept_square, g.square);
@@ -96,12 +112,22 @@ void measure_gradient(struct instruments *i, const struct optimiser *optimiser, 
     measures->update_alignment = -cosine(update.product, i->kept_square, update.square);
 }
 
-void measure_step(struct instruments *i, const scalar *weights, struct step_measures *measures)
+void measure_step(struct instruments *i, const scalar *weights, struct step_measures *measures,
+    double *layer_step_size, double *layer_alignment)
 {
-    int64_t begin = i->layout->layers_begin, size = i->layout->layers_end - begin;
-    double after;
-    struct sums delta = i->kernels->difference(i->kept, weights + begin, size, &after);
+    int64_t size = layer_size(i);
+    struct sums delta = {0};
+    double after = 0;
 
+    for (int64_t layer = 0; layer < i->layers; layer++) {
+        const scalar *now = weights + i->layout->layers_begin + layer * size;
+        double layer_after;
+        struct sums one = i->kernels->difference(i->kept + layer * size, now, size, &layer_after);
+        layer_step_size[layer] = sqrt(one.square);
+        layer_alignment[layer] = cosine(one.product, i->layer_square[layer], one.square);
+        add(&delta, one);
+        after += layer_after;
+    }
     measures->step_size = sqrt(delta.square);
     measures->alignment = cosine(delta.product, i->kept_square, delta.square);
     measures->balance_error =

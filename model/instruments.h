@@ -44,12 +44,17 @@ struct step_measures {
     double step_size, alignment, balance_error;
 };
 
-/* Before the step: the gradient of its batch, and u. Call after measure_state of the same theta_t. */
+/*
+ * Before the step: the gradient of its batch, layer by layer too [layers], and u. Call after measure_state of
+ * the same theta_t.
+ */
 void measure_gradient(struct instruments *instruments, const struct optimiser *optimiser,
-    const scalar *weights, const scalar *gradient, double clip, int64_t step, struct step_measures *measures);
+    const scalar *weights, const scalar *gradient, double clip, int64_t step, struct step_measures *measures,
+    double *layer_gradient_alignment);
 
-/* After the step: delta_t against the theta_t that measure_state kept. */
-void measure_step(struct instruments *instruments, const scalar *weights, struct step_measures *measures);
+/* After the step: delta_t against the theta_t that measure_state kept, layer by layer too [layers]. */
+void measure_step(struct instruments *instruments, const scalar *weights, struct step_measures *measures,
+    double *layer_step_size, double *layer_alignment);
 
 /*
  * The growth law of one run, from its norms [count] at the measured steps [count], ascending, the first of

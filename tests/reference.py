@@ -346,6 +346,17 @@ def norm_measures(config, theta, before):
     }
 
 
+def layer_step_measures(theta, after, gradient, layers):
+    """The same of each layer."""
+    here, g = ([of_layers(tensors, i) for i in layers] for tensors in (theta, gradient))
+    delta = [of_layers(after, i) - here[i] for i in layers]
+    return {
+        "layer_step_size": [norm(d) for d in delta],
+        "layer_alignment": [cosine(x, d) for x, d in zip(here, delta)],
+        "layer_gradient_alignment": [cosine(x, -y) for x, y in zip(here, g)],
+    }
+
+
 def step_measures(theta, after, gradient, direction):
     """What belongs to the one step from theta to after."""
     here, g, u = of_layers(theta), of_layers(gradient), of_layers(direction)
@@ -361,6 +372,7 @@ def step_measures(theta, after, gradient, direction):
 
 
 STEP_MEASURES = ("grad_norm", "step_size", "alignment", "gradient_alignment", "update_norm", "update_alignment")
+LAYER_STEP_MEASURES = ("layer_step_size", "layer_alignment", "layer_gradient_alignment")
 
 
 def measure_run(config, vocabulary, start, batches, last_step, measured):
@@ -375,10 +387,12 @@ def measure_run(config, vocabulary, start, batches, last_step, measured):
         if observe:
             rows[t] = norm_measures(config, theta, before) | {"train_loss": value}
             rows[t] |= step_measures(theta, run.weights, gradient, direction)
+            rows[t] |= layer_step_measures(theta, run.weights, gradient, range(config["layers"]))
             before = theta
     rows[last_step] = norm_measures(config, run.theta(), before)
     rows[last_step]["train_loss"] = loss(config, run.weights, batches[last_step]).item()
     rows[last_step] |= dict.fromkeys(STEP_MEASURES, math.nan)
+    rows[last_step] |= dict.fromkeys(LAYER_STEP_MEASURES, [math.nan] * config["layers"])
     return rows, run.weights
 
 

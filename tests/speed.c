@@ -198,11 +198,12 @@ static double take_measured_step(struct subject *subject)
     measure_state(&subject->instruments, subject->weights, &state, subject->layer_value,
         subject->layer_value + run->layers, subject->tensor_value);
     measure_gradient(&subject->instruments, &subject->optimiser, subject->weights, subject->gradient, 1,
-        subject->step + 1, &measures);
+        subject->step + 1, &measures, subject->layer_value);
     double seconds = clock_now() - begin;
     take_step(subject);
     begin = clock_now();
-    measure_step(&subject->instruments, subject->weights, &measures);
+    measure_step(&subject->instruments, subject->weights, &measures, subject->layer_value,
+        subject->layer_value + run->layers);
     return seconds + clock_now() - begin;
 }
 

@@ -207,6 +207,7 @@ class Pair:
 
 ROW_METRICS = ("train_loss", "param_norm", "embedding_norm", "output_norm", "total_norm", "direction_cosine")
 ROW_METRICS += ("layer_norm", "layer_direction_cosine", "tensor_norm", "balance_error") + reference.STEP_MEASURES
+ROW_METRICS += reference.LAYER_STEP_MEASURES
 
 
 @pytest.fixture(scope="module")

@@ -117,6 +117,48 @@ TEST(train_measures_and_repeats)
     trial_release(&trial);
 }
 
+/* |theta_(t+1)|^2 - |theta_t|^2 is what the measured step says, at rounding level whatever took the step; and
+ * the steps of the layers make up the whole one. */
+static void check_balance(const struct trial *trial)
+{
+    int64_t layers = trial->run.layers, last = trial->rows.count - 1;
+
+    for (int64_t row = 0; row < last; row++) {
+        const double *values = trial->rows.values[row];
+        const double *norm = values + metric_offset(METRIC_layer_norm, layers);
+        const double *size = values + metric_offset(METRIC_layer_step_size, layers);
+        const double *alignment = values + metric_offset(METRIC_layer_alignment, layers);
+        double square = 0, product = 0, step = value(trial, row, METRIC_step_size);
+        for (int64_t layer = 0; layer < layers; layer++) {
+            square += size[layer] * size[layer];
+            product += norm[layer] * size[layer] * alignment[layer];
+        }
+        CHECK(step > 0);
+        CHECK_CLOSE(value(trial, row, METRIC_balance_error), 0, 1e-14);
+        CHECK_CLOSE(sqrt(square) / step, 1, 1e-14);
+        CHECK_CLOSE(product / (value(trial, row, METRIC_param_norm) * step),
+            value(trial, row, METRIC_alignment), 1e-14);
+    }
+    CHECK(last > 0 && isnan(value(trial, last, METRIC_layer_step_size)));
+}
+
+TEST(train_steps_balance)
+{
+    static struct trial trial;
+
+    for (int optimiser = OPTIMISER_ADAMW; optimiser <= OPTIMISER_ADAFACTOR; optimiser++)
+        for (int decay = DECAY_FUSED; decay <= DECAY_FACTOR; decay++) {
+            trial_init(&trial);
+            trial.measure.every = 10;
+            trial.run.optimiser = optimiser;
+            trial.run.decay = decay;
+            trial_train(&trial);
+            CHECK(trial.result.outcome == OUTCOME_DONE);
+            check_balance(&trial);
+            trial_release(&trial);
+        }
+}
+
 /* Memory that another run has left, full of NaN as it diverged, changes nothing. */
 TEST(train_in_used_memory)
 {

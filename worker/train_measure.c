@@ -146,7 +146,8 @@ void train_before_step(struct trainer *t, double clip, int64_t number)
 {
     struct step_measures measures;
 
-    measure_gradient(&t->instruments, &t->optimiser, t->weights, t->gradient, clip, number, &measures);
+    measure_gradient(&t->instruments, &t->optimiser, t->weights, t->gradient, clip, number, &measures,
+        in_row(t, METRIC_layer_gradient_alignment));
     ROW(t, grad_norm) = measures.grad_norm;
     ROW(t, gradient_alignment) = measures.gradient_alignment;
     ROW(t, update_norm) = measures.update_norm;
@@ -157,7 +158,8 @@ void train_after_step(struct trainer *t)
 {
     struct step_measures measures;
 
-    measure_step(&t->instruments, t->weights, &measures);
+    measure_step(&t->instruments, t->weights, &measures, in_row(t, METRIC_layer_step_size),
+        in_row(t, METRIC_layer_alignment));
     ROW(t, step_size) = measures.step_size;
     ROW(t, alignment) = measures.alignment;
     ROW(t, balance_error) = measures.balance_error;
