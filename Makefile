@@ -54,6 +54,7 @@ KERNELS = $(foreach level,$(levels),$(KERNEL_SOURCES:%.c=%-$(level)))
 
 objects = $(patsubst %.c,$(BUILD)/$(1)/%.o,$(2)) $(KERNELS:%=$(BUILD)/$(1)/%.o)
 programs = normsweep normsweep-double tests-float tests-double replay-float replay-double speed
+fuzzers = fuzz-sweep fuzz-weights
 python = $(shell .ci/python $(1))
 
 ## all: build the program, build/normsweep
@@ -65,10 +66,11 @@ $(BUILD)/tests-float: $(call objects,float,$(LIBRARY) $(TESTS))
 $(BUILD)/tests-double: $(call objects,double,$(LIBRARY) $(TESTS))
 $(BUILD)/replay-float: $(call objects,float,$(LIBRARY) tests/replay.c)
 $(BUILD)/replay-double: $(call objects,double,$(LIBRARY) tests/replay.c)
-$(BUILD)/fuzz-sweep: private LINK += -fsanitize=fuzzer
+$(fuzzers:%=$(BUILD)/%): private LINK += -fsanitize=fuzzer
 $(BUILD)/fuzz-sweep: $(call objects,float,$(LIBRARY) tests/fuzz_sweep.c)
+$(BUILD)/fuzz-weights: $(call objects,float,$(LIBRARY) tests/fuzz_weights.c)
 $(BUILD)/speed: $(call objects,float,$(LIBRARY) tests/speed.c)
-$(programs:%=$(BUILD)/%) $(BUILD)/fuzz-sweep:
+$(programs:%=$(BUILD)/%) $(fuzzers:%=$(BUILD)/%):
 	$(call say,LINK)$(LINK) $^ $(LIBS) -o $@
 
 say = $(if $(V),,@echo '$(1) $@' && )
@@ -151,13 +153,15 @@ faults:
 	@$(MAKE_ALL) $(BUILD)/normsweep
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python numpy netCDF4)" tests/faults.py $(N:%=-n %) $(SEED:%=--seed %)
 
-## fuzz: a minute of fuzzing the sweep-file reader
+## fuzz: a minute of fuzzing for each reader: of sweep files and of trained weights
 fuzz:
 	@.ci/setup build lint
-	@OMPI_CC=clang $(MAKE_ALL) VARIANT=fuzz build/fuzz/fuzz-sweep
-	@mkdir -p build/fuzz/corpus
+	@OMPI_CC=clang $(MAKE_ALL) VARIANT=fuzz $(fuzzers:%=build/fuzz/%)
+	@mkdir -p build/fuzz/corpus build/fuzz/corpus-weights
 	build/fuzz/fuzz-sweep -max_total_time=60 -timeout=30 -print_final_stats=1 \
 		-artifact_prefix=build/fuzz/ build/fuzz/corpus tests/fuzz
+	build/fuzz/fuzz-weights -max_total_time=60 -timeout=30 -print_final_stats=1 \
+		-artifact_prefix=build/fuzz/ build/fuzz/corpus-weights tests/fuzz_weights
 
 ## setup: install what building, figures, tests and lint need
 setup:
