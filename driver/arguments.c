@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { JOBS_MOST = 1000000 };
+enum { JOBS_MOST = 1000000, SIZE_MOST = 1 << 20, THREADS_MOST = 1024 };
 
 const struct option_row option_table[OPTION_COUNT] = {
 #define X(option, letter, word, value, help) [OPTION_##option] = {letter, word, value, help},
@@ -34,14 +34,15 @@ static int misuse(struct scan *scan, const char *what, const char *about, const 
     return place_clean(scan->error);
 }
 
-static int take_jobs(struct scan *scan, const char *value)
+/* A whole number; `what` says of the option what it takes. */
+static int take_number(
+    struct scan *scan, const char *what, const char *value, int least, int most, int *number)
 {
-    char *end;
-    long jobs = strtol(value, &end, 10);
+    long given = strtol(value, NULL, 10);
 
-    if (strspn(value, "0123456789") != strlen(value) || !*value || jobs > JOBS_MOST)
-        return misuse(scan, "-j takes a number of workers and not", value, "");
-    scan->arguments->jobs = (int)jobs;
+    if (strspn(value, "0123456789") != strlen(value) || !*value || given < least || given > most)
+        return misuse(scan, what, value, "");
+    *number = (int)given;
     return 0;
 }
 
@@ -50,12 +51,28 @@ static int take(struct scan *scan, enum option option, const char *name, const c
 {
     struct arguments *arguments = scan->arguments;
 
-    if (option == OPTION_JOBS)
-        return take_jobs(scan, value);
-    if (option == OPTION_SET)
+    switch (option) {
+    case OPTION_JOBS:
+        return take_number(
+            scan, "-j takes a number of workers and not", value, 0, JOBS_MOST, &arguments->jobs);
+    case OPTION_HEADS:
+        return take_number(
+            scan, "--heads takes a number of heads and not", value, 1, SIZE_MOST, &arguments->heads);
+    case OPTION_CONTEXT:
+        return take_number(
+            scan, "--context takes a number of tokens and not", value, 1, SIZE_MOST, &arguments->context);
+    case OPTION_THREADS:
+        return take_number(
+            scan, "--threads takes a number of threads and not", value, 1, THREADS_MOST, &arguments->threads);
+    case OPTION_SET:
         arguments->setting[arguments->setting_count++] = value;
-    else
+        break;
+    case OPTION_TOKENS:
+        arguments->tokens = value;
+        break;
+    default:
         arguments->output = value;
+    }
     return *value ? 0 : misuse(scan, "a value is missing after", name, "");
 }
 

@@ -19,6 +19,10 @@
     X(RETRY_FAILED, 0, "retry-failed", NULL, "run what has failed once more")                                \
     X(WATCH, 0, "watch", NULL, "stay and follow until the sweep has ended")                                  \
     X(VALUES, 0, "values", NULL, "as lines of key=value, for scripts; times in seconds")                     \
+    X(TOKENS, 0, "tokens", "IDS", "a text of token ids, for what is measured on a text")                     \
+    X(HEADS, 0, "heads", "N", "attention heads; default: n_head of config.json beside the weights")          \
+    X(CONTEXT, 0, "context", "T", "the text is cut into windows of T; default: the model's context")         \
+    X(THREADS, 0, "threads", "N", "default: as many as there are cores for")                                 \
     X(MARKDOWN, 0, "markdown", NULL, "the table as the README holds it")                                     \
     X(HELP, 'h', "help", NULL, "how the command is called")                                                  \
     X(VERSION, 'V', "version", NULL, "the version")
@@ -51,6 +55,8 @@ struct arguments {
     int operand_count;
     const char *output; /* -o; NULL: not given */
     int jobs; /* -j; -1: not given */
+    const char *tokens; /* NULL: not given */
+    int heads, context, threads; /* 0: not given */
     const char **setting; /* [setting_count] of --set, in order; owned */
     int setting_count;
 };

@@ -14,6 +14,7 @@ int command_plan(int argc, char **argv);
 int command_check(int argc, char **argv);
 int command_status(int argc, char **argv);
 int command_show(int argc, char **argv);
+int command_inspect(int argc, char **argv);
 int command_help(int argc, char **argv);
 
 struct command {

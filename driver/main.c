@@ -21,11 +21,11 @@ static void take_streams(void)
 /* Handlers come first: a signal before them kills a rank. Commands that only look end at once. */
 static void prepare(int argc, char **argv)
 {
-    bool trains = argc > 1 && (strcmp(argv[1], "run") == 0 || strcmp(argv[1], "plan") == 0);
+    const char *name = argc > 1 ? argv[1] : "";
 
-    if (argc > 1 && strcmp(argv[1], "run") == 0)
+    if (strcmp(name, "run") == 0)
         signals_install();
-    if (!trains)
+    if (strcmp(name, "run") != 0 && strcmp(name, "plan") != 0 && strcmp(name, "inspect") != 0)
         return;
     environment_prepare(argv);
     environment_threads(1); /* a run's own threads share its products out */

@@ -55,7 +55,7 @@ def test_help_names_every_metric():
 
 def test_help_names_every_command():
     overview = normsweep("help").stdout
-    for name in ("run", "plan", "check", "status", "show", "help"):
+    for name in ("run", "plan", "check", "status", "show", "inspect", "help"):
         assert f"normsweep {name} " in overview
         page = normsweep(name, "--help")
         assert page.returncode == 0 and page.stdout.startswith(f"normsweep {name} ") and page.stderr == ""

@@ -17,7 +17,7 @@ SWEEPS = sorted((PROJECT / "sweeps").glob("*.yaml"))
 def test_man_page_names_every_command(normsweep):
     page = (PROJECT / "docs" / "normsweep.1").read_text()
     commands = re.findall(r"^\s*normsweep ([a-z]+)", normsweep("help").stdout, re.M)
-    assert {"run", "plan", "check", "status", "show", "help"} <= set(commands)
+    assert {"run", "plan", "check", "status", "show", "inspect", "help"} <= set(commands)
     for command in commands:
         assert re.search(rf"^\.It Cm {command}\b", page, re.M), command
 

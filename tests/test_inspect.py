@@ -1,0 +1,340 @@
+"""`normsweep inspect`: every number against PyTorch in float64, and every bad file with its one line."""
+import copy
+import json
+import struct
+
+import numpy as np
+import pytest
+import torch
+
+import gpt2
+from conftest import BUILD, run
+
+HEADS, CONTEXT = 4, 12
+IDS = [int(i) for i in np.random.default_rng(1).integers(0, 40, 9 * CONTEXT + 5)]
+PROGRAMS = {"normsweep": 1e-4, "normsweep-double": 1e-8}
+CONFIG = {"n_head": HEADS, "activation_function": "gelu_new", "layer_norm_epsilon": 1e-05, "model_type": "gpt2",
+          "architectures": ["GPT2LMHeadModel"], "scale_attn_weights": True, "summary_type": None}
+
+
+def table(text):
+    lines = text.splitlines()
+    assert lines[0] == "name\tlayer\ttensor\thead\tvalue"
+    rows = [line.split("\t") for line in lines[1:]]
+    out = {(name, layer if layer == "-" else int(layer), tensor, head if head == "-" else int(head)): float(value)
+           for name, layer, tensor, head, value in rows}
+    assert len(out) == len(rows)
+    return out
+
+
+def compare(found, expected, tolerance):
+    assert found.keys() == expected.keys()
+    apart = {key: (found[key], value) for key, value in expected.items()
+             if not abs(found[key] - value) <= tolerance * max(1, abs(value))}
+    assert not apart
+
+
+def write(folder, weights, dtype="F32", prefix="", config=None, ids=IDS, metadata=None):
+    """The files in a folder; the weights as they are there."""
+    entries, data, rounded = gpt2.entries_of(weights, dtype, prefix)
+    (folder / "model.safetensors").write_bytes(gpt2.pack(entries, data, metadata))
+    (folder / "ids.txt").write_text("\n".join(" ".join(map(str, ids[i : i + 7])) for i in range(0, len(ids), 7)))
+    if config is not None:
+        (folder / "config.json").write_text(json.dumps(config, indent=2))
+    return rounded
+
+
+def inspect(folder, *arguments, program="normsweep", **options):
+    return run(BUILD / program, "inspect", "model.safetensors", *arguments, cwd=folder, **options)
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("activation", gpt2.ACTIVATIONS)
+@pytest.mark.parametrize("tied", [True, False])
+def test_every_number(tmp_path, program, activation, tied):
+    prefix = "" if tied else "transformer."
+    config = CONFIG | {"activation_function": activation}
+    weights = write(tmp_path, gpt2.random_weights(tied=tied), "F32", prefix, config)
+    found = table(inspect(tmp_path, "--tokens", "ids.txt", program=program).stdout)
+    expected = gpt2.norms(weights) | gpt2.text_measures(weights, IDS, HEADS, activation, CONTEXT)
+    compare(found, expected, PROGRAMS[program])
+
+
+@pytest.mark.parametrize("dtype", ["F32", "F16", "BF16", "F64"])
+def test_types(tmp_path, dtype):
+    weights = gpt2.random_weights(seed=2)
+    weights["wpe.weight"][0, :4] = torch.tensor([6e-8, -3e-5, 0.0, -60000.0])  # F16: subnormal, and near its end
+    weights = write(tmp_path, weights, dtype)
+    found = table(inspect(tmp_path, "--tokens", "ids.txt", "--heads", "2", program="normsweep-double").stdout)
+    expected = gpt2.norms(weights) | gpt2.text_measures(weights, IDS, 2, "gelu_new", CONTEXT)
+    compare(found, expected, 1e-8)
+
+
+def test_smaller_windows(tmp_path):
+    weights = write(tmp_path, gpt2.random_weights(seed=3))
+    found = table(inspect(tmp_path, "--tokens=ids.txt", "--heads=8", "--context=5").stdout)
+    compare(found, gpt2.norms(weights) | gpt2.text_measures(weights, IDS, 8, "gelu_new", 5), 1e-4)
+
+
+def test_many_batches(tmp_path):
+    """More windows than a batch holds; the last of them smaller. And threads change no more than the last digits."""
+    ids = [int(i) for i in np.random.default_rng(2).integers(0, 40, 100 * CONTEXT + 3)]
+    weights = write(tmp_path, gpt2.random_weights(seed=4, layers=1), ids=ids)
+    for threads in "12":
+        found = table(inspect(tmp_path, "--tokens", "ids.txt", "--heads", "4", "--threads", threads).stdout)
+        compare(found, gpt2.norms(weights) | gpt2.text_measures(weights, ids, HEADS, "gelu_new", CONTEXT), 1e-4)
+
+
+def test_norms_alone(tmp_path):
+    """Norms need neither a text nor the number of heads."""
+    weights = write(tmp_path, gpt2.random_weights())
+    compare(table(inspect(tmp_path).stdout), gpt2.norms(weights), 1e-5)
+
+
+def test_an_output_layer_that_is_the_embedding(tmp_path):
+    """lm_head.weight that repeats wte.weight is no second tensor."""
+    weights = gpt2.random_weights()
+    rounded = write(tmp_path, weights | {"lm_head.weight": weights["wte.weight"]}, prefix="transformer.")
+    del rounded["lm_head.weight"]
+    compare(table(inspect(tmp_path).stdout), gpt2.norms(rounded), 1e-5)
+
+
+def test_masks_and_metadata_are_no_weights(tmp_path):
+    weights = gpt2.random_weights()
+    entries, data, rounded = gpt2.entries_of(weights)
+    for name, dtype, size in (("h.0.attn.bias", "U8", 144), ("h.2.attn.masked_bias", "F32", 4)):
+        shape = [1, 1, 12, 12] if size == 144 else []
+        entries[name] = {"dtype": dtype, "shape": shape, "data_offsets": [len(data), len(data) + size]}
+        data += bytes(size)
+    content = gpt2.pack(dict(sorted(entries.items())), data, {"format": "pt", "note": "a \"b\"\\ \n/\u00e9"})
+    (tmp_path / "model.safetensors").write_bytes(content)
+    compare(table(inspect(tmp_path).stdout), gpt2.norms(rounded), 1e-5)
+
+
+# What is refused: name: (what is done to the entries, their data and the file, the line behind the file's name)
+
+
+def small():
+    return gpt2.entries_of(gpt2.random_weights(vocabulary=3, context=4, width=2, inner=6, layers=2))[:2]
+
+
+def entry(name, **fields):
+    def change(entries, data):
+        entries[name].update(fields)
+        return data
+    return change
+
+
+def removed(name):
+    def change(entries, data):
+        begin, end = entries.pop(name)["data_offsets"]
+        for other in entries.values():
+            other["data_offsets"] = [at - (end - begin) * (at >= end) for at in other["data_offsets"]]
+        return data[:begin] + data[end:]
+    return change
+
+
+def added(name, dtype="F32", count=2):
+    def change(entries, data):
+        size = count * {"F32": 4, "I64": 8}[dtype]
+        entries[name] = {"dtype": dtype, "shape": [count], "data_offsets": [len(data), len(data) + size]}
+        return data + bytes(size)
+    return change
+
+
+def replaced(name, shape):
+    """A tensor of another shape, with the bytes that it needs."""
+    def change(entries, data):
+        return_data = removed(name)(entries, data)
+        size = 4 * int(np.prod(shape))
+        entries[name] = {"dtype": "F32", "shape": shape, "data_offsets": [len(return_data), len(return_data) + size]}
+        return return_data + bytes(size)
+    return change
+
+
+def element(name, value):
+    def change(entries, data):
+        begin = entries[name]["data_offsets"][0]
+        return data[: begin + 4] + struct.pack("<f", value) + data[begin + 8 :]
+    return change
+
+
+NO_GPT2 = "is missing from the tensors of a GPT-2 as Hugging Face names them"
+CHANGED = {
+    "dtype unknown": (entry("wte.weight", dtype="F7"), "wte.weight: unknown dtype 'F7'"),
+    "dtype a list": (entry("wte.weight", dtype=[1]), "wte.weight: no dtype"),
+    "dtype not read": (entry("wte.weight", dtype="I32"), "wte.weight: dtype I32; F32, F16, BF16 and F64 are read"),
+    "shape a word": (entry("wte.weight", shape="6"), "wte.weight: shape is no list of up to 8 whole numbers"),
+    "shape negative": (entry("wte.weight", shape=[-3, -2]), "wte.weight: shape is no list of up to 8 whole numbers"),
+    "shape a fraction": (entry("wte.weight", shape=[3.0, 2]), "wte.weight: shape is no list of up to 8 whole numbers"),
+    "shape quoted": (entry("wte.weight", shape=["3", 2]), "wte.weight: shape is no list of up to 8 whole numbers"),
+    "shape past 64 bits": (entry("wte.weight", shape=[2**63, 2]),
+                           "wte.weight: shape is no list of up to 8 whole numbers"),
+    "shape overflows": (entry("wte.weight", shape=[2**62, 2**62]),
+                        "wte.weight: its shape has more elements than can be counted"),
+    "bytes overflow": (entry("wte.weight", shape=[2**62, 1]), f"wte.weight: 24 bytes for {2**62} elements of F32"),
+    "shape of 9": (entry("wte.weight", shape=[1] * 9), "wte.weight: shape is no list of up to 8 whole numbers"),
+    "shape too small": (entry("wte.weight", shape=[3, 1]), "wte.weight: 24 bytes for 3 elements of F32"),
+    "one offset": (entry("wte.weight", data_offsets=[0]), "wte.weight: data_offsets is no list of two whole numbers"),
+    "offset negative": (entry("wte.weight", data_offsets=[-24, 0]),
+                        "wte.weight: data_offsets is no list of two whole numbers"),
+    "offsets reversed": (entry("wte.weight", data_offsets=[24, 0]),
+                         "wte.weight: data_offsets [24, 0] are not within 584 bytes of data; is the file whole?"),
+    "offset behind": (entry("wte.weight", data_offsets=[2**62, 2**62 + 24]),
+                      f"wte.weight: data_offsets [{2**62}, {2**62 + 24}] are not within 584 bytes of data;"
+                      " is the file whole?"),
+    "overlap": (entry("wpe.weight", data_offsets=[16, 48]), "wpe.weight: overlaps wte.weight"),
+    "gap": (lambda entries, data: entries.pop("wpe.weight") and data,
+            "h.0.ln_1.weight: bytes before it belong to no tensor"),
+    "bytes left over": (lambda entries, data: data + b"1234", "4 bytes at its end belong to no tensor"),
+    "missing": (removed("h.1.mlp.c_fc.bias"), "h.1.mlp.c_fc.bias " + NO_GPT2),
+    "missing layer": (removed("h.0.mlp.c_fc.weight"), "h.0.mlp.c_fc.weight " + NO_GPT2),
+    "missing embedding": (removed("wte.weight"), "wte.weight " + NO_GPT2),
+    "a layer alone": (added("h.3.ln_1.weight"), "h.2.ln_1.weight " + NO_GPT2),
+    "extra": (added("adapter"), "adapter: GPT-2 has no such tensor"),
+    "extra in a layer": (added("h.1.crossattention"), "h.1.crossattention: GPT-2 has no such tensor"),
+    "leading zero": (added("h.01.ln_1.weight"), "h.01.ln_1.weight: GPT-2 has no such tensor"),
+    "layer past all": (added("h.99999999999999999999.ln_1.weight"),
+                       "h.99999999999999999999.ln_1.weight: GPT-2 has no such tensor"),
+    "prefix on one": (added("transformer.wte.weight"),
+                      "transformer.wte.weight: shape [2] is not that of a matrix of GPT-2"),
+    "control characters": (added("a\nb\x1b"), "a?b?: GPT-2 has no such tensor"),
+    "shape of c_attn": (replaced("h.0.attn.c_attn.weight", [2, 4]), "h.0.attn.c_attn.weight: shape [2, 4], not [2, 6]"),
+    "turned": (replaced("h.1.mlp.c_proj.weight", [2, 6]), "h.1.mlp.c_proj.weight: shape [2, 6], not [6, 2]"),
+    "vector as matrix": (replaced("ln_f.bias", [1, 2]), "ln_f.bias: shape [1, 2], not [2]"),
+    "width of wpe": (replaced("wpe.weight", [4, 3]), "wpe.weight: shape [4, 3], not [4, 2]"),
+    "no elements": (replaced("wte.weight", [0, 2]), "wte.weight: shape [0, 2] is not that of a matrix of GPT-2"),
+    "head of another shape": (added("lm_head.weight"), "lm_head.weight: shape [2], not [3, 2]"),
+    "NaN": (element("h.0.mlp.c_fc.weight", float("nan")), "h.0.mlp.c_fc.weight: element 1 is not finite as a float"),
+    "infinity": (element("wpe.weight", float("-inf")), "wpe.weight: element 1 is not finite as a float"),
+}
+
+
+@pytest.mark.parametrize("name", CHANGED)
+def test_refused(tmp_path, name):
+    change, line = CHANGED[name]
+    entries, data = copy.deepcopy(small())
+    data = change(entries, data)
+    (tmp_path / "model.safetensors").write_bytes(gpt2.pack(entries, data))
+    done = inspect(tmp_path, status=2)
+    assert (done.stdout, done.stderr) == ("", f"model.safetensors: {line}\n")
+
+
+def framed(header, length=None):
+    return struct.pack("<Q", len(header) if length is None else length) + header
+
+
+WHOLE = gpt2.pack(*small())
+HEADER = struct.unpack("<Q", WHOLE[:8])[0]
+RAW = {
+    "empty": (b"", "no safetensors file: 0 bytes"),
+    "seven bytes": (WHOLE[:7], "no safetensors file: 7 bytes"),
+    "no header": (framed(b""), "no safetensors file: its header does not begin with '{'"),
+    "not JSON": (framed(b"hello"), "no safetensors file: its header does not begin with '{'"),
+    "half JSON": (framed(b'{"a":[1'), "header, line 2, column 1: YAML: did not find expected ',' or ']',"
+                  " while parsing a flow sequence"),
+    "more than JSON": (framed(b"{}{}"), "header, line 1, column 3: YAML: did not find expected <document start>"),
+    "no object": (framed(b'{"a":1}'), "a: no object of dtype, shape and data_offsets"),
+    "twice": (framed(b'{"a":1,"a":2}'), "header, line 1, column 8: repeated key 'a'"),
+    "deep": (framed(b'{"a":' + b"[" * 1000), "header, line 1, column 21: nested too deeply"),
+    "NUL": (framed(b'{"a\0":1}'), "header, line 1, column 4: YAML: control characters are not allowed"),
+    "no GPT-2": (framed(b"{}"), "wte.weight " + NO_GPT2),
+    "a zip archive": (b"PK\3\4\0\0\0\0\0\0\0\0" * 9, "no safetensors file: its header would have 67324752 bytes;"
+                      " at most 16777216 are read"),
+    "huge header": (framed(b"{}", 2**64 - 1), f"no safetensors file: its header would have {2**64 - 1} bytes;"
+                    " at most 16777216 are read"),
+    "header cut": (WHOLE[: 8 + HEADER - 1], f"cut short: its header has {HEADER} bytes, and there are {HEADER - 1}"),
+    "data cut": (WHOLE[:-1], "ln_f.bias: data_offsets [576, 584] are not within 583 bytes of data; is the file whole?"),
+}
+
+
+@pytest.mark.parametrize("name", RAW)
+def test_refused_bytes(tmp_path, name):
+    content, line = RAW[name]
+    (tmp_path / "model.safetensors").write_bytes(content)
+    done = inspect(tmp_path, status=2)
+    assert (done.stdout, done.stderr) == ("", f"model.safetensors: {line}\n")
+
+
+def test_every_prefix_is_refused(tmp_path):
+    """A download that broke off, wherever it did."""
+    for length in range(0, len(WHOLE), 37):
+        (tmp_path / "model.safetensors").write_bytes(WHOLE[:length])
+        done = inspect(tmp_path, status=2)
+        assert done.stdout == "" and done.stderr.startswith("model.safetensors: ") and done.stderr.count("\n") == 1
+
+
+IDS_REFUSED = {
+    "": "ids.txt: no tokens",
+    " \n\t\n": "ids.txt: no tokens",
+    "1 2\n\n0 3": "ids.txt:3: token 3 is not below the vocabulary of 3",
+    "1 99999999999999999999999999 2": "ids.txt:1: token 99999999999999999999999999 is not below the vocabulary of 3",
+    "1\n-1": "ids.txt:2: '-1' is no token id",
+    "0 1.0": "ids.txt:1: '1.0' is no token id",
+    "nan": "ids.txt:1: 'nan' is no token id",
+    "0\n1\x1b[2J\n": "ids.txt:2: '1?[2J' is no token id",
+    "0 1 2": "ids.txt: 3 tokens are no window of 4 and the one that it predicts; give a smaller --context",
+}
+
+
+@pytest.mark.parametrize("text", IDS_REFUSED)
+def test_refused_ids(tmp_path, text):
+    (tmp_path / "model.safetensors").write_bytes(WHOLE)
+    (tmp_path / "ids.txt").write_text(text)
+    done = inspect(tmp_path, "--tokens", "ids.txt", "--heads", "1", status=2)
+    assert (done.stdout, done.stderr) == ("", IDS_REFUSED[text] + "\n")
+
+
+CONFIG_REFUSED = {
+    '{"n_head": 0}': "config.json:1:12: n_head: '0'; a whole number from 1 on is taken",
+    '{"n_head": "x"}': "config.json:1:12: n_head: 'x'; a whole number from 1 on is taken",
+    '{"n_head": [2]}': "config.json:1:12: n_head: ''; a whole number from 1 on is taken",
+    '{\n"n_head": 2,\n "activation_function": "swish"}':
+        "config.json:3:25: activation_function: 'swish'; gelu_new, gelu_pytorch_tanh, gelu and relu are taken",
+    '{"layer_norm_epsilon": 1e-6}': "config.json:1:24: layer_norm_epsilon: '1e-6'; only 1e-05 is taken",
+    '{"layer_norm_epsilon": NaN}': "config.json:1:24: layer_norm_epsilon: 'NaN'; only 1e-05 is taken",
+    '{"scale_attn_weights": false}': "config.json:1:24: scale_attn_weights: 'false'; only true is taken",
+    '{"scale_attn_by_inverse_layer_idx": true}':
+        "config.json:1:37: scale_attn_by_inverse_layer_idx: 'true'; only false is taken",
+    '{"model_type": "gpt_neo"}': "config.json:1:16: model_type: 'gpt_neo'; only gpt2 is taken",
+    "[1]": "config.json:1:1: no object",
+    "": "config.json:1:1: empty",
+    '{"n_head"': "config.json:2:1: YAML: did not find expected ',' or '}', while parsing a flow mapping",
+    '{"n_head": null}': "model.safetensors: its attention heads are not known; give --heads N, or n_head in a"
+                        " config.json beside it",
+    '{"n_head": 3}': "model.safetensors: 3 heads do not divide the width of 2",
+}
+
+
+@pytest.mark.parametrize("text", CONFIG_REFUSED)
+def test_refused_config(tmp_path, text):
+    (tmp_path / "model.safetensors").write_bytes(WHOLE)
+    (tmp_path / "config.json").write_text(text)
+    (tmp_path / "ids.txt").write_text("0 1 2 0 1 2")
+    done = inspect(tmp_path, "--tokens", "ids.txt", status=2)
+    assert (done.stdout, done.stderr) == ("", CONFIG_REFUSED[text] + "\n")
+
+
+OPTIONS_REFUSED = {
+    ("--heads", "0"): "normsweep inspect: --heads takes a number of heads and not '0'",
+    ("--threads", "x"): "normsweep inspect: --threads takes a number of threads and not 'x'",
+    ("--context", ""): "normsweep inspect: --context takes a number of tokens and not ''",
+    ("--context", "5"): "model.safetensors: --context 5 is above the model's 4",
+    ("--tokens",): "normsweep inspect: a value is missing after '--tokens'",
+    ("--tokens", "none"): "model.safetensors: its attention heads are not known; give --heads N, or n_head in a"
+                          " config.json beside it",
+    ("--tokens", "none", "--heads", "2"): "none: No such file or directory",
+}
+
+
+@pytest.mark.parametrize("arguments", OPTIONS_REFUSED, ids=" ".join)
+def test_refused_options(tmp_path, arguments):
+    (tmp_path / "model.safetensors").write_bytes(WHOLE)
+    done = inspect(tmp_path, *arguments, status=2)
+    assert (done.stdout, done.stderr) == ("", OPTIONS_REFUSED[arguments] + "\n")
+
+
+def test_no_file(tmp_path):
+    assert inspect(tmp_path, status=2).stderr == "model.safetensors: No such file or directory\n"
+    (tmp_path / "model.safetensors").mkdir()
+    assert inspect(tmp_path, status=2).stderr == "model.safetensors: Is a directory\n"
