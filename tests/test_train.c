@@ -121,13 +121,14 @@ TEST(train_measures_and_repeats)
  * the steps of the layers make up the whole one. */
 static void check_balance(const struct trial *trial)
 {
+    const struct metric_form form = metric_form(&trial->run, trial->measure.group);
     int64_t layers = trial->run.layers, last = trial->rows.count - 1;
 
     for (int64_t row = 0; row < last; row++) {
         const double *values = trial->rows.values[row];
-        const double *norm = values + metric_offset(METRIC_layer_norm, layers);
-        const double *size = values + metric_offset(METRIC_layer_step_size, layers);
-        const double *alignment = values + metric_offset(METRIC_layer_alignment, layers);
+        const double *norm = values + form.offset[METRIC_layer_norm];
+        const double *size = values + form.offset[METRIC_layer_step_size];
+        const double *alignment = values + form.offset[METRIC_layer_alignment];
         double square = 0, product = 0, step = value(trial, row, METRIC_step_size);
         for (int64_t layer = 0; layer < layers; layer++) {
             square += size[layer] * size[layer];
