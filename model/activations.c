@@ -39,8 +39,9 @@ static int64_t scratch_of(const struct architecture *c)
 }
 
 struct activations *activations_layout(
-    const struct architecture *c, int64_t max_rows, int64_t threads, struct arena *arena)
+    const struct architecture *architecture, int64_t max_rows, int64_t threads, struct arena *arena)
 {
+    const struct architecture *c = architecture;
     struct activations counted = {0}, *taken = arena_take(arena, 1, sizeof(*taken));
     struct activations *a = taken ? taken : &counted;
     struct block one = {0};

@@ -11,7 +11,7 @@ static int64_t bin_of(double positions)
 {
     int64_t bin = 0;
 
-    for (double most = 1; positions > most; most *= 2)
+    for (int64_t most = 1; positions > (double)most; most *= 2)
         bin++;
     return bin;
 }
