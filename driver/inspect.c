@@ -189,7 +189,6 @@ static void print_text(const struct inspection *i)
     print_whole("valid_loss", i->loss);
     print_whole("accuracy", i->predicted.accuracy);
     print_whole("predicted_entropy", i->predicted.predicted_entropy);
-    print_whole("unigram_loss", i->predicted.unigram_loss);
     print_states("saturation", "saturation_final", s->soft, s->layers);
     print_states("hard_saturation", "hard_saturation_final", s->hard, s->layers);
     print_heads("positions_attended", s, s->attended);
