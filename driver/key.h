@@ -21,7 +21,8 @@
         "runs left out: those that match every key of an entry; a value may be a list")                      \
     X(MEASURE, measure, "{every: N | steps: [N], metrics: [word]}",                                          \
         "{every: 100, metrics: [norms, alignment]}",                                                         \
-        "when and what is measured; losses, step 0 and the last step always")                                \
+        "when and what is measured; losses, step 0 and the last step always; saturation and heads on the "   \
+        "tokens of validate")                                                                                \
     X(VALIDATE, validate, "{every: end | N, tokens: N | all}", "{every: end, tokens: 16384}",                \
         "when valid_loss is measured and on how many tokens of valid_text")                                  \
     X(CHECKPOINT_MINUTES, checkpoint_minutes, "number > 0", "5",                                             \

@@ -1,0 +1,144 @@
+"""Every group of metrics from end to end: what the dataset holds of them, whoever trains and however often it stops."""
+import signal
+import subprocess
+
+import numpy as np
+import pytest
+import xarray as xr
+from conftest import NORMSWEEP
+from same import differences, read
+
+SWEEP = """\
+corpus: markov
+vocabulary: 32
+corpus_tokens: 4000
+width: 16
+feedforward: 16
+batch: 4
+steps: 300
+learning_rate: 0.01
+heads: [2, 4]
+layers: [2, 1]
+context: [5, 16]
+bias: false
+measure: {every: 100, metrics: [norms, alignment, saturation, heads, homogeneity]}
+validate: {every: 150, tokens: 600}
+"""
+
+
+@pytest.fixture
+def sweep(tmp_path):
+    (tmp_path / "sweep.yaml").write_text(SWEEP)
+    return tmp_path / "sweep.yaml"
+
+
+@pytest.fixture(scope="module")
+def ds(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("every_group")
+    (folder / "sweep.yaml").write_text(SWEEP)
+    subprocess.run([NORMSWEEP, "run", "sweep.yaml", "-j", "0"], cwd=folder, check=True, timeout=120,
+                   stdout=subprocess.DEVNULL)
+    with xr.open_dataset(folder / "sweep.nc") as dataset:
+        yield dataset.load()
+
+
+def test_dimensions_are_as_long_as_the_longest_run_needs(ds):
+    assert (ds.outcome == 2).all()
+    assert ds["head"].values.tolist() == [0, 1, 2, 3] and ds["layer"].values.tolist() == [0, 1]
+    assert ds["positions"].values.tolist() == [1, 2, 4, 8, 16]
+    np.testing.assert_allclose(ds["scale"], np.linspace(1, 10, 20), rtol=1e-15)
+    assert ds.attended_histogram.dims == ("heads", "layers", "context", "step", "layer", "head", "positions")
+    assert ds.heads_histogram.dims == ("heads", "layers", "context", "step", "positions")
+    assert ds.homogeneity.dims == ("heads", "layers", "context", "scale")
+
+
+def test_measured_steps_have_values_and_no_others(ds):
+    measured = ds.step.isin([0, 100, 200, 300])
+    validated = ds.step.isin([0, 150, 300])
+    layer = ds["layer"] < ds["layers"]
+    head = ds["head"] < ds["heads"]
+    bins = ds["positions"] < 2 * ds["context"]
+    for name, there in {"saturation": measured & layer, "hard_saturation": measured & layer,
+                        "saturation_final": measured, "hard_saturation_final": measured,
+                        "positions_attended": measured & layer & head, "fraction_attended": measured & layer & head,
+                        "share_above_one": measured & layer & head,
+                        "attended_histogram": measured & layer & head & bins, "heads_histogram": measured & bins,
+                        "predicted_entropy": validated, "accuracy": validated, "valid_loss": validated,
+                        "layer_step_size": measured & layer & (ds.step < 300)}.items():
+        there = there.broadcast_like(ds[name]).transpose(*ds[name].dims)
+        assert (ds[name].notnull() == there).all(), name
+    for name in ["homogeneity", "homogeneity_degree", "homogeneity_degree_r2", "output_homogeneity_degree",
+                 "output_homogeneity_degree_r2", "unigram_loss", "fit_aligned_k", "fit_misaligned_k",
+                 "fit_adam_like_a"]:
+        assert ds[name].notnull().all(), name
+
+
+def test_values_hang_together(ds):
+    measured = ds.sel(step=[0, 100, 200, 300])
+    bins = measured.attended_histogram.sum("positions", min_count=1)
+    np.testing.assert_allclose(bins.where(bins.notnull(), 1), 1, rtol=1e-12)
+    heads = measured.heads_histogram.sum("positions")
+    assert (heads == ds.heads * ds.layers).all()
+    above = 1 - measured.attended_histogram.sel(positions=1)
+    assert (abs(above - measured.share_above_one).fillna(0) < 1e-12).all()
+    assert (measured.positions_attended.fillna(1) >= 1).all()
+    assert (abs(measured.saturation.fillna(0)) <= 1 + 1e-12).all()
+    assert (abs(ds.homogeneity) <= 1 + 1e-12).all()
+    assert (ds.predicted_entropy.fillna(0) <= np.log(32)).all() and (ds.accuracy.fillna(0) <= 1).all()
+    # What is learned here is more than words' frequencies.
+    assert (ds.final_valid_loss < ds.unigram_loss).all() and (ds.unigram_loss < np.log(32)).all()
+
+
+def test_layers_make_up_the_whole(ds):
+    steps = ds.sel(step=[0, 100, 200])
+    np.testing.assert_allclose((steps.layer_step_size ** 2).sum("layer"), steps.step_size ** 2, rtol=1e-12)
+    along = (steps.layer_norm * steps.layer_step_size * steps.layer_alignment).sum("layer")
+    np.testing.assert_allclose(along / (steps.param_norm * steps.step_size), steps.alignment, atol=1e-12)
+
+
+def test_class_of_growth_has_the_lowest_aic(ds):
+    words = dict(zip(ds.dynamics.flag_meanings.split(), ds.dynamics.flag_values))
+    assert list(words) == ["none", "aligned", "misaligned", "relative", "adam_like"]
+    adam = ds.fit_adam_like_aic < np.minimum(ds.fit_aligned_aic, ds.fit_misaligned_aic)
+    assert ((ds.dynamics == words["adam_like"]) == adam).all()
+    assert ds.dynamics.isin(list(words.values())).all()
+
+
+def test_numbers_depend_on_nothing_else(normsweep, sweep, tmp_path):
+    for jobs in ["0", "3"]:
+        normsweep("run", sweep, "-j", jobs, "-o", f"j{jobs}.nc")
+    assert differences(read(tmp_path / "j0.nc"), read(tmp_path / "j3.nc")) == []
+
+
+def test_stopped_and_carried_on(normsweep, sweep, tmp_path):
+    """Stopped by a signal again and again, wherever it is, until it has ended."""
+    options = ["-o", "a.nc", "-j", "0", "--set", "steps=3000", "--set", "context=16"]
+    stops = 0
+    while True:
+        process = subprocess.Popen([NORMSWEEP, "run", sweep, *options], cwd=tmp_path, stdout=subprocess.DEVNULL)
+        try:
+            process.wait(0.4)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGINT)
+        assert process.wait(60) in (0, 75)
+        if process.returncode == 0:
+            break
+        stops += 1
+        if stops == 20:  # a slow machine
+            normsweep("run", sweep, *options)
+            break
+    normsweep("run", sweep, *options[2:], "-o", "b.nc")
+    assert differences(read(tmp_path / "a.nc"), read(tmp_path / "b.nc")) == []
+
+
+def test_saturation_without_a_validation_text_is_refused(normsweep, tmp_path):
+    (tmp_path / "t.txt").write_text("a b c d\n" * 100)
+    (tmp_path / "s.yaml").write_text("train_text: t.txt\nsteps: 2\nmeasure: {metrics: [heads]}\n")
+    done = normsweep("check", "s.yaml", status=2)
+    assert done.stderr == ("s.yaml:3:10: measure.metrics: heads needs a valid_text, on whose tokens it is measured\n")
+
+
+def test_plan_prices_saturation(normsweep, sweep):
+    line = next(line for line in normsweep("plan", sweep, "-j", "0").stdout.splitlines() if line.startswith("parts"))
+    assert "saturation and heads" in line
+    assert "saturation" not in normsweep("plan", sweep, "-j", "0", "--set", "measure={every: 100}").stdout
