@@ -55,7 +55,7 @@ warmup_steps: 20
 seed: [1, 2]
 skip:
   - {{norm_placement: out, weight_decay: 300}}
-measure: {{every: {every}, metrics: [norms]}}
+measure: {{every: {every}, metrics: [norms, saturation, heads, homogeneity]}}
 validate: {{every: end, tokens: 128}}
 """,
 }
