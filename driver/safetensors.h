@@ -8,10 +8,12 @@
 #include "model/error.h"
 
 /* The types of elements: X(NAME, bytes). The first four are read, the others are only known. */
-#define STORED_TYPES(X)                                                                                      \
-    X(F32, 4)                                                                                                \
-    X(F16, 2) X(BF16, 2) X(F64, 8) X(BOOL, 1) X(U8, 1) X(I8, 1) X(F8_E4M3, 1) X(F8_E5M2, 1) X(I16, 2)        \
-        X(U16, 2) X(I32, 4) X(U32, 4) X(I64, 8) X(U64, 8)
+/* clang-format off */
+#define STORED_TYPES(X) \
+    X(F32, 4) X(F16, 2) X(BF16, 2) X(F64, 8) \
+    X(BOOL, 1) X(U8, 1) X(I8, 1) X(F8_E4M3, 1) X(F8_E5M2, 1) \
+    X(I16, 2) X(U16, 2) X(I32, 4) X(U32, 4) X(I64, 8) X(U64, 8)
+/* clang-format on */
 
 enum stored_type {
 #define X(name, bytes) STORED_##name,

@@ -26,12 +26,15 @@ def query(weights, layer, columns, factor):
 
 
 def random_weights(seed=0, vocabulary=40, context=12, width=16, inner=24, layers=3, tied=True, embedded=3):
+    """Embeddings are large: beside what saturated blocks add to them, float would not tell two positions apart that
+    have attended to the same one, and they would tie where in double they do not."""
     generator = torch.Generator().manual_seed(seed)
 
     def draw(*shape, mean=0.0, scale=0.3):
         return mean + scale * torch.randn(*shape, generator=generator, dtype=torch.float64)
 
-    weights = {"wte.weight": draw(vocabulary, width, scale=embedded), "wpe.weight": draw(context, width, scale=embedded)}
+    weights = {"wte.weight": draw(vocabulary, width, scale=embedded),
+               "wpe.weight": draw(context, width, scale=embedded)}
     for layer in range(layers):
         weights |= {f"h.{layer}.{name}": tensor for name, tensor in {
             "ln_1.weight": draw(width, mean=1), "ln_1.bias": draw(width),
