@@ -157,7 +157,7 @@ def text_measures(weights, ids, heads, activation, context):
     log_p = torch.log_softmax(states[-1] @ weights.get("lm_head.weight", weights["wte.weight"]).T, -1)
     predicted = log_p.argmax(-1)
     out = {(name, "-", "-", "-"): float(value) for name, value in {
-        "valid_loss": -log_p.gather(2, targets[:, :, None]).mean(), "unigram_loss": entropy(targets),
+        "valid_loss": -log_p.gather(2, targets[:, :, None]).mean(),
         "accuracy": (predicted == targets).double().mean(), "predicted_entropy": entropy(predicted)}.items()}
     out |= cosines("saturation", states, saturated)
     out |= cosines("hard_saturation", states, forward(scaled, inputs, heads, activation, hard=True)[0])
