@@ -259,6 +259,21 @@ static void write_until_killed(struct bench *bench, const char *yaml, volatile i
         pause();
 }
 
+/* Kills the child some time after so many runs are durable. False: it has ended by itself. */
+static bool kill_after(pid_t child, const volatile int64_t *committed, int64_t runs, long microseconds)
+{
+    const struct timespec moment = {0, 100000}, rest = {0, 1000 * microseconds};
+    int status;
+
+    while (*committed < runs) {
+        if (waitpid(child, &status, WNOHANG) != 0)
+            return false;
+        nanosleep(&moment, NULL);
+    }
+    nanosleep(&rest, NULL);
+    return kill(child, SIGKILL) == 0;
+}
+
 TEST(dataset_survives_sigkill)
 {
     static const char yaml[] = BASE "learning_rate: [0.1, 0.01]\nseed: {range: [1, 60]}\n";
@@ -275,10 +290,8 @@ TEST(dataset_survives_sigkill)
         pid_t child = fork();
         if (child == 0)
             write_until_killed(&bench, yaml, committed);
-        struct timespec while_ = {0, 1000000L * round * 4 + 3000000};
-        nanosleep(&while_, NULL);
-        kill(child, SIGKILL);
-        CHECK(waitpid(child, &status, 0) == child && WIFSIGNALED(status));
+        bool killed = kill_after(child, committed, 9 * round, 300 * round);
+        CHECK(killed && waitpid(child, &status, 0) == child && WIFSIGNALED(status));
         if (!bench_opens(&bench, yaml))
             return;
         for (int64_t cell = 0; cell < bench.sweep.cells; cell++) {
