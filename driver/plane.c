@@ -3,6 +3,7 @@
 #include "driver/dataset_tables.h"
 #include "driver/label.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,39 +79,72 @@ static void rank_side(const struct side *side, const struct axis *axis, struct r
 }
 
 /* A label that is short: three digits are enough to find a value by eye. */
-static void label_place(const struct view *view, const char *dimension, int64_t index, char label[PLOT_LABEL])
+static void label_value(const struct axis *axis, int64_t index, char label[PLOT_LABEL])
 {
-    const struct axis *axis = grid_axis(view, dimension);
     char text[64];
 
-    if (axis && !axis->label && axis->param[0]->kind == PARAM_REAL) {
+    if (!axis->label && axis->param[0]->kind == PARAM_REAL) {
         snprintf(label, PLOT_LABEL, "%.3g", axis->value[index].real);
         return;
     }
-    if (axis)
-        view_label(axis, index, text, sizeof(text));
-    else if (strcmp(dimension, metric_dimension_table[DIMENSION_STEP].name) == 0)
-        snprintf(text, sizeof(text), "%lld", (long long)view->step[index]);
-    else
-        snprintf(text, sizeof(text), "%lld", (long long)index);
+    view_label(axis, index, text, sizeof(text));
     snprintf(label, PLOT_LABEL, "%.*s", PLOT_LABEL - 1, text);
     label_cut(label);
+}
+
+/* A number of a metric's own dimension: a step is whole, however large, and a scale is not. */
+static void label_number(double number, char label[PLOT_LABEL])
+{
+    snprintf(label, PLOT_LABEL, "%.*g", number == floor(number) ? 15 : 3, number);
+}
+
+/* What stands in the file along a dimension that is no axis, in numbers [length], the caller's to free; NULL
+ * where that is nothing, or words. */
+static double *read_coordinate(const struct view *view, const char *name, int64_t length)
+{
+    struct view_variable variable;
+    struct error error;
+
+    if (!view_find(view, name, &variable) || variable.size != length)
+        return NULL;
+    double *number = malloc((size_t)length * sizeof(*number));
+    if (number && view_read(view, &variable, number, &error) != 0) {
+        free(number);
+        return NULL;
+    }
+    return number;
+}
+
+/* Names of tensors; where nothing stands along the dimension, places. */
+static void label_place(const struct view *view, const char *name, int64_t index, char label[PLOT_LABEL])
+{
+    char *text = strcmp(name, metric_dimension_table[DIMENSION_TENSOR].name) == 0
+                     ? view_string(view, name, index)
+                     : NULL;
+
+    if (text)
+        snprintf(label, PLOT_LABEL, "%.*s", PLOT_LABEL - 1, text);
+    else
+        label_number((double)index, label);
+    free(text);
 }
 
 static void label_side(const struct side *side, const struct view *view, const struct ranked *ranked)
 {
     const char *name = side->axis.name;
+    const struct axis *axis = name ? grid_axis(view, name) : NULL;
+    double *number = name && !axis ? read_coordinate(view, name, side->length) : NULL;
 
     for (int64_t i = 0; name && i < side->length; i++) {
-        char *text = strcmp(name, metric_dimension_table[DIMENSION_TENSOR].name) == 0
-                         ? view_string(view, name, ranked[i].index)
-                         : NULL;
-        if (text)
-            snprintf(side->axis.label[i], PLOT_LABEL, "%.*s", PLOT_LABEL - 1, text);
+        int64_t index = ranked[i].index;
+        if (axis)
+            label_value(axis, index, side->axis.label[i]);
+        else if (number)
+            label_number(number[index], side->axis.label[i]);
         else
-            label_place(view, name, ranked[i].index, side->axis.label[i]);
-        free(text);
+            label_place(view, name, index, side->axis.label[i]);
     }
+    free(number);
 }
 
 static int side_init(struct side *side, const struct view *view, const struct view_variable *variable)

@@ -142,3 +142,14 @@ def test_plan_prices_saturation(normsweep, sweep):
     line = next(line for line in normsweep("plan", sweep, "-j", "0").stdout.splitlines() if line.startswith("parts"))
     assert "saturation and heads" in line
     assert "saturation" not in normsweep("plan", sweep, "-j", "0", "--set", "measure={every: 100}").stdout
+
+
+def test_show_has_the_coordinates_of_metrics(normsweep, tmp_path):
+    """Positions are powers of two and scales are not whole: what is drawn along them says so, and not how manieth."""
+    one = ("--set", "heads=2", "--set", "layers=2", "--set", "context=16", "--set", "steps=1", "-o", "one.nc")
+    (tmp_path / "sweep.yaml").write_text(SWEEP)
+    normsweep("run", "sweep.yaml", "-j", "0", *one)
+    rows = normsweep("show", "one.nc", "heads_histogram").stdout.splitlines()
+    assert [row.partition("|")[0].strip() for row in rows if "|" in row] == ["16", "8", "4", "2", "1"]
+    scales = normsweep("show", "one.nc", "homogeneity").stdout.splitlines()[-3].split()
+    assert scales[0] == "1" and scales[1] == "1.47" and scales[-1] == "10"
