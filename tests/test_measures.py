@@ -153,3 +153,18 @@ def test_show_has_the_coordinates_of_metrics(normsweep, tmp_path):
     assert [row.partition("|")[0].strip() for row in rows if "|" in row] == ["16", "8", "4", "2", "1"]
     scales = normsweep("show", "one.nc", "homogeneity").stdout.splitlines()[-3].split()
     assert scales[0] == "1" and scales[1] == "1.47" and scales[-1] == "10"
+
+
+@pytest.mark.parametrize("optimiser, momentum, decays", [
+    ("adamw", 0, True), ("sgd", 0, True), ("sgd", 0.9, True), ("normalized_sgd", 0, True), ("adafactor", 0, True),
+    ("adam", 0, False)])
+def test_recursions_have_the_optimisers_decay(normsweep, tmp_path, optimiser, momentum, decays):
+    """Where decay is all that moves the norm, the recursion with the right one needs no update to follow it."""
+    (tmp_path / "sweep.yaml").write_text(SWEEP)
+    normsweep("run", "sweep.yaml", "-j", "0", "-o", "one.nc", "--set", "heads=2", "--set", "layers=1", "--set",
+              "context=5", "--set", f"optimiser={optimiser}", "--set", f"momentum={momentum}", "--set",
+              f"weight_decay={100 * (1 - momentum)}", "--set", "learning_rate=3e-5", "--set", "measure={every: 20}")
+    with xr.open_dataset(tmp_path / "one.nc") as ds:
+        assert 0.3 < ds.norm_growth < 0.5 if decays else ds.norm_growth < 1
+        assert (ds.fit_adam_like_r2 > 0.99) == decays
+        assert abs(ds.fit_aligned_k) < 5 if decays else ds.fit_aligned_k < 0

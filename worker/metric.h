@@ -147,7 +147,8 @@ enum metric_group {
     X(fit_exponential_r2, RUN, NORMS, "1", "R^2 of |theta_t| against exp(-t/t_end)",                         \
         "straight fit over the measured steps")                                                              \
     X(fit_aligned_k, RUN, NORMS, "1", "k of aligned growth",                                                 \
-        "of n' = (1 - eta lambda + k eta) n, fitted to |theta_t|")                                           \
+        "of n' = (1 - eta lambda + k eta) n, fitted to |theta_t|; lambda is weight_decay, with sgd over 1 "  \
+        "- momentum, with adam 0")                                                                           \
     X(fit_aligned_r2, RUN, NORMS, "1", "R^2 of aligned growth", "of that fit")                               \
     X(fit_aligned_aic, RUN, NORMS, "1", "AIC of aligned growth", "of that fit; the lowest is the best")      \
     X(fit_misaligned_k, RUN, NORMS, "1", "k of misaligned growth",                                           \

@@ -295,10 +295,21 @@ static void put_law(const struct trainer *t)
     VALUE(t, fit_exponential_r2) = growth.exponential_r2;
 }
 
-/* adam's decay goes through its second moment, which no recursion of the norm alone has: u holds it there. */
+/*
+ * lambda of the recursions: without an update a step leaves 1 - eta lambda of theta. adam's decay goes
+ * through its second moment, which no recursion of the norm alone has: u holds it there. A momentum repeats
+ * what has come, and so the decay, 1 / (1 - momentum) times in all.
+ */
 static double decay_of_recursion(const struct run *run)
 {
-    return run->optimiser == OPTIMISER_ADAM ? 0 : run->weight_decay;
+    switch ((enum optimiser_kind)run->optimiser) {
+    case OPTIMISER_ADAM:
+        return 0;
+    case OPTIMISER_SGD:
+        return run->weight_decay / (1 - run->momentum);
+    default:
+        return run->weight_decay;
+    }
 }
 
 static void put_dynamics(const struct trainer *t)
