@@ -1,0 +1,156 @@
+"""Every value of the dataset in its own place: those of the last step against PyTorch on the weights that the runs have
+left, the fits against their recursions, homogeneity against what the instrument says by itself."""
+import math
+import random
+
+import netCDF4
+import numpy as np
+import pytest
+import torch
+import xarray as xr
+
+import reference
+from conftest import BUILD, run
+from replay import replay
+
+HEADS, LAYERS, CONTEXT, TOKENS, LAST = 3, 2, 9, 150, 40
+SWEEP = f"""\
+corpus: text
+train_text: train.txt
+valid_text: valid.txt
+sequences: lines
+context: {CONTEXT}
+layers: {LAYERS}
+width: 12
+heads: {HEADS}
+feedforward: 20
+batch: 3
+steps: {LAST}
+learning_rate: 1e-2
+weight_decay: 0.3
+schedule: inverse_sqrt
+norm_placement: [post, pre, out]
+attention_mask: [causal, multiplicative]
+bias: [true, false]
+save_weights: true
+measure: {{every: 2, metrics: [norms, saturation, heads, homogeneity]}}
+validate: {{every: end, tokens: {TOKENS}}}
+"""
+AXES = ("norm_placement", "attention_mask", "bias")
+
+
+def write_text(path, lines, seed):
+    """Lines of all lengths, with headings and empty lines between."""
+    draw = random.Random(seed)
+    text = [[draw.choice("abcdefghijklmnopq") for _ in range(draw.randint(0, CONTEXT + 4))] for _ in range(lines)]
+    text[:0] = [["=", "a", "="], list("abcdefghijklmnopq")]
+    path.write_text("".join(" ".join(line) + "\n" for line in text))
+    return text
+
+
+def validated(train, valid):
+    """[(tokens, targets)] of the first TOKENS tokens of validation, and the size of the vocabulary."""
+    words = list(dict.fromkeys(word for line in train for word in line)) + ["<eos>"]
+    sequences = []
+    for line in valid:
+        if line and line[0] != "=" and sum(len(tokens) for tokens, _ in sequences) < TOKENS:
+            ids = [words.index(word) for word in line + ["<eos>"]]
+            sequences.append((ids[:-1][:CONTEXT], ids[1:][:CONTEXT]))
+    return sequences, len(words)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """The dataset, the validation's sequences, and each run's configuration and weights by its places on AXES."""
+    folder = tmp_path_factory.mktemp("trained")
+    (folder / "sweep.yaml").write_text(SWEEP)
+    sequences, _ = validated(*(write_text(folder / f"{name}.txt", 60, i) for i, name in enumerate(("train", "valid"))))
+    run(BUILD / "normsweep-double", "run", "sweep.yaml", "-j", "0", cwd=folder)
+    weights = {}
+    for path in (folder / "sweep.nc.d").glob("*.weights.nc"):
+        with netCDF4.Dataset(path) as file:
+            of_run = {"norm_placement": file.norm_placement, "attention_mask": file.attention_mask,
+                      "bias": file.bias == "true"}
+            weights[tuple(of_run.values())] = read_weights(file)
+    with xr.open_dataset(folder / "sweep.nc") as ds:
+        assert len(weights) == ds.outcome.size and (ds.outcome == 2).all()
+        yield ds.load(), sequences, weights
+
+
+def read_weights(file):
+    """{(tensor, layer)} as tests/reference.py names them."""
+    weights = {}
+    for name, variable in file.variables.items():
+        value = torch.from_numpy(np.array(variable[:], dtype=np.float64))
+        layers = enumerate(value) if variable.dimensions[0] == "layer" else [(-1, value)]
+        weights |= {(name, layer): tensor for layer, tensor in layers}
+    return weights
+
+
+def cells(trained):
+    ds, _, weights = trained
+    for places, tensors in weights.items():
+        of_run = dict(zip(AXES, places))
+        config = {"layers": LAYERS, "heads": HEADS, "context": CONTEXT, "activation": "relu", "tied": False} | of_run
+        yield ds.sel(of_run), config, tensors
+
+
+def test_saturation_and_heads(trained):
+    for cell, config, weights in cells(trained):
+        want = reference.saturation_measures(config, weights, trained[1])
+        end = cell.sel(step=LAST)
+        for name, got in {
+            "saturation_soft": [*end.saturation, end.saturation_final],
+            "saturation_hard": [*end.hard_saturation, end.hard_saturation_final],
+            "attended": end.positions_attended, "fraction": end.fraction_attended,
+            "above_one": end.share_above_one, "histogram": end.attended_histogram,
+            "heads_histogram": end.heads_histogram,
+        }.items():
+            np.testing.assert_allclose(np.ravel(got), want[name], rtol=0, atol=1e-9, err_msg=f"{name} of {config}")
+
+
+def test_validation(trained):
+    _, sequences, _ = trained
+    for cell, config, weights in cells(trained):
+        tokens, targets, real = reference.padded(sequences)
+        predicted = reference.logits(config, weights, tokens, real).argmax(-1)[real]
+        share = np.bincount(predicted) / len(predicted)
+        end = cell.sel(step=LAST)
+        assert abs(end.valid_loss - reference.loss(config, weights, sequences).item()) < 1e-9
+        assert abs(end.accuracy - (predicted == targets[real]).double().mean().item()) < 1e-12
+        assert abs(end.predicted_entropy + (share[share > 0] * np.log(share[share > 0])).sum()) < 1e-12
+
+
+RECURSIONS = {
+    "aligned": ("k", lambda n, eta, decay, k: (1 - eta * decay + k * eta) * n),
+    "misaligned": ("k", lambda n, eta, decay, k: math.sqrt((1 - eta * decay) ** 2 + (k * eta) ** 2) * n),
+    "adam_like": ("a", lambda n, eta, decay, a: math.sqrt((1 - eta * decay) ** 2 * n**2 + a * eta**2)),
+}
+
+
+@pytest.mark.parametrize("name", RECURSIONS)
+def test_fits_are_of_their_recursions(trained, name):
+    """The parameter gives the norms that R^2 and AIC are of."""
+    letter, next_norm = RECURSIONS[name]
+    for cell, _, _ in cells(trained):
+        norms = cell.param_norm.dropna("step")
+        parameter, follow = float(cell[f"fit_{name}_{letter}"]), [float(norms[0])]
+        for step in range(1, LAST + 1):
+            follow.append(next_norm(follow[-1], 1e-2 / math.sqrt(step), 0.3, parameter))
+        rest = ((np.array(follow)[norms.step.values] - norms.values) ** 2).sum()
+        spread = ((norms - norms.mean()) ** 2).sum()
+        points = norms.size - 1
+        np.testing.assert_allclose(cell[f"fit_{name}_r2"], 1 - rest / spread, rtol=1e-6)
+        np.testing.assert_allclose(cell[f"fit_{name}_aic"], points * math.log(rest / points) + 4, rtol=1e-6)
+
+
+def test_homogeneity(trained):
+    for cell, config, _ in cells(trained):
+        keys = {"width": 12, "feedforward": 20, "corpus": "markov", "vocabulary": 20, "corpus_tokens": 600, "batch": 2,
+                "steps": 1, "homogeneity": 1}
+        dump = replay("double", **config | keys)
+        np.testing.assert_array_equal(cell.homogeneity, dump["homogeneity"][0])
+        for name, of in {"homogeneity_degree": "degree", "homogeneity_degree_r2": "degree_r2",
+                         "output_homogeneity_degree": "output_degree",
+                         "output_homogeneity_degree_r2": "output_degree_r2"}.items():
+            assert cell[name] == dump[of][0][0], name
