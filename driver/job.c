@@ -266,7 +266,8 @@ void job_step(struct job *job, int worker, int64_t cell, const char *host, int64
 void job_row(struct job *job, int worker, int64_t cell, int64_t step, const double *values, size_t offset,
     size_t count)
 {
-    enum { loss = 0 }; /* train_loss is the first of a row */
+    enum { loss = METRIC_train_loss };
+    _Static_assert(loss == 0, "train_loss is the first of a row");
     struct error error;
 
     if (job->failed)

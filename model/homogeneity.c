@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "model/batches.h"
+#include "model/cosine.h"
 #include "model/kernels.h"
 #include "model/random.h"
 #include "model/straight.h"
@@ -62,8 +63,7 @@ void homogeneity_measure(struct homogeneity_model *h, int64_t seed, struct homog
     double limit_square = kernels->dot(h->limit, h->limit, size);
     for (int64_t i = 0; i < HOMOGENEITY_SCALES; i++) {
         struct sums sums = kernels->sums(h->limit, states_at(h, homogeneity_scale(i)), size);
-        double root = sqrt(limit_square) * sqrt(sums.square);
-        result->cosine[i] = root == 0 ? 0 : sums.product / root;
+        result->cosine[i] = cosine(sums.product, limit_square, sums.square);
         scale[i] = log(homogeneity_scale(i));
         state[i] = log(sums.square) / 2;
         output[i] = log(kernels->dot(h->logits, h->logits, logits)) / 2;

@@ -66,8 +66,8 @@ struct observer {
     /* A row of measurements is complete: row_size of the run's metric_form in doubles, NaN where there is
      * nothing. A run that was resumed hands out those of its earlier life first. */
     void (*row)(void *context, int64_t step, const double *values, size_t count);
-    /* Before every step but the first, and between the batches of a validation: `tokens` trained on so far.
-     */
+    /* Before every step but the first, and between the batches of the validation text, whatever is measured
+     * on them: `tokens` trained on so far. */
     enum verdict (*carry_on)(void *context, int64_t step, int64_t last_step, int64_t tokens);
     /* Before anything else: may fill the snapshot with an earlier one of the same run. False: there is none,
      * and the run starts from its beginning, whatever the snapshot was filled with. */
