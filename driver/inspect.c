@@ -123,7 +123,7 @@ static void measure_text(struct inspection *i)
     validation_init(&validation, &i->text, SEQUENCES_STREAM, i->window, INT64_MAX);
     collapse_begin(&i->collapse);
     saturation_begin(&i->saturation);
-    saturation_scale_weights(&i->model.layout, i->scaled, i->weights, SATURATION_SCALE);
+    weights_scale(&i->model.layout, i->scaled, i->weights, SATURATION_SCALE);
     while (validation_next(&validation, i->model.max_rows, &i->batch)) {
         sum += (double)i->batch.sequences *
                transformer_evaluate(&i->model, i->weights, &i->batch, NULL, i->collapse.predicted);

@@ -61,16 +61,35 @@ void collapse_end(const struct collapse *collapse, struct collapse_measures *mea
     };
 }
 
-double collapse_unigram_loss(struct collapse *collapse, const struct text *training)
+/* What each word counts as a target in training, in units of a target of the mean sequence, to `times`. */
+static void count_targets(double *times, const struct text *text, enum sequences sequences, int64_t context)
+{
+    int64_t count = text_sequences(text, sequences, context), all = 0;
+    const int32_t *tokens;
+
+    for (int64_t i = 0; i < count; i++)
+        all += text_sequence(text, sequences, context, i, &tokens);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t length = text_sequence(text, sequences, context, i, &tokens);
+        double unit = (double)all / (double)count / (double)length;
+        for (int64_t j = 1; j <= length; j++)
+            times[tokens[j]] += unit;
+    }
+}
+
+double collapse_unigram_loss(
+    struct collapse *collapse, const struct text *training, enum sequences sequences, int64_t context)
 {
     double *times = collapse->times, all = 0, loss = 0;
+    int64_t words = collapse->vocabulary;
 
-    memset(times, 0, (size_t)collapse->vocabulary * sizeof(*times));
-    for (int64_t i = 0; i < training->token_count; i++)
-        times[training->tokens[i]]++;
-    for (int64_t word = 0; word < collapse->vocabulary; word++)
-        all += fmax(times[word], 1);
-    for (int64_t word = 0; word < collapse->vocabulary; word++)
-        loss -= collapse->share[word] * log(fmax(times[word], 1) / all);
-    return loss / sum(collapse->share, collapse->vocabulary);
+    memset(times, 0, (size_t)words * sizeof(*times));
+    count_targets(times, training, sequences, context);
+    for (int64_t word = 0; word < words; word++) {
+        times[word] = times[word] > 0 ? times[word] : 1;
+        all += times[word];
+    }
+    for (int64_t word = 0; word < words; word++)
+        loss -= collapse->share[word] * log(times[word] / all);
+    return loss / sum(collapse->share, words);
 }

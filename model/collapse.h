@@ -38,11 +38,12 @@ void collapse_add(struct collapse *collapse, const struct batch *batch);
 void collapse_end(const struct collapse *collapse, struct collapse_measures *measures);
 
 /*
- * The loss in nats, on the targets added, of predicting every word as often as it stands in the training
- * text, where one that it lacks counts as standing there once: what a model comes to that looks at nothing.
- * Each target is weighted as in the loss: the mean over the sequences of the mean over each one's. NaN where
- * no batch was added. Forgets what was predicted.
+ * The loss in nats, on the targets added, of predicting every word as often as it is a target in training:
+ * what a model comes to that looks at nothing. A word that never is one there counts as if it were once. On
+ * both sides targets are weighted as in the loss: the mean over the sequences of the mean over each one's.
+ * NaN where no batch was added. Forgets what was predicted.
  */
-double collapse_unigram_loss(struct collapse *collapse, const struct text *training);
+double collapse_unigram_loss(
+    struct collapse *collapse, const struct text *training, enum sequences sequences, int64_t context);
 
 #endif

@@ -45,8 +45,7 @@ static void draw_sequences(struct batch *batch, int64_t seed)
 /* f(scale * theta), valid until the next call, and the logits. */
 static const scalar *states_at(struct homogeneity_model *h, double scale)
 {
-    for (int64_t i = 0; i < h->model.layout.size; i++)
-        h->scaled[i] = (scalar)(scale * (double)h->weights[i]);
+    weights_scale(&h->model.layout, h->scaled, h->weights, scale);
     transformer_logits(&h->model, h->scaled, &h->batch, h->logits);
     return transformer_final(&h->model);
 }

@@ -53,13 +53,6 @@ void saturation_layout(struct saturation *s, const struct architecture *architec
     s->count = arena_take(arena, heads ? (size_t)(s->heads * rows) : 0, sizeof(*s->count));
 }
 
-void saturation_scale_weights(
-    const struct weight_layout *layout, scalar *scaled, const scalar *weights, double factor)
-{
-    for (int64_t i = 0; i < layout->size; i++)
-        scaled[i] = (scalar)(factor * (double)weights[i]);
-}
-
 static void fill(double *values, int64_t count, double value)
 {
     for (int64_t i = 0; i < count; i++)
@@ -177,6 +170,6 @@ void saturation_end(struct saturation *s)
         if (isnan(s->attended[head]))
             forget_broken(s, head);
         else
-            s->heads_histogram[bin_of(s->attended[head])]++;
+            s->heads_histogram[bin_of(round(s->attended[head]))]++;
     }
 }

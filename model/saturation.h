@@ -35,7 +35,8 @@ struct saturation {
     /* [layers][heads][bins] share of the rows: bin 0 those that attend to one position or none, bin k > 0 to
      * 2^(k-1) + 1 .. 2^k. */
     double *histogram;
-    /* [bins] number of heads, of all layers, whose mean is at most 1 (bin 0) or in (2^(k-1), 2^k]. */
+    /* [bins] number of heads, of all layers, by their mean, rounded: a head that attends to one position but
+     * for a few ties is in bin 0. */
     double *heads_histogram;
 
     const struct kernels *kernels;
@@ -54,15 +55,11 @@ int64_t saturation_bins(int64_t context);
 void saturation_layout(struct saturation *saturation, const struct architecture *architecture, int64_t rows,
     bool states, bool heads, struct arena *arena);
 
-/* scaled = factor * weights, the whole plane, each rounded once. */
-void saturation_scale_weights(
-    const struct weight_layout *layout, scalar *scaled, const scalar *weights, double factor);
-
 /* Forgets all batches. */
 void saturation_begin(struct saturation *saturation);
 
 /*
- * Adds a batch. scaled: the weights times SATURATION_SCALE, from saturation_scale_weights. The passes are
+ * Adds a batch. scaled: the weights times SATURATION_SCALE, from weights_scale. The passes are
  * three for the cosines, one for the heads alone; the last leaves its states in the model.
  */
 void saturation_add(struct saturation *saturation, struct transformer *model, const scalar *weights,

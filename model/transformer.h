@@ -82,6 +82,9 @@ int64_t architecture_parameters(const struct architecture *architecture);
 void weights_init(scalar *weights, const struct weight_layout *layout,
     const struct architecture *architecture, int64_t seed);
 
+/* scaled = factor * weights, the whole plane, each rounded once. */
+void weights_scale(const struct weight_layout *layout, scalar *scaled, const scalar *weights, double factor);
+
 /* Sequences packed one after another: no padding exists. rows = the sum of their lengths. */
 struct batch {
     int64_t sequences, rows;

@@ -184,3 +184,9 @@ void weights_init(scalar *weights, const struct weight_layout *layout,
         }
     }
 }
+
+void weights_scale(const struct weight_layout *layout, scalar *scaled, const scalar *weights, double factor)
+{
+    for (int64_t i = 0; i < layout->size; i++)
+        scaled[i] = (scalar)(factor * (double)weights[i]);
+}

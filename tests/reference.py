@@ -490,5 +490,5 @@ def saturation_measures(config, weights, sequences):
     return {
         "saturation_soft": [row_cosines(a[real], b[real]).mean().item() for a, b in zip(here, soft)],
         "saturation_hard": [row_cosines(a[real], b[real]).mean().item() for a, b in zip(here, hard)],
-        "heads_histogram": np.bincount(np.ceil(np.log2(np.maximum(means, 1))).astype(int), minlength=bins),
+        "heads_histogram": np.bincount(np.ceil(np.log2(np.maximum(np.floor(means + 0.5), 1))).astype(int), minlength=bins),
     } | {name: np.hstack([head[name] for head in heads]) for name in heads[0]}

@@ -279,7 +279,7 @@ static void saturate(struct replay *replay)
     struct saturation *s = &replay->saturation;
     int64_t heads = s->layers * s->heads;
 
-    saturation_scale_weights(&replay->model.layout, replay->scaled, replay->weights, SATURATION_SCALE);
+    weights_scale(&replay->model.layout, replay->scaled, replay->weights, SATURATION_SCALE);
     saturation_begin(s);
     saturation_add(s, &replay->model, replay->weights, replay->scaled, &replay->batch);
     saturation_end(s);

@@ -191,12 +191,14 @@ TEST(collapse_does_not_depend_on_the_batches)
 }
 
 /* An output layer that sees nothing, with the logarithms of the words' frequencies for biases: one word
- * everywhere, and the loss of looking at nothing. Words 3 and 8 are not in the training text. */
+ * everywhere, and the loss of looking at nothing. In training there are two lines, of 8 and of 2 targets: a
+ * target counts 5/8 in one and 5/2 in the other. Words 3 and 8 are none there. */
 TEST(collapse_of_a_constant_prediction)
 {
-    static int32_t tokens[] = {1, 2, 0, 2, 4, 5, 2, 6, 7, 7, 9, 10, 2, 2, 0};
-    static const int times[VOCABULARY] = {2, 1, 5, 1, 1, 1, 1, 2, 1, 1, 1};
-    const struct text training = {.token_count = 15, .tokens = tokens};
+    static int32_t tokens[] = {1, 2, 4, 2, 5, 2, 6, 7, 0, 1, 9, 10, 0, 8};
+    static struct line line[] = {{0, 8}, {10, 2}};
+    static const double times[VOCABULARY] = {3.125, 1, 1.875, 1, 0.625, 0.625, 0.625, 0.625, 1, 1, 2.5};
+    const struct text training = {.token_count = 14, .tokens = tokens, .line_count = 2, .line = line};
     struct collapse_case k = {0};
     struct collapse_measures got;
     int64_t right = 0;
@@ -209,11 +211,11 @@ TEST(collapse_of_a_constant_prediction)
     collapse_add(&k.collapse, &k.batch);
     collapse_end(&k.collapse, &got);
     for (int64_t row = 0; row < k.batch.rows; row++)
-        right += k.batch.target[row] == 2;
+        right += k.batch.target[row] == 0;
     CHECK(got.predicted_entropy == 0);
     CHECK(got.accuracy == (double)right / (double)k.batch.rows && right > 0);
-    CHECK_CLOSE(
-        collapse_unigram_loss(&k.collapse, &training), loss, sizeof(scalar) == sizeof(double) ? 1e-12 : 1e-6);
+    CHECK_CLOSE(collapse_unigram_loss(&k.collapse, &training, SEQUENCES_LINES, 64), loss,
+        sizeof(scalar) == sizeof(double) ? 1e-12 : 1e-6);
     arena_release(&k.arena);
 }
 
@@ -226,7 +228,8 @@ TEST(collapse_of_few_words)
 
     collapse_case_init(&k);
     collapse_end(&k.collapse, &got);
-    CHECK(isnan(collapse_unigram_loss(&k.collapse, &even)));
+    CHECK(isnan(collapse_unigram_loss(&k.collapse, &even, SEQUENCES_STREAM, 2)));
+    collapse_begin(&k.collapse);
     CHECK(isnan(got.predicted_entropy) && isnan(got.accuracy));
     k.batch.sequences = 2; /* lengths 13 and 1 */
     k.batch.rows = 14;
@@ -238,9 +241,9 @@ TEST(collapse_of_few_words)
     collapse_end(&k.collapse, &got);
     CHECK_CLOSE(got.predicted_entropy, log(2), 1e-15);
     CHECK_CLOSE(got.accuracy, 8.0 / 14, 1e-15);
-    CHECK_CLOSE(collapse_unigram_loss(&k.collapse, &even), log(VOCABULARY), 1e-14);
-    CHECK_CLOSE(
-        collapse_unigram_loss(&k.collapse, &training), log(13) - log(3) / 2, 1e-14); /* sequences alike */
+    CHECK_CLOSE(collapse_unigram_loss(&k.collapse, &even, SEQUENCES_STREAM, 2), log(VOCABULARY), 1e-14);
+    CHECK_CLOSE(collapse_unigram_loss(&k.collapse, &training, SEQUENCES_STREAM, 2), log(12) - log(2) / 2,
+        1e-14); /* sequences alike */
     for (int64_t row = 0; row < 14; row++)
         k.batch.target[row] = k.collapse.predicted[row] = 7;
     collapse_begin(&k.collapse);

@@ -127,6 +127,7 @@ def test_stopped_and_carried_on(normsweep, sweep, tmp_path):
         if stops == 20:  # a slow machine
             normsweep("run", sweep, *options)
             break
+    assert stops > 0
     normsweep("run", sweep, *options[2:], "-o", "b.nc")
     assert differences(read(tmp_path / "a.nc"), read(tmp_path / "b.nc")) == []
 

@@ -130,7 +130,7 @@ enum metric_group {
     X(attended_histogram, HEAD_POSITIONS, HEADS, "1", "distribution of positions attended over tokens",      \
         "share of the validated tokens in each bin, in the saturated network")                               \
     X(heads_histogram, POSITIONS, HEADS, "1", "distribution of positions attended over heads",               \
-        "number of heads, of all layers, whose positions_attended lies in each bin")                         \
+        "number of heads, of all layers, whose positions_attended, rounded, lies in each bin")               \
     X(norm_growth, RUN, ALWAYS, "1", "norm growth",                                                          \
         "|theta_end| / |theta_0|; a cell grows iff it is above 1")                                           \
     X(growth_exponent, RUN, NORMS, "1", "growth exponent p",                                                 \
@@ -172,7 +172,7 @@ enum metric_group {
     X(output_homogeneity_degree_r2, RUN, HOMOGENEITY, "1", "R^2 of the degree of homogeneity of the logits", \
         "of that fit")                                                                                       \
     X(unigram_loss, RUN, ALWAYS, "1", "unigram level of the validation text (nats)",                         \
-        "valid_loss of predicting each word as often as it stands in the training text, whatever comes in: " \
+        "valid_loss of predicting each word as often as it is a target in training, whatever comes in: "     \
         "a run that ends there has learned nothing else")                                                    \
     X(final_train_loss, RUN, ALWAYS, "1", "final training loss (nats)", "train_loss at the last step")       \
     X(final_valid_loss, RUN, ALWAYS, "1", "final validation loss (nats)", "valid_loss at the last step")

@@ -235,7 +235,7 @@ bool train_saturate(struct trainer *t, int64_t step)
     double begin = clock_now();
 
     saturation_begin(&t->saturation);
-    saturation_scale_weights(&t->model.layout, t->gradient, t->weights, SATURATION_SCALE);
+    weights_scale(&t->model.layout, t->gradient, t->weights, SATURATION_SCALE);
     if (!each_batch(t, step, add_saturation, NULL))
         return false;
     saturation_end(&t->saturation);
@@ -258,7 +258,8 @@ static void put_unigram_loss(struct trainer *t)
         return;
     collapse_begin(&t->collapse);
     each_batch(t, UNASKED, add_targets, NULL);
-    VALUE(t, unigram_loss) = collapse_unigram_loss(&t->collapse, &t->corpus->train);
+    VALUE(t, unigram_loss) = collapse_unigram_loss(
+        &t->collapse, &t->corpus->train, (enum sequences)t->run->sequences, t->run->context);
 }
 
 static void put_homogeneity(struct trainer *t)
