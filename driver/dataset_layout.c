@@ -104,27 +104,28 @@ static bool lengths_vary(const struct sweep *sweep)
     return false;
 }
 
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
 /* As long as the longest run's in each dimension. */
 static struct metric_form longest_form(const struct sweep *sweep)
 {
-    struct metric_form longest = metric_form(&sweep->base, sweep->measure.group);
-    bool first = true;
+    struct run longest = sweep->base;
+    bool first = true, vary = lengths_vary(sweep);
 
-    if (!lengths_vary(sweep))
-        return longest;
-    for (int64_t cell = 0; cell < sweep->cells; cell++) {
+    for (int64_t cell = 0; vary && cell < sweep->cells; cell++) {
         struct run run;
         if (sweep_skips(sweep, cell))
             continue;
         sweep_cell(sweep, cell, &run);
-        struct metric_form form = metric_form(&run, sweep->measure.group);
-        for (int i = 0; i < DIMENSION_COUNT; i++)
-            if (first || form.along[i] > longest.along[i])
-                longest.along[i] = form.along[i];
+        longest.layers = first ? run.layers : larger(longest.layers, run.layers);
+        longest.heads = first ? run.heads : larger(longest.heads, run.heads);
+        longest.context = first ? run.context : larger(longest.context, run.context);
         first = false;
     }
-    metric_form_place(&longest);
-    return longest;
+    return metric_form(&longest, sweep->measure.group);
 }
 
 size_t layout_find(const struct metric_form *dataset, const struct metric_form *run, enum metric metric,
