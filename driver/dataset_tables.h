@@ -38,8 +38,10 @@ enum { STRING_SHORT = 64, STRING_LONG = 128 }; /* characters of texts */
     X(phase, STORED_BYTE, 0, false, "1", "phase of the parameter norm",                                      \
         "growing where norm_growth is above 1")                                                              \
     X(dynamics, STORED_BYTE, 0, false, "1", "class of the growth of the parameter norm",                     \
-        "with the lowest AIC of fit_aligned, fit_misaligned and fit_adam_like; relative: the first two are " \
-        "one curve; none: they cannot be told apart, or norms are not measured")                             \
+        "with the lowest AIC of fit_aligned, fit_misaligned and fit_adam_like, by 2 at least; relative: "    \
+        "one "                                                                                               \
+        "of the first two; none: no norms, the best has an R^2 below 0.5, or two fit alike; aligned with k " \
+        "below 0 shrinks towards the origin")                                                                \
     X(last_step, STORED_INTEGER, 0, true, "1", "steps taken", "fewer than planned where the run diverged")   \
     X(diverged_step, STORED_INTEGER, 0, true, "1", "step of divergence", "whose loss or norm is not finite") \
     X(seconds, STORED_REAL, 0, true, "s", "duration of the run", "measuring and validating included")        \

@@ -18,6 +18,17 @@ static bool is_name(const char *text)
            !(text[0] >= '0' && text[0] <= '9');
 }
 
+/* ds.sel(method="a") would select nothing, and not say so. */
+static bool is_argument_of_sel(const char *name)
+{
+    static const char *const arguments[] = {"indexers", "method", "tolerance", "drop", "missing_dims"};
+
+    for (size_t i = 0; i < sizeof(arguments) / sizeof(*arguments); i++)
+        if (strcmp(name, arguments[i]) == 0)
+            return true;
+    return false;
+}
+
 static int check_name(struct reader *reader, const struct node *key)
 {
     char excerpt[EXCERPT_SIZE];
@@ -33,6 +44,10 @@ static int check_name(struct reader *reader, const struct node *key)
     if (dataset_reserves(name))
         return reader_fault(reader, key->place,
             "together: an axis named '%s', like a variable or dimension of the dataset", excerpt);
+    if (is_argument_of_sel(name))
+        return reader_fault(reader, key->place,
+            "together: an axis named '%s', like an argument of xarray's sel, which could not select along it",
+            excerpt);
     return 0;
 }
 

@@ -239,22 +239,23 @@ static bool can_be_fitted(const struct series *s)
     return true;
 }
 
-/* Mean squared residuals that agree to 1e-6. */
-static bool same_curve(const struct recursion_fit *a, const struct recursion_fit *b, int64_t count)
+/* Too near to tell one from the other: Burnham and Anderson, "Model Selection and Multimodel Inference". */
+static bool are_alike(const struct recursion_fit *a, const struct recursion_fit *b)
 {
-    return fabs(a->aic - b->aic) <= 1e-6 * (double)(count - 1);
+    return fabs(a->aic - b->aic) < 2;
 }
 
-static enum dynamics classify(const struct dynamics_fit *f, int64_t count)
+static enum dynamics classify(const struct dynamics_fit *f)
 {
     const struct recursion_fit *relative = f->aligned.aic < f->misaligned.aic ? &f->aligned : &f->misaligned;
+    const struct recursion_fit *best = f->adam_like.aic < relative->aic ? &f->adam_like : relative;
 
-    if (isnan(f->aligned.r2) || isnan(f->misaligned.r2) || isnan(f->adam_like.r2) ||
-        same_curve(relative, &f->adam_like, count))
+    if (isnan(f->aligned.r2) || isnan(f->misaligned.r2) || !(best->r2 >= DYNAMICS_R2_LEAST) ||
+        are_alike(relative, &f->adam_like))
         return DYNAMICS_NONE;
-    if (f->adam_like.aic < relative->aic)
+    if (best == &f->adam_like)
         return DYNAMICS_ADAM_LIKE;
-    if (same_curve(&f->aligned, &f->misaligned, count))
+    if (are_alike(&f->aligned, &f->misaligned))
         return DYNAMICS_RELATIVE;
     return relative == &f->aligned ? DYNAMICS_ALIGNED : DYNAMICS_MISALIGNED;
 }
@@ -274,5 +275,5 @@ void dynamics_fit(const struct schedule *schedule, double decay, const int64_t *
     fit->misaligned = fit_recursion(&s, &misaligned, brackets.misaligned);
     fit->misaligned.parameter = sqrt(fit->misaligned.parameter);
     fit->adam_like = fit_recursion(&s, &adam_like, brackets.adam_like);
-    fit->best = classify(fit, count);
+    fit->best = classify(fit);
 }

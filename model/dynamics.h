@@ -10,13 +10,17 @@
  * with the learning rate eta of each and the decay lambda, fitted to the norms that were measured.
  */
 enum dynamics {
-    DYNAMICS_NONE, /* not to be told: a fit is NaN, the norm is constant, or all recursions fit it alike */
+    DYNAMICS_NONE, /* not to be told: the best fit has an R^2 below DYNAMICS_R2_LEAST, or another fits as well
+                    */
     DYNAMICS_ALIGNED, /* along theta: n' = (1 - eta lambda + k eta) n */
     DYNAMICS_MISALIGNED, /* across it, as long as theta: n'^2 = ((1 - eta lambda)^2 + k^2 eta^2) n^2 */
-    DYNAMICS_RELATIVE, /* one of those two: under this schedule they are the same curve */
+    DYNAMICS_RELATIVE, /* one of those two: at a constant rate they are the same curve */
     DYNAMICS_ADAM_LIKE, /* across it, of one length: n'^2 = (1 - eta lambda)^2 n^2 + a eta^2 */
     DYNAMICS_COUNT
 };
+
+/* A recursion that explains less of the norms' variance explains nothing. */
+#define DYNAMICS_R2_LEAST 0.5
 
 /* One recursion. NaN with fewer than 4 measured steps, and for norms that are not finite or begin with 0. */
 struct recursion_fit {
@@ -27,7 +31,7 @@ struct recursion_fit {
 
 struct dynamics_fit {
     struct recursion_fit aligned, misaligned, adam_like;
-    enum dynamics best; /* of the lowest aic */
+    enum dynamics best; /* of the lowest aic, by 2 at least: nearer ones fit as well */
 };
 
 /*

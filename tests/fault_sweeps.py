@@ -34,7 +34,7 @@ SWEEPS = {
 corpus: markov
 learning_rate: [1e-3, 1e-2, 1e3]
 together:
-  method:
+  recipe:
     adamw: {{optimiser: adamw, momentum: 0}}
     adafactor: {{optimiser: adafactor, momentum: 0}}
     sgd: {{optimiser: sgd, momentum: 0.9}}

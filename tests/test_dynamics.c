@@ -266,6 +266,34 @@ TEST(dynamics_closed_forms)
     CHECK_CLOSE(f.adam_like.parameter, 5, 1e-8);
 }
 
+/* A norm that falls once and then stays is no recursion's, though one that shrinks it fits better than those
+ * that cannot. */
+TEST(dynamics_of_what_nothing_fits)
+{
+    struct norms norms;
+
+    follow(&norms, DYNAMICS_ALIGNED, &schedules[0], 0, 0, START);
+    for (int i = 1; i < POINTS; i++)
+        norms.norm[i] *= 0.9;
+    const struct dynamics_fit f = fit(&norms, &schedules[0], 0);
+    CHECK(f.aligned.parameter < 0 && f.aligned.r2 < 0.5 && f.aligned.aic < f.adam_like.aic - 2);
+    CHECK(f.best == DYNAMICS_NONE);
+}
+
+/* So little growth that noise hides by which recursion: both fit it well, and alike. */
+TEST(dynamics_of_what_two_fit_alike)
+{
+    struct norms norms;
+
+    follow(&norms, DYNAMICS_ADAM_LIKE, &schedules[0], 0,
+        parameter_for(DYNAMICS_ADAM_LIKE, &schedules[0], 1.01), START);
+    disturb(&norms, 1e-3);
+    const struct dynamics_fit f = fit(&norms, &schedules[0], 0);
+    CHECK(f.adam_like.r2 > 0.8 && fabs(f.adam_like.aic - f.aligned.aic) < 2);
+    CHECK(f.adam_like.aic != f.aligned.aic);
+    CHECK(f.best == DYNAMICS_NONE);
+}
+
 /* ---- what cannot be fitted ---- */
 
 static bool is_nan(const struct recursion_fit *fit)

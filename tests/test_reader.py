@@ -29,7 +29,7 @@ context: 32
 batch: 4
 steps: 2000
 together:
-  method:
+  recipe:
     adamw: {optimiser: adamw, momentum: 0}
     adafactor: {optimiser: adafactor, momentum: 0}
     sgd: {optimiser: sgd, momentum: 0.9}
@@ -77,11 +77,14 @@ def load(path):
                 if name not in same.CLOCKS and not name.startswith(same.SESSIONS)}
 
 
+FLAGS = {"outcome", "phase", "dynamics"}  # 0 until a run has ended, and no fill value
+
+
 def compare(part, whole):
     """Every value is the finished dataset's, bit for bit, or is not there yet; all are, where the run has ended."""
     wrong = [] if part.keys() == whole.keys() else ["other variables"]
     over = part["outcome"] >= same.DONE
-    for name in part.keys() & whole.keys() - {"outcome", "phase"}:
+    for name in part.keys() & whole.keys() - FLAGS:
         values, final = part[name], whole[name]
         equal = values == final if values.dtype.kind in "OSU" else bits(values) == bits(final)
         if values.shape[:over.ndim] == over.shape:
@@ -91,7 +94,7 @@ def compare(part, whole):
         if not np.all(equal):
             at = tuple(np.argwhere(~equal)[0])
             wrong.append(f"{name}{list(map(int, at))}: {values[at]!r}, finally {final[at]!r}")
-    for name in "outcome", "phase":
+    for name in FLAGS:
         if (over & (part[name] != whole[name])).any():
             wrong.append(f"{name} of an ended run")
     return wrong

@@ -306,6 +306,11 @@ CASES = {
         BASE + "together: {step: {a: {heads: 2}}}\n",
         "sweep.yaml:3:12: together: an axis named 'step', like a variable or dimension of the dataset",
     ),
+    "together: like an argument of sel": (
+        BASE + "together: {method: {a: {heads: 2}}}\n",
+        "sweep.yaml:3:12: together: an axis named 'method', like an argument of xarray's sel, "
+        "which could not select along it",
+    ),
     "together: no name": (
         BASE + "together: {a b: {a: {heads: 2}}}\n",
         "sweep.yaml:3:12: together: 'a b' is no name: letters, digits and underscores, a letter first, at most 64",
