@@ -157,6 +157,7 @@ def text_measures(weights, ids, heads, activation, context):
     log_p = torch.log_softmax(states[-1] @ weights.get("lm_head.weight", weights["wte.weight"]).T, -1)
     predicted = log_p.argmax(-1)
     out = {(name, "-", "-", "-"): float(value) for name, value in {
+        "tokens": targets.numel(),
         "valid_loss": -log_p.gather(2, targets[:, :, None]).mean(),
         "accuracy": (predicted == targets).double().mean(), "predicted_entropy": entropy(predicted)}.items()}
     out |= cosines("saturation", states, saturated)

@@ -124,7 +124,8 @@ enum metric_group {
     X(positions_attended, HEAD, HEADS, "1", "positions attended",                                            \
         "mean over the validated tokens of the attention weights above 1e-5, in the saturated network")      \
     X(fraction_attended, HEAD, HEADS, "1", "fraction attended",                                              \
-        "the same with each token's number over the positions up to it")                                     \
+        "the same with each token's number over the positions up to it: above 1 where the multiplicative "   \
+        "mask lets it see more")                                                                             \
     X(share_above_one, HEAD, HEADS, "1", "share of tokens that attend to more than one position",            \
         "in the saturated network")                                                                          \
     X(attended_histogram, HEAD_POSITIONS, HEADS, "1", "distribution of positions attended over tokens",      \
@@ -161,8 +162,9 @@ enum metric_group {
     X(fit_adam_like_r2, RUN, NORMS, "1", "R^2 of Adam-like growth", "of that fit")                           \
     X(fit_adam_like_aic, RUN, NORMS, "1", "AIC of Adam-like growth", "of that fit; the lowest is the best")  \
     X(homogeneity, SCALE, HOMOGENEITY, "1", "homogeneity",                                                   \
-        "of a fresh model with ten words: cosine of its final states with every parameter times scale "      \
-        "against those with every parameter times 1000")                                                     \
+        "of a fresh model of the run's architecture and seed, but of ten words and ten positions: cosine "   \
+        "of "                                                                                                \
+        "its final states with every parameter times scale against those with every parameter times 1000")   \
     X(homogeneity_degree, RUN, HOMOGENEITY, "1", "degree of homogeneity of the final states",                \
         "slope of log |f(scale theta)| over log scale, of that model")                                       \
     X(homogeneity_degree_r2, RUN, HOMOGENEITY, "1", "R^2 of the degree of homogeneity of the final states",  \

@@ -120,9 +120,8 @@ const struct param param_table[] = {
         .long_name = "weight decay", .help = "weight decay lambda, on every parameter"),
     WORD(decay, decay_words, DECAY_FUSED, .axis = true, .cost = true, .long_name = "decay arithmetic",
         .help = "of adamw: fused rounds step and decay together, once; factor multiplies by 1 - eta*lambda "
-                "in the "
-                "weights' precision first, as published code does, and loses decay where eta*lambda is below "
-                "1e-7"),
+                "in the weights' precision first, as published code does: off by up to a factor of 2 "
+                "where eta*lambda is below 2e-7, and no decay at all below 3e-8"),
     REAL(beta1, .axis = true, .min = 0, .max = 1, .max_open = true, .initial.real = 0.9, .unit = "1",
         .long_name = "beta1", .help = "decay rate of adam's first moment"),
     REAL(beta2, .axis = true, .min = 0, .max = 1, .max_open = true, .initial.real = 0.999, .unit = "1",
