@@ -462,15 +462,18 @@ def row_cosines(a, b):
     return torch.where(scale > 0, (a * b).sum(-1) / scale, torch.zeros(()))
 
 
+def bin_of(positions):
+    return np.ceil(np.log2(np.maximum(positions, 1))).astype(int)
+
+
 def head_measures(counts, at, bins):
     """Of the positions [rows] that one head's rows attend to, rows at the positions `at` of their sequences."""
     n = counts.double().numpy()
-    bin_of = np.ceil(np.log2(np.maximum(n, 1))).astype(int)
     return {
         "attended": n.mean(),
         "fraction": (n / (at.double().numpy() + 1)).mean(),
         "above_one": (n > 1).mean(),
-        "histogram": np.bincount(bin_of, minlength=bins) / len(n),
+        "histogram": np.bincount(bin_of(n), minlength=bins) / len(n),
     }
 
 
@@ -490,5 +493,5 @@ def saturation_measures(config, weights, sequences):
     return {
         "saturation_soft": [row_cosines(a[real], b[real]).mean().item() for a, b in zip(here, soft)],
         "saturation_hard": [row_cosines(a[real], b[real]).mean().item() for a, b in zip(here, hard)],
-        "heads_histogram": np.bincount(np.ceil(np.log2(np.maximum(np.floor(means + 0.5), 1))).astype(int), minlength=bins),
+        "heads_histogram": np.bincount([bin_of(np.floor(mean + 0.5)) for mean in means], minlength=bins),
     } | {name: np.hstack([head[name] for head in heads]) for name in heads[0]}
