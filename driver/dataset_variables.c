@@ -52,6 +52,43 @@ int view_read(
     return 0;
 }
 
+bool view_is_text(const struct view *view, const char *name)
+{
+    nc_type type;
+    int id;
+
+    return nc_inq_varid(view->file, name, &id) == NC_NOERR &&
+           nc_inq_vartype(view->file, id, &type) == NC_NOERR && type == NC_CHAR;
+}
+
+/* Words with blanks between them; no flags at all where they are too many or too long. */
+static void split_words(struct view_flags *flags, const char *text)
+{
+    flags->count = 0;
+    for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
+        size_t length = strcspn(text, " ");
+        if (flags->count == VIEW_FLAGS_MAX || length >= VIEW_FLAG) {
+            flags->count = 0;
+            return;
+        }
+        snprintf(flags->word[flags->count++], VIEW_FLAG, "%.*s", (int)length, text);
+        text += length;
+    }
+}
+
+void view_flags(const struct view *view, const struct view_variable *variable, struct view_flags *flags)
+{
+    char text[VIEW_FLAGS_MAX * VIEW_FLAG] = "";
+    nc_type type;
+    size_t length;
+
+    if (nc_inq_att(view->file, variable->id, "flag_meanings", &type, &length) != NC_NOERR ||
+        type != NC_CHAR || length >= sizeof(text) ||
+        nc_get_att_text(view->file, variable->id, "flag_meanings", text) != NC_NOERR)
+        text[0] = '\0';
+    split_words(flags, text);
+}
+
 int view_outcomes(const struct view *view, signed char *outcome, struct error *error)
 {
     int variable;
@@ -98,38 +135,4 @@ char *view_string(const struct view *view, const char *name, int64_t index)
         return text;
     free(text);
     return NULL;
-}
-
-/* Data lie over the whole grid; what lies over one dimension of its own name or of an axis does not. */
-static bool is_data(const struct view *view, const char *name, const struct view_variable *variable)
-{
-    if (variable->dimension_count < view->axis_count || param_find(name))
-        return false;
-    for (int64_t i = 0; i < view->axis_count; i++)
-        if (strcmp(variable->dimension[i], view->axis[i].name) != 0)
-            return false;
-    return variable->dimension_count == 0 || strcmp(variable->dimension[0], name) != 0;
-}
-
-char *view_names(const struct view *view)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    const char *comma = "";
-    int count = 0;
-
-    if (!out)
-        return NULL;
-    nc_inq_nvars(view->file, &count);
-    for (int i = 0; i < count; i++) {
-        struct view_variable variable;
-        char name[NC_MAX_NAME + 1];
-        if (nc_inq_varname(view->file, i, name) != NC_NOERR || !describe(view, i, &variable) ||
-            !is_data(view, name, &variable))
-            continue;
-        fprintf(out, "%s%s", comma, name);
-        comma = ", ";
-    }
-    return fclose(out) == 0 ? text : NULL;
 }

@@ -8,7 +8,7 @@
 /* The phase diagram; other axes than its two are averaged over. */
 int diagram_show(const struct view *view, struct error *error);
 
-/* A variable; ERROR_INPUT names those that there are. */
+/* A variable, as means over what is not drawn, of flags the most frequent. ERROR_INPUT: it is none. */
 int field_show(const struct view *view, const char *name, struct error *error);
 
 #endif

@@ -58,6 +58,19 @@ struct view_variable {
 /* False where there is no such variable, or it is a text. */
 bool view_find(const struct view *view, const char *name, struct view_variable *variable);
 
+/* Is there a variable of that name, and a text? */
+bool view_is_text(const struct view *view, const char *name);
+
+enum { VIEW_FLAGS_MAX = 10, VIEW_FLAG = 24 };
+
+/* What the values 0, 1, ... of a variable mean. */
+struct view_flags {
+    int count; /* 0: they are plain numbers */
+    char word[VIEW_FLAGS_MAX][VIEW_FLAG];
+};
+
+void view_flags(const struct view *view, const struct view_variable *variable, struct view_flags *flags);
+
 /* All values [variable->size], NaN for what is filled. */
 int view_read(
     const struct view *view, const struct view_variable *variable, double *values, struct error *error);
@@ -68,8 +81,5 @@ int view_outcomes(const struct view *view, signed char *outcome, struct error *e
 /* Text `index` of a text variable (row-major over all its dimensions but the last); the caller's to free,
  * NULL where there is none. */
 char *view_string(const struct view *view, const char *name, int64_t index);
-
-/* The names of all data variables that are numbers, ", " between; the caller's to free. */
-char *view_names(const struct view *view);
 
 #endif

@@ -215,9 +215,14 @@ def test_show_the_diagram(path, normsweep):
     assert [line.rstrip() for line in lines[1:]] == DIAGRAM.splitlines()
 
 
+def drawn(lines):
+    """What stands in the cells of a picture, its rows from the top."""
+    return [line.partition("|")[2].split() for line in lines if "|" in line]
+
+
 def test_show_a_variable(path, ds, normsweep):
     shown = normsweep("show", path, "norm_growth").stdout
-    rows = [line.partition("|")[2].split() for line in shown.splitlines() if "|" in line]
+    rows = drawn(shown.splitlines())
     expected = ds.norm_growth.mean(["norm_placement", "bias", "seed", "model"]).transpose("weight_decay", ...)
     expected = expected.sortby("learning_rate").sortby("weight_decay", ascending=False).values
     assert rows[-1][-1] == "." and np.isnan(expected[-1, -1])
@@ -228,6 +233,42 @@ def test_show_a_variable(path, ds, normsweep):
 
 
 REST = "corpus: markov\nsteps: 20\nmeasure: {every: 10}\n"
+DYNAMICS = ["none", "aligned", "misaligned", "relative", "adam_like"]
+
+
+@pytest.mark.parametrize("points, legend", [(3, False), (30, True)])
+def test_show_the_most_frequent_class(tmp_path, normsweep, points, legend):
+    path = sample(tmp_path / "classes.nc", REST + f"learning_rate: {{log: [1e-4, 1e-1], points: {points}}}\n"
+                  "weight_decay: [0, 0.1]\nnorm_placement: [pre, out]\nseed: [1, 2, 3]\n")
+    classes = np.random.default_rng(1).integers(0, len(DYNAMICS), (points, 2, 2, 3))
+    classes[1, 1] = [[4, 3, 1], [1, 3, 4]]
+    classes[2, 0] = [[2, 4, 4], [2, 1, 4]]
+    with netCDF4.Dataset(path, "r+") as file:
+        file["dynamics"][:] = classes
+    lines = normsweep("show", path, "dynamics").stdout.splitlines()
+    words = [str(i) for i in range(len(DYNAMICS))] if legend else DYNAMICS
+    counts = (classes.reshape(points, 2, 6, 1) == np.arange(len(DYNAMICS))).sum(axis=2)
+    expected = [[words[k] for k in counts[:, j].argmax(axis=1)] for j in (1, 0)]
+    assert expected[0][1] == words[1] and expected[1][2] == words[4]
+    assert drawn(lines) == expected
+    assert lines[-1] == "most frequent over norm_placement, seed"
+    meaning = ", ".join(f"{i} {word}" for i, word in enumerate(DYNAMICS))
+    assert lines.count(meaning) == int(legend) and not any("mean" in line for line in lines)
+
+
+def test_show_one_class(tmp_path, normsweep):
+    path = sample(tmp_path / "one.nc", REST)
+    assert [normsweep("show", path, name).stdout.splitlines()[1:] for name in ("outcome", "phase", "dynamics")] == \
+        [["done"], ["shrinking"], ["none"]]
+
+
+def test_show_weight_decay_alone(tmp_path, normsweep):
+    path = sample(tmp_path / "decay.nc", REST + "weight_decay: [0.1, 0.2, 0]\n")
+    with netCDF4.Dataset(path, "r+") as file:
+        file["norm_growth"][:] = [1.5, 2.5, 3.5]
+    assert drawn(normsweep("show", path, "norm_growth").stdout.splitlines()) == [["2.5"], ["1.5"], ["3.5"]]
+
+
 MANY = "learning_rate: {log: [1e-1, 1e-5], points: 80}\nweight_decay: {log: [1e-1, 1e-4], points: 61}\n"
 
 
@@ -264,8 +305,13 @@ def test_show_marks_apart_without_colour(tmp_path, normsweep):
 def test_show_and_status_refuse(path, tmp_path, normsweep):
     (tmp_path / "a.nc").write_text("no dataset")
     for arguments, message in (
-            (("show", path, "norm"), f"{path}: no variable norm; there are outcome, phase, last_step, "),
-            (("show", path, "reason"), f"{path}: no variable reason; there are outcome, "),
+            (("show", path, "parm_norm"), f"{path}: no variable parm_norm; did you mean 'param_norm'?"
+                                          " see normsweep help metrics\n"),
+            (("show", path, "dynamcs"), f"{path}: no variable dynamcs; did you mean 'dynamics'?"),
+            (("show", path, "saturation"), f"{path}: no variable saturation; see normsweep help metrics\n"),
+            (("show", path, "a\nb"), f"{path}: no variable a?b; see normsweep help metrics\n"),
+            (("show", path, "reason"), f"{path}: reason is a text\n"),
+            (("show", path, "session_host"), f"{path}: session_host is a text\n"),
             (("show", "a.nc"), "a.nc: is no dataset of normsweep"),
             (("status", "a.nc"), "a.nc: is no dataset of normsweep"),
             (("status", "b.nc"), "b.nc: No such file or directory"),
