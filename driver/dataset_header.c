@@ -197,11 +197,15 @@ static void put_coordinates(struct definition *definition, int variable, bool te
     free(text);
 }
 
-static void put_flags(struct definition *definition, int variable, const char *const *words, int count)
+static void put_flags(struct definition *definition, int variable, enum run_variable which)
 {
+    int count;
+    const char *const *words = run_variable_flags(which, &count);
     signed char values[OUTCOME_COUNT + PHASE_COUNT + DYNAMICS_COUNT];
     char meanings[256] = "";
 
+    if (count == 0)
+        return;
     for (int i = 0; i < count; i++) {
         size_t length = strlen(meanings);
         values[i] = (signed char)i;
@@ -239,12 +243,7 @@ static void define_run_variable(struct definition *definition, enum run_variable
     put_coordinates(definition, variable, false);
     if (row->filled)
         put_fill(definition, variable, type);
-    if (which == RUN_VARIABLE_outcome)
-        put_flags(definition, variable, outcome_words, OUTCOME_COUNT);
-    if (which == RUN_VARIABLE_phase)
-        put_flags(definition, variable, phase_words, PHASE_COUNT);
-    if (which == RUN_VARIABLE_dynamics)
-        put_flags(definition, variable, dynamics_words, DYNAMICS_COUNT);
+    put_flags(definition, variable, which);
 }
 
 static void define_metric(struct definition *definition, enum metric metric)

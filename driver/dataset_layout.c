@@ -45,6 +45,24 @@ const struct run_variable_row run_variable_table[RUN_VARIABLE_COUNT] = {
 #undef X
 };
 
+const char *const *run_variable_flags(enum run_variable variable, int *count)
+{
+    switch (variable) {
+    case RUN_VARIABLE_outcome:
+        *count = OUTCOME_COUNT;
+        return outcome_words;
+    case RUN_VARIABLE_phase:
+        *count = PHASE_COUNT;
+        return phase_words;
+    case RUN_VARIABLE_dynamics:
+        *count = DYNAMICS_COUNT;
+        return dynamics_words;
+    default:
+        *count = 0;
+        return NULL;
+    }
+}
+
 const struct session_variable_row session_variable_table[SESSION_VARIABLE_COUNT] = {
 #define X(field, ...) {"session_" #field, __VA_ARGS__},
     SESSION_VARIABLES(X)

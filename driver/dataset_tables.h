@@ -72,6 +72,10 @@ struct run_variable_row {
 };
 extern const struct run_variable_row run_variable_table[RUN_VARIABLE_COUNT];
 
+/* The words of a variable's values 0, 1, ... and in *count their number; NULL and 0: its values are no flags.
+ */
+const char *const *run_variable_flags(enum run_variable variable, int *count);
+
 /*
  * The session table: X(field of struct session, width, long_name). A last variable, `start`, is the dataset's
  * own: when the session began. All are named session_<field>.

@@ -1,5 +1,6 @@
 #include "driver/commands.h"
 
+#include "driver/help.h"
 #include "driver/key.h"
 #include "driver/nearest.h"
 
@@ -7,8 +8,8 @@
 #include <string.h>
 
 /*
- * What the program says of itself, printed from its tables alone: the keys of a sweep file, the parameters
- * and the metrics, each as a list for the terminal, as one page, and as the table that the README holds.
+ * What the program says of itself, printed from its tables alone: here the keys of a sweep file and the
+ * parameters, each as a list for the terminal, as one page, and as the table that the README holds.
  */
 
 enum { FORM_SIZE = 256 };
@@ -34,23 +35,6 @@ static void format_form(const struct param *param, char form[FORM_SIZE])
     }
 }
 
-/* A cell of a Markdown table: a bar would end it. */
-static void print_cell(const char *text)
-{
-    printf(" ");
-    for (; *text; text++)
-        printf(*text == '|' ? "\\|" : "%c", *text);
-    printf(" |");
-}
-
-static void print_row(const char *const *cells, int count)
-{
-    printf("|");
-    for (int i = 0; i < count; i++)
-        print_cell(cells[i]);
-    printf("\n");
-}
-
 static void markdown_params(void)
 {
     char form[FORM_SIZE], initial[64], name[80];
@@ -60,8 +44,8 @@ static void markdown_params(void)
         const struct param *param = &param_table[i];
         format_form(param, form);
         snprintf(name, sizeof(name), "`%s`", param->name);
-        print_row((const char *[]){name, form, param_format(param, param->initial, initial, sizeof(initial)),
-                      param->axis ? "yes" : "no", param->help},
+        help_row((const char *[]){name, form, param_format(param, param->initial, initial, sizeof(initial)),
+                     param->axis ? "yes" : "no", param->help},
             5);
     }
 }
@@ -74,55 +58,8 @@ static void markdown_keys(void)
     for (enum key key = 0; key < KEY_COUNT; key++) {
         const struct key_row *row = &key_table[key];
         snprintf(name, sizeof(name), "`%s`", row->name);
-        print_row((const char *[]){name, row->form, row->initial, row->help}, 4);
+        help_row((const char *[]){name, row->form, row->initial, row->help}, 4);
     }
-}
-
-enum { DIMENSIONS_SIZE = 64 };
-
-/* "step, layer" */
-static const char *metric_dimensions(enum metric_shape shape, char text[DIMENSIONS_SIZE])
-{
-    const struct metric_shape_row *row = &metric_shape_table[shape];
-    size_t used = 0;
-
-    text[0] = '\0';
-    for (int i = 0; i < row->rank; i++)
-        used += (size_t)snprintf(text + used, DIMENSIONS_SIZE - used, "%s%s", i ? ", " : "",
-            metric_dimension_table[row->dimension[i]].name);
-    return text;
-}
-
-static void markdown_metrics(void)
-{
-    char name[80], dimensions[DIMENSIONS_SIZE];
-
-    puts("| variable | over | unit | measured with | meaning |\n|---|---|---|---|---|");
-    for (enum metric metric = 0; metric < METRIC_COUNT; metric++) {
-        const struct metric_row *row = &metric_table[metric];
-        snprintf(name, sizeof(name), "`%s`", row->name);
-        print_row((const char *[]){name, metric_dimensions(row->shape, dimensions), row->unit,
-                      metric_group_names[row->group], row->help},
-            5);
-    }
-}
-
-/* Text in lines of up to 100 columns, each behind four blanks. */
-static void print_wrapped(const char *text)
-{
-    size_t column = 0;
-
-    while (*text) {
-        size_t length = strcspn(text, " ");
-        if (column > 0 && column + 1 + length > 100) {
-            printf("\n");
-            column = 0;
-        }
-        column += (size_t)printf("%s%.*s", column ? " " : "    ", (int)length, text);
-        text += length;
-        text += strspn(text, " ");
-    }
-    printf("\n");
 }
 
 static void print_param(const struct param *param)
@@ -134,7 +71,7 @@ static void print_param(const struct param *param)
         param_format(param, param->initial, initial, sizeof(initial)),
         strcmp(param->unit, "1") == 0 ? "" : "; in ", strcmp(param->unit, "1") == 0 ? "" : param->unit,
         param->axis ? "; may be an axis" : "");
-    print_wrapped(param->help);
+    help_wrapped(param->help);
 }
 
 static void print_key(enum key key)
@@ -142,18 +79,7 @@ static void print_key(enum key key)
     const struct key_row *row = &key_table[key];
 
     printf("%s: %s%s%s\n", row->name, row->form, row->initial[0] ? "; default " : "", row->initial);
-    print_wrapped(row->help);
-}
-
-static void print_metric(enum metric metric)
-{
-    const struct metric_row *row = &metric_table[metric];
-    char dimensions[DIMENSIONS_SIZE];
-
-    metric_dimensions(row->shape, dimensions);
-    printf("%s%s%s%s: %s, in %s; measured with %s\n", row->name, dimensions[0] ? "(" : "", dimensions,
-        dimensions[0] ? ")" : "", row->long_name, row->unit, metric_group_names[row->group]);
-    print_wrapped(row->help);
+    help_wrapped(row->help);
 }
 
 static void print_lists(void)
@@ -176,21 +102,6 @@ static void print_params(void)
     print_lists();
 }
 
-static void print_metrics(void)
-{
-    for (enum metric metric = 0; metric < METRIC_COUNT; metric++)
-        print_metric(metric);
-}
-
-static enum metric find_metric(const char *name)
-{
-    enum metric metric = 0;
-
-    while (metric < METRIC_COUNT && strcmp(metric_table[metric].name, name) != 0)
-        metric++;
-    return metric;
-}
-
 /* A topic that is none, with the one that it may have been. */
 static int unknown(const char *topic)
 {
@@ -205,12 +116,26 @@ static int unknown(const char *topic)
         nearest_offer(&nearest, param_table[i].name);
     for (enum key key = 0; key < KEY_COUNT; key++)
         nearest_offer(&nearest, key_table[key].name);
-    for (enum metric metric = 0; metric < METRIC_COUNT; metric++)
-        nearest_offer(&nearest, metric_table[metric].name);
+    help_offer_dataset(&nearest);
     error_set(&error, ERROR_INPUT, "normsweep help: nothing is called '%s'%s", place_excerpt(topic, excerpt),
         nearest_hint(&nearest, hint));
     place_clean(&error);
     return command_fail(&error);
+}
+
+/* A parameter or a key of a sweep file. False: none has that name. */
+static bool print_input(const char *topic)
+{
+    const struct param *param = param_find(topic);
+    enum key key = key_find(topic);
+
+    if (param)
+        print_param(param);
+    if (param && param->axis)
+        print_lists();
+    if (key < KEY_COUNT)
+        print_key(key);
+    return param || key < KEY_COUNT;
 }
 
 static int print_topic(const char *topic)
@@ -218,19 +143,13 @@ static int print_topic(const char *topic)
     if (strcmp(topic, "params") == 0) {
         print_params();
     } else if (strcmp(topic, "metrics") == 0) {
-        print_metrics();
-    } else if (param_find(topic)) {
-        print_param(param_find(topic));
-        if (param_find(topic)->axis)
-            print_lists();
-    } else if (key_find(topic) < KEY_COUNT) {
-        print_key(key_find(topic));
-    } else if (find_metric(topic) < METRIC_COUNT) {
-        print_metric(find_metric(topic));
+        help_metrics();
     } else if (command_find(topic)) {
         command_page(stdout, command_find(topic));
     } else {
-        return unknown(topic);
+        bool input = print_input(topic), dataset = help_dataset(topic); /* heads is in both */
+        if (!input && !dataset)
+            return unknown(topic);
     }
     return 0;
 }
@@ -241,7 +160,7 @@ static int print_markdown(const char *topic)
     static const struct {
         const char *name;
         void (*print)(void);
-    } tables[] = {{"params", markdown_params}, {"keys", markdown_keys}, {"metrics", markdown_metrics}};
+    } tables[] = {{"params", markdown_params}, {"keys", markdown_keys}, {"metrics", help_metrics_markdown}};
     struct error error;
 
     for (size_t i = 0; topic && i < sizeof(tables) / sizeof(*tables); i++) {

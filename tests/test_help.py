@@ -53,6 +53,60 @@ def test_help_names_every_metric():
         assert done.returncode == 0 and done.stdout.startswith(name)
 
 
+def metric_rows():
+    """Name, group and meaning of each metric, as the README has them."""
+    rows = normsweep("help", "--markdown", "metrics").stdout.splitlines()[2:]
+    cells = [[cell.strip() for cell in re.split(r"(?<!\\)\|", row)] for row in rows]
+    return [(row[1].strip("`"), row[4], row[5].replace("\\|", "|")) for row in cells]
+
+
+def test_a_metric_in_the_table_means_what_help_says():
+    for name, group, meaning in metric_rows():
+        first, *rest = normsweep("help", name).stdout.split(f"{group}: a group of metrics")[0].splitlines()
+        said = re.fullmatch(rf"{name}(?:\([a-z, ]+\))?: (.+), in 1; measured with {group}", first)
+        assert said and meaning == said[1] + ": " + " ".join(line.strip() for line in rest)
+
+
+def test_help_metrics_begins_with_the_groups():
+    rows = metric_rows()
+    page = normsweep("help", "metrics").stdout
+    groups = list(dict.fromkeys(["always", "norms", *(group for _, group, _ in rows)]))
+    lists = re.findall(r"^(\w+): a group of metrics, measured [a-z ]+\n((?:    .*\n)+)", page, re.M)
+    assert page.startswith("always: a group of metrics, measured in every sweep\n") and len(groups) == 6
+    assert [group for group, _ in lists] == groups
+    for group, names in lists:
+        members = [name for name, member_of, _ in rows if member_of == group]
+        assert [name.strip() for name in names.replace("\n", " ").split(",")] == members
+        topic = normsweep("help", group).stdout
+        assert f"{group}: a group of metrics, measured " in topic and names in topic
+        explained = set(re.findall(r"^(\w+)(?=[(:].*; measured with)", topic, re.M))
+        assert explained == ({group} if group in members else set(members))
+    assert normsweep("help", "heads").stdout.startswith("heads: integer >= 1")
+
+
+EXPLAINED = {
+    "outcome": "outcome: how the run stands: 0 pending, 1 running, 2 done, 3 diverged, 4 failed, 5 skipped; "
+               "of every run\n",
+    "phase": "phase: phase of the parameter norm: 0 none, 1 growing, 2 shrinking, 3 diverged; of every run\n",
+    "dynamics": "dynamics: class of the growth of the parameter norm: 0 none, 1 aligned, 2 misaligned, 3 relative, "
+                "4 adam_like; of every run\n    with the lowest AIC",
+    "seconds": "seconds: duration of the run, in s; of every run\n    measuring",
+    "reason": "reason: why the run failed, a text; of every run\n    empty",
+    "scale": "scale: scale of the parameters, a dimension of metrics\n    factor",
+    "positions": "positions: most positions attended, a dimension of metrics\n    of a bin",
+    "tensor": "tensor: kind of tensor, a dimension of metrics\n",
+}
+
+
+@pytest.mark.parametrize("topic", EXPLAINED)
+def test_help_explains_what_is_no_metric(topic):
+    done = normsweep("help", topic)
+    assert done.returncode == 0 and done.stderr == "" and done.stdout.startswith(EXPLAINED[topic])
+    assert "\n" + done.stdout in normsweep("help", "metrics").stdout
+    done = normsweep("help", topic[:3] + topic[4:])
+    assert done.returncode == 2 and done.stderr.endswith(f"; did you mean '{topic}'?\n")
+
+
 def test_help_names_every_command():
     overview = normsweep("help").stdout
     for name in ("run", "plan", "check", "status", "show", "inspect", "help"):
@@ -86,6 +140,8 @@ USAGE = {
     ("check", "none.yaml"): "none.yaml: No such file or directory",
     ("check", "."): ".: Is a directory",
     ("help", "learning_rte"): "normsweep help: nothing is called 'learning_rte'; did you mean 'learning_rate'?",
+    ("help", "homogenity"): "normsweep help: nothing is called 'homogenity'; did you mean 'homogeneity'?",
+    ("help", "alway"): "normsweep help: nothing is called 'alway'; did you mean 'always'?",
     ("help", "--markdown"): "normsweep help: --markdown takes params, keys or metrics",
     ("help", "a\nb"): "normsweep help: nothing is called 'a?b'",
 }
