@@ -111,39 +111,33 @@ const struct axis *layout_axis(const struct sweep *sweep, const struct param *pa
     return NULL;
 }
 
-/* Do runs of the sweep differ in what the lengths of metrics depend on? */
+/* May runs of the sweep differ in the lengths of their metrics? */
 static bool lengths_vary(const struct sweep *sweep)
 {
-    static const char *const names[] = {"layers", "heads", "context"};
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-        if (layout_axis(sweep, param_find(names[i])))
+    for (size_t i = 0; i < param_count; i++)
+        if (param_table[i].cost && layout_axis(sweep, &param_table[i]))
             return true;
     return false;
-}
-
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
 }
 
 /* As long as the longest run's in each dimension. */
 static struct metric_form longest_form(const struct sweep *sweep)
 {
-    struct run longest = sweep->base;
-    bool first = true, vary = lengths_vary(sweep);
+    struct metric_form longest = {0};
+    bool any = false, vary = lengths_vary(sweep);
 
     for (int64_t cell = 0; vary && cell < sweep->cells; cell++) {
         struct run run;
         if (sweep_skips(sweep, cell))
             continue;
         sweep_cell(sweep, cell, &run);
-        longest.layers = first ? run.layers : larger(longest.layers, run.layers);
-        longest.heads = first ? run.heads : larger(longest.heads, run.heads);
-        longest.context = first ? run.context : larger(longest.context, run.context);
-        first = false;
+        metric_lengthen(&longest, &run, sweep->measure.group);
+        any = true;
     }
-    return metric_form(&longest, sweep->measure.group);
+    if (!any)
+        metric_lengthen(&longest, &sweep->base, sweep->measure.group);
+    metric_form_place(&longest);
+    return longest;
 }
 
 size_t layout_find(const struct metric_form *dataset, const struct metric_form *run, enum metric metric,

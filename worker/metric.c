@@ -78,21 +78,28 @@ void metric_form_place(struct metric_form *form)
     }
 }
 
-struct metric_form metric_form(const struct run *run, const bool group[GROUP_COUNT])
+void metric_lengthen(struct metric_form *form, const struct run *run, const bool group[GROUP_COUNT])
 {
-    struct metric_form form = {.along = {
-                                   [DIMENSION_STEP] = 1,
-                                   [DIMENSION_LAYER] = run->layers,
-                                   [DIMENSION_TENSOR] = LAYER_TENSOR_COUNT,
-                                   [DIMENSION_HEAD] = run->heads,
-                                   [DIMENSION_POSITIONS] = saturation_bins(run->context),
-                                   [DIMENSION_SCALE] = HOMOGENEITY_SCALES,
-                               }};
+    const int64_t along[DIMENSION_COUNT] = {
+        [DIMENSION_STEP] = 1,
+        [DIMENSION_LAYER] = run->layers,
+        [DIMENSION_TENSOR] = LAYER_TENSOR_COUNT,
+        [DIMENSION_HEAD] = run->heads,
+        [DIMENSION_POSITIONS] = saturation_bins(run->context),
+        [DIMENSION_SCALE] = HOMOGENEITY_SCALES,
+    };
 
     /* Scales stay: a run's own metrics have their places whatever is measured. */
     for (enum metric_dimension i = 0; i < DIMENSION_COUNT; i++)
-        if (i != DIMENSION_SCALE && !metric_dimension_needed(i, group))
-            form.along[i] = 0;
+        if (along[i] > form->along[i] && (i == DIMENSION_SCALE || metric_dimension_needed(i, group)))
+            form->along[i] = along[i];
+}
+
+struct metric_form metric_form(const struct run *run, const bool group[GROUP_COUNT])
+{
+    struct metric_form form = {0};
+
+    metric_lengthen(&form, run, group);
     metric_form_place(&form);
     return form;
 }

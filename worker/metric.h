@@ -214,6 +214,10 @@ struct metric_form {
 /* Of a run whose measured groups are `group`. */
 struct metric_form metric_form(const struct run *run, const bool group[GROUP_COUNT]);
 
+/* Makes each dimension as long as such a run needs it, too; places are for metric_form_place. Runs alike in
+ * the parameters that the table marks as `cost` need the same. */
+void metric_lengthen(struct metric_form *form, const struct run *run, const bool group[GROUP_COUNT]);
+
 /* Of these lengths: offsets and row_size from along. */
 void metric_form_place(struct metric_form *form);
 
