@@ -1,23 +1,18 @@
 #include "driver/plot.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
+#include "driver/terminal.h"
 
-enum { COLUMNS_DEFAULT = 80, COLUMNS_LEAST = 40, ROWS_MOST = 60 };
+#include <string.h>
+
+enum { COLUMNS_LEAST = 40, ROWS_MOST = 60 };
 
 void plot_init(struct plot *plot, FILE *out)
 {
-    const char *terminal = getenv("TERM");
-    struct winsize size;
+    struct terminal terminal = terminal_find(out);
 
-    *plot = (struct plot){.out = out, .columns = COLUMNS_DEFAULT, .least = 1, .most = 6};
-    if (!isatty(fileno(out)))
-        return;
-    if (ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-        plot->columns = size.ws_col > COLUMNS_LEAST ? size.ws_col : COLUMNS_LEAST;
-    plot->colour = !getenv("NO_COLOR") && terminal && strcmp(terminal, "dumb") != 0;
+    *plot = (struct plot){.out = out, .columns = terminal.columns, .least = 1, .most = 6};
+    plot->columns = plot->columns > COLUMNS_LEAST ? plot->columns : COLUMNS_LEAST;
+    plot->colour = terminal.colours != COLOURS_NONE;
 }
 
 void plot_colour(const struct plot *plot, const char *colour)
