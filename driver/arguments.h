@@ -23,7 +23,7 @@
     X(HEADS, 0, "heads", "N", "attention heads; default: n_head of config.json beside the weights")          \
     X(CONTEXT, 0, "context", "T", "the text is cut into windows of T; default: the model's context")         \
     X(THREADS, 0, "threads", "N", "default: as many as there are cores for")                                 \
-    X(MARKDOWN, 0, "markdown", NULL, "the table as the README holds it")                                     \
+    X(MARKDOWN, 0, "markdown", NULL, "all tables as docs/reference.md holds them, or the one that is named") \
     X(HELP, 'h', "help", NULL, "how the command is called")                                                  \
     X(VERSION, 'V', "version", NULL, "the version")
 

@@ -51,35 +51,47 @@ static void print_option(FILE *file, enum option option)
     fputs(option == OPTION_SET ? "]..." : "]", file);
 }
 
-static void print_usage(FILE *file, const struct command *command)
+void command_usage(FILE *file, const struct command *command)
 {
     fprintf(file, "normsweep %s %s", command->name, command->operands);
     for (enum option option = 0; option < OPTION_COUNT; option++)
-        if (command->options >> option & 1 && option != OPTION_MARKDOWN)
+        if (command->options >> option & 1)
             print_option(file, option);
     fputc('\n', file);
 }
 
+bool command_takes(const struct command *command, enum option option)
+{
+    return (command->options | OPTION_BIT(HELP)) >> option & 1;
+}
+
+const char *command_option(enum option option, char text[OPTION_FORM])
+{
+    const struct option_row *row = &option_table[option];
+    char letter[] = {'-', row->letter, ',', ' ', '\0'};
+
+    snprintf(text, OPTION_FORM, "%s--%s%s%s", row->letter ? letter : "", row->word, row->value ? " " : "",
+        row->value ? row->value : "");
+    return text;
+}
+
 void command_page(FILE *file, const struct command *command)
 {
-    print_usage(file, command);
+    char text[OPTION_FORM];
+
+    command_usage(file, command);
     fprintf(file, "    %s\n", command->help);
-    for (enum option option = 0; option < OPTION_COUNT; option++) {
-        const struct option_row *row = &option_table[option];
-        char name[64];
-        if (!((command->options | OPTION_BIT(HELP)) >> option & 1))
-            continue;
-        snprintf(name, sizeof(name), "%s%c%s--%s%s%s", row->letter ? "-" : "   ",
-            row->letter ? row->letter : ' ', row->letter ? ", " : "", row->word, row->value ? " " : "",
-            row->value ? row->value : "");
-        fprintf(file, "  %-20s  %s\n", name, row->help);
-    }
+    for (enum option option = 0; option < OPTION_COUNT; option++)
+        if (command_takes(command, option))
+            fprintf(file, "  %s%-*s  %s\n", option_table[option].letter ? "" : "    ",
+                option_table[option].letter ? 20 : 16, command_option(option, text),
+                option_table[option].help);
 }
 
 void command_overview(FILE *file)
 {
     for (const struct command *command = command_table; command->name; command++) {
-        print_usage(file, command);
+        command_usage(file, command);
         fprintf(file, "    %s\n", command->help);
     }
     fputs("normsweep COMMAND --help says more; normsweep --version\n", file);

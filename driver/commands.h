@@ -44,6 +44,16 @@ int command_fail(const struct error *error);
 /* All commands, one usage line each. */
 void command_overview(FILE *file);
 
+/* "normsweep check SWEEP.yaml [--set KEY=VALUE]..." */
+void command_usage(FILE *file, const struct command *command);
+
+/* Is an option one of the command's own, or --help? */
+bool command_takes(const struct command *command, enum option option);
+
+/* "-o, --output OUT.nc"; returns text. */
+enum { OPTION_FORM = 64 };
+const char *command_option(enum option option, char text[OPTION_FORM]);
+
 /* A command's page: usage, what it is, its options. */
 void command_page(FILE *file, const struct command *command);
 

@@ -116,7 +116,7 @@ static void put_history(struct definition *definition)
     struct tm date;
 
     strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ: laid out by " PROGRAM, gmtime_r(&now, &date));
-    definition_text(definition, NC_GLOBAL, "history", text);
+    definition_text(definition, NC_GLOBAL, ATTRIBUTE_HISTORY, text);
 }
 
 void definition_globals(struct definition *definition)
@@ -126,16 +126,16 @@ void definition_globals(struct definition *definition)
     char *measure = layout_measure_text(&sweep->measure), *validate = layout_validate_text(&sweep->measure);
     struct digest digest;
 
-    definition_text(definition, NC_GLOBAL, "Conventions", "CF-1.10");
+    definition_text(definition, NC_GLOBAL, ATTRIBUTE_CONVENTIONS, "CF-1.10");
     definition_text(definition, NC_GLOBAL, ATTRIBUTE_TITLE, layout_title(sweep));
     definition_text(definition, NC_GLOBAL, ATTRIBUTE_SOURCE, PROGRAM);
     put_history(definition);
-    definition_text(definition, NC_GLOBAL, "references",
+    definition_text(definition, NC_GLOBAL, ATTRIBUTE_REFERENCES,
         "Merrill, Ramanujan, Goldberg, Schwartz, Smith: Effects of Parameter Norm Growth During Transformer "
         "Training. EMNLP 2021");
     definition_integer(definition, NC_GLOBAL, ATTRIBUTE_FORMAT, NC_INT, FORMAT_VERSION);
     configuration_digest(layout, &digest);
-    put_digest(definition, "configuration_digest", &digest);
+    put_digest(definition, ATTRIBUTE_CONFIGURATION, &digest);
     put_digest(definition, ATTRIBUTE_DATA, &layout->corpus->digest);
     definition_text(definition, NC_GLOBAL, ATTRIBUTE_MEASURE, measure);
     definition_text(definition, NC_GLOBAL, ATTRIBUTE_VALIDATE, validate);

@@ -70,6 +70,12 @@ const struct session_variable_row session_variable_table[SESSION_VARIABLE_COUNT]
         {"session_start", STRING_SHORT, "start of the session, UTC"},
 };
 
+const struct attribute_row attribute_table[ATTRIBUTE_COUNT] = {
+#define X(...) {__VA_ARGS__},
+    ATTRIBUTES(X)
+#undef X
+};
+
 bool layout_has(const struct layout *layout, enum metric metric)
 {
     return layout->sweep->measure.group[metric_table[metric].group];

@@ -17,15 +17,42 @@ enum { STRING_SHORT = 64, STRING_LONG = 128 }; /* characters of texts */
 #define SESSION_DIMENSION "sessions"
 #define STRING_DIMENSION "string" /* and its length */
 
-/* Global attributes that are read back. */
-#define ATTRIBUTE_SOURCE "source"
+#define PROGRAM "normsweep"
+
+/* Names of global attributes. */
+#define ATTRIBUTE_CONVENTIONS "Conventions"
 #define ATTRIBUTE_TITLE "title"
-#define ATTRIBUTE_SWEEP "sweep"
+#define ATTRIBUTE_SOURCE "source"
+#define ATTRIBUTE_HISTORY "history"
+#define ATTRIBUTE_REFERENCES "references"
 #define ATTRIBUTE_FORMAT "format_version"
+#define ATTRIBUTE_CONFIGURATION "configuration_digest"
 #define ATTRIBUTE_DATA "data_digest"
 #define ATTRIBUTE_MEASURE "measure"
 #define ATTRIBUTE_VALIDATE "validate"
-#define PROGRAM "normsweep"
+#define ATTRIBUTE_SWEEP "sweep"
+
+/* All of them, but for the parameters that are no axes, which go by their own names: X(name, meaning). */
+#define ATTRIBUTES(X)                                                                                        \
+    X(ATTRIBUTE_CONVENTIONS, "CF-1.10, what names and units of the dataset follow")                          \
+    X(ATTRIBUTE_TITLE, "the sweep file's title, or " PROGRAM)                                                \
+    X(ATTRIBUTE_SOURCE, PROGRAM ": by this a dataset is known to be one of this program's")                  \
+    X(ATTRIBUTE_HISTORY, "when the file was laid out; what came later is in the variables of sessions")      \
+    X(ATTRIBUTE_REFERENCES, "the paper whose quantities are measured")                                       \
+    X(ATTRIBUTE_FORMAT, "version of this layout; raised when older files can no longer be carried on")       \
+    X(ATTRIBUTE_CONFIGURATION, "of everything that the numbers depend on, over all runs")                    \
+    X(ATTRIBUTE_DATA, "of the training and validation text by their content")                                \
+    X(ATTRIBUTE_MEASURE, "measure as it holds, defaults filled in")                                          \
+    X(ATTRIBUTE_VALIDATE, "validate as it holds, defaults filled in")                                        \
+    X(ATTRIBUTE_SWEEP, "the sweep file as it was given, YAML")
+
+struct attribute_row {
+    const char *name, *meaning;
+};
+#define X(...) +1
+enum { ATTRIBUTE_COUNT = ATTRIBUTES(X) };
+#undef X
+extern const struct attribute_row attribute_table[ATTRIBUTE_COUNT];
 
 /*
  * What is known of each run beside its metrics: X(name, type, width, filled, unit, long_name, comment).

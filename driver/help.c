@@ -8,66 +8,36 @@
 #include <string.h>
 
 /*
- * What the program says of itself, printed from its tables alone: here the keys of a sweep file and the
- * parameters, each as a list for the terminal, as one page, and as the table that the README holds.
+ * What the program says of itself, printed from its tables alone: here the topics of the help command, and
+ * what a sweep file may hold. help_dataset.c says what a dataset holds, help_markdown.c prints the reference.
  */
 
-enum { FORM_SIZE = 256 };
-
-/* "integer >= 1", "number > 0", "pre | post | out" */
-static void format_form(const struct param *param, char form[FORM_SIZE])
+const char *help_form(const struct param *param, char form[HELP_FORM])
 {
     size_t used = 0;
 
     if (param->kind == PARAM_BOOLEAN) {
-        snprintf(form, FORM_SIZE, "true | false");
+        snprintf(form, HELP_FORM, "true | false");
     } else if (param->kind == PARAM_WORD) {
-        for (int i = 0; param->words[i] && used < FORM_SIZE; i++)
-            used += (size_t)snprintf(form + used, FORM_SIZE - used, "%s%s", i ? " | " : "", param->words[i]);
+        for (int i = 0; param->words[i] && used < HELP_FORM; i++)
+            used += (size_t)snprintf(form + used, HELP_FORM - used, "%s%s", i ? " | " : "", param->words[i]);
     } else {
-        used += (size_t)snprintf(form, FORM_SIZE, param->kind == PARAM_REAL ? "number" : "integer");
+        used += (size_t)snprintf(form, HELP_FORM, param->kind == PARAM_REAL ? "number" : "integer");
         if (isfinite(param->min))
             used += (size_t)snprintf(
-                form + used, FORM_SIZE - used, " %s %.12g", param->min_open ? ">" : ">=", param->min);
+                form + used, HELP_FORM - used, " %s %.12g", param->min_open ? ">" : ">=", param->min);
         if (isfinite(param->max))
-            snprintf(form + used, FORM_SIZE - used, "%s %s %.12g", isfinite(param->min) ? "," : "",
+            snprintf(form + used, HELP_FORM - used, "%s %s %.12g", isfinite(param->min) ? "," : "",
                 param->max_open ? "<" : "<=", param->max);
     }
-}
-
-static void markdown_params(void)
-{
-    char form[FORM_SIZE], initial[64], name[80];
-
-    puts("| key | value | default | axis | meaning |\n|---|---|---|---|---|");
-    for (size_t i = 0; i < param_count; i++) {
-        const struct param *param = &param_table[i];
-        format_form(param, form);
-        snprintf(name, sizeof(name), "`%s`", param->name);
-        help_row((const char *[]){name, form, param_format(param, param->initial, initial, sizeof(initial)),
-                     param->axis ? "yes" : "no", param->help},
-            5);
-    }
-}
-
-static void markdown_keys(void)
-{
-    char name[80];
-
-    puts("| key | value | default | meaning |\n|---|---|---|---|");
-    for (enum key key = 0; key < KEY_COUNT; key++) {
-        const struct key_row *row = &key_table[key];
-        snprintf(name, sizeof(name), "`%s`", row->name);
-        help_row((const char *[]){name, row->form, row->initial, row->help}, 4);
-    }
+    return form;
 }
 
 static void print_param(const struct param *param)
 {
-    char form[FORM_SIZE], initial[64];
+    char form[HELP_FORM], initial[64];
 
-    format_form(param, form);
-    printf("%s: %s; default %s%s%s%s\n", param->name, form,
+    printf("%s: %s; default %s%s%s%s\n", param->name, help_form(param, form),
         param_format(param, param->initial, initial, sizeof(initial)),
         strcmp(param->unit, "1") == 0 ? "" : "; in ", strcmp(param->unit, "1") == 0 ? "" : param->unit,
         param->axis ? "; may be an axis" : "");
@@ -82,7 +52,7 @@ static void print_key(enum key key)
     help_wrapped(row->help);
 }
 
-static void print_lists(void)
+void help_lists(void)
 {
     puts("A parameter that may be an axis becomes one with\n"
          "    [a, b, ...]                     these values\n"
@@ -99,7 +69,7 @@ static void print_params(void)
         print_param(&param_table[i]);
     for (enum key key = 0; key < KEY_COUNT; key++)
         print_key(key);
-    print_lists();
+    help_lists();
 }
 
 /* A topic that is none, with the one that it may have been. */
@@ -132,7 +102,7 @@ static bool print_input(const char *topic)
     if (param)
         print_param(param);
     if (param && param->axis)
-        print_lists();
+        help_lists();
     if (key < KEY_COUNT)
         print_key(key);
     return param || key < KEY_COUNT;
@@ -154,25 +124,6 @@ static int print_topic(const char *topic)
     return 0;
 }
 
-/* The tables that the README holds. */
-static int print_markdown(const char *topic)
-{
-    static const struct {
-        const char *name;
-        void (*print)(void);
-    } tables[] = {{"params", markdown_params}, {"keys", markdown_keys}, {"metrics", help_metrics_markdown}};
-    struct error error;
-
-    for (size_t i = 0; topic && i < sizeof(tables) / sizeof(*tables); i++) {
-        if (strcmp(topic, tables[i].name) == 0) {
-            tables[i].print();
-            return 0;
-        }
-    }
-    error_set(&error, ERROR_INPUT, "normsweep help: --markdown takes params, keys or metrics");
-    return command_fail(&error);
-}
-
 int command_help(int argc, char **argv)
 {
     struct arguments arguments;
@@ -181,7 +132,7 @@ int command_help(int argc, char **argv)
     if (command_arguments(&arguments, argc, argv, &status))
         return status;
     if (arguments_has(&arguments, OPTION_MARKDOWN))
-        status = print_markdown(arguments.operand[0]);
+        status = help_markdown(arguments.operand[0]);
     else if (arguments.operand_count > 0)
         status = print_topic(arguments.operand[0]);
     else {

@@ -1,67 +1,80 @@
 /* What the help command says of a dataset, from the tables that lay it out. */
 #include "driver/help.h"
 
-#include "driver/dataset_tables.h"
-
 #include <stdio.h>
 #include <string.h>
 
-enum { DIMENSIONS_SIZE = 64 };
-
-/* "step, layer" */
-static const char *metric_dimensions(enum metric_shape shape, char text[DIMENSIONS_SIZE])
+const char *help_dimensions(enum metric_shape shape, char text[HELP_DIMENSIONS])
 {
     const struct metric_shape_row *row = &metric_shape_table[shape];
     size_t used = 0;
 
     text[0] = '\0';
     for (int i = 0; i < row->rank; i++)
-        used += (size_t)snprintf(text + used, DIMENSIONS_SIZE - used, "%s%s", i ? ", " : "",
+        used += (size_t)snprintf(text + used, HELP_DIMENSIONS - used, "%s%s", i ? ", " : "",
             metric_dimension_table[row->dimension[i]].name);
     return text;
 }
 
-void help_metrics_markdown(void)
+const char *help_members(enum metric_group group, char text[HELP_NAMES])
 {
-    char name[80], dimensions[DIMENSIONS_SIZE], meaning[1024];
+    size_t used = 0;
 
-    puts("| variable | over | unit | measured with | meaning |\n|---|---|---|---|---|");
-    for (enum metric metric = 0; metric < METRIC_COUNT; metric++) {
-        const struct metric_row *row = &metric_table[metric];
-        snprintf(name, sizeof(name), "`%s`", row->name);
-        snprintf(meaning, sizeof(meaning), "%s: %s", row->long_name, row->help);
-        help_row((const char *[]){name, metric_dimensions(row->shape, dimensions), row->unit,
-                     metric_group_names[row->group], meaning},
-            5);
-    }
+    text[0] = '\0';
+    for (enum metric metric = 0; metric < METRIC_COUNT; metric++)
+        if (metric_table[metric].group == group)
+            used += (size_t)snprintf(
+                text + used, HELP_NAMES - used, "%s%s", used ? ", " : "", metric_table[metric].name);
+    return text;
+}
+
+const char *help_measured(enum metric_group group)
+{
+    if (group == GROUP_ALWAYS)
+        return "in every sweep";
+    return metric_group_initial[group] ? "unless measure names others alone" : "where measure names it";
+}
+
+const char *help_values(enum run_variable variable, char text[HELP_NAMES])
+{
+    const struct run_variable_row *row = &run_variable_table[variable];
+    int count;
+    const char *const *words = run_variable_flags(variable, &count);
+    size_t used = 0;
+
+    for (int i = 0; i < count; i++)
+        used += (size_t)snprintf(text + used, HELP_NAMES - used, "%s%d %s", i ? ", " : "", i, words[i]);
+    if (count == 0 && strcmp(row->unit, "1") != 0)
+        snprintf(text, HELP_NAMES, "in %s", row->unit);
+    else if (count == 0)
+        snprintf(text, HELP_NAMES, row->type == STORED_TEXT ? "a text" : "a number");
+    return text;
 }
 
 static void print_metric(enum metric metric)
 {
     const struct metric_row *row = &metric_table[metric];
-    char dimensions[DIMENSIONS_SIZE];
+    char dimensions[HELP_DIMENSIONS];
 
-    metric_dimensions(row->shape, dimensions);
-    printf("%s%s%s%s: %s, in %s; measured with %s\n", row->name, dimensions[0] ? "(" : "", dimensions,
-        dimensions[0] ? ")" : "", row->long_name, row->unit, metric_group_names[row->group]);
+    help_dimensions(row->shape, dimensions);
+    printf("%s%s%s%s: %s", row->name, dimensions[0] ? "(" : "", dimensions, dimensions[0] ? ")" : "",
+        row->long_name);
+    printf(strcmp(row->unit, "1") == 0 ? "\n" : ", in %s\n", row->unit);
     help_wrapped(row->help);
+    if (row->group == GROUP_ALWAYS)
+        printf("    measured %s\n", help_measured(row->group));
+    else
+        printf("    measured with measure: {metrics: [%s]}%s\n", metric_group_names[row->group],
+            metric_group_initial[row->group] ? ", as by default" : "");
 }
 
 /* "norms: a group of metrics, measured by default", and their names. */
 static void print_group(enum metric_group group)
 {
-    char names[METRIC_COUNT * 32] = "";
+    char names[HELP_NAMES];
 
-    for (enum metric metric = 0; metric < METRIC_COUNT; metric++) {
-        size_t used = strlen(names);
-        if (metric_table[metric].group == group)
-            snprintf(names + used, sizeof(names) - used, "%s%s", used ? ", " : "", metric_table[metric].name);
-    }
-    printf("%s: a group of metrics, measured %s\n", metric_group_names[group],
-        group == GROUP_ALWAYS         ? "in every sweep"
-        : metric_group_initial[group] ? "unless measure names others alone"
-                                      : "where measure names it");
-    help_wrapped(names);
+    printf("%s: a group of metrics, measured %s\n", metric_group_names[group], help_measured(group));
+    help_wrapped(help_members(group, names));
 }
 
 static void print_dimension(enum metric_dimension dimension)
@@ -73,29 +86,27 @@ static void print_dimension(enum metric_dimension dimension)
         help_wrapped(row->comment);
 }
 
-/* ": 0 none, 1 growing, ...", ", in s" or ", a text" */
-static void print_values(enum run_variable variable)
-{
-    const struct run_variable_row *row = &run_variable_table[variable];
-    int count;
-    const char *const *words = run_variable_flags(variable, &count);
-
-    for (int i = 0; i < count; i++)
-        printf("%s%d %s", i ? ", " : ": ", i, words[i]);
-    if (row->type == STORED_TEXT)
-        printf(", a text");
-    else if (count == 0)
-        printf(", in %s", row->unit);
-}
-
 static void print_run_variable(enum run_variable variable)
 {
     const struct run_variable_row *row = &run_variable_table[variable];
+    char values[HELP_NAMES];
 
-    printf("%s: %s", row->name, row->long_name);
-    print_values(variable);
-    printf("; of every run\n");
+    help_values(variable, values);
+    printf("%s: %s%s%s; of every run\n", row->name, row->long_name, values[0] == '0' ? ": " : ", ", values);
     help_wrapped(row->comment);
+}
+
+static void print_session_variable(enum session_variable variable)
+{
+    const struct session_variable_row *row = &session_variable_table[variable];
+
+    printf("%s: %s, a text; of every session, a start of the program\n", row->name, row->long_name);
+}
+
+static void print_attribute(const struct attribute_row *row)
+{
+    printf("%s: a global attribute\n", row->name);
+    help_wrapped(row->meaning);
 }
 
 void help_metrics(void)
@@ -108,6 +119,10 @@ void help_metrics(void)
         print_dimension(dimension);
     for (enum run_variable variable = 0; variable < RUN_VARIABLE_COUNT; variable++)
         print_run_variable(variable);
+    for (enum session_variable variable = 0; variable < SESSION_VARIABLE_COUNT; variable++)
+        print_session_variable(variable);
+    for (int i = 0; i < ATTRIBUTE_COUNT; i++)
+        print_attribute(&attribute_table[i]);
 }
 
 static bool is_metric(const char *name)
@@ -154,6 +169,12 @@ bool help_dataset(const char *topic)
     for (enum run_variable variable = 0; variable < RUN_VARIABLE_COUNT; variable++)
         if (matches(topic, run_variable_table[variable].name, &known))
             print_run_variable(variable);
+    for (enum session_variable variable = 0; variable < SESSION_VARIABLE_COUNT; variable++)
+        if (matches(topic, session_variable_table[variable].name, &known))
+            print_session_variable(variable);
+    for (int i = 0; i < ATTRIBUTE_COUNT; i++)
+        if (matches(topic, attribute_table[i].name, &known))
+            print_attribute(&attribute_table[i]);
     return known;
 }
 
@@ -167,4 +188,8 @@ void help_offer_dataset(struct nearest *nearest)
         nearest_offer(nearest, metric_dimension_table[dimension].name);
     for (enum run_variable variable = 0; variable < RUN_VARIABLE_COUNT; variable++)
         nearest_offer(nearest, run_variable_table[variable].name);
+    for (enum session_variable variable = 0; variable < SESSION_VARIABLE_COUNT; variable++)
+        nearest_offer(nearest, session_variable_table[variable].name);
+    for (int i = 0; i < ATTRIBUTE_COUNT; i++)
+        nearest_offer(nearest, attribute_table[i].name);
 }

@@ -1,42 +1,71 @@
-"""The program speaks of its tables alone: help, usage errors, and the README's tables against the program's."""
+"""The program speaks of its tables alone: help, usage errors, and docs/reference.md against what it prints."""
 
 import os
 import pathlib
 import re
 import subprocess
 
+import netCDF4
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAM = pathlib.Path(os.environ.get("NORMSWEEP_BUILD", ROOT / "build")).resolve() / "normsweep"
 
 
-TABLES = ["params", "keys", "metrics"]
+TABLES = {"commands": 2, "params": 5, "keys": 4, "dimensions": 2, "groups": 3, "metrics": 5, "runs": 3, "sessions": 2,
+          "attributes": 2}  # and their columns
 
 
 def normsweep(*arguments, **options):
     return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=60, **options)
 
 
-@pytest.mark.parametrize("table", TABLES)
-def test_readme_table(table):
-    found = re.findall(rf"<!-- {table} -->\n(.*?)<!-- /{table} -->", (ROOT / "README.md").read_text(), re.S)
-    assert len(found) == 1, f"README.md has one table between <!-- {table} --> and <!-- /{table} -->"
-    done = normsweep("help", "--markdown", table)
+def table_names(table):
+    return re.findall(r"^\| `(\w+)`", normsweep("help", "--markdown", table).stdout, re.M)
+
+
+def test_reference_is_what_the_program_prints():
+    done = normsweep("help", "--markdown")
     assert done.returncode == 0 and done.stderr == ""
-    assert found[0].strip() == done.stdout.strip(), "README.md is behind: run .ci/tables"
+    assert (ROOT / "docs" / "reference.md").read_text() == done.stdout, "docs/reference.md is behind: run .ci/tables"
+    for table in [*TABLES, "lists"]:
+        assert "\n\n" + normsweep("help", "--markdown", table).stdout in done.stdout
 
 
 def test_markdown_tables_are_tables():
-    for table in TABLES:
-        lines = normsweep("help", "--markdown", table).stdout.splitlines()
-        columns = {len(re.findall(r"(?<!\\)\|", line)) for line in lines}
-        assert len(lines) > 10 and columns == {5 if table == "keys" else 6}
+    for table, columns in TABLES.items():
+        lines = [line for line in normsweep("help", "--markdown", table).stdout.splitlines() if line.startswith("|")]
+        assert len(lines) > 6 and {len(re.findall(r"(?<!\\)\|", line)) for line in lines} == {columns + 1}
+
+
+def test_reference_has_every_option_of_every_command():
+    page = normsweep("help", "--markdown", "commands").stdout
+    for name, section in re.findall(r"^### (\w+)\n(.*?)(?=^### |\Z)", page, re.M | re.S):
+        said = normsweep(name, "--help").stdout
+        options = re.findall(r"^\s+((?:-\w, )?--[^ ]+(?: [A-Z.=a-z]+)?)  +(.*)$", said, re.M)
+        assert options and re.findall(r"^\| `(-.*)` \| (.*) \|$", section, re.M) == options
+        assert f"```\n{said.splitlines()[0]}\n```" in section
+
+
+def test_reference_has_every_attribute_and_variable_of_a_dataset(tmp_path):
+    groups = "[norms, alignment, saturation, heads, homogeneity]"
+    (tmp_path / "a.yaml").write_text(f"corpus: markov\nsteps: 1\nmeasure: {{metrics: {groups}}}\nwidth: 8\n"
+                                     "learning_rate: [1e-3, 1e-2]\nweight_decay: [0, 0.1]\n")
+    assert normsweep("run", "a.yaml", "-j", "0", cwd=tmp_path).returncode == 0
+    axes = {"learning_rate", "weight_decay"}
+    with netCDF4.Dataset(tmp_path / "a.nc") as dataset:
+        assert set(dataset.ncattrs()) == {*table_names("attributes"), *table_names("params")} - axes
+        coordinates = {*axes, *table_names("dimensions")}
+        assert set(dataset.variables) == {*coordinates, *table_names("metrics"), *table_names("runs"),
+                                          *table_names("sessions")}
+        for name in table_names("runs"):
+            meanings = getattr(dataset[name], "flag_meanings", "").split()
+            said = normsweep("help", name).stdout
+            assert ", ".join(f"{value} {word}" for value, word in enumerate(meanings)) in said
 
 
 def test_help_names_every_key():
-    tables = normsweep("help", "--markdown", "params").stdout + normsweep("help", "--markdown", "keys").stdout
-    names = re.findall(r"^\| `(\w+)`", tables, re.M)
+    names = table_names("params") + table_names("keys")
     assert {"learning_rate", "weight_decay", "norm_placement", "together", "measure", "title"} <= set(names)
     page = normsweep("help", "params").stdout
     for name in names:
@@ -46,7 +75,7 @@ def test_help_names_every_key():
 
 
 def test_help_names_every_metric():
-    names = re.findall(r"^\| `(\w+)`", normsweep("help", "--markdown", "metrics").stdout, re.M)
+    names = table_names("metrics")
     assert {"param_norm", "norm_growth", "train_loss", "tensor_norm"} <= set(names)
     for name in names:
         done = normsweep("help", name)
@@ -54,7 +83,7 @@ def test_help_names_every_metric():
 
 
 def metric_rows():
-    """Name, group and meaning of each metric, as the README has them."""
+    """Name, group and meaning of each metric, as the reference has them."""
     rows = normsweep("help", "--markdown", "metrics").stdout.splitlines()[2:]
     cells = [[cell.strip() for cell in re.split(r"(?<!\\)\|", row)] for row in rows]
     return [(row[1].strip("`"), row[4], row[5].replace("\\|", "|")) for row in cells]
@@ -62,9 +91,14 @@ def metric_rows():
 
 def test_a_metric_in_the_table_means_what_help_says():
     for name, group, meaning in metric_rows():
-        first, *rest = normsweep("help", name).stdout.split(f"{group}: a group of metrics")[0].splitlines()
-        said = re.fullmatch(rf"{name}(?:\([a-z, ]+\))?: (.+), in 1; measured with {group}", first)
+        first, *rest, last = normsweep("help", name).stdout.split(f"{group}: a group of metrics")[0].splitlines()
+        said = re.fullmatch(rf"{name}(?:\([a-z, ]+\))?: (.+)", first)
         assert said and meaning == said[1] + ": " + " ".join(line.strip() for line in rest)
+        assert last == "    measured " + {
+            "always": "in every sweep",
+            "norms": "with measure: {metrics: [norms]}, as by default",
+            "alignment": "with measure: {metrics: [alignment]}, as by default",
+        }.get(group, f"with measure: {{metrics: [{group}]}}")
 
 
 def test_help_metrics_begins_with_the_groups():
@@ -79,7 +113,7 @@ def test_help_metrics_begins_with_the_groups():
         assert [name.strip() for name in names.replace("\n", " ").split(",")] == members
         topic = normsweep("help", group).stdout
         assert f"{group}: a group of metrics, measured " in topic and names in topic
-        explained = set(re.findall(r"^(\w+)(?=[(:].*; measured with)", topic, re.M))
+        explained = set(re.findall(r"^(\w+)[(:].*\n(?:    (?!measured ).*\n)+    measured ", topic, re.M))
         assert explained == ({group} if group in members else set(members))
     assert normsweep("help", "heads").stdout.startswith("heads: integer >= 1")
 
@@ -92,6 +126,9 @@ EXPLAINED = {
                 "4 adam_like; of every run\n    with the lowest AIC",
     "seconds": "seconds: duration of the run, in s; of every run\n    measuring",
     "reason": "reason: why the run failed, a text; of every run\n    empty",
+    "attempts": "attempts: times the run was started, a number; of every run\n",
+    "session_blas": "session_blas: BLAS library, a text; of every session, a start of the program\n",
+    "format_version": "format_version: a global attribute\n    version of",
     "scale": "scale: scale of the parameters, a dimension of metrics\n    factor",
     "positions": "positions: most positions attended, a dimension of metrics\n    of a bin",
     "tensor": "tensor: kind of tensor, a dimension of metrics\n",
@@ -142,7 +179,8 @@ USAGE = {
     ("help", "learning_rte"): "normsweep help: nothing is called 'learning_rte'; did you mean 'learning_rate'?",
     ("help", "homogenity"): "normsweep help: nothing is called 'homogenity'; did you mean 'homogeneity'?",
     ("help", "alway"): "normsweep help: nothing is called 'alway'; did you mean 'always'?",
-    ("help", "--markdown"): "normsweep help: --markdown takes params, keys or metrics",
+    ("help", "--markdown", "param"): "normsweep help: --markdown takes nothing or one of commands, params, lists, keys, "
+                                     "dimensions, groups, metrics, runs, sessions, attributes",
     ("help", "a\nb"): "normsweep help: nothing is called 'a?b'",
 }
 
