@@ -32,7 +32,7 @@ fuzz = $(san) -fsanitize=fuzzer-no-link
 variant := $(or $($(VARIANT)),$(error VARIANT=$(VARIANT): release, debug or san))
 COMPILE = $(CC) -std=c11 -D_GNU_SOURCE $(variant) $(NUMERICS) $(WARNINGS) -I. $(filter -I% -D%,$(PACKAGES)) $(CFLAGS)
 LINK = $(CC) $(variant) $(OPENMP) $(LDFLAGS)
-LIBS = $(filter-out -I% -D%,$(PACKAGES)) -lm -lpthread
+LIBS = $(filter-out -I% -D%,$(PACKAGES)) -lm -lpthread -ldl
 
 # The release variant lies in build/ itself, the others beside it.
 BUILD = build$(filter-out /release,/$(VARIANT))
@@ -93,7 +93,8 @@ $(foreach scalar,float double,$(eval $(call scalar_rules,$(scalar))) \
 
 # What the program says of itself. A checkout's commit, with a + when files differ from it; none in a tarball.
 COMMIT := $(shell test -e .git && git describe --always --abbrev=12 --exclude='*' --dirty=+ 2>/dev/null)
-VERSION_FLAGS = -DVERSION='"$(VERSION)"' -DCOMMIT='"$(COMMIT)"' -DCOMPILER='"$(COMPILER) $(variant)"'
+VERSION_FLAGS = -DVERSION='"$(VERSION)"' -DCOMMIT='"$(COMMIT)"' -DCOMPILER='"$(COMPILER) $(variant)"' \
+	-DFLAGS='"$(subst ",\",$(strip $(filter-out -W%,$(NUMERICS) $(KERNEL_FLAGS)) $(CFLAGS)))"'
 VERSION_OBJECTS = $(BUILD)/float/driver/version.o $(BUILD)/double/driver/version.o
 $(VERSION_OBJECTS): private COMPILE += $(VERSION_FLAGS)
 $(VERSION_OBJECTS): $(BUILD)/version

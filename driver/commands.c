@@ -1,8 +1,8 @@
 #include "driver/commands.h"
 
+#include "driver/about.h"
 #include "driver/launcher.h"
 #include "driver/nearest.h"
-#include "driver/version.h"
 
 #include <errno.h>
 #include <string.h>
@@ -97,11 +97,6 @@ void command_overview(FILE *file)
     fputs("normsweep COMMAND --help says more; normsweep --version\n", file);
 }
 
-void command_version(FILE *file)
-{
-    fprintf(file, "normsweep %s%s%s\n", version_number, version_commit[0] ? " " : "", version_commit);
-}
-
 int command_fail(const struct error *error)
 {
     struct error line = *error;
@@ -149,7 +144,7 @@ int command_arguments(struct arguments *arguments, int argc, char **argv, int *s
     if (arguments_has(arguments, OPTION_HELP))
         command_page(stdout, command);
     else
-        command_version(stdout);
+        about_version(stdout);
     arguments_release(arguments);
     *status = command_flush(0);
     return 1;

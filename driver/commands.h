@@ -57,9 +57,6 @@ const char *command_option(enum option option, char text[OPTION_FORM]);
 /* A command's page: usage, what it is, its options. */
 void command_page(FILE *file, const struct command *command);
 
-/* "normsweep 0.1.0 0123456789ab" */
-void command_version(FILE *file);
-
 /* An unknown command: its line on stderr; returns the exit status. */
 int command_unknown(const char *name);
 

@@ -352,3 +352,8 @@ char *view_text(const struct view *view, const char *name)
     free(text);
     return NULL;
 }
+
+const char *view_library(void)
+{
+    return nc_inq_libvers();
+}

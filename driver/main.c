@@ -1,3 +1,4 @@
+#include "driver/about.h"
 #include "driver/commands.h"
 #include "worker/environment.h"
 #include "worker/signals.h"
@@ -18,6 +19,18 @@ static void take_streams(void)
         close(file);
 }
 
+static bool is_version(const char *name)
+{
+    return strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0;
+}
+
+/* Commands that compute want the BLAS library as it should be, and the version tells what they have. */
+static bool computes(const char *name)
+{
+    return strcmp(name, "run") == 0 || strcmp(name, "plan") == 0 || strcmp(name, "inspect") == 0 ||
+           is_version(name);
+}
+
 /* Handlers come first: a signal before them kills a rank. Commands that only look end at once. */
 static void prepare(int argc, char **argv)
 {
@@ -25,7 +38,7 @@ static void prepare(int argc, char **argv)
 
     if (strcmp(name, "run") == 0)
         signals_install();
-    if (strcmp(name, "run") != 0 && strcmp(name, "plan") != 0 && strcmp(name, "inspect") != 0)
+    if (!computes(name))
         return;
     environment_prepare(argv);
     environment_threads(1); /* a run's own threads share its products out */
@@ -42,8 +55,8 @@ int main(int argc, char **argv)
     const char *name = argv[1];
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
         name = "help";
-    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
-        command_version(stdout);
+    if (is_version(name)) {
+        about(stdout);
         return command_flush(0);
     }
     const struct command *command = command_find(name);

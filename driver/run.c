@@ -151,7 +151,7 @@ static int coordinate_job(struct start *start, struct wire *wire, bool *together
     int workers = wire_size(wire) > 1 ? wire_size(wire) - 1 : 1;
     struct dispatch_end end = {.together = true};
     char host[HOST_SIZE];
-    struct session session = session_of(wire_library(wire), environment_host(host, sizeof(host)));
+    struct session session = session_of(wire_library(), environment_host(host, sizeof(host)));
     struct job job;
 
     if (job_open(&job, &start->sweep, &start->corpus, start->lease, &session, &options, workers, error) !=

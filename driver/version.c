@@ -5,8 +5,10 @@
 #define VERSION ""
 #define COMMIT ""
 #define COMPILER ""
+#define FLAGS ""
 #endif
 
 const char version_number[] = VERSION;
 const char version_commit[] = COMMIT;
 const char version_compiler[] = COMPILER;
+const char version_flags[] = FLAGS;

@@ -41,6 +41,9 @@ char *view_label(const struct axis *axis, int64_t index, char *text, size_t size
 /* The value of a parameter that is no axis; false where the file does not hold it. */
 bool view_param(const struct view *view, const struct param *param, union param_value *value);
 
+/* "4.9.0 of ...": the netCDF library, in static memory. */
+const char *view_library(void);
+
 /* A global attribute that is a text; the caller's to free, NULL where there is none. */
 char *view_text(const struct view *view, const char *name);
 

@@ -303,3 +303,8 @@ bool node_is_null(const struct node *node)
     return node->kind == NODE_SCALAR && !node->quoted &&
            (node->text[0] == 0 || strcmp(node->text, "~") == 0 || strcasecmp(node->text, "null") == 0);
 }
+
+const char *yaml_library(void)
+{
+    return yaml_get_version_string();
+}

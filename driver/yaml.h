@@ -34,6 +34,9 @@ void node_move(struct node *node, struct place place);
 
 void node_release(struct node *node);
 
+/* "0.2.5": the library's version. */
+const char *yaml_library(void);
+
 /* Nothing, ~ or null, unquoted. */
 bool node_is_null(const struct node *node);
 

@@ -174,4 +174,7 @@ struct kernels {
  */
 const struct kernels *kernels_best(void);
 
+/* The name of a level, from the lowest at 0 on, and whether this processor runs it; NULL past the last. */
+const char *kernels_level(int place, bool *runs);
+
 #endif

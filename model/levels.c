@@ -44,6 +44,16 @@ const struct kernels *kernels_best(void)
     return best;
 }
 
+const char *kernels_level(int place, bool *runs)
+{
+    const struct kernels *best = best_supported();
+
+    *runs = true;
+    for (int i = 0; i < place && by_level[i]; i++)
+        *runs = *runs && by_level[i] != best;
+    return by_level[place] ? by_level[place]->level : NULL;
+}
+
 int64_t attention_scratch(int64_t length, int64_t depth)
 {
     enum { COLUMNS = 32, LANES = 16, BLOCK = 64 }; /* the largest of all levels */

@@ -153,10 +153,34 @@ def test_help_names_every_command():
         assert normsweep("help", name).stdout == page.stdout
 
 
-def test_version():
-    for arguments in (["--version"], ["check", "--version"]):
-        done = normsweep(*arguments)
-        assert done.returncode == 0 and re.fullmatch(r"normsweep \d+\.\d+\.\d+( [0-9a-f]{12}\+?)?\n", done.stdout)
+VERSION = r"normsweep \d+\.\d+\.\d+( [0-9a-f]{12}\+?)?\n"
+
+
+def test_version_of_a_command_is_one_line():
+    done = normsweep("check", "--version")
+    assert done.returncode == 0 and re.fullmatch(VERSION, done.stdout)
+
+
+@pytest.mark.parametrize("word", ["--version", "-V"])
+def test_version_names_the_libraries(word):
+    done = normsweep(word, env={})  # no variable of Open MPI's: no MPI is started, as root either
+    assert done.returncode == 0 and done.stderr == ""
+    first, rest = done.stdout.split("\n", 1)
+    assert re.fullmatch(VERSION, first + "\n")
+    rows = re.findall(r"^(\w+|  ) +(.*)$", rest, re.M)
+    assert [name.strip() for name, _ in rows if name.strip()] == [
+        "compiler", "threads", "vectors", "MPI", "BLAS", "netCDF", "libyaml"]
+    said = dict(rows)
+    assert re.search(r"\d+\.\d+", said["compiler"])
+    assert re.match(r"(baseline|avx\w+) in use, of baseline", said["vectors"])
+    assert re.search(r"\d+\.\d+", said["MPI"])
+    assert re.fullmatch(r"\d+\.\d+(\.\d+)?\S*", said["netCDF"]) and re.fullmatch(r"\d+\.\d+\.\d+", said["libyaml"])
+    assert re.match(r"OpenBLAS \d+\.\d+|not OpenBLAS, ", said["BLAS"])
+
+
+def test_version_says_which_vectors_are_used():
+    done = normsweep("--version", env={"NORMSWEEP_VECTOR": "baseline"})
+    assert "\nvectors   baseline in use, of baseline" in done.stdout
 
 
 USAGE = {
@@ -179,8 +203,8 @@ USAGE = {
     ("help", "learning_rte"): "normsweep help: nothing is called 'learning_rte'; did you mean 'learning_rate'?",
     ("help", "homogenity"): "normsweep help: nothing is called 'homogenity'; did you mean 'homogeneity'?",
     ("help", "alway"): "normsweep help: nothing is called 'alway'; did you mean 'always'?",
-    ("help", "--markdown", "param"): "normsweep help: --markdown takes nothing or one of commands, params, lists, keys, "
-                                     "dimensions, groups, metrics, runs, sessions, attributes",
+    ("help", "--markdown", "param"): "normsweep help: --markdown takes nothing or one of commands, params, lists, "
+                                     "keys, dimensions, groups, metrics, runs, sessions, attributes",
     ("help", "a\nb"): "normsweep help: nothing is called 'a?b'",
 }
 

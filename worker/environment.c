@@ -1,5 +1,6 @@
 #include "worker/environment.h"
 
+#include <dlfcn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,6 +96,18 @@ void environment_threads(int64_t threads)
 bool environment_sets_threads(void)
 {
     return openblas_set_num_threads != NULL;
+}
+
+char *environment_blas_file(char *text, size_t size)
+{
+    void *function = dlsym(RTLD_DEFAULT, "cblas_sgemm");
+    Dl_info info;
+
+    if (function && dladdr(function, &info) != 0 && info.dli_fname)
+        snprintf(text, size, "%s", info.dli_fname);
+    else
+        snprintf(text, size, "linked into the program");
+    return text;
 }
 
 const char *environment_blas(void)

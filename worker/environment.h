@@ -19,6 +19,10 @@ void environment_threads(int64_t threads);
 /* Can it? Not with every library. */
 bool environment_sets_threads(void);
 
+/* The file of the BLAS library that was loaded: its path, or the program's own where it is linked in. Returns
+ * text. */
+char *environment_blas_file(char *text, size_t size);
+
 /* "OpenBLAS 0.3.21 ..." and "SkylakeX"; "unknown" for other libraries. In static memory. */
 const char *environment_blas(void);
 const char *environment_blas_kernel(void);

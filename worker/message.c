@@ -33,7 +33,6 @@ struct address {
 
 struct wire {
     int rank, size;
-    char library[MPI_MAX_LIBRARY_VERSION_STRING];
     struct address *address; /* [addresses] */
     int addresses;
     bool can_spawn;
@@ -100,7 +99,7 @@ static int find_addresses(struct wire *wire)
 struct wire *wire_open(int *argc, char ***argv)
 {
     struct wire *wire = calloc(1, sizeof(*wire));
-    int level, length;
+    int level;
 
     if (!wire || MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &level) != MPI_SUCCESS) {
         free(wire);
@@ -110,7 +109,6 @@ struct wire *wire_open(int *argc, char ***argv)
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     MPI_Comm_rank(MPI_COMM_WORLD, &wire->rank);
     MPI_Comm_size(MPI_COMM_WORLD, &wire->size);
-    MPI_Get_library_version(wire->library, &length);
     wire->can_spawn = level >= MPI_THREAD_MULTIPLE;
     wire->end = &wire->first;
     if (find_addresses(wire) == 0)
@@ -163,9 +161,14 @@ int wire_size(const struct wire *wire)
     return wire->size;
 }
 
-const char *wire_library(const struct wire *wire)
+const char *wire_library(void)
 {
-    return wire->library;
+    static char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length;
+
+    if (!text[0])
+        MPI_Get_library_version(text, &length);
+    return text;
 }
 
 static void append(struct wire *wire, struct parcel *parcel)

@@ -127,8 +127,8 @@ void wire_close(struct wire *wire, bool together, int status);
 bool wire_is_coordinator(const struct wire *wire);
 int wire_size(const struct wire *wire); /* the coordinator and the workers that were started with it */
 
-/* "Open MPI v4.1.4 ...", in memory of the wire. */
-const char *wire_library(const struct wire *wire);
+/* "Open MPI v4.1.4 ...", in static memory. May be called before wire_open, and without it. */
+const char *wire_library(void);
 
 /* Copies the message and sends it without waiting. */
 void wire_send(struct wire *wire, int address, const struct message *message);
