@@ -1,0 +1,151 @@
+"""The boundary between growing and shrinking: the weight decay at which norm_growth is 1, and how it moves with the
+learning rate. If steps are orthogonal to the parameters it rises in proportion (slope 1 in the logs); if they point
+along them it stays where it is (slope 0)."""
+
+import numpy as np
+import xarray as xr
+
+DONE = 2
+CROSSES, GROWING, SHRINKING, BELOW, RISING, UNKNOWN = SIDES = (
+    "crosses", "growing", "shrinking", "below", "rising", "unknown")
+MIXED = "mixed"
+LARGEST = 700.0  # |log growth| beyond is taken for this: a norm of 0, or infinite, has a side too
+
+
+def phase_boundary(dataset, over="seed"):
+    """The boundary for every learning rate and every other axis, as a Dataset.
+
+    Each row of runs along weight_decay has one boundary: log norm_growth is taken to be straight in log weight_decay
+    between neighbouring runs, and crosses 0 between one that grows and the next that does not. Of several such places
+    it is the one at the largest weight decay, above which none grows. Only runs that are done count: diverged, failed
+    and pending ones are passed over, and their neighbours become each other's. Where nothing crosses the boundary is
+    NaN and the side says why:
+
+    growing, shrinking  all do (a norm_growth of exactly 1 is no growth)
+    below               growing at a weight decay of 0, which has no logarithm, and shrinking from the next value on
+    rising              shrinking, then growing: where decay exceeds 2 / learning_rate it throws the weights about
+    unknown             no run is done
+
+    `over` names the axis of repeats, None if there is none. Variables, each over learning_rate and the other axes:
+
+    boundary            geometric mean of the repeats that have one
+    spread              their standard deviation (n - 1) in log10; NaN with fewer than two
+    low, high           the smallest and the largest of them
+    repeats             how many they are. The others have no part in boundary and spread.
+    side                "crosses" where any has one; else what all of them say, or "mixed"
+    each, each_side     boundary and side of each repeat, along `over` too
+    slope, slope_error  of log boundary over log learning_rate by least squares over the learning rates that have a
+                        boundary, and its standard error from the residuals; NaN with fewer than two, three of them
+    level               log10 of the straight line at a learning rate of 1; slope_points: the learning rates in it
+
+    >>> found = ds.sweep.phase_boundary().sel(norm_placement="pre")
+    >>> found.boundary.round(6).values
+    array([0.1 , 0.01,  nan])
+    >>> list(found.side.values), found.repeats.values.tolist(), float(found.slope.round(6))
+    (['crosses', 'crosses', 'shrinking'], [2, 2, 0], 1.0)
+
+    ValueError where the dataset has no norm_growth, or weight_decay is no axis.
+    """
+    each, side = each_boundary(dataset)
+    along = [over] if over in each.dims else []
+    logs = np.log10(each)
+    repeats = each.notnull().astype(int).sum(along)
+    found = xr.Dataset({
+        "boundary": 10 ** logs.mean(along),
+        "spread": deviation(logs, along),
+        "low": each.min(along),
+        "high": each.max(along),
+        "repeats": repeats,
+        "side": xr.apply_ufunc(common_side, side, input_core_dims=[along], vectorize=True, output_dtypes=[object]),
+        "each": each,
+        "each_side": side,
+    })
+    found = found.assign(slopes(found.boundary))
+    describe(found, over if along else None)
+    return found
+
+
+def each_boundary(dataset):
+    """(boundary, side) of every row of runs along weight_decay."""
+    if "norm_growth" not in dataset or "weight_decay" not in dataset.norm_growth.dims:
+        raise ValueError("weight_decay is no axis of this sweep: it has no boundary")
+    growth = dataset.norm_growth.where(dataset.outcome == DONE).sortby("weight_decay")
+    return xr.apply_ufunc(crossing, growth.weight_decay, growth, input_core_dims=[["weight_decay"]] * 2,
+                          output_core_dims=[[], []], vectorize=True, output_dtypes=[float, object])
+
+
+def crossing(decay, growth):
+    """(boundary, side) of one row; decay [n] ascends."""
+    known = ~np.isnan(growth)
+    with np.errstate(divide="ignore"):
+        decay, height = decay[known], np.clip(np.log(growth[known]), -LARGEST, LARGEST)
+    grows = height > 0
+    if not len(grows):
+        return np.nan, UNKNOWN
+    falls = np.flatnonzero(grows[:-1] & ~grows[1:])
+    if not len(falls):
+        return np.nan, GROWING if grows.all() else RISING if grows.any() else SHRINKING
+    i = falls[-1]
+    if decay[i] == 0:
+        return np.nan, BELOW
+    share = height[i] / (height[i] - height[i + 1])
+    return np.exp((1 - share) * np.log(decay[i]) + share * np.log(decay[i + 1])), CROSSES
+
+
+def deviation(values, along):
+    """Standard deviation (n - 1) of what is no NaN; NaN of fewer than two."""
+    squares = (values - values.mean(along)) ** 2
+    others = values.notnull().astype(int).sum(along) - 1
+    return np.sqrt(squares.sum(along) / others.where(others > 0))
+
+
+def common_side(sides):
+    found = set(np.ravel(sides)) - {UNKNOWN}
+    if CROSSES in found:
+        return CROSSES
+    return MIXED if len(found) > 1 else found.pop() if found else UNKNOWN
+
+
+def slopes(boundary):
+    """The straight line through the boundary over the learning rate, in log10, as variables."""
+    names = ("slope", "slope_error", "level", "slope_points")
+    if "learning_rate" not in boundary.dims:
+        nothing = xr.full_like(boundary, np.nan)
+        return dict(zip(names, (nothing, nothing, nothing, xr.zeros_like(boundary, dtype=int))))
+    fits = xr.apply_ufunc(straight_line, np.log10(boundary.learning_rate), np.log10(boundary),
+                          input_core_dims=[["learning_rate"]] * 2, output_core_dims=[[]] * 4, vectorize=True,
+                          output_dtypes=[float, float, float, int])
+    return dict(zip(names, fits))
+
+
+def straight_line(x, y):
+    """(slope, its standard error, intercept, points) by least squares over the points where y is no NaN."""
+    x, y = x[~np.isnan(y)], y[~np.isnan(y)]
+    if len(x) < 2:
+        return np.nan, np.nan, np.nan, len(x)
+    spread = np.sum((x - x.mean()) ** 2)
+    slope = np.sum((x - x.mean()) * (y - y.mean())) / spread
+    level = y.mean() - slope * x.mean()
+    error = np.sqrt(np.sum((y - level - slope * x) ** 2) / (len(x) - 2) / spread) if len(x) > 2 else np.nan
+    return slope, error, level, len(x)
+
+
+def describe(found, over):
+    """Long names and units, for axes and tables."""
+    of = f", over {over}" if over else ""
+    names = {
+        "boundary": f"weight decay of no growth{of and ', geometric mean' + of}",
+        "spread": f"standard deviation of log10 of the boundary{of}",
+        "low": f"smallest boundary{of}",
+        "high": f"largest boundary{of}",
+        "repeats": f"boundaries found{of}",
+        "side": "why there is none",
+        "each": "weight decay of no growth",
+        "each_side": "why there is none",
+        "slope": "slope of the boundary over the learning rate in the logs",
+        "slope_error": "standard error of the slope",
+        "level": "log10 of the fitted boundary at a learning rate of 1",
+        "slope_points": "learning rates in the slope",
+    }
+    for name, text in names.items():
+        found[name].attrs = {"long_name": text, "units": "1"}

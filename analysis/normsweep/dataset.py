@@ -1,0 +1,179 @@
+"""open_sweep, and the accessor `sweep` of a dataset: the axes of a sweep, how its runs stand, planes of them."""
+
+import numpy as np
+import xarray as xr
+
+from . import boundary, plane
+
+SOURCE = "normsweep"  # the global attribute `source` of every dataset of ours
+OUTCOMES = ("pending", "running", "done", "diverged", "failed", "skipped")
+PHASE_AXES = ("learning_rate", "weight_decay")
+NO_NETCDF = -51  # the netCDF library's errno for a file of another format
+
+
+class NotASweep(ValueError):
+    """The file, or the dataset, is none of normsweep's."""
+
+
+def open_sweep(path):
+    """The dataset in a file, decoded: an xarray.Dataset whose values are read when they are asked for.
+
+    A sweep that still runs can be opened at any moment; open it again to see more. Close it, or use `with`:
+
+    >>> with open_sweep("first.nc") as dataset:
+    ...     dataset.sweep.title, int(dataset.sweep.done.sum())
+    ('My first diagram', 53)
+
+    Raises OSError where the file cannot be read and NotASweep where it is no dataset of normsweep.
+    """
+    with open(path, "rb"):  # Python's own OSError says more than the netCDF library's
+        pass
+    try:
+        dataset = xr.open_dataset(path, engine="netcdf4")
+    except OSError as error:
+        if error.errno != NO_NETCDF:
+            raise
+        raise NotASweep(f"{path}: no dataset of normsweep") from error
+    if dataset.attrs.get("source") != SOURCE or "outcome" not in dataset:
+        dataset.close()
+        raise NotASweep(f"{path}: no dataset of normsweep")
+    return dataset
+
+
+@xr.register_dataset_accessor("sweep")
+class Sweep:
+    """What a dataset says of its sweep; of a part, `ds.sel(seed=0).sweep`, the same of that part."""
+
+    def __init__(self, dataset):
+        self._dataset = dataset
+
+    @property
+    def title(self):
+        """The sweep's title; "" if it has none."""
+        return self._dataset.attrs.get("title", "")
+
+    @property
+    def sweep_file(self):
+        """The text of the sweep file, in YAML, with what `--set` changed as comments at its end."""
+        return self._dataset.attrs.get("sweep", "")
+
+    @property
+    def axes(self):
+        """Names of the grid's axes, in the order of the sweep file.
+
+        >>> ds.sel(seed=0).sweep.axes
+        ('learning_rate', 'weight_decay', 'norm_placement')
+        """
+        return tuple(str(name) for name in self._outcome.dims)
+
+    @property
+    def word_axes(self):
+        """Names of the axes whose values are words or truth values: norm_placement, bias, every together axis.
+
+        >>> ds.sweep.word_axes
+        ('norm_placement',)
+        """
+        return tuple(name for name in self.axes if self._dataset[name].dtype.kind in "OSTUb")
+
+    @property
+    def together(self):
+        """The keys that move as one along an axis, {axis: (key, ...)}; {} where no axis is of that kind.
+
+        >>> ds.sweep.together
+        {}
+        """
+        keys = {}
+        for name, variable in self._dataset.coords.items():
+            axis = variable.dims[0] if len(variable.dims) == 1 else None
+            if axis in self._outcome.dims and name != axis:
+                keys.setdefault(str(axis), []).append(str(name))
+        return {axis: tuple(names) for axis, names in keys.items()}
+
+    @property
+    def plane(self):
+        """The axes over which the sweep is looked at: (x, y), or fewer where fewer have several values.
+
+        learning_rate and weight_decay where both have; else the one that has, then the longest others, seed last.
+
+        >>> ds.sweep.plane
+        ('learning_rate', 'weight_decay')
+        >>> ds.sel(learning_rate=1e-2).sweep.plane
+        ('weight_decay', 'norm_placement')
+        """
+        sizes = {name: self._dataset.sizes[name] for name in self.axes if self._dataset.sizes[name] > 1}
+        first = [name for name in PHASE_AXES if name in sizes]
+        others = [name for name in sizes if name not in first]
+        return tuple((first + sorted(others, key=lambda name: (name == "seed", -sizes[name])))[:2])
+
+    @property
+    def outcome(self):
+        """How each run stands, in words: pending running done diverged failed skipped.
+
+        >>> ds.sweep.outcome.sel(weight_decay=10, seed=0, norm_placement="pre").values
+        array(['diverged', 'done', 'done'], dtype=object)
+        """
+        return self.words("outcome")
+
+    def words(self, name):
+        """A variable of flags in words: outcome, phase, dynamics.
+
+        >>> ds.sweep.words("phase").sel(learning_rate=1e-2, weight_decay=1e-3, norm_placement="pre").values
+        array(['growing', 'growing'], dtype=object)
+        """
+        variable = self._outcome if name == "outcome" else self._dataset[name]
+        if not plane.has_words(variable):
+            raise ValueError(f"{name}: has no words")
+        return plane.as_words(variable)
+
+    @property
+    def pending(self):
+        """Mask of the runs that have not begun, or have stopped and will go on."""
+        return self._stands("pending")
+
+    @property
+    def running(self):
+        """Mask of the runs under way."""
+        return self._stands("running")
+
+    @property
+    def done(self):
+        """Mask of the runs that reached their last step.
+
+        >>> int(ds.sweep.done.sum())
+        53
+        """
+        return self._stands("done")
+
+    @property
+    def diverged(self):
+        """Mask of the runs whose loss or norm became NaN or infinite."""
+        return self._stands("diverged")
+
+    @property
+    def failed(self):
+        """Mask of the runs that could not be trained; `reason` says why."""
+        return self._stands("failed")
+
+    @property
+    def skipped(self):
+        """Mask of the cells that the sweep leaves out."""
+        return self._stands("skipped")
+
+    def phase_boundary(self, over="seed"):
+        """The weight decay at which norms neither grow nor shrink; see boundary.phase_boundary."""
+        return boundary.phase_boundary(self._dataset, over)
+
+    def pivot(self, variable="norm_growth", **at):
+        """A variable over the plane of the part that `at` selects; see plane.pivot."""
+        return plane.pivot(self._dataset, variable, **at)
+
+    @property
+    def _outcome(self):
+        if "outcome" not in self._dataset:
+            raise NotASweep("no dataset of normsweep: outcome is not among its variables")
+        return self._dataset["outcome"]
+
+    def _stands(self, word):
+        mask = self._outcome == OUTCOMES.index(word)
+        mask.attrs = {"long_name": f"runs that are {word}"}
+        return mask.rename(word)

@@ -1,0 +1,54 @@
+"""A dataset whose every value is known in closed form, for tests of what reads datasets."""
+
+import numpy as np
+import xarray as xr
+
+LEARNING_RATES = np.array([1e-1, 1e-2, 1e-4])
+WEIGHT_DECAYS = np.array([10, 1, 0.1, 0.01, 0.001])
+SEEDS = np.array([0, 1])
+STEPS = np.array([0, 10, 20])
+ROOT = 2 ** 0.5
+OUTCOME = dict(enumerate("pending running done diverged failed skipped".split()))
+PHASE = dict(enumerate("none growing shrinking diverged".split()))
+
+
+def flags(meanings):
+    return {"flag_values": np.array(list(meanings), np.int8), "flag_meanings": " ".join(meanings.values())}
+
+
+def made_up(**changes):
+    """norm_growth = (weight_decay / b)^-1/2 with its boundary b = learning_rate with pre, 0.3 with post, over sqrt(2)
+    for seed 0 and times sqrt(2) for seed 1. Two runs have diverged, five are pending. param_norm grows with a straight
+    line to it from 1. `changes` replaces variables, given as values over the axes.
+    """
+    axes = {"learning_rate": LEARNING_RATES, "weight_decay": WEIGHT_DECAYS,
+            "norm_placement": np.array(["pre", "post"], dtype=object), "seed": SEEDS}
+    rate, decay, place, seed = np.meshgrid(*axes.values(), indexing="ij")
+    growth = (decay / (np.where(place == "pre", rate, 0.3) * np.where(seed == 0, 1 / ROOT, ROOT))) ** -0.5
+    outcome = np.full(growth.shape, 2, np.int8)
+    outcome[0, 0, 0, :] = 3
+    outcome[2, :, 1, 1] = 0
+    values = {"outcome": outcome, "norm_growth": np.where(outcome == 2, growth, np.nan)} | changes
+    growth, outcome = values["norm_growth"], values["outcome"]
+    phase = np.where(outcome == 3, 3, np.where(outcome != 2, 0, np.where(growth > 1, 1, 2))).astype(np.int8)
+    norms = 1 + (growth[..., np.newaxis] - 1) * STEPS / STEPS[-1]
+    begun = outcome[..., np.newaxis] > 0
+    variables = {
+        "outcome": (list(axes), outcome, {"long_name": "how the run stands", "units": "1", **flags(OUTCOME)}),
+        "phase": (list(axes), phase, {"long_name": "phase of the parameter norm", "units": "1", **flags(PHASE)}),
+        "last_step": (list(axes), np.where(outcome == 2, 20.0, np.where(outcome == 3, 7.0, np.nan)),
+                      {"long_name": "steps taken", "units": "1"}, {"dtype": "int64", "_FillValue": -1}),
+        "seconds": (list(axes), np.where(outcome == 2, 1 / 3 + seed, np.nan),
+                    {"long_name": "duration of the run", "units": "s"}),
+        "attempts": (list(axes), (outcome > 0).astype(np.int64), {"long_name": "times the run was started"}),
+        "norm_growth": (list(axes), growth, {"long_name": "norm growth", "units": "1"}),
+        "param_norm": ([*axes, "step"], np.where(begun, norms, np.nan), {"long_name": "parameter norm", "units": "1"}),
+        "reason": (list(axes), values.get("reason", np.full(growth.shape, "", dtype=object)),
+                   {"long_name": "why the run failed", "units": "1"}),
+    }
+    attributes = {"source": "normsweep", "title": "My first diagram", "sweep": "title: My first diagram\nsteps: 20\n",
+                  "steps": 20, "width": 64}
+    dataset = xr.Dataset(variables, {**axes, "step": STEPS}, attributes)
+    dataset.learning_rate.attrs = {"long_name": "learning rate", "units": "1"}
+    dataset.weight_decay.attrs = {"long_name": "weight decay", "units": "1"}
+    return dataset

@@ -1,0 +1,228 @@
+"""The Python package: what open_sweep gives, and the boundary of datasets whose boundary is known."""
+
+import doctest
+import sys
+
+import netCDF4
+import numpy as np
+import pytest
+import xarray as xr
+from conftest import PROJECT
+from made_up import LEARNING_RATES, ROOT, WEIGHT_DECAYS, made_up
+
+sys.path.insert(0, str(PROJECT / "analysis"))
+
+import normsweep  # noqa: E402
+import normsweep.boundary  # noqa: E402
+import normsweep.dataset  # noqa: E402
+import normsweep.plane  # noqa: E402
+
+
+@pytest.fixture
+def ds():
+    return made_up()
+
+
+def row(decays, growths, **options):
+    """A dataset of one row of runs."""
+    outcome = options.get("outcome", [2] * len(decays))
+    return xr.Dataset({"outcome": ("weight_decay", outcome), "norm_growth": ("weight_decay", growths)},
+                      {"weight_decay": decays})
+
+
+def near(found, expected):
+    np.testing.assert_allclose(found, expected, rtol=1e-12, equal_nan=True)
+    return True
+
+
+@pytest.mark.parametrize("module", ["", ".boundary", ".dataset", ".plane"])
+def test_examples(module, tmp_path, monkeypatch, ds):
+    monkeypatch.chdir(tmp_path)
+    ds.to_netcdf("first.nc")
+    names = {"ds": ds, "np": np, "open_sweep": normsweep.open_sweep}
+    done = doctest.testmod(sys.modules["normsweep" + module], extraglobs=names)
+    assert done.attempted > 0 and done.failed == 0
+
+
+def test_opens_what_it_should(tmp_path, ds):
+    ds.to_netcdf(tmp_path / "a.nc")
+    with normsweep.open_sweep(tmp_path / "a.nc") as opened, xr.open_dataset(tmp_path / "a.nc") as plain:
+        assert opened.identical(plain) and plain.sweep.axes == opened.sweep.axes
+        assert opened.sweep.title == "My first diagram" and opened.sweep.sweep_file == ds.attrs["sweep"]
+
+
+def test_opens_nothing_else(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        normsweep.open_sweep(tmp_path / "none.nc")
+    with pytest.raises(IsADirectoryError):
+        normsweep.open_sweep(tmp_path)
+    (tmp_path / "text.nc").write_text("title: no dataset\n")
+    (tmp_path / "empty.nc").write_text("")
+    netCDF4.Dataset(tmp_path / "foreign.nc", "w").close()
+    for name in ("text.nc", "empty.nc", "foreign.nc"):
+        with pytest.raises(normsweep.NotASweep, match=f"{name}: no dataset of normsweep$"):
+            normsweep.open_sweep(tmp_path / name)
+    assert issubclass(normsweep.NotASweep, ValueError)
+    with pytest.raises(normsweep.NotASweep):
+        xr.Dataset().sweep.axes
+
+
+def test_masks_tell_every_run(ds):
+    masks = [getattr(ds.sweep, word) for word in normsweep.dataset.OUTCOMES]
+    assert (sum(mask.astype(int) for mask in masks) == 1).all()
+    for code, (word, mask) in enumerate(zip(normsweep.dataset.OUTCOMES, masks)):
+        assert ((ds.outcome == code) == mask).all() and ((ds.sweep.outcome == word) == mask).all()
+
+
+def test_planes_of_other_grids():
+    def plane(**sizes):
+        outcome = xr.DataArray(np.zeros(list(sizes.values())), dims=list(sizes))
+        return xr.Dataset({"outcome": outcome}, {name: range(size) for name, size in sizes.items()}).sweep.plane
+    assert plane(a=2, b=3, c=3) == ("b", "c")
+    assert plane(seed=9, a=2, b=3) == ("b", "a") and plane(seed=9, a=2) == ("a", "seed")
+    assert plane(a=5, weight_decay=2, learning_rate=1) == ("weight_decay", "a")
+    assert plane(a=5) == ("a",) and plane(a=1) == () and plane() == ()
+
+
+def test_pivot_takes_means(ds):
+    near(ds.sweep.pivot(norm_placement="post").sel(learning_rate=1e-2), (0.3 / WEIGHT_DECAYS[::-1]) ** 0.5)
+    ds["norm_growth"][:] = np.where(ds.seed == 0, 0.5, 2.0)
+    ds["seconds"][:] = np.where(ds.seed == 0, 0.5, 2.0)
+    assert near(ds.sweep.pivot(), 1.0) and near(ds.sweep.pivot("seconds"), 1.25)
+    assert near(ds.sweep.pivot(seed=1), 2.0)
+    found = ds.sweep.pivot()
+    assert found.dims == ("weight_decay", "learning_rate") and found.attrs["long_name"] == "norm growth"
+    assert near(found.learning_rate, LEARNING_RATES[::-1]) and near(found.weight_decay, WEIGHT_DECAYS[::-1])
+
+
+def test_pivot_of_steps_is_of_the_last(ds):
+    ds["param_norm"][..., -1] = np.nan
+    ds["param_norm"][..., 1] = np.where(ds.seed == 0, 3, np.nan)
+    ds["param_norm"][..., 0] = 1
+    assert near(ds.sweep.pivot("param_norm"), 2.0)
+    assert near(ds.sweep.pivot("param_norm", step=0), 1.0) and near(ds.sweep.pivot("param_norm", seed=0), 3.0)
+
+
+def test_pivot_of_words_is_the_most_frequent(ds):
+    ds["phase"][:] = np.where(ds.norm_placement == "pre", 1, np.where(ds.seed == 0, 1, 2))
+    assert (ds.sweep.pivot("phase") == "growing").all()
+    assert (ds.sweep.pivot("phase", seed=1, norm_placement="post") == "shrinking").all()
+    ds["reason"][:] = "out of memory"
+    assert (ds.sweep.pivot("reason") == "out of memory").all()
+
+
+def test_pivot_says_what_is_none(ds):
+    for variable, at, message in (("norm", {}, "norm: no variable"),
+                                  ("norm_growth", {"speed": 1}, "speed: no dimension"),
+                                  ("norm_growth", {"seed": 7}, "seed: no 7; there are 0, 1")):
+        with pytest.raises(KeyError, match=message):
+            ds.sweep.pivot(variable, **at)
+
+
+def test_boundary_is_the_known_one(ds):
+    ds = ds.sel(learning_rate=[1e-1, 1e-2])
+    found = ds.sweep.phase_boundary()
+    known = xr.where(ds.norm_placement == "pre", ds.learning_rate, 0.3)
+    for variable, factor in (("boundary", 1), ("low", 1 / ROOT), ("high", ROOT)):
+        near(found[variable].transpose(*known.dims), known * factor)
+    near(found.each.transpose(*known.dims, "seed"), known * xr.where(ds.seed == 0, 1 / ROOT, ROOT))
+    near(found.spread, np.log10(ROOT) * ROOT)  # of two values x apart: x / sqrt(2)
+    assert (found.side == "crosses").all() and (found.repeats == 2).all() and (found.each_side == "crosses").all()
+    np.testing.assert_allclose(found.slope, [1, 0], atol=1e-12)
+    np.testing.assert_allclose(found.level, [0, np.log10(0.3)], atol=1e-12)
+    assert (found.slope_points == 2).all() and found.slope_error.isnull().all()
+
+
+def test_boundary_does_not_depend_on_the_order(ds):
+    turned = ds.isel(weight_decay=[3, 0, 4, 2, 1], learning_rate=[1, 2, 0], seed=[1, 0]).sweep.phase_boundary()
+    known = ds.sweep.phase_boundary()
+    for name in known.variables:
+        if known[name].dtype.kind == "f":
+            near(turned[name].reindex_like(known[name]).transpose(*known[name].dims), known[name])
+
+
+def test_seeds_without_a_boundary_are_counted(ds):
+    found = ds.sweep.phase_boundary()
+    lost = found.sel(learning_rate=1e-4)
+    assert list(lost.side.values) == ["shrinking", "crosses"] and list(lost.repeats.values) == [0, 1]
+    assert near(lost.boundary, [np.nan, 0.3 / ROOT]) and lost.spread.isnull().all()
+    assert list(lost.each_side.sel(norm_placement="post").values) == ["crosses", "unknown"]
+
+
+def test_one_seed_and_no_seed(ds):
+    for part in (ds.sel(seed=1), ds.sel(seed=[1])):
+        found = part.sweep.phase_boundary()
+        assert near(found.boundary.sel(norm_placement="pre", learning_rate=1e-2), 1e-2 * ROOT)
+        assert found.spread.isnull().all() and found.low.equals(found.high)
+        assert set(found.repeats.values.ravel()) == {0, 1}
+    each = ds.sweep.phase_boundary(over=None)
+    assert "seed" in each.boundary.dims and near(each.boundary, each.each)
+    across = ds.sel(learning_rate=1e-1).sweep.phase_boundary(over="norm_placement")
+    assert near(across.boundary, 0.03 ** 0.5 * np.array([1 / ROOT, ROOT]))
+
+
+SIDES = {
+    "growing": ([0.1, 1], [3, 2], None),
+    "shrinking": ([0.1, 1], [1, 0.5], None),  # exactly 1 is no growth
+    "below": ([0, 0.1, 1], [2, 0.5, 0.2], None),
+    "rising": ([0.1, 1, 10], [0.5, 0.2, 3], None),
+    "unknown": ([0.1, 1], [2, 0.5], [3, 0]),
+}
+
+
+@pytest.mark.parametrize("side", SIDES)
+def test_why_there_is_none(side):
+    decays, growths, outcome = SIDES[side]
+    found = row(decays, growths, **({"outcome": outcome} if outcome else {})).sweep.phase_boundary()
+    assert found.side == side and found.boundary.isnull() and found.repeats == 0
+
+
+def test_the_last_of_several_crossings():
+    assert near(row([1, 10, 100, 1000], [2, 0.5, 4, 1 / 4]).sweep.phase_boundary().boundary, 10 ** 2.5)
+    assert near(row([1, 10, 100, 1000], [2, 0.5, 0.2, 4]).sweep.phase_boundary().boundary, 10 ** 0.5)
+
+
+def test_unequal_growth_is_interpolated():
+    assert near(row([1, 10], [8, 0.5]).sweep.phase_boundary().boundary, 10 ** 0.75)
+    assert near(row([1, 10], [8, 1]).sweep.phase_boundary().boundary, 10)
+    assert near(row([0, 1, 10], [9, 2, 0.5]).sweep.phase_boundary().boundary, 10 ** 0.5)
+
+
+def test_a_run_that_is_not_done_is_passed_over():
+    for outcome in (0, 1, 3, 4, 5):
+        found = row([1, 10, 100], [4, 7, 0.25], outcome=[2, outcome, 2]).sweep.phase_boundary()
+        assert near(found.boundary, 10), outcome
+
+
+def test_a_norm_of_nothing_has_a_side():
+    found = row([1, 10, 100], [np.inf, 2, 0]).sweep.phase_boundary()
+    assert 10 < found.boundary < 10.1
+
+
+def test_slope_against_least_squares(ds):
+    rates = np.array([1e-4, 1e-3, 1e-2, 1e-1])
+    decays = np.array([0.01, 0.1, 1, 10])
+    boundary = np.array([0.02, 0.5, 0.7, 3.0])
+    growth = (decays[:, np.newaxis] / boundary) ** -0.3
+    data = xr.Dataset({"outcome": (("weight_decay", "learning_rate"), np.full(growth.shape, 2)),
+                       "norm_growth": (("weight_decay", "learning_rate"), growth)},
+                      {"weight_decay": decays, "learning_rate": rates})
+    found = data.sweep.phase_boundary()
+    (slope, level), covariance = np.polyfit(np.log10(rates), np.log10(boundary), 1, cov="unscaled")
+    residuals = np.log10(boundary) - level - slope * np.log10(rates)
+    error = (residuals @ residuals / 2 * covariance[0, 0]) ** 0.5
+    near([found.slope, found.level, found.slope_error], [slope, level, error])
+    assert found.slope_points == 4
+
+
+def test_no_boundary_without_its_axis(ds):
+    for part in (ds.sel(weight_decay=0.1), ds.drop_vars("norm_growth")):
+        with pytest.raises(ValueError, match="weight_decay is no axis"):
+            part.sweep.phase_boundary()
+    alone = ds.sel(learning_rate=1e-2, norm_placement="pre").sweep.phase_boundary()
+    assert near(alone.boundary, 1e-2) and alone.slope.isnull() and alone.slope_points == 0
+
+
+def test_every_part_of_a_result_is_described(ds):
+    found = ds.sweep.phase_boundary()
+    assert all(found[name].attrs["long_name"] and found[name].attrs["units"] == "1" for name in found.data_vars)
