@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from . import boundary, plane
+from . import boundary, plane, table
 
 SOURCE = "normsweep"  # the global attribute `source` of every dataset of ours
 OUTCOMES = ("pending", "running", "done", "diverged", "failed", "skipped")
@@ -166,6 +166,10 @@ class Sweep:
     def pivot(self, variable="norm_growth", **at):
         """A variable over the plane of the part that `at` selects; see plane.pivot."""
         return plane.pivot(self._dataset, variable, **at)
+
+    def table(self):
+        """A pandas.DataFrame with one row a run; see table.run_table."""
+        return table.run_table(self._dataset)
 
     @property
     def _outcome(self):

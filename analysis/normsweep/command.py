@@ -1,0 +1,46 @@
+"""What the commands share: one line on stderr for what is wrong, and results that are whole or not there."""
+
+import contextlib
+import os
+import sys
+import tempfile
+
+from .dataset import NotASweep, open_sweep
+
+
+def fail(message):
+    """Ends the program: one line, status 1."""
+    sys.exit(f"{os.path.basename(sys.argv[0])}: {message}")
+
+
+def open_or_fail(path):
+    """The dataset at the path."""
+    try:
+        return open_sweep(path)
+    except NotASweep as error:
+        fail(error)
+    except OSError as error:
+        fail(f"{path}: {error.strerror or error}")
+
+
+@contextlib.contextmanager
+def whole_file(path):
+    """The name under which a file is to be written that becomes `path` when the block ends well, and only then."""
+    try:
+        handle, name = tempfile.mkstemp(prefix=".", suffix=os.path.basename(path), dir=os.path.dirname(path) or ".")
+        os.close(handle)
+        try:
+            yield name
+            os.chmod(name, 0o666 & ~umask())
+            os.replace(name, path)
+        except BaseException:
+            os.unlink(name)
+            raise
+    except OSError as error:
+        fail(f"{path}: {error.strerror or error}")
+
+
+def umask():
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,69 @@
+"""A sweep as a table with a row for each run, for pandas, R, a spreadsheet."""
+
+import numpy as np
+import pandas as pd
+
+from .plane import as_words, has_words, last
+
+
+def run_table(dataset):
+    """A DataFrame with one row a run, in the order of the grid; cells that the sweep skips have none.
+
+    Columns, in this order: the axes, each axis that moves several keys followed by these; outcome; every other variable
+    of a run as the dataset has them, flags as words; and NAME_last for each metric NAME over the steps of a run alone:
+    the last value measured. What is measured by layer, tensor or head is left out. Whole numbers are whole (Int64),
+    with NA where there is none; reals are NaN there, texts "".
+
+    >>> frame = ds.sweep.table()
+    >>> len(frame), list(frame.columns[:5])
+    (60, ['learning_rate', 'weight_decay', 'norm_placement', 'seed', 'outcome'])
+    >>> list(frame.columns[-2:])
+    ['reason', 'param_norm_last']
+    """
+    outcome = dataset.sweep.outcome
+    runs = outcome.values.ravel() != "skipped"
+
+    def column(variable):
+        if has_words(variable):
+            variable = as_words(variable)
+        return typed(variable.broadcast_like(outcome).transpose(*outcome.dims).values.ravel()[runs], variable)
+
+    columns = {name: column(dataset[name]) for name in key_names(dataset)}
+    columns["outcome"] = column(outcome)
+    columns |= {name: column(dataset[name]) for name in run_variables(dataset)}
+    columns |= {f"{name}_last": column(last(dataset[name])) for name in step_variables(dataset)}
+    return pd.DataFrame(columns)
+
+
+def key_names(dataset):
+    """The axes, and behind each the keys that move along it."""
+    return [name for axis in dataset.sweep.axes for name in (axis, *dataset.sweep.together.get(axis, ()))]
+
+
+def run_variables(dataset):
+    """Variables with one value a run, but outcome."""
+    return [name for name, variable in dataset.data_vars.items()
+            if set(variable.dims) <= set(dataset.sweep.axes) and name != "outcome"]
+
+
+def step_variables(dataset):
+    """Variables with one value a run and step."""
+    return [name for name, variable in dataset.data_vars.items()
+            if "step" in variable.dims and set(variable.dims) <= {*dataset.sweep.axes, "step"}]
+
+
+def typed(values, variable):
+    """Values in the type of the file: whole numbers come as reals where some are missing."""
+    if values.dtype.kind == "f" and np.dtype(variable.encoding.get("dtype", float)).kind in "iu":
+        missing = np.isnan(values)
+        return pd.arrays.IntegerArray(np.where(missing, 0, values).astype(np.int64), missing)
+    if values.dtype.kind in "iu":
+        return pd.array(values, dtype="Int64")
+    return values
+
+
+def write_csv(frame, file):
+    """Comma-separated, a line of names first; reals in as many digits as tell them apart, truth values as in YAML."""
+    for name in frame.columns[frame.dtypes == bool]:
+        frame = frame.assign(**{name: np.where(frame[name], "true", "false")})
+    frame.to_csv(file, index=False, lineterminator="\n")

@@ -1,0 +1,138 @@
+"""analysis/table: what comes back from a table is what the dataset has, to the last bit."""
+
+import csv
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from conftest import PROJECT, run
+from made_up import made_up
+
+TABLE = PROJECT / "analysis" / "table"
+# As the tests are run: the script alone would look for a Python by itself.
+COMMAND = [sys.executable, TABLE]
+
+sys.path.insert(0, str(PROJECT / "analysis"))
+
+import normsweep  # noqa: E402
+
+AXES = ["learning_rate", "weight_decay", "norm_placement", "seed"]
+COLUMNS = [*AXES, "outcome", "phase", "last_step", "seconds", "attempts", "norm_growth", "reason", "param_norm_last"]
+
+
+def same(found, expected):
+    """Equal to the last bit, NaN in the same places."""
+    found, expected = np.asarray(found, dtype=float), np.asarray(expected, dtype=float)
+    assert found.tobytes() == np.where(np.isnan(expected), np.nan, expected).tobytes()
+
+
+@pytest.fixture
+def path(tmp_path):
+    """With cells left out, runs under way, numbers that no short decimal tells, and texts that CSV has to quote."""
+    ds = made_up()
+    outcome, reason = ds.outcome.values, ds.reason.values.copy()
+    outcome[1, 3], outcome[0, 2, 0, 1], outcome[0, 3, 0, 1] = 5, 4, 1
+    reason[0, 2, 0, 1] = 'größer, "quoted"\nand <long>'
+    ds = made_up(outcome=outcome, reason=reason)
+    ds["seconds"][:] = np.random.default_rng(1).normal(size=ds.seconds.shape) * 1e-7
+    ds["seconds"][1, 0, 0] = [np.inf, 5e-324]
+    ds["param_norm"][..., -1] = np.where(ds.seed == 0, ds.param_norm[..., -1], np.nan)
+    ds.to_netcdf(tmp_path / "made up.nc")
+    return tmp_path / "made up.nc"
+
+
+def rows(ds, name):
+    return ds[name].values.ravel()[ds.outcome.values.ravel() != 5]
+
+
+def compare(frame, ds):
+    assert list(frame.columns) == COLUMNS and len(frame) == 56
+    for name in ("seconds", "norm_growth", "last_step", "attempts"):
+        same(frame[name].astype(float), rows(ds, name))
+    for number, axis in enumerate(AXES):
+        expected = np.meshgrid(*(ds[name].values for name in AXES), indexing="ij")[number]
+        assert list(frame[axis]) == list(expected.ravel()[ds.outcome.values.ravel() != 5])
+    for name in ("outcome", "phase"):
+        meanings = ds[name].attrs["flag_meanings"].split()
+        assert list(frame[name]) == [meanings[code] for code in rows(ds, name)]
+    assert list(frame.reason.fillna("")) == list(rows(ds, "reason"))
+    last = np.where(ds.seed == 0, ds.param_norm[..., -1], ds.param_norm[..., 1])
+    same(frame.param_norm_last, last.ravel()[ds.outcome.values.ravel() != 5])
+
+
+@pytest.mark.filterwarnings("ignore:The 'float_precision' argument is deprecated")  # the default once it is gone
+def test_csv_through_pandas(path):
+    run(*COMMAND, path, "-o", path.with_suffix(".csv"))
+    with xr.open_dataset(path) as ds:
+        compare(pd.read_csv(path.with_suffix(".csv"), float_precision="round_trip"), ds)
+    assert sorted(os.listdir(path.parent)) == ["made up.csv", "made up.nc"]
+
+
+def test_csv_through_csv(path):
+    lines = list(csv.DictReader(run(*COMMAND, path).stdout.splitlines(keepends=True)))
+    with xr.open_dataset(path) as ds:
+        same([float(line["seconds"]) for line in lines], rows(ds, "seconds"))
+        for name, kind in (("norm_growth", float), ("last_step", int)):
+            expected = ["" if np.isnan(value) else kind(value) for value in rows(ds, name)]
+            assert [kind(line[name]) if line[name] else "" for line in lines] == expected
+        assert [line["reason"] for line in lines] == list(rows(ds, "reason"))
+
+
+def test_parquet(path):
+    pytest.importorskip("pyarrow")
+    run(*COMMAND, path, "-o", path.with_suffix(".parquet"))
+    frame = pd.read_parquet(path.with_suffix(".parquet"))
+    with xr.open_dataset(path) as ds:
+        compare(frame, ds)
+    assert frame.last_step.isna().sum() == (frame.outcome == "running").sum() + (frame.outcome != "done").sum() - 3
+
+
+def test_parquet_without_its_module(path, tmp_path):
+    """The modules hidden behind broken ones of the same names."""
+    for name in ("pyarrow", "fastparquet"):
+        (tmp_path / f"{name}.py").write_text("raise ImportError\n")
+    done = run(*COMMAND, path, "-o", "a.parquet", status=1, cwd=tmp_path, env={**os.environ, "PYTHONPATH": tmp_path})
+    assert done.stderr == "table: a.parquet: Parquet needs pyarrow or fastparquet: pip install pyarrow\n"
+    assert not [name for name in os.listdir(tmp_path) if name.endswith("parquet")]
+
+
+def test_keys_of_a_together_axis_and_truth_values(tmp_path, normsweep):
+    (tmp_path / "a.yaml").write_text(
+        "corpus: markov\ncorpus_tokens: 4000\nsteps: 3\nmeasure: {every: 1}\nbias: [true, false]\n"
+        "together: {model: {small: {width: 8, heads: 2}, large: {width: 12, heads: 3}}}\n")
+    normsweep("run", "a.yaml", "-j", "0")
+    lines = list(csv.DictReader(run(*COMMAND, tmp_path / "a.nc").stdout.splitlines(keepends=True)))
+    assert [tuple(list(line.items())[:5]) for line in lines] == [
+        (("bias", bias), ("model", model), ("width", width), ("heads", heads), ("outcome", "done"))
+        for bias in ("true", "false") for model, width, heads in (("small", "8", "2"), ("large", "12", "3"))]
+    with xr.open_dataset(tmp_path / "a.nc") as ds:
+        same([float(line["train_loss_last"]) for line in lines], ds.final_train_loss.values.ravel())
+        same([float(line["alignment_last"]) for line in lines], ds.alignment.values[..., -2].ravel())
+        assert not {"layer_norm_last", "tensor_norm_last", "session_host", "step"} & set(lines[0])
+        assert {"param_norm_last", "host", "session", "unigram_loss"} < set(lines[0])
+
+
+def test_one_run(tmp_path):
+    made_up().isel(learning_rate=0, weight_decay=1, norm_placement=0, seed=0).to_netcdf(tmp_path / "one.nc")
+    lines = list(csv.DictReader(run(*COMMAND, tmp_path / "one.nc").stdout.splitlines()))
+    assert len(lines) == 1 and lines[0]["outcome"] == "done"
+    assert lines[0]["seconds"] == "0.3333333333333333" and "learning_rate" not in lines[0]
+
+
+def test_errors_are_one_line(path, tmp_path):
+    for arguments, message in ((["none.nc"], "none.nc: No such file or directory"),
+                               ([TABLE], f"{TABLE}: no dataset of normsweep"),
+                               ([path, "-o", path], f"{path}: ends neither in .csv nor in .parquet"),
+                               ([path, "-o", "none/a.csv"], "none/a.csv: No such file or directory")):
+        assert run(*COMMAND, *arguments, status=1, cwd=tmp_path).stderr == f"table: {message}\n"
+
+
+def test_a_reader_that_goes_away(path):
+    process = subprocess.Popen(COMMAND + [path], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdout.close()
+    with process.stderr:
+        assert process.stderr.read() == b"" and process.wait() == 0
