@@ -1,0 +1,222 @@
+"""What the documents have a reader do is done: commands, lines of Python, sweep files; and their links lead somewhere.
+
+Each document's blocks are run in their order, in a folder that looks like the checkout and holds small texts and a
+small model. The program in it makes runs short; Slurm is one that only writes down what it is asked for.
+"""
+
+import json
+import os
+import re
+import subprocess
+
+import pytest
+
+import documents
+import gpt2
+from conftest import NORMSWEEP, PROJECT, run
+from test_slurm import Slurm
+
+# Commands that are not run as they stand, and why. What no pattern matches is run.
+NOT_RUN = {
+    r"make\b": "builds, and runs the tests, this one among them; that its targets are there is tested below",
+    r"module load ": "the software of a site",
+    r"tests/speed_sweep ": "times sweeps; its own test is test_speed_sweep.py",
+}
+# Scripts likewise.
+NOT_EXECUTED = {
+    r"from transformers import ": "takes a tokenizer from elsewhere; what it writes is in the folder",
+}
+TEXT = "= Heading =\n" + "the lobster is a large crustacean , and <unk> knows it by its claws\n" * 200
+TEXTS = ["wikitext-2/wiki.train.tokens", "wikitext-2/wiki.valid.tokens", "wiki.train.tokens", "wiki.valid.tokens",
+         "wiki.test.tokens"]
+# A part of a sweep file goes with these.
+REST = {"corpus": "corpus: markov\n", "steps": "steps: 4\n"}
+
+SHORT = """\
+#!/bin/sh
+case $1 in
+run | plan) exec "{program}" "$@" --set epochs=0 --set steps=4 --set corpus_tokens=20000 -j 0 ;;
+esac
+exec "{program}" "$@"
+"""
+# Jobs are run at once: one that plans, and the first of each sweep.
+SBATCH = r"""
+number=$(grep -c ^sbatch "$CALLS")
+export SLURM_JOB_ID=$number SLURM_NTASKS=4 SLURM_JOB_NODELIST=n1
+for word; do
+    case $word in
+    --wrap=*) wrap=${word#*=} ;;
+    --output=*) output=${word#*=} ;;
+    --dependency=*) later=yes ;;
+    esac
+done
+if [ "$wrap" ]; then
+    bash -c "$wrap" >"$output"
+elif [ -z "$later" ]; then
+    while [[ $1 != *.sbatch ]]; do shift; done
+    "$@" >"slurm-$number.out" 2>&1 || exit
+fi
+echo "$number"
+"""
+
+each_page = pytest.mark.parametrize("path", documents.PAGES, ids=lambda path: path.name)
+
+
+def script(path, text):
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+
+
+def model_that_others_trained(folder):
+    folder.mkdir()
+    entries, data, _ = gpt2.entries_of(gpt2.random_weights(), "F32", "")
+    (folder / "model.safetensors").write_bytes(gpt2.pack(entries, data))
+    (folder / "config.json").write_text(json.dumps({"n_head": 4, "activation_function": "gelu_new"}))
+
+
+class Reader:
+    """Someone who does in a folder what a document says; variables that are exported stay."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        slurm = Slurm(folder)
+        slurm.command("sbatch", SBATCH)
+        interpreter = run(PROJECT / ".ci" / "python", "xarray", "netCDF4", "matplotlib").stdout.strip()
+        script(folder / "build" / "normsweep", SHORT.format(program=NORMSWEEP))
+        script(folder / "bin" / "python3", f'#!/bin/sh\nexec {interpreter} "$@"\n')
+        (folder / "bin" / "normsweep").symlink_to(folder / "build" / "normsweep")
+        self.variables = {key: value for key, value in slurm.environment.items() if not key.startswith("SLURM_")}
+        self.variables |= {"NORMSWEEP": str(folder / "build" / "normsweep"), "MPLBACKEND": "Agg",
+                           "PYTHONWARNINGS": "ignore"}
+        self.script = ""
+        self.furnish()
+
+    def furnish(self):
+        for name in ["analysis", "docs", "slurm", "sweeps", "tests", ".ci"]:
+            (self.folder / name).symlink_to(PROJECT / name)
+        for name in TEXTS:
+            (self.folder / name).parent.mkdir(exist_ok=True)
+            (self.folder / name).write_text(TEXT)
+        (self.folder / "ids.txt").write_text(" ".join(str(i % 40) for i in range(200)))
+        (self.folder / "sweep.yaml").write_text("corpus: markov\nsteps: 10\nlearning_rate: [0.1, 0.01]\n")
+        model_that_others_trained(self.folder / "gpt2")
+
+    def command(self, line):
+        kept = self.folder / "variables"
+        text = f"{line}\nstatus=$?\nexport -p >{kept}\nexit $status\n"
+        before = f"source {kept}\n" if kept.exists() else ""
+        done = subprocess.run(["bash", "-o", "pipefail", "-c", before + text], cwd=self.folder, env=self.variables,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
+        return done.stdout
+
+    def python(self, text):
+        """Goes on from the scripts before."""
+        self.script += text
+        (self.folder / "script.py").write_text(self.script)
+        self.command("python3 script.py")
+
+    def sweep_file(self, block):
+        text = block.text + "".join(line for key, line in REST.items()
+                                    if not re.search(rf"^{key}:", block.text, re.M)
+                                    and not (key == "steps" and re.search("^epochs:", block.text, re.M)))
+        path = self.folder / (block.name or "part.yaml")
+        path.write_text(text)
+        self.command(f"normsweep check {path.name}")
+
+    def do(self, block):
+        if block.language == "sh":
+            for line in documents.commands(block.text):
+                if not reason(NOT_RUN, line):
+                    self.command(line)
+        elif block.language == "python" and not reason(NOT_EXECUTED, block.text):
+            self.python(block.text)
+        elif block.language == "yaml":
+            self.sweep_file(block)
+
+
+def reason(table, text):
+    return next((why for pattern, why in table.items() if re.match(pattern, text)), None)
+
+
+@pytest.fixture
+def reader(tmp_path):
+    return Reader(tmp_path)
+
+
+@each_page
+def test_page_does_what_it_says(path, reader):
+    for block in documents.blocks(path):
+        reader.do(block)
+
+
+def test_man_page_does_what_it_says(reader):
+    found = documents.manual_blocks()
+    assert {block.language for block in found} == {"sh", "python", "yaml"}
+    for block in found:
+        reader.do(block)
+
+
+def all_blocks():
+    return [block for path in documents.PAGES for block in documents.blocks(path)] + documents.manual_blocks()
+
+
+def test_blocks_are_of_a_kind_that_is_tested():
+    """Or say nothing of their kind: what a program prints, and lines of code to add."""
+    assert {block.language for block in all_blocks()} <= {"sh", "python", "yaml", "c", "text", ""}
+
+
+def test_nothing_is_left_out_without_need():
+    lines = [line for block in all_blocks() if block.language == "sh" for line in documents.commands(block.text)]
+    scripts = [block.text for block in all_blocks() if block.language == "python"]
+    for table, texts in ((NOT_RUN, lines), (NOT_EXECUTED, scripts)):
+        for pattern in table:
+            assert any(re.match(pattern, text) for text in texts), pattern
+
+
+def test_make_has_the_targets_that_are_spoken_of():
+    makefile = (PROJECT / "Makefile").read_text()
+    targets = set(re.findall(r"^## ([\w-]+):", makefile, re.M)) | {"build/speed"}
+    for path in documents.PAGES:
+        for line in re.findall(r"\bmake((?: +(?:[A-Z]+='[^']*'|[\w./=~,-]+))*)(?=\s*(?:`|#|&&|$))", path.read_text()):
+            words = [word for word in re.sub(r"[A-Z]+='[^']*'", "", line).split() if "=" not in word]
+            assert set(words) <= targets or not words, f"{path.name}: make{line}"
+
+
+# ---- links and names ----
+
+@each_page
+def test_links_lead_somewhere(path):
+    for link in documents.links(path):
+        if re.match(r"https?://", link):
+            continue
+        name, _, anchor = link.partition("#")
+        target = (path.parent / name).resolve() if name else path
+        assert target.exists(), f"{path.name}: {link}"
+        assert not anchor or anchor in documents.anchors(target), f"{path.name}: {link}"
+
+
+def test_every_page_is_reached_from_the_readme():
+    reached, left = set(), [documents.PAGES[0]]
+    while left:
+        path = left.pop()
+        if path not in reached and path.suffix == ".md":
+            reached.add(path)
+            left += [(path.parent / link.partition("#")[0]).resolve() for link in documents.links(path)
+                     if "://" not in link and not link.startswith("#")]
+    assert reached >= set(documents.PAGES)
+
+
+@each_page
+def test_files_that_are_named_are_there(path):
+    names = re.findall(r"`((?:model|worker|driver|tests|analysis|slurm|sweeps|docs|\.ci)/[\w.*/-]+)`", path.read_text())
+    for name in names:
+        assert list(PROJECT.glob(name)), f"{path.name}: {name}"
+
+
+@each_page
+def test_lines_are_short(path):
+    """Tables aside, and what the program writes."""
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        assert len(line) <= 120 or line.startswith("|") or path.name == "reference.md", f"{path.name}:{number}"
