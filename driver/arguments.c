@@ -67,6 +67,12 @@ static int take(struct scan *scan, enum option option, const char *name, const c
     case OPTION_SET:
         arguments->setting[arguments->setting_count++] = value;
         break;
+    case OPTION_AT:
+        arguments->at[arguments->at_count++] = value;
+        break;
+    case OPTION_OVER:
+        arguments->over = value;
+        break;
     case OPTION_TOKENS:
         arguments->tokens = value;
         break;
@@ -175,8 +181,11 @@ int arguments_parse(struct arguments *arguments, int argc, char **argv, unsigned
 
     *arguments = (struct arguments){.jobs = -1};
     arguments->setting = calloc((size_t)argc, sizeof(*arguments->setting));
-    if (!arguments->setting)
+    arguments->at = calloc((size_t)argc, sizeof(*arguments->at));
+    if (!arguments->setting || !arguments->at) {
+        arguments_release(arguments);
         return error_set(error, ERROR_ENVIRONMENT, "normsweep: no memory");
+    }
     int status = take_all(&scan);
     if (status == 0 && !(arguments->given & OPTIONS_ALWAYS) && arguments->operand_count < least)
         status = error_set(error, ERROR_INPUT,
@@ -189,6 +198,7 @@ int arguments_parse(struct arguments *arguments, int argc, char **argv, unsigned
 void arguments_release(struct arguments *arguments)
 {
     free(arguments->setting);
+    free(arguments->at);
     *arguments = (struct arguments){.jobs = -1};
 }
 

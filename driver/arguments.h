@@ -19,6 +19,9 @@
     X(RETRY_FAILED, 0, "retry-failed", NULL, "run what has failed once more")                                \
     X(WATCH, 0, "watch", NULL, "stay and follow until the sweep has ended")                                  \
     X(VALUES, 0, "values", NULL, "as lines of key=value, for scripts; times in seconds")                     \
+    X(AT, 0, "at", "NAME=VALUE",                                                                             \
+        "look at one value of an axis, or of step, layer, head...; more after commas")                       \
+    X(OVER, 0, "over", "X[,Y]", "the axes that are drawn; default: learning_rate, weight_decay")             \
     X(TOKENS, 0, "tokens", "IDS", "a text of token ids, for what is measured on a text")                     \
     X(HEADS, 0, "heads", "N", "attention heads; default: n_head of config.json beside the weights")          \
     X(CONTEXT, 0, "context", "T", "the text is cut into windows of T; default: the model's context")         \
@@ -59,6 +62,9 @@ struct arguments {
     int heads, context, threads; /* 0: not given */
     const char **setting; /* [setting_count] of --set, in order; owned */
     int setting_count;
+    const char **at; /* [at_count] of --at, in order; owned */
+    int at_count;
+    const char *over; /* NULL: not given */
 };
 
 /*

@@ -17,7 +17,7 @@ const struct command command_table[] = {
     {"check", command_check, OPTION_BIT(SET), "SWEEP.yaml", 1, 1, "is a sweep file valid?"},
     {"status", command_status, OPTION_BIT(WATCH), "OUT.nc", 1, 1,
         "how far a sweep is, and whether its dataset is whole"},
-    {"show", command_show, 0, "OUT.nc [VARIABLE]", 1, 2,
+    {"show", command_show, OPTION_BIT(AT) | OPTION_BIT(OVER), "OUT.nc [VARIABLE]", 1, 2,
         "the phase diagram, or any variable over two axes, in the terminal"},
     {"inspect", command_inspect,
         OPTION_BIT(TOKENS) | OPTION_BIT(HEADS) | OPTION_BIT(CONTEXT) | OPTION_BIT(THREADS),
@@ -48,7 +48,7 @@ static void print_option(FILE *file, enum option option)
         fprintf(file, " [--%s", row->word);
     if (row->value)
         fprintf(file, " %s", row->value);
-    fputs(option == OPTION_SET ? "]..." : "]", file);
+    fputs(option == OPTION_SET || option == OPTION_AT ? "]..." : "]", file);
 }
 
 void command_usage(FILE *file, const struct command *command)

@@ -1,13 +1,15 @@
-/* The phase diagram: growing, shrinking and diverged cells, told apart by characters and not by colour alone.
- */
-#include "driver/picture.h"
+/* The phase diagram: growing, shrinking and diverged cells, painted by how far they are from neither, or told
+ * apart by characters. */
+#include "driver/diagram.h"
 
+#include "driver/colour.h"
 #include "driver/dataset_tables.h"
-#include "driver/plane.h"
+#include "driver/lines.h"
 
+#include <float.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* How a cell of the diagram is drawn; the first that applies. */
 enum mark {
@@ -22,18 +24,21 @@ enum mark {
     MARK_COUNT,
 };
 
+/* Hatched is what neither grew nor shrank: no hue of its own is to be mistaken for one of theirs. */
 static const struct {
     char character;
-    const char *colour, *word;
+    const char *code;
+    int colour, hatch;
+    const char *word;
 } marks[MARK_COUNT] = {
-    [MARK_GROWING] = {'#', "33", "growing"},
-    [MARK_SHRINKING] = {'-', "34", "shrinking"},
-    [MARK_DIVERGED] = {'!', "31", "diverged"},
-    [MARK_ENDED] = {'o', NULL, "done, no norms measured"},
-    [MARK_FAILED] = {'x', "35", "failed"},
-    [MARK_RUNNING] = {'>', "32", "running"},
-    [MARK_PENDING] = {'.', "2", "pending"},
-    [MARK_SKIPPED] = {' ', NULL, "skipped"},
+    [MARK_GROWING] = {'#', "33", COLOUR_NONE, COLOUR_NONE, "growing"},
+    [MARK_SHRINKING] = {'-', "35", COLOUR_NONE, COLOUR_NONE, "shrinking"},
+    [MARK_DIVERGED] = {'!', "31", COLOUR_BLACK, 250, "diverged"},
+    [MARK_ENDED] = {'o', NULL, 250, 244, "done, no norms measured"},
+    [MARK_FAILED] = {'x', "1;31", 160, COLOUR_WHITE, "failed"},
+    [MARK_RUNNING] = {'>', "32", 36, COLOUR_NONE, "running"},
+    [MARK_PENDING] = {'.', "2", 244, COLOUR_NONE, "pending"},
+    [MARK_SKIPPED] = {' ', NULL, COLOUR_NONE, COLOUR_NONE, "skipped"},
 };
 
 /* The runs that fall into one cell of the diagram. */
@@ -41,13 +46,6 @@ struct tally {
     int64_t outcome[OUTCOME_COUNT];
     int64_t count; /* of done runs with a norm_growth */
     double growth; /* their sum */
-};
-
-struct diagram {
-    struct plot plot;
-    struct plane plane;
-    struct tally *tally; /* [y][x] as drawn */
-    bool used[MARK_COUNT];
 };
 
 static enum mark mark_of(const struct tally *tally)
@@ -67,44 +65,136 @@ static enum mark mark_of(const struct tally *tally)
     return tally->outcome[OUTCOME_PENDING] ? MARK_PENDING : MARK_SKIPPED;
 }
 
-static void draw_mark(void *context, FILE *out, int64_t x, int64_t y, int width)
-{
-    struct diagram *diagram = context;
-    enum mark mark = mark_of(&diagram->tally[y * diagram->plane.x.length + x]);
+struct diagram {
+    struct plot plot;
+    const struct plane *plane;
+    struct tally *tally; /* [y][x] as drawn */
+    int64_t used[MARK_COUNT]; /* cells of each */
+    double range; /* the largest |log growth| of a cell */
+};
 
-    diagram->used[mark] = true;
-    plot_colour(&diagram->plot, marks[mark].colour);
-    plot_fill(out, marks[mark].character, width);
-    plot_colour(&diagram->plot, NULL);
+static double log_growth(const struct tally *tally)
+{
+    return log(tally->growth / (double)tally->count);
 }
 
-static void draw_legend(const struct diagram *diagram)
+/* Is there more in a cell than that its norm has vanished? */
+static bool has_range(enum mark mark, const struct tally *tally)
 {
-    const char *gap = "";
+    return (mark == MARK_GROWING || mark == MARK_SHRINKING) && isfinite(log_growth(tally));
+}
 
-    for (int i = 0; i < MARK_COUNT; i++) {
-        if (!diagram->used[i])
-            continue;
-        fputs(gap, diagram->plot.out);
-        plot_colour(&diagram->plot, marks[i].colour);
-        fprintf(diagram->plot.out, "%c", marks[i].character == ' ' ? '_' : marks[i].character);
-        plot_colour(&diagram->plot, NULL);
-        fprintf(diagram->plot.out, " %s%s", marks[i].word, i == MARK_SKIPPED ? " (blank)" : "");
-        gap = "   ";
+static void paint_mark(
+    const struct diagram *diagram, enum mark mark, const struct tally *tally, struct plot_cell *cell)
+{
+    cell->colour = marks[mark].colour;
+    cell->hatch = marks[mark].hatch;
+    if (mark == MARK_SHRINKING)
+        cell->colour = colour_diverging(diagram->range > 0 ? fmin(log_growth(tally) / diagram->range, 0) : 0);
+    if (mark == MARK_GROWING)
+        cell->colour = colour_diverging(fmax(log_growth(tally) / diagram->range, DBL_MIN));
+}
+
+static void draw_mark(void *context, int64_t x, int64_t y, struct plot_cell *cell)
+{
+    const struct diagram *diagram = context;
+    const struct tally *tally = &diagram->tally[y * diagram->plane->x.length + x];
+    enum mark mark = mark_of(tally);
+
+    cell->fill = marks[mark].character;
+    cell->code = marks[mark].code;
+    paint_mark(diagram, mark, tally, cell);
+    if (!diagram->plot.terminal.unicode)
+        snprintf(cell->text, sizeof(cell->text), "%c", marks[mark].character);
+}
+
+enum { BAR_LEVELS = 5, GAP = 3 };
+
+/* "shrinking 0.2 VVvvooOO 5 growing", the words on a line of their own where that is too long. */
+static void draw_bar(const struct diagram *diagram, FILE *out)
+{
+    struct pen pen = PEN(out);
+    char low[32], high[32];
+
+    snprintf(low, sizeof(low), "%.3g ", exp(-diagram->range));
+    snprintf(high, sizeof(high), " %.3g", exp(diagram->range));
+    size_t width = strlen("shrinking  growing") + strlen(low) + strlen(high) + 4 * BAR_LEVELS;
+    bool narrow = width > (size_t)diagram->plot.terminal.columns;
+    fprintf(out, "%s%s", narrow ? "shrinking, growing\n" : "shrinking ", low);
+    for (int i = -BAR_LEVELS; i < BAR_LEVELS; i++) {
+        pen_take(&pen, COLOUR_NONE, colour_diverging((i + 0.5) / BAR_LEVELS));
+        fputs(narrow ? " " : "  ", out);
     }
-    fputc('\n', diagram->plot.out);
+    pen_take(&pen, COLOUR_NONE, COLOUR_NONE);
+    fprintf(out, "%s%s\n", high, narrow ? "" : " growing");
 }
 
-/* norm_growth of every run [cells], NaN where it is not measured. */
-static int read_growth(const struct view *view, double *growth, struct error *error)
+/* Two squares show a hatch; a character is one. */
+static int sample_width(const struct diagram *diagram, enum mark mark)
 {
-    struct view_variable variable;
+    bool painted = plot_is_painted(&diagram->plot) && marks[mark].colour != COLOUR_NONE;
 
-    for (int64_t cell = 0; cell < view->cells; cell++)
-        growth[cell] = NAN;
-    if (!view_find(view, metric_table[METRIC_norm_growth].name, &variable) || variable.size != view->cells)
-        return 0;
-    return view_read(view, &variable, growth, error);
+    return painted && diagram->plot.terminal.unicode ? 2 : 1;
+}
+
+static void draw_sample(const struct diagram *diagram, FILE *out, enum mark mark)
+{
+    int colour = marks[mark].colour, hatch = marks[mark].hatch == COLOUR_NONE ? colour : marks[mark].hatch;
+    char character = marks[mark].character == ' ' ? '_' : marks[mark].character;
+    bool coloured = marks[mark].code && diagram->plot.terminal.colours != COLOURS_NONE;
+    struct pen pen = PEN(out);
+
+    if (sample_width(diagram, mark) == 2) {
+        pen_take(&pen, hatch, colour);
+        fputs("▀", out);
+        pen_take(&pen, colour, hatch);
+        fputs("▀", out);
+        pen_take(&pen, COLOUR_NONE, COLOUR_NONE);
+    } else if (plot_is_painted(&diagram->plot) && colour != COLOUR_NONE) {
+        pen_take(&pen, colour_on(colour), colour);
+        fputc(character, out);
+        pen_take(&pen, COLOUR_NONE, COLOUR_NONE);
+    } else {
+        if (coloured)
+            colour_write(out, marks[mark].code);
+        fputc(character, out);
+        if (coloured)
+            colour_write(out, NULL);
+    }
+}
+
+/* What stands in the diagram: a bar for what is painted by a scale, a sample for all else. */
+static void draw_legend(const struct diagram *diagram, FILE *out)
+{
+    bool scaled =
+        plot_is_painted(&diagram->plot) && diagram->used[MARK_GROWING] + diagram->used[MARK_SHRINKING];
+    int at = 0;
+
+    if (scaled)
+        draw_bar(diagram, out);
+    for (enum mark mark = scaled ? MARK_DIVERGED : MARK_GROWING; mark < MARK_COUNT; mark++) {
+        const char *more = mark == MARK_SKIPPED ? " (blank)" : "";
+        int width = sample_width(diagram, mark) + 1 + (int)(strlen(marks[mark].word) + strlen(more));
+        if (!diagram->used[mark])
+            continue;
+        bool breaks = at > 0 && at + GAP + width > diagram->plot.terminal.columns;
+        fprintf(out, breaks ? "\n" : "%*s", at ? GAP : 0, "");
+        at = (breaks || at == 0 ? 0 : at + GAP) + width;
+        draw_sample(diagram, out, mark);
+        fprintf(out, " %s%s", marks[mark].word, more);
+    }
+    if (at)
+        fputc('\n', out);
+}
+
+static void draw_note(const struct diagram *diagram, FILE *out)
+{
+    char others[PLANE_NAMES];
+
+    plane_others(diagram->plane, NULL, others, sizeof(others));
+    if (others[0])
+        lines_print(out, diagram->plot.terminal.columns,
+            "by the mean of norm_growth over %s; diverged where most of the ended runs are", others);
 }
 
 static void tally_run(struct tally *tally, enum outcome outcome, double growth)
@@ -116,57 +206,117 @@ static void tally_run(struct tally *tally, enum outcome outcome, double growth)
     tally->growth += growth;
 }
 
-static int tally_runs(struct diagram *diagram, const struct view *view, struct error *error)
+static void tally_runs(struct diagram *diagram, const struct diagram_runs *runs)
 {
-    const struct plane *plane = &diagram->plane;
-    signed char *outcome = malloc((size_t)view->cells);
-    double *growth = malloc((size_t)view->cells * sizeof(*growth));
-    int result = -1;
+    const struct plane *plane = diagram->plane;
 
-    diagram->tally = calloc((size_t)(plane->x.length * plane->y.length), sizeof(*diagram->tally));
-    if (!outcome || !growth || !diagram->tally)
-        error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
-    else if (view_outcomes(view, outcome, error) == 0 && read_growth(view, growth, error) == 0) {
-        for (int64_t cell = 0; cell < view->cells; cell++)
-            tally_run(&diagram->tally[plane_cell(plane, cell)], (enum outcome)outcome[cell], growth[cell]);
-        result = 0;
+    for (int64_t run = 0; run < runs->cells; run++) {
+        int64_t cell = plane_cell(plane, run);
+        if (cell >= 0)
+            tally_run(&diagram->tally[cell], (enum outcome)runs->outcome[run],
+                runs->growth ? runs->growth[run] : NAN);
     }
-    free(outcome);
-    free(growth);
-    return result;
+    for (int64_t cell = 0; cell < plane->x.length * plane->y.length; cell++) {
+        enum mark mark = mark_of(&diagram->tally[cell]);
+        diagram->used[mark]++;
+        if (has_range(mark, &diagram->tally[cell]))
+            diagram->range = fmax(diagram->range, fabs(log_growth(&diagram->tally[cell])));
+    }
 }
 
-static void draw_diagram(struct diagram *diagram, const struct view *view)
+static int count_lines(const char *text)
 {
-    char others[PLANE_NAMES];
+    int lines = 0;
 
-    diagram->plot.x = diagram->plane.x.axis;
-    diagram->plot.y = diagram->plane.y.axis;
-    diagram->plot.context = diagram;
-    diagram->plot.cell = draw_mark;
-    plane_title(diagram->plot.out, view, "phase diagram");
-    plot_draw(&diagram->plot);
-    draw_legend(diagram);
-    plane_others(&diagram->plane, NULL, others, sizeof(others));
-    if (others[0])
-        fprintf(diagram->plot.out,
-            "by the mean of norm_growth over %s; diverged where most of the ended runs are\n", others);
+    for (; *text; text++)
+        lines += *text == '\n';
+    return lines;
 }
 
-int diagram_show(const struct view *view, struct error *error)
+/* What `draw` prints, the caller's to free; NULL: no memory. */
+static char *printed(const struct diagram *diagram, void (*draw)(const struct diagram *, FILE *))
 {
-    struct diagram diagram = {0};
-    struct view_variable outcome;
+    char *text = NULL;
+    size_t size;
+    FILE *memory = open_memstream(&text, &size);
 
-    plot_init(&diagram.plot, stdout);
-    if (!view_find(view, run_variable_table[RUN_VARIABLE_outcome].name, &outcome))
-        return error_set(error, ERROR_INPUT, "%s: is no dataset of " PROGRAM, view->name);
-    if (plane_init(&diagram.plane, view, &outcome, error) != 0)
-        return -1;
-    int result = tally_runs(&diagram, view, error);
-    if (result == 0)
-        draw_diagram(&diagram, view);
+    if (!memory)
+        return NULL;
+    draw(diagram, memory);
+    if (fclose(memory) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static void draw_cells(const struct diagram *diagram, FILE *out)
+{
+    struct plot plot = diagram->plot;
+
+    plot.out = out;
+    plot_draw(&plot);
+}
+
+enum { ROWS_OF_CELLS = 5 }; /* for which a note, then the legend, gives way */
+
+/* The number of lines; -1: no memory. */
+static int draw_all(struct diagram *diagram, FILE *out, int rows, int beside)
+{
+    char *legend = printed(diagram, draw_legend), *note = printed(diagram, draw_note), *cells = NULL;
+    int lines = -1;
+
+    if (legend && note) {
+        if (rows > 0 && rows - count_lines(legend) - count_lines(note) < ROWS_OF_CELLS)
+            *note = '\0';
+        if (rows > 0 && rows - count_lines(legend) - count_lines(note) < ROWS_OF_CELLS)
+            *legend = '\0';
+        diagram->plot.rows = rows > 0 ? rows - count_lines(legend) - count_lines(note) : 0;
+        diagram->plot.beside = beside + count_lines(legend) + count_lines(note);
+        cells = printed(diagram, draw_cells);
+    }
+    if (cells) {
+        fprintf(out, "%s%s%s", cells, legend, note);
+        lines = count_lines(cells) + count_lines(legend) + count_lines(note);
+    }
+    free(cells);
+    free(legend);
+    free(note);
+    return lines;
+}
+
+int diagram_draw_plane(FILE *out, const struct terminal *terminal, int rows, int beside,
+    const struct plane *plane, const struct diagram_runs *runs, struct error *error)
+{
+    struct diagram diagram = {.plane = plane};
+    int lines = -1;
+
+    plot_init(&diagram.plot, out, terminal);
+    diagram.plot.x = plane->x.axis;
+    diagram.plot.y = plane->y.axis;
+    diagram.plot.context = &diagram;
+    diagram.plot.cell = draw_mark;
+    diagram.tally = calloc((size_t)(plane->x.length * plane->y.length), sizeof(*diagram.tally));
+    if (diagram.tally) {
+        tally_runs(&diagram, runs);
+        lines = draw_all(&diagram, out, rows, beside);
+    }
     free(diagram.tally);
-    plane_release(&diagram.plane);
-    return result;
+    return lines < 0 ? error_set(error, ERROR_ENVIRONMENT, "normsweep: no memory") : lines;
+}
+
+int diagram_draw(FILE *out, const struct terminal *terminal, int rows, const struct diagram_runs *runs,
+    struct error *error)
+{
+    struct shape shape;
+    struct plane plane;
+    int lines = -1;
+
+    if (shape_of_axes(&shape, runs->axis_count, runs->axis, error) != 0)
+        return -1;
+    if (plane_init(&plane, &shape, PLANE_CHOOSE, PLANE_CHOOSE, error) == 0) {
+        lines = diagram_draw_plane(out, terminal, rows, 0, &plane, runs, error);
+        plane_release(&plane);
+    }
+    shape_release(&shape);
+    return lines;
 }

@@ -1,287 +1,260 @@
-/* Any variable over two of its dimensions, as numbers where they fit, else as shades. */
-#include "driver/picture.h"
-
+/* Any variable over two of its dimensions: painted with its numbers on it where they fit; without colours as
+ * numbers, else as shades. */
+#include "driver/colour.h"
 #include "driver/dataset_tables.h"
-#include "driver/nearest.h"
-#include "driver/plane.h"
+#include "driver/lines.h"
+#include "driver/picture.h"
+#include "driver/reduction.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { NUMBER_WIDTH = 10, SHADE_WIDTH = 6 };
+enum { DIGITS_MOST = 4, DIGITS_LEAST = 3, SHADE_WIDTH = 6, PAINTED_WIDTH = 12 };
 
-/* A variable over a plane. */
 struct field {
     struct plot plot;
-    struct plane plane;
-    struct view_flags flags;
-    double *value; /* [y][x] as drawn: a mean or, of flags, the most frequent; NaN where there is nothing */
-    double low, high;
-    bool logarithmic; /* shades */
+    const struct plane *plane;
+    const struct reduction *reduction;
+    bool logarithmic; /* the scale */
+    int digits; /* of the numbers in the cells; 0: they do not fit */
+    bool words; /* the words of flags fit */
 };
 
-/* Keeps the last value along `step`, NaNs aside: at its place 0. The others become NaN. */
-static void keep_last_step(const struct view_variable *variable, int step, double *values)
-{
-    int64_t inner = 1;
-
-    for (int i = step + 1; i < variable->dimension_count; i++)
-        inner *= variable->length[i];
-    int64_t steps = variable->length[step], outer = variable->size / (steps * inner);
-    for (int64_t i = 0; i < outer * inner; i++) {
-        double *first = values + i / inner * steps * inner + i % inner, last = NAN;
-        for (int64_t j = 0; j < steps; j++) {
-            last = isnan(first[j * inner]) ? last : first[j * inner];
-            first[j * inner] = NAN;
-        }
-        *first = last;
-    }
-}
-
-/* The `step` dimension where it is not drawn, or -1. */
-static int hidden_step(const struct plane *plane)
-{
-    for (int i = 0; i < plane->variable.dimension_count; i++)
-        if (strcmp(plane->variable.dimension[i], metric_dimension_table[DIMENSION_STEP].name) == 0 &&
-            i != plane->x.dimension && i != plane->y.dimension && plane->variable.length[i] > 1)
-            return i;
-    return -1;
-}
+static const char shades[] = ".:-=+*#%@";
 
 static int64_t cell_count(const struct field *field)
 {
-    return field->plane.x.length * field->plane.y.length;
+    return field->plane->x.length * field->plane->y.length;
 }
-
-/* `count` has room for a number per cell, all 0. */
-static void average(struct field *field, const double *values, int64_t *count)
-{
-    for (int64_t i = 0; i < field->plane.variable.size; i++) {
-        int64_t cell = plane_cell(&field->plane, i);
-        if (isnan(values[i]))
-            continue;
-        field->value[cell] += values[i];
-        count[cell]++;
-    }
-    for (int64_t i = 0; i < cell_count(field); i++)
-        field->value[i] = count[i] ? field->value[i] / (double)count[i] : NAN;
-}
-
-/* The flag that most of the counts are of, the lowest of equals; NaN where all are 0. */
-static double most_frequent(const int64_t *count, int flags)
-{
-    int best = 0;
-
-    for (int flag = 1; flag < flags; flag++)
-        best = count[flag] > count[best] ? flag : best;
-    return count[best] ? best : NAN;
-}
-
-/* `count` has room for a number per cell and flag, all 0. */
-static void vote(struct field *field, const double *values, int64_t *count)
-{
-    int flags = field->flags.count;
-
-    for (int64_t i = 0; i < field->plane.variable.size; i++)
-        if (values[i] >= 0 && values[i] < flags)
-            count[plane_cell(&field->plane, i) * flags + (int)values[i]]++;
-    for (int64_t i = 0; i < cell_count(field); i++)
-        field->value[i] = most_frequent(count + i * flags, flags);
-}
-
-static void find_range(struct field *field)
-{
-    field->low = INFINITY;
-    field->high = -INFINITY;
-    for (int64_t i = 0; i < cell_count(field); i++) {
-        field->low = fmin(field->low, field->value[i]);
-        field->high = fmax(field->high, field->value[i]);
-    }
-    field->logarithmic = field->low > 0 && field->high > 100 * field->low;
-}
-
-/* `values` has room for the whole variable, `count` for the plane and, of flags, each of them. */
-static int read_and_reduce(
-    struct field *field, const struct view *view, double *values, int64_t *count, struct error *error)
-{
-    const struct plane *plane = &field->plane;
-
-    if (view_read(view, &plane->variable, values, error) != 0)
-        return -1;
-    if (hidden_step(plane) >= 0)
-        keep_last_step(&plane->variable, hidden_step(plane), values);
-    if (field->flags.count)
-        vote(field, values, count);
-    else
-        average(field, values, count);
-    find_range(field);
-    return 0;
-}
-
-static int reduce(struct field *field, const struct view *view, struct error *error)
-{
-    const struct plane *plane = &field->plane;
-    size_t cells = (size_t)cell_count(field), flags = field->flags.count ? (size_t)field->flags.count : 1;
-    double *values = malloc((size_t)plane->variable.size * sizeof(*values));
-    int64_t *count = calloc(cells * flags, sizeof(*count));
-    int result = -1;
-
-    field->value = calloc(cells, sizeof(*field->value));
-    if (values && count && field->value)
-        result = read_and_reduce(field, view, values, count, error);
-    else
-        error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
-    free(values);
-    free(count);
-    return result;
-}
-
-static double value_at(const struct field *field, int64_t x, int64_t y)
-{
-    return field->value[y * field->plane.x.length + x];
-}
-
-static void draw_word(void *context, FILE *out, int64_t x, int64_t y, int width)
-{
-    const struct field *field = context;
-    double value = value_at(field, x, y);
-
-    fprintf(out, "%-*s", width, isnan(value) ? "." : field->flags.word[(int)value]);
-}
-
-static void draw_number(void *context, FILE *out, int64_t x, int64_t y, int width)
-{
-    double value = value_at(context, x, y);
-    char text[32];
-
-    snprintf(text, sizeof(text), isnan(value) ? "." : "%.4g", value);
-    fprintf(out, "%-*s", width, text);
-}
-
-static const char shades[] = ".:-=+*#%@";
 
 static double on_scale(const struct field *field, double value)
 {
     return field->logarithmic ? log(value) : value;
 }
 
-static void draw_shade(void *context, FILE *out, int64_t x, int64_t y, int width)
+/* Where a value lies between the lowest (0) and the highest (1). */
+static double place_of(const struct field *field, double value)
+{
+    double low = on_scale(field, field->reduction->low), high = on_scale(field, field->reduction->high);
+
+    if (isinf(value))
+        return value > 0;
+    return high > low ? (on_scale(field, value) - low) / (high - low) : 0;
+}
+
+static char shade(double place)
+{
+    int levels = (int)sizeof(shades) - 1;
+
+    return shades[place < 1 ? (int)(place * levels) : levels - 1];
+}
+
+/* What a cell says of a value: a number, or a word. */
+static void spell(const struct field *field, double value, char text[PLOT_TEXT])
+{
+    const struct view_flags *flags = &field->reduction->flags;
+
+    if (isnan(value))
+        snprintf(text, PLOT_TEXT, ".");
+    else if (flags->count && field->words)
+        snprintf(text, PLOT_TEXT, "%.*s", PLOT_TEXT - 1, flags->word[(int)value]);
+    else if (flags->count)
+        snprintf(text, PLOT_TEXT, "%d", (int)value);
+    else
+        snprintf(text, PLOT_TEXT, "%.*g", field->digits, value);
+}
+
+static void draw_cell(void *context, int64_t x, int64_t y, struct plot_cell *cell)
 {
     const struct field *field = context;
-    double value = value_at(field, x, y);
-    double low = on_scale(field, field->low), high = on_scale(field, field->high);
-    int levels = (int)sizeof(shades) - 1, level = 0;
+    double value = field->reduction->value[y * field->plane->x.length + x];
+    bool flags = field->reduction->flags.count > 0;
 
-    if (isfinite(high - low) && high > low && !isnan(value))
-        level = (int)((on_scale(field, value) - low) / (high - low) * levels);
-    level = level < levels ? level : levels - 1;
-    plot_fill(out, isnan(value) ? ' ' : shades[level], width);
+    if (flags || field->digits)
+        spell(field, value, cell->text);
+    if (isnan(value))
+        return;
+    cell->fill = shade(place_of(field, value));
+    cell->colour = flags ? colour_class((int)value) : colour_sequential(place_of(field, value));
+    cell->code = flags ? colour_class_of_16((int)value) : NULL;
 }
 
-static int longest_word(const struct view_flags *flags)
+/* The columns of the longest text of a cell. */
+static int longest(const struct field *field)
 {
-    size_t longest = 0;
+    char text[PLOT_TEXT];
+    int most = 0;
 
-    for (int i = 0; i < flags->count; i++)
-        longest = strlen(flags->word[i]) > longest ? strlen(flags->word[i]) : longest;
-    return (int)longest;
+    for (int64_t i = 0; i < cell_count(field); i++) {
+        spell(field, field->reduction->value[i], text);
+        most = lines_width(text) > most ? lines_width(text) : most;
+    }
+    return most;
 }
 
-typedef void draw_cell(void *context, FILE *out, int64_t x, int64_t y, int width);
-
-/* Draws cells with `fitting` where they leave it `least` columns, else with `other`. */
-static void choose_cell(struct plot *plot, int least, draw_cell *fitting, draw_cell *other)
+/* Makes cells as wide as their texts, if there is room for them. */
+static bool fit_texts(struct field *field)
 {
-    plot->most = least + 2;
-    plot->cell = plot_cell_width(plot) >= least ? fitting : other;
-    plot->most = plot->cell == fitting ? plot->most : SHADE_WIDTH;
+    int width = longest(field) + 1;
+
+    field->plot.most = width + 1;
+    if (plot_cell_width(&field->plot) < width)
+        return false;
+    if (plot_is_painted(&field->plot))
+        field->plot.most = width > PAINTED_WIDTH ? width : PAINTED_WIDTH;
+    return true;
 }
 
-/* What the digits or the shades mean. */
+/* Words where they fit, else their numbers, else as many as fit; numbers where they fit, else shades. */
+static void choose_texts(struct field *field)
+{
+    bool flags = field->reduction->flags.count > 0;
+
+    field->words = flags;
+    field->digits = flags ? 0 : DIGITS_MOST;
+    while (!(field->plot.spelled = fit_texts(field)) && (field->words || field->digits > DIGITS_LEAST)) {
+        field->words = false;
+        field->digits -= field->digits > 0;
+    }
+    if (field->plot.spelled)
+        return;
+    field->digits = 0;
+    field->plot.spelled = flags;
+    field->plot.least = flags ? 2 : 1;
+    field->plot.most = SHADE_WIDTH;
+}
+
+/* "outcome words" of what is drawn as digits or colours. */
+static void draw_flags(const struct field *field)
+{
+    const struct view_flags *flags = &field->reduction->flags;
+    FILE *out = field->plot.out;
+    char text[VIEW_FLAGS_MAX * (VIEW_FLAG + 8)] = "";
+
+    for (int i = 0; i < flags->count; i++) {
+        size_t used = strlen(text);
+        snprintf(text + used, sizeof(text) - used, "%s%d %s", i ? ", " : "", i, flags->word[i]);
+    }
+    lines_print(out, field->plot.terminal.columns, "%s", text);
+}
+
+/* The number at a place of the scale. */
+static double at_place(const struct field *field, double place)
+{
+    double low = on_scale(field, field->reduction->low), high = on_scale(field, field->reduction->high);
+    double value = low + place * (high - low);
+
+    return field->logarithmic ? exp(value) : value;
+}
+
+enum { BAR_TICKS = 5, BAR_TICK = 9 }; /* numbers below the bar, and the columns of each */
+
+static void draw_bar(const struct field *field)
+{
+    FILE *out = field->plot.out;
+    struct pen pen = PEN(out);
+    int width = BAR_TICK * (BAR_TICKS - 1), columns = field->plot.terminal.columns;
+    int ticks = columns > width + BAR_TICK ? BAR_TICKS : 2;
+
+    width = width < columns - BAR_TICK ? width : columns - BAR_TICK;
+    for (int i = 0; i < width; i++) {
+        pen_take(&pen, COLOUR_NONE, colour_sequential((i + 0.5) / width));
+        fputc(' ', out);
+    }
+    pen_take(&pen, COLOUR_NONE, COLOUR_NONE);
+    fprintf(out, "%s\n", field->logarithmic ? " log" : "");
+    for (int i = 0; i < ticks; i++)
+        fprintf(
+            out, "%-*.3g", i + 1 < ticks ? width / (ticks - 1) : 0, at_place(field, (double)i / (ticks - 1)));
+    fputc('\n', out);
+}
+
+/* What the digits, the shades or the colours mean. */
 static void draw_legend(const struct field *field)
 {
-    const struct view_flags *flags = &field->flags;
-    FILE *out = field->plot.out;
+    const struct reduction *reduction = field->reduction;
 
-    for (int i = 0; field->plot.cell == draw_number && i < flags->count; i++)
-        fprintf(out, "%d %s%s", i, flags->word[i], i + 1 < flags->count ? ", " : "\n");
-    if (field->plot.cell == draw_shade && field->low <= field->high)
-        fprintf(out, "%c %.4g to %c %.4g%s, blank: nothing\n", shades[0], field->low,
-            shades[sizeof(shades) - 2], field->high, field->logarithmic ? ", logarithmic" : "");
+    if (reduction->flags.count) {
+        if (!field->words)
+            draw_flags(field);
+    } else if (plot_is_painted(&field->plot) && reduction->low < reduction->high) {
+        draw_bar(field);
+    } else if (!field->plot.spelled && reduction->low <= reduction->high) {
+        lines_print(field->plot.out, field->plot.terminal.columns, "%c %.4g to %c %.4g%s, blank: nothing",
+            shades[0], reduction->low, shades[sizeof(shades) - 2], reduction->high,
+            field->logarithmic ? ", logarithmic" : "");
+    }
 }
 
-/* Words where they fit, else their numbers; numbers where they fit, else shades. */
-static void draw_field(struct field *field, const struct view *view, const char *name)
+static void draw_note(const struct field *field)
 {
+    int columns = field->plot.terminal.columns;
+    bool last = reduction_hidden_step(field->plane) >= 0;
     char others[PLANE_NAMES];
-    struct plot *plot = &field->plot;
-    bool flags = field->flags.count > 0;
 
-    plot->x = field->plane.x.axis;
-    plot->y = field->plane.y.axis;
-    plot->context = field;
-    if (flags)
-        choose_cell(plot, longest_word(&field->flags) + 1, draw_word, draw_number);
-    else
-        choose_cell(plot, NUMBER_WIDTH, draw_number, draw_shade);
-    plane_title(plot->out, view, name);
-    if (plot->x.name || plot->y.name)
-        plot_draw(plot);
-    else if (flags)
-        fprintf(plot->out, "%s\n", isnan(field->value[0]) ? "." : field->flags.word[(int)field->value[0]]);
-    else
-        fprintf(plot->out, "%.6g\n", field->value[0]);
-    draw_legend(field);
-    if (hidden_step(&field->plane) >= 0)
-        fputs("at the last step that has a value\n", plot->out);
-    plane_others(&field->plane, metric_dimension_table[DIMENSION_STEP].name, others, sizeof(others));
+    if (last)
+        lines_print(field->plot.out, columns, "at the last step that has a value");
+    plane_others(field->plane, metric_dimension_table[DIMENSION_STEP].name, others, sizeof(others));
     if (others[0])
-        fprintf(plot->out, "%s over %s\n", flags ? "most frequent" : "mean", others);
+        lines_print(field->plot.out, columns, "%s over %s",
+            field->reduction->flags.count ? "most frequent" : "mean", others);
 }
 
-static void offer(const struct view *view, struct nearest *nearest, const char *name)
+/* A variable with nothing to draw it over. */
+static void draw_one(const struct field *field)
+{
+    const struct view_flags *flags = &field->reduction->flags;
+    double value = field->reduction->value[0];
+
+    if (!flags->count)
+        fprintf(field->plot.out, "%.6g\n", value);
+    else
+        fprintf(field->plot.out, "%s\n", isnan(value) ? "." : flags->word[(int)value]);
+}
+
+static void draw(struct field *field)
+{
+    const struct plane *plane = field->plane;
+
+    field->plot.x = plane->x.axis;
+    field->plot.y = plane->y.axis;
+    field->plot.context = field;
+    field->plot.cell = draw_cell;
+    field->plot.beside = PICTURE_BESIDE + 4; /* a legend and a note of two lines each */
+    field->logarithmic = field->reduction->low > 0 && field->reduction->high > 100 * field->reduction->low;
+    choose_texts(field);
+    if (plane->x.dimension >= 0 || plane->y.dimension >= 0) {
+        plot_draw(&field->plot);
+        draw_legend(field);
+    } else {
+        draw_one(field);
+    }
+    draw_note(field);
+}
+
+int picture_field(const struct picture *picture, const char *name, struct error *error)
 {
     struct view_variable variable;
+    struct reduction reduction;
+    struct shape shape;
+    struct plane plane;
+    int result = -1;
 
-    if (view_find(view, name, &variable))
-        nearest_offer(nearest, name);
-}
-
-/* No number is called so: a text, or what the dataset has under the nearest name. */
-static int refuse_variable(const struct view *view, const char *name, struct error *error)
-{
-    char excerpt[EXCERPT_SIZE], hint[NEAREST_SIZE];
-    struct nearest nearest;
-
-    place_excerpt(name, excerpt);
-    if (view_is_text(view, name))
-        return error_set(error, ERROR_INPUT, "%s: %s is a text", view->name, excerpt);
-    nearest_init(&nearest, name);
-    for (enum metric metric = 0; metric < METRIC_COUNT; metric++)
-        offer(view, &nearest, metric_table[metric].name);
-    for (int i = 0; i < RUN_VARIABLE_COUNT; i++)
-        offer(view, &nearest, run_variable_table[i].name);
-    return error_set(error, ERROR_INPUT, "%s: no variable %s%s see normsweep help metrics", view->name,
-        excerpt, nearest.best ? nearest_hint(&nearest, hint) : ";");
-}
-
-int field_show(const struct view *view, const char *name, struct error *error)
-{
-    struct field field = {0};
-    struct view_variable variable;
-
-    plot_init(&field.plot, stdout);
-    if (!view_find(view, name, &variable))
-        return refuse_variable(view, name, error);
-    if (plane_init(&field.plane, view, &variable, error) != 0)
+    if (picture_find(picture, name, &variable, error) != 0 ||
+        shape_of_variable(&shape, picture->view, &variable, error) != 0)
         return -1;
-    view_flags(view, &variable, &field.flags);
-    int result = reduce(&field, view, error);
-    if (result == 0)
-        draw_field(&field, view, name);
-    free(field.value);
-    plane_release(&field.plane);
+    if (picture_plane(picture, &plane, &shape, name, error) == 0) {
+        struct field field = {.plane = &plane, .reduction = &reduction};
+        result = reduction_init(&reduction, picture->view, &variable, &plane, error);
+        plot_init(&field.plot, picture->out, &picture->terminal);
+        if (result == 0) {
+            picture_title(picture, name, &shape);
+            draw(&field);
+            reduction_release(&reduction);
+        }
+        plane_release(&plane);
+    }
+    shape_release(&shape);
     return result;
 }

@@ -1,14 +1,41 @@
 #ifndef NORMSWEEP_DRIVER_PICTURE_H
 #define NORMSWEEP_DRIVER_PICTURE_H
 
+#include "driver/plane.h"
+#include "driver/selection.h"
+#include "driver/terminal.h"
 #include "driver/view.h"
 
-/* Pictures of a dataset, printed on stdout in 80 columns or the terminal's. */
+/* Pictures of a dataset in a terminal. */
+struct picture {
+    FILE *out;
+    struct terminal terminal;
+    const struct view *view; /* open */
+    struct selection selection; /* what of it is looked at */
+};
 
-/* The phase diagram; other axes than its two are averaged over. */
-int diagram_show(const struct view *view, struct error *error);
+/* The phase diagram. */
+int picture_diagram(const struct picture *picture, struct error *error);
 
-/* A variable, as means over what is not drawn, of flags the most frequent. ERROR_INPUT: it is none. */
-int field_show(const struct view *view, const char *name, struct error *error);
+/* A variable over two of its dimensions, as means over what is not drawn, of flags the most frequent.
+ * ERROR_INPUT: it is none. */
+int picture_field(const struct picture *picture, const char *name, struct error *error);
+
+/* Prints "out.nc: what at seed=0: the sweep's title". */
+void picture_title(const struct picture *picture, const char *what, const struct shape *shape);
+
+/* Finds a number of the dataset by its name; -1 and ERROR_INPUT where there is none, with what to do about
+ * it. */
+int picture_find(
+    const struct picture *picture, const char *name, struct view_variable *variable, struct error *error);
+
+enum {
+    PICTURE_BESIDE = 2, /* lines beside a picture: its title, and where the next command is typed */
+    PICTURE_ABOUT = 512, /* characters of "out.nc: param_norm", before errors of the selection */
+};
+
+/* The plane of a shape, called `what`, that the selection says, and fixes in it what that fixes. */
+int picture_plane(const struct picture *picture, struct plane *plane, struct shape *shape, const char *what,
+    struct error *error);
 
 #endif

@@ -1,7 +1,21 @@
-/* normsweep show: the phase diagram, or any variable. */
+/* normsweep show: the phase diagram, or any variable over two axes. */
 #include "driver/commands.h"
+#include "driver/dataset_tables.h"
 #include "driver/picture.h"
 #include "driver/view.h"
+
+static int draw(const struct arguments *arguments, const struct view *view, struct error *error)
+{
+    const char *name = arguments->operand_count > 1 ? arguments->operand[1] : NULL;
+    struct picture picture = {
+        .out = stdout,
+        .terminal = terminal_find(stdout),
+        .view = view,
+        .selection = {arguments->at, arguments->at_count, arguments->over},
+    };
+
+    return name ? picture_field(&picture, name, error) : picture_diagram(&picture, error);
+}
 
 int command_show(int argc, char **argv)
 {
@@ -14,8 +28,7 @@ int command_show(int argc, char **argv)
         return status;
     status = view_open(&view, arguments.operand[0], &error);
     if (status == 0) {
-        status = arguments.operand_count > 1 ? field_show(&view, arguments.operand[1], &error)
-                                             : diagram_show(&view, &error);
+        status = draw(&arguments, &view, &error);
         view_close(&view);
     }
     arguments_release(&arguments);

@@ -195,17 +195,18 @@ def test_status_of_a_stopped_sweep(path, normsweep):
 
 DIAGRAM = """\
 weight_decay
-   0.1 |----- ----- ----- ----- ----- #####
-  0.01 |----- ----- ----- ----- ##### #####
- 0.001 |----- ----- ----- ##### ##### #####
-0.0001 |----- ----- ##### ##### ##### #####
- 1e-05 |----- ----- ##### ##### ##### #####
-     0 |----- ----- ##### ##### ##### !!!!!
-       +------------------------------------
-        1e-05 6.31e-05    0.00251     0.1
-                               learning_rate
+   0.1 |-------- -------- -------- -------- -------- ########
+  0.01 |-------- -------- -------- -------- ######## ########
+ 0.001 |-------- -------- -------- ######## ######## ########
+0.0001 |-------- -------- ######## ######## ######## ########
+ 1e-05 |-------- -------- ######## ######## ######## ########
+     0 |-------- -------- ######## ######## ######## !!!!!!!!
+       +----+--------+--------+--------+--------+--------+----
+          1e-05   6.31e-05 0.000398 0.00251   0.0158    0.1
+                                                 learning_rate
 # growing   - shrinking   ! diverged
-by the mean of norm_growth over norm_placement, bias, seed, model; diverged where most of the ended runs are
+by the mean of norm_growth over norm_placement, bias, seed, model; diverged
+where most of the ended runs are
 """
 
 
@@ -281,16 +282,16 @@ def test_show_any_grid(tmp_path, normsweep, axes):
         assert all(len(line) <= 80 for line in shown[1:] if "mean" not in line), (axes, variable)
         assert 1 < len(shown) < 75
     if axes == MANY:
-        assert "one in 2 values of weight_decay is shown" in shown
+        assert "shown: 69 of 80 values of learning_rate, 60 of 61 values of weight_decay" in shown
 
 
 MARKS = """\
 weight_decay
-0.1 |..... >>>>> xxxxx
-  0 |      ##### !!!!!
-    +------------------
-     0.0001      0.1
-          learning_rate
+0.1 |...... >>>>>> xxxxxx
+  0 |       ###### !!!!!!
+    +---+------+------+---
+      0.0001  0.01   0.1
+             learning_rate
 # growing   ! diverged   x failed   > running   . pending   _ skipped (blank)
 """
 
@@ -308,7 +309,8 @@ def test_show_and_status_refuse(path, tmp_path, normsweep):
             (("show", path, "parm_norm"), f"{path}: no variable parm_norm; did you mean 'param_norm'?"
                                           " see normsweep help metrics\n"),
             (("show", path, "dynamcs"), f"{path}: no variable dynamcs; did you mean 'dynamics'?"),
-            (("show", path, "saturation"), f"{path}: no variable saturation; see normsweep help metrics\n"),
+            (("show", path, "saturation"), f"{path}: saturation was not measured; in a sweep file, 'saturation' among "
+                                                "the metrics of measure switches it on\n"),
             (("show", path, "a\nb"), f"{path}: no variable a?b; see normsweep help metrics\n"),
             (("show", path, "reason"), f"{path}: reason is a text\n"),
             (("show", path, "session_host"), f"{path}: session_host is a text\n"),

@@ -1,0 +1,134 @@
+/* What pictures of a dataset share, and the phase diagram of one. */
+#include "driver/picture.h"
+
+#include "driver/dataset_tables.h"
+#include "driver/diagram.h"
+#include "driver/lines.h"
+#include "driver/nearest.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void picture_title(const struct picture *picture, const char *what, const struct shape *shape)
+{
+    char *title = view_text(picture->view, ATTRIBUTE_TITLE), fixed[PLANE_NAMES];
+
+    lines_print(picture->out, picture->terminal.rows ? picture->terminal.columns : 0, "%s: %s%s%s%s",
+        picture->view->name, what, plane_fixed(shape, fixed, sizeof(fixed)), title ? ": " : "",
+        title ? title : "");
+    free(title);
+}
+
+static void offer(const struct view *view, struct nearest *nearest, const char *name)
+{
+    struct view_variable variable;
+
+    if (view_find(view, name, &variable))
+        nearest_offer(nearest, name);
+}
+
+/* A metric that the sweep did not measure. */
+static int refuse_metric(const struct view *view, enum metric metric, struct error *error)
+{
+    const char *word = metric_group_names[metric_table[metric].group];
+
+    return error_set(error, ERROR_INPUT,
+        "%s: %s was not measured; in a sweep file, '%s' among the metrics of measure switches it on",
+        view->name, metric_table[metric].name, word);
+}
+
+/* No number is called so: a text, or what the dataset has under the nearest name. */
+static int refuse_variable(const struct view *view, const char *name, struct error *error)
+{
+    char excerpt[EXCERPT_SIZE], hint[NEAREST_SIZE];
+    struct nearest nearest;
+
+    place_excerpt(name, excerpt);
+    if (view_is_text(view, name))
+        return error_set(error, ERROR_INPUT, "%s: %s is a text", view->name, excerpt);
+    nearest_init(&nearest, name);
+    for (enum metric metric = 0; metric < METRIC_COUNT; metric++) {
+        if (strcmp(metric_table[metric].name, name) == 0)
+            return refuse_metric(view, metric, error);
+        offer(view, &nearest, metric_table[metric].name);
+    }
+    for (int i = 0; i < RUN_VARIABLE_COUNT; i++)
+        offer(view, &nearest, run_variable_table[i].name);
+    return error_set(error, ERROR_INPUT, "%s: no variable %s%s see normsweep help metrics", view->name,
+        excerpt, nearest.best ? nearest_hint(&nearest, hint) : ";");
+}
+
+int picture_find(
+    const struct picture *picture, const char *name, struct view_variable *variable, struct error *error)
+{
+    return view_find(picture->view, name, variable) ? 0 : refuse_variable(picture->view, name, error);
+}
+
+int picture_plane(const struct picture *picture, struct plane *plane, struct shape *shape, const char *what,
+    struct error *error)
+{
+    const struct view *view = picture->view;
+    int which[] = {PLANE_NONE, PLANE_NONE};
+    char about[PICTURE_ABOUT];
+
+    snprintf(about, sizeof(about), "%s: %s", view->name, what);
+    if (selection_fix(&picture->selection, shape, about, error) != 0)
+        return -1;
+    int count = selection_over(&picture->selection, shape, 2, which, about, error);
+    if (count < 0)
+        return -1;
+    if (count == 0)
+        which[0] = which[1] = PLANE_CHOOSE;
+    return plane_init(plane, shape, which[0], which[1], error);
+}
+
+/* norm_growth of every run [cells], NaN where it is not measured. */
+static int read_growth(const struct view *view, double *growth, struct error *error)
+{
+    struct view_variable variable;
+
+    for (int64_t cell = 0; cell < view->cells; cell++)
+        growth[cell] = NAN;
+    if (!view_find(view, metric_table[METRIC_norm_growth].name, &variable) || variable.size != view->cells)
+        return 0;
+    return view_read(view, &variable, growth, error);
+}
+
+static int draw_diagram(const struct picture *picture, const struct plane *plane, struct error *error)
+{
+    const struct view *view = picture->view;
+    signed char *outcome = malloc((size_t)view->cells);
+    double *growth = malloc((size_t)view->cells * sizeof(*growth));
+    struct diagram_runs runs = {view->axis_count, view->axis, view->cells, outcome, growth};
+    int result = -1;
+
+    if (!outcome || !growth)
+        error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
+    else if (view_outcomes(view, outcome, error) == 0 && read_growth(view, growth, error) == 0) {
+        picture_title(picture, "phase diagram", plane->shape);
+        int lines =
+            diagram_draw_plane(picture->out, &picture->terminal, 0, PICTURE_BESIDE, plane, &runs, error);
+        result = lines < 0 ? -1 : 0;
+    }
+    free(outcome);
+    free(growth);
+    return result;
+}
+
+int picture_diagram(const struct picture *picture, struct error *error)
+{
+    struct shape shape;
+    struct plane plane;
+    int result;
+
+    if (shape_of_axes(&shape, picture->view->axis_count, picture->view->axis, error) != 0)
+        return -1;
+    result = picture_plane(picture, &plane, &shape, "the phase diagram", error);
+    if (result == 0) {
+        result = draw_diagram(picture, &plane, error);
+        plane_release(&plane);
+    }
+    shape_release(&shape);
+    return result;
+}

@@ -1,0 +1,255 @@
+/* The phase diagram on terminals of every kind, to the character. */
+#include "driver/diagram.h"
+#include "tests/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "worker/train.h"
+
+static const struct terminal plain = {80, 0, COLOURS_NONE, false}, few = {80, 24, COLOURS_16, false},
+                             many = {80, 24, COLOURS_256, true}, many_ascii = {80, 24, COLOURS_256, false};
+
+/* A grid of learning rates 10^-4, 10^-3, ... and weight decays 0, 1, ..., and two seeds where there are. */
+struct grid {
+    struct axis axis[3];
+    const struct param *param[3];
+    union param_value value[3][128];
+    signed char outcome[128 * 128];
+    double growth[128 * 128];
+    struct diagram_runs runs;
+};
+
+static void grid_init(struct grid *grid, int64_t rates, int64_t decays, int64_t seeds)
+{
+    static char *const names[] = {"learning_rate", "weight_decay", "seed"};
+    const int64_t length[] = {rates, decays, seeds};
+
+    memset(grid, 0, sizeof(*grid));
+    grid->runs = (struct diagram_runs){3, grid->axis, rates * decays * seeds, grid->outcome, grid->growth};
+    for (int i = 0; i < 3; i++) {
+        grid->param[i] = param_find(names[i]);
+        grid->axis[i] = (struct axis){.name = names[i], .length = length[i], .param_count = 1};
+        grid->axis[i].param = &grid->param[i];
+        grid->axis[i].value = grid->value[i];
+    }
+    for (int64_t i = 0; i < 128; i++) {
+        grid->value[0][i].real = i ? 10 * grid->value[0][i - 1].real : 1e-4;
+        grid->value[1][i].real = (double)i;
+        grid->value[2][i].integer = i;
+    }
+    for (int64_t i = 0; i < grid->runs.cells; i++) {
+        grid->outcome[i] = OUTCOME_DONE;
+        grid->growth[i] = 1;
+    }
+}
+
+/* What is drawn, the caller's to free; *lines as returned. */
+static char *drawn(const struct grid *grid, struct terminal terminal, int rows, int *lines)
+{
+    struct error error;
+    char *text = NULL;
+    size_t size;
+    FILE *memory = open_memstream(&text, &size);
+
+    *lines = memory ? diagram_draw(memory, &terminal, rows, &grid->runs, &error) : -1;
+    if (memory)
+        fclose(memory);
+    return text;
+}
+
+static int count_lines(const char *text)
+{
+    int lines = 0;
+
+    for (; *text; text++)
+        lines += *text == '\n';
+    return lines;
+}
+
+/* Takes colours away, in place, and counts the columns of the widest line. */
+static int widest(char *text)
+{
+    int most = 0, width = 0;
+    char *to = text;
+
+    for (const char *c = text; *c; c++) {
+        if (*c == '\033') {
+            c = strchr(c, 'm');
+            continue;
+        }
+        width = *c == '\n' ? 0 : width + ((*c & 0xc0) != 0x80);
+        most = width > most ? width : most;
+        *to++ = *c;
+    }
+    *to = '\0';
+    return most;
+}
+
+/* Cells by rate, then decay: norms have grown by these factors. */
+static void set_six(struct grid *grid)
+{
+    static const double growth[] = {0.5, 0.25, 2, 0.9, 4, 1.1};
+
+    grid_init(grid, 3, 2, 1);
+    memcpy(grid->growth, growth, sizeof(growth));
+}
+
+static void check(const struct grid *grid, struct terminal terminal, const char *expected)
+{
+    int lines;
+    char *text = drawn(grid, terminal, 0, &lines);
+
+    CHECK_TEXT(text, expected);
+    CHECK(lines == count_lines(text));
+    free(text);
+}
+
+static struct grid grid;
+
+TEST(diagram_of_characters)
+{
+    set_six(&grid);
+    check(&grid, plain,
+        "weight_decay\n"
+        "1 |------ ------ ######\n"
+        "0 |------ ###### ######\n"
+        "  +---+------+------+---\n"
+        "    0.0001 0.001   0.01\n"
+        "           learning_rate\n"
+        "# growing   - shrinking\n");
+    check(&grid, few,
+        "weight_decay\n"
+        "1 |\033[35m------\033[0m \033[35m------\033[0m \033[33m######\033[0m\n"
+        "0 |\033[35m------\033[0m \033[33m######\033[0m \033[33m######\033[0m\n"
+        "  +---+------+------+---\n"
+        "    0.0001 0.001   0.01\n"
+        "           learning_rate\n"
+        "\033[33m#\033[0m growing   \033[35m-\033[0m shrinking\n");
+}
+
+TEST(diagram_painted)
+{
+    set_six(&grid);
+    check(&grid, many,
+        "weight_decay\n"
+        "1 │\033[48;5;54m       \033[48;5;189m       \033[48;5;223m       \033[0m\n"
+        "0 │\033[48;5;140m       \033[48;5;172m       \033[48;5;94m       \033[0m\n"
+        "  └───┬──────┬──────┬───\n"
+        "    0.0001 0.001   0.01\n"
+        "           learning_rate\n"
+        "shrinking 0.25 \033[48;5;54m  \033[48;5;97m  \033[48;5;140m  \033[48;5;146m  \033[48;5;189m  "
+        "\033[48;5;223m  \033[48;5;215m  \033[48;5;172m  \033[48;5;130m  \033[48;5;94m  \033[0m 4 growing\n");
+    check(&grid, many_ascii,
+        "weight_decay\n"
+        "1 |\033[38;5;231m\033[48;5;54m   -   \033[38;5;16m\033[48;5;189m   -   \033[48;5;223m   #   "
+        "\033[0m\n"
+        "0 |\033[38;5;16m\033[48;5;140m   -   \033[48;5;172m   #   \033[38;5;231m\033[48;5;94m   #   "
+        "\033[0m\n"
+        "  +---+------+------+---\n"
+        "    0.0001 0.001   0.01\n"
+        "           learning_rate\n"
+        "shrinking 0.25 \033[48;5;54m  \033[48;5;97m  \033[48;5;140m  \033[48;5;146m  \033[48;5;189m  "
+        "\033[48;5;223m  \033[48;5;215m  \033[48;5;172m  \033[48;5;130m  \033[48;5;94m  \033[0m 4 growing\n");
+}
+
+/* One rate and five decays on few lines: the topmost half is empty. */
+TEST(diagram_of_half_blocks)
+{
+    static const double growth[] = {4, 0.25, 4, 0.25, 0.25};
+    struct terminal low = {80, 10, COLOURS_256, true};
+
+    grid_init(&grid, 1, 5, 1);
+    memcpy(grid.growth, growth, sizeof(growth));
+    grid.outcome[3] = OUTCOME_SKIPPED;
+    grid.outcome[4] = OUTCOME_DIVERGED;
+    int lines;
+    char *text = drawn(&grid, low, 8, &lines);
+    CHECK_TEXT(text,
+        "weight_decay\n"
+        "4 │\033[38;5;16m▄\033[38;5;250m▄\033[38;5;16m▄\033[38;5;250m▄\033[38;5;16m▄\033[38;5;250m▄\033[0m\n"
+        "2 │\033[38;5;94m▄▄▄▄▄▄\033[0m\n"
+        "0 │\033[38;5;54m\033[48;5;94m▀▀▀▀▀▀\033[0m\n"
+        "  └──────\n"
+        "shrinking 0.25 \033[48;5;54m  \033[48;5;97m  \033[48;5;140m  \033[48;5;146m  "
+        "\033[48;5;189m  \033[48;5;223m  \033[48;5;215m  \033[48;5;172m  \033[48;5;130m  "
+        "\033[48;5;94m  \033[0m 4 growing\n"
+        "\033[38;5;250m\033[48;5;16m▀\033[38;5;16m\033[48;5;250m▀\033[0m diverged   _ skipped (blank)\n");
+    CHECK(lines == count_lines(text));
+    free(text);
+}
+
+TEST(diagram_tells_marks_apart)
+{
+    grid_init(&grid, 4, 2, 1);
+    const signed char outcome[] = {OUTCOME_DONE, OUTCOME_SKIPPED, OUTCOME_DIVERGED, OUTCOME_FAILED,
+        OUTCOME_RUNNING, OUTCOME_PENDING, OUTCOME_DONE, OUTCOME_DONE};
+    memcpy(grid.outcome, outcome, sizeof(outcome));
+    grid.growth[0] = NAN;
+    grid.growth[6] = 2;
+    check(&grid, plain,
+        "weight_decay\n"
+        "1 |       xxxxxx ...... ------\n"
+        "0 |oooooo !!!!!! >>>>>> ######\n"
+        "  +---+------+------+------+---\n"
+        "    0.0001 0.001   0.01   0.1\n"
+        "                  learning_rate\n"
+        "# growing   - shrinking   ! diverged   o done, no norms measured   x failed\n"
+        "> running   . pending   _ skipped (blank)\n");
+}
+
+/* Growth is averaged over what is not drawn; what diverged is not, and decides where it is the most. */
+TEST(diagram_of_means)
+{
+    grid_init(&grid, 2, 1, 3);
+    const double growth[] = {0.5, 1.6, 0.8, 1.1, 1.2, NAN};
+    memcpy(grid.growth, growth, sizeof(growth));
+    grid.outcome[5] = OUTCOME_DIVERGED;
+    check(&grid, plain,
+        "seed\n"
+        "2 |------ !!!!!!\n"
+        "1 |###### ######\n"
+        "0 |------ ######\n"
+        "  +---+------+---\n"
+        "    0.0001 0.001\n"
+        "    learning_rate\n"
+        "# growing   - shrinking   ! diverged\n");
+    grid.runs.axis_count = 3;
+    grid_init(&grid, 2, 2, 3);
+    for (int i = 0; i < 12; i++)
+        grid.growth[i] = i < 6 ? growth[i] : 0.9;
+    grid.outcome[6] = grid.outcome[7] = OUTCOME_DIVERGED;
+    check(&grid, plain,
+        "weight_decay\n"
+        "1 |###### ------\n"
+        "0 |------ !!!!!!\n"
+        "  +---+------+---\n"
+        "    0.0001 0.001\n"
+        "    learning_rate\n"
+        "# growing   - shrinking   ! diverged\n"
+        "by the mean of norm_growth over seed; diverged where most of the ended runs are\n");
+}
+
+/* Whatever the grid, the terminal and the lines: no more of them than allowed, none too wide. */
+TEST(diagram_keeps_to_its_lines)
+{
+    static const int sizes[] = {1, 2, 7, 20, 61, 128}, columns[] = {28, 40, 80, 200},
+                     rows[] = {0, 1, 2, 3, 5, 8, 12, 24, 50};
+
+    for (size_t i = 0; i < 6 * 6 * 4 * 9; i++) {
+        int lines, width = columns[i / 36 % 4], most = rows[i / 144];
+        grid_init(&grid, sizes[i % 6], sizes[i / 6 % 6], 1);
+        grid.outcome[0] = OUTCOME_FAILED;
+        for (int64_t cell = 1; cell < grid.runs.cells; cell++)
+            grid.growth[cell] = 0.5 + (double)(cell % 7) / 5;
+        for (int kind = 0; kind < 3; kind++) {
+            struct terminal terminal = {width, 24, kind ? COLOURS_256 : COLOURS_16, kind > 1};
+            char *text = drawn(&grid, terminal, most, &lines);
+            bool right = lines == count_lines(text) && lines > 0 && (most == 0 || lines <= most);
+            if (!right || widest(text) > width)
+                test_fail(__FILE__, __LINE__, "%d x %d on %d columns, %d lines, kind %d:\n%s", sizes[i % 6],
+                    sizes[i / 6 % 6], width, most, kind, text);
+            free(text);
+        }
+    }
+}
