@@ -21,22 +21,89 @@ char *label_cut(char *text)
     return text;
 }
 
-char *label_cell(const struct sweep *sweep, int64_t cell, char text[LABEL_SIZE])
+size_t label_prefix(const char *text, int columns)
 {
-    int64_t *index = malloc((size_t)(sweep->axis_count + 1) * sizeof(*index));
-    size_t length = 0;
-    char value[LABEL_SIZE];
+    const char *at = text;
 
-    snprintf(text, LABEL_SIZE, "%s", sweep->axis_count ? "" : "the run");
-    if (!index)
-        return text;
-    sweep_indices(sweep, cell, index);
-    for (int64_t i = 0; i < sweep->axis_count && length < LABEL_SIZE - 1; i++) {
-        view_label(&sweep->axis[i], index[i], value, sizeof(value));
-        int written =
-            snprintf(text + length, LABEL_SIZE - length, "%s%s=%s", i ? " " : "", sweep->axis[i].name, value);
+    for (; *at; at++) {
+        bool begins = ((unsigned char)*at & 0xc0) != 0x80;
+        if (begins && columns-- == 0)
+            break;
+    }
+    return (size_t)(at - text);
+}
+
+int label_columns(const char *text)
+{
+    int columns = 0;
+
+    for (; *text; text++)
+        columns += ((unsigned char)*text & 0xc0) != 0x80;
+    return columns;
+}
+
+/* How much of an axis's name a label has room for. */
+enum naming { NAMING_WHOLE, NAMING_INITIALS, NAMING_NONE, NAMING_COUNT };
+
+/* "lr" of "learning_rate"; a name of one word stays, as its initial would tell nobody anything. */
+static void put_name(const char *name, enum naming naming, char text[LABEL_SIZE])
+{
+    size_t length = 0;
+
+    if (naming == NAMING_WHOLE || !strchr(name, '_')) {
+        snprintf(text, LABEL_SIZE, "%s", naming == NAMING_NONE ? "" : name);
+        return;
+    }
+    for (const char *at = name; naming == NAMING_INITIALS && *at && length < LABEL_SIZE - 1; at++)
+        if (at == name || at[-1] == '_')
+            text[length++] = *at;
+    text[length] = '\0';
+}
+
+/* Axes of a single value tell runs apart no more than a fixed parameter does: short labels go without them.
+ */
+static bool is_named(const struct axis *axis, enum naming naming)
+{
+    return naming == NAMING_WHOLE || axis->length > 1;
+}
+
+static char *put_label(
+    int64_t axis_count, const struct axis *axis, int64_t cell, enum naming naming, char text[LABEL_SIZE])
+{
+    int64_t inner = 1;
+    size_t length = 0;
+    char name[LABEL_SIZE], value[LABEL_SIZE];
+
+    for (int64_t i = 0; i < axis_count; i++)
+        inner *= axis[i].length;
+    text[0] = '\0';
+    for (int64_t i = 0; i < axis_count && length < LABEL_SIZE - 1; i++) {
+        inner /= axis[i].length;
+        if (!is_named(&axis[i], naming))
+            continue;
+        put_name(axis[i].name, naming, name);
+        view_label(&axis[i], cell / inner % axis[i].length, value, sizeof(value));
+        int written = snprintf(text + length, LABEL_SIZE - length, "%s%s%s%s", length ? " " : "", name,
+            name[0] ? "=" : "", value);
         length += written > 0 ? (size_t)written : 0;
     }
-    free(index);
+    if (!text[0])
+        snprintf(text, LABEL_SIZE, "the run");
     return label_cut(text);
+}
+
+char *label_fit(int64_t axis_count, const struct axis *axis, int64_t cell, int columns, char text[LABEL_SIZE])
+{
+    for (enum naming naming = NAMING_WHOLE; naming < NAMING_COUNT; naming++) {
+        put_label(axis_count, axis, cell, naming, text);
+        if (label_columns(text) <= columns)
+            return text;
+    }
+    text[label_prefix(text, columns > 0 ? columns : 0)] = '\0';
+    return text;
+}
+
+char *label_cell(const struct sweep *sweep, int64_t cell, char text[LABEL_SIZE])
+{
+    return put_label(sweep->axis_count, sweep->axis, cell, NAMING_WHOLE, text);
 }

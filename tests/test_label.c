@@ -46,3 +46,38 @@ TEST(label_of_a_cell_is_whole_characters)
         sweep_release(&sweep);
     }
 }
+
+TEST(label_gives_way_to_a_narrow_terminal)
+{
+    static const char yaml[] = "corpus: markov\nsteps: 10\nlearning_rate: [0.1, 0.01]\nseed: [1, 2]\n"
+                               "weight_decay: [0.5]\ntogether: {model: {gr\xc3\xb6\xc3\x9f"
+                               "er: {width: 64}, small: {width: 32}}}\n";
+    static const struct {
+        int columns;
+        const char *label;
+    } cases[] = {
+        {55, "learning_rate=0.01 seed=2 weight_decay=0.5 model=gr\xc3\xb6\xc3\x9f"
+             "er"},
+        {54, "lr=0.01 seed=2 model=gr\xc3\xb6\xc3\x9f"
+             "er"},
+        {27, "lr=0.01 seed=2 model=gr\xc3\xb6\xc3\x9f"
+             "er"},
+        {26, "0.01 2 gr\xc3\xb6\xc3\x9f"
+             "er"},
+        {10, "0.01 2 gr\xc3\xb6"},
+        {0, ""},
+        {-3, ""},
+    };
+    char label[LABEL_SIZE];
+    struct sweep sweep;
+    struct error error;
+
+    if (sweep_parse(&sweep, "a.yaml", "", yaml, strlen(yaml), NULL, 0, &error) != 0) {
+        test_fail(__FILE__, __LINE__, "%s", error.text);
+        return;
+    }
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+        CHECK_TEXT(label_fit(sweep.axis_count, sweep.axis, 6, cases[i].columns, label), cases[i].label);
+    CHECK_TEXT(label_fit(0, NULL, 0, 80, label), "the run");
+    sweep_release(&sweep);
+}
