@@ -52,6 +52,21 @@ int view_read(
     return 0;
 }
 
+int view_read_cell(const struct view *view, const struct view_variable *variable, int64_t cell,
+    double *values, struct error *error)
+{
+    size_t start[VIEW_DIMENSIONS_MAX] = {0}, count[VIEW_DIMENSIONS_MAX];
+
+    for (int i = variable->dimension_count - 1; i >= 0; i--) {
+        bool along_grid = i < view->axis_count;
+        count[i] = along_grid ? 1 : (size_t)variable->length[i];
+        start[i] = along_grid ? (size_t)(cell % variable->length[i]) : 0;
+        cell /= along_grid ? variable->length[i] : 1;
+    }
+    int status = nc_get_vara_double(view->file, variable->id, start, count, values);
+    return status == NC_NOERR ? 0 : layout_error(error, view->name, status);
+}
+
 bool view_is_text(const struct view *view, const char *name)
 {
     nc_type type;

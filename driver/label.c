@@ -42,8 +42,16 @@ int label_columns(const char *text)
     return columns;
 }
 
-/* How much of an axis's name a label has room for. */
-enum naming { NAMING_WHOLE, NAMING_INITIALS, NAMING_NONE, NAMING_COUNT };
+char *label_shorten(char *text, int columns)
+{
+    if (label_columns(text) <= columns)
+        return text;
+    if (columns > 0)
+        strcpy(text + label_prefix(text, columns - 1), "~");
+    else
+        text[0] = '\0';
+    return text;
+}
 
 /* "lr" of "learning_rate"; a name of one word stays, as its initial would tell nobody anything. */
 static void put_name(const char *name, enum naming naming, char text[LABEL_SIZE])
@@ -67,7 +75,7 @@ static bool is_named(const struct axis *axis, enum naming naming)
     return naming == NAMING_WHOLE || axis->length > 1;
 }
 
-static char *put_label(
+char *label_named(
     int64_t axis_count, const struct axis *axis, int64_t cell, enum naming naming, char text[LABEL_SIZE])
 {
     int64_t inner = 1;
@@ -95,15 +103,14 @@ static char *put_label(
 char *label_fit(int64_t axis_count, const struct axis *axis, int64_t cell, int columns, char text[LABEL_SIZE])
 {
     for (enum naming naming = NAMING_WHOLE; naming < NAMING_COUNT; naming++) {
-        put_label(axis_count, axis, cell, naming, text);
+        label_named(axis_count, axis, cell, naming, text);
         if (label_columns(text) <= columns)
             return text;
     }
-    text[label_prefix(text, columns > 0 ? columns : 0)] = '\0';
-    return text;
+    return label_shorten(text, columns);
 }
 
 char *label_cell(const struct sweep *sweep, int64_t cell, char text[LABEL_SIZE])
 {
-    return put_label(sweep->axis_count, sweep->axis, cell, NAMING_WHOLE, text);
+    return label_named(sweep->axis_count, sweep->axis, cell, NAMING_WHOLE, text);
 }

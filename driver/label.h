@@ -10,11 +10,19 @@ enum { LABEL_SIZE = 160 };
 /* A cell for people: "learning_rate=0.1 model=small", cut where it is longer. Returns text. */
 char *label_cell(const struct sweep *sweep, int64_t cell, char text[LABEL_SIZE]);
 
-/*
- * The same for a grid of these axes, in `columns` at most: where whole names find no room it is "lr=0.1
- * model=small" without the axes of one value, then the values alone, and what is still too long is cut.
- * Returns text.
- */
+/* How much of its axes' names a label has. */
+enum naming {
+    NAMING_WHOLE,
+    NAMING_INITIALS, /* "lr=0.1 model=small", without the axes of one value */
+    NAMING_NONE, /* "0.1 small", likewise */
+    NAMING_COUNT,
+};
+
+/* The same for a grid of these axes. Returns text. */
+char *label_named(
+    int64_t axis_count, const struct axis *axis, int64_t cell, enum naming naming, char text[LABEL_SIZE]);
+
+/* With as much of the names as `columns` have room for; what is still too long is cut. Returns text. */
 char *label_fit(
     int64_t axis_count, const struct axis *axis, int64_t cell, int columns, char text[LABEL_SIZE]);
 
@@ -25,5 +33,8 @@ char *label_cut(char *text);
  * beginning that takes no more than `columns`. */
 int label_columns(const char *text);
 size_t label_prefix(const char *text, int columns);
+
+/* Cuts a text to so many columns, the last of them a '~' that says so. Returns text. */
+char *label_shorten(char *text, int columns);
 
 #endif

@@ -78,6 +78,11 @@ void view_flags(const struct view *view, const struct view_variable *variable, s
 int view_read(
     const struct view *view, const struct view_variable *variable, double *values, struct error *error);
 
+/* The values of one cell of the grid [variable->size / view->cells] of a variable whose first dimensions are
+ * the grid's, as they are stored. */
+int view_read_cell(const struct view *view, const struct view_variable *variable, int64_t cell,
+    double *values, struct error *error);
+
 /* The outcomes [cells]. */
 int view_outcomes(const struct view *view, signed char *outcome, struct error *error);
 

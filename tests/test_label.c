@@ -64,7 +64,10 @@ TEST(label_gives_way_to_a_narrow_terminal)
              "er"},
         {26, "0.01 2 gr\xc3\xb6\xc3\x9f"
              "er"},
-        {10, "0.01 2 gr\xc3\xb6"},
+        {13, "0.01 2 gr\xc3\xb6\xc3\x9f"
+             "er"},
+        {12, "0.01 2 gr\xc3\xb6\xc3\x9f~"},
+        {1, "~"},
         {0, ""},
         {-3, ""},
     };

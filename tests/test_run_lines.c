@@ -1,0 +1,66 @@
+/* Runs under way, one a line, on terminals of any width. */
+#include "driver/run_lines.h"
+#include "tests/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static char *printed(const struct sweep *sweep, int columns, const struct run_line *line, int count)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+
+    run_lines_print(out, columns, sweep->axis_count, sweep->axis, line, count);
+    fclose(out);
+    return text;
+}
+
+TEST(run_lines_line_up)
+{
+    static const char yaml[] = "corpus: markov\nsteps: 300\nlearning_rate: [0.1, 0.01]\nseed: [1, 20]\n";
+    static const struct run_line line[] = {
+        {"  1", 0, 5, 300, NAN, ""},
+        {"  2", -1, 0, 0, NAN, ""},
+        {" 13", 3, 120, 300, 3.21456, "12.3k tokens/s"},
+        {"  4", 2, 0, 300, NAN, "850 tokens/s"},
+    };
+    static const struct {
+        int columns;
+        const char *text;
+    } cases[] = {
+        {80, "  1  learning_rate=0.1 seed=1      5/300\n"
+             "  2  idle\n"
+             " 13  learning_rate=0.01 seed=20  120/300  loss 3.215  12.3k tokens/s\n"
+             "  4  learning_rate=0.01 seed=1     0/300              850 tokens/s\n"},
+        {60, "  1  lr=0.1 seed=1      5/300\n"
+             "  2  idle\n"
+             " 13  lr=0.01 seed=20  120/300  loss 3.215  12.3k tokens/s\n"
+             "  4  lr=0.01 seed=1     0/300              850 tokens/s\n"},
+        {59, "  1  learning_rate=0.1 seed=1      5/300\n"
+             "  2  idle\n"
+             " 13  learning_rate=0.01 seed=20  120/300  loss 3.215\n"
+             "  4  learning_rate=0.01 seed=1     0/300\n"},
+        {39, "  1  lr=0.1 seed=1      5/300\n"
+             "  2  idle\n"
+             " 13  lr=0.01 seed=20  120/300\n"
+             "  4  lr=0.01 seed=1     0/300\n"},
+        {20, "  1  0.1 1     5/300\n"
+             "  2  idle\n"
+             " 13  0.01 ~  120/300\n"
+             "  4  0.01 1    0/300\n"},
+    };
+    struct sweep sweep;
+    struct error error;
+
+    if (sweep_parse(&sweep, "a.yaml", "", yaml, strlen(yaml), NULL, 0, &error) != 0) {
+        test_fail(__FILE__, __LINE__, "%s", error.text);
+        return;
+    }
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        char *text = printed(&sweep, cases[i].columns, line, 4);
+        CHECK_TEXT(text, cases[i].text);
+        free(text);
+    }
+    sweep_release(&sweep);
+}
