@@ -16,6 +16,7 @@ int command_status(int argc, char **argv);
 int command_show(int argc, char **argv);
 int command_inspect(int argc, char **argv);
 int command_help(int argc, char **argv);
+int command_completion(int argc, char **argv);
 
 struct command {
     const char *name;

@@ -12,25 +12,25 @@
  * what a sweep file may hold. help_dataset.c says what a dataset holds, help_markdown.c prints the reference.
  */
 
-const char *help_form(const struct param *param, char form[HELP_FORM])
+const char *help_form(const struct param *param, char text[HELP_FORM])
 {
     size_t used = 0;
 
     if (param->kind == PARAM_BOOLEAN) {
-        snprintf(form, HELP_FORM, "true | false");
+        snprintf(text, HELP_FORM, "true | false");
     } else if (param->kind == PARAM_WORD) {
         for (int i = 0; param->words[i] && used < HELP_FORM; i++)
-            used += (size_t)snprintf(form + used, HELP_FORM - used, "%s%s", i ? " | " : "", param->words[i]);
+            used += (size_t)snprintf(text + used, HELP_FORM - used, "%s%s", i ? " | " : "", param->words[i]);
     } else {
-        used += (size_t)snprintf(form, HELP_FORM, param->kind == PARAM_REAL ? "number" : "integer");
+        used += (size_t)snprintf(text, HELP_FORM, param->kind == PARAM_REAL ? "number" : "integer");
         if (isfinite(param->min))
             used += (size_t)snprintf(
-                form + used, HELP_FORM - used, " %s %.12g", param->min_open ? ">" : ">=", param->min);
+                text + used, HELP_FORM - used, " %s %.12g", param->min_open ? ">" : ">=", param->min);
         if (isfinite(param->max))
-            snprintf(form + used, HELP_FORM - used, "%s %s %.12g", isfinite(param->min) ? "," : "",
+            snprintf(text + used, HELP_FORM - used, "%s %s %.12g", isfinite(param->min) ? "," : "",
                 param->max_open ? "<" : "<=", param->max);
     }
-    return form;
+    return text;
 }
 
 static void print_param(const struct param *param)
@@ -72,6 +72,12 @@ static void print_params(void)
     help_lists();
 }
 
+static void offer(void *context, const char *name, const char *help)
+{
+    (void)help;
+    nearest_offer(context, name);
+}
+
 /* A topic that is none, with the one that it may have been. */
 static int unknown(const char *topic)
 {
@@ -86,7 +92,7 @@ static int unknown(const char *topic)
         nearest_offer(&nearest, param_table[i].name);
     for (enum key key = 0; key < KEY_COUNT; key++)
         nearest_offer(&nearest, key_table[key].name);
-    help_offer_dataset(&nearest);
+    help_each_of_dataset(offer, &nearest);
     error_set(&error, ERROR_INPUT, "normsweep help: nothing is called '%s'%s", place_excerpt(topic, excerpt),
         nearest_hint(&nearest, hint));
     place_clean(&error);

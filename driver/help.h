@@ -31,8 +31,9 @@ void help_metrics(void);
 /* The metric, group of metrics, dimension, attribute or other variable of that name. False: there is none. */
 bool help_dataset(const char *topic);
 
-/* Offers all those names. */
-void help_offer_dataset(struct nearest *nearest);
+/* Calls take with all those names, and one line on each; some, heads for one, come twice. */
+typedef void help_take(void *context, const char *name, const char *help);
+void help_each_of_dataset(help_take *take, void *context);
 
 /* Words for parts of the tables; each returns its second argument. */
 enum { HELP_FORM = 256, HELP_DIMENSIONS = 64, HELP_NAMES = METRIC_COUNT * 32 };

@@ -42,6 +42,7 @@ const char *help_values(enum run_variable variable, char text[HELP_NAMES])
     const char *const *words = run_variable_flags(variable, &count);
     size_t used = 0;
 
+    text[0] = '\0';
     for (int i = 0; i < count; i++)
         used += (size_t)snprintf(text + used, HELP_NAMES - used, "%s%d %s", i ? ", " : "", i, words[i]);
     if (count == 0 && strcmp(row->unit, "1") != 0)
@@ -92,7 +93,8 @@ static void print_run_variable(enum run_variable variable)
     char values[HELP_NAMES];
 
     help_values(variable, values);
-    printf("%s: %s%s%s; of every run\n", row->name, row->long_name, values[0] == '0' ? ": " : ", ", values);
+    printf("%s: %s%s%s; of every run\n", row->name, row->long_name, row->type == STORED_BYTE ? ": " : ", ",
+        values);
     help_wrapped(row->comment);
 }
 
@@ -178,18 +180,18 @@ bool help_dataset(const char *topic)
     return known;
 }
 
-void help_offer_dataset(struct nearest *nearest)
+void help_each_of_dataset(help_take *take, void *context)
 {
     for (enum metric metric = 0; metric < METRIC_COUNT; metric++)
-        nearest_offer(nearest, metric_table[metric].name);
+        take(context, metric_table[metric].name, metric_table[metric].long_name);
     for (enum metric_group group = 0; group < GROUP_COUNT; group++)
-        nearest_offer(nearest, metric_group_names[group]);
+        take(context, metric_group_names[group], "a group of metrics");
     for (enum metric_dimension dimension = 0; dimension < DIMENSION_COUNT; dimension++)
-        nearest_offer(nearest, metric_dimension_table[dimension].name);
+        take(context, metric_dimension_table[dimension].name, metric_dimension_table[dimension].long_name);
     for (enum run_variable variable = 0; variable < RUN_VARIABLE_COUNT; variable++)
-        nearest_offer(nearest, run_variable_table[variable].name);
+        take(context, run_variable_table[variable].name, run_variable_table[variable].long_name);
     for (enum session_variable variable = 0; variable < SESSION_VARIABLE_COUNT; variable++)
-        nearest_offer(nearest, session_variable_table[variable].name);
+        take(context, session_variable_table[variable].name, session_variable_table[variable].long_name);
     for (int i = 0; i < ATTRIBUTE_COUNT; i++)
-        nearest_offer(nearest, attribute_table[i].name);
+        take(context, attribute_table[i].name, attribute_table[i].meaning);
 }
