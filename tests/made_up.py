@@ -10,6 +10,10 @@ STEPS = np.array([0, 10, 20])
 ROOT = 2 ** 0.5
 OUTCOME = dict(enumerate("pending running done diverged failed skipped".split()))
 PHASE = dict(enumerate("none growing shrinking diverged".split()))
+SESSIONS = {"version": ("0.1.0", "0.1.0"), "commit": ("abc", "abd"), "compiler": ("cc 1", "cc 1"),
+            "blas": ("OpenBLAS", "OpenBLAS"), "blas_kernel": ("Zen", "Zen"), "vector_level": ("avx2", "avx512"),
+            "mpi": ("Open MPI", "Open MPI"), "host": ("node7", "node8"),
+            "start": ("2030-01-01T00:00:00Z", "2030-01-02T00:00:00Z")}
 
 
 def flags(meanings):
@@ -40,14 +44,24 @@ def made_up(**changes):
                       {"long_name": "steps taken", "units": "1"}, {"dtype": "int64", "_FillValue": -1}),
         "seconds": (list(axes), np.where(outcome == 2, 1 / 3 + seed, np.nan),
                     {"long_name": "duration of the run", "units": "s"}),
+        "tokens_per_second": (list(axes), np.where(outcome == 2, 1e4, np.nan),
+                              {"long_name": "training speed", "units": "s-1"}),
         "attempts": (list(axes), (outcome > 0).astype(np.int64), {"long_name": "times the run was started"}),
+        "deaths": (list(axes), np.zeros(growth.shape, np.int64), {"long_name": "deaths of its workers"}),
+        "session": (list(axes), np.where(outcome > 0, 1.0 * (decay > 1), np.nan), {"long_name": "session of the run"},
+                    {"dtype": "int64", "_FillValue": -1}),
+        "diverged_step": (list(axes), np.where(outcome == 3, 7.0, np.nan), {"long_name": "step of divergence"},
+                          {"dtype": "int64", "_FillValue": -1}),
         "norm_growth": (list(axes), growth, {"long_name": "norm growth", "units": "1"}),
         "param_norm": ([*axes, "step"], np.where(begun, norms, np.nan), {"long_name": "parameter norm", "units": "1"}),
+        "host": (list(axes), np.where(outcome > 0, "node7", "").astype(object), {"long_name": "host"}),
         "reason": (list(axes), values.get("reason", np.full(growth.shape, "", dtype=object)),
                    {"long_name": "why the run failed", "units": "1"}),
+        **{f"session_{name}": ("sessions", np.array([first, second, ""], dtype=object))
+           for name, (first, second) in SESSIONS.items()},
     }
     attributes = {"source": "normsweep", "title": "My first diagram", "sweep": "title: My first diagram\nsteps: 20\n",
-                  "steps": 20, "width": 64}
+                  "configuration_digest": "c0ffee", "data_digest": "beef", "steps": 20, "bias": np.int8(1)}
     dataset = xr.Dataset(variables, {**axes, "step": STEPS}, attributes)
     dataset.learning_rate.attrs = {"long_name": "learning rate", "units": "1"}
     dataset.weight_decay.attrs = {"long_name": "weight decay", "units": "1"}

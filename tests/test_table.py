@@ -21,7 +21,8 @@ sys.path.insert(0, str(PROJECT / "analysis"))
 import normsweep  # noqa: E402
 
 AXES = ["learning_rate", "weight_decay", "norm_placement", "seed"]
-COLUMNS = [*AXES, "outcome", "phase", "last_step", "seconds", "attempts", "norm_growth", "reason", "param_norm_last"]
+COLUMNS = [*AXES, "outcome", "phase", "last_step", "seconds", "tokens_per_second", "attempts", "deaths", "session",
+           "diverged_step", "norm_growth", "host", "reason", "param_norm_last"]
 
 
 def same(found, expected):

@@ -1,0 +1,190 @@
+"""What a dataset says of its sweep in words and numbers: what was run, on what, how it went, what came out.
+
+Functions give plain values, rows of tables among them, and leave their form to those who show them.
+"""
+
+import numpy as np
+
+from .plane import last
+from .words import duration, number, several, value_text
+
+GENERAL = ("Conventions", "title", "source", "history", "references", "format_version", "configuration_digest",
+           "data_digest", "sweep")  # attributes that are no keys of the sweep file
+COLLAPSED = 1e-6  # nats of predicted_entropy: one word whatever comes in
+
+
+def plain(value):
+    """A value of numpy as Python has it; truth values are bytes in the file."""
+    if isinstance(value, (np.int8, np.bool_)):
+        return bool(value)
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def axes(dataset):
+    """(axis, number of values, values as texts, {key: values as texts} of those that it moves) of each axis."""
+    def texts(name):
+        return [value_text(plain(value)) for value in dataset[name].values]
+    return [(axis, dataset.sizes[axis], texts(axis),
+             {key: texts(key) for key in dataset.sweep.together.get(axis, ())}) for axis in dataset.sweep.axes]
+
+
+def fixed(dataset):
+    """(key, value) of every key that is the same in all runs."""
+    return [(name, plain(value)) for name, value in dataset.attrs.items() if name not in GENERAL]
+
+
+def digests(dataset):
+    """(what, digest) of the configuration and of the data."""
+    names = {"configuration_digest": "configuration", "data_digest": "data"}
+    return [(what, dataset.attrs[name]) for name, what in names.items() if name in dataset.attrs]
+
+
+def sessions(dataset):
+    """(what all sessions share, what differs): [(name, text)], and for each session {name: text} with its runs."""
+    names = [str(name) for name in dataset.data_vars if str(name).startswith("session_")]
+    used = np.flatnonzero(dataset.session_start.values.astype(str) != "")
+    columns = {name[len("session_"):].replace("_", " "): dataset[name].values[used].astype(str) for name in names}
+    shared = [(name, texts[0]) for name, texts in columns.items() if len(set(texts)) == 1 and name != "start"]
+    rows = [{"session": int(number), "runs": int((dataset.session == number).sum())} |
+            {name: texts[i] for name, texts in columns.items() if name not in dict(shared)}
+            for i, number in enumerate(used)]
+    return shared, rows
+
+
+def counts(dataset):
+    """{word: number} of every outcome that occurs, skipped cells among them."""
+    words, number = np.unique(dataset.sweep.outcome.values.astype(str), return_counts=True)
+    found = dict(zip(words.tolist(), number.tolist()))
+    order = dataset.outcome.attrs["flag_meanings"].split()
+    return {word: found[word] for word in order if word in found}
+
+
+def phases(dataset):
+    """{word: number} of the runs that grew, shrank."""
+    words = dataset.sweep.words("phase").values[dataset.sweep.done.values]
+    return {word: int((words == word).sum()) for word in ("growing", "shrinking") if (words == word).any()}
+
+
+def labels(dataset):
+    """The names of what tells runs apart, axes with several values; where there is none, all."""
+    several = [axis for axis in dataset.sweep.axes if dataset.sizes[axis] > 1]
+    return several or list(dataset.sweep.axes)
+
+
+def runs(dataset, mask, *variables):
+    """A row for each run of the mask, in the order of the grid: values of its labels, and of the variables."""
+    places = np.argwhere(mask.transpose(*dataset.sweep.axes).values)
+    columns = [dataset[name].transpose(*dataset.sweep.axes).values for name in variables]
+    rows = []
+    for place in places:
+        where = dict(zip(dataset.sweep.axes, place))
+        rows.append([plain(dataset[name].values[where[name]]) for name in labels(dataset)] +
+                    [plain(column[tuple(place)]) for column in columns])
+    return rows
+
+
+def slowest(dataset, most):
+    """Rows of the runs that took longest: labels, seconds, steps, tokens per second."""
+    ended = dataset.seconds.where(dataset.sweep.done | dataset.sweep.diverged)
+    if not ended.notnull().any():
+        return []
+    least = np.sort(ended.values[ended.notnull().values])[-most:][0]
+    rows = runs(dataset, ended >= least, "seconds", "last_step", "tokens_per_second")
+    return sorted(rows, key=lambda row: -row[-3])[:most]
+
+
+def effort(dataset):
+    """(what, text) about time, speed and what was lost."""
+    found = []
+    seconds = dataset.seconds.values[np.isfinite(dataset.seconds.values)]
+    if len(seconds):
+        found += [("time in all runs", duration(seconds.sum())),
+                  ("a run", f"{duration(np.median(seconds))} in the median, {duration(seconds.min())} to "
+                            f"{duration(seconds.max())}")]
+    speed = dataset.tokens_per_second.values[np.isfinite(dataset.tokens_per_second.values)]
+    if len(speed):
+        found.append(("speed of a run", f"{number(np.median(speed))} tokens per second in the median, "
+                                        f"{number(speed.min())} to {number(speed.max())}"))
+    attempts = dataset.attempts.values
+    again = several(int((attempts > 1).sum()), "run")
+    return found + [
+        ("starts of runs", f"{number(int(attempts.sum()))}, of {again} more than one"),
+        ("deaths of workers", f"{number(int(dataset.deaths.values.sum()))} since the last checkpoint of each run")]
+
+
+def exponents(dataset):
+    """(words, runs with a fit, lower quartile, median, upper quartile, median R^2) of growth_exponent by words."""
+    if "growth_exponent" not in dataset:
+        return []
+    fitted = dataset.growth_exponent.where(dataset.sweep.done)
+    rows = []
+    for words, at in combinations(dataset, dataset.sweep.word_axes):
+        part = fitted.isel(at).values
+        known = np.isfinite(part)
+        if known.any():
+            r2 = dataset.growth_exponent_r2.isel(at).values[known] if "growth_exponent_r2" in dataset else [np.nan]
+            rows.append([words or "all runs", int(known.sum()), *map(float, (
+                *np.quantile(part[known], [0.25, 0.5, 0.75]), np.median(r2)))])
+    return rows
+
+
+def dynamics(dataset):
+    """{word: number} of the classes of growth of the runs that are done; {} where no run has one."""
+    if "dynamics" not in dataset or "param_norm" not in dataset:
+        return {}
+    words = dataset.sweep.words("dynamics").values[dataset.sweep.done.values].astype(str)
+    found = dict(zip(*(part.tolist() for part in np.unique(words, return_counts=True))))
+    return found if set(found) - {"none"} else {}
+
+
+def losses(dataset):
+    """(what, text) about validation: the lowest loss and where, and how many runs learned nothing."""
+    if "final_valid_loss" not in dataset:
+        return []
+    final = dataset.final_valid_loss.where(dataset.sweep.done)
+    found = []
+    if final.notnull().any():
+        *where, loss = min(runs(dataset, final.notnull(), "final_valid_loss"), key=lambda row: row[-1])
+        place = ", ".join(f"{name} {value_text(value)}" for name, value in zip(labels(dataset), where))
+        found.append(("lowest validation loss", number(loss) + (f" ({place})" if place else "")))
+        if "unigram_loss" in dataset and dataset.unigram_loss.notnull().any():
+            unlearned = several(int((final >= dataset.unigram_loss).sum()), "run")
+            found.append(("not below the unigram level",
+                          f"{unlearned}: nothing was learned but, at best, how often each word occurs"))
+    if "predicted_entropy" in dataset:
+        entropy = last(dataset.predicted_entropy).where(dataset.sweep.done)
+        if entropy.notnull().any():
+            collapsed = several(int((entropy < COLLAPSED).sum()), "run")
+            found.append(("collapsed", f"{collapsed}: one word is predicted whatever comes in"))
+    return found
+
+
+def combinations(dataset, dims):
+    """(its values in words, {dim: index}) for each combination of values along some dimensions."""
+    for place in np.ndindex(*(dataset.sizes[dim] for dim in dims)):
+        values = (plain(dataset[dim].values[i]) for dim, i in zip(dims, place))
+        yield ", ".join(f"{dim.replace('_', ' ')} {value_text(value)}" for dim, value in zip(dims, values)), \
+            dict(zip(dims, place))
+
+
+def boundaries(dataset):
+    """For each combination of the other axes (words, rows over the learning rate, slope, its error, its points).
+
+    A row is learning rate, boundary, spread as a factor, low, high, seeds with a boundary, side. None where
+    weight_decay is no axis.
+    """
+    try:
+        found = dataset.sweep.phase_boundary()
+    except ValueError:
+        return None
+    rates = found.boundary.learning_rate.values if "learning_rate" in found.dims else [np.nan]
+    if "learning_rate" not in found.dims:
+        found = found.drop_vars("learning_rate", errors="ignore").expand_dims("learning_rate")
+    result = []
+    for words, at in combinations(found, [str(dim) for dim in found.boundary.dims if dim != "learning_rate"]):
+        part = found.isel(at)
+        rows = [[float(rate), float(part.boundary[i]), float(10 ** part.spread[i]), float(part.low[i]),
+                 float(part.high[i]), int(part.repeats[i]), str(part.side.values[i])] for i, rate in enumerate(rates)]
+        line = [float(np.ravel(part[name])[0]) for name in ("slope", "slope_error", "slope_points")]
+        result.append((words, sorted(rows), *line))
+    return result

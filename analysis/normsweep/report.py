@@ -1,0 +1,208 @@
+"""A sweep as one HTML page: what was run, on what, how it went, what came out, the figures, the sweep file."""
+
+import base64
+import io
+
+from . import account
+from .page import element, facts, join, page, table
+from .words import several, value_text
+
+MOST_RUNS = 20  # rows in a table of runs
+MOST_VALUES = 30  # of an axis
+MOST_SESSIONS = 20
+MOST_BOUNDARIES = 24  # tables of them
+SLOWEST = 5
+LARGEST_SVG = 400_000  # bytes; a figure with more of them is pixels
+PIXELS = 200  # to the inch
+SIDES = {
+    "crosses": "", "growing": "all grow", "shrinking": "all shrink",
+    "below": "between 0 and the smallest other decay", "rising": "shrinking below, growing above",
+    "mixed": "growing with some seeds, shrinking with others", "unknown": "no run is done"}
+
+
+def report(dataset, drawings=(), source=""):
+    """The page, as a text. `drawings` are (name, caption, figure or exception); `source` says where it is from."""
+    title = dataset.sweep.title or "A sweep of normsweep"
+    sections = [
+        ("top", None, summary(dataset, source)),
+        ("what", "What was run", grid(dataset)),
+        ("where", "On what", machines(dataset)),
+        ("how", "How it went", course(dataset)),
+        ("result", "What came out", results(dataset)),
+        ("figures", "Figures", figures(drawings)),
+        ("file", "The sweep file", element("pre", dataset.sweep.sweep_file)),
+    ]
+    return page(title, [section for section in sections if section[2] is not None])
+
+
+def paragraph(*texts):
+    return element("p", *texts)
+
+
+def quiet(*texts):
+    return element("p", *texts, class_="quiet")
+
+
+def summary(dataset, source):
+    counts = account.counts(dataset)
+    runs = sum(count for word, count in counts.items() if word != "skipped")
+    open_runs = counts.get("pending", 0) + counts.get("running", 0)
+    phases = ", ".join(f"{count} {word}" for word, count in account.phases(dataset).items())
+    text = f"{several(runs, 'run')}: " + ", ".join(f"{count} {word}" for word, count in counts.items() if count) + "."
+    if phases:
+        text += f" Of those done, {phases}."
+    if open_runs:
+        text += " The sweep has not ended: what follows is what is known so far."
+    return join([paragraph(text), quiet(source) if source else None])
+
+
+def grid(dataset):
+    axes, fixed = account.axes(dataset), account.fixed(dataset)
+    parts = []
+    if axes:
+        parts += [element("h3", f"Grid: {several(dataset.outcome.size, 'cell')}"), table(
+            ["axis", "values", ""], [(name, count, some(texts)) for name, count, texts, _ in axes])]
+    for name, _, labels, keys in axes:
+        if keys:
+            parts.append(table([name, *keys], zip(labels, *keys.values()), "Keys that move as one along this axis.",
+                               most=MOST_VALUES))
+    if fixed:
+        parts += [element("h3", "The same in all runs"),
+                  paragraph(*(element("span", element("b", name), " ", value_text(value), " ", class_="key")
+                              for name, value in fixed))]
+    return join(parts)
+
+
+def some(texts):
+    """The values of an axis, as many as a line or two hold."""
+    if len(texts) <= MOST_VALUES:
+        return ", ".join(texts)
+    return ", ".join(texts[:MOST_VALUES - 1]) + f", … {texts[-1]}"
+
+
+def machines(dataset):
+    shared, rows = account.sessions(dataset)
+    parts = [facts([*shared, *((f"digest of the {what}", element("code", text))
+                               for what, text in account.digests(dataset))])]
+    if rows:
+        names = list(rows[0])
+        parts.append(table(names, [[row[name] for name in names] for row in rows],
+                           "A session is a start of the program; a run counts in that of its last attempt.",
+                           most=MOST_SESSIONS))
+    return join(parts)
+
+
+def course(dataset):
+    counts = account.counts(dataset)
+    runs = sum(count for word, count in counts.items() if word != "skipped")
+    parts = [table(["outcome", "runs", "share"], [
+        (word, count, f"{count / runs:.1%}" if word != "skipped" and runs else "no runs")
+        for word, count in counts.items()]), facts(account.effort(dataset))]
+    names = account.labels(dataset)
+    failed = account.runs(dataset, dataset.sweep.failed, "reason", "host", "attempts")
+    if failed:
+        parts += [element("h3", "Failed"), table([*names, "reason", "host", "attempts"], failed, most=MOST_RUNS)]
+    diverged = account.runs(dataset, dataset.sweep.diverged, "diverged_step")
+    if diverged:
+        parts += [element("h3", "Diverged"),
+                  table([*names, "step"], diverged, "The step whose loss or norm is not finite.", most=MOST_RUNS)]
+    slowest = account.slowest(dataset, SLOWEST)
+    if slowest:
+        parts += [element("h3", "Slowest"),
+                  table([*names, "seconds", "steps", "tokens per second"], slowest)]
+    return join(parts)
+
+
+def results(dataset):
+    return join([boundary_part(dataset), exponent_part(dataset), loss_part(dataset)])
+
+
+def boundary_part(dataset):
+    boundaries = account.boundaries(dataset)
+    heading = element("h3", "Boundary between growing and shrinking")
+    if boundaries is None:
+        return join([heading, paragraph("weight_decay is no axis of this sweep: it has no boundary.")])
+    parts = [heading, quiet(
+        "The weight decay at which the norm of the parameters ends as it began: log norm growth is taken to be "
+        "straight in log weight decay between a run that grows and the next that does not. Over seeds the geometric "
+        "mean; spread is the factor of one standard deviation. The slope is that of a straight line through the "
+        "boundary in the logs, with its standard error: 1 if steps are orthogonal to the parameters, 0 if they point "
+        "along them.")]
+    for words, rows, slope, error, points in boundaries[:MOST_BOUNDARIES]:
+        if words:
+            parts.append(element("h3", words))
+        parts.append(boundary_table(rows))
+        if points >= 2:
+            parts.append(paragraph(f"Slope {slope:.2f}" + (f" ± {error:.2f}" if error == error else "") +
+                                   f", over {points:.0f} learning rates."))
+    if len(boundaries) > MOST_BOUNDARIES:
+        parts.append(quiet(f"The first {MOST_BOUNDARIES} of {len(boundaries)} tables."))
+    return join(parts)
+
+
+def boundary_table(rows):
+    """Columns that say nothing are left out."""
+    repeated = any(row[5] > 1 for row in rows)
+    with_rate = any(row[0] == row[0] for row in rows)
+    explained = any(SIDES[row[6]] for row in rows)
+    columns = (["learning rate"] if with_rate else []) + ["weight decay of no growth"]
+    columns += ["spread", "lowest", "highest", "seeds"] if repeated else []
+    return table(columns + ([""] if explained else []), [
+        ([row[0]] if with_rate else []) + [row[1]] + (row[2:6] if repeated else []) +
+        ([SIDES[row[6]]] if explained else []) for row in rows])
+
+
+def exponent_part(dataset):
+    rows = account.exponents(dataset)
+    classes = account.dynamics(dataset)
+    if not rows and not classes:
+        return None
+    parts = [element("h3", "Law of growth")]
+    if rows:
+        parts.append(table(
+            ["growth exponent p", "runs", "lower quartile", "median", "upper quartile", "median R²"], rows,
+            "|θ|² − |θ₀|² ~ t²ᵖ, fitted where the norm is above its start: p is 1/2 for a random walk."))
+    if classes:
+        parts.append(table(["class of growth", "runs"], classes.items(),
+                           "The recursion with the lowest AIC; relative: aligned and misaligned are one curve."))
+    return join(parts)
+
+
+def loss_part(dataset):
+    rows = account.losses(dataset)
+    return join([element("h3", "Losses"), facts(rows)]) if rows else None
+
+
+def figures(drawings):
+    parts = []
+    for name, caption, figure in drawings:
+        if isinstance(figure, Exception):
+            parts.append(undrawn(name, figure))
+            continue
+        try:
+            image = element("img", src=picture(figure), alt=caption)
+        except Exception as error:  # whatever a drawing library may say of one figure, the rest is worth having
+            parts.append(undrawn(name, error))
+        else:
+            parts.append(element("figure", image, element("figcaption", caption)))
+    return join(parts) if parts else None
+
+
+def undrawn(name, error):
+    return paragraph(f"{name}: could not be drawn: {error or type(error).__name__}")
+
+
+def picture(figure):
+    """A figure as the address of an image that holds it: as SVG with letters as lines, or PNG where that is shorter."""
+    from matplotlib import rc_context
+    with rc_context({"svg.fonttype": "path", "svg.hashsalt": "normsweep"}):
+        svg = rendered(figure, "svg", metadata={"Date": None})
+    if len(svg) <= LARGEST_SVG:
+        return "data:image/svg+xml;base64," + base64.b64encode(svg).decode()
+    return "data:image/png;base64," + base64.b64encode(rendered(figure, "png", dpi=PIXELS)).decode()
+
+
+def rendered(figure, kind, **options):
+    file = io.BytesIO()
+    figure.savefig(file, format=kind, **options)
+    return file.getvalue()

@@ -1,0 +1,248 @@
+"""analysis/report: a page that stands alone, shows every text as it is, and has the numbers of the dataset."""
+
+import base64
+import html.parser
+import os
+import re
+import sys
+
+import numpy as np
+import pytest
+from conftest import PROJECT, run
+from made_up import made_up
+
+REPORT = [sys.executable, PROJECT / "analysis" / "report"]
+EVIL = "<script>alert('1')</script>&amp;\"<b>"
+
+sys.path.insert(0, str(PROJECT / "analysis"))
+
+from normsweep import account, page, words  # noqa: E402
+from normsweep.report import report  # noqa: E402
+
+
+class Reader(html.parser.HTMLParser):
+    """Tables by the heading before them, attributes, texts; fails where an element is not closed."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.tables, self.attributes, self.texts, self.heading, self.names = [], {}, [], [], "", set()
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attributes):
+        self.names.add(tag)
+        self.attributes += attributes
+        if tag not in page.EMPTY:
+            self.open.append(tag)
+        if tag in ("h2", "h3"):
+            self.heading = ""
+        if tag == "table":
+            self.tables.setdefault(self.heading, []).append([])
+        if tag == "tr":
+            self.tables[self.heading][-1].append([])
+        if tag in ("td", "th"):
+            self.tables[self.heading][-1][-1].append("")
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, text):
+        self.texts.append(text)
+        if self.open and self.open[-1] in ("h2", "h3"):
+            self.heading += text
+        if {"td", "th"} & set(self.open):
+            self.tables[self.heading][-1][-1][-1] += text
+
+
+def read(dataset, **options):
+    return Reader(report(dataset, **options))
+
+
+def test_stands_alone_and_is_well_formed():
+    text = report(made_up(), source="first.nc")
+    reader = Reader(text)
+    assert text.startswith("<!DOCTYPE html>\n<html") and text.endswith("</html>\n")
+    assert not {"script", "link", "iframe", "object", "base"} & reader.names
+    for name, value in reader.attributes:
+        assert name not in ("src", "href") or value.startswith(("data:", "#")), value
+    assert not re.search(r"url\(|@import|https?:", page.STYLE)
+    assert dict(reader.attributes)["http-equiv"] == "Content-Security-Policy"
+    assert "first.nc" in reader.texts
+
+
+def test_every_text_is_shown_as_it_is():
+    ds = made_up()
+    outcome, reason = ds.outcome.values, ds.reason.values.copy()
+    outcome[1, 1, 0, 0] = 4
+    reason[1, 1, 0, 0] = "reason " + EVIL
+    ds = made_up(outcome=outcome, reason=reason)
+    ds = ds.assign_coords(norm_placement=["pre", "axis " + EVIL])
+    ds["session_host"] = ("sessions", np.array(["host " + EVIL, "b", ""], dtype=object))
+    ds.attrs |= {"title": "title " + EVIL, "sweep": "sweep " + EVIL, "init": "key " + EVIL,
+                 "data_digest": "digest " + EVIL}
+    failing = [("name " + EVIL, "", RuntimeError("error " + EVIL))]
+    text = report(ds, failing, "source " + EVIL)
+    assert "<script" not in text and "alert('1')" not in text
+    shown = "".join(Reader(text).texts)
+    for what in ("reason", "axis", "host", "title", "sweep", "key", "digest", "name", "error", "source"):
+        assert f"{what} {EVIL}" in shown, what
+
+
+def test_what_was_run():
+    tables = read(made_up()).tables
+    assert tables["Grid: 60 cells"] == [[["axis", "values", ""], ["learning_rate", "3", "0.1, 0.01, 0.0001"],
+                                         ["weight_decay", "5", "10, 1, 0.1, 0.01, 0.001"],
+                                         ["norm_placement", "2", "pre, post"], ["seed", "2", "0, 1"]]]
+    assert account.fixed(made_up()) == [("steps", 20), ("bias", True)]
+    together = made_up().assign_coords(width=("norm_placement", [8, 16]))
+    assert read(together).tables["Grid: 60 cells"][1] == [["norm_placement", "width"], ["pre", "8"], ["post", "16"]]
+
+
+def test_long_axes_are_cut():
+    ds = made_up().isel(seed=np.zeros(100, int)).assign_coords(seed=range(100))
+    assert read(ds).tables["Grid: 3000 cells"][0][4][2] == ", ".join(map(str, range(29))) + ", … 99"
+
+
+def test_sessions():
+    common, sessions = read(made_up()).tables["On what"]
+    assert common == [["version", "0.1.0"], ["compiler", "cc 1"], ["blas", "OpenBLAS"], ["blas kernel", "Zen"],
+                      ["mpi", "Open MPI"], ["digest of the configuration", "c0ffee"], ["digest of the data", "beef"]]
+    assert sessions == [["session", "runs", "commit", "vector level", "host", "start"],
+                        ["0", "44", "abc", "avx2", "node7", "2030-01-01T00:00:00Z"],
+                        ["1", "11", "abd", "avx512", "node8", "2030-01-02T00:00:00Z"]]
+
+
+def test_how_it_went():
+    reader = read(made_up())
+    outcomes, effort = reader.tables["How it went"]
+    assert outcomes == [["outcome", "runs", "share"], ["pending", "5", "8.3%"], ["done", "53", "88.3%"],
+                        ["diverged", "2", "3.3%"]]
+    seconds = 29 / 3 + 24 * 4 / 3
+    assert ["time in all runs", f"{seconds:.3g} s"] in effort
+    assert ["starts of runs", "55, of 0 runs more than one"] in effort
+    assert reader.tables["Diverged"] == [[
+        ["learning_rate", "weight_decay", "norm_placement", "seed", "step"],
+        ["0.1", "10", "pre", "0", "7"], ["0.1", "10", "pre", "1", "7"]]]
+    assert "Failed" not in reader.tables and len(reader.tables["Slowest"][0]) == 6
+    assert "The sweep has not ended" in "".join(reader.texts)
+
+
+def test_slowest_first_and_failures_cut():
+    ds = made_up(outcome=np.full((3, 5, 2, 2), 4, np.int8), reason=np.full((3, 5, 2, 2), "out of memory", object))
+    reader = read(ds)
+    assert len(reader.tables["Failed"][0]) == 21 and "The first 20 of 60." in reader.texts
+    assert reader.tables["Failed"][0][1] == ["0.1", "10", "pre", "0", "out of memory", "node7", "1"]
+    assert "Slowest" not in reader.tables
+    ds = made_up()
+    ds["seconds"][:] = np.arange(60.0).reshape(ds.seconds.shape)
+    ds["outcome"][-1, -1, -1, -1] = 4
+    assert [row[4] for row in read(ds).tables["Slowest"][0][1:]] == ["58", "57", "56", "54", "53"]
+
+
+def test_boundary():
+    reader = read(made_up())
+    assert reader.tables["norm placement pre"] == [[
+        ["learning rate", "weight decay of no growth", "spread", "lowest", "highest", "seeds", ""],
+        ["0.0001", "–", "–", "–", "–", "0", "all shrink"],
+        ["0.01", "0.01", "1.633", "0.007071", "0.01414", "2", ""],
+        ["0.1", "0.1", "1.633", "0.07071", "0.1414", "2", ""]]]
+    post = reader.tables["norm placement post"][0]
+    assert post[1] == ["0.0001", "0.2121", "–", "0.2121", "0.2121", "1"] and post[3][1] == "0.3"
+    slopes = [text for text in reader.texts if text.startswith("Slope")]
+    assert slopes[0] == "Slope 1.00, over 2 learning rates." and "±" in slopes[1] and "over 3" in slopes[1]
+    one = read(made_up().isel(seed=0, norm_placement=1, learning_rate=0))
+    assert one.tables["Boundary between growing and shrinking"] == [[["weight decay of no growth"], ["0.2121"]]]
+    none = read(made_up().isel(weight_decay=0))
+    assert "weight_decay is no axis of this sweep: it has no boundary." in none.texts
+
+
+def test_laws_and_losses():
+    ds = made_up()
+    ds["growth_exponent"] = ds.norm_growth.copy(data=np.full(ds.norm_growth.shape, 0.5))
+    ds["final_valid_loss"] = ds.norm_growth.copy(data=np.arange(60.0)[::-1].reshape(ds.norm_growth.shape))
+    ds["unigram_loss"] = ds.norm_growth.copy(data=np.full(ds.norm_growth.shape, 50.0))
+    ds["predicted_entropy"] = ds.param_norm.copy(data=np.where(np.arange(3) == 2, 0.0, 1.0) + 0 * ds.param_norm)
+    ds["predicted_entropy"][0, 1] = 1.0
+    tables = read(ds).tables
+    assert tables["Law of growth"][0][1] == ["norm placement pre", "28", "0.5", "0.5", "0.5", "–"]
+    losses = dict(tables["Losses"][0])
+    assert losses["lowest validation loss"] == \
+        "1 (learning_rate 0.0001, weight_decay 0.001, norm_placement post, seed 0)"
+    assert losses["not below the unigram level"].startswith("8 runs") and losses["collapsed"].startswith("49 runs")
+
+
+def test_figures_are_in_the_page():
+    from matplotlib.figure import Figure
+    small, large = Figure(), Figure()
+    small.subplots().plot([0, 1], [2, 3])
+    large.subplots().plot(np.random.default_rng(0).normal(size=40000), linestyle="none", marker="o")
+
+    class Broken(Figure):
+        def savefig(self, *arguments, **options):
+            raise ValueError("no such colour")
+
+    reader = read(made_up(), drawings=[("a", "what a shows " + EVIL, small), ("b", "what b shows", large),
+                                       ("c", "what c shows", Broken()), ("d", "", KeyError("d"))])
+    images = [value for name, value in reader.attributes if name == "src"]
+    assert len(images) == 2
+    assert b"<svg" in base64.b64decode(images[0].removeprefix("data:image/svg+xml;base64,"))
+    assert base64.b64decode(images[1].removeprefix("data:image/png;base64,")).startswith(b"\x89PNG")
+    assert reader.texts.count("what b shows") == 1 and ("alt", "what a shows " + EVIL) in reader.attributes
+    assert "c: could not be drawn: no such colour" in reader.texts and "what c shows" not in reader.texts
+    assert "d: could not be drawn: 'd'" in reader.texts
+
+
+def test_numbers_as_people_read_them():
+    for value, text in ((0.1, "0.1"), (-1.23456, "\N{MINUS SIGN}1.235"), (1e-7, "1e-7"), (12345.6, "12 346"),
+                        (1234, "1234"), (0.0, "0"), (float("nan"), "–"), (float("inf"), "inf"), (1e30, "1e30"),
+                        (2.5e6, "2 500 000"), (np.int64(7), "7")):
+        assert words.number(value) == text.replace(" ", words.THIN_SPACE)
+    assert [words.duration(s) for s in (0.5, 90, 150, 7200, 200000)] == ["0.5 s", "90 s", "2.5 minutes", "2 hours",
+                                                                         "2.31 days"]
+
+
+@pytest.fixture(scope="module")
+def sweep(tmp_path_factory):
+    """A small sweep of our own with every group of metrics."""
+    folder = tmp_path_factory.mktemp("report")
+    (folder / "small one.yaml").write_text(
+        "title: A small one\ncorpus: markov\ncorpus_tokens: 4000\nsteps: 4\nwidth: 8\nheads: 2\nseed: [0, 1]\n"
+        "learning_rate: [1e-3, 1e-2]\nweight_decay: [0, 1, 100]\nvalidate: {every: end, tokens: 256}\n"
+        "measure: {every: 1, metrics: [norms, alignment, saturation, heads, homogeneity]}\n")
+    from conftest import NORMSWEEP
+    run(NORMSWEEP, "run", "small one.yaml", "-j", "0", cwd=folder)
+    return folder / "small one.nc"
+
+
+def test_of_a_real_sweep(sweep, tmp_path):
+    assert run(*REPORT, sweep, cwd=tmp_path).stdout == "small one.html\n"
+    assert os.listdir(tmp_path) == ["small one.html"]
+    reader = Reader((tmp_path / "small one.html").read_text(encoding="utf-8"))
+    assert "A small one" in reader.texts and "could not be drawn" not in "".join(reader.texts)
+    assert reader.tables["How it went"][0][1] == ["done", "12", "100.0%"]
+    assert any(text.startswith("small one.nc, as of 20") and text.endswith(" UTC") for text in reader.texts)
+    assert {"Boundary between growing and shrinking", "Law of growth", "Losses", "Slowest"} <= set(reader.tables)
+
+
+def test_written_whole_or_not_at_all(sweep, tmp_path):
+    (tmp_path / "folder.html").mkdir()
+    error = run(*REPORT, sweep, "-o", tmp_path / "folder.html", status=1).stderr
+    assert error == f"report: {tmp_path}/folder.html: Is a directory\n"
+    assert os.listdir(tmp_path) == ["folder.html"] and os.listdir(tmp_path / "folder.html") == []
+    run(*REPORT, sweep, "-o", tmp_path / "a.html")
+    assert (tmp_path / "a.html").stat().st_mode & 0o777 == 0o666 & ~umask()
+
+
+def umask():
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def test_errors_are_one_line(tmp_path):
+    (tmp_path / "text.nc").write_text("no dataset\n")
+    for arguments, message in ((["none.nc"], "none.nc: No such file or directory"),
+                               (["text.nc"], "text.nc: no dataset of normsweep")):
+        assert run(*REPORT, *arguments, status=1, cwd=tmp_path).stderr == f"report: {message}\n"
+    assert os.listdir(tmp_path) == ["text.nc"]
