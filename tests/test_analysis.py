@@ -1,13 +1,17 @@
 """The Python package: what open_sweep gives, and the boundary of datasets whose boundary is known."""
 
 import doctest
+import importlib.util
+import os
+import re
+import shutil
 import sys
 
 import netCDF4
 import numpy as np
 import pytest
 import xarray as xr
-from conftest import PROJECT
+from conftest import PROJECT, run
 from made_up import LEARNING_RATES, ROOT, WEIGHT_DECAYS, made_up
 
 sys.path.insert(0, str(PROJECT / "analysis"))
@@ -226,3 +230,21 @@ def test_no_boundary_without_its_axis(ds):
 def test_every_part_of_a_result_is_described(ds):
     found = ds.sweep.phase_boundary()
     assert all(found[name].attrs["long_name"] and found[name].attrs["units"] == "1" for name in found.data_vars)
+
+
+@pytest.mark.skipif(not all(importlib.util.find_spec(name) for name in ("pip", "setuptools", "wheel")),
+                    reason="no pip, setuptools and wheel here")
+def test_is_installed_by_pip(tmp_path, ds):
+    shutil.copytree(PROJECT / "analysis", tmp_path / "analysis", ignore=shutil.ignore_patterns("__pycache__"))
+    run(sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index",
+        "--disable-pip-version-check", "--root-user-action=ignore", "--target", tmp_path / "there",
+        tmp_path / "analysis")
+    ds.to_netcdf(tmp_path / "a.nc")
+    program = ("import normsweep, pkgutil, sys; assert normsweep.__file__.startswith(sys.argv[1]);"
+               "[__import__(m.name) for m in pkgutil.walk_packages(normsweep.__path__, 'normsweep.')];"
+               "print(normsweep.open_sweep(sys.argv[2]).sweep.title)")
+    done = run(sys.executable, "-c", program, tmp_path / "there", tmp_path / "a.nc",
+               env={**os.environ, "PYTHONPATH": str(tmp_path / "there")})
+    assert done.stdout == "My first diagram\n"
+    version = re.search(r"^VERSION = (.*)$", (PROJECT / "Makefile").read_text(), re.M)[1]
+    assert os.path.isdir(tmp_path / "there" / f"normsweep-{version}.dist-info")
