@@ -140,6 +140,20 @@ def test_slowest_first_and_failures_cut():
     assert [row[4] for row in read(ds).tables["Slowest"][0][1:]] == ["58", "57", "56", "54", "53"]
 
 
+def test_nothing_has_run_yet():
+    reader = read(made_up(outcome=np.zeros((3, 5, 2, 2), np.int8), norm_growth=np.full((3, 5, 2, 2), np.nan)))
+    assert reader.tables["How it went"][0] == [["outcome", "runs", "share"], ["pending", "60", "100.0%"]]
+    assert reader.tables["norm placement pre"][0][1] == ["0.0001", "–", "no run is done"]
+    assert not {"Slowest", "Failed", "Diverged", "Losses"} & set(reader.tables)
+
+
+def test_one_run():
+    reader = read(made_up().isel(learning_rate=1, weight_decay=1, norm_placement=1, seed=1))
+    assert reader.tables["How it went"][0] == [["outcome", "runs", "share"], ["done", "1", "100.0%"]]
+    assert reader.tables["Slowest"] == [[["seconds", "steps", "tokens per second"],
+                                         ["1.333", "20", f"10{words.THIN_SPACE}000"]]]
+
+
 def test_boundary():
     reader = read(made_up())
     assert reader.tables["norm placement pre"] == [[

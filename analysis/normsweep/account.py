@@ -71,26 +71,32 @@ def labels(dataset):
     return several or list(dataset.sweep.axes)
 
 
-def runs(dataset, mask, *variables):
-    """A row for each run of the mask, in the order of the grid: values of its labels, and of the variables."""
-    places = np.argwhere(mask.transpose(*dataset.sweep.axes).values)
-    columns = [dataset[name].transpose(*dataset.sweep.axes).values for name in variables]
+def runs(dataset, mask, *variables, most=None):
+    """A row for each run of the mask, at most `most`, in the order of the grid: its labels and the variables."""
+    return rows_at(dataset, np.flatnonzero(in_order(dataset, mask))[:most], variables)
+
+
+def rows_at(dataset, places, variables):
+    """Rows of labels and variables for runs at some places of the grid."""
+    columns = [in_order(dataset, dataset[name]) for name in variables]
     rows = []
     for place in places:
-        where = dict(zip(dataset.sweep.axes, place))
-        rows.append([plain(dataset[name].values[where[name]]) for name in labels(dataset)] +
-                    [plain(column[tuple(place)]) for column in columns])
+        index = dict(zip(dataset.sweep.axes, np.unravel_index(place, dataset.outcome.shape)))
+        rows.append([plain(dataset[name].values[index[name]]) for name in labels(dataset)] +
+                    [plain(column[place]) for column in columns])
     return rows
 
 
+def in_order(dataset, variable):
+    """The values of a variable in the order of the grid."""
+    return variable.transpose(*dataset.sweep.axes).values.ravel()
+
+
 def slowest(dataset, most):
-    """Rows of the runs that took longest: labels, seconds, steps, tokens per second."""
-    ended = dataset.seconds.where(dataset.sweep.done | dataset.sweep.diverged)
-    if not ended.notnull().any():
-        return []
-    least = np.sort(ended.values[ended.notnull().values])[-most:][0]
-    rows = runs(dataset, ended >= least, "seconds", "last_step", "tokens_per_second")
-    return sorted(rows, key=lambda row: -row[-3])[:most]
+    """Rows of the runs that took longest, the slowest first: labels, seconds, steps, tokens per second."""
+    seconds = in_order(dataset, dataset.seconds.where(dataset.sweep.done | dataset.sweep.diverged))
+    places = np.argsort(-seconds, kind="stable")[:most]  # NaN comes last
+    return rows_at(dataset, places[~np.isnan(seconds[places])], ("seconds", "last_step", "tokens_per_second"))
 
 
 def effort(dataset):
@@ -144,7 +150,7 @@ def losses(dataset):
     final = dataset.final_valid_loss.where(dataset.sweep.done)
     found = []
     if final.notnull().any():
-        *where, loss = min(runs(dataset, final.notnull(), "final_valid_loss"), key=lambda row: row[-1])
+        (*where, loss), = rows_at(dataset, [np.nanargmin(in_order(dataset, final))], ["final_valid_loss"])
         place = ", ".join(f"{name} {value_text(value)}" for name, value in zip(labels(dataset), where))
         found.append(("lowest validation loss", number(loss) + (f" ({place})" if place else "")))
         if "unigram_loss" in dataset and dataset.unigram_loss.notnull().any():

@@ -83,12 +83,14 @@ def cell(value):
     return element("td", text, **({"class_": "text"} if len(text) > LONG else {}))
 
 
-def table(columns, rows, note=None, most=None):
-    """A table and a note below it; of more than `most` rows the first, and the note says so."""
+def table(columns, rows, note=None, most=None, count=None):
+    """A table and a note below it; of more than `most` rows the first, and the note says so. `count` tells how many
+    rows there are where not all are given."""
     rows = list(rows)
     shown = rows[:most]
-    if len(shown) < len(rows):
-        note = f"The first {len(shown)} of {len(rows)}." + (f" {note}" if note else "")
+    count = count or len(rows)
+    if len(shown) < count:
+        note = f"The first {len(shown)} of {number(count)}." + (f" {note}" if note else "")
     right = [{"class_": "number"} if shown and all(is_number(row[i]) for row in shown) else {}
              for i in range(len(columns))]
     head = element("tr", *(element("th", name, scope="col", **side) for name, side in zip(columns, right)))

@@ -99,13 +99,14 @@ def course(dataset):
         (word, count, f"{count / runs:.1%}" if word != "skipped" and runs else "no runs")
         for word, count in counts.items()]), facts(account.effort(dataset))]
     names = account.labels(dataset)
-    failed = account.runs(dataset, dataset.sweep.failed, "reason", "host", "attempts")
-    if failed:
-        parts += [element("h3", "Failed"), table([*names, "reason", "host", "attempts"], failed, most=MOST_RUNS)]
-    diverged = account.runs(dataset, dataset.sweep.diverged, "diverged_step")
-    if diverged:
+    if counts.get("failed"):
+        rows = account.runs(dataset, dataset.sweep.failed, "reason", "host", "attempts", most=MOST_RUNS)
+        parts += [element("h3", "Failed"),
+                  table([*names, "reason", "host", "attempts"], rows, count=counts["failed"])]
+    if counts.get("diverged"):
+        rows = account.runs(dataset, dataset.sweep.diverged, "diverged_step", most=MOST_RUNS)
         parts += [element("h3", "Diverged"),
-                  table([*names, "step"], diverged, "The step whose loss or norm is not finite.", most=MOST_RUNS)]
+                  table([*names, "step"], rows, "The step whose loss or norm is not finite.", count=counts["diverged"])]
     slowest = account.slowest(dataset, SLOWEST)
     if slowest:
         parts += [element("h3", "Slowest"),
