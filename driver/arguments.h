@@ -21,7 +21,8 @@
     X(VALUES, 0, "values", NULL, "as lines of key=value, for scripts; times in seconds")                     \
     X(AT, 0, "at", "NAME=VALUE",                                                                             \
         "look at one value of an axis, or of step, layer, head...; more after commas")                       \
-    X(OVER, 0, "over", "X[,Y]", "the axes that are drawn; default: learning_rate, weight_decay")             \
+    X(OVER, 0, "over", "X[,Y]", "the axes that are drawn; of a series the one that tells its lines apart")   \
+    X(SERIES, 0, "series", NULL, "a variable over steps, as lines; default: param_norm")                     \
     X(TOKENS, 0, "tokens", "IDS", "a text of token ids, for what is measured on a text")                     \
     X(HEADS, 0, "heads", "N", "attention heads; default: n_head of config.json beside the weights")          \
     X(CONTEXT, 0, "context", "T", "the text is cut into windows of T; default: the model's context")         \

@@ -221,7 +221,7 @@ static void draw(struct field *field)
     field->plot.y = plane->y.axis;
     field->plot.context = field;
     field->plot.cell = draw_cell;
-    field->plot.beside = PICTURE_BESIDE + 4; /* a legend and a note of two lines each */
+    field->plot.beside = PICTURE_BESIDE + 4; /* a legend and a note, of two lines each */
     field->logarithmic = field->reduction->low > 0 && field->reduction->high > 100 * field->reduction->low;
     choose_texts(field);
     if (plane->x.dimension >= 0 || plane->y.dimension >= 0) {

@@ -21,6 +21,9 @@ int picture_diagram(const struct picture *picture, struct error *error);
  * ERROR_INPUT: it is none. */
 int picture_field(const struct picture *picture, const char *name, struct error *error);
 
+/* A variable over steps, as lines. ERROR_INPUT: it is none, or has no steps. */
+int picture_series(const struct picture *picture, const char *name, struct error *error);
+
 /* Prints "out.nc: what at seed=0: the sweep's title". */
 void picture_title(const struct picture *picture, const char *what, const struct shape *shape);
 
@@ -30,7 +33,7 @@ int picture_find(
     const struct picture *picture, const char *name, struct view_variable *variable, struct error *error);
 
 enum {
-    PICTURE_BESIDE = 2, /* lines beside a picture: its title, and where the next command is typed */
+    PICTURE_BESIDE = 4, /* lines beside a picture: its title, the command and the next one */
     PICTURE_ABOUT = 512, /* characters of "out.nc: param_norm", before errors of the selection */
 };
 

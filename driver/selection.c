@@ -1,5 +1,6 @@
 #include "driver/selection.h"
 
+#include "driver/dataset_tables.h"
 #include "driver/nearest.h"
 
 #include <math.h>
@@ -39,13 +40,22 @@ static const char *list_values(const struct dimension *dimension, char text[LIST
     return text;
 }
 
+/* Is it a dimension, of other variables? Then nothing else was meant. */
+static bool is_dimension(const char *name)
+{
+    for (enum metric_dimension i = 0; i < DIMENSION_COUNT; i++)
+        if (strcmp(metric_dimension_table[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 static int unknown_name(const struct shape *shape, const char *name, const char *about, struct error *error)
 {
     char excerpt[EXCERPT_SIZE], hint[NEAREST_SIZE], names[LIST_SIZE];
     struct nearest nearest;
 
     nearest_init(&nearest, name);
-    for (int i = 0; i < shape->count; i++)
+    for (int i = 0; i < shape->count && !is_dimension(name); i++)
         nearest_offer(&nearest, shape->dimension[i].name);
     if (nearest.best)
         return error_set(error, ERROR_INPUT, "%s has no dimension '%s'%s", about,

@@ -1,4 +1,4 @@
-/* normsweep show: the phase diagram, or any variable over two axes. */
+/* normsweep show: the phase diagram, any variable over two axes, or over steps. */
 #include "driver/commands.h"
 #include "driver/dataset_tables.h"
 #include "driver/picture.h"
@@ -14,6 +14,8 @@ static int draw(const struct arguments *arguments, const struct view *view, stru
         .selection = {arguments->at, arguments->at_count, arguments->over},
     };
 
+    if (arguments_has(arguments, OPTION_SERIES))
+        return picture_series(&picture, name ? name : metric_table[METRIC_param_norm].name, error);
     return name ? picture_field(&picture, name, error) : picture_diagram(&picture, error);
 }
 
