@@ -1,0 +1,305 @@
+"""`show` on datasets whose numbers are known: what is looked at, and what is said where that cannot be."""
+
+import fcntl
+import itertools
+import os
+import pty
+import re
+import struct
+import subprocess
+import termios
+
+import numpy as np
+import pytest
+from conftest import BUILD, NORMSWEEP, run
+
+netCDF4 = pytest.importorskip("netCDF4")
+
+SWEEP = """title: A sweep
+corpus: markov
+steps: 40
+measure: {every: 10}
+layers: 2
+learning_rate: [1e-2, 1e-4, 1e-3]
+weight_decay: [0, 0.1]
+norm_placement: [pre, out]
+seed: [0, 1, 2]
+together:
+  model:
+    small: {width: 16, heads: 2}
+    large: {width: 32, heads: 4}
+"""
+RATES, DECAYS, PLACEMENTS, SEEDS, MODELS, STEPS = 3, 2, 2, 3, 2, 5
+SHAPE = (RATES, DECAYS, PLACEMENTS, SEEDS, MODELS)
+DONE, DIVERGED, RUNNING = 2, 3, 1
+
+
+def sample(path, sweep=SWEEP):
+    path.with_suffix(".yaml").write_text(sweep)
+    run(BUILD / "tests-float", "dataset_sample", env={**os.environ, "NORMSWEEP_SAMPLE": str(path),
+                                                      "NORMSWEEP_SAMPLE_SWEEP": str(path.with_suffix(".yaml"))})
+    return path
+
+
+@pytest.fixture(scope="module")
+def norms():
+    """Over the grid and steps: each cell has its own."""
+    return np.random.default_rng(7).uniform(10, 20, SHAPE + (STEPS,))
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory, norms):
+    file = sample(tmp_path_factory.mktemp("show") / "s.nc")
+    with netCDF4.Dataset(file, "r+") as ds:
+        ds["outcome"][:] = DONE
+        ds["param_norm"][:] = norms
+        ds["norm_growth"][:] = norms[..., -1] / norms[..., 0]
+    return file
+
+
+def cells(shown):
+    return [line.partition("|")[2].split() for line in shown.splitlines() if "|" in line]
+
+
+def plane(values):
+    """As it is drawn: weight decays downwards, learning rates from the least on."""
+    return values[[1, 2, 0]][:, ::-1].T
+
+
+def is_close(drawn, expected):
+    np.testing.assert_allclose(np.array(drawn, float), expected, rtol=6e-4)
+
+
+def test_at_fixes_axes_and_other_dimensions(path, norms, normsweep):
+    shown = normsweep("show", path, "param_norm", "--at", "seed=2,norm_placement=out", "--at", "step=20").stdout
+    is_close(cells(shown), plane(norms[:, :, 1, 2, :, 2].mean(axis=-1)))
+    title = shown.splitlines()[0]
+    assert title == f"{path}: param_norm at norm_placement=out, seed=2, step=20: A sweep"
+    assert shown.splitlines()[-1] == "mean over model" and "last step" not in shown
+
+
+@pytest.mark.parametrize("label, index", [("small", 0), ("large", 1)])
+def test_at_takes_labels(path, norms, normsweep, label, index):
+    shown = normsweep("show", path, "param_norm", "--at", f"model={label}").stdout
+    is_close(cells(shown), plane(norms[:, :, :, :, index, -1].mean(axis=(2, 3))))
+
+
+@pytest.mark.parametrize("value", ["0.001", "1e-3", ".001", "0.0010000000005"])
+def test_at_matches_numbers(path, norms, normsweep, value):
+    shown = normsweep("show", path, "param_norm", "--at", f"learning_rate={value}", "--over", "seed").stdout
+    is_close(cells(shown), [norms[2, :, :, :, :, -1].mean(axis=(0, 1, 3))])
+
+
+def test_over_chooses_the_axes(path, norms, normsweep):
+    shown = normsweep("show", path, "param_norm", "--over", "step,seed", "--at", "learning_rate=1e-4").stdout
+    is_close(cells(shown), norms[1].mean(axis=(0, 1, 3))[::-1])
+    assert shown.splitlines()[-1] == "mean over weight_decay, norm_placement, model"
+
+
+def test_the_diagram_at_and_over(path, norms, normsweep):
+    growth = (norms[..., -1] / norms[..., 0])[:, 1, :, 0, 1]
+    shown = normsweep("show", path, "--at", "weight_decay=0.1,seed=0,model=large",
+                      "--over", "learning_rate,norm_placement").stdout
+    marks = [[word[0] for word in row] for row in cells(shown)]
+    assert marks == [["#" if growth[i, j] > 1 else "-" for i in (1, 2, 0)] for j in (1, 0)]
+    assert "phase diagram at weight_decay=0.1, seed=0, model=large: A sweep" in shown and "mean" not in shown
+
+
+def test_layers_and_tensors(path, normsweep):
+    shown = normsweep("show", path, "tensor_norm", "--over", "layer,tensor", "--at", "seed=0").stdout
+    rows = [line.partition("|")[0].strip() for line in shown.splitlines() if "|" in line]
+    with netCDF4.Dataset(path) as ds:
+        names = ["".join(np.asarray(name.compressed(), str)).rstrip("\0") if name.dtype.kind == "S" else str(name)
+                 for name in ds["tensor"][:]]
+        expected = ds["tensor_norm"][:, :, :, 0, :, -1].filled(np.nan).mean(axis=(0, 1, 2, 3)).T
+    assert rows == names[::-1]
+    is_close(cells(shown), expected[::-1])
+    one = normsweep("show", path, "tensor_norm", "--at", f"tensor={names[1]},layer=1").stdout
+    assert f"at layer=1, tensor={names[1]}: " in one and "mean over norm_placement, seed, model" in one
+
+
+REFUSED = [
+    (["param_norm", "--at", "sed=1"], "param_norm has no dimension 'sed'; did you mean 'seed'?"),
+    (["param_norm", "--at", "colour=1"], "param_norm has no dimension 'colour'; it has learning_rate, weight_decay, "
+                                         "norm_placement, seed, model, step"),
+    (["--at", "step=1"], "the phase diagram has no dimension 'step'; it has learning_rate, weight_decay, "
+                         "norm_placement, seed, model"),
+    (["param_norm", "--at", "seed=5"], "param_norm: no seed '5'; it is one of 0, 1, 2"),
+    (["param_norm", "--at", "seed="], "param_norm: no seed ''; it is one of 0, 1, 2"),
+    (["param_norm", "--at", "learning_rate=0.00100001"],
+     "param_norm: no learning_rate '0.00100001'; it is one of 0.01, 0.0001, 0.001"),
+    (["param_norm", "--at", "norm_placement=per"], "param_norm: no norm_placement 'per'; did you mean 'pre'?"),
+    (["param_norm", "--at", "model=medium"], "param_norm: no model 'medium'; it is one of small, large"),
+    (["param_norm", "--at", "seed"], "param_norm: --at takes NAME=VALUE and not 'seed'"),
+    (["param_norm", "--at", "=1"], "param_norm: --at takes NAME=VALUE and not '=1'"),
+    (["param_norm", "--at", "seed=1,"], "param_norm: --at takes NAME=VALUE and not ''"),
+    (["param_norm", "--at", "seed=1", "--at", "seed=1"], "param_norm: --at names seed twice"),
+    (["param_norm", "--over", "step,sede"], "param_norm has no dimension 'sede'; did you mean 'seed'?"),
+    (["param_norm", "--over", "step,step"], "param_norm: --over names step twice"),
+    (["param_norm", "--over", "step,seed,model"], "param_norm: --over takes one or two names here"),
+    (["param_norm", "--over", "seed", "--at", "seed=1"], "param_norm: seed is both in --at and in --over"),
+    (["param_norm", "--series", "--over", "seed,model"], "param_norm: --over takes one name here"),
+    (["param_norm", "--series", "--over", "step"],
+     "param_norm: --series draws over step; neither --at nor --over can have it"),
+    (["param_norm", "--series", "--at", "step=0"],
+     "param_norm: --series draws over step; neither --at nor --over can have it"),
+    (["norm_growth", "--series"], "norm_growth has one value a run and none over steps, which --series draws"),
+    (["saturation", "--series"],
+     "saturation was not measured; in a sweep file, 'saturation' among the metrics of measure switches it on"),
+    (["positions_attended"],
+     "positions_attended was not measured; in a sweep file, 'heads' among the metrics of measure switches it on"),
+    (["param_norm", "--at", "seed=\033[31m"], "param_norm: no seed '?[31m'; it is one of 0, 1, 2"),
+]
+
+
+@pytest.mark.parametrize("arguments, message", REFUSED)
+def test_refused_in_one_line(path, normsweep, arguments, message):
+    done = normsweep("show", path, *arguments, status=2)
+    assert (done.stdout, done.stderr) == ("", f"{path}: {message}\n")
+
+
+def test_many_values_are_not_all_listed(tmp_path, normsweep):
+    file = sample(tmp_path / "m.nc", SWEEP.replace("seed: [0, 1, 2]", "seed: {range: [1, 40]}"))
+    assert normsweep("show", file, "--at", "seed=0", status=2).stderr.endswith(
+        "no seed '0'; it is one of 1, 2, 3, 4, 5, 6, ..., 40\n")
+
+
+def legend(shown):
+    line = next(line for line in shown.splitlines() if re.match(r"\w+  a ", line))
+    return [part.split(" ", 1)[1] for part in line.split("  ")[1:]]
+
+
+def test_series_of_every_rate(path, normsweep):
+    shown = normsweep("show", path, "--series").stdout
+    assert shown.splitlines()[0] == f"{path}: param_norm: A sweep"
+    assert legend(shown) == ["0.0001", "0.001", "0.01"]
+    assert shown.splitlines()[-1] == "mean over weight_decay, norm_placement, seed, model"
+    assert normsweep("show", path, "param_norm", "--series").stdout == shown
+    assert legend(normsweep("show", path, "--series", "--over", "seed").stdout) == ["0", "1", "2"]
+    assert legend(normsweep("show", path, "--series", "--at", "learning_rate=1e-4").stdout) == ["0", "0.1"]
+
+
+def dots(shown):
+    """Where the marks of a chart's lines are: columns and rows from its lower left, by their letters."""
+    rows = [line[2] for line in (re.match(r" *([-\d.e+]*) [|+]([^-+]*)$", line) for line in shown.splitlines()) if line]
+    found = {}
+    for y, row in enumerate(reversed(rows)):
+        for x, mark in enumerate(row):
+            found.setdefault(mark, []).append((x, y))
+    return found, len(rows)
+
+
+def test_series_goes_through_its_values(path, tmp_path, norms, normsweep):
+    """The ends of each line lie where the means do, on the rows between the least and the most of all lines."""
+    shown = normsweep("show", path, "--series", "--over", "seed").stdout
+    means = norms.mean(axis=(0, 1, 2, 4))
+    found, rows = dots(shown)
+    low, high = means.min(), means.max()
+    last = max(x for mark in "abc" for x, _ in found[mark])
+    for end, column in ((0, 0), (-1, last)):
+        expected = {round((m - low) / (high - low) * (rows - 1)) for m in means[:, end]}
+        assert {y for mark in "abc" for x, y in found[mark] if x == column} >= expected
+
+
+def test_series_without_what_diverged(path, tmp_path, norms, normsweep):
+    file = tmp_path / "d.nc"
+    file.write_bytes(path.read_bytes())
+    with netCDF4.Dataset(file, "r+") as ds:
+        ds["outcome"][0, :, :, 1] = DIVERGED
+        ds["param_norm"][0, :, :, 1, :, 2] = 1e30
+        ds["param_norm"][0, :, :, 1, :, 3:] = np.inf
+    shown = normsweep("show", file, "--series").stdout
+    assert "e+" not in shown and legend(shown) == ["0.0001", "0.001", "0.01"]
+    assert "seed, model, without the runs that diverged infinite values are left out" in " ".join(shown.splitlines())
+    with netCDF4.Dataset(file, "r+") as ds:
+        ds["outcome"][0] = DIVERGED
+    shown = normsweep("show", file, "--series").stdout
+    assert legend(shown) == ["0.0001", "0.001", "0.01 (diverged)"]
+    assert "e+" not in shown and "infinite values are left out" in shown
+    with netCDF4.Dataset(file, "r+") as ds:
+        ds["outcome"][1, 0, 0, 0, 0] = RUNNING
+    assert "1 of the runs has not ended" in normsweep("show", file, "--series").stdout
+
+
+def test_series_of_at_most_eight_lines(tmp_path, normsweep):
+    file = sample(tmp_path / "m.nc", SWEEP.replace("seed: [0, 1, 2]", "seed: {range: [1, 15]}"))
+    shown = normsweep("show", file, "--series", "--over", "seed").stdout
+    assert legend(shown) == ["1", "3", "5", "7", "9", "11", "13", "15"]
+    assert "8 of 15 values of seed" in shown.splitlines()
+
+
+WILD = "a\tb\x1b[31m\x9b1m\x07 é\u0085 träumerisch " + "lang " * 30
+TERMINALS = [dict(TERM="xterm-256color", LANG="C.UTF-8"), dict(TERM="xterm-256color", LANG="C"),
+             dict(TERM="xterm", LANG="C.UTF-8"), dict(TERM="dumb", LANG="C.UTF-8"),
+             dict(TERM="xterm-256color", LANG="C.UTF-8", NO_COLOR="1")]
+
+
+def on_terminal(columns, rows, environment, *arguments):
+    """What a command prints on a terminal."""
+    main, other = pty.openpty()
+    fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    kept = {key: value for key, value in os.environ.items()
+            if key not in ("TERM", "COLORTERM", "NO_COLOR", "LC_ALL", "LC_CTYPE", "LANG")}
+    child = subprocess.Popen([str(a) for a in (NORMSWEEP, "show", *arguments)], stdin=subprocess.DEVNULL,
+                             stdout=other, env={**kept, **environment})
+    os.close(other)
+    text = b""
+    try:
+        while block := os.read(main, 65536):
+            text += block
+    except OSError:  # the other end is closed
+        pass
+    os.close(main)
+    assert child.wait(timeout=60) == 0
+    return text.decode().replace("\r\n", "\n")
+
+
+def bare(text):
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)
+
+
+PICTURES = [[], ["param_norm"], ["outcome"], ["tensor_norm", "--over", "tensor,seed"], ["--series"],
+            ["tensor_norm", "--series", "--over", "tensor"]]
+
+
+@pytest.fixture(scope="module")
+def wild(tmp_path_factory):
+    """A dataset whose title would play with the terminal."""
+    file = sample(tmp_path_factory.mktemp("wild") / "w.nc")
+    with netCDF4.Dataset(file, "r+") as ds:
+        ds.title = WILD
+    return file
+
+
+def has_colours(environment, arguments):
+    """Numbers and shades have colours of 256 alone; marks, classes and lines of 16, too."""
+    if environment["TERM"] == "dumb" or "NO_COLOR" in environment:
+        return False
+    return "256" in environment["TERM"] or arguments in ([], ["outcome"]) or "--series" in arguments
+
+
+@pytest.mark.parametrize("environment, arguments", itertools.product(TERMINALS, PICTURES))
+def test_no_line_is_wider_than_the_terminal(wild, environment, arguments):
+    for columns in (40, 80, 133):
+        text = on_terminal(columns, 24, environment, wild, *arguments)
+        shown = bare(text)
+        assert ("\x1b" in text) == has_colours(environment, arguments)
+        assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", shown)
+        if environment["TERM"] != "dumb":
+            assert max(len(line) for line in shown.splitlines()) <= columns
+
+
+@pytest.mark.parametrize("arguments", PICTURES)
+def test_piped_output_is_plain(path, normsweep, arguments):
+    shown = normsweep("show", path, *arguments, env={**os.environ, "TERM": "xterm-256color", "LANG": "C.UTF-8"}).stdout
+    assert shown.isascii() and "\x1b" not in shown
+
+
+def test_half_blocks_where_rows_are_many(tmp_path):
+    file = sample(tmp_path / "h.nc", SWEEP.replace("[0, 0.1]", "{log: [1e-5, 1e-1], points: 20}"))
+    environment = dict(TERM="xterm-256color", LANG="C.UTF-8")
+    low, high = (on_terminal(80, rows, environment, file) for rows in (24, 40))
+    assert "▀" in low and "▀" not in high
+    lines = [line for line in bare(low).splitlines() if "│" in line]
+    assert len(lines) == 10 and lines[0].startswith("     0.1 │") and lines[-1].startswith("   1e-05 │")
+    assert len([line for line in bare(high).splitlines() if "│" in line]) == 20
