@@ -59,9 +59,10 @@ static int64_t nearest_step(const struct view *view, double part)
         return view->step[last];
     double steps = part * (double)view->step[last];
     int64_t place = step_place(view->step, view->step_count, (int64_t)steps);
-    if (place < last && (double)view->step[place + 1] - steps < fabs(steps - (double)view->step[place]))
-        place++;
-    return view->step[place <= last ? place : last];
+
+    place = place < last ? place : last; /* beyond it in a file that nobody has written alone */
+    bool before = place > 0 && steps - (double)view->step[place - 1] < (double)view->step[place] - steps;
+    return view->step[before ? place - 1 : place];
 }
 
 static void set_last_steps(struct kinds *kinds, const struct view *view, const struct run *run)

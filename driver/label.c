@@ -1,5 +1,6 @@
 #include "driver/label.h"
 
+#include "driver/lines.h"
 #include "driver/view.h"
 
 #include <stdio.h>
@@ -21,33 +22,12 @@ char *label_cut(char *text)
     return text;
 }
 
-size_t label_prefix(const char *text, int columns)
-{
-    const char *at = text;
-
-    for (; *at; at++) {
-        bool begins = ((unsigned char)*at & 0xc0) != 0x80;
-        if (begins && columns-- == 0)
-            break;
-    }
-    return (size_t)(at - text);
-}
-
-int label_columns(const char *text)
-{
-    int columns = 0;
-
-    for (; *text; text++)
-        columns += ((unsigned char)*text & 0xc0) != 0x80;
-    return columns;
-}
-
 char *label_shorten(char *text, int columns)
 {
-    if (label_columns(text) <= columns)
+    if (lines_width(text) <= columns)
         return text;
     if (columns > 0)
-        strcpy(text + label_prefix(text, columns - 1), "~");
+        strcpy(text + lines_fit(text, columns - 1), "~");
     else
         text[0] = '\0';
     return text;
@@ -75,6 +55,15 @@ static bool is_named(const struct axis *axis, enum naming naming)
     return naming == NAMING_WHOLE || axis->length > 1;
 }
 
+/* Of a short label: a number to four digits, which tell the values of an axis apart well enough. */
+static void put_value(const struct axis *axis, int64_t index, enum naming naming, char text[LABEL_SIZE])
+{
+    if (naming != NAMING_WHOLE && !axis->label && axis->param[0]->kind == PARAM_REAL)
+        snprintf(text, LABEL_SIZE, "%.4g", axis->value[index].real);
+    else
+        view_label(axis, index, text, LABEL_SIZE);
+}
+
 char *label_named(
     int64_t axis_count, const struct axis *axis, int64_t cell, enum naming naming, char text[LABEL_SIZE])
 {
@@ -90,7 +79,7 @@ char *label_named(
         if (!is_named(&axis[i], naming))
             continue;
         put_name(axis[i].name, naming, name);
-        view_label(&axis[i], cell / inner % axis[i].length, value, sizeof(value));
+        put_value(&axis[i], cell / inner % axis[i].length, naming, value);
         int written = snprintf(text + length, LABEL_SIZE - length, "%s%s%s%s", length ? " " : "", name,
             name[0] ? "=" : "", value);
         length += written > 0 ? (size_t)written : 0;
@@ -104,7 +93,7 @@ char *label_fit(int64_t axis_count, const struct axis *axis, int64_t cell, int c
 {
     for (enum naming naming = NAMING_WHOLE; naming < NAMING_COUNT; naming++) {
         label_named(axis_count, axis, cell, naming, text);
-        if (label_columns(text) <= columns)
+        if (lines_width(text) <= columns)
             return text;
     }
     return label_shorten(text, columns);

@@ -1,8 +1,6 @@
 #ifndef NORMSWEEP_DRIVER_LABEL_H
 #define NORMSWEEP_DRIVER_LABEL_H
 
-#include <stddef.h>
-
 #include "driver/sweep.h"
 
 enum { LABEL_SIZE = 160 };
@@ -13,7 +11,7 @@ char *label_cell(const struct sweep *sweep, int64_t cell, char text[LABEL_SIZE])
 /* How much of its axes' names a label has. */
 enum naming {
     NAMING_WHOLE,
-    NAMING_INITIALS, /* "lr=0.1 model=small", without the axes of one value */
+    NAMING_INITIALS, /* "lr=0.1 model=small": numbers to four digits, without the axes of one value */
     NAMING_NONE, /* "0.1 small", likewise */
     NAMING_COUNT,
 };
@@ -28,11 +26,6 @@ char *label_fit(
 
 /* Takes away the beginning of a UTF-8 character that was cut off at the end of a text. Returns text. */
 char *label_cut(char *text);
-
-/* Columns that a text takes on a terminal, one for each character of UTF-8; and the bytes of its longest
- * beginning that takes no more than `columns`. */
-int label_columns(const char *text);
-size_t label_prefix(const char *text, int columns);
 
 /* Cuts a text to so many columns, the last of them a '~' that says so. Returns text. */
 char *label_shorten(char *text, int columns);

@@ -161,8 +161,7 @@ char *progress_duration(double seconds, char *text, size_t size)
     return text;
 }
 
-/* "850", "12.3k", "1.25M" */
-static char *format_rate(double rate, char *text, size_t size)
+char *progress_rate(double rate, char *text, size_t size)
 {
     if (rate < 1e3)
         snprintf(text, size, "%.0f", rate);
@@ -188,7 +187,7 @@ static void sweep_line(const struct progress *p, const struct tally *tally, doub
     char rate[32] = "", time[32] = "";
 
     if (!isnan(p->rate))
-        format_rate(p->rate, rate, sizeof(rate));
+        progress_rate(p->rate, rate, sizeof(rate));
     if (!isnan(left))
         progress_duration(left, time, sizeof(time));
     snprintf(line, LINE_SIZE,
@@ -210,7 +209,7 @@ static void worker_line(const struct progress *p, int worker, char line[LINE_SIZ
     if (!isnan(w->loss))
         snprintf(loss, sizeof(loss), "  loss %.4g", w->loss);
     if (!isnan(w->rate))
-        format_rate(w->rate, rate, sizeof(rate));
+        progress_rate(w->rate, rate, sizeof(rate));
     snprintf(line, LINE_SIZE, "%3d  %s  %" PRId64 "/%" PRId64 "%s%s%s%s", worker + 1, w->label, w->step,
         w->last_step, loss, rate[0] ? "  " : "", rate, rate[0] ? " tokens/s" : "");
 }

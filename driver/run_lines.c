@@ -1,6 +1,7 @@
 #include "driver/run_lines.h"
 
 #include "driver/label.h"
+#include "driver/lines.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -27,7 +28,7 @@ static void put_tail(const struct run_line *line, int columns, char tail[TAIL])
     if (loss[0] || note[0])
         written += snprintf(tail + written, TAIL - (size_t)written, "  %s", loss);
     if (note[0])
-        snprintf(tail + written, TAIL - (size_t)written, "%*s  %s", 10 - label_columns(loss), "", note);
+        snprintf(tail + written, TAIL - (size_t)written, "%*s  %s", 10 - lines_width(loss), "", note);
 }
 
 /* The names of the runs: all alike, next to the longest head and tail. */
@@ -43,7 +44,7 @@ static int longest_head(const struct run_line *line, int count)
     int longest = 0;
 
     for (int i = 0; i < count; i++) {
-        int columns = label_columns(line[i].head);
+        int columns = lines_width(line[i].head);
         longest = columns > longest ? columns : longest;
     }
     return longest;
@@ -58,7 +59,7 @@ static int longest_name(const struct names *names, const struct run_line *line, 
         if (line[i].cell < 0)
             continue;
         label_named(names->axis_count, names->axis, line[i].cell, names->naming, label);
-        int columns = label_columns(label);
+        int columns = lines_width(label);
         longest = columns > longest ? columns : longest;
     }
     return longest;
@@ -74,7 +75,7 @@ static int name_room(int columns, const struct run_line *line, int count)
         if (line[i].cell < 0)
             continue;
         put_tail(&line[i], columns, tail);
-        int left = columns - head - 2 - label_columns(tail);
+        int left = columns - head - 2 - lines_width(tail);
         room = left < room ? left : room;
     }
     return room > 0 ? room : 0;
@@ -97,7 +98,7 @@ void run_lines_print(FILE *out, int columns, int64_t axis_count, const struct ax
 
     fit_names(&names, name_room(columns, line, count), line, count);
     for (int i = 0; i < count; i++) {
-        fprintf(out, "%s%*s  ", line[i].head, head - label_columns(line[i].head), "");
+        fprintf(out, "%s%*s  ", line[i].head, head - lines_width(line[i].head), "");
         if (line[i].cell < 0) {
             fputs("idle\n", out);
             continue;
@@ -105,6 +106,6 @@ void run_lines_print(FILE *out, int columns, int64_t axis_count, const struct ax
         put_tail(&line[i], columns, tail);
         label_named(axis_count, axis, line[i].cell, names.naming, label);
         label_shorten(label, names.columns);
-        fprintf(out, "%s%*s%s\n", label, names.columns - label_columns(label), "", tail);
+        fprintf(out, "%s%*s%s\n", label, names.columns - lines_width(label), "", tail);
     }
 }

@@ -1,7 +1,5 @@
 #include "driver/survey.h"
 
-#include "driver/dataset_tables.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 #ifndef NORMSWEEP_DRIVER_SURVEY_H
 #define NORMSWEEP_DRIVER_SURVEY_H
 
+#include "driver/dataset_tables.h"
 #include "driver/kinds.h"
-#include "worker/process.h"
 
 /*
  * How a sweep stands, from its dataset alone: outcomes, runs under way, times. What is read is a few numbers
@@ -13,7 +13,7 @@ struct survey_run {
     int64_t step; /* of its last row; 0 before it has any */
     double loss; /* there; NaN: not known */
     double heard; /* when that row was first seen, on the clock of `now` */
-    char host[PROCESS_PLACE];
+    char host[STRING_SHORT];
     bool anew; /* it has not been started before */
 };
 

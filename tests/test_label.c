@@ -49,24 +49,24 @@ TEST(label_of_a_cell_is_whole_characters)
 
 TEST(label_gives_way_to_a_narrow_terminal)
 {
-    static const char yaml[] = "corpus: markov\nsteps: 10\nlearning_rate: [0.1, 0.01]\nseed: [1, 2]\n"
+    static const char yaml[] = "corpus: markov\nsteps: 10\nlearning_rate: [0.1, 0.0123456]\nseed: [1, 2]\n"
                                "weight_decay: [0.5]\ntogether: {model: {gr\xc3\xb6\xc3\x9f"
                                "er: {width: 64}, small: {width: 32}}}\n";
     static const struct {
         int columns;
         const char *label;
     } cases[] = {
-        {55, "learning_rate=0.01 seed=2 weight_decay=0.5 model=gr\xc3\xb6\xc3\x9f"
+        {60, "learning_rate=0.0123456 seed=2 weight_decay=0.5 model=gr\xc3\xb6\xc3\x9f"
              "er"},
-        {54, "lr=0.01 seed=2 model=gr\xc3\xb6\xc3\x9f"
+        {59, "lr=0.01235 seed=2 model=gr\xc3\xb6\xc3\x9f"
              "er"},
-        {27, "lr=0.01 seed=2 model=gr\xc3\xb6\xc3\x9f"
+        {30, "lr=0.01235 seed=2 model=gr\xc3\xb6\xc3\x9f"
              "er"},
-        {26, "0.01 2 gr\xc3\xb6\xc3\x9f"
+        {29, "0.01235 2 gr\xc3\xb6\xc3\x9f"
              "er"},
-        {13, "0.01 2 gr\xc3\xb6\xc3\x9f"
+        {16, "0.01235 2 gr\xc3\xb6\xc3\x9f"
              "er"},
-        {12, "0.01 2 gr\xc3\xb6\xc3\x9f~"},
+        {15, "0.01235 2 gr\xc3\xb6\xc3\x9f~"},
         {1, "~"},
         {0, ""},
         {-3, ""},

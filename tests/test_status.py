@@ -1,0 +1,260 @@
+"""status --watch on a terminal: a sweep that runs, one that was stopped, one that has ended, one that is replaced."""
+
+import fcntl
+import os
+import pty
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import termios
+import time
+
+import numpy
+import pytest
+import xarray
+
+from conftest import NORMSWEEP, run
+
+SWEEP = """\
+title: Größe
+corpus: markov
+corpus_tokens: 20000
+layers: 1
+width: 16
+heads: 2
+feedforward: 16
+context: 16
+batch: 4
+learning_rate: {log: [1e-3, 1e-1], points: 3}
+weight_decay: [0, 0.1]
+"""
+ENDLESS = "steps: 100000000\nmeasure: {steps: [0, 40, 80, 120, 160, 200, 240, 280]}\n"
+
+
+class Screen:
+    """A program on a terminal of its own, and the screen as it stands: cursor, erasing and lines, but no colours."""
+
+    def __init__(self, *arguments, columns=80, rows=24, cwd=None, **environment):
+        self.columns, self.rows = columns, rows
+        self.cells = [[" "] * columns for _ in range(rows)]
+        self.row = self.column = 0
+        self.bytes, self.wrapped = b"", False
+        master, slave = pty.openpty()
+        self.resize(columns, rows, slave)
+        names = {key: value for key, value in os.environ.items() if key not in ("LC_ALL", "LC_CTYPE", "NO_COLOR")}
+        names.update({"TERM": "xterm-256color", "LANG": "C.UTF-8", **environment})
+        self.process = subprocess.Popen([str(a) for a in arguments], cwd=cwd, env=names, stdin=slave, stdout=slave,
+                                        stderr=slave, start_new_session=True,
+                                        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+        os.close(slave)
+        self.master = master
+        os.set_blocking(master, False)
+
+    def resize(self, columns, rows, end=None):
+        fcntl.ioctl(self.master if end is None else end, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        self.columns, self.rows = columns, rows
+        self.cells = [(row + [" "] * columns)[:columns] for row in self.cells[:rows]]
+        self.cells += [[" "] * columns for _ in range(rows - len(self.cells))]
+        self.row = min(self.row, rows - 1)
+
+    def read(self):
+        try:
+            while True:
+                more = os.read(self.master, 65536)
+                if not more:
+                    return
+                self.bytes += more
+        except (BlockingIOError, OSError):
+            pass
+        self.draw()
+
+    def draw(self):
+        text = self.bytes.decode(errors="strict" if self.process.poll() is not None else "ignore")
+        self.bytes = b""
+        for escape, sign in re.findall(r"(\x1b\[[0-9;]*[A-Za-z])|([^\x1b])", text):
+            if escape:
+                self.obey(escape)
+            elif sign == "\n":
+                self.feed_line()
+            elif sign == "\r":
+                self.column = 0
+            else:
+                if self.column == self.columns:
+                    self.wrapped, self.column = True, 0
+                    self.feed_line()
+                self.cells[self.row][self.column] = sign
+                self.column += 1
+
+    def feed_line(self):
+        self.row += 1
+        if self.row == self.rows:
+            self.cells = self.cells[1:] + [[" "] * self.columns]
+            self.row -= 1
+
+    def obey(self, escape):
+        kind, count = escape[-1], int(escape[2:-1] or 1) if ";" not in escape and escape[2:-1].isdigit() else 1
+        if kind == "H":
+            self.row = self.column = 0
+        elif kind == "A":
+            self.row = max(self.row - count, 0)
+        elif kind == "K":
+            self.cells[self.row][self.column:] = [" "] * (self.columns - self.column)
+        elif kind == "J":
+            self.cells[self.row][self.column:] = [" "] * (self.columns - self.column)
+            for row in range(self.row + 1, self.rows):
+                self.cells[row] = [" "] * self.columns
+        else:
+            assert kind == "m", f"{escape!r} is no escape sequence for lines and colours"
+
+    def text(self):
+        return "\n".join("".join(row).rstrip() for row in self.cells)
+
+    def wait_for(self, pattern, seconds=60):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self.read()
+            if re.search(pattern, self.text()):
+                return self.text()
+            time.sleep(0.05)
+        raise AssertionError(f"'{pattern}' does not come:\n{self.text()}")
+
+    def end(self, seconds=30):
+        """Waits for the program's end; its exit status."""
+        deadline = time.monotonic() + seconds
+        while self.process.poll() is None and time.monotonic() < deadline:
+            self.read()  # a program whose terminal is full waits
+            time.sleep(0.02)
+        status = self.process.poll()
+        if status is None:
+            self.process.kill()
+            self.process.wait()
+        self.read()
+        os.close(self.master)
+        return status
+
+
+def make(folder, steps):
+    (folder / "a.yaml").write_text(SWEEP + f"steps: {steps}\nmeasure: {{every: 20}}\n")
+    run(NORMSWEEP, "run", "a.yaml", "-j", "0", cwd=folder)
+    return folder / "a.nc"
+
+
+def start_endless(folder):
+    """A sweep that goes on for longer than any test looks at it; it has a dataset already."""
+    (folder / "r.yaml").write_text(SWEEP + ENDLESS)
+    process = subprocess.Popen([NORMSWEEP, "run", "r.yaml", "-j", "0"], cwd=folder, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while not (folder / "r.nc").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return process
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory):
+    return make(tmp_path_factory.mktemp("ended"), 100)
+
+
+@pytest.fixture
+def running(tmp_path):
+    """The dataset of a sweep that runs."""
+    process = start_endless(tmp_path)
+    yield tmp_path / "r.nc"
+    process.send_signal(signal.SIGTERM)
+    process.wait(60)
+
+
+def test_an_ended_sweep_leaves_its_picture(ended):
+    screen = Screen(NORMSWEEP, "status", "--watch", "a.nc", cwd=ended.parent)
+    assert screen.end() == 0
+    lines = screen.text().splitlines()
+    assert lines[0] == "a.nc: Größe"
+    assert lines[1].endswith("  6 of 6 runs have ended, 100.0 %") and "█" in lines[1]
+    assert lines[2] == "6 done"
+    assert "learning_rate" in screen.text() and "growing" in screen.text()
+    assert screen.column == 0 and not "".join(screen.cells[screen.row]).strip()
+
+
+def test_a_running_sweep_is_followed(running):
+    screen = Screen(NORMSWEEP, "status", "--watch", "r.nc", cwd=running.parent, columns=100, rows=40)
+    text = screen.wait_for(r"280/100000000  loss \d")
+    assert "r.nc: Größe\n" in text
+    assert re.search(r"0 of 6 runs have ended, 0.0 %\n1 running, 5 pending\nabout .* left, begun .* ago", text)
+    assert "learning_rate=0.001 weight_decay=0        280/" in text
+    screen.resize(64, 12)
+    text = screen.wait_for("lr=0.001 wd=0        280/")
+    assert text.startswith("r.nc: Größe\n") and text.count("280/100000000") == 1 and not screen.wrapped
+    os.write(screen.master, b"\n\n\x03")
+    assert screen.end() == 130
+    assert "^C" in screen.text() and screen.column == 0
+
+
+@pytest.mark.parametrize("columns, rows", [(80, 10), (80, 5), (30, 24), (12, 3), (1, 1)])
+def test_any_terminal_will_do(ended, columns, rows):
+    screen = Screen(NORMSWEEP, "status", "--watch", "a.nc", cwd=ended.parent, columns=columns, rows=rows)
+    assert screen.end() == 0 and not screen.wrapped
+    if rows > 4 and columns > 12:
+        assert screen.text().startswith("a.nc: Größe\n")
+
+
+def test_without_colours_and_unicode(ended):
+    for environment in ({"NO_COLOR": "1"}, {"LANG": "C"}):
+        screen = Screen(NORMSWEEP, "status", "--watch", "a.nc", cwd=ended.parent, **environment)
+        assert screen.end() == 0
+        assert "6 of 6 runs have ended" in screen.text() and "learning_rate" in screen.text()
+    assert screen.text().replace("ö", "").replace("ß", "").isascii()
+
+
+def test_plain_lines_elsewhere(running, ended, normsweep):
+    """Neither a pipe nor a dumb terminal is sent anything that moves a cursor."""
+    screen = Screen(NORMSWEEP, "status", "--watch", "a.nc", cwd=ended.parent, TERM="dumb", rows=40)
+    assert screen.end() == 0 and "file      whole, " in screen.text()
+    watch = subprocess.Popen([NORMSWEEP, "status", "--watch", running], stdout=subprocess.PIPE, text=True,
+                             stdin=subprocess.DEVNULL)
+    lines = []
+    while lines.count("\n") < 1:
+        lines.append(watch.stdout.readline())
+    watch.send_signal(signal.SIGINT)
+    assert watch.wait(30) == 130
+    assert any(line.startswith("ended     0 of 6 runs") for line in lines) and "\x1b" not in "".join(lines)
+    watch.stdout.close()
+
+
+def test_a_stopped_sweep_is_not_waited_for(tmp_path):
+    process = start_endless(tmp_path)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(60) == 75
+    screen = Screen(NORMSWEEP, "status", "--watch", "r.nc", cwd=tmp_path)
+    assert screen.end() == 0
+    assert "6 pending\nstopped: nothing runs; the command that started it carries on\n" in screen.text()
+
+
+def test_a_dataset_that_is_replaced_is_read_anew(running, ended):
+    screen = Screen(NORMSWEEP, "status", "--watch", running, columns=100, rows=40)
+    screen.wait_for("0 of 6 runs have ended")
+    away = running.with_suffix(".away")
+    running.rename(away)
+    time.sleep(5)  # two looks in vain
+    assert screen.process.poll() is None
+    shutil.copy(ended, running)
+    assert screen.end() == 0
+    assert "6 of 6 runs have ended, 100.0 %\n6 done\n" in screen.text()
+    away.rename(running)
+
+
+def test_export_of_an_ended_sweep(tmp_path):
+    folder = tmp_path / "it's one"
+    folder.mkdir()
+    path = make(folder, 20)
+    line = next(line for line in run(NORMSWEEP, "status", path).stdout.splitlines() if line.startswith("export"))
+    command = re.fullmatch(r"export    (nccopy -4 -d 5 .*?)   a compressed netCDF-4 copy; nccopy is in Debian's "
+                           r"netcdf-bin", line)[1]
+    if not shutil.which("nccopy"):
+        pytest.skip("nccopy is not installed (Debian: netcdf-bin)")
+    subprocess.run(command, shell=True, check=True, stdin=subprocess.DEVNULL)
+    with xarray.open_dataset(path) as whole, xarray.open_dataset(folder / "a-small.nc") as small:
+        assert whole.attrs.keys() == small.attrs.keys()
+        for name in whole.variables:
+            numpy.testing.assert_array_equal(whole[name].values, small[name].values)
