@@ -67,6 +67,24 @@ int view_read_cell(const struct view *view, const struct view_variable *variable
     return status == NC_NOERR ? 0 : layout_error(error, view->name, status);
 }
 
+double *view_cells(const struct view *view, const char *name, struct error *error)
+{
+    double *values = malloc((size_t)view->cells * sizeof(*values));
+    struct view_variable variable;
+
+    if (!values) {
+        error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
+        return NULL;
+    }
+    for (int64_t cell = 0; cell < view->cells; cell++)
+        values[cell] = NAN;
+    if (!view_find(view, name, &variable) || variable.size != view->cells ||
+        view_read(view, &variable, values, error) == 0)
+        return values;
+    free(values);
+    return NULL;
+}
+
 bool view_is_text(const struct view *view, const char *name)
 {
     nc_type type;

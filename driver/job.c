@@ -1,7 +1,7 @@
 #include "driver/job.h"
 
 #include "driver/folder.h"
-#include "driver/label.h"
+#include "driver/view.h"
 #include "worker/checkpoint.h"
 #include "worker/clock.h"
 #include "worker/cost.h"
@@ -90,6 +90,35 @@ static struct coordinator *make_coordinator(const struct job *job, int workers)
     return coordinator;
 }
 
+/* What earlier starts have left of norm_growth; where that cannot be told the map does without. */
+static double *read_growth(const struct job *job)
+{
+    struct error ignored;
+    struct view view;
+    double *growth = NULL;
+
+    if (view_open(&view, job->sweep->output, &ignored) != 0)
+        return NULL;
+    if (view.cells == job->sweep->cells)
+        growth = view_cells(&view, metric_table[METRIC_norm_growth].name, &ignored);
+    view_close(&view);
+    return growth;
+}
+
+static struct progress *make_progress(struct job *job, int workers, double now)
+{
+    struct terminal terminal = progress_terminal();
+
+    if (terminal.rows > 0)
+        job->growth = read_growth(job);
+    struct diagram_runs runs = {.axis_count = job->sweep->axis_count,
+        .axis = job->sweep->axis,
+        .cells = job->sweep->cells,
+        .outcome = dataset_outcomes(job->dataset),
+        .growth = job->growth};
+    return progress_new(stderr, &terminal, workers, &runs, now);
+}
+
 int job_open(struct job *job, const struct sweep *sweep, const struct corpus *corpus, struct lease *lease,
     const struct session *session, const struct dataset_options *options, int workers, struct error *error)
 {
@@ -100,7 +129,7 @@ int job_open(struct job *job, const struct sweep *sweep, const struct corpus *co
         return -1;
     count_outcomes(job);
     job->coordinator = make_coordinator(job, workers);
-    job->progress = progress_new(stderr, screen_find(), workers, now);
+    job->progress = make_progress(job, workers, now);
     job->folder = folder_of(sweep->output);
     job->saved = calloc((size_t)sweep->cells, sizeof(*job->saved));
     if (!job->coordinator || !job->progress || !job->folder || !job->saved)
@@ -200,6 +229,7 @@ static void commit(struct job *job, double now)
     if (!job->failed && job->waiting > 0) {
         lease_tell_kept(job->lease);
         remove_spent(job);
+        progress_remap(job->progress);
     }
     job->pause = fmin(fmax((clock_now() - begin) / COMMIT_PART, COMMIT_SECONDS), FLUSH_SECONDS);
     job->waiting = 0;
@@ -224,11 +254,13 @@ int job_close(struct job *job, struct error *error)
         progress_clear(job->progress);
     progress_free(job->progress);
     coordinator_free(job->coordinator);
+    free(job->growth);
     free(job->folder);
     free(job->spent);
     free(job->saved);
     checkpoint_set_release(&job->kept);
     job->dataset = NULL;
+    job->growth = NULL;
     job->progress = NULL;
     job->coordinator = NULL;
     job->folder = NULL;
@@ -239,13 +271,12 @@ int job_close(struct job *job, struct error *error)
 
 static void begin(struct job *job, int worker, int64_t cell, const char *host, int64_t step, double now)
 {
-    char label[LABEL_SIZE];
     struct error error;
     struct run run;
 
     keep(job, dataset_start(job->dataset, cell, host, step, &error), &error);
     job->tally.running++;
-    progress_begin(job->progress, worker, label_cell(job->sweep, cell, label), job_run(job, cell, &run), now);
+    progress_begin(job->progress, worker, cell, job_run(job, cell, &run), now);
 }
 
 static bool is_running(const struct job *job, int64_t cell)
@@ -305,6 +336,8 @@ static void put_result(struct job *job, int64_t cell, const struct result *resul
     struct error error;
 
     keep(job, dataset_result(job->dataset, cell, result, &error), &error);
+    if (job->growth)
+        job->growth[cell] = result->values[metric_run_offset(METRIC_norm_growth)];
     spend(job, cell);
     job->waiting++;
     count_result(job, result);

@@ -23,6 +23,8 @@ struct job {
     struct dataset *dataset;
     struct coordinator *coordinator;
     struct progress *progress;
+    double
+        *growth; /* [cells] norm_growth for the map of the progress, NaN: not known; NULL: there is no map */
     struct tally tally;
     char *folder; /* OUT.nc.d */
     bool had_folder; /* it was there before this start */

@@ -185,11 +185,10 @@ static int compose(
 
 static void hand_over(const struct lease *lease)
 {
-    struct screen screen = screen_find();
-    char text[32];
+    struct terminal terminal = progress_terminal();
+    char text[TERMINAL_TEXT];
 
-    snprintf(text, sizeof(text), "%dx%d", screen.width, screen.height);
-    setenv(SCREEN_VARIABLE, text, 1);
+    setenv(SCREEN_VARIABLE, terminal_format(&terminal, text, sizeof(text)), 1);
     setenv(LEASE_VARIABLE, lease_token(lease), 1);
 }
 

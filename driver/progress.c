@@ -1,13 +1,18 @@
 #include "driver/progress.h"
 
+#include "driver/canvas.h"
+#include "driver/lines.h"
+#include "driver/live_map.h"
+#include "driver/run_lines.h"
+
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
-enum { LABEL_MOST = 160, LINE_SIZE = 512 };
+enum { LINE_SIZE = 512 };
 
 #define LIVE_SECONDS 0.25
 #define PLAIN_SECONDS 30
@@ -16,7 +21,7 @@ enum { LABEL_MOST = 160, LINE_SIZE = 512 };
 
 struct worker_progress {
     bool busy, begun; /* begun: its first step was heard */
-    char label[LABEL_MOST];
+    int64_t cell;
     double cost, credit; /* credit: the part of the cost that is behind it */
     double loss; /* NaN: none yet */
     int64_t step, last_step, tokens;
@@ -25,59 +30,46 @@ struct worker_progress {
 };
 
 struct progress {
-    FILE *file;
-    struct screen screen;
+    struct canvas canvas; /* rows 0: plain lines */
+    struct live_map map;
     int workers;
     struct worker_progress *worker; /* [workers] */
+    struct run_line *line; /* [workers] */
     double credit; /* of all workers */
     double given; /* the part of all credit that runs came with when they were resumed */
     double tokens; /* since the last show */
     double rate; /* tokens per second of all; NaN: not known yet */
     double begun, shown;
     double cost_first; /* left when the sweep began; NaN: not known yet */
-    int drawn; /* lines of the block on the terminal */
 };
 
-static struct screen screen_parse(const char *text)
+struct terminal progress_terminal(void)
 {
-    char *end;
-    long width = strtol(text, &end, 10), height = *end == 'x' ? strtol(end + 1, NULL, 10) : 0;
-    bool sensible = width > 0 && width < LINE_SIZE && height > 0 && height < 10000;
+    const char *handed = getenv(SCREEN_VARIABLE);
+    struct terminal terminal = {.columns = 80};
 
-    return sensible ? (struct screen){(int)width, (int)height} : (struct screen){0, 0};
+    return handed && terminal_parse(&terminal, handed) ? terminal : terminal_find(stderr);
 }
 
-struct screen screen_find(void)
-{
-    const char *handed = getenv(SCREEN_VARIABLE), *terminal = getenv("TERM");
-    struct screen screen = {0, 0};
-    struct winsize size;
-
-    if (handed)
-        return screen_parse(handed);
-    if (!isatty(STDERR_FILENO) || (terminal && strcmp(terminal, "dumb") == 0))
-        return screen;
-    bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_row > 0;
-    return known ? (struct screen){size.ws_col, size.ws_row} : (struct screen){80, 24};
-}
-
-struct progress *progress_new(FILE *file, struct screen screen, int workers, double now)
+struct progress *progress_new(
+    FILE *file, const struct terminal *terminal, int workers, const struct diagram_runs *runs, double now)
 {
     struct progress *p = calloc(1, sizeof(*p));
 
     if (!p)
         return NULL;
-    *p = (struct progress){.file = file,
-        .screen = screen,
+    *p = (struct progress){.canvas = {.file = file, .terminal = *terminal},
         .workers = workers,
         .rate = NAN,
         .begun = now,
-        .shown = screen.width ? -INFINITY : now,
+        .shown = terminal->rows ? -INFINITY : now,
         .cost_first = NAN};
+    live_map_init(&p->map, runs);
     p->worker = calloc((size_t)workers + 1, sizeof(*p->worker));
-    if (p->worker)
+    p->line = calloc((size_t)workers + 1, sizeof(*p->line));
+    if (p->worker && p->line)
         return p;
-    free(p);
+    progress_free(p);
     return NULL;
 }
 
@@ -85,7 +77,10 @@ void progress_free(struct progress *p)
 {
     if (!p)
         return;
+    canvas_release(&p->canvas);
+    live_map_release(&p->map);
     free(p->worker);
+    free(p->line);
     free(p);
 }
 
@@ -95,13 +90,14 @@ static void set_credit(struct progress *p, struct worker_progress *w, double cre
     w->credit = credit;
 }
 
-void progress_begin(struct progress *p, int worker, const char *label, double cost, double now)
+void progress_begin(struct progress *p, int worker, int64_t cell, double cost, double now)
 {
     struct worker_progress *w = &p->worker[worker];
 
     set_credit(p, w, 0);
-    *w = (struct worker_progress){.busy = true, .cost = cost, .loss = NAN, .heard = now, .rate = NAN};
-    snprintf(w->label, sizeof(w->label), "%s", label);
+    *w = (struct worker_progress){
+        .busy = true, .cell = cell, .cost = cost, .loss = NAN, .heard = now, .rate = NAN};
+    progress_remap(p);
 }
 
 /* An average that forgets what is older than RATE_SECONDS. */
@@ -146,6 +142,11 @@ void progress_end(struct progress *p, int worker)
     p->worker[worker].busy = false;
 }
 
+void progress_remap(struct progress *p)
+{
+    p->map.changed = true;
+}
+
 char *progress_duration(double seconds, char *text, size_t size)
 {
     int64_t whole = (int64_t)(seconds + 0.5);
@@ -181,104 +182,146 @@ static double time_left(const struct progress *p, const struct tally *tally, dou
     return elapsed >= 1 && behind > ROUNDING * p->cost_first ? fmax(left, 0) / behind * elapsed : NAN;
 }
 
-static void sweep_line(const struct progress *p, const struct tally *tally, double now, char line[LINE_SIZE])
-{
-    double left = time_left(p, tally, now);
-    char rate[32] = "", time[32] = "";
+/* A part of the sweep's line; where it is too long, those of the least weight are left out. */
+struct part {
+    char text[48];
+    int weight;
+};
 
-    if (!isnan(p->rate))
-        progress_rate(p->rate, rate, sizeof(rate));
-    if (!isnan(left))
-        progress_duration(left, time, sizeof(time));
-    snprintf(line, LINE_SIZE,
-        "%" PRId64 "/%" PRId64 " done, %" PRId64 " running, %" PRId64 " diverged, %" PRId64
-        " failed%s%s%s%s%s%s",
-        tally->done, tally->runs, tally->running, tally->diverged, tally->failed, rate[0] ? ", " : "", rate,
-        rate[0] ? " tokens/s" : "", time[0] ? ", " : "", time, time[0] ? " left" : "");
+__attribute__((format(printf, 3, 4))) static void put_part(
+    struct part *part, int weight, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(part->text, sizeof(part->text), format, arguments);
+    va_end(arguments);
+    part->weight = weight;
 }
 
-static void worker_line(const struct progress *p, int worker, char line[LINE_SIZE])
+static void join(const struct part *part, int count, char line[LINE_SIZE])
+{
+    size_t length = 0;
+
+    line[0] = '\0';
+    for (int i = 0; i < count; i++)
+        if (part[i].text[0])
+            length +=
+                (size_t)snprintf(line + length, LINE_SIZE - length, "%s%s", length ? ", " : "", part[i].text);
+}
+
+static void leave_out_least(struct part *part, int count)
+{
+    int least = 0;
+
+    for (int i = 1; i < count; i++)
+        if (part[i].text[0] && part[i].weight < part[least].weight)
+            least = i;
+    part[least].text[0] = '\0';
+    part[least].weight = INT_MAX;
+}
+
+/* `columns` at most. */
+static void sweep_line(
+    const struct progress *p, const struct tally *tally, double now, int columns, char line[LINE_SIZE])
+{
+    enum { DONE, RUNNING, DIVERGED, FAILED, RATE, LEFT, PARTS };
+    struct part part[PARTS] = {0};
+    double left = time_left(p, tally, now);
+    char text[32];
+
+    put_part(&part[DONE], 9, "%" PRId64 "/%" PRId64 " done", tally->done, tally->runs);
+    put_part(&part[RUNNING], 3, "%" PRId64 " running", tally->running);
+    put_part(&part[DIVERGED], tally->diverged ? 4 : 2, "%" PRId64 " diverged", tally->diverged);
+    put_part(&part[FAILED], tally->failed ? 7 : 1, "%" PRId64 " failed", tally->failed);
+    if (!isnan(p->rate))
+        put_part(&part[RATE], 5, "%s tokens/s", progress_rate(p->rate, text, sizeof(text)));
+    if (!isnan(left))
+        put_part(&part[LEFT], 8, "%s left", progress_duration(left, text, sizeof(text)));
+    join(part, PARTS, line);
+    for (int i = 1; i < PARTS && lines_width(line) > columns; i++) {
+        leave_out_least(part, PARTS);
+        join(part, PARTS, line);
+    }
+}
+
+static void describe_worker(const struct progress *p, int worker, struct run_line *line)
 {
     const struct worker_progress *w = &p->worker[worker];
-    char loss[32] = "", rate[32] = "";
+    char rate[16];
 
-    if (!w->busy) {
-        snprintf(line, LINE_SIZE, "%3d  idle", worker + 1);
-        return;
-    }
-    if (!isnan(w->loss))
-        snprintf(loss, sizeof(loss), "  loss %.4g", w->loss);
+    *line = (struct run_line){
+        .cell = w->busy ? w->cell : -1, .step = w->step, .last_step = w->last_step, .loss = w->loss};
+    snprintf(line->head, sizeof(line->head), "%3d", worker + 1);
     if (!isnan(w->rate))
-        progress_rate(w->rate, rate, sizeof(rate));
-    snprintf(line, LINE_SIZE, "%3d  %s  %" PRId64 "/%" PRId64 "%s%s%s%s", worker + 1, w->label, w->step,
-        w->last_step, loss, rate[0] ? "  " : "", rate, rate[0] ? " tokens/s" : "");
-}
-
-/* The line without what the terminal has no room for; never ends within a UTF-8 character. */
-static void put_line(struct progress *p, const char *line)
-{
-    int columns = 0;
-    const char *c = line;
-
-    for (; *c; c++) {
-        bool begins = ((unsigned char)*c & 0xC0) != 0x80;
-        if (begins && columns == p->screen.width - 1)
-            break;
-        columns += begins;
-    }
-    fprintf(p->file, "%.*s\x1b[K\n", (int)(c - line), line);
-    p->drawn++;
+        snprintf(line->note, sizeof(line->note), "%s tokens/s", progress_rate(w->rate, rate, sizeof(rate)));
 }
 
 void progress_clear(struct progress *p)
 {
-    if (p->drawn > 0) {
-        fprintf(p->file, "\x1b[%dA\x1b[J", p->drawn);
-        fflush(p->file);
-    }
-    p->drawn = 0;
+    canvas_clear(&p->canvas);
+}
+
+static void put_workers(struct progress *p, FILE *out, int count)
+{
+    for (int i = 0; i < count; i++)
+        describe_worker(p, i, &p->line[i]);
+    run_lines_print(
+        out, canvas_columns(&p->canvas), p->map.runs.axis_count, p->map.runs.axis, p->line, count);
+    if (count < p->workers)
+        fprintf(out, "  ... and %d workers more\n", p->workers - count);
+}
+
+/* Workers come first, the map has what they leave. */
+static void put_block(struct progress *p, FILE *out, const struct tally *tally, double now)
+{
+    int room = canvas_rows(&p->canvas) - 1; /* the sweep's line */
+    bool all = p->workers <= room;
+    int count = all ? p->workers : room - 1;
+    char line[LINE_SIZE];
+
+    live_map_draw(&p->map, &p->canvas, room - p->workers, now);
+    fputs(p->map.text ? p->map.text : "", out);
+    if (room > 0)
+        put_workers(p, out, count);
+    sweep_line(p, tally, now, canvas_columns(&p->canvas), line);
+    fprintf(out, "%s\n", line);
 }
 
 static void draw_block(struct progress *p, const struct tally *tally, double now)
 {
-    char line[LINE_SIZE];
-    int room = p->screen.height - 2; /* the sweep's line, and the cursor's */
-    bool all = p->workers <= room;
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
 
-    if (p->drawn > 0)
-        fprintf(p->file, "\x1b[%dA", p->drawn);
-    p->drawn = 0;
-    for (int i = 0; i < p->workers && i < (all ? room : room - 1); i++) {
-        worker_line(p, i, line);
-        put_line(p, line);
-    }
-    if (!all && room > 0) {
-        snprintf(line, sizeof(line), "  ... and %d workers more", p->workers - (room - 1));
-        put_line(p, line);
-    }
-    sweep_line(p, tally, now, line);
-    put_line(p, line);
+    if (!out)
+        return; /* there may be memory for the next */
+    put_block(p, out, tally, now);
+    if (fclose(out) == 0)
+        canvas_draw(&p->canvas, text);
+    free(text);
 }
 
 void progress_show(struct progress *p, const struct tally *tally, double now)
 {
     char line[LINE_SIZE];
+    bool live = p->canvas.terminal.rows > 0;
     double since = now - p->shown;
 
     if (isnan(p->cost_first))
         p->cost_first = tally->cost_left;
-    if (since < (p->screen.width ? LIVE_SECONDS : PLAIN_SECONDS))
+    if (since < (live ? LIVE_SECONDS : PLAIN_SECONDS))
         return;
     if (isfinite(since)) {
         p->rate = smoothed(p->rate, p->tokens / since, since);
         p->tokens = 0;
     }
     p->shown = now;
-    if (p->screen.width) {
+    if (live) {
         draw_block(p, tally, now);
     } else {
-        sweep_line(p, tally, now, line);
-        fprintf(p->file, "%s\n", line);
+        sweep_line(p, tally, now, LINE_SIZE, line);
+        fprintf(p->canvas.file, "%s\n", line);
+        fflush(p->canvas.file);
     }
-    fflush(p->file);
 }

@@ -8,28 +8,9 @@
 
 /* ---- ended runs ---- */
 
-/* A number for each cell [cells], NaN where the file has none; the caller's to free. NULL: error. */
-static double *read_cells(const struct view *view, const char *name, struct error *error)
-{
-    double *values = malloc((size_t)view->cells * sizeof(*values));
-    struct view_variable variable;
-
-    if (!values) {
-        error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
-        return NULL;
-    }
-    for (int64_t cell = 0; cell < view->cells; cell++)
-        values[cell] = NAN;
-    if (!view_find(view, name, &variable) || variable.size != view->cells ||
-        view_read(view, &variable, values, error) == 0)
-        return values;
-    free(values);
-    return NULL;
-}
-
 static double *read_run_variable(const struct view *view, enum run_variable variable, struct error *error)
 {
-    return read_cells(view, run_variable_table[variable].name, error);
+    return view_cells(view, run_variable_table[variable].name, error);
 }
 
 static bool has_result(const struct survey *survey, int64_t cell)
@@ -250,7 +231,7 @@ static int read_all(struct survey *survey, const struct view *view, bool held, c
         return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
     if (view_outcomes(view, survey->outcome, error) != 0 || kinds_init(&survey->kinds, view, error) != 0)
         return -1;
-    survey->growth = read_cells(view, metric_table[METRIC_norm_growth].name, error);
+    survey->growth = view_cells(view, metric_table[METRIC_norm_growth].name, error);
     if (!survey->growth)
         return -1;
     count_outcomes(survey, held);

@@ -83,6 +83,10 @@ int view_read(
 int view_read_cell(const struct view *view, const struct view_variable *variable, int64_t cell,
     double *values, struct error *error);
 
+/* The numbers [cells] of a variable over the grid alone, NaN where the file has none; the caller's to free.
+ * NULL: error. */
+double *view_cells(const struct view *view, const char *name, struct error *error);
+
 /* The outcomes [cells]. */
 int view_outcomes(const struct view *view, signed char *outcome, struct error *error);
 

@@ -90,7 +90,7 @@ def watch(process, coordinates):
 
 def measure(program, workers, sweep, tokens):
     """Runs the sweep, each run on `tokens`; one row of the table."""
-    environment = dict(os.environ, NORMSWEEP_SCREEN="100x60")
+    environment = dict(os.environ, NORMSWEEP_SCREEN="100x60 none ascii")
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder)
         (path / "speed.yaml").write_text(sweep)

@@ -7,14 +7,51 @@
 /* What has been written to a progress's file so far; starts anew. */
 struct paper {
     char *text;
-    size_t size;
+    size_t size, seen;
     FILE *file;
 };
+
+/* Runs of cells 0, 1, ... are seeds 1, 2, ...; there is no map. */
+static union param_value seeds[] = {{.integer = 1}, {.integer = 2}, {.integer = 3}};
+static struct axis axis;
+
+static struct progress *make(struct paper *paper, int columns, int rows, int workers, double now)
+{
+    static const struct param *param;
+    const struct terminal terminal = {.columns = columns, .rows = rows};
+    const struct diagram_runs runs = {.axis_count = 1, .axis = &axis, .cells = 3};
+
+    param = param_find("seed");
+    axis = (struct axis){
+        .name = (char *)param->name, .length = 3, .param_count = 1, .param = &param, .value = seeds};
+    return progress_new(paper->file, &terminal, workers, &runs, now);
+}
 
 static void paper_init(struct paper *paper)
 {
     *paper = (struct paper){0};
     paper->file = open_memstream(&paper->text, &paper->size);
+}
+
+/* What has been written since the last look. */
+static const char *paper_news(struct paper *paper)
+{
+    size_t seen = paper->seen;
+
+    fflush(paper->file);
+    paper->seen = paper->size;
+    return paper->text + seen;
+}
+
+/* The last that begins like this, up to an escape sequence. */
+static char *last_line(char *text, const char *begin)
+{
+    char *last = strstr(text, begin);
+
+    for (char *next = last; next; next = strstr(next + 1, begin))
+        last = next;
+    last[strcspn(last, "\x1b")] = '\0';
+    return last;
 }
 
 static void paper_release(struct paper *paper)
@@ -29,8 +66,8 @@ TEST(progress_plain_lines_every_30_s)
     struct paper paper;
 
     paper_init(&paper);
-    struct progress *p = progress_new(paper.file, (struct screen){0, 0}, 2, 100);
-    progress_begin(p, 0, "seed=1", 10, 100);
+    struct progress *p = make(&paper, 80, 0, 2, 100);
+    progress_begin(p, 0, 0, 10, 100);
     progress_step(p, 0, 0, 100, 0, 100);
     progress_show(p, &tally, 100);
     progress_step(p, 0, 50, 100, 60000, 129);
@@ -52,13 +89,13 @@ TEST(progress_block_on_a_terminal)
     struct paper paper;
 
     paper_init(&paper);
-    struct progress *p = progress_new(paper.file, (struct screen){40, 10}, 2, 0);
-    progress_begin(p, 1, "learning_rate=0.001 weight_decay=0.1 norm_placement=post", 1, 0);
+    struct progress *p = make(&paper, 40, 10, 2, 0);
+    progress_begin(p, 1, 2, 1, 0);
     progress_loss(p, 1, 3.25);
     progress_show(p, &tally, 0);
     CHECK_TEXT(paper.text, "  1  idle\x1b[K\n"
-                           "  2  learning_rate=0.001 weight_decay=0\x1b[K\n"
-                           "0/3 done, 1 running, 0 diverged, 0 fail\x1b[K\n");
+                           "  2  seed=3  0/0\x1b[K\n"
+                           "0/3 done, 1 running, 0 diverged\x1b[K\n\x1b[J");
     progress_clear(p);
     CHECK(strstr(paper.text, "\x1b[3A\x1b[J") != NULL);
     progress_free(p);
@@ -73,8 +110,8 @@ TEST(progress_of_a_resumed_run)
     struct paper paper;
 
     paper_init(&paper);
-    struct progress *p = progress_new(paper.file, (struct screen){0, 0}, 1, 100);
-    progress_begin(p, 0, "seed=1", 10, 100);
+    struct progress *p = make(&paper, 80, 0, 1, 100);
+    progress_begin(p, 0, 0, 10, 100);
     progress_step(p, 0, 40, 100, 48000000, 100);
     progress_show(p, &tally, 100);
     progress_step(p, 0, 90, 100, 48060000, 129);
@@ -92,13 +129,82 @@ TEST(progress_fits_the_screen)
     int lines = 0;
 
     paper_init(&paper);
-    struct progress *p = progress_new(paper.file, (struct screen){80, 6}, 100, 0);
+    struct progress *p = make(&paper, 80, 6, 100, 0);
     progress_show(p, &tally, 0);
     for (const char *c = paper.text; *c; c++)
         lines += *c == '\n';
     CHECK(lines == 5);
     CHECK(strstr(paper.text, "... and 97 workers more") != NULL);
     progress_free(p);
+    paper_release(&paper);
+}
+
+/* What says least gives way first; what has gone wrong and what is left stay longest. */
+TEST(progress_line_of_the_sweep_is_as_long_as_the_terminal)
+{
+    struct tally tally = {
+        .runs = 100000, .done = 12345, .running = 128, .diverged = 1000, .failed = 7, .cost_left = 90};
+    static const struct {
+        int columns;
+        const char *line;
+    } cases[] = {
+        {100, "12345/100000 done, 128 running, 1000 diverged, 7 failed, 2k tokens/s, 8 min 30 s left"},
+        {80, "12345/100000 done, 1000 diverged, 7 failed, 2k tokens/s, 8 min 30 s left"},
+        {60, "12345/100000 done, 7 failed, 2k tokens/s, 8 min 30 s left"},
+        {50, "12345/100000 done, 7 failed, 8 min 30 s left"},
+        {40, "12345/100000 done, 8 min 30 s left"},
+        {20, "12345/100000 done"},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct paper paper;
+        paper_init(&paper);
+        struct progress *p = make(&paper, cases[i].columns, 5, 1, 100);
+        progress_begin(p, 0, 0, 10, 100);
+        progress_step(p, 0, 0, 100, 0, 100);
+        progress_show(p, &tally, 100);
+        progress_step(p, 0, 50, 100, 60000, 130);
+        progress_show(p, &tally, 130);
+        paper_news(&paper);
+        CHECK_TEXT(last_line(paper.text, "12345/"), cases[i].line);
+        progress_free(p);
+        paper_release(&paper);
+    }
+}
+
+/* The map stands above the workers while there is room, and is drawn again when runs have ended. */
+TEST(progress_draws_the_map)
+{
+    static signed char outcome[] = {OUTCOME_RUNNING, OUTCOME_PENDING, OUTCOME_PENDING};
+    static double growth[] = {NAN, NAN, NAN};
+    struct tally tally = {.runs = 3, .running = 1, .cost_left = 3};
+    struct paper paper;
+
+    paper_init(&paper);
+    progress_free(make(&paper, 40, 14, 1, 0));
+    struct diagram_runs runs = {
+        .axis_count = 1, .axis = &axis, .cells = 3, .outcome = outcome, .growth = growth};
+    for (int rows = 3; rows < 16; rows++) {
+        struct terminal terminal = {.columns = 40, .rows = rows};
+        struct progress *p = progress_new(paper.file, &terminal, 1, &runs, 0);
+        int lines = 0;
+        outcome[0] = OUTCOME_RUNNING;
+        progress_show(p, &tally, 0);
+        const char *news = paper_news(&paper);
+        for (const char *c = news; *c; c++)
+            lines += *c == '\n';
+        CHECK(lines < rows);
+        CHECK((strstr(news, "pending") != NULL) == (rows >= 11));
+        CHECK(!strstr(news, "growing"));
+        outcome[0] = OUTCOME_DONE;
+        growth[0] = 2;
+        progress_remap(p);
+        progress_show(p, &tally, 0.5);
+        CHECK(!strstr(paper_news(&paper), "growing")); /* too soon */
+        progress_show(p, &tally, 1e6);
+        CHECK((strstr(paper_news(&paper), "growing") != NULL) == (rows >= 11));
+        progress_free(p);
+    }
     paper_release(&paper);
 }
 

@@ -258,3 +258,19 @@ def test_export_of_an_ended_sweep(tmp_path):
         assert whole.attrs.keys() == small.attrs.keys()
         for name in whole.variables:
             numpy.testing.assert_array_equal(whole[name].values, small[name].values)
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_run_draws_the_same_map(tmp_path, workers):
+    """What earlier starts have done is on it; Ctrl-C takes the picture away and leaves what there is to say."""
+    (tmp_path / "a.yaml").write_text(SWEEP + ENDLESS.replace("100000000", "[20]"))
+    run(NORMSWEEP, "run", "a.yaml", "-j", "0", cwd=tmp_path)
+    (tmp_path / "a.yaml").write_text(SWEEP + ENDLESS.replace("100000000", "[20, 100000000]"))
+    screen = Screen(NORMSWEEP, "run", "a.yaml", "-j", workers, cwd=tmp_path, rows=30)
+    text = screen.wait_for(r"(?s)growing.*\n  1  .* \d+/100000000  loss .* tokens/s\n6/12 done, 1 running")
+    assert "weight_decay" in text and not screen.wrapped
+    os.write(screen.master, b"\x03")
+    assert screen.end() == 75
+    assert re.search(r"a.nc: stopped: 6 of 12 runs have ended: 6 done, 0 diverged, 0 failed; .*\n"
+                     r"1 run under way is saved; the same command carries on\n", screen.text())
+    assert "tokens/s" not in screen.text() and "growing" not in screen.text()
