@@ -178,19 +178,13 @@ bench:
 		$(THREADS:%=-t %) $(ROUNDS:%=-r %) $(SHAPES)
 	@$(if $(SHAPES),,echo && NORMSWEEP_BUILD="$$PWD/$(BUILD)" tests/speed_sweep)
 
-## install: the program, its sweeps, Slurm scripts and man page into PREFIX (/usr/local), below DESTDIR
+## install: program, sweeps, scripts, documents and completions into PREFIX (/usr/local), below DESTDIR
 install: $(BUILD)/normsweep
-	install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/share/normsweep/sweeps" "$(DESTDIR)$(PREFIX)/share/man/man1"
-	install -d "$(DESTDIR)$(PREFIX)/share/normsweep/slurm"
-	install $(BUILD)/normsweep "$(DESTDIR)$(PREFIX)/bin"
-	install -m 644 sweeps/*.yaml "$(DESTDIR)$(PREFIX)/share/normsweep/sweeps"
-	install slurm/submit slurm/normsweep.sbatch "$(DESTDIR)$(PREFIX)/share/normsweep/slurm"
-	install -m 644 docs/normsweep.1 "$(DESTDIR)$(PREFIX)/share/man/man1"
+	@.ci/install "$(DESTDIR)$(PREFIX)" "$<"
 
 ## uninstall: take them away again
 uninstall:
-	rm -f "$(DESTDIR)$(PREFIX)/bin/normsweep" "$(DESTDIR)$(PREFIX)/share/man/man1/normsweep.1"
-	rm -rf "$(DESTDIR)$(PREFIX)/share/normsweep"
+	@.ci/install --remove "$(DESTDIR)$(PREFIX)"
 
 # For .ci/lint: every program, and the flags of the compiler.
 programs: $(programs:%=$(BUILD)/%)

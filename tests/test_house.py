@@ -1,5 +1,6 @@
 """The house around the code: ready-made sweeps, README, man page, figures, installation."""
 
+import os
 import pathlib
 import re
 import shutil
@@ -57,17 +58,75 @@ def test_figures_of_no_dataset(tmp_path):
     assert error == f"figures: {tmp_path}/none.nc: No such file or directory\n"
 
 
-@pytest.mark.skipif(not shutil.which("make"), reason="no make")
-def test_install_and_uninstall(tmp_path):
+SCRIPTS = [path.name for path in (PROJECT / "analysis").iterdir() if path.is_file() and os.access(path, os.X_OK)]
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """A tree that `make install` has made, below DESTDIR and with a blank in its name; then `make uninstall`."""
+    if not shutil.which("make"):
+        pytest.skip("no make")
+    root = tmp_path_factory.mktemp("a b")
     variant = "VARIANT=" + (BUILD.name if BUILD.name != "build" else "release")
-    place = ["DESTDIR=" + str(tmp_path / "a b"), "PREFIX=/usr", variant]
+    place = ["DESTDIR=" + str(root), "PREFIX=/usr", variant]
+    (root / "usr" / "bin").mkdir(parents=True)
+    (root / "usr" / "bin" / "normsweep-of-others").write_text("")
     run("make", "-s", "install", *place, cwd=PROJECT, timeout=600)
-    installed = {str(path.relative_to(tmp_path / "a b")) for path in (tmp_path / "a b").rglob("*") if path.is_file()}
-    assert installed == {"usr/bin/normsweep", "usr/share/man/man1/normsweep.1",
-                         "usr/share/normsweep/slurm/submit", "usr/share/normsweep/slurm/normsweep.sbatch",
-                         *(f"usr/share/normsweep/sweeps/{path.name}" for path in SWEEPS)}
+    yield root / "usr"
     run("make", "-s", "uninstall", *place, cwd=PROJECT)
-    assert not [path for path in (tmp_path / "a b").rglob("*") if path.is_file()]
+    assert [path.name for path in root.rglob("*") if not path.is_dir()] == ["normsweep-of-others"]
+
+
+def test_installed_files(installed):
+    assert {"figures"} <= set(SCRIPTS)
+    found = {str(path.relative_to(installed)) for path in installed.rglob("*") if not path.is_dir()}
+    package = {f"share/normsweep/{path.relative_to(PROJECT)}" for path in (PROJECT / "analysis").rglob("*.py")}
+    documents = [PROJECT / name for name in ("README.md", "CHANGELOG.md", "LICENSE")]
+    documents += [path for path in (PROJECT / "docs").iterdir() if path.suffix in (".md", ".png", ".py")]
+    completions = "share/bash-completion/completions/"
+    expected = {"bin/normsweep", "share/man/man1/normsweep.1", "share/zsh/site-functions/_normsweep",
+                "share/normsweep/slurm/submit", "share/normsweep/slurm/normsweep.sbatch", *package,
+                *(f"share/normsweep/sweeps/{path.name}" for path in SWEEPS),
+                *(f"share/doc/normsweep/{path.relative_to(PROJECT)}" for path in documents),
+                *(f"bin/normsweep-{name}" for name in SCRIPTS), completions + "normsweep",
+                *(f"{completions}normsweep-{name}" for name in SCRIPTS),
+                *(f"share/normsweep/analysis/{name}" for name in SCRIPTS)}
+    assert expected <= found and not any("__pycache__" in name for name in found)
+    rest = found - expected - {"bin/normsweep-of-others"}  # what else the scripts may need
+    assert all(name.startswith("share/normsweep/analysis/") for name in rest)
+
+
+def test_installed_program_and_scripts_work(installed, tmp_path):
+    made_up_dataset(tmp_path / "made up.nc")
+    assert run(installed / "bin" / "normsweep", "--version").stdout.startswith("normsweep ")
+    run(installed / "bin" / "normsweep", "check", installed / "share" / "normsweep" / "sweeps" / "quickstart.yaml")
+    assert run(installed / "share" / "normsweep" / "slurm" / "submit", "--help").stdout
+    moved = tmp_path / "moved"
+    shutil.copytree(installed, moved, symlinks=True)
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PATH": f"{moved / 'bin'}:{os.environ['PATH']}"}
+    for name in SCRIPTS:
+        said = run(f"normsweep-{name}", "--help", cwd=tmp_path, env=environment).stdout
+        assert said.startswith(f"usage: normsweep-{name} ")
+    assert "made up-phase.png" in run("normsweep-figures", "made up.nc", cwd=tmp_path, env=environment).stdout
+
+
+def test_installed_completion(installed, tmp_path):
+    (tmp_path / "a.nc").touch()
+    (tmp_path / "a.yaml").touch()
+    folder = installed / "share" / "bash-completion" / "completions"
+    code = 'source "$1/$2"; COMP_WORDBREAKS="=" COMP_WORDS=("$2" "$3") COMP_CWORD=1; ' \
+           '$(complete -p "$2" | sed "s/.*-F //; s/ .*//") "$2" "$3"; printf "%s\\n" "${COMPREPLY[@]}"'
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PATH": f"{installed / 'bin'}:{os.environ['PATH']}"}
+
+    def offered(program, word):
+        done = run("bash", "--norc", "-c", code, "bash", folder, program, word, cwd=tmp_path, env=environment)
+        assert done.stderr == ""
+        return set(done.stdout.split())
+
+    assert offered("normsweep", "st") == {"status"}
+    for name in SCRIPTS:
+        assert offered(f"normsweep-{name}", "") == {"a.nc"}
+        assert {"-h", "--help"} <= offered(f"normsweep-{name}", "-")
 
 
 def test_figures_of_a_foreign_file(tmp_path, normsweep):
