@@ -6,7 +6,8 @@ CC = mpicc
 PKG_CONFIG ?= pkg-config
 MAKEFLAGS += --no-builtin-rules
 
-# Libraries: pkg-config's word, or yours: make CBLAS='-I/opt/blas/include -L/opt/blas/lib -lopenblas'
+# Libraries: pkg-config's word, or yours: make CBLAS='-I/opt/blas/include -L/opt/blas/lib -lopenblas'. Without either
+# the compiler has to find them by itself, as it does by CPATH and LIBRARY_PATH, which the modules of clusters set.
 ifndef CBLAS
 CBLAS := $(shell $(PKG_CONFIG) --cflags --libs openblas 2>/dev/null || echo -lopenblas)
 endif
@@ -105,7 +106,7 @@ stamp = @mkdir -p $(@D); printf '%s\n' '$(subst ','\'',$(1))' >$@.new; \
 $(BUILD)/version: FORCE
 	$(call stamp,$(VERSION_FLAGS))
 $(BUILD)/flags: FORCE
-	$(call stamp,$(COMPILE) $(KERNEL_FLAGS) $(LINK) $(LIBS) $(COMPILER), \
+	$(call stamp,$(COMPILE) $(KERNEL_FLAGS) $(LINK) $(LIBS) $(COMPILER) $(CPATH) $(LIBRARY_PATH), \
 		.ci/libraries "$(CC)" "$(CBLAS)" "$(NETCDF)" "$(YAML)" "$(OPENMP)")
 FORCE:
 

@@ -58,6 +58,44 @@ def test_figures_of_no_dataset(tmp_path):
     assert error == f"figures: {tmp_path}/none.nc: No such file or directory\n"
 
 
+@pytest.fixture
+def modules(tmp_path):
+    """What the modules of a cluster set for a compiler, and libraries of which nothing else knows."""
+    (tmp_path / "include").mkdir()
+    (tmp_path / "lib").mkdir()
+    for library, header, function in (("blas", "cblas", "cblas_sgemm"), ("cdf", "netcdf", "nc_create"),
+                                      ("yml", "yaml", "yaml_parser_parse"), ("mpi", "mpi", "MPI_Init")):
+        (tmp_path / "include" / f"{header}.h").write_text(f"void {function}(void);\n")
+        (tmp_path / "source.c").write_text(f"void {function}(void);\nvoid {function}(void) {{}}\n")
+        run("cc", "-shared", "-fPIC", tmp_path / "source.c", "-o", tmp_path / "lib" / f"libnormsweep-{library}.so")
+    (tmp_path / "mpicc").write_text('#!/bin/sh\nexec cc "$@" -lnormsweep-mpi\n')
+    (tmp_path / "mpicc").chmod(0o755)
+    return {**os.environ, "CPATH": str(tmp_path / "include"), "LIBRARY_PATH": str(tmp_path / "lib")}
+
+
+def test_libraries_are_found_by_what_modules_set(modules, tmp_path):
+    flags = ["-lnormsweep-blas", "-lnormsweep-cdf", "-lnormsweep-yml", ""]
+    look = [PROJECT / ".ci" / "libraries", tmp_path / "mpicc", *flags]
+    assert run(*look, env=modules).stdout == ""
+    (tmp_path / "lib" / "libnormsweep-cdf.so").unlink()
+    assert run(*look, env=modules, status=1).stderr == (
+        "missing: netCDF (NETCDF=...). On Debian `make setup` installs it, on a cluster a module does\n")
+    modules["LIBRARY_PATH"] = ""
+    error = run(*look, env=modules, status=1).stderr
+    assert error.startswith("missing: MPI (CC=mpicc or another MPI compiler), a CBLAS (")
+
+
+def test_make_without_pkg_config(tmp_path):
+    if not shutil.which("make"):
+        pytest.skip("no make")
+    (tmp_path / "nc-config").write_text("#!/bin/sh\nexit 1\n")
+    (tmp_path / "nc-config").chmod(0o755)
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    database = run("make", "-np", "PKG_CONFIG=false", "help", cwd=PROJECT, env=environment).stdout
+    found = dict(re.findall(r"^(CBLAS|NETCDF|YAML) :?= (.*)$", database, re.M))
+    assert found == {"CBLAS": "-lopenblas", "NETCDF": "-lnetcdf", "YAML": "-lyaml"}
+
+
 SCRIPTS = [path.name for path in (PROJECT / "analysis").iterdir() if path.is_file() and os.access(path, os.X_OK)]
 
 
