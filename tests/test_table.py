@@ -16,10 +16,6 @@ TABLE = PROJECT / "analysis" / "table"
 # As the tests are run: the script alone would look for a Python by itself.
 COMMAND = [sys.executable, TABLE]
 
-sys.path.insert(0, str(PROJECT / "analysis"))
-
-import normsweep  # noqa: E402
-
 AXES = ["learning_rate", "weight_decay", "norm_placement", "seed"]
 COLUMNS = [*AXES, "outcome", "phase", "last_step", "seconds", "tokens_per_second", "attempts", "deaths", "session",
            "diverged_step", "norm_growth", "host", "reason", "param_norm_last"]

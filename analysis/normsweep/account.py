@@ -45,18 +45,17 @@ def sessions(dataset):
     used = np.flatnonzero(dataset.session_start.values.astype(str) != "")
     columns = {name[len("session_"):].replace("_", " "): dataset[name].values[used].astype(str) for name in names}
     shared = [(name, texts[0]) for name, texts in columns.items() if len(set(texts)) == 1 and name != "start"]
-    rows = [{"session": int(number), "runs": int((dataset.session == number).sum())} |
+    rows = [{"session": int(place), "runs": int((dataset.session == place).sum())} |
             {name: texts[i] for name, texts in columns.items() if name not in dict(shared)}
-            for i, number in enumerate(used)]
+            for i, place in enumerate(used)]
     return shared, rows
 
 
 def counts(dataset):
     """{word: number} of every outcome that occurs, skipped cells among them."""
-    words, number = np.unique(dataset.sweep.outcome.values.astype(str), return_counts=True)
-    found = dict(zip(words.tolist(), number.tolist()))
-    order = dataset.outcome.attrs["flag_meanings"].split()
-    return {word: found[word] for word in order if word in found}
+    outcome = dataset.sweep.outcome
+    found = {word: int((outcome == word).sum()) for word in dataset.outcome.attrs["flag_meanings"].split()}
+    return {word: count for word, count in found.items() if count}
 
 
 def phases(dataset):
@@ -67,8 +66,7 @@ def phases(dataset):
 
 def labels(dataset):
     """The names of what tells runs apart, axes with several values; where there is none, all."""
-    several = [axis for axis in dataset.sweep.axes if dataset.sizes[axis] > 1]
-    return several or list(dataset.sweep.axes)
+    return [axis for axis in dataset.sweep.axes if dataset.sizes[axis] > 1] or list(dataset.sweep.axes)
 
 
 def runs(dataset, mask, *variables, most=None):

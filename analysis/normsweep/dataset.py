@@ -1,6 +1,5 @@
 """open_sweep, and the accessor `sweep` of a dataset: the axes of a sweep, how its runs stand, planes of them."""
 
-import numpy as np
 import xarray as xr
 
 from . import boundary, plane, table

@@ -48,7 +48,7 @@ def summary(dataset, source):
     runs = sum(count for word, count in counts.items() if word != "skipped")
     open_runs = counts.get("pending", 0) + counts.get("running", 0)
     phases = ", ".join(f"{count} {word}" for word, count in account.phases(dataset).items())
-    text = f"{several(runs, 'run')}: " + ", ".join(f"{count} {word}" for word, count in counts.items() if count) + "."
+    text = f"{several(runs, 'run')}: " + ", ".join(f"{count} {word}" for word, count in counts.items()) + "."
     if phases:
         text += f" Of those done, {phases}."
     if open_runs:
