@@ -41,10 +41,18 @@ def open_sweep(path):
 
 @xr.register_dataset_accessor("sweep")
 class Sweep:
-    """What a dataset says of its sweep; of a part, `ds.sel(seed=0).sweep`, the same of that part."""
+    """What a dataset says of its sweep; of a part, `ds.sel(seed=0).sweep`, the same of that part.
+
+    >>> ds.sel(seed=0).sweep
+    <sweep 'My first diagram': 3 learning_rate x 5 weight_decay x 2 norm_placement, 29 done>
+    """
 
     def __init__(self, dataset):
         self._dataset = dataset
+
+    def __repr__(self):
+        grid = " x ".join(f"{self._dataset.sizes[axis]} {axis}" for axis in self.axes)
+        return f"<sweep {self.title!r}: {grid or 'one run'}, {int(self.done.sum())} done>"
 
     @property
     def title(self):
