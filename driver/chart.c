@@ -87,8 +87,11 @@ static void add_ticks(struct scale *scale, int most, int share)
     step = (scale->logarithmic || scale->whole) && step < 1 ? 1 : step;
     double digits = scale->logarithmic ? DIGITS_LEAST : 2 + floor(log10(fmax(fabs(low), fabs(high)) / step));
     digits = fmin(fmax(digits, DIGITS_LEAST), DIGITS_MOST);
-    for (double i = ceil(low / step - 1e-9); i <= high / step + 1e-9; i++)
-        add_tick(scale, scale->logarithmic ? pow(10, i * step) : i * step + 0.0, (int)digits, share);
+    double first = ceil(low / step - 1e-9);
+    for (int i = 0; i < TICKS_MOST; i++) {
+        double at = (first + i) * step + 0.0; /* zero has no sign */
+        add_tick(scale, scale->logarithmic ? pow(10, at) : at, (int)digits, share);
+    }
 }
 
 /* The range of all lines that are to be seen whole, or else of all; false: there is nothing in them. */

@@ -34,12 +34,30 @@ static const struct {
     [MARK_GROWING] = {'#', "33", COLOUR_NONE, COLOUR_NONE, "growing"},
     [MARK_SHRINKING] = {'-', "35", COLOUR_NONE, COLOUR_NONE, "shrinking"},
     [MARK_DIVERGED] = {'!', "31", COLOUR_BLACK, 250, "diverged"},
-    [MARK_ENDED] = {'o', NULL, 250, 244, "done, no norms measured"},
+    [MARK_ENDED] = {'o', "36", 32, COLOUR_NONE, "done, no norms measured"},
     [MARK_FAILED] = {'x', "1;31", 160, COLOUR_WHITE, "failed"},
     [MARK_RUNNING] = {'>', "32", 36, COLOUR_NONE, "running"},
     [MARK_PENDING] = {'.', "2", 244, COLOUR_NONE, "pending"},
     [MARK_SKIPPED] = {' ', NULL, COLOUR_NONE, COLOUR_NONE, "skipped"},
 };
+
+#define CLEARLY 0.5 /* grown or shrunk, where it is not known how far; from -1 to 1 */
+
+bool diagram_colour(const char *word, struct plot_cell *cell)
+{
+    for (enum mark mark = 0; mark < MARK_COUNT; mark++) {
+        size_t length = strcspn(marks[mark].word, ",");
+        if (strlen(word) != length || strncmp(marks[mark].word, word, length) != 0)
+            continue;
+        cell->code = marks[mark].code;
+        cell->colour = marks[mark].colour;
+        cell->hatch = marks[mark].hatch;
+        if (mark == MARK_GROWING || mark == MARK_SHRINKING)
+            cell->colour = colour_diverging(mark == MARK_GROWING ? CLEARLY : -CLEARLY);
+        return true;
+    }
+    return false;
+}
 
 /* The runs that fall into one cell of the diagram. */
 struct tally {

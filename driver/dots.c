@@ -46,7 +46,7 @@ static void set(struct dots *dots, int x, int y, int pen)
     int at = dots->braille ? y / DOTS_BRAILLE_Y * dots->columns + x / DOTS_BRAILLE_X : y * dots->columns + x;
 
     dots->bits[at] |= dots->braille ? bit[y % DOTS_BRAILLE_Y][x % DOTS_BRAILLE_X] : 1;
-    dots->pen[at] = (signed char)pen;
+    dots->pen[at] = (unsigned char)pen;
 }
 
 /* By Bresenham: a step along the longer side each time, one along the other when half of it is gone. */

@@ -19,7 +19,7 @@ struct dots {
     int columns, rows; /* characters */
     int width, height; /* dots */
     unsigned char *bits; /* [rows][columns] bits of braille, or 1 */
-    signed char *pen; /* [rows][columns] */
+    unsigned char *pen; /* [rows][columns] */
 };
 
 /* Is it braille, for so many pens? */

@@ -2,6 +2,7 @@
  * numbers, else as shades. */
 #include "driver/colour.h"
 #include "driver/dataset_tables.h"
+#include "driver/diagram.h"
 #include "driver/lines.h"
 #include "driver/picture.h"
 #include "driver/reduction.h"
@@ -65,6 +66,15 @@ static void spell(const struct field *field, double value, char text[PLOT_TEXT])
         snprintf(text, PLOT_TEXT, "%.*g", field->digits, value);
 }
 
+/* What the phase diagram knows has its colour there, all else one of its own. */
+static void colour_flag(const struct field *field, int flag, struct plot_cell *cell)
+{
+    if (diagram_colour(field->reduction->flags.word[flag], cell))
+        return;
+    cell->colour = colour_class(flag);
+    cell->code = colour_class_of_16(flag);
+}
+
 static void draw_cell(void *context, int64_t x, int64_t y, struct plot_cell *cell)
 {
     const struct field *field = context;
@@ -76,8 +86,10 @@ static void draw_cell(void *context, int64_t x, int64_t y, struct plot_cell *cel
     if (isnan(value))
         return;
     cell->fill = shade(place_of(field, value));
-    cell->colour = flags ? colour_class((int)value) : colour_sequential(place_of(field, value));
-    cell->code = flags ? colour_class_of_16((int)value) : NULL;
+    if (flags)
+        colour_flag(field, (int)value, cell);
+    else
+        cell->colour = colour_sequential(place_of(field, value));
 }
 
 /* The columns of the longest text of a cell. */
@@ -125,18 +137,50 @@ static void choose_texts(struct field *field)
     field->plot.most = SHADE_WIDTH;
 }
 
-/* "outcome words" of what is drawn as digits or colours. */
+enum { FLAG_SAMPLE = 3 };
+
+/* One flag's number, painted as its cells are. */
+static void draw_sample(const struct field *field, int flag)
+{
+    struct plot_cell cell = {.colour = COLOUR_NONE};
+    struct pen pen = PEN(field->plot.out);
+
+    colour_flag(field, flag, &cell);
+    if (cell.colour != COLOUR_NONE)
+        pen_take(&pen, colour_on(cell.colour), cell.colour);
+    fprintf(field->plot.out, " %d ", flag);
+    pen_take(&pen, COLOUR_NONE, COLOUR_NONE);
+}
+
+/* What the colours mean, on as many lines as it takes. */
+static void draw_samples(const struct field *field)
+{
+    const struct view_flags *flags = &field->reduction->flags;
+    int at = 0;
+
+    for (int i = 0; i < flags->count; i++) {
+        int width = FLAG_SAMPLE + 1 + (int)strlen(flags->word[i]);
+        bool breaks = at > 0 && at + 2 + width > field->plot.terminal.columns;
+        if (at > 0)
+            fputs(breaks ? "\n" : "  ", field->plot.out);
+        at = (breaks || at == 0 ? 0 : at + 2) + width;
+        draw_sample(field, i);
+        fprintf(field->plot.out, " %s", flags->word[i]);
+    }
+    fputc('\n', field->plot.out);
+}
+
+/* "0 none, 1 growing": what the digits mean. */
 static void draw_flags(const struct field *field)
 {
     const struct view_flags *flags = &field->reduction->flags;
-    FILE *out = field->plot.out;
     char text[VIEW_FLAGS_MAX * (VIEW_FLAG + 8)] = "";
 
     for (int i = 0; i < flags->count; i++) {
         size_t used = strlen(text);
         snprintf(text + used, sizeof(text) - used, "%s%d %s", i ? ", " : "", i, flags->word[i]);
     }
-    lines_print(out, field->plot.terminal.columns, "%s", text);
+    lines_print(field->plot.out, field->plot.terminal.columns, "%s", text);
 }
 
 /* The number at a place of the scale. */
@@ -176,7 +220,9 @@ static void draw_legend(const struct field *field)
     const struct reduction *reduction = field->reduction;
 
     if (reduction->flags.count) {
-        if (!field->words)
+        if (plot_is_painted(&field->plot) && !field->words)
+            draw_samples(field);
+        else if (!field->words)
             draw_flags(field);
     } else if (plot_is_painted(&field->plot) && reduction->low < reduction->high) {
         draw_bar(field);

@@ -80,7 +80,6 @@ static int64_t anchor(const struct plot *plot, const struct layout *layout, int6
 }
 
 struct tick {
-    int64_t column; /* of the cells that are drawn */
     const char *label;
     int64_t start, end; /* columns of the label, from the first cell on */
 };
@@ -88,8 +87,7 @@ struct tick {
 static struct tick tick(const struct plot *plot, const struct layout *layout, int64_t i, int64_t count)
 {
     int64_t column = plot_pick(i, count, layout->columns), most = room(plot);
-    struct tick tick = {
-        .column = column, .label = plot->x.label[plot_pick(column, layout->columns, plot->x.length)]};
+    struct tick tick = {.label = plot->x.label[plot_pick(column, layout->columns, plot->x.length)]};
     int64_t length = lines_width(tick.label);
 
     length = length < most ? length : most;

@@ -99,8 +99,10 @@ TEST(terminal_by_its_environment)
         test_skip("no pseudo-terminal");
         return;
     }
-    for (int i = 0; i < VARIABLES; i++)
-        kept[i] = getenv(names[i]) ? strdup(getenv(names[i])) : NULL;
+    for (int i = 0; i < VARIABLES; i++) {
+        const char *value = getenv(names[i]);
+        kept[i] = value ? strdup(value) : NULL;
+    }
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         char found[TERMINAL_TEXT], expected[TERMINAL_TEXT];
         set(cases[i].value);
