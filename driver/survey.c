@@ -142,13 +142,13 @@ static int read_runs(struct survey *survey, const struct view *view, const struc
     double *rows = malloc((size_t)view->step_count * sizeof(*rows));
     struct view_variable loss = {0};
     int64_t place = 0;
-    int result = 0;
 
     survey->run = calloc((size_t)survey->running + 1, sizeof(*survey->run));
-    if (!rows || !survey->run)
-        result = error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
-    if (result == 0)
-        result = list_runs(survey, view, error);
+    if (!rows || !survey->run) {
+        free(rows);
+        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
+    }
+    int result = list_runs(survey, view, error);
     if (!view_find(view, metric_table[METRIC_train_loss].name, &loss))
         loss.size = 0;
     for (int64_t i = 0; result == 0 && i < survey->running; i++) {

@@ -50,6 +50,8 @@ static char *last_line(char *text, const char *begin)
 
     for (char *next = last; next; next = strstr(next + 1, begin))
         last = next;
+    if (!last)
+        return text;
     last[strcspn(last, "\x1b")] = '\0';
     return last;
 }
