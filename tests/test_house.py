@@ -10,7 +10,7 @@ import netCDF4
 import numpy as np
 import pytest
 import xarray as xr
-from conftest import BUILD, PROJECT, run
+from conftest import BUILD, NORMSWEEP, PROJECT, run
 
 SWEEPS = sorted((PROJECT / "sweeps").glob("*.yaml"))
 
@@ -21,6 +21,35 @@ def test_man_page_names_every_command(normsweep):
     assert {"run", "plan", "check", "status", "show", "inspect", "help"} <= set(commands)
     for command in commands:
         assert re.search(rf"^\.It Cm {command}\b", page, re.M), command
+
+
+def options_of(command):
+    """[(its letter or "", its word, does it take a value?)] of a command."""
+    said = run(NORMSWEEP, command, "--help").stdout
+    return [(letter, word, bool(value)) for letter, word, value in
+            re.findall(r"^ +(?:-(\w), )?--([a-z-]+)(?: (\S+))?  ", said, re.M)]
+
+
+def test_man_page_has_every_option_of_every_command(normsweep):
+    page = (PROJECT / "docs" / "normsweep.1").read_text()
+    synopsis = re.search(r"^\.Sh SYNOPSIS\n(.*?)^\.Sh ", page, re.M | re.S)[1]
+    forms = dict(re.findall(r"^\.Nm\n\.Cm ([a-z]+)\n(.*?)(?=^\.Nm|\Z)", synopsis, re.M | re.S))
+    explained = re.findall(r"^\.It (Fl .*)$", page, re.M)
+    commands = re.findall(r"^normsweep ([a-z]+) ", normsweep("help").stdout, re.M)
+    assert set(forms) == set(commands) and len(explained) == len(set(explained))
+    for command in commands:
+        assert options_of(command)
+        for letter, word, value in options_of(command):
+            name = f"Fl {letter}" if letter else f"Fl -{word}"
+            form = re.escape(f".Op {name}") + (" Ar .+" if value else "")
+            assert word == "help" or re.search(f"^{form}$", forms[command], re.M), (command, word)
+            item = (f"Fl {letter} , " if letter else "") + f"Fl -{word}" + (" Ar " if value else "")
+            assert any(line == item or value and line.startswith(item) for line in explained), (command, word)
+
+
+@pytest.mark.skipif(not shutil.which("mandoc"), reason="no mandoc")
+def test_man_page_is_well_formed():
+    assert run("mandoc", "-T", "lint", "-W", "warning", PROJECT / "docs" / "normsweep.1").stdout == ""
 
 
 def test_one_version():
