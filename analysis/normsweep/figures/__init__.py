@@ -1,0 +1,107 @@
+"""The figures of a dataset: a table of what each draws, and how all are drawn.
+
+>>> from normsweep import figures, look, open_sweep
+>>> for drawing in figures.draw_all(open_sweep("first.nc")):
+...     look.save(drawing.figure, f"first-{drawing.name}.svg")
+
+A new figure is a function from a dataset to a Drawing, or to None where the dataset has not what it needs, and a row
+in FIGURES. A variable that no row names is drawn by rest.plot under its own name.
+"""
+
+from dataclasses import dataclass
+from typing import Callable
+
+from . import classes, depth, fits, heads, homogeneity, losses, norms, phase, rest, saturation, steps
+from .drawing import Drawing
+
+__all__ = ["BOOKKEEPING", "FIGURES", "Drawing", "NotDrawn", "draw_all", "names", "undrawn"]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A row: the name of the drawing, the function that makes it, the variables that are seen in it."""
+
+    name: str
+    draw: Callable
+    variables: tuple
+
+
+FIGURES = (
+    Figure("phase", phase.phase, ("norm_growth", "phase", "outcome")),
+    Figure("norms", norms.norms, ("param_norm",)),
+    Figure("norms-parts", norms.parts, ("total_norm", "embedding_norm", "output_norm")),
+    Figure("norms-by-layer", depth.norms, ("layer_norm",)),
+    Figure("norms-by-tensor", depth.tensors, ("tensor_norm",)),
+    Figure("norms-fits", fits.laws, ("param_norm", "fit_aligned_k", "fit_misaligned_k", "fit_adam_like_a")),
+    Figure("fits", fits.quality, (
+        "fit_sqrt_r2", "fit_linear_r2", "fit_fourth_root_r2", "fit_exponential_r2", "fit_aligned_r2",
+        "fit_misaligned_r2", "fit_adam_like_r2", "growth_exponent_r2")),
+    Figure("dynamics", classes.dynamics, ("growth_exponent", "dynamics")),
+    Figure("direction", norms.direction, ("direction_cosine",)),
+    Figure("direction-by-layer", depth.directions, ("layer_direction_cosine",)),
+    Figure("alignment", steps.alignment, ("alignment", "gradient_alignment", "update_alignment")),
+    Figure("steps", steps.sizes, ("step_size", "update_norm", "grad_norm")),
+    Figure("steps-by-layer", depth.steps, ("layer_step_size", "layer_alignment", "layer_gradient_alignment")),
+    Figure("saturation", saturation.by_layer, ("saturation", "hard_saturation")),
+    Figure("saturation-by-layer", saturation.over_time, ("saturation",)),
+    Figure("saturation-final", saturation.final, ("saturation_final", "hard_saturation_final")),
+    Figure("homogeneity", homogeneity.homogeneity, (
+        "homogeneity", "homogeneity_degree", "output_homogeneity_degree")),
+    Figure("heads", heads.histogram, ("heads_histogram",)),
+    Figure("heads-by-layer", heads.by_layer, ("positions_attended", "fraction_attended", "share_above_one")),
+    Figure("heads-by-token", heads.tokens, ("attended_histogram",)),
+    Figure("losses", losses.losses, ("train_loss", "valid_loss", "unigram_loss")),
+    Figure("final-losses", classes.final_losses, ("final_train_loss", "final_valid_loss")),
+    Figure("predictions", losses.predictions, ("accuracy", "predicted_entropy")),
+)
+
+# Of the machinery, or how sure a number is that a figure shows: for tables and reports.
+BOOKKEEPING = frozenset((
+    "attempts", "deaths", "session", "seconds", "tokens_per_second", "last_step", "diverged_step", "host", "reason",
+    "balance_error", "growth_exponent_error", "fit_aligned_aic", "fit_misaligned_aic", "fit_adam_like_aic",
+    "homogeneity_degree_r2", "output_homogeneity_degree_r2"))
+
+
+class NotDrawn(Exception):
+    """Some figures failed; the others were drawn."""
+
+
+def undrawn(dataset):
+    """The variables with numbers that no figure of the table draws."""
+    drawn = {variable for figure in FIGURES for variable in figure.variables} | BOOKKEEPING
+    return [name for name in map(str, dataset.data_vars) if name not in drawn and rest.is_drawable(dataset, name)]
+
+
+def table(dataset):
+    """The rows that concern a dataset, one for each variable without a figure of its own among them."""
+    rows = [figure for figure in FIGURES if any(name in dataset for name in figure.variables)]
+    return rows + [Figure(name, lambda dataset, name=name: rest.plot(dataset, name), (name,))
+                   for name in undrawn(dataset)]
+
+
+def names(dataset):
+    """The names of the figures that a dataset may have."""
+    return [figure.name for figure in table(dataset)]
+
+
+def draw_all(dataset, only=None, failed=None):
+    """Yields a Drawing for each figure that the dataset allows, or for those whose names are in `only`.
+
+    A figure that fails takes no other down: failed(name, exception) hears of it; without `failed`, NotDrawn names all
+    of them once the rest is drawn.
+    """
+    lost = []
+    for figure in table(dataset):
+        if only is not None and figure.name not in only:
+            continue
+        try:
+            drawing = figure.draw(dataset)
+        except Exception as error:  # whatever it is, the others are worth having
+            lost.append(f"{figure.name}: {error or type(error).__name__}")
+            if failed:
+                failed(figure.name, error)
+            continue
+        if drawing is not None:
+            yield drawing
+    if lost and not failed:
+        raise NotDrawn("; ".join(lost))

@@ -1,0 +1,309 @@
+"""One number a run, over the axes of the grid: a map where two of them are numbers, curves over one, dots where all
+are words. Repeats and further axes of numbers are averaged over in a map, and said so."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import BoundaryNorm, ListedColormap
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch, Rectangle
+
+from .. import look
+from ..plane import last
+from . import runs
+from .drawing import Drawing
+from .lines import arrange, words_name
+
+CURVES = 8
+MARKS = {  # of cells without a result: how they look
+    "diverged": {"facecolor": "0.85", "edgecolor": "0.4", "hatch": "xxxx", "linewidth": 0},
+    "failed": {"facecolor": "0.85", "edgecolor": "0.4", "hatch": "||||", "linewidth": 0},
+    "skipped": {"facecolor": "white", "edgecolor": "0.7", "hatch": "....", "linewidth": 0},
+    "no value": {"facecolor": look.BLANK, "edgecolor": "0.7", "linewidth": 0.5},
+}
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Where an axis of the grid has its values on paper. is_log: `centres` are log10, and 0 lies below the rest."""
+
+    centres: np.ndarray
+    edges: np.ndarray
+    ticks: list
+    words: list
+    is_log: bool
+
+
+def scale(coordinate):
+    """The scale of an axis of ascending numbers: logarithmic for learning rate, weight decay and whatever has a wide
+    range, else one place after the other."""
+    values = coordinate.values.astype(float)
+    positive = values[values > 0]
+    least = 1 if coordinate.name in runs.PHASE_AXES else look.WIDE_RANGE
+    if len(positive) < 2 or values.min() < 0 or positive.max() < least * positive.min():
+        centres = np.arange(len(values), dtype=float)
+        shown = runs.thinned(range(len(values)), 9)
+        return Scale(centres, edges(centres), list(centres[shown]), [look.number(values[i]) for i in shown], False)
+    centres = positions(values)
+    low, high = np.log10(positive.min()), np.log10(positive.max())
+    decades = np.arange(np.ceil(low - 1e-9), np.floor(high + 1e-9) + 1)
+    decades = decades[::len(decades) // 7 + 1]
+    ticks = [*decades, *centres[values == 0]]
+    return Scale(centres, edges(centres), ticks, [look.power(10.0 ** d) for d in decades] + ["0"] * (values == 0).sum(),
+                 True)
+
+
+def positions(values):
+    """log10, and a zero one step and a half below the smallest other value."""
+    with np.errstate(divide="ignore"):
+        logs = np.log10(values)
+    known = logs[np.isfinite(logs)]
+    return np.where(values == 0, known.min() - 1.5 * np.median(np.diff(known)), logs)
+
+
+def edges(centres):
+    """Cell borders around ascending centres: half-way between neighbours."""
+    if len(centres) == 1:
+        return np.array([centres[0] - 0.5, centres[0] + 0.5])
+    middle = (centres[1:] + centres[:-1]) / 2
+    return np.concatenate([[2 * centres[0] - middle[0]], middle, [2 * centres[-1] - middle[-1]]])
+
+
+def set_axis(axis, places):
+    axis.set_ticks(places.ticks, places.words)
+    axis.axes.set(**{f"{axis.axis_name}lim": places.edges[[0, -1]]})
+
+
+# ---- maps ----
+
+def plane_of(dataset):
+    """The axes (x, y) of maps; fewer where there are fewer axes of numbers."""
+    return runs.numbers_of(dataset)[:2]
+
+
+def without_dimensions(dataset, variable):
+    """The variable as one number a run: the last measured one over the steps, the mean over layers and the like."""
+    values = dataset[variable]
+    if values.dtype.kind == "f":
+        values = values.where(np.isfinite(values))
+    others = [dim for dim in values.dims if dim not in dataset.sweep.axes and dim != "step"]
+    values = values.mean(others, keep_attrs=True) if others else values
+    return last(values) if "step" in values.dims else values
+
+
+def map_of(part, variable, plane):
+    """A variable over the plane of a part without word axes, ascending, rows along y; flags as their numbers."""
+    found = part.assign({variable: without_dimensions(part, variable)}).sweep.pivot(variable)
+    if found.dtype.kind == "O":
+        found = found.copy(data=np.vectorize(flags(part[variable]).get, otypes=[float])(found.values))
+    return found.transpose(*plane[::-1])
+
+
+def flags(variable):
+    """{word: number} of a variable of flags; {} of any other."""
+    if "flag_meanings" not in variable.attrs:
+        return {}
+    return dict(zip(variable.attrs["flag_meanings"].split(), np.ravel(variable.attrs["flag_values"]).tolist()))
+
+
+def stands(part, plane):
+    """{word of MARKS: mask over the plane}: the cells where no run is done, and what is true of any of their runs."""
+    others = [axis for axis in part.outcome.dims if axis not in plane]
+    order = list(plane[::-1])
+
+    def of_any(mask):
+        return mask.any(others).transpose(*order).sortby(order)
+
+    empty = ~of_any(part.sweep.done)
+    masks = {}
+    for word in ("diverged", "failed", "skipped"):
+        masks[word] = empty & of_any(getattr(part.sweep, word))
+        empty = empty & ~masks[word]
+    return {**masks, "no value": empty}
+
+
+def draw_map(axes, part, values, plane, normaliser, colours):
+    """A map of values over the plane, with its axes; the words of MARKS that occur."""
+    x, y = (scale(values[axis]) for axis in plane)
+    axes.pcolormesh(x.edges, y.edges, values, cmap=colours, norm=normaliser)
+    axes.set_facecolor(look.BLANK)
+    if y.is_log and values[plane[1]].values[0] == 0:  # a row of its own, on no scale
+        axes.axhline(y.edges[1], color="white", linewidth=2.5)
+    for axis, places, name in ((axes.xaxis, x, "x"), (axes.yaxis, y, "y")):
+        axis.set_ticks(places.ticks, places.words)
+        axes.set(**{f"{name}lim": places.edges[[0, -1]]})
+    found = []
+    for word, mask in stands(part, plane).items():
+        blank = mask.values & np.isnan(np.asarray(values, dtype=float))
+        if word != "no value":
+            hatch(axes, x, y, blank, MARKS[word])
+        found += [word] if blank.any() else []
+    return found
+
+
+def hatch(axes, x, y, mask, style):
+    for row, column in zip(*np.nonzero(mask)):
+        axes.add_patch(Rectangle((x.edges[column], y.edges[row]), np.diff(x.edges)[column], np.diff(y.edges)[row],
+                                 **style))
+
+
+def mark_handles(words):
+    return [Patch(label=word, **style) for word, style in MARKS.items() if word in words]
+
+
+def flag_colours(words):
+    """Colours for flags: white for none."""
+    colours = iter(look.COLOURS)
+    return ["white" if word == "none" else next(colours) for word in words]
+
+
+def maps(dataset, name, variables, caption, labels):
+    plane, words = plane_of(dataset), runs.words_of(dataset)
+    combinations = list(runs.combinations(dataset, words))
+    grid = arrange(len(variables), len(combinations))
+    kept = runs.thinned(combinations, grid["words"])
+    figure, panels = look.sheet(*grid["shape"], height=grid["height"], sharex=True, sharey=True)
+    used, handles = len(kept) * len(variables), []
+    for j, variable in enumerate(variables):
+        mine = panels[:, j] if grid["table"] else panels.ravel()[j:j + 1] if len(kept) == 1 else panels.ravel()[:used]
+        handles += draw_maps(figure, mine, dataset, variable, kept, labels.get(variable),
+                             "bottom" if grid["table"] else "right")
+        if grid["table"]:
+            mine[0].set_title(f"{labels.get(variable) or look.label(dataset[variable], 34)}\n{mine[0].get_title()}")
+    look.clear_rest(panels, used)
+    name_axes(panels, used, dataset, plane)
+    averaged = [axis for axis in runs.axes_of(dataset) if axis not in [*plane, *words]]
+    notes = [f"Mean over {' and '.join(map(words_name, averaged))}."] * bool(averaged) + cut(kept, combinations, words)
+    look.close(figure, dataset, list({handle.get_label(): handle for handle in handles}.values()), notes)
+    return Drawing(name, " ".join([caption, *notes]), figure)
+
+
+def draw_maps(figure, panels, dataset, variable, combinations, words, side):
+    """One variable, a panel for each combination of words, and its bar of colours at one side of them. Returns handles
+    for a legend."""
+    plane, parts = plane_of(dataset), [dataset.isel(at) for at in combinations]
+    values = [map_of(part, variable, plane) for part in parts]
+    normaliser, colours, ends, handles = colouring(dataset[variable], values)
+    words, marks = words or look.label(dataset[variable], 34), []
+    for axes, at, part, cells in zip(panels, combinations, parts, values):
+        marks += draw_map(axes, part, cells, plane, normaliser, colours)
+        axes.set_title(look.lines(runs.text(dataset, at), 34) or words)
+    if not handles:
+        bar = figure.colorbar(ScalarMappable(normaliser, colours), ax=list(panels), extend=ends, aspect=30, pad=0.02,
+                              location=side)
+        look.plain_bar(bar)
+        bar.set_label(words if len(combinations) > 1 else "")
+    return handles + mark_handles(marks)
+
+
+def cut(kept, everything, axes):
+    """A note that some combinations of words are left out."""
+    if len(kept) == len(everything):
+        return []
+    return [f"{len(kept)} of {len(everything)} combinations of {', '.join(map(words_name, axes))}."]
+
+
+def colouring(variable, values):
+    """(normaliser, colours, ends of the bar that go on, handles in place of a bar) for maps of a variable."""
+    words = flags(variable)
+    if words:
+        chosen = flag_colours(words)
+        seen = set(look.finite(values))
+        handles = [Patch(facecolor=colour, edgecolor="0.5", linewidth=0.5, label=word.replace("_", "-"))
+                   for (word, code), colour in zip(words.items(), chosen) if code in seen]
+        return BoundaryNorm(np.arange(-0.5, len(chosen)), len(chosen)), ListedColormap(chosen), "neither", handles
+    return (*look.colour_scale(values), [])
+
+
+def name_axes(panels, used, dataset, plane):
+    """Labels on the lowest panel of each column and the first of each row."""
+    rows, columns = panels.shape
+    for place in range(used):
+        axes = panels.ravel()[place]
+        if place % columns == 0:
+            axes.set_ylabel(look.label(dataset[plane[1]]))
+        if place + columns >= used:
+            axes.set_xlabel(look.label(dataset[plane[0]]))
+            axes.tick_params(labelbottom=True)
+
+
+# ---- curves and dots ----
+
+def curves(dataset, name, variables, caption, labels, decorate):
+    """Over one axis of numbers, or, without any, over the words: a dot a run and a line through the means."""
+    numbers, words = plane_of(dataset), runs.words_of(dataset)
+    combinations = list(runs.combinations(dataset, words))
+    kept = runs.thinned(combinations, CURVES) if numbers else combinations
+    figure, panels = look.sheet(*look.crowd(len(variables)), height=2.6 if len(variables) > 1 else 3.2)
+    for axes, variable in zip(panels.ravel(), variables):
+        if numbers:
+            draw_curves(axes, dataset, variable, numbers[0], kept)
+        else:
+            draw_dots(axes, dataset, variable, kept)
+        dress_curves(axes, dataset[variable], labels.get(variable))
+        if decorate:
+            decorate(axes)
+    look.clear_rest(panels, len(variables))
+    handles = [Line2D([], [], label=runs.text(dataset, at), **curve_look(i)) for i, at in enumerate(kept) if at]
+    notes = cut(kept, combinations, words)
+    if runs.REPEAT in runs.axes_of(dataset):
+        notes.append("A dot is a run." + " Lines go through the means over the seeds." * bool(numbers))
+    look.close(figure, dataset, handles if numbers else (), notes)
+    return Drawing(name, " ".join([caption, *notes]), figure)
+
+
+def dress_curves(axes, variable, words):
+    look.grid(axes)
+    axes.set_ylabel(words or look.label(variable, 34))
+    if flags(variable):
+        axes.set_yticks(list(flags(variable).values()), [word.replace("_", "-") for word in flags(variable)])
+    else:
+        look.scale_y(axes, [line.get_ydata() for line in axes.lines], variable.name)
+
+
+def draw_curves(axes, dataset, variable, number, combinations):
+    """Over one axis of numbers; classes have dots alone, as there is nothing between them."""
+    places, values = scale(dataset[number].sortby(number)), without_dimensions(dataset, variable).sortby(number)
+    for i, at in enumerate(combinations):
+        row, style = values.isel(at), curve_look(i)
+        repeats = [dim for dim in row.dims if dim != number]
+        table = row.transpose(number, *repeats).values.reshape(len(places.centres), -1)
+        if flags(dataset[variable]):
+            axes.plot(places.centres, table, **{**style, "linestyle": "none"})
+            continue
+        if table.shape[1] > 1:
+            axes.plot(places.centres, table, linestyle="none", marker=".", markersize=4, color=style["color"],
+                      alpha=0.5)
+        axes.plot(places.centres, row.mean(repeats).values, **style)
+    axes.set_xticks(places.ticks, places.words)
+    axes.set_xlabel(look.label(dataset[number]))
+
+
+def draw_dots(axes, dataset, variable, combinations):
+    """Over words alone."""
+    values = without_dimensions(dataset, variable)
+    for i, at in enumerate(combinations):
+        dots = values.isel(at).values.ravel()
+        axes.plot(np.full(dots.shape, i), dots, **{**curve_look(0), "linestyle": "none"})
+    shown = runs.thinned(range(len(combinations)), 24)
+    axes.set_xticks(shown, [runs.text(dataset, combinations[i]) for i in shown], rotation=30, ha="right",
+                    rotation_mode="anchor")
+
+
+def curve_look(i):
+    return {"color": look.COLOURS[i % len(look.COLOURS)], "linestyle": look.DASHES[i % len(look.DASHES)],
+            "marker": look.MARKERS[i % len(look.MARKERS)], "markersize": 4}
+
+
+def over_plane(dataset, name, variables, caption, labels=None, decorate=None):
+    """A drawing of variables, one number a run, over the axes of the grid; None where nothing was measured, or there
+    is one run alone. decorate(axes) adds to a panel of curves."""
+    variables = [variable for variable in variables
+                 if variable in dataset and (flags(dataset[variable]) or runs.is_measured(dataset, variable))]
+    if not variables or not runs.axes_of(dataset):
+        return None
+    with look.style():
+        if len(plane_of(dataset)) == 2:
+            return maps(dataset, name, variables, caption, labels or {})
+        return curves(dataset, name, variables, caption, labels or {}, decorate)

@@ -1,0 +1,135 @@
+"""What is measured in every layer, over the steps of runs that stand for the others."""
+
+import numpy as np
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Normalize
+from matplotlib.lines import Line2D
+
+from .. import look
+from . import runs
+from .drawing import Drawing
+from .lines import label_steps
+from .norms import relative
+
+NAMED = 8  # layers with a line in the legend
+TENSORS = 8  # kinds of tensor in a panel
+
+
+def layer_looks(count):
+    """Keywords for the line of each layer, from the input (dark) to the output (pale)."""
+    colours = look.ORDERED(np.linspace(0, 1, count)) if count > 1 else [look.COLOURS[0]]
+    return [{"color": tuple(colours[i]) if count > 1 else colours[i],
+             "linestyle": look.DASHES[i % len(look.DASHES)] if count <= len(look.DASHES) else "-"}
+            for i in range(count)]
+
+
+def over_layers(dataset, name, variables, caption, prepare=None, labels=None, mark=None, count=6,
+                shared=False):
+    """A drawing of variables over the steps, a line for each layer; a row of panels for each run, a column for each
+    variable. mark: where a dotted line lies. shared: all panels have the same y axis."""
+    variables = [variable for variable in variables if runs.is_measured(dataset, variable, "step", "layer")]
+    if not variables:
+        return None
+    with look.style():
+        chosen, note = runs.representatives(dataset, variables[0], count if len(variables) == 1 else count // 2)
+        looks = layer_looks(dataset.sizes["layer"])
+        shape = look.crowd(len(chosen)) if len(variables) == 1 else (len(chosen), len(variables))
+        figure, panels = look.sheet(*shape, height=1.9 if len(chosen) > 1 else 3, sharex=True, sharey=shared)
+        used = 0
+        for run in chosen:
+            for variable in variables:
+                axes = panels.ravel()[used]
+                draw_layers(axes, dataset, variable, run, looks, prepare)
+                if mark is not None:
+                    axes.axhline(mark, color="black", linewidth=0.8, linestyle=":")
+                words = (labels or {}).get(variable) or look.label(dataset[variable], 30)
+                title(axes, runs.text(dataset, run), words, used % shape[1], used // shape[1], len(variables))
+                used += 1
+        look.clear_rest(panels, used)
+        label_steps(panels, used, dataset)
+        handles = layer_legend(figure, panels.ravel()[:used].tolist(), dataset, looks)
+        look.close(figure, dataset, handles, [note] if note else [])
+        return Drawing(name, f"{caption} {note}".strip(), figure)
+
+
+def title(axes, run, words, column, row, variables):
+    """With one variable the run stands above the panel, with several beside its row."""
+    look.grid(axes)
+    if variables == 1:
+        axes.set_title(look.lines(run, 34))
+        axes.set_ylabel(words if column == 0 else "")
+        return
+    axes.set_title(words if row == 0 else "")
+    axes.set_ylabel(look.lines(run, 24) if column == 0 else "")
+
+
+def draw_layers(axes, dataset, variable, run, looks, prepare):
+    values = dataset[variable].isel(run).transpose("layer", "step").values
+    for layer, style in zip(values, looks):
+        line = prepare(layer) if prepare else layer
+        seen = np.isfinite(line)
+        axes.plot(dataset.step.values[seen], line[seen], **style)
+    look.scale_y(axes, [line.get_ydata() for line in axes.lines], variable)
+
+
+def layer_legend(figure, panels, dataset, looks):
+    """Handles for few layers; for many a bar beside the panels, and none."""
+    if len(looks) <= NAMED:
+        return [Line2D([], [], label=f"layer {layer}", **style) for layer, style in zip(dataset.layer.values, looks)]
+    bar = figure.colorbar(ScalarMappable(Normalize(0, len(looks) - 1), look.ORDERED), ax=panels, aspect=30, pad=0.02)
+    bar.set_label(look.label(dataset.layer))
+    return []
+
+
+def norms(dataset):
+    return over_layers(dataset, "norms-by-layer", ["layer_norm"], "The norm of each layer over its start.", relative,
+                       {"layer_norm": "norm of a layer\nover its start"}, 1)
+
+
+def directions(dataset):
+    return over_layers(dataset, "direction-by-layer", ["layer_direction_cosine"],
+                       "The cosine between the parameters of each layer at successive measured steps.")
+
+
+def steps(dataset):
+    return over_layers(dataset, "steps-by-layer", ["layer_step_size", "layer_alignment", "layer_gradient_alignment"],
+                       "The optimiser's step in each layer: its length, its cosine and that of the descent direction "
+                       "with the layer's parameters.", count=10)
+
+
+def tensors(dataset):
+    """The norm of each kind of tensor over its start: a row for each run, a column for each of a few layers."""
+    if not runs.is_measured(dataset, "tensor_norm", "step", "layer", "tensor"):
+        return None
+    with look.style():
+        chosen, note = runs.representatives(dataset, "tensor_norm", 3)
+        layers = runs.thinned(range(dataset.sizes["layer"]), 3)
+        kinds = [i for i, kind in enumerate(dataset.tensor.values) if not str(kind).endswith("_bias")][:TENSORS]
+        figure, panels = look.sheet(len(chosen), len(layers), height=2.1 if len(chosen) > 1 else 3, sharex=True,
+                                    sharey="row")
+        for row, run in enumerate(chosen):
+            for column, layer in enumerate(layers):
+                axes = panels[row, column]
+                values = dataset.tensor_norm.isel(run).isel(layer=layer).transpose("tensor", "step").values[kinds]
+                draw_tensors(axes, dataset.step.values, values)
+                title(axes, runs.text(dataset, run), f"layer {dataset.layer.values[layer]}", column, row, 2)
+                axes.axhline(1, color="black", linewidth=0.8, linestyle=":")
+                axes.set_visible(bool(np.isfinite(values).any()))  # a run may have fewer layers
+        label_steps(panels, panels.size, dataset)
+        handles = [Line2D([], [], label=str(dataset.tensor.values[kind]), **tensor_look(i))
+                   for i, kind in enumerate(kinds)]
+        notes = ["Norms over their starts; biases, many of which begin at 0, are left out.", note]
+        look.close(figure, dataset, handles, [text for text in notes if text])
+        return Drawing("norms-by-tensor", " ".join(["The norm of each kind of tensor.", *notes]).strip(), figure)
+
+
+def tensor_look(i):
+    return {"color": look.COLOURS[i % len(look.COLOURS)], "linestyle": look.DASHES[i % len(look.DASHES)]}
+
+
+def draw_tensors(axes, step, values):
+    for i, line in enumerate(values):
+        line = relative(line)
+        seen = np.isfinite(line)
+        axes.plot(step[seen], line[seen], **tensor_look(i))
+    look.scale_y(axes, [line.get_ydata() for line in axes.lines])

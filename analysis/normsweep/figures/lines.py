@@ -1,0 +1,220 @@
+"""Lines over the steps: one a run, told apart by colour, dashes and panels as far as they go."""
+
+import numpy as np
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import LogNorm, Normalize
+from matplotlib.lines import Line2D
+
+from .. import look
+from . import runs
+from .drawing import Drawing
+
+FEW = 16  # lines with names
+MOST = 120  # lines in a panel
+MOST_PANELS = 6  # of words, where each has several
+ZERO = "0.6"  # a value without a place on a logarithmic bar
+
+
+class Looks:
+    """How the line of a run looks, and in which panel it stands.
+
+    Few runs have names: colours along the longest axis, dashes along the others. Of many, panels are combinations of
+    words and colours the learning rate, or else the longest axis of numbers.
+    """
+
+    def __init__(self, dataset):
+        self.dataset = dataset
+        axes = [axis for axis in runs.axes_of(dataset) if axis != runs.REPEAT]
+        ordered = sorted(axes, key=lambda axis: -dataset.sizes[axis])
+        dashes = int(np.prod([dataset.sizes[axis] for axis in ordered[1:]], initial=1))
+        self.named = not ordered or (dataset.sizes[ordered[0]] <= len(look.COLOURS) and dashes <= len(look.DASHES)
+                                     and dashes * dataset.sizes[ordered[0]] <= FEW)
+        if self.named:
+            self.colour_axis, self.dash_axes, self.words = (ordered or [None])[0], ordered[1:], []
+        else:
+            numbers, words = runs.numbers_of(dataset), runs.words_of(dataset)
+            if not numbers:  # the longest of the words then
+                numbers = sorted(words, key=lambda axis: -dataset.sizes[axis])[:1]
+            self.colour_axis, self.dash_axes = numbers[0], []
+            self.words = [axis for axis in words if axis != self.colour_axis]
+        self.normaliser, self.colours = self.make_colours()
+
+    def make_colours(self):
+        """(normaliser of a bar or None, colour of each value of the colour axis): a bar where values are many."""
+        if self.colour_axis is None:
+            return None, [look.COLOURS[0]]
+        values = self.dataset[self.colour_axis].values
+        if self.colour_axis in self.dataset.sweep.word_axes:
+            return None, [look.COLOURS[i % len(look.COLOURS)] for i in range(len(values))]
+        if len(values) <= len(look.COLOURS):
+            return None, [look.ORDERED(rank / max(len(values) - 1, 1)) for rank in np.argsort(np.argsort(values))]
+        positive = values[values > 0]
+        wide = len(positive) > 1 and values.min() >= 0 and positive.max() >= look.WIDE_RANGE * positive.min()
+        shown = positive if wide else values
+        normaliser = (LogNorm if wide else Normalize)(shown.min(), shown.max())
+        return normaliser, [look.ORDERED(float(normaliser(value))) if value in shown else ZERO for value in values]
+
+    def of(self, run):
+        """Keywords for the line of a run."""
+        colour = run.get(self.colour_axis, 0)
+        dash = 0
+        for axis in self.dash_axes:
+            dash = dash * self.dataset.sizes[axis] + run[axis]
+        if self.named and not self.dash_axes:
+            dash = colour
+        return {"color": self.colours[colour], "linestyle": look.DASHES[dash % len(look.DASHES)] if self.named else "-",
+                "linewidth": 1.2 if self.named else 0.7}
+
+    def legend(self):
+        """The handles of the lines with names, numbers ascending."""
+        if self.colour_axis is None:
+            return []
+        values, is_words = self.dataset[self.colour_axis].values, self.colour_axis in self.dataset.sweep.word_axes
+        order = range(len(values)) if is_words else np.argsort(values)
+        if self.normaliser is not None:  # of a bar: what it has no place for
+            order = [i for i in order if self.colours[i] == ZERO]
+        axes = self.dash_axes if self.named else []
+        return [Line2D([], [], label=runs.text(self.dataset, at), **self.of(at))
+                for i in order for rest in runs.combinations(self.dataset, axes)
+                for at in [{self.colour_axis: int(i), **rest}]]
+
+    def add_bar(self, figure, panels):
+        """The bar of colours, where lines have no names."""
+        if self.normaliser is None:
+            return
+        bar = figure.colorbar(ScalarMappable(self.normaliser, look.ORDERED), ax=panels, aspect=30, pad=0.02)
+        look.plain_bar(bar)
+        bar.set_label(look.label(self.dataset[self.colour_axis]))
+
+
+def over_steps(dataset, name, variables, caption, prepare=None, labels=None, decorate=None, medians=False):
+    """A drawing of variables over the steps, None where none was measured.
+
+    prepare(values) makes one run's values [steps] into what is drawn; decorate(axes, variable, run list) adds to a
+    panel. labels: {variable: words of its axis}. medians: where lines have no names, one for each colour, the median
+    over its runs, as single ones would hide each other.
+    """
+    variables = [variable for variable in variables if has_steps(dataset, variable)]
+    if not variables:
+        return None
+    with look.style():
+        return draw(dataset, name, variables, caption, prepare or (lambda values: values), labels or {}, decorate,
+                    medians)
+
+
+def has_steps(dataset, variable):
+    """Was it measured at two steps or more?"""
+    if not runs.is_measured(dataset, variable, "step"):
+        return False
+    others = [dim for dim in dataset[variable].dims if dim != "step"]
+    return int(np.isfinite(dataset[variable]).any(others).sum()) > 1
+
+
+def draw(dataset, name, variables, caption, prepare, labels, decorate, medians):
+    looks, notes = Looks(dataset), []
+    words = list(runs.combinations(dataset, looks.words))
+    grid = arrange(len(variables), len(words))
+    figure, panels = look.sheet(*grid["shape"], height=grid["height"], sharex=True)
+    kept = runs.thinned(words, grid["words"])
+    if len(kept) < len(words):
+        notes.append(f"{len(kept)} of {len(words)} combinations of {', '.join(map(words_name, looks.words))}.")
+    used = 0
+    for k, at in enumerate(kept):
+        for j, variable in enumerate(variables):
+            axes = panels.ravel()[used]
+            drawn = draw_panel(axes, dataset, variable, at, looks, prepare, medians and not looks.named)
+            look.scale_y(axes, [line.get_ydata() for line in axes.lines], variable)
+            if decorate:
+                decorate(axes, variable, drawn["runs"])
+            if drawn["note"] and drawn["note"] not in notes:
+                notes.append(drawn["note"])
+            dress(axes, dataset, variable, labels, at, grid, k, j)
+            used += 1
+    look.clear_rest(panels, used)
+    label_steps(panels, used, dataset)
+    looks.add_bar(figure, panels.ravel()[:used].tolist())
+    handles = looks.legend() + (decorate.legend() if hasattr(decorate, "legend") else [])
+    look.close(figure, dataset, handles, notes)
+    return Drawing(name, " ".join([caption, *notes]), figure)
+
+
+def words_name(axis):
+    return axis.replace("_", " ")
+
+
+def arrange(variables, words):
+    """Where panels stand: variables side by side and words below each other, or one kind of them alone."""
+    if words == 1:
+        rows, columns = look.crowd(variables)
+        return {"shape": (rows, columns), "words": 1, "table": False, "height": 3.4 if variables == 1 else 2.3}
+    if variables == 1:
+        kept = min(words, 2 * MOST_PANELS)
+        return {"shape": look.crowd(kept), "words": kept, "table": False, "height": 2.1}
+    kept = min(words, MOST_PANELS)
+    return {"shape": (kept, variables), "words": kept, "table": True, "height": 1.7}
+
+
+def draw_panel(axes, dataset, variable, at, looks, prepare, medians):
+    """The lines of one panel; which runs they are, and what there is to say of others."""
+    values = dataset[variable].transpose(*dataset.sweep.axes, "step")
+    mask = runs.measured(dataset, variable)
+    inside = mask.copy()
+    for axis, index in at.items():
+        inside = inside & (inside[axis] == inside[axis][index])
+    everything = runs.listed(inside)
+    shown = everything if len(everything) <= MOST or medians else runs.listed(runs.once(inside))
+    shown = shown if medians else runs.thinned(shown, MOST)
+    step, numbers = dataset.step.values, values.values
+    drawn = [(looks.of(run), prepare(numbers[tuple(run.values())])) for run in shown]
+    for style, line in merged(drawn) if medians else drawn:
+        seen = np.isfinite(line)
+        axes.plot(step[seen], line[seen], **style, marker="." if seen.sum() == 1 else "")
+    left_out = int((dataset.sweep.diverged & ~mask).sum())
+    note = [f"A line is the median of the runs with one {look.label(dataset[looks.colour_axis])}."] if medians else []
+    note += [f"{len(shown)} of {len(everything)} runs in each panel, evenly spaced." if at else
+            f"{len(shown)} of {len(everything)} runs, evenly spaced."] if len(shown) < len(everything) else []
+    note += [f"Without {left_out} diverged {'run' if left_out == 1 else 'runs'}."] if left_out else []
+    return {"runs": shown, "note": " ".join(note)}
+
+
+def merged(lines):
+    """(look, median line) of the lines that look the same."""
+    groups = {}
+    for style, line in lines:
+        groups.setdefault(tuple(style.items()), []).append(np.where(np.isfinite(line), line, np.nan))
+    for style, group in groups.items():
+        table = np.stack(group)
+        seen = np.isfinite(table).any(axis=0)
+        line = np.full(table.shape[1], np.nan)
+        line[seen] = np.nanmedian(table[:, seen], axis=0)
+        yield {**dict(style), "linewidth": 1.1}, line
+
+
+def dress(axes, dataset, variable, labels, at, grid, row, column):
+    """Titles and labels of one panel."""
+    words = labels.get(variable) or look.label(dataset[variable], 34)
+    title = runs.text(dataset, at)
+    look.grid(axes)
+    if grid["table"]:
+        if row == 0:
+            axes.set_title(words)
+        if column == 0:
+            axes.set_ylabel(look.lines(title, 24))
+        return
+    axes.set_title(look.lines(title, 34))
+    if at == {} or column_of(grid, row) == 0:
+        axes.set_ylabel(words)
+
+
+def column_of(grid, place):
+    return place % grid["shape"][1]
+
+
+def label_steps(panels, used, dataset):
+    """The x axis of the lowest panel of each column."""
+    rows, columns = panels.shape
+    for column in range(columns):
+        lowest = max((row for row in range(rows) if row * columns + column < used), default=None)
+        if lowest is not None:
+            panels[lowest, column].set_xlabel(look.label(dataset.step))
+            panels[lowest, column].tick_params(labelbottom=True)

@@ -1,0 +1,42 @@
+"""What no other figure draws: a plain plot of any variable, so that a new metric is seen before it has a figure."""
+
+import numpy as np
+
+from .. import look
+from . import runs
+from .cells import over_plane
+from .lines import has_steps, over_steps, words_name
+
+
+def is_drawable(dataset, name):
+    """Numbers along the axes or the steps, of which not all are the same."""
+    variable = dataset[name]
+    if variable.dtype.kind not in "iuf" or not set(dataset.sweep.axes) & set(variable.dims) | {"step"} & set(
+            variable.dims):
+        return False
+    values = look.finite([variable.values])
+    return len(values) > 0 and values.min() < values.max()
+
+
+def plot(dataset, name):
+    """Lines over the steps, or a map over the plane; the mean over layers, heads and the like, which the caption
+    says."""
+    variable = dataset[name]
+    known = {*dataset.sweep.axes, "step"}
+    others = [dim for dim in variable.dims if dim not in known]
+    caption = str(variable.attrs.get("comment", "")) or look.label(variable)
+    caption = f"{caption[0].upper()}{caption[1:]}{'' if caption.endswith('.') else '.'}"
+    labels = {}
+    if others:
+        values = variable.where(np.isfinite(variable)).mean(others, keep_attrs=True)
+        dataset = dataset.assign({name: values})
+        over = " and ".join(map(words_name, others))
+        caption += f" Mean over {over}."
+        labels = {name: f"{look.label(values, 34)},\nmean over {over}"}
+    missing = [axis for axis in dataset.sweep.axes if axis not in dataset[name].dims]
+    if missing:  # measured for some axes alone: the same for all values of the others
+        whole = dataset[name].broadcast_like(dataset.outcome).assign_attrs(variable.attrs)
+        dataset = dataset.assign({name: whole})
+    if has_steps(dataset, name):
+        return over_steps(dataset, name, [name], caption, labels=labels)
+    return over_plane(dataset, name, [name], caption, labels) if runs.axes_of(dataset) else None

@@ -1,0 +1,224 @@
+"""How every figure looks: sizes, letters, colours, scales, and how it becomes a file.
+
+A figure is 6.5 inches wide, the text width of a page, with letters of 8 points. Colours are told apart by every kind
+of colour vision: viridis for what has an order, PuOr for what has a middle, Okabe and Ito's for what has neither.
+No pyplot: figures are objects of their own, and a program that uses these modules keeps its own settings.
+"""
+
+import math
+import textwrap
+
+import matplotlib
+import numpy as np
+from matplotlib import colormaps
+from matplotlib.colors import ListedColormap, LogNorm, Normalize, SymLogNorm
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullLocator
+
+WIDTH = 6.5  # inches
+DPI = 150
+ORDERED = ListedColormap(colormaps["viridis"](np.linspace(0, 0.92, 256)), "viridis")  # without its palest end
+DIVERGING = colormaps["PuOr_r"]
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#e69f00", "#cc79a7", "#56b4e9", "#000000", "#8c8c8c")
+DASHES = ("-", "--", "-.", ":")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+BLANK = "0.93"  # of what is not known
+LINEAR = ("alignment", "cosine", "saturation", "homogeneity", "accuracy", "fraction", "share")  # in their names
+WIDE_RANGE = 30  # largest over smallest: beyond, a scale is logarithmic
+LINE = 0.165  # inches from one line of text to the next
+LETTER = 0.062  # inches, on the average
+
+SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+STYLE = {
+    "font.family": "DejaVu Sans", "font.size": 8, "axes.titlesize": 8, "axes.labelsize": 8, "xtick.labelsize": 8,
+    "ytick.labelsize": 8, "legend.fontsize": 8, "legend.title_fontsize": 8, "figure.titlesize": 9.5,
+    "axes.linewidth": 0.6, "lines.linewidth": 1.1, "xtick.major.width": 0.6, "ytick.major.width": 0.6,
+    "legend.frameon": False, "axes.formatter.useoffset": False, "axes.formatter.limits": (-3, 4),
+    "hatch.linewidth": 0.6, "savefig.dpi": DPI,
+    "svg.fonttype": "none",  # text stays text, to be found and copied
+    "svg.hashsalt": "normsweep",  # the same figure is the same file
+}
+
+
+def style():
+    """A context in which figures are drawn and written."""
+    return matplotlib.rc_context(STYLE)
+
+
+def sheet(rows, columns, height=2.2, width=WIDTH, **options):
+    """A figure of rows x columns panels, `height` inches each, and its panels as an array."""
+    figure = Figure(figsize=(width, rows * height + 0.4), layout="constrained")
+    return figure, figure.subplots(rows, columns, squeeze=False, **options)
+
+
+def crowd(count, columns=3):
+    """Rows and columns for so many panels of one kind."""
+    columns = 2 if count == 4 else min(count, columns)
+    return math.ceil(count / columns), columns
+
+
+def clear_rest(panels, used):
+    """Takes out the panels behind the first `used` of them."""
+    for axes in panels.ravel()[used:]:
+        axes.remove()
+
+
+def close(figure, dataset, handles=(), notes=(), title=None):
+    """What stands above and below the panels: the sweep's title, the legend and notes, which hide nothing."""
+    width, height = figure.get_size_inches()
+    text = [line for note in notes for line in textwrap.wrap(note, int(width / LETTER))]
+    legend, columns = legend_lines([handle.get_label() for handle in handles], width)
+    foot = LINE * (legend + len(text)) + (0.12 if legend or text else 0)
+    head = textwrap.fill(dataset.attrs.get("title", "") if title is None else title, int(0.8 * width / LETTER))
+    height += foot
+    figure.set_size_inches(width, height)
+    figure.get_layout_engine().set(rect=(0, foot / height, 1, 1 - foot / height))
+    if head:
+        figure.suptitle(head)
+    if text:
+        figure.text(0.06 / width, 0.05 / height, "\n".join(text), color="0.35", linespacing=1.25, va="bottom")
+    if handles:
+        figure.legend(handles=list(handles), ncols=columns, loc="lower left", borderaxespad=0, borderpad=0,
+                      labelspacing=0.35, columnspacing=1.2, handlelength=2.2,
+                      bbox_to_anchor=(0.06 / width, (0.08 + LINE * len(text)) / height))
+    return figure
+
+
+def legend_lines(labels, width):
+    """(lines, columns) of a legend that is no wider than the figure."""
+    if not labels:
+        return 0, 1
+    columns = max(1, min(len(labels), int((width - 0.1) / (max(map(len, labels)) * LETTER + 0.5))))
+    return math.ceil(len(labels) / columns), columns
+
+
+def grid(axes, which="both"):
+    """Faint lines behind what is drawn."""
+    axes.grid(True, axis=which, color="0.9", linewidth=0.5)
+    axes.set_axisbelow(True)
+
+
+def save(figure, path):
+    """Writes PNG, SVG or PDF, by the ending of the name; without a date, so that the same is the same."""
+    dated = str(path).lower().endswith((".svg", ".svgz"))
+    with style():
+        figure.savefig(path, dpi=DPI, metadata={"Date": None} if dated else None)
+    figure.set_layout_engine("none")  # it is laid out now, for further formats too
+
+
+# ---- words ----
+
+def label(variable, width=0):
+    """The words for an axis: long name and, where there is one, unit; in lines of `width` letters."""
+    name = str(variable.attrs.get("long_name", str(variable.name).replace("_", " ")))
+    unit = variable.attrs.get("units", "1")
+    text = name if unit in ("1", "") else f"{name} ({unit})"
+    return textwrap.fill(text, width) if width else text
+
+
+def plain_bar(bar):
+    """The same for the bar of colours, if it is logarithmic."""
+    axis = bar.ax.yaxis if bar.orientation == "vertical" else bar.ax.xaxis
+    if isinstance(bar.norm, LogNorm):
+        plain_ticks(axis)
+    elif isinstance(bar.norm, SymLogNorm):
+        axis.set_major_formatter(lambda value, _: power(value))
+
+
+def power(value):
+    """A tick of a logarithmic axis: 10⁻³, −10², 1, 0.5. Plain letters are drawn much faster than formulas."""
+    if value == 0 or not np.isclose(np.log10(abs(value)) % 1, [0, 1], atol=1e-9).any():
+        return number(value)
+    decade = round(np.log10(abs(value)))
+    sign = "−" if value < 0 else ""
+    return sign + {0: "1", 1: "10"}.get(decade, "10" + str(decade).translate(SUPERSCRIPT))
+
+
+def lines(text, width):
+    """Words between commas, in lines of at most so many letters."""
+    found = []
+    for part in text.split(", "):
+        if found and len(found[-1]) + len(part) + 2 <= width:
+            found[-1] += ", " + part
+        else:
+            found = [*found[:-1], found[-1] + ",", part] if found else [part]
+    return "\n".join(found)
+
+
+def number(value):
+    """A number as a label has it."""
+    text = f"{value:.3g}"
+    mantissa, e, exponent = text.partition("e")
+    return f"{mantissa}e{int(exponent)}" if e else text
+
+
+# ---- scales ----
+
+def finite(arrays):
+    """All finite numbers of some arrays, in one."""
+    values = np.concatenate([np.ravel(np.asarray(array, dtype=float)) for array in arrays]) if len(arrays) else []
+    return np.asarray(values, dtype=float)[np.isfinite(values)]
+
+
+def bounds(values):
+    """The range that shows most values: the whole, unless a few lie so far out that the rest would be one colour."""
+    low, high = values.min(), values.max()
+    inner = np.quantile(values, [0.05, 0.95])
+    if inner[1] > inner[0] and high - low > 3 * (inner[1] - inner[0]):
+        low, high = inner
+    return (low, high) if low < high else (low - 0.05 * abs(low) - 1e-12, high + 0.05 * abs(high) + 1e-12)
+
+
+def colour_scale(arrays):
+    """(normaliser, colour map, which ends go on) for numbers of any kind; None where there is no number."""
+    values = finite(arrays)
+    if not len(values):
+        return None
+    low, high = values.min(), values.max()
+    if low < 0 < high:
+        size = np.abs(values)
+        limit = np.quantile(size, 0.98) or size.max()
+        usual = np.median(size[size > 0])
+        normaliser = Normalize(-limit, limit) if limit < WIDE_RANGE * usual else SymLogNorm(usual, vmin=-limit,
+                                                                                             vmax=limit)
+        colours = DIVERGING
+    elif low > 0 and high > WIDE_RANGE * low:
+        inner = np.exp(bounds(np.log(values)))
+        normaliser, colours = LogNorm(*inner), ORDERED
+    else:
+        normaliser, colours = Normalize(*bounds(values)), ORDERED
+    return normaliser, colours, bar_ends(low < normaliser.vmin, high > normaliser.vmax)
+
+
+def bar_ends(below, above):
+    """Which ends of a bar of colours go on."""
+    return {(True, True): "both", (True, False): "min", (False, True): "max"}.get((bool(below), bool(above)), "neither")
+
+
+def scale_y(axes, arrays, name=""):
+    """The scale of the y axis by its numbers: logarithmic where they need it, but never for cosines and shares."""
+    if any(word in name for word in LINEAR):
+        return
+    values = finite(arrays)
+    size = np.abs(values[values != 0])
+    if not len(size) or size.max() <= WIDE_RANGE * np.quantile(size, 0.02):
+        return
+    if values.min() > 0:
+        axes.set_yscale("log")
+        plain_ticks(axes.yaxis)
+    elif size.max() > 100 * np.median(size):
+        axes.set_yscale("symlog", linthresh=float(np.median(size)))
+        axes.yaxis.set_major_formatter(lambda value, _: power(value))
+        axes.yaxis.set_minor_locator(NullLocator())
+
+
+def plain_ticks(axis):
+    """Ticks of a logarithmic axis: decades as plain text; where there are fewer than two, numbers between them."""
+    low, high = axis.get_view_interval()
+    if np.floor(np.log10(high)) - np.ceil(np.log10(low)) >= 1:
+        axis.set_major_formatter(lambda value, _: power(value))
+    else:
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.set_major_formatter(lambda value, _: number(value))
+    axis.set_minor_locator(NullLocator())
