@@ -232,8 +232,8 @@ def test_every_part_of_a_result_is_described(ds):
     assert all(found[name].attrs["long_name"] and found[name].attrs["units"] == "1" for name in found.data_vars)
 
 
-@pytest.mark.skipif(not all(importlib.util.find_spec(name) for name in ("pip", "setuptools", "wheel")),
-                    reason="no pip, setuptools and wheel here")
+@pytest.mark.skipif(not all(importlib.util.find_spec(name) for name in ("pip", "setuptools", "wheel", "matplotlib")),
+                    reason="no pip, setuptools, wheel and matplotlib here")
 def test_is_installed_by_pip(tmp_path, ds):
     shutil.copytree(PROJECT / "analysis", tmp_path / "analysis", ignore=shutil.ignore_patterns("__pycache__"))
     run(sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index",

@@ -2,13 +2,15 @@
 
 import base64
 import html.parser
+import importlib.machinery
+import importlib.util
 import os
 import re
 import sys
 
 import numpy as np
 import pytest
-from conftest import PROJECT, run
+from conftest import NORMSWEEP, PROJECT, run
 from made_up import made_up
 
 REPORT = [sys.executable, PROJECT / "analysis" / "report"]
@@ -16,7 +18,8 @@ EVIL = "<script>alert('1')</script>&amp;\"<b>"
 
 sys.path.insert(0, str(PROJECT / "analysis"))
 
-from normsweep import account, page, words  # noqa: E402
+import normsweep  # noqa: E402
+from normsweep import account, command, figures, page, words  # noqa: E402
 from normsweep.report import report  # noqa: E402
 
 
@@ -207,6 +210,22 @@ def test_figures_are_in_the_page():
     assert "d: could not be drawn: 'd'" in reader.texts
 
 
+def test_a_figure_that_fails_is_named(monkeypatch):
+    loader = importlib.machinery.SourceFileLoader("report_script", str(REPORT[1]))
+    script = importlib.util.module_from_spec(importlib.util.spec_from_loader("report_script", loader))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    loader.exec_module(script)
+
+    def fails(dataset):
+        raise RuntimeError("out of ink")
+
+    rows = [figures.Figure("first", fails, ("norm_growth",)),
+            figures.Figure("second", lambda dataset: figures.Drawing("second", "shown", "a figure"), ("norm_growth",))]
+    monkeypatch.setattr(figures, "table", lambda dataset: rows)
+    (name, caption, figure), (lost, _, error) = script.drawings(made_up())
+    assert (name, caption, figure) == ("second", "shown", "a figure") and lost == "first" and str(error) == "out of ink"
+
+
 def test_numbers_as_people_read_them():
     for value, text in ((0.1, "0.1"), (-1.23456, "\N{MINUS SIGN}1.235"), (1e-7, "1e-7"), (12345.6, "12 346"),
                         (1234, "1234"), (0.0, "0"), (float("nan"), "–"), (float("inf"), "inf"), (1e30, "1e30"),
@@ -224,34 +243,45 @@ def sweep(tmp_path_factory):
         "title: A small one\ncorpus: markov\ncorpus_tokens: 4000\nsteps: 4\nwidth: 8\nheads: 2\nseed: [0, 1]\n"
         "learning_rate: [1e-3, 1e-2]\nweight_decay: [0, 1, 100]\nvalidate: {every: end, tokens: 256}\n"
         "measure: {every: 1, metrics: [norms, alignment, saturation, heads, homogeneity]}\n")
-    from conftest import NORMSWEEP
     run(NORMSWEEP, "run", "small one.yaml", "-j", "0", cwd=folder)
     return folder / "small one.nc"
 
 
 def test_of_a_real_sweep(sweep, tmp_path):
-    assert run(*REPORT, sweep, cwd=tmp_path).stdout == "small one.html\n"
+    assert run(*REPORT, sweep, cwd=tmp_path, timeout=600).stdout == "small one.html\n"
     assert os.listdir(tmp_path) == ["small one.html"]
+    umask = os.umask(0)
+    os.umask(umask)
+    assert (tmp_path / "small one.html").stat().st_mode & 0o777 == 0o666 & ~umask
     reader = Reader((tmp_path / "small one.html").read_text(encoding="utf-8"))
     assert "A small one" in reader.texts and "could not be drawn" not in "".join(reader.texts)
     assert reader.tables["How it went"][0][1] == ["done", "12", "100.0%"]
     assert any(text.startswith("small one.nc, as of 20") and text.endswith(" UTC") for text in reader.texts)
     assert {"Boundary between growing and shrinking", "Law of growth", "Losses", "Slowest"} <= set(reader.tables)
+    with normsweep.open_sweep(sweep) as ds:
+        drawn = [drawing.caption for drawing in figures.draw_all(ds)]
+    assert [value for name, value in reader.attributes if name == "alt"] == drawn and len(drawn) > 10
 
 
-def test_written_whole_or_not_at_all(sweep, tmp_path):
+def test_nothing_is_written_where_nothing_can_be(sweep, tmp_path):
     (tmp_path / "folder.html").mkdir()
-    error = run(*REPORT, sweep, "-o", tmp_path / "folder.html", status=1).stderr
-    assert error == f"report: {tmp_path}/folder.html: Is a directory\n"
+    for output, message in (("folder.html", "Is a directory"), ("none/a.html", "No such file or directory")):
+        error = run(*REPORT, sweep, "-o", output, status=1, cwd=tmp_path).stderr
+        assert error == f"report: {output}: {message}\n"
     assert os.listdir(tmp_path) == ["folder.html"] and os.listdir(tmp_path / "folder.html") == []
-    run(*REPORT, sweep, "-o", tmp_path / "a.html")
-    assert (tmp_path / "a.html").stat().st_mode & 0o777 == 0o666 & ~umask()
 
 
-def umask():
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def test_written_whole_or_not_at_all(tmp_path):
+    (tmp_path / "a").write_text("before")
+    with pytest.raises(ZeroDivisionError), command.whole_file(tmp_path / "a") as name:
+        with open(name, "w") as file:
+            file.write("half")
+        raise ZeroDivisionError
+    assert (tmp_path / "a").read_text() == "before" and os.listdir(tmp_path) == ["a"]
+    with command.whole_file(tmp_path / "a") as name:
+        with open(name, "w") as file:
+            file.write("after")
+    assert (tmp_path / "a").read_text() == "after" and os.listdir(tmp_path) == ["a"]
 
 
 def test_errors_are_one_line(tmp_path):

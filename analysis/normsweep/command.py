@@ -25,7 +25,12 @@ def open_or_fail(path):
 
 @contextlib.contextmanager
 def whole_file(path):
-    """The name under which a file is to be written that becomes `path` when the block ends well, and only then."""
+    """The name under which a file is to be written that becomes `path` when the block ends well, and only then.
+
+    Ends the program at once where no file can be written there, before the block has taken its time.
+    """
+    if os.path.isdir(path):
+        fail(f"{path}: Is a directory")
     try:
         handle, name = tempfile.mkstemp(prefix=".", suffix=os.path.basename(path), dir=os.path.dirname(path) or ".")
         os.close(handle)

@@ -3,7 +3,10 @@
 import base64
 import io
 
+from matplotlib import rc_context
+
 from . import account
+from .look import style
 from .page import element, facts, join, page, table
 from .words import several, value_text
 
@@ -195,12 +198,11 @@ def undrawn(name, error):
 
 def picture(figure):
     """A figure as the address of an image that holds it: as SVG with letters as lines, or PNG where that is shorter."""
-    from matplotlib import rc_context
-    with rc_context({"svg.fonttype": "path", "svg.hashsalt": "normsweep"}):
-        svg = rendered(figure, "svg", metadata={"Date": None})
-    if len(svg) <= LARGEST_SVG:
-        return "data:image/svg+xml;base64," + base64.b64encode(svg).decode()
-    return "data:image/png;base64," + base64.b64encode(rendered(figure, "png", dpi=PIXELS)).decode()
+    with style(), rc_context({"svg.fonttype": "path"}):
+        image, kind = rendered(figure, "svg", metadata={"Date": None}), "svg+xml"
+        if len(image) > LARGEST_SVG:
+            image, kind = rendered(figure, "png", dpi=PIXELS), "png"
+    return f"data:image/{kind};base64," + base64.b64encode(image).decode()
 
 
 def rendered(figure, kind, **options):
