@@ -151,7 +151,9 @@ char *progress_duration(double seconds, char *text, size_t size)
 {
     int64_t whole = (int64_t)(seconds + 0.5);
 
-    if (seconds < 10)
+    if (seconds < 0.1)
+        snprintf(text, size, "%.2g s", seconds);
+    else if (seconds < 10)
         snprintf(text, size, "%.1f s", seconds);
     else if (whole < 60)
         snprintf(text, size, "%" PRId64 " s", whole);

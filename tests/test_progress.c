@@ -214,6 +214,8 @@ TEST(progress_durations)
 {
     char text[32];
 
+    CHECK_TEXT(progress_duration(0.04, text, sizeof(text)), "0.04 s");
+    CHECK_TEXT(progress_duration(0.1, text, sizeof(text)), "0.1 s");
     CHECK_TEXT(progress_duration(4.21, text, sizeof(text)), "4.2 s");
     CHECK_TEXT(progress_duration(59.4, text, sizeof(text)), "59 s");
     CHECK_TEXT(progress_duration(59.6, text, sizeof(text)), "1 min 00 s");
