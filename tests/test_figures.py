@@ -11,6 +11,7 @@ import xarray as xr
 from conftest import NORMSWEEP, PROJECT, run
 from matplotlib.collections import QuadMesh
 from matplotlib.colors import to_hex
+from matplotlib.text import Text
 
 sys.path.insert(0, str(PROJECT / "analysis"))
 
@@ -55,7 +56,7 @@ def panels(found):
 def words(found):
     """All text of a figure, its caption with it."""
     found.figure.draw_without_rendering()
-    texts = [text.get_text() for text in found.figure.findobj(lambda artist: hasattr(artist, "get_text"))]
+    texts = [text.get_text() for text in found.figure.findobj(Text)]
     return "\n".join([*texts, found.caption])
 
 
@@ -149,3 +150,349 @@ def test_a_figure_that_fails_takes_no_other_down(tmp_path):
         for found in figures.draw_all(made):
             drawn.append(found.name)
     assert drawn == ["norms", "norms-fits"]
+
+
+# ---- the phase diagram ----
+
+def straight_phase(**changes):
+    """norm_growth = sqrt(3 learning_rate / weight_decay): the boundary is weight_decay = 3 learning_rate."""
+    made = dataset({"learning_rate": RATES, "weight_decay": DECAYS[:-1]})
+    made["norm_growth"] = (3 * made.learning_rate / made.weight_decay) ** 0.5
+    return made.assign(changes)
+
+
+def contour(axes):
+    """The points of the contour lines, in log10."""
+    found = []
+    for collection in axes.collections:
+        if not isinstance(collection, QuadMesh) and len(collection.get_edgecolor()) and (
+                collection.get_linewidth()[0] == 1.5):
+            found += [path.vertices for path in collection.get_paths() if len(path.vertices)]
+    return np.concatenate(found)
+
+
+def test_phase_has_the_growth_of_every_cell():
+    axes = panels(drawing(straight_phase(), "phase"))[0]
+    mesh = next(artist for artist in axes.collections if isinstance(artist, QuadMesh))
+    rate, decay = np.meshgrid(sorted(RATES), sorted(DECAYS[:-1]))
+    assert near(mesh.get_array().ravel(), 0.5 * np.log(3 * rate / decay).ravel())
+    assert near(axes.get_xlim(), (-4.5, -0.5)) and near(axes.get_ylim(), (-3.5, 1.5))
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["10⁻⁴", "10⁻³", "10⁻²", "10⁻¹"]
+
+
+def test_phase_boundary_and_predictions():
+    found = drawing(straight_phase(), "phase")
+    axes = panels(found)[0]
+    x, y = contour(axes).T
+    assert near(y, x + np.log10(3)) and x.max() > -1.6 and x.min() < -3.4
+    lines_of = {line.get_linestyle(): line for line in axes.lines}
+    level, rising = lines_of["--"], lines_of["-."]
+    assert near(rising.get_ydata() - rising.get_xdata(), np.log10(3))
+    assert near(level.get_ydata(), [np.log10(3) - 2] * 2)  # 1e-4 has no boundary in the grid
+    assert {"no growth", "aligned: slope 0", "misaligned: slope 1", "PyTorch's default"} == set(legend(found))
+    star = next(line for line in axes.lines if line.get_marker() == "*")
+    assert near(star.get_xydata(), [[-3, -2]])
+    assert "Measured slope 1.00 ± 0.00." in found.caption
+
+
+def test_phase_spread_over_seeds():
+    made = straight_phase()
+    made = xr.concat([made, made.assign(norm_growth=made.norm_growth * 10 ** 0.1)], xr.IndexVariable("seed", [0, 1]),
+                     data_vars="all")
+    found = drawing(made, "phase")
+    axes = panels(found)[0]
+    assert "range of the boundary over seed" in legend(found) and "Geometric mean over seed." in found.caption
+    band = next(artist for artist in axes.collections if artist.get_hatch())
+    x, y = np.concatenate([path.vertices for path in band.get_paths()]).T
+    assert near((y - x).min(), np.log10(3)) and near((y - x).max(), np.log10(3) + 0.2)
+
+
+def test_cells_without_a_result():
+    made = straight_phase()
+    made.outcome[0, 0], made.outcome[0, 1], made.outcome[1, 0], made.outcome[1, 1] = DIVERGED, FAILED, SKIPPED, PENDING
+    found = drawing(made, "phase")
+    axes = panels(found)[0]
+    places = {(patch.get_hatch(), *np.round(patch.get_center(), 9)) for patch in axes.patches}
+    assert places == {("xxxx", -1.0, 1.0), ("||||", -1.0, 0.0), ("....", -2.0, 1.0)}
+    assert set(legend(found)) >= {"diverged", "failed", "skipped", "no value"}
+    mesh = next(artist for artist in axes.collections if isinstance(artist, QuadMesh))
+    assert np.ma.count_masked(np.ma.masked_invalid(mesh.get_array())) == 4
+
+
+def test_decay_zero_is_a_row_of_its_own():
+    made = dataset({"learning_rate": RATES, "weight_decay": DECAYS})
+    made["norm_growth"] = (3 * made.learning_rate / made.weight_decay.where(made.weight_decay > 0, 1e-4)) ** 0.5
+    axes = panels(drawing(made, "phase"))[0]
+    ticks = dict(zip((text.get_text() for text in axes.get_yticklabels()), axes.get_yticks()))
+    assert ticks["0"] == -4.5 and ticks["10⁻³"] == -3
+    assert any(np.ptp(line.get_ydata()) == 0 and near(line.get_ydata()[0], -3.75) for line in axes.lines
+               if line.get_color() == "white" and line.get_marker() != "*")
+
+
+def test_phase_without_the_usual_axes():
+    plane = drawing(dataset({"layers": [1, 2, 4], "width": [8, 16]}, norm_growth=1.5), "phase")
+    assert panels(plane)[0].get_xlabel() == "layers" and "slope" not in words(plane)
+    curve = drawing(dataset({"weight_decay": DECAYS}, norm_growth=np.arange(6) + 0.5), "phase")
+    assert near(panels(curve)[0].lines[0].get_ydata(), np.arange(6)[::-1] + 0.5)
+    dots = drawing(dataset({"norm_placement": ["pre", "post"]}, norm_growth=[0.5, 2]), "phase")
+    assert [text.get_text() for text in panels(dots)[0].get_xticklabels()] == ["pre", "post"]
+    assert drawing(dataset({}, norm_growth=2.0), "phase") is None
+
+
+def test_panels_of_words_wrap():
+    made = dataset({"learning_rate": RATES, "weight_decay": DECAYS, "optimiser": list("abcde")}, norm_growth=1.5)
+    axes = panels(drawing(made, "phase"))
+    assert [panel.get_title() for panel in axes] == list("abcde")
+    assert axes[0].get_gridspec().nrows == 2 and axes[0].get_gridspec().ncols == 3
+
+
+def test_huge_growth():
+    growth = np.full((4, 6), 2.0)
+    growth[0, :4] = 1e300, np.inf, 0, 1e30
+    made = dataset({"learning_rate": RATES, "weight_decay": DECAYS}, norm_growth=growth,
+                   param_norm=(["step"], lambda rate, decay, step: np.where(rate == 0.1, 1e300 * step, 1)))
+    for name in ("phase", "norms"):
+        assert words(drawing(made, name))
+
+
+# ---- lines ----
+
+def line_data(axes):
+    return [line.get_xydata() for line in axes.lines if len(line.get_xdata()) > 2]
+
+
+def test_norms_are_over_their_starts():
+    made = dataset({"learning_rate": [1e-2, 1e-3]}, param_norm=(["step"], lambda rate, step: 5 + rate * step))
+    made.outcome[1] = DIVERGED
+    found = drawing(made, "norms")
+    assert near(line_data(panels(found)[0]), [[[t, (5 + 1e-2 * t) / 5] for t in (0, 1, 2, 4)]])
+    assert "Without 1 diverged run." in found.caption
+
+
+def test_few_runs_have_names_and_differ_in_more_than_colour():
+    made = dataset({"optimiser": ["adamw", "sgd"], "bias": [True, False], "seed": [0, 1]},
+                   param_norm=(["step"], lambda optimiser, bias, seed, step: 1 + step))
+    found = drawing(made, "norms")
+    assert legend(found) == ["adamw, bias yes", "adamw, bias no", "sgd, bias yes", "sgd, bias no"]
+    looks = {(to_hex(line.get_color()), line.get_linestyle()) for line in panels(found)[0].lines
+             if len(line.get_xdata()) > 2}
+    assert len(looks) == 4 and len({colour for colour, _ in looks}) == 2
+
+
+def test_colours_ascend_with_the_numbers():
+    made = dataset({"learning_rate": [1e-2, 0.0, 1e-3]}, param_norm=(["step"], lambda rate, step: 1 + rate * step))
+    found = drawing(made, "norms")
+    assert legend(found) == ["learning rate 0", "learning rate 0.001", "learning rate 0.01"]
+    assert to_hex(found.figure.legends[0].get_lines()[0].get_color()) == to_hex(look.ORDERED(0.0))
+
+
+def test_many_runs_are_thinned_and_medians_are_of_all():
+    axes = {"learning_rate": np.logspace(-5, -1, 20), "weight_decay": np.logspace(-5, -1, 20), "seed": range(3)}
+    made = dataset(axes, param_norm=(["step"], lambda rate, decay, seed, step: 1 + step * rate),
+                   alignment=(["step"], lambda rate, decay, seed, step: rate * decay * (1 + seed) * (1 + step)))
+    found = drawing(made, "norms")
+    assert len(line_data(panels(found)[0])) == lines.MOST
+    assert f"{lines.MOST} of 1200 runs" in words(found)
+    medians = sorted(line_data(panels(drawing(made, "alignment"))[0]), key=lambda line: line[0, 1])
+    expected = np.median(axes["weight_decay"][:, np.newaxis] * (1 + np.arange(3)))
+    assert near([line[0, 1] for line in medians], expected * axes["learning_rate"])
+
+
+def test_a_sweep_that_runs_has_gaps():
+    made = dataset({"learning_rate": RATES},
+                   valid_loss=(["step"], lambda rate, step: np.where(step == 1, np.nan, step)))
+    made.outcome[:] = [RUNNING, DONE, PENDING, DIVERGED]
+    made["valid_loss"] = made.valid_loss.where(made.outcome != PENDING)
+    found = panels(drawing(made, "losses"))[0]
+    assert [line[:, 0].tolist() for line in line_data(found)] == [[0, 2, 4]] * 2
+
+
+def test_unigram_level_stands_beside_the_validation_loss():
+    made = dataset({"seed": [0, 1]}, valid_loss=(["step"], lambda seed, step: 5 - step / 4),
+                   train_loss=(["step"], lambda seed, step: 4 - step / 4), unigram_loss=3.25)
+    found = drawing(made, "losses")
+    levels = [[line.get_ydata()[0] for line in axes.lines if len(line.get_xdata()) == 2] for axes in panels(found)]
+    assert levels == [[], [3.25]] and any("unigram" in text for text in legend(found))
+
+
+# ---- what is measured in depth ----
+
+def test_layers_of_representative_runs():
+    made = dataset({"learning_rate": np.logspace(-9, -1, 9)}, other={"layer": [0, 1]},
+                   layer_norm=(["step", "layer"], lambda rate, step, layer: 2 + step * (1 + layer)),
+                   norm_growth=np.arange(9) + 1)
+    found = drawing(made, "norms-by-layer")
+    axes = panels(found)
+    assert "6 of 9 runs, evenly from the most shrinking to the most growing." in found.caption
+    assert (axes[0].get_title(), axes[-1].get_title()) == ("learning rate 1e-9", "learning rate 0.1")
+    assert near([line[:, 1] for line in line_data(axes[3])],
+                [[1 + t * (1 + layer) / 2 for t in (0, 1, 2, 4)] for layer in (0, 1)])
+
+
+def test_saturation_at_the_first_and_the_last_step():
+    made = dataset({}, other={"layer": [0, 1, 2]},
+                   saturation=(["step", "layer"],
+                               lambda step, layer: np.where(step == 1, np.nan, step / 8 + layer / 9)),
+                   hard_saturation=(["step", "layer"], lambda step, layer: step / 8), saturation_final=0.5)
+    made["saturation_final"] = ("step",), [0.1, 0.2, 0.3, 0.9]
+    axes = panels(drawing(made, "saturation"))[0]
+    first, last, *hard = (line.get_ydata() for line in axes.lines)
+    assert near(first, [0, 1 / 9, 2 / 9, 0.1]) and near(last, [0.5, 0.5 + 1 / 9, 0.5 + 2 / 9, 0.9])
+    assert near(np.array(hard)[:, :3], [[0] * 3, [0.5] * 3])
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["0", "1", "2", "final"]
+
+
+def test_heads():
+    other = {"layer": [0, 1], "head": [0, 1, 2], "positions": [1, 2, 4, 8]}
+    made = dataset({}, other=other,
+                   heads_histogram=(["step", "positions"], lambda step, top: np.where(step == 0, 6 * (top == 1), top)),
+                   positions_attended=(["step", "layer", "head"], lambda step, layer, head: 1 + layer + head * step),
+                   attended_histogram=(["step", "layer", "head", "positions"],
+                                       lambda step, layer, head, top: (top == 2) * (layer + step) / 5))
+    axes = panels(drawing(made, "heads"))[0]
+    assert [bar.get_height() for bar in axes.patches] == [6, 0, 0, 0, 1, 2, 4, 8]
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["1", "2", "3–4", "5–8"]
+    first, last = (line.get_ydata() for line in panels(drawing(made, "heads-by-layer"))[0].lines)
+    assert first.tolist() == [1, 1, 1, 2, 2, 2] and last.tolist() == [1, 5, 9, 2, 6, 10]
+    mesh = panels(drawing(made, "heads-by-token"))[0].collections[0]
+    assert near(np.reshape(mesh.get_array(), (6, 4))[:, 1], [0.8] * 3 + [1] * 3)
+
+
+def test_homogeneity_is_a_mean_over_the_models_of_a_kind():
+    made = dataset({"bias": [True, False], "learning_rate": [1e-3, 1e-2], "seed": [0, 1]}, other={"scale": [1, 2, 3]},
+                   homogeneity=(["scale"], lambda bias, rate, seed, scale: 1 - (1 + seed + 3 * bias) / 10 / scale))
+    made["homogeneity_degree"] = 1 + made.seed / 10 + 0 * made.outcome
+    found = drawing(made, "homogeneity")
+    assert legend(found) == [f"bias {word}: degree 1.05 ± 0.05 (states)" for word in ("yes", "no")]
+    axes = panels(found)[0]
+    assert near([line.get_ydata() for line in axes.lines],
+                [[1 - mean / scale for scale in (1, 2, 3)] for mean in (0.45, 0.15)])
+
+
+# ---- laws of growth ----
+
+def stepped(kind, value, start, rates, decay):
+    """The recursions as PROTOCOL has them, one step after the other."""
+    norms = [start]
+    for rate in rates:
+        n, kept = norms[-1], 1 - rate * decay
+        norms.append({"aligned": (kept + value * rate) * n,
+                      "misaligned": ((kept ** 2 + value ** 2 * rate ** 2) * n ** 2) ** 0.5,
+                      "adam_like": (kept ** 2 * n ** 2 + value * rate ** 2) ** 0.5}[kind])
+    return norms
+
+
+@pytest.mark.parametrize("kind", fits.RECURSIONS)
+def test_recursions(kind):
+    rates = np.linspace(0.3, 0.01, 40)
+    assert near(fits.follow(kind, 0.7, 3.0, rates, 0.2), stepped(kind, 0.7, 3.0, rates, 0.2))
+
+
+def test_schedules():
+    attributes = {"learning_rate": 0.5, "schedule_start": 4, "warmup_steps": 2, "schedule": "linear"}
+    made = dataset({"schedule": ["constant", "linear", "inverse_sqrt"]}).assign_attrs(attributes)
+    rates = [fits.rates(made, {"schedule": i}, 8) for i in range(3)]
+    assert near(rates[0], [0.25] + [0.5] * 7)
+    assert near(rates[1], [0.25, 0.5, 0.5, 0.5] + [0.5 * (1 - 0.9 * i / 4) for i in (1, 2, 3, 4)])
+    assert near(rates[2], [0.25, 0.5, 0.5, 0.5] + [0.5 * (4 / t) ** 0.5 for t in (5, 6, 7, 8)])
+
+
+def test_an_exact_law_is_met():
+    made = dataset({}, step=range(0, 50, 5), param_norm=(["step"], lambda step: 3 + 2 * np.sqrt(step)))
+    left = panels(drawing(made, "norms-fits"))[0]
+    texts = [text.get_text() for text in left.get_legend().get_texts()]
+    assert texts[0] == "$\\sqrt{t}$  1.000" and not any("1.000" in text for text in texts[1:])
+    assert near(left.lines[1].get_ydata(), 3 + 2 * np.sqrt(np.arange(0, 50, 5)))
+
+
+# ---- classes, and what has no figure of its own ----
+
+def test_classes_are_told_by_colour_and_name():
+    made = dataset({"learning_rate": [1e-2, 1e-1], "weight_decay": [1e-2, 1e-1]},
+                   dynamics=np.array([[0, 1], [4, 4]], np.int8), growth_exponent=[[0.5, 0.25], [np.nan, 0.1]])
+    made.dynamics.attrs = {"flag_values": np.arange(5, dtype=np.int8),
+                           "flag_meanings": "none aligned misaligned relative adam_like"}
+    found = drawing(made, "dynamics")
+    exponent, classes = ([artist for artist in axes.collections if isinstance(artist, QuadMesh)][0].get_array().ravel()
+                         for axes in panels(found))
+    assert classes.tolist() == [0, 4, 1, 4]
+    assert near(np.ma.filled(exponent, np.nan), [0.5, np.nan, 0.25, 0.1])
+    assert legend(found) == ["none", "aligned", "adam-like", "no value"]
+
+
+def test_a_variable_that_no_figure_knows():
+    other = {"layer": [0, 1], "probe": [0, 1, 2]}
+    made = dataset({"learning_rate": RATES, "weight_decay": DECAYS}, other=other,
+                   sharpness=(["step", "layer", "probe"], lambda rate, decay, step, layer, probe:
+                              rate * (1 + step) * (1 + layer + probe)),
+                   trace=(["probe"], lambda rate, decay, probe: rate + decay + probe), always=3.0, never=np.nan)
+    made["at_end"] = made.sharpness.where(made.step == 4)
+    assert figures.undrawn(made) == ["sharpness", "trace", "at_end"]
+    found = drawing(made, "sharpness")
+    assert "Mean over layer and probe." in found.caption
+    assert near(sorted({line[0, 1] for line in line_data(panels(found)[0])}), np.sort(RATES) * 2.5)
+    for name, expected in (("trace", lambda rate, decay: rate + decay + 1), ("at_end", lambda rate, _: rate * 12.5)):
+        mesh = next(artist for artist in panels(drawing(made, name))[0].collections if isinstance(artist, QuadMesh))
+        assert near(mesh.get_array().ravel(), [expected(rate, decay) for decay in sorted(DECAYS)
+                                               for rate in sorted(RATES)])
+
+
+# ---- a sweep as the program writes it ----
+
+SWEEP = """
+title: Everything
+corpus: text
+train_text: words.txt
+valid_text: words.txt
+sequences: lines
+width: 8
+heads: 2
+layers: 2
+context: 16
+batch: 4
+steps: 12
+schedule: inverse_sqrt
+schedule_start: 3
+warmup_steps: 2
+learning_rate: [1e-2, 1e-1]
+weight_decay: [0, 0.1, 1]
+seed: [0, 1]
+measure: {every: 2, metrics: [norms, alignment, saturation, heads, homogeneity]}
+validate: {every: 4, tokens: 256}
+"""
+
+
+@pytest.fixture(scope="session")
+def measured(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("sweep")
+    (folder / "words.txt").write_text("the lobster is a large crustacean , and <unk> knows it by its claws\n" * 60)
+    (folder / "all.yaml").write_text(SWEEP)
+    run(NORMSWEEP, "run", "all.yaml", "-j", "0", cwd=folder)
+    with open_sweep(folder / "all.nc") as made:
+        yield made
+
+
+def test_every_metric_has_a_figure(measured):
+    found = {figure.name: figure for figure in figures.draw_all(measured)}
+    assert figures.undrawn(measured) == []
+    assert set(found) == {figure.name for figure in figures.FIGURES}
+    for name, figure in found.items():
+        assert "Everything" in words(figure) and figure.caption.endswith("."), name
+        assert figure.figure.get_size_inches()[0] == look.WIDTH and figure.figure.get_size_inches()[1] < 13, name
+
+
+def test_letters_can_be_read(measured):
+    for figure in figures.draw_all(measured):
+        for text in figure.figure.findobj(Text):
+            assert text.get_fontsize() >= 8 or not text.get_text(), (figure.name, text.get_text())
+
+
+def test_fits_are_the_programs(measured):
+    """R^2 of what is drawn, from norms and stored parameters, against what the program says of its own fit."""
+    part = {"learning_rate": 1, "weight_decay": 2, "seed": 1}
+    run_of = measured.isel(part)
+    step, norm = run_of.step.values.astype(float), run_of.param_norm.values
+    straight, recursions = fits.straight_fits(step, norm), fits.recursion_fits(measured, part, step, norm)
+    assert set(recursions) == {"aligned", "misaligned", "adam_like"}
+    for name, (_, r2) in (straight | recursions).items():
+        assert near(r2, float(run_of[f"fit_{name}_r2"]), rtol=1e-6), name

@@ -64,13 +64,13 @@ def clear_rest(panels, used):
         axes.remove()
 
 
-def close(figure, dataset, handles=(), notes=(), title=None):
+def close(figure, dataset, handles=(), notes=()):
     """What stands above and below the panels: the sweep's title, the legend and notes, which hide nothing."""
     width, height = figure.get_size_inches()
     text = [line for note in notes for line in textwrap.wrap(note, int(width / LETTER))]
     legend, columns = legend_lines([handle.get_label() for handle in handles], width)
     foot = LINE * (legend + len(text)) + (0.12 if legend or text else 0)
-    head = textwrap.fill(dataset.attrs.get("title", "") if title is None else title, int(0.8 * width / LETTER))
+    head = textwrap.fill(dataset.sweep.title, int(0.8 * width / LETTER))
     height += foot
     figure.set_size_inches(width, height)
     figure.get_layout_engine().set(rect=(0, foot / height, 1, 1 - foot / height))

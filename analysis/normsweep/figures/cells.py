@@ -108,7 +108,7 @@ def flags(variable):
 
 
 def stands(part, plane):
-    """{word of MARKS: mask over the plane}: the cells where no run is done, and what is true of any of their runs."""
+    """{word of MARKS: mask over the plane}: of cells where no run is done, those of which it is true of any run."""
     others = [axis for axis in part.outcome.dims if axis not in plane]
     order = list(plane[::-1])
 
@@ -120,7 +120,7 @@ def stands(part, plane):
     for word in ("diverged", "failed", "skipped"):
         masks[word] = empty & of_any(getattr(part.sweep, word))
         empty = empty & ~masks[word]
-    return {**masks, "no value": empty}
+    return masks
 
 
 def draw_map(axes, part, values, plane, normaliser, colours):
@@ -133,13 +133,12 @@ def draw_map(axes, part, values, plane, normaliser, colours):
     for axis, places, name in ((axes.xaxis, x, "x"), (axes.yaxis, y, "y")):
         axis.set_ticks(places.ticks, places.words)
         axes.set(**{f"{name}lim": places.edges[[0, -1]]})
-    found = []
+    blank, found = np.isnan(values.values.astype(float)), []
     for word, mask in stands(part, plane).items():
-        blank = mask.values & np.isnan(np.asarray(values, dtype=float))
-        if word != "no value":
-            hatch(axes, x, y, blank, MARKS[word])
-        found += [word] if blank.any() else []
-    return found
+        hatch(axes, x, y, blank & mask.values, MARKS[word])
+        found += [word] * bool((blank & mask.values).any())
+        blank = blank & ~mask.values
+    return found + ["no value"] * bool(blank.any())
 
 
 def hatch(axes, x, y, mask, style):
@@ -175,7 +174,8 @@ def maps(dataset, name, variables, caption, labels):
     name_axes(panels, used, dataset, plane)
     averaged = [axis for axis in runs.axes_of(dataset) if axis not in [*plane, *words]]
     notes = [f"Mean over {' and '.join(map(words_name, averaged))}."] * bool(averaged) + cut(kept, combinations, words)
-    look.close(figure, dataset, list({handle.get_label(): handle for handle in handles}.values()), notes)
+    handles = {handle.get_label(): handle for handle in sorted(handles, key=lambda one: one.get_label() in MARKS)}
+    look.close(figure, dataset, handles.values(), notes)
     return Drawing(name, " ".join([caption, *notes]), figure)
 
 
