@@ -147,19 +147,28 @@ static void draw_stretch(struct dots *dots, double x0, double y0, double x1, dou
         (int)lround(right * (dots->width - 1)), (int)lround(end * (dots->height - 1)), pen);
 }
 
-/* A line, between neighbours without a gap; one that stands alone is a dot. */
+static bool has_place(const struct scale *y, double value)
+{
+    return isfinite(value) && (!y->logarithmic || value > 0);
+}
+
+/* A line from value to value, over steps that have none; a value that has no place breaks it off, and one
+ * that stands alone is a dot. */
 static void draw_line(
     const struct chart *chart, const struct scale *x, const struct scale *y, int which, struct dots *dots)
 {
     const double *value = chart->line[which].y;
 
     for (int64_t i = 0; i < chart->count; i++) {
-        bool here = isfinite(value[i]) && (!y->logarithmic || value[i] > 0);
-        bool joined = i + 1 < chart->count && isfinite(value[i + 1]) && (!y->logarithmic || value[i + 1] > 0);
-        int64_t next = joined ? i + 1 : i;
-        if (here)
-            draw_stretch(dots, place(x, chart->x[i]), place(y, value[i]), place(x, chart->x[next]),
-                place(y, value[next]), which);
+        int64_t next = i + 1;
+        if (!has_place(y, value[i]))
+            continue;
+        while (next < chart->count && isnan(value[next]))
+            next++;
+        if (next == chart->count || !has_place(y, value[next]))
+            next = i;
+        draw_stretch(dots, place(x, chart->x[i]), place(y, value[i]), place(x, chart->x[next]),
+            place(y, value[next]), which);
     }
 }
 

@@ -13,7 +13,7 @@ enum { CHART_LINES_MOST = 8, CHART_LABEL = 48 };
 
 struct chart_line {
     char label[CHART_LABEL]; /* clean */
-    const double *y; /* [count]; NaN: a gap */
+    const double *y; /* [count]; NaN: none there, the line goes on; infinite: it breaks off */
     bool beyond; /* may leave the chart: the y axis is the others' */
 };
 

@@ -63,7 +63,7 @@ bool diagram_colour(const char *word, struct plot_cell *cell)
 struct tally {
     int64_t outcome[OUTCOME_COUNT];
     int64_t count; /* of done runs with a norm_growth */
-    double growth; /* their sum */
+    double log_growth; /* sum of its logarithms: it is a ratio, of which a half and a double make no growth */
 };
 
 static enum mark mark_of(const struct tally *tally)
@@ -73,7 +73,7 @@ static enum mark mark_of(const struct tally *tally)
     if (2 * tally->outcome[OUTCOME_DIVERGED] > ended)
         return MARK_DIVERGED;
     if (tally->count)
-        return tally->growth / (double)tally->count > 1 ? MARK_GROWING : MARK_SHRINKING;
+        return tally->log_growth > 0 ? MARK_GROWING : MARK_SHRINKING;
     if (ended)
         return tally->outcome[OUTCOME_DIVERGED] ? MARK_DIVERGED : MARK_ENDED;
     if (tally->outcome[OUTCOME_FAILED])
@@ -93,7 +93,7 @@ struct diagram {
 
 static double log_growth(const struct tally *tally)
 {
-    return log(tally->growth / (double)tally->count);
+    return tally->log_growth / (double)tally->count;
 }
 
 /* Is there more in a cell than that its norm has vanished? */
@@ -212,7 +212,8 @@ static void draw_note(const struct diagram *diagram, FILE *out)
     plane_others(diagram->plane, NULL, others, sizeof(others));
     if (others[0])
         lines_print(out, diagram->plot.terminal.columns,
-            "by the mean of norm_growth over %s; diverged where most of the ended runs are", others);
+            "by the geometric mean of norm_growth over %s; diverged where most of the ended runs are",
+            others);
 }
 
 static void tally_run(struct tally *tally, enum outcome outcome, double growth)
@@ -221,7 +222,7 @@ static void tally_run(struct tally *tally, enum outcome outcome, double growth)
     if (outcome != OUTCOME_DONE || !isfinite(growth))
         return;
     tally->count++;
-    tally->growth += growth;
+    tally->log_growth += log(growth);
 }
 
 static void tally_runs(struct diagram *diagram, const struct diagram_runs *runs)

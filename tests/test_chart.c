@@ -52,10 +52,11 @@ TEST(chart_of_characters)
                                  "          step\n");
 }
 
-/* One dot a value, two of them a character along x and four along y; a gap, and a dot alone. */
+/* One dot a value, two of them a character along x and four along y; steps without a value, a break, and a
+ * dot alone. */
 TEST(chart_of_braille)
 {
-    const double y[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, NAN, 23};
+    const double y[16] = {0, 1, 2, 3, 4, NAN, NAN, 7, 8, 9, 10, 11, 12, 13, INFINITY, 23};
 
     check(chart_of(many, 16, y), "20 ┤       \033[38;5;32m⠈\033[0m\n"
                                  "   │\n"

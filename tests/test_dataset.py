@@ -205,8 +205,8 @@ weight_decay
           1e-05   6.31e-05 0.000398 0.00251   0.0158    0.1
                                                  learning_rate
 # growing   - shrinking   ! diverged
-by the mean of norm_growth over norm_placement, bias, seed, model; diverged
-where most of the ended runs are
+by the geometric mean of norm_growth over norm_placement, bias, seed, model;
+diverged where most of the ended runs are
 """
 
 

@@ -218,6 +218,7 @@ TEST(diagram_of_means)
     grid_init(&grid, 2, 2, 3);
     for (int i = 0; i < 12; i++)
         grid.growth[i] = i < 6 ? growth[i] : 0.9;
+    grid.growth[1] = 1.9; /* with 0.5 and 0.8: above 1 in the mean, below in the geometric one */
     grid.outcome[6] = grid.outcome[7] = OUTCOME_DIVERGED;
     check(&grid, plain,
         "weight_decay\n"
@@ -227,7 +228,8 @@ TEST(diagram_of_means)
         "    0.0001 0.001\n"
         "    learning_rate\n"
         "# growing   - shrinking   ! diverged\n"
-        "by the mean of norm_growth over seed; diverged where most of the ended runs are\n");
+        "by the geometric mean of norm_growth over seed; diverged where most of the ended\n"
+        "runs are\n");
 }
 
 /* Whatever the grid, the terminal and the lines: no more of them than allowed, none too wide. */
