@@ -60,7 +60,7 @@ static double rate_of(const struct picture *picture)
 {
     const struct survey *survey = &picture->status->survey;
 
-    return isnan(picture->rate) ? survey->speed * (double)survey->running : picture->rate;
+    return isnan(picture->rate) ? survey->rate * (double)survey->running : picture->rate;
 }
 
 static void put_going(const struct picture *picture, FILE *out)

@@ -57,6 +57,7 @@ static int add_all_ended(struct survey *survey, const struct view *view, struct 
     double *seconds = read_run_variable(view, RUN_VARIABLE_seconds, error);
     double *steps = seconds ? read_run_variable(view, RUN_VARIABLE_last_step, error) : NULL;
     double *speed = steps ? read_run_variable(view, RUN_VARIABLE_tokens_per_second, error) : NULL;
+    double all = 0;
 
     for (int64_t cell = 0; speed && cell < survey->cells; cell++)
         if (has_result(survey, cell))
@@ -65,6 +66,9 @@ static int add_all_ended(struct survey *survey, const struct view *view, struct 
         survey->seconds = mean_of(survey, seconds);
         survey->speed = mean_of(survey, speed);
     }
+    for (int64_t i = 0; i < survey->kinds.count; i++)
+        all += survey->kinds.kind[i].seconds;
+    survey->rate = survey->tokens / all;
     int result = speed ? 0 : -1;
     free(seconds);
     free(steps);

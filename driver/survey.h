@@ -27,7 +27,8 @@ struct survey {
     int64_t running;
     struct survey_run *run; /* [running] by cell; none where nobody holds the dataset */
     double speed, seconds; /* tokens per second and duration, means over ended runs; NaN: there are none */
-    double tokens; /* on which all runs were trained, as far as that is known; NaN: it is not */
+    double rate; /* tokens per second of an ended run, all that it did included; NaN: not known */
+    double tokens; /* on which all runs were trained, as far as that is known */
     double age; /* seconds since the last session began, NaN: not known */
     double left; /* seconds until the end, NaN: not known */
 };

@@ -70,6 +70,7 @@ TEST(survey_of_a_sweep_that_runs)
     CHECK_CLOSE(survey.speed, 1000, 0);
     CHECK_CLOSE(survey.seconds, 2, 0);
     CHECK_CLOSE(survey.tokens, 8 * 10 + 8 * 10, 0);
+    CHECK_CLOSE(survey.rate, 8 * 10 / 2, 0);
     /* 0.2 s a step: pending runs of 2 s and 4 s, 2 s and 4 s of those under way; two workers */
     CHECK_CLOSE(survey.left, 6, 1e-9);
     forget(&survey, &view);
