@@ -75,8 +75,7 @@ static void put_going(const struct picture *picture, FILE *out)
     if (isfinite(survey->age))
         fprintf(out, "begun %s ago", progress_duration(survey->age, time, sizeof(time)));
     if (picture->status->written >= QUIET_SECONDS)
-        fprintf(
-            out, ", nothing written for %s", progress_duration(picture->status->written, time, sizeof(time)));
+        fprintf(out, ", silent for %s", progress_duration(picture->status->written, time, sizeof(time)));
     fputc('\n', out);
 }
 
