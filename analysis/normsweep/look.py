@@ -26,7 +26,8 @@ BLANK = "0.93"  # of what is not known
 LINEAR = ("alignment", "cosine", "saturation", "homogeneity", "accuracy", "fraction", "share")  # in their names
 WIDE_RANGE = 30  # largest over smallest: beyond, a scale is logarithmic
 LINE = 0.165  # inches from one line of text to the next
-LETTER = 0.062  # inches, on the average
+LETTER = 0.062  # inches, at most on the average
+NOTE_LETTER = 0.057  # of sentences
 
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -67,7 +68,7 @@ def clear_rest(panels, used):
 def close(figure, dataset, handles=(), notes=()):
     """What stands above and below the panels: the sweep's title, the legend and notes, which hide nothing."""
     width, height = figure.get_size_inches()
-    text = [line for note in notes for line in textwrap.wrap(note, int(width / LETTER))]
+    text = [line for note in notes for line in textwrap.wrap(note, int(width / NOTE_LETTER))]
     legend, columns = legend_lines([handle.get_label() for handle in handles], width)
     foot = LINE * (legend + len(text)) + (0.12 if legend or text else 0)
     head = textwrap.fill(dataset.sweep.title, int(0.8 * width / LETTER))
@@ -146,6 +147,16 @@ def lines(text, width):
     return "\n".join(found)
 
 
+def title(text):
+    """What stands above a panel, no wider than a third of the page."""
+    return lines(text, 25)
+
+
+def side_title(text):
+    """What stands beside a row of panels, no longer than a panel is high."""
+    return lines(text, 24)
+
+
 def number(value):
     """A number as a label has it."""
     text = f"{value:.3g}"
@@ -170,7 +181,12 @@ def bounds(values):
     return (low, high) if low < high else (low - 0.05 * abs(low) - 1e-12, high + 0.05 * abs(high) + 1e-12)
 
 
-def colour_scale(arrays):
+def is_linear(name):
+    """Is it a cosine or a share, which no logarithm is taken of?"""
+    return any(word in name for word in LINEAR)
+
+
+def colour_scale(arrays, name=""):
     """(normaliser, colour map, which ends go on) for numbers of any kind; None where there is no number."""
     values = finite(arrays)
     if not len(values):
@@ -183,7 +199,7 @@ def colour_scale(arrays):
         normaliser = Normalize(-limit, limit) if limit < WIDE_RANGE * usual else SymLogNorm(usual, vmin=-limit,
                                                                                              vmax=limit)
         colours = DIVERGING
-    elif low > 0 and high > WIDE_RANGE * low:
+    elif low > 0 and high > WIDE_RANGE * low and not is_linear(name):
         inner = np.exp(bounds(np.log(values)))
         normaliser, colours = LogNorm(*inner), ORDERED
     else:
@@ -198,7 +214,7 @@ def bar_ends(below, above):
 
 def scale_y(axes, arrays, name=""):
     """The scale of the y axis by its numbers: logarithmic where they need it, but never for cosines and shares."""
-    if any(word in name for word in LINEAR):
+    if is_linear(name):
         return
     values = finite(arrays)
     size = np.abs(values[values != 0])

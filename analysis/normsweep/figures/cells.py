@@ -129,7 +129,7 @@ def draw_map(axes, part, values, plane, normaliser, colours):
     axes.pcolormesh(x.edges, y.edges, values, cmap=colours, norm=normaliser)
     axes.set_facecolor(look.BLANK)
     if y.is_log and values[plane[1]].values[0] == 0:  # a row of its own, on no scale
-        axes.axhline(y.edges[1], color="white", linewidth=2.5)
+        axes.axhline(y.edges[1], color="white", linewidth=1.5)
     for axis, places, name in ((axes.xaxis, x, "x"), (axes.yaxis, y, "y")):
         axis.set_ticks(places.ticks, places.words)
         axes.set(**{f"{name}lim": places.edges[[0, -1]]})
@@ -188,7 +188,7 @@ def draw_maps(figure, panels, dataset, variable, combinations, words, side):
     words, marks = words or look.label(dataset[variable], 34), []
     for axes, at, part, cells in zip(panels, combinations, parts, values):
         marks += draw_map(axes, part, cells, plane, normaliser, colours)
-        axes.set_title(look.lines(runs.text(dataset, at), 34) or words)
+        axes.set_title(look.title(runs.text(dataset, at)) or words)
     if not handles:
         bar = figure.colorbar(ScalarMappable(normaliser, colours), ax=list(panels), extend=ends, aspect=30, pad=0.02,
                               location=side)
@@ -213,7 +213,7 @@ def colouring(variable, values):
         handles = [Patch(facecolor=colour, edgecolor="0.5", linewidth=0.5, label=word.replace("_", "-"))
                    for (word, code), colour in zip(words.items(), chosen) if code in seen]
         return BoundaryNorm(np.arange(-0.5, len(chosen)), len(chosen)), ListedColormap(chosen), "neither", handles
-    return (*look.colour_scale(values), [])
+    return (*look.colour_scale(values, variable.name), [])
 
 
 def name_axes(panels, used, dataset, plane):
@@ -257,7 +257,9 @@ def dress_curves(axes, variable, words):
     look.grid(axes)
     axes.set_ylabel(words or look.label(variable, 34))
     if flags(variable):
-        axes.set_yticks(list(flags(variable).values()), [word.replace("_", "-") for word in flags(variable)])
+        codes = list(flags(variable).values())
+        axes.set_yticks(codes, [word.replace("_", "-") for word in flags(variable)])
+        axes.set_ylim(min(codes) - 0.5, max(codes) + 0.5)
     else:
         look.scale_y(axes, [line.get_ydata() for line in axes.lines], variable.name)
 
@@ -296,11 +298,17 @@ def curve_look(i):
             "marker": look.MARKERS[i % len(look.MARKERS)], "markersize": 4}
 
 
+def has_values(dataset, variable):
+    """Is there anything to show: a number, or a class that is not none?"""
+    if not runs.is_measured(dataset, variable):
+        return False
+    return not flags(dataset[variable]) or bool((dataset[variable] != flags(dataset[variable]).get("none")).any())
+
+
 def over_plane(dataset, name, variables, caption, labels=None, decorate=None):
     """A drawing of variables, one number a run, over the axes of the grid; None where nothing was measured, or there
     is one run alone. decorate(axes) adds to a panel of curves."""
-    variables = [variable for variable in variables
-                 if variable in dataset and (flags(dataset[variable]) or runs.is_measured(dataset, variable))]
+    variables = [variable for variable in variables if has_values(dataset, variable)]
     if not variables or not runs.axes_of(dataset):
         return None
     with look.style():

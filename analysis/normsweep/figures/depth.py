@@ -8,7 +8,7 @@ from matplotlib.lines import Line2D
 from .. import look
 from . import runs
 from .drawing import Drawing
-from .lines import label_steps
+from .lines import has_steps, label_steps
 from .norms import relative
 
 NAMED = 8  # layers with a line in the legend
@@ -27,7 +27,7 @@ def over_layers(dataset, name, variables, caption, prepare=None, labels=None, ma
                 shared=False):
     """A drawing of variables over the steps, a line for each layer; a row of panels for each run, a column for each
     variable. mark: where a dotted line lies. shared: all panels have the same y axis."""
-    variables = [variable for variable in variables if runs.is_measured(dataset, variable, "step", "layer")]
+    variables = [variable for variable in variables if has_steps(dataset, variable, "layer")]
     if not variables:
         return None
     with look.style():
@@ -56,11 +56,11 @@ def title(axes, run, words, column, row, variables):
     """With one variable the run stands above the panel, with several beside its row."""
     look.grid(axes)
     if variables == 1:
-        axes.set_title(look.lines(run, 34))
+        axes.set_title(look.title(run))
         axes.set_ylabel(words if column == 0 else "")
         return
     axes.set_title(words if row == 0 else "")
-    axes.set_ylabel(look.lines(run, 24) if column == 0 else "")
+    axes.set_ylabel(look.side_title(run) if column == 0 else "")
 
 
 def draw_layers(axes, dataset, variable, run, looks, prepare):
@@ -99,7 +99,7 @@ def steps(dataset):
 
 def tensors(dataset):
     """The norm of each kind of tensor over its start: a row for each run, a column for each of a few layers."""
-    if not runs.is_measured(dataset, "tensor_norm", "step", "layer", "tensor"):
+    if not has_steps(dataset, "tensor_norm", "layer", "tensor"):
         return None
     with look.style():
         chosen, note = runs.representatives(dataset, "tensor_norm", 3)

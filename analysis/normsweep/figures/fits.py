@@ -149,7 +149,7 @@ def draw_run(left, right, dataset, run):
             axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(1, 1.02), borderaxespad=0.3,
                         handlelength=1.6, handletextpad=0.5, title="$R^2$", alignment="left")
     frame(left, norm)
-    left.set_ylabel(f"{look.label(dataset.param_norm)}\n" + look.lines(runs.text(dataset, run), 24))
+    left.set_ylabel(f"{look.label(dataset.param_norm)}\n" + look.side_title(runs.text(dataset, run)))
 
 
 def frame(axes, norm):

@@ -40,7 +40,7 @@ def histogram(dataset):
             for step, shift, style in zip(ends(values), (-0.21, 0.21), (FIRST, LAST)):
                 axes.bar(np.arange(len(words)) + shift, values.isel(step=step).values, 0.38, **style)
             axes.set_xticks(range(len(words)), words, rotation=40, ha="right", rotation_mode="anchor")
-            axes.set_title(look.lines(runs.text(dataset, run), 30))
+            axes.set_title(look.title(runs.text(dataset, run)))
             if place % panels.shape[1] == 0:
                 axes.set_ylabel("heads")
             if place + panels.shape[1] >= len(chosen):
@@ -67,7 +67,7 @@ def by_layer(dataset):
                 draw_heads(axes, dataset[variable].isel(run))
                 axes.set_xticks(runs.thinned(range(dataset.sizes["layer"]), 8))
                 look.grid(axes, "y")
-            row[0].set_ylabel(look.lines(runs.text(dataset, run), 30))
+            row[0].set_ylabel(look.title(runs.text(dataset, run)))
         for axes, variable in zip(panels[0], variables):
             axes.set_title(look.label(dataset[variable], 30))
             if variable == "positions_attended":
@@ -110,7 +110,7 @@ def tokens(dataset):
             values = dataset.attended_histogram.isel(run).transpose("step", "layer", "head", "positions")
             axes.pcolormesh(np.arange(len(words) + 1) - 0.5, np.arange(heads + 1) - 0.5,
                             values[ends(values)[1]].values.reshape(heads, -1), cmap=look.ORDERED, vmin=0, vmax=1)
-            axes.set_title(look.lines(runs.text(dataset, run), 30))
+            axes.set_title(look.title(runs.text(dataset, run)))
             axes.set_xticks(range(len(words)), words, rotation=40, ha="right", rotation_mode="anchor")
             starts = np.arange(dataset.sizes["layer"]) * dataset.sizes["head"]
             for start in starts[1:]:

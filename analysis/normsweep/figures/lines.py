@@ -102,16 +102,16 @@ def over_steps(dataset, name, variables, caption, prepare=None, labels=None, dec
                     medians)
 
 
-def has_steps(dataset, variable):
-    """Was it measured at two steps or more?"""
-    if not runs.is_measured(dataset, variable, "step"):
+def has_steps(dataset, variable, *dims):
+    """Was it measured at two steps or more, and has it these dimensions?"""
+    if not runs.is_measured(dataset, variable, "step", *dims):
         return False
     others = [dim for dim in dataset[variable].dims if dim != "step"]
     return int(np.isfinite(dataset[variable]).any(others).sum()) > 1
 
 
 def draw(dataset, name, variables, caption, prepare, labels, decorate, medians):
-    looks, notes = Looks(dataset), []
+    looks, notes, cuts = Looks(dataset), [], []
     words = list(runs.combinations(dataset, looks.words))
     grid = arrange(len(variables), len(words))
     figure, panels = look.sheet(*grid["shape"], height=grid["height"], sharex=True)
@@ -126,12 +126,12 @@ def draw(dataset, name, variables, caption, prepare, labels, decorate, medians):
             look.scale_y(axes, [line.get_ydata() for line in axes.lines], variable)
             if decorate:
                 decorate(axes, variable, drawn["runs"])
-            if drawn["note"] and drawn["note"] not in notes:
-                notes.append(drawn["note"])
+            cuts.append((drawn["cut"], len(drawn["runs"])))
             dress(axes, dataset, variable, labels, at, grid, k, j)
             used += 1
     look.clear_rest(panels, used)
     label_steps(panels, used, dataset)
+    notes += notes_on(dataset, variables, looks, medians, max(cuts))
     looks.add_bar(figure, panels.ravel()[:used].tolist())
     handles = looks.legend() + (decorate.legend() if hasattr(decorate, "legend") else [])
     look.close(figure, dataset, handles, notes)
@@ -155,7 +155,7 @@ def arrange(variables, words):
 
 
 def draw_panel(axes, dataset, variable, at, looks, prepare, medians):
-    """The lines of one panel; which runs they are, and what there is to say of others."""
+    """The lines of one panel; which runs they are, and of how many if not all have one."""
     values = dataset[variable].transpose(*dataset.sweep.axes, "step")
     mask = runs.measured(dataset, variable)
     inside = mask.copy()
@@ -169,12 +169,20 @@ def draw_panel(axes, dataset, variable, at, looks, prepare, medians):
     for style, line in merged(drawn) if medians else drawn:
         seen = np.isfinite(line)
         axes.plot(step[seen], line[seen], **style, marker="." if seen.sum() == 1 else "")
-    left_out = int((dataset.sweep.diverged & ~mask).sum())
-    note = [f"A line is the median of the runs with one {look.label(dataset[looks.colour_axis])}."] if medians else []
-    note += [f"{len(shown)} of {len(everything)} runs in each panel, evenly spaced." if at else
-            f"{len(shown)} of {len(everything)} runs, evenly spaced."] if len(shown) < len(everything) else []
-    note += [f"Without {left_out} diverged {'run' if left_out == 1 else 'runs'}."] if left_out else []
-    return {"runs": shown, "note": " ".join(note)}
+    return {"runs": shown, "cut": len(everything) if len(shown) < len(everything) else 0}
+
+
+def notes_on(dataset, variables, looks, medians, cut):
+    """What there is to say of runs that have no line of their own. cut: (runs, lines) of the fullest panel."""
+    notes = []
+    if medians and not looks.named:
+        notes.append(f"A line is the median of the runs with one {look.label(dataset[looks.colour_axis])}.")
+    if cut[0]:
+        notes.append(f"{cut[1]} of {cut[0]} runs{' in a panel' if looks.words else ''}, evenly spaced.")
+    diverged = int((dataset.sweep.diverged & ~runs.measured(dataset, variables[0])).sum())
+    if diverged:
+        notes.append(f"Without {diverged} diverged {'run' if diverged == 1 else 'runs'}.")
+    return [" ".join(notes)] if notes else []
 
 
 def merged(lines):
@@ -199,9 +207,9 @@ def dress(axes, dataset, variable, labels, at, grid, row, column):
         if row == 0:
             axes.set_title(words)
         if column == 0:
-            axes.set_ylabel(look.lines(title, 24))
+            axes.set_ylabel(look.side_title(title))
         return
-    axes.set_title(look.lines(title, 34))
+    axes.set_title(look.title(title))
     if at == {} or column_of(grid, row) == 0:
         axes.set_ylabel(words)
 

@@ -23,13 +23,14 @@ class UnigramLevel:
 
     def legend(self):
         line = Line2D([], [], color="black", linewidth=0.9, linestyle=(0, (1, 1)),
-                      label="unigram level: nothing learned but how often each word occurs")
+                      label="unigram level")
         return [line] if self.drawn else []
 
 
 def losses(dataset):
     return over_steps(dataset, "losses", ["train_loss", "valid_loss"],
-                      "The loss on the training batches and on the validation text.", decorate=UnigramLevel(dataset))
+                      "The loss on the training batches and on the validation text, whose unigram level is reached by "
+                      "predicting each word as often as it occurs.", decorate=UnigramLevel(dataset))
 
 
 def predictions(dataset):

@@ -36,7 +36,7 @@ def by_layer(dataset):
             axes = panels.ravel()[place]
             for kind in kinds:
                 draw_kind(axes, dataset, kind, run)
-            axes.set_title(look.lines(runs.text(dataset, run), 34))
+            axes.set_title(look.title(runs.text(dataset, run)))
             shown = runs.thinned(range(len(layers) + 1), 8)
             axes.set_xticks(shown, [(*layers, "final")[i] for i in shown])
             look.grid(axes)
