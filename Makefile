@@ -125,7 +125,7 @@ quickstart:
 	@$(MAKE_ALL) all
 	$(BUILD)/normsweep run sweeps/quickstart.yaml
 	$(BUILD)/normsweep show quickstart.nc
-	analysis/figures quickstart.nc
+	analysis/figures quickstart.nc -o quickstart-figures
 
 ## check: install what is missing, build and run every test (VARIANT=san: under sanitizers)
 check:
