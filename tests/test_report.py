@@ -98,6 +98,9 @@ def test_what_was_run():
                                          ["weight_decay", "5", "10, 1, 0.1, 0.01, 0.001"],
                                          ["norm_placement", "2", "pre, post"], ["seed", "2", "0, 1"]]]
     assert account.fixed(made_up()) == [("steps", 20), ("bias", True)]
+    drawn = {"vocabulary": 129, "corpus_tokens": 1000}
+    assert account.fixed(made_up().assign_attrs(drawn, corpus="text"))[2:] == [("corpus", "text")]
+    assert account.fixed(made_up().assign_attrs(drawn, corpus="dyck"))[2:] == [*drawn.items(), ("corpus", "dyck")]
     together = made_up().assign_coords(width=("norm_placement", [8, 16]))
     assert read(together).tables["Grid: 60 cells"][1] == [["norm_placement", "width"], ["pre", "8"], ["post", "16"]]
 
@@ -123,7 +126,7 @@ def test_how_it_went():
                         ["diverged", "2", "3.3%"]]
     seconds = 29 / 3 + 24 * 4 / 3
     assert ["time in all runs", f"{seconds:.3g} s"] in effort
-    assert ["starts of runs", "55, of 0 runs more than one"] in effort
+    assert ["starts of runs", "55; 0 runs began more than once"] in effort
     assert reader.tables["Diverged"] == [[
         ["learning_rate", "weight_decay", "norm_placement", "seed", "step"],
         ["0.1", "10", "pre", "0", "7"], ["0.1", "10", "pre", "1", "7"]]]

@@ -8,6 +8,8 @@ import numpy as np
 from .plane import last
 from .words import duration, number, several, value_text
 
+FILES = ("text", "bytes")  # corpora that are read
+DRAWN = ("vocabulary", "corpus_tokens", "corpus_seed")  # keys of those that are drawn
 GENERAL = ("Conventions", "title", "source", "history", "references", "format_version", "configuration_digest",
            "data_digest", "sweep")  # attributes that are no keys of the sweep file
 COLLAPSED = 1e-6  # nats of predicted_entropy: one word whatever comes in
@@ -29,8 +31,10 @@ def axes(dataset):
 
 
 def fixed(dataset):
-    """(key, value) of every key that is the same in all runs."""
-    return [(name, plain(value)) for name, value in dataset.attrs.items() if name not in GENERAL]
+    """(key, value) of every key that is the same in all runs and means something there."""
+    of_files = dataset.attrs.get("corpus") in FILES
+    return [(name, plain(value)) for name, value in dataset.attrs.items()
+            if name not in GENERAL and not (of_files and name in DRAWN)]
 
 
 def digests(dataset):
@@ -112,7 +116,7 @@ def effort(dataset):
     attempts = dataset.attempts.values
     again = several(int((attempts > 1).sum()), "run")
     return found + [
-        ("starts of runs", f"{number(int(attempts.sum()))}, of {again} more than one"),
+        ("starts of runs", f"{number(int(attempts.sum()))}; {again} began more than once"),
         ("deaths of workers", f"{number(int(dataset.deaths.values.sum()))} since the last checkpoint of each run")]
 
 
