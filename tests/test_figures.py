@@ -2,71 +2,20 @@
 
 import pathlib
 import struct
-import sys
 
 import netCDF4
 import numpy as np
 import pytest
 import xarray as xr
-from conftest import NORMSWEEP, PROJECT, run
+from conftest import PROJECT, run
+from drawn import (DECAYS, DIVERGED, DONE, FAILED, PENDING, RATES, RUNNING, SKIPPED, dataset, drawing, legend, near,
+                   panels, words)
 from matplotlib.collections import QuadMesh
 from matplotlib.colors import to_hex
-from matplotlib.text import Text
-
-sys.path.insert(0, str(PROJECT / "analysis"))
-
-from normsweep import figures, look, open_sweep  # noqa: E402
-from normsweep.figures import fits, lines  # noqa: E402
+from normsweep import figures, look
+from normsweep.figures import fits, lines
 
 SCRIPT = PROJECT / "analysis" / "figures"
-PENDING, RUNNING, DONE, DIVERGED, FAILED, SKIPPED = range(6)
-RATES = [1e-1, 1e-2, 1e-3, 1e-4]
-DECAYS = [10.0, 1.0, 1e-1, 1e-2, 1e-3, 0.0]
-
-
-def dataset(axes, outcome=None, step=(0, 1, 2, 4), other=None, **variables):
-    """A made-up dataset of this grid. variables: NAME=(extra dimensions, function of the axes' values and theirs), or
-    NAME=values over the axes; other: coordinates of extra dimensions."""
-    axes = {name: np.asarray(values) for name, values in axes.items()}
-    shape = tuple(map(len, axes.values()))
-    coordinates = {**axes, "step": list(step), **(other or {})}
-    made = xr.Dataset(coords=coordinates, attrs={"source": "normsweep", "title": "Made up"})
-    made["outcome"] = tuple(axes), np.full(shape, DONE, np.int8) if outcome is None else outcome
-    for name, what in variables.items():
-        if isinstance(what, tuple):
-            dims = (*axes, *what[0])
-            made[name] = dims, np.broadcast_to(what[1](*np.meshgrid(
-                *(coordinates[dim] for dim in dims), indexing="ij")), [len(coordinates[dim]) for dim in dims])
-        else:
-            made[name] = tuple(axes), np.broadcast_to(what, shape)
-    return made
-
-
-def drawing(made, name):
-    found = list(figures.draw_all(made, [name]))
-    assert len(found) <= 1
-    return found[0] if found else None
-
-
-def panels(found):
-    """The panels without bars of colours."""
-    return [axes for axes in found.figure.axes if axes.get_label() != "<colorbar>" and axes.get_visible()]
-
-
-def words(found):
-    """All text of a figure, its caption with it."""
-    found.figure.draw_without_rendering()
-    texts = [text.get_text() for text in found.figure.findobj(Text)]
-    return "\n".join([*texts, found.caption])
-
-
-def legend(found):
-    return [text.get_text() for shown in found.figure.legends for text in shown.get_texts()]
-
-
-def near(found, expected, rtol=1e-12):
-    np.testing.assert_allclose(found, expected, rtol=rtol, atol=1e-12)
-    return True
 
 
 # ---- the script ----
@@ -435,64 +384,3 @@ def test_a_variable_that_no_figure_knows():
         mesh = next(artist for artist in panels(drawing(made, name))[0].collections if isinstance(artist, QuadMesh))
         assert near(mesh.get_array().ravel(), [expected(rate, decay) for decay in sorted(DECAYS)
                                                for rate in sorted(RATES)])
-
-
-# ---- a sweep as the program writes it ----
-
-SWEEP = """
-title: Everything
-corpus: text
-train_text: words.txt
-valid_text: words.txt
-sequences: lines
-width: 8
-heads: 2
-layers: 2
-context: 16
-batch: 4
-steps: 12
-schedule: inverse_sqrt
-schedule_start: 3
-warmup_steps: 2
-learning_rate: [1e-2, 1e-1]
-weight_decay: [0, 0.1, 1]
-seed: [0, 1]
-measure: {every: 2, metrics: [norms, alignment, saturation, heads, homogeneity]}
-validate: {every: 4, tokens: 256}
-"""
-
-
-@pytest.fixture(scope="session")
-def measured(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("sweep")
-    (folder / "words.txt").write_text("the lobster is a large crustacean , and <unk> knows it by its claws\n" * 60)
-    (folder / "all.yaml").write_text(SWEEP)
-    run(NORMSWEEP, "run", "all.yaml", "-j", "0", cwd=folder)
-    with open_sweep(folder / "all.nc") as made:
-        yield made
-
-
-def test_every_metric_has_a_figure(measured):
-    found = {figure.name: figure for figure in figures.draw_all(measured)}
-    assert figures.undrawn(measured) == []
-    assert set(found) == {figure.name for figure in figures.FIGURES}
-    for name, figure in found.items():
-        assert "Everything" in words(figure) and figure.caption.endswith("."), name
-        assert figure.figure.get_size_inches()[0] == look.WIDTH and figure.figure.get_size_inches()[1] < 13, name
-
-
-def test_letters_can_be_read(measured):
-    for figure in figures.draw_all(measured):
-        for text in figure.figure.findobj(Text):
-            assert text.get_fontsize() >= 8 or not text.get_text(), (figure.name, text.get_text())
-
-
-def test_fits_are_the_programs(measured):
-    """R^2 of what is drawn, from norms and stored parameters, against what the program says of its own fit."""
-    part = {"learning_rate": 1, "weight_decay": 2, "seed": 1}
-    run_of = measured.isel(part)
-    step, norm = run_of.step.values.astype(float), run_of.param_norm.values
-    straight, recursions = fits.straight_fits(step, norm), fits.recursion_fits(measured, part, step, norm)
-    assert set(recursions) == {"aligned", "misaligned", "adam_like"}
-    for name, (_, r2) in (straight | recursions).items():
-        assert near(r2, float(run_of[f"fit_{name}_r2"]), rtol=1e-6), name

@@ -82,6 +82,9 @@ def straight_fits(step, norm):
 
 
 def r_squared(norm, fitted):
+    if not np.abs(norm).max() > 0:
+        return np.nan
+    norm, fitted = norm / np.abs(norm).max(), fitted / np.abs(norm).max()  # squares of large norms are no numbers
     total = np.sum((norm - norm.mean()) ** 2)
     return 1 - np.sum((norm - fitted) ** 2) / total if total > 0 else np.nan
 

@@ -71,8 +71,8 @@ def by_layer(dataset):
         for axes, variable in zip(panels[0], variables):
             axes.set_title(look.label(dataset[variable], 30))
             if variable == "positions_attended":
-                axes.set_yscale("log", base=2)
                 axes.set_ylim(0.9, max(2.2, axes.get_ylim()[1]))
+                axes.set_yscale("log", base=2)
                 axes.yaxis.set_major_formatter(lambda value, _: look.number(value))
             else:
                 axes.set_ylim(-0.04, max(1.04, axes.get_ylim()[1]))

@@ -1,0 +1,89 @@
+"""The figures of a sweep as the program writes it, with every group of metrics."""
+
+import warnings
+
+import numpy as np
+import pytest
+from conftest import NORMSWEEP, run
+from drawn import DIVERGED, PENDING, near, words
+from matplotlib.text import Text
+from normsweep import figures, look, open_sweep
+from normsweep.figures import fits
+
+SWEEP = """
+title: Everything
+corpus: text
+train_text: words.txt
+valid_text: words.txt
+sequences: lines
+width: 8
+heads: 2
+layers: 2
+context: 16
+batch: 4
+steps: 12
+schedule: inverse_sqrt
+schedule_start: 3
+warmup_steps: 2
+learning_rate: [1e-2, 1e-1]
+weight_decay: [0, 0.1, 1]
+seed: [0, 1]
+measure: {every: 2, metrics: [norms, alignment, saturation, heads, homogeneity]}
+validate: {every: 4, tokens: 256}
+"""
+
+
+@pytest.fixture(scope="session")
+def measured(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("sweep")
+    (folder / "words.txt").write_text("the lobster is a large crustacean , and <unk> knows it by its claws\n" * 60)
+    (folder / "all.yaml").write_text(SWEEP)
+    run(NORMSWEEP, "run", "all.yaml", "-j", "0", cwd=folder)
+    with open_sweep(folder / "all.nc") as made:
+        yield made
+
+
+def test_every_metric_has_a_figure(measured):
+    found = {figure.name: figure for figure in figures.draw_all(measured)}
+    assert figures.undrawn(measured) == []
+    assert set(found) == {figure.name for figure in figures.FIGURES}
+    for name, figure in found.items():
+        assert "Everything" in words(figure) and figure.caption.endswith("."), name
+        assert figure.figure.get_size_inches()[0] == look.WIDTH and figure.figure.get_size_inches()[1] < 13, name
+
+
+def test_letters_can_be_read(measured):
+    for figure in figures.draw_all(measured):
+        for text in figure.figure.findobj(Text):
+            assert text.get_fontsize() >= 8 or not text.get_text(), (figure.name, text.get_text())
+
+
+def test_fits_are_the_programs(measured):
+    """R^2 of what is drawn, from norms and stored parameters, against what the program says of its own fit."""
+    part = {"learning_rate": 1, "weight_decay": 2, "seed": 1}
+    run_of = measured.isel(part)
+    step, norm = run_of.step.values.astype(float), run_of.param_norm.values
+    straight, recursions = fits.straight_fits(step, norm), fits.recursion_fits(measured, part, step, norm)
+    assert set(recursions) == {"aligned", "misaligned", "adam_like"}
+    for name, (_, r2) in (straight | recursions).items():
+        assert near(r2, float(run_of[f"fit_{name}_r2"]), rtol=1e-6), name
+
+
+@pytest.mark.parametrize("outcome, factor, least", [(PENDING, np.nan, 0), (DIVERGED, 1, 10), (None, np.inf, 0),
+                                                    (None, 1e100, 15), (None, 0, 15)])
+def test_strange_values_are_drawn_without_a_warning(measured, tmp_path, outcome, factor, least):
+    """Nothing measured yet, everything diverged, infinite, huge, zero."""
+    made = measured.load().copy(deep=True)
+    if outcome is not None:
+        made.outcome[...] = outcome
+    with np.errstate(invalid="ignore"):
+        for name in made.data_vars:
+            if made[name].dtype.kind == "f":
+                made[name] = made[name].copy(data=made[name].values * factor)
+    drawn = 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for found in figures.draw_all(made):
+            look.save(found.figure, tmp_path / "a.svg")
+            drawn += 1
+    assert drawn >= least
