@@ -82,11 +82,11 @@ def straight_fits(step, norm):
 
 
 def r_squared(norm, fitted):
-    if not np.abs(norm).max() > 0:
-        return np.nan
-    norm, fitted = norm / np.abs(norm).max(), fitted / np.abs(norm).max()  # squares of large norms are no numbers
-    total = np.sum((norm - norm.mean()) ** 2)
-    return 1 - np.sum((norm - fitted) ** 2) / total if total > 0 else np.nan
+    """R^2 against the mean; of numbers of any size, as a bad recursion may pass all bounds."""
+    size = np.abs(norm).max()
+    total = np.sum((norm / size - np.mean(norm / size)) ** 2) if size > 0 else 0
+    with np.errstate(over="ignore", invalid="ignore"):
+        return 1 - np.sum(((norm - fitted) / size) ** 2) / total if total > 0 else np.nan
 
 
 def recursion_fits(dataset, run, step, norm):
