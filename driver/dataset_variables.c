@@ -1,5 +1,6 @@
 /* The variables of a dataset as a reader sees them. */
 #include "driver/dataset_layout.h"
+#include "driver/lines.h"
 #include "driver/view.h"
 
 #include <netcdf.h>
@@ -52,6 +53,16 @@ int view_read(
     return 0;
 }
 
+bool view_is_of_runs(const struct view *view, const struct view_variable *variable)
+{
+    if (variable->dimension_count < view->axis_count)
+        return false;
+    for (int64_t i = 0; i < view->axis_count; i++)
+        if (strcmp(variable->dimension[i], view->axis[i].name) != 0)
+            return false;
+    return true;
+}
+
 int view_read_cell(const struct view *view, const struct view_variable *variable, int64_t cell,
     double *values, struct error *error)
 {
@@ -78,8 +89,8 @@ double *view_cells(const struct view *view, const char *name, struct error *erro
     }
     for (int64_t cell = 0; cell < view->cells; cell++)
         values[cell] = NAN;
-    if (!view_find(view, name, &variable) || variable.size != view->cells ||
-        view_read(view, &variable, values, error) == 0)
+    if (!view_find(view, name, &variable) || variable.dimension_count != view->axis_count ||
+        !view_is_of_runs(view, &variable) || view_read(view, &variable, values, error) == 0)
         return values;
     free(values);
     return NULL;
@@ -165,7 +176,7 @@ char *view_string(const struct view *view, const char *name, int64_t index)
         counts[i] = i == count - 1 ? width : 1;
     char *text = calloc(width + 1, 1);
     if (text && nc_get_vara_text(view->file, variable, start, counts, text) == NC_NOERR)
-        return text;
+        return lines_clean(text);
     free(text);
     return NULL;
 }

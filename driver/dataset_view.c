@@ -2,6 +2,7 @@
 
 #include "driver/dataset_layout.h"
 #include "driver/label.h"
+#include "driver/lines.h"
 
 #include <netcdf.h>
 
@@ -146,6 +147,17 @@ static bool read_integers(const struct view *view, int variable, int64_t length,
     return whole;
 }
 
+/* Are they what a sweep file may hold? What a run would take is reckoned from them. */
+static bool within_bounds(const struct param *param, const union param_value *value, int64_t count)
+{
+    struct error ignored;
+
+    for (int64_t i = 0; i < count; i++)
+        if (param_check(param, value[i], &ignored) != 0)
+            return false;
+    return true;
+}
+
 /* One parameter along an axis: value[length]. */
 static bool read_param(
     const struct view *view, const struct param *param, int64_t length, union param_value *value)
@@ -188,7 +200,7 @@ static bool read_axis(const struct view *view, struct axis *axis, int dimension)
         return false;
     axis->name = strdup(name);
     axis->length = (int64_t)length;
-    if (!axis->name || !find_params(view, axis, dimension))
+    if (!axis->name || strcmp(lines_clean(axis->name), name) != 0 || !find_params(view, axis, dimension))
         return false;
     if (!param_find(name)) {
         axis->label = read_texts(view, name, axis->length);
@@ -198,7 +210,8 @@ static bool read_axis(const struct view *view, struct axis *axis, int dimension)
     axis->value = calloc((size_t)axis->param_count * length, sizeof(*axis->value));
     for (int64_t i = 0; axis->value && i < axis->param_count; i++)
         if (!axis->param[i] ||
-            !read_param(view, axis->param[i], axis->length, axis->value + i * axis->length))
+            !read_param(view, axis->param[i], axis->length, axis->value + i * axis->length) ||
+            !within_bounds(axis->param[i], axis->value + i * axis->length, axis->length))
             return false;
     return axis->value != NULL;
 }
@@ -331,10 +344,10 @@ char *view_label(const struct axis *axis, int64_t index, char *text, size_t size
     if (!axis->label)
         return param_format(axis->param[0], axis->value[index], text, size);
     snprintf(text, size, "%s", axis->label[index]);
-    return label_cut(text);
+    return lines_clean(label_cut(text));
 }
 
-bool view_param(const struct view *view, const struct param *param, union param_value *value)
+static bool read_attribute(const struct view *view, const struct param *param, union param_value *value)
 {
     if (param->kind == PARAM_WORD) {
         char *word = view_text(view, param->name);
@@ -347,6 +360,11 @@ bool view_param(const struct view *view, const struct param *param, union param_
     size_t length;
     return nc_inq_attlen(view->file, NC_GLOBAL, param->name, &length) == NC_NOERR && length == 1 &&
            nc_get_att_double(view->file, NC_GLOBAL, param->name, &value->real) == NC_NOERR;
+}
+
+bool view_param(const struct view *view, const struct param *param, union param_value *value)
+{
+    return read_attribute(view, param, value) && within_bounds(param, value, 1);
 }
 
 char *view_text(const struct view *view, const char *name)

@@ -4,6 +4,7 @@
 #include "driver/commands.h"
 #include "driver/dataset_tables.h"
 #include "driver/lease.h"
+#include "driver/lines.h"
 #include "driver/quote.h"
 #include "worker/clock.h"
 
@@ -21,7 +22,7 @@ static void print_file(const struct view *view)
 {
     char *title = view_text(view, ATTRIBUTE_TITLE);
 
-    printf("%s: %s\n", view->name, title ? title : "");
+    lines_print(stdout, 0, "%s: %s", view->name, title ? title : "");
     printf("file      whole, %" PRId64 " bytes, format %" PRId64 "\n", view->bytes, view->format);
     fputs("grid      ", stdout);
     for (int64_t i = 0; i < view->axis_count; i++)

@@ -106,6 +106,14 @@ static const struct survey_run *find_run(const struct survey *before, int64_t ce
     return found ? &before->run[*place] : NULL;
 }
 
+/* A file that nobody has written alone may have it over anything. */
+static bool is_over_steps(const struct view *view, const struct view_variable *variable)
+{
+    return view_is_of_runs(view, variable) && variable->dimension_count == view->axis_count + 1 &&
+           variable->length[view->axis_count] == view->step_count;
+}
+
+/* `loss`: of size 0 where the dataset has none; `rows`: room for a run's. */
 static int read_run(struct survey *survey, const struct view *view, const struct view_variable *loss,
     double *rows, struct survey_run *run, struct error *error)
 {
@@ -114,7 +122,7 @@ static int read_run(struct survey *survey, const struct view *view, const struct
     *run = (struct survey_run){
         .cell = run->cell, .kind = kinds_find(&survey->kinds, run->cell), .loss = NAN, .anew = run->anew};
     read_host(run, view);
-    if (loss->size == view->cells * view->step_count) {
+    if (loss->size > 0) {
         if (view_read_cell(view, loss, run->cell, rows, error) != 0)
             return -1;
         find_row(run, view, rows);
@@ -153,7 +161,7 @@ static int read_runs(struct survey *survey, const struct view *view, const struc
         return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
     }
     int result = list_runs(survey, view, error);
-    if (!view_find(view, metric_table[METRIC_train_loss].name, &loss))
+    if (!view_find(view, metric_table[METRIC_train_loss].name, &loss) || !is_over_steps(view, &loss))
         loss.size = 0;
     for (int64_t i = 0; result == 0 && i < survey->running; i++) {
         struct survey_run *run = &survey->run[i];

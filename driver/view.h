@@ -35,7 +35,7 @@ void view_close(struct view *view); /* takes a closed one too */
 /* Is this a whole dataset of this program, of whatever format? */
 bool view_is_dataset(const char *path);
 
-/* "0.001", "pre", "small": the value of an axis at an index. Returns text. */
+/* "0.001", "pre", "small": the value of an axis at an index, fit for a terminal. Returns text. */
 char *view_label(const struct axis *axis, int64_t index, char *text, size_t size);
 
 /* The value of a parameter that is no axis; false where the file does not hold it. */
@@ -78,8 +78,11 @@ void view_flags(const struct view *view, const struct view_variable *variable, s
 int view_read(
     const struct view *view, const struct view_variable *variable, double *values, struct error *error);
 
-/* The values of one cell of the grid [variable->size / view->cells] of a variable whose first dimensions are
- * the grid's, as they are stored. */
+/* Are its first dimensions the axes of the grid, in their order? */
+bool view_is_of_runs(const struct view *view, const struct view_variable *variable);
+
+/* The values of one cell of the grid [variable->size / view->cells] of a variable that is of runs, as they are
+ * stored. */
 int view_read_cell(const struct view *view, const struct view_variable *variable, int64_t cell,
     double *values, struct error *error);
 
