@@ -6,6 +6,7 @@ No pyplot: figures are objects of their own, and a program that uses these modul
 """
 
 import math
+import re
 import textwrap
 
 import matplotlib
@@ -71,7 +72,7 @@ def close(figure, dataset, handles=(), notes=()):
     text = [line for note in notes for line in textwrap.wrap(note, int(width / NOTE_LETTER))]
     legend, columns = legend_lines([handle.get_label() for handle in handles], width)
     foot = LINE * (legend + len(text)) + (0.12 if legend or text else 0)
-    head = textwrap.fill(dataset.sweep.title, int(0.8 * width / LETTER))
+    head = textwrap.fill(plain(dataset.sweep.title), int(0.8 * width / LETTER))
     height += foot
     figure.set_size_inches(width, height)
     figure.get_layout_engine().set(rect=(0, foot / height, 1, 1 - foot / height))
@@ -109,6 +110,11 @@ def save(figure, path):
 
 
 # ---- words ----
+
+def plain(text):
+    """A text from the dataset as it is to be seen: a $ begins no formula, what cannot be printed is a question mark."""
+    return re.sub(r"[\x00-\x1f\x7f-\x9f]", "?", str(text)).replace("$", r"\$")
+
 
 def label(variable, width=0):
     """The words for an axis: long name and, where there is one, unit; in lines of `width` letters."""

@@ -6,6 +6,7 @@ import io
 from matplotlib import rc_context
 
 from . import account
+from .figures.drawing import reason
 from .look import style
 from .page import element, facts, join, page, table
 from .words import several, value_text
@@ -20,7 +21,7 @@ PIXELS = 200  # to the inch
 SIDES = {
     "crosses": "", "growing": "all grow", "shrinking": "all shrink",
     "below": "between 0 and the smallest other decay", "rising": "shrinking below, growing above",
-    "mixed": "growing with some seeds, shrinking with others", "unknown": "no run is done"}
+    "mixed": "not the same in all seeds", "unknown": "no run is done"}
 
 
 def report(dataset, drawings=(), source=""):
@@ -193,7 +194,7 @@ def figures(drawings):
 
 
 def undrawn(name, error):
-    return paragraph(f"{name}: could not be drawn: {error or type(error).__name__}")
+    return paragraph(f"{name}: could not be drawn: {reason(error)}")
 
 
 def picture(figure):

@@ -11,3 +11,9 @@ class Drawing:
     name: str
     caption: str
     figure: Any  # matplotlib.figure.Figure
+
+
+def reason(error):
+    """What an exception says, in one line; a drawing library may begin with an empty one."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    return next(filter(None, lines), type(error).__name__)

@@ -2,6 +2,7 @@
 
 from .. import look, open_sweep
 from . import draw_all
+from .drawing import reason
 
 
 def write(task):
@@ -19,5 +20,4 @@ def write(task):
         return written, f"{error.filename or path}: {error.strerror or error}"
     except Exception as error:  # whatever it is, the other figures are worth having
         lost.append(error)
-    return written, "".join(f"{name}: {str(error).splitlines()[0] if str(error) else type(error).__name__}"
-                            for error in lost[:1])
+    return written, "".join(f"{name}: {reason(error)}" for error in lost[:1])

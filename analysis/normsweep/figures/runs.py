@@ -39,7 +39,7 @@ def value_text(dataset, axis, index):
     """A value as it stands in a legend: words that speak for themselves alone, numbers with their axis."""
     value = dataset[axis].values[index]
     if dataset[axis].dtype.kind in "OSTU":
-        return str(value)
+        return look.plain(value)
     name = look.label(dataset[axis])
     return f"{name} {'yes' if value else 'no'}" if dataset[axis].dtype.kind == "b" else f"{name} {look.number(value)}"
 
