@@ -4,6 +4,7 @@
 
 #include "driver/colour.h"
 #include "driver/dataset_tables.h"
+#include "driver/legend.h"
 #include "driver/lines.h"
 
 #include <float.h>
@@ -43,15 +44,21 @@ static const struct {
 
 #define CLEARLY 0.5 /* grown or shrunk, where it is not known how far; from -1 to 1 */
 
-bool diagram_colour(const char *word, struct plot_cell *cell)
+static void take_mark(enum mark mark, struct plot_cell *cell)
+{
+    cell->fill = marks[mark].character;
+    cell->code = marks[mark].code;
+    cell->colour = marks[mark].colour;
+    cell->hatch = marks[mark].hatch;
+}
+
+bool diagram_cell(const char *word, struct plot_cell *cell)
 {
     for (enum mark mark = 0; mark < MARK_COUNT; mark++) {
         size_t length = strcspn(marks[mark].word, ",");
         if (strlen(word) != length || strncmp(marks[mark].word, word, length) != 0)
             continue;
-        cell->code = marks[mark].code;
-        cell->colour = marks[mark].colour;
-        cell->hatch = marks[mark].hatch;
+        take_mark(mark, cell);
         if (mark == MARK_GROWING || mark == MARK_SHRINKING)
             cell->colour = colour_diverging(mark == MARK_GROWING ? CLEARLY : -CLEARLY);
         return true;
@@ -105,8 +112,7 @@ static bool has_range(enum mark mark, const struct tally *tally)
 static void paint_mark(
     const struct diagram *diagram, enum mark mark, const struct tally *tally, struct plot_cell *cell)
 {
-    cell->colour = marks[mark].colour;
-    cell->hatch = marks[mark].hatch;
+    take_mark(mark, cell);
     if (mark == MARK_SHRINKING)
         cell->colour = colour_diverging(diagram->range > 0 ? fmin(log_growth(tally) / diagram->range, 0) : 0);
     if (mark == MARK_GROWING)
@@ -119,14 +125,12 @@ static void draw_mark(void *context, int64_t x, int64_t y, struct plot_cell *cel
     const struct tally *tally = &diagram->tally[y * diagram->plane->x.length + x];
     enum mark mark = mark_of(tally);
 
-    cell->fill = marks[mark].character;
-    cell->code = marks[mark].code;
     paint_mark(diagram, mark, tally, cell);
     if (!diagram->plot.terminal.unicode)
         snprintf(cell->text, sizeof(cell->text), "%c", marks[mark].character);
 }
 
-enum { BAR_LEVELS = 5, GAP = 3 };
+enum { BAR_LEVELS = 5 };
 
 /* "shrinking 0.2 VVvvooOO 5 growing", the words on a line of their own where that is too long. */
 static void draw_bar(const struct diagram *diagram, FILE *out)
@@ -147,62 +151,22 @@ static void draw_bar(const struct diagram *diagram, FILE *out)
     fprintf(out, "%s%s\n", high, narrow ? "" : " growing");
 }
 
-/* Two squares show a hatch; a character is one. */
-static int sample_width(const struct diagram *diagram, enum mark mark)
-{
-    bool painted = plot_is_painted(&diagram->plot) && marks[mark].colour != COLOUR_NONE;
-
-    return painted && diagram->plot.terminal.unicode ? 2 : 1;
-}
-
-static void draw_sample(const struct diagram *diagram, FILE *out, enum mark mark)
-{
-    int colour = marks[mark].colour, hatch = marks[mark].hatch == COLOUR_NONE ? colour : marks[mark].hatch;
-    char character = marks[mark].character == ' ' ? '_' : marks[mark].character;
-    bool coloured = marks[mark].code && diagram->plot.terminal.colours != COLOURS_NONE;
-    struct pen pen = PEN(out);
-
-    if (sample_width(diagram, mark) == 2) {
-        pen_take(&pen, hatch, colour);
-        fputs("▀", out);
-        pen_take(&pen, colour, hatch);
-        fputs("▀", out);
-        pen_take(&pen, COLOUR_NONE, COLOUR_NONE);
-    } else if (plot_is_painted(&diagram->plot) && colour != COLOUR_NONE) {
-        pen_take(&pen, colour_on(colour), colour);
-        fputc(character, out);
-        pen_take(&pen, COLOUR_NONE, COLOUR_NONE);
-    } else {
-        if (coloured)
-            colour_write(out, marks[mark].code);
-        fputc(character, out);
-        if (coloured)
-            colour_write(out, NULL);
-    }
-}
-
 /* What stands in the diagram: a bar for what is painted by a scale, a sample for all else. */
 static void draw_legend(const struct diagram *diagram, FILE *out)
 {
     bool scaled =
         plot_is_painted(&diagram->plot) && diagram->used[MARK_GROWING] + diagram->used[MARK_SHRINKING];
-    int at = 0;
+    struct legend legend = {.out = out, .terminal = &diagram->plot.terminal};
 
     if (scaled)
         draw_bar(diagram, out);
     for (enum mark mark = scaled ? MARK_DIVERGED : MARK_GROWING; mark < MARK_COUNT; mark++) {
-        const char *more = mark == MARK_SKIPPED ? " (blank)" : "";
-        int width = sample_width(diagram, mark) + 1 + (int)(strlen(marks[mark].word) + strlen(more));
-        if (!diagram->used[mark])
-            continue;
-        bool breaks = at > 0 && at + GAP + width > diagram->plot.terminal.columns;
-        fprintf(out, breaks ? "\n" : "%*s", at ? GAP : 0, "");
-        at = (breaks || at == 0 ? 0 : at + GAP) + width;
-        draw_sample(diagram, out, mark);
-        fprintf(out, " %s%s", marks[mark].word, more);
+        struct plot_cell cell;
+        take_mark(mark, &cell);
+        if (diagram->used[mark])
+            legend_add(&legend, &cell, mark == MARK_SKIPPED ? "skipped (blank)" : marks[mark].word);
     }
-    if (at)
-        fputc('\n', out);
+    legend_end(&legend);
 }
 
 static void draw_note(const struct diagram *diagram, FILE *out)

@@ -27,7 +27,8 @@ int diagram_draw(FILE *out, const struct terminal *terminal, int rows, const str
 int diagram_draw_plane(FILE *out, const struct terminal *terminal, int rows, int beside,
     const struct plane *plane, const struct diagram_runs *runs, struct error *error);
 
-/* Colours a cell as the diagram does what is called so ("growing", "diverged"); false: nothing there is. */
-bool diagram_colour(const char *word, struct plot_cell *cell);
+/* Makes a cell look, text aside, as the diagram has what is called so ("growing", "diverged"); false: nothing
+ * there is. */
+bool diagram_cell(const char *word, struct plot_cell *cell);
 
 #endif

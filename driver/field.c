@@ -3,6 +3,7 @@
 #include "driver/colour.h"
 #include "driver/dataset_tables.h"
 #include "driver/diagram.h"
+#include "driver/legend.h"
 #include "driver/lines.h"
 #include "driver/picture.h"
 #include "driver/reduction.h"
@@ -22,7 +23,11 @@ struct field {
     bool words; /* the words of flags fit */
 };
 
-static const char shades[] = ".:-=+*#%@";
+static const char shades[] = ":-=+*#%@";
+
+/* A cell of which nothing is known. */
+static const struct plot_cell no_value = {
+    .fill = '.', .code = "2", .colour = 240, .hatch = COLOUR_NONE, .text = "."};
 
 static int64_t cell_count(const struct field *field)
 {
@@ -51,14 +56,22 @@ static char shade(double place)
     return shades[place < 1 ? (int)(place * levels) : levels - 1];
 }
 
+static struct plot_cell diverged_cell(const struct field *field)
+{
+    struct plot_cell cell = {.colour = COLOUR_NONE};
+
+    diagram_cell(outcome_words[OUTCOME_DIVERGED], &cell);
+    if (!plot_is_painted(&field->plot) || !field->plot.terminal.unicode)
+        snprintf(cell.text, sizeof(cell.text), "%c", cell.fill);
+    return cell;
+}
+
 /* What a cell says of a value: a number, or a word. */
 static void spell(const struct field *field, double value, char text[PLOT_TEXT])
 {
     const struct view_flags *flags = &field->reduction->flags;
 
-    if (isnan(value))
-        snprintf(text, PLOT_TEXT, ".");
-    else if (flags->count && field->words)
+    if (flags->count && field->words)
         snprintf(text, PLOT_TEXT, "%.*s", PLOT_TEXT - 1, flags->word[(int)value]);
     else if (flags->count)
         snprintf(text, PLOT_TEXT, "%d", (int)value);
@@ -69,7 +82,7 @@ static void spell(const struct field *field, double value, char text[PLOT_TEXT])
 /* What the phase diagram knows has its colour there, all else one of its own. */
 static void colour_flag(const struct field *field, int flag, struct plot_cell *cell)
 {
-    if (diagram_colour(field->reduction->flags.word[flag], cell))
+    if (diagram_cell(field->reduction->flags.word[flag], cell))
         return;
     cell->colour = colour_class(flag);
     cell->code = colour_class_of_16(flag);
@@ -78,13 +91,16 @@ static void colour_flag(const struct field *field, int flag, struct plot_cell *c
 static void draw_cell(void *context, int64_t x, int64_t y, struct plot_cell *cell)
 {
     const struct field *field = context;
-    double value = field->reduction->value[y * field->plane->x.length + x];
+    int64_t index = y * field->plane->x.length + x;
+    double value = field->reduction->value[index];
     bool flags = field->reduction->flags.count > 0;
 
+    if (isnan(value)) {
+        *cell = field->reduction->diverged[index] ? diverged_cell(field) : no_value;
+        return;
+    }
     if (flags || field->digits)
         spell(field, value, cell->text);
-    if (isnan(value))
-        return;
     cell->fill = shade(place_of(field, value));
     if (flags)
         colour_flag(field, (int)value, cell);
@@ -96,9 +112,11 @@ static void draw_cell(void *context, int64_t x, int64_t y, struct plot_cell *cel
 static int longest(const struct field *field)
 {
     char text[PLOT_TEXT];
-    int most = 0;
+    int most = 1;
 
     for (int64_t i = 0; i < cell_count(field); i++) {
+        if (isnan(field->reduction->value[i]))
+            continue;
         spell(field, field->reduction->value[i], text);
         most = lines_width(text) > most ? lines_width(text) : most;
     }
@@ -227,24 +245,57 @@ static void draw_legend(const struct field *field)
     } else if (plot_is_painted(&field->plot) && reduction->low < reduction->high) {
         draw_bar(field);
     } else if (!field->plot.spelled && reduction->low <= reduction->high) {
-        lines_print(field->plot.out, field->plot.terminal.columns, "%c %.4g to %c %.4g%s, blank: nothing",
-            shades[0], reduction->low, shades[sizeof(shades) - 2], reduction->high,
+        lines_print(field->plot.out, field->plot.terminal.columns, "%c %.4g to %c %.4g%s", shades[0],
+            reduction->low, shades[sizeof(shades) - 2], reduction->high,
             field->logarithmic ? ", logarithmic" : "");
     }
 }
 
+/* Samples of cells that have no value, as far as there are any. */
+static void draw_exceptions(const struct field *field)
+{
+    struct legend legend = {.out = field->plot.out, .terminal = &field->plot.terminal};
+    struct plot_cell diverged = diverged_cell(field);
+    bool has_diverged = false, has_nothing = false;
+
+    for (int64_t i = 0; i < cell_count(field); i++) {
+        bool nothing = isnan(field->reduction->value[i]), diverges = field->reduction->diverged[i];
+        has_diverged = has_diverged || (nothing && diverges);
+        has_nothing = has_nothing || (nothing && !diverges);
+    }
+    if (has_diverged)
+        legend_add(&legend, &diverged, outcome_words[OUTCOME_DIVERGED]);
+    if (has_nothing)
+        legend_add(&legend, &no_value, "no value");
+    legend_end(&legend);
+}
+
+static const char *mean_of(const struct reduction *reduction)
+{
+    if (reduction->flags.count)
+        return "most frequent";
+    return reduction->nature == NATURE_RATIO ? "geometric mean" : "mean";
+}
+
 static void draw_note(const struct field *field)
 {
-    int columns = field->plot.terminal.columns;
-    bool last = reduction_hidden_step(field->plane) >= 0;
-    char others[PLANE_NAMES];
+    const struct reduction *reduction = field->reduction;
+    bool all = reduction->all_diverged;
+    char others[PLANE_NAMES], diverged[64] = "";
 
-    if (last)
-        lines_print(field->plot.out, columns, "at the last step that has a value");
+    if (reduction_hidden_step(field->plane) >= 0)
+        lines_print(field->plot.out, field->plot.terminal.columns, "at the last step that has a value");
+    if (reduction->diverged_runs == 1)
+        snprintf(diverged, sizeof(diverged), "%s run that diverged", all ? "of a" : "without 1");
+    else if (reduction->diverged_runs)
+        snprintf(diverged, sizeof(diverged), "%s %lld runs that diverged", all ? "of" : "without",
+            (long long)reduction->diverged_runs);
     plane_others(field->plane, metric_dimension_table[DIMENSION_STEP].name, others, sizeof(others));
     if (others[0])
-        lines_print(field->plot.out, columns, "%s over %s",
-            field->reduction->flags.count ? "most frequent" : "mean", others);
+        lines_print(field->plot.out, field->plot.terminal.columns, "%s over %s%s%s", mean_of(reduction),
+            others, diverged[0] ? ", " : "", diverged);
+    else if (diverged[0])
+        lines_print(field->plot.out, field->plot.terminal.columns, "%s", diverged);
 }
 
 /* A variable with nothing to draw it over. */
@@ -253,10 +304,13 @@ static void draw_one(const struct field *field)
     const struct view_flags *flags = &field->reduction->flags;
     double value = field->reduction->value[0];
 
-    if (!flags->count)
+    if (isnan(value))
+        fprintf(field->plot.out, "%s\n",
+            field->reduction->diverged[0] ? outcome_words[OUTCOME_DIVERGED] : "no value");
+    else if (!flags->count)
         fprintf(field->plot.out, "%.6g\n", value);
     else
-        fprintf(field->plot.out, "%s\n", isnan(value) ? "." : flags->word[(int)value]);
+        fprintf(field->plot.out, "%s\n", flags->word[(int)value]);
 }
 
 static void draw(struct field *field)
@@ -267,12 +321,13 @@ static void draw(struct field *field)
     field->plot.y = plane->y.axis;
     field->plot.context = field;
     field->plot.cell = draw_cell;
-    field->plot.beside = PICTURE_BESIDE + 4; /* a legend and a note, of two lines each */
+    field->plot.beside = PICTURE_BESIDE + 5; /* a legend and a note, of two lines each, and samples */
     field->logarithmic = field->reduction->low > 0 && field->reduction->high > 100 * field->reduction->low;
     choose_texts(field);
     if (plane->x.dimension >= 0 || plane->y.dimension >= 0) {
         plot_draw(&field->plot);
         draw_legend(field);
+        draw_exceptions(field);
     } else {
         draw_one(field);
     }
@@ -292,7 +347,7 @@ int picture_field(const struct picture *picture, const char *name, struct error 
         return -1;
     if (picture_plane(picture, &plane, &shape, name, error) == 0) {
         struct field field = {.plane = &plane, .reduction = &reduction};
-        result = reduction_init(&reduction, picture->view, &variable, &plane, error);
+        result = reduction_init(&reduction, picture->view, name, &variable, &plane, error);
         plot_init(&field.plot, picture->out, &picture->terminal);
         if (result == 0) {
             picture_title(picture, name, &shape);

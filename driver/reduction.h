@@ -1,19 +1,25 @@
 #ifndef NORMSWEEP_DRIVER_REDUCTION_H
 #define NORMSWEEP_DRIVER_REDUCTION_H
 
+#include "driver/nature.h"
 #include "driver/plane.h"
 
-/* A variable over a plane: one number for each cell. */
+/* A variable over a plane: one number for each cell. Of a metric of training, runs that diverged are left out
+ * where there are others. */
 struct reduction {
+    enum nature nature; /* means of ratios are geometric ones, of finite values */
     struct view_flags flags;
     double *value; /* [y][x] as drawn: a mean or, of flags, the most frequent; NaN where there is nothing */
+    bool *diverged; /* [y][x] have most of the ended runs there diverged? */
+    bool all_diverged; /* all runs have, and nothing is left out; else the values of those cells are NaN */
+    int64_t diverged_runs;
     double low, high; /* of the finite ones; low > high where there is none */
 };
 
-/* Reads and reduces what falls into the plane; along `step`, where that is neither drawn nor fixed, the last
- * value stands for all. On failure -1 and nothing held. */
-int reduction_init(struct reduction *reduction, const struct view *view, const struct view_variable *variable,
-    const struct plane *plane, struct error *error);
+/* Reads and reduces what of the variable called `name` falls into the plane; along `step`, where that is
+ * neither drawn nor fixed, the last value stands for all. On failure -1 and nothing held. */
+int reduction_init(struct reduction *reduction, const struct view *view, const char *name,
+    const struct view_variable *variable, const struct plane *plane, struct error *error);
 void reduction_release(struct reduction *reduction);
 
 /* The `step` dimension where it is neither drawn nor fixed, or -1. */

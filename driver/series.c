@@ -73,19 +73,6 @@ static int choose(struct series *series, struct error *error)
     return plane_init(&series->plane, shape, step, count ? lines : choose_lines(shape), error);
 }
 
-/* How many values each run has, one after another; 0: the variable is not of runs. */
-static int64_t values_a_run(const struct series *series)
-{
-    const struct view *view = series->picture->view;
-
-    if (series->shape.count < view->axis_count)
-        return 0;
-    for (int i = 0; i < view->axis_count; i++)
-        if (strcmp(series->shape.dimension[i].name, view->axis[i].name) != 0)
-            return 0;
-    return series->shape.size / view->cells;
-}
-
 static void add(struct series *series, int64_t index, int64_t run, double value)
 {
     int64_t cell = isnan(value) ? -1 : plane_cell(&series->plane, index);
@@ -162,7 +149,7 @@ static int read_and_reduce(
     struct series *series, const struct view_variable *variable, double *values, struct error *error)
 {
     const struct dimension *step = &series->shape.dimension[series->plane.x.dimension];
-    int64_t inner = values_a_run(series);
+    int64_t inner = shape_values_a_run(&series->shape, series->picture->view);
 
     if (view_outcomes(series->picture->view, series->outcome, error) != 0 ||
         view_read(series->picture->view, variable, values, error) != 0)

@@ -140,6 +140,16 @@ int shape_of_variable(
     return 0;
 }
 
+int64_t shape_values_a_run(const struct shape *shape, const struct view *view)
+{
+    if (shape->count < view->axis_count)
+        return 0;
+    for (int i = 0; i < view->axis_count; i++)
+        if (strcmp(shape->dimension[i].name, view->axis[i].name) != 0)
+            return 0;
+    return shape->size / view->cells;
+}
+
 int shape_find(const struct shape *shape, const char *name)
 {
     for (int i = 0; i < shape->count; i++)

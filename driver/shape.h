@@ -28,6 +28,10 @@ int shape_of_variable(
 
 void shape_release(struct shape *shape);
 
+/* How many values each run of a view has in a variable of this shape, one run's after another's; 0: it is not
+ * of runs. */
+int64_t shape_values_a_run(const struct shape *shape, const struct view *view);
+
 /* The index of the dimension of that name, or -1. */
 int shape_find(const struct shape *shape, const char *name);
 

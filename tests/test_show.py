@@ -90,6 +90,49 @@ def test_at_matches_numbers(path, norms, normsweep, value):
     is_close(cells(shown), [norms[2, :, :, :, :, -1].mean(axis=(0, 1, 3))])
 
 
+def changed(path, tmp_path, change):
+    """A copy of a dataset, changed."""
+    file = tmp_path / "c.nc"
+    file.write_bytes(path.read_bytes())
+    with netCDF4.Dataset(file, "r+") as ds:
+        change(ds)
+    return file
+
+
+def test_a_metric_is_the_mean_of_what_has_not_diverged(path, tmp_path, norms, normsweep):
+    """Of twelve runs a cell: five, then seven diverged; what they measured before is no part of the mean."""
+    def diverge(ds):
+        ds["outcome"][0, 0, :, :2, 0] = ds["outcome"][0, 0, 1, 2, 0] = DIVERGED
+        ds["outcome"][0, 1, :, :, 0] = ds["outcome"][0, 1, 0, 0, 1] = DIVERGED
+        ds["param_norm"][0, :, :, :2] = 1e9
+        ds["param_norm"][1, 1] = np.nan
+        ds["norm_growth"][0, 0, 0, 0, 0] = 1.234
+    file = changed(path, tmp_path, diverge)
+    shown = normsweep("show", file, "param_norm").stdout
+    drawn = cells(shown)
+    kept = np.ones(SHAPE[2:], bool)
+    kept[:, :2, 0] = kept[1, 2, 0] = False
+    changed_norms = norms[0, 0, ..., -1].copy()
+    changed_norms[:, :2] = 1e9
+    is_close([drawn[1][2]], [changed_norms[kept].mean()])
+    assert drawn[0][0] == "." and drawn[0][2] == "!"
+    assert shown.splitlines()[-3:] == ["! diverged   . no value", "at the last step that has a value",
+                                       "mean over norm_placement, seed, model, without 12 runs that diverged"]
+    assert "diverged" not in normsweep("show", file, "attempts").stdout
+    at = ["--at", "seed=0,model=small,norm_placement=pre,weight_decay=0,learning_rate=0.01"]
+    one = normsweep("show", file, "param_norm", *at).stdout
+    assert one.splitlines()[-1] == "of a run that diverged" and cells(one)[0].count("1e+09") == STEPS
+    assert normsweep("show", file, "norm_growth", *at).stdout.splitlines()[1:] == ["1.234", "of a run that diverged"]
+
+
+def test_norm_growth_has_geometric_means(path, norms, normsweep):
+    shown = normsweep("show", path, "norm_growth").stdout
+    growth = norms[..., -1] / norms[..., 0]
+    is_close(cells(shown), plane(np.exp(np.log(growth).mean(axis=(2, 3, 4)))))
+    assert shown.splitlines()[-1] == "geometric mean over norm_placement, seed, model"
+    assert "value" not in shown and "blank" not in shown
+
+
 def test_over_chooses_the_axes(path, norms, normsweep):
     shown = normsweep("show", path, "param_norm", "--over", "step,seed", "--at", "learning_rate=1e-4").stdout
     is_close(cells(shown), norms[1].mean(axis=(0, 1, 3))[::-1])
