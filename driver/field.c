@@ -1,6 +1,7 @@
 /* Any variable over two of its dimensions: painted with its numbers on it where they fit; without colours as
  * numbers, else as shades. */
 #include "driver/colour.h"
+#include "driver/colour_scale.h"
 #include "driver/dataset_tables.h"
 #include "driver/diagram.h"
 #include "driver/legend.h"
@@ -18,7 +19,7 @@ struct field {
     struct plot plot;
     const struct plane *plane;
     const struct reduction *reduction;
-    bool logarithmic; /* the scale */
+    struct colour_scale scale;
     int digits; /* of the numbers in the cells; 0: they do not fit */
     bool words; /* the words of flags fit */
 };
@@ -32,21 +33,6 @@ static const struct plot_cell no_value = {
 static int64_t cell_count(const struct field *field)
 {
     return field->plane->x.length * field->plane->y.length;
-}
-
-static double on_scale(const struct field *field, double value)
-{
-    return field->logarithmic ? log(value) : value;
-}
-
-/* Where a value lies between the lowest (0) and the highest (1). */
-static double place_of(const struct field *field, double value)
-{
-    double low = on_scale(field, field->reduction->low), high = on_scale(field, field->reduction->high);
-
-    if (isinf(value))
-        return value > 0;
-    return high > low ? (on_scale(field, value) - low) / (high - low) : 0;
 }
 
 static char shade(double place)
@@ -101,11 +87,11 @@ static void draw_cell(void *context, int64_t x, int64_t y, struct plot_cell *cel
     }
     if (flags || field->digits)
         spell(field, value, cell->text);
-    cell->fill = shade(place_of(field, value));
+    cell->fill = shade(colour_scale_place(&field->scale, value));
     if (flags)
         colour_flag(field, (int)value, cell);
     else
-        cell->colour = colour_sequential(place_of(field, value));
+        cell->colour = colour_sequential(colour_scale_place(&field->scale, value));
 }
 
 /* The columns of the longest text of a cell. */
@@ -201,15 +187,6 @@ static void draw_flags(const struct field *field)
     lines_print(field->plot.out, field->plot.terminal.columns, "%s", text);
 }
 
-/* The number at a place of the scale. */
-static double at_place(const struct field *field, double place)
-{
-    double low = on_scale(field, field->reduction->low), high = on_scale(field, field->reduction->high);
-    double value = low + place * (high - low);
-
-    return field->logarithmic ? exp(value) : value;
-}
-
 enum { BAR_TICKS = 5, BAR_TICK = 9 }; /* numbers below the bar, and the columns of each */
 
 static void draw_bar(const struct field *field)
@@ -225,29 +202,49 @@ static void draw_bar(const struct field *field)
         fputc(' ', out);
     }
     pen_take(&pen, COLOUR_NONE, COLOUR_NONE);
-    fprintf(out, "%s\n", field->logarithmic ? " log" : "");
+    fprintf(out, "%s\n", field->scale.logarithmic ? " log" : "");
     for (int i = 0; i < ticks; i++)
-        fprintf(
-            out, "%-*.3g", i + 1 < ticks ? width / (ticks - 1) : 0, at_place(field, (double)i / (ticks - 1)));
+        fprintf(out, "%-*.3g", i + 1 < ticks ? width / (ticks - 1) : 0,
+            colour_scale_value(&field->scale, (double)i / (ticks - 1)));
     fputc('\n', out);
+}
+
+static void draw_shades(const struct field *field)
+{
+    lines_print(field->plot.out, field->plot.terminal.columns, "%c %.4g to %c %.4g%s", shades[0],
+        field->scale.low, shades[sizeof(shades) - 2], field->scale.high,
+        field->scale.logarithmic ? ", logarithmic" : "");
+}
+
+/* Values that the colours do not tell apart. */
+static void draw_beyond(const struct field *field)
+{
+    const struct colour_scale *scale = &field->scale;
+    const char *colours = plot_is_painted(&field->plot) ? "one colour" : "one shade";
+
+    if (scale->below)
+        lines_print(field->plot.out, field->plot.terminal.columns, "%.4g and below: %s", scale->low, colours);
+    if (scale->above)
+        lines_print(
+            field->plot.out, field->plot.terminal.columns, "%.4g and above: %s", scale->high, colours);
 }
 
 /* What the digits, the shades or the colours mean. */
 static void draw_legend(const struct field *field)
 {
-    const struct reduction *reduction = field->reduction;
+    bool painted = plot_is_painted(&field->plot);
 
-    if (reduction->flags.count) {
-        if (plot_is_painted(&field->plot) && !field->words)
+    if (field->reduction->flags.count) {
+        if (painted && !field->words)
             draw_samples(field);
         else if (!field->words)
             draw_flags(field);
-    } else if (plot_is_painted(&field->plot) && reduction->low < reduction->high) {
+    } else if (painted && field->scale.low < field->scale.high) {
         draw_bar(field);
-    } else if (!field->plot.spelled && reduction->low <= reduction->high) {
-        lines_print(field->plot.out, field->plot.terminal.columns, "%c %.4g to %c %.4g%s", shades[0],
-            reduction->low, shades[sizeof(shades) - 2], reduction->high,
-            field->logarithmic ? ", logarithmic" : "");
+        draw_beyond(field);
+    } else if (!field->plot.spelled && field->scale.low <= field->scale.high) {
+        draw_shades(field);
+        draw_beyond(field);
     }
 }
 
@@ -322,7 +319,6 @@ static void draw(struct field *field)
     field->plot.context = field;
     field->plot.cell = draw_cell;
     field->plot.beside = PICTURE_BESIDE + 5; /* a legend and a note, of two lines each, and samples */
-    field->logarithmic = field->reduction->low > 0 && field->reduction->high > 100 * field->reduction->low;
     choose_texts(field);
     if (plane->x.dimension >= 0 || plane->y.dimension >= 0) {
         plot_draw(&field->plot);
@@ -332,6 +328,19 @@ static void draw(struct field *field)
         draw_one(field);
     }
     draw_note(field);
+}
+
+static int scale_and_draw(
+    struct field *field, const struct picture *picture, const char *name, struct error *error)
+{
+    const struct reduction *reduction = field->reduction;
+    bool share = reduction->nature == NATURE_SHARE;
+
+    if (!colour_scale_choose(&field->scale, reduction->value, cell_count(field), share))
+        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", picture->view->name);
+    picture_title(picture, name, field->plane->shape);
+    draw(field);
+    return 0;
 }
 
 int picture_field(const struct picture *picture, const char *name, struct error *error)
@@ -350,8 +359,7 @@ int picture_field(const struct picture *picture, const char *name, struct error 
         result = reduction_init(&reduction, picture->view, name, &variable, &plane, error);
         plot_init(&field.plot, picture->out, &picture->terminal);
         if (result == 0) {
-            picture_title(picture, name, &shape);
-            draw(&field);
+            result = scale_and_draw(&field, picture, name, error);
             reduction_release(&reduction);
         }
         plane_release(&plane);

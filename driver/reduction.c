@@ -139,18 +139,6 @@ static void vote(double *winner, const struct plane *plane, const double *values
         winner[i] = most_frequent(count + i * flags, flags);
 }
 
-static void find_range(struct reduction *reduction, int64_t cells)
-{
-    reduction->low = INFINITY;
-    reduction->high = -INFINITY;
-    for (int64_t i = 0; i < cells; i++) {
-        if (!isfinite(reduction->value[i]))
-            continue;
-        reduction->low = fmin(reduction->low, reduction->value[i]);
-        reduction->high = fmax(reduction->high, reduction->value[i]);
-    }
-}
-
 /* `values` has room for the whole variable, `count` for the plane and, of flags, each of them. */
 static int read_and_reduce(struct reduction *reduction, const struct view *view,
     const struct view_variable *variable, const struct plane *plane, double *values, int64_t *count,
@@ -168,7 +156,6 @@ static int read_and_reduce(struct reduction *reduction, const struct view *view,
     else
         average(reduction->value, plane, values, reduction->nature == NATURE_RATIO, count);
     drop_diverged(reduction, cell_count(plane));
-    find_range(reduction, cell_count(plane));
     return 0;
 }
 

@@ -13,7 +13,6 @@ struct reduction {
     bool *diverged; /* [y][x] have most of the ended runs there diverged? */
     bool all_diverged; /* all runs have, and nothing is left out; else the values of those cells are NaN */
     int64_t diverged_runs;
-    double low, high; /* of the finite ones; low > high where there is none */
 };
 
 /* Reads and reduces what of the variable called `name` falls into the plane; along `step`, where that is

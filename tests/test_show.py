@@ -133,6 +133,18 @@ def test_norm_growth_has_geometric_means(path, norms, normsweep):
     assert "value" not in shown and "blank" not in shown
 
 
+def test_a_scale_without_what_is_huge(path, tmp_path, normsweep):
+    """All cells but one alike would tell nothing; its number stands there all the same."""
+    def enlarge(ds):
+        ds["final_train_loss"][:] = 2 + np.arange(np.prod(SHAPE)).reshape(SHAPE) / 100
+        ds["final_train_loss"][0, 0, 0, 0, 0] = 125
+    file = changed(path, tmp_path, enlarge)
+    shown = bare(on_terminal(80, 24, TERMINALS[0], file, "final_train_loss", "--over", "learning_rate,seed",
+                             "--at", "weight_decay=0,model=small,norm_placement=pre")).splitlines()
+    assert any(re.search(r" 125 ", line) for line in shown)
+    assert shown[-1] == "2.52 and above: one colour", shown
+
+
 def test_over_chooses_the_axes(path, norms, normsweep):
     shown = normsweep("show", path, "param_norm", "--over", "step,seed", "--at", "learning_rate=1e-4").stdout
     is_close(cells(shown), norms[1].mean(axis=(0, 1, 3))[::-1])
