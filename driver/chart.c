@@ -21,7 +21,8 @@ enum {
     DIGITS_MOST = 15,
 };
 
-#define LOGARITHMIC_FROM 100 /* times the least */
+#define LOGARITHMIC_FROM 10 /* times the least */
+#define DECADES_FEW 2 /* in which a power of ten is not the only round number */
 #define WHOLE_BELOW 1e7 /* whole numbers are written out */
 
 /* A number on an axis. */
@@ -78,12 +79,24 @@ static void add_tick(struct scale *scale, double value, int digits, int share)
     snprintf(tick->text, TICK_TEXT, "%.*g", whole ? DIGITS_MOST : digits, value);
 }
 
+/* 1, 2 and 5 times every power of ten. */
+static void add_ticks_of_decades(struct scale *scale, int share)
+{
+    for (double power = floor(log10(scale->low)); power <= ceil(log10(scale->high)); power++)
+        for (int i = 0; i < 3; i++)
+            add_tick(scale, (double[]){1, 2, 5}[i] * pow(10, power), DIGITS_LEAST, share);
+}
+
 /* Round numbers, at most `most` steps from one another, with the digits that tell neighbours apart. */
 static void add_ticks(struct scale *scale, int most, int share)
 {
     double low = on_scale(scale, scale->low), high = on_scale(scale, scale->high);
     double step = round_step(high - low, most > 1 ? most : 1);
 
+    if (scale->logarithmic && high - low < DECADES_FEW) {
+        add_ticks_of_decades(scale, share);
+        return;
+    }
     step = (scale->logarithmic || scale->whole) && step < 1 ? 1 : step;
     double digits = scale->logarithmic ? DIGITS_LEAST : 2 + floor(log10(fmax(fabs(low), fabs(high)) / step));
     digits = fmin(fmax(digits, DIGITS_LEAST), DIGITS_MOST);
@@ -272,7 +285,7 @@ int chart_draw(const struct chart *chart)
         lines_print(chart->out, chart->terminal.columns, "nothing has been measured yet");
         return 0;
     }
-    y.logarithmic = y.low > 0 && y.high > LOGARITHMIC_FROM * y.low;
+    y.logarithmic = y.low > 0 && y.high >= LOGARITHMIC_FROM * y.low;
     widen(&x);
     widen(&y);
     if (lay_out(chart, &x, &y, &dots) != 0)

@@ -29,7 +29,7 @@ struct chart {
     struct chart_line line[CHART_LINES_MOST];
 };
 
-/* Draws; y is logarithmic where it is positive and goes over more than a factor of 100. Where there is
+/* Draws; y is logarithmic where it is positive and goes over a factor of 10 or more. Where there is
  * nothing to draw it says so. -1: no memory. */
 int chart_draw(const struct chart *chart);
 

@@ -9,10 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The values of one line at one step. */
+/* Which runs a line is made of: the first that it has any of. Runs under way are of different lengths. */
+enum stage { STAGE_DONE, STAGE_UNDER_WAY, STAGE_DIVERGED, STAGE_COUNT, STAGE_NONE = STAGE_COUNT };
+
+/* The finite values of one line's runs of each stage at one step. */
 struct sum {
-    double sum, diverged; /* of runs that have not, and that have diverged */
-    int64_t count, diverged_count;
+    double sum[STAGE_COUNT];
+    int64_t count[STAGE_COUNT];
 };
 
 struct series {
@@ -23,6 +26,7 @@ struct series {
     signed char *outcome; /* [cells] */
     bool *seen; /* [cells] is the run among what is drawn? */
     struct sum *sum; /* [lines][steps] */
+    enum stage *stage; /* [lines] */
     double *step, *mean; /* [steps], [lines][steps] */
     int64_t infinite; /* values that are left out */
 };
@@ -73,53 +77,60 @@ static int choose(struct series *series, struct error *error)
     return plane_init(&series->plane, shape, step, count ? lines : choose_lines(shape), error);
 }
 
+static enum stage stage_of(const struct series *series, int64_t run)
+{
+    if (run < 0 || series->outcome[run] == OUTCOME_DONE)
+        return STAGE_DONE;
+    return series->outcome[run] == OUTCOME_DIVERGED ? STAGE_DIVERGED : STAGE_UNDER_WAY;
+}
+
 static void add(struct series *series, int64_t index, int64_t run, double value)
 {
-    int64_t cell = isnan(value) ? -1 : plane_cell(&series->plane, index);
-    bool diverged = run >= 0 && series->outcome[run] == OUTCOME_DIVERGED;
+    int64_t cell = plane_cell(&series->plane, index);
 
     if (cell < 0)
         return;
     if (run >= 0)
         series->seen[run] = true;
-    if (isinf(value)) {
-        series->infinite++;
-    } else if (diverged) {
-        series->sum[cell].diverged += value;
-        series->sum[cell].diverged_count++;
-    } else {
-        series->sum[cell].sum += value;
-        series->sum[cell].count++;
-    }
+    series->infinite += isinf(value) != 0;
+    if (!isfinite(value))
+        return;
+    series->sum[cell].sum[stage_of(series, run)] += value;
+    series->sum[cell].count[stage_of(series, run)]++;
 }
 
-/* Has a line runs that have not diverged? */
-static bool has_others(const struct series *series, int64_t line)
+/* The most values that a line has at any step: as many as it has runs, if they are of this stage. */
+static int64_t most_values(const struct sum *sum, int64_t steps, enum stage stage)
 {
-    for (int64_t i = 0; i < series->plane.x.length; i++)
-        if (series->sum[line * series->plane.x.length + i].count)
-            return true;
-    return false;
+    int64_t most = 0;
+
+    for (int64_t i = 0; i < steps; i++)
+        most = sum[i].count[stage] > most ? sum[i].count[stage] : most;
+    return most;
 }
 
-static bool has_diverged(const struct series *series, int64_t line)
+static enum stage choose_stage(const struct sum *sum, int64_t steps)
 {
-    for (int64_t i = 0; i < series->plane.x.length; i++)
-        if (series->sum[line * series->plane.x.length + i].diverged_count)
-            return !has_others(series, line);
-    return false;
+    enum stage stage = STAGE_DONE;
+
+    while (stage < STAGE_COUNT && most_values(sum, steps, stage) == 0)
+        stage++;
+    return stage;
 }
 
-/* Means over the runs that have not diverged; over those that have where a line has no others. */
+/* Means over the runs of a line's stage; of runs under way at the steps that all of them have, lest the line
+ * jump where one ends. */
 static void average(struct series *series)
 {
+    int64_t steps = series->plane.x.length;
+
     for (int64_t line = 0; line < series->plane.y.length; line++) {
-        bool diverged = has_diverged(series, line);
-        for (int64_t i = 0; i < series->plane.x.length; i++) {
-            int64_t cell = line * series->plane.x.length + i;
-            const struct sum *sum = &series->sum[cell];
-            int64_t count = diverged ? sum->diverged_count : sum->count;
-            series->mean[cell] = count ? (diverged ? sum->diverged : sum->sum) / (double)count : NAN;
+        const struct sum *sum = series->sum + line * steps;
+        enum stage stage = series->stage[line] = choose_stage(sum, steps);
+        int64_t least = stage == STAGE_UNDER_WAY ? most_values(sum, steps, stage) : 1;
+        for (int64_t i = 0; i < steps; i++) {
+            bool counts = stage < STAGE_COUNT && sum[i].count[stage] >= least;
+            series->mean[line * steps + i] = counts ? sum[i].sum[stage] / (double)sum[i].count[stage] : NAN;
         }
     }
 }
@@ -131,9 +142,10 @@ static bool allocate(struct series *series)
     series->outcome = malloc(runs);
     series->seen = calloc(runs, sizeof(*series->seen));
     series->sum = calloc(cells, sizeof(*series->sum));
+    series->stage = malloc((size_t)series->plane.y.length * sizeof(*series->stage));
     series->mean = malloc(cells * sizeof(*series->mean));
     series->step = malloc((size_t)series->plane.x.length * sizeof(*series->step));
-    return series->outcome && series->seen && series->sum && series->mean && series->step;
+    return series->outcome && series->seen && series->sum && series->stage && series->mean && series->step;
 }
 
 static void release(struct series *series)
@@ -141,6 +153,7 @@ static void release(struct series *series)
     free(series->outcome);
     free(series->seen);
     free(series->sum);
+    free(series->stage);
     free(series->mean);
     free(series->step);
 }
@@ -171,55 +184,112 @@ static int64_t runs_seen(const struct series *series, enum outcome outcome)
     return count;
 }
 
+static int64_t lines_of(const struct series *series, enum stage stage)
+{
+    int64_t count = 0;
+
+    for (int64_t line = 0; line < series->plane.y.length; line++)
+        count += series->stage[line] == stage;
+    return count;
+}
+
+static void note_unended(const struct series *series)
+{
+    int64_t unended = runs_seen(series, OUTCOME_RUNNING) + runs_seen(series, OUTCOME_PENDING), all = 0;
+
+    for (enum outcome outcome = 0; outcome < OUTCOME_COUNT; outcome++)
+        all += outcome == OUTCOME_SKIPPED ? 0 : runs_seen(series, outcome);
+    if (unended)
+        lines_print(series->picture->out, series->picture->terminal.columns, "%lld of %lld runs %s not ended",
+            (long long)unended, (long long)all, unended == 1 ? "has" : "have");
+}
+
 /* What is not to be seen in the lines themselves. */
 static void draw_notes(const struct series *series, int drawn)
 {
     FILE *out = series->picture->out;
     int columns = series->picture->terminal.columns;
     const struct side *side = &series->plane.y;
-    char others[PLANE_NAMES];
-    int64_t diverged = runs_seen(series, OUTCOME_DIVERGED), running = runs_seen(series, OUTCOME_RUNNING);
+    char others[PLANE_NAMES], without[64] = "";
+    int64_t diverged = lines_of(series, STAGE_DIVERGED) ? 0 : runs_seen(series, OUTCOME_DIVERGED);
 
-    for (int64_t line = 0; line < side->length; line++)
-        if (has_diverged(series, line))
-            diverged = 0;
     if (drawn < side->length)
         lines_print(out, columns, "%d of %lld values of %s", drawn, (long long)side->length, side->axis.name);
     plane_others(&series->plane, NULL, others, sizeof(others));
+    if (diverged)
+        snprintf(without, sizeof(without), ", without %lld run%s that diverged", (long long)diverged,
+            diverged == 1 ? "" : "s");
     if (others[0])
-        lines_print(
-            out, columns, "mean over %s%s", others, diverged ? ", without the runs that diverged" : "");
-    if (running)
-        lines_print(
-            out, columns, "%lld of the runs %s not ended", (long long)running, running == 1 ? "has" : "have");
+        lines_print(out, columns, "mean over %s%s", others, without);
+    note_unended(series);
     if (series->infinite)
         lines_print(out, columns, "infinite values are left out");
+}
+
+/* The one step at which there are values; -1: there are several, or none. */
+static int64_t only_step(const struct series *series)
+{
+    int64_t only = -1;
+
+    for (int64_t i = 0; i < cell_count(series); i++) {
+        int64_t step = i % series->plane.x.length;
+        if (isnan(series->mean[i]) || step == only)
+            continue;
+        if (only >= 0)
+            return -1;
+        only = step;
+    }
+    return only;
+}
+
+/* The lines that are drawn, of those that have values. */
+static void choose_drawn(const struct series *series, struct chart *chart)
+{
+    static const char *const suffix[] = {
+        [STAGE_DONE] = "", [STAGE_UNDER_WAY] = " (under way)", [STAGE_DIVERGED] = " (diverged)"};
+    const struct side *x = &series->plane.x, *y = &series->plane.y;
+    int64_t count = y->length - lines_of(series, STAGE_NONE), place = 0;
+
+    chart->line_count = count < CHART_LINES_MOST ? (int)count : CHART_LINES_MOST;
+    for (int64_t line = 0, i = 0; line < y->length && i < chart->line_count; line++) {
+        enum stage stage = series->stage[line];
+        if (stage == STAGE_NONE || place++ != plot_pick(i, chart->line_count, count))
+            continue;
+        struct chart_line *drawn = &chart->line[i++];
+        *drawn = (struct chart_line){.y = series->mean + line * x->length, .beyond = stage == STAGE_DIVERGED};
+        snprintf(drawn->label, CHART_LABEL, "%s%s", y->axis.label[line], suffix[stage]);
+    }
+}
+
+static int draw_lines(const struct series *series, struct error *error)
+{
+    const struct picture *picture = series->picture;
+    struct chart chart = {.out = picture->out,
+        .terminal = picture->terminal,
+        .beside = PICTURE_BESIDE + 1,
+        .x_name = series->plane.x.axis.name,
+        .count = series->plane.x.length,
+        .x = series->step,
+        .legend = series->plane.y.axis.name};
+
+    choose_drawn(series, &chart);
+    if (chart_draw(&chart) != 0)
+        return error_set(error, ERROR_ENVIRONMENT, "normsweep: no memory");
+    draw_notes(series, chart.line_count);
+    return 0;
 }
 
 static int draw(const struct series *series, struct error *error)
 {
     const struct picture *picture = series->picture;
-    const struct side *x = &series->plane.x, *y = &series->plane.y;
-    struct chart chart = {.out = picture->out,
-        .terminal = picture->terminal,
-        .beside = PICTURE_BESIDE + 1,
-        .x_name = x->axis.name,
-        .count = x->length,
-        .x = series->step,
-        .legend = y->axis.name,
-        .line_count = y->length < CHART_LINES_MOST ? (int)y->length : CHART_LINES_MOST};
+    int64_t only = only_step(series);
 
-    for (int i = 0; i < chart.line_count; i++) {
-        int64_t line = plot_pick(i, chart.line_count, y->length);
-        bool diverged = has_diverged(series, line);
-        chart.line[i] = (struct chart_line){.y = series->mean + line * x->length, .beyond = diverged};
-        snprintf(
-            chart.line[i].label, CHART_LABEL, "%s%s", y->axis.label[line], diverged ? " (diverged)" : "");
-    }
     picture_title(picture, series->name, &series->shape);
-    if (chart_draw(&chart) != 0)
-        return error_set(error, ERROR_ENVIRONMENT, "normsweep: no memory");
-    draw_notes(series, chart.line_count);
+    if (only < 0)
+        return draw_lines(series, error);
+    lines_print(picture->out, picture->terminal.columns,
+        "measured at step %.15g alone: see measure and validate", series->step[only]);
+    note_unended(series);
     return 0;
 }
 

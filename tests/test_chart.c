@@ -93,7 +93,8 @@ TEST(chart_of_lines)
                  "seed  a 0  b 1\n");
 }
 
-/* More than a factor of 100 is logarithmic: a power of ten a tick. */
+/* A factor of 10 and more is logarithmic: a power of ten a tick, or one, two and five of it where there are
+ * few. */
 TEST(chart_with_decades)
 {
     const double y[] = {1, 10, 100, 1000, 1e4, 1e5};
@@ -107,6 +108,37 @@ TEST(chart_with_decades)
                                                                          "       ++---------+\n"
                                                                          "        0         5\n"
                                                                          "               step\n");
+}
+
+TEST(chart_with_few_decades)
+{
+    const double less[] = {2, 4, 8, 19.9}, more[] = {2, 4, 8, 20};
+    struct terminal high = {20, 14, COLOURS_NONE, false};
+
+    check(chart_of(high, 4, more), "20 +              *\n"
+                                   "   |            **\n"
+                                   "10 +          **\n"
+                                   "   |         *\n"
+                                   "   |        *\n"
+                                   " 5 +      **\n"
+                                   "   |    **\n"
+                                   "   |  **\n"
+                                   " 2 +**\n"
+                                   "   ++--------------\n"
+                                   "    0\n"
+                                   "               step\n");
+    check(chart_of(high, 4, less), "   |              *\n"
+                                   "   |             *\n"
+                                   "   |            *\n"
+                                   "   |           *\n"
+                                   "10 +          *\n"
+                                   "   |         *\n"
+                                   "   |       **\n"
+                                   "   |   ****\n"
+                                   "   |***\n"
+                                   "   ++--------------\n"
+                                   "    0\n"
+                                   "               step\n");
 }
 
 /* A line that diverges leaves the chart, and the others their axis; without others it has its own. */

@@ -265,7 +265,7 @@ def test_series_without_what_diverged(path, tmp_path, norms, normsweep):
         ds["param_norm"][0, :, :, 1, :, 3:] = np.inf
     shown = normsweep("show", file, "--series").stdout
     assert "e+" not in shown and legend(shown) == ["0.0001", "0.001", "0.01"]
-    assert "seed, model, without the runs that diverged infinite values are left out" in " ".join(shown.splitlines())
+    assert "seed, model, without 8 runs that diverged infinite values are left out" in " ".join(shown.splitlines())
     with netCDF4.Dataset(file, "r+") as ds:
         ds["outcome"][0] = DIVERGED
     shown = normsweep("show", file, "--series").stdout
@@ -273,7 +273,42 @@ def test_series_without_what_diverged(path, tmp_path, norms, normsweep):
     assert "e+" not in shown and "infinite values are left out" in shown
     with netCDF4.Dataset(file, "r+") as ds:
         ds["outcome"][1, 0, 0, 0, 0] = RUNNING
-    assert "1 of the runs has not ended" in normsweep("show", file, "--series").stdout
+    assert "1 of 72 runs has not ended" in normsweep("show", file, "--series").stdout
+
+
+def test_series_under_way(path, tmp_path, normsweep):
+    """Of two seeds one is done; runs of the third are of different lengths, those of a fourth have not begun."""
+    file = sample(tmp_path / "u.nc", SWEEP.replace("seed: [0, 1, 2]", "seed: [0, 1, 2, 3]"))
+    with netCDF4.Dataset(file, "r+") as ds:
+        ds["outcome"][:] = DONE
+        ds["param_norm"][:] = np.nan
+        ds["param_norm"][:, :, :, 0] = 1 + np.arange(STEPS)
+        ds["param_norm"][:, :, :, 1] = 2
+        ds["outcome"][0, 0, 0, :2, 0] = RUNNING
+        ds["param_norm"][0, 0, 0, :2, 0, 1:] = np.nan
+        ds["param_norm"][0, 0, 0, :2, 0, 0] = 1e6
+        ds["outcome"][:, :, :, 2] = RUNNING
+        ds["param_norm"][:, :, :, 2, :, :3] = 3
+        ds["param_norm"][0, :, :, 2, :, 3] = 1e6
+        ds["outcome"][:, :, :, 3] = 0
+    shown = normsweep("show", file, "--series", "--over", "seed").stdout
+    assert legend(shown) == ["0", "1", "2 (under way)"]
+    assert shown.splitlines()[-3:] == ["3 of 4 values of seed", "mean over learning_rate, weight_decay, "
+                                       "norm_placement, model", "50 of 96 runs have not ended"]
+    found, rows = dots(shown)
+    last = max(x for x, _ in found["a"])
+    assert (last, rows - 1) in found["a"]
+    assert len({y for _, y in found["b"]}) == len({y for _, y in found["c"]}) == 1  # what was left out is 1e6
+    assert max(x for x, _ in found["c"]) in (last // 2, last // 2 + 1)
+
+
+def test_series_of_one_step(path, tmp_path, normsweep):
+    def keep_last(ds):
+        ds["valid_loss"][:] = np.nan
+        ds["valid_loss"][..., 3] = 2
+    file = changed(path, tmp_path, keep_last)
+    shown = normsweep("show", file, "valid_loss", "--series").stdout
+    assert shown.splitlines()[1:] == ["measured at step 30 alone: see measure and validate"]
 
 
 def test_series_of_at_most_eight_lines(tmp_path, normsweep):
