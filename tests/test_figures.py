@@ -110,14 +110,10 @@ def straight_phase(**changes):
     return made.assign(changes)
 
 
-def contour(axes):
-    """The points of the contour lines, in log10."""
-    found = []
-    for collection in axes.collections:
-        if not isinstance(collection, QuadMesh) and len(collection.get_edgecolor()) and (
-                collection.get_linewidth()[0] == 1.5):
-            found += [path.vertices for path in collection.get_paths() if len(path.vertices)]
-    return np.concatenate(found)
+def boundary_line(axes):
+    """The points of the line of no growth, in log10."""
+    line, = (line for line in axes.lines if line.get_marker() == "o" and line.get_color() == "black")
+    return np.array(line.get_xydata())
 
 
 def test_phase_has_the_growth_of_every_cell():
@@ -132,12 +128,12 @@ def test_phase_has_the_growth_of_every_cell():
 def test_phase_boundary_and_predictions():
     found = drawing(straight_phase(), "phase")
     axes = panels(found)[0]
-    x, y = contour(axes).T
-    assert near(y, x + np.log10(3)) and x.max() > -1.6 and x.min() < -3.4
+    x, y = boundary_line(axes).T
+    assert near(x, [-4, -3, -2, -1]) and near(y, [np.nan, *(x[1:] + np.log10(3))])  # 1e-4 has none in the grid
     lines_of = {line.get_linestyle(): line for line in axes.lines}
     level, rising = lines_of["--"], lines_of["-."]
     assert near(rising.get_ydata() - rising.get_xdata(), np.log10(3))
-    assert near(level.get_ydata(), [np.log10(3) - 2] * 2)  # 1e-4 has no boundary in the grid
+    assert near(level.get_ydata(), [np.log10(3) - 2] * 2)
     assert {"no growth", "aligned: slope 0", "misaligned: slope 1", "PyTorch's default"} == set(legend(found))
     star = next(line for line in axes.lines if line.get_marker() == "*")
     assert near(star.get_xydata(), [[-3, -2]])
@@ -154,6 +150,19 @@ def test_phase_spread_over_seeds():
     band = next(artist for artist in axes.collections if artist.get_hatch())
     x, y = np.concatenate([path.vertices for path in band.get_paths()]).T
     assert near((y - x).min(), np.log10(3)) and near((y - x).max(), np.log10(3) + 0.2)
+
+
+def test_phase_line_is_the_boundary_of_the_module():
+    """Seeds that differ, several crossings, a rate without any: no plane that is averaged first says the same."""
+    growth = np.array([[[4, 2], [0.5, 0.9], [3, 1.5], [0.2, 0.1]], [[2, 2]] * 4, [[3, 2], [2, 0.5], [0.5, 0.4],
+                                                                                  [0.4, 0.3]]])
+    made = dataset({"learning_rate": [1e-1, 1e-2, 1e-3], "weight_decay": [1e-2, 1e-1, 1.0, 10.0], "seed": [0, 1]},
+                   norm_growth=growth)
+    found = drawing(made, "phase")
+    known = np.log10(made.sweep.phase_boundary().boundary.sortby("learning_rate"))
+    assert np.isnan(known).sum() == 1 and near(boundary_line(panels(found)[0])[:, 1], known)
+    assert "none where all grow or all shrink" in found.caption
+    assert not any("slope" in name for name in legend(drawing(made.isel(learning_rate=[1, 0], seed=[0]), "phase")))
 
 
 def test_cells_without_a_result():

@@ -17,7 +17,7 @@ LINEAR_BELOW = 0.05  # of |log growth|: the colours are logarithmic beyond, so t
 TICKS = (1e-9, 1e-6, 0.001, 0.01, 0.1, 0.5, 0.8, 0.95, 1, 1.05, 1.25, 2, 10, 100, 1000, 1e6, 1e9)
 LABEL = "norm growth $|\\theta_{end}| / |\\theta_0|$"
 MOST_PANELS = 12
-BOUNDARY = {"color": "black", "linewidth": 1.5}
+BOUNDARY = {"color": "black", "linewidth": 1.5, "marker": "o", "markersize": 3}
 PREDICTIONS = {  # slope of the boundary in the logs: how its line looks, its name
     0: ({"color": "#009e73", "linestyle": "--", "linewidth": 1.4}, "aligned"),
     1: ({"color": "#cc79a7", "linestyle": "-.", "linewidth": 1.4}, "misaligned"),
@@ -84,6 +84,9 @@ class Phase:
 
     def notes(self, slopes):
         notes = [f"{slope[0].upper()}{slope[1:]}." for slope in slopes if slope]
+        if "no growth" in self.legend:
+            notes.append("Black: at each learning rate the largest weight decay of no growth, straight in the logs "
+                         "between a run that grows and the next that does not; none where all grow or all shrink.")
         if self.averaged:
             notes.append(f"Geometric mean over {' and '.join(map(words_name, self.averaged))}.")
         if "aligned" in self.legend:
@@ -94,19 +97,15 @@ class Phase:
         return notes
 
     def draw_panel(self, axes, part, values, normaliser):
-        """Cells, contour, band, predictions, default. Returns what there is to say of the slope."""
+        """Cells, boundary, band, predictions, default. Returns what there is to say of the slope."""
         x, y = (cells.scale(values[axis]) for axis in self.plane)
         marks = cells.draw_map(axes, part, values, self.plane, normaliser, look.DIVERGING)
         for handle in cells.mark_handles(marks):
             self.legend.setdefault(handle.get_label(), handle)
         self.mark_partly_diverged(axes, part, x, y)
-        if min(values.shape) > 1 and float(values.min()) < 0 < float(values.max()):
-            axes.contour(x.centres, y.centres, np.clip(values, -normaliser.vmax * 10, normaliser.vmax * 10), levels=[0],
-                         colors=BOUNDARY["color"], linewidths=BOUNDARY["linewidth"])
-            self.legend.setdefault("no growth", Line2D([], [], label="no growth", **BOUNDARY))
         if not self.is_paper:
             return ""
-        slope = self.add_boundary(axes, part) if x.is_log and y.is_log else ""
+        slope = self.add_boundary(axes, part, x) if x.is_log and y.is_log else ""
         if x.is_log and y.is_log and all(np.log10(runs.PYTORCH_DEFAULT[axis]) >= places.edges[0]
                                          and np.log10(runs.PYTORCH_DEFAULT[axis]) <= places.edges[-1]
                                          for axis, places in zip(self.plane, (x, y))):
@@ -125,8 +124,8 @@ class Phase:
             axes.plot(x.centres[columns], y.centres[rows], **SOME)
             self.legend.setdefault("some", Line2D([], [], label="some diverged", **SOME))
 
-    def add_boundary(self, axes, part):
-        """The range of the boundary over the repeats, and the predictions through its middle."""
+    def add_boundary(self, axes, part, x):
+        """The boundary, its range over the repeats, and the predictions through its middle."""
         each = part.sweep.phase_boundary().each.sortby("learning_rate")
         others = [dim for dim in each.dims if dim != "learning_rate"]
         rates, logs = np.log10(each.learning_rate.values), np.log10(each)
@@ -134,8 +133,10 @@ class Phase:
         known = np.isfinite(middle)
         if not known.any():
             return ""
+        axes.plot(x.centres, middle, **BOUNDARY)  # broken where a learning rate has none
+        self.legend.setdefault("no growth", Line2D([], [], label="no growth", **BOUNDARY))
         if others and int(each.notnull().sum(others).max()) > 1:
-            axes.fill_between(rates, logs.min(others).values, logs.max(others).values, **BAND)
+            axes.fill_between(x.centres, logs.min(others).values, logs.max(others).values, **BAND)
             words = " and ".join(map(words_name, others))
             self.legend.setdefault("band", Patch(label=f"range of the boundary over {words}", **BAND))
         slope, error, _, points = straight_line(rates, middle)
