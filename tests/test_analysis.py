@@ -107,6 +107,23 @@ def test_pivot_of_steps_is_of_the_last(ds):
     assert near(ds.sweep.pivot("param_norm", step=0), 1.0) and near(ds.sweep.pivot("param_norm", seed=0), 3.0)
 
 
+def test_pivot_leaves_out_what_went_wrong(ds):
+    """Of a cell with one run that diverged, one that failed and two that are sound, these alone count."""
+    ds["outcome"][0, 1, 0, :] = [3, 2]
+    ds["outcome"][0, 1, 1, :] = [4, 2]
+    ds["param_norm"][0, 1, :, :, -1] = [[1e30, 2], [np.inf, 4]]
+    ds["seconds"][0, 1] = [[1, 2], [3, 6]]
+    at = {"learning_rate": LEARNING_RATES[0], "weight_decay": WEIGHT_DECAYS[1]}
+    assert near(ds.sweep.pivot("param_norm").sel(at), 3) and near(ds.sweep.pivot("seconds").sel(at), 3)
+    assert ds.sweep.pivot("param_norm", seed=0).sel(at).isnull()
+    ds["dynamics"] = ds.phase.copy(data=np.zeros(ds.phase.shape, np.int8))
+    ds["dynamics"].attrs = {"flag_values": np.arange(3, dtype=np.int8), "flag_meanings": "none aligned misaligned"}
+    ds["dynamics"][0, 1, 1, 1] = 2
+    assert ds.sweep.pivot("dynamics", seed=0).sel(at).item() == ""
+    assert ds.sweep.pivot("dynamics", norm_placement="post").sel(at).item() == "misaligned"
+    assert ds.sweep.pivot("outcome", seed=0, norm_placement="pre").sel(at).item() == "diverged"
+
+
 def test_pivot_of_words_is_the_most_frequent(ds):
     ds["phase"][:] = np.where(ds.norm_placement == "pre", 1, np.where(ds.seed == 0, 1, 2))
     assert (ds.sweep.pivot("phase") == "growing").all()

@@ -378,6 +378,21 @@ def test_classes_are_told_by_colour_and_name():
     assert legend(found) == ["none", "aligned", "adam-like", "no value"]
 
 
+def test_runs_that_have_not_ended_are_of_no_class():
+    made = dataset({"learning_rate": [1e-2, 1e-1], "weight_decay": [1e-2, 1e-1], "seed": [0, 1, 2]},
+                   dynamics=np.array([[[2, 2, 1], [0, 0, 0]], [[0, 0, 1], [0, 0, 0]]], np.int8), growth_exponent=0.5)
+    made.dynamics.attrs = {"flag_values": np.arange(3, dtype=np.int8), "flag_meanings": "none aligned misaligned"}
+    made.outcome[1, 0, :2], made.outcome[1, 1], made.outcome[0, 1] = RUNNING, PENDING, DIVERGED
+    found = drawing(made, "dynamics")
+    mesh = [artist for artist in panels(found)[1].collections if isinstance(artist, QuadMesh)][0]
+    assert near(np.ma.filled(mesh.get_array(), np.nan).ravel(), [2, 1, np.nan, np.nan])
+    assert legend(found) == ["aligned", "misaligned", "diverged", "no value"]
+    assert "Mean over seed, of classes the most frequent." in found.caption
+    assert "The most frequent class over seed." in drawing(made.drop_vars("growth_exponent"), "dynamics").caption
+    curve = drawing(made.isel(weight_decay=0, seed=0), "dynamics")
+    assert near(panels(curve)[1].lines[0].get_ydata(), [2, np.nan])
+
+
 def test_a_variable_that_no_figure_knows():
     other = {"layer": [0, 1], "probe": [0, 1, 2]}
     made = dataset({"learning_rate": RATES, "weight_decay": DECAYS}, other=other,

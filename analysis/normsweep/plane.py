@@ -4,6 +4,9 @@ import numpy as np
 import xarray as xr
 
 RATIOS = ("norm_growth",)  # their mean is geometric: a half and a double make no growth
+OF_RUNS = frozenset((  # what every run has, however it ended; whatever else there is was measured of its model
+    "outcome", "phase", "last_step", "diverged_step", "seconds", "tokens_per_second", "attempts", "deaths", "session",
+    "host", "reason"))
 SAME = 1e-9  # two values of an axis that are nearer than this, relative, are one
 
 
@@ -15,6 +18,10 @@ def pivot(dataset, variable="norm_growth", **at):
     norm_growth's geometric, and of flags and texts the most frequent word, the first of equals. Where the part has
     fewer axes with several values, the result has as few dimensions.
 
+    What was measured counts in runs that are sound: numbers in those that have neither diverged nor failed, classes
+    (dynamics) in those that are done. What every run has, however it ended, counts in all: plane.OF_RUNS, as outcome,
+    phase, seconds.
+
     >>> ds.sweep.pivot(norm_placement="pre").round(3).sel(learning_rate=1e-2).values
     array([3.162, 1.   , 0.316, 0.1  , 0.032])
     >>> ds.sweep.pivot("phase", norm_placement="pre").sel(learning_rate=1e-2, weight_decay=1e-3).item()
@@ -25,7 +32,7 @@ def pivot(dataset, variable="norm_growth", **at):
     if variable not in dataset.variables:
         raise KeyError(f"{variable}: no variable of this dataset")
     part = select(dataset[[variable, "outcome"]], at)
-    values = part[variable]
+    values = of_sound_runs(part, variable)
     axes = [name for name in part.sweep.plane if name in values.dims]
     if "step" in values.dims:
         values = last(values)
@@ -59,6 +66,15 @@ def equal(values, value):
     return values == value
 
 
+def of_sound_runs(dataset, name):
+    """A variable without the runs that say nothing of it; see pivot. Missing numbers are NaN, missing classes too."""
+    values, stands = dataset[name], dataset.sweep
+    if name in OF_RUNS or values.dtype.kind not in "iuf":
+        return values
+    sound = stands.done if has_words(values) else ~(stands.diverged | stands.failed)
+    return values.where(sound.any([axis for axis in stands.axes if axis not in values.dims]))
+
+
 def last(values):
     """The value of each run at the last step at which there is one."""
     places = xr.where(values.notnull(), xr.DataArray(np.arange(values.sizes["step"]), dims="step"), 0).max("step")
@@ -66,10 +82,11 @@ def last(values):
 
 
 def most_frequent(words, dims):
-    """The word that stands most often along `dims`; the first in the alphabet of those that stand as often."""
+    """The word that stands most often along `dims`, "" where there is none; the first in the alphabet of those that
+    stand as often."""
     def winner(row):
-        found, count = np.unique(row.ravel().astype(str), return_counts=True)
-        return found[count.argmax()]
+        found, count = np.unique([word for word in row.ravel().astype(str) if word], return_counts=True)
+        return found[count.argmax()] if len(found) else ""
     if not dims:
         return words
     return xr.apply_ufunc(winner, words, input_core_dims=[dims], vectorize=True, output_dtypes=[object],

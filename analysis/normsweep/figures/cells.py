@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
 from .. import look
-from ..plane import last
+from ..plane import last, of_sound_runs
 from . import runs
 from .drawing import Drawing
 from .lines import arrange, words_name
@@ -83,8 +83,9 @@ def plane_of(dataset):
 
 
 def without_dimensions(dataset, variable):
-    """The variable as one number a run: the last measured one over the steps, the mean over layers and the like."""
-    values = dataset[variable]
+    """The variable as one number a run: the last measured one over the steps, the mean over layers and the like; NaN
+    in runs that say nothing of it."""
+    values = of_sound_runs(dataset, variable)
     if values.dtype.kind == "f":
         values = values.where(np.isfinite(values))
     others = [dim for dim in values.dims if dim not in dataset.sweep.axes and dim != "step"]
@@ -96,7 +97,8 @@ def map_of(part, variable, plane):
     """A variable over the plane of a part without word axes, ascending, rows along y; flags as their numbers."""
     found = part.assign({variable: without_dimensions(part, variable)}).sweep.pivot(variable)
     if found.dtype.kind == "O":
-        found = found.copy(data=np.vectorize(flags(part[variable]).get, otypes=[float])(found.values))
+        codes = flags(part[variable])
+        found = found.copy(data=np.vectorize(lambda word: codes.get(word, np.nan), otypes=[float])(found.values))
     return found.transpose(*plane[::-1])
 
 
@@ -173,7 +175,7 @@ def maps(dataset, name, variables, caption, labels):
     look.clear_rest(panels, used)
     name_axes(panels, used, dataset, plane)
     averaged = [axis for axis in runs.axes_of(dataset) if axis not in [*plane, *words]]
-    notes = [f"Mean over {' and '.join(map(words_name, averaged))}."] * bool(averaged) + cut(kept, combinations, words)
+    notes = reduced(dataset, variables, averaged) + cut(kept, combinations, words)
     handles = {handle.get_label(): handle for handle in sorted(handles, key=lambda one: one.get_label() in MARKS)}
     look.close(figure, dataset, handles.values(), notes)
     return Drawing(name, " ".join([caption, *notes]), figure)
@@ -195,6 +197,15 @@ def draw_maps(figure, panels, dataset, variable, combinations, words, side):
         look.plain_bar(bar)
         bar.set_label(words if len(combinations) > 1 else "")
     return handles + mark_handles(marks)
+
+
+def reduced(dataset, variables, averaged):
+    """A note on what a cell shows of several runs."""
+    if not averaged:
+        return []
+    ways = {"The most frequent class" if flags(dataset[variable]) else "Mean" for variable in variables}
+    over = f" over {' and '.join(map(words_name, averaged))}"
+    return [f"Mean{over}, of classes the most frequent." if len(ways) > 1 else f"{ways.pop()}{over}."]
 
 
 def cut(kept, everything, axes):
