@@ -82,9 +82,11 @@ def test_planes_of_other_grids():
     def plane(**sizes):
         outcome = xr.DataArray(np.zeros(list(sizes.values())), dims=list(sizes))
         return xr.Dataset({"outcome": outcome}, {name: range(size) for name, size in sizes.items()}).sweep.plane
-    assert plane(a=2, b=3, c=3) == ("b", "c")
-    assert plane(seed=9, a=2, b=3) == ("b", "a") and plane(seed=9, a=2) == ("a", "seed")
-    assert plane(a=5, weight_decay=2, learning_rate=1) == ("weight_decay", "a")
+    assert plane(a=2, b=3, c=3) == ("a", "b") and plane(a=1, seed=9, b=3) == ("seed", "b")
+    assert plane(a=5, weight_decay=2, learning_rate=1) == ("a", "weight_decay")
+    assert plane(a=5, b=2, learning_rate=3) == ("learning_rate", "a")
+    assert plane(weight_decay=2, learning_rate=3, a=5) == ("learning_rate", "weight_decay")
+    assert plane(weight_decay=2) == ("weight_decay",) and plane(learning_rate=2) == ("learning_rate",)
     assert plane(a=5) == ("a",) and plane(a=1) == () and plane() == ()
 
 
@@ -242,6 +244,16 @@ def test_no_boundary_without_its_axis(ds):
             part.sweep.phase_boundary()
     alone = ds.sel(learning_rate=1e-2, norm_placement="pre").sweep.phase_boundary()
     assert near(alone.boundary, 1e-2) and alone.slope.isnull() and alone.slope_points == 0
+
+
+def test_no_boundary_over_what_is_no_axis(ds):
+    for over in ("nope", "weight_decay"):
+        with pytest.raises(ValueError, match=f"{over}: no axis.*; there are learning_rate, norm_placement, seed$"):
+            ds.sweep.phase_boundary(over=over)
+    part = ds.sel(seed=0, learning_rate=1e-2, norm_placement="pre")
+    with pytest.raises(ValueError, match="there are none$"):
+        part.sweep.phase_boundary(over="layers")
+    assert near(part.sweep.phase_boundary(over="seed").boundary, 1e-2 / ROOT)
 
 
 def test_every_part_of_a_result_is_described(ds):

@@ -190,6 +190,8 @@ def test_decay_zero_is_a_row_of_its_own():
 def test_phase_without_the_usual_axes():
     plane = drawing(dataset({"layers": [1, 2, 4], "width": [8, 16]}, norm_growth=1.5), "phase")
     assert panels(plane)[0].get_xlabel() == "layers" and "slope" not in words(plane)
+    longest = drawing(dataset({"layers": [1, 2], "width": [8, 16, 32], "heads": [1, 2, 4, 8]}, norm_growth=1.5), "phase")
+    assert (panels(longest)[0].get_xlabel(), panels(longest)[0].get_ylabel()) == ("heads", "width")
     curve = drawing(dataset({"weight_decay": DECAYS}, norm_growth=np.arange(6) + 0.5), "phase")
     assert near(panels(curve)[0].lines[0].get_ydata(), np.arange(6)[::-1] + 0.5)
     dots = drawing(dataset({"norm_placement": ["pre", "post"]}, norm_growth=[0.5, 2]), "phase")

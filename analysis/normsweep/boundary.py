@@ -44,9 +44,12 @@ def phase_boundary(dataset, over="seed"):
     >>> list(found.side.values), found.repeats.values.tolist(), float(found.slope.round(6))
     (['crosses', 'crosses', 'shrinking'], [2, 2, 0], 1.0)
 
-    ValueError where the dataset has no norm_growth, or weight_decay is no axis.
+    ValueError where the dataset has no norm_growth, weight_decay is no axis, or `over` none of the others; "seed" may
+    be none, as a sweep without repeats has no such axis.
     """
     each, side = each_boundary(dataset)
+    if over not in (*each.dims, "seed", None):
+        raise ValueError(f"{over}: no axis of repeats; there are {', '.join(map(str, each.dims)) or 'none'}")
     along = [over] if over in each.dims else []
     logs = np.log10(each)
     repeats = each.notnull().astype(int).sum(along)

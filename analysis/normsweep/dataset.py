@@ -100,17 +100,18 @@ class Sweep:
     def plane(self):
         """The axes over which the sweep is looked at: (x, y), or fewer where fewer have several values.
 
-        learning_rate and weight_decay where both have; else the one that has, then the longest others, seed last.
+        Learning rate along x and weight decay along y; where one has not several values, the first other axis that
+        has, as `normsweep show` takes it.
 
         >>> ds.sweep.plane
         ('learning_rate', 'weight_decay')
         >>> ds.sel(learning_rate=1e-2).sweep.plane
-        ('weight_decay', 'norm_placement')
+        ('norm_placement', 'weight_decay')
         """
-        sizes = {name: self._dataset.sizes[name] for name in self.axes if self._dataset.sizes[name] > 1}
-        first = [name for name in PHASE_AXES if name in sizes]
-        others = [name for name in sizes if name not in first]
-        return tuple((first + sorted(others, key=lambda name: (name == "seed", -sizes[name])))[:2])
+        several = [name for name in self.axes if self._dataset.sizes[name] > 1]
+        others = iter([name for name in several if name not in PHASE_AXES])
+        sides = (name if name in several else next(others, None) for name in PHASE_AXES)
+        return tuple(name for name in sides if name)
 
     @property
     def outcome(self):

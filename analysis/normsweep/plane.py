@@ -32,8 +32,13 @@ def pivot(dataset, variable="norm_growth", **at):
     if variable not in dataset.variables:
         raise KeyError(f"{variable}: no variable of this dataset")
     part = select(dataset[[variable, "outcome"]], at)
-    values = of_sound_runs(part, variable)
-    axes = [name for name in part.sweep.plane if name in values.dims]
+    return reduced(part, variable, part.sweep.plane)
+
+
+def reduced(dataset, variable, plane):
+    """pivot over any axes (x, y) of the dataset, or fewer, in place of its own plane."""
+    values = of_sound_runs(dataset, variable)
+    axes = [name for name in plane if name in values.dims]
     if "step" in values.dims:
         values = last(values)
     others = [dim for dim in values.dims if dim not in axes]

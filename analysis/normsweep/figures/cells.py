@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
 from .. import look
-from ..plane import last, of_sound_runs
+from ..plane import last, of_sound_runs, reduced
 from . import runs
 from .drawing import Drawing
 from .lines import arrange, words_name
@@ -95,7 +95,7 @@ def without_dimensions(dataset, variable):
 
 def map_of(part, variable, plane):
     """A variable over the plane of a part without word axes, ascending, rows along y; flags as their numbers."""
-    found = part.assign({variable: without_dimensions(part, variable)}).sweep.pivot(variable)
+    found = reduced(part.assign({variable: without_dimensions(part, variable)}), variable, plane)
     if found.dtype.kind == "O":
         codes = flags(part[variable])
         found = found.copy(data=np.vectorize(lambda word: codes.get(word, np.nan), otypes=[float])(found.values))
@@ -175,7 +175,7 @@ def maps(dataset, name, variables, caption, labels):
     look.clear_rest(panels, used)
     name_axes(panels, used, dataset, plane)
     averaged = [axis for axis in runs.axes_of(dataset) if axis not in [*plane, *words]]
-    notes = reduced(dataset, variables, averaged) + cut(kept, combinations, words)
+    notes = reduction_note(dataset, variables, averaged) + cut(kept, combinations, words)
     handles = {handle.get_label(): handle for handle in sorted(handles, key=lambda one: one.get_label() in MARKS)}
     look.close(figure, dataset, handles.values(), notes)
     return Drawing(name, " ".join([caption, *notes]), figure)
@@ -199,7 +199,7 @@ def draw_maps(figure, panels, dataset, variable, combinations, words, side):
     return handles + mark_handles(marks)
 
 
-def reduced(dataset, variables, averaged):
+def reduction_note(dataset, variables, averaged):
     """A note on what a cell shows of several runs."""
     if not averaged:
         return []
