@@ -140,6 +140,11 @@ def test_phase_boundary_and_predictions():
     assert "Measured slope 1.00 ± 0.00." in found.caption
 
 
+def test_a_slope_of_two_points_has_no_error():
+    found = drawing(straight_phase().sel(learning_rate=[1e-1, 1e-2]), "phase")
+    assert "Measured slope 1.00 from two points." in found.caption
+
+
 def test_phase_spread_over_seeds():
     made = straight_phase()
     made = xr.concat([made, made.assign(norm_growth=made.norm_growth * 10 ** 0.1)], xr.IndexVariable("seed", [0, 1]),
@@ -190,7 +195,8 @@ def test_decay_zero_is_a_row_of_its_own():
 def test_phase_without_the_usual_axes():
     plane = drawing(dataset({"layers": [1, 2, 4], "width": [8, 16]}, norm_growth=1.5), "phase")
     assert panels(plane)[0].get_xlabel() == "layers" and "slope" not in words(plane)
-    longest = drawing(dataset({"layers": [1, 2], "width": [8, 16, 32], "heads": [1, 2, 4, 8]}, norm_growth=1.5), "phase")
+    three = dataset({"layers": [1, 2], "width": [8, 16, 32], "heads": [1, 2, 4, 8]}, norm_growth=1.5)
+    longest = drawing(three, "phase")
     assert (panels(longest)[0].get_xlabel(), panels(longest)[0].get_ylabel()) == ("heads", "width")
     curve = drawing(dataset({"weight_decay": DECAYS}, norm_growth=np.arange(6) + 0.5), "phase")
     assert near(panels(curve)[0].lines[0].get_ydata(), np.arange(6)[::-1] + 0.5)
@@ -265,6 +271,32 @@ def test_a_sweep_that_runs_has_gaps():
     made["valid_loss"] = made.valid_loss.where(made.outcome != PENDING)
     found = panels(drawing(made, "losses"))[0]
     assert [line[:, 0].tolist() for line in line_data(found)] == [[0, 2, 4]] * 2
+
+
+def test_a_sweep_that_has_not_ended_says_so():
+    axes = {"learning_rate": np.logspace(-4, -1, 9), "weight_decay": [1e-2, 1e-1], "norm_placement": ["pre", "post"]}
+    made = dataset(axes, param_norm=(["step"], lambda rate, decay, place, step: 1 + rate * step), norm_growth=1.5)
+    assert "have ended" not in words(drawing(made, "norms"))
+    made.outcome[:, :, 1], made.outcome[0, 0, 0], made.outcome[1, 0, 0] = PENDING, RUNNING, SKIPPED
+    made["param_norm"] = made.param_norm.where(made.sweep.done)
+    for name in ("norms", "phase", "norms-fits"):
+        found = drawing(made, name)
+        assert words(found).count("16 of 35 runs have ended.") == 2, name  # in the note and the caption
+    pre, post = panels(drawing(made, "norms"))
+    assert len(line_data(pre)) == 16 and not post.lines
+    assert [text.get_text() for text in post.texts] == ["no run yet"] and not pre.texts
+
+
+def test_legends_name_what_is_drawn_alone():
+    made = dataset({"learning_rate": [1e-1, 1e-2, 1e-3], "optimiser": ["adamw", "sgd"]},
+                   param_norm=(["step"], lambda rate, optimiser, step: 1 + rate * step), final_train_loss=2.0)
+    made.outcome[0], made.outcome[1, 1] = DIVERGED, PENDING
+    for name in ("param_norm", "final_train_loss"):
+        made[name] = made[name].where(made.outcome == DONE)
+    assert legend(drawing(made, "norms")) == ["learning rate 0.001, adamw", "learning rate 0.001, sgd",
+                                              "learning rate 0.01, adamw"]
+    made["final_train_loss"] = made.final_train_loss.where(made.optimiser == "sgd")
+    assert legend(drawing(made, "final-losses")) == ["sgd"]
 
 
 def test_unigram_level_stands_beside_the_validation_loss():

@@ -67,8 +67,10 @@ def clear_rest(panels, used):
 
 
 def close(figure, dataset, handles=(), notes=()):
-    """What stands above and below the panels: the sweep's title, the legend and notes, which hide nothing."""
+    """What stands above and below the panels: the sweep's title, the legend and notes, which hide nothing. That a sweep
+    has not ended is one of them."""
     width, height = figure.get_size_inches()
+    notes = [*notes, progress(dataset)] if progress(dataset) else notes
     text = [line for note in notes for line in textwrap.wrap(note, int(width / NOTE_LETTER))]
     legend, columns = legend_lines([handle.get_label() for handle in handles], width)
     foot = LINE * (legend + len(text)) + (0.12 if legend or text else 0)
@@ -161,6 +163,13 @@ def title(text):
 def side_title(text):
     """What stands beside a row of panels, no longer than a panel is high."""
     return lines(text, 24)
+
+
+def progress(dataset):
+    """A sentence on a sweep that has not ended; "" of one that has."""
+    stands = dataset.sweep
+    count, ended = int((~stands.skipped).sum()), int((stands.done | stands.diverged | stands.failed).sum())
+    return f"{ended} of {count} runs have ended." if ended < count else ""
 
 
 def number(value):

@@ -8,9 +8,10 @@ A new figure is a function from a dataset to a Drawing, or to None where the dat
 in FIGURES. A variable that no row names is drawn by rest.plot under its own name.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Callable
 
+from .. import look
 from . import classes, depth, fits, heads, homogeneity, losses, norms, phase, rest, saturation, steps
 from .drawing import Drawing
 
@@ -102,6 +103,6 @@ def draw_all(dataset, only=None, failed=None):
                 failed(figure.name, error)
             continue
         if drawing is not None:
-            yield drawing
+            yield replace(drawing, caption=f"{drawing.caption} {look.progress(dataset)}".strip())
     if lost and not failed:
         raise NotDrawn("; ".join(lost))

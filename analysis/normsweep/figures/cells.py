@@ -256,7 +256,9 @@ def curves(dataset, name, variables, caption, labels, decorate):
         if decorate:
             decorate(axes)
     look.clear_rest(panels, len(variables))
-    handles = [Line2D([], [], label=runs.text(dataset, at), **curve_look(i)) for i, at in enumerate(kept) if at]
+    seen = [any(runs.is_measured(dataset.isel(at), variable) for variable in variables) for at in kept]
+    handles = [Line2D([], [], label=runs.text(dataset, at), **curve_look(i))
+               for i, at in enumerate(kept) if at and seen[i]]
     notes = cut(kept, combinations, words)
     if runs.REPEAT in runs.axes_of(dataset):
         notes.append("A dot is a run." + " Lines go through the means over the seeds." * bool(numbers))

@@ -65,8 +65,8 @@ class Looks:
         return {"color": self.colours[colour], "linestyle": look.DASHES[dash % len(look.DASHES)] if self.named else "-",
                 "linewidth": 1.2 if self.named else 0.7}
 
-    def legend(self):
-        """The handles of the lines with names, numbers ascending."""
+    def legend(self, drawn):
+        """The handles of the lines with names, numbers ascending, as far as they are among the runs that are drawn."""
         if self.colour_axis is None:
             return []
         values, is_words = self.dataset[self.colour_axis].values, self.colour_axis in self.dataset.sweep.word_axes
@@ -76,7 +76,7 @@ class Looks:
         axes = self.dash_axes if self.named else []
         return [Line2D([], [], label=runs.text(self.dataset, at), **self.of(at))
                 for i in order for rest in runs.combinations(self.dataset, axes)
-                for at in [{self.colour_axis: int(i), **rest}]]
+                for at in [{self.colour_axis: int(i), **rest}] if any(at.items() <= run.items() for run in drawn)]
 
     def add_bar(self, figure, panels):
         """The bar of colours, where lines have no names."""
@@ -118,13 +118,16 @@ def draw(dataset, name, variables, caption, prepare, labels, decorate, medians):
     kept = runs.thinned(words, grid["words"])
     if len(kept) < len(words):
         notes.append(f"{len(kept)} of {len(words)} combinations of {', '.join(map(words_name, looks.words))}.")
-    used = 0
+    used, shown = 0, []
     for k, at in enumerate(kept):
         for j, variable in enumerate(variables):
             axes = panels.ravel()[used]
             drawn = draw_panel(axes, dataset, variable, at, looks, prepare, medians and not looks.named)
+            shown += drawn["runs"]
             look.scale_y(axes, [line.get_ydata() for line in axes.lines], variable)
-            if decorate:
+            if not axes.lines:
+                say_empty(axes)
+            elif decorate:
                 decorate(axes, variable, drawn["runs"])
             cuts.append((drawn["cut"], len(drawn["runs"])))
             dress(axes, dataset, variable, labels, at, grid, k, j)
@@ -133,9 +136,15 @@ def draw(dataset, name, variables, caption, prepare, labels, decorate, medians):
     label_steps(panels, used, dataset)
     notes += notes_on(dataset, variables, looks, medians, max(cuts))
     looks.add_bar(figure, panels.ravel()[:used].tolist())
-    handles = looks.legend() + (decorate.legend() if hasattr(decorate, "legend") else [])
+    handles = looks.legend(shown) + (decorate.legend() if hasattr(decorate, "legend") else [])
     look.close(figure, dataset, handles, notes)
     return Drawing(name, " ".join([caption, *notes]), figure)
+
+
+def say_empty(axes):
+    """In a panel without lines."""
+    axes.text(0.5, 0.5, "no run yet", transform=axes.transAxes, ha="center", va="center", color="0.35")
+    axes.set_yticks([])
 
 
 def words_name(axis):

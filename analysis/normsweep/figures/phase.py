@@ -147,7 +147,7 @@ class Phase:
             ends = np.array(axes.get_xlim())
             axes.plot(ends, anchor[1] + predicted * (ends - anchor[0]), **style)
             self.legend.setdefault(name, Line2D([], [], label=f"{name}: slope {predicted}", **style))
-        return f"measured slope {round(slope, 2) + 0:.2f}" + (f" ± {error:.2f}" if np.isfinite(error) else "")
+        return f"measured slope {round(slope, 2) + 0:.2f}" + (f" ± {error:.2f}" if points > 2 else " from two points")
 
     def add_bar(self, figure, panels, normaliser, spread, ends):
         bar = figure.colorbar(ScalarMappable(normaliser, look.DIVERGING), ax=panels, extend=ends, aspect=30, pad=0.02)
