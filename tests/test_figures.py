@@ -307,6 +307,28 @@ def test_unigram_level_stands_beside_the_validation_loss():
     assert levels == [[], [3.25]] and any("unigram" in text for text in legend(found))
 
 
+def test_few_wild_losses_leave_the_panel():
+    made = dataset({"learning_rate": np.logspace(-4, -1, 20)},
+                   train_loss=(["step"], lambda rate, step: np.where((step > 0) & (rate > 0.09), 500, 5 - step / 2)))
+    found = drawing(made, "losses")
+    axes, = panels(found)
+    assert near(axes.get_ylim(), (3 - 0.05 * 4.5, 7.5)) and axes.get_yscale() == "linear"
+    assert "Panels end at 1.5 times the usual start; 1 line beyond." in words(found)
+    wild = made.assign(train_loss=made.train_loss.where(made.learning_rate < 1e-3, 500))
+    assert panels(drawing(wild, "losses"))[0].get_ylim()[1] > 500 and "beyond" not in words(drawing(wild, "losses"))
+
+
+def test_ticks_of_a_short_logarithmic_axis_are_readable():
+    made = dataset({"learning_rate": [1e-3, 1e-2]},
+                   grad_norm=(["step"], lambda rate, step: 2 + (step == 4) * 70 * rate / 1e-2))
+    found = drawing(made, "steps")
+    axes, = panels(found)
+    found.figure.draw_without_rendering()
+    low, high = axes.get_ylim()
+    ticks = {float(text.get_text()) for text in axes.get_yticklabels() if low <= text.get_position()[1] <= high}
+    assert axes.get_yscale() == "log" and ticks == {2, 3, 5, 10, 20, 30, 50}
+
+
 # ---- what is measured in depth ----
 
 def test_layers_of_representative_runs():

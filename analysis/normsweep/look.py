@@ -245,11 +245,11 @@ def scale_y(axes, arrays, name=""):
 
 
 def plain_ticks(axis):
-    """Ticks of a logarithmic axis: decades as plain text; where there are fewer than two, numbers between them."""
+    """Ticks of a logarithmic axis: decades as plain text; where it spans fewer than two, numbers between them."""
     low, high = axis.get_view_interval()
-    if np.floor(np.log10(high)) - np.ceil(np.log10(low)) >= 1:
+    if high >= 100 * low:
         axis.set_major_formatter(lambda value, _: power(value))
     else:
-        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.set_major_locator(LogLocator(subs=(1, 2, 3, 5)))
         axis.set_major_formatter(lambda value, _: number(value))
     axis.set_minor_locator(NullLocator())

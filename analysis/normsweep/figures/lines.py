@@ -11,6 +11,7 @@ from .drawing import Drawing
 
 FEW = 16  # lines with names
 MOST = 120  # lines in a panel
+MANY_BEYOND = 0.2  # of the numbers in a panel: what is usual, not to be cut off
 MOST_PANELS = 6  # of words, where each has several
 ZERO = "0.6"  # a value without a place on a logarithmic bar
 
@@ -87,19 +88,20 @@ class Looks:
         bar.set_label(look.label(self.dataset[self.colour_axis]))
 
 
-def over_steps(dataset, name, variables, caption, prepare=None, labels=None, decorate=None, medians=False):
+def over_steps(dataset, name, variables, caption, prepare=None, labels=None, decorate=None, medians=False, most=None):
     """A drawing of variables over the steps, None where none was measured.
 
     prepare(values) makes one run's values [steps] into what is drawn; decorate(axes, variable, run list) adds to a
     panel. labels: {variable: words of its axis}. medians: where lines have no names, one for each colour, the median
-    over its runs, as single ones would hide each other.
+    over its runs, as single ones would hide each other. most: panels end at so many times the usual start, where few
+    lines pass that.
     """
     variables = [variable for variable in variables if has_steps(dataset, variable)]
     if not variables:
         return None
     with look.style():
         return draw(dataset, name, variables, caption, prepare or (lambda values: values), labels or {}, decorate,
-                    medians)
+                    medians, most)
 
 
 def has_steps(dataset, variable, *dims):
@@ -110,7 +112,7 @@ def has_steps(dataset, variable, *dims):
     return int(np.isfinite(dataset[variable]).any(others).sum()) > 1
 
 
-def draw(dataset, name, variables, caption, prepare, labels, decorate, medians):
+def draw(dataset, name, variables, caption, prepare, labels, decorate, medians, most):
     looks, notes, cuts = Looks(dataset), [], []
     words = list(runs.combinations(dataset, looks.words))
     grid = arrange(len(variables), len(words))
@@ -118,13 +120,13 @@ def draw(dataset, name, variables, caption, prepare, labels, decorate, medians):
     kept = runs.thinned(words, grid["words"])
     if len(kept) < len(words):
         notes.append(f"{len(kept)} of {len(words)} combinations of {', '.join(map(words_name, looks.words))}.")
-    used, shown = 0, []
+    used, shown, beyond = 0, [], 0
     for k, at in enumerate(kept):
         for j, variable in enumerate(variables):
             axes = panels.ravel()[used]
             drawn = draw_panel(axes, dataset, variable, at, looks, prepare, medians and not looks.named)
             shown += drawn["runs"]
-            look.scale_y(axes, [line.get_ydata() for line in axes.lines], variable)
+            beyond += frame(axes, variable, most)
             if not axes.lines:
                 say_empty(axes)
             elif decorate:
@@ -135,10 +137,31 @@ def draw(dataset, name, variables, caption, prepare, labels, decorate, medians):
     look.clear_rest(panels, used)
     label_steps(panels, used, dataset)
     notes += notes_on(dataset, variables, looks, medians, max(cuts))
+    if beyond:
+        notes.append(f"Panels end at {most} times the usual start; {beyond} line{'s' * (beyond > 1)} beyond.")
     looks.add_bar(figure, panels.ravel()[:used].tolist())
     handles = looks.legend(shown) + (decorate.legend() if hasattr(decorate, "legend") else [])
     look.close(figure, dataset, handles, notes)
     return Drawing(name, " ".join([caption, *notes]), figure)
+
+
+def frame(axes, variable, most):
+    """The scale of the lines in a panel, and its end where few are far beyond; how many lines are."""
+    lines = [line.get_ydata() for line in axes.lines]
+    end = end_of(lines, most) if most else np.inf
+    beyond = sum(bool((line > end).any()) for line in lines)
+    look.scale_y(axes, [np.minimum(line, end) for line in lines], variable)
+    if beyond:
+        low = look.finite(lines).min()
+        axes.set_ylim(low - 0.05 * (end - low) if axes.get_yscale() == "linear" else 0.9 * low, end)
+    return beyond
+
+
+def end_of(lines, most):
+    """`most` times the usual start of lines; nothing where many of their numbers lie beyond."""
+    values = look.finite(lines)
+    end = most * np.median([line[0] for line in lines]) if lines else np.inf
+    return end if (values > end).mean() < MANY_BEYOND else np.inf
 
 
 def say_empty(axes):

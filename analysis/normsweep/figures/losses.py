@@ -7,6 +7,9 @@ from .cells import over_plane
 from .lines import over_steps
 
 
+MOST = 1.5  # times the loss at the start, where all words are about as likely: what is beyond is on its way to divergence
+
+
 class UnigramLevel:
     """The loss of predicting each word as often as it stands in the text, as lines beside the validation loss."""
 
@@ -30,7 +33,7 @@ class UnigramLevel:
 def losses(dataset):
     return over_steps(dataset, "losses", ["train_loss", "valid_loss"],
                       "The loss on the training batches and on the validation text, whose unigram level is reached by "
-                      "predicting each word as often as it occurs.", decorate=UnigramLevel(dataset))
+                      "predicting each word as often as it occurs.", decorate=UnigramLevel(dataset), most=MOST)
 
 
 def predictions(dataset):
