@@ -419,6 +419,29 @@ def test_an_exact_law_is_met():
     assert near(left.lines[1].get_ydata(), 3 + 2 * np.sqrt(np.arange(0, 50, 5)))
 
 
+def test_recursions_that_are_one_curve_say_so():
+    attributes = {"learning_rate": 0.1, "schedule_start": 10, "warmup_steps": 0, "optimiser": "adamw",
+                  "weight_decay": 0.0, "schedule": "constant"}
+    made = dataset({}, step=range(0, 50, 5), param_norm=(["step"], lambda step: 1.02 ** step)).assign_attrs(attributes)
+    made["fit_aligned_k"], made["fit_misaligned_k"] = 0.2, (1.02 ** 2 - 1) ** 0.5 / 0.1
+    found = drawing(made, "norms-fits")
+    right = panels(found)[1]
+    _, aligned, misaligned = right.lines
+    assert near(aligned.get_ydata(), misaligned.get_ydata()) and aligned.get_linewidth() > misaligned.get_linewidth()
+    assert misaligned.get_linestyle() == "--" and words(found).count("are one curve") == 2  # note and caption
+    falling = drawing(made.assign_attrs(schedule="linear"), "norms-fits")
+    assert "one curve" not in words(falling) and len({line.get_linewidth() for line in panels(falling)[1].lines[1:]}) == 1
+
+
+def test_notes_of_fits_are_of_what_is_there():
+    made = dataset({"seed": range(4)}, fit_sqrt_r2=[0.9, 0.8, 0.7, 0.6])
+    assert "in the logs" not in words(drawing(made, "fits"))
+    made["growth_exponent_r2"] = made.fit_sqrt_r2
+    assert "in the logs" in words(drawing(made, "fits")) and "one curve" not in words(drawing(made, "fits"))
+    made["fit_aligned_r2"], made["fit_misaligned_r2"] = made.fit_sqrt_r2, made.fit_sqrt_r2 + [0.1, 0, 0.1, 0.1]
+    assert "one curve" in drawing(made, "fits").caption
+
+
 # ---- classes, and what has no figure of its own ----
 
 def test_classes_are_told_by_colour_and_name():

@@ -23,6 +23,9 @@ RECURSIONS = {  # name: its parameter in the dataset, its word
 MEASURED = {"color": "black", "marker": "o", "markersize": 3, "linestyle": "none", "markerfacecolor": "none",
             "markeredgewidth": 0.7}
 MOST_POINTS = 30  # of a run; all count in the fits
+SAME = 1e-3  # of the range of the norms: two curves that are nearer everywhere cannot be told apart
+EQUAL = 1e-9  # the difference of two R^2 of one curve
+UNDER = {"linewidth": 3, "alpha": 0.5}  # of a curve that another covers
 MOST_STEPS = 10 ** 6  # of a recursion that is followed
 
 
@@ -115,12 +118,14 @@ def laws(dataset):
         if not chosen:
             return None
         figure, panels = look.sheet(len(chosen), 2, height=2.4, sharey="row")
-        for (left, right), run in zip(panels, chosen):
-            draw_run(left, right, dataset, run)
+        covered = [draw_run(left, right, dataset, run) for (left, right), run in zip(panels, chosen)]
         panels[0, 0].set_title("straight lines in a function of $t$")
         panels[0, 1].set_title("recursions of the norm")
         label_steps(panels, panels.size, dataset)
         notes = [note] if note else []
+        if any(covered):
+            notes.append("Where the learning rate is constant, aligned and misaligned growth are one curve: dashes on a "
+                         "broad line.")
         look.close(figure, dataset, (), notes)
         return Drawing("norms-fits", " ".join(["Measured norms (circles) and laws of growth fitted to them by least "
                                                "squares, with R².", *notes]), figure)
@@ -132,19 +137,31 @@ def fitted_ones(dataset):
     return dataset.assign(param_norm=dataset.param_norm.where(done)) if done.any() else dataset
 
 
+def are_one(fits, norm):
+    """Are the curves of aligned and misaligned growth the same to the eye?"""
+    if not {"aligned", "misaligned"} <= set(fits):
+        return False
+    with np.errstate(invalid="ignore"):  # of curves beyond all bounds
+        return bool(np.abs(fits["aligned"][0] - fits["misaligned"][0]).max() < SAME * np.ptp(norm))
+
+
 def draw_run(left, right, dataset, run):
+    """One run's two panels; whether one of its recursions covers another."""
     values = dataset.param_norm.isel(run).values
     seen = np.isfinite(values)
     step, norm = dataset.step.values[seen].astype(float), values[seen]
     straight, recursions = straight_fits(step, norm), recursion_fits(dataset, run, step, norm)
     words = {**{name: formula for name, (_, formula) in STRAIGHT.items()},
              **{name: word for name, (_, word) in RECURSIONS.items()}}
+    covered = are_one(recursions, norm)
     for axes, fits in ((left, straight), (right, recursions)):
         points = runs.thinned(range(len(step)), MOST_POINTS)
         axes.plot(step[points], norm[points], **MEASURED)
         handles = []
         for i, (name, (fitted, r2)) in enumerate(fits.items()):
             style = {"color": look.COLOURS[i], "linestyle": look.DASHES[i]}
+            if covered and name == "aligned":
+                style |= UNDER
             axes.plot(step, fitted, **style)
             handles.append(Line2D([], [], label=f"{words[name]}  {round(r2, 3) + 0:.3f}", **style))
         look.grid(axes)
@@ -153,6 +170,7 @@ def draw_run(left, right, dataset, run):
                         handlelength=1.6, handletextpad=0.5, title="$R^2$", alignment="left")
     frame(left, norm)
     left.set_ylabel(f"{look.label(dataset.param_norm)}\n" + look.side_title(runs.text(dataset, run)))
+    return covered
 
 
 def frame(axes, norm):
@@ -172,7 +190,7 @@ def quality(dataset):
         return None
     with look.style():
         figure, panels = look.sheet(1, 1, height=2.8)
-        axes, notes = panels[0, 0], []
+        axes = panels[0, 0]
         for place, name in enumerate(names):
             values = look.finite([dataset[name].values])
             below = int((values < 0).sum())
@@ -188,8 +206,19 @@ def quality(dataset):
         axes.set_xticks(range(len(names)), list(names.values()))
         axes.set_ylabel("$R^2$ of the fit to the norms")
         look.grid(axes, "y")
-        notes = ["A dot is a run, in the order of the grid; bars are medians. $t^p$ is fitted in the logs, the others "
-                 "are not."]
-        look.close(figure, dataset, (), notes)
-        return Drawing("fits", "How well each law of growth fits the norms of the runs. " + notes[0].replace("$", ""),
+        note = "A dot is a run, in the order of the grid; bars are medians."
+        if "growth_exponent_r2" in names:
+            note += " $t^p$ is fitted in the logs, the others are not."
+        if same_quality(dataset):
+            note += " Aligned and misaligned are one curve wherever the learning rate is constant."
+        look.close(figure, dataset, (), [note])
+        return Drawing("fits", "How well each law of growth fits the norms of the runs. " + note.replace("$", ""),
                        figure)
+
+
+def same_quality(dataset):
+    """Do both recursions fit some run equally well?"""
+    kinds = [f"fit_{name}_r2" for name in ("aligned", "misaligned")]
+    if not all(name in dataset for name in kinds):
+        return False
+    return bool((np.abs(dataset[kinds[0]] - dataset[kinds[1]]) < EQUAL).any())

@@ -7,7 +7,7 @@ from .cells import over_plane
 from .lines import over_steps
 
 
-MOST = 1.5  # times the loss at the start, where all words are about as likely: what is beyond is on its way to divergence
+MOST = 1.5  # times the loss at the start, where all words are about as likely: what is beyond has gone astray
 
 
 class UnigramLevel:
