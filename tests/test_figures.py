@@ -64,7 +64,9 @@ def test_script_draws_what_is_asked_for(tmp_path):
     drawn = run(SCRIPT, tmp_path / "a.nc", "-o", tmp_path, "--format", "svg", "--only", "norms").stdout
     assert drawn == f"{tmp_path}/a-norms.svg\n"
     error = run(SCRIPT, tmp_path / "a.nc", "--only", "heads", status=1).stderr
-    assert error == "figures: no figure heads; this dataset has phase norms norms-fits\n"
+    assert error == "figures: no figure heads; this dataset has phase, norms, norms-fits\n"
+    error = run(SCRIPT, tmp_path / "a.nc", "--only", "norms-fit", status=1).stderr
+    assert error == "figures: no figure norms-fit; this dataset has norms-fits, norms, phase\n"
     assert "'gif' is none of png, svg, pdf" in run(SCRIPT, tmp_path / "a.nc", "--format", "gif", status=2).stderr
 
 
@@ -83,8 +85,9 @@ def test_script_with_a_foreign_file(tmp_path):
 
 def test_script_where_nothing_can_be_written(tmp_path):
     cells_of_every_kind(tmp_path / "a.nc")
-    error = run(SCRIPT, tmp_path / "a.nc", "-o", tmp_path / "a.nc", status=1).stderr
-    assert error == f"figures: {tmp_path}/a.nc: File exists\n"
+    for folder in ("a.nc", "a.nc/b/c"):
+        error = run(SCRIPT, tmp_path / "a.nc", "-o", tmp_path / folder, status=1).stderr
+        assert error == f"figures: {tmp_path}/a.nc: is a file, not a folder\n"
 
 
 def test_a_figure_that_fails_takes_no_other_down(tmp_path):
@@ -430,7 +433,8 @@ def test_recursions_that_are_one_curve_say_so():
     assert near(aligned.get_ydata(), misaligned.get_ydata()) and aligned.get_linewidth() > misaligned.get_linewidth()
     assert misaligned.get_linestyle() == "--" and words(found).count("are one curve") == 2  # note and caption
     falling = drawing(made.assign_attrs(schedule="linear"), "norms-fits")
-    assert "one curve" not in words(falling) and len({line.get_linewidth() for line in panels(falling)[1].lines[1:]}) == 1
+    assert "one curve" not in words(falling)
+    assert len({line.get_linewidth() for line in panels(falling)[1].lines[1:]}) == 1
 
 
 def test_notes_of_fits_are_of_what_is_there():

@@ -268,7 +268,7 @@ def test_of_a_real_sweep(sweep, tmp_path):
 
 def test_nothing_is_written_where_nothing_can_be(sweep, tmp_path):
     (tmp_path / "folder.html").mkdir()
-    for output, message in (("folder.html", "Is a directory"), ("none/a.html", "No such file or directory")):
+    for output, message in (("folder.html", "is a folder"), ("none/a.html", "No such file or directory")):
         error = run(*REPORT, sweep, "-o", output, status=1, cwd=tmp_path).stderr
         assert error == f"report: {output}: {message}\n"
     assert os.listdir(tmp_path) == ["folder.html"] and os.listdir(tmp_path / "folder.html") == []

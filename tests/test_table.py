@@ -121,9 +121,11 @@ def test_one_run(tmp_path):
 
 
 def test_errors_are_one_line(path, tmp_path):
+    (tmp_path / "folder").mkdir()
     for arguments, message in ((["none.nc"], "none.nc: No such file or directory"),
                                ([TABLE], f"{TABLE}: no dataset of normsweep"),
                                ([path, "-o", path], f"{path}: ends neither in .csv nor in .parquet"),
+                               ([path, "-o", "folder"], "folder: is a folder"),
                                ([path, "-o", "none/a.csv"], "none/a.csv: No such file or directory")):
         assert run(*COMMAND, *arguments, status=1, cwd=tmp_path).stderr == f"table: {message}\n"
 

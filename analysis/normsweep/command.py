@@ -23,6 +23,18 @@ def open_or_fail(path):
         fail(f"{path}: {error.strerror or error}")
 
 
+def make_folder(path):
+    """Makes a folder and those above it, unless it is there."""
+    try:
+        os.makedirs(path, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        while path and not os.path.lexists(path):
+            path = os.path.dirname(path)
+        fail(f"{path}: is a file, not a folder")
+    except OSError as error:
+        fail(f"{error.filename}: {error.strerror}")
+
+
 @contextlib.contextmanager
 def whole_file(path):
     """The name under which a file is to be written that becomes `path` when the block ends well, and only then.
@@ -30,7 +42,7 @@ def whole_file(path):
     Ends the program at once where no file can be written there, before the block has taken its time.
     """
     if os.path.isdir(path):
-        fail(f"{path}: Is a directory")
+        fail(f"{path}: is a folder")
     try:
         handle, name = tempfile.mkstemp(prefix=".", suffix=os.path.basename(path), dir=os.path.dirname(path) or ".")
         os.close(handle)

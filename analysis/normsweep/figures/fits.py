@@ -124,8 +124,8 @@ def laws(dataset):
         label_steps(panels, panels.size, dataset)
         notes = [note] if note else []
         if any(covered):
-            notes.append("Where the learning rate is constant, aligned and misaligned growth are one curve: dashes on a "
-                         "broad line.")
+            notes.append("Where the learning rate is constant, aligned and misaligned growth are one curve: dashes on "
+                         "a broad line.")
         look.close(figure, dataset, (), notes)
         return Drawing("norms-fits", " ".join(["Measured norms (circles) and laws of growth fitted to them by least "
                                                "squares, with R².", *notes]), figure)
