@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define HOME "\x1b[H"
+#define UP "\r\x1b[%dA" /* from wherever the cursor is in its line: the terminal echoes what is typed */
 #define ERASE_LINE "\x1b[K" /* from the cursor on */
 #define ERASE_BELOW "\x1b[J"
 #define PLAIN "\x1b[0m"
@@ -84,7 +85,7 @@ static void go_to_begin(const struct canvas *canvas, FILE *out)
     if (canvas->whole_screen)
         fputs(HOME, out);
     else if (drawn > 0)
-        fprintf(out, "\x1b[%dA", drawn);
+        fprintf(out, UP, drawn);
 }
 
 static void put_lines(const struct canvas *canvas, FILE *out, const char *lines)
@@ -136,7 +137,7 @@ void canvas_clear(struct canvas *canvas)
     int drawn = count_lines(canvas->shown);
 
     if (drawn > 0) {
-        fprintf(canvas->file, "\x1b[%dA" ERASE_BELOW, drawn);
+        fprintf(canvas->file, UP ERASE_BELOW, drawn);
         fflush(canvas->file);
     }
     canvas_release(canvas);
@@ -145,10 +146,14 @@ void canvas_clear(struct canvas *canvas)
 void canvas_resize(struct canvas *canvas, const struct terminal *terminal)
 {
     bool same = terminal->columns == canvas->terminal.columns && terminal->rows == canvas->terminal.rows;
+    bool shrunk = terminal->columns < canvas->terminal.columns || terminal->rows < canvas->terminal.rows;
 
-    if (!same && canvas->shown)
-        fputs(HOME ERASE_BELOW, canvas->file);
     canvas->terminal = *terminal;
+    if (!canvas->shown || (canvas->whole_screen ? same : !shrunk))
+        return;
+    fputs(HOME ERASE_BELOW, canvas->file);
+    if (!canvas->whole_screen)
+        canvas_release(canvas);
 }
 
 void canvas_release(struct canvas *canvas)

@@ -33,7 +33,8 @@ void canvas_draw(struct canvas *canvas, const char *lines);
 /* Takes the drawing away, so that something else can be written. */
 void canvas_clear(struct canvas *canvas);
 
-/* Of a canvas that has the whole screen: this is what the terminal has become. */
+/* This is what the terminal has become. Where it has shrunk the drawing may be anywhere on the screen, all of
+ * which is erased. */
 void canvas_resize(struct canvas *canvas, const struct terminal *terminal);
 
 /* Lets the last drawing stand; frees what the canvas holds. */

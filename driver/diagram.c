@@ -73,10 +73,12 @@ struct tally {
     double log_growth; /* sum of its logarithms: it is a ratio, of which a half and a double make no growth */
 };
 
-static enum mark mark_of(const struct tally *tally)
+static enum mark mark_of(const struct tally *tally, bool live)
 {
     int64_t ended = tally->outcome[OUTCOME_DONE] + tally->outcome[OUTCOME_DIVERGED];
 
+    if (live && tally->outcome[OUTCOME_RUNNING])
+        return MARK_RUNNING;
     if (2 * tally->outcome[OUTCOME_DIVERGED] > ended)
         return MARK_DIVERGED;
     if (tally->count)
@@ -93,6 +95,7 @@ static enum mark mark_of(const struct tally *tally)
 struct diagram {
     struct plot plot;
     const struct plane *plane;
+    bool live; /* as in struct diagram_runs */
     struct tally *tally; /* [y][x] as drawn */
     int64_t used[MARK_COUNT]; /* cells of each */
     double range; /* the largest |log growth| of a cell */
@@ -123,7 +126,7 @@ static void draw_mark(void *context, int64_t x, int64_t y, struct plot_cell *cel
 {
     const struct diagram *diagram = context;
     const struct tally *tally = &diagram->tally[y * diagram->plane->x.length + x];
-    enum mark mark = mark_of(tally);
+    enum mark mark = mark_of(tally, diagram->live);
 
     paint_mark(diagram, mark, tally, cell);
     if (!diagram->plot.terminal.unicode)
@@ -200,7 +203,7 @@ static void tally_runs(struct diagram *diagram, const struct diagram_runs *runs)
                 runs->growth ? runs->growth[run] : NAN);
     }
     for (int64_t cell = 0; cell < plane->x.length * plane->y.length; cell++) {
-        enum mark mark = mark_of(&diagram->tally[cell]);
+        enum mark mark = mark_of(&diagram->tally[cell], diagram->live);
         diagram->used[mark]++;
         if (has_range(mark, &diagram->tally[cell]))
             diagram->range = fmax(diagram->range, fabs(log_growth(&diagram->tally[cell])));
@@ -270,7 +273,7 @@ static int draw_all(struct diagram *diagram, FILE *out, int rows, int beside)
 int diagram_draw_plane(FILE *out, const struct terminal *terminal, int rows, int beside,
     const struct plane *plane, const struct diagram_runs *runs, struct error *error)
 {
-    struct diagram diagram = {.plane = plane};
+    struct diagram diagram = {.plane = plane, .live = runs->live};
     int lines = -1;
 
     plot_init(&diagram.plot, out, terminal);

@@ -11,6 +11,7 @@ struct diagram_runs {
     int64_t cells; /* the product of the axes' lengths */
     const signed char *outcome; /* [cells] of enum outcome */
     const double *growth; /* [cells] norm_growth, NaN where it is not known; NULL: it is not known of any */
+    bool live; /* where runs are under way is to be seen before anything else */
 };
 
 /*

@@ -115,8 +115,12 @@ static struct progress *make_progress(struct job *job, int workers, double now)
         .axis = job->sweep->axis,
         .cells = job->sweep->cells,
         .outcome = dataset_outcomes(job->dataset),
-        .growth = job->growth};
-    return progress_new(stderr, &terminal, workers, &runs, now);
+        .growth = job->growth,
+        .live = true};
+    struct progress *progress = progress_new(stderr, &terminal, workers, &runs, now);
+    if (progress)
+        progress_follow(progress);
+    return progress;
 }
 
 int job_open(struct job *job, const struct sweep *sweep, const struct corpus *corpus, struct lease *lease,
@@ -305,7 +309,7 @@ void job_row(struct job *job, int worker, int64_t cell, int64_t step, const doub
         return;
     keep(job, dataset_row(job->dataset, cell, step, values, offset, count, &error), &error);
     if (loss >= offset && loss < offset + count && isfinite(values[loss - offset]))
-        progress_loss(job->progress, worker, values[loss - offset]);
+        progress_loss(job->progress, worker, step, values[loss - offset]);
 }
 
 static void count_result(struct job *job, const struct result *result)

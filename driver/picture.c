@@ -100,7 +100,11 @@ static int draw_diagram(const struct picture *picture, const struct plane *plane
     const struct view *view = picture->view;
     signed char *outcome = malloc((size_t)view->cells);
     double *growth = malloc((size_t)view->cells * sizeof(*growth));
-    struct diagram_runs runs = {view->axis_count, view->axis, view->cells, outcome, growth};
+    struct diagram_runs runs = {.axis_count = view->axis_count,
+        .axis = view->axis,
+        .cells = view->cells,
+        .outcome = outcome,
+        .growth = growth};
     int result = -1;
 
     if (!outcome || !growth)

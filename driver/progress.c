@@ -24,6 +24,7 @@ struct worker_progress {
     int64_t cell;
     double cost, credit; /* credit: the part of the cost that is behind it */
     double loss; /* NaN: none yet */
+    int64_t loss_step;
     int64_t step, last_step, tokens;
     double heard; /* when `tokens` was */
     double rate; /* tokens per second; NaN: not known yet */
@@ -31,6 +32,7 @@ struct worker_progress {
 
 struct progress {
     struct canvas canvas; /* rows 0: plain lines */
+    bool follows; /* its terminal's size */
     struct live_map map;
     int workers;
     struct worker_progress *worker; /* [workers] */
@@ -84,6 +86,11 @@ void progress_free(struct progress *p)
     free(p);
 }
 
+void progress_follow(struct progress *p)
+{
+    p->follows = p->canvas.terminal.rows > 0;
+}
+
 static void set_credit(struct progress *p, struct worker_progress *w, double credit)
 {
     p->credit += credit - w->credit;
@@ -131,9 +138,10 @@ void progress_step(
     set_credit(p, w, credit);
 }
 
-void progress_loss(struct progress *p, int worker, double loss)
+void progress_loss(struct progress *p, int worker, int64_t step, double loss)
 {
     p->worker[worker].loss = loss;
+    p->worker[worker].loss_step = step;
 }
 
 void progress_end(struct progress *p, int worker)
@@ -252,8 +260,10 @@ static void describe_worker(const struct progress *p, int worker, struct run_lin
     const struct worker_progress *w = &p->worker[worker];
     char rate[16];
 
-    *line = (struct run_line){
-        .cell = w->busy ? w->cell : -1, .step = w->step, .last_step = w->last_step, .loss = w->loss};
+    *line = (struct run_line){.cell = w->busy ? w->cell : -1,
+        .step = w->step > w->loss_step ? w->step : w->loss_step,
+        .last_step = w->last_step,
+        .loss = w->loss};
     snprintf(line->head, sizeof(line->head), "%3d", worker + 1);
     if (!isnan(w->rate))
         snprintf(line->note, sizeof(line->note), "%s tokens/s", progress_rate(w->rate, rate, sizeof(rate)));
@@ -290,14 +300,26 @@ static void put_block(struct progress *p, FILE *out, const struct tally *tally, 
     fprintf(out, "%s\n", line);
 }
 
+static void follow(struct progress *p)
+{
+    struct terminal terminal = p->canvas.terminal;
+
+    if (!p->follows || !terminal_resize(&terminal))
+        return;
+    canvas_resize(&p->canvas, &terminal);
+    progress_remap(p);
+}
+
 static void draw_block(struct progress *p, const struct tally *tally, double now)
 {
     char *text = NULL;
     size_t size;
+
     FILE *out = open_memstream(&text, &size);
 
     if (!out)
         return; /* there may be memory for the next */
+    follow(p);
     put_block(p, out, tally, now);
     if (fclose(out) == 0)
         canvas_draw(&p->canvas, text);

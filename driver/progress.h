@@ -35,12 +35,15 @@ struct progress *progress_new(
     FILE *file, const struct terminal *terminal, int workers, const struct diagram_runs *runs, double now);
 void progress_free(struct progress *progress);
 
+/* The file is this process's own terminal, or is printed there: keeps to its size as that changes. */
+void progress_follow(struct progress *progress);
+
 /* Worker 0 .. workers - 1 begins the run of a cell, which costs `cost`. Its first step tells where it goes on
  * from: what lies before that was done by others. */
 void progress_begin(struct progress *progress, int worker, int64_t cell, double cost, double now);
 void progress_step(
     struct progress *progress, int worker, int64_t step, int64_t last_step, int64_t tokens, double now);
-void progress_loss(struct progress *progress, int worker, double loss);
+void progress_loss(struct progress *progress, int worker, int64_t step, double loss);
 void progress_end(struct progress *progress, int worker);
 
 /* The map's outcomes have changed. */

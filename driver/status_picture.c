@@ -116,7 +116,8 @@ static void put_map(const struct picture *picture, FILE *out, int rows, int *lin
         .axis = status->view.axis,
         .cells = status->survey.cells,
         .outcome = status->survey.outcome,
-        .growth = status->survey.growth};
+        .growth = status->survey.growth,
+        .live = status_is_going(status)};
     struct terminal terminal = picture->canvas->terminal;
     struct error error;
 

@@ -1,5 +1,6 @@
 #include "driver/terminal.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -46,6 +47,12 @@ static enum colours find_colours(const char *name)
     return many ? COLOURS_256 : COLOURS_16;
 }
 
+/* False where the terminal does not tell. */
+static bool measure(int descriptor, struct winsize *size)
+{
+    return ioctl(descriptor, TIOCGWINSZ, size) == 0 && size->ws_col > 0 && size->ws_row > 0;
+}
+
 struct terminal terminal_find(FILE *file)
 {
     struct terminal terminal = {.columns = COLUMNS_DEFAULT};
@@ -55,7 +62,7 @@ struct terminal terminal_find(FILE *file)
 
     if (descriptor < 0 || !isatty(descriptor))
         return terminal;
-    bool known = ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_row > 0;
+    bool known = measure(descriptor, &size);
     if (known)
         terminal.columns = size.ws_col;
     if (strcmp(name, "dumb") == 0)
@@ -64,6 +71,21 @@ struct terminal terminal_find(FILE *file)
     terminal.colours = find_colours(name);
     terminal.unicode = is_utf8();
     return terminal;
+}
+
+bool terminal_resize(struct terminal *terminal)
+{
+    int descriptor = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
+    struct winsize size;
+    bool known = descriptor >= 0 && measure(descriptor, &size);
+
+    if (descriptor >= 0)
+        close(descriptor);
+    if (!known || (terminal->columns == size.ws_col && terminal->rows == size.ws_row))
+        return false;
+    terminal->columns = size.ws_col;
+    terminal->rows = size.ws_row;
+    return true;
 }
 
 char *terminal_format(const struct terminal *terminal, char *text, size_t size)

@@ -19,6 +19,10 @@ struct terminal {
 /* By the stream itself and TERM, COLORTERM, NO_COLOR, LC_ALL, LC_CTYPE, LANG. */
 struct terminal terminal_find(FILE *file);
 
+/* Takes over the size that this process's own terminal has by now; false: it is the same, or there is none.
+ */
+bool terminal_resize(struct terminal *terminal);
+
 enum { TERMINAL_TEXT = 48 }; /* holds every terminal_format */
 
 /*

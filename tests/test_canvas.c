@@ -42,11 +42,11 @@ TEST(canvas_passes_over_what_has_not_changed)
     canvas_draw(&canvas, "one\ntwo\nthree\n");
     CHECK_TEXT(paper_news(&paper), "one\x1b[K\ntwo\x1b[K\nthree\x1b[K\n\x1b[J");
     canvas_draw(&canvas, "one\ntwos\n");
-    CHECK_TEXT(paper_news(&paper), "\x1b[3A\ntwos\x1b[K\n\x1b[J");
+    CHECK_TEXT(paper_news(&paper), "\r\x1b[3A\ntwos\x1b[K\n\x1b[J");
     canvas_draw(&canvas, "one\ntwo\nthree\n");
-    CHECK_TEXT(paper_news(&paper), "\x1b[2A\ntwo\x1b[K\nthree\x1b[K\n\x1b[J");
+    CHECK_TEXT(paper_news(&paper), "\r\x1b[2A\ntwo\x1b[K\nthree\x1b[K\n\x1b[J");
     canvas_clear(&canvas);
-    CHECK_TEXT(paper_news(&paper), "\x1b[3A\x1b[J");
+    CHECK_TEXT(paper_news(&paper), "\r\x1b[3A\x1b[J");
     canvas_clear(&canvas);
     CHECK_TEXT(paper_news(&paper), "");
     canvas_draw(&canvas, "one\n");
@@ -65,7 +65,27 @@ TEST(canvas_is_cut_to_the_terminal)
     CHECK_TEXT(paper_news(&paper), "abcd\x1b[K\n\xc3\xb6\xc3\xb6\xc3\xb6\xc3\xb6\x1b[K\n\x1b[J");
     canvas_draw(&canvas, "\x1b[31mab\x1b[0mcd\n\x1b[38;5;17mabcdefg\x1b[0m\n");
     CHECK_TEXT(
-        paper_news(&paper), "\x1b[2A\x1b[31mab\x1b[0mcd\x1b[K\n\x1b[38;5;17mabcd\x1b[0m\x1b[K\n\x1b[J");
+        paper_news(&paper), "\r\x1b[2A\x1b[31mab\x1b[0mcd\x1b[K\n\x1b[38;5;17mabcd\x1b[0m\x1b[K\n\x1b[J");
+    canvas_release(&canvas);
+    paper_release(&paper);
+}
+
+/* Lines may be wrapped then, and the drawing no longer where it was. */
+TEST(canvas_on_a_terminal_that_shrinks)
+{
+    struct terminal wider = {.columns = 90, .rows = 30}, narrower = {.columns = 60, .rows = 30};
+    struct paper paper;
+
+    paper_init(&paper);
+    struct canvas canvas = {.file = paper.file, .terminal = {.columns = 80, .rows = 24}};
+    canvas_draw(&canvas, "one\ntwo\n");
+    paper_news(&paper);
+    canvas_resize(&canvas, &wider);
+    canvas_draw(&canvas, "one\ntwos\n");
+    CHECK_TEXT(paper_news(&paper), "\r\x1b[2A\ntwos\x1b[K\n\x1b[J");
+    canvas_resize(&canvas, &narrower);
+    canvas_draw(&canvas, "one\ntwos\n");
+    CHECK_TEXT(paper_news(&paper), "\x1b[H\x1b[Jone\x1b[K\ntwos\x1b[K\n\x1b[J");
     canvas_release(&canvas);
     paper_release(&paper);
 }

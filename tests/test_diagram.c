@@ -26,7 +26,11 @@ static void grid_init(struct grid *grid, int64_t rates, int64_t decays, int64_t 
     const int64_t length[] = {rates, decays, seeds};
 
     memset(grid, 0, sizeof(*grid));
-    grid->runs = (struct diagram_runs){3, grid->axis, rates * decays * seeds, grid->outcome, grid->growth};
+    grid->runs = (struct diagram_runs){.axis_count = 3,
+        .axis = grid->axis,
+        .cells = rates * decays * seeds,
+        .outcome = grid->outcome,
+        .growth = grid->growth};
     for (int i = 0; i < 3; i++) {
         grid->param[i] = param_find(names[i]);
         grid->axis[i] = (struct axis){.name = names[i], .length = length[i], .param_count = 1};
@@ -196,6 +200,26 @@ TEST(diagram_tells_marks_apart)
         "                  learning_rate\n"
         "# growing   - shrinking   ! diverged   o done, no norms measured   x failed\n"
         "> running   . pending   _ skipped (blank)\n");
+}
+
+/* A cell with a run under way: by the others, or as that where it is to be seen. */
+TEST(diagram_live)
+{
+    static const char *const row[] = {"0 |###### ...... >>>>>>\n", "0 |>>>>>> ...... >>>>>>\n"};
+
+    for (int live = 0; live < 2; live++) {
+        int lines;
+        grid_init(&grid, 3, 2, 2);
+        const signed char outcome[] = {OUTCOME_DONE, OUTCOME_RUNNING, OUTCOME_DONE, OUTCOME_DONE,
+            OUTCOME_PENDING, OUTCOME_PENDING, OUTCOME_DONE, OUTCOME_DONE, OUTCOME_PENDING, OUTCOME_RUNNING};
+        memcpy(grid.outcome, outcome, sizeof(outcome));
+        grid.growth[0] = 2;
+        grid.runs.live = live;
+        char *text = drawn(&grid, plain, 0, &lines);
+        if (!strstr(text, row[live]))
+            test_fail(__FILE__, __LINE__, "live %d:\n%s", live, text);
+        free(text);
+    }
 }
 
 /* Growth is averaged over what is not drawn; what diverged is not, and decides where it is the most. */

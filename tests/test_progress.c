@@ -85,6 +85,30 @@ TEST(progress_plain_lines_every_30_s)
     paper_release(&paper);
 }
 
+/* Rows come when they are measured, steps now and then: what a line says is of the later of both. */
+TEST(progress_is_at_its_last_row)
+{
+    struct tally tally = {.runs = 3, .running = 1, .cost_left = 3};
+    struct paper paper;
+
+    paper_init(&paper);
+    struct progress *p = make(&paper, 60, 10, 1, 0);
+    progress_begin(p, 0, 2, 1, 0);
+    progress_step(p, 0, 0, 60, 0, 0);
+    progress_loss(p, 0, 40, 3.25);
+    progress_show(p, &tally, 0);
+    CHECK(strstr(paper_news(&paper), "  1  seed=3  40/60  loss 3.25\x1b[K\n") != NULL);
+    progress_step(p, 0, 50, 60, 500, 1);
+    progress_show(p, &tally, 1);
+    CHECK(strstr(paper_news(&paper), "  1  seed=3  50/60  loss 3.25\x1b[K\n") != NULL);
+    progress_begin(p, 0, 1, 1, 2);
+    progress_step(p, 0, 0, 60, 0, 2);
+    progress_show(p, &tally, 2);
+    CHECK(strstr(paper_news(&paper), "  1  seed=2   0/60\x1b[K\n") != NULL);
+    progress_free(p);
+    paper_release(&paper);
+}
+
 TEST(progress_block_on_a_terminal)
 {
     struct tally tally = {.runs = 3, .running = 1, .cost_left = 3};
@@ -93,13 +117,13 @@ TEST(progress_block_on_a_terminal)
     paper_init(&paper);
     struct progress *p = make(&paper, 40, 10, 2, 0);
     progress_begin(p, 1, 2, 1, 0);
-    progress_loss(p, 1, 3.25);
+    progress_loss(p, 1, 0, 3.25);
     progress_show(p, &tally, 0);
     CHECK_TEXT(paper.text, "  1  idle\x1b[K\n"
                            "  2  seed=3  0/0\x1b[K\n"
                            "0/3 done, 1 running, 0 diverged\x1b[K\n\x1b[J");
     progress_clear(p);
-    CHECK(strstr(paper.text, "\x1b[3A\x1b[J") != NULL);
+    CHECK(strstr(paper.text, "\r\x1b[3A\x1b[J") != NULL);
     progress_free(p);
     paper_release(&paper);
 }

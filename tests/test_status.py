@@ -269,8 +269,11 @@ def test_run_draws_the_same_map(tmp_path, workers):
     screen = Screen(NORMSWEEP, "run", "a.yaml", "-j", workers, cwd=tmp_path, rows=30)
     text = screen.wait_for(r"(?s)growing.*\n  1  .* \d+/100000000  loss .* tokens/s\n6/12 done, 1 running")
     assert "weight_decay" in text and not screen.wrapped
-    os.write(screen.master, b"\x03")
+    screen.resize(78, 26)
+    text = screen.wait_for(r"(?s)\A *weight_decay\n.*\n  1  [^\n]* \d+/100000000[^\n]*\n6/12 done[^\n]*\s*\Z")
+    assert text.count("weight_decay\n") == 1
+    os.write(screen.master, b"abc\x03")
     assert screen.end() == 75
-    assert re.search(r"a.nc: stopped: 6 of 12 runs have ended: 6 done, 0 diverged, 0 failed; .*\n"
+    assert re.search(r"(?m)^a.nc: stopped: 6 of 12 runs have ended: 6 done, 0 diverged, 0 failed; .*\n"
                      r"1 run under way is saved; the same command carries on\n", screen.text())
     assert "tokens/s" not in screen.text() and "growing" not in screen.text()
