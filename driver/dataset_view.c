@@ -3,6 +3,7 @@
 #include "driver/dataset_layout.h"
 #include "driver/label.h"
 #include "driver/lines.h"
+#include "driver/mistaken.h"
 
 #include <netcdf.h>
 
@@ -299,7 +300,9 @@ int view_open(struct view *view, const char *path, struct error *error)
 {
     int result = open_file(view, path, error);
 
-    if (result == 0)
+    if (result != 0)
+        mistaken_dataset(path, error);
+    else
         result = read_all(view, error);
     if (result != 0)
         view_close(view);

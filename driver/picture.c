@@ -46,7 +46,10 @@ static int refuse_variable(const struct view *view, const char *name, struct err
 
     place_excerpt(name, excerpt);
     if (view_is_text(view, name))
-        return error_set(error, ERROR_INPUT, "%s: %s is a text", view->name, excerpt);
+        return error_set(error, ERROR_INPUT,
+            "%s: %s is a text; analysis/table has texts beside the numbers of each run, ncdump -v %s prints "
+            "it",
+            view->name, excerpt, excerpt);
     nearest_init(&nearest, name);
     for (enum metric metric = 0; metric < METRIC_COUNT; metric++) {
         if (strcmp(metric_table[metric].name, name) == 0)

@@ -153,8 +153,8 @@ static void print_export(const struct status *status)
     if (copy)
         to = quote_path(copy);
     if (from && to)
-        printf(
-            "export    nccopy -4 -d 5 %s %s   a compressed netCDF-4 copy; nccopy is in Debian's netcdf-bin\n",
+        printf("export    nccopy -4 -d 5 -s %s %s   a compressed netCDF-4 copy; nccopy is in Debian's "
+               "netcdf-bin\n",
             from, to);
     free(copy);
     free(from);

@@ -3,6 +3,7 @@
 #include "driver/consistent.h"
 #include "driver/list.h"
 #include "driver/measuring.h"
+#include "driver/mistaken.h"
 #include "driver/reader.h"
 #include "driver/settings.h"
 #include "driver/skip.h"
@@ -282,7 +283,7 @@ int sweep_load(struct sweep *sweep, const char *path, const char *const *setting
     char *text, *folder;
     size_t size;
 
-    if (read_file(path, &text, &size, error) < 0)
+    if (mistaken_sweep(path, error) < 0 || read_file(path, &text, &size, error) < 0)
         return -1;
     folder = strndup(path, slash ? (size_t)(slash - path) + 1 : 0);
     int status = folder ? sweep_parse(sweep, path, folder, text, size, settings, setting_count, error)

@@ -312,8 +312,9 @@ def test_show_and_status_refuse(path, tmp_path, normsweep):
             (("show", path, "saturation"), f"{path}: saturation was not measured; in a sweep file, 'saturation' among "
                                                 "the metrics of measure switches it on\n"),
             (("show", path, "a\nb"), f"{path}: no variable a?b; see normsweep help metrics\n"),
-            (("show", path, "reason"), f"{path}: reason is a text\n"),
-            (("show", path, "session_host"), f"{path}: session_host is a text\n"),
+            (("show", path, "reason"), f"{path}: reason is a text; analysis/table has texts beside the "
+                                        "numbers of each run, ncdump -v reason prints it\n"),
+            (("show", path, "session_host"), f"{path}: session_host is a text; "),
             (("show", "a.nc"), "a.nc: is no dataset of normsweep"),
             (("status", "a.nc"), "a.nc: is no dataset of normsweep"),
             (("status", "b.nc"), "b.nc: No such file or directory"),
@@ -327,4 +328,19 @@ def test_a_foreign_dataset_is_refused(tmp_path, normsweep):
         with netCDF4.Dataset(tmp_path / "other.nc", "w", format=kind) as file:
             file.createDimension("x", 3)
             file.createVariable("y", "f8", ("x",))[:] = 1
-        assert normsweep("status", "other.nc", status=2).stderr == "other.nc: is no dataset of normsweep\n"
+        reason = ("is a netCDF-4 file, and a dataset of normsweep is CDF-5; nccopy -k cdf5 turns a copy back into one"
+                  if kind == "NETCDF4" else "is no dataset of normsweep")
+        assert normsweep("status", "other.nc", status=2).stderr == f"other.nc: {reason}\n"
+
+
+def test_files_in_each_others_place(path, tmp_path, normsweep):
+    shutil.copy(path, tmp_path / "a.nc")
+    (tmp_path / "a.yaml").write_text("steps: 2\n")
+    (tmp_path / "b.yaml").write_text("steps: 2\n")
+    for command in "show", "status":
+        done = normsweep(command, "a.yaml", status=2)
+        assert done.stderr == "a.yaml: is no dataset of normsweep; its dataset is a.nc\n"
+        assert normsweep(command, "b.yaml", status=2).stderr == "b.yaml: is no dataset of normsweep\n"
+        assert "No such file" in normsweep(command, "c.yaml", status=2).stderr
+    for command in "run", "plan", "check":
+        assert normsweep(command, "a.nc", status=2).stderr == "a.nc: is a dataset: give its sweep file\n"

@@ -249,11 +249,14 @@ def test_export_of_an_ended_sweep(tmp_path):
     folder.mkdir()
     path = make(folder, 20)
     line = next(line for line in run(NORMSWEEP, "status", path).stdout.splitlines() if line.startswith("export"))
-    command = re.fullmatch(r"export    (nccopy -4 -d 5 .*?)   a compressed netCDF-4 copy; nccopy is in Debian's "
+    command = re.fullmatch(r"export    (nccopy -4 -d 5 -s .*?)   a compressed netCDF-4 copy; nccopy is in Debian's "
                            r"netcdf-bin", line)[1]
     if not shutil.which("nccopy"):
         pytest.skip("nccopy is not installed (Debian: netcdf-bin)")
     subprocess.run(command, shell=True, check=True, stdin=subprocess.DEVNULL)
+    subprocess.run(["nccopy", "-k", "cdf5", folder / "a-small.nc", folder / "back.nc"], check=True)
+    counts = [line for line in run(NORMSWEEP, "status", path).stdout.splitlines() if line.startswith("ended")]
+    assert counts[0] in run(NORMSWEEP, "status", folder / "back.nc").stdout
     with xarray.open_dataset(path) as whole, xarray.open_dataset(folder / "a-small.nc") as small:
         assert whole.attrs.keys() == small.attrs.keys()
         for name in whole.variables:
