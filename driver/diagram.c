@@ -174,8 +174,13 @@ static void draw_legend(const struct diagram *diagram, FILE *out)
 
 static void draw_note(const struct diagram *diagram, FILE *out)
 {
+    const struct tally *first = diagram->tally;
+    bool one = diagram->plane->x.length * diagram->plane->y.length == 1;
     char others[PLANE_NAMES];
 
+    if (one && first->count)
+        lines_print(out, diagram->plot.terminal.columns, "norm_growth %.4g, %s", exp(log_growth(first)),
+            marks[mark_of(first, diagram->live)].word);
     plane_others(diagram->plane, NULL, others, sizeof(others));
     if (others[0])
         lines_print(out, diagram->plot.terminal.columns,

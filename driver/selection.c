@@ -64,12 +64,49 @@ static int unknown_name(const struct shape *shape, const char *name, const char 
         place_excerpt(name, excerpt), shape->count ? "it has " : "it has none", list_names(shape, names));
 }
 
+/* "are 0.1 and 0.316", "is 10": the values next to a number. */
+static const char *list_nearest(const struct dimension *dimension, double value, char text[LIST_SIZE])
+{
+    int64_t below = -1, above = -1;
+    int digits = dimension_digits(dimension);
+    char label[2][DIMENSION_LABEL] = {"", ""};
+
+    for (int64_t i = 0; i < dimension->length; i++) {
+        double at = dimension->number[i];
+        if (at < value && (below < 0 || at > dimension->number[below]))
+            below = i;
+        if (at > value && (above < 0 || at < dimension->number[above]))
+            above = i;
+    }
+    if (below >= 0)
+        dimension_label(dimension, below, digits, label[0]);
+    if (above >= 0)
+        dimension_label(dimension, above, digits, label[1]);
+    bool both = below >= 0 && above >= 0;
+    snprintf(text, LIST_SIZE, "%s %s%s%s", both ? "are" : "is", label[0], both ? " and " : "", label[1]);
+    return text;
+}
+
+/* A number that is none of so many that they are not all listed. */
+static bool is_lost(const struct dimension *dimension, const char *value, double *number)
+{
+    char *end;
+
+    *number = strtod(value, &end);
+    return dimension->number && dimension->length > LIST_MOST && *value && !*end && isfinite(*number);
+}
+
 static int unknown_value(
     const struct dimension *dimension, const char *value, const char *about, struct error *error)
 {
     char excerpt[EXCERPT_SIZE], values[LIST_SIZE], hint[NEAREST_SIZE];
     struct nearest nearest;
+    double number;
 
+    if (is_lost(dimension, value, &number))
+        return error_set(error, ERROR_INPUT, "%s: no %s '%s'; the nearest of %lld %s", about, dimension->name,
+            place_excerpt(value, excerpt), (long long)dimension->length,
+            list_nearest(dimension, number, values));
     nearest_init(&nearest, value);
     for (int64_t i = 0; dimension->word && i < dimension->length; i++)
         nearest_offer(&nearest, dimension->word[i]);

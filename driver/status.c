@@ -5,6 +5,7 @@
 #include "driver/dataset_tables.h"
 #include "driver/lease.h"
 #include "driver/lines.h"
+#include "driver/progress.h"
 #include "driver/quote.h"
 #include "worker/clock.h"
 
@@ -48,13 +49,9 @@ static void print_counts(const struct survey *survey)
 
 static void print_duration(const char *before, double seconds, const char *after)
 {
-    int64_t whole = (int64_t)seconds;
+    char time[32];
 
-    if (seconds < 60)
-        printf("%s%.3g s%s", before, seconds, after);
-    else
-        printf("%s%" PRId64 ":%02d:%02d%s", before, whole / 3600, (int)(whole / 60 % 60), (int)(whole % 60),
-            after);
+    printf("%s%s%s", before, progress_duration(seconds, time, sizeof(time)), after);
 }
 
 static void print_times(const struct status *status)

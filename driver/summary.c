@@ -91,7 +91,7 @@ static void print_counts(const struct sweep *sweep, const struct counts *counts,
     if (counts->left > 0)
         print_way_on(sweep);
     else
-        printf("normsweep show %s\n", sweep->output);
+        printf("look with: normsweep show %s\n", sweep->output);
     if (counts->left == 0 && counts->of[OUTCOME_FAILED] > 0)
         puts("--retry-failed runs what has failed once more");
 }

@@ -224,12 +224,13 @@ def drawn(lines):
 def test_show_a_variable(path, ds, normsweep):
     shown = normsweep("show", path, "norm_growth").stdout
     rows = drawn(shown.splitlines())
-    expected = ds.norm_growth.mean(["norm_placement", "bias", "seed", "model"]).transpose("weight_decay", ...)
+    kept = np.log(ds.norm_growth.where(ds.outcome != 3))
+    expected = np.exp(kept.mean(["norm_placement", "bias", "seed", "model"])).transpose("weight_decay", ...)
     expected = expected.sortby("learning_rate").sortby("weight_decay", ascending=False).values
-    assert rows[-1][-1] == "." and np.isnan(expected[-1, -1])
+    assert rows[-1][-1] == "!" and np.isnan(expected[-1, -1])
     rows[-1][-1] = "nan"
     np.testing.assert_allclose(np.array(rows, float), expected, rtol=1e-3)
-    assert "mean over norm_placement, bias, seed, model" in shown
+    assert "geometric mean over norm_placement, bias, seed, model, without" in shown
     assert "at the last step that has a value" in normsweep("show", path, "alignment").stdout
 
 

@@ -215,8 +215,20 @@ def test_refused_in_one_line(path, normsweep, arguments, message):
 
 def test_many_values_are_not_all_listed(tmp_path, normsweep):
     file = sample(tmp_path / "m.nc", SWEEP.replace("seed: [0, 1, 2]", "seed: {range: [1, 40]}"))
-    assert normsweep("show", file, "--at", "seed=0", status=2).stderr.endswith(
-        "no seed '0'; it is one of 1, 2, 3, 4, 5, 6, ..., 40\n")
+    def refusal(value):
+        return normsweep("show", file, "--at", f"seed={value}", status=2).stderr
+    assert refusal("2.5").endswith("no seed '2.5'; the nearest of 40 are 2 and 3\n")
+    assert refusal("0").endswith("no seed '0'; the nearest of 40 is 1\n")
+    assert refusal("1e9").endswith("no seed '1e9'; the nearest of 40 is 40\n")
+    assert refusal("x").endswith("no seed 'x'; it is one of 1, 2, 3, 4, 5, 6, ..., 40\n")
+
+
+def test_the_diagram_of_one_run_says_its_number(path, tmp_path, norms, normsweep):
+    at = ["--at", "seed=0,model=small,norm_placement=pre,weight_decay=0,learning_rate=0.01"]
+    growth = norms[0, 0, 0, 0, 0, -1] / norms[0, 0, 0, 0, 0, 0]
+    word = "growing" if growth > 1 else "shrinking"
+    assert normsweep("show", path, *at).stdout.splitlines()[-1] == f"norm_growth {growth:.4g}, {word}"
+    assert "norm_growth" not in normsweep("show", path).stdout.replace("mean of norm_growth", "")
 
 
 def legend(shown):
