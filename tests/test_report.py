@@ -94,8 +94,8 @@ def test_every_text_is_shown_as_it_is():
 
 def test_what_was_run():
     tables = read(made_up()).tables
-    assert tables["Grid: 60 cells"] == [[["axis", "values", ""], ["learning_rate", "3", "0.1, 0.01, 0.0001"],
-                                         ["weight_decay", "5", "10, 1, 0.1, 0.01, 0.001"],
+    assert tables["Grid: 60 cells"] == [[["axis", "values", ""], ["learning_rate", "3", "0.0001, 0.01, 0.1"],
+                                         ["weight_decay", "5", "0.001, 0.01, 0.1, 1, 10"],
                                          ["norm_placement", "2", "pre, post"], ["seed", "2", "0, 1"]]]
     assert account.fixed(made_up()) == [("steps", 20), ("bias", True)]
     drawn = {"vocabulary": 129, "corpus_tokens": 1000}
@@ -103,6 +103,8 @@ def test_what_was_run():
     assert account.fixed(made_up().assign_attrs(drawn, corpus="dyck"))[2:] == [*drawn.items(), ("corpus", "dyck")]
     together = made_up().assign_coords(width=("norm_placement", [8, 16]))
     assert read(together).tables["Grid: 60 cells"][1] == [["norm_placement", "width"], ["pre", "8"], ["post", "16"]]
+    falling = made_up().assign_coords(layers=("learning_rate", [1, 2, 3]))
+    assert read(falling).tables["Grid: 60 cells"][1][1:] == [["0.0001", "3"], ["0.01", "2"], ["0.1", "1"]]
 
 
 def test_long_axes_are_cut():
@@ -126,12 +128,23 @@ def test_how_it_went():
                         ["diverged", "2", "3.3%"]]
     seconds = 29 / 3 + 24 * 4 / 3
     assert ["time in all runs", f"{seconds:.3g} s"] in effort
-    assert ["starts of runs", "55; 0 runs began more than once"] in effort
+    assert ["starts of runs", "55; 0 runs began more than once"] in effort and "lost processes" not in dict(effort)
     assert reader.tables["Diverged"] == [[
         ["learning_rate", "weight_decay", "norm_placement", "seed", "step"],
         ["0.1", "10", "pre", "0", "7"], ["0.1", "10", "pre", "1", "7"]]]
     assert "Failed" not in reader.tables and len(reader.tables["Slowest"][0]) == 6
     assert "The sweep has not ended" in "".join(reader.texts)
+
+
+def test_long_names_may_be_broken_and_stay_escaped():
+    assert page.breakable("learning_rate") == "learning_<wbr>rate" and page.breakable("seed") == "seed"
+    assert page.breakable("<i>_<b>") == "&lt;i&gt;_<wbr>&lt;b&gt;"
+
+
+def test_lost_processes():
+    ds = made_up()
+    ds["deaths"][0, 0, 0, 0], ds["deaths"][1, 0, 0, 0] = 2, 1
+    assert ["lost processes", "3, in runs that have saved nothing since"] in read(ds).tables["How it went"][1]
 
 
 def test_slowest_first_and_failures_cut():
@@ -226,7 +239,8 @@ def test_a_figure_that_fails_is_named(monkeypatch):
             figures.Figure("second", lambda dataset: figures.Drawing("second", "shown", "a figure"), ("norm_growth",))]
     monkeypatch.setattr(figures, "table", lambda dataset: rows)
     (name, caption, figure), (lost, _, error) = script.drawings(made_up())
-    assert (name, caption, figure) == ("second", "shown", "a figure") and lost == "first" and str(error) == "out of ink"
+    assert (name, caption, figure) == ("second", "shown 55 of 60 runs have ended.", "a figure")
+    assert lost == "first" and str(error) == "out of ink"
 
 
 def test_numbers_as_people_read_them():

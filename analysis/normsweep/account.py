@@ -23,11 +23,17 @@ def plain(value):
 
 
 def axes(dataset):
-    """(axis, number of values, values as texts, {key: values as texts} of those that it moves) of each axis."""
-    def texts(name):
-        return [value_text(plain(value)) for value in dataset[name].values]
-    return [(axis, dataset.sizes[axis], texts(axis),
-             {key: texts(key) for key in dataset.sweep.together.get(axis, ())}) for axis in dataset.sweep.axes]
+    """(axis, number of values, values as texts, {key: values as texts} of those that it moves) of each axis; numbers
+    ascend."""
+    def texts(name, order):
+        return [value_text(plain(value)) for value in dataset[name].values[order]]
+
+    def one(axis):
+        values = dataset[axis].values
+        order = np.argsort(values, kind="stable") if values.dtype.kind in "iuf" else np.arange(len(values))
+        keys = dataset.sweep.together.get(axis, ())
+        return axis, len(values), texts(axis, order), {key: texts(key, order) for key in keys}
+    return [one(axis) for axis in dataset.sweep.axes]
 
 
 def fixed(dataset):
@@ -115,9 +121,11 @@ def effort(dataset):
                                         f"{number(speed.min())} to {number(speed.max())}"))
     attempts = dataset.attempts.values
     again = several(int((attempts > 1).sum()), "run")
-    return found + [
-        ("starts of runs", f"{number(int(attempts.sum()))}; {again} began more than once"),
-        ("deaths of workers", f"{number(int(dataset.deaths.values.sum()))} since the last checkpoint of each run")]
+    found.append(("starts of runs", f"{number(int(attempts.sum()))}; {again} began more than once"))
+    deaths = int(dataset.deaths.values.sum())
+    if deaths:
+        found.append(("lost processes", f"{number(deaths)}, in runs that have saved nothing since"))
+    return found
 
 
 def exponents(dataset):

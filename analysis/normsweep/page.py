@@ -25,21 +25,31 @@ nav { margin: 0.8rem 0; line-height: 1.8 }
 nav a { display: inline-block; margin-right: 1rem }
 a { color: inherit }
 .quiet, figcaption { color: var(--quiet); font-size: 0.9rem }
-.wide { overflow-x: auto; margin: 0.6rem 0 }
+.wide { overflow-x: auto; margin: 0.6rem 0; background:  /* shades at the sides to which it can be scrolled */
+  linear-gradient(90deg, var(--ground) 30%, transparent) left / 2rem 100% no-repeat local,
+  linear-gradient(270deg, var(--ground) 30%, transparent) right / 2rem 100% no-repeat local,
+  linear-gradient(90deg, var(--line), transparent) left / 0.8rem 100% no-repeat scroll,
+  linear-gradient(270deg, var(--line), transparent) right / 0.8rem 100% no-repeat scroll }
 table { border-collapse: collapse; font-size: 0.9rem; font-variant-numeric: tabular-nums }
 .key { display: inline-block; margin-right: 1.2rem }
 th, td { padding: 0.15rem 1rem 0.15rem 0; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line) }
 th { font-weight: 600 }
-td.number, th.number { text-align: right; white-space: nowrap }
-td.text { overflow-wrap: anywhere; min-width: 8rem }
+td.number, th.number { text-align: right }
+td.number { white-space: nowrap }
+td.text, td code { overflow-wrap: anywhere }
+td.text { min-width: 8rem }
 figure { margin: 1.6rem 0 }
 figure img { width: 100%; height: auto; background: #fff; border-radius: 3px }
 pre { background: var(--shade); padding: 0.8rem; overflow-x: auto; font-size: 0.8rem; line-height: 1.4 }
+@media (max-width: 36rem) {
+  table { font-size: 0.8rem }
+  th, td { padding-right: 0.5rem }
+}
 @media print {
   :root { --text: #000; --ground: #fff; --line: #bbb; --quiet: #444; --shade: #fff }
   body { max-width: none; padding: 0; font-size: 10pt }
   nav { display: none }
-  .wide { overflow: visible }
+  .wide { overflow: visible; background: none }
   pre { white-space: pre-wrap; overflow-wrap: anywhere }
   figure, tr { break-inside: avoid }
   h2, h3 { break-after: avoid }
@@ -47,7 +57,7 @@ pre { background: var(--shade); padding: 0.8rem; overflow-x: auto; font-size: 0.
 """
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 LONG = 30  # letters: a text that may be broken into lines
-EMPTY = ("meta", "img", "br")  # elements without an end
+EMPTY = ("meta", "img", "br", "wbr")  # elements without an end
 
 
 class Html(str):
@@ -83,6 +93,12 @@ def cell(value):
     return element("td", text, **({"class_": "text"} if len(text) > LONG else {}))
 
 
+def breakable(name):
+    """A name that may be broken into lines behind each of its underscores, and stays whole where it is copied."""
+    first, *others = name.split("_")
+    return join([first, *(Html(f"_<wbr>{html.escape(part)}") for part in others)])
+
+
 def table(columns, rows, note=None, most=None, count=None):
     """A table and a note below it; of more than `most` rows the first, and the note says so. `count` tells how many
     rows there are where not all are given."""
@@ -93,7 +109,7 @@ def table(columns, rows, note=None, most=None, count=None):
         note = f"The first {len(shown)} of {number(count)}." + (f" {note}" if note else "")
     right = [{"class_": "number"} if shown and all(is_number(row[i]) for row in shown) else {}
              for i in range(len(columns))]
-    head = element("tr", *(element("th", name, scope="col", **side) for name, side in zip(columns, right)))
+    head = element("tr", *(element("th", breakable(name), scope="col", **side) for name, side in zip(columns, right)))
     body = join(element("tr", *map(cell, row)) for row in shown)
     return join([element("div", element("table", element("thead", head), element("tbody", body)), class_="wide"),
                  element("p", note, class_="quiet") if note else None])
