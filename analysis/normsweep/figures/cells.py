@@ -312,10 +312,11 @@ def curve_look(i):
 
 
 def has_values(dataset, variable):
-    """Is there anything to show: a number, or a class that is not none?"""
+    """Is there anything to show: a number, or a class that is not none, of a run that did not go wrong?"""
     if not runs.is_measured(dataset, variable):
         return False
-    return not flags(dataset[variable]) or bool((dataset[variable] != flags(dataset[variable]).get("none")).any())
+    values, codes = of_sound_runs(dataset, variable), flags(dataset[variable])
+    return bool((np.isfinite(values) & (values != codes.get("none", np.nan))).any())
 
 
 def over_plane(dataset, name, variables, caption, labels=None, decorate=None):
