@@ -50,9 +50,14 @@ angles = ds.update_alignment.mean(["step", "weight_decay"])
 print(" 9. mean cosine of update and parameters\n", angles.to_series().round(3).to_string())
 
 # 10. What does it look like: the phase diagram, and how norms come to it without much decay?
-np.log(ds.norm_growth).plot(x="learning_rate", xscale="log", yscale="log", vmin=-1, vmax=1, cmap="PuOr_r")
+ratios = [0.4, 0.5, 0.7, 1, 1.5, 2, 2.5]
+bar = {"label": "norm growth, end over start", "ticks": np.log(ratios), "format": lambda log, _: f"{np.exp(log):.3g}"}
+scales = {"x": "learning_rate", "xscale": "log", "yscale": "log", "vmin": -1, "vmax": 1}
+np.log(ds.norm_growth).plot(**scales, cmap="PuOr_r", cbar_kwargs=bar)
 plt.savefig("oneliners-phase.png")
 plt.figure()
-ds.param_norm.isel(weight_decay=0).plot.line(x="step", yscale="log")
-plt.savefig("oneliners-norms.png")
+norms = ds.param_norm.isel(weight_decay=0, learning_rate=slice(None, None, 2))  # seven of thirteen rates
+lines = norms.plot.line(x="step", yscale="log", add_legend=False)
+plt.legend(lines, [f"{rate:.3g}" for rate in norms.learning_rate.values], title="learning rate", bbox_to_anchor=(1, 1))
+plt.savefig("oneliners-norms.png", bbox_inches="tight")
 print("10. oneliners-phase.png and oneliners-norms.png")

@@ -7,6 +7,7 @@ import re
 import runpy
 
 import matplotlib
+import matplotlib.pyplot as plt
 import netCDF4
 import numpy as np
 import pytest
@@ -113,3 +114,20 @@ def test_angles(said, file):
     cosine = file["update_alignment"]
     expected = [np.nanmean(cosine[rate]) for rate in range(13)]
     assert np.allclose(said["angles"], expected, rtol=1e-12) and np.all(np.abs(said["angles"]) <= 1)
+
+
+def test_pictures_say_what_they_show(said, file):
+    """The bar's ticks are ratios that stand at their logarithms; the lines' legend is short and beside them."""
+    phase, lines = (plt.figure(number) for number in plt.get_fignums())
+    bar = phase.axes[1]
+    phase.draw_without_rendering()
+    ticks = {float(text.get_text()): place for text, place in zip(bar.get_yticklabels(), bar.get_yticks())}
+    assert bar.get_ylabel() == "norm growth, end over start" and {0.5, 1, 2} <= set(ticks)
+    assert np.allclose(list(ticks.values()), np.log(list(ticks)), atol=1e-12)
+    axes, = lines.axes
+    names = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert names == [f"{rate:.3g}" for rate in file["learning_rate"][::2]] and len(names) == len(axes.lines) <= 8
+    assert all(np.array_equal(line.get_ydata(), norms, equal_nan=True)
+               for line, norms in zip(axes.lines, file["param_norm"][::2, 0]))
+    lines.draw_without_rendering()
+    assert axes.get_legend().get_window_extent().x0 >= axes.get_window_extent().x1
