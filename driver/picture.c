@@ -86,23 +86,11 @@ int picture_plane(const struct picture *picture, struct plane *plane, struct sha
     return plane_init(plane, shape, which[0], which[1], error);
 }
 
-/* norm_growth of every run [cells], NaN where it is not measured. */
-static int read_growth(const struct view *view, double *growth, struct error *error)
-{
-    struct view_variable variable;
-
-    for (int64_t cell = 0; cell < view->cells; cell++)
-        growth[cell] = NAN;
-    if (!view_find(view, metric_table[METRIC_norm_growth].name, &variable) || variable.size != view->cells)
-        return 0;
-    return view_read(view, &variable, growth, error);
-}
-
 static int draw_diagram(const struct picture *picture, const struct plane *plane, struct error *error)
 {
     const struct view *view = picture->view;
     signed char *outcome = malloc((size_t)view->cells);
-    double *growth = malloc((size_t)view->cells * sizeof(*growth));
+    double *growth = outcome ? view_cells(view, metric_table[METRIC_norm_growth].name, error) : NULL;
     struct diagram_runs runs = {.axis_count = view->axis_count,
         .axis = view->axis,
         .cells = view->cells,
@@ -110,9 +98,9 @@ static int draw_diagram(const struct picture *picture, const struct plane *plane
         .growth = growth};
     int result = -1;
 
-    if (!outcome || !growth)
+    if (!outcome)
         error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
-    else if (view_outcomes(view, outcome, error) == 0 && read_growth(view, growth, error) == 0) {
+    else if (growth && view_outcomes(view, outcome, error) == 0) {
         picture_title(picture, "phase diagram", plane->shape);
         int lines =
             diagram_draw_plane(picture->out, &picture->terminal, 0, PICTURE_BESIDE, plane, &runs, error);

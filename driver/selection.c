@@ -166,6 +166,19 @@ static char *copy(const char *text, struct error *error)
     return own;
 }
 
+/* Is it one pair, whose value has a comma in it? */
+static bool is_whole(const struct shape *shape, const char *text)
+{
+    const char *value = strchr(text, '=');
+
+    for (int i = 0; value && i < shape->count; i++) {
+        const char *name = shape->dimension[i].name;
+        if (strlen(name) == (size_t)(value - text) && strncmp(name, text, strlen(name)) == 0)
+            return find_value(&shape->dimension[i], value + 1) >= 0;
+    }
+    return false;
+}
+
 int selection_fix(
     const struct selection *selection, struct shape *shape, const char *about, struct error *error)
 {
@@ -174,7 +187,8 @@ int selection_fix(
     for (int i = 0; result == 0 && i < selection->at_count; i++) {
         char *text = copy(selection->at[i], error), *rest = text, *pair;
         result = text ? 0 : -1;
-        while (result == 0 && (pair = strsep(&rest, ",")))
+        const char *between = text && is_whole(shape, text) ? "" : ",";
+        while (result == 0 && (pair = strsep(&rest, between)))
             result = fix_one(shape, pair, about, error);
         free(text);
     }

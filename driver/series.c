@@ -24,7 +24,8 @@ struct series {
     struct shape shape;
     struct plane plane; /* steps along x, lines along y */
     signed char *outcome; /* [cells] */
-    bool *seen; /* [cells] is the run among what is drawn? */
+    int64_t
+        *line; /* [cells] that the run is part of, or of its several lines the last; -1: it is not drawn */
     struct sum *sum; /* [lines][steps] */
     enum stage *stage; /* [lines] */
     double *step, *mean; /* [steps], [lines][steps] */
@@ -91,7 +92,7 @@ static void add(struct series *series, int64_t index, int64_t run, double value)
     if (cell < 0)
         return;
     if (run >= 0)
-        series->seen[run] = true;
+        series->line[run] = cell / series->plane.x.length;
     series->infinite += isinf(value) != 0;
     if (!isfinite(value))
         return;
@@ -140,18 +141,18 @@ static bool allocate(struct series *series)
     size_t cells = (size_t)cell_count(series), runs = (size_t)series->picture->view->cells;
 
     series->outcome = malloc(runs);
-    series->seen = calloc(runs, sizeof(*series->seen));
+    series->line = malloc(runs * sizeof(*series->line));
     series->sum = calloc(cells, sizeof(*series->sum));
     series->stage = malloc((size_t)series->plane.y.length * sizeof(*series->stage));
     series->mean = malloc(cells * sizeof(*series->mean));
     series->step = malloc((size_t)series->plane.x.length * sizeof(*series->step));
-    return series->outcome && series->seen && series->sum && series->stage && series->mean && series->step;
+    return series->outcome && series->line && series->sum && series->stage && series->mean && series->step;
 }
 
 static void release(struct series *series)
 {
     free(series->outcome);
-    free(series->seen);
+    free(series->line);
     free(series->sum);
     free(series->stage);
     free(series->mean);
@@ -167,6 +168,8 @@ static int read_and_reduce(
     if (view_outcomes(series->picture->view, series->outcome, error) != 0 ||
         view_read(series->picture->view, variable, values, error) != 0)
         return -1;
+    for (int64_t i = 0; i < series->picture->view->cells; i++)
+        series->line[i] = -1;
     for (int64_t i = 0; i < series->shape.size; i++)
         add(series, i, inner ? i / inner : -1, values[i]);
     for (int64_t i = 0; i < step->length; i++)
@@ -180,7 +183,18 @@ static int64_t runs_seen(const struct series *series, enum outcome outcome)
     int64_t count = 0;
 
     for (int64_t i = 0; i < series->picture->view->cells; i++)
-        count += series->seen[i] && series->outcome[i] == (signed char)outcome;
+        count += series->line[i] >= 0 && series->outcome[i] == (signed char)outcome;
+    return count;
+}
+
+/* Diverged runs that their lines are drawn without. */
+static int64_t runs_without(const struct series *series)
+{
+    int64_t count = 0;
+
+    for (int64_t i = 0; i < series->picture->view->cells; i++)
+        count += series->line[i] >= 0 && series->outcome[i] == OUTCOME_DIVERGED &&
+                 series->stage[series->line[i]] != STAGE_DIVERGED;
     return count;
 }
 
@@ -211,7 +225,7 @@ static void draw_notes(const struct series *series, int drawn)
     int columns = series->picture->terminal.columns;
     const struct side *side = &series->plane.y;
     char others[PLANE_NAMES], without[64] = "";
-    int64_t diverged = lines_of(series, STAGE_DIVERGED) ? 0 : runs_seen(series, OUTCOME_DIVERGED);
+    int64_t diverged = runs_without(series);
 
     if (drawn < side->length)
         lines_print(out, columns, "%d of %lld values of %s", drawn, (long long)side->length, side->axis.name);

@@ -282,7 +282,10 @@ def test_series_without_what_diverged(path, tmp_path, norms, normsweep):
         ds["outcome"][0] = DIVERGED
     shown = normsweep("show", file, "--series").stdout
     assert legend(shown) == ["0.0001", "0.001", "0.01 (diverged)"]
-    assert "e+" not in shown and "infinite values are left out" in shown
+    assert "e+" not in shown and "infinite values are left out" in shown and ", without" not in shown
+    with netCDF4.Dataset(file, "r+") as ds:
+        ds["outcome"][1, 0, 0, 0, 0] = DIVERGED
+    assert "without 1 run that diverged" in " ".join(normsweep("show", file, "--series").stdout.splitlines())
     with netCDF4.Dataset(file, "r+") as ds:
         ds["outcome"][1, 0, 0, 0, 0] = RUNNING
     assert "1 of 72 runs has not ended" in normsweep("show", file, "--series").stdout
@@ -405,3 +408,9 @@ def test_half_blocks_where_rows_are_many(tmp_path):
     lines = [line for line in bare(low).splitlines() if "│" in line]
     assert len(lines) == 10 and lines[0].startswith("     0.1 │") and lines[-1].startswith("   1e-05 │")
     assert len([line for line in bare(high).splitlines() if "│" in line]) == 20
+
+
+def test_a_label_with_a_comma(tmp_path, normsweep):
+    file = sample(tmp_path / "c.nc", SWEEP.replace("small:", '"a,b":'))
+    assert normsweep("show", file, "--at", "model=a,b", "--at", "seed=0").returncode == 0
+    assert "no model 'a'" in normsweep("show", file, "--at", "model=a,seed=0", status=2).stderr
