@@ -86,7 +86,7 @@ class Reader:
         self.folder = folder
         slurm = Slurm(folder)
         slurm.command("sbatch", SBATCH)
-        interpreter = run(PROJECT / ".ci" / "python", "xarray", "netCDF4", "matplotlib").stdout.strip()
+        interpreter = shutil.which(run(PROJECT / ".ci" / "python", "xarray", "netCDF4", "matplotlib").stdout.strip())
         script(folder / "build" / "normsweep", SHORT.format(program=NORMSWEEP))
         script(folder / "bin" / "python3", f'#!/bin/sh\nexec {interpreter} "$@"\n')
         (folder / "bin" / "normsweep").symlink_to(folder / "build" / "normsweep")
