@@ -11,7 +11,7 @@ import netCDF4
 import numpy as np
 import pytest
 import xarray as xr
-from conftest import PROJECT, run
+from conftest import NORMSWEEP, PROJECT, run
 from made_up import LEARNING_RATES, ROOT, WEIGHT_DECAYS, made_up
 
 sys.path.insert(0, str(PROJECT / "analysis"))
@@ -20,6 +20,7 @@ import normsweep  # noqa: E402
 import normsweep.boundary  # noqa: E402
 import normsweep.dataset  # noqa: E402
 import normsweep.plane  # noqa: E402
+from normsweep import names  # noqa: E402
 
 
 @pytest.fixture
@@ -72,9 +73,9 @@ def test_opens_nothing_else(tmp_path):
 
 
 def test_masks_tell_every_run(ds):
-    masks = [getattr(ds.sweep, word) for word in normsweep.dataset.OUTCOMES]
+    masks = [getattr(ds.sweep, word) for word in names.OUTCOMES]
     assert (sum(mask.astype(int) for mask in masks) == 1).all()
-    for code, (word, mask) in enumerate(zip(normsweep.dataset.OUTCOMES, masks)):
+    for code, (word, mask) in enumerate(zip(names.OUTCOMES, masks)):
         assert ((ds.outcome == code) == mask).all() and ((ds.sweep.outcome == word) == mask).all()
 
 
@@ -277,3 +278,14 @@ def test_is_installed_by_pip(tmp_path, ds):
     assert done.stdout == "My first diagram\n"
     version = re.search(r"^VERSION = (.*)$", (PROJECT / "Makefile").read_text(), re.M)[1]
     assert os.path.isdir(tmp_path / "there" / f"normsweep-{version}.dist-info")
+
+
+def test_names_are_the_programs():
+    """What the package has to know beside what a file says."""
+    table = run(NORMSWEEP, "help", "--markdown", "runs").stdout
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.*?) \|", table, re.M))
+    assert re.findall(r"\d (\w+)", rows["outcome"]) == list(names.OUTCOMES)
+    assert set(rows) - {"dynamics"} == names.OF_RUNS  # fitted to the norms
+    params = run(NORMSWEEP, "help", "--markdown", "params").stdout
+    assert all(f"| `{name}` |" in params for name in (*names.PHASE_AXES, names.REPEAT))
+    assert all(f"| `{name}` |" in run(NORMSWEEP, "help", "--markdown", "metrics").stdout for name in names.RATIOS)

@@ -5,14 +5,15 @@ along them it stays where it is (slope 0)."""
 import numpy as np
 import xarray as xr
 
-DONE = 2
+from .names import DONE, REPEAT
+
 CROSSES, GROWING, SHRINKING, BELOW, RISING, UNKNOWN = SIDES = (
     "crosses", "growing", "shrinking", "below", "rising", "unknown")
 MIXED = "mixed"
 LARGEST = 700.0  # |log growth| beyond is taken for this: a norm of 0, or infinite, has a side too
 
 
-def phase_boundary(dataset, over="seed"):
+def phase_boundary(dataset, over=REPEAT):
     """The boundary for every learning rate and every other axis, as a Dataset.
 
     Each row of runs along weight_decay has one boundary: log norm_growth is taken to be straight in log weight_decay
@@ -48,7 +49,7 @@ def phase_boundary(dataset, over="seed"):
     be none, as a sweep without repeats has no such axis.
     """
     each, side = each_boundary(dataset)
-    if over not in (*each.dims, "seed", None):
+    if over not in (*each.dims, REPEAT, None):
         raise ValueError(f"{over}: no axis of repeats; there are {', '.join(map(str, each.dims)) or 'none'}")
     along = [over] if over in each.dims else []
     logs = np.log10(each)

@@ -3,10 +3,8 @@
 import xarray as xr
 
 from . import boundary, plane, table
+from .names import OUTCOMES, PHASE_AXES, REPEAT, SOURCE
 
-SOURCE = "normsweep"  # the global attribute `source` of every dataset of ours
-OUTCOMES = ("pending", "running", "done", "diverged", "failed", "skipped")
-PHASE_AXES = ("learning_rate", "weight_decay")
 NO_NETCDF = -51  # the netCDF library's errno for a file of another format
 
 
@@ -167,7 +165,7 @@ class Sweep:
         """Mask of the cells that the sweep leaves out."""
         return self._stands("skipped")
 
-    def phase_boundary(self, over="seed"):
+    def phase_boundary(self, over=REPEAT):
         """The weight decay at which norms neither grow nor shrink; see boundary.phase_boundary."""
         return boundary.phase_boundary(self._dataset, over)
 

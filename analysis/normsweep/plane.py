@@ -3,10 +3,8 @@
 import numpy as np
 import xarray as xr
 
-RATIOS = ("norm_growth",)  # their mean is geometric: a half and a double make no growth
-OF_RUNS = frozenset((  # what every run has, however it ended; whatever else there is was measured of its model
-    "outcome", "phase", "last_step", "diverged_step", "seconds", "tokens_per_second", "attempts", "deaths", "session",
-    "host", "reason"))
+from .names import OF_RUNS, RATIOS
+
 SAME = 1e-9  # two values of an axis that are nearer than this, relative, are one
 
 
@@ -19,7 +17,7 @@ def pivot(dataset, variable="norm_growth", **at):
     fewer axes with several values, the result has as few dimensions.
 
     What was measured counts in runs that are sound: numbers in those that have neither diverged nor failed, classes
-    (dynamics) in those that are done. What every run has, however it ended, counts in all: plane.OF_RUNS, as outcome,
+    (dynamics) in those that are done. What every run has, however it ended, counts in all: names.OF_RUNS, as outcome,
     phase, seconds.
 
     >>> ds.sweep.pivot(norm_placement="pre").round(3).sel(learning_rate=1e-2).values

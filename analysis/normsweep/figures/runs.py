@@ -6,9 +6,8 @@ import itertools
 import numpy as np
 
 from .. import look
+from ..names import PHASE_AXES, REPEAT
 
-REPEAT = "seed"  # runs that differ in it alone are one run, repeated
-PHASE_AXES = ("learning_rate", "weight_decay")
 PYTORCH_DEFAULT = {"learning_rate": 1e-3, "weight_decay": 1e-2}
 
 
