@@ -81,8 +81,8 @@ int view_read(
 /* Are its first dimensions the axes of the grid, in their order? */
 bool view_is_of_runs(const struct view *view, const struct view_variable *variable);
 
-/* The values of one cell of the grid [variable->size / view->cells] of a variable that is of runs, as they are
- * stored. */
+/* The values of one cell of the grid [variable->size / view->cells] of a variable that is of runs, as they
+ * are stored. */
 int view_read_cell(const struct view *view, const struct view_variable *variable, int64_t cell,
     double *values, struct error *error);
 
