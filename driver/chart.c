@@ -82,7 +82,9 @@ static void add_tick(struct scale *scale, double value, int digits, int share)
 /* 1, 2 and 5 times every power of ten. */
 static void add_ticks_of_decades(struct scale *scale, int share)
 {
-    for (double power = floor(log10(scale->low)); power <= ceil(log10(scale->high)); power++)
+    int first = (int)floor(log10(scale->low)), last = (int)ceil(log10(scale->high));
+
+    for (int power = first; power <= last; power++)
         for (int i = 0; i < 3; i++)
             add_tick(scale, (double[]){1, 2, 5}[i] * pow(10, power), DIGITS_LEAST, share);
 }

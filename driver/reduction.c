@@ -100,10 +100,13 @@ static int judge_runs(struct reduction *reduction, const struct view *view, cons
         return 0;
     signed char *outcome = malloc((size_t)view->cells);
     int64_t *balance = calloc((size_t)cell_count(plane), sizeof(*balance));
-    int result = outcome && balance ? view_outcomes(view, outcome, error)
-                                    : error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
-    if (result == 0)
+    int result = -1;
+    if (!outcome || !balance) {
+        error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
+    } else if (view_outcomes(view, outcome, error) == 0) {
         leave_diverged_out(reduction, plane, outcome, values_a_run, values, balance);
+        result = 0;
+    }
     free(outcome);
     free(balance);
     return result;
