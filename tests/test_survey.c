@@ -34,8 +34,11 @@ static void forget(struct survey *survey, struct view *view)
  */
 static const char six_runs[] = BASE_WITHOUT_STEPS "steps: [10, 20]\nseed: [1, 2, 3]\n";
 
-static void write_six_runs(struct bench *bench)
+static bool has_six_runs(struct bench *bench)
 {
+    bench_init(bench);
+    if (!bench_opens(bench, six_runs))
+        return false;
     bench_write_run(bench, 0, OUTCOME_DONE, 1000);
     bench_write_run(bench, 1, OUTCOME_FAILED, 1000);
     CHECK(dataset_commit(bench->dataset, &bench->error) == 0);
@@ -44,6 +47,7 @@ static void write_six_runs(struct bench *bench)
     for (int64_t step = 0; step <= 10; step += 5)
         bench_write_row(bench, 3, step, 1000);
     CHECK(dataset_flush(bench->dataset, &bench->error) == 0);
+    return true;
 }
 
 TEST(survey_of_a_sweep_that_runs)
@@ -52,10 +56,8 @@ TEST(survey_of_a_sweep_that_runs)
     struct bench bench;
     struct view view;
 
-    bench_init(&bench);
-    if (!bench_opens(&bench, six_runs))
+    if (!has_six_runs(&bench))
         return;
-    write_six_runs(&bench);
     if (!survey_bench(&survey, &view, &bench, true, NULL, 100))
         return;
     CHECK(survey.runs == 6 && survey.ended == 2 && survey.running == 2);
@@ -85,10 +87,8 @@ TEST(survey_after_another)
     struct bench bench;
     struct view views[2];
 
-    bench_init(&bench);
-    if (!bench_opens(&bench, six_runs))
+    if (!has_six_runs(&bench))
         return;
-    write_six_runs(&bench);
     if (!survey_bench(&first, &views[0], &bench, true, NULL, 100))
         return;
     bench_write_row(&bench, 4, 0, 1000);
@@ -113,10 +113,8 @@ TEST(survey_of_a_sweep_that_was_stopped)
     struct bench bench;
     struct view view;
 
-    bench_init(&bench);
-    if (!bench_opens(&bench, six_runs))
+    if (!has_six_runs(&bench))
         return;
-    write_six_runs(&bench);
     if (!survey_bench(&survey, &view, &bench, false, NULL, 100))
         return;
     CHECK(survey.running == 0 && survey.count[OUTCOME_RUNNING] == 0 && survey.count[OUTCOME_PENDING] == 4);

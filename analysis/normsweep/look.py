@@ -60,6 +60,17 @@ def crowd(count, columns=3):
     return math.ceil(count / columns), columns
 
 
+def name_axes(panels, used, x, y=""):
+    """Words for the axes of the first `used` panels: below the lowest of each column, beside the first of each row."""
+    columns = panels.shape[1]
+    for place, axes in enumerate(panels.ravel()[:used]):
+        if y and place % columns == 0:
+            axes.set_ylabel(y)
+        if place + columns >= used:
+            axes.set_xlabel(x)
+            axes.tick_params(labelbottom=True)
+
+
 def clear_rest(panels, used):
     """Takes out the panels behind the first `used` of them."""
     for axes in panels.ravel()[used:]:

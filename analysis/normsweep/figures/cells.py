@@ -228,15 +228,8 @@ def colouring(variable, values):
 
 
 def name_axes(panels, used, dataset, plane):
-    """Labels on the lowest panel of each column and the first of each row."""
-    rows, columns = panels.shape
-    for place in range(used):
-        axes = panels.ravel()[place]
-        if place % columns == 0:
-            axes.set_ylabel(look.label(dataset[plane[1]]))
-        if place + columns >= used:
-            axes.set_xlabel(look.label(dataset[plane[0]]))
-            axes.tick_params(labelbottom=True)
+    """The plane's axes in words."""
+    look.name_axes(panels, used, look.label(dataset[plane[0]]), look.label(dataset[plane[1]]))
 
 
 # ---- curves and dots ----

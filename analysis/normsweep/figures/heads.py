@@ -41,11 +41,7 @@ def histogram(dataset):
                 axes.bar(np.arange(len(words)) + shift, values.isel(step=step).values, 0.38, **style)
             axes.set_xticks(range(len(words)), words, rotation=40, ha="right", rotation_mode="anchor")
             axes.set_title(look.title(runs.text(dataset, run)))
-            if place % panels.shape[1] == 0:
-                axes.set_ylabel("heads")
-            if place + panels.shape[1] >= len(chosen):
-                axes.set_xlabel("positions attended")
-                axes.tick_params(labelbottom=True)
+        look.name_axes(panels, len(chosen), "positions attended", "heads")
         look.clear_rest(panels, len(chosen))
         look.close(figure, dataset, [Patch(label="first step", **FIRST), Patch(label="last step", **LAST)],
                    [note] if note else [])
@@ -118,9 +114,7 @@ def tokens(dataset):
             shown = runs.thinned(range(len(starts)), 8)
             axes.set_yticks(starts[shown] + (dataset.sizes["head"] - 1) / 2, [f"layer {i}" for i in shown])
             axes.tick_params(left=False)
-            if place + columns >= len(chosen):
-                axes.set_xlabel("positions attended")
-                axes.tick_params(labelbottom=True)
+        look.name_axes(panels, len(chosen), "positions attended")
         look.clear_rest(panels, len(chosen))
         bar = figure.colorbar(ScalarMappable(Normalize(0, 1), look.ORDERED), ax=panels.ravel()[:len(chosen)].tolist(),
                               aspect=30, pad=0.02)

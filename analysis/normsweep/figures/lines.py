@@ -252,9 +252,4 @@ def column_of(grid, place):
 
 def label_steps(panels, used, dataset):
     """The x axis of the lowest panel of each column."""
-    rows, columns = panels.shape
-    for column in range(columns):
-        lowest = max((row for row in range(rows) if row * columns + column < used), default=None)
-        if lowest is not None:
-            panels[lowest, column].set_xlabel(look.label(dataset.step))
-            panels[lowest, column].tick_params(labelbottom=True)
+    look.name_axes(panels, used, look.label(dataset.step))

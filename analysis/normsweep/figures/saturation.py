@@ -40,11 +40,7 @@ def by_layer(dataset):
             shown = runs.thinned(range(len(layers) + 1), 8)
             axes.set_xticks(shown, [(*layers, "final")[i] for i in shown])
             look.grid(axes)
-            if place % panels.shape[1] == 0:
-                axes.set_ylabel("cosine with saturated states")
-            if place + panels.shape[1] >= len(chosen):
-                axes.set_xlabel("behind layer")
-                axes.tick_params(labelbottom=True)
+        look.name_axes(panels, len(chosen), "behind layer", "cosine with saturated states")
         look.clear_rest(panels, len(chosen))
         look.close(figure, dataset, legend(kinds), [note] if note else [])
         return Drawing("saturation", f"Saturation behind each layer and of what the output layer sees, at the first "
