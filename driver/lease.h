@@ -10,8 +10,9 @@
  * The right to write an output: a file OUT.nc.lease beside it. Its first record is of the process that took
  * it, its second of a coordinator that this process started; a lease is alive while either is. Both renew it
  * every 10 s; it is dead once both processes are gone, where they ran on this machine, and otherwise 60 s
- * after the last renewal, by the clock of the file system. The second record is also how a launcher hears of
- * its coordinator, whose exit status mpirun does not pass on reliably.
+ * after the last renewal, by the clock of the file system (lease_take.c says how it changes hands). The
+ * second record is also how a launcher hears of its coordinator, whose exit status mpirun does not pass on
+ * reliably.
  */
 struct lease;
 
@@ -39,7 +40,8 @@ struct coordinator_news {
  */
 int lease_take(struct lease **lease, const char *output, struct error *error);
 
-/* Does any process, on whatever machine, hold the lease of an output? True where that cannot be told. */
+/* Does any process, on whatever machine, hold the lease of an output? True where that cannot be told. Writes
+ * nothing: the age of a lease from another machine is by this one's clock. */
 bool lease_is_held(const char *output);
 
 /*

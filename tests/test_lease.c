@@ -282,3 +282,141 @@ TEST(lease_tells_of_a_dead_coordinator)
     lease_release(launcher);
     place_release(&place);
 }
+
+/* ---- contenders for a dead lease ---- */
+
+enum { CONTENDERS = 6, ROUNDS = 60 };
+
+/* Waits for the word to begin, tries, says whether it won, waits again, says whether it still has it. */
+static void contend(const char *output, int go, int on, int said)
+{
+    struct lease *lease = NULL;
+    struct error error;
+    char byte;
+
+    alarm(60);
+    if (read(go, &byte, 1) != 1)
+        _exit(1);
+    bool won = lease_take(&lease, output, &error) == 0;
+    if (write(said, won ? "w" : strstr(error.text, "in use") ? "-" : "?", 1) != 1 || read(on, &byte, 1) != 1)
+        _exit(1);
+    if (write(said, won && lease_renew(lease, &error) != 0 ? "x" : "k", 1) != 1)
+        _exit(1);
+    lease_release(lease);
+    _exit(0);
+}
+
+static int count_bytes(int from, int count, char wanted)
+{
+    int found = 0;
+
+    for (char byte; count > 0 && read(from, &byte, 1) == 1; count--)
+        found += byte == wanted;
+    return count == 0 ? found : -1;
+}
+
+/* How many of the contenders have won, and in *refused how many were told that it is in use; -1: one that had
+ * won has lost it again. */
+static int play_round(const char *output, int *refused)
+{
+    int go[2], on[2], said[2];
+    char verdicts[CONTENDERS];
+    int won = 0;
+
+    CHECK(pipe(go) == 0 && pipe(on) == 0 && pipe(said) == 0);
+    for (int i = 0; i < CONTENDERS; i++)
+        if (fork() == 0)
+            contend(output, go[0], on[0], said[1]);
+    CHECK(write(go[1], "gggggg", CONTENDERS) == CONTENDERS);
+    *refused = 0;
+    for (int i = 0; i < CONTENDERS; i++) {
+        CHECK(read(said[0], &verdicts[i], 1) == 1);
+        won += verdicts[i] == 'w';
+        *refused += verdicts[i] == '-';
+    }
+    CHECK(write(on[1], "gggggg", CONTENDERS) == CONTENDERS);
+    int kept = count_bytes(said[0], CONTENDERS, 'k');
+    while (wait(NULL) > 0)
+        ;
+    for (int i = 0; i < 2; i++)
+        close(go[i]), close(on[i]), close(said[i]);
+    return kept == CONTENDERS ? won : -1;
+}
+
+TEST(lease_of_a_dead_process_goes_to_one_of_many)
+{
+    struct place place = {0};
+    int right = 0;
+
+    place_init(&place);
+    for (int round = 0; round < ROUNDS; round++) {
+        int refused;
+        write_foreign(place.file, 70);
+        right += play_round(place.output, &refused) == 1 && refused == CONTENDERS - 1;
+        CHECK(!exists(place.file));
+    }
+    CHECK(right == ROUNDS);
+    place_release(&place);
+}
+
+/* Contenders that are killed on their way keep nobody from it, and leave nothing that stays. */
+TEST(lease_survives_contenders_that_die)
+{
+    struct place place = {0};
+    struct lease *lease = NULL;
+    struct error error = {.text = ""};
+
+    place_init(&place);
+    for (int round = 0; round < ROUNDS; round++) {
+        pid_t child[CONTENDERS];
+        write_foreign(place.file, 70);
+        for (int i = 0; i < CONTENDERS; i++)
+            if ((child[i] = fork()) == 0) {
+                struct lease *taken;
+                lease_take(&taken, place.output, &error);
+                pause();
+            }
+        for (int i = 0; i < CONTENDERS; i++) {
+            struct timespec moment = {0, 40000 * ((round * 7 + i * 3) % 13)};
+            nanosleep(&moment, NULL);
+            kill(child[i], SIGKILL);
+        }
+        while (wait(NULL) > 0)
+            ;
+        CHECK(lease_take(&lease, place.output, &error) == 0);
+        lease_release(lease);
+        lease = NULL;
+    }
+    place_release(&place);
+}
+
+/* Whoever has planted a link gets nothing overwritten, and who only looks writes nothing. */
+TEST(lease_follows_no_link_and_a_look_writes_nothing)
+{
+    struct place place = {0};
+    struct error error;
+    struct lease *lease = NULL;
+    char victim[112];
+
+    place_init(&place);
+    snprintf(victim, sizeof(victim), "%s/victim", place.folder);
+    int file = open(victim, O_CREAT | O_WRONLY, 0666);
+    CHECK(write(file, "kept", 4) == 4);
+    close(file);
+    CHECK(symlink(victim, place.file) == 0);
+    CHECK(lease_take(&lease, place.output, &error) == -1);
+    CHECK(lease_is_held(place.output));
+    struct stat status;
+    CHECK(stat(victim, &status) == 0 && status.st_size == 4);
+    unlink(place.file);
+    unlink(victim);
+    write_foreign(place.file, 70);
+    CHECK(chmod(place.folder, 0555) == 0);
+    struct stat before, after;
+    CHECK(stat(place.folder, &before) == 0);
+    CHECK(!lease_is_held(place.output));
+    CHECK(stat(place.folder, &after) == 0 && before.st_mtim.tv_nsec == after.st_mtim.tv_nsec &&
+          before.st_mtim.tv_sec == after.st_mtim.tv_sec);
+    CHECK(chmod(place.folder, 0755) == 0);
+    place_release(&place);
+}
