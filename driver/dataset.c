@@ -64,20 +64,29 @@ static int check_space(const struct dataset *dataset, struct error *error)
         strerror(ENOSPC), need / 1e6, (double)disk.f_bavail * (double)disk.f_frsize / 1e6);
 }
 
-/* Gives the new file its name, and where `old` is not NULL that name to the file that has it now. */
-static int put_in_place(const char *path, const char *new, const char *old)
+/* What becomes of the file that has the new one's name. */
+enum successor {
+    SUCCESSOR_OF_NONE, /* there is none */
+    SUCCESSOR_OF_COPY, /* all of it is in the new one */
+    SUCCESSOR_OF_OLD, /* it is set aside */
+};
+
+/* Gives the new file its name. */
+static int put_in_place(const char *path, const char *new, enum successor successor, const char *old)
 {
     int status = sync_file(new);
 
-    if (status == 0 && old && rename(path, old) != 0)
+    if (status == 0 && successor == SUCCESSOR_OF_OLD && rename(path, old) != 0)
         status = errno;
-    if (status == 0 && rename(new, path) != 0)
-        status = errno;
+    if (status == 0 && successor == SUCCESSOR_OF_COPY)
+        status = rename(new, path) == 0 ? 0 : errno;
+    else if (status == 0)
+        status = output_name(new, path);
     return status ? status : sync_folder_of(path);
 }
 
 /* Writes the file anew; with everything of `view`, where not NULL. */
-static int write_file(struct dataset *dataset, bool keep_old, const struct view *view,
+static int write_file(struct dataset *dataset, enum successor successor, const struct view *view,
     const struct mapping *mapping, struct error *error)
 {
     char *new = NULL, *old = NULL;
@@ -91,7 +100,7 @@ static int write_file(struct dataset *dataset, bool keep_old, const struct view 
     if (status == NC_NOERR && view)
         status = mapping_copy(mapping, view, &dataset->layout, new);
     if (status == NC_NOERR)
-        status = put_in_place(dataset->path, new, keep_old ? old : NULL);
+        status = put_in_place(dataset->path, new, successor, old);
     if (status != NC_NOERR && new)
         unlink(new);
     free(new);
@@ -162,7 +171,7 @@ static int carry_on(struct dataset *dataset, const struct view *view, struct err
     bool fits = mapping.identity && !full && !longer && layout->step_count == view->step_count &&
                 has_all_variables(view, layout) && has_texts(view, layout);
     if (result == 0 && !fits)
-        result = write_file(dataset, false, view, &mapping, error);
+        result = write_file(dataset, SUCCESSOR_OF_COPY, view, &mapping, error);
     mapping_release(&mapping);
     return result;
 }
@@ -335,19 +344,28 @@ static int check_ours(const char *path, const char *name, const char *suffix, st
     return error_set(error, ERROR_INPUT, "%s%s: is no dataset of " PROGRAM "; give another -o", name, suffix);
 }
 
+/* Whether it is there cannot be told: nothing is touched. */
+static int unknown(const struct dataset *dataset, const char *suffix, struct error *error)
+{
+    return error_set(error, ERROR_ENVIRONMENT, "%s%s: %s", dataset->name, suffix, strerror(errno));
+}
+
 /* Sets the file that is there aside, as OUT.nc.old, for a new one. */
 static int begin_anew(struct dataset *dataset, struct error *error)
 {
-    struct stat stat_;
     char *old = NULL;
+    mode_t kind;
 
     if (check_ours(dataset->path, dataset->name, "", error) != 0)
         return -1;
     if (asprintf(&old, "%s.old", dataset->path) < 0)
         return dataset_error(dataset, ENOMEM, error);
-    int result = lstat(old, &stat_) == 0 ? check_ours(old, dataset->name, ".old", error) : 0;
+    int there = output_exists(old, &kind);
+    int result = there < 0 ? unknown(dataset, ".old", error) : 0;
+    if (there > 0)
+        result = check_ours(old, dataset->name, ".old", error);
     free(old);
-    if (result != 0 || write_file(dataset, true, NULL, NULL, error) != 0)
+    if (result != 0 || write_file(dataset, SUCCESSOR_OF_OLD, NULL, NULL, error) != 0)
         return -1;
     return folder_set_aside(dataset->name, error);
 }
@@ -355,14 +373,16 @@ static int begin_anew(struct dataset *dataset, struct error *error)
 /* Makes the file at the path be the sweep's. */
 static int settle(struct dataset *dataset, const struct dataset_options *options, struct error *error)
 {
-    struct stat stat_;
     struct view view;
+    mode_t kind = 0;
+    int there = output_exists(dataset->path, &kind);
 
-    bool there = stat(dataset->path, &stat_) == 0;
-    if (there && S_ISDIR(stat_.st_mode))
+    if (there < 0)
+        return unknown(dataset, "", error);
+    if (S_ISDIR(kind))
         return dataset_error(dataset, EISDIR, error);
     if (!there)
-        return write_file(dataset, false, NULL, NULL, error);
+        return write_file(dataset, SUCCESSOR_OF_NONE, NULL, NULL, error);
     if (options->fresh)
         return begin_anew(dataset, error);
     if (access(dataset->path, W_OK) != 0)

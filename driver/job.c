@@ -7,6 +7,7 @@
 #include "worker/cost.h"
 #include "worker/log.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -140,7 +141,7 @@ int job_open(struct job *job, const struct sweep *sweep, const struct corpus *co
         error_set(error, ERROR_ENVIRONMENT, "%s: no memory", sweep->output);
     else if (checkpoint_set_init(&job->kept, job->folder, error) == 0) {
         log_sweep(job->folder); /* of workers of an earlier start */
-        job->had_folder = access(job->folder, F_OK) == 0;
+        job->had_folder = access(job->folder, F_OK) == 0 || errno != ENOENT;
         return 0;
     }
     job->failed = true;

@@ -1,10 +1,12 @@
 #include "driver/output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { LINKS_MOST = 40 };
@@ -23,7 +25,7 @@ static char *resolve_folder(const char *path)
     return whole;
 }
 
-/* What the link at an absolute path says, absolute; NULL where there is no link. */
+/* What the link at an absolute path says, absolute; NULL with errno EINVAL or ENOENT: there is no link. */
 static char *link_target(const char *path)
 {
     char target[PATH_MAX], *whole = NULL;
@@ -33,7 +35,10 @@ static char *link_target(const char *path)
         return NULL;
     target[length] = '\0';
     int folder = target[0] == '/' ? 0 : (int)(strrchr(path, '/') - path) + 1;
-    return asprintf(&whole, "%.*s%s", folder, path, target) < 0 ? NULL : whole;
+    if (asprintf(&whole, "%.*s%s", folder, path, target) >= 0)
+        return whole;
+    errno = ENOMEM;
+    return NULL;
 }
 
 char *output_resolve(const char *path)
@@ -45,12 +50,46 @@ char *output_resolve(const char *path)
     whole = resolve_folder(path);
     for (int links = 0; whole; links++) {
         char *target = link_target(whole);
-        if (!target)
+        if (!target && (errno == EINVAL || errno == ENOENT))
             return whole;
+        int cause = errno;
         free(whole);
+        errno = cause;
+        if (!target)
+            return NULL;
         errno = ELOOP;
         whole = links < LINKS_MOST ? resolve_folder(target) : NULL;
         free(target);
     }
     return NULL;
+}
+
+int output_exists(const char *path, mode_t *kind)
+{
+    struct stat status;
+
+    if (lstat(path, &status) != 0)
+        return errno == ENOENT || errno == ENOTDIR ? 0 : -1;
+    *kind = status.st_mode & S_IFMT;
+    return 1;
+}
+
+/* Where the file system cannot rename so, it links; where it cannot link either, a look must do. */
+int output_name(const char *new, const char *path)
+{
+    struct stat status;
+
+    if (renameat2(AT_FDCWD, new, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return errno;
+    if (link(new, path) == 0)
+        return unlink(new) == 0 ? 0 : errno;
+    if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS)
+        return errno;
+    if (lstat(path, &status) == 0)
+        return EEXIST;
+    if (errno != ENOENT)
+        return errno;
+    return rename(new, path) == 0 ? 0 : errno;
 }

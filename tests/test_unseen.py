@@ -1,0 +1,90 @@
+"""What a server or a disk hides for a moment is not absent: nothing is written over it."""
+
+import errno
+
+import pytest
+
+from preloaded import preload
+
+SWEEP = """\
+corpus: markov
+corpus_tokens: 2000
+layers: 1
+width: 16
+heads: 2
+feedforward: 16
+context: 16
+batch: 4
+steps: 20
+seed: [1, 2]
+"""
+# The library's own calls fail as well, whichever of them a release of it makes.
+HIDDEN = """
+static int hides(const char *path)
+{
+    const char *name = getenv("HIDDEN");
+    if (!name || !ends(path, name))
+        return 0;
+    errno = atoi(getenv("HIDDEN_ERRNO"));
+    return 1;
+}
+#define CALL(name, arguments, path, ...) \\
+    int name arguments \\
+    { \\
+        static int (*next) arguments; \\
+        if (hides(path)) \\
+            return -1; \\
+        if (!next) \\
+            next = dlsym(RTLD_NEXT, #name); \\
+        return next(__VA_ARGS__); \\
+    }
+CALL(stat, (const char *restrict path, struct stat *restrict found), path, path, found)
+CALL(lstat, (const char *restrict path, struct stat *restrict found), path, path, found)
+CALL(fstatat, (int folder, const char *restrict path, struct stat *restrict found, int flags), path, folder, path,
+    found, flags)
+CALL(access, (const char *path, int mode), path, path, mode)
+"""
+
+
+@pytest.fixture
+def sweep(tmp_path, normsweep):
+    path = tmp_path / "sweep.yaml"
+    path.write_text(SWEEP)
+    normsweep("run", path, "-j", "0")
+    return path
+
+
+@pytest.mark.parametrize("cause", [errno.EIO, errno.ESTALE, errno.EACCES])
+def test_a_dataset_that_cannot_be_seen_is_not_written_over(sweep, tmp_path, normsweep, cause):
+    before = (tmp_path / "sweep.nc").read_bytes()
+    environment = preload(tmp_path, HIDDEN)
+    environment |= {"HIDDEN": "/sweep.nc", "HIDDEN_ERRNO": str(int(cause))}
+    for arguments in ([], ["--fresh"], ["--set", "seed=[1, 2, 3]"]):
+        refused = normsweep("run", sweep, "-j", "0", *arguments, status=3, env=environment)
+        assert refused.stderr.startswith("sweep.nc: ") and refused.stderr.count("\n") == 1
+    assert (tmp_path / "sweep.nc").read_bytes() == before
+    assert {path.name for path in tmp_path.glob("sweep.nc*")} == {"sweep.nc"}
+
+
+def test_an_old_dataset_that_cannot_be_seen_is_not_written_over(sweep, tmp_path, normsweep):
+    (tmp_path / "sweep.nc.old").write_text("somebody else's")
+    before = (tmp_path / "sweep.nc").read_bytes()
+    environment = preload(tmp_path, HIDDEN)
+    environment |= {"HIDDEN": "/sweep.nc.old", "HIDDEN_ERRNO": str(int(errno.EIO))}
+    refused = normsweep("run", sweep, "-j", "0", "--fresh", status=3, env=environment)
+    assert refused.stderr.startswith("sweep.nc.old: ") and refused.stderr.count("\n") == 1
+    assert (tmp_path / "sweep.nc").read_bytes() == before
+    assert (tmp_path / "sweep.nc.old").read_text() == "somebody else's"
+
+
+def test_a_new_dataset_replaces_nothing(tmp_path, normsweep):
+    """Even where the look said that there is none: the name is given only where nothing has it."""
+    path = tmp_path / "sweep.yaml"
+    path.write_text(SWEEP)
+    (tmp_path / "sweep.nc").write_text("somebody else's")
+    environment = preload(tmp_path, HIDDEN)
+    environment |= {"HIDDEN": "/sweep.nc", "HIDDEN_ERRNO": str(int(errno.ENOENT))}
+    refused = normsweep("run", path, "-j", "0", status=3, env=environment)
+    assert refused.stderr == "sweep.nc: File exists\n"
+    assert (tmp_path / "sweep.nc").read_text() == "somebody else's"
+    assert {path.name for path in tmp_path.glob("sweep.nc*")} == {"sweep.nc"}
