@@ -8,6 +8,7 @@
 
 #include "driver/progress.h"
 #include "driver/pump.h"
+#include "driver/rank_processes.h"
 #include "driver/summary.h"
 #include "worker/clock.h"
 #include "worker/signals.h"
@@ -29,11 +30,10 @@ enum { OPTIONS_MOST = 20, STATUS_NOT_FOUND = 127 };
 #define GRACE_SECONDS 5 /* for mpirun to end after its coordinator */
 #define TERM_SECONDS 3 /* between SIGTERM and SIGKILL; mpirun takes one to remove its files */
 #define START_SECONDS 30 /* for ranks to start once a stop has been asked for */
-#define RANKS_SECONDS 10 /* for all ranks to be there, where they are all on this machine */
-#define INIT_SECONDS 60 /* for a coordinator to come out of MPI_Init */
+#define INIT_SECONDS 100 /* for a coordinator to come out of MPI_Init */
 #define INIT_SECONDS_ALLOCATION 300 /* the same where it may be one of thousands */
-#define HUNG_SECONDS 120 /* without a renewal by a coordinator that was ready */
-#define HUNG_SECONDS_STARTING 1800 /* by one that may have to read texts over a slow network */
+#define HUNG_SECONDS 100 /* for a coordinator to show that it goes on, as it does while it reads texts, too  \
+                          */
 
 enum { STARTS_IN_VAIN = 3 }; /* starts anew without anything new that is kept */
 
@@ -42,9 +42,8 @@ struct launcher {
     pid_t mpirun;
     struct pump out, error;
     struct coordinator_news news;
-    const char *program;
+    struct rank_processes ranks;
     int expected; /* ranks on this machine; 0: they may be on others */
-    int ranks; /* those that are there, as long as none has joined */
     bool reaped, asked, put_down; /* asked: SIGUSR1 has been sent; put_down: mpirun was ended from here */
     int ended; /* mpirun's wait status */
     double begun, looked, renewed;
@@ -256,13 +255,14 @@ static void wait_a_moment(struct launcher *l, int milliseconds)
     reap(l, WNOHANG);
 }
 
-/* Ends mpirun, first gently: it removes its files and kills its ranks. Ranks die with their mpirun. */
+/* Ends mpirun, first gently: it removes its files and kills its ranks. Ranks die with their mpirun; what was
+ * started may be a script around it. */
 static void end(struct launcher *l)
 {
     double begin = clock_now();
 
     l->put_down = true;
-    kill(l->mpirun, SIGTERM);
+    kill(l->ranks.mpirun, SIGTERM);
     while (!l->reaped && clock_now() - begin < TERM_SECONDS)
         wait_a_moment(l, 20);
     if (!l->reaped)
@@ -282,20 +282,12 @@ static void hear(struct launcher *l)
     l->news = news;
 }
 
-/* A rank that dies inside MPI_Init leaves the others there for ever. */
-static bool has_lost_rank(struct launcher *l, double now)
-{
-    int ranks = process_children(l->mpirun, l->program), before = l->ranks;
-
-    l->ranks = ranks;
-    return ranks < before || (ranks < l->expected && now - l->begun > RANKS_SECONDS);
-}
-
-/* Is there no coordinator any more, nor will there be? */
+/* Is there no coordinator any more, nor will there be? Of one that has yet to join that is a guess: it may be
+ * late. */
 static bool is_gone(struct launcher *l, double now)
 {
     if (l->news.stage == STAGE_NONE)
-        return has_lost_rank(l, now) || now - l->begun > l->patience;
+        return rank_processes_lost(&l->ranks, l->expected, now) || now - l->begun > l->patience;
     return l->news.stage == STAGE_ENDED || l->news.dead || l->error.status >= 0;
 }
 
@@ -307,12 +299,16 @@ static void look(struct launcher *l, double now)
     if (now - l->looked >= (starting ? NEWS_SECONDS : 10 * NEWS_SECONDS)) {
         l->looked = now;
         hear(l);
+        if (starting)
+            rank_processes_look(&l->ranks, now);
     }
     if (now - l->renewed >= LEASE_RENEW_SECONDS) {
         l->renewed = now;
         lease_renew(l->lease, &ignored); /* the coordinator's is the one that must not write */
     }
-    if (is_gone(l, now) && l->gone == 0)
+    if (!is_gone(l, now))
+        l->gone = 0;
+    else if (l->gone == 0)
         l->gone = now;
     if (signals_stop() && l->stopped == 0)
         l->stopped = now;
@@ -320,9 +316,7 @@ static void look(struct launcher *l, double now)
 
 static bool is_hung(const struct launcher *l, double now)
 {
-    double patience = l->news.stage == STAGE_READY ? HUNG_SECONDS : HUNG_SECONDS_STARTING;
-
-    return l->news.stage != STAGE_NONE && now - l->beaten > patience;
+    return l->news.stage != STAGE_NONE && now - l->beaten > HUNG_SECONDS;
 }
 
 /* Has mpirun to be ended because it does not end by itself? */
@@ -344,7 +338,7 @@ static void watch(struct launcher *l)
             end(l);
         } else {
             if (signals_stop() && !l->asked && l->news.stage == STAGE_READY) {
-                kill(l->mpirun, SIGUSR1);
+                kill(l->ranks.mpirun, SIGUSR1);
                 l->asked = true;
             }
             wait_a_moment(l, 50);
@@ -405,9 +399,12 @@ static int run_once(struct launcher *l, const struct command_line *line, struct 
     hand_over(l->lease);
     if (start(l, line->argument, error) != 0)
         return -1;
+    rank_processes_init(&l->ranks, l->mpirun, clock_now());
     watch(l);
     pump_release(&l->out);
     pump_release(&l->error);
+    rank_processes_tidy(&l->ranks);
+    rank_processes_release(&l->ranks);
     int status = judge(l, error);
     if ((status == -1 || status == ERROR_INPUT || status == ERROR_ENVIRONMENT) && !l->error.last[0])
         pump_tell_noise(&l->error);
@@ -463,7 +460,6 @@ static int live(struct lease *lease, const char *output, const struct command_li
 
     while (status == LOST) {
         struct launcher launcher = {.lease = lease,
-            .program = line->program,
             .expected = elsewhere ? 0 : workers + 1,
             .patience = elsewhere ? INIT_SECONDS_ALLOCATION : INIT_SECONDS};
         launcher.begun = launcher.renewed = clock_now();

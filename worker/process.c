@@ -6,32 +6,50 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "worker/environment.h"
 
+enum { STAT_SIZE = 1024 };
+
 /* Fields of /proc/PID/stat between the state and the start. */
 #define SKIPPED " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
 
-/* The time since boot at which a process was started, in ticks; 0: there is none, or it is a zombie. */
-static unsigned long long start_of(long pid)
+/* What the kernel says of a process, behind its name, which may hold anything; NULL: there is none. */
+static const char *read_stat(long pid, char text[STAT_SIZE])
 {
-    char name[64], text[1024];
+    char name[64];
 
     snprintf(name, sizeof(name), "/proc/%ld/stat", pid);
     FILE *file = fopen(name, "r");
     if (!file)
-        return 0;
-    size_t length = fread(text, 1, sizeof(text) - 1, file);
+        return NULL;
+    size_t length = fread(text, 1, STAT_SIZE - 1, file);
     fclose(file);
     text[length] = '\0';
-    const char *state = strrchr(text, ')'); /* the name before it may hold anything */
-    if (!state)
-        return 0;
-    char letter = 'X';
+    return strrchr(text, ')');
+}
+
+/* The time since boot at which a process was started, in ticks; 0: there is none, or it is a zombie. */
+static unsigned long long start_of(long pid)
+{
+    char text[STAT_SIZE], letter = 'X';
     unsigned long long start = 0;
-    int found = sscanf(state, ") %c" SKIPPED "%llu", &letter, &start);
+    const char *state = read_stat(pid, text);
+    int found = state ? sscanf(state, ") %c" SKIPPED "%llu", &letter, &start) : 0;
+
     return found == 2 && letter != 'Z' && letter != 'X' ? start : 0;
+}
+
+/* -1: there is no such process. */
+static long parent_of(long pid)
+{
+    char text[STAT_SIZE];
+    long parent = -1;
+    const char *state = read_stat(pid, text);
+
+    return state && sscanf(state, ") %*c %ld", &parent) == 1 ? parent : -1;
 }
 
 static void place_of_self(char place[PROCESS_PLACE])
@@ -78,46 +96,135 @@ bool process_same(const struct process *a, const struct process *b)
     return a->pid == b->pid && a->start == b->start && strcmp(a->place, b->place) == 0;
 }
 
-static bool runs(long pid, const char *program)
+/* By the file itself: a program that was replaced or removed since it was started has no path any more. */
+bool process_is_alike(long pid)
 {
+    struct stat other, self;
     char name[64];
 
     snprintf(name, sizeof(name), "/proc/%ld/exe", pid);
-    char *path = realpath(name, NULL);
-    bool same = path && strcmp(path, program) == 0;
-    free(path);
-    return same;
+    return stat(name, &other) == 0 && stat("/proc/self/exe", &self) == 0 && other.st_ino == self.st_ino &&
+           other.st_dev == self.st_dev;
 }
 
-/* The kernel lists the children of each thread. */
-static int count_children(long pid, const char *thread, const char *program)
+char *process_variable(long pid, const char *name)
+{
+    size_t length = strlen(name), size = 0;
+    char path[64], *text = NULL, *value = NULL;
+
+    snprintf(path, sizeof(path), "/proc/%ld/environ", pid);
+    FILE *file = fopen(path, "r");
+    while (file && !value && getdelim(&text, &size, '\0', file) > 0)
+        if (strncmp(text, name, length) == 0 && text[length] == '=')
+            value = strdup(text + length + 1);
+    if (file)
+        fclose(file);
+    free(text);
+    return value;
+}
+
+/* ---- what came of a process ---- */
+
+struct walk {
+    void (*visit)(void *context, long pid, long parent);
+    void *context;
+};
+
+static bool walk_children(const struct walk *walk, long pid);
+
+/* The kernel lists the children of each thread. False: this one keeps no such lists. */
+static bool walk_thread(const struct walk *walk, long pid, const char *thread)
 {
     char name[320], child[32];
-    int count = 0;
 
     snprintf(name, sizeof(name), "/proc/%ld/task/%s/children", pid, thread);
     FILE *file = fopen(name, "r");
-    while (file && fscanf(file, "%31s", child) == 1)
-        count += runs(strtol(child, NULL, 10), program);
-    if (file)
-        fclose(file);
-    return count;
+    if (!file)
+        return false;
+    while (fscanf(file, "%31s", child) == 1) {
+        long number = strtol(child, NULL, 10);
+        walk->visit(walk->context, number, pid);
+        walk_children(walk, number);
+    }
+    fclose(file);
+    return true;
 }
 
-int process_children(long pid, const char *program)
+/* A process that ends meanwhile has no children to be told of. */
+static bool walk_children(const struct walk *walk, long pid)
 {
     char name[64];
     const struct dirent *entry;
-    int count = 0;
+    bool told = false;
 
     snprintf(name, sizeof(name), "/proc/%ld/task", pid);
     DIR *threads = opendir(name);
     while (threads && (entry = readdir(threads)))
         if (entry->d_name[0] != '.')
-            count += count_children(pid, entry->d_name, program);
+            told = walk_thread(walk, pid, entry->d_name) || told;
     if (threads)
         closedir(threads);
-    return count;
+    return told;
+}
+
+struct kin {
+    long pid, parent;
+};
+
+/* All processes that can be seen, each with its parent; the caller's to free. NULL: no memory, or no /proc.
+ */
+static struct kin *list_all(size_t *count)
+{
+    DIR *processes = opendir("/proc");
+    const struct dirent *entry;
+    struct kin *list = NULL;
+    size_t room = 0;
+
+    *count = 0;
+    while (processes && (entry = readdir(processes))) {
+        struct kin one = {.pid = strtol(entry->d_name, NULL, 10)};
+        if (one.pid <= 0 || (one.parent = parent_of(one.pid)) < 0)
+            continue;
+        if (*count == room) {
+            room = room ? 2 * room : 256;
+            struct kin *more = realloc(list, room * sizeof(*list));
+            if (!more)
+                break;
+            list = more;
+        }
+        list[(*count)++] = one;
+    }
+    if (processes)
+        closedir(processes);
+    return list;
+}
+
+/* Depth first; every process has one parent, so that none is visited twice. */
+static void walk_list(const struct walk *walk, const struct kin *list, size_t count, long pid)
+{
+    for (size_t i = 0; i < count; i++)
+        if (list[i].parent == pid) {
+            walk->visit(walk->context, list[i].pid, pid);
+            walk_list(walk, list, count, list[i].pid);
+        }
+}
+
+bool process_walk_all(long pid, void (*visit)(void *context, long pid, long parent), void *context)
+{
+    const struct walk walk = {visit, context};
+    size_t count;
+    struct kin *list = list_all(&count);
+
+    walk_list(&walk, list, count, pid);
+    free(list);
+    return count > 0;
+}
+
+bool process_walk(long pid, void (*visit)(void *context, long pid, long parent), void *context)
+{
+    const struct walk walk = {visit, context};
+
+    return walk_children(&walk, pid) || process_walk_all(pid, visit, context);
 }
 
 char *process_program(void)

@@ -23,8 +23,21 @@ bool process_lives(const struct process *process);
 
 bool process_same(const struct process *a, const struct process *b);
 
-/* How many children of a process run the program at a path. */
-int process_children(long pid, const char *program);
+/*
+ * Calls `visit` for every process that came of `pid`: its children, theirs, and so on, in no order. False:
+ * the system does not tell.
+ */
+bool process_walk(long pid, void (*visit)(void *context, long pid, long parent), void *context);
+
+/* The same from the list of all processes alone, for kernels that keep no lists of children. */
+bool process_walk_all(long pid, void (*visit)(void *context, long pid, long parent), void *context);
+
+/* Does a process run the program that this one runs? */
+bool process_is_alike(long pid);
+
+/* A variable in the environment that a process was started with; the caller's to free, NULL: it has none, or
+ * that cannot be read. */
+char *process_variable(long pid, const char *name);
 
 /* The path of the program that this process runs; NULL: it cannot be told. The caller's to free. */
 char *process_program(void);

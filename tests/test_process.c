@@ -1,0 +1,80 @@
+#include "tests/test.h"
+#include "worker/process.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { GENERATIONS = 3 };
+
+/* A child with a child of its own, and so on; the last one writes a byte once it is there. */
+static void breed(int generations, int ready)
+{
+    alarm(60);
+    if (generations > 1 && fork() == 0)
+        breed(generations - 1, ready);
+    if (generations == 1 && write(ready, "x", 1) != 1)
+        _exit(1);
+    pause();
+    _exit(0);
+}
+
+struct seen {
+    int count, alike;
+    bool parents_first; /* the parent of each was the one before it */
+    long last;
+};
+
+static void see(void *context, long pid, long parent)
+{
+    struct seen *seen = context;
+
+    seen->count++;
+    seen->alike += process_is_alike(pid);
+    seen->parents_first = seen->parents_first && parent == seen->last;
+    seen->last = pid;
+}
+
+static void check_walk(bool (*walk)(long, void (*)(void *, long, long), void *))
+{
+    struct seen seen = {.parents_first = true, .last = getpid()}, none = {0};
+    int ready[2];
+    char byte;
+
+    CHECK(pipe(ready) == 0);
+    pid_t child = fork();
+    if (child == 0) {
+        setpgid(0, 0);
+        breed(GENERATIONS, ready[1]);
+    }
+    CHECK(read(ready[0], &byte, 1) == 1);
+    CHECK(walk(getpid(), see, &seen));
+    CHECK(seen.count == GENERATIONS && seen.alike == GENERATIONS && seen.parents_first);
+    CHECK(walk(seen.last, see, &none));
+    CHECK(none.count == 0);
+    kill(-child, SIGKILL);
+    waitpid(child, NULL, 0);
+    close(ready[0]);
+    close(ready[1]);
+}
+
+TEST(process_walk_finds_children_of_children)
+{
+    check_walk(process_walk);
+}
+
+TEST(process_walk_does_without_the_kernels_lists)
+{
+    check_walk(process_walk_all);
+}
+
+TEST(process_variable_is_of_the_start)
+{
+    char *home = process_variable(getpid(), "PATH"), *none = process_variable(getpid(), "NOT_SET_ANYWHERE");
+
+    CHECK(home && getenv("PATH") && strcmp(home, getenv("PATH")) == 0);
+    CHECK(!none);
+    free(home);
+}
