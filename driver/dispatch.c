@@ -161,15 +161,16 @@ static void take_hello(struct dispatch *d, int worker, const struct hello *hello
 
 /* What no worker can do anything about: a disk that is full, texts that are others. But a worker that was
  * given up and wakes may find its files removed, as the run is another's by now: that is nothing amiss. */
-static void take_failure(struct dispatch *d, int worker, char text[REASON_SIZE])
+static void take_failure(struct dispatch *d, int worker, struct failure *failure)
 {
     const struct peer *peer = dispatch_peer(d, worker);
     struct error error;
 
     if (peer->ready && coordinator_cell(d->job->coordinator, worker, peer->ticket) < 0)
         return;
-    text[REASON_SIZE - 1] = '\0';
-    error_set(&error, ERROR_ENVIRONMENT, "%s: %s", peer->host, text);
+    failure->text[REASON_SIZE - 1] = '\0';
+    error_set(&error, failure->status == ERROR_INPUT ? ERROR_INPUT : ERROR_ENVIRONMENT, "%s: %s", peer->host,
+        failure->text);
     job_break_off(d->job, &error);
 }
 
@@ -244,7 +245,7 @@ static bool take(struct dispatch *d)
     int worker = peers_worker(&d->peers, address);
     if (worker < 0 || dispatch_peer(d, worker)->dead)
         return true; /* what it left; nothing can be sent to it any more */
-    dispatch_peer(d, worker)->silent = false;
+    peers_hear(&d->peers, worker, d->now);
     switch ((enum message_kind)d->in.kind) {
     case MESSAGE_HELLO:
         take_hello(d, worker, &d->in.as.hello);
@@ -253,7 +254,7 @@ static bool take(struct dispatch *d)
         take_ready(d, worker);
         break;
     case MESSAGE_FAILED:
-        take_failure(d, worker, d->in.as.text);
+        take_failure(d, worker, &d->in.as.failure);
         break;
     case MESSAGE_NOTE:
         d->in.as.text[REASON_SIZE - 1] = '\0';
@@ -359,6 +360,7 @@ static int prepare(struct dispatch *d)
     };
 
     environment_host(setup.host, sizeof(setup.host));
+    memcpy(setup.mark, job->mark, sizeof(setup.mark));
     d->setup = setup_encode(&setup, &d->setup_size);
     return d->setup && peers_init(&d->peers, wire_size(d->wire) - 1, d->now) == 0 ? 0 : -1;
 }

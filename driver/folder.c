@@ -10,6 +10,7 @@
 
 #include "worker/checkpoint.h"
 #include "worker/log.h"
+#include "worker/mark.h"
 
 char *folder_of(const char *output)
 {
@@ -30,6 +31,7 @@ int folder_clear(const char *output, struct error *error)
     if (!folder)
         return no_memory(output, error);
     log_sweep(folder);
+    mark_sweep(folder);
     int status = checkpoint_clear(folder, error);
     rmdir(folder); /* where nothing is left in it */
     free(folder);
@@ -49,6 +51,7 @@ static void remove_whole(const char *folder)
     const struct dirent *entry;
 
     log_sweep(folder);
+    mark_sweep(folder);
     while (directory && (entry = readdir(directory)))
         if (is_of_run(entry->d_name))
             unlinkat(dirfd(directory), entry->d_name, 0);

@@ -149,6 +149,11 @@ int job_open(struct job *job, const struct sweep *sweep, const struct corpus *co
     return job_close(job, error);
 }
 
+int job_mark(struct job *job, struct error *error)
+{
+    return mark_leave(job->folder, job_session(job), job->mark, error);
+}
+
 void job_fail(struct job *job, const struct error *error)
 {
     if (!job->failed)
@@ -252,6 +257,10 @@ int job_close(struct job *job, struct error *error)
     struct error closing;
 
     commit(job, clock_now());
+    if (job->mark[0]) {
+        mark_remove(job->folder, job->mark);
+        rmdir(job->folder); /* where nothing was kept in it */
+    }
     if (!job->failed && job->coordinator && job_pending(job) == 0)
         keep(job, folder_clear(job->sweep->output, &closing), &closing);
     keep(job, dataset_close(job->dataset, &closing), &closing);

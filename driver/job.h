@@ -9,6 +9,7 @@
 #include "driver/lease.h"
 #include "driver/progress.h"
 #include "worker/checkpoint_set.h"
+#include "worker/mark.h"
 #include "worker/train.h"
 
 /*
@@ -27,6 +28,7 @@ struct job {
         *growth; /* [cells] norm_growth for the map of the progress, NaN: not known; NULL: there is no map */
     struct tally tally;
     char *folder; /* OUT.nc.d */
+    char mark[MARK_SIZE]; /* in it, while workers of other processes may write there; "": none does */
     bool had_folder; /* it was there before this start */
     bool failed;
     struct error error; /* where failed */
@@ -42,6 +44,10 @@ struct job {
 /* What is borrowed lives until job_close. -1 with the line in error. */
 int job_open(struct job *job, const struct sweep *sweep, const struct corpus *corpus, struct lease *lease,
     const struct session *session, const struct dataset_options *options, int workers, struct error *error);
+
+/* Before workers of other processes are told of the folder: leaves the mark there. -1 with the line in error.
+ */
+int job_mark(struct job *job, struct error *error);
 
 /* Commits what waits and closes; the first error of the whole job, or 0. */
 int job_close(struct job *job, struct error *error);

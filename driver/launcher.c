@@ -32,8 +32,9 @@ enum { OPTIONS_MOST = 20, STATUS_NOT_FOUND = 127 };
 #define START_SECONDS 30 /* for ranks to start once a stop has been asked for */
 #define INIT_SECONDS 100 /* for a coordinator to come out of MPI_Init */
 #define INIT_SECONDS_ALLOCATION 300 /* the same where it may be one of thousands */
-#define HUNG_SECONDS 100 /* for a coordinator to show that it goes on, as it does while it reads texts, too  \
-                          */
+#define HUNG_SECONDS                                                                                         \
+    100 /* for a coordinator to show that it goes on, as it does while it reads texts, too                   \
+         */
 
 enum { STARTS_IN_VAIN = 3 }; /* starts anew without anything new that is kept */
 

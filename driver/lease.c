@@ -4,6 +4,8 @@
 #include "driver/output.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +28,10 @@ struct lease {
     enum lease_place which; /* the record that is this process's own */
     bool unwritten; /* its last write failed: a full disk is the dataset's to report */
     double sure; /* clock: when it was last seen to be this process's */
+    pthread_mutex_t lock; /* of all the above but path and output */
+    pthread_cond_t ended;
+    pthread_t keeper; /* while `kept` */
+    bool kept, ending;
 };
 
 static int in_use(const struct lease *lease, const struct lease_record *holder, struct error *error)
@@ -62,6 +68,8 @@ static bool is_ours(const struct lease *lease, const struct lease_record *owner)
 
 static void lease_free(struct lease *lease)
 {
+    pthread_cond_destroy(&lease->ended);
+    pthread_mutex_destroy(&lease->lock);
     free(lease->path);
     free(lease->output);
     free(lease);
@@ -74,6 +82,14 @@ static struct lease *lease_new(const char *output, struct error *error)
     char *whole = output_resolve(output);
     int cause = errno;
 
+    if (lease) {
+        pthread_mutex_init(&lease->lock, NULL);
+        pthread_condattr_t attributes;
+        pthread_condattr_init(&attributes);
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+        pthread_cond_init(&lease->ended, &attributes);
+        pthread_condattr_destroy(&attributes);
+    }
     if (lease && whole) {
         lease->output = strdup(output);
         if (asprintf(&lease->path, "%s.lease", whole) < 0)
@@ -235,29 +251,94 @@ int lease_join(struct lease **lease, const char *output, const char *token, stru
     return failed;
 }
 
+static int write_locked(struct lease *lease, struct error *error)
+{
+    pthread_mutex_lock(&lease->lock);
+    int status = write_own(lease, error);
+    pthread_mutex_unlock(&lease->lock);
+    return status;
+}
+
+void lease_beat(struct lease *lease)
+{
+    pthread_mutex_lock(&lease->lock);
+    lease->self.beat++;
+    pthread_mutex_unlock(&lease->lock);
+}
+
 int lease_renew(struct lease *lease, struct error *error)
 {
-    lease->self.beat++;
-    return write_own(lease, error);
+    lease_beat(lease);
+    return write_locked(lease, error);
 }
 
 int lease_tell(struct lease *lease, enum coordinator_stage stage, int status)
 {
     struct error ignored;
 
+    pthread_mutex_lock(&lease->lock);
     lease->self.stage = (int)stage;
     lease->self.status = status;
-    return write_own(lease, &ignored) == 0 && !lease->unwritten ? 0 : -1;
+    int told = write_own(lease, &ignored) == 0 && !lease->unwritten ? 0 : -1;
+    pthread_mutex_unlock(&lease->lock);
+    return told;
 }
 
 void lease_tell_kept(struct lease *lease)
 {
     struct error ignored;
 
-    if (lease->self.kept)
+    if (lease->self.kept) /* written by this thread alone */
         return;
+    pthread_mutex_lock(&lease->lock);
     lease->self.kept = 1;
     write_own(lease, &ignored);
+    pthread_mutex_unlock(&lease->lock);
+}
+
+/* ---- keeping ---- */
+
+/* Until the lease is released; what it finds lost is for the other thread to find before it writes. */
+static void *keep(void *context)
+{
+    struct lease *lease = context;
+    struct timespec due;
+    struct error ignored;
+
+    clock_gettime(CLOCK_MONOTONIC, &due);
+    pthread_mutex_lock(&lease->lock);
+    while (!lease->ending) {
+        due.tv_sec += LEASE_RENEW_SECONDS;
+        while (!lease->ending && pthread_cond_timedwait(&lease->ended, &lease->lock, &due) == 0)
+            ;
+        clock_gettime(CLOCK_MONOTONIC, &due);
+        if (!lease->ending)
+            write_own(lease, &ignored);
+    }
+    pthread_mutex_unlock(&lease->lock);
+    return NULL;
+}
+
+/* Signals are for the thread that acts on them. */
+void lease_keep(struct lease *lease)
+{
+    sigset_t all, before;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    lease->kept = pthread_create(&lease->keeper, NULL, keep, lease) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static void end_keeping(struct lease *lease)
+{
+    pthread_mutex_lock(&lease->lock);
+    lease->ending = true;
+    pthread_cond_signal(&lease->ended);
+    pthread_mutex_unlock(&lease->lock);
+    if (lease->kept)
+        pthread_join(lease->keeper, NULL);
+    lease->kept = false;
 }
 
 struct coordinator_news lease_news(const struct lease *lease)
@@ -288,6 +369,7 @@ int lease_begin_life(struct lease *lease, struct error *error)
 
     if (file < 0)
         return error_set(error, ERROR_ENVIRONMENT, "%s: %s", lease->path, strerror(errno));
+    pthread_mutex_lock(&lease->lock);
     bool ours = lease_record_get(file, LEASE_OWNER, &owner) && is_ours(lease, &owner);
     if (ours) {
         lease->self.life = ++lease->owner.life;
@@ -296,6 +378,7 @@ int lease_begin_life(struct lease *lease, struct error *error)
             cause = errno;
         write_token(lease);
     }
+    pthread_mutex_unlock(&lease->lock);
     close(file);
     if (cause)
         return error_set(error, ERROR_ENVIRONMENT, "%s: %s", lease->path, strerror(cause));
@@ -308,6 +391,7 @@ void lease_release(struct lease *lease)
 
     if (!lease)
         return;
+    end_keeping(lease);
     if (lease->path && lease->which == LEASE_OWNER && lease->self.process.pid &&
         write_own(lease, &ignored) == 0)
         unlink(lease->path);

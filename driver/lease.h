@@ -30,7 +30,7 @@ struct coordinator_news {
     int status;
     bool dead; /* it was on this machine and is gone without having ended */
     bool kept; /* something it has written is there for good: a result, a checkpoint */
-    long beat; /* goes on with every renewal */
+    long beat; /* goes on with every lease_beat and lease_renew */
     struct process process;
 };
 
@@ -59,8 +59,17 @@ const char *lease_token(const struct lease *lease);
  * life is over. */
 int lease_join(struct lease **lease, const char *output, const char *token, struct error *error);
 
-/* To be called at least every LEASE_RENEW_SECONDS. -1: another process has taken it; nothing may be written
- * any more. */
+/*
+ * Renews it from a thread of its own until it is released, however long this one is busy or waits for a disk.
+ * Without memory for a thread, lease_renew is all there is.
+ */
+void lease_keep(struct lease *lease);
+
+/* Says that this process goes on, which is told with the next renewal. Cheap. */
+void lease_beat(struct lease *lease);
+
+/* Checks and renews; to be called at least every LEASE_RENEW_SECONDS, and after a pause before anything is
+ * written. -1: another process has taken it; nothing may be written any more. */
 int lease_renew(struct lease *lease, struct error *error);
 
 /* For the coordinator that joined: what its launcher is to know. */

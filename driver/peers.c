@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HELLO_SECONDS = 60, READY_SECONDS = 1800 }; /* texts may have to be read over a slow network */
+/* All ranks come out of MPI_Init together, and a worker that reads texts says so every few seconds. */
+enum { HELLO_SECONDS = 100, READY_SECONDS = 100 };
 
 static bool grow_addresses(struct peers *peers, int address)
 {
@@ -88,6 +89,15 @@ void peers_hello(struct peers *peers, int worker, const struct hello *hello, dou
     peer->said_hello = true;
     peer->silent = false;
     peer->asked = now;
+}
+
+void peers_hear(struct peers *peers, int worker, double now)
+{
+    struct peer *peer = &peers->peer[worker];
+
+    peer->silent = false;
+    if (peer->said_hello)
+        peer->asked = now;
 }
 
 int peers_replace(struct peers *peers, int worker, int address, double now)

@@ -19,7 +19,7 @@ struct peer {
     bool said_hello, ready, here; /* here: on the coordinator's machine */
     bool dead, silent; /* silent: given up, though it may only hang */
     bool quit; /* has been told to */
-    double asked; /* clock: since when it is expected to say hello or that it is ready */
+    double asked; /* clock: since when it is expected to say hello; then, when it was last heard of */
     uint64_t ticket; /* of its last word */
     double patience; /* as it said last */
 };
@@ -43,12 +43,15 @@ int peers_worker(const struct peers *peers, int address);
 /* A worker has said who it is. */
 void peers_hello(struct peers *peers, int worker, const struct hello *hello, double now);
 
+/* A worker has said something. */
+void peers_hear(struct peers *peers, int worker, double now);
+
 /* The process at `address` takes the place of a dead worker. -1: no memory. */
 int peers_replace(struct peers *peers, int worker, int address, double now);
 
 /*
- * Is a worker dead beyond doubt? One on this machine whose process is gone, and any that has not said hello,
- * or has not got ready, for too long. Of others only silence tells.
+ * Is a worker dead beyond doubt? One on this machine whose process is gone, and any that does not say hello,
+ * or falls silent before it is ready. Of others the coordinator's deadlines tell.
  */
 bool peer_is_dead(const struct peer *peer, double now);
 

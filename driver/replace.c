@@ -1,6 +1,6 @@
 #include "driver/replace.h"
 
-enum { VAIN_MOST = 3, SPAWN_SECONDS = 60 };
+enum { VAIN_MOST = 3, SPAWN_SECONDS = 100 };
 
 void replacements_init(struct replacements *r, struct wire *wire, char **argument)
 {

@@ -29,6 +29,7 @@ struct start {
     struct sweep sweep;
     struct corpus corpus;
     struct lease *lease;
+    struct breath breath; /* while texts are read: tells the launcher that this goes on */
     bool has_sweep, has_corpus;
     bool found; /* mpirun, whose */
     int release; /* this is; see launcher_find */
@@ -42,8 +43,17 @@ static int start_load_sweep(struct start *start, struct error *error)
     return 0;
 }
 
+static void on_breath(void *context)
+{
+    lease_beat(context);
+}
+
 static int start_load_corpus(struct start *start, struct error *error)
 {
+    if (start->lease) {
+        start->breath = (struct breath){on_breath, start->lease};
+        start->sweep.source.breath = &start->breath;
+    }
     if (sweep_load_corpus(&start->sweep, &start->corpus, error) != 0)
         return -1;
     start->has_corpus = true;
@@ -100,6 +110,7 @@ static int64_t open_output(struct start *start, struct error *error)
 
     if (lease_take(&start->lease, start->sweep.output, error) != 0)
         return -1;
+    lease_keep(start->lease); /* a large dataset takes minutes to be laid out */
     if (dataset_open(&dataset, start->sweep.output, &start->sweep, &start->corpus, NULL, &options, error) !=
         0)
         return -1;
@@ -159,10 +170,14 @@ static int coordinate_job(struct start *start, struct wire *wire, bool *together
         dispatch_dismiss(wire);
         return -1;
     }
-    if (wire_size(wire) > 1)
-        end = run_on_ranks(start, &job, wire);
-    else
+    if (wire_size(wire) == 1) {
         local_run(&job);
+    } else if (job_mark(&job, error) == 0) {
+        end = run_on_ranks(start, &job, wire);
+    } else {
+        job_fail(&job, error);
+        dispatch_dismiss(wire);
+    }
     *together = end.together;
     int status = status_of(&job, &end);
     return job_close(&job, error) != 0 ? -1 : status;
@@ -176,6 +191,8 @@ static int64_t begin(struct start *start, const char *token, struct error *error
         return -1;
     if (token && lease_join(&start->lease, start->sweep.output, token, error) != 0)
         return -1;
+    if (token)
+        lease_keep(start->lease);
     if (start_load_corpus(start, error) != 0)
         return -1;
     return token ? 1 : open_output(start, error);

@@ -8,12 +8,12 @@
 
 enum { FIRST_ROOM = 1 << 20 };
 
-int content_open(struct content *content, const char *path, struct error *error)
+int content_open(struct content *content, const char *path, const struct breath *breath, struct error *error)
 {
     int64_t size = 0;
     int file = regular_open(path, &size);
 
-    *content = (struct content){.path = path, .file = -1};
+    *content = (struct content){.path = path, .breath = breath, .file = -1};
     if (file < 0)
         return error_set(error, ERROR_INPUT, "%s: %s", path, regular_why(errno));
     if (size == 0) {
@@ -52,6 +52,9 @@ static int read_some(struct content *content, struct digest *digest, struct erro
 {
     int64_t room = content->room - content->there, most = content->left < room ? content->left : room;
     ssize_t got;
+
+    breathe(content->breath);
+    most = most < BREATH_BYTES ? most : BREATH_BYTES;
 
     do
         got = read(content->file, content->bytes + content->there, (size_t)most);

@@ -21,10 +21,10 @@ static int open_pair(
     *fault = CORPUS_FAULT_TRAIN;
     if (!source->train_path)
         return error_set(error, ERROR_INPUT, "train_text is missing");
-    if (content_open(&pair->train, source->train_path, error) != 0)
+    if (content_open(&pair->train, source->train_path, source->breath, error) != 0)
         return -1;
     *fault = CORPUS_FAULT_VALID;
-    if (source->valid_path && content_open(&pair->valid, source->valid_path, error) != 0)
+    if (source->valid_path && content_open(&pair->valid, source->valid_path, source->breath, error) != 0)
         return -1;
     *fault = CORPUS_FAULT_TRAIN;
     return 0;
@@ -135,11 +135,11 @@ static void draw_text(struct text *text, const struct corpus_source *source, con
 {
     text->token_count = tokens;
     if (source->kind == CORPUS_MARKOV)
-        markov_draw(markov, source->seed, purpose, text);
+        markov_draw(markov, source->seed, purpose, source->breath, text);
     else if (source->kind == CORPUS_DYCK)
-        dyck_draw(source->vocabulary / 2, source->seed, purpose, text);
+        dyck_draw(source->vocabulary / 2, source->seed, purpose, source->breath, text);
     else
-        counter_draw(source->seed, purpose, text);
+        counter_draw(source->seed, purpose, source->breath, text);
     text_mark_lines(
         text, source->kind == CORPUS_COUNTER ? COUNTER_WORDS - 1 : (int32_t)source->vocabulary - 1);
 }

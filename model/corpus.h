@@ -3,6 +3,7 @@
 
 #include <stdint.h>
 
+#include "model/breath.h"
 #include "model/digest.h"
 #include "model/error.h"
 
@@ -19,6 +20,8 @@ struct corpus_source {
     int64_t seed; /* built-in kinds: of the source and its draws, apart from the seeds of the runs */
     const char *train_path; /* text and bytes; NULL otherwise. Borrowed */
     const char *valid_path; /* NULL: no validation, valid_loss is NaN. Borrowed */
+    const struct breath
+        *breath; /* while it is loaded; or NULL. Borrowed, and no part of what the corpus is */
 };
 
 /* A line that is a sequence: tokens[first .. first+words-1], and the end-of-line token at first+words. */

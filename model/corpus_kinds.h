@@ -28,6 +28,7 @@ void block_release(struct corpus *corpus);
 /* A file while it is read, piece by piece. */
 struct content {
     const char *path; /* borrowed */
+    const struct breath *breath; /* or NULL; borrowed */
     int file;
     int64_t size; /* > 0; of the file when it was opened: what is added later is left out */
     int64_t left; /* bytes to come */
@@ -37,8 +38,8 @@ struct content {
 
 enum { CONTENT_SLACK = 8 };
 
-/* Opens a regular file that is not empty; -1 with "<path>: why". */
-int content_open(struct content *content, const char *path, struct error *error);
+/* Opens a regular file that is not empty; -1 with "<path>: why". Breathes while it is read. */
+int content_open(struct content *content, const char *path, const struct breath *breath, struct error *error);
 void content_close(struct content *content);
 
 /*
@@ -96,8 +97,17 @@ double markov_entropy_rate(const struct markov *markov);
 double markov_loss(const struct markov *markov, int32_t from, int32_t to);
 
 /* Each fills text->tokens [token_count] with draws of one purpose. */
-void markov_draw(const struct markov *markov, int64_t seed, enum random_purpose purpose, struct text *text);
-void dyck_draw(int64_t kinds, int64_t seed, enum random_purpose purpose, struct text *text);
-void counter_draw(int64_t seed, enum random_purpose purpose, struct text *text);
+void markov_draw(const struct markov *markov, int64_t seed, enum random_purpose purpose,
+    const struct breath *breath, struct text *text);
+void dyck_draw(
+    int64_t kinds, int64_t seed, enum random_purpose purpose, const struct breath *breath, struct text *text);
+void counter_draw(int64_t seed, enum random_purpose purpose, const struct breath *breath, struct text *text);
+
+/* Breathes once in so many draws. */
+static inline void breathe_at(const struct breath *breath, int64_t draw)
+{
+    if (draw % (BREATH_BYTES / (int64_t)sizeof(int32_t)) == 0)
+        breathe(breath);
+}
 
 #endif

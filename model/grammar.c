@@ -9,7 +9,8 @@
 
 #include <stdbool.h>
 
-void dyck_draw(int64_t kinds, int64_t seed, enum random_purpose purpose, struct text *text)
+void dyck_draw(
+    int64_t kinds, int64_t seed, enum random_purpose purpose, const struct breath *breath, struct text *text)
 {
     int64_t open[DYCK_DEPTH];
     int depth = 0;
@@ -18,6 +19,7 @@ void dyck_draw(int64_t kinds, int64_t seed, enum random_purpose purpose, struct 
     for (int64_t i = 0; i < text->token_count; i++) {
         int64_t draw = (int64_t)random_below((uint64_t)seed, purpose, (uint64_t)i, 2 * (uint64_t)kinds);
         int64_t token = 2 * kinds;
+        breathe_at(breath, i);
         if (line_begins || (depth < DYCK_DEPTH && draw < kinds))
             token = open[depth++] = draw % kinds;
         else if (depth > 0)
@@ -27,13 +29,15 @@ void dyck_draw(int64_t kinds, int64_t seed, enum random_purpose purpose, struct 
     }
 }
 
-void counter_draw(int64_t seed, enum random_purpose purpose, struct text *text)
+void counter_draw(int64_t seed, enum random_purpose purpose, const struct breath *breath, struct text *text)
 {
     for (int64_t first = 0; first < text->token_count;) {
         int64_t n = 1 + (int64_t)random_below((uint64_t)seed, purpose, (uint64_t)first, COUNTER_MOST);
         int64_t end = first + 3 * n + 1 < text->token_count ? first + 3 * n + 1 : text->token_count;
-        for (int64_t i = first; i < end; i++)
+        for (int64_t i = first; i < end; i++) {
+            breathe_at(breath, i);
             text->tokens[i] = (int32_t)((i - first) / n); /* 0, 1, 2, and 3 = 3n/n ends the line */
+        }
         first = end;
     }
 }

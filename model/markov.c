@@ -263,13 +263,15 @@ static int32_t stationary_word(const struct markov *markov, uint64_t at)
     return word;
 }
 
-void markov_draw(const struct markov *markov, int64_t seed, enum random_purpose purpose, struct text *text)
+void markov_draw(const struct markov *markov, int64_t seed, enum random_purpose purpose,
+    const struct breath *breath, struct text *text)
 {
     int32_t *tokens = text->tokens;
 
     if (text->token_count > 0)
         tokens[0] = stationary_word(markov, random_below((uint64_t)seed, purpose, 0, markov->total));
     for (int64_t i = 1; i < text->token_count; i++) {
+        breathe_at(breath, i);
         uint64_t row_mass = MARKOV_COUPLINGS * markov->weight[tokens[i - 1]];
         tokens[i] =
             successor(markov, tokens[i - 1], random_below((uint64_t)seed, purpose, (uint64_t)i, row_mass));

@@ -161,18 +161,18 @@ TEST(checkpoint_damage_of_the_header)
     int unnoticed = 0;
 
     pair_init(&pair);
-    CHECK(seal_check(copy->path) == 0);
+    CHECK(seal_check(copy->path, NULL) == 0);
     int file = open(copy->path, O_WRONLY | O_CLOEXEC);
     for (off_t bit = 0; bit < 8 * 1024; bit++) {
         unsigned char byte = (unsigned char)(copy->bytes[bit / 8] ^ 1U << bit % 8);
         CHECK(pwrite(file, &byte, 1, bit / 8) == 1);
-        unnoticed += seal_check(copy->path) != SEAL_BROKEN;
+        unnoticed += seal_check(copy->path, NULL) != SEAL_BROKEN;
         CHECK(pwrite(file, &copy->bytes[bit / 8], 1, bit / 8) == 1);
     }
-    CHECK(seal_check(copy->path) == 0);
+    CHECK(seal_check(copy->path, NULL) == 0);
     for (off_t size = 1024; size >= 0; size--) {
         CHECK(ftruncate(file, size) == 0);
-        unnoticed += seal_check(copy->path) != SEAL_BROKEN;
+        unnoticed += seal_check(copy->path, NULL) != SEAL_BROKEN;
     }
     CHECK(unnoticed == 0);
     close(file);
@@ -195,7 +195,7 @@ static void forge(const struct copy *copy, const char *attribute, bool seal)
     *at = *at == 'x' ? 'y' : 'x';
     write_bytes(copy->path, bytes, copy->size);
     free(bytes);
-    CHECK(!seal || seal_put(copy->path) == 0);
+    CHECK(!seal || seal_put(copy->path, NULL) == 0);
 }
 
 TEST(checkpoint_of_another_kernel_is_left_alone)

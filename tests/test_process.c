@@ -9,13 +9,16 @@
 
 enum { GENERATIONS = 3 };
 
-/* A child with a child of its own, and so on; the last one writes a byte once it is there. */
-static void breed(int generations, int ready)
+/* The child: has a child, which has one, and so on; the last one writes a byte once it is there. */
+static void breed(int ready)
 {
+    int left = GENERATIONS - 1;
+
     alarm(60);
-    if (generations > 1 && fork() == 0)
-        breed(generations - 1, ready);
-    if (generations == 1 && write(ready, "x", 1) != 1)
+    for (; left > 0; left--)
+        if (fork() != 0)
+            break;
+    if (left == 0 && write(ready, "x", 1) != 1)
         _exit(1);
     pause();
     _exit(0);
@@ -47,7 +50,7 @@ static void check_walk(bool (*walk)(long, void (*)(void *, long, long), void *))
     pid_t child = fork();
     if (child == 0) {
         setpgid(0, 0);
-        breed(GENERATIONS, ready[1]);
+        breed(ready[1]);
     }
     CHECK(read(ready[0], &byte, 1) == 1);
     CHECK(walk(getpid(), see, &seen));

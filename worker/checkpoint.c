@@ -17,22 +17,48 @@
 #include "worker/checkpoint_files.h"
 #include "worker/checkpoint_form.h"
 #include "worker/checkpoint_seal.h"
+#include "worker/mark.h"
 
 enum { KEPT = 2, REASON_MOST = 256 };
 
 /* ---- saving ---- */
 
-/* A netCDF status or an errno. */
-static int write_part(const char *folder, const char *part, const struct digest *digest,
-    const struct snapshot *snapshot, bool weights_alone)
+/* May anything be written into the folder? 0 or an errno. A worker that was stopped for long may have
+ * outlived its sweep: nobody would find, or remove, what it leaves. */
+static int check_folder(const struct checkpoint_owner *owner)
 {
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-        return errno;
-    int status = form_write(part, digest, snapshot, weights_alone);
+    if (owner->mark)
+        return mark_look(owner->folder, owner->mark);
+    return mkdir(owner->folder, 0777) == 0 || errno == EEXIST ? 0 : errno;
+}
+
+/* A netCDF status or an errno. */
+static int write_part(const struct checkpoint_owner *owner, const char *part, const struct snapshot *snapshot,
+    bool weights_alone)
+{
+    int status = check_folder(owner);
+
+    if (status == 0)
+        status = form_write(part, &owner->digest, snapshot, weights_alone, owner->breath);
     if (status != NC_NOERR)
         return status;
-    status = seal_put(part);
+    status = seal_put(part, owner->breath);
     return status == SEAL_BROKEN ? EIO : status; /* what was just written is not what is there */
+}
+
+/* The mark is looked for before, which nearly always does, and after: a stop may have lain between. */
+static int put_in_place(const struct checkpoint_owner *owner, const char *part, const char *path)
+{
+    int status = check_folder(owner);
+
+    if (status == 0)
+        status = checkpoint_put_in_place(owner->folder, part, path);
+    if (status != 0)
+        return status;
+    status = check_folder(owner);
+    if (status == ENOENT)
+        unlink(path);
+    return status;
 }
 
 static struct checkpoint_name name_of(const struct checkpoint_owner *owner, int64_t step)
@@ -54,9 +80,9 @@ static int save_file(const struct checkpoint_owner *owner, const char *final, co
     else if (asprintf(&part, "%s/%s" PART_SUFFIX, owner->folder, checkpoint_format(&name, text)) < 0)
         part = NULL;
     if (part) {
-        status = write_part(owner->folder, part, &owner->digest, snapshot, weights_alone);
+        status = write_part(owner, part, snapshot, weights_alone);
         if (status == 0)
-            status = checkpoint_put_in_place(owner->folder, part, path);
+            status = put_in_place(owner, part, path);
         if (status != 0)
             unlink(part);
     }
@@ -117,10 +143,10 @@ struct attempt {
 };
 
 /* Fills the snapshot from a file; false: it cannot be used. */
-static bool try_file(
-    const char *path, const struct digest *digest, struct snapshot *snapshot, struct attempt *attempt)
+static bool try_file(const struct checkpoint_owner *owner, const char *path, struct snapshot *snapshot,
+    struct attempt *attempt)
 {
-    int status = path ? seal_check(path) : ENOMEM;
+    int status = path ? seal_check(path, owner->breath) : ENOMEM;
 
     attempt->damaged = status == SEAL_BROKEN;
     if (attempt->damaged) {
@@ -129,14 +155,14 @@ static bool try_file(
         return false;
     }
     if (status == 0)
-        status = form_read(path, digest, snapshot, attempt->why, REASON_MOST);
+        status = form_read(path, &owner->digest, snapshot, owner->breath, attempt->why, REASON_MOST);
     if (status != 0)
         snprintf(attempt->why, REASON_MOST, "%s", nc_strerror(status));
     return attempt->why[0] == '\0';
 }
 
 /* The newest file that can be used; files->count: none. */
-static int64_t try_files(const struct checkpoint_files *files, const struct digest *digest,
+static int64_t try_files(const struct checkpoint_owner *owner, const struct checkpoint_files *files,
     struct snapshot *snapshot, struct attempt *attempt)
 {
     int64_t i = 0;
@@ -145,7 +171,7 @@ static int64_t try_files(const struct checkpoint_files *files, const struct dige
         if (files->file[i].part)
             continue;
         char *path = checkpoint_files_path(files, i);
-        bool used = try_file(path, digest, snapshot, &attempt[i]);
+        bool used = try_file(owner, path, snapshot, &attempt[i]);
         free(path);
         if (used)
             break;
@@ -189,7 +215,7 @@ int checkpoint_load(const struct checkpoint_owner *owner, struct snapshot *snaps
         return -1;
     int64_t count = files.count;
     struct attempt *attempt = calloc((size_t)count + 1, sizeof(*attempt));
-    int64_t used = attempt ? try_files(&files, &owner->digest, snapshot, attempt) : count;
+    int64_t used = attempt ? try_files(owner, &files, snapshot, attempt) : count;
     if (attempt)
         tell(&files, attempt, used, &listener);
     free(attempt);

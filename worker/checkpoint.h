@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/breath.h"
 #include "model/digest.h"
 #include "model/error.h"
 #include "worker/train.h"
@@ -42,12 +43,14 @@ struct checkpoint_owner {
     struct digest digest;
     int64_t session;
     uint64_t ticket;
+    const char *mark; /* of the coordinator, without which nothing is to be written; NULL: none. Borrowed */
+    const struct breath *breath; /* while files are read and written; or NULL. Borrowed */
 };
 
 /*
- * Saves a run as its newest checkpoint; makes the folder, removes all of the run but the two newest and what
- * an earlier save has left half-done. Durable when it returns 0. -1: ERROR_ENVIRONMENT, nothing is left
- * behind and the earlier ones are untouched.
+ * Saves a run as its newest checkpoint; makes the folder where the owner has no mark, removes all of the run
+ * but the two newest and what an earlier save has left half-done. Durable when it returns 0. -1:
+ * ERROR_ENVIRONMENT, nothing is left behind and the earlier ones are untouched.
  */
 int checkpoint_save(
     const struct checkpoint_owner *owner, const struct snapshot *snapshot, struct error *error);

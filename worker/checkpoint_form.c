@@ -325,10 +325,10 @@ static void define_all(struct form *form, const struct digest *digest, bool weig
         form->status = nc_enddef(form->file);
 }
 
-int form_write(
-    const char *path, const struct digest *digest, const struct snapshot *snapshot, bool weights_alone)
+int form_write(const char *path, const struct digest *digest, const struct snapshot *snapshot,
+    bool weights_alone, const struct breath *breath)
 {
-    struct form form = {.pass = DEFINE, .snapshot = snapshot};
+    struct form form = {.pass = DEFINE, .path = path, .breath = breath, .snapshot = snapshot};
 
     form.status = nc_create(path, NC_CLOBBER | NC_64BIT_DATA, &form.file);
     if (form.status != NC_NOERR)
@@ -393,10 +393,10 @@ static void get_counts(struct form *form)
     history->norm_count = norms;
 }
 
-int form_read(
-    const char *path, const struct digest *digest, struct snapshot *snapshot, char *unfit, size_t size)
+int form_read(const char *path, const struct digest *digest, struct snapshot *snapshot,
+    const struct breath *breath, char *unfit, size_t size)
 {
-    struct form form = {.pass = GET, .snapshot = snapshot};
+    struct form form = {.pass = GET, .path = path, .breath = breath, .snapshot = snapshot};
 
     form.status = nc_open(path, NC_NOWRITE, &form.file);
     if (form.status != NC_NOERR)

@@ -12,6 +12,7 @@
 
 enum { SEAL_LENGTH = sizeof(SEAL_BLANK) - 1, AT_ONCE = 1 << 18 };
 
+_Static_assert(BREATH_BYTES % AT_ONCE == 0, "breaths come between reads");
 _Static_assert(AT_ONCE % CHECKSUM_BLOCK == 0, "checksums are of whole blocks");
 
 /* How the attribute begins in a CDF-5 file: length of its name, name, type (characters), length of its text.
@@ -25,6 +26,7 @@ _Static_assert(sizeof(SEAL_NAME) - 1 == 8 && SEAL_LENGTH == 16, "the marker has 
 
 struct sealed {
     int file;
+    const struct breath *breath;
     off_t place; /* of the seal */
     char found[SEAL_LENGTH], due[SEAL_LENGTH + 1]; /* what it says, what it should say */
 };
@@ -73,6 +75,8 @@ static int scan_with(struct sealed *sealed, unsigned char *bytes)
         if (checksum.bytes == 0)
             status = take_seal(sealed, bytes, (size_t)count);
         checksum_add(&checksum, bytes, (size_t)count);
+        if (checksum.bytes % BREATH_BYTES == 0)
+            breathe(sealed->breath);
     } while (status == 0 && count == AT_ONCE);
     snprintf(sealed->due, sizeof(sealed->due), "%016" PRIx64, checksum_value(&checksum));
     return status;
@@ -88,9 +92,9 @@ static int scan(struct sealed *sealed, const char *path, int flags)
     return status;
 }
 
-int seal_put(const char *path)
+int seal_put(const char *path, const struct breath *breath)
 {
-    struct sealed sealed = {.file = -1};
+    struct sealed sealed = {.file = -1, .breath = breath};
     int status = scan(&sealed, path, O_RDWR);
 
     if (status == 0) {
@@ -102,9 +106,9 @@ int seal_put(const char *path)
     return status;
 }
 
-int seal_check(const char *path)
+int seal_check(const char *path, const struct breath *breath)
 {
-    struct sealed sealed = {.file = -1};
+    struct sealed sealed = {.file = -1, .breath = breath};
     int status = scan(&sealed, path, O_RDONLY);
 
     if (sealed.file >= 0)

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "worker/sync.h"
+
 static const char *const dimension_name[DIMENSIONS] = {
     [LAYER] = "layer",
     [VOCABULARY] = "vocabulary",
@@ -108,10 +110,58 @@ void define_array(struct form *form, const struct array *array)
     put_text(form, id, "_Encoding", array->encoding);
 }
 
+/* After so much that a breath is due: what was written reaches the disk now, so that no sync takes long. */
+static void pause_moving(struct form *form)
+{
+    form->moved = 0;
+    breathe(form->breath);
+    if (form->pass == PUT && form->status == NC_NOERR)
+        form->status = nc_sync(form->file);
+    if (form->pass == PUT && form->status == NC_NOERR)
+        form->status = sync_file(form->path);
+    breathe(form->breath);
+}
+
+/* A part that is small enough to be moved at once. */
+static void move_piece(
+    struct form *form, int id, const size_t *start, const size_t *count, unsigned char *values, size_t bytes)
+{
+    if (form->status != NC_NOERR)
+        return;
+    form->status = form->pass == PUT ? nc_put_vara(form->file, id, start, count, values)
+                                     : nc_get_vara(form->file, id, start, count, values);
+    form->moved += bytes;
+    if (form->moved >= BREATH_BYTES)
+        pause_moving(form);
+}
+
+/* Piece by piece along the first dimension of which the part has more than one. */
+static void move_pieces(struct form *form, const struct array *array, int id, size_t size,
+    const size_t *start, const size_t *count, unsigned char *values)
+{
+    size_t from[RANK_MOST] = {0}, some[RANK_MOST] = {0}, row = size;
+    int along = 0;
+
+    while (along < array->rank - 1 && count[along] == 1)
+        along++;
+    for (int i = 0; i < array->rank; i++) {
+        from[i] = start[i];
+        some[i] = count[i];
+        row *= i > along ? count[i] : 1;
+    }
+    size_t most = row < BREATH_BYTES ? BREATH_BYTES / row : 1;
+    for (size_t done = 0; done < count[along]; done += most) {
+        some[along] = count[along] - done < most ? count[along] - done : most;
+        from[along] = start[along] + done;
+        move_piece(form, id, from, some, values + done * row, some[along] * row);
+    }
+}
+
 void move_part(
     struct form *form, const struct array *array, const size_t *start, const size_t *count, void *values)
 {
     nc_type type;
+    size_t size;
     int id, rank;
 
     if (form->pass == DEFINE || form->status != NC_NOERR)
@@ -122,8 +172,9 @@ void move_part(
     if (form->status == NC_NOERR && (type != array->type || rank != array->rank))
         form->status = NC_EBADTYPE;
     if (form->status == NC_NOERR)
-        form->status = form->pass == PUT ? nc_put_vara(form->file, id, start, count, values)
-                                         : nc_get_vara(form->file, id, start, count, values);
+        form->status = nc_inq_type(form->file, type, NULL, &size);
+    if (form->status == NC_NOERR)
+        move_pieces(form, array, id, size, start, count, values);
 }
 
 void visit_array(struct form *form, const struct array *array, void *values)

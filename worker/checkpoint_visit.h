@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/breath.h"
 #include "worker/train.h"
 
 /*
@@ -41,6 +42,9 @@ struct form {
     enum pass pass;
     int file;
     int status; /* the first failure, netCDF's or an errno; nothing is done after it */
+    const char *path; /* borrowed */
+    const struct breath *breath; /* or NULL; borrowed */
+    size_t moved; /* bytes since the last breath */
     const struct snapshot *snapshot;
     int64_t length[DIMENSIONS]; /* 0: not in this file */
     int dimension[DIMENSIONS];

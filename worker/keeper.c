@@ -4,8 +4,12 @@
 
 void keeper_begin(struct keeper *keeper, const struct digest *digest, uint64_t ticket, bool resume)
 {
-    keeper->owner = (struct checkpoint_owner){
-        .folder = keeper->folder, .digest = *digest, .session = keeper->session, .ticket = ticket};
+    keeper->owner = (struct checkpoint_owner){.folder = keeper->folder,
+        .digest = *digest,
+        .session = keeper->session,
+        .ticket = ticket,
+        .mark = keeper->mark,
+        .breath = keeper->breath};
     keeper->resume = resume;
     keeper->saved_step = -1;
     keeper->saved_at = clock_now();

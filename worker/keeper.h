@@ -19,6 +19,8 @@ struct keeper {
     void (*say)(
         void *context, const char *line); /* what became of checkpoints that cannot be used; or NULL */
     void *context; /* of say */
+    const char *mark; /* of the coordinator, see checkpoint.h; or NULL. Borrowed */
+    const struct breath *breath; /* while files are read and written; or NULL. Borrowed */
     struct error failed; /* the first that could not be saved, or the folder not read; text "": none */
 
     /* of the run that trains, set by keeper_begin and kept by the rest */

@@ -1,7 +1,6 @@
 #include "worker/log.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
@@ -10,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -75,7 +73,7 @@ static void catch_fatal(void)
 
 void log_open(const char *folder, int64_t session, int64_t number)
 {
-    if ((mkdir(folder, 0777) != 0 && errno != EEXIST) || path_of(log_.path, folder, session, number) != 0)
+    if (path_of(log_.path, folder, session, number) != 0)
         return;
     log_.file = open(log_.path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (log_.file < 0)

@@ -9,7 +9,7 @@
  * as it should removes its log.
  */
 
-/* Opens it and turns stderr to it; makes the folder. Without it, what goes wrong is said on stderr. */
+/* Opens it and turns stderr to it; the folder is there. Without it, what goes wrong is said on stderr. */
 void log_open(const char *folder, int64_t session, int64_t number);
 
 /* "2026-11-21T13:40:00Z pid 1234 host n1 " and the line. Does nothing where no log is open. */

@@ -1,4 +1,4 @@
-#include "worker/loop.h"
+#include "worker/loop_inside.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,14 +8,10 @@
 
 #include "worker/clock.h"
 #include "worker/cost.h"
-#include "worker/environment.h"
-#include "worker/keeper.h"
 #include "worker/log.h"
-#include "worker/node.h"
-#include "worker/processors.h"
 #include "worker/signals.h"
 
-enum { HELD_MAX = 16, UNDER_WAY_MOST = 256 };
+enum { UNDER_WAY_MOST = 256 };
 
 #define POLL_SECONDS 1e-3 /* between two looks for messages while a run trains */
 #define PROGRESS_SECONDS 0.25
@@ -30,31 +26,9 @@ enum { HELD_MAX = 16, UNDER_WAY_MOST = 256 };
 /* How long the coordinator is to wait for the next word of a run. */
 #define PATIENCE_LEAST 30
 #define PATIENCE_GAPS 20 /* as many times as the longest there has been between two */
-#define PATIENCE_FILES 600 /* while a file is written or read, on whatever disk */
 #define SLOWEST_COST 1e10 /* of a second: a step that is not known yet takes no longer */
 
-struct loop {
-    struct wire *wire;
-    struct setup setup;
-    struct seat seat;
-    int64_t number;
-    unsigned char *pieces; /* of the setup, while it arrives */
-    int64_t pieces_come;
-    struct corpus corpus;
-    struct arena arena;
-    struct keeper keeper;
-    bool ready, quit, together;
-    struct train_order held[HELD_MAX]; /* held[0] is the one that trains, while `training` */
-    int used;
-    bool training, stop, drop; /* stop: the run that trains is to be handed back; drop: without saving it */
-    struct run_progress progress; /* of the run that trains */
-    double looked, longest; /* when it last came to a step's end, and the longest time between two */
-    double polled, reported; /* the last look for messages, word of the run's progress */
-    double spoken, heard; /* the last word sent, and heard of the coordinator */
-    struct message message; /* room for one, in either direction */
-};
-
-static struct message *blank(struct loop *loop, enum message_kind kind)
+struct message *loop_blank(struct loop *loop, enum message_kind kind)
 {
     memset(&loop->message, 0, offsetof(struct message, as) + sizeof(loop->message.as.result));
     loop->message.kind = kind;
@@ -67,7 +41,7 @@ static void leave(const char *why)
     _exit(ERROR_ENVIRONMENT);
 }
 
-static void send(struct loop *loop)
+void loop_send(struct loop *loop)
 {
     double now = clock_now(), silence = now - loop->heard;
 
@@ -79,11 +53,11 @@ static void send(struct loop *loop)
 
 static void send_result(struct loop *loop, uint64_t ticket, const struct result *result)
 {
-    struct message *message = blank(loop, MESSAGE_RESULT);
+    struct message *message = loop_blank(loop, MESSAGE_RESULT);
 
     message->as.result.ticket = ticket;
     message->as.result.result = *result;
-    send(loop);
+    loop_send(loop);
 }
 
 static void remove_held(struct loop *loop, int at)
@@ -117,109 +91,6 @@ static void hand_back(struct loop *loop, uint64_t ticket, bool save)
     }
 }
 
-/* ---- setting up ---- */
-
-static void send_text(struct loop *loop, enum message_kind kind, const char *text)
-{
-    struct message *message = blank(loop, kind);
-
-    snprintf(message->as.text, sizeof(message->as.text), "%.*s", REASON_SIZE - 1, text);
-    send(loop);
-}
-
-static void refuse(struct loop *loop, const char *why)
-{
-    send_text(loop, MESSAGE_FAILED, why);
-}
-
-/* As mpirun numbers the processes of a machine; without an mpirun nobody knows. */
-static struct seat own_seat(void)
-{
-    const char *number = getenv("OMPI_COMM_WORLD_LOCAL_RANK"), *count = getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
-
-    if (!number || !count)
-        return (struct seat){-1, -1};
-    return (struct seat){strtol(number, NULL, 10), strtol(count, NULL, 10)};
-}
-
-/* The coordinator needs no processor of its own: it sleeps. */
-static void pin(const struct loop *loop)
-{
-    char host[HOST_SIZE];
-
-    if (loop->seat.number < 0 || loop->setup.threads == 0)
-        return;
-    int beside = strcmp(environment_host(host, sizeof(host)), loop->setup.host) == 0;
-    processors_pin((int)loop->seat.number - beside, (int)loop->seat.count - beside, loop->setup.threads);
-}
-
-static bool load(struct loop *loop)
-{
-    enum corpus_fault fault;
-    struct error error;
-
-    if (node_load_corpus(&loop->corpus, &loop->setup.source, &fault, &error) != 0) {
-        refuse(loop, error.text);
-        return false;
-    }
-    if (memcmp(&loop->corpus.digest, &loop->setup.corpus, sizeof(loop->corpus.digest)) != 0) {
-        refuse(loop, "the texts are not those that the coordinator has read");
-        return false;
-    }
-    return true;
-}
-
-static void say(void *context, const char *line)
-{
-    send_text(context, MESSAGE_NOTE, line);
-}
-
-static void prepare_keeping(struct loop *loop)
-{
-    const struct setup *setup = &loop->setup;
-
-    log_open(setup->folder, setup->session, loop->number);
-    log_line("worker %lld", (long long)loop->number);
-    loop->keeper = (struct keeper){.folder = setup->folder,
-        .session = setup->session,
-        .interval = setup->checkpoint_seconds,
-        .say = say,
-        .context = loop};
-}
-
-static void set_up(struct loop *loop, size_t size)
-{
-    if (setup_decode(&loop->setup, loop->pieces, size) != 0) {
-        refuse(loop, "no memory");
-        return;
-    }
-    free(loop->pieces);
-    loop->pieces = NULL;
-    pin(loop);
-    prepare_keeping(loop);
-    loop->ready = load(loop);
-    if (loop->ready) {
-        blank(loop, MESSAGE_READY);
-        send(loop);
-    }
-}
-
-static void take_piece(struct loop *loop, const struct setup_piece *piece)
-{
-    loop->seat = piece->seat;
-    loop->number = piece->worker;
-    if (!loop->pieces)
-        loop->pieces = malloc((size_t)piece->total);
-    if (!loop->pieces) {
-        refuse(loop, "no memory");
-        return;
-    }
-    memcpy(loop->pieces + piece->offset, piece->bytes, (size_t)piece->count);
-    loop->pieces_come += piece->count;
-    if (loop->pieces_come == piece->total)
-        set_up(loop, (size_t)piece->total);
-}
-
 /* ---- listening ---- */
 
 static void take_order(struct loop *loop, const struct train_order *order)
@@ -244,7 +115,7 @@ static bool listen(struct loop *loop)
         return false;
     loop->heard = clock_now();
     if (message->kind == MESSAGE_SETUP) {
-        take_piece(loop, &message->as.setup);
+        loop_take_piece(loop, &message->as.setup);
     } else if (message->kind == MESSAGE_ORDER) {
         take_order(loop, &message->as.order);
     } else if (message->kind == MESSAGE_STOP) {
@@ -279,24 +150,24 @@ static void on_row(void *context, int64_t step, const double *values, size_t cou
     struct loop *loop = context;
 
     for (size_t offset = 0; offset < count; offset += PIECE_VALUES) {
-        struct row_piece *row = &blank(loop, MESSAGE_ROW)->as.row;
+        struct row_piece *row = &loop_blank(loop, MESSAGE_ROW)->as.row;
         row->ticket = loop->held[0].ticket;
         row->step = step;
         row->offset = (int64_t)offset;
         row->count = (int64_t)(count - offset < PIECE_VALUES ? count - offset : PIECE_VALUES);
         memcpy(row->values, values + offset, (size_t)row->count * sizeof(*values));
-        send(loop);
+        loop_send(loop);
     }
 }
 
-static void send_progress(struct loop *loop, double patience)
+void loop_progress(struct loop *loop, double patience)
 {
-    struct message *message = blank(loop, MESSAGE_PROGRESS);
+    struct message *message = loop_blank(loop, MESSAGE_PROGRESS);
 
     loop->progress.patience = patience;
     loop->reported = clock_now();
     message->as.progress = loop->progress;
-    send(loop);
+    loop_send(loop);
 }
 
 static double usual_patience(const struct loop *loop)
@@ -328,22 +199,39 @@ static enum verdict on_step(void *context, int64_t step, int64_t last_step, int6
     if (now - loop->polled >= POLL_SECONDS)
         attend(loop, now);
     if (now - loop->reported >= PROGRESS_SECONDS)
-        send_progress(loop, usual_patience(loop));
+        loop_progress(loop, usual_patience(loop));
     if (loop->stop && loop->drop)
         return VERDICT_STOP;
     return keeper_verdict(&loop->keeper, step, loop->stop, now);
 }
 
-/* What reads or writes a file says so first, and is no part of the time between two steps. */
-static void begin_file(struct loop *loop)
+static double file_patience(const struct loop *loop)
 {
-    send_progress(loop, PATIENCE_FILES);
+    return fmax(PATIENCE_LEAST, PATIENCE_GAPS * loop->longest_breath);
+}
+
+static void on_breath(void *context)
+{
+    struct loop *loop = context;
+    double now = clock_now();
+
+    loop->longest_breath = fmax(loop->longest_breath, now - loop->breathed);
+    loop->breathed = now;
+    if (now - loop->reported >= PROGRESS_SECONDS)
+        loop_progress(loop, file_patience(loop));
+}
+
+/* What reads or writes a file says so first, and is no part of the time between two steps. */
+void loop_begin_file(struct loop *loop)
+{
+    loop->breathed = clock_now();
+    loop_progress(loop, file_patience(loop));
 }
 
 static void end_file(struct loop *loop)
 {
     loop->looked = clock_now();
-    send_progress(loop, usual_patience(loop));
+    loop_progress(loop, usual_patience(loop));
 }
 
 static bool on_resume(void *context, struct snapshot *snapshot)
@@ -351,7 +239,7 @@ static bool on_resume(void *context, struct snapshot *snapshot)
     struct loop *loop = context;
 
     loop->progress.step = -1;
-    begin_file(loop);
+    loop_begin_file(loop);
     bool resumed = keeper_resume(&loop->keeper, snapshot);
     loop->progress.step = 0;
     if (resumed) {
@@ -367,12 +255,12 @@ static void on_save(void *context, const struct snapshot *snapshot)
 {
     struct loop *loop = context;
 
-    begin_file(loop);
+    loop_begin_file(loop);
     keeper_save(&loop->keeper, snapshot);
     if (loop->keeper.saved_step == snapshot->step) {
         struct run_checkpoint saved = {loop->held[0].ticket, snapshot->step};
-        blank(loop, MESSAGE_CHECKPOINT)->as.checkpoint = saved;
-        send(loop);
+        loop_blank(loop, MESSAGE_CHECKPOINT)->as.checkpoint = saved;
+        loop_send(loop);
         log_line("has saved step %lld", (long long)snapshot->step);
     }
     end_file(loop);
@@ -382,7 +270,7 @@ static void on_finish(void *context, const struct snapshot *snapshot)
 {
     struct loop *loop = context;
 
-    begin_file(loop);
+    loop_begin_file(loop);
     keeper_finish(&loop->keeper, snapshot);
     end_file(loop);
 }
@@ -404,7 +292,7 @@ static void begin_run(struct loop *loop, const struct train_order *order)
     loop->longest = step;
     loop->looked = loop->polled = clock_now();
     if (!order->resume) /* else on_resume says where it begins */
-        send_progress(loop, usual_patience(loop));
+        loop_progress(loop, usual_patience(loop));
 }
 
 static void end_run(struct loop *loop, const struct train_order *order, struct result *result)
@@ -413,7 +301,7 @@ static void end_run(struct loop *loop, const struct train_order *order, struct r
     loop->progress = (struct run_progress){0};
     log_doing("between two runs");
     if (loop->keeper.failed.text[0]) {
-        refuse(loop, loop->keeper.failed.text);
+        loop_refuse(loop, loop->keeper.failed.status, loop->keeper.failed.text);
         loop->keeper.failed.text[0] = '\0'; /* where the run was another's by then, the sweep goes on */
         result->outcome = OUTCOME_PENDING;
     }
@@ -436,20 +324,30 @@ static void train_first(struct loop *loop)
     end_run(loop, &order, &result);
 }
 
+/* As mpirun numbers the processes of a machine; without an mpirun nobody knows. */
+static struct seat own_seat(void)
+{
+    const char *number = getenv("OMPI_COMM_WORLD_LOCAL_RANK"), *count = getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+
+    if (!number || !count)
+        return (struct seat){-1, -1};
+    return (struct seat){strtol(number, NULL, 10), strtol(count, NULL, 10)};
+}
+
 static void say_hello(struct loop *loop)
 {
-    struct hello *hello = &blank(loop, MESSAGE_HELLO)->as.hello;
+    struct hello *hello = &loop_blank(loop, MESSAGE_HELLO)->as.hello;
 
     hello->process = process_self();
     hello->seat = own_seat();
-    send(loop);
+    loop_send(loop);
 }
 
 static void wait_a_moment(struct loop *loop, struct patience *patience)
 {
     look_for_coordinator(loop);
     if (loop->ready && clock_now() - loop->spoken > IDLE_SECONDS)
-        send_progress(loop, PATIENCE_LEAST);
+        loop_progress(loop, PATIENCE_LEAST);
     patience_wait(patience);
 }
 
@@ -482,6 +380,7 @@ int worker_loop(struct wire *wire)
         _exit(ERROR_ENVIRONMENT);
     }
     loop->wire = wire;
+    loop->breath = (struct breath){on_breath, loop};
     live(loop);
     bool together = loop->together;
     log_close();

@@ -58,6 +58,7 @@ static size_t message_size(const struct message *message)
     case MESSAGE_ALIVE:
         return HEAD;
     case MESSAGE_FAILED:
+        return HEAD + sizeof(message->as.failure);
     case MESSAGE_NOTE:
         return HEAD + sizeof(message->as.text);
     case MESSAGE_ORDER:

@@ -20,7 +20,7 @@ enum message_kind {
     MESSAGE_HELLO = 1, /* worker: here I am */
     MESSAGE_SETUP, /* coordinator: a piece of what setup_encode made */
     MESSAGE_READY, /* worker: set up, waiting for orders */
-    MESSAGE_FAILED, /* worker: neither it nor the sweep can go on, `text` says why */
+    MESSAGE_FAILED, /* worker: neither it nor the sweep can go on */
     MESSAGE_NOTE, /* worker: a line for the user */
     MESSAGE_ORDER, /* coordinator: train this after what you have */
     MESSAGE_STOP, /* coordinator: hand back an order, or everything */
@@ -69,6 +69,12 @@ struct quit {
     int64_t save; /* as in stop */
 };
 
+/* What no worker can do anything about. */
+struct failure {
+    int64_t status; /* of enum error_status */
+    char text[REASON_SIZE];
+};
+
 struct run_progress {
     uint64_t ticket;
     int64_t step, last_step; /* step -1: it has not begun; the first after that is where it begins */
@@ -99,6 +105,7 @@ struct message {
         struct hello hello;
         struct setup_piece setup;
         char text[REASON_SIZE];
+        struct failure failure;
         struct train_order order;
         struct stop stop;
         struct quit quit;

@@ -176,13 +176,15 @@ static int try_lock(const struct source_name *name)
 }
 
 /* Waits for the lock; -1: there is none to be had, or its holder hangs. */
-static int take_lock(const struct source_name *name)
+static int take_lock(const struct source_name *name, const struct breath *breath)
 {
     double deadline = clock_now() + WAIT_SECONDS + (double)name->bytes / READ_SLOWLY;
     int lock;
 
-    while ((lock = try_lock(name)) < 0 && errno == EADDRINUSE && clock_now() < deadline)
+    while ((lock = try_lock(name)) < 0 && errno == EADDRINUSE && clock_now() < deadline) {
+        breathe(breath);
         clock_pause(LOOK_SECONDS);
+    }
     return lock;
 }
 
@@ -222,7 +224,7 @@ static enum sharing share(
         return ALONE;
     if (attach(corpus, &name) == 0)
         return SHARED;
-    int lock = take_lock(&name);
+    int lock = take_lock(&name, source->breath);
     if (attach(corpus, &name) != 0) /* it may have come meanwhile */
         sharing = make(corpus, source, &name, fault, error);
     if (lock >= 0)

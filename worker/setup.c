@@ -85,6 +85,7 @@ int setup_decode(struct setup *setup, const unsigned char *bytes, size_t size)
     }
     memcpy(copy, bytes, size);
     memcpy(setup, bytes, sizeof(*setup));
+    setup->source.breath = NULL;
     setup->source.train_path = get_text(&trail, setup->source.train_path);
     setup->source.valid_path = get_text(&trail, setup->source.valid_path);
     setup->folder = get_text(&trail, setup->folder);

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "model/corpus.h"
+#include "worker/mark.h"
 #include "worker/measure.h"
 
 enum { HOST_SIZE = 64 };
@@ -18,6 +19,7 @@ struct setup {
     int64_t session; /* of the dataset */
     double checkpoint_seconds; /* between two of a run */
     char host[HOST_SIZE]; /* the coordinator's */
+    char mark[MARK_SIZE]; /* in the folder */
 };
 
 /* As bytes, allocated, the caller's to free; NULL: no memory. */
