@@ -154,6 +154,8 @@ faults:
 	@.ci/setup build tests
 	@$(MAKE_ALL) $(BUILD)/normsweep
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python numpy netCDF4)" tests/faults.py $(N:%=-n %) $(SEED:%=--seed %)
+	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python pytest numpy netCDF4)" -m pytest -q -p no:cacheprovider \
+		--color=no -rs tests/check_faults.py
 
 ## fuzz: a minute of fuzzing for each reader: of sweep files and of trained weights
 fuzz:

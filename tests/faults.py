@@ -29,6 +29,7 @@ from fault_kinds import KINDS, checkpoints
 from fault_sweeps import PROGRAM, ROOT, SWEEPS, Sweep, said
 from watched import Watched
 
+LAUNCHER_DIES = ("kill launcher", "kill all", "cut checkpoint", "flip checkpoint")  # nobody is left to tidy up
 GONE_SECONDS = 60  # for the processes of a sweep to end after their launcher
 LATE_MOST = 10  # times a case is begun anew because its sweep had ended before the fault
 DISK_BYTES = 8 << 20
@@ -42,7 +43,8 @@ class Case:
     """One sweep with its faults, in a folder of its own."""
 
     def __init__(self, sweep, kinds, moments, jobs, chance, folder, deadline):
-        self.sweep, self.random, self.folder, self.deadline = sweep, chance, folder, deadline
+        self.sweep, self.random, self.folder = sweep, chance, folder
+        self.deadline = deadline * max(len(kinds), 1)
         self.jobs, self.here = jobs, jobs == 0
         self.plan, self.planned = list(zip(kinds, moments)), len(kinds)
         self.disk = folder / "disk"
@@ -193,6 +195,9 @@ class Case:
             raise Lost(f"left beside the dataset: {sorted(beside)}")
         for command in self.watched:
             self.wait_gone(command)
+        temporary = [path for path in (self.folder / "t").rglob("*") if not path.is_dir()]
+        if temporary and not any(done.startswith(LAUNCHER_DIES) for done in self.done):
+            raise Lost(f"left of mpirun: {temporary}")
 
     def play(self):
         """True when all faults have come in time. Raises Lost."""
@@ -314,7 +319,8 @@ def arguments():
     parser.add_argument("--only", type=int, help="the case of this number alone")
     parser.add_argument("--seconds", type=float, default=1.0, help="that a full run takes, about (1.0)")
     parser.add_argument("--alone", action="store_true", help="one fault a sweep, instead of one or more")
-    parser.add_argument("--deadline", type=float, default=300, help="of one command; what takes longer hangs (300)")
+    parser.add_argument("--deadline", type=float, default=120,
+                        help="of one command, for each fault of its case; what takes longer hangs (120)")
     parser.add_argument("--kinds", help="of faults, divided by commas: " + ", ".join(kind.name for kind in KINDS))
     chosen = parser.parse_args()
     names = chosen.kinds.split(",") if chosen.kinds else [kind.name for kind in KINDS]

@@ -1,0 +1,122 @@
+"""Faults of which each takes a minute or so: starts that are slow, ranks that hang at the wrong moment. `make faults`
+runs these after its random ones."""
+
+import os
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+
+import same
+from conftest import NORMSWEEP
+from preloaded import preload
+from test_faults import ends, outcomes, start, sweep, wait_for, wait_until  # noqa: F401
+from watched import Watched
+
+START_SECONDS = 120  # no start hangs for longer
+SAVING = ["--set", "checkpoint_minutes=0.002"]
+
+# The first sync of a checkpoint that is not whole yet stops its process, once among all of them.
+STOPS_WHILE_IT_SAVES = """
+static int opened[4096];
+static void note(int file, const char *path)
+{
+    if (file >= 0 && file < 4096)
+        opened[file] = ends(path, ".part");
+}
+int open(const char *path, int flags, ...)
+{
+    static int (*next)(const char *, int, int);
+    if (!next)
+        next = dlsym(RTLD_NEXT, "open");
+    int file = next(path, flags, 0666);
+    note(file, path);
+    return file;
+}
+int open64(const char *path, int flags, ...) __attribute__((alias("open")));
+int fsync(int file)
+{
+    static int (*next)(int);
+    if (!next)
+        next = dlsym(RTLD_NEXT, "fsync");
+    if (file < 4096 && opened[file]) {
+        int once = creat(getenv("STOPPED_ONCE"), 0666);
+        if (once >= 0 && lockf(once, F_TLOCK, 0) == 0 && lseek(once, 0, SEEK_END) == 0) {
+            int done = access(getenv("STOPPED_DONE"), F_OK) == 0;
+            if (!done) {
+                close(creat(getenv("STOPPED_DONE"), 0666));
+                raise(SIGSTOP);
+            }
+        }
+        if (once >= 0)
+            close(once);
+    }
+    return next(file);
+}
+"""
+
+
+def stopping(folder):
+    (folder / "between").mkdir()
+    return {**preload(folder / "between", STOPS_WHILE_IT_SAVES), "STOPPED_ONCE": str(folder / "between" / "lock"),
+            "STOPPED_DONE": str(folder / "between" / "done")}
+
+
+def states(command, role):
+    return {process.pid: open(f"/proc/{process.pid}/stat").read().rpartition(")")[2].split()[0]
+            for process in command.of(role)}
+
+
+def test_a_worker_that_hangs_while_it_saves_is_given_up_like_any_other(normsweep, sweep, tmp_path):  # noqa: F811
+    with Watched([NORMSWEEP, "run", sweep, "-j", "2", *SAVING], stopping(tmp_path), cwd=tmp_path) as command:
+        wait_until(command, (tmp_path / "between" / "done").exists, "a worker hangs")
+        begin = time.monotonic()
+        wait_until(command, lambda: "has not been heard of" in command.text["err"], "it is given up", seconds=60)
+        assert time.monotonic() - begin < 45
+        assert ends(command) == 0, command.text
+    normsweep("run", sweep, "-j", "0", *SAVING, "-o", "whole.nc")
+    assert same.differences(same.read(tmp_path / "sweep.nc"), same.read(tmp_path / "whole.nc")) == []
+    assert not (tmp_path / "sweep.nc.d").exists()
+
+
+def test_a_worker_that_wakes_after_the_end_leaves_nothing(sweep, tmp_path):  # noqa: F811
+    """Under an mpirun that nobody ends, as on another host: it finishes the file that it was about to save."""
+    mpirun = ["mpirun", "--enable-recovery", "--oversubscribe", "-n", "3", NORMSWEEP, "run", sweep, *SAVING]
+    with Watched(mpirun, stopping(tmp_path), cwd=tmp_path) as command:
+        wait_until(command, (tmp_path / "between" / "done").exists, "a worker hangs")
+        wait_until(command, lambda: (tmp_path / "sweep.nc").exists() and (outcomes(tmp_path / "sweep.nc") >= 2).all()
+                   and not command.of("coordinator"), "the sweep has ended", seconds=150)
+        assert not (tmp_path / "sweep.nc.d").exists() or not list(tmp_path.glob("sweep.nc.d/*"))
+        left = [process for process in command.of("worker") if process.kill(signal.SIGCONT)]
+        assert left, "no worker is left to wake"
+        assert wait_for(lambda: not command.of("worker"), seconds=90), command.stacks()
+        assert not list(tmp_path.glob("sweep.nc.d/*"))
+
+
+@pytest.mark.parametrize("wrapper", ["sleep 12; {mpirun} \"$@\"", "sleep 25; exec {mpirun} \"$@\""])
+def test_a_slow_start_is_waited_for(sweep, tmp_path, wrapper):  # noqa: F811
+    """Behind a script, too, of which the ranks are grandchildren."""
+    real = subprocess.run(["which", "mpirun"], capture_output=True, text=True, check=True).stdout.strip()
+    script = tmp_path / "bin" / "mpirun"
+    script.parent.mkdir()
+    script.write_text(f'#!/bin/bash\n[ "$1" != --version ] || exec {real} --version\n{wrapper.format(mpirun=real)}\n')
+    script.chmod(0o755)
+    with Watched([NORMSWEEP, "run", sweep, "-j", "2"], {"PATH": f"{script.parent}:{os.environ['PATH']}"},
+                 cwd=tmp_path) as command:
+        assert ends(command, 200) == 0, command.text
+        assert command.text["err"] == ""
+
+
+@pytest.mark.parametrize("role, moment", [("worker", 0.2), ("worker", 0.45), ("coordinator", 0.3), ("mpirun", 0.2)])
+def test_no_start_hangs(sweep, tmp_path, role, moment):  # noqa: F811
+    """A process that stops for good while the ranks start costs two minutes, and the sweep goes on without it."""
+    with start(sweep, "-j", "2") as command:
+        wait_until(command, lambda: command.of(role), f"there is a {role}")
+        time.sleep(moment)
+        found = [process for process in command.of(role)[:1] if process.kill(signal.SIGSTOP)]
+        begin = time.monotonic()
+        assert ends(command, START_SECONDS + 30) == 0, (found, command.text)
+        print(role, moment, f"{time.monotonic() - begin:.1f} s", re.sub(r"\s+", " ", command.text["err"]))
+    assert not (tmp_path / "sweep.nc.d").exists()
