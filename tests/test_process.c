@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -80,4 +81,28 @@ TEST(process_variable_is_of_the_start)
     CHECK(home && getenv("PATH") && strcmp(home, getenv("PATH")) == 0);
     CHECK(!none);
     free(home);
+}
+
+/* A process that may open no more files sees nothing in /proc: those that live must not be buried for that.
+ */
+TEST(process_lives_though_proc_cannot_be_read)
+{
+    struct process self = process_self(), gone = self;
+    struct rlimit before, none;
+
+    pid_t child = fork();
+    if (child == 0)
+        _exit(0);
+    waitpid(child, NULL, 0);
+    gone.pid = child;
+    CHECK(process_lives(&self) && !process_lives(&gone));
+    CHECK(getrlimit(RLIMIT_NOFILE, &before) == 0);
+    none = (struct rlimit){0, before.rlim_max};
+    CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0);
+    bool lives = process_lives(&self), dead = !process_lives(&gone);
+    CHECK(setrlimit(RLIMIT_NOFILE, &before) == 0);
+    CHECK(lives && dead);
+    struct process reused = self;
+    reused.start++;
+    CHECK(!process_lives(&reused));
 }

@@ -31,15 +31,20 @@ static const char *read_stat(long pid, char text[STAT_SIZE])
     return strrchr(text, ')');
 }
 
-/* The time since boot at which a process was started, in ticks; 0: there is none, or it is a zombie. */
-static unsigned long long start_of(long pid)
+enum state { STATE_UNKNOWN, STATE_ALIVE, STATE_DEAD };
+
+/* The time since boot at which a process was started, in ticks; 0: it cannot be told. A zombie is dead. */
+static unsigned long long start_of(long pid, enum state *state)
 {
     char text[STAT_SIZE], letter = 'X';
     unsigned long long start = 0;
-    const char *state = read_stat(pid, text);
-    int found = state ? sscanf(state, ") %c" SKIPPED "%llu", &letter, &start) : 0;
+    const char *fields = read_stat(pid, text);
 
-    return found == 2 && letter != 'Z' && letter != 'X' ? start : 0;
+    *state = STATE_UNKNOWN;
+    if (!fields || sscanf(fields, ") %c" SKIPPED "%llu", &letter, &start) != 2)
+        return 0;
+    *state = letter != 'Z' && letter != 'X' ? STATE_ALIVE : STATE_DEAD;
+    return start;
 }
 
 /* -1: there is no such process. */
@@ -67,7 +72,8 @@ static void place_of_self(char place[PROCESS_PLACE])
 
 struct process process_self(void)
 {
-    struct process process = {.pid = getpid(), .start = start_of(getpid())};
+    enum state ignored;
+    struct process process = {.pid = getpid(), .start = start_of(getpid(), &ignored)};
 
     place_of_self(process.place);
     return process;
@@ -81,14 +87,17 @@ bool process_is_here(const struct process *process)
     return strcmp(process->place, place) == 0;
 }
 
+/* What cannot be read in /proc (it is not mounted, hides other users, or this process may open no more files)
+ * is not gone for that. */
 bool process_lives(const struct process *process)
 {
-    if (process->pid <= 0 || process->start == 0)
+    if (process->pid <= 0)
         return false;
-    unsigned long long start = start_of(process->pid);
-    if (start == 0) /* another user's may be hidden */
-        return kill((pid_t)process->pid, 0) != 0 && errno == EPERM;
-    return start == process->start;
+    enum state state;
+    unsigned long long start = start_of(process->pid, &state);
+    if (state == STATE_UNKNOWN)
+        return kill((pid_t)process->pid, 0) == 0 || errno == EPERM;
+    return state == STATE_ALIVE && (process->start == 0 || process->start == start);
 }
 
 bool process_same(const struct process *a, const struct process *b)

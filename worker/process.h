@@ -9,7 +9,7 @@ enum { PROCESS_PLACE = 128 };
  * when it was started, as pids come again. */
 struct process {
     long pid;
-    unsigned long long start; /* ticks since boot */
+    unsigned long long start; /* ticks since boot; 0: not known */
     char place[PROCESS_PLACE]; /* "host/pid:[4026531836]", without blanks */
 };
 
@@ -18,7 +18,7 @@ struct process process_self(void);
 /* Does it run where its pid means something to this process? */
 bool process_is_here(const struct process *process);
 
-/* Of one that is here: does it live? A zombie does not. */
+/* Of one that is here: does it live? A zombie does not; one of which nothing can be told does. */
 bool process_lives(const struct process *process);
 
 bool process_same(const struct process *a, const struct process *b);
