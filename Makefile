@@ -37,7 +37,7 @@ LIBS = $(filter-out -I% -D%,$(PACKAGES)) -lm -lpthread -ldl
 
 # The release variant lies in build/ itself, the others beside it.
 BUILD = build$(filter-out /release,/$(VARIANT))
-SOURCES = $(wildcard model/*.c worker/*.c driver/*.c)
+SOURCES = $(wildcard model/*/*.c worker/*/*.c driver/*/*.c) driver/main.c
 LIBRARY = $(filter-out driver/main.c $(KERNEL_SOURCES),$(SOURCES)) $(leaks)
 leaks = $(if $(findstring -fsanitize,$(variant)),tests/leaks.c)
 TESTS = $(wildcard tests/test_*.c)
@@ -45,8 +45,8 @@ TESTS = $(wildcard tests/test_*.c)
 # clang warns of a loop that it does not vectorise; it is right all the same.
 KERNEL_FLAGS = -ffp-contract=fast -Wno-pass-failed
 
-# model/kernels*.c are built once for each vector level; the program picks one when it starts.
-KERNEL_SOURCES = $(wildcard model/kernels*.c)
+# The inner loops are built once for each vector level; the program picks one when it starts.
+KERNEL_SOURCES = $(filter-out %/levels.c %/product.c %/team.c,$(wildcard model/kernels/*.c))
 levels = baseline $(if $(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null)),avx2 avx512)
 baseline =
 avx2 = -mavx2 -mfma
@@ -90,13 +90,13 @@ $$(BUILD)/$(1)/model/%-$(2).o: model/%.c $$(BUILD)/flags
 endef
 $(foreach scalar,float double,$(eval $(call scalar_rules,$(scalar))) \
 	$(foreach level,$(levels),$(eval $(call level_rules,$(scalar),$(level)))))
--include $(wildcard $(BUILD)/*/*/*.d)
+-include $(wildcard $(BUILD)/*/*/*.d $(BUILD)/*/*/*/*.d)
 
 # What the program says of itself. A checkout's commit, with a + when files differ from it; none in a tarball.
 COMMIT := $(shell test -e .git && git describe --always --abbrev=12 --exclude='*' --dirty=+ 2>/dev/null)
 VERSION_FLAGS = -DVERSION='"$(VERSION)"' -DCOMMIT='"$(COMMIT)"' -DCOMPILER='"$(COMPILER) $(variant)"' \
 	-DFLAGS='"$(subst ",\",$(strip $(filter-out -W%,$(NUMERICS) $(KERNEL_FLAGS)) $(CFLAGS)))"'
-VERSION_OBJECTS = $(BUILD)/float/driver/version.o $(BUILD)/double/driver/version.o
+VERSION_OBJECTS = $(BUILD)/float/driver/tables/version.o $(BUILD)/double/driver/tables/version.o
 $(VERSION_OBJECTS): private COMPILE += $(VERSION_FLAGS)
 $(VERSION_OBJECTS): $(BUILD)/version
 

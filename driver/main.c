@@ -1,7 +1,7 @@
-#include "driver/about.h"
-#include "driver/commands.h"
-#include "worker/environment.h"
-#include "worker/signals.h"
+#include "driver/commands/about.h"
+#include "driver/commands/commands.h"
+#include "worker/host/environment.h"
+#include "worker/host/signals.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #ifndef NORMSWEEP_TESTS_BENCH_H
 #define NORMSWEEP_TESTS_BENCH_H
 
-#include "driver/dataset.h"
+#include "driver/dataset/dataset.h"
 
 /* Prepended to the sweeps of these tests. */
 #define BASE_UNTITLED                                                                                        \

@@ -1,4 +1,4 @@
-#include "driver/sweep.h"
+#include "driver/sweep/sweep.h"
 
 #include <stdlib.h>
 #include <string.h>

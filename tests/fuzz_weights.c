@@ -1,4 +1,4 @@
-#include "driver/gpt2.h"
+#include "driver/weights/gpt2.h"
 
 #include <stdlib.h>
 #include <string.h>

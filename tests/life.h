@@ -1,8 +1,8 @@
 #ifndef NORMSWEEP_TESTS_LIFE_H
 #define NORMSWEEP_TESTS_LIFE_H
 
-#include "worker/checkpoint.h"
-#include "worker/train.h"
+#include "worker/checkpoint/checkpoint.h"
+#include "worker/train/train.h"
 
 enum { LIFE_ROWS = 16, LIFE_VALUES = 256, LIFE_WEIGHTS = 4096, LIFE_SAID = 4096 };
 

@@ -3,9 +3,9 @@
 
 #include "tests/test.h"
 
-#include "model/batches.h"
-#include "model/random.h"
-#include "model/transformer.h"
+#include "model/core/random.h"
+#include "model/corpora/batches.h"
+#include "model/network/transformer.h"
 
 /* A model with one batch of sequences of unequal length, all drawn anew from `seed`. */
 struct model_case {

@@ -13,17 +13,17 @@
  * The dump is a series of arrays, each a line "<name> <f8|i8> <count>" and count numbers of 8 bytes; a name
  * comes again for each step. Whatever fails is told in one line, with exit status 1.
  */
-#include "model/batches.h"
-#include "model/corpus.h"
-#include "model/error.h"
-#include "model/homogeneity.h"
-#include "model/optimiser.h"
-#include "model/saturation.h"
-#include "model/transformer.h"
-#include "worker/measure.h"
-#include "worker/metric.h"
-#include "worker/run.h"
-#include "worker/train.h"
+#include "model/core/error.h"
+#include "model/corpora/batches.h"
+#include "model/corpora/corpus.h"
+#include "model/instruments/homogeneity.h"
+#include "model/instruments/saturation.h"
+#include "model/network/transformer.h"
+#include "model/optimisers/optimiser.h"
+#include "worker/run/measure.h"
+#include "worker/run/metric.h"
+#include "worker/run/run.h"
+#include "worker/train/train.h"
 
 #include <stdarg.h>
 #include <stdio.h>

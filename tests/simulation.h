@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "driver/coordinator.h"
+#include "driver/schedule/coordinator.h"
 
 /*
  * The coordinator against simulated workers in virtual time: they train, save, die alone or with their node,

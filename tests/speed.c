@@ -11,16 +11,17 @@
  * for about so many seconds, once at least. SHAPE is a name or V,C,H,F,L,T,B, and may end in ",gelu". Lines
  * written are pairs of a name and a value, the first of them about this process; times are medians.
  */
-#include "model/batches.h"
-#include "model/error.h"
-#include "model/instruments.h"
-#include "model/random.h"
-#include "worker/clock.h"
-#include "worker/cost.h"
-#include "worker/environment.h"
-#include "worker/processors.h"
-#include "worker/run.h"
-#include "worker/train.h"
+#include "model/core/error.h"
+#include "model/core/random.h"
+#include "model/corpora/batches.h"
+#include "model/instruments/instruments.h"
+#include "model/kernels/levels.h"
+#include "worker/host/clock.h"
+#include "worker/host/environment.h"
+#include "worker/host/processors.h"
+#include "worker/run/cost.h"
+#include "worker/run/run.h"
+#include "worker/train/train.h"
 
 #include <errno.h>
 #include <inttypes.h>

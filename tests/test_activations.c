@@ -3,8 +3,9 @@
 
 #include <stdlib.h>
 
-#include "model/kernels.h"
-#include "model/random.h"
+#include "model/core/random.h"
+#include "model/kernels/kernels.h"
+#include "model/kernels/levels.h"
 
 #ifdef SCALAR_DOUBLE
 static const double rounding = 1e-14;

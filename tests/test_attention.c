@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/kernels.h"
-#include "model/random.h"
+#include "model/core/random.h"
+#include "model/kernels/kernels.h"
+#include "model/kernels/levels.h"
 
 #ifdef SCALAR_DOUBLE
 static const double rounding = 1e-12;

@@ -1,6 +1,6 @@
 #include "tests/test.h"
 
-#include "model/batches.h"
+#include "model/corpora/batches.h"
 
 #include <stdint.h>
 #include <stdlib.h>

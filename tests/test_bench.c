@@ -2,7 +2,7 @@
 #include "tests/bench.h"
 #include "tests/test.h"
 
-#include "driver/view.h"
+#include "driver/dataset/view.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Lines drawn over themselves, as the bytes that a terminal gets. */
-#include "driver/canvas.h"
+#include "driver/terminal/canvas.h"
 #include "tests/test.h"
 
 #include <stdlib.h>

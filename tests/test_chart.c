@@ -1,5 +1,5 @@
 /* Lines in a terminal, to the dot. */
-#include "driver/chart.h"
+#include "driver/terminal/chart.h"
 #include "tests/test.h"
 
 #include <math.h>

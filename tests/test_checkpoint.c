@@ -1,6 +1,7 @@
 /* Files of checkpoints: what is damaged is noticed, what cannot be written leaves nothing. */
 #include "tests/life.h"
 #include "tests/test.h"
+#include "worker/checkpoint/files.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -14,9 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "model/random.h"
-#include "worker/checkpoint_seal.h"
-#include "worker/checkpoint_set.h"
+#include "model/core/random.h"
+#include "worker/checkpoint/seal.h"
+#include "worker/checkpoint/set.h"
 
 /* ---- a run with two checkpoints, whose bytes are known ---- */
 

@@ -60,7 +60,7 @@ def stop(sweep, number=signal.SIGUSR1):
 
 
 def checksum(data):
-    """Four lanes of FNV-1a over words of 8 bytes, as worker/checksum.h has it."""
+    """Four lanes of FNV-1a over words of 8 bytes, as worker/checkpoint/checksum.h has it."""
     mask, words = 2**64 - 1, data + bytes(-len(data) % 32)
 
     def take(value, word):

@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/batches.h"
-#include "model/collapse.h"
-#include "model/kernels.h"
-#include "model/random.h"
+#include "model/core/random.h"
+#include "model/corpora/batches.h"
+#include "model/instruments/collapse.h"
+#include "model/kernels/kernels.h"
+#include "model/kernels/levels.h"
 
 enum { LOGITS = 200 };
 

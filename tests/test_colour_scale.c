@@ -1,6 +1,6 @@
 /* Which numbers have which colours. */
-#include "driver/colour_scale.h"
-#include "driver/nature.h"
+#include "driver/tables/nature.h"
+#include "driver/terminal/colour_scale.h"
 #include "tests/test.h"
 
 #include <math.h>

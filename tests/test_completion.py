@@ -135,7 +135,7 @@ def test_every_placeholder_has_its_meaning():
         options = run(NORMSWEEP, command, "--help").stdout.splitlines()[2:]
         found |= {match[1] for line in options if (match := re.match(r" +(?:-\w, )?--[a-z-]+ (\S+)  ", line))}
         found |= {word.strip("[]") for word in usage.split(" [-")[0].split()[2:]}
-    assert found <= known, "driver/completion.c says what stands for a placeholder"
+    assert found <= known, "driver/commands/completion.c says what stands for a placeholder"
 
 
 def typed(shell, preparation, line, folder):

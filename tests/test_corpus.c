@@ -1,7 +1,7 @@
 #include "tests/test.h"
 
-#include "model/corpus.h"
-#include "model/random.h"
+#include "model/core/random.h"
+#include "model/corpora/corpus.h"
 
 #include <inttypes.h>
 #include <stdint.h>

@@ -2,9 +2,9 @@
 #include "tests/bench.h"
 #include "tests/test.h"
 
-#include "driver/dataset_layout.h"
-#include "driver/output.h"
-#include "driver/view.h"
+#include "driver/dataset/layout.h"
+#include "driver/dataset/view.h"
+#include "driver/output/output.h"
 
 #include <netcdf.h>
 #include <signal.h>

@@ -1,8 +1,8 @@
 /* What is put into the write buffer stands in the file, whatever its order, overlaps and size. */
 #include "tests/test.h"
 
-#include "driver/dataset_buffer.h"
-#include "model/random.h"
+#include "driver/dataset/buffer.h"
+#include "model/core/random.h"
 
 #include <errno.h>
 #include <signal.h>

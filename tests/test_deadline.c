@@ -1,5 +1,5 @@
-#include "driver/deadline.h"
-#include "model/random.h"
+#include "driver/schedule/deadline.h"
+#include "model/core/random.h"
 #include "tests/test.h"
 
 enum { WORKERS = 50, ROUNDS = 20000 };

@@ -1,7 +1,7 @@
 #include "tests/test.h"
 
-#include "model/optimiser.h"
-#include "model/random.h"
+#include "model/core/random.h"
+#include "model/optimisers/optimiser.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* The phase diagram on terminals of every kind, to the character. */
-#include "driver/diagram.h"
+#include "driver/picture/diagram.h"
 #include "tests/test.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "worker/train.h"
+#include "worker/train/train.h"
 
 static const struct terminal plain = {80, 0, COLOURS_NONE, false}, few = {80, 24, COLOURS_16, false},
                              many = {80, 24, COLOURS_256, true}, many_ascii = {80, 24, COLOURS_256, false};

@@ -1,8 +1,8 @@
 /* Fits of the recursions of the norm, against series that follow one of them. */
 #include "tests/test.h"
 
-#include "model/dynamics.h"
-#include "model/random.h"
+#include "model/core/random.h"
+#include "model/instruments/dynamics.h"
 
 enum { STEPS = 2000, EVERY = 20, POINTS = STEPS / EVERY + 1 };
 

@@ -5,11 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/attention.h"
-#include "model/batches.h"
-#include "model/linear.h"
-#include "model/random.h"
-#include "model/transformer.h"
+#include "model/core/random.h"
+#include "model/corpora/batches.h"
+#include "model/kernels/levels.h"
+#include "model/layers/attention.h"
+#include "model/layers/linear.h"
+#include "model/network/transformer.h"
 
 #ifdef SCALAR_DOUBLE
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "model/homogeneity.h"
+#include "model/instruments/homogeneity.h"
 
 static const struct architecture base = {
     .vocabulary = 77, /* not the instrument's */

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "worker/checkpoint_seal.h"
-#include "worker/keeper.h"
+#include "worker/checkpoint/keeper.h"
+#include "worker/checkpoint/seal.h"
 
 TEST(keeper_says_when)
 {

@@ -1,5 +1,5 @@
 /* Labels for people: cut where they are long, between characters. */
-#include "driver/label.h"
+#include "driver/sweep/label.h"
 #include "tests/test.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "driver/lease.h"
+#include "driver/output/lease.h"
 #include "tests/test.h"
 
 #include <fcntl.h>

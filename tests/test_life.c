@@ -1,6 +1,7 @@
 /* A run that is stopped, saved and resumed gives what an undisturbed one does, bit for bit. */
 #include "tests/life.h"
 #include "tests/test.h"
+#include "worker/checkpoint/files.h"
 
 #include <dirent.h>
 #include <stdio.h>

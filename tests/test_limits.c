@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "model/limits.h"
+#include "model/core/limits.h"
 
 #define TEMPLATE P_tmpdir "/normsweep-test-XXXXXX"
 

@@ -1,5 +1,5 @@
 /* Texts of files on terminals: harmless, and no wider than they are. */
-#include "driver/lines.h"
+#include "driver/text/lines.h"
 #include "tests/test.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* How near the coordinator comes to the shortest time for a sweep, and what its workers wait. */
-#include "driver/coordinator.h"
-#include "model/random.h"
+#include "driver/schedule/coordinator.h"
+#include "model/core/random.h"
 #include "tests/simulation.h"
 #include "tests/test.h"
 

@@ -15,8 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "worker/clock.h"
-#include "worker/node.h"
+#include "worker/host/clock.h"
+#include "worker/host/node.h"
 
 #define TEMPLATE P_tmpdir "/normsweep-test-XXXXXX"
 

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "model/optimiser.h"
-#include "model/random.h"
+#include "model/core/random.h"
+#include "model/optimisers/optimiser.h"
 
 /* A matrix and a vector, together no whole number of shares. */
 enum { ROWS = 97, COLUMNS = 160, BIAS = 71, COUNT = ROWS * COLUMNS + BIAS };

@@ -2,8 +2,8 @@
 #include "tests/bench.h"
 #include "tests/test.h"
 
-#include "driver/dataset_tables.h"
-#include "driver/view.h"
+#include "driver/dataset/view.h"
+#include "driver/tables/dataset_tables.h"
 
 #include <fcntl.h>
 #include <signal.h>

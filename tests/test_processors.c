@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "worker/processors.h"
+#include "worker/host/processors.h"
 
 enum { MOST = 16 };
 

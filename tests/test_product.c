@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/product.h"
-#include "model/random.h"
+#include "model/core/random.h"
+#include "model/kernels/product.h"
 
 #ifdef SCALAR_DOUBLE
 static const double rounding = 1e-15;

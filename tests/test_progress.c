@@ -1,4 +1,4 @@
-#include "driver/progress.h"
+#include "driver/job/progress.h"
 #include "tests/test.h"
 
 #include <stdlib.h>

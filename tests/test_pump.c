@@ -1,4 +1,4 @@
-#include "driver/pump.h"
+#include "driver/ranks/pump.h"
 #include "tests/test.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Time left, against what one works out by hand. */
-#include "driver/remaining.h"
+#include "driver/picture/remaining.h"
 #include "tests/test.h"
 
 #include <stddef.h>

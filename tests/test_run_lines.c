@@ -1,5 +1,5 @@
 /* Runs under way, one a line, on terminals of any width. */
-#include "driver/run_lines.h"
+#include "driver/picture/run_lines.h"
 #include "tests/test.h"
 
 #include <stdlib.h>

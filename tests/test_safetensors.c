@@ -1,7 +1,7 @@
 /* What a safetensors file's bytes say, to the bit. What is refused is in test_inspect.py. */
 #include "tests/test.h"
 
-#include "driver/safetensors.h"
+#include "driver/weights/safetensors.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  */
 #include "tests/test.h"
 
-#include "driver/dataset.h"
+#include "driver/dataset/dataset.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "model/saturation.h"
+#include "model/instruments/saturation.h"
 
 #ifdef SCALAR_DOUBLE
 static const double rounding = 1e-13;

@@ -1,5 +1,5 @@
 /* The workers of the simulation, and what is planned of them. */
-#include "model/random.h"
+#include "model/core/random.h"
 #include "tests/simulated.h"
 #include "tests/test.h"
 

@@ -2,7 +2,7 @@
  * Nothing lost and nothing done twice, whatever the workers do. SIMULATION_WORKERS, SIMULATION_RUNS and
  * SIMULATION_SEED scale and repeat the large simulation.
  */
-#include "model/random.h"
+#include "model/core/random.h"
 #include "tests/simulated.h"
 #include "tests/test.h"
 

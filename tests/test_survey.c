@@ -1,7 +1,7 @@
 /* What a dataset tells of how its sweep stands, against what was written into it. */
-#include "driver/quote.h"
-#include "driver/survey.h"
-#include "driver/throughput.h"
+#include "driver/picture/survey.h"
+#include "driver/picture/throughput.h"
+#include "driver/text/quote.h"
 #include "tests/bench.h"
 #include "tests/test.h"
 

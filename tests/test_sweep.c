@@ -1,6 +1,6 @@
 #include "tests/test.h"
 
-#include "driver/sweep.h"
+#include "driver/sweep/sweep.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/batches.h"
-#include "model/random.h"
-#include "model/team.h"
-#include "model/transformer.h"
-#include "worker/environment.h"
+#include "model/core/random.h"
+#include "model/corpora/batches.h"
+#include "model/kernels/team.h"
+#include "model/network/transformer.h"
+#include "worker/host/environment.h"
 
 enum { THREADS = 3 };
 

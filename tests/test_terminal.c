@@ -1,5 +1,5 @@
 /* What a stream can show: by its environment, and handed over in a variable. */
-#include "driver/terminal.h"
+#include "driver/terminal/terminal.h"
 #include "tests/test.h"
 
 #include <fcntl.h>

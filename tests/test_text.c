@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "model/corpus_kinds.h"
+#include "model/corpora/kinds.h"
 
 /* Loads a text of words from a temporary file. */
 static void load_text(struct corpus *corpus, const char *text)

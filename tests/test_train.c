@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "worker/train.h"
+#include "worker/train/train.h"
 
 struct rows {
     int64_t count, steps[64];

@@ -1,7 +1,7 @@
 #ifndef NORMSWEEP_TESTS_TRIAL_H
 #define NORMSWEEP_TESTS_TRIAL_H
 
-#include "driver/coordinator.h"
+#include "driver/schedule/coordinator.h"
 
 /* A coordinator step by step, and the orders that the last event brought; to be released with
  * coordinator_free. */

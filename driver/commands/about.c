@@ -1,0 +1,65 @@
+/* What `normsweep --version` says: what a report of a fault, or of a number, has to name. */
+#include "driver/commands/about.h"
+
+#include "driver/dataset/view.h"
+#include "driver/sweep/yaml.h"
+#include "driver/tables/version.h"
+#include "model/kernels/kernels.h"
+#include "model/kernels/levels.h"
+#include "model/kernels/team.h"
+#include "worker/host/environment.h"
+#include "worker/wire/message.h"
+
+#include <string.h>
+
+enum { FILE_SIZE = 4096 };
+
+void about_version(FILE *file)
+{
+    fprintf(file, "normsweep %s%s%s\n", version_number, version_commit[0] ? " " : "", version_commit);
+}
+
+/* "MPI       Open MPI v4.1.4, ..."; of a text of several lines the first, which names the library. */
+static void print_row(FILE *file, const char *name, const char *text)
+{
+    fprintf(file, "%-10s%.*s\n", name, (int)strcspn(text, "\r\n"), text);
+}
+
+static void print_blas(FILE *file)
+{
+    char path[FILE_SIZE];
+
+    environment_blas_file(path, sizeof(path));
+    if (!environment_sets_threads()) {
+        fprintf(file, "%-10snot OpenBLAS, threads are its own affair; %s\n", "BLAS", path);
+        return;
+    }
+    fprintf(file, "%-10s%s\n", "BLAS", environment_blas());
+    fprintf(file, "%-10skernel %s, 1 thread; %s\n", "", environment_blas_kernel(), path);
+}
+
+/* The levels built in; in use is the best that the processor has, or that the environment asks for. */
+static void print_levels(FILE *file)
+{
+    bool runs;
+
+    fprintf(file, "%-10s%s in use, of", "vectors", kernels_best()->level);
+    for (int i = 0; kernels_level(i, &runs); i++)
+        fprintf(
+            file, "%s %s%s", i ? "," : "", kernels_level(i, &runs), runs ? "" : " (not on this processor)");
+    fprintf(file, "\n");
+}
+
+void about(FILE *file)
+{
+    about_version(file);
+    print_row(file, "compiler", version_compiler);
+    print_row(file, "", version_flags);
+    print_row(
+        file, "threads", team_has_threads() ? "of a run: OpenMP" : "of a run: one, built without OpenMP");
+    print_levels(file);
+    print_row(file, "MPI", wire_library());
+    print_blas(file);
+    fprintf(file, "%-10s%.*s\n", "netCDF", (int)strcspn(view_library(), " "), view_library()); /* no date */
+    print_row(file, "libyaml", yaml_library());
+}

@@ -1,0 +1,72 @@
+#include "driver/commands/announce.h"
+#include "driver/sweep/threads.h"
+#include "model/kernels/levels.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/kernels/kernels.h"
+#include "model/kernels/team.h"
+#include "worker/host/environment.h"
+#include "worker/host/processors.h"
+
+static void print_workers(int workers, struct threads threads)
+{
+    if (workers > 0)
+        printf("%d worker%s of ", workers, workers == 1 ? "" : "s");
+    else
+        printf("the allocation's workers, of ");
+    if (threads.least < threads.most)
+        printf("%" PRId64 " to ", threads.least);
+    printf("%" PRId64 " thread%s", threads.most, threads.most == 1 ? "" : "s");
+    if (threads.most > 1 && !team_has_threads())
+        printf(", one doing the work of all: this program is built without OpenMP");
+}
+
+/* More threads than processors: training is slow then, and nothing else shows it. */
+static void print_shortage(int workers, struct threads threads, bool here)
+{
+    int processors = processors_count();
+    const char *ending = processors == 1 ? "" : "S";
+
+    if (here && workers * threads.most > processors)
+        printf(": %" PRId64 " THREADS SHARE %d PROCESSOR%s, all that it may use", workers * threads.most,
+            processors, ending);
+    else if (!here && threads.most > processors)
+        printf(
+            ": A RANK MAY USE %d PROCESSOR%s ONLY; allocate more for each (mpirun --map-by slot:PE=%" PRId64
+            ", srun --cpus-per-task), or let none be bound (mpirun --bind-to none)",
+            processors, ending, threads.most);
+}
+
+/* The vector level in use, and that a wish for another was in vain. */
+static void print_level(void)
+{
+    const char *asked = getenv("NORMSWEEP_VECTOR"), *level = kernels_best()->level;
+
+    printf(", vector level %s", level);
+    if (asked && strcmp(asked, level) != 0)
+        printf(
+            " (NORMSWEEP_VECTOR=%.20s is not to be had: baseline, avx2, avx512 where the processor has them)",
+            asked);
+}
+
+void announce(const struct sweep *sweep, int workers, bool here)
+{
+    struct threads threads = threads_of(sweep);
+
+    printf("%s: ", sweep->output);
+    print_workers(workers, threads);
+    if (!team_has_threads())
+        threads.most = 1; /* that processors are needed for */
+    print_shortage(workers, threads, here);
+    if (environment_sets_threads())
+        printf("; BLAS kernel %s", environment_blas_kernel());
+    else
+        printf("; this BLAS library may start threads of its own: OMP_NUM_THREADS=1 keeps it from that");
+    print_level();
+    printf("\n");
+    fflush(stdout);
+}

@@ -1,0 +1,38 @@
+#include "driver/commands/commands.h"
+
+#include <inttypes.h>
+
+/* "sweep.yaml: valid: 20 learning_rate x 20 weight_decay, 400 cells, 3 skipped" */
+static void report(const struct sweep *sweep)
+{
+    printf("%s: valid: ", sweep->path);
+    for (int64_t i = 0; i < sweep->axis_count; i++)
+        printf("%s%" PRId64 " %s", i ? " x " : "", sweep->axis[i].length, sweep->axis[i].name);
+    printf("%s%" PRId64 " cell%s", sweep->axis_count ? ", " : "", sweep->cells, sweep->cells == 1 ? "" : "s");
+    if (sweep->skipped)
+        printf(", %" PRId64 " skipped", sweep->skipped);
+    putchar('\n');
+}
+
+int command_check(int argc, char **argv)
+{
+    struct arguments arguments;
+    struct corpus corpus;
+    struct sweep sweep;
+    struct error error;
+    int status;
+
+    if (command_arguments(&arguments, argc, argv, &status))
+        return status;
+    status = arguments_load_sweep(&arguments, &sweep, &error);
+    arguments_release(&arguments);
+    if (status < 0)
+        return command_fail(&error);
+    status = sweep_load_corpus(&sweep, &corpus, &error);
+    if (status == 0) {
+        report(&sweep);
+        corpus_release(&corpus);
+    }
+    sweep_release(&sweep);
+    return command_flush(status < 0 ? command_fail(&error) : 0);
+}

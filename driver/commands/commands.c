@@ -1,0 +1,153 @@
+#include "driver/commands/commands.h"
+
+#include "driver/commands/about.h"
+#include "driver/ranks/launcher.h"
+#include "driver/text/nearest.h"
+
+#include <errno.h>
+#include <string.h>
+
+const struct command command_table[] = {
+    {"run", command_run,
+        OPTION_BIT(OUTPUT) | OPTION_BIT(JOBS) | OPTION_BIT(SET) | OPTION_BIT(FRESH) |
+            OPTION_BIT(RETRY_FAILED),
+        "SWEEP.yaml", 1, 1, "train every run of a sweep, or carry on where it stopped"},
+    {"plan", command_plan, OPTION_BIT(OUTPUT) | OPTION_BIT(JOBS) | OPTION_BIT(SET) | OPTION_BIT(VALUES),
+        "SWEEP.yaml", 1, 1, "what a sweep would take: runs, memory, disk, hours; trains a few steps to know"},
+    {"check", command_check, OPTION_BIT(SET), "SWEEP.yaml", 1, 1, "is a sweep file valid?"},
+    {"status", command_status, OPTION_BIT(WATCH), "OUT.nc", 1, 1,
+        "how far a sweep is, and whether its dataset is whole"},
+    {"show", command_show, OPTION_BIT(AT) | OPTION_BIT(OVER) | OPTION_BIT(SERIES), "OUT.nc [VARIABLE]", 1, 2,
+        "the phase diagram, any variable over two axes, or over steps, in the terminal"},
+    {"inspect", command_inspect,
+        OPTION_BIT(TOKENS) | OPTION_BIT(HEADS) | OPTION_BIT(CONTEXT) | OPTION_BIT(THREADS),
+        "WEIGHTS.safetensors", 1, 1,
+        "norms of a trained GPT-2; with a text also its loss, its saturation and what its heads attend to"},
+    {"help", command_help, OPTION_BIT(MARKDOWN), "[params|metrics|KEY|NAME|COMMAND]", 0, 1,
+        "what a sweep file may hold, what is measured, how a command is called"},
+    {"completion", command_completion, 0, "bash|zsh", 1, 1,
+        "a script by which that shell completes commands, options, keys and variables"},
+    {0},
+};
+
+const struct command *command_find(const char *name)
+{
+    const struct command *command = command_table;
+
+    while (command->name && strcmp(command->name, name) != 0)
+        command++;
+    return command->name ? command : NULL;
+}
+
+/* " [-o OUT.nc]" */
+static void print_option(FILE *file, enum option option)
+{
+    const struct option_row *row = &option_table[option];
+
+    if (row->letter)
+        fprintf(file, " [-%c", row->letter);
+    else
+        fprintf(file, " [--%s", row->word);
+    if (row->value)
+        fprintf(file, " %s", row->value);
+    fputs(option == OPTION_SET || option == OPTION_AT ? "]..." : "]", file);
+}
+
+void command_usage(FILE *file, const struct command *command)
+{
+    fprintf(file, "normsweep %s %s", command->name, command->operands);
+    for (enum option option = 0; option < OPTION_COUNT; option++)
+        if (command->options >> option & 1)
+            print_option(file, option);
+    fputc('\n', file);
+}
+
+bool command_takes(const struct command *command, enum option option)
+{
+    return (command->options | OPTION_BIT(HELP)) >> option & 1;
+}
+
+const char *command_option(enum option option, char text[OPTION_FORM])
+{
+    const struct option_row *row = &option_table[option];
+    char letter[] = {'-', row->letter, ',', ' ', '\0'};
+
+    snprintf(text, OPTION_FORM, "%s--%s%s%s", row->letter ? letter : "", row->word, row->value ? " " : "",
+        row->value ? row->value : "");
+    return text;
+}
+
+void command_page(FILE *file, const struct command *command)
+{
+    char text[OPTION_FORM];
+
+    command_usage(file, command);
+    fprintf(file, "    %s\n", command->help);
+    for (enum option option = 0; option < OPTION_COUNT; option++)
+        if (command_takes(command, option))
+            fprintf(file, "  %s%-*s  %s\n", option_table[option].letter ? "" : "    ",
+                option_table[option].letter ? 20 : 16, command_option(option, text),
+                option_table[option].help);
+}
+
+void command_overview(FILE *file)
+{
+    for (const struct command *command = command_table; command->name; command++) {
+        command_usage(file, command);
+        fprintf(file, "    %s\n", command->help);
+    }
+    fputs("normsweep COMMAND --help says more; normsweep --version\n", file);
+}
+
+int command_fail(const struct error *error)
+{
+    struct error line = *error;
+
+    place_clean(&line);
+    if (launcher_rank() <= 0) /* of many ranks one speaks */
+        fprintf(stderr, "%s\n", line.text);
+    return error->status;
+}
+
+int command_flush(int status)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    fprintf(stderr, "normsweep: output: %s\n", strerror(errno));
+    return ERROR_ENVIRONMENT;
+}
+
+int command_unknown(const char *name)
+{
+    char excerpt[EXCERPT_SIZE], hint[NEAREST_SIZE];
+    struct nearest nearest;
+    struct error error;
+
+    nearest_init(&nearest, name);
+    for (const struct command *command = command_table; command->name; command++)
+        nearest_offer(&nearest, command->name);
+    error_set(&error, ERROR_INPUT, "normsweep: unknown command '%s'%s", place_excerpt(name, excerpt),
+        nearest.best ? nearest_hint(&nearest, hint) : "; see normsweep help");
+    place_clean(&error);
+    return command_fail(&error);
+}
+
+int command_arguments(struct arguments *arguments, int argc, char **argv, int *status)
+{
+    const struct command *command = command_find(argv[0]);
+    struct error error;
+
+    if (arguments_parse(arguments, argc, argv, command->options, command->least, command->most, &error) < 0) {
+        *status = command_fail(&error);
+        return 1;
+    }
+    if (!(arguments->given & OPTIONS_ALWAYS))
+        return 0;
+    if (arguments_has(arguments, OPTION_HELP))
+        command_page(stdout, command);
+    else
+        about_version(stdout);
+    arguments_release(arguments);
+    *status = command_flush(0);
+    return 1;
+}

@@ -1,0 +1,225 @@
+/* The reference: every table of the program as Markdown, docs/reference.md as a whole. */
+#include "driver/commands/help.h"
+
+#include "driver/commands/commands.h"
+#include "driver/tables/dataset_tables.h"
+#include "driver/tables/key.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NAME_SIZE = 96, MEANING_SIZE = 1024 };
+
+/* Names and what is typed stand in typewriter letters. */
+static const char *code(const char *text, char name[NAME_SIZE])
+{
+    snprintf(name, NAME_SIZE, "`%s`", text);
+    return name;
+}
+
+/* A row's help as a sentence. */
+static void print_sentence(const char *help)
+{
+    bool question = help[strlen(help) - 1] == '?';
+
+    printf("%c%s%s\n", toupper((unsigned char)help[0]), help + 1, question ? "" : ".");
+}
+
+static void print_command(const struct command *command)
+{
+    char text[OPTION_FORM], name[NAME_SIZE];
+
+    printf("### %s\n\n```\n", command->name);
+    command_usage(stdout, command);
+    printf("```\n\n");
+    print_sentence(command->help);
+    printf("\n| option | meaning |\n|---|---|\n");
+    for (enum option option = 0; option < OPTION_COUNT; option++)
+        if (command_takes(command, option))
+            help_row(
+                (const char *[]){code(command_option(option, text), name), option_table[option].help}, 2);
+}
+
+static void print_commands(void)
+{
+    for (const struct command *command = command_table; command->name; command++) {
+        if (command != command_table)
+            puts("");
+        print_command(command);
+    }
+}
+
+static void print_params(void)
+{
+    char form[HELP_FORM], initial[64], name[NAME_SIZE];
+
+    puts("| key | value | default | axis | meaning |\n|---|---|---|---|---|");
+    for (size_t i = 0; i < param_count; i++) {
+        const struct param *param = &param_table[i];
+        help_row((const char *[]){code(param->name, name), help_form(param, form),
+                     param_format(param, param->initial, initial, sizeof(initial)),
+                     param->axis ? "yes" : "no", param->help},
+            5);
+    }
+}
+
+static void print_lists(void)
+{
+    puts("```");
+    help_lists();
+    puts("```");
+}
+
+static void print_keys(void)
+{
+    char name[NAME_SIZE];
+
+    puts("| key | value | default | meaning |\n|---|---|---|---|");
+    for (enum key key = 0; key < KEY_COUNT; key++) {
+        const struct key_row *row = &key_table[key];
+        help_row((const char *[]){code(row->name, name), row->form, row->initial, row->help}, 4);
+    }
+}
+
+static void print_dimensions(void)
+{
+    char name[NAME_SIZE], meaning[MEANING_SIZE];
+
+    puts("| dimension | meaning |\n|---|---|");
+    for (enum metric_dimension dimension = 0; dimension < DIMENSION_COUNT; dimension++) {
+        const struct metric_dimension_row *row = &metric_dimension_table[dimension];
+        snprintf(
+            meaning, sizeof(meaning), "%s%s%s", row->long_name, row->comment[0] ? ": " : "", row->comment);
+        help_row((const char *[]){code(row->name, name), meaning}, 2);
+    }
+}
+
+static void print_groups(void)
+{
+    char name[NAME_SIZE], names[HELP_NAMES];
+
+    puts("| group | measured | metrics |\n|---|---|---|");
+    for (enum metric_group group = 0; group < GROUP_COUNT; group++)
+        help_row((const char *[]){code(metric_group_names[group], name), help_measured(group),
+                     help_members(group, names)},
+            3);
+}
+
+static void print_metrics(void)
+{
+    char name[NAME_SIZE], over[HELP_DIMENSIONS], meaning[MEANING_SIZE];
+
+    puts("| variable | over | unit | measured with | meaning |\n|---|---|---|---|---|");
+    for (enum metric metric = 0; metric < METRIC_COUNT; metric++) {
+        const struct metric_row *row = &metric_table[metric];
+        snprintf(meaning, sizeof(meaning), "%s: %s", row->long_name, row->help);
+        help_row((const char *[]){code(row->name, name), help_dimensions(row->shape, over), row->unit,
+                     metric_group_names[row->group], meaning},
+            5);
+    }
+}
+
+static void print_runs(void)
+{
+    char name[NAME_SIZE], values[HELP_NAMES], meaning[MEANING_SIZE];
+
+    puts("| variable | values | meaning |\n|---|---|---|");
+    for (enum run_variable variable = 0; variable < RUN_VARIABLE_COUNT; variable++) {
+        const struct run_variable_row *row = &run_variable_table[variable];
+        snprintf(meaning, sizeof(meaning), "%s: %s", row->long_name, row->comment);
+        help_row((const char *[]){code(row->name, name), help_values(variable, values), meaning}, 3);
+    }
+}
+
+static void print_sessions(void)
+{
+    char name[NAME_SIZE];
+
+    puts("| variable | meaning |\n|---|---|");
+    for (enum session_variable variable = 0; variable < SESSION_VARIABLE_COUNT; variable++)
+        help_row((const char *[]){code(session_variable_table[variable].name, name),
+                     session_variable_table[variable].long_name},
+            2);
+}
+
+static void print_attributes(void)
+{
+    char name[NAME_SIZE];
+
+    puts("| attribute | meaning |\n|---|---|");
+    for (int i = 0; i < ATTRIBUTE_COUNT; i++)
+        help_row((const char *[]){code(attribute_table[i].name, name), attribute_table[i].meaning}, 2);
+}
+
+/* The sections of the reference in their order. */
+static const struct table {
+    const char *name, *title, *text;
+    void (*print)(void);
+} tables[] = {
+    {"commands", "Commands",
+        "Options may stand anywhere behind the command's name; `--` ends them. Every command takes "
+        "`--version`, too.",
+        print_commands},
+    {"params", "Parameters", "Keys of the sweep file that describe a run. Those marked as axes take lists.",
+        print_params},
+    {"lists", "Lists", "One value fixes a parameter, a list makes it an axis.", print_lists},
+    {"keys", "Keys about the sweep itself", "Each at most once, as all keys.", print_keys},
+    {"dimensions", "Dimensions of a dataset",
+        "First come the axes of the grid, in the order of the sweep file, each with a coordinate variable: "
+        "numbers as "
+        "numbers, words as texts; an axis of `together` has its labels, and its keys as further coordinates. "
+        "What a metric has values for beyond that lies over these; what a run has none of (a layer, a step) "
+        "is NaN.",
+        print_dimensions},
+    {"groups", "Groups of metrics",
+        "The words of `measure: {metrics: [...]}`. `always` is none of them: what is in it cannot be left "
+        "out.",
+        print_groups},
+    {"metrics", "Metrics",
+        "Over the axes of the grid and what the second column says. NaN where nothing is measured yet.",
+        print_metrics},
+    {"runs", "What else is known of each run", "Over the axes of the grid.", print_runs},
+    {"sessions", "Sessions",
+        "Texts over `sessions`: what each start of the program says of itself. A run's `session` is its "
+        "place there.",
+        print_sessions},
+    {"attributes", "Global attributes",
+        "Of the dataset; and every parameter that is no axis, under its own name.", print_attributes},
+};
+enum { TABLES = (int)(sizeof(tables) / sizeof(*tables)) };
+
+static void print_page(void)
+{
+    puts("# Reference\n\n"
+         "Everything that has a name: written by the program from its own tables (`normsweep help "
+         "--markdown`). In the\n"
+         "terminal `normsweep help NAME` says the same of one of them.");
+    for (int i = 0; i < TABLES; i++) {
+        printf("\n## %s\n\n", tables[i].title);
+        help_paragraph(tables[i].text);
+        puts("");
+        tables[i].print();
+    }
+}
+
+int help_markdown(const char *name)
+{
+    char names[HELP_NAMES] = "";
+    struct error error;
+
+    for (int i = 0; name && i < TABLES; i++) {
+        size_t used = strlen(names);
+        if (strcmp(name, tables[i].name) == 0) {
+            tables[i].print();
+            return 0;
+        }
+        snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "", tables[i].name);
+    }
+    if (!name) {
+        print_page();
+        return 0;
+    }
+    error_set(&error, ERROR_INPUT, "normsweep help: --markdown takes nothing or one of %s", names);
+    return command_fail(&error);
+}

@@ -1,0 +1,285 @@
+/* `normsweep plan`: what a sweep will take, before it takes it. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "driver/commands/arguments.h"
+#include "driver/commands/commands.h"
+#include "driver/dataset/dataset.h"
+#include "driver/sweep/estimate.h"
+#include "driver/sweep/sweep.h"
+#include "driver/sweep/threads.h"
+#include "model/core/limits.h"
+
+/* About as long as one looks at an empty line before asking whether it works. */
+static const double sample_seconds = 12;
+
+/* "12.3 MiB" */
+static const char *format_bytes(double bytes, char text[32])
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+    int unit = 0;
+
+    while (bytes >= 1024 && unit < 5) {
+        bytes /= 1024;
+        unit++;
+    }
+    snprintf(text, 32, "%.4g %s", bytes, units[unit]);
+    return text;
+}
+
+/* "1.5 minutes" */
+static const char *format_time(double seconds, char text[32])
+{
+    if (seconds < 120)
+        snprintf(text, 32, "%.3g s", seconds);
+    else if (seconds < 7200)
+        snprintf(text, 32, "%.3g minutes", seconds / 60);
+    else
+        snprintf(text, 32, "%.4g hours", seconds / 3600);
+    return text;
+}
+
+static void print_grid(const struct sweep *sweep, const struct estimate *estimate)
+{
+    printf("%-12s", "axes");
+    for (int64_t i = 0; i < sweep->axis_count; i++)
+        printf("%s%s %lld", i ? " x " : "", sweep->axis[i].name, (long long)sweep->axis[i].length);
+    puts(sweep->axis_count ? "" : "none");
+    printf("%-12s%lld", "runs", (long long)estimate->runs);
+    if (estimate->skipped)
+        printf(", %lld cells left out", (long long)estimate->skipped);
+    putchar('\n');
+}
+
+static void print_span(const char *name, double low, double high, const char *unit)
+{
+    if (low < high)
+        printf("%-12s%.10g to %.10g%s\n", name, low, high, unit);
+    else
+        printf("%-12s%.10g%s\n", name, high, unit);
+}
+
+struct span {
+    double low, high;
+};
+
+static struct span span_of(const struct estimate *estimate,
+    double (*value)(const struct cost_group *, const void *), const void *context)
+{
+    struct span span = {INFINITY, -INFINITY};
+
+    for (int64_t i = 0; i < estimate->group_count; i++) {
+        double x = value(&estimate->group[i], context);
+        span.low = x < span.low ? x : span.low;
+        span.high = x > span.high ? x : span.high;
+    }
+    return span;
+}
+
+static double parameters_of(const struct cost_group *group, const void *context)
+{
+    const struct corpus *corpus = context;
+    struct architecture architecture = run_architecture(&group->run, corpus->vocabulary);
+
+    return (double)architecture_parameters(&architecture);
+}
+
+static double steps_of(const struct cost_group *group, const void *context)
+{
+    (void)context;
+    return (double)group->last_step;
+}
+
+static double memory_of(const struct cost_group *group, const void *context)
+{
+    (void)context;
+    return (double)group->memory;
+}
+
+static double step_milliseconds_of(const struct cost_group *group, const void *context)
+{
+    (void)context;
+    return 1e3 * group->step_seconds;
+}
+
+struct planned {
+    const struct sweep *sweep;
+    const struct corpus *corpus;
+};
+
+static double corpus_bytes(const struct corpus *corpus)
+{
+    double tokens = (double)corpus->train.token_count + (double)corpus->valid.token_count;
+    double lines = (double)corpus->train.line_count + (double)corpus->valid.line_count;
+
+    return tokens * sizeof(*corpus->train.tokens) + lines * sizeof(*corpus->train.line);
+}
+
+/* On one machine all workers' memory counts together; the plan may be for several. */
+static void print_memory(const struct corpus *corpus, const struct estimate *estimate)
+{
+    struct span memory = span_of(estimate, memory_of, NULL);
+    double all = estimate->workers * memory.high + corpus_bytes(corpus), there = (double)limits()->memory;
+    char text[32];
+
+    printf("%-12s%s", "memory", format_bytes(memory.low, text));
+    if (memory.low < memory.high)
+        printf(" to %s", format_bytes(memory.high, text));
+    printf(" per rank, and %s for the corpus%s", format_bytes(corpus_bytes(corpus), text),
+        corpus->file >= 0 ? ", once a machine" : "");
+    if (all > there) {
+        printf("; %d workers may need %s", estimate->workers, format_bytes(all, text));
+        printf(", and here is %s", format_bytes(there, text));
+    }
+    putchar('\n');
+}
+
+/* At the most: weights, two moments and the weights of the last measurement, and the rows. */
+static double checkpoint_bytes_of(const struct cost_group *group, const void *context)
+{
+    const struct planned *planned = context;
+    double rows = (double)measure_rows(&planned->sweep->measure, group->last_step, NULL);
+
+    return 4 * parameters_of(group, planned->corpus) * sizeof(scalar) +
+           rows * (double)metric_form(&group->run, planned->sweep->measure.group).row_size * sizeof(double);
+}
+
+/* Two of each run that is under way; a third while it is written. */
+static void print_checkpoints(
+    const struct sweep *sweep, const struct corpus *corpus, const struct estimate *estimate)
+{
+    struct planned planned = {sweep, corpus};
+    double each = span_of(estimate, checkpoint_bytes_of, &planned).high;
+    char text[32];
+
+    printf("%-12sup to %s in %s.d while it runs\n", "checkpoints",
+        format_bytes(3 * each * estimate->workers, text), sweep->output);
+}
+
+static void print_sizes(
+    const struct sweep *sweep, const struct corpus *corpus, const struct estimate *estimate)
+{
+    struct span parameters = span_of(estimate, parameters_of, corpus);
+    struct span steps = span_of(estimate, steps_of, NULL);
+    char text[32];
+
+    printf("%-12s%lld words; %lld training tokens, %lld for validation\n", "corpus",
+        (long long)corpus->vocabulary, (long long)corpus->train.token_count,
+        (long long)corpus->valid.token_count);
+    print_span("parameters", parameters.low, parameters.high, "");
+    print_span("steps", steps.low, steps.high, " per run");
+    print_memory(corpus, estimate);
+    print_checkpoints(sweep, corpus, estimate);
+    if (sweep->base.save_weights)
+        printf("%-12sup to %s in %s.d\n", "weights",
+            format_bytes((double)estimate->runs * parameters.high * sizeof(scalar), text), sweep->output);
+    printf("%-12s%s, %s\n", "dataset", format_bytes(dataset_size(sweep, corpus), text), sweep->output);
+}
+
+static void print_times(const struct estimate *estimate)
+{
+    struct span step = span_of(estimate, step_milliseconds_of, NULL);
+    char note[160], text[32];
+
+    snprintf(note, sizeof(note), " ms, %lld of %lld kinds of run measured, %d at once",
+        (long long)estimate->timed, (long long)estimate->group_count, estimate->at_once);
+    if (step.low < step.high)
+        printf("%-12s%.4g to %.4g%s\n", "step", step.low, step.high, note);
+    else
+        printf("%-12s%.4g%s\n", "step", step.high, note);
+    printf("%-12sof the time: set-up %.1f %%, training %.1f %%, measuring %.1f %%, validation %.1f %%",
+        "parts", 100 * estimate->setup_part, 100 * estimate->step_part, 100 * estimate->measure_part,
+        100 * estimate->validate_part);
+    if (estimate->saturate_part > 0)
+        printf(", saturation and heads %.1f %%", 100 * estimate->saturate_part);
+    putchar('\n');
+    printf("%-12s%s on %d worker%s", "time", format_time(estimate->makespan, text), estimate->workers,
+        estimate->workers == 1 ? "" : "s");
+    printf(", %s of one core%s\n", format_time(estimate->core_seconds, text),
+        estimate->at_once < estimate->workers ? "; on a machine with a processor for each" : "");
+}
+
+struct length {
+    const struct measure *measure;
+    bool validated;
+};
+
+static double run_seconds_of(const struct cost_group *group, const void *context)
+{
+    const struct length *length = context;
+
+    return cost_group_seconds(group, length->measure, length->validated);
+}
+
+/* What a script asks for; it holds for any number of workers, as the parts are there beside the whole. */
+static void print_values(
+    const struct sweep *sweep, const struct corpus *corpus, const struct estimate *estimate)
+{
+    struct length length = {&sweep->measure, corpus->valid.token_count > 0};
+
+    printf("runs=%lld\n", (long long)estimate->runs);
+    printf("workers=%d\n", estimate->workers);
+    printf("seconds=%.3f\n", estimate->makespan);
+    printf("core_seconds=%.3f\n", estimate->core_seconds);
+    printf("longest_seconds=%.3f\n", span_of(estimate, run_seconds_of, &length).high);
+    printf("checkpoint_seconds=%.3f\n", 60 * sweep->checkpoint_minutes);
+    printf("memory_bytes=%.0f\n", span_of(estimate, memory_of, NULL).high);
+    printf("output=%s\n", sweep->output);
+}
+
+static void print_plan(
+    const struct sweep *sweep, const struct corpus *corpus, const struct estimate *estimate)
+{
+    print_grid(sweep, estimate);
+    if (!estimate->runs)
+        return;
+    print_sizes(sweep, corpus, estimate);
+    print_times(estimate);
+}
+
+static int plan(const struct sweep *sweep, int workers, bool values, struct error *error)
+{
+    struct corpus corpus;
+    struct estimate estimate;
+
+    if (sweep_load_corpus(sweep, &corpus, error) != 0)
+        return -1;
+    int status = estimate_make(&estimate, sweep, &corpus, workers, sample_seconds, error);
+    if (status == 0) {
+        if (values)
+            print_values(sweep, &corpus, &estimate);
+        else
+            print_plan(sweep, &corpus, &estimate);
+        estimate_release(&estimate);
+    }
+    corpus_release(&corpus);
+    return status;
+}
+
+/* -j 0 trains in one process, too. */
+static int workers_of(const struct arguments *arguments, const struct sweep *sweep)
+{
+    if (arguments->jobs < 0)
+        return threads_workers(sweep);
+    return arguments->jobs > 0 ? arguments->jobs : 1;
+}
+
+int command_plan(int argc, char **argv)
+{
+    struct arguments arguments;
+    struct sweep sweep;
+    struct error error;
+    int status;
+
+    if (command_arguments(&arguments, argc, argv, &status) != 0)
+        return status;
+    int failed = arguments_load_sweep(&arguments, &sweep, &error);
+    if (failed == 0) {
+        failed =
+            plan(&sweep, workers_of(&arguments, &sweep), arguments_has(&arguments, OPTION_VALUES), &error);
+        sweep_release(&sweep);
+    }
+    arguments_release(&arguments);
+    return command_flush(failed ? command_fail(&error) : 0);
+}

@@ -1,0 +1,360 @@
+#include "driver/commands/announce.h"
+#include "driver/commands/commands.h"
+#include "driver/commands/summary.h"
+#include "driver/job/local.h"
+#include "driver/output/folder.h"
+#include "driver/ranks/dispatch.h"
+#include "driver/ranks/launcher.h"
+#include "driver/ranks/pump.h"
+#include "driver/sweep/threads.h"
+#include "driver/tables/version.h"
+#include "model/kernels/kernels.h"
+#include "model/kernels/levels.h"
+#include "worker/host/clock.h"
+#include "worker/host/environment.h"
+#include "worker/host/process.h"
+#include "worker/wire/loop.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+/* What a start of `run` holds. */
+struct start {
+    int argc;
+    char **argv; /* the command's name first */
+    struct arguments arguments;
+    struct sweep sweep;
+    struct corpus corpus;
+    struct lease *lease;
+    struct breath breath; /* while texts are read: tells the launcher that this goes on */
+    bool has_sweep, has_corpus;
+    bool found; /* mpirun, whose */
+    int release; /* this is; see launcher_find */
+};
+
+static int start_load_sweep(struct start *start, struct error *error)
+{
+    if (arguments_load_sweep(&start->arguments, &start->sweep, error) != 0)
+        return -1;
+    start->has_sweep = true;
+    return 0;
+}
+
+static void on_breath(void *context)
+{
+    lease_beat(context);
+}
+
+static int start_load_corpus(struct start *start, struct error *error)
+{
+    if (start->lease) {
+        start->breath = (struct breath){on_breath, start->lease};
+        start->sweep.source.breath = &start->breath;
+    }
+    if (sweep_load_corpus(&start->sweep, &start->corpus, error) != 0)
+        return -1;
+    start->has_corpus = true;
+    return 0;
+}
+
+static void start_release(struct start *start)
+{
+    if (start->has_corpus)
+        corpus_release(&start->corpus);
+    if (start->has_sweep)
+        sweep_release(&start->sweep);
+    lease_release(start->lease);
+    arguments_release(&start->arguments);
+}
+
+static struct dataset_options options_of(const struct arguments *arguments)
+{
+    return (struct dataset_options){.fresh = arguments_has(arguments, OPTION_FRESH),
+        .retry_failed = arguments_has(arguments, OPTION_RETRY_FAILED)};
+}
+
+/* `host` is held by the caller; `mpi` "": none. */
+static struct session session_of(const char *mpi, const char *host)
+{
+    return (struct session){
+        .version = version_number,
+        .commit = version_commit,
+        .compiler = version_compiler,
+        .blas = environment_blas(),
+        .blas_kernel = environment_blas_kernel(),
+        .vector_level = kernels_best()->level,
+        .mpi = mpi,
+        .host = host,
+    };
+}
+
+static int64_t count_pending(const struct start *start, const struct dataset *dataset)
+{
+    const signed char *outcome = dataset_outcomes(dataset);
+    int64_t pending = 0;
+
+    for (int64_t cell = 0; cell < start->sweep.cells; cell++)
+        pending += outcome[cell] == OUTCOME_PENDING;
+    return pending;
+}
+
+/* Brings the output into the form that the sweep needs, or refuses it. How many runs it leaves to do, or -1.
+ */
+static int64_t open_output(struct start *start, struct error *error)
+{
+    struct dataset_options options = options_of(&start->arguments);
+    struct dataset *dataset;
+
+    if (lease_take(&start->lease, start->sweep.output, error) != 0)
+        return -1;
+    lease_keep(start->lease); /* a large dataset takes minutes to be laid out */
+    if (dataset_open(&dataset, start->sweep.output, &start->sweep, &start->corpus, NULL, &options, error) !=
+        0)
+        return -1;
+    int64_t pending = count_pending(start, dataset);
+    return dataset_close(dataset, error) != 0 ? -1 : pending;
+}
+
+/* ---- as a rank ---- */
+
+/* What became of a job on ranks, as an exit status. */
+static int status_of(const struct job *job, const struct dispatch_end *end)
+{
+    if (job_pending(job) > 0 && end->abandoned && getenv(LEASE_VARIABLE))
+        return STATUS_ABANDONED; /* the launcher starts again */
+    if (job_pending(job) > 0 && end->abandoned)
+        fprintf(stderr, "%s: no worker is left; the same command carries on\n", job->sweep->output);
+    if (job_pending(job) > 0)
+        return STATUS_STOPPED;
+    return job->tally.failed > 0 ? STATUS_RUNS_FAILED : STATUS_DONE;
+}
+
+/* This program's command line once more, for a worker; ends with NULL. NULL: no memory. */
+static char **command_line(int argc, char **argv)
+{
+    char **argument = calloc((size_t)argc + 2, sizeof(*argument));
+
+    if (!argument)
+        return NULL;
+    argument[0] = process_program();
+    memcpy((void *)(argument + 1), (void *)argv, (size_t)argc * sizeof(*argv));
+    return argument;
+}
+
+static struct dispatch_end run_on_ranks(struct start *start, struct job *job, struct wire *wire)
+{
+    char **argument = command_line(start->argc, start->argv);
+    struct dispatch_end end = dispatch_run(job, wire, argument && argument[0] ? argument : NULL);
+
+    if (argument)
+        free(argument[0]);
+    free((void *)argument);
+    return end;
+}
+
+/* Opens the job and runs it on the other ranks, or, where there are none, here. -1: error. */
+static int coordinate_job(struct start *start, struct wire *wire, bool *together, struct error *error)
+{
+    struct dataset_options options = {0};
+    int workers = wire_size(wire) > 1 ? wire_size(wire) - 1 : 1;
+    struct dispatch_end end = {.together = true};
+    char host[HOST_SIZE];
+    struct session session = session_of(wire_library(), environment_host(host, sizeof(host)));
+    struct job job;
+
+    if (job_open(&job, &start->sweep, &start->corpus, start->lease, &session, &options, workers, error) !=
+        0) {
+        dispatch_dismiss(wire);
+        return -1;
+    }
+    if (wire_size(wire) == 1) {
+        local_run(&job);
+    } else if (job_mark(&job, error) == 0) {
+        end = run_on_ranks(start, &job, wire);
+    } else {
+        job_fail(&job, error);
+        dispatch_dismiss(wire);
+    }
+    *together = end.together;
+    int status = status_of(&job, &end);
+    return job_close(&job, error) != 0 ? -1 : status;
+}
+
+/* Loads the sweep and takes its output, unless a launcher has done the latter: it is to know at once that
+ * there is a coordinator. How many runs are left (of a launcher's sweep: some), or -1. */
+static int64_t begin(struct start *start, const char *token, struct error *error)
+{
+    if (start_load_sweep(start, error) != 0)
+        return -1;
+    if (token && lease_join(&start->lease, start->sweep.output, token, error) != 0)
+        return -1;
+    if (token)
+        lease_keep(start->lease);
+    if (start_load_corpus(start, error) != 0)
+        return -1;
+    return token ? 1 : open_output(start, error);
+}
+
+static int coordinate(struct start *start, struct wire *wire, bool *together)
+{
+    const char *token = getenv(LEASE_VARIABLE);
+    struct error error;
+    double begun = clock_now();
+    int64_t pending = begin(start, token, &error);
+    int status = pending < 0 ? -1 : 0;
+
+    if (pending > 0 && !token)
+        announce(&start->sweep, wire_size(wire) > 1 ? wire_size(wire) - 1 : 1, false);
+    if (pending > 0)
+        status = coordinate_job(start, wire, together, &error);
+    else
+        dispatch_dismiss(wire);
+    if (status < 0)
+        status = command_fail(&error);
+    else if (!token)
+        status = summary_print(&start->sweep, pending > 0 ? clock_now() - begun : -1);
+    if (!token || !start->lease)
+        return status;
+    if (lease_tell(start->lease, STAGE_ENDED, status) != 0) /* the disk is full, or it is gone */
+        fprintf(stderr, PUMP_STATUS "%d\n", status);
+    return 0; /* mpirun makes much noise of another status; the launcher reads the lease */
+}
+
+static int run_rank(struct start *start)
+{
+    bool together = true;
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* without mpirun nobody would end it */
+    struct wire *wire = wire_open(&start->argc, &start->argv);
+    if (!wire) {
+        fputs("MPI cannot be started\n", stderr);
+        start_release(start);
+        return ERROR_ENVIRONMENT;
+    }
+    if (!wire_is_coordinator(wire)) {
+        start_release(start);
+        return worker_loop(wire);
+    }
+    int status = command_flush(coordinate(start, wire, &together)); /* MPI's end may be left by an alarm */
+    start_release(start);
+    wire_close(wire, together, status);
+    if (!together)
+        _exit(status);
+    return status;
+}
+
+/* ---- as the user starts it ---- */
+
+static int run_here(struct start *start, struct error *error)
+{
+    struct dataset_options options = {0};
+    char host[HOST_SIZE];
+    struct session session = session_of("", environment_host(host, sizeof(host)));
+    struct job job;
+
+    announce(&start->sweep, 1, true);
+    if (job_open(&job, &start->sweep, &start->corpus, start->lease, &session, &options, 1, error) != 0)
+        return -1;
+    local_run(&job);
+    bool stopped = job_pending(&job) > 0;
+    if (job_close(&job, error) != 0)
+        return -1;
+    return stopped ? STATUS_STOPPED : STATUS_DONE; /* of the runs that failed the summary tells */
+}
+
+/* As many as asked for, or as there are cores for; no more than there are runs. 0: what the allocation has.
+ */
+static int worker_count(const struct start *start, int64_t pending)
+{
+    int asked = start->arguments.jobs;
+
+    if (asked < 0 && getenv("SLURM_JOB_ID"))
+        return 0;
+    int workers = asked > 0 ? asked : threads_workers(&start->sweep);
+    return pending < workers ? (int)pending : workers;
+}
+
+/* Once is enough. */
+static int find_mpirun(struct start *start, struct error *error)
+{
+    if (!start->found)
+        start->release = launcher_find(error);
+    start->found = true;
+    return start->release < 0 ? -1 : 0;
+}
+
+/* What a sweep on ranks needs, before anything is written; a finished one is told so without it. */
+static int check_launch(struct start *start, struct error *error)
+{
+    bool kept = !arguments_has(&start->arguments, OPTION_FRESH) && access(start->sweep.output, F_OK) == 0;
+
+    if (launcher_check_root(error) != 0)
+        return -1;
+    return kept ? 0 : find_mpirun(start, error);
+}
+
+static int run_launched(struct start *start, int64_t pending, struct error *error)
+{
+    int workers = worker_count(start, pending);
+
+    if (find_mpirun(start, error) != 0)
+        return -1;
+    if (start->corpus.file < 0) { /* the ranks read their own; one that can be shared is kept for them */
+        corpus_release(&start->corpus);
+        start->has_corpus = false;
+    }
+    announce(&start->sweep, workers, !getenv("SLURM_JOB_ID"));
+    return launcher_run(
+        start->lease, start->sweep.output, start->release, start->argc, start->argv, workers, error);
+}
+
+/* Says how things stand. Where all has ended, a worker that had been given up may have left something since.
+ */
+static int conclude(const struct start *start, bool ended, double seconds)
+{
+    struct error ignored;
+
+    if (ended)
+        folder_clear(start->sweep.output, &ignored);
+    return summary_print(&start->sweep, seconds);
+}
+
+static int run_plainly(struct start *start, struct error *error)
+{
+    bool here = start->arguments.jobs == 0;
+    double begin = clock_now();
+
+    if (start_load_sweep(start, error) != 0 || start_load_corpus(start, error) != 0 ||
+        (!here && check_launch(start, error) != 0))
+        return -1;
+    int64_t pending = open_output(start, error);
+    if (pending < 0)
+        return -1;
+    if (pending == 0)
+        return conclude(start, true, -1);
+    int status = here ? run_here(start, error) : run_launched(start, pending, error);
+    if (status < 0 || status == STATUS_INTERRUPTED || status == ERROR_ENVIRONMENT || status == ERROR_INPUT)
+        return status;
+    return conclude(start, status == STATUS_DONE || status == STATUS_RUNS_FAILED, clock_now() - begin);
+}
+
+int command_run(int argc, char **argv)
+{
+    struct start start = {.argc = argc, .argv = argv};
+    struct error error;
+    int status;
+
+    if (command_arguments(&start.arguments, argc, argv, &status))
+        return launcher_rank() > 0 ? 0 : status; /* mpirun would end rank 0 before it has spoken */
+    if (launcher_rank() >= 0)
+        return run_rank(&start);
+    status = run_plainly(&start, &error);
+    if (status < 0)
+        status = command_fail(&error);
+    start_release(&start);
+    return command_flush(status);
+}

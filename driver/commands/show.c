@@ -1,0 +1,38 @@
+/* normsweep show: the phase diagram, any variable over two axes, or over steps. */
+#include "driver/commands/commands.h"
+#include "driver/dataset/view.h"
+#include "driver/picture/picture.h"
+#include "driver/tables/dataset_tables.h"
+
+static int draw(const struct arguments *arguments, const struct view *view, struct error *error)
+{
+    const char *name = arguments->operand_count > 1 ? arguments->operand[1] : NULL;
+    struct picture picture = {
+        .out = stdout,
+        .terminal = terminal_find(stdout),
+        .view = view,
+        .selection = {arguments->at, arguments->at_count, arguments->over},
+    };
+
+    if (arguments_has(arguments, OPTION_SERIES))
+        return picture_series(&picture, name ? name : metric_table[METRIC_param_norm].name, error);
+    return name ? picture_field(&picture, name, error) : picture_diagram(&picture, error);
+}
+
+int command_show(int argc, char **argv)
+{
+    struct arguments arguments;
+    struct error error;
+    struct view view;
+    int status;
+
+    if (command_arguments(&arguments, argc, argv, &status))
+        return status;
+    status = view_open(&view, arguments.operand[0], &error);
+    if (status == 0) {
+        status = draw(&arguments, &view, &error);
+        view_close(&view);
+    }
+    arguments_release(&arguments);
+    return status == 0 ? command_flush(0) : command_fail(&error);
+}

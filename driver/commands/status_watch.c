@@ -1,0 +1,135 @@
+/*
+ * status --watch. The dataset is opened anew for every picture: a sweep that is extended or begun afresh puts
+ * another file in its place, which may take a moment.
+ */
+#include "driver/commands/status.h"
+#include "driver/commands/summary.h"
+#include "driver/picture/status_picture.h"
+#include "driver/picture/throughput.h"
+#include "driver/terminal/canvas.h"
+#include "worker/host/clock.h"
+
+#include <signal.h>
+#include <stdlib.h>
+
+enum { WATCH_SECONDS = 2, LOST_SECONDS = 60 };
+
+struct watch {
+    const char *path;
+    struct canvas canvas; /* rows 0: plain lines */
+    struct status status; /* of the last picture */
+    bool known; /* there has been one */
+    double lost; /* since when the dataset cannot be read; 0: it can */
+    struct throughput throughput;
+};
+
+static volatile sig_atomic_t interrupted, resized;
+
+static void on_signal(int number)
+{
+    if (number == SIGINT)
+        interrupted = 1;
+    else
+        resized = 1;
+}
+
+/* A SIGINT that was ignored when the program started stays ignored. */
+static void install_handlers(void)
+{
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
+
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGWINCH, &action, NULL);
+    if (sigaction(SIGINT, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        sigaction(SIGINT, &action, NULL);
+}
+
+/* Until it is time for another picture; false: the user has had enough. In small parts: a thread of a library
+ * may be the one that gets the signal, and this one is not woken then. */
+static bool wait_for_next(void)
+{
+    double end = clock_now() + WATCH_SECONDS;
+
+    while (clock_now() < end && !interrupted && !resized)
+        clock_pause(0.05);
+    resized = 0;
+    return !interrupted;
+}
+
+/* Reads the dataset. One that was there and is gone may come back: 1 as long as there is hope. */
+static int look(struct watch *watch, struct error *error)
+{
+    double now = clock_now();
+    struct status status;
+
+    if (status_read(&status, watch->path, watch->known ? &watch->status.survey : NULL, now, error) != 0) {
+        watch->lost = watch->lost > 0 ? watch->lost : now;
+        return watch->known && now - watch->lost < LOST_SECONDS ? 1 : -1;
+    }
+    if (watch->known)
+        status_release(&watch->status);
+    watch->status = status;
+    watch->known = true;
+    watch->lost = 0;
+    throughput_add(&watch->throughput, now, status.survey.tokens);
+    return 0;
+}
+
+static void draw(struct watch *watch)
+{
+    struct terminal terminal = terminal_find(stdout);
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+
+    if (!out)
+        return; /* there may be memory for the next */
+    canvas_resize(&watch->canvas, &terminal);
+    status_picture(out, &watch->status, &watch->canvas, throughput_rate(&watch->throughput));
+    if (fclose(out) == 0)
+        canvas_draw(&watch->canvas, text);
+    free(text);
+}
+
+static void show(struct watch *watch, bool first)
+{
+    if (watch->canvas.terminal.rows > 0) {
+        draw(watch);
+        return;
+    }
+    if (!first)
+        putchar('\n');
+    status_print(&watch->status);
+    fflush(stdout);
+}
+
+static int follow(struct watch *watch, struct error *error)
+{
+    for (bool first = true;; first = false) {
+        int result = look(watch, error);
+        if (result < 0)
+            return -1;
+        if (result == 0)
+            show(watch, first);
+        if (ferror(stdout) || (result == 0 && !status_is_going(&watch->status)))
+            return STATUS_DONE;
+        if (!wait_for_next()) {
+            if (watch->canvas.terminal.rows > 0)
+                putchar('\n'); /* below what the terminal echoes */
+            return STATUS_INTERRUPTED;
+        }
+    }
+}
+
+int status_watch(const char *path, struct error *error)
+{
+    struct watch watch = {
+        .path = path, .canvas = {.file = stdout, .terminal = terminal_find(stdout), .whole_screen = true}};
+
+    install_handlers();
+    int result = follow(&watch, error);
+    if (watch.known)
+        status_release(&watch.status);
+    canvas_release(&watch.canvas);
+    return result;
+}

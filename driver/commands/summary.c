@@ -1,0 +1,136 @@
+#include "driver/commands/summary.h"
+
+#include "driver/commands/commands.h"
+#include "driver/dataset/view.h"
+#include "driver/job/progress.h"
+#include "driver/output/folder.h"
+#include "driver/sweep/label.h"
+#include "worker/checkpoint/set.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { NAMED_MOST = 20 };
+
+struct counts {
+    int64_t of[OUTCOME_COUNT];
+    int64_t runs, left;
+};
+
+static struct counts count(const signed char *outcome, int64_t cells)
+{
+    struct counts counts = {0};
+
+    for (int64_t cell = 0; cell < cells; cell++)
+        if (outcome[cell] >= 0 && outcome[cell] < OUTCOME_COUNT)
+            counts.of[outcome[cell]]++;
+    counts.left = counts.of[OUTCOME_PENDING] + counts.of[OUTCOME_RUNNING];
+    counts.runs = cells - counts.of[OUTCOME_SKIPPED];
+    return counts;
+}
+
+static void name_failed(
+    const struct sweep *sweep, const struct view *view, const signed char *outcome, int64_t failed)
+{
+    int64_t named = 0;
+
+    for (int64_t cell = 0; cell < sweep->cells && named < NAMED_MOST; cell++) {
+        char label[LABEL_SIZE];
+        if (outcome[cell] != OUTCOME_FAILED)
+            continue;
+        char *reason = view_string(view, "reason", cell);
+        fprintf(stderr, "failed: %s: %s\n", label_cell(sweep, cell, label), reason ? reason : "");
+        free(reason);
+        named++;
+    }
+    if (failed > named)
+        fprintf(stderr, "failed: %" PRId64 " more\n", failed - named);
+}
+
+/* How many runs that were under way can go on from a checkpoint. */
+static int64_t count_saved(const struct sweep *sweep)
+{
+    struct checkpoint_set saved = {0};
+    char *folder = folder_of(sweep->output);
+    struct error ignored;
+
+    if (folder && checkpoint_set_init(&saved, folder, &ignored) != 0)
+        saved.count = 0;
+    int64_t count = saved.count;
+    checkpoint_set_release(&saved);
+    free(folder);
+    return count;
+}
+
+static void print_way_on(const struct sweep *sweep)
+{
+    int64_t saved = count_saved(sweep);
+
+    if (saved > 0)
+        printf("%" PRId64 " run%s under way %s saved; ", saved, saved == 1 ? "" : "s",
+            saved == 1 ? "is" : "are");
+    puts("the same command carries on");
+}
+
+static void print_counts(const struct sweep *sweep, const struct counts *counts, double seconds)
+{
+    char time[32];
+
+    printf("%s: ", sweep->output);
+    if (seconds < 0)
+        printf("nothing left to do: ");
+    if (counts->left > 0)
+        printf("stopped: %" PRId64 " of ", counts->runs - counts->left);
+    printf("%" PRId64 " run%s%s %" PRId64 " done, %" PRId64 " diverged, %" PRId64 " failed", counts->runs,
+        counts->runs == 1 ? "" : "s", counts->left > 0 ? " have ended:" : ":", counts->of[OUTCOME_DONE],
+        counts->of[OUTCOME_DIVERGED], counts->of[OUTCOME_FAILED]);
+    if (seconds >= 0)
+        printf("; %s", progress_duration(seconds, time, sizeof(time)));
+    putchar('\n');
+    if (counts->left > 0)
+        print_way_on(sweep);
+    else
+        printf("look with: normsweep show %s\n", sweep->output);
+    if (counts->left == 0 && counts->of[OUTCOME_FAILED] > 0)
+        puts("--retry-failed runs what has failed once more");
+}
+
+static int status_of(const struct counts *counts)
+{
+    if (counts->left > 0)
+        return STATUS_STOPPED;
+    return counts->of[OUTCOME_FAILED] > 0 ? STATUS_RUNS_FAILED : STATUS_DONE;
+}
+
+/* Fills counts and says what they are. */
+static int say(const struct sweep *sweep, const struct view *view, double seconds, struct counts *counts,
+    struct error *error)
+{
+    signed char *outcome = malloc((size_t)sweep->cells + 1);
+
+    if (!outcome)
+        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", sweep->output);
+    int failed = view_outcomes(view, outcome, error);
+    if (!failed) {
+        *counts = count(outcome, sweep->cells);
+        print_counts(sweep, counts, seconds);
+        fflush(stdout);
+        name_failed(sweep, view, outcome, counts->of[OUTCOME_FAILED]);
+    }
+    free(outcome);
+    return failed;
+}
+
+int summary_print(const struct sweep *sweep, double seconds)
+{
+    struct counts counts = {0};
+    struct error error;
+    struct view view;
+
+    if (view_open(&view, sweep->output, &error) != 0)
+        return command_fail(&error);
+    int failed = say(sweep, &view, seconds, &counts, &error);
+    view_close(&view);
+    return failed ? command_fail(&error) : status_of(&counts);
+}

@@ -1,0 +1,148 @@
+/*
+ * The attributes of a dataset file.
+ */
+#include "driver/dataset/definition.h"
+
+#include <netcdf.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+void definition_keep(struct definition *definition, int status)
+{
+    if (definition->status == NC_NOERR)
+        definition->status = status;
+}
+
+const nc_type definition_param_types[] = {
+    [PARAM_INTEGER] = NC_INT64,
+    [PARAM_REAL] = NC_DOUBLE,
+    [PARAM_BOOLEAN] = NC_BYTE,
+    [PARAM_WORD] = NC_CHAR,
+};
+
+void definition_text(struct definition *definition, int variable, const char *name, const char *text)
+{
+    if (!text)
+        definition_keep(definition, NC_ENOMEM);
+    if (definition->status == NC_NOERR && text[0])
+        definition_keep(definition, nc_put_att_text(definition->file, variable, name, strlen(text), text));
+}
+
+void definition_integer(
+    struct definition *definition, int variable, const char *name, nc_type type, int64_t value)
+{
+    long long number = value;
+
+    if (definition->status == NC_NOERR)
+        definition_keep(definition, nc_put_att_longlong(definition->file, variable, name, type, 1, &number));
+}
+
+void definition_real(struct definition *definition, int variable, const char *name, double value)
+{
+    if (definition->status == NC_NOERR)
+        definition_keep(
+            definition, nc_put_att_double(definition->file, variable, name, NC_DOUBLE, 1, &value));
+}
+
+/* A parameter that is no axis is an attribute of its own. */
+static void put_param(struct definition *definition, const struct param *param)
+{
+    union param_value value = param_get(param, &definition->layout->sweep->base);
+
+    switch (param->kind) {
+    case PARAM_REAL:
+        definition_real(definition, NC_GLOBAL, param->name, value.real);
+        break;
+    case PARAM_WORD:
+        definition_text(definition, NC_GLOBAL, param->name, param->words[value.integer]);
+        break;
+    case PARAM_INTEGER:
+    case PARAM_BOOLEAN:
+        definition_integer(
+            definition, NC_GLOBAL, param->name, definition_param_types[param->kind], value.integer);
+        break;
+    }
+}
+
+static void digest_axis(struct digest *digest, const struct axis *axis)
+{
+    char text[64];
+
+    digest_add_string(digest, axis->name);
+    for (int64_t i = 0; i < axis->length; i++) {
+        if (axis->label)
+            digest_add_string(digest, axis->label[i]);
+        for (int64_t j = 0; j < axis->param_count; j++)
+            digest_add_string(
+                digest, param_format(axis->param[j], axis->value[j * axis->length + i], text, sizeof(text)));
+    }
+}
+
+/* Of everything that a run's numbers depend on, over all runs. */
+static void configuration_digest(const struct layout *layout, struct digest *digest)
+{
+    const struct sweep *sweep = layout->sweep;
+    char text[64];
+
+    digest_init(digest);
+    for (size_t i = 0; i < param_count; i++) {
+        const struct param *param = &param_table[i];
+        if (layout_axis(sweep, param))
+            continue;
+        digest_add_string(digest, param->name);
+        digest_add_string(digest, param_format(param, param_get(param, &sweep->base), text, sizeof(text)));
+    }
+    for (int64_t i = 0; i < sweep->axis_count; i++)
+        digest_axis(digest, &sweep->axis[i]);
+    digest_add(digest, &layout->corpus->digest, sizeof(layout->corpus->digest));
+    measure_digest(&sweep->measure, digest);
+}
+
+static void put_digest(struct definition *definition, const char *name, const struct digest *digest)
+{
+    char text[DIGEST_TEXT];
+
+    digest_format(digest, text);
+    definition_text(definition, NC_GLOBAL, name, text);
+}
+
+/* When the file was made; what came later is told by the session table. */
+static void put_history(struct definition *definition)
+{
+    char text[64];
+    time_t now = time(NULL);
+    struct tm date;
+
+    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ: laid out by " PROGRAM, gmtime_r(&now, &date));
+    definition_text(definition, NC_GLOBAL, ATTRIBUTE_HISTORY, text);
+}
+
+void definition_globals(struct definition *definition)
+{
+    const struct layout *layout = definition->layout;
+    const struct sweep *sweep = layout->sweep;
+    char *measure = layout_measure_text(&sweep->measure), *validate = layout_validate_text(&sweep->measure);
+    struct digest digest;
+
+    definition_text(definition, NC_GLOBAL, ATTRIBUTE_CONVENTIONS, "CF-1.10");
+    definition_text(definition, NC_GLOBAL, ATTRIBUTE_TITLE, layout_title(sweep));
+    definition_text(definition, NC_GLOBAL, ATTRIBUTE_SOURCE, PROGRAM);
+    put_history(definition);
+    definition_text(definition, NC_GLOBAL, ATTRIBUTE_REFERENCES,
+        "Merrill, Ramanujan, Goldberg, Schwartz, Smith: Effects of Parameter Norm Growth During Transformer "
+        "Training. EMNLP 2021");
+    definition_integer(definition, NC_GLOBAL, ATTRIBUTE_FORMAT, NC_INT, FORMAT_VERSION);
+    configuration_digest(layout, &digest);
+    put_digest(definition, ATTRIBUTE_CONFIGURATION, &digest);
+    put_digest(definition, ATTRIBUTE_DATA, &layout->corpus->digest);
+    definition_text(definition, NC_GLOBAL, ATTRIBUTE_MEASURE, measure);
+    definition_text(definition, NC_GLOBAL, ATTRIBUTE_VALIDATE, validate);
+    for (size_t i = 0; i < param_count; i++)
+        if (!layout_axis(sweep, &param_table[i]))
+            put_param(definition, &param_table[i]);
+    definition_text(definition, NC_GLOBAL, ATTRIBUTE_SWEEP, sweep->text ? sweep->text : "");
+    free(measure);
+    free(validate);
+}

@@ -1,0 +1,266 @@
+/*
+ * Is a file a whole CDF-5 file? The library believes a header: it allocates whatever counts it names, and
+ * reads zeros where a file ends before its variables do. So the header is walked here first, and every count
+ * and extent is held against the file's length. The grammar is in "The CDF-5 file format" of netCDF's
+ * documentation: big-endian numbers, each list a tag, a count and its elements, names and values padded to 4
+ * bytes.
+ */
+#include "driver/dataset/layout.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <netcdf.h>
+
+enum { TAG_ABSENT = 0, TAG_DIMENSIONS = 10, TAG_VARIABLES = 11, TAG_ATTRIBUTES = 12 };
+
+struct header {
+    FILE *file;
+    int64_t bytes, left; /* of the file; of those, not yet walked over */
+    bool sound; /* false: no header of this format; nothing more is read */
+    bool whole; /* false: header or variables reach beyond the end */
+    int64_t dimension_count;
+    int64_t *dimension; /* [dimension_count] lengths */
+    int64_t variable_count; /* walked so far */
+    struct extent *variable;
+};
+
+static void skip(struct header *header, int64_t count)
+{
+    if (count < 0 || count > header->left) {
+        header->whole = header->sound = false;
+        return;
+    }
+    header->left -= count;
+    if (count && fseeko(header->file, (off_t)count, SEEK_CUR) != 0)
+        header->sound = false;
+}
+
+/* A number of `size` bytes, -1 where it is above 2^63 or missing. */
+static int64_t number(struct header *header, int size)
+{
+    unsigned char byte[8];
+    uint64_t value = 0;
+
+    if (!header->sound)
+        return -1;
+    if (header->left < size || fread(byte, 1, (size_t)size, header->file) != (size_t)size) {
+        header->whole = header->sound = false;
+        return -1;
+    }
+    header->left -= size;
+    for (int i = 0; i < size; i++)
+        value = value << 8 | byte[i];
+    return value > INT64_MAX ? -1 : (int64_t)value;
+}
+
+/* How many elements follow, of `least` bytes each at least. */
+static int64_t list(struct header *header, int64_t tag, int64_t least)
+{
+    int64_t found = number(header, 4), count = number(header, 8);
+
+    if (!header->sound)
+        return 0;
+    if ((found != tag && !(found == TAG_ABSENT && count == 0)) || count < 0)
+        header->sound = false;
+    else if (count > header->left / least)
+        header->whole = header->sound = false;
+    return header->sound ? count : 0;
+}
+
+/* Bytes of a value of an external type, 0 for none of CDF-5's. */
+static int64_t type_size(int64_t type)
+{
+    switch (type) {
+    case NC_BYTE:
+    case NC_CHAR:
+    case NC_UBYTE:
+        return 1;
+    case NC_SHORT:
+    case NC_USHORT:
+        return 2;
+    case NC_INT:
+    case NC_UINT:
+    case NC_FLOAT:
+        return 4;
+    case NC_DOUBLE:
+    case NC_INT64:
+    case NC_UINT64:
+        return 8;
+    default:
+        return 0;
+    }
+}
+
+/* `count` values of `size` bytes, and the padding after them. */
+static void skip_values(struct header *header, int64_t count, int64_t size)
+{
+    if (!header->sound)
+        return;
+    if (count < 0 || size == 0)
+        header->sound = false;
+    else if (count > header->left / size)
+        header->whole = header->sound = false;
+    else
+        skip(header, (count * size + 3) / 4 * 4);
+}
+
+static void skip_name(struct header *header)
+{
+    int64_t length = number(header, 8);
+
+    if (header->sound && (length < 1 || length > NC_MAX_NAME))
+        header->sound = false;
+    skip_values(header, length, 1);
+}
+
+static void walk_dimensions(struct header *header)
+{
+    int64_t count = list(header, TAG_DIMENSIONS, 16);
+
+    header->dimension = calloc((size_t)count + 1, sizeof(*header->dimension));
+    if (!header->dimension || count > NC_MAX_DIMS)
+        header->sound = false;
+    for (int64_t i = 0; header->sound && i < count; i++) {
+        skip_name(header);
+        header->dimension[i] = number(header, 8);
+        if (header->dimension[i] < 1) /* unlimited ones are none of this program's */
+            header->sound = false;
+    }
+    header->dimension_count = count;
+}
+
+static void walk_attributes(struct header *header)
+{
+    int64_t count = list(header, TAG_ATTRIBUTES, 20);
+
+    for (int64_t i = 0; header->sound && i < count; i++) {
+        skip_name(header);
+        int64_t type = number(header, 4), values = number(header, 8);
+        skip_values(header, values, type_size(type));
+    }
+}
+
+/* How many values a variable has; `file length + 1` where they are more than the file could hold. */
+static int64_t walk_shape(struct header *header)
+{
+    int64_t count = number(header, 8), values = 1;
+
+    if (count < 0 || count > NC_MAX_VAR_DIMS)
+        header->sound = false;
+    for (int64_t i = 0; header->sound && i < count; i++) {
+        int64_t dimension = number(header, 8);
+        if (dimension < 0 || dimension >= header->dimension_count) {
+            header->sound = false;
+            break;
+        }
+        int64_t length = header->dimension[dimension];
+        values = values > header->bytes / length ? header->bytes + 1 : values * length;
+    }
+    return values;
+}
+
+static void walk_variables(struct header *header)
+{
+    int64_t count = list(header, TAG_VARIABLES, 48);
+
+    header->variable = calloc((size_t)count + 1, sizeof(*header->variable));
+    if (!header->variable)
+        header->sound = false;
+    for (int64_t i = 0; header->sound && i < count; i++) {
+        skip_name(header);
+        int64_t values = walk_shape(header);
+        walk_attributes(header);
+        int64_t size = type_size(number(header, 4));
+        number(header, 8); /* its padded size, told by its shape */
+        int64_t begin = number(header, 8);
+        if (!header->sound)
+            break;
+        if (size == 0 || begin < 0)
+            header->sound = false;
+        else if (begin > header->bytes || values > (header->bytes - begin) / size)
+            header->whole = false;
+        else
+            header->variable[header->variable_count++] = (struct extent){begin, values * size};
+    }
+}
+
+static void walk(struct header *header)
+{
+    if (number(header, 4) != ('C' << 24 | 'D' << 16 | 'F' << 8 | 5)) {
+        header->sound = false;
+        header->whole = true;
+        return;
+    }
+    number(header, 8); /* records: there are none */
+    walk_dimensions(header);
+    walk_attributes(header);
+    walk_variables(header);
+}
+
+/* A file to be read that is a plain one: another might block. NULL with errno set, 0 for no plain file. */
+static FILE *open_plain(const char *path, int64_t *bytes)
+{
+    int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    struct stat stat;
+
+    if (descriptor < 0)
+        return NULL;
+    errno = 0;
+    if (fstat(descriptor, &stat) == 0 && S_ISDIR(stat.st_mode))
+        errno = EISDIR;
+    FILE *file = errno == 0 && S_ISREG(stat.st_mode) ? fdopen(descriptor, "rb") : NULL;
+    if (file)
+        *bytes = (int64_t)stat.st_size;
+    else
+        close(descriptor);
+    return file;
+}
+
+/* Walks a whole file's header; on failure -1 with the line in error. Its lists are to be freed in any case.
+ */
+static int examine(struct header *header, const char *path, struct error *error)
+{
+    *header = (struct header){.sound = true, .whole = true};
+    header->file = open_plain(path, &header->bytes);
+    if (!header->file && errno)
+        return layout_error(error, path, errno);
+    header->left = header->bytes;
+    if (header->file) {
+        walk(header);
+        fclose(header->file);
+    }
+    if (!header->whole)
+        return error_set(
+            error, ERROR_INPUT, "%s: is cut short at %lld bytes", path, (long long)header->bytes);
+    return header->file && header->sound ? 0 : layout_refuse(error, path);
+}
+
+int layout_check_file(const char *path, int64_t *bytes, struct error *error)
+{
+    struct header header;
+    int result = examine(&header, path, error);
+
+    free(header.dimension);
+    free(header.variable);
+    if (result == 0)
+        *bytes = header.bytes;
+    return result;
+}
+
+struct extent *layout_extents(const char *path, struct error *error)
+{
+    struct header header;
+    int result = examine(&header, path, error);
+
+    free(header.dimension);
+    if (result == 0)
+        return header.variable;
+    free(header.variable);
+    return NULL;
+}

@@ -1,0 +1,241 @@
+/*
+ * Takes what was measured over into a newly laid-out file: by value along the axes, by step, layer and
+ * tensor. Cells that were never started have nothing to be taken.
+ */
+#include "driver/dataset/ledger.h"
+
+#include <netcdf.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Two open files and where things of the first belong in the second. */
+struct copy {
+    const struct mapping *mapping;
+    const struct view *view; /* the old file */
+    const struct layout *layout; /* of the new one */
+    int file; /* the new one */
+    int64_t count;
+    int64_t *from, *to; /* [count] cells */
+    int64_t *step; /* [view->step_count] places among the new steps */
+    double *old, *new; /* one cell of the largest variable */
+};
+
+static void cell_index(const struct axis *axis, int64_t axis_count, int64_t cell, size_t *index)
+{
+    for (int64_t i = axis_count - 1; i >= 0; i--) {
+        index[i] = (size_t)(cell % axis[i].length);
+        cell /= axis[i].length;
+    }
+}
+
+/* Cells that were ever started. */
+static int find_cells(struct copy *copy)
+{
+    const struct view *view = copy->view;
+    struct view_variable attempts;
+    struct error error;
+    double *tries = malloc((size_t)view->cells * sizeof(*tries));
+
+    copy->from = malloc((size_t)view->cells * sizeof(*copy->from));
+    copy->to = malloc((size_t)view->cells * sizeof(*copy->to));
+    int status = tries && copy->from && copy->to ? NC_NOERR : NC_ENOMEM;
+    if (status == NC_NOERR &&
+        (!view_find(view, run_variable_table[RUN_VARIABLE_attempts].name, &attempts) ||
+            attempts.size != view->cells || view_read(view, &attempts, tries, &error) != 0))
+        status = NC_EINVAL;
+    for (int64_t cell = 0; status == NC_NOERR && cell < view->cells; cell++) {
+        if (!(tries[cell] > 0))
+            continue;
+        copy->from[copy->count] = cell;
+        copy->to[copy->count++] = mapping_cell(copy->mapping, view, cell);
+    }
+    free(tries);
+    return status;
+}
+
+/* Both lists of steps ascend, and the new one holds the old one. */
+static int find_steps(struct copy *copy)
+{
+    const struct layout *layout = copy->layout;
+    int64_t place = 0;
+
+    copy->step = malloc((size_t)copy->view->step_count * sizeof(*copy->step));
+    if (!copy->step)
+        return NC_ENOMEM;
+    for (int64_t i = 0; i < copy->view->step_count; i++) {
+        while (place < layout->step_count - 1 && layout->step[place] < copy->view->step[i])
+            place++;
+        copy->step[i] = place;
+    }
+    return NC_NOERR;
+}
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+static int make_room(struct copy *copy)
+{
+    const struct view *view = copy->view;
+    const struct layout *layout = copy->layout;
+
+    size_t old = 1, new = 1; /* values of the largest variable */
+
+    for (enum metric metric = 0; metric < METRIC_COUNT; metric++) {
+        old = larger(old, metric_values(metric, &view->form) * (size_t)view->step_count);
+        new = larger(new, metric_values(metric, &layout->form) * (size_t)layout->step_count);
+    }
+    copy->old = malloc(old * sizeof(double));
+    copy->new = malloc(new * sizeof(double));
+    return copy->old && copy->new ? NC_NOERR : NC_ENOMEM;
+}
+
+/* One number or text of each run. */
+static int copy_run_variable(const struct copy *copy, const struct run_variable_row *row)
+{
+    const struct sweep *sweep = copy->layout->sweep;
+    size_t start[DIMENSIONS_MAX] = {0}, count[DIMENSIONS_MAX];
+    char value[REASON_SIZE > 8 ? REASON_SIZE : 8];
+    int old, new;
+
+    if (nc_inq_varid(copy->view->file, row->name, &old) != NC_NOERR)
+        return NC_NOERR;
+    int status = nc_inq_varid(copy->file, row->name, &new);
+    for (int i = 0; i < DIMENSIONS_MAX; i++)
+        count[i] = 1;
+    for (int64_t i = 0; status == NC_NOERR && i < copy->count; i++) {
+        memset(start, 0, sizeof(start));
+        cell_index(copy->view->axis, copy->view->axis_count, copy->from[i], start);
+        count[sweep->axis_count] = 1;
+        count[copy->view->axis_count] = row->type == STORED_TEXT ? (size_t)row->width : 1;
+        status = nc_get_vara(copy->view->file, old, start, count, value);
+        if (status != NC_NOERR)
+            break;
+        memset(start, 0, sizeof(start));
+        cell_index(sweep->axis, sweep->axis_count, copy->to[i], start);
+        count[copy->view->axis_count] = 1;
+        count[sweep->axis_count] = row->type == STORED_TEXT ? (size_t)row->width : 1;
+        status = nc_put_vara(copy->file, new, start, count, value);
+    }
+    return status;
+}
+
+/* One cell of a metric: its own dimensions behind the axes. */
+static void cell_shape(enum metric metric, int64_t axes, int64_t steps, const struct metric_form *form,
+    size_t *start, size_t *count)
+{
+    const struct metric_shape_row *shape = &metric_shape_table[metric_table[metric].shape];
+
+    for (int64_t i = 0; i < axes; i++)
+        count[i] = 1;
+    for (int i = 0; i < shape->rank; i++) {
+        enum metric_dimension dimension = shape->dimension[i];
+        start[axes + i] = 0;
+        count[axes + i] = (size_t)(dimension == DIMENSION_STEP ? steps : form->along[dimension]);
+    }
+}
+
+/* Row by row from the old lengths to the new ones. */
+static void scatter(const struct copy *copy, enum metric metric)
+{
+    const struct metric_form *from = &copy->view->form, *to = &copy->layout->form;
+    size_t old = metric_values(metric, from), new = metric_values(metric, to);
+    bool of_run = metric_is_of_run(metric);
+    size_t steps = of_run ? 1 : (size_t)copy->layout->step_count;
+
+    for (size_t i = 0; i < steps * new; i++)
+        copy->new[i] = NAN;
+    for (int64_t i = 0; i < (of_run ? 1 : copy->view->step_count); i++) {
+        double *row = copy->new + (size_t)(of_run ? 0 : copy->step[i]) * new;
+        for (size_t j = 0, count; j < old; j += count) {
+            size_t there = layout_find(to, from, metric, j, &count);
+            memcpy(row + there, copy->old + (size_t)i * old + j, count * sizeof(double));
+        }
+    }
+}
+
+static int copy_metric(const struct copy *copy, enum metric metric)
+{
+    const struct sweep *sweep = copy->layout->sweep;
+    const struct view *view = copy->view;
+    const char *name = metric_table[metric].name;
+    size_t start[DIMENSIONS_MAX], count[DIMENSIONS_MAX];
+    int old, new;
+
+    if (nc_inq_varid(view->file, name, &old) != NC_NOERR)
+        return NC_NOERR;
+    int status = nc_inq_varid(copy->file, name, &new);
+    for (int64_t i = 0; status == NC_NOERR && i < copy->count; i++) {
+        cell_index(view->axis, view->axis_count, copy->from[i], start);
+        cell_shape(metric, view->axis_count, view->step_count, &view->form, start, count);
+        status = nc_get_vara_double(view->file, old, start, count, copy->old);
+        if (status != NC_NOERR)
+            break;
+        scatter(copy, metric);
+        cell_index(sweep->axis, sweep->axis_count, copy->to[i], start);
+        cell_shape(metric, sweep->axis_count, copy->layout->step_count, &copy->layout->form, start, count);
+        status = nc_put_vara_double(copy->file, new, start, count, copy->new);
+    }
+    return status;
+}
+
+static int copy_sessions(const struct copy *copy)
+{
+    int status = NC_NOERR;
+
+    for (int i = 0; status == NC_NOERR && i < SESSION_VARIABLE_COUNT; i++) {
+        const struct session_variable_row *row = &session_variable_table[i];
+        int64_t session = 0;
+        int variable;
+        char *text;
+        status = nc_inq_varid(copy->file, row->name, &variable);
+        while (status == NC_NOERR && session < copy->view->sessions &&
+               (text = view_string(copy->view, row->name, session))) {
+            size_t length = strnlen(text, (size_t)row->width);
+            size_t start[2] = {(size_t)session++, 0}, count[2] = {1, length};
+            if (length)
+                status = nc_put_vara_text(copy->file, variable, start, count, text);
+            free(text);
+        }
+    }
+    return status;
+}
+
+static int copy_all(const struct copy *copy)
+{
+    int status = copy_sessions(copy);
+
+    for (int i = 0; status == NC_NOERR && i < RUN_VARIABLE_COUNT; i++)
+        status = copy_run_variable(copy, &run_variable_table[i]);
+    for (int i = 0; status == NC_NOERR && i < METRIC_COUNT; i++)
+        if (layout_has(copy->layout, i))
+            status = copy_metric(copy, i);
+    return status;
+}
+
+int mapping_copy(
+    const struct mapping *mapping, const struct view *view, const struct layout *layout, const char *path)
+{
+    struct copy copy = {.mapping = mapping, .view = view, .layout = layout};
+    int status = nc_open(path, NC_WRITE, &copy.file);
+
+    if (status != NC_NOERR)
+        return status;
+    status = find_cells(&copy);
+    if (status == NC_NOERR)
+        status = find_steps(&copy);
+    if (status == NC_NOERR)
+        status = make_room(&copy);
+    if (status == NC_NOERR)
+        status = copy_all(&copy);
+    int closed = nc_close(copy.file);
+    free(copy.from);
+    free(copy.to);
+    free(copy.step);
+    free(copy.old);
+    free(copy.new);
+    return status == NC_NOERR ? closed : status;
+}

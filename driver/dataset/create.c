@@ -1,0 +1,202 @@
+/*
+ * A new dataset file: its header, its coordinates, its fill.
+ */
+#include "driver/dataset/definition.h"
+
+#include "model/instruments/homogeneity.h"
+
+#include <netcdf.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WRITE_BUFFER = 1 << 20, ALIGNMENT = 8 }; /* of the first variable: see dataset_header.c */
+
+/* Opens a new file and defines it. */
+static void definition_begin(
+    struct definition *definition, const struct layout *layout, const char *path, int fill)
+{
+    size_t buffer = WRITE_BUFFER;
+    int before;
+
+    *definition = (struct definition){.layout = layout};
+    definition_keep(definition, nc__create(path, NC_CLOBBER | NC_64BIT_DATA, 0, &buffer, &definition->file));
+    if (definition->status != NC_NOERR)
+        return;
+    definition_keep(definition, nc_set_fill(definition->file, fill, &before));
+    definition_globals(definition);
+    definition_variables(definition);
+    if (definition->status == NC_NOERR)
+        definition_keep(definition, nc__enddef(definition->file, 0, ALIGNMENT, 0, ALIGNMENT));
+    if (definition->status != NC_NOERR)
+        nc_abort(definition->file);
+}
+
+int layout_write_header(const struct layout *layout, const char *path)
+{
+    struct definition definition;
+
+    definition_begin(&definition, layout, path, NC_NOFILL);
+    if (definition.status == NC_NOERR)
+        definition_keep(&definition, nc_close(definition.file));
+    free(definition.coordinates);
+    return definition.status;
+}
+
+static int variable_named(struct definition *definition, const char *name)
+{
+    int variable = -1;
+
+    if (definition->status == NC_NOERR)
+        definition_keep(definition, nc_inq_varid(definition->file, name, &variable));
+    return variable;
+}
+
+/* Strings [count], each cut to what the variable holds. */
+static void write_strings(struct definition *definition, const char *name, char **text, int64_t count)
+{
+    size_t width = (size_t)definition_longest(text, count), total = (size_t)count * width;
+    int variable = variable_named(definition, name);
+    char *block = calloc(total, 1);
+
+    if (!block)
+        definition_keep(definition, NC_ENOMEM);
+    for (int64_t i = 0; block && i < count; i++)
+        memcpy(block + (size_t)i * width, text[i], strlen(text[i]));
+    if (definition->status == NC_NOERR)
+        definition_keep(definition, nc_put_var_text(definition->file, variable, block));
+    free(block);
+}
+
+static void write_words(struct definition *definition, const struct axis *axis, int64_t which)
+{
+    const struct param *param = axis->param[which];
+    char **text = malloc((size_t)axis->length * sizeof(*text));
+
+    if (!text) {
+        definition_keep(definition, NC_ENOMEM);
+        return;
+    }
+    for (int64_t i = 0; i < axis->length; i++)
+        text[i] = (char *)param->words[axis->value[which * axis->length + i].integer];
+    write_strings(definition, param->name, text, axis->length);
+    free(text);
+}
+
+static void write_param(struct definition *definition, const struct axis *axis, int64_t which)
+{
+    const union param_value *value = axis->value + which * axis->length;
+    const struct param *param = axis->param[which];
+    int variable = variable_named(definition, param->name);
+
+    if (param->kind == PARAM_WORD) {
+        write_words(definition, axis, which);
+        return;
+    }
+    for (size_t i = 0; i < (size_t)axis->length && definition->status == NC_NOERR; i++) {
+        long long integer = value[i].integer;
+        if (param->kind == PARAM_REAL)
+            definition_keep(definition, nc_put_var1_double(definition->file, variable, &i, &value[i].real));
+        else
+            definition_keep(definition, nc_put_var1_longlong(definition->file, variable, &i, &integer));
+    }
+}
+
+static void write_tensor_names(struct definition *definition)
+{
+    char *tensor[LAYER_TENSOR_COUNT];
+
+    for (int i = 0; i < LAYER_TENSOR_COUNT; i++)
+        tensor[i] = (char *)tensor_name(LAYER_TENSOR_FIRST + i);
+    write_strings(definition, metric_dimension_table[DIMENSION_TENSOR].name, tensor, LAYER_TENSOR_COUNT);
+}
+
+static double coordinate(const struct layout *layout, enum metric_dimension dimension, size_t index)
+{
+    switch (dimension) {
+    case DIMENSION_STEP:
+        return (double)layout->step[index];
+    case DIMENSION_POSITIONS:
+        return (double)(INT64_C(1) << index);
+    case DIMENSION_SCALE:
+        return homogeneity_scale((int64_t)index);
+    default:
+        return (double)index;
+    }
+}
+
+/* Integers below 2^53 come out as they went in. */
+static void write_dimension(struct definition *definition, enum metric_dimension dimension)
+{
+    const struct layout *layout = definition->layout;
+    int64_t length = dimension == DIMENSION_STEP ? layout->step_count : layout->form.along[dimension];
+    int variable = variable_named(definition, metric_dimension_table[dimension].name);
+
+    for (size_t i = 0; i < (size_t)length && definition->status == NC_NOERR; i++) {
+        double value = coordinate(layout, dimension, i);
+        definition_keep(definition, nc_put_var1_double(definition->file, variable, &i, &value));
+    }
+}
+
+static void write_coordinates(struct definition *definition)
+{
+    const struct layout *layout = definition->layout;
+
+    for (int64_t i = 0; i < layout->sweep->axis_count; i++) {
+        const struct axis *axis = &layout->sweep->axis[i];
+        if (axis->label)
+            write_strings(definition, axis->name, axis->label, axis->length);
+        for (int64_t j = 0; j < axis->param_count; j++)
+            write_param(definition, axis, j);
+    }
+    write_tensor_names(definition);
+    for (enum metric_dimension i = 0; i < DIMENSION_COUNT; i++)
+        if (i != DIMENSION_TENSOR && definition->dimension[i] >= 0)
+            write_dimension(definition, i);
+}
+
+static void write_outcomes(struct definition *definition)
+{
+    const struct sweep *sweep = definition->layout->sweep;
+    int variable = variable_named(definition, run_variable_table[RUN_VARIABLE_outcome].name);
+    signed char *outcome = malloc((size_t)sweep->cells);
+
+    if (!outcome)
+        definition_keep(definition, NC_ENOMEM);
+    for (int64_t cell = 0; outcome && cell < sweep->cells; cell++)
+        outcome[cell] = sweep_skips(sweep, cell) ? OUTCOME_SKIPPED : OUTCOME_PENDING;
+    if (definition->status == NC_NOERR)
+        definition_keep(definition, nc_put_var_schar(definition->file, variable, outcome));
+    free(outcome);
+}
+
+/* What has no fill value is written for every cell. */
+static void write_cells(struct definition *definition)
+{
+    long long *zero = calloc((size_t)definition->layout->sweep->cells, sizeof(*zero));
+
+    if (!zero)
+        definition_keep(definition, NC_ENOMEM);
+    for (int i = 0; i < RUN_VARIABLE_COUNT && definition->status == NC_NOERR; i++) {
+        const struct run_variable_row *row = &run_variable_table[i];
+        if (!row->filled && row->type != STORED_TEXT)
+            definition_keep(definition,
+                nc_put_var_longlong(definition->file, variable_named(definition, row->name), zero));
+    }
+    free(zero);
+    write_outcomes(definition);
+}
+
+int layout_write(const struct layout *layout, const char *path)
+{
+    struct definition definition;
+
+    definition_begin(&definition, layout, path, NC_FILL);
+    if (definition.status == NC_NOERR) {
+        write_coordinates(&definition);
+        write_cells(&definition);
+        definition_keep(&definition, nc_close(definition.file));
+    }
+    free(definition.coordinates);
+    return definition.status;
+}

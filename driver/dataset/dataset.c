@@ -1,0 +1,467 @@
+/*
+ * The dataset as the ledger of a sweep.
+ *
+ * A file gets its name only once it is whole: laid out, filled to its full length and synced under the name
+ * OUT.nc.new, then renamed. From then on its header and length never change, so that at any moment, after any
+ * crash, it opens; a file that was still growing would give readers values that nobody has written. What
+ * changes from start to start is a row of the session table, laid out for SESSIONS_FIRST starts.
+ *
+ * What a run came to is written in two steps: its values, a sync; its outcome, a sync. An outcome that says a
+ * run has ended is therefore never there without its values, and results that wait together share the two
+ * syncs.
+ *
+ * As the header never changes, every value has its place in the file, and is written there through a buffer
+ * of this program's own (dataset_buffer.c). The library would read a block and seek four times for each
+ * variable of each row: 340 system calls for a run of three rows. A flush hands the buffer to the system,
+ * where readers see it; a sync hands it to the disk.
+ *
+ * Three things make a file be written anew, beside the old one, with all that was measured: the sweep has
+ * grown (values of an axis, steps, layers), its title or text is another, or the session table is full.
+ */
+#include "driver/dataset/ledger.h"
+#include "driver/output/folder.h"
+#include "driver/output/output.h"
+#include "worker/host/sync.h"
+
+#include <netcdf.h>
+
+#include <errno.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+int dataset_error(const struct dataset *dataset, int status, struct error *error)
+{
+    return layout_error(error, dataset->name, status);
+}
+
+static int sync_folder_of(const char *path)
+{
+    char *copy = strdup(path);
+    int status = copy ? sync_folder(dirname(copy)) : ENOMEM;
+
+    free(copy);
+    return status;
+}
+
+/* Refuses what the disk cannot hold before it is full. */
+static int check_space(const struct dataset *dataset, struct error *error)
+{
+    char *copy = strdup(dataset->path);
+    struct statvfs disk;
+    double need = (double)dataset->layout.bytes;
+    bool known = copy && statvfs(dirname(copy), &disk) == 0 && disk.f_blocks > 0;
+
+    free(copy);
+    if (!known || need <= (double)disk.f_bavail * (double)disk.f_frsize)
+        return 0;
+    return error_set(error, ERROR_ENVIRONMENT, "%s: %s: it takes %.4g MB, %.4g MB are free", dataset->name,
+        strerror(ENOSPC), need / 1e6, (double)disk.f_bavail * (double)disk.f_frsize / 1e6);
+}
+
+/* What becomes of the file that has the new one's name. */
+enum successor {
+    SUCCESSOR_OF_NONE, /* there is none */
+    SUCCESSOR_OF_COPY, /* all of it is in the new one */
+    SUCCESSOR_OF_OLD, /* it is set aside */
+};
+
+/* Gives the new file its name. */
+static int put_in_place(const char *path, const char *new, enum successor successor, const char *old)
+{
+    int status = sync_file(new);
+
+    if (status == 0 && successor == SUCCESSOR_OF_OLD && rename(path, old) != 0)
+        status = errno;
+    if (status == 0 && successor == SUCCESSOR_OF_COPY)
+        status = rename(new, path) == 0 ? 0 : errno;
+    else if (status == 0)
+        status = output_name(new, path);
+    return status ? status : sync_folder_of(path);
+}
+
+/* Writes the file anew; with everything of `view`, where not NULL. */
+static int write_file(struct dataset *dataset, enum successor successor, const struct view *view,
+    const struct mapping *mapping, struct error *error)
+{
+    char *new = NULL, *old = NULL;
+
+    layout_measure(&dataset->layout);
+    if (check_space(dataset, error) != 0)
+        return -1;
+    int status = asprintf(&new, "%s.new", dataset->path) < 0 || asprintf(&old, "%s.old", dataset->path) < 0
+                     ? ENOMEM
+                     : layout_write(&dataset->layout, new);
+    if (status == NC_NOERR && view)
+        status = mapping_copy(mapping, view, &dataset->layout, new);
+    if (status == NC_NOERR)
+        status = put_in_place(dataset->path, new, successor, old);
+    if (status != NC_NOERR && new)
+        unlink(new);
+    free(new);
+    free(old);
+    return status == NC_NOERR ? 0 : dataset_error(dataset, status, error);
+}
+
+static bool has_all_variables(const struct view *view, const struct layout *layout)
+{
+    int variable;
+    bool all = true;
+
+    for (int i = 0; all && i < METRIC_COUNT; i++)
+        all = !layout_has(layout, i) || nc_inq_varid(view->file, metric_table[i].name, &variable) == NC_NOERR;
+    for (int i = 0; all && i < RUN_VARIABLE_COUNT; i++)
+        all = nc_inq_varid(view->file, run_variable_table[i].name, &variable) == NC_NOERR;
+    for (int i = 0; all && i < SESSION_VARIABLE_COUNT; i++)
+        all = nc_inq_varid(view->file, session_variable_table[i].name, &variable) == NC_NOERR;
+    return all;
+}
+
+/* The first row of the session table that is free; its length where none is. */
+static int64_t free_session(const struct view *view)
+{
+    for (int64_t i = 0; i < view->sessions; i++) {
+        char *start = view_string(view, session_variable_table[SESSION_VARIABLE_start].name, i);
+        bool used = start && start[0];
+        free(start);
+        if (!used)
+            return i;
+    }
+    return view->sessions;
+}
+
+static bool has_text(const struct view *view, const char *name, const char *text)
+{
+    char *found = view_text(view, name);
+    bool same = strcmp(found ? found : "", text) == 0;
+
+    free(found);
+    return same;
+}
+
+/* What may change without any number changing, and stands in the header. */
+static bool has_texts(const struct view *view, const struct layout *layout)
+{
+    return has_text(view, ATTRIBUTE_TITLE, layout_title(layout->sweep)) &&
+           has_text(view, ATTRIBUTE_SWEEP, layout->sweep->text ? layout->sweep->text : "");
+}
+
+/* Carries on with the file of `view`: as it is, or written anew where its header is no longer the sweep's. */
+static int carry_on(struct dataset *dataset, const struct view *view, struct error *error)
+{
+    struct layout *layout = &dataset->layout;
+    struct mapping mapping;
+
+    if (view->form.along[DIMENSION_TENSOR] != LAYER_TENSOR_COUNT)
+        return error_set(error, ERROR_INPUT, "%s: holds other tensors than this program's", dataset->name);
+    if (mapping_init(&mapping, view, layout, error) != 0)
+        return -1;
+    dataset->session = free_session(view);
+    bool full = dataset->session == view->sessions;
+    layout->sessions = full ? 2 * view->sessions : view->sessions;
+    bool longer = layout_lengthen(layout, &view->form);
+    int result = layout_add_steps(layout, view->step, view->step_count) == 0
+                     ? 0
+                     : error_set(error, ERROR_ENVIRONMENT, "%s: no memory", dataset->name);
+    bool fits = mapping.identity && !full && !longer && layout->step_count == view->step_count &&
+                has_all_variables(view, layout) && has_texts(view, layout);
+    if (result == 0 && !fits)
+        result = write_file(dataset, SUCCESSOR_OF_COPY, view, &mapping, error);
+    mapping_release(&mapping);
+    return result;
+}
+
+/* The place of a variable of `size` bytes a cell, -1 where the file has none of that name and extent. */
+static int64_t find_place(
+    const struct dataset *dataset, int file, const struct extent *extent, const char *name, int64_t size)
+{
+    int variable;
+
+    if (nc_inq_varid(file, name, &variable) != NC_NOERR ||
+        extent[variable].bytes != size * dataset->layout.sweep->cells)
+        return -1;
+    return extent[variable].begin;
+}
+
+static int find_places(struct dataset *dataset, int file, struct error *error)
+{
+    struct extent *extent = layout_extents(dataset->path, error);
+    bool found = true;
+
+    if (!extent)
+        return -1;
+    for (int i = 0; i < RUN_VARIABLE_COUNT; i++) {
+        dataset->run[i] =
+            find_place(dataset, file, extent, run_variable_table[i].name, run_variable_bytes(i));
+        found = found && dataset->run[i] >= 0;
+    }
+    for (int i = 0; i < METRIC_COUNT; i++) {
+        dataset->metric[i] = -1;
+        if (!layout_has(&dataset->layout, i))
+            continue;
+        dataset->metric[i] =
+            find_place(dataset, file, extent, metric_table[i].name, metric_bytes(&dataset->layout, i));
+        found = found && dataset->metric[i] >= 0;
+    }
+    free(extent);
+    return found ? 0 : layout_refuse(error, dataset->name);
+}
+
+static int write_session(const struct dataset *dataset, int file, const struct session *session)
+{
+    char now[STRING_SHORT];
+    time_t clock = time(NULL);
+    struct tm date;
+    const char *text[SESSION_VARIABLE_COUNT] = {
+#define X(field, ...) [SESSION_VARIABLE_##field] = session->field,
+        SESSION_VARIABLES(X)
+#undef X
+            [SESSION_VARIABLE_start] = now,
+    };
+    int status = NC_NOERR;
+
+    strftime(now, sizeof(now), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&clock, &date));
+    for (int i = 0; status == NC_NOERR && i < SESSION_VARIABLE_COUNT; i++) {
+        const struct session_variable_row *row = &session_variable_table[i];
+        size_t start[2] = {(size_t)dataset->session, 0}, count[2] = {1, (size_t)row->width};
+        char field[STRING_LONG];
+        int variable;
+        dataset_field(field, (size_t)row->width, text[i] ? text[i] : "");
+        status = nc_inq_varid(file, row->name, &variable);
+        if (status == NC_NOERR)
+            status = nc_put_vara_text(file, variable, start, count, field);
+    }
+    return status;
+}
+
+/* What a cell is at the start: nothing runs yet, and what is left out may have changed. */
+static enum outcome first_outcome(enum outcome outcome, bool skipped, bool retry_failed)
+{
+    if (outcome == OUTCOME_RUNNING || outcome == OUTCOME_SKIPPED ||
+        (outcome == OUTCOME_FAILED && retry_failed))
+        outcome = OUTCOME_PENDING;
+    return outcome == OUTCOME_PENDING && skipped ? OUTCOME_SKIPPED : outcome;
+}
+
+/* One of the counts [cells]; allocated. */
+static int read_count(const struct dataset *dataset, int file, enum run_variable which, int **count)
+{
+    int variable;
+    int status = nc_inq_varid(file, run_variable_table[which].name, &variable);
+
+    *count = malloc((size_t)dataset->layout.sweep->cells * sizeof(**count));
+    if (!*count)
+        return NC_ENOMEM;
+    return status == NC_NOERR ? nc_get_var_int(file, variable, *count) : status;
+}
+
+/* A failed run that is tried again has its deaths forgiven. */
+static int forgive(struct dataset *dataset, int file)
+{
+    bool changed = false;
+    int variable;
+
+    for (int64_t cell = 0; cell < dataset->layout.sweep->cells; cell++)
+        if (dataset->outcome[cell] == OUTCOME_PENDING && dataset->deaths[cell] >= DEATHS_MOST) {
+            dataset->deaths[cell] = 0;
+            changed = true;
+        }
+    if (!changed)
+        return NC_NOERR;
+    int status = nc_inq_varid(file, run_variable_table[RUN_VARIABLE_deaths].name, &variable);
+    return status == NC_NOERR ? nc_put_var_int(file, variable, dataset->deaths) : status;
+}
+
+static int read_outcomes(struct dataset *dataset, int file, const struct dataset_options *options)
+{
+    const struct sweep *sweep = dataset->layout.sweep;
+    int variable;
+    bool changed = false;
+
+    dataset->outcome = malloc((size_t)sweep->cells);
+    if (!dataset->outcome)
+        return NC_ENOMEM;
+    int status = nc_inq_varid(file, run_variable_table[RUN_VARIABLE_outcome].name, &variable);
+    if (status == NC_NOERR)
+        status = nc_get_var_schar(file, variable, dataset->outcome);
+    for (int64_t cell = 0; status == NC_NOERR && cell < sweep->cells; cell++) {
+        enum outcome now = first_outcome(
+            (enum outcome)dataset->outcome[cell], sweep_skips(sweep, cell), options->retry_failed);
+        changed = changed || now != (enum outcome)dataset->outcome[cell];
+        dataset->outcome[cell] = (signed char)now;
+    }
+    if (status == NC_NOERR && changed)
+        status = nc_put_var_schar(file, variable, dataset->outcome);
+    return status;
+}
+
+/* What the library is needed for, before the buffer writes. */
+static int take_stock(struct dataset *dataset, int file, const struct session *session,
+    const struct dataset_options *options, struct error *error)
+{
+    int status = read_outcomes(dataset, file, options);
+
+    if (status == NC_NOERR)
+        status = read_count(dataset, file, RUN_VARIABLE_attempts, &dataset->attempts);
+    if (status == NC_NOERR)
+        status = read_count(dataset, file, RUN_VARIABLE_deaths, &dataset->deaths);
+    if (status == NC_NOERR)
+        status = forgive(dataset, file);
+    if (status == NC_NOERR && session)
+        status = write_session(dataset, file, session);
+    return status == NC_NOERR ? find_places(dataset, file, error) : dataset_error(dataset, status, error);
+}
+
+/* Opens the file, which is whole and fits the sweep, for writing in place. */
+static int attach(struct dataset *dataset, const struct session *session,
+    const struct dataset_options *options, struct error *error)
+{
+    int file, status = nc_open(dataset->path, NC_WRITE, &file);
+
+    if (status != NC_NOERR)
+        return dataset_error(dataset, status, error);
+    int result = take_stock(dataset, file, session, options, error);
+    status = nc_close(file);
+    if (result != 0)
+        return -1;
+    if (status == NC_NOERR)
+        status = write_buffer_open(&dataset->buffer, dataset->path);
+    if (status == NC_NOERR)
+        status = write_buffer_sync(&dataset->buffer);
+    return status == NC_NOERR ? 0 : dataset_error(dataset, status, error);
+}
+
+/* Nothing but a dataset of this program is renamed, or overwritten by the one that is. */
+static int check_ours(const char *path, const char *name, const char *suffix, struct error *error)
+{
+    if (view_is_dataset(path))
+        return 0;
+    return error_set(error, ERROR_INPUT, "%s%s: is no dataset of " PROGRAM "; give another -o", name, suffix);
+}
+
+/* Whether it is there cannot be told: nothing is touched. */
+static int unknown(const struct dataset *dataset, const char *suffix, struct error *error)
+{
+    return error_set(error, ERROR_ENVIRONMENT, "%s%s: %s", dataset->name, suffix, strerror(errno));
+}
+
+/* Sets the file that is there aside, as OUT.nc.old, for a new one. */
+static int begin_anew(struct dataset *dataset, struct error *error)
+{
+    char *old = NULL;
+    mode_t kind;
+
+    if (check_ours(dataset->path, dataset->name, "", error) != 0)
+        return -1;
+    if (asprintf(&old, "%s.old", dataset->path) < 0)
+        return dataset_error(dataset, ENOMEM, error);
+    int there = output_exists(old, &kind);
+    int result = there < 0 ? unknown(dataset, ".old", error) : 0;
+    if (there > 0)
+        result = check_ours(old, dataset->name, ".old", error);
+    free(old);
+    if (result != 0 || write_file(dataset, SUCCESSOR_OF_OLD, NULL, NULL, error) != 0)
+        return -1;
+    return folder_set_aside(dataset->name, error);
+}
+
+/* Makes the file at the path be the sweep's. */
+static int settle(struct dataset *dataset, const struct dataset_options *options, struct error *error)
+{
+    struct view view;
+    mode_t kind = 0;
+    int there = output_exists(dataset->path, &kind);
+
+    if (there < 0)
+        return unknown(dataset, "", error);
+    if (S_ISDIR(kind))
+        return dataset_error(dataset, EISDIR, error);
+    if (!there)
+        return write_file(dataset, SUCCESSOR_OF_NONE, NULL, NULL, error);
+    if (options->fresh)
+        return begin_anew(dataset, error);
+    if (access(dataset->path, W_OK) != 0)
+        return dataset_error(dataset, errno, error);
+    if (view_open(&view, dataset->name, error) != 0)
+        return -1;
+    int result = carry_on(dataset, &view, error);
+    view_close(&view);
+    return result;
+}
+
+static void dispose(struct dataset *dataset)
+{
+    layout_release(&dataset->layout);
+    free(dataset->name);
+    free(dataset->path);
+    free(dataset->outcome);
+    free(dataset->attempts);
+    free(dataset->deaths);
+    free(dataset->waiting);
+    free(dataset);
+}
+
+static int open_named(struct dataset *dataset, const struct sweep *sweep, const struct corpus *corpus,
+    const struct session *session, const struct dataset_options *options, struct error *error)
+{
+    dataset->path = output_resolve(dataset->name);
+    if (!dataset->path)
+        return dataset_error(dataset, errno, error);
+    if (layout_init(&dataset->layout, sweep, corpus, error) != 0 || settle(dataset, options, error) != 0)
+        return -1;
+    return attach(dataset, session, options, error);
+}
+
+int dataset_open(struct dataset **dataset, const char *path, const struct sweep *sweep,
+    const struct corpus *corpus, const struct session *session, const struct dataset_options *options,
+    struct error *error)
+{
+    struct dataset *opened = malloc(sizeof(*opened));
+    struct error ignored;
+
+    if (!opened)
+        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", path);
+    *opened = (struct dataset){.name = strdup(path), .buffer.descriptor = -1};
+    int result = opened->name ? open_named(opened, sweep, corpus, session, options, error)
+                              : error_set(error, ERROR_ENVIRONMENT, "%s: no memory", path);
+    opened->layout.corpus = NULL;
+    if (result == 0)
+        *dataset = opened;
+    else
+        dataset_close(opened, &ignored);
+    return result;
+}
+
+int dataset_flush(struct dataset *dataset, struct error *error)
+{
+    int status = write_buffer_flush(&dataset->buffer);
+
+    return status == 0 ? 0 : dataset_error(dataset, status, error);
+}
+
+void dataset_forget(struct dataset *dataset)
+{
+    write_buffer_forget(&dataset->buffer);
+}
+
+int dataset_close(struct dataset *dataset, struct error *error)
+{
+    if (!dataset)
+        return 0;
+    int status = dataset->buffer.descriptor >= 0 ? write_buffer_sync(&dataset->buffer) : 0;
+    int closed = write_buffer_close(&dataset->buffer);
+    status = status == 0 ? closed : status;
+    int result = status == 0 ? 0 : dataset_error(dataset, status, error);
+    dispose(dataset);
+    return result;
+}
+
+const signed char *dataset_outcomes(const struct dataset *dataset)
+{
+    return dataset->outcome;
+}

@@ -1,0 +1,307 @@
+/*
+ * The dimensions and variables of a dataset file, all of them from tables. They lie in the file in the order
+ * of their definition, and that serves who reads while others write. Outcome comes first: whoever reads one
+ * variable after the other finds everything of a run that it has found ended. Then come the values of 8
+ * bytes, each at a multiple of 8, so that nobody sees a half of one: outcome and phase have a byte for each
+ * cell, padded to a multiple of 4, and so make a multiple of 8 together.
+ */
+#include "driver/dataset/definition.h"
+
+#include <netcdf.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int64_t definition_longest(char **text, int64_t count)
+{
+    size_t width = 1;
+
+    for (int64_t i = 0; i < count; i++)
+        width = strlen(text[i]) > width ? strlen(text[i]) : width;
+    return (int64_t)width;
+}
+
+static int define_dimension(struct definition *definition, const char *name, int64_t length)
+{
+    int dimension = -1;
+
+    if (definition->status == NC_NOERR)
+        definition_keep(definition, nc_def_dim(definition->file, name, (size_t)length, &dimension));
+    return dimension;
+}
+
+/* The dimension of strings of `width` characters, made where it is not there yet. */
+static int string_dimension(struct definition *definition, int64_t width)
+{
+    char name[32];
+    int dimension;
+
+    snprintf(name, sizeof(name), STRING_DIMENSION "%lld", (long long)width);
+    if (nc_inq_dimid(definition->file, name, &dimension) == NC_NOERR)
+        return dimension;
+    return define_dimension(definition, name, width);
+}
+
+/*
+ * A variable over dimensions [count]; of type NC_CHAR, over strings of `width` characters too. Returns its
+ * id.
+ */
+static int define_variable(struct definition *definition, const char *name, nc_type type, int64_t width,
+    int count, const int *dimensions)
+{
+    int all[DIMENSIONS_MAX], variable = -1;
+
+    memcpy(all, dimensions, (size_t)count * sizeof(*all));
+    if (type == NC_CHAR)
+        all[count++] = string_dimension(definition, width);
+    if (definition->status == NC_NOERR)
+        definition_keep(definition, nc_def_var(definition->file, name, type, count, all, &variable));
+    if (type == NC_CHAR)
+        definition_text(definition, variable, "_Encoding", "utf-8");
+    return variable;
+}
+
+static void describe(
+    struct definition *definition, int variable, const char *long_name, const char *unit, const char *comment)
+{
+    definition_text(definition, variable, "long_name", long_name);
+    definition_text(definition, variable, "units", unit);
+    definition_text(definition, variable, "comment", comment);
+}
+
+static int64_t longest_word(const struct param *param, const union param_value *value, int64_t count)
+{
+    size_t width = 1;
+
+    for (int64_t i = 0; i < count; i++) {
+        size_t length = strlen(param->words[value[i].integer]);
+        width = length > width ? length : width;
+    }
+    return (int64_t)width;
+}
+
+static void add_coordinate(struct definition *definition, const char *name)
+{
+    char *both;
+
+    if (asprintf(&both, "%s %s", definition->coordinates ? definition->coordinates : "", name) < 0) {
+        definition_keep(definition, NC_ENOMEM);
+        return;
+    }
+    free(definition->coordinates);
+    definition->coordinates = both;
+}
+
+/* The values of one parameter along an axis. Words, and whatever is not the axis itself, are auxiliary. */
+static void define_param(struct definition *definition, int dimension, const struct axis *axis, int64_t which)
+{
+    const struct param *param = axis->param[which];
+    const union param_value *value = axis->value + which * axis->length;
+    int64_t width = param->kind == PARAM_WORD ? longest_word(param, value, axis->length) : 0;
+    int variable =
+        define_variable(definition, param->name, definition_param_types[param->kind], width, 1, &dimension);
+
+    describe(definition, variable, param->long_name, param->unit, param->help);
+    if (param->kind == PARAM_BOOLEAN)
+        definition_text(definition, variable, "dtype", "bool");
+}
+
+/* What lies along an axis beside the coordinate of its own name. */
+static void name_coordinates(struct definition *definition, const struct axis *axis)
+{
+    if (axis->label)
+        add_coordinate(definition, axis->name);
+    for (int64_t i = 0; i < axis->param_count; i++)
+        if (axis->label || axis->param[i]->kind == PARAM_WORD)
+            add_coordinate(definition, axis->param[i]->name);
+}
+
+static void define_dimensions(struct definition *definition)
+{
+    const struct layout *layout = definition->layout;
+
+    for (int64_t i = 0; i < layout->sweep->axis_count; i++) {
+        const struct axis *axis = &layout->sweep->axis[i];
+        definition->axis[i] = define_dimension(definition, axis->name, axis->length);
+        name_coordinates(definition, axis);
+    }
+    for (enum metric_dimension i = 0; i < DIMENSION_COUNT; i++) {
+        int64_t length = i == DIMENSION_STEP ? layout->step_count : layout->form.along[i];
+        bool needed = metric_dimension_needed(i, layout->sweep->measure.group);
+        definition->dimension[i] =
+            needed ? define_dimension(definition, metric_dimension_table[i].name, length) : -1;
+    }
+    definition->sessions = define_dimension(definition, SESSION_DIMENSION, layout->sessions);
+}
+
+static void define_axis(struct definition *definition, int64_t index)
+{
+    const struct axis *axis = &definition->layout->sweep->axis[index];
+    int dimension = definition->axis[index];
+
+    if (axis->label) {
+        int variable = define_variable(
+            definition, axis->name, NC_CHAR, definition_longest(axis->label, axis->length), 1, &dimension);
+        describe(definition, variable, axis->name, "1", "");
+    }
+    for (int64_t i = 0; i < axis->param_count; i++)
+        define_param(definition, dimension, axis, i);
+}
+
+static int64_t longest_tensor_name(void)
+{
+    size_t width = 1;
+
+    for (int i = 0; i < LAYER_TENSOR_COUNT; i++) {
+        size_t length = strlen(tensor_name(LAYER_TENSOR_FIRST + i));
+        width = length > width ? length : width;
+    }
+    return (int64_t)width;
+}
+
+static void define_shared_coordinates(struct definition *definition)
+{
+    static const nc_type types[DIMENSION_COUNT] = {
+        [DIMENSION_STEP] = NC_INT64,
+        [DIMENSION_LAYER] = NC_INT64,
+        [DIMENSION_TENSOR] = NC_CHAR,
+        [DIMENSION_HEAD] = NC_INT64,
+        [DIMENSION_POSITIONS] = NC_INT64,
+        [DIMENSION_SCALE] = NC_DOUBLE,
+    };
+
+    for (enum metric_dimension i = 0; i < DIMENSION_COUNT; i++) {
+        const struct metric_dimension_row *row = &metric_dimension_table[i];
+        if (definition->dimension[i] < 0)
+            continue;
+        int variable = define_variable(
+            definition, row->name, types[i], longest_tensor_name(), 1, &definition->dimension[i]);
+        describe(definition, variable, row->long_name, "1", row->comment);
+    }
+}
+
+/* The `coordinates` of a variable over the grid; tensors are auxiliary where they are a dimension. */
+static void put_coordinates(struct definition *definition, int variable, bool tensor)
+{
+    char *text;
+    const char *grid = definition->coordinates ? definition->coordinates : "";
+
+    if (asprintf(&text, "%s%s%s", grid, tensor ? " " : "",
+            tensor ? metric_dimension_table[DIMENSION_TENSOR].name : "") < 0) {
+        definition_keep(definition, NC_ENOMEM);
+        return;
+    }
+    definition_text(definition, variable, "coordinates", text[0] ? text + 1 : text);
+    free(text);
+}
+
+static void put_flags(struct definition *definition, int variable, enum run_variable which)
+{
+    int count;
+    const char *const *words = run_variable_flags(which, &count);
+    signed char values[OUTCOME_COUNT + PHASE_COUNT + DYNAMICS_COUNT];
+    char meanings[256] = "";
+
+    if (count == 0)
+        return;
+    for (int i = 0; i < count; i++) {
+        size_t length = strlen(meanings);
+        values[i] = (signed char)i;
+        snprintf(meanings + length, sizeof(meanings) - length, "%s%s", i ? " " : "", words[i]);
+    }
+    if (definition->status == NC_NOERR)
+        definition_keep(definition,
+            nc_put_att_schar(definition->file, variable, "flag_values", NC_BYTE, (size_t)count, values));
+    definition_text(definition, variable, "flag_meanings", meanings);
+}
+
+static void put_fill(struct definition *definition, int variable, nc_type type)
+{
+    if (type == NC_DOUBLE)
+        definition_real(definition, variable, "_FillValue", NAN);
+    else
+        definition_integer(definition, variable, "_FillValue", type, -1);
+}
+
+static const nc_type storage_types[] = {
+    [STORED_BYTE] = NC_BYTE,
+    [STORED_INTEGER] = NC_INT64,
+    [STORED_REAL] = NC_DOUBLE,
+    [STORED_TEXT] = NC_CHAR,
+};
+
+static void define_run_variable(struct definition *definition, enum run_variable which)
+{
+    const struct run_variable_row *row = &run_variable_table[which];
+    int axes = (int)definition->layout->sweep->axis_count;
+    nc_type type = storage_types[row->type];
+    int variable = define_variable(definition, row->name, type, row->width, axes, definition->axis);
+
+    describe(definition, variable, row->long_name, row->unit, row->comment);
+    put_coordinates(definition, variable, false);
+    if (row->filled)
+        put_fill(definition, variable, type);
+    put_flags(definition, variable, which);
+}
+
+static void define_metric(struct definition *definition, enum metric metric)
+{
+    const struct metric_row *row = &metric_table[metric];
+    const struct metric_shape_row *shape = &metric_shape_table[row->shape];
+    int dimensions[DIMENSIONS_MAX];
+    int count = (int)definition->layout->sweep->axis_count;
+
+    memcpy(dimensions, definition->axis, (size_t)count * sizeof(*dimensions));
+    for (int i = 0; i < shape->rank; i++)
+        dimensions[count++] = definition->dimension[shape->dimension[i]];
+    int variable = define_variable(definition, row->name, NC_DOUBLE, 0, count, dimensions);
+    describe(definition, variable, row->long_name, row->unit, row->help);
+    put_coordinates(definition, variable, row->shape == METRIC_PER_TENSOR);
+    put_fill(definition, variable, NC_DOUBLE);
+}
+
+static void define_session_variable(struct definition *definition, enum session_variable which)
+{
+    const struct session_variable_row *row = &session_variable_table[which];
+    int variable = define_variable(definition, row->name, NC_CHAR, row->width, 1, &definition->sessions);
+
+    describe(definition, variable, row->long_name, "1", "");
+}
+
+/* In which part of the file a variable lies: see the top. */
+enum part { PART_FIRST, PART_NUMBERS, PART_REST };
+
+static enum part part_of(enum run_variable which)
+{
+    if (which == RUN_VARIABLE_outcome || which == RUN_VARIABLE_phase)
+        return PART_FIRST;
+    enum storage type = run_variable_table[which].type;
+    return type == STORED_BYTE || type == STORED_TEXT ? PART_REST : PART_NUMBERS;
+}
+
+static void define_run_variables(struct definition *definition, enum part part)
+{
+    for (int i = 0; i < RUN_VARIABLE_COUNT; i++)
+        if (part_of(i) == part)
+            define_run_variable(definition, i);
+}
+
+void definition_variables(struct definition *definition)
+{
+    const struct layout *layout = definition->layout;
+
+    define_dimensions(definition);
+    define_run_variables(definition, PART_FIRST);
+    define_run_variables(definition, PART_NUMBERS);
+    for (int i = 0; i < METRIC_COUNT; i++)
+        if (layout_has(layout, i))
+            define_metric(definition, i);
+    define_run_variables(definition, PART_REST);
+    for (int64_t i = 0; i < layout->sweep->axis_count; i++)
+        define_axis(definition, i);
+    define_shared_coordinates(definition);
+    for (int i = 0; i < SESSION_VARIABLE_COUNT; i++)
+        define_session_variable(definition, i);
+}

@@ -1,0 +1,317 @@
+/*
+ * The extents of a dataset and the tables of what it holds. Nothing here touches a file but layout_measure,
+ * which lays one out in memory to learn its length.
+ */
+#include "driver/dataset/layout.h"
+
+#include <netcdf.h>
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const char *const outcome_words[OUTCOME_COUNT] = {
+    [OUTCOME_PENDING] = "pending",
+    [OUTCOME_RUNNING] = "running",
+    [OUTCOME_DONE] = "done",
+    [OUTCOME_DIVERGED] = "diverged",
+    [OUTCOME_FAILED] = "failed",
+    [OUTCOME_SKIPPED] = "skipped",
+};
+
+const char *const phase_words[PHASE_COUNT] = {
+    [PHASE_NONE] = "none",
+    [PHASE_GROWING] = "growing",
+    [PHASE_SHRINKING] = "shrinking",
+    [PHASE_DIVERGED] = "diverged",
+};
+
+const char *const dynamics_words[DYNAMICS_COUNT] = {
+    [DYNAMICS_NONE] = "none",
+    [DYNAMICS_ALIGNED] = "aligned",
+    [DYNAMICS_MISALIGNED] = "misaligned",
+    [DYNAMICS_RELATIVE] = "relative",
+    [DYNAMICS_ADAM_LIKE] = "adam_like",
+};
+
+const struct run_variable_row run_variable_table[RUN_VARIABLE_COUNT] = {
+#define X(name, ...) {#name, __VA_ARGS__},
+    RUN_VARIABLES(X)
+#undef X
+};
+
+const char *const *run_variable_flags(enum run_variable variable, int *count)
+{
+    switch (variable) {
+    case RUN_VARIABLE_outcome:
+        *count = OUTCOME_COUNT;
+        return outcome_words;
+    case RUN_VARIABLE_phase:
+        *count = PHASE_COUNT;
+        return phase_words;
+    case RUN_VARIABLE_dynamics:
+        *count = DYNAMICS_COUNT;
+        return dynamics_words;
+    default:
+        *count = 0;
+        return NULL;
+    }
+}
+
+const struct session_variable_row session_variable_table[SESSION_VARIABLE_COUNT] = {
+#define X(field, ...) {"session_" #field, __VA_ARGS__},
+    SESSION_VARIABLES(X)
+#undef X
+        {"session_start", STRING_SHORT, "start of the session, UTC"},
+};
+
+const struct attribute_row attribute_table[ATTRIBUTE_COUNT] = {
+#define X(...) {__VA_ARGS__},
+    ATTRIBUTES(X)
+#undef X
+};
+
+bool layout_has(const struct layout *layout, enum metric metric)
+{
+    return layout->sweep->measure.group[metric_table[metric].group];
+}
+
+static bool is_string_dimension(const char *name)
+{
+    size_t prefix = strlen(STRING_DIMENSION);
+
+    return strncmp(name, STRING_DIMENSION, prefix) == 0 && name[prefix] != '\0' &&
+           strspn(name + prefix, "0123456789") == strlen(name + prefix);
+}
+
+bool dataset_reserves(const char *name)
+{
+    for (int i = 0; i < DIMENSION_COUNT; i++)
+        if (strcmp(name, metric_dimension_table[i].name) == 0)
+            return true;
+    if (strcmp(name, SESSION_DIMENSION) == 0)
+        return true;
+    for (int i = 0; i < METRIC_COUNT; i++)
+        if (strcmp(name, metric_table[i].name) == 0)
+            return true;
+    for (int i = 0; i < RUN_VARIABLE_COUNT; i++)
+        if (strcmp(name, run_variable_table[i].name) == 0)
+            return true;
+    for (int i = 0; i < SESSION_VARIABLE_COUNT; i++)
+        if (strcmp(name, session_variable_table[i].name) == 0)
+            return true;
+    return is_string_dimension(name);
+}
+
+const struct axis *layout_axis(const struct sweep *sweep, const struct param *param)
+{
+    for (int64_t i = 0; i < sweep->axis_count; i++)
+        for (int64_t j = 0; j < sweep->axis[i].param_count; j++)
+            if (sweep->axis[i].param[j] == param)
+                return &sweep->axis[i];
+    return NULL;
+}
+
+/* May runs of the sweep differ in the lengths of their metrics? */
+static bool lengths_vary(const struct sweep *sweep)
+{
+    for (size_t i = 0; i < param_count; i++)
+        if (param_table[i].cost && layout_axis(sweep, &param_table[i]))
+            return true;
+    return false;
+}
+
+/* As long as the longest run's in each dimension. */
+static struct metric_form longest_form(const struct sweep *sweep)
+{
+    struct metric_form longest = {0};
+    bool any = false, vary = lengths_vary(sweep);
+
+    for (int64_t cell = 0; vary && cell < sweep->cells; cell++) {
+        struct run run;
+        if (sweep_skips(sweep, cell))
+            continue;
+        sweep_cell(sweep, cell, &run);
+        metric_lengthen(&longest, &run, sweep->measure.group);
+        any = true;
+    }
+    if (!any)
+        metric_lengthen(&longest, &sweep->base, sweep->measure.group);
+    metric_form_place(&longest);
+    return longest;
+}
+
+size_t layout_find(const struct metric_form *dataset, const struct metric_form *run, enum metric metric,
+    size_t index, size_t *count)
+{
+    const struct metric_shape_row *shape = &metric_shape_table[metric_table[metric].shape];
+    size_t place = 0, stride = 1, block = 1, rest = index;
+    bool together = true;
+
+    for (int i = shape->rank - 1; i >= 0; i--) {
+        size_t here = (size_t)run->along[shape->dimension[i]];
+        size_t there = (size_t)dataset->along[shape->dimension[i]];
+        block *= together ? here : 1;
+        together = together && here == there;
+        place += rest % here * stride;
+        rest /= here;
+        stride *= there;
+    }
+    *count = block - index % block;
+    return place;
+}
+
+int layout_init(
+    struct layout *layout, const struct sweep *sweep, const struct corpus *corpus, struct error *error)
+{
+    *layout = (struct layout){.sweep = sweep, .corpus = corpus, .sessions = SESSIONS_FIRST, .bytes = -1};
+    layout->step = sweep_steps(sweep, corpus, &layout->step_count);
+    if (!layout->step)
+        return error_set(error, ERROR_ENVIRONMENT, "no memory for the steps of the sweep");
+    layout->form = longest_form(sweep);
+    return 0;
+}
+
+void layout_release(struct layout *layout)
+{
+    free(layout->step);
+    *layout = (struct layout){0};
+}
+
+int layout_add_steps(struct layout *layout, const int64_t *step, int64_t count)
+{
+    int64_t *both = malloc((size_t)(layout->step_count + count) * sizeof(*both));
+    int64_t i = 0, j = 0, length = 0;
+
+    if (!both)
+        return -1;
+    while (i < layout->step_count || j < count) {
+        bool own = j == count || (i < layout->step_count && layout->step[i] <= step[j]);
+        int64_t next = own ? layout->step[i++] : step[j++];
+        if (length == 0 || both[length - 1] != next)
+            both[length++] = next;
+    }
+    free(layout->step);
+    layout->step = both;
+    layout->step_count = length;
+    return 0;
+}
+
+bool layout_lengthen(struct layout *layout, const struct metric_form *file)
+{
+    bool longer = false;
+
+    for (int i = 0; i < DIMENSION_COUNT; i++) {
+        int64_t own = layout->form.along[i], old = file->along[i];
+        bool needed = metric_dimension_needed(i, layout->sweep->measure.group);
+        longer = longer || (needed && own > old);
+        layout->form.along[i] = own > old ? own : old;
+    }
+    metric_form_place(&layout->form);
+    return longer;
+}
+
+void layout_measure(struct layout *layout)
+{
+    int memory = memfd_create("normsweep", MFD_CLOEXEC);
+    char path[64];
+    struct stat stat;
+
+    layout->bytes = -1;
+    if (memory < 0)
+        return;
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", memory);
+    if (layout_write_header(layout, path) == NC_NOERR && fstat(memory, &stat) == 0)
+        layout->bytes = (int64_t)stat.st_size;
+    close(memory);
+}
+
+double dataset_size(const struct sweep *sweep, const struct corpus *corpus)
+{
+    struct layout layout;
+    struct error error;
+
+    if (layout_init(&layout, sweep, corpus, &error) != 0)
+        return NAN;
+    layout_measure(&layout);
+    double bytes = layout.bytes < 0 ? NAN : (double)layout.bytes;
+    layout_release(&layout);
+    return bytes;
+}
+
+const char *layout_title(const struct sweep *sweep)
+{
+    return sweep->title && sweep->title[0] ? sweep->title : PROGRAM;
+}
+
+char *layout_measure_text(const struct measure *measure)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    const char *comma = "";
+
+    if (!out)
+        return NULL;
+    if (measure->every)
+        fprintf(out, "{every: %lld", (long long)measure->every);
+    else
+        fputs("{steps: [", out);
+    for (int64_t i = 0; i < measure->step_count; i++)
+        fprintf(out, "%s%lld", i ? ", " : "", (long long)measure->steps[i]);
+    fputs(measure->every ? ", metrics: [" : "], metrics: [", out);
+    for (int group = GROUP_ALWAYS + 1; group < GROUP_COUNT; group++) {
+        if (!measure->group[group])
+            continue;
+        fprintf(out, "%s%s", comma, metric_group_names[group]);
+        comma = ", ";
+    }
+    fputs("]}", out);
+    return fclose(out) == 0 ? text : NULL;
+}
+
+char *layout_validate_text(const struct measure *measure)
+{
+    char every[32] = "end", tokens[32] = "all", *text;
+
+    if (measure->validate_every != VALIDATE_END)
+        snprintf(every, sizeof(every), "%lld", (long long)measure->validate_every);
+    if (measure->validate_tokens != VALIDATE_ALL)
+        snprintf(tokens, sizeof(tokens), "%lld", (long long)measure->validate_tokens);
+    return asprintf(&text, "{every: %s, tokens: %s}", every, tokens) < 0 ? NULL : text;
+}
+
+/* Is it the user's to name another path? */
+static bool is_path_error(int code)
+{
+    switch (code) {
+    case EACCES:
+    case EISDIR:
+    case ELOOP:
+    case ENAMETOOLONG:
+    case ENOENT:
+    case ENOTDIR:
+    case EPERM:
+    case EROFS:
+        return true;
+    default:
+        return false;
+    }
+}
+
+int layout_error(struct error *error, const char *name, int status)
+{
+    enum error_status kind = is_path_error(status) ? ERROR_INPUT : ERROR_ENVIRONMENT;
+
+    return error_set(error, kind, "%s: %s", name, status > 0 ? strerror(status) : nc_strerror(status));
+}
+
+int layout_refuse(struct error *error, const char *name)
+{
+    return error_set(error, ERROR_INPUT, "%s: is no dataset of " PROGRAM, name);
+}

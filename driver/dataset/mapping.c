@@ -1,0 +1,324 @@
+/*
+ * What an existing file and a sweep have in common. Values may be added to any axis, anywhere; a fixed
+ * parameter may become an axis that holds its value; axes may change places. Whatever else enters the numbers
+ * of a run has to be equal.
+ */
+#include "driver/dataset/ledger.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DIFFERENCES_TEXT = 800, NAMED_MAX = 5 };
+
+/* All that differs, as one text. */
+struct differences {
+    const struct view *view;
+    const struct layout *layout;
+    FILE *out;
+    int64_t count;
+};
+
+static bool equal(const struct param *param, union param_value a, union param_value b)
+{
+    return param->kind == PARAM_REAL ? a.real == b.real : a.integer == b.integer;
+}
+
+/* Begins one more difference. */
+static FILE *another(struct differences *differences)
+{
+    if (differences->count++)
+        fputs(", ", differences->out);
+    return differences->out;
+}
+
+static void differ(struct differences *differences, const char *what, const char *there, const char *here)
+{
+    fprintf(another(differences), "%s is %s in %s and %s in %s", what, there, differences->view->name, here,
+        differences->layout->sweep->path);
+}
+
+static void differ_values(struct differences *differences, const char *what, const struct param *param,
+    union param_value there, union param_value here)
+{
+    char old[64], new[64];
+
+    differ(differences, what, param_format(param, there, old, sizeof(old)),
+        param_format(param, here, new, sizeof(new)));
+}
+
+static const struct axis *view_axis(const struct view *view, const char *name, int64_t *index)
+{
+    for (int64_t i = 0; i < view->axis_count; i++)
+        if (strcmp(view->axis[i].name, name) == 0) {
+            *index = i;
+            return &view->axis[i];
+        }
+    return NULL;
+}
+
+static bool view_moves(const struct view *view, const struct param *param)
+{
+    for (int64_t i = 0; i < view->axis_count; i++)
+        for (int64_t j = 0; j < view->axis[i].param_count; j++)
+            if (view->axis[i].param[j] == param)
+                return true;
+    return false;
+}
+
+/* A parameter's row on an axis, or -1. */
+static int64_t param_row(const struct axis *axis, const struct param *param)
+{
+    for (int64_t i = 0; i < axis->param_count; i++)
+        if (axis->param[i] == param)
+            return i;
+    return -1;
+}
+
+static bool same_params(const struct axis *a, const struct axis *b)
+{
+    bool same = a->param_count == b->param_count && !a->label == !b->label;
+
+    for (int64_t i = 0; same && i < a->param_count; i++)
+        same = param_row(b, a->param[i]) >= 0;
+    return same;
+}
+
+/* Parameters fixed in both; one that an older program did not have yet was at its default. */
+static void compare_fixed(struct differences *differences)
+{
+    for (size_t i = 0; i < param_count; i++) {
+        const struct param *param = &param_table[i];
+        union param_value there, here = param_get(param, &differences->layout->sweep->base);
+        if (layout_axis(differences->layout->sweep, param) || view_moves(differences->view, param))
+            continue;
+        if (!view_param(differences->view, param, &there))
+            there = param->initial;
+        if (!equal(param, there, here))
+            differ_values(differences, param->name, param, there, here);
+    }
+}
+
+static void compare_text(struct differences *differences, const char *name, char *here)
+{
+    char *there = view_text(differences->view, name);
+
+    if (there && here && strcmp(there, here) != 0)
+        differ(differences, name, there, here);
+    free(there);
+    free(here);
+}
+
+/* A text's content has no shorter name than this; where a parameter of it differs, that says enough. */
+static void compare_data(struct differences *differences)
+{
+    char here[DIGEST_TEXT], *there = view_text(differences->view, ATTRIBUTE_DATA);
+
+    digest_format(&differences->layout->corpus->digest, here);
+    if (differences->count == 0 && there && strcmp(there, here) != 0)
+        fprintf(another(differences), "the content of the texts is another than it was for %s",
+            differences->view->name);
+    free(there);
+}
+
+/* Where value or label i of the file's axis lies on the sweep's axis, looked for from `hint` on; or -1. */
+static int64_t find_value(const struct axis *there, int64_t i, const struct axis *here, int64_t hint)
+{
+    for (int64_t k = 0; k < here->length; k++) {
+        int64_t j = (hint + k) % here->length;
+        bool same = here->label ? strcmp(there->label[i], here->label[j]) == 0
+                                : equal(here->param[0], there->value[i], here->value[j]);
+        if (same)
+            return j;
+    }
+    return -1;
+}
+
+/* The keys of one label of a together axis. */
+static void compare_label(
+    struct differences *differences, const struct axis *there, int64_t i, const struct axis *here, int64_t j)
+{
+    for (int64_t k = 0; here->label && k < here->param_count; k++) {
+        const struct param *param = here->param[k];
+        union param_value new = here->value[k * here->length + j];
+        union param_value old = there->value[param_row(there, param) * there->length + i];
+        char what[512];
+        snprintf(what, sizeof(what), "%s of %s %s", param->name, here->name, here->label[j]);
+        if (!equal(param, old, new))
+            differ_values(differences, what, param, old, new);
+    }
+}
+
+/* An axis of both: to[there->length]. */
+static void map_axis(
+    struct differences *differences, const struct axis *there, const struct axis *here, int64_t *to)
+{
+    int64_t hint = 0, missing = 0;
+    char text[128];
+
+    for (int64_t i = 0; i < there->length && missing <= NAMED_MAX; i++) {
+        to[i] = find_value(there, i, here, hint);
+        if (to[i] >= 0) {
+            hint = to[i] + 1;
+            compare_label(differences, there, i, here, to[i]);
+            continue;
+        }
+        if (missing++ == 0)
+            fprintf(
+                another(differences), "%s is in %s without ", here->name, differences->layout->sweep->path);
+        if (missing > NAMED_MAX)
+            fputs(" and more", differences->out);
+        else
+            fprintf(differences->out, "%s%s", missing > 1 ? " and " : "",
+                view_label(there, i, text, sizeof(text)));
+    }
+}
+
+/* A new axis whose parameters the file has as fixed ones: the index at which they are equal, or -1. */
+static int64_t find_fixed(const struct view *view, const struct axis *here)
+{
+    for (int64_t j = 0; j < here->length; j++) {
+        bool same = true;
+        for (int64_t k = 0; same && k < here->param_count; k++) {
+            union param_value there;
+            if (!view_param(view, here->param[k], &there))
+                there = here->param[k]->initial;
+            same = !view_moves(view, here->param[k]) &&
+                   equal(here->param[k], there, here->value[k * here->length + j]);
+        }
+        if (same)
+            return j;
+    }
+    return -1;
+}
+
+/* An axis of the file that the sweep has as fixed parameters: of one value, and at that. */
+static bool is_fixed(const struct sweep *sweep, const struct axis *there)
+{
+    for (int64_t k = 0; k < there->param_count; k++)
+        if (there->length != 1 || layout_axis(sweep, there->param[k]) ||
+            !equal(there->param[k], there->value[k], param_get(there->param[k], &sweep->base)))
+            return false;
+    return true;
+}
+
+/* Axes of the sweep, the last one innermost. */
+static void map_new_axes(struct mapping *mapping, struct differences *differences)
+{
+    const struct sweep *sweep = differences->layout->sweep;
+    int64_t stride = 1;
+
+    for (int64_t i = sweep->axis_count - 1; i >= 0; stride *= sweep->axis[i--].length) {
+        const struct axis *here = &sweep->axis[i];
+        int64_t index;
+        const struct axis *there = view_axis(differences->view, here->name, &index);
+        if (there) {
+            mapping->stride[index] = stride;
+            if (same_params(there, here))
+                map_axis(differences, there, here, mapping->to[index]);
+            else
+                fprintf(another(differences), "%s moves other keys in %s than in %s", here->name, sweep->path,
+                    differences->view->name);
+            continue;
+        }
+        int64_t place = find_fixed(differences->view, here);
+        if (place < 0)
+            fprintf(another(differences), "%s is no axis in %s, and what stands there is not on it in %s",
+                here->name, differences->view->name, sweep->path);
+        mapping->base += place * stride;
+    }
+}
+
+static void map_lost_axes(struct differences *differences)
+{
+    const struct sweep *sweep = differences->layout->sweep;
+
+    for (int64_t i = 0; i < differences->view->axis_count; i++) {
+        const struct axis *there = &differences->view->axis[i];
+        bool lost = true;
+        for (int64_t j = 0; lost && j < sweep->axis_count; j++)
+            lost = strcmp(there->name, sweep->axis[j].name) != 0;
+        if (lost && !is_fixed(sweep, there))
+            fprintf(another(differences), "%s is an axis in %s and none in %s", there->name,
+                differences->view->name, sweep->path);
+    }
+}
+
+static bool is_identity(const struct mapping *mapping, const struct view *view, const struct sweep *sweep)
+{
+    bool same = view->axis_count == sweep->axis_count;
+
+    for (int64_t i = 0; same && i < view->axis_count; i++) {
+        const struct axis *there = &view->axis[i], *here = &sweep->axis[i];
+        same = strcmp(there->name, here->name) == 0 && there->length == here->length;
+        for (int64_t j = 0; same && j < there->length; j++)
+            same = mapping->to[i][j] == j;
+    }
+    return same;
+}
+
+static int refuse(struct differences *differences, const char *text, struct error *error)
+{
+    size_t length = strlen(text);
+    const char *dots = "";
+
+    if (length > DIFFERENCES_TEXT) {
+        length = DIFFERENCES_TEXT;
+        while (length > 0 && text[length] != ' ')
+            length--;
+        dots = " ...";
+    }
+    return error_set(error, ERROR_INPUT, "%s: holds another sweep: %.*s%s; use --fresh or another -o",
+        differences->view->name, (int)length, text, dots);
+}
+
+int mapping_init(
+    struct mapping *mapping, const struct view *view, const struct layout *layout, struct error *error)
+{
+    char *text = NULL;
+    size_t size = 0;
+    struct differences differences = {view, layout, open_memstream(&text, &size), 0};
+    bool memory = differences.out != NULL;
+
+    *mapping = (struct mapping){.axis_count = view->axis_count};
+    for (int64_t i = 0; memory && i < view->axis_count; i++) {
+        mapping->to[i] = calloc((size_t)view->axis[i].length, sizeof(**mapping->to));
+        memory = mapping->to[i] != NULL;
+    }
+    if (memory) {
+        compare_fixed(&differences);
+        map_new_axes(mapping, &differences);
+        map_lost_axes(&differences);
+        compare_text(&differences, ATTRIBUTE_MEASURE, layout_measure_text(&layout->sweep->measure));
+        compare_text(&differences, ATTRIBUTE_VALIDATE, layout_validate_text(&layout->sweep->measure));
+        compare_data(&differences);
+    }
+    memory = differences.out && fclose(differences.out) == 0 && memory;
+    int result = memory ? 0 : error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
+    if (memory && differences.count)
+        result = refuse(&differences, text, error);
+    else if (memory)
+        mapping->identity = is_identity(mapping, view, layout->sweep);
+    free(text);
+    if (result != 0)
+        mapping_release(mapping);
+    return result;
+}
+
+void mapping_release(struct mapping *mapping)
+{
+    for (int64_t i = 0; i < mapping->axis_count; i++)
+        free(mapping->to[i]);
+    *mapping = (struct mapping){0};
+}
+
+int64_t mapping_cell(const struct mapping *mapping, const struct view *view, int64_t cell)
+{
+    int64_t result = mapping->base;
+
+    for (int64_t i = view->axis_count - 1; i >= 0; i--) {
+        result += mapping->to[i][cell % view->axis[i].length] * mapping->stride[i];
+        cell /= view->axis[i].length;
+    }
+    return result;
+}

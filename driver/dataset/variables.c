@@ -1,0 +1,182 @@
+/* The variables of a dataset as a reader sees them. */
+#include "driver/dataset/layout.h"
+#include "driver/dataset/view.h"
+#include "driver/text/lines.h"
+
+#include <netcdf.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool describe(const struct view *view, int id, struct view_variable *variable)
+{
+    int dimensions[NC_MAX_VAR_DIMS];
+    nc_type type;
+
+    variable->id = id;
+    if (nc_inq_var(view->file, id, NULL, &type, &variable->dimension_count, dimensions, NULL) != NC_NOERR ||
+        type == NC_CHAR || variable->dimension_count > VIEW_DIMENSIONS_MAX)
+        return false;
+    variable->size = 1;
+    for (int i = 0; i < variable->dimension_count; i++) {
+        size_t length;
+        if (nc_inq_dim(view->file, dimensions[i], variable->dimension[i], &length) != NC_NOERR ||
+            length < 1 || length > (size_t)(view->bytes / variable->size))
+            return false;
+        variable->length[i] = (int64_t)length;
+        variable->size *= (int64_t)length;
+    }
+    return true;
+}
+
+bool view_find(const struct view *view, const char *name, struct view_variable *variable)
+{
+    int id;
+
+    return nc_inq_varid(view->file, name, &id) == NC_NOERR && describe(view, id, variable);
+}
+
+int view_read(
+    const struct view *view, const struct view_variable *variable, double *values, struct error *error)
+{
+    double fill;
+    int status = nc_get_var_double(view->file, variable->id, values);
+
+    if (status != NC_NOERR)
+        return layout_error(error, view->name, status);
+    if (nc_get_att_double(view->file, variable->id, "_FillValue", &fill) == NC_NOERR)
+        for (int64_t i = 0; i < variable->size; i++)
+            if (values[i] == fill)
+                values[i] = NAN;
+    return 0;
+}
+
+bool view_is_of_runs(const struct view *view, const struct view_variable *variable)
+{
+    if (variable->dimension_count < view->axis_count)
+        return false;
+    for (int64_t i = 0; i < view->axis_count; i++)
+        if (strcmp(variable->dimension[i], view->axis[i].name) != 0)
+            return false;
+    return true;
+}
+
+int view_read_cell(const struct view *view, const struct view_variable *variable, int64_t cell,
+    double *values, struct error *error)
+{
+    size_t start[VIEW_DIMENSIONS_MAX] = {0}, count[VIEW_DIMENSIONS_MAX];
+
+    for (int i = variable->dimension_count - 1; i >= 0; i--) {
+        bool along_grid = i < view->axis_count;
+        count[i] = along_grid ? 1 : (size_t)variable->length[i];
+        start[i] = along_grid ? (size_t)(cell % variable->length[i]) : 0;
+        cell /= along_grid ? variable->length[i] : 1;
+    }
+    int status = nc_get_vara_double(view->file, variable->id, start, count, values);
+    return status == NC_NOERR ? 0 : layout_error(error, view->name, status);
+}
+
+double *view_cells(const struct view *view, const char *name, struct error *error)
+{
+    double *values = malloc((size_t)view->cells * sizeof(*values));
+    struct view_variable variable;
+
+    if (!values) {
+        error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
+        return NULL;
+    }
+    for (int64_t cell = 0; cell < view->cells; cell++)
+        values[cell] = NAN;
+    if (!view_find(view, name, &variable) || variable.dimension_count != view->axis_count ||
+        !view_is_of_runs(view, &variable) || view_read(view, &variable, values, error) == 0)
+        return values;
+    free(values);
+    return NULL;
+}
+
+bool view_is_text(const struct view *view, const char *name)
+{
+    nc_type type;
+    int id;
+
+    return nc_inq_varid(view->file, name, &id) == NC_NOERR &&
+           nc_inq_vartype(view->file, id, &type) == NC_NOERR && type == NC_CHAR;
+}
+
+/* Words with blanks between them; no flags at all where they are too many or too long. */
+static void split_words(struct view_flags *flags, const char *text)
+{
+    flags->count = 0;
+    for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
+        size_t length = strcspn(text, " ");
+        if (flags->count == VIEW_FLAGS_MAX || length >= VIEW_FLAG) {
+            flags->count = 0;
+            return;
+        }
+        snprintf(flags->word[flags->count++], VIEW_FLAG, "%.*s", (int)length, text);
+        text += length;
+    }
+}
+
+void view_flags(const struct view *view, const struct view_variable *variable, struct view_flags *flags)
+{
+    char text[VIEW_FLAGS_MAX * VIEW_FLAG] = "";
+    nc_type type;
+    size_t length;
+
+    if (nc_inq_att(view->file, variable->id, "flag_meanings", &type, &length) != NC_NOERR ||
+        type != NC_CHAR || length >= sizeof(text) ||
+        nc_get_att_text(view->file, variable->id, "flag_meanings", text) != NC_NOERR)
+        text[0] = '\0';
+    split_words(flags, text);
+}
+
+int view_outcomes(const struct view *view, signed char *outcome, struct error *error)
+{
+    int variable;
+    int status = nc_inq_varid(view->file, run_variable_table[RUN_VARIABLE_outcome].name, &variable);
+
+    if (status == NC_NOERR)
+        status = nc_get_var_schar(view->file, variable, outcome);
+    if (status != NC_NOERR)
+        return layout_error(error, view->name, status);
+    for (int64_t cell = 0; cell < view->cells; cell++)
+        if (outcome[cell] < 0 || outcome[cell] >= OUTCOME_COUNT)
+            return error_set(error, ERROR_INPUT, "%s: outcome %d is unknown", view->name, outcome[cell]);
+    return 0;
+}
+
+/* Splits a row-major index over the first `count` dimensions. */
+static void split_index(
+    const struct view *view, const int *dimensions, int count, int64_t index, size_t *start)
+{
+    for (int i = count - 1; i >= 0; i--) {
+        size_t length = 1;
+        nc_inq_dimlen(view->file, dimensions[i], &length);
+        start[i] = (size_t)index % length;
+        index /= (int64_t)length;
+    }
+}
+
+char *view_string(const struct view *view, const char *name, int64_t index)
+{
+    int variable, count, dimensions[NC_MAX_VAR_DIMS];
+    size_t start[VIEW_DIMENSIONS_MAX] = {0}, counts[VIEW_DIMENSIONS_MAX], width;
+    nc_type type;
+
+    if (nc_inq_varid(view->file, name, &variable) != NC_NOERR ||
+        nc_inq_var(view->file, variable, NULL, &type, &count, dimensions, NULL) != NC_NOERR ||
+        type != NC_CHAR || count < 1 || count > VIEW_DIMENSIONS_MAX ||
+        nc_inq_dimlen(view->file, dimensions[count - 1], &width) != NC_NOERR || width > (size_t)view->bytes)
+        return NULL;
+    split_index(view, dimensions, count - 1, index, start);
+    for (int i = 0; i < count; i++)
+        counts[i] = i == count - 1 ? width : 1;
+    char *text = calloc(width + 1, 1);
+    if (text && nc_get_vara_text(view->file, variable, start, counts, text) == NC_NOERR)
+        return lines_clean(text);
+    free(text);
+    return NULL;
+}

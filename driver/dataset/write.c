@@ -1,0 +1,329 @@
+/* Writing in place: what is measured, and how runs end. */
+#include "driver/dataset/ledger.h"
+
+#include <endian.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NUMBERS_AT_ONCE = 64 };
+
+/* Bytes of the UTF-8 character at text, 0 where there is none. */
+static size_t character_length(const unsigned char *text)
+{
+    size_t length = text[0] < 0x80 ? 1 : text[0] < 0xc2 ? 0 : text[0] < 0xe0 ? 2 : text[0] < 0xf0 ? 3 : 4;
+
+    if (text[0] > 0xf4)
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+    bool overlong = (text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xf0 && text[1] < 0x90);
+    bool beyond = (text[0] == 0xed && text[1] > 0x9f) || (text[0] == 0xf4 && text[1] > 0x8f);
+    return overlong || beyond ? 0 : length;
+}
+
+void dataset_field(char *field, size_t width, const char *text)
+{
+    size_t used = 0;
+
+    memset(field, 0, width);
+    while (*text) {
+        size_t length = character_length((const unsigned char *)text);
+        size_t taken = length ? length : 1;
+        if (used + taken > width)
+            return;
+        if (length)
+            memcpy(field + used, text, length);
+        else
+            field[used] = '?';
+        used += taken;
+        text += taken;
+    }
+}
+
+/* ---- places: values lie row by row, cells in the order of the sweep's, numbers big-endian ---- */
+
+int64_t run_variable_bytes(enum run_variable variable)
+{
+    const struct run_variable_row *row = &run_variable_table[variable];
+
+    return row->type == STORED_BYTE ? 1 : row->type == STORED_TEXT ? row->width : 8;
+}
+
+int64_t metric_bytes(const struct layout *layout, enum metric metric)
+{
+    int64_t rows = metric_is_of_run(metric) ? 1 : layout->step_count;
+
+    return 8 * rows * (int64_t)metric_values(metric, &layout->form);
+}
+
+static int64_t metric_place(const struct dataset *dataset, enum metric metric, int64_t cell, int64_t row)
+{
+    const struct layout *layout = &dataset->layout;
+
+    return dataset->metric[metric] + cell * metric_bytes(layout, metric) +
+           8 * row * (int64_t)metric_values(metric, &layout->form);
+}
+
+/* ---- values; 0 or an errno ---- */
+
+static int put_numbers(struct dataset *dataset, int64_t place, const double *value, size_t count)
+{
+    uint64_t number[NUMBERS_AT_ONCE];
+    int status = 0;
+
+    for (size_t done = 0, some; done < count && status == 0; done += some) {
+        some = count - done < NUMBERS_AT_ONCE ? count - done : NUMBERS_AT_ONCE;
+        memcpy(number, value + done, some * sizeof(*number));
+        for (size_t i = 0; i < some; i++)
+            number[i] = htobe64(number[i]);
+        status = write_buffer_put(&dataset->buffer, place + 8 * (int64_t)done, number, 8 * some);
+    }
+    return status;
+}
+
+static int64_t place_of(const struct dataset *dataset, enum run_variable variable, int64_t cell)
+{
+    return dataset->run[variable] + cell * run_variable_bytes(variable);
+}
+
+static int put_integer(struct dataset *dataset, enum run_variable variable, int64_t cell, int64_t value)
+{
+    uint64_t number = htobe64((uint64_t)value);
+    unsigned char byte = (unsigned char)value;
+    bool small = run_variable_table[variable].type == STORED_BYTE;
+
+    return write_buffer_put(&dataset->buffer, place_of(dataset, variable, cell),
+        small ? (const void *)&byte : &number, small ? sizeof(byte) : sizeof(number));
+}
+
+static int put_real(struct dataset *dataset, enum run_variable variable, int64_t cell, double value)
+{
+    return put_numbers(dataset, place_of(dataset, variable, cell), &value, 1);
+}
+
+static int put_text(struct dataset *dataset, enum run_variable variable, int64_t cell, const char *text)
+{
+    char field[REASON_SIZE > STRING_LONG ? REASON_SIZE : STRING_LONG];
+    size_t width = (size_t)run_variable_table[variable].width;
+
+    dataset_field(field, width, text);
+    return write_buffer_put(&dataset->buffer, place_of(dataset, variable, cell), field, width);
+}
+
+/* Writes an outcome and keeps it in mind. */
+static int put_outcome(struct dataset *dataset, int64_t cell, enum outcome outcome)
+{
+    int status = put_integer(dataset, RUN_VARIABLE_outcome, cell, outcome);
+
+    if (status == 0)
+        dataset->outcome[cell] = (signed char)outcome;
+    return status;
+}
+
+static int wipe_metrics(struct dataset *dataset, int64_t cell, int64_t from)
+{
+    double nothing[NUMBERS_AT_ONCE];
+    int64_t first = step_place(dataset->layout.step, dataset->layout.step_count, from);
+    int status = 0;
+
+    for (int i = 0; i < NUMBERS_AT_ONCE; i++)
+        nothing[i] = NAN;
+    for (int i = 0; status == 0 && i < METRIC_COUNT; i++) {
+        if (dataset->metric[i] < 0)
+            continue;
+        int64_t row = metric_is_of_run(i) ? 0 : first;
+        int64_t place = metric_place(dataset, i, cell, row);
+        int64_t left = (metric_place(dataset, i, cell + 1, 0) - place) / 8;
+        for (int64_t some; left > 0 && status == 0; left -= some, place += 8 * some) {
+            some = left < NUMBERS_AT_ONCE ? left : NUMBERS_AT_ONCE;
+            status = put_numbers(dataset, place, nothing, (size_t)some);
+        }
+    }
+    return status;
+}
+
+/* Takes away what earlier attempts at a run have left, but for rows before step `from`. */
+static int wipe(struct dataset *dataset, int64_t cell, int64_t from)
+{
+    int status = wipe_metrics(dataset, cell, from);
+
+    for (int i = 0; status == 0 && i < RUN_VARIABLE_COUNT; i++) {
+        const struct run_variable_row *row = &run_variable_table[i];
+        if (i == RUN_VARIABLE_outcome || i == RUN_VARIABLE_attempts || i == RUN_VARIABLE_deaths)
+            continue;
+        if (row->type == STORED_TEXT)
+            status = put_text(dataset, i, cell, "");
+        else if (row->type == STORED_REAL)
+            status = put_real(dataset, i, cell, NAN);
+        else
+            status = put_integer(dataset, i, cell, row->filled ? -1 : 0);
+    }
+    return status;
+}
+
+int64_t dataset_session(const struct dataset *dataset)
+{
+    return dataset->session;
+}
+
+int dataset_start(struct dataset *dataset, int64_t cell, const char *host, int64_t from, struct error *error)
+{
+    int status = dataset->attempts[cell] > 0 ? wipe(dataset, cell, from) : 0;
+
+    if (status == 0)
+        status = put_integer(dataset, RUN_VARIABLE_attempts, cell, ++dataset->attempts[cell]);
+    if (status == 0)
+        status = put_integer(dataset, RUN_VARIABLE_session, cell, dataset->session);
+    if (status == 0)
+        status = put_text(dataset, RUN_VARIABLE_host, cell, host);
+    if (status == 0)
+        status = put_outcome(dataset, cell, OUTCOME_RUNNING);
+    return status == 0 ? 0 : dataset_error(dataset, status, error);
+}
+
+/* Values [from, end) of a metric's row of the run at hand, of which `values` holds the first. */
+static int put_metric(struct dataset *dataset, enum metric metric, int64_t place,
+    const struct metric_form *run, size_t from, size_t end, const double *values)
+{
+    int status = 0;
+
+    for (size_t i = from, count; i < end && status == 0; i += count) {
+        size_t there = layout_find(&dataset->layout.form, run, metric, i, &count);
+        count = count < end - i ? count : end - i;
+        status = put_numbers(dataset, place + 8 * (int64_t)there, values + (i - from), count);
+    }
+    return status;
+}
+
+int dataset_row(struct dataset *dataset, int64_t cell, int64_t step, const double *values, size_t offset,
+    size_t count, struct error *error)
+{
+    const struct layout *layout = &dataset->layout;
+    struct run run;
+    int status = 0;
+
+    const int64_t *row = bsearch(&step, layout->step, (size_t)layout->step_count, sizeof(step), step_compare);
+    sweep_cell(layout->sweep, cell, &run);
+    const struct metric_form form = metric_form(&run, layout->sweep->measure.group);
+    if (!row || offset + count > form.row_size)
+        return error_set(error, ERROR_ENVIRONMENT, "%s: no row at step %lld of run %lld", dataset->name,
+            (long long)step, (long long)cell);
+    for (int i = 0; status == 0 && i < METRIC_COUNT; i++) {
+        if (dataset->metric[i] < 0 || metric_is_of_run(i))
+            continue;
+        size_t first = form.offset[i], last = first + metric_values(i, &form);
+        size_t from = first > offset ? first : offset;
+        size_t end = last < offset + count ? last : offset + count;
+        int64_t place = metric_place(dataset, i, cell, row - layout->step);
+        if (from < end)
+            status =
+                put_metric(dataset, i, place, &form, from - first, end - first, values + (from - offset));
+    }
+    return status == 0 ? 0 : dataset_error(dataset, status, error);
+}
+
+int dataset_return(struct dataset *dataset, int64_t cell, struct error *error)
+{
+    int status = put_outcome(dataset, cell, OUTCOME_PENDING);
+
+    return status == 0 ? 0 : dataset_error(dataset, status, error);
+}
+
+const int *dataset_deaths(const struct dataset *dataset)
+{
+    return dataset->deaths;
+}
+
+int dataset_put_deaths(struct dataset *dataset, int64_t cell, int deaths, struct error *error)
+{
+    int status = put_integer(dataset, RUN_VARIABLE_deaths, cell, deaths);
+
+    dataset->deaths[cell] = deaths;
+    return status == 0 ? 0 : dataset_error(dataset, status, error);
+}
+
+int dataset_result(struct dataset *dataset, int64_t cell, const struct result *result, struct error *error)
+{
+    if (result->outcome == OUTCOME_PENDING)
+        return dataset_return(dataset, cell, error);
+    if (dataset->waiting_count == dataset->waiting_size) {
+        int64_t size = dataset->waiting_size ? 2 * dataset->waiting_size : 16;
+        struct waiting *more = realloc(dataset->waiting, (size_t)size * sizeof(*more));
+        if (!more)
+            return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", dataset->name);
+        dataset->waiting = more;
+        dataset->waiting_size = size;
+    }
+    dataset->waiting[dataset->waiting_count++] = (struct waiting){cell, *result};
+    return 0;
+}
+
+static enum phase phase_of(const struct result *result)
+{
+    double growth = result->values[metric_run_offset(METRIC_norm_growth)];
+
+    if (result->outcome == OUTCOME_DIVERGED)
+        return PHASE_DIVERGED;
+    if (result->outcome != OUTCOME_DONE || isnan(growth))
+        return PHASE_NONE;
+    return growth > 1 ? PHASE_GROWING : PHASE_SHRINKING;
+}
+
+static int put_metrics(struct dataset *dataset, int64_t cell, const double *values)
+{
+    int status = 0;
+
+    for (int i = 0; status == 0 && i < METRIC_COUNT; i++)
+        if (dataset->metric[i] >= 0 && metric_is_of_run(i))
+            status = put_numbers(dataset, metric_place(dataset, i, cell, 0), values + metric_run_offset(i),
+                metric_values(i, &dataset->layout.form));
+    return status;
+}
+
+/* Everything of a result but its outcome. */
+static int put_values(struct dataset *dataset, const struct waiting *waiting)
+{
+    const struct result *result = &waiting->result;
+    double speed = result->step_seconds > 0 ? (double)result->tokens / result->step_seconds : NAN;
+    int64_t cell = waiting->cell;
+
+    int status = put_metrics(dataset, cell, result->values);
+    if (status == 0)
+        status = put_integer(dataset, RUN_VARIABLE_last_step, cell, result->last_step);
+    if (status == 0)
+        status = put_integer(dataset, RUN_VARIABLE_diverged_step, cell, result->diverged_step);
+    if (status == 0)
+        status = put_real(dataset, RUN_VARIABLE_seconds, cell, result->seconds);
+    if (status == 0)
+        status = put_real(dataset, RUN_VARIABLE_tokens_per_second, cell, speed);
+    if (status == 0)
+        status = put_text(dataset, RUN_VARIABLE_reason, cell, result->reason);
+    if (status == 0)
+        status = put_integer(dataset, RUN_VARIABLE_phase, cell, phase_of(result));
+    if (status == 0)
+        status = put_integer(dataset, RUN_VARIABLE_dynamics, cell, result->dynamics);
+    return status;
+}
+
+int dataset_commit(struct dataset *dataset, struct error *error)
+{
+    int status = 0;
+
+    if (dataset->waiting_count == 0)
+        return dataset_flush(dataset, error);
+    for (int64_t i = 0; status == 0 && i < dataset->waiting_count; i++)
+        status = put_values(dataset, &dataset->waiting[i]);
+    if (status == 0)
+        status = write_buffer_sync(&dataset->buffer);
+    for (int64_t i = 0; status == 0 && i < dataset->waiting_count; i++)
+        status =
+            put_outcome(dataset, dataset->waiting[i].cell, (enum outcome)dataset->waiting[i].result.outcome);
+    if (status == 0)
+        status = write_buffer_sync(&dataset->buffer);
+    if (status != 0)
+        return dataset_error(dataset, status, error);
+    dataset->waiting_count = 0;
+    return 0;
+}

@@ -1,0 +1,431 @@
+#include "driver/job/job.h"
+
+#include "driver/dataset/view.h"
+#include "driver/output/folder.h"
+#include "worker/checkpoint/checkpoint.h"
+#include "worker/checkpoint/files.h"
+#include "worker/host/clock.h"
+#include "worker/host/log.h"
+#include "worker/run/cost.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* With several orders ahead runs of milliseconds need not wait for a coordinator that sleeps as long; the
+ * makespan is that with one (see coordinator.c for the rules that keep it). */
+enum { ORDERS_AHEAD = 3 };
+
+#define SILENCE_SECONDS 60 /* of a worker that has not said yet how long it may be silent */
+
+/* Results that come within this time share the two syncs of a commit; where a sync is slow, more of them, so
+ * that syncs take a small part of the time. */
+#define COMMIT_SECONDS 0.25
+#define COMMIT_PART 0.02
+#define FLUSH_SECONDS 1
+
+double job_run(const struct job *job, int64_t cell, struct run *run)
+{
+    sweep_cell(job->sweep, cell, run);
+    return train_cost(run, job->corpus, &job->sweep->measure);
+}
+
+int64_t job_session(const struct job *job)
+{
+    int64_t session = dataset_session(job->dataset);
+
+    return session > job->kept.session ? session : job->kept.session + 1;
+}
+
+void job_digest(const struct job *job, int64_t cell, struct digest *digest)
+{
+    struct run run;
+
+    sweep_cell(job->sweep, cell, &run);
+    sweep_run_digest(job->sweep, job->corpus, &run, digest);
+}
+
+static void count_outcomes(struct job *job)
+{
+    const signed char *outcome = dataset_outcomes(job->dataset);
+
+    for (int64_t cell = 0; cell < job->sweep->cells; cell++) {
+        job->tally.runs += outcome[cell] != OUTCOME_SKIPPED;
+        job->tally.done += outcome[cell] == OUTCOME_DONE;
+        job->tally.diverged += outcome[cell] == OUTCOME_DIVERGED;
+        job->tally.failed += outcome[cell] == OUTCOME_FAILED;
+    }
+}
+
+int64_t job_pending(const struct job *job)
+{
+    return job->tally.runs - job->tally.done - job->tally.diverged - job->tally.failed;
+}
+
+static struct coordinator *make_coordinator(const struct job *job, int workers)
+{
+    const signed char *outcome = dataset_outcomes(job->dataset);
+    struct coordinator_options options = {
+        .silence = SILENCE_SECONDS, .deaths = DEATHS_MOST, .orders_ahead = ORDERS_AHEAD};
+    int64_t pending = job_pending(job), count = 0;
+    int64_t *cells = malloc((size_t)(pending + 1) * sizeof(*cells));
+    double *cost = malloc((size_t)(pending + 1) * sizeof(*cost));
+    int *deaths = malloc((size_t)(pending + 1) * sizeof(*deaths));
+    struct coordinator *coordinator = NULL;
+
+    for (int64_t cell = 0; cells && cost && deaths && cell < job->sweep->cells; cell++) {
+        struct run run;
+        if (outcome[cell] != OUTCOME_PENDING)
+            continue;
+        cells[count] = cell;
+        deaths[count] = dataset_deaths(job->dataset)[cell];
+        cost[count++] = job_run(job, cell, &run);
+    }
+    if (cells && cost && deaths)
+        coordinator = coordinator_new(cells, cost, deaths, count, workers, &options);
+    free(cells);
+    free(cost);
+    free(deaths);
+    return coordinator;
+}
+
+/* What earlier starts have left of norm_growth; where that cannot be told the map does without. */
+static double *read_growth(const struct job *job)
+{
+    struct error ignored;
+    struct view view;
+    double *growth = NULL;
+
+    if (view_open(&view, job->sweep->output, &ignored) != 0)
+        return NULL;
+    if (view.cells == job->sweep->cells)
+        growth = view_cells(&view, metric_table[METRIC_norm_growth].name, &ignored);
+    view_close(&view);
+    return growth;
+}
+
+static struct progress *make_progress(struct job *job, int workers, double now)
+{
+    struct terminal terminal = progress_terminal();
+
+    if (terminal.rows > 0)
+        job->growth = read_growth(job);
+    struct diagram_runs runs = {.axis_count = job->sweep->axis_count,
+        .axis = job->sweep->axis,
+        .cells = job->sweep->cells,
+        .outcome = dataset_outcomes(job->dataset),
+        .growth = job->growth,
+        .live = true};
+    struct progress *progress = progress_new(stderr, &terminal, workers, &runs, now);
+    if (progress)
+        progress_follow(progress);
+    return progress;
+}
+
+int job_open(struct job *job, const struct sweep *sweep, const struct corpus *corpus, struct lease *lease,
+    const struct session *session, const struct dataset_options *options, int workers, struct error *error)
+{
+    double now = clock_now();
+
+    *job = (struct job){.sweep = sweep, .corpus = corpus, .lease = lease, .flushed = now, .renewed = now};
+    if (dataset_open(&job->dataset, sweep->output, sweep, corpus, session, options, error) != 0)
+        return -1;
+    count_outcomes(job);
+    job->coordinator = make_coordinator(job, workers);
+    job->progress = make_progress(job, workers, now);
+    job->folder = folder_of(sweep->output);
+    job->saved = calloc((size_t)sweep->cells, sizeof(*job->saved));
+    if (!job->coordinator || !job->progress || !job->folder || !job->saved)
+        error_set(error, ERROR_ENVIRONMENT, "%s: no memory", sweep->output);
+    else if (checkpoint_set_init(&job->kept, job->folder, error) == 0) {
+        log_sweep(job->folder); /* of workers of an earlier start */
+        job->had_folder = access(job->folder, F_OK) == 0 || errno != ENOENT;
+        return 0;
+    }
+    job->failed = true;
+    job->error = *error;
+    return job_close(job, error);
+}
+
+int job_mark(struct job *job, struct error *error)
+{
+    return mark_leave(job->folder, job_session(job), job->mark, error);
+}
+
+void job_fail(struct job *job, const struct error *error)
+{
+    if (!job->failed)
+        job->error = *error;
+    job->failed = true;
+}
+
+/* Keeps the first error of a step that has failed. */
+static void keep(struct job *job, int failed, const struct error *error)
+{
+    if (failed)
+        job_fail(job, error);
+}
+
+/* ---- files of runs ---- */
+
+void job_checkpoint(struct job *job, int64_t cell)
+{
+    struct error error;
+
+    job->saved[cell] = true;
+    lease_tell_kept(job->lease);
+    if (!job->failed && dataset_deaths(job->dataset)[cell] > 0)
+        keep(job, dataset_put_deaths(job->dataset, cell, 0, &error), &error);
+}
+
+bool job_has_files(const struct job *job, int64_t cell)
+{
+    struct digest digest;
+
+    if (job->saved[cell] || job->kept.count == 0)
+        return job->saved[cell];
+    job_digest(job, cell, &digest);
+    return checkpoint_set_has(&job->kept, &digest);
+}
+
+/* A run has ended; what was written of it, now or by earlier starts, goes when that is kept for good. */
+static void spend(struct job *job, int64_t cell)
+{
+    if (!job->had_folder && !job->saved[cell])
+        return;
+    if (job->spent_count == job->spent_size) {
+        int64_t size = job->spent_size ? 2 * job->spent_size : 16;
+        int64_t *more = realloc(job->spent, (size_t)size * sizeof(*more));
+        if (!more)
+            return; /* what stays behind costs room on the disk alone */
+        job->spent = more;
+        job->spent_size = size;
+    }
+    job->spent[job->spent_count++] = cell;
+}
+
+/* A run that has failed leaves what its workers had to say. */
+static void remove_files(struct job *job, int64_t cell)
+{
+    char name[DIGEST_TEXT];
+    struct digest digest;
+    struct error error;
+
+    job_digest(job, cell, &digest);
+    if (job_has_files(job, cell))
+        keep(job, checkpoint_remove(job->folder, &digest, &error), &error);
+    if (dataset_outcomes(job->dataset)[cell] != OUTCOME_FAILED) {
+        digest_format(&digest, name);
+        log_forget(job->folder, name);
+    }
+}
+
+static void remove_spent(struct job *job)
+{
+    for (int64_t i = 0; i < job->spent_count; i++)
+        remove_files(job, job->spent[i]);
+    job->spent_count = 0;
+}
+
+static void commit(struct job *job, double now)
+{
+    double begin = clock_now();
+    struct error error;
+
+    if (!job->failed && job->waiting > 0)
+        keep(job, dataset_commit(job->dataset, &error), &error);
+    if (!job->failed && job->waiting > 0) {
+        lease_tell_kept(job->lease);
+        remove_spent(job);
+        progress_remap(job->progress);
+    }
+    job->pause = fmin(fmax((clock_now() - begin) / COMMIT_PART, COMMIT_SECONDS), FLUSH_SECONDS);
+    job->waiting = 0;
+    job->committed = job->flushed = now;
+}
+
+void job_break_off(struct job *job, const struct error *error)
+{
+    commit(job, clock_now());
+    job_fail(job, error);
+}
+
+int job_close(struct job *job, struct error *error)
+{
+    struct error closing;
+
+    commit(job, clock_now());
+    if (job->mark[0]) {
+        mark_remove(job->folder, job->mark);
+        rmdir(job->folder); /* where nothing was kept in it */
+    }
+    if (!job->failed && job->coordinator && job_pending(job) == 0)
+        keep(job, folder_clear(job->sweep->output, &closing), &closing);
+    keep(job, dataset_close(job->dataset, &closing), &closing);
+    if (job->progress)
+        progress_clear(job->progress);
+    progress_free(job->progress);
+    coordinator_free(job->coordinator);
+    free(job->growth);
+    free(job->folder);
+    free(job->spent);
+    free(job->saved);
+    checkpoint_set_release(&job->kept);
+    job->dataset = NULL;
+    job->growth = NULL;
+    job->progress = NULL;
+    job->coordinator = NULL;
+    job->folder = NULL;
+    if (job->failed)
+        *error = job->error;
+    return job->failed ? -1 : 0;
+}
+
+static void begin(struct job *job, int worker, int64_t cell, const char *host, int64_t step, double now)
+{
+    struct error error;
+    struct run run;
+
+    keep(job, dataset_start(job->dataset, cell, host, step, &error), &error);
+    job->tally.running++;
+    progress_begin(job->progress, worker, cell, job_run(job, cell, &run), now);
+}
+
+static bool is_running(const struct job *job, int64_t cell)
+{
+    return dataset_outcomes(job->dataset)[cell] == OUTCOME_RUNNING;
+}
+
+void job_step(struct job *job, int worker, int64_t cell, const char *host, int64_t step, int64_t last_step,
+    int64_t tokens, double now)
+{
+    if (job->failed)
+        return;
+    if (!is_running(job, cell))
+        begin(job, worker, cell, host, step, now);
+    progress_step(job->progress, worker, step, last_step, tokens, now);
+}
+
+void job_row(struct job *job, int worker, int64_t cell, int64_t step, const double *values, size_t offset,
+    size_t count)
+{
+    enum { loss = METRIC_train_loss };
+    _Static_assert(loss == 0, "train_loss is the first of a row");
+    struct error error;
+
+    if (job->failed)
+        return;
+    keep(job, dataset_row(job->dataset, cell, step, values, offset, count, &error), &error);
+    if (loss >= offset && loss < offset + count && isfinite(values[loss - offset]))
+        progress_loss(job->progress, worker, step, values[loss - offset]);
+}
+
+static void count_result(struct job *job, const struct result *result)
+{
+    job->tally.done += result->outcome == OUTCOME_DONE;
+    job->tally.diverged += result->outcome == OUTCOME_DIVERGED;
+    job->tally.failed += result->outcome == OUTCOME_FAILED;
+}
+
+static struct result killed_its_workers(const struct job *job, int64_t cell, const char *last_words)
+{
+    struct result result = {.outcome = OUTCOME_FAILED, .diverged_step = -1};
+    char name[DIGEST_TEXT];
+    struct digest digest;
+
+    for (int i = 0; i < METRIC_RUN_VALUES; i++)
+        result.values[i] = NAN;
+    job_digest(job, cell, &digest);
+    digest_format(&digest, name);
+    snprintf(result.reason, sizeof(result.reason),
+        "its worker died %d times without a checkpoint in between%s%.40s; see %.90s/%s.log", DEATHS_MOST,
+        last_words[0] ? ", " : "", last_words, job->folder, name);
+    return result;
+}
+
+static void put_result(struct job *job, int64_t cell, const struct result *result)
+{
+    struct error error;
+
+    keep(job, dataset_result(job->dataset, cell, result, &error), &error);
+    if (job->growth)
+        job->growth[cell] = result->values[metric_run_offset(METRIC_norm_growth)];
+    spend(job, cell);
+    job->waiting++;
+    count_result(job, result);
+}
+
+static void put_deaths(struct job *job, const struct order *order)
+{
+    struct error error;
+
+    if (order->deaths == dataset_deaths(job->dataset)[order->cell])
+        return;
+    keep(job, dataset_put_deaths(job->dataset, order->cell, order->deaths, &error), &error);
+    keep(job, dataset_flush(job->dataset, &error), &error);
+}
+
+void job_settle(
+    struct job *job, const struct order *order, const struct result *result, const char *last_words)
+{
+    struct error error;
+
+    if (job->failed)
+        return;
+    if (order->kind != ORDER_ACCEPT)
+        put_deaths(job, order);
+    bool running = is_running(job, order->cell);
+    if (running) {
+        job->tally.running--;
+        if (order->kind == ORDER_ACCEPT) /* the tokens since its last word */
+            progress_step(job->progress, order->worker, result->last_step, result->last_step, result->tokens,
+                clock_now());
+        progress_end(job->progress, order->worker);
+    }
+    if (order->kind == ORDER_ACCEPT) {
+        put_result(job, order->cell, result);
+    } else if (order->kind == ORDER_FAIL) {
+        struct result failed = killed_its_workers(job, order->cell, last_words);
+        put_result(job, order->cell, &failed);
+    } else if (running) {
+        job->saved[order->cell] = true; /* its worker may have died before it could say so */
+        keep(job, dataset_return(job->dataset, order->cell, &error), &error);
+    }
+}
+
+/* Without the lease the dataset is another's: what has not reached it is dropped. */
+static void renew(struct job *job, double now)
+{
+    struct error error;
+
+    if (now - job->renewed < LEASE_RENEW_SECONDS)
+        return;
+    job->renewed = now;
+    if (lease_renew(job->lease, &error) == 0)
+        return;
+    dataset_forget(job->dataset);
+    job_fail(job, &error);
+}
+
+void job_breathe(struct job *job, double now)
+{
+    struct coordinator_state state;
+    struct error error;
+
+    if (!job->failed)
+        renew(job, now);
+    if (job->failed)
+        return;
+    if (job->waiting > 0 && now - job->committed >= job->pause)
+        commit(job, now);
+    if (now - job->flushed >= FLUSH_SECONDS) {
+        keep(job, dataset_flush(job->dataset, &error), &error);
+        job->flushed = now;
+    }
+    coordinator_state(job->coordinator, &state);
+    job->tally.cost_left = state.cost_left;
+    progress_show(job->progress, &job->tally, now);
+}

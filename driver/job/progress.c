@@ -1,0 +1,351 @@
+#include "driver/job/progress.h"
+
+#include "driver/picture/live_map.h"
+#include "driver/picture/run_lines.h"
+#include "driver/terminal/canvas.h"
+#include "driver/text/lines.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE_SIZE = 512 };
+
+#define LIVE_SECONDS 0.25
+#define PLAIN_SECONDS 30
+#define RATE_SECONDS 10 /* over which rates are smoothed */
+#define ROUNDING 1e-12 /* of sums of costs, as a part of them */
+
+struct worker_progress {
+    bool busy, begun; /* begun: its first step was heard */
+    int64_t cell;
+    double cost, credit; /* credit: the part of the cost that is behind it */
+    double loss; /* NaN: none yet */
+    int64_t loss_step;
+    int64_t step, last_step, tokens;
+    double heard; /* when `tokens` was */
+    double rate; /* tokens per second; NaN: not known yet */
+};
+
+struct progress {
+    struct canvas canvas; /* rows 0: plain lines */
+    bool follows; /* its terminal's size */
+    struct live_map map;
+    int workers;
+    struct worker_progress *worker; /* [workers] */
+    struct run_line *line; /* [workers] */
+    double credit; /* of all workers */
+    double given; /* the part of all credit that runs came with when they were resumed */
+    double tokens; /* since the last show */
+    double rate; /* tokens per second of all; NaN: not known yet */
+    double begun, shown;
+    double cost_first; /* left when the sweep began; NaN: not known yet */
+};
+
+struct terminal progress_terminal(void)
+{
+    const char *handed = getenv(SCREEN_VARIABLE);
+    struct terminal terminal = {.columns = 80};
+
+    return handed && terminal_parse(&terminal, handed) ? terminal : terminal_find(stderr);
+}
+
+struct progress *progress_new(
+    FILE *file, const struct terminal *terminal, int workers, const struct diagram_runs *runs, double now)
+{
+    struct progress *p = calloc(1, sizeof(*p));
+
+    if (!p)
+        return NULL;
+    *p = (struct progress){.canvas = {.file = file, .terminal = *terminal},
+        .workers = workers,
+        .rate = NAN,
+        .begun = now,
+        .shown = terminal->rows ? -INFINITY : now,
+        .cost_first = NAN};
+    live_map_init(&p->map, runs);
+    p->worker = calloc((size_t)workers + 1, sizeof(*p->worker));
+    p->line = calloc((size_t)workers + 1, sizeof(*p->line));
+    if (p->worker && p->line)
+        return p;
+    progress_free(p);
+    return NULL;
+}
+
+void progress_free(struct progress *p)
+{
+    if (!p)
+        return;
+    canvas_release(&p->canvas);
+    live_map_release(&p->map);
+    free(p->worker);
+    free(p->line);
+    free(p);
+}
+
+void progress_follow(struct progress *p)
+{
+    p->follows = p->canvas.terminal.rows > 0;
+}
+
+static void set_credit(struct progress *p, struct worker_progress *w, double credit)
+{
+    p->credit += credit - w->credit;
+    w->credit = credit;
+}
+
+void progress_begin(struct progress *p, int worker, int64_t cell, double cost, double now)
+{
+    struct worker_progress *w = &p->worker[worker];
+
+    set_credit(p, w, 0);
+    *w = (struct worker_progress){
+        .busy = true, .cell = cell, .cost = cost, .loss = NAN, .heard = now, .rate = NAN};
+    progress_remap(p);
+}
+
+/* An average that forgets what is older than RATE_SECONDS. */
+static double smoothed(double rate, double latest, double seconds)
+{
+    double weight = 1 - exp(-seconds / RATE_SECONDS);
+    return isnan(rate) ? latest : rate + weight * (latest - rate);
+}
+
+void progress_step(
+    struct progress *p, int worker, int64_t step, int64_t last_step, int64_t tokens, double now)
+{
+    struct worker_progress *w = &p->worker[worker];
+
+    double credit = last_step > 0 ? w->cost * (double)step / (double)last_step : 0;
+
+    if (!w->busy || tokens < w->tokens)
+        return;
+    if (!w->begun) {
+        w->begun = true;
+        w->tokens = tokens;
+        p->given += credit;
+    }
+    if (now > w->heard && tokens > w->tokens)
+        w->rate = smoothed(w->rate, (double)(tokens - w->tokens) / (now - w->heard), now - w->heard);
+    p->tokens += (double)(tokens - w->tokens);
+    w->step = step;
+    w->last_step = last_step;
+    w->tokens = tokens;
+    w->heard = now;
+    set_credit(p, w, credit);
+}
+
+void progress_loss(struct progress *p, int worker, int64_t step, double loss)
+{
+    p->worker[worker].loss = loss;
+    p->worker[worker].loss_step = step;
+}
+
+void progress_end(struct progress *p, int worker)
+{
+    set_credit(p, &p->worker[worker], 0);
+    p->worker[worker].busy = false;
+}
+
+void progress_remap(struct progress *p)
+{
+    p->map.changed = true;
+}
+
+char *progress_duration(double seconds, char *text, size_t size)
+{
+    int64_t whole = (int64_t)(seconds + 0.5);
+
+    if (seconds < 0.1)
+        snprintf(text, size, "%.2g s", seconds);
+    else if (seconds < 10)
+        snprintf(text, size, "%.1f s", seconds);
+    else if (whole < 60)
+        snprintf(text, size, "%" PRId64 " s", whole);
+    else if (whole < 3600)
+        snprintf(text, size, "%" PRId64 " min %02" PRId64 " s", whole / 60, whole % 60);
+    else
+        snprintf(text, size, "%" PRId64 " h %02" PRId64 " min", whole / 3600, whole / 60 % 60);
+    return text;
+}
+
+char *progress_rate(double rate, char *text, size_t size)
+{
+    if (rate < 1e3)
+        snprintf(text, size, "%.0f", rate);
+    else if (rate < 1e6)
+        snprintf(text, size, "%.3gk", rate < 999.5e3 ? rate / 1e3 : 999);
+    else
+        snprintf(text, size, "%.3gM", rate / 1e6);
+    return text;
+}
+
+/* Seconds until the end at the pace so far; NaN while there is none. */
+static double time_left(const struct progress *p, const struct tally *tally, double now)
+{
+    double left = tally->cost_left - p->credit, elapsed = now - p->begun;
+    double behind = p->cost_first - p->given - left;
+
+    return elapsed >= 1 && behind > ROUNDING * p->cost_first ? fmax(left, 0) / behind * elapsed : NAN;
+}
+
+/* A part of the sweep's line; where it is too long, those of the least weight are left out. */
+struct part {
+    char text[48];
+    int weight;
+};
+
+__attribute__((format(printf, 3, 4))) static void put_part(
+    struct part *part, int weight, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(part->text, sizeof(part->text), format, arguments);
+    va_end(arguments);
+    part->weight = weight;
+}
+
+static void join(const struct part *part, int count, char line[LINE_SIZE])
+{
+    size_t length = 0;
+
+    line[0] = '\0';
+    for (int i = 0; i < count; i++)
+        if (part[i].text[0])
+            length +=
+                (size_t)snprintf(line + length, LINE_SIZE - length, "%s%s", length ? ", " : "", part[i].text);
+}
+
+static void leave_out_least(struct part *part, int count)
+{
+    int least = 0;
+
+    for (int i = 1; i < count; i++)
+        if (part[i].text[0] && part[i].weight < part[least].weight)
+            least = i;
+    part[least].text[0] = '\0';
+    part[least].weight = INT_MAX;
+}
+
+/* `columns` at most. */
+static void sweep_line(
+    const struct progress *p, const struct tally *tally, double now, int columns, char line[LINE_SIZE])
+{
+    enum { DONE, RUNNING, DIVERGED, FAILED, RATE, LEFT, PARTS };
+    struct part part[PARTS] = {0};
+    double left = time_left(p, tally, now);
+    char text[32];
+
+    put_part(&part[DONE], 9, "%" PRId64 "/%" PRId64 " done", tally->done, tally->runs);
+    put_part(&part[RUNNING], 3, "%" PRId64 " running", tally->running);
+    put_part(&part[DIVERGED], tally->diverged ? 4 : 2, "%" PRId64 " diverged", tally->diverged);
+    put_part(&part[FAILED], tally->failed ? 7 : 1, "%" PRId64 " failed", tally->failed);
+    if (!isnan(p->rate))
+        put_part(&part[RATE], 5, "%s tokens/s", progress_rate(p->rate, text, sizeof(text)));
+    if (!isnan(left))
+        put_part(&part[LEFT], 8, "%s left", progress_duration(left, text, sizeof(text)));
+    join(part, PARTS, line);
+    for (int i = 1; i < PARTS && lines_width(line) > columns; i++) {
+        leave_out_least(part, PARTS);
+        join(part, PARTS, line);
+    }
+}
+
+static void describe_worker(const struct progress *p, int worker, struct run_line *line)
+{
+    const struct worker_progress *w = &p->worker[worker];
+    char rate[16];
+
+    *line = (struct run_line){.cell = w->busy ? w->cell : -1,
+        .step = w->step > w->loss_step ? w->step : w->loss_step,
+        .last_step = w->last_step,
+        .loss = w->loss};
+    snprintf(line->head, sizeof(line->head), "%3d", worker + 1);
+    if (!isnan(w->rate))
+        snprintf(line->note, sizeof(line->note), "%s tokens/s", progress_rate(w->rate, rate, sizeof(rate)));
+}
+
+void progress_clear(struct progress *p)
+{
+    canvas_clear(&p->canvas);
+}
+
+static void put_workers(struct progress *p, FILE *out, int count)
+{
+    for (int i = 0; i < count; i++)
+        describe_worker(p, i, &p->line[i]);
+    run_lines_print(
+        out, canvas_columns(&p->canvas), p->map.runs.axis_count, p->map.runs.axis, p->line, count);
+    if (count < p->workers)
+        fprintf(out, "  ... and %d workers more\n", p->workers - count);
+}
+
+/* Workers come first, the map has what they leave. */
+static void put_block(struct progress *p, FILE *out, const struct tally *tally, double now)
+{
+    int room = canvas_rows(&p->canvas) - 1; /* the sweep's line */
+    bool all = p->workers <= room;
+    int count = all ? p->workers : room - 1;
+    char line[LINE_SIZE];
+
+    live_map_draw(&p->map, &p->canvas, room - p->workers, now);
+    fputs(p->map.text ? p->map.text : "", out);
+    if (room > 0)
+        put_workers(p, out, count);
+    sweep_line(p, tally, now, canvas_columns(&p->canvas), line);
+    fprintf(out, "%s\n", line);
+}
+
+static void follow(struct progress *p)
+{
+    struct terminal terminal = p->canvas.terminal;
+
+    if (!p->follows || !terminal_resize(&terminal))
+        return;
+    canvas_resize(&p->canvas, &terminal);
+    progress_remap(p);
+}
+
+static void draw_block(struct progress *p, const struct tally *tally, double now)
+{
+    char *text = NULL;
+    size_t size;
+
+    FILE *out = open_memstream(&text, &size);
+
+    if (!out)
+        return; /* there may be memory for the next */
+    follow(p);
+    put_block(p, out, tally, now);
+    if (fclose(out) == 0)
+        canvas_draw(&p->canvas, text);
+    free(text);
+}
+
+void progress_show(struct progress *p, const struct tally *tally, double now)
+{
+    char line[LINE_SIZE];
+    bool live = p->canvas.terminal.rows > 0;
+    double since = now - p->shown;
+
+    if (isnan(p->cost_first))
+        p->cost_first = tally->cost_left;
+    if (since < (live ? LIVE_SECONDS : PLAIN_SECONDS))
+        return;
+    if (isfinite(since)) {
+        p->rate = smoothed(p->rate, p->tokens / since, since);
+        p->tokens = 0;
+    }
+    p->shown = now;
+    if (live) {
+        draw_block(p, tally, now);
+    } else {
+        sweep_line(p, tally, now, LINE_SIZE, line);
+        fprintf(p->canvas.file, "%s\n", line);
+        fflush(p->canvas.file);
+    }
+}

@@ -1,9 +1,0 @@
-#ifndef NORMSWEEP_DRIVER_LOCAL_H
-#define NORMSWEEP_DRIVER_LOCAL_H
-
-#include "driver/job.h"
-
-/* Runs a job of one worker in this process, without MPI, until every run has ended or a signal has come. */
-void local_run(struct job *job);
-
-#endif

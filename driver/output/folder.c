@@ -1,0 +1,79 @@
+#include "driver/output/folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "worker/checkpoint/checkpoint.h"
+#include "worker/checkpoint/files.h"
+#include "worker/checkpoint/mark.h"
+#include "worker/host/log.h"
+
+char *folder_of(const char *output)
+{
+    char *folder;
+
+    return asprintf(&folder, "%s.d", output) < 0 ? NULL : folder;
+}
+
+static int no_memory(const char *output, struct error *error)
+{
+    return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", output);
+}
+
+int folder_clear(const char *output, struct error *error)
+{
+    char *folder = folder_of(output);
+
+    if (!folder)
+        return no_memory(output, error);
+    log_sweep(folder);
+    mark_sweep(folder);
+    int status = checkpoint_clear(folder, error);
+    rmdir(folder); /* where nothing is left in it */
+    free(folder);
+    return status;
+}
+
+/* A file of a run begins with its digest. */
+static bool is_of_run(const char *name)
+{
+    return strspn(name, "0123456789abcdef") == DIGEST_TEXT - 1;
+}
+
+/* The files of runs and workers in a folder, and it, unless somebody else keeps something there. */
+static void remove_whole(const char *folder)
+{
+    DIR *directory = opendir(folder);
+    const struct dirent *entry;
+
+    log_sweep(folder);
+    mark_sweep(folder);
+    while (directory && (entry = readdir(directory)))
+        if (is_of_run(entry->d_name))
+            unlinkat(dirfd(directory), entry->d_name, 0);
+    if (directory)
+        closedir(directory);
+    rmdir(folder);
+}
+
+int folder_set_aside(const char *output, struct error *error)
+{
+    char *folder = folder_of(output), *old = NULL;
+    int status = 0;
+
+    if (!folder || asprintf(&old, "%s.old.d", output) < 0) {
+        free(folder);
+        return no_memory(output, error);
+    }
+    remove_whole(old); /* what it belonged to is gone */
+    if (rename(folder, old) != 0 && errno != ENOENT)
+        status = error_set(error, ERROR_ENVIRONMENT, "%s: %s", old, strerror(errno));
+    free(folder);
+    free(old);
+    return status;
+}

@@ -1,0 +1,399 @@
+#include "driver/output/lease.h"
+#include "driver/output/lease_record.h"
+#include "driver/output/lease_take.h"
+#include "driver/output/output.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "worker/host/clock.h"
+
+enum { TOKEN_SIZE = 64 };
+
+#define UNSURE_SECONDS                                                                                       \
+    40 /* that a lease whose file cannot be reached is still this process's: see LEASE_DEAD_SECONDS */
+
+struct lease {
+    char *path;
+    char *output;
+    char token[TOKEN_SIZE];
+    struct lease_record owner; /* as it must be found */
+    struct lease_record self;
+    enum lease_place which; /* the record that is this process's own */
+    bool unwritten; /* its last write failed: a full disk is the dataset's to report */
+    double sure; /* clock: when it was last seen to be this process's */
+    pthread_mutex_t lock; /* of all the above but path and output */
+    pthread_cond_t ended;
+    pthread_t keeper; /* while `kept` */
+    bool kept, ending;
+};
+
+static int in_use(const struct lease *lease, const struct lease_record *holder, struct error *error)
+{
+    if (holder->process.pid <= 0)
+        return error_set(
+            error, ERROR_ENVIRONMENT, "%s: in use by another sweep (%s)", lease->output, lease->path);
+    return error_set(error, ERROR_ENVIRONMENT, "%s: in use by process %ld on %.*s (%s)", lease->output,
+        holder->process.pid, process_host_length(holder->process.place), holder->process.place, lease->path);
+}
+
+/* A full disk or a broken one is the machine's fault, any other that of the path. */
+static int unwritable(const char *name, int cause, struct error *error)
+{
+    enum error_status status =
+        cause == ENOSPC || cause == EDQUOT || cause == EIO || cause == ESTALE || cause == ENOMEM
+            ? ERROR_ENVIRONMENT
+            : ERROR_INPUT;
+
+    return error_set(error, status, "%s: %s", name, strerror(cause));
+}
+
+/* By what a coordinator knows the owner that has started it, and the life it was started for. */
+static void write_token(struct lease *lease)
+{
+    snprintf(lease->token, sizeof(lease->token), "%ld.%llu.%ld", lease->owner.process.pid,
+        lease->owner.process.start, lease->owner.life);
+}
+
+static bool is_ours(const struct lease *lease, const struct lease_record *owner)
+{
+    return process_same(&owner->process, &lease->owner.process) && owner->life == lease->owner.life;
+}
+
+static void lease_free(struct lease *lease)
+{
+    pthread_cond_destroy(&lease->ended);
+    pthread_mutex_destroy(&lease->lock);
+    free(lease->path);
+    free(lease->output);
+    free(lease);
+}
+
+/* One lease, whatever link leads to the output. NULL with the line in error. */
+static struct lease *lease_new(const char *output, struct error *error)
+{
+    struct lease *lease = calloc(1, sizeof(*lease));
+    char *whole = output_resolve(output);
+    int cause = errno;
+
+    if (lease) {
+        pthread_mutex_init(&lease->lock, NULL);
+        pthread_condattr_t attributes;
+        pthread_condattr_init(&attributes);
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+        pthread_cond_init(&lease->ended, &attributes);
+        pthread_condattr_destroy(&attributes);
+    }
+    if (lease && whole) {
+        lease->output = strdup(output);
+        if (asprintf(&lease->path, "%s.lease", whole) < 0)
+            lease->path = NULL;
+    }
+    if (lease && lease->output && lease->path) {
+        free(whole);
+        return lease;
+    }
+    if (whole || !lease)
+        error_set(error, ERROR_ENVIRONMENT, "%s: no memory", output);
+    else
+        unwritable(output, cause, error);
+    free(whole);
+    if (lease)
+        lease_free(lease);
+    return NULL;
+}
+
+/* A look before anything is written: a folder may hold a lease that lives, and be closed to this user. */
+static int check_unheld(const struct lease *lease, struct error *error)
+{
+    struct lease_record holder;
+    int file = lease_file_open(lease->path, false);
+
+    if (file < 0)
+        return errno == ENOENT ? 0 : unwritable(lease->path, errno, error);
+    bool held = lease_file_is_held(file, time(NULL), &holder) && process_is_here(&holder.process);
+    close(file);
+    return held ? in_use(lease, &holder, error) : 0;
+}
+
+static int take(struct lease *lease, struct error *error)
+{
+    struct lease_record holder;
+
+    if (check_unheld(lease, error) != 0)
+        return -1;
+    int status = lease_file_take(lease->path, &lease->self, &holder);
+    if (status == EBUSY)
+        return in_use(lease, &holder, error);
+    return status == 0 ? 0 : unwritable(lease->output, status, error);
+}
+
+int lease_take(struct lease **lease, const char *output, struct error *error)
+{
+    struct lease *taken = lease_new(output, error);
+
+    if (!taken)
+        return -1;
+    taken->which = LEASE_OWNER;
+    taken->self = lease_record_self();
+    taken->self.stage = STAGE_STARTING;
+    taken->owner = taken->self;
+    taken->sure = clock_now();
+    write_token(taken);
+    if (take(taken, error) != 0) {
+        lease_free(taken);
+        return -1;
+    }
+    *lease = taken;
+    return 0;
+}
+
+bool lease_is_held(const char *output)
+{
+    struct error ignored;
+    struct lease *lease = lease_new(output, &ignored);
+    struct lease_record holder;
+
+    if (!lease)
+        return true;
+    int file = lease_file_open(lease->path, false);
+    bool held = file >= 0 ? lease_file_is_held(file, time(NULL), &holder) : errno != ENOENT;
+    if (file >= 0)
+        close(file);
+    lease_free(lease);
+    return held;
+}
+
+const char *lease_token(const struct lease *lease)
+{
+    return lease->token;
+}
+
+static int lost(const struct lease *lease, struct error *error)
+{
+    return error_set(error, ERROR_ENVIRONMENT, "%s: the lease was lost to another process", lease->path);
+}
+
+/* Does a failed open or read leave open whose the lease is? What has another kind of file in its place, or
+ * none, is lost; a server that does not answer says nothing, and for a while nobody else can have taken it.
+ */
+static bool is_unsure(const struct lease *lease, int cause)
+{
+    bool gone = cause == 0 || cause == ENOENT || cause == ENOTDIR || cause == ELOOP || cause == ENXIO;
+
+    return !gone && clock_now() - lease->sure < UNSURE_SECONDS;
+}
+
+/* Is the lease in `file` still the owner's? -1: the line is in error. */
+static int check_ours(const struct lease *lease, int file, struct error *error)
+{
+    struct lease_record owner;
+
+    errno = 0;
+    if (!lease_record_get(file, LEASE_OWNER, &owner))
+        return errno && is_unsure(lease, errno) ? 0 : lost(lease, error);
+    return is_ours(lease, &owner) ? 0 : lost(lease, error);
+}
+
+/* Opens the lease, checks that it is still the owner's, and writes this process's own record. */
+static int write_own(struct lease *lease, struct error *error)
+{
+    int file = lease_file_open(lease->path, true);
+
+    lease->unwritten = true;
+    if (file < 0 && is_unsure(lease, errno))
+        return 0;
+    if (file < 0)
+        return error_set(error, ERROR_ENVIRONMENT, "%s: %s", lease->path, strerror(errno));
+    int status = check_ours(lease, file, error);
+    if (status == 0) {
+        lease->unwritten = lease_record_put(file, lease->which, &lease->self) != 0;
+        lease->sure = lease->unwritten ? lease->sure : clock_now();
+    }
+    close(file);
+    return status;
+}
+
+static int join(struct lease *joined, const char *token, struct error *error)
+{
+    int file = lease_file_open(joined->path, true);
+
+    if (file < 0)
+        return error_set(error, ERROR_ENVIRONMENT, "%s: %s", joined->path, strerror(errno));
+    bool there = lease_record_get(file, LEASE_OWNER, &joined->owner);
+    close(file);
+    write_token(joined);
+    joined->which = LEASE_COORDINATOR;
+    joined->self = lease_record_self();
+    joined->self.stage = STAGE_STARTING;
+    joined->self.life = joined->owner.life;
+    joined->sure = clock_now();
+    return there && strcmp(joined->token, token) == 0 ? write_own(joined, error) : lost(joined, error);
+}
+
+int lease_join(struct lease **lease, const char *output, const char *token, struct error *error)
+{
+    struct lease *joined = lease_new(output, error);
+
+    if (!joined)
+        return -1;
+    int failed = join(joined, token, error);
+    if (failed)
+        lease_free(joined);
+    else
+        *lease = joined;
+    return failed;
+}
+
+static int write_locked(struct lease *lease, struct error *error)
+{
+    pthread_mutex_lock(&lease->lock);
+    int status = write_own(lease, error);
+    pthread_mutex_unlock(&lease->lock);
+    return status;
+}
+
+void lease_beat(struct lease *lease)
+{
+    pthread_mutex_lock(&lease->lock);
+    lease->self.beat++;
+    pthread_mutex_unlock(&lease->lock);
+}
+
+int lease_renew(struct lease *lease, struct error *error)
+{
+    lease_beat(lease);
+    return write_locked(lease, error);
+}
+
+int lease_tell(struct lease *lease, enum coordinator_stage stage, int status)
+{
+    struct error ignored;
+
+    pthread_mutex_lock(&lease->lock);
+    lease->self.stage = (int)stage;
+    lease->self.status = status;
+    int told = write_own(lease, &ignored) == 0 && !lease->unwritten ? 0 : -1;
+    pthread_mutex_unlock(&lease->lock);
+    return told;
+}
+
+void lease_tell_kept(struct lease *lease)
+{
+    struct error ignored;
+
+    if (lease->self.kept) /* written by this thread alone */
+        return;
+    pthread_mutex_lock(&lease->lock);
+    lease->self.kept = 1;
+    write_own(lease, &ignored);
+    pthread_mutex_unlock(&lease->lock);
+}
+
+/* ---- keeping ---- */
+
+/* Until the lease is released; what it finds lost is for the other thread to find before it writes. */
+static void *keep(void *context)
+{
+    struct lease *lease = context;
+    struct timespec due;
+    struct error ignored;
+
+    clock_gettime(CLOCK_MONOTONIC, &due);
+    pthread_mutex_lock(&lease->lock);
+    while (!lease->ending) {
+        due.tv_sec += LEASE_RENEW_SECONDS;
+        while (!lease->ending && pthread_cond_timedwait(&lease->ended, &lease->lock, &due) == 0)
+            ;
+        clock_gettime(CLOCK_MONOTONIC, &due);
+        if (!lease->ending)
+            write_own(lease, &ignored);
+    }
+    pthread_mutex_unlock(&lease->lock);
+    return NULL;
+}
+
+/* Signals are for the thread that acts on them. */
+void lease_keep(struct lease *lease)
+{
+    sigset_t all, before;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    lease->kept = pthread_create(&lease->keeper, NULL, keep, lease) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static void end_keeping(struct lease *lease)
+{
+    pthread_mutex_lock(&lease->lock);
+    lease->ending = true;
+    pthread_cond_signal(&lease->ended);
+    pthread_mutex_unlock(&lease->lock);
+    if (lease->kept)
+        pthread_join(lease->keeper, NULL);
+    lease->kept = false;
+}
+
+struct coordinator_news lease_news(const struct lease *lease)
+{
+    struct coordinator_news news = {.stage = STAGE_NONE};
+    struct lease_record record;
+    int file = lease_file_open(lease->path, true);
+
+    if (file < 0)
+        return news;
+    if (lease_record_get(file, LEASE_COORDINATOR, &record) && record.life == lease->owner.life) {
+        news.stage = (enum coordinator_stage)record.stage;
+        news.status = record.status;
+        news.kept = record.kept > 0;
+        news.beat = record.beat;
+        news.process = record.process;
+        news.dead =
+            news.stage != STAGE_ENDED && process_is_here(&record.process) && !process_lives(&record.process);
+    }
+    close(file);
+    return news;
+}
+
+int lease_begin_life(struct lease *lease, struct error *error)
+{
+    struct lease_record owner;
+    int file = lease_file_open(lease->path, true), cause = 0;
+
+    if (file < 0)
+        return error_set(error, ERROR_ENVIRONMENT, "%s: %s", lease->path, strerror(errno));
+    pthread_mutex_lock(&lease->lock);
+    bool ours = lease_record_get(file, LEASE_OWNER, &owner) && is_ours(lease, &owner);
+    if (ours) {
+        lease->self.life = ++lease->owner.life;
+        if (lease_record_put(file, LEASE_OWNER, &lease->self) != 0 ||
+            lease_record_drop_coordinator(file) != 0)
+            cause = errno;
+        write_token(lease);
+    }
+    pthread_mutex_unlock(&lease->lock);
+    close(file);
+    if (cause)
+        return error_set(error, ERROR_ENVIRONMENT, "%s: %s", lease->path, strerror(cause));
+    return ours ? 0 : lost(lease, error);
+}
+
+void lease_release(struct lease *lease)
+{
+    struct error ignored;
+
+    if (!lease)
+        return;
+    end_keeping(lease);
+    if (lease->path && lease->which == LEASE_OWNER && lease->self.process.pid &&
+        write_own(lease, &ignored) == 0)
+        unlink(lease->path);
+    lease_free(lease);
+}

@@ -1,0 +1,282 @@
+/*
+ * How a lease changes hands, with nothing but what every shared file system does atomically: link and rename.
+ *
+ * Each contender writes a file of its own, and links it to the lease's name: that succeeds for one. A dead
+ * lease is never removed, since between the look at it and its removal another may have taken it. It is
+ * replaced, by a rename, and only by the contender that holds the claim on it: a file named after the lease
+ * that is dead, taken as the lease itself is. Having the claim, the contender looks again whether the lease
+ * is still the dead one: nobody else may replace it now. The claim of a contender that died meanwhile is a
+ * dead lease like any other, with a claim of its own.
+ */
+#include "driver/output/lease_take.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "model/core/digest.h"
+#include "worker/host/clock.h"
+
+enum { DEPTH_MOST = 8, TRIES_MOST = 200 };
+
+#define TRY_SECONDS 0.02 /* between two tries, while another contender has the claim */
+#define CHECK_SECONDS 0.02 /* after a lease was replaced */
+
+/* A file of this process's own, whose modification time is the file system's clock. */
+struct own {
+    char *path;
+    int file;
+};
+
+static void own_remove(struct own *own)
+{
+    if (own->file >= 0)
+        close(own->file);
+    if (own->path)
+        unlink(own->path);
+    free(own->path);
+    *own = (struct own){.file = -1};
+}
+
+/* A new file "LEASE.<random>" that holds the record. 0 or an errno, nothing held. */
+static int own_make(struct own *own, const char *lease, const struct lease_record *self)
+{
+    uint64_t number;
+
+    *own = (struct own){.file = -1};
+    if (getrandom(&number, sizeof(number), 0) != (ssize_t)sizeof(number))
+        return errno;
+    if (asprintf(&own->path, "%s.%016llx", lease, (unsigned long long)number) < 0) {
+        own->path = NULL;
+        return ENOMEM;
+    }
+    own->file = open(own->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    int status = own->file < 0 ? errno : lease_record_put(own->file, LEASE_OWNER, self) != 0 ? errno : 0;
+    if (status == 0)
+        return 0;
+    if (own->file < 0) { /* whatever has the name is not this process's */
+        free(own->path);
+        own->path = NULL;
+    }
+    own_remove(own);
+    return status;
+}
+
+static time_t own_clock(const struct own *own)
+{
+    struct stat status;
+
+    futimens(own->file, NULL);
+    return fstat(own->file, &status) == 0 ? status.st_mtim.tv_sec : 0;
+}
+
+/* A file system without links: made anew, where nothing is. For a moment it holds no record. */
+static int copy_to(const char *path, const struct lease_record *self)
+{
+    int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+
+    if (file < 0)
+        return errno;
+    int status = lease_record_put(file, LEASE_OWNER, self) != 0 ? errno : 0;
+    close(file);
+    if (status != 0)
+        unlink(path);
+    return status;
+}
+
+/* Gives the own file a name that nothing has; EEXIST: something has it. The reply of a link over a network
+ * may be lost, and the link there all the same. */
+static int link_to(const struct own *own, const char *path, const struct lease_record *self)
+{
+    struct stat mine, found;
+
+    if (link(own->path, path) == 0)
+        return 0;
+    int cause = errno;
+    if (cause == ENOENT && fstat(own->file, &mine) == 0 && mine.st_nlink == 0)
+        return EEXIST; /* whoever has removed it holds the lease */
+    if (cause == EPERM || cause == EOPNOTSUPP || cause == ENOSYS)
+        return copy_to(path, self);
+    if (cause == EEXIST && fstat(own->file, &mine) == 0 && lstat(path, &found) == 0 &&
+        mine.st_ino == found.st_ino && mine.st_dev == found.st_dev)
+        return 0;
+    return cause;
+}
+
+/* What tells a lease file from all others that ever had its name. */
+static int identify(int file, struct digest *digest)
+{
+    struct lease_record owner;
+    struct stat status;
+
+    if (fstat(file, &status) != 0)
+        return errno;
+    lease_record_get(file, LEASE_OWNER, &owner);
+    digest_init(digest);
+    digest_add(digest, &status.st_ino, sizeof(status.st_ino));
+    digest_add(digest, &owner.process.pid, sizeof(owner.process.pid));
+    digest_add(digest, &owner.process.start, sizeof(owner.process.start));
+    digest_add_string(digest, owner.process.place);
+    return 0;
+}
+
+/* 0: the lease there is dead, *digest tells it from others; EBUSY: it is held; ENOENT: there is none. */
+static int look(const char *path, time_t now, struct digest *digest, struct lease_record *holder)
+{
+    int file = lease_file_open(path, false), status;
+
+    if (file < 0)
+        return errno;
+    if (lease_file_is_held(file, now, holder))
+        status = EBUSY;
+    else
+        status = identify(file, digest);
+    close(file);
+    return status;
+}
+
+struct taking {
+    const struct lease_record *self;
+    struct own own;
+    struct lease_record holder;
+    bool replaced; /* some dead one */
+};
+
+static int take(struct taking *taking, const char *path, int depth);
+
+/* Puts a file of this process in the place of the dead one. The claim is held: nobody else does. */
+static int replace(struct taking *taking, const char *path)
+{
+    struct own own;
+    int status = own_make(&own, path, taking->self);
+
+    if (status != 0)
+        return status;
+    if (rename(own.path, path) != 0) {
+        status = errno;
+        own_remove(&own);
+        return status;
+    }
+    taking->replaced = true;
+    close(own.file);
+    free(own.path);
+    return 0;
+}
+
+/* Takes the claim on the dead lease `dead`, and with it the lease. EAGAIN: it is no longer that one. */
+static int take_over(struct taking *taking, const char *path, const struct digest *dead, int depth)
+{
+    char name[DIGEST_TEXT], *claim = NULL;
+    struct digest now;
+
+    digest_format(dead, name);
+    if (depth == DEPTH_MOST || asprintf(&claim, "%s.%s", path, name) < 0)
+        return depth == DEPTH_MOST ? EBUSY : ENOMEM;
+    int status = take(taking, claim, depth + 1);
+    if (status == 0) {
+        status = look(path, own_clock(&taking->own), &now, &taking->holder);
+        bool same = status == 0 && now.high == dead->high && now.low == dead->low;
+        status = same ? replace(taking, path) : EAGAIN;
+        unlink(claim);
+    }
+    free(claim);
+    return status;
+}
+
+static int take(struct taking *taking, const char *path, int depth)
+{
+    int status = EBUSY;
+
+    for (int tries = 0; tries < TRIES_MOST; tries++) {
+        struct digest dead;
+        status = link_to(&taking->own, path, taking->self);
+        if (status != EEXIST)
+            return status;
+        status = look(path, own_clock(&taking->own), &dead, &taking->holder);
+        if (status == EBUSY)
+            return status;
+        if (status == 0)
+            status = take_over(taking, path, &dead, depth);
+        if (status != EBUSY && status != EAGAIN && status != ENOENT)
+            return status;
+        if (status == EBUSY) /* another contender has the claim: it may die of it */
+            clock_pause(TRY_SECONDS);
+    }
+    return status == EAGAIN || status == ENOENT ? EBUSY : status;
+}
+
+/* Nobody holds a file that is empty either: its process is about to write it, and finds the lease held, or
+ * died. */
+static bool is_left(int file, time_t now)
+{
+    struct lease_record holder;
+    struct stat status;
+
+    return (fstat(file, &status) == 0 && status.st_size == 0) || !lease_file_is_held(file, now, &holder);
+}
+
+/* Removes what contenders have left that died on their way: the lease is held now, and no claim counts. */
+static void tidy(const char *path, time_t now)
+{
+    char *folder = strdup(path);
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    DIR *entries = folder ? opendir(dirname(folder)) : NULL;
+    const struct dirent *entry;
+    size_t length = strlen(base);
+
+    while (entries && (entry = readdir(entries))) {
+        if (strncmp(entry->d_name, base, length) != 0 || entry->d_name[length] != '.')
+            continue;
+        int file = openat(dirfd(entries), entry->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        if (file >= 0 && is_left(file, now))
+            unlinkat(dirfd(entries), entry->d_name, 0);
+        if (file >= 0)
+            close(file);
+    }
+    if (entries)
+        closedir(entries);
+    free(folder);
+}
+
+/* A contender that was itself stopped for a minute may not know that its claim was taken over. EBUSY: the
+ * lease is another's. */
+static int check(struct taking *taking, const char *path)
+{
+    struct lease_record owner = {0};
+
+    if (!taking->replaced)
+        return 0;
+    clock_pause(CHECK_SECONDS);
+    int file = lease_file_open(path, false);
+    bool ours = file >= 0 && lease_record_get(file, LEASE_OWNER, &owner) &&
+                process_same(&owner.process, &taking->self->process);
+    if (file >= 0)
+        close(file);
+    taking->holder = owner;
+    return ours ? 0 : EBUSY;
+}
+
+int lease_file_take(const char *path, const struct lease_record *self, struct lease_record *holder)
+{
+    struct taking taking = {.self = self};
+    int status = own_make(&taking.own, path, self);
+
+    *holder = (struct lease_record){0};
+    if (status != 0)
+        return status;
+    status = take(&taking, path, 0);
+    if (status == 0)
+        status = check(&taking, path);
+    *holder = taking.holder;
+    if (status == 0)
+        tidy(path, own_clock(&taking.own));
+    own_remove(&taking.own);
+    return status;
+}

@@ -1,0 +1,95 @@
+#include "driver/output/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { LINKS_MOST = 40 };
+
+/* "folder/name" with the links of the folder alone followed. */
+static char *resolve_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    char *copy = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    char *folder = copy ? realpath(copy, NULL) : NULL, *whole = NULL;
+
+    if (folder && asprintf(&whole, "%s/%s", folder, name) < 0)
+        whole = NULL;
+    free(copy);
+    free(folder);
+    return whole;
+}
+
+/* What the link at an absolute path says, absolute; NULL with errno EINVAL or ENOENT: there is no link. */
+static char *link_target(const char *path)
+{
+    char target[PATH_MAX], *whole = NULL;
+    ssize_t length = readlink(path, target, sizeof(target) - 1);
+
+    if (length < 0)
+        return NULL;
+    target[length] = '\0';
+    int folder = target[0] == '/' ? 0 : (int)(strrchr(path, '/') - path) + 1;
+    if (asprintf(&whole, "%.*s%s", folder, path, target) >= 0)
+        return whole;
+    errno = ENOMEM;
+    return NULL;
+}
+
+char *output_resolve(const char *path)
+{
+    char *whole = realpath(path, NULL);
+
+    if (whole || errno != ENOENT)
+        return whole;
+    whole = resolve_folder(path);
+    for (int links = 0; whole; links++) {
+        char *target = link_target(whole);
+        if (!target && (errno == EINVAL || errno == ENOENT))
+            return whole;
+        int cause = errno;
+        free(whole);
+        errno = cause;
+        if (!target)
+            return NULL;
+        errno = ELOOP;
+        whole = links < LINKS_MOST ? resolve_folder(target) : NULL;
+        free(target);
+    }
+    return NULL;
+}
+
+int output_exists(const char *path, mode_t *kind)
+{
+    struct stat status;
+
+    if (lstat(path, &status) != 0)
+        return errno == ENOENT || errno == ENOTDIR ? 0 : -1;
+    *kind = status.st_mode & S_IFMT;
+    return 1;
+}
+
+/* Where the file system cannot rename so, it links; where it cannot link either, a look must do. */
+int output_name(const char *new, const char *path)
+{
+    struct stat status;
+
+    if (renameat2(AT_FDCWD, new, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return errno;
+    if (link(new, path) == 0)
+        return unlink(new) == 0 ? 0 : errno;
+    if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS)
+        return errno;
+    if (lstat(path, &status) == 0)
+        return EEXIST;
+    if (errno != ENOENT)
+        return errno;
+    return rename(new, path) == 0 ? 0 : errno;
+}

@@ -1,0 +1,313 @@
+/* The phase diagram: growing, shrinking and diverged cells, painted by how far they are from neither, or told
+ * apart by characters. */
+#include "driver/picture/diagram.h"
+
+#include "driver/tables/dataset_tables.h"
+#include "driver/terminal/colour.h"
+#include "driver/terminal/legend.h"
+#include "driver/text/lines.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How a cell of the diagram is drawn; the first that applies. */
+enum mark {
+    MARK_GROWING,
+    MARK_SHRINKING,
+    MARK_DIVERGED,
+    MARK_ENDED,
+    MARK_FAILED,
+    MARK_RUNNING,
+    MARK_PENDING,
+    MARK_SKIPPED,
+    MARK_COUNT,
+};
+
+/* Hatched is what neither grew nor shrank: no hue of its own is to be mistaken for one of theirs. */
+static const struct {
+    char character;
+    const char *code;
+    int colour, hatch;
+    const char *word;
+} marks[MARK_COUNT] = {
+    [MARK_GROWING] = {'#', "33", COLOUR_NONE, COLOUR_NONE, "growing"},
+    [MARK_SHRINKING] = {'-', "35", COLOUR_NONE, COLOUR_NONE, "shrinking"},
+    [MARK_DIVERGED] = {'!', "31", COLOUR_BLACK, 250, "diverged"},
+    [MARK_ENDED] = {'o', "36", 32, COLOUR_NONE, "done, no norms measured"},
+    [MARK_FAILED] = {'x', "1;31", 160, COLOUR_WHITE, "failed"},
+    [MARK_RUNNING] = {'>', "32", 36, COLOUR_NONE, "running"},
+    [MARK_PENDING] = {'.', "2", 244, COLOUR_NONE, "pending"},
+    [MARK_SKIPPED] = {' ', NULL, COLOUR_NONE, COLOUR_NONE, "skipped"},
+};
+
+#define CLEARLY 0.5 /* grown or shrunk, where it is not known how far; from -1 to 1 */
+
+static void take_mark(enum mark mark, struct plot_cell *cell)
+{
+    cell->fill = marks[mark].character;
+    cell->code = marks[mark].code;
+    cell->colour = marks[mark].colour;
+    cell->hatch = marks[mark].hatch;
+}
+
+bool diagram_cell(const char *word, struct plot_cell *cell)
+{
+    for (enum mark mark = 0; mark < MARK_COUNT; mark++) {
+        size_t length = strcspn(marks[mark].word, ",");
+        if (strlen(word) != length || strncmp(marks[mark].word, word, length) != 0)
+            continue;
+        take_mark(mark, cell);
+        if (mark == MARK_GROWING || mark == MARK_SHRINKING)
+            cell->colour = colour_diverging(mark == MARK_GROWING ? CLEARLY : -CLEARLY);
+        return true;
+    }
+    return false;
+}
+
+/* The runs that fall into one cell of the diagram. */
+struct tally {
+    int64_t outcome[OUTCOME_COUNT];
+    int64_t count; /* of done runs with a norm_growth */
+    double log_growth; /* sum of its logarithms: it is a ratio, of which a half and a double make no growth */
+};
+
+static enum mark mark_of(const struct tally *tally, bool live)
+{
+    int64_t ended = tally->outcome[OUTCOME_DONE] + tally->outcome[OUTCOME_DIVERGED];
+
+    if (live && tally->outcome[OUTCOME_RUNNING])
+        return MARK_RUNNING;
+    if (2 * tally->outcome[OUTCOME_DIVERGED] > ended)
+        return MARK_DIVERGED;
+    if (tally->count)
+        return tally->log_growth > 0 ? MARK_GROWING : MARK_SHRINKING;
+    if (ended)
+        return tally->outcome[OUTCOME_DIVERGED] ? MARK_DIVERGED : MARK_ENDED;
+    if (tally->outcome[OUTCOME_FAILED])
+        return MARK_FAILED;
+    if (tally->outcome[OUTCOME_RUNNING])
+        return MARK_RUNNING;
+    return tally->outcome[OUTCOME_PENDING] ? MARK_PENDING : MARK_SKIPPED;
+}
+
+struct diagram {
+    struct plot plot;
+    const struct plane *plane;
+    bool live; /* as in struct diagram_runs */
+    struct tally *tally; /* [y][x] as drawn */
+    int64_t used[MARK_COUNT]; /* cells of each */
+    double range; /* the largest |log growth| of a cell */
+};
+
+static double log_growth(const struct tally *tally)
+{
+    return tally->log_growth / (double)tally->count;
+}
+
+/* Is there more in a cell than that its norm has vanished? */
+static bool has_range(enum mark mark, const struct tally *tally)
+{
+    return (mark == MARK_GROWING || mark == MARK_SHRINKING) && isfinite(log_growth(tally));
+}
+
+static void paint_mark(
+    const struct diagram *diagram, enum mark mark, const struct tally *tally, struct plot_cell *cell)
+{
+    take_mark(mark, cell);
+    if (mark == MARK_SHRINKING)
+        cell->colour = colour_diverging(diagram->range > 0 ? fmin(log_growth(tally) / diagram->range, 0) : 0);
+    if (mark == MARK_GROWING)
+        cell->colour = colour_diverging(fmax(log_growth(tally) / diagram->range, DBL_MIN));
+}
+
+static void draw_mark(void *context, int64_t x, int64_t y, struct plot_cell *cell)
+{
+    const struct diagram *diagram = context;
+    const struct tally *tally = &diagram->tally[y * diagram->plane->x.length + x];
+    enum mark mark = mark_of(tally, diagram->live);
+
+    paint_mark(diagram, mark, tally, cell);
+    if (!diagram->plot.terminal.unicode)
+        snprintf(cell->text, sizeof(cell->text), "%c", marks[mark].character);
+}
+
+enum { BAR_LEVELS = 5 };
+
+/* "shrinking 0.2 VVvvooOO 5 growing", the words on a line of their own where that is too long. */
+static void draw_bar(const struct diagram *diagram, FILE *out)
+{
+    struct pen pen = PEN(out);
+    char low[32], high[32];
+
+    snprintf(low, sizeof(low), "%.3g ", exp(-diagram->range));
+    snprintf(high, sizeof(high), " %.3g", exp(diagram->range));
+    size_t width = strlen("shrinking  growing") + strlen(low) + strlen(high) + 4 * BAR_LEVELS;
+    bool narrow = width > (size_t)diagram->plot.terminal.columns;
+    fprintf(out, "%s%s", narrow ? "shrinking, growing\n" : "shrinking ", low);
+    for (int i = -BAR_LEVELS; i < BAR_LEVELS; i++) {
+        pen_take(&pen, COLOUR_NONE, colour_diverging((i + 0.5) / BAR_LEVELS));
+        fputs(narrow ? " " : "  ", out);
+    }
+    pen_take(&pen, COLOUR_NONE, COLOUR_NONE);
+    fprintf(out, "%s%s\n", high, narrow ? "" : " growing");
+}
+
+/* What stands in the diagram: a bar for what is painted by a scale, a sample for all else. */
+static void draw_legend(const struct diagram *diagram, FILE *out)
+{
+    bool scaled =
+        plot_is_painted(&diagram->plot) && diagram->used[MARK_GROWING] + diagram->used[MARK_SHRINKING];
+    struct legend legend = {.out = out, .terminal = &diagram->plot.terminal};
+
+    if (scaled)
+        draw_bar(diagram, out);
+    for (enum mark mark = scaled ? MARK_DIVERGED : MARK_GROWING; mark < MARK_COUNT; mark++) {
+        struct plot_cell cell;
+        take_mark(mark, &cell);
+        if (diagram->used[mark])
+            legend_add(&legend, &cell, mark == MARK_SKIPPED ? "skipped (blank)" : marks[mark].word);
+    }
+    legend_end(&legend);
+}
+
+static void draw_note(const struct diagram *diagram, FILE *out)
+{
+    const struct tally *first = diagram->tally;
+    bool one = diagram->plane->x.length * diagram->plane->y.length == 1;
+    char others[PLANE_NAMES];
+
+    if (one && first->count)
+        lines_print(out, diagram->plot.terminal.columns, "norm_growth %.4g, %s", exp(log_growth(first)),
+            marks[mark_of(first, diagram->live)].word);
+    plane_others(diagram->plane, NULL, others, sizeof(others));
+    if (others[0])
+        lines_print(out, diagram->plot.terminal.columns,
+            "by the geometric mean of norm_growth over %s; diverged where most of the ended runs are",
+            others);
+}
+
+static void tally_run(struct tally *tally, enum outcome outcome, double growth)
+{
+    tally->outcome[outcome]++;
+    if (outcome != OUTCOME_DONE || !isfinite(growth))
+        return;
+    tally->count++;
+    tally->log_growth += log(growth);
+}
+
+static void tally_runs(struct diagram *diagram, const struct diagram_runs *runs)
+{
+    const struct plane *plane = diagram->plane;
+
+    for (int64_t run = 0; run < runs->cells; run++) {
+        int64_t cell = plane_cell(plane, run);
+        if (cell >= 0)
+            tally_run(&diagram->tally[cell], (enum outcome)runs->outcome[run],
+                runs->growth ? runs->growth[run] : NAN);
+    }
+    for (int64_t cell = 0; cell < plane->x.length * plane->y.length; cell++) {
+        enum mark mark = mark_of(&diagram->tally[cell], diagram->live);
+        diagram->used[mark]++;
+        if (has_range(mark, &diagram->tally[cell]))
+            diagram->range = fmax(diagram->range, fabs(log_growth(&diagram->tally[cell])));
+    }
+}
+
+static int count_lines(const char *text)
+{
+    int lines = 0;
+
+    for (; *text; text++)
+        lines += *text == '\n';
+    return lines;
+}
+
+/* What `draw` prints, the caller's to free; NULL: no memory. */
+static char *printed(const struct diagram *diagram, void (*draw)(const struct diagram *, FILE *))
+{
+    char *text = NULL;
+    size_t size;
+    FILE *memory = open_memstream(&text, &size);
+
+    if (!memory)
+        return NULL;
+    draw(diagram, memory);
+    if (fclose(memory) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static void draw_cells(const struct diagram *diagram, FILE *out)
+{
+    struct plot plot = diagram->plot;
+
+    plot.out = out;
+    plot_draw(&plot);
+}
+
+enum { ROWS_OF_CELLS = 5 }; /* for which a note, then the legend, gives way */
+
+/* The number of lines; -1: no memory. */
+static int draw_all(struct diagram *diagram, FILE *out, int rows, int beside)
+{
+    char *legend = printed(diagram, draw_legend), *note = printed(diagram, draw_note), *cells = NULL;
+    int lines = -1;
+
+    if (legend && note) {
+        if (rows > 0 && rows - count_lines(legend) - count_lines(note) < ROWS_OF_CELLS)
+            *note = '\0';
+        if (rows > 0 && rows - count_lines(legend) - count_lines(note) < ROWS_OF_CELLS)
+            *legend = '\0';
+        diagram->plot.rows = rows > 0 ? rows - count_lines(legend) - count_lines(note) : 0;
+        diagram->plot.beside = beside + count_lines(legend) + count_lines(note);
+        cells = printed(diagram, draw_cells);
+    }
+    if (cells) {
+        fprintf(out, "%s%s%s", cells, legend, note);
+        lines = count_lines(cells) + count_lines(legend) + count_lines(note);
+    }
+    free(cells);
+    free(legend);
+    free(note);
+    return lines;
+}
+
+int diagram_draw_plane(FILE *out, const struct terminal *terminal, int rows, int beside,
+    const struct plane *plane, const struct diagram_runs *runs, struct error *error)
+{
+    struct diagram diagram = {.plane = plane, .live = runs->live};
+    int lines = -1;
+
+    plot_init(&diagram.plot, out, terminal);
+    diagram.plot.x = plane->x.axis;
+    diagram.plot.y = plane->y.axis;
+    diagram.plot.context = &diagram;
+    diagram.plot.cell = draw_mark;
+    diagram.tally = calloc((size_t)(plane->x.length * plane->y.length), sizeof(*diagram.tally));
+    if (diagram.tally) {
+        tally_runs(&diagram, runs);
+        lines = draw_all(&diagram, out, rows, beside);
+    }
+    free(diagram.tally);
+    return lines < 0 ? error_set(error, ERROR_ENVIRONMENT, "normsweep: no memory") : lines;
+}
+
+int diagram_draw(FILE *out, const struct terminal *terminal, int rows, const struct diagram_runs *runs,
+    struct error *error)
+{
+    struct shape shape;
+    struct plane plane;
+    int lines = -1;
+
+    if (shape_of_axes(&shape, runs->axis_count, runs->axis, error) != 0)
+        return -1;
+    if (plane_init(&plane, &shape, PLANE_CHOOSE, PLANE_CHOOSE, error) == 0) {
+        lines = diagram_draw_plane(out, terminal, rows, 0, &plane, runs, error);
+        plane_release(&plane);
+    }
+    shape_release(&shape);
+    return lines;
+}

@@ -1,0 +1,369 @@
+/* Any variable over two of its dimensions: painted with its numbers on it where they fit; without colours as
+ * numbers, else as shades. */
+#include "driver/picture/diagram.h"
+#include "driver/picture/picture.h"
+#include "driver/picture/reduction.h"
+#include "driver/tables/dataset_tables.h"
+#include "driver/terminal/colour.h"
+#include "driver/terminal/colour_scale.h"
+#include "driver/terminal/legend.h"
+#include "driver/text/lines.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { DIGITS_MOST = 4, DIGITS_LEAST = 3, SHADE_WIDTH = 6, PAINTED_WIDTH = 12 };
+
+struct field {
+    struct plot plot;
+    const struct plane *plane;
+    const struct reduction *reduction;
+    struct colour_scale scale;
+    int digits; /* of the numbers in the cells; 0: they do not fit */
+    bool words; /* the words of flags fit */
+};
+
+static const char shades[] = ":-=+*#%@";
+
+/* A cell of which nothing is known. */
+static const struct plot_cell no_value = {
+    .fill = '.', .code = "2", .colour = 240, .hatch = COLOUR_NONE, .text = "."};
+
+static int64_t cell_count(const struct field *field)
+{
+    return field->plane->x.length * field->plane->y.length;
+}
+
+static char shade(double place)
+{
+    int levels = (int)sizeof(shades) - 1;
+
+    return shades[place < 1 ? (int)(place * levels) : levels - 1];
+}
+
+static struct plot_cell diverged_cell(const struct field *field)
+{
+    struct plot_cell cell = {.colour = COLOUR_NONE};
+
+    diagram_cell(outcome_words[OUTCOME_DIVERGED], &cell);
+    if (!plot_is_painted(&field->plot) || !field->plot.terminal.unicode)
+        snprintf(cell.text, sizeof(cell.text), "%c", cell.fill);
+    return cell;
+}
+
+/* What a cell says of a value: a number, or a word. */
+static void spell(const struct field *field, double value, char text[PLOT_TEXT])
+{
+    const struct view_flags *flags = &field->reduction->flags;
+
+    if (flags->count && field->words)
+        snprintf(text, PLOT_TEXT, "%.*s", PLOT_TEXT - 1, flags->word[(int)value]);
+    else if (flags->count)
+        snprintf(text, PLOT_TEXT, "%d", (int)value);
+    else
+        snprintf(text, PLOT_TEXT, "%.*g", field->digits, value);
+}
+
+/* What the phase diagram knows has its colour there, all else one of its own. */
+static void colour_flag(const struct field *field, int flag, struct plot_cell *cell)
+{
+    if (diagram_cell(field->reduction->flags.word[flag], cell))
+        return;
+    cell->colour = colour_class(flag);
+    cell->code = colour_class_of_16(flag);
+}
+
+static void draw_cell(void *context, int64_t x, int64_t y, struct plot_cell *cell)
+{
+    const struct field *field = context;
+    int64_t index = y * field->plane->x.length + x;
+    double value = field->reduction->value[index];
+    bool flags = field->reduction->flags.count > 0;
+
+    if (isnan(value)) {
+        *cell = field->reduction->diverged[index] ? diverged_cell(field) : no_value;
+        return;
+    }
+    if (flags || field->digits)
+        spell(field, value, cell->text);
+    cell->fill = shade(colour_scale_place(&field->scale, value));
+    if (flags)
+        colour_flag(field, (int)value, cell);
+    else
+        cell->colour = colour_sequential(colour_scale_place(&field->scale, value));
+}
+
+/* The columns of the longest text of a cell. */
+static int longest(const struct field *field)
+{
+    char text[PLOT_TEXT];
+    int most = 1;
+
+    for (int64_t i = 0; i < cell_count(field); i++) {
+        if (isnan(field->reduction->value[i]))
+            continue;
+        spell(field, field->reduction->value[i], text);
+        most = lines_width(text) > most ? lines_width(text) : most;
+    }
+    return most;
+}
+
+/* Makes cells as wide as their texts, if there is room for them. */
+static bool fit_texts(struct field *field)
+{
+    int width = longest(field) + 1;
+
+    field->plot.most = width + 1;
+    if (plot_cell_width(&field->plot) < width)
+        return false;
+    if (plot_is_painted(&field->plot))
+        field->plot.most = width > PAINTED_WIDTH ? width : PAINTED_WIDTH;
+    return true;
+}
+
+/* Words where they fit, else their numbers, else as many as fit; numbers where they fit, else shades. */
+static void choose_texts(struct field *field)
+{
+    bool flags = field->reduction->flags.count > 0;
+
+    field->words = flags;
+    field->digits = flags ? 0 : DIGITS_MOST;
+    while (!(field->plot.spelled = fit_texts(field)) && (field->words || field->digits > DIGITS_LEAST)) {
+        field->words = false;
+        field->digits -= field->digits > 0;
+    }
+    if (field->plot.spelled)
+        return;
+    field->digits = 0;
+    field->plot.spelled = flags;
+    field->plot.least = flags ? 2 : 1;
+    field->plot.most = SHADE_WIDTH;
+}
+
+enum { FLAG_SAMPLE = 3 };
+
+/* One flag's number, painted as its cells are. */
+static void draw_sample(const struct field *field, int flag)
+{
+    struct plot_cell cell = {.colour = COLOUR_NONE};
+    struct pen pen = PEN(field->plot.out);
+
+    colour_flag(field, flag, &cell);
+    if (cell.colour != COLOUR_NONE)
+        pen_take(&pen, colour_on(cell.colour), cell.colour);
+    fprintf(field->plot.out, " %d ", flag);
+    pen_take(&pen, COLOUR_NONE, COLOUR_NONE);
+}
+
+/* What the colours mean, on as many lines as it takes. */
+static void draw_samples(const struct field *field)
+{
+    const struct view_flags *flags = &field->reduction->flags;
+    int at = 0;
+
+    for (int i = 0; i < flags->count; i++) {
+        int width = FLAG_SAMPLE + 1 + (int)strlen(flags->word[i]);
+        bool breaks = at > 0 && at + 2 + width > field->plot.terminal.columns;
+        if (at > 0)
+            fputs(breaks ? "\n" : "  ", field->plot.out);
+        at = (breaks || at == 0 ? 0 : at + 2) + width;
+        draw_sample(field, i);
+        fprintf(field->plot.out, " %s", flags->word[i]);
+    }
+    fputc('\n', field->plot.out);
+}
+
+/* "0 none, 1 growing": what the digits mean. */
+static void draw_flags(const struct field *field)
+{
+    const struct view_flags *flags = &field->reduction->flags;
+    char text[VIEW_FLAGS_MAX * (VIEW_FLAG + 8)] = "";
+
+    for (int i = 0; i < flags->count; i++) {
+        size_t used = strlen(text);
+        snprintf(text + used, sizeof(text) - used, "%s%d %s", i ? ", " : "", i, flags->word[i]);
+    }
+    lines_print(field->plot.out, field->plot.terminal.columns, "%s", text);
+}
+
+enum { BAR_TICKS = 5, BAR_TICK = 9 }; /* numbers below the bar, and the columns of each */
+
+static void draw_bar(const struct field *field)
+{
+    FILE *out = field->plot.out;
+    struct pen pen = PEN(out);
+    int width = BAR_TICK * (BAR_TICKS - 1), columns = field->plot.terminal.columns;
+    int ticks = columns > width + BAR_TICK ? BAR_TICKS : 2;
+
+    width = width < columns - BAR_TICK ? width : columns - BAR_TICK;
+    for (int i = 0; i < width; i++) {
+        pen_take(&pen, COLOUR_NONE, colour_sequential((i + 0.5) / width));
+        fputc(' ', out);
+    }
+    pen_take(&pen, COLOUR_NONE, COLOUR_NONE);
+    fprintf(out, "%s\n", field->scale.logarithmic ? " log" : "");
+    for (int i = 0; i < ticks; i++)
+        fprintf(out, "%-*.3g", i + 1 < ticks ? width / (ticks - 1) : 0,
+            colour_scale_value(&field->scale, (double)i / (ticks - 1)));
+    fputc('\n', out);
+}
+
+static void draw_shades(const struct field *field)
+{
+    lines_print(field->plot.out, field->plot.terminal.columns, "%c %.4g to %c %.4g%s", shades[0],
+        field->scale.low, shades[sizeof(shades) - 2], field->scale.high,
+        field->scale.logarithmic ? ", logarithmic" : "");
+}
+
+/* Values that the colours do not tell apart. */
+static void draw_beyond(const struct field *field)
+{
+    const struct colour_scale *scale = &field->scale;
+    const char *colours = plot_is_painted(&field->plot) ? "one colour" : "one shade";
+
+    if (scale->below)
+        lines_print(field->plot.out, field->plot.terminal.columns, "%.4g and below: %s", scale->low, colours);
+    if (scale->above)
+        lines_print(
+            field->plot.out, field->plot.terminal.columns, "%.4g and above: %s", scale->high, colours);
+}
+
+/* What the digits, the shades or the colours mean. */
+static void draw_legend(const struct field *field)
+{
+    bool painted = plot_is_painted(&field->plot);
+
+    if (field->reduction->flags.count) {
+        if (painted && !field->words)
+            draw_samples(field);
+        else if (!field->words)
+            draw_flags(field);
+    } else if (painted && field->scale.low < field->scale.high) {
+        draw_bar(field);
+        draw_beyond(field);
+    } else if (!field->plot.spelled && field->scale.low <= field->scale.high) {
+        draw_shades(field);
+        draw_beyond(field);
+    }
+}
+
+/* Samples of cells that have no value, as far as there are any. */
+static void draw_exceptions(const struct field *field)
+{
+    struct legend legend = {.out = field->plot.out, .terminal = &field->plot.terminal};
+    struct plot_cell diverged = diverged_cell(field);
+    bool has_diverged = false, has_nothing = false;
+
+    for (int64_t i = 0; i < cell_count(field); i++) {
+        bool nothing = isnan(field->reduction->value[i]), diverges = field->reduction->diverged[i];
+        has_diverged = has_diverged || (nothing && diverges);
+        has_nothing = has_nothing || (nothing && !diverges);
+    }
+    if (has_diverged)
+        legend_add(&legend, &diverged, outcome_words[OUTCOME_DIVERGED]);
+    if (has_nothing)
+        legend_add(&legend, &no_value, "no value");
+    legend_end(&legend);
+}
+
+static const char *mean_of(const struct reduction *reduction)
+{
+    if (reduction->flags.count)
+        return "most frequent";
+    return reduction->nature == NATURE_RATIO ? "geometric mean" : "mean";
+}
+
+static void draw_note(const struct field *field)
+{
+    const struct reduction *reduction = field->reduction;
+    bool all = reduction->all_diverged;
+    char others[PLANE_NAMES], diverged[64] = "";
+
+    if (reduction_hidden_step(field->plane) >= 0)
+        lines_print(field->plot.out, field->plot.terminal.columns, "at the last step that has a value");
+    if (reduction->diverged_runs == 1)
+        snprintf(diverged, sizeof(diverged), "%s run that diverged", all ? "of a" : "without 1");
+    else if (reduction->diverged_runs)
+        snprintf(diverged, sizeof(diverged), "%s %lld runs that diverged", all ? "of" : "without",
+            (long long)reduction->diverged_runs);
+    plane_others(field->plane, metric_dimension_table[DIMENSION_STEP].name, others, sizeof(others));
+    if (others[0])
+        lines_print(field->plot.out, field->plot.terminal.columns, "%s over %s%s%s", mean_of(reduction),
+            others, diverged[0] ? ", " : "", diverged);
+    else if (diverged[0])
+        lines_print(field->plot.out, field->plot.terminal.columns, "%s", diverged);
+}
+
+/* A variable with nothing to draw it over. */
+static void draw_one(const struct field *field)
+{
+    const struct view_flags *flags = &field->reduction->flags;
+    double value = field->reduction->value[0];
+
+    if (isnan(value))
+        fprintf(field->plot.out, "%s\n",
+            field->reduction->diverged[0] ? outcome_words[OUTCOME_DIVERGED] : "no value");
+    else if (!flags->count)
+        fprintf(field->plot.out, "%.6g\n", value);
+    else
+        fprintf(field->plot.out, "%s\n", flags->word[(int)value]);
+}
+
+static void draw(struct field *field)
+{
+    const struct plane *plane = field->plane;
+
+    field->plot.x = plane->x.axis;
+    field->plot.y = plane->y.axis;
+    field->plot.context = field;
+    field->plot.cell = draw_cell;
+    field->plot.beside = PICTURE_BESIDE + 5; /* a legend and a note, of two lines each, and samples */
+    choose_texts(field);
+    if (plane->x.dimension >= 0 || plane->y.dimension >= 0) {
+        plot_draw(&field->plot);
+        draw_legend(field);
+        draw_exceptions(field);
+    } else {
+        draw_one(field);
+    }
+    draw_note(field);
+}
+
+static int scale_and_draw(
+    struct field *field, const struct picture *picture, const char *name, struct error *error)
+{
+    const struct reduction *reduction = field->reduction;
+    bool share = reduction->nature == NATURE_SHARE;
+
+    if (!colour_scale_choose(&field->scale, reduction->value, cell_count(field), share))
+        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", picture->view->name);
+    picture_title(picture, name, field->plane->shape);
+    draw(field);
+    return 0;
+}
+
+int picture_field(const struct picture *picture, const char *name, struct error *error)
+{
+    struct view_variable variable;
+    struct reduction reduction;
+    struct shape shape;
+    struct plane plane;
+    int result = -1;
+
+    if (picture_find(picture, name, &variable, error) != 0 ||
+        shape_of_variable(&shape, picture->view, &variable, error) != 0)
+        return -1;
+    if (picture_plane(picture, &plane, &shape, name, error) == 0) {
+        struct field field = {.plane = &plane, .reduction = &reduction};
+        result = reduction_init(&reduction, picture->view, name, &variable, &plane, error);
+        plot_init(&field.plot, picture->out, &picture->terminal);
+        if (result == 0) {
+            result = scale_and_draw(&field, picture, name, error);
+            reduction_release(&reduction);
+        }
+        plane_release(&plane);
+    }
+    shape_release(&shape);
+    return result;
+}

@@ -1,0 +1,53 @@
+#include "driver/picture/live_map.h"
+
+#include "worker/host/clock.h"
+
+#include <stdlib.h>
+
+enum { ROWS_LEAST = 8 };
+
+#define REST 100 /* times what drawing took, until the next */
+#define REST_LEAST 1 /* seconds */
+
+void live_map_init(struct live_map *map, const struct diagram_runs *runs)
+{
+    *map = (struct live_map){.runs = *runs, .changed = true};
+}
+
+void live_map_release(struct live_map *map)
+{
+    free(map->text);
+    map->text = NULL;
+}
+
+/* The map's lines; the caller's to free. NULL: there are none. */
+static char *draw(const struct live_map *map, const struct canvas *canvas, int rows)
+{
+    struct terminal terminal = canvas->terminal;
+    struct error error;
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+
+    if (!out)
+        return NULL;
+    terminal.columns = canvas_columns(canvas);
+    bool drawn = diagram_draw(out, &terminal, rows, &map->runs, &error) > 0;
+    if (fclose(out) == 0 && drawn)
+        return text;
+    free(text);
+    return NULL;
+}
+
+void live_map_draw(struct live_map *map, const struct canvas *canvas, int rows, double now)
+{
+    double begin = clock_now(), rest;
+
+    if (!map->runs.outcome || rows < ROWS_LEAST || !map->changed || now < map->next)
+        return;
+    live_map_release(map);
+    map->text = draw(map, canvas, rows);
+    map->changed = false;
+    rest = REST * (clock_now() - begin);
+    map->next = now + (rest > REST_LEAST ? rest : REST_LEAST);
+}

@@ -1,0 +1,129 @@
+/* What pictures of a dataset share, and the phase diagram of one. */
+#include "driver/picture/picture.h"
+
+#include "driver/picture/diagram.h"
+#include "driver/tables/dataset_tables.h"
+#include "driver/text/lines.h"
+#include "driver/text/nearest.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void picture_title(const struct picture *picture, const char *what, const struct shape *shape)
+{
+    char *title = view_text(picture->view, ATTRIBUTE_TITLE), fixed[PLANE_NAMES];
+
+    lines_print(picture->out, picture->terminal.rows ? picture->terminal.columns : 0, "%s: %s%s%s%s",
+        picture->view->name, what, plane_fixed(shape, fixed, sizeof(fixed)), title ? ": " : "",
+        title ? title : "");
+    free(title);
+}
+
+static void offer(const struct view *view, struct nearest *nearest, const char *name)
+{
+    struct view_variable variable;
+
+    if (view_find(view, name, &variable))
+        nearest_offer(nearest, name);
+}
+
+/* A metric that the sweep did not measure. */
+static int refuse_metric(const struct view *view, enum metric metric, struct error *error)
+{
+    const char *word = metric_group_names[metric_table[metric].group];
+
+    return error_set(error, ERROR_INPUT,
+        "%s: %s was not measured; in a sweep file, '%s' among the metrics of measure switches it on",
+        view->name, metric_table[metric].name, word);
+}
+
+/* No number is called so: a text, or what the dataset has under the nearest name. */
+static int refuse_variable(const struct view *view, const char *name, struct error *error)
+{
+    char excerpt[EXCERPT_SIZE], hint[NEAREST_SIZE];
+    struct nearest nearest;
+
+    place_excerpt(name, excerpt);
+    if (view_is_text(view, name))
+        return error_set(error, ERROR_INPUT,
+            "%s: %s is a text; analysis/table has texts beside the numbers of each run, ncdump -v %s prints "
+            "it",
+            view->name, excerpt, excerpt);
+    nearest_init(&nearest, name);
+    for (enum metric metric = 0; metric < METRIC_COUNT; metric++) {
+        if (strcmp(metric_table[metric].name, name) == 0)
+            return refuse_metric(view, metric, error);
+        offer(view, &nearest, metric_table[metric].name);
+    }
+    for (int i = 0; i < RUN_VARIABLE_COUNT; i++)
+        offer(view, &nearest, run_variable_table[i].name);
+    return error_set(error, ERROR_INPUT, "%s: no variable %s%s see normsweep help metrics", view->name,
+        excerpt, nearest.best ? nearest_hint(&nearest, hint) : ";");
+}
+
+int picture_find(
+    const struct picture *picture, const char *name, struct view_variable *variable, struct error *error)
+{
+    return view_find(picture->view, name, variable) ? 0 : refuse_variable(picture->view, name, error);
+}
+
+int picture_plane(const struct picture *picture, struct plane *plane, struct shape *shape, const char *what,
+    struct error *error)
+{
+    const struct view *view = picture->view;
+    int which[] = {PLANE_NONE, PLANE_NONE};
+    char about[PICTURE_ABOUT];
+
+    snprintf(about, sizeof(about), "%s: %s", view->name, what);
+    if (selection_fix(&picture->selection, shape, about, error) != 0)
+        return -1;
+    int count = selection_over(&picture->selection, shape, 2, which, about, error);
+    if (count < 0)
+        return -1;
+    if (count == 0)
+        which[0] = which[1] = PLANE_CHOOSE;
+    return plane_init(plane, shape, which[0], which[1], error);
+}
+
+static int draw_diagram(const struct picture *picture, const struct plane *plane, struct error *error)
+{
+    const struct view *view = picture->view;
+    signed char *outcome = malloc((size_t)view->cells);
+    double *growth = outcome ? view_cells(view, metric_table[METRIC_norm_growth].name, error) : NULL;
+    struct diagram_runs runs = {.axis_count = view->axis_count,
+        .axis = view->axis,
+        .cells = view->cells,
+        .outcome = outcome,
+        .growth = growth};
+    int result = -1;
+
+    if (!outcome)
+        error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
+    else if (growth && view_outcomes(view, outcome, error) == 0) {
+        picture_title(picture, "phase diagram", plane->shape);
+        int lines =
+            diagram_draw_plane(picture->out, &picture->terminal, 0, PICTURE_BESIDE, plane, &runs, error);
+        result = lines < 0 ? -1 : 0;
+    }
+    free(outcome);
+    free(growth);
+    return result;
+}
+
+int picture_diagram(const struct picture *picture, struct error *error)
+{
+    struct shape shape;
+    struct plane plane;
+    int result;
+
+    if (shape_of_axes(&shape, picture->view->axis_count, picture->view->axis, error) != 0)
+        return -1;
+    result = picture_plane(picture, &plane, &shape, "the phase diagram", error);
+    if (result == 0) {
+        result = draw_diagram(picture, &plane, error);
+        plane_release(&plane);
+    }
+    shape_release(&shape);
+    return result;
+}

@@ -1,0 +1,111 @@
+#include "driver/picture/run_lines.h"
+
+#include "driver/sweep/label.h"
+#include "driver/text/lines.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+enum { NOTE_COLUMNS = 60, LOSS_COLUMNS = 40, TAIL = 128 }; /* of a terminal that has room for them */
+
+static int digits(int64_t number)
+{
+    char text[32];
+
+    return snprintf(text, sizeof(text), "%" PRId64, number);
+}
+
+/* What stands behind the run's name. */
+static void put_tail(const struct run_line *line, int columns, char tail[TAIL])
+{
+    char loss[32] = "";
+    const char *note = columns >= NOTE_COLUMNS ? line->note : "";
+
+    if (!isnan(line->loss) && columns >= LOSS_COLUMNS)
+        snprintf(loss, sizeof(loss), "loss %.4g", line->loss);
+    int written =
+        snprintf(tail, TAIL, "  %*" PRId64 "/%" PRId64, digits(line->last_step), line->step, line->last_step);
+    if (loss[0] || note[0])
+        written += snprintf(tail + written, TAIL - (size_t)written, "  %s", loss);
+    if (note[0])
+        snprintf(tail + written, TAIL - (size_t)written, "%*s  %s", 10 - lines_width(loss), "", note);
+}
+
+/* The names of the runs: all alike, next to the longest head and tail. */
+struct names {
+    int64_t axis_count;
+    const struct axis *axis;
+    enum naming naming;
+    int columns;
+};
+
+static int longest_head(const struct run_line *line, int count)
+{
+    int longest = 0;
+
+    for (int i = 0; i < count; i++) {
+        int columns = lines_width(line[i].head);
+        longest = columns > longest ? columns : longest;
+    }
+    return longest;
+}
+
+static int longest_name(const struct names *names, const struct run_line *line, int count)
+{
+    char label[LABEL_SIZE];
+    int longest = 0;
+
+    for (int i = 0; i < count; i++) {
+        if (line[i].cell < 0)
+            continue;
+        label_named(names->axis_count, names->axis, line[i].cell, names->naming, label);
+        int columns = lines_width(label);
+        longest = columns > longest ? columns : longest;
+    }
+    return longest;
+}
+
+/* Columns that are left to a name in every line. */
+static int name_room(int columns, const struct run_line *line, int count)
+{
+    int room = columns, head = longest_head(line, count);
+    char tail[TAIL];
+
+    for (int i = 0; i < count; i++) {
+        if (line[i].cell < 0)
+            continue;
+        put_tail(&line[i], columns, tail);
+        int left = columns - head - 2 - lines_width(tail);
+        room = left < room ? left : room;
+    }
+    return room > 0 ? room : 0;
+}
+
+static void fit_names(struct names *names, int room, const struct run_line *line, int count)
+{
+    names->naming = NAMING_WHOLE;
+    while ((names->columns = longest_name(names, line, count)) > room && names->naming < NAMING_NONE)
+        names->naming++;
+    names->columns = names->columns < room ? names->columns : room;
+}
+
+void run_lines_print(FILE *out, int columns, int64_t axis_count, const struct axis *axis,
+    const struct run_line *line, int count)
+{
+    struct names names = {.axis_count = axis_count, .axis = axis};
+    char tail[TAIL], label[LABEL_SIZE];
+    int head = longest_head(line, count);
+
+    fit_names(&names, name_room(columns, line, count), line, count);
+    for (int i = 0; i < count; i++) {
+        fprintf(out, "%s%*s  ", line[i].head, head - lines_width(line[i].head), "");
+        if (line[i].cell < 0) {
+            fputs("idle\n", out);
+            continue;
+        }
+        put_tail(&line[i], columns, tail);
+        label_named(axis_count, axis, line[i].cell, names.naming, label);
+        label_shorten(label, names.columns);
+        fprintf(out, "%s%*s%s\n", label, names.columns - lines_width(label), "", tail);
+    }
+}

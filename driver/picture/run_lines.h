@@ -1,0 +1,28 @@
+#ifndef NORMSWEEP_DRIVER_PICTURE_RUN_LINES_H
+#define NORMSWEEP_DRIVER_PICTURE_RUN_LINES_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "driver/sweep/sweep.h"
+
+enum { RUN_LINE_HEAD = 64, RUN_LINE_NOTE = 32 };
+
+/* A worker and the run that it trains. */
+struct run_line {
+    char head[RUN_LINE_HEAD]; /* "  1", "node07" */
+    int64_t cell; /* -1: it trains nothing */
+    int64_t step, last_step;
+    double loss; /* NaN: none yet */
+    char note[RUN_LINE_NOTE]; /* "12.3k tokens/s"; "": none */
+};
+
+/*
+ * Prints `count` of them, one a line, in columns that line up and `columns` wide at most: "  1  lr=0.1 seed=2
+ * 120/300  loss 3.214  12.3k tokens/s". Where it is narrow the run's name gives way, then the note, then the
+ * loss.
+ */
+void run_lines_print(FILE *out, int columns, int64_t axis_count, const struct axis *axis,
+    const struct run_line *line, int count);
+
+#endif

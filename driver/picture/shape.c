@@ -1,0 +1,208 @@
+#include "driver/picture/shape.h"
+
+#include "driver/sweep/label.h"
+#include "driver/text/lines.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DIGITS_LEAST = 3, DIGITS_MOST = 15, WORD_SIZE = 256 };
+
+static void dimension_release(struct dimension *dimension)
+{
+    for (int64_t i = 0; dimension->word && i < dimension->length; i++)
+        free(dimension->word[i]);
+    free(dimension->word);
+    free(dimension->number);
+}
+
+void shape_release(struct shape *shape)
+{
+    for (int i = 0; i < shape->count; i++)
+        dimension_release(&shape->dimension[i]);
+    *shape = (struct shape){.size = 1};
+}
+
+static bool has_numbers(const struct axis *axis)
+{
+    return !axis->label && (axis->param[0]->kind == PARAM_REAL || axis->param[0]->kind == PARAM_INTEGER);
+}
+
+/* False: no memory. */
+static bool take_axis(struct dimension *dimension, const struct axis *axis)
+{
+    size_t length = (size_t)axis->length;
+    char text[WORD_SIZE];
+
+    if (has_numbers(axis)) {
+        bool real = axis->param[0]->kind == PARAM_REAL;
+        dimension->number = malloc(length * sizeof(*dimension->number));
+        for (size_t i = 0; dimension->number && i < length; i++)
+            dimension->number[i] = real ? axis->value[i].real : (double)axis->value[i].integer;
+        return dimension->number != NULL;
+    }
+    dimension->word = calloc(length, sizeof(*dimension->word));
+    for (size_t i = 0; dimension->word && i < length; i++) {
+        dimension->word[i] = strdup(lines_clean(view_label(axis, (int64_t)i, text, sizeof(text))));
+        if (!dimension->word[i])
+            return false;
+    }
+    return dimension->word != NULL;
+}
+
+/* The numbers of a coordinate variable, as far as there is one. */
+static bool read_numbers(struct dimension *dimension, const struct view *view)
+{
+    struct view_variable variable;
+    struct error ignored;
+
+    if (!view_find(view, dimension->name, &variable) || variable.size != dimension->length)
+        return false;
+    dimension->number = malloc((size_t)dimension->length * sizeof(*dimension->number));
+    if (dimension->number && view_read(view, &variable, dimension->number, &ignored) == 0)
+        return true;
+    free(dimension->number);
+    dimension->number = NULL;
+    return false;
+}
+
+/* The texts of a coordinate variable, as far as there is one. */
+static bool read_words(struct dimension *dimension, const struct view *view)
+{
+    if (!view_is_text(view, dimension->name))
+        return false;
+    dimension->word = calloc((size_t)dimension->length, sizeof(*dimension->word));
+    for (int64_t i = 0; dimension->word && i < dimension->length; i++) {
+        dimension->word[i] = view_string(view, dimension->name, i);
+        if (!dimension->word[i])
+            return false;
+        lines_clean(dimension->word[i]);
+    }
+    return dimension->word != NULL;
+}
+
+/* False: no memory. */
+static bool take_coordinate(struct dimension *dimension, const struct view *view)
+{
+    if (read_numbers(dimension, view) || read_words(dimension, view))
+        return true;
+    dimension_release(dimension);
+    dimension->word = NULL;
+    dimension->number = malloc((size_t)dimension->length * sizeof(*dimension->number));
+    for (int64_t i = 0; dimension->number && i < dimension->length; i++)
+        dimension->number[i] = (double)i;
+    return dimension->number != NULL;
+}
+
+static int no_memory(struct shape *shape, struct error *error)
+{
+    shape_release(shape);
+    return error_set(error, ERROR_ENVIRONMENT, "normsweep: no memory");
+}
+
+static struct dimension *add(struct shape *shape, const char *name, int64_t length)
+{
+    struct dimension *dimension = &shape->dimension[shape->count++];
+
+    *dimension = (struct dimension){.name = name, .length = length, .fixed = -1};
+    shape->size *= length;
+    return dimension;
+}
+
+int shape_of_axes(struct shape *shape, int64_t axis_count, const struct axis *axis, struct error *error)
+{
+    *shape = (struct shape){.size = 1};
+    for (int64_t i = 0; i < axis_count && i < VIEW_DIMENSIONS_MAX; i++)
+        if (!take_axis(add(shape, axis[i].name, axis[i].length), &axis[i]))
+            return no_memory(shape, error);
+    return 0;
+}
+
+static const struct axis *grid_axis(const struct view *view, const char *name)
+{
+    for (int64_t i = 0; i < view->axis_count; i++)
+        if (strcmp(view->axis[i].name, name) == 0)
+            return &view->axis[i];
+    return NULL;
+}
+
+int shape_of_variable(
+    struct shape *shape, const struct view *view, const struct view_variable *variable, struct error *error)
+{
+    *shape = (struct shape){.size = 1};
+    for (int i = 0; i < variable->dimension_count; i++) {
+        const struct axis *axis = grid_axis(view, variable->dimension[i]);
+        struct dimension *dimension = add(shape, variable->dimension[i], variable->length[i]);
+        if (axis ? !take_axis(dimension, axis) : !take_coordinate(dimension, view))
+            return no_memory(shape, error);
+    }
+    return 0;
+}
+
+int64_t shape_values_a_run(const struct shape *shape, const struct view *view)
+{
+    if (shape->count < view->axis_count)
+        return 0;
+    for (int i = 0; i < view->axis_count; i++)
+        if (strcmp(shape->dimension[i].name, view->axis[i].name) != 0)
+            return 0;
+    return shape->size / view->cells;
+}
+
+int shape_find(const struct shape *shape, const char *name)
+{
+    for (int i = 0; i < shape->count; i++)
+        if (strcmp(shape->dimension[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+char *dimension_label(
+    const struct dimension *dimension, int64_t index, int digits, char label[DIMENSION_LABEL])
+{
+    if (dimension->word) {
+        snprintf(label, DIMENSION_LABEL, "%.*s", DIMENSION_LABEL - 1, dimension->word[index]);
+        return label_cut(label);
+    }
+    double number = dimension->number[index];
+    snprintf(label, DIMENSION_LABEL, "%.*g", number == floor(number) ? DIGITS_MOST : digits, number);
+    return label;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+/* Does each of ascending numbers differ from the next with so many digits? */
+static bool all_differ(const double *number, int64_t length, int digits)
+{
+    char here[DIMENSION_LABEL], last[DIMENSION_LABEL] = "";
+
+    for (int64_t i = 0; i < length; i++) {
+        snprintf(here, sizeof(here), "%.*g", digits, number[i]);
+        if (strcmp(here, last) == 0 && number[i] != floor(number[i]))
+            return false;
+        memcpy(last, here, sizeof(last));
+    }
+    return true;
+}
+
+int dimension_digits(const struct dimension *dimension)
+{
+    size_t size = (size_t)dimension->length * sizeof(double);
+    double *sorted = dimension->number ? malloc(size) : NULL;
+    int digits = DIGITS_LEAST;
+
+    if (!sorted)
+        return digits;
+    memcpy(sorted, dimension->number, size);
+    qsort(sorted, (size_t)dimension->length, sizeof(*sorted), ascending);
+    while (digits < DIGITS_MOST && !all_differ(sorted, dimension->length, digits))
+        digits++;
+    free(sorted);
+    return digits;
+}

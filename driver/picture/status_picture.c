@@ -1,0 +1,210 @@
+/* The picture of status --watch: counts, times, the map of the grid, runs under way, failures. */
+#include "driver/picture/status_picture.h"
+
+#include "driver/job/progress.h"
+#include "driver/picture/diagram.h"
+#include "driver/picture/run_lines.h"
+#include "driver/sweep/label.h"
+#include "driver/tables/dataset_tables.h"
+#include "driver/text/lines.h"
+#include "worker/host/clock.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* Lines: the map has what the head and these do not need, or none where that is too little; runs and failures
+ * have what it leaves. */
+enum { HEAD_LINES = 4, MAP_LEAST = 8, RUNS_LEAST = 4, FAILURES_LEAST = 2 };
+
+enum { BAR_MOST = 40, RUNS_MOST = 200, HOST_MOST = 16, QUIET_SECONDS = 10 };
+
+struct picture {
+    const struct status *status;
+    const struct canvas *canvas;
+    double rate;
+};
+
+static void put_bar(const struct picture *picture, FILE *out)
+{
+    const struct survey *survey = &picture->status->survey;
+    double part = survey->runs ? (double)survey->ended / (double)survey->runs : 1;
+    int columns = canvas_columns(picture->canvas) - 40;
+    int length = columns < BAR_MOST ? columns : BAR_MOST, full = (int)(part * length);
+    bool unicode = picture->canvas->terminal.unicode;
+
+    for (int i = 0; i < length; i++)
+        fputs(i < full ? (unicode ? "\xe2\x96\x88" : "#") : (unicode ? "\xe2\x96\x91" : "."), out);
+    fprintf(out, "%s%" PRId64 " of %" PRId64 " runs have ended, %.1f %%\n", length > 0 ? "  " : "",
+        survey->ended, survey->runs, 100 * part);
+}
+
+static void put_counts(const struct picture *picture, FILE *out)
+{
+    static const enum outcome order[] = {
+        OUTCOME_DONE, OUTCOME_DIVERGED, OUTCOME_FAILED, OUTCOME_RUNNING, OUTCOME_PENDING, OUTCOME_SKIPPED};
+    const char *gap = "";
+
+    for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++) {
+        int64_t count = picture->status->survey.count[order[i]];
+        if (count == 0)
+            continue;
+        fprintf(out, "%s%" PRId64 " %s", gap, count, outcome_words[order[i]]);
+        gap = ", ";
+    }
+    fputc('\n', out);
+}
+
+/* Tokens per second of all workers: as rows came, or else as they are on average. NaN: not known. */
+static double rate_of(const struct picture *picture)
+{
+    const struct survey *survey = &picture->status->survey;
+
+    return isnan(picture->rate) ? survey->rate * (double)survey->running : picture->rate;
+}
+
+static void put_going(const struct picture *picture, FILE *out)
+{
+    const struct survey *survey = &picture->status->survey;
+    char time[32], rate[32];
+
+    if (isfinite(survey->left))
+        fprintf(out, "about %s left, ", progress_duration(survey->left, time, sizeof(time)));
+    if (rate_of(picture) > 0)
+        fprintf(out, "%s tokens/s, ", progress_rate(rate_of(picture), rate, sizeof(rate)));
+    if (isfinite(survey->age))
+        fprintf(out, "begun %s ago", progress_duration(survey->age, time, sizeof(time)));
+    if (picture->status->written >= QUIET_SECONDS)
+        fprintf(out, ", silent for %s", progress_duration(picture->status->written, time, sizeof(time)));
+    fputc('\n', out);
+}
+
+static void put_times(const struct picture *picture, FILE *out)
+{
+    const struct survey *survey = &picture->status->survey;
+    char time[32], rate[32];
+
+    if (status_is_going(picture->status)) {
+        put_going(picture, out);
+    } else if (survey->ended < survey->runs) {
+        fputs("stopped: nothing runs; the command that started it carries on\n", out);
+    } else {
+        if (isfinite(survey->seconds) && isfinite(survey->speed))
+            fprintf(out, "%s and %s tokens/s a run on average",
+                progress_duration(survey->seconds, time, sizeof(time)),
+                progress_rate(survey->speed, rate, sizeof(rate)));
+        fputc('\n', out);
+    }
+}
+
+static void put_head(const struct picture *picture, FILE *out)
+{
+    char *title = view_text(&picture->status->view, ATTRIBUTE_TITLE);
+
+    lines_print(out, 0, "%s: %s", picture->status->view.name, title ? title : "");
+    free(title);
+    put_bar(picture, out);
+    put_counts(picture, out);
+    put_times(picture, out);
+}
+
+/* As much of the map as finds room; *lines that it has taken. */
+static void put_map(const struct picture *picture, FILE *out, int rows, int *lines)
+{
+    const struct status *status = picture->status;
+    struct diagram_runs runs = {.axis_count = status->view.axis_count,
+        .axis = status->view.axis,
+        .cells = status->survey.cells,
+        .outcome = status->survey.outcome,
+        .growth = status->survey.growth,
+        .live = status_is_going(status)};
+    struct terminal terminal = picture->canvas->terminal;
+    struct error error;
+
+    *lines = 0;
+    terminal.columns = canvas_columns(picture->canvas);
+    if (rows >= MAP_LEAST)
+        *lines = diagram_draw(out, &terminal, rows, &runs, &error);
+}
+
+static void describe_run(const struct picture *picture, const struct survey_run *run, struct run_line *line)
+{
+    const struct survey *survey = &picture->status->survey;
+    double silent = clock_now() - run->heard;
+    char time[32];
+
+    *line = (struct run_line){.cell = run->cell,
+        .step = run->step,
+        .last_step = survey->kinds.kind[run->kind].last_step,
+        .loss = run->loss};
+    snprintf(line->head, sizeof(line->head), "%s", run->host);
+    label_shorten(lines_clean(line->head), HOST_MOST);
+    if (silent >= QUIET_SECONDS)
+        snprintf(
+            line->note, sizeof(line->note), "heard %s ago", progress_duration(silent, time, sizeof(time)));
+}
+
+/* At most `rows` lines of the runs under way. */
+static void put_runs(const struct picture *picture, FILE *out, int rows)
+{
+    static struct run_line line[RUNS_MOST];
+    const struct survey *survey = &picture->status->survey;
+    int most = rows < RUNS_MOST ? rows : RUNS_MOST;
+    bool all = survey->running <= most;
+    int count = all ? (int)survey->running : most - 1;
+
+    if (rows <= 0)
+        return;
+    for (int i = 0; i < count; i++)
+        describe_run(picture, &survey->run[i], &line[i]);
+    if (count > 0)
+        run_lines_print(out, canvas_columns(picture->canvas), picture->status->view.axis_count,
+            picture->status->view.axis, line, count);
+    if (!all)
+        fprintf(out, "and %" PRId64 " more runs under way\n", survey->running - count);
+}
+
+static void put_failure(const struct picture *picture, FILE *out, int64_t cell)
+{
+    const struct view *view = &picture->status->view;
+    char *reason = view_string(view, run_variable_table[RUN_VARIABLE_reason].name, cell), label[LABEL_SIZE];
+
+    label_fit(view->axis_count, view->axis, cell, canvas_columns(picture->canvas) / 2, label);
+    lines_print(out, 0, "failed: %s: %s", label, reason && reason[0] ? reason : "no reason given");
+    free(reason);
+}
+
+static void put_failures(const struct picture *picture, FILE *out, int rows)
+{
+    const struct survey *survey = &picture->status->survey;
+    int64_t failed = survey->count[OUTCOME_FAILED], count = failed <= rows ? failed : rows - 1, put = 0;
+
+    for (int64_t cell = 0; cell < survey->cells && put < count; cell++) {
+        if (survey->outcome[cell] != OUTCOME_FAILED)
+            continue;
+        put_failure(picture, out, cell);
+        put++;
+    }
+    if (failed > put && rows > 0)
+        fprintf(out, "and %" PRId64 " more failed\n", failed - put);
+}
+
+static int least(int64_t count, int most)
+{
+    return count < most ? (int)count : most;
+}
+
+void status_picture(FILE *out, const struct status *status, const struct canvas *canvas, double rate)
+{
+    const struct picture picture = {status, canvas, rate};
+    const struct survey *survey = &status->survey;
+    int failures = least(survey->count[OUTCOME_FAILED], FAILURES_LEAST), map = 0;
+    int room = canvas_rows(canvas) - HEAD_LINES;
+
+    put_head(&picture, out);
+    put_map(&picture, out, room - least(survey->running, RUNS_LEAST) - failures, &map);
+    room -= map > 0 ? map : 0;
+    int runs = least(survey->running, room - failures);
+    put_runs(&picture, out, runs);
+    put_failures(&picture, out, room - (runs > 0 ? runs : 0));
+}

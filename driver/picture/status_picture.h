@@ -1,0 +1,13 @@
+#ifndef NORMSWEEP_DRIVER_PICTURE_STATUS_PICTURE_H
+#define NORMSWEEP_DRIVER_PICTURE_STATUS_PICTURE_H
+
+#include "driver/commands/status.h"
+#include "driver/terminal/canvas.h"
+
+/*
+ * Prints what there is to see of a sweep, as lines that the canvas has room for. `rate`: tokens per second of
+ * all workers; NaN: by the mean of those that have ended.
+ */
+void status_picture(FILE *out, const struct status *status, const struct canvas *canvas, double rate);
+
+#endif

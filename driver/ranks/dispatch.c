@@ -1,0 +1,443 @@
+#include "driver/ranks/dispatch.h"
+
+#include "driver/ranks/dispatch_inside.h"
+#include "driver/sweep/threads.h"
+#include "worker/host/clock.h"
+#include "worker/host/environment.h"
+#include "worker/host/signals.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MESSAGES_AT_ONCE = 1000 };
+
+#define LOOK_SECONDS 1 /* between two looks whether workers are alive */
+#define ALIVE_SECONDS 5 /* between two words to every worker: see worker/wire/loop.c */
+#define MUTE_SECONDS 30 /* without such a word after which workers may be about to end for want of one */
+#define PAUSE_LEAST 100e-6 /* between two looks for messages */
+#define PAUSE_MOST 5e-3
+#define SIGNALS_SECONDS 5 /* after which signals are let through though not all ranks have said hello */
+#define GAP_MOST 1 /* of the time between two looks, what counts as having listened */
+
+void dispatch_say(const struct dispatch *d, const char *format, ...)
+{
+    va_list arguments;
+
+    progress_clear(d->job->progress);
+    fprintf(stderr, "%s: ", d->job->sweep->output);
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+}
+
+struct peer *dispatch_peer(struct dispatch *d, int worker)
+{
+    return &d->peers.peer[worker];
+}
+
+/* ---- orders out ---- */
+
+static struct message *blank(struct dispatch *d, enum message_kind kind)
+{
+    d->out.kind = kind;
+    return &d->out;
+}
+
+static void send(struct dispatch *d, int worker)
+{
+    wire_send(d->wire, dispatch_peer(d, worker)->address, &d->out);
+}
+
+static void send_setup(struct dispatch *d, int worker)
+{
+    for (size_t offset = 0; offset < d->setup_size; offset += PIECE_BYTES) {
+        struct setup_piece *piece = &blank(d, MESSAGE_SETUP)->as.setup;
+        size_t left = d->setup_size - offset;
+        piece->seat = dispatch_peer(d, worker)->seat;
+        piece->worker = dispatch_peer(d, worker)->address;
+        piece->total = (int64_t)d->setup_size;
+        piece->offset = (int64_t)offset;
+        piece->count = (int64_t)(left < PIECE_BYTES ? left : PIECE_BYTES);
+        memcpy(piece->bytes, d->setup + offset, (size_t)piece->count);
+        send(d, worker);
+    }
+}
+
+static void send_order(struct dispatch *d, const struct order *order)
+{
+    struct train_order *out = &blank(d, MESSAGE_ORDER)->as.order;
+
+    out->ticket = order->ticket;
+    out->cell = order->cell;
+    job_run(d->job, order->cell, &out->run);
+    sweep_run_digest(d->job->sweep, d->job->corpus, &out->run, &out->digest);
+    out->resume = job_has_files(d->job, order->cell);
+    send(d, order->worker);
+}
+
+/* All live, and can end together. */
+static bool is_whole(const struct dispatch *d)
+{
+    struct coordinator_state state;
+
+    coordinator_state(d->job->coordinator, &state);
+    return d->lost == 0 && state.silent == 0;
+}
+
+static void send_quit(struct dispatch *d, int worker)
+{
+    struct peer *peer = dispatch_peer(d, worker);
+
+    if (peer->dead || peer->quit)
+        return;
+    blank(d, MESSAGE_QUIT)->as.quit =
+        (struct quit){.together = is_whole(d), .save = d->job->failed && !peer->silent};
+    send(d, worker);
+    peer->quit = true;
+}
+
+/* A run that is asked for while the sweep goes on is another worker's by now. */
+static void send_stop(struct dispatch *d, const struct order *order)
+{
+    blank(d, MESSAGE_STOP)->as.stop = (struct stop){.ticket = order->ticket, .save = d->stopping};
+    send(d, order->worker);
+}
+
+/* A worker that has long been silent; what becomes of its run follows. */
+static void note_silence(struct dispatch *d, const struct order *order)
+{
+    struct peer *peer = dispatch_peer(d, order->worker);
+
+    peer->silent = true;
+    d->lost++;
+    dispatch_say(d, "worker %d on %s has not been heard of for %.0f s%s", order->worker + 1, peer->host,
+        peer->patience, order->cell >= 0 ? "; its run goes to another" : "");
+}
+
+static void obey(struct dispatch *d, const struct order *order)
+{
+    switch (order->kind) {
+    case ORDER_RUN:
+        send_order(d, order);
+        break;
+    case ORDER_STOP:
+        send_stop(d, order);
+        break;
+    case ORDER_QUIT:
+        break; /* all ranks are told at the end, those too that the coordinator has never heard of */
+    case ORDER_GIVE_UP:
+        note_silence(d, order);
+        break;
+    case ORDER_FINISH:
+        d->finished = true;
+        break;
+    default:
+        job_settle(d->job, order, d->result, d->last_words);
+    }
+}
+
+void dispatch_tell(struct dispatch *d, struct event event)
+{
+    struct order order;
+
+    event.now = d->now;
+    coordinator_handle(d->job->coordinator, &event);
+    while (coordinator_next(d->job->coordinator, &order))
+        obey(d, &order);
+}
+
+/* ---- messages in ---- */
+
+static void take_hello(struct dispatch *d, int worker, const struct hello *hello)
+{
+    d->hellos += !dispatch_peer(d, worker)->said_hello;
+    peers_hello(&d->peers, worker, hello, d->now);
+    send_setup(d, worker);
+}
+
+/* What no worker can do anything about: a disk that is full, texts that are others. But a worker that was
+ * given up and wakes may find its files removed, as the run is another's by now: that is nothing amiss. */
+static void take_failure(struct dispatch *d, int worker, struct failure *failure)
+{
+    const struct peer *peer = dispatch_peer(d, worker);
+    struct error error;
+
+    if (peer->ready && coordinator_cell(d->job->coordinator, worker, peer->ticket) < 0)
+        return;
+    failure->text[REASON_SIZE - 1] = '\0';
+    error_set(&error, failure->status == ERROR_INPUT ? ERROR_INPUT : ERROR_ENVIRONMENT, "%s: %s", peer->host,
+        failure->text);
+    job_break_off(d->job, &error);
+}
+
+/* A word of a worker about the run of `ticket`. */
+static void take_word(struct dispatch *d, enum event_kind kind, int worker, uint64_t ticket)
+{
+    struct peer *peer = dispatch_peer(d, worker);
+
+    peer->ticket = ticket;
+    dispatch_tell(
+        d, (struct event){.kind = kind, .worker = worker, .ticket = ticket, .patience = peer->patience});
+}
+
+static void take_progress(struct dispatch *d, int worker, const struct run_progress *progress)
+{
+    int64_t cell = coordinator_cell(d->job->coordinator, worker, progress->ticket);
+    struct peer *peer = dispatch_peer(d, worker);
+
+    if (cell >= 0 && progress->step >= 0)
+        job_step(d->job, worker, cell, peer->host, progress->step, progress->last_step, progress->tokens,
+            d->clock);
+    peer->patience = progress->patience;
+    take_word(d, EVENT_PROGRESS, worker, progress->ticket);
+}
+
+static void take_checkpoint(struct dispatch *d, int worker, const struct run_checkpoint *checkpoint)
+{
+    int64_t cell = coordinator_cell(d->job->coordinator, worker, checkpoint->ticket);
+
+    if (cell >= 0)
+        job_checkpoint(d->job, cell);
+    take_word(d, EVENT_CHECKPOINT, worker, checkpoint->ticket);
+}
+
+static void take_row(struct dispatch *d, int worker, const struct row_piece *row)
+{
+    int64_t cell = coordinator_cell(d->job->coordinator, worker, row->ticket);
+
+    if (cell >= 0)
+        job_row(d->job, worker, cell, row->step, row->values, (size_t)row->offset, (size_t)row->count);
+    take_word(d, EVENT_PROGRESS, worker, row->ticket);
+}
+
+static void take_result(struct dispatch *d, int worker, const struct run_result *result)
+{
+    bool ended = result->result.outcome != OUTCOME_PENDING;
+
+    d->result = &result->result;
+    dispatch_tell(
+        d, (struct event){.kind = EVENT_RESULT, .worker = worker, .ticket = result->ticket, .ended = ended});
+}
+
+static void take_ready(struct dispatch *d, int worker)
+{
+    struct peer *peer = dispatch_peer(d, worker);
+
+    peer->ready = true;
+    if (peer->address > d->peers.count) {
+        d->replacements.vain = 0;
+        dispatch_say(d, "worker %d on %s has been replaced", worker + 1, peer->host);
+    }
+    dispatch_tell(d, (struct event){.kind = EVENT_HELLO, .worker = worker, .node = peer->node});
+}
+
+/* False when nothing has arrived. */
+static bool take(struct dispatch *d)
+{
+    int address;
+
+    if (!wire_receive(d->wire, &address, &d->in))
+        return false;
+    int worker = peers_worker(&d->peers, address);
+    if (worker < 0 || dispatch_peer(d, worker)->dead)
+        return true; /* what it left; nothing can be sent to it any more */
+    peers_hear(&d->peers, worker, d->now);
+    switch ((enum message_kind)d->in.kind) {
+    case MESSAGE_HELLO:
+        take_hello(d, worker, &d->in.as.hello);
+        break;
+    case MESSAGE_READY:
+        take_ready(d, worker);
+        break;
+    case MESSAGE_FAILED:
+        take_failure(d, worker, &d->in.as.failure);
+        break;
+    case MESSAGE_NOTE:
+        d->in.as.text[REASON_SIZE - 1] = '\0';
+        dispatch_say(d, "%s", d->in.as.text);
+        break;
+    case MESSAGE_PROGRESS:
+        take_progress(d, worker, &d->in.as.progress);
+        break;
+    case MESSAGE_CHECKPOINT:
+        take_checkpoint(d, worker, &d->in.as.checkpoint);
+        break;
+    case MESSAGE_ROW:
+        take_row(d, worker, &d->in.as.row);
+        break;
+    case MESSAGE_RESULT:
+        take_result(d, worker, &d->in.as.result);
+        break;
+    default:
+        break; /* nothing that a worker says */
+    }
+    return true;
+}
+
+/* ---- watching ---- */
+
+/* With every worker dead, silent or on its way out nothing more can be done. */
+static bool is_abandoned(const struct dispatch *d)
+{
+    struct coordinator_state state;
+
+    for (int i = 0; i < d->peers.count; i++) {
+        const struct peer *peer = &d->peers.peer[i];
+        if (!peer->ready && !peer->dead)
+            return false;
+    }
+    coordinator_state(d->job->coordinator, &state);
+    return state.workers == 0 && d->replacements.worker < 0;
+}
+
+static void send_alive(struct dispatch *d)
+{
+    blank(d, MESSAGE_ALIVE);
+    for (int i = 0; i < d->peers.count; i++)
+        if (d->peers.peer[i].said_hello && !d->peers.peer[i].dead)
+            send(d, i);
+}
+
+/* Says a word to every worker. Those that have heard none for long, as this process was stopped or waited for
+ * a disk, may have ended themselves: no fault of their runs. */
+static void speak(struct dispatch *d)
+{
+    double silence = d->clock - d->told_alive;
+
+    if (silence < ALIVE_SECONDS)
+        return;
+    if (silence > MUTE_SECONDS)
+        d->forgiving = d->now + MUTE_SECONDS;
+    d->told_alive = d->clock;
+    send_alive(d);
+}
+
+static void stop(struct dispatch *d)
+{
+    if (d->stopping)
+        return;
+    d->stopping = true;
+    dispatch_tell(d, (struct event){.kind = EVENT_STOP});
+}
+
+static void watch(struct dispatch *d)
+{
+    if (signals_stop())
+        stop(d);
+    if (!d->told_ready && (d->hellos >= d->peers.count || d->now > SIGNALS_SECONDS)) {
+        lease_tell(d->job->lease, STAGE_READY, 0);
+        d->told_ready = true;
+    }
+    if (d->now - d->looked < LOOK_SECONDS)
+        return;
+    d->looked = d->now;
+    speak(d);
+    dispatch_bury(d);
+    dispatch_replace(d);
+    if (is_abandoned(d)) {
+        d->abandoned = !d->stopping && d->lost > 0;
+        stop(d);
+    }
+    dispatch_tell(d, (struct event){.kind = EVENT_TICK});
+}
+
+static int prepare(struct dispatch *d)
+{
+    const struct job *job = d->job;
+    struct threads threads = threads_of(job->sweep);
+    struct setup setup = {
+        .source = job->sweep->source,
+        .corpus = job->corpus->digest,
+        .measure = job->sweep->measure,
+        .threads = threads.least == threads.most ? threads.least : 0,
+        .folder = job->folder,
+        .session = job_session(job),
+        .checkpoint_seconds = 60 * job->sweep->checkpoint_minutes,
+    };
+
+    environment_host(setup.host, sizeof(setup.host));
+    memcpy(setup.mark, job->mark, sizeof(setup.mark));
+    d->setup = setup_encode(&setup, &d->setup_size);
+    return d->setup && peers_init(&d->peers, wire_size(d->wire) - 1, d->now) == 0 ? 0 : -1;
+}
+
+/*
+ * How long to sleep between two looks for messages. As workers hold an order ahead, an answer may come late
+ * by as much as a run takes: the pause grows by and by, and is halved when a worker has had to wait. Each
+ * look costs some 15 us, mostly for falling asleep and waking.
+ */
+static double next_pause(struct dispatch *d, double pause)
+{
+    struct coordinator_state state;
+
+    coordinator_state(d->job->coordinator, &state);
+    bool waited = state.waits > d->waits;
+    d->waits = state.waits;
+    return waited ? fmax(pause / 2, PAUSE_LEAST) : fmin(pause * 1.1, PAUSE_MOST);
+}
+
+/* Time in which this process was stopped, or waited for a disk, is nobody's silence. */
+static void advance(struct dispatch *d)
+{
+    double clock = clock_now();
+
+    d->now += fmin(clock - d->clock, GAP_MOST);
+    d->clock = clock;
+}
+
+static void work(struct dispatch *d)
+{
+    double pause = PAUSE_LEAST;
+
+    while (!d->finished && !d->job->failed) {
+        int count = 0;
+        advance(d);
+        job_breathe(d->job, d->clock); /* first: after a long pause the lease may be another's */
+        while (count < MESSAGES_AT_ONCE && !d->finished && take(d))
+            count++;
+        if (count < MESSAGES_AT_ONCE)
+            watch(d);
+        pause = next_pause(d, pause);
+        if (count < MESSAGES_AT_ONCE && !d->finished)
+            clock_pause(pause);
+    }
+}
+
+struct dispatch_end dispatch_run(struct job *job, struct wire *wire, char **argument)
+{
+    struct dispatch *d = calloc(1, sizeof(*d));
+    struct dispatch_end end = {.together = true};
+    struct error error;
+
+    if (d)
+        *d = (struct dispatch){.job = job, .wire = wire, .clock = clock_now(), .told_alive = clock_now()};
+    if (!d || prepare(d) != 0) {
+        error_set(&error, ERROR_ENVIRONMENT, "%s: no memory", job->sweep->output);
+        job_fail(job, &error);
+        dispatch_dismiss(wire);
+    } else {
+        replacements_init(&d->replacements, wire, argument);
+        work(d);
+        for (int i = 0; i < d->peers.count; i++)
+            send_quit(d, i);
+        end = (struct dispatch_end){.together = is_whole(d), .abandoned = d->abandoned};
+    }
+    if (d) {
+        peers_release(&d->peers);
+        free(d->setup);
+    }
+    free(d);
+    return end;
+}
+
+void dispatch_dismiss(struct wire *wire)
+{
+    struct message quit = {.kind = MESSAGE_QUIT, .as.quit = {.together = true}};
+
+    for (int rank = 1; rank < wire_size(wire); rank++)
+        wire_send(wire, rank, &quit);
+}

@@ -1,0 +1,69 @@
+/* Workers that die, and those who take their places. */
+#include "driver/ranks/dispatch_inside.h"
+
+#include "worker/host/log.h"
+
+static int count_dead(const struct dispatch *d)
+{
+    int dead = 0;
+
+    for (int i = 0; i < d->peers.count; i++)
+        dead += d->peers.peer[i].dead;
+    return dead;
+}
+
+/* What a dead worker's log has to say goes to that of the run it trained. */
+static void inherit(struct dispatch *d, int worker)
+{
+    const struct peer *peer = dispatch_peer(d, worker);
+    int64_t cell = coordinator_cell(d->job->coordinator, worker, peer->ticket);
+    char name[DIGEST_TEXT];
+    struct digest digest;
+
+    if (cell >= 0) {
+        job_digest(d->job, cell, &digest);
+        digest_format(&digest, name);
+    }
+    log_bequeath(d->job->folder, job_session(d->job), peer->address, cell >= 0 ? name : NULL, d->last_words,
+        sizeof(d->last_words));
+}
+
+static void bury(struct dispatch *d, int worker)
+{
+    struct peer *peer = dispatch_peer(d, worker);
+    int left = d->peers.count - count_dead(d) - 1;
+
+    peer->dead = true;
+    d->lost++;
+    wire_forget(d->wire, peer->address);
+    inherit(d, worker);
+    dispatch_say(d, "worker %d on %s was lost%s%s; %d of %d are left", worker + 1, peer->host,
+        d->last_words[0] ? ", " : "", d->last_words, left, d->peers.count);
+    bool blame = peer->here && !d->stopping && d->now >= d->forgiving;
+    dispatch_tell(d, (struct event){.kind = EVENT_LOST, .worker = worker, .blame = blame});
+    d->last_words[0] = '\0';
+}
+
+void dispatch_replace(struct dispatch *d)
+{
+    struct coordinator_state state;
+    int worker;
+
+    if (replacements_look(&d->replacements, &d->peers, &worker, d->now) && dispatch_peer(d, worker)->dead)
+        dispatch_say(d, "worker %d could not be replaced", worker + 1);
+    coordinator_state(d->job->coordinator, &state);
+    if (d->stopping || state.pending == 0 || !replacements_ready(&d->replacements))
+        return;
+    for (int i = 0; i < d->peers.count; i++)
+        if (d->peers.peer[i].dead && d->peers.peer[i].here) {
+            replacements_begin(&d->replacements, &d->peers, i, d->now);
+            return;
+        }
+}
+
+void dispatch_bury(struct dispatch *d)
+{
+    for (int i = 0; i < d->peers.count; i++)
+        if (!d->peers.peer[i].dead && peer_is_dead(&d->peers.peer[i], d->now))
+            bury(d, i);
+}

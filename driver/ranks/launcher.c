@@ -1,0 +1,489 @@
+/*
+ * mpirun runs in a process group of its own, so that Ctrl-C at the terminal reaches this process alone:
+ * mpirun would take it as the order to kill all ranks within a second. SIGUSR1 it forwards to every rank, and
+ * the job goes on; but a rank without a handler dies of it, so none is sent before the coordinator has told,
+ * through the lease, that all ranks are there.
+ */
+#include "driver/ranks/launcher.h"
+
+#include "driver/commands/summary.h"
+#include "driver/job/progress.h"
+#include "driver/ranks/pump.h"
+#include "driver/ranks/rank_processes.h"
+#include "worker/host/clock.h"
+#include "worker/host/signals.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { OPTIONS_MOST = 20, STATUS_NOT_FOUND = 127 };
+
+#define NEWS_SECONDS 0.1 /* between two looks at the lease while ranks start; ten times that afterwards */
+#define GRACE_SECONDS 5 /* for mpirun to end after its coordinator */
+#define TERM_SECONDS 3 /* between SIGTERM and SIGKILL; mpirun takes one to remove its files */
+#define START_SECONDS 30 /* for ranks to start once a stop has been asked for */
+#define INIT_SECONDS 100 /* for a coordinator to come out of MPI_Init */
+#define INIT_SECONDS_ALLOCATION 300 /* the same where it may be one of thousands */
+#define HUNG_SECONDS                                                                                         \
+    100 /* for a coordinator to show that it goes on, as it does while it reads texts, too                   \
+         */
+
+enum { STARTS_IN_VAIN = 3 }; /* starts anew without anything new that is kept */
+
+struct launcher {
+    struct lease *lease;
+    pid_t mpirun;
+    struct pump out, error;
+    struct coordinator_news news;
+    struct rank_processes ranks;
+    int expected; /* ranks on this machine; 0: they may be on others */
+    bool reaped, asked, put_down; /* asked: SIGUSR1 has been sent; put_down: mpirun was ended from here */
+    int ended; /* mpirun's wait status */
+    double begun, looked, renewed;
+    double patience; /* until a coordinator has joined */
+    double beaten; /* when the coordinator's beat was last seen to go on */
+    double stopped; /* when a stop was first seen to be asked for; 0: it is not */
+    double gone; /* when the coordinator was first seen to be gone; 0: it is not */
+};
+
+int launcher_rank(void)
+{
+    const char *rank = getenv("PMIX_RANK");
+
+    if (!rank)
+        rank = getenv("OMPI_COMM_WORLD_RANK");
+    return rank ? (int)strtol(rank, NULL, 10) : -1;
+}
+
+static bool allows_root(const char *name)
+{
+    const char *value = getenv(name);
+    return value && strcmp(value, "1") == 0;
+}
+
+int launcher_check_root(struct error *error)
+{
+    if (geteuid() != 0 ||
+        (allows_root("OMPI_ALLOW_RUN_AS_ROOT") && allows_root("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")))
+        return 0;
+    return error_set(error, ERROR_ENVIRONMENT,
+        "as root, Open MPI asks for OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 in the "
+        "environment");
+}
+
+/* ---- starting ---- */
+
+/* The child: becomes `mpirun --version`, its output in `out`. */
+static void become_version(int out)
+{
+    char *argument[] = {(char[]){"mpirun"}, (char[]){"--version"}, NULL};
+    int nothing = open("/dev/null", O_RDWR);
+
+    dup2(nothing, STDIN_FILENO);
+    dup2(out, STDOUT_FILENO);
+    dup2(nothing, STDERR_FILENO);
+    execvp(argument[0], argument);
+    _exit(STATUS_NOT_FOUND);
+}
+
+/* The release of Open MPI; 0: another MPI; -1: there is no mpirun. */
+static int mpirun_release(void)
+{
+    static const char name[] = "(Open MPI) ";
+    char said[4096];
+    size_t length = 0;
+    ssize_t count;
+    int out[2], status = 0;
+
+    if (pipe2(out, O_CLOEXEC) != 0)
+        return 0;
+    pid_t child = fork();
+    if (child == 0)
+        become_version(out[1]);
+    close(out[1]);
+    while (length < sizeof(said) - 1 && (count = read(out[0], said + length, sizeof(said) - 1 - length)) > 0)
+        length += (size_t)count;
+    said[length] = '\0';
+    close(out[0]);
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (child < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == STATUS_NOT_FOUND))
+        return -1;
+    const char *release = strstr(said, name);
+    return release ? (int)strtol(release + strlen(name), NULL, 10) : 0;
+}
+
+int launcher_find(struct error *error)
+{
+    int release = mpirun_release();
+
+    if (release < 0)
+        return error_set(error, ERROR_ENVIRONMENT, "mpirun: not found; -j 0 trains without MPI");
+    return release;
+}
+
+struct command_line {
+    char **argument; /* ends with NULL */
+    int count;
+    char workers[16], *program;
+};
+
+static void add(struct command_line *line, const char *argument)
+{
+    line->argument[line->count++] = (char *)argument;
+}
+
+/* Without a death of a rank being the death of all; N workers and a coordinator that mostly sleeps. */
+static void add_options(struct command_line *line, int release, int workers)
+{
+    add(line, "mpirun");
+    if (release >= 5) {
+        add(line, "--with-ft");
+        add(line, "ulfm");
+    } else if (release > 0) {
+        add(line, "--enable-recovery");
+    }
+    if (release > 0) {
+        add(line, "--oversubscribe");
+        add(line, "--bind-to");
+        add(line, "none");
+        add(line, "-x");
+        add(line, LEASE_VARIABLE);
+        add(line, "-x");
+        add(line, SCREEN_VARIABLE);
+    }
+    if (workers > 0) {
+        snprintf(line->workers, sizeof(line->workers), "%d", workers + 1);
+        add(line, "-n");
+        add(line, line->workers);
+    }
+}
+
+static int compose(
+    struct command_line *line, int release, int argc, char **argv, int workers, struct error *error)
+{
+    line->program = process_program();
+    line->argument = calloc((size_t)argc + OPTIONS_MOST, sizeof(*line->argument));
+    if (!line->program || !line->argument) {
+        error_set(error, ERROR_ENVIRONMENT, "mpirun: %s", strerror(errno));
+        return -1;
+    }
+    add_options(line, release, workers);
+    add(line, line->program);
+    for (int i = 0; i < argc; i++)
+        add(line, argv[i]);
+    return 0;
+}
+
+static void hand_over(const struct lease *lease)
+{
+    struct terminal terminal = progress_terminal();
+    char text[TERMINAL_TEXT];
+
+    setenv(SCREEN_VARIABLE, terminal_format(&terminal, text, sizeof(text)), 1);
+    setenv(LEASE_VARIABLE, lease_token(lease), 1);
+}
+
+/* The child: mpirun, which dies with this process. */
+static void become_mpirun(char **argument, int out, int error, pid_t parent)
+{
+    int nothing = open("/dev/null", O_RDONLY);
+
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent)
+        _exit(ERROR_ENVIRONMENT);
+    dup2(nothing, STDIN_FILENO);
+    dup2(out, STDOUT_FILENO);
+    dup2(error, STDERR_FILENO);
+    execvp(argument[0], argument);
+    _exit(ERROR_ENVIRONMENT);
+}
+
+static int start(struct launcher *l, char **argument, struct error *error)
+{
+    int out[2] = {-1, -1}, err[2] = {-1, -1};
+    pid_t self = getpid();
+
+    if (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0 || (l->mpirun = fork()) < 0) {
+        int cause = errno;
+        for (int i = 0; i < 2; i++) {
+            close(out[i]);
+            close(err[i]);
+        }
+        return error_set(error, ERROR_ENVIRONMENT, "mpirun: %s", strerror(cause));
+    }
+    if (l->mpirun == 0)
+        become_mpirun(argument, out[1], err[1], self);
+    setpgid(l->mpirun, l->mpirun);
+    close(out[1]);
+    close(err[1]);
+    pump_init(&l->out, out[0], STDOUT_FILENO, false);
+    pump_init(&l->error, err[0], STDERR_FILENO, true);
+    return 0;
+}
+
+/* ---- watching ---- */
+
+static void reap(struct launcher *l, int options)
+{
+    while (!l->reaped) {
+        pid_t pid = waitpid(l->mpirun, &l->ended, options);
+        if (pid < 0 && errno == EINTR)
+            continue;
+        l->reaped = pid != 0;
+        return;
+    }
+}
+
+static void wait_a_moment(struct launcher *l, int milliseconds)
+{
+    struct pollfd streams[2] = {{l->out.from, POLLIN, 0}, {l->error.from, POLLIN, 0}};
+
+    poll(streams, 2, milliseconds);
+    pump_move(&l->out);
+    pump_move(&l->error);
+    if (l->out.ended && l->error.ended)
+        clock_pause(milliseconds * 1e-3);
+    reap(l, WNOHANG);
+}
+
+/* Ends mpirun, first gently: it removes its files and kills its ranks. Ranks die with their mpirun; what was
+ * started may be a script around it. */
+static void end(struct launcher *l)
+{
+    double begin = clock_now();
+
+    l->put_down = true;
+    kill(l->ranks.mpirun, SIGTERM);
+    while (!l->reaped && clock_now() - begin < TERM_SECONDS)
+        wait_a_moment(l, 20);
+    if (!l->reaped)
+        kill(-l->mpirun, SIGKILL);
+    reap(l, 0);
+}
+
+/* Keeps what was told last where the lease has been taken away. */
+static void hear(struct launcher *l)
+{
+    struct coordinator_news news = lease_news(l->lease);
+
+    if (news.stage == STAGE_NONE)
+        return;
+    if (news.beat != l->news.beat || news.stage != l->news.stage)
+        l->beaten = clock_now();
+    l->news = news;
+}
+
+/* Is there no coordinator any more, nor will there be? Of one that has yet to join that is a guess: it may be
+ * late. */
+static bool is_gone(struct launcher *l, double now)
+{
+    if (l->news.stage == STAGE_NONE)
+        return rank_processes_lost(&l->ranks, l->expected, now) || now - l->begun > l->patience;
+    return l->news.stage == STAGE_ENDED || l->news.dead || l->error.status >= 0;
+}
+
+static void look(struct launcher *l, double now)
+{
+    bool starting = l->news.stage < STAGE_READY;
+    struct error ignored;
+
+    if (now - l->looked >= (starting ? NEWS_SECONDS : 10 * NEWS_SECONDS)) {
+        l->looked = now;
+        hear(l);
+        if (starting)
+            rank_processes_look(&l->ranks, now);
+    }
+    if (now - l->renewed >= LEASE_RENEW_SECONDS) {
+        l->renewed = now;
+        lease_renew(l->lease, &ignored); /* the coordinator's is the one that must not write */
+    }
+    if (!is_gone(l, now))
+        l->gone = 0;
+    else if (l->gone == 0)
+        l->gone = now;
+    if (signals_stop() && l->stopped == 0)
+        l->stopped = now;
+}
+
+static bool is_hung(const struct launcher *l, double now)
+{
+    return l->news.stage != STAGE_NONE && now - l->beaten > HUNG_SECONDS;
+}
+
+/* Has mpirun to be ended because it does not end by itself? */
+static bool is_overdue(const struct launcher *l, double now)
+{
+    if (l->gone > 0 && now - l->gone > GRACE_SECONDS)
+        return true;
+    if (is_hung(l, now))
+        return true;
+    return l->stopped > 0 && l->news.stage < STAGE_READY && now - l->stopped > START_SECONDS;
+}
+
+static void watch(struct launcher *l)
+{
+    while (!l->reaped) {
+        double now = clock_now();
+        look(l, now);
+        if (signals_second() || is_overdue(l, now)) {
+            end(l);
+        } else {
+            if (signals_stop() && !l->asked && l->news.stage == STAGE_READY) {
+                kill(l->ranks.mpirun, SIGUSR1);
+                l->asked = true;
+            }
+            wait_a_moment(l, 50);
+        }
+    }
+    pump_finish(&l->out);
+    pump_finish(&l->error);
+}
+
+/* What the end of mpirun means where it is no exit status, nor -1 with an error: it can be started again. */
+enum { LOST = -2, STATUS_SIGNAL = 128 };
+
+/* mpirun has ended before a coordinator joined the lease. One that could not has said why; of others that
+ * were killed nobody has. */
+static int judge_start(const struct launcher *l, struct error *error)
+{
+    int status = WIFEXITED(l->ended) ? WEXITSTATUS(l->ended) : STATUS_SIGNAL;
+
+    if (l->put_down)
+        return LOST;
+    if (l->error.last[0])
+        return status == ERROR_INPUT ? ERROR_INPUT : ERROR_ENVIRONMENT;
+    if (status == 0 || status >= STATUS_SIGNAL)
+        return LOST;
+    return error_set(error, ERROR_ENVIRONMENT, "mpirun: ended before the sweep could begin");
+}
+
+/* Has a coordinator stopped that nobody wanted to stop? As mpirun is put down, ranks take its SIGTERM for a
+ * wish. */
+static bool has_to_go_on(const struct launcher *l)
+{
+    return l->news.status == STATUS_ABANDONED ||
+           (l->news.status == STATUS_STOPPED && l->put_down && !signals_stop());
+}
+
+static int judge(struct launcher *l, struct error *error)
+{
+    hear(l);
+    if (signals_second())
+        return STATUS_INTERRUPTED;
+    if (l->news.stage == STAGE_ENDED)
+        return has_to_go_on(l) ? LOST : l->news.status;
+    if (l->error.status >= 0)
+        return l->error.status;
+    bool refused = l->news.stage == STAGE_NONE && l->error.last[0];
+    if (l->news.stage < STAGE_READY && signals_stop() && !refused)
+        return STATUS_STOPPED;
+    if (l->news.stage == STAGE_NONE)
+        return judge_start(l, error);
+    return lease_renew(l->lease, error) == 0 ? LOST : -1;
+}
+
+/* One life of mpirun, from its start to its end. */
+static int run_once(struct launcher *l, const struct command_line *line, struct error *error)
+{
+    if (lease_begin_life(l->lease, error) != 0)
+        return -1;
+    hand_over(l->lease);
+    if (start(l, line->argument, error) != 0)
+        return -1;
+    rank_processes_init(&l->ranks, l->mpirun, clock_now());
+    watch(l);
+    pump_release(&l->out);
+    pump_release(&l->error);
+    rank_processes_tidy(&l->ranks);
+    rank_processes_release(&l->ranks);
+    int status = judge(l, error);
+    if ((status == -1 || status == ERROR_INPUT || status == ERROR_ENVIRONMENT) && !l->error.last[0])
+        pump_tell_noise(&l->error);
+    return status;
+}
+
+/* A coordinator that outlives its mpirun, as it hangs, must not meet the next one. */
+static void end_coordinator(const struct launcher *l)
+{
+    if (l->news.stage != STAGE_NONE && process_is_here(&l->news.process) && process_lives(&l->news.process))
+        kill((pid_t)l->news.process.pid, SIGKILL);
+}
+
+static const char *what_was_lost(const struct launcher *l)
+{
+    if (l->news.stage == STAGE_NONE || l->news.status == STATUS_STOPPED)
+        return "a rank was lost before the sweep began";
+    return l->news.stage == STAGE_ENDED ? "no worker is left" : "the coordinator was lost";
+}
+
+/* After a life that was lost, `vain` of them in succession: LOST, where there is to be another; else the end.
+ */
+static int judge_loss(const struct launcher *l, const char *output, int vain, struct error *error)
+{
+    if (signals_stop())
+        return STATUS_STOPPED;
+    if (vain > STARTS_IN_VAIN)
+        return error_set(error, ERROR_ENVIRONMENT,
+            "%s: %s, %d times without anything new; what was measured is kept, the same command carries on",
+            output, what_was_lost(l), vain);
+    fprintf(stderr, "%s: %s; starting again\n", output, what_was_lost(l));
+    return LOST;
+}
+
+/* Does mpirun get its machines from elsewhere? */
+static bool has_allocation(void)
+{
+    static const char *const told_by[] = {
+        "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "PE_HOSTFILE", "OMPI_MCA_orte_default_hostfile"};
+
+    for (size_t i = 0; i < sizeof(told_by) / sizeof(*told_by); i++)
+        if (getenv(told_by[i]))
+            return true;
+    return false;
+}
+
+/* One life of mpirun after the other. */
+static int live(struct lease *lease, const char *output, const struct command_line *line, int workers,
+    struct error *error)
+{
+    bool elsewhere = workers == 0 || has_allocation();
+    int status = LOST, vain = 0;
+
+    while (status == LOST) {
+        struct launcher launcher = {.lease = lease,
+            .expected = elsewhere ? 0 : workers + 1,
+            .patience = elsewhere ? INIT_SECONDS_ALLOCATION : INIT_SECONDS};
+        launcher.begun = launcher.renewed = clock_now();
+        status = run_once(&launcher, line, error);
+        if (status != LOST)
+            return status;
+        end_coordinator(&launcher);
+        vain = launcher.news.kept ? 0 : vain + 1;
+        status = judge_loss(&launcher, output, vain, error);
+    }
+    return status;
+}
+
+int launcher_run(struct lease *lease, const char *output, int release, int argc, char **argv, int workers,
+    struct error *error)
+{
+    struct command_line line = {.count = 0};
+    int status = compose(&line, release, argc, argv, workers, error);
+
+    signals_end_at_second(false);
+    if (status == 0)
+        status = live(lease, output, &line, workers, error);
+    free((void *)line.argument);
+    free(line.program);
+    return status;
+}

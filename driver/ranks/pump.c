@@ -1,0 +1,127 @@
+#include "driver/ranks/pump.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void pump_init(struct pump *pump, int from, int to, bool quiet)
+{
+    pump->from = from;
+    pump->to = to;
+    pump->quiet = quiet;
+    pump->ended = pump->in_block = false;
+    pump->length = pump->noise_length = 0;
+    pump->last[0] = '\0';
+    pump->status = -1;
+    pump->block_lines = 0;
+    fcntl(from, F_SETFL, fcntl(from, F_GETFL) | O_NONBLOCK);
+}
+
+static void put(int to, const char *bytes, size_t count)
+{
+    while (count > 0) {
+        ssize_t written = write(to, bytes, count);
+        if (written < 0 && errno != EINTR)
+            return; /* nobody reads any more: the sweep goes on */
+        if (written > 0) {
+            bytes += written;
+            count -= (size_t)written;
+        }
+    }
+}
+
+static bool is_dashed(const char *line, size_t length)
+{
+    size_t dashes = strspn(line, "-");
+    return dashes >= 40 && dashes >= length - 1;
+}
+
+/* Somewhere in a line of mpirun's own, or of libevent's below it. */
+static const char *const noise[] = {
+    "PMIX ERROR", "ORTE_ERROR_LOG", "PRTE ERROR", "mpirun: Forwarding signal", "[warn] Epoll "};
+
+static bool tells_noise(const char *line)
+{
+    for (size_t i = 0; i < sizeof(noise) / sizeof(*noise); i++)
+        if (strstr(line, noise[i]))
+            return true;
+    return false;
+}
+
+static bool takes_status(struct pump *pump, const char *line)
+{
+    if (strncmp(line, PUMP_STATUS, strlen(PUMP_STATUS)) != 0)
+        return false;
+    pump->status = (int)strtol(line + strlen(PUMP_STATUS), NULL, 10);
+    return true;
+}
+
+/* Is this line nobody's but the launcher's? */
+static bool is_noise(struct pump *pump, const char *line, size_t length)
+{
+    if (is_dashed(line, length)) {
+        pump->in_block = !pump->in_block;
+        pump->block_lines = 0;
+        return true;
+    }
+    if (pump->in_block && ++pump->block_lines > PUMP_BLOCK_LINES)
+        pump->in_block = false;
+    return pump->in_block || tells_noise(line) || takes_status(pump, line);
+}
+
+static void put_line(struct pump *pump)
+{
+    pump->line[pump->length] = '\0';
+    if (pump->length == 0)
+        return;
+    if (!pump->quiet || !is_noise(pump, pump->line, pump->length)) {
+        memcpy(pump->last, pump->line, pump->length + 1);
+        put(pump->to, pump->line, pump->length);
+    } else if (pump->length <= PUMP_NOISE - pump->noise_length) {
+        memcpy(pump->noise + pump->noise_length, pump->line, pump->length);
+        pump->noise_length += pump->length;
+    }
+    pump->length = 0;
+}
+
+void pump_move(struct pump *pump)
+{
+    char bytes[4096];
+    ssize_t count;
+
+    while (!pump->ended && (count = read(pump->from, bytes, sizeof(bytes))) != 0) {
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            return;
+        for (ssize_t i = 0; i < count; i++) {
+            pump->line[pump->length++] = bytes[i];
+            if (bytes[i] == '\n' || pump->length == PUMP_LINE - 1)
+                put_line(pump);
+        }
+    }
+    if (!pump->ended)
+        close(pump->from);
+    pump->ended = true;
+    pump->from = -1; /* poll passes over it */
+}
+
+void pump_finish(struct pump *pump)
+{
+    pump_move(pump);
+    put_line(pump);
+}
+
+void pump_tell_noise(struct pump *pump)
+{
+    put(pump->to, pump->noise, pump->noise_length);
+}
+
+void pump_release(struct pump *pump)
+{
+    if (!pump->ended)
+        close(pump->from);
+    pump->ended = true;
+}

@@ -1,0 +1,155 @@
+/*
+ * mpirun removes its files when it ends, whichever way, unless it is killed with SIGKILL: then a folder of
+ * locks and shared memory stays below the folder of temporary files, and a segment of shared memory for each
+ * rank in /dev/shm, until somebody wonders where the memory is. Their names are in the environment of every
+ * rank: the folder itself, and the number of the job, of which the upper 16 bits are those of all jobs of one
+ * mpirun. (Open MPI 4.1; nothing that does not have exactly these names is touched.)
+ */
+#include "driver/ranks/rank_processes.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "worker/host/environment.h"
+#include "worker/host/process.h"
+#include "worker/wire/setup.h"
+
+#define OVERDUE_SECONDS                                                                                      \
+    60 /* since a rank was last seen to start, for the next; programs load slowly on a cold disk */
+#define SEGMENTS "/dev/shm"
+#define SEGMENTS_VARIABLE "OMPI_MCA_btl_vader_backing_directory"
+
+enum { JOB_BITS = 16, FOLDERS_MOST = 16 };
+
+void rank_processes_init(struct rank_processes *ranks, pid_t command, double now)
+{
+    *ranks = (struct rank_processes){.command = command, .mpirun = command, .grown = now};
+}
+
+void rank_processes_release(struct rank_processes *ranks)
+{
+    free(ranks->session);
+    ranks->session = NULL;
+}
+
+/* What a rank's environment tells of its mpirun. */
+static void learn(struct rank_processes *ranks, long pid)
+{
+    if (!ranks->session)
+        ranks->session = process_variable(pid, "OMPI_MCA_orte_jobfam_session_dir");
+    if (ranks->family)
+        return;
+    char *job = process_variable(pid, "OMPI_MCA_ess_base_jobid");
+    if (job)
+        ranks->family = strtoul(job, NULL, 10) >> JOB_BITS;
+    free(job);
+}
+
+struct look {
+    struct rank_processes *ranks;
+    int count;
+};
+
+static void visit(void *context, long pid, long parent)
+{
+    struct look *look = context;
+
+    if (!process_is_alike(pid))
+        return;
+    look->count++;
+    look->ranks->mpirun = (pid_t)parent;
+    learn(look->ranks, pid);
+}
+
+void rank_processes_look(struct rank_processes *ranks, double now)
+{
+    struct look look = {ranks, 0};
+
+    if (!process_walk(ranks->command, visit, &look)) {
+        ranks->ranks = -1;
+        return;
+    }
+    ranks->ranks = look.count;
+    if (look.count <= ranks->most)
+        return;
+    ranks->most = look.count;
+    ranks->grown = now;
+}
+
+bool rank_processes_lost(const struct rank_processes *ranks, int expected, double now)
+{
+    if (ranks->ranks < 0 || ranks->most == 0)
+        return false;
+    return ranks->ranks < ranks->most || (ranks->ranks < expected && now - ranks->grown > OVERDUE_SECONDS);
+}
+
+/* ---- what is left ---- */
+
+static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *at)
+{
+    (void)status, (void)kind, (void)at;
+    remove(path);
+    return 0;
+}
+
+/* Of this mpirun, and of no other: its last part is "pid.<number>". */
+static bool is_session(const struct rank_processes *ranks)
+{
+    const char *name = ranks->session ? strrchr(ranks->session, '/') : NULL;
+    char own[64];
+
+    snprintf(own, sizeof(own), "/pid.%ld", (long)ranks->mpirun);
+    return name && strcmp(name, own) == 0;
+}
+
+static void remove_session(const struct rank_processes *ranks)
+{
+    char *above = strdup(ranks->session), *slash = above ? strrchr(above, '/') : NULL;
+
+    nftw(ranks->session, remove_entry, FOLDERS_MOST, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+    if (slash) {
+        *slash = '\0';
+        rmdir(above); /* where no other mpirun has its own in it */
+    }
+    free(above);
+}
+
+/* "vader_segment.HOST.UID.JOB.RANK", the job in hexadecimal digits. */
+static bool is_segment(const struct rank_processes *ranks, const char *name)
+{
+    char host[HOST_SIZE], prefix[128], *end;
+
+    environment_host(host, sizeof(host));
+    snprintf(prefix, sizeof(prefix), "vader_segment.%s.%u.", host, (unsigned)geteuid());
+    if (strncmp(name, prefix, strlen(prefix)) != 0)
+        return false;
+    unsigned long job = strtoul(name + strlen(prefix), &end, 16);
+    return *end == '.' && job >> JOB_BITS == ranks->family;
+}
+
+static void remove_segments(const struct rank_processes *ranks)
+{
+    const char *folder = getenv(SEGMENTS_VARIABLE);
+    DIR *entries = opendir(folder ? folder : SEGMENTS);
+    const struct dirent *entry;
+
+    while (entries && (entry = readdir(entries)))
+        if (is_segment(ranks, entry->d_name))
+            unlinkat(dirfd(entries), entry->d_name, 0);
+    if (entries)
+        closedir(entries);
+}
+
+void rank_processes_tidy(const struct rank_processes *ranks)
+{
+    if (!is_session(ranks) || access(ranks->session, F_OK) != 0)
+        return; /* it has ended as it should */
+    remove_session(ranks);
+    if (ranks->family)
+        remove_segments(ranks);
+}

@@ -1,0 +1,97 @@
+#include "driver/schedule/pool.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct node {
+    double heard; /* seconds: the last word of any of its workers */
+    double arrived; /* the last time that a worker came to it */
+};
+
+int pool_init(struct pool *pool, int size)
+{
+    *pool = (struct pool){
+        .size = size,
+        .worker = calloc((size_t)size + 1, sizeof(*pool->worker)),
+        .count[WORKER_ABSENT] = size,
+        .node = malloc(((size_t)size + 1) * sizeof(*pool->node)),
+    };
+    int failed = chain_init(&pool->idle, size) | deadlines_init(&pool->deadlines, size);
+    if (failed || !pool->worker || !pool->node)
+        return -1;
+    for (int i = 0; i < size; i++)
+        pool->node[i] = (struct node){-INFINITY, -INFINITY};
+    return 0;
+}
+
+void pool_release(struct pool *pool)
+{
+    chain_release(&pool->idle);
+    deadlines_release(&pool->deadlines);
+    free(pool->worker);
+    free(pool->node);
+    *pool = (struct pool){0};
+}
+
+/* Its silence matters: it has something, or could be given something. */
+static bool is_watched(const struct worker *w)
+{
+    return w->state == WORKER_IDLE || w->state == WORKER_BUSY || w->state == WORKER_LEAVING;
+}
+
+static void watch(struct pool *pool, int worker)
+{
+    const struct worker *w = &pool->worker[worker];
+
+    deadline_set(&pool->deadlines, worker, is_watched(w) ? w->since + w->patience : INFINITY);
+}
+
+void pool_enter(struct pool *pool, int worker, enum worker_state state)
+{
+    struct worker *w = &pool->worker[worker];
+
+    pool->count[w->state]--;
+    pool->count[state]++;
+    w->state = state;
+    if (state == WORKER_IDLE)
+        chain_append(&pool->idle, worker);
+    else
+        chain_remove(&pool->idle, worker);
+    watch(pool, worker);
+}
+
+void pool_arrive(struct pool *pool, int worker, int node, double now)
+{
+    pool->worker[worker].node = node;
+    pool->node[node].arrived = now;
+    pool_hear(pool, worker, now);
+}
+
+void pool_hear(struct pool *pool, int worker, double now)
+{
+    pool->worker[worker].heard = pool->worker[worker].since = now;
+    pool->node[pool->worker[worker].node].heard = now;
+    watch(pool, worker);
+}
+
+void pool_grant(struct pool *pool, int worker, double patience, double now)
+{
+    pool->worker[worker].since = now;
+    pool->worker[worker].patience = patience;
+    watch(pool, worker);
+}
+
+int pool_silent(struct pool *pool, double now)
+{
+    int worker = deadline_passed(&pool->deadlines, now);
+
+    return worker == DEADLINE_NONE ? NOBODY : worker;
+}
+
+bool pool_node_lives(const struct pool *pool, int worker)
+{
+    const struct worker *w = &pool->worker[worker];
+    const struct node *node = &pool->node[w->node];
+
+    return node->heard >= w->since + w->patience / 2 && node->arrived <= w->heard;
+}

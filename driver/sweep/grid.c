@@ -1,0 +1,75 @@
+#include "driver/sweep/grid.h"
+
+#include <stdlib.h>
+
+void sweep_indices(const struct sweep *sweep, int64_t cell, int64_t *index)
+{
+    for (int64_t axis = sweep->axis_count - 1; axis >= 0; axis--) {
+        index[axis] = cell % sweep->axis[axis].length;
+        cell /= sweep->axis[axis].length;
+    }
+}
+
+/* Sets what an axis moves to its values at `index`. */
+static void set_axis(const struct axis *axis, int64_t index, struct run *run)
+{
+    for (int64_t p = 0; p < axis->param_count; p++)
+        param_set(axis->param[p], run, axis->value[p * axis->length + index]);
+}
+
+void sweep_cell(const struct sweep *sweep, int64_t cell, struct run *run)
+{
+    *run = sweep->base;
+    for (int64_t axis = sweep->axis_count - 1; axis >= 0; axis--) {
+        set_axis(&sweep->axis[axis], cell % sweep->axis[axis].length, run);
+        cell /= sweep->axis[axis].length;
+    }
+}
+
+bool sweep_skips(const struct sweep *sweep, int64_t cell)
+{
+    return sweep->skip && sweep->skip[cell / 64] >> (cell % 64) & 1;
+}
+
+int walk_init(struct walk *walk, const struct sweep *sweep, struct error *error)
+{
+    *walk = (struct walk){.sweep = sweep, .cell = -1};
+    walk->index = calloc((size_t)sweep->axis_count + 1, sizeof(*walk->index));
+    if (!walk->index)
+        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", sweep->path);
+    return 0;
+}
+
+/* The next cell, left out or not. */
+static void advance(struct walk *walk)
+{
+    const struct sweep *sweep = walk->sweep;
+    int64_t axis = sweep->axis_count - 1;
+
+    if (++walk->cell == 0) {
+        sweep_cell(sweep, 0, &walk->run);
+        return;
+    }
+    for (; axis >= 0 && ++walk->index[axis] == sweep->axis[axis].length; axis--) {
+        walk->index[axis] = 0;
+        set_axis(&sweep->axis[axis], 0, &walk->run);
+    }
+    if (axis >= 0)
+        set_axis(&sweep->axis[axis], walk->index[axis], &walk->run);
+}
+
+bool walk_next(struct walk *walk)
+{
+    while (walk->cell + 1 < walk->sweep->cells) {
+        advance(walk);
+        if (!sweep_skips(walk->sweep, walk->cell))
+            return true;
+    }
+    return false;
+}
+
+void walk_release(struct walk *walk)
+{
+    free(walk->index);
+    *walk = (struct walk){0};
+}

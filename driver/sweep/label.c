@@ -1,0 +1,105 @@
+#include "driver/sweep/label.h"
+
+#include "driver/dataset/view.h"
+#include "driver/text/lines.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+char *label_cut(char *text)
+{
+    size_t length = strlen(text), first = length;
+
+    while (first > 0 && ((unsigned char)text[first - 1] & 0xc0) == 0x80)
+        first--;
+    if (first == 0)
+        return text;
+    unsigned char lead = (unsigned char)text[--first];
+    size_t whole = lead < 0xc0 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    if (first + whole > length)
+        text[first] = '\0';
+    return text;
+}
+
+char *label_shorten(char *text, int columns)
+{
+    if (lines_width(text) <= columns)
+        return text;
+    if (columns > 0)
+        strcpy(text + lines_fit(text, columns - 1), "~");
+    else
+        text[0] = '\0';
+    return text;
+}
+
+/* "lr" of "learning_rate"; a name of one word stays, as its initial would tell nobody anything. */
+static void put_name(const char *name, enum naming naming, char text[LABEL_SIZE])
+{
+    size_t length = 0;
+
+    if (naming == NAMING_WHOLE || !strchr(name, '_')) {
+        snprintf(text, LABEL_SIZE, "%s", naming == NAMING_NONE ? "" : name);
+        return;
+    }
+    for (const char *at = name; naming == NAMING_INITIALS && *at && length < LABEL_SIZE - 1; at++)
+        if (at == name || at[-1] == '_')
+            text[length++] = *at;
+    text[length] = '\0';
+}
+
+/* Axes of a single value tell runs apart no more than a fixed parameter does: short labels go without them.
+ */
+static bool is_named(const struct axis *axis, enum naming naming)
+{
+    return naming == NAMING_WHOLE || axis->length > 1;
+}
+
+/* Of a short label: a number to four digits, which tell the values of an axis apart well enough. */
+static void put_value(const struct axis *axis, int64_t index, enum naming naming, char text[LABEL_SIZE])
+{
+    if (naming != NAMING_WHOLE && !axis->label && axis->param[0]->kind == PARAM_REAL)
+        snprintf(text, LABEL_SIZE, "%.4g", axis->value[index].real);
+    else
+        view_label(axis, index, text, LABEL_SIZE);
+}
+
+char *label_named(
+    int64_t axis_count, const struct axis *axis, int64_t cell, enum naming naming, char text[LABEL_SIZE])
+{
+    int64_t inner = 1;
+    size_t length = 0;
+    char name[LABEL_SIZE], value[LABEL_SIZE];
+
+    for (int64_t i = 0; i < axis_count; i++)
+        inner *= axis[i].length;
+    text[0] = '\0';
+    for (int64_t i = 0; i < axis_count && length < LABEL_SIZE - 1; i++) {
+        inner /= axis[i].length;
+        if (!is_named(&axis[i], naming))
+            continue;
+        put_name(axis[i].name, naming, name);
+        put_value(&axis[i], cell / inner % axis[i].length, naming, value);
+        int written = snprintf(text + length, LABEL_SIZE - length, "%s%s%s%s", length ? " " : "", name,
+            name[0] ? "=" : "", value);
+        length += written > 0 ? (size_t)written : 0;
+    }
+    if (!text[0])
+        snprintf(text, LABEL_SIZE, "the run");
+    return label_cut(text);
+}
+
+char *label_fit(int64_t axis_count, const struct axis *axis, int64_t cell, int columns, char text[LABEL_SIZE])
+{
+    for (enum naming naming = NAMING_WHOLE; naming < NAMING_COUNT; naming++) {
+        label_named(axis_count, axis, cell, naming, text);
+        if (lines_width(text) <= columns)
+            return text;
+    }
+    return label_shorten(text, columns);
+}
+
+char *label_cell(const struct sweep *sweep, int64_t cell, char text[LABEL_SIZE])
+{
+    return label_named(sweep->axis_count, sweep->axis, cell, NAMING_WHOLE, text);
+}

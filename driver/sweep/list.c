@@ -1,0 +1,305 @@
+#include "driver/sweep/list.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool list_is(const struct node *node)
+{
+    return node->kind != NODE_SCALAR;
+}
+
+void list_release(struct list *list)
+{
+    free(list->value);
+    free(list->written);
+    *list = (struct list){0};
+}
+
+/* What a rule of values says: where its parts stand, NULL where they do not. */
+struct rule {
+    const struct node *node, *range, *log, *points, *plus;
+};
+
+static int take_part(
+    struct reader *reader, const struct param *param, const struct node *map, int64_t i, struct rule *rule)
+{
+    static const char *const names[] = {"range", "log", "points", "plus"};
+    const struct node **parts[] = {&rule->range, &rule->log, &rule->points, &rule->plus};
+    struct nearest nearest;
+    char excerpt[EXCERPT_SIZE], hint[NEAREST_SIZE];
+
+    nearest_init(&nearest, map->key[i].text);
+    for (int part = 0; part < 4; part++) {
+        nearest_offer(&nearest, names[part]);
+        if (strcmp(map->key[i].text, names[part]) == 0) {
+            *parts[part] = &map->child[i];
+            return 0;
+        }
+    }
+    return reader_fault(reader, map->key[i].place, "%s: '%s' is none of range, log, points, plus%s",
+        param->name, place_excerpt(map->key[i].text, excerpt), nearest_hint(&nearest, hint));
+}
+
+static int read_rule(
+    struct reader *reader, const struct param *param, const struct node *map, struct rule *rule)
+{
+    *rule = (struct rule){.node = map};
+    for (int64_t i = 0; i < map->count; i++)
+        if (take_part(reader, param, map, i, rule) < 0)
+            return -1;
+    if (!rule->range == !rule->log) {
+        reader_fault(reader, map->place, "%s: give one of range and log", param->name);
+        return -1;
+    }
+    if (rule->log && !rule->points)
+        return reader_fault(reader, map->place, "%s: log needs points", param->name);
+    if (!param_is_number(param))
+        return reader_fault(reader, map->place, "%s: range and log are for numbers", param->name);
+    if (rule->plus && rule->plus->kind != NODE_LIST)
+        return reader_fault(reader, rule->plus->place, "%s: plus takes a list", param->name);
+    return 0;
+}
+
+static int too_many(
+    struct reader *reader, const struct param *param, struct place place, double count, int64_t most)
+{
+    return reader_fault(reader, place, "%s: %.8g values; at most %" PRId64, param->name, count, most);
+}
+
+/* Makes room for `count` values. */
+static int reserve(struct reader *reader, struct list *list, int64_t count)
+{
+    list->value = reader_memory(reader, count, sizeof(*list->value));
+    return list->value ? 0 : -1;
+}
+
+/* Both ends of range or log: a list of two. */
+static int check_ends(
+    struct reader *reader, const struct param *param, const char *name, const struct node *ends)
+{
+    if (ends->kind == NODE_LIST && ends->count == 2)
+        return 0;
+    return reader_fault(reader, ends->place, "%s: %s takes [first, last]", param->name, name);
+}
+
+/* {range: [a, b]}: integers, both included, upwards or downwards; with room for `more` others behind. */
+static int fill_integers(struct reader *reader, const struct param *param, const struct rule *rule,
+    int64_t most, int64_t more, struct list *list)
+{
+    char key[EXCERPT_SIZE];
+    int64_t first, last;
+
+    snprintf(key, sizeof(key), "%s: range without points", param->name);
+    if (value_integer(reader, key, &rule->range->child[0], INT64_MIN, &first) < 0 ||
+        value_integer(reader, key, &rule->range->child[1], INT64_MIN, &last) < 0)
+        return -1;
+    uint64_t span = first < last ? (uint64_t)last - (uint64_t)first : (uint64_t)first - (uint64_t)last;
+    if (span >= (uint64_t)most)
+        return too_many(reader, param, rule->range->place, (double)span + 1, most);
+    if (reserve(reader, list, (int64_t)span + 1 + more) < 0)
+        return -1;
+    for (int64_t i = 0; i <= (int64_t)span; i++, list->count++)
+        if (value_from_integer(
+                reader, param, rule->range->place, first < last ? first + i : first - i, &list->value[i]) < 0)
+            return -1;
+    return 0;
+}
+
+/* 10^n where doubles hold it exactly, n = 0 .. 22. */
+static double power_of_ten(int n)
+{
+    static const double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13,
+        1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
+    return powers[n];
+}
+
+/*
+ * The double that the 12-digit decimal reads as. A quotient or product of two exact integers is rounded once,
+ * as strtod rounds; where the powers are not exact the decimal is written out and read.
+ */
+static double round_12_digits(double value)
+{
+    double size = fabs(value);
+    char text[32];
+
+    if (size >= 1e-10 && size <= 1e30) {
+        int scale = 11 - (int)floor(log10(size));
+        double power = power_of_ten(abs(scale));
+        if (scale >= 0)
+            return (double)roundl((long double)value * power) / power;
+        return (double)roundl((long double)value / power) * power;
+    }
+    snprintf(text, sizeof(text), "%.11e", value);
+    return strtod(text, NULL);
+}
+
+/* Value i of n from a to b, 0 < i < n - 1. */
+static double linear_point(double a, double b, int64_t i, int64_t n)
+{
+    long double share = (long double)i / (long double)(n - 1);
+    double value = (double)((1 - share) * a + share * b);
+
+    /* What is left of a zero by rounding is zero. */
+    return fabs(value) <= 1e-12 * fmax(fabs(a), fabs(b)) ? 0 : round_12_digits(value);
+}
+
+static double log_point(double a, double b, int64_t i, int64_t n)
+{
+    double share = (double)i / (double)(n - 1);
+
+    return round_12_digits(pow(10, (1 - share) * log10(a) + share * log10(b)));
+}
+
+/* {range or log: [a, b], points: n} */
+static int fill_points(struct reader *reader, const struct param *param, const struct rule *rule,
+    int64_t most, int64_t more, struct list *list)
+{
+    const struct node *ends = rule->log ? rule->log : rule->range;
+    double end[2];
+    int64_t points;
+
+    if (value_integer(reader, "points", rule->points, 2, &points) < 0)
+        return -1;
+    if (points > most)
+        return too_many(reader, param, rule->points->place, (double)points, most);
+    for (int i = 0; i < 2; i++) {
+        if (value_real(reader, param->name, &ends->child[i], &end[i]) < 0)
+            return -1;
+        if (rule->log && !(end[i] > 0))
+            return reader_fault(
+                reader, ends->child[i].place, "%s: log: %s is not above 0", param->name, ends->child[i].text);
+    }
+    if (reserve(reader, list, points + more) < 0)
+        return -1;
+    for (int64_t i = 0; i < points; i++, list->count++) {
+        double value = i == 0            ? end[0]
+                       : i == points - 1 ? end[1]
+                       : rule->log       ? log_point(end[0], end[1], i, points)
+                                         : linear_point(end[0], end[1], i, points);
+        if (value_from_real(reader, param, ends->place, value, &list->value[i]) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Values that are written out, appended to those that are there. */
+static int append(
+    struct reader *reader, const struct param *param, const struct node *items, struct list *list)
+{
+    for (int64_t i = 0; i < items->count; i++, list->count++) {
+        if (value_param(reader, param, &items->child[i], &list->value[list->count]) < 0)
+            return -1;
+        if (list->written)
+            list->written[list->count] = items->child[i].place;
+    }
+    return 0;
+}
+
+static int fill_rule(
+    struct reader *reader, const struct param *param, const struct node *map, int64_t most, struct list *list)
+{
+    struct rule rule;
+
+    if (read_rule(reader, param, map, &rule) < 0 ||
+        check_ends(reader, param, rule.log ? "log" : "range", rule.log ? rule.log : rule.range) < 0)
+        return -1;
+    int64_t more = rule.plus ? rule.plus->count : 0;
+    if (rule.points ? fill_points(reader, param, &rule, most, more, list) < 0
+                    : fill_integers(reader, param, &rule, most, more, list) < 0)
+        return -1;
+    if (list->count + more > most)
+        return too_many(reader, param, map->place, (double)(list->count + more), most);
+    return rule.plus ? append(reader, param, rule.plus, list) : 0;
+}
+
+static int fill_written(struct reader *reader, const struct param *param, const struct node *items,
+    int64_t most, struct list *list)
+{
+    if (items->count == 0)
+        return reader_fault(reader, items->place, "%s: an empty list", param->name);
+    if (items->count > most)
+        return too_many(reader, param, items->place, (double)items->count, most);
+    list->written = reader_memory(reader, items->count, sizeof(*list->written));
+    if (!list->written || reserve(reader, list, items->count) < 0)
+        return -1;
+    return append(reader, param, items, list);
+}
+
+static int compare_reals(const void *a, const void *b)
+{
+    double left = ((const union param_value *)a)->real, right = ((const union param_value *)b)->real;
+
+    return (left > right) - (left < right);
+}
+
+static int compare_integers(const void *a, const void *b)
+{
+    int64_t left = ((const union param_value *)a)->integer, right = ((const union param_value *)b)->integer;
+
+    return (left > right) - (left < right);
+}
+
+void list_sort(const struct param *param, union param_value *value, int64_t count)
+{
+    qsort(value, (size_t)count, sizeof(*value), param->kind == PARAM_REAL ? compare_reals : compare_integers);
+}
+
+/* Do the values only rise, or only fall? Then no two are equal, and nothing need be sorted. */
+static bool is_monotone(const struct param *param, const struct list *list)
+{
+    int direction = list->count > 1 ? value_compare(param, list->value[1], list->value[0]) : 1;
+
+    for (int64_t i = 1; i < list->count; i++)
+        if (value_compare(param, list->value[i], list->value[i - 1]) != direction)
+            return false;
+    return direction != 0;
+}
+
+/* The second place of a value that stands twice. */
+static int64_t second_place(const struct param *param, const struct list *list, union param_value value)
+{
+    int64_t found = 0, i = 0;
+
+    for (; i < list->count && found < 2; i++)
+        found += value_compare(param, list->value[i], value) == 0;
+    return i - 1;
+}
+
+static int check_repeated(
+    struct reader *reader, const struct param *param, struct place place, const struct list *list)
+{
+    char text[64];
+    int status = 0;
+
+    if (is_monotone(param, list))
+        return 0;
+    union param_value *sorted = reader_memory(reader, list->count, sizeof(*sorted));
+    if (!sorted)
+        return -1;
+    memcpy(sorted, list->value, (size_t)list->count * sizeof(*sorted));
+    list_sort(param, sorted, list->count);
+    for (int64_t i = 1; i < list->count && status == 0; i++)
+        if (value_compare(param, sorted[i - 1], sorted[i]) == 0)
+            status = reader_fault(reader,
+                list->written ? list->written[second_place(param, list, sorted[i])] : place,
+                "%s: two values are %s", param->name, param_format(param, sorted[i], text, sizeof(text)));
+    free(sorted);
+    return status;
+}
+
+int list_read(struct reader *reader, const struct param *param, const struct node *node, int64_t most,
+    struct list *list)
+{
+    *list = (struct list){0};
+    int status = node->kind == NODE_MAP ? fill_rule(reader, param, node, most, list)
+                                        : fill_written(reader, param, node, most, list);
+    if (status == 0)
+        status = check_repeated(reader, param, node->place, list);
+    if (status < 0)
+        list_release(list);
+    return status;
+}

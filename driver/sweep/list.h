@@ -1,0 +1,30 @@
+#ifndef NORMSWEEP_DRIVER_SWEEP_LIST_H
+#define NORMSWEEP_DRIVER_SWEEP_LIST_H
+
+#include "driver/sweep/value.h"
+
+/* The values that a sweep file gives to one parameter. */
+struct list {
+    int64_t count;
+    union param_value *value; /* [count] */
+    struct place *written; /* [count] where each one stands; NULL when a rule made some of them */
+};
+
+/* Is this a list of values, and not one value? */
+bool list_is(const struct node *node);
+
+/*
+ * Reads `[a, b]`, `{range: [a, b]}` (integers, both ends included), `{range: [a, b], points: n}` (evenly
+ * spaced), `{log: [a, b], points: n}` (evenly spaced in the logarithm), the last three with `plus: [...]`.
+ * Made values are rounded to 12 significant digits, their ends exact. At most `most` values, no two equal.
+ * On failure -1 and nothing held.
+ */
+int list_read(struct reader *reader, const struct param *param, const struct node *node, int64_t most,
+    struct list *list);
+
+void list_release(struct list *list);
+
+/* Sorts values of a parameter, ascending. */
+void list_sort(const struct param *param, union param_value *value, int64_t count);
+
+#endif

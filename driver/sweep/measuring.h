@@ -1,0 +1,16 @@
+#ifndef NORMSWEEP_DRIVER_SWEEP_MEASURING_H
+#define NORMSWEEP_DRIVER_SWEEP_MEASURING_H
+
+#include "driver/sweep/reader.h"
+
+/* Read `measure: {every | steps, metrics}` and `validate: {every, tokens}` into the sweep's struct measure.
+ */
+int measure_read(struct reader *reader, const struct node *node);
+int validate_read(struct reader *reader, const struct node *node);
+
+#define ROWS_MOST 10000000 /* measured steps of a run */
+
+/* At most how many steps a run that ends at `last_step` measures, without counting them one by one. */
+double measure_rows_bound(const struct measure *measure, int64_t last_step);
+
+#endif

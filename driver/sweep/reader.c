@@ -1,0 +1,104 @@
+#include "driver/sweep/reader.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int reader_fault(struct reader *reader, struct place place, const char *format, ...)
+{
+    va_list arguments;
+
+    reader->error->status = ERROR_INPUT;
+    va_start(arguments, format);
+    vsnprintf(reader->error->text, sizeof(reader->error->text), format, arguments);
+    va_end(arguments);
+    return place_prefix(reader->error, reader->sweep->path, place);
+}
+
+void *reader_memory(struct reader *reader, int64_t count, size_t size)
+{
+    void *memory = calloc((size_t)count + 1, size);
+
+    if (!memory)
+        error_set(reader->error, ERROR_ENVIRONMENT, "%s: no memory", reader->sweep->path);
+    return memory;
+}
+
+char *reader_string(struct reader *reader, const char *format, ...)
+{
+    va_list arguments;
+    char *string;
+
+    va_start(arguments, format);
+    int length = vasprintf(&string, format, arguments);
+    va_end(arguments);
+    if (length >= 0)
+        return string;
+    error_set(reader->error, ERROR_ENVIRONMENT, "%s: no memory", reader->sweep->path);
+    return NULL;
+}
+
+int reader_unknown(struct reader *reader, const struct node *key)
+{
+    char excerpt[EXCERPT_SIZE], hint[NEAREST_SIZE];
+
+    if (key->place.line == 0) {
+        error_set(reader->error, ERROR_INPUT, "--set: unknown key '%s'%s", place_excerpt(key->text, excerpt),
+            key_hint(key->text, hint));
+        return place_clean(reader->error);
+    }
+    return reader_fault(reader, key->place, "unknown key '%s'%s", place_excerpt(key->text, excerpt),
+        key_hint(key->text, hint));
+}
+
+struct spot *reader_spot(const struct sweep *sweep, const struct param *param)
+{
+    return &sweep->places->param[param - param_table];
+}
+
+int reader_claim(struct reader *reader, const struct param *param, struct place place, bool together)
+{
+    struct spot *spot = reader_spot(reader->sweep, param);
+
+    if (spot->given && spot->together && together)
+        return reader_fault(reader, place, "%s: given in two axes of together", param->name);
+    if (spot->given)
+        return reader_fault(reader, place, "%s: given both in together and on its own", param->name);
+    *spot = (struct spot){true, together, place};
+    return 0;
+}
+
+/* The grid grows by an axis. */
+static int count_cells(struct reader *reader, const char *name, struct place place, int64_t length)
+{
+    struct sweep *sweep = reader->sweep;
+
+    if (length > GRID_MOST / sweep->cells)
+        return reader_fault(reader, place, "%s: with this axis the grid has %.8g cells; at most %d", name,
+            (double)sweep->cells * (double)length, GRID_MOST);
+    sweep->cells *= length;
+    return 0;
+}
+
+struct axis *reader_axis(
+    struct reader *reader, const char *name, struct place place, int64_t length, int64_t params)
+{
+    struct sweep *sweep = reader->sweep;
+    size_t count = (size_t)sweep->axis_count + 1;
+    struct axis *grown;
+
+    if (count_cells(reader, name, place, length) < 0)
+        return NULL;
+    grown = realloc(sweep->axis, count * sizeof(*grown));
+    if (!grown) {
+        error_set(reader->error, ERROR_ENVIRONMENT, "%s: no memory", sweep->path);
+        return NULL;
+    }
+    sweep->axis = grown;
+    struct axis *axis = &grown[sweep->axis_count++];
+    *axis = (struct axis){.length = length, .param_count = params, .place = place};
+    axis->name = reader_string(reader, "%s", name);
+    axis->param = reader_memory(reader, params, sizeof(const struct param *));
+    return axis->name && axis->param ? axis : NULL;
+}

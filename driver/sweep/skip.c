@@ -1,0 +1,307 @@
+#include "driver/sweep/skip.h"
+
+#include "driver/sweep/list.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * An entry matches a box of cells: for each axis a set of its indices. The work of marking all boxes is
+ * bounded; a file that asks for more (a hundred entries, each for every other one of ten million cells) is
+ * refused.
+ */
+#define WORK_MOST 500000000 /* in visits of a cell, some nanoseconds each */
+#define VALUES_MOST 1000000 /* of one key of one entry */
+
+struct entry {
+    struct reader *reader;
+    const struct node *node;
+    bool **mask; /* [axis_count][length]; NULL: every index of that axis */
+    double work; /* what the entries have cost so far */
+};
+
+static int check_work(struct entry *entry, double more)
+{
+    if (entry->work + more > WORK_MOST)
+        return reader_fault(
+            entry->reader, entry->node->place, "skip: too many entries for a grid of this size");
+    entry->work += more;
+    return 0;
+}
+
+/* Equal, reals to 1e-9 relative. */
+static bool matches(const struct param *param, union param_value a, union param_value b)
+{
+    if (param->kind != PARAM_REAL)
+        return a.integer == b.integer;
+    return fabs(a.real - b.real) <= 1e-9 * fmax(fabs(a.real), fabs(b.real));
+}
+
+/* Does a sorted list hold a value that matches? Its neighbours in order are the only ones that may. */
+static bool holds(const struct param *param, const struct list *list, union param_value value)
+{
+    int64_t low = 0, high = list->count;
+
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (value_compare(param, list->value[middle], value) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return (low < list->count && matches(param, list->value[low], value)) ||
+           (low > 0 && matches(param, list->value[low - 1], value));
+}
+
+/* One value or a list of them, sorted. */
+static int read_values(
+    struct entry *entry, const struct param *param, const struct node *node, struct list *list)
+{
+    struct reader *reader = entry->reader;
+
+    *list = (struct list){0};
+    if (list_is(node)) {
+        if (list_read(reader, param, node, VALUES_MOST, list) < 0)
+            return -1;
+    } else {
+        list->value = reader_memory(reader, 1, sizeof(*list->value));
+        list->count = 1;
+        if (!list->value || value_param(reader, param, node, list->value) < 0) {
+            list_release(list);
+            return -1;
+        }
+    }
+    list_sort(param, list->value, list->count);
+    int status = check_work(entry, 50 * (double)list->count);
+    if (status < 0)
+        list_release(list);
+    return status;
+}
+
+/* The mask of an axis, every index in it at first; NULL with the error set. */
+static bool *axis_mask(struct entry *entry, int64_t axis)
+{
+    int64_t length = entry->reader->sweep->axis[axis].length;
+
+    if (check_work(entry, (double)length) < 0)
+        return NULL;
+    if (!entry->mask[axis]) {
+        entry->mask[axis] = reader_memory(entry->reader, length, sizeof(bool));
+        if (entry->mask[axis])
+            memset(entry->mask[axis], true, (size_t)length);
+    }
+    return entry->mask[axis];
+}
+
+/* Takes the indices out of a mask whose label is not named: a label or a list of them. */
+static int match_labels(struct entry *entry, int64_t axis, const struct node *value)
+{
+    struct reader *reader = entry->reader;
+    const struct axis *row = &reader->sweep->axis[axis];
+    const struct node *name = value->kind == NODE_LIST ? value->child : value;
+    int64_t count = value->kind == NODE_LIST ? value->count : 1;
+    bool *mask = axis_mask(entry, axis);
+    bool *named = reader_memory(reader, row->length, sizeof(*named));
+    int status = mask && named ? check_work(entry, (double)count * (double)row->length) : -1;
+
+    for (int64_t i = 0; i < count && status == 0; i++) {
+        int64_t index;
+        status = value_word(reader, row->name, &name[i], (const char *const *)row->label, &index);
+        if (status == 0)
+            named[index] = true;
+    }
+    for (int64_t index = 0; index < row->length && status == 0; index++)
+        mask[index] = mask[index] && named[index];
+    free(named);
+    return status;
+}
+
+/* Takes the indices out of a mask whose value is not listed. */
+static int match_axis(struct entry *entry, int64_t axis, const union param_value *value,
+    const struct param *param, const struct list *list)
+{
+    bool *mask = axis_mask(entry, axis);
+    int64_t length = entry->reader->sweep->axis[axis].length;
+
+    if (!mask || check_work(entry, 4 * (double)length * (1 + log2((double)list->count) / 2)) < 0)
+        return -1;
+    for (int64_t i = 0; i < length; i++)
+        mask[i] = mask[i] && holds(param, list, value[i]);
+    return 0;
+}
+
+/* The axis that moves a parameter, and its values there; -1: it is fixed. */
+static int64_t find_axis(
+    const struct sweep *sweep, const struct param *param, const union param_value **value)
+{
+    for (int64_t axis = 0; axis < sweep->axis_count; axis++) {
+        const struct axis *row = &sweep->axis[axis];
+        for (int64_t p = 0; p < row->param_count; p++) {
+            if (row->param[p] == param) {
+                *value = &row->value[p * row->length];
+                return axis;
+            }
+        }
+    }
+    return -1;
+}
+
+static int no_match(struct entry *entry, struct place place)
+{
+    return reader_fault(entry->reader, place, "skip: no cell matches this entry");
+}
+
+static int match_param(struct entry *entry, const struct param *param, const struct node *node)
+{
+    struct reader *reader = entry->reader;
+    const union param_value *value;
+    struct list list;
+    int status = 0;
+
+    if (read_values(entry, param, node, &list) < 0)
+        return -1;
+    int64_t axis = find_axis(reader->sweep, param, &value);
+    if (axis >= 0)
+        status = match_axis(entry, axis, value, param, &list);
+    else if (!holds(param, &list, param_get(param, &reader->sweep->base)))
+        status = no_match(entry, entry->node->place);
+    list_release(&list);
+    return status;
+}
+
+/* A key that is no parameter: the name of a together axis, or a mistake. */
+static int64_t find_label_axis(struct reader *reader, const struct node *key)
+{
+    const struct sweep *sweep = reader->sweep;
+    char excerpt[EXCERPT_SIZE], hint[NEAREST_SIZE];
+    struct nearest nearest;
+
+    nearest_init(&nearest, key->text);
+    for (int64_t axis = 0; axis < sweep->axis_count; axis++) {
+        if (sweep->axis[axis].label && strcmp(sweep->axis[axis].name, key->text) == 0)
+            return axis;
+        nearest_offer(&nearest, sweep->axis[axis].name);
+    }
+    for (size_t i = 0; i < param_count; i++)
+        nearest_offer(&nearest, param_table[i].name);
+    return reader_fault(reader, key->place, "skip: '%s' is neither an axis nor a parameter%s",
+        place_excerpt(key->text, excerpt), nearest_hint(&nearest, hint));
+}
+
+static int match_key(struct entry *entry, const struct node *key, const struct node *value)
+{
+    const struct param *param = param_find(key->text);
+
+    if (param)
+        return match_param(entry, param, value);
+    int64_t axis = find_label_axis(entry->reader, key);
+    return axis < 0 ? -1 : match_labels(entry, axis, value);
+}
+
+/* Marks cells [first, end), a word at a time. */
+static void mark_range(struct sweep *sweep, int64_t first, int64_t end)
+{
+    while (first < end) {
+        int64_t bit = first % 64, count = end - first < 64 - bit ? end - first : 64 - bit;
+        uint64_t mask = ~UINT64_C(0) >> (64 - count) << bit, *word = &sweep->skip[first / 64];
+        sweep->skipped += __builtin_popcountll(mask & ~*word);
+        *word |= mask;
+        first += count;
+    }
+}
+
+/* Marks the part of the box in [first, first + count), which spans the axes from `axis` on. */
+static void mark_box(struct entry *entry, int64_t axis, int64_t last, int64_t first, int64_t count)
+{
+    struct sweep *sweep = entry->reader->sweep;
+
+    if (axis > last) {
+        mark_range(sweep, first, first + count);
+        return;
+    }
+    int64_t length = sweep->axis[axis].length, part = count / length;
+    for (int64_t i = 0; i < length; i++)
+        if (!entry->mask[axis] || entry->mask[axis][i])
+            mark_box(entry, axis + 1, last, first + i * part, part);
+}
+
+/* How many indices of an axis an entry matches. */
+static int64_t count_matched(const struct entry *entry, int64_t axis)
+{
+    int64_t length = entry->reader->sweep->axis[axis].length, matched = 0;
+
+    for (int64_t i = 0; i < length; i++)
+        matched += !entry->mask[axis] || entry->mask[axis][i];
+    return matched;
+}
+
+/* Marks every cell that all the masks let through: ranges of all that lies inside the last axis with a mask.
+ */
+static int mark_entry(struct entry *entry)
+{
+    const struct sweep *sweep = entry->reader->sweep;
+    double ranges = 1, visits = 0, inside = (double)sweep->cells;
+    int64_t last = sweep->axis_count - 1;
+
+    while (last >= 0 && !entry->mask[last])
+        last--;
+    for (int64_t axis = 0; axis <= last; axis++) {
+        visits += ranges * (double)sweep->axis[axis].length;
+        ranges *= (double)count_matched(entry, axis);
+        inside /= (double)sweep->axis[axis].length;
+    }
+    if (ranges == 0)
+        return no_match(entry, entry->node->place);
+    if (check_work(entry, visits + ranges * (1 + inside / 64)) < 0)
+        return -1;
+    mark_box(entry, 0, last, 0, sweep->cells);
+    return 0;
+}
+
+static int read_entry(struct entry *entry)
+{
+    const struct node *node = entry->node;
+    int status = 0;
+
+    if (node->kind != NODE_MAP || node->count == 0)
+        return reader_fault(entry->reader, node->place, "skip: an entry takes {key: value, ...}");
+    for (int64_t i = 0; i < node->count && status == 0; i++)
+        status = match_key(entry, &node->key[i], &node->child[i]);
+    if (status == 0)
+        status = mark_entry(entry);
+    for (int64_t axis = 0; axis < entry->reader->sweep->axis_count; axis++) {
+        free(entry->mask[axis]);
+        entry->mask[axis] = NULL;
+    }
+    return status;
+}
+
+static int read_entries(struct reader *reader, const struct node *node, bool **mask)
+{
+    struct entry entry = {.reader = reader, .mask = mask};
+
+    for (int64_t i = 0; i < node->count; i++) {
+        entry.node = &node->child[i];
+        if (read_entry(&entry) < 0)
+            return -1;
+    }
+    if (reader->sweep->skipped == reader->sweep->cells)
+        return reader_fault(reader, node->place, "skip: leaves no cell to run");
+    return 0;
+}
+
+int skip_read(struct reader *reader, const struct node *node)
+{
+    struct sweep *sweep = reader->sweep;
+
+    if (node->kind != NODE_LIST)
+        return reader_fault(reader, node->place, "skip: takes a list of {key: value, ...}");
+    if (node->count == 0)
+        return 0;
+    bool **mask = reader_memory(reader, sweep->axis_count, sizeof(*mask));
+    sweep->skip = reader_memory(reader, sweep->cells / 64 + 1, sizeof(*sweep->skip));
+    int status = mask && sweep->skip ? read_entries(reader, node, mask) : -1;
+    free(mask);
+    return status;
+}

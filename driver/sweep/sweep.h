@@ -1,0 +1,89 @@
+#ifndef NORMSWEEP_DRIVER_SWEEP_SWEEP_H
+#define NORMSWEEP_DRIVER_SWEEP_SWEEP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "driver/text/place.h"
+#include "model/core/error.h"
+#include "model/corpora/corpus.h"
+#include "worker/run/measure.h"
+#include "worker/run/run.h"
+
+/*
+ * One axis of the grid: one parameter, or the several of a `together` axis that move as one.
+ */
+struct axis {
+    char *name; /* the parameter's key, or the together axis's own name */
+    int64_t length;
+    char **label; /* [length] and NULL, together axes alone; NULL otherwise */
+    int64_t param_count; /* 1 for a plain axis */
+    const struct param **param; /* [param_count] */
+    union param_value *value; /* [param_count][length] */
+    struct place place;
+    struct place *written; /* [param_count][length] where each value stands; NULL: a rule made them */
+};
+
+/* Frees what an axis holds. */
+void axis_release(struct axis *axis);
+
+/* A sweep file, read, checked and laid out as a grid. Plain data once loaded. */
+struct sweep {
+    char *path; /* as given: the prefix of every message */
+    char *text; /* the whole YAML text, as read, and the --set as comments at its end */
+    char *title, *output; /* title "" without one; output relative to the current directory */
+    struct run base; /* every parameter that is no axis */
+    struct corpus_source source; /* paths resolved against the file's folder; owned by the sweep */
+    char *train_path, *valid_path;
+    struct measure measure;
+    double checkpoint_minutes;
+    int64_t axis_count;
+    struct axis *axis; /* in the order of the file */
+    int64_t cells; /* the product of the axes' lengths */
+    uint64_t *skip; /* one bit per cell, set where the cell is left out; NULL: none is */
+    int64_t skipped; /* cells left out */
+    struct sweep_places *places; /* opaque: where each key stands */
+};
+
+/*
+ * Reads a sweep file and the `--set key=value` settings laid over it, and checks all that can be known
+ * without the texts. On failure -1, nothing held, and one line "sweep.yaml:12:18: weight_decay: -0.1 is below
+ * 0" in error.
+ */
+int sweep_load(struct sweep *sweep, const char *path, const char *const *settings, int setting_count,
+    struct error *error);
+
+/* The same from memory: `name` stands in messages, `folder` is what paths are relative to. For tests and the
+ * fuzzer. */
+int sweep_parse(struct sweep *sweep, const char *name, const char *folder, const char *text, size_t size,
+    const char *const *settings, int setting_count, struct error *error);
+
+void sweep_release(struct sweep *sweep);
+
+/*
+ * Loads the corpus and checks every cell that is not skipped against it (a text shorter than one batch, ...).
+ * On failure -1 with the place of the key at fault.
+ */
+int sweep_load_corpus(const struct sweep *sweep, struct corpus *corpus, struct error *error);
+
+/* Cell `cell` of the grid, row-major, the file's first axis outermost: its indices [axis_count], its run, is
+ * it left out? */
+void sweep_indices(const struct sweep *sweep, int64_t cell, int64_t *index);
+void sweep_cell(const struct sweep *sweep, int64_t cell, struct run *run);
+bool sweep_skips(const struct sweep *sweep, int64_t cell);
+
+/*
+ * The steps of the dataset's `step` coordinate: the sorted union of the rows of all cells not skipped.
+ * Allocated, the caller's to free; the count in *count. NULL: no memory. The corpus has passed
+ * sweep_load_corpus.
+ */
+int64_t *sweep_steps(const struct sweep *sweep, const struct corpus *corpus, int64_t *count);
+
+/*
+ * The digest of one run: its parameters, the corpus's content, measure and validate. Two runs of equal digest
+ * give equal numbers (under one BLAS kernel and vector level).
+ */
+void sweep_run_digest(
+    const struct sweep *sweep, const struct corpus *corpus, const struct run *run, struct digest *digest);
+
+#endif

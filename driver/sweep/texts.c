@@ -1,0 +1,213 @@
+#include "driver/sweep/sweep.h"
+
+#include "driver/sweep/grid.h"
+#include "driver/sweep/measuring.h"
+#include "driver/sweep/reader.h"
+#include "model/corpora/text.h"
+#include "worker/host/node.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * What a sweep can only know once its corpus is there: whether every cell has enough sequences for a batch,
+ * how many steps it takes, and so the steps of the dataset.
+ */
+
+#define STEPS_MOST INT64_C(1000000000000) /* as the parameter `steps` */
+
+/* The key that a fault of the corpus is tied to; NULL: none. */
+static const char *fault_key(enum corpus_fault fault, const struct error *error)
+{
+    static const char *const source_keys[] = {"vocabulary", "corpus_tokens", "corpus_seed"};
+
+    if (fault == CORPUS_FAULT_TRAIN)
+        return key_table[KEY_TRAIN_TEXT].name;
+    if (fault == CORPUS_FAULT_VALID)
+        return key_table[KEY_VALID_TEXT].name;
+    for (size_t i = 0; i < sizeof(source_keys) / sizeof(*source_keys); i++)
+        if (strncmp(error->text, source_keys[i], strlen(source_keys[i])) == 0)
+            return source_keys[i];
+    return NULL;
+}
+
+/* Where a key stands, or else the corpus. */
+static struct place key_place(const struct sweep *sweep, const char *name)
+{
+    const struct spot *corpus = reader_spot(sweep, param_find("corpus"));
+    const struct param *param = name ? param_find(name) : NULL;
+    const struct spot *spot = corpus;
+
+    if (param)
+        spot = reader_spot(sweep, param);
+    else if (name && key_find(name) < KEY_COUNT)
+        spot = &sweep->places->key[key_find(name)];
+    return spot->given ? spot->place : corpus->place;
+}
+
+static int load_fault(const struct sweep *sweep, enum corpus_fault fault, struct error *error)
+{
+    const char *key = fault_key(fault, error);
+
+    if (key && strncmp(error->text, key, strlen(key)) != 0)
+        error_prefix(error, "%s", key);
+    return place_prefix(error, sweep->path, key_place(sweep, key));
+}
+
+/* Names the text, or the source that stands in its place. */
+static int text_fault(const struct sweep *sweep, bool valid, struct error *error, const char *why)
+{
+    bool file = sweep->train_path != NULL;
+    const char *key = file ? key_table[valid ? KEY_VALID_TEXT : KEY_TRAIN_TEXT].name : "corpus_tokens";
+    const char *name = valid ? sweep->valid_path : sweep->train_path;
+
+    return place_error(error, sweep->path, key_place(sweep, key), "%s: %s: %s", key,
+        file ? name : param_find("corpus")->words[sweep->base.corpus], why);
+}
+
+/* "12 sequences of 64 tokens" */
+static int format_sequences(char *text, size_t size, int64_t count, const struct run *run)
+{
+    return snprintf(text, size, "%" PRId64 " sequence%s of %s%" PRId64 " token%s", count,
+        count == 1 ? "" : "s", run->sequences == SEQUENCES_LINES ? "up to " : "", run->context,
+        run->context == 1 ? "" : "s");
+}
+
+static int64_t sequences_of(const struct text *text, const struct run *run)
+{
+    return text_sequences(text, (enum sequences)run->sequences, run->context);
+}
+
+static int check_steps(const struct sweep *sweep, const struct run *run, int64_t batches, struct error *error)
+{
+    double steps = run->steps ? (double)run->steps : (double)run->epochs * (double)batches;
+    const char *key = run->steps ? "steps" : "epochs";
+
+    if (steps > (double)STEPS_MOST)
+        return place_error(error, sweep->path, key_place(sweep, key), "%s: %.8g steps are more than %.8g",
+            key, steps, (double)STEPS_MOST);
+    double rows = measure_rows_bound(&sweep->measure, (int64_t)steps);
+    if (rows > ROWS_MOST)
+        return place_error(error, sweep->path, sweep->places->key[KEY_MEASURE].place,
+            "measure: %.8g measured steps in %.8g; at most %d", rows, steps, ROWS_MOST);
+    return 0;
+}
+
+/* One cell against the corpus. */
+static int check_cell(
+    const struct sweep *sweep, const struct corpus *corpus, const struct run *run, struct error *error)
+{
+    int64_t count = sequences_of(&corpus->train, run);
+    char found[128], why[256];
+
+    if (count < run->batch) {
+        format_sequences(found, sizeof(found), count, run);
+        snprintf(why, sizeof(why), "%s, fewer than one batch of %" PRId64, found, run->batch);
+        return text_fault(sweep, false, error, why);
+    }
+    if (corpus->valid.token_count > 0 && sequences_of(&corpus->valid, run) == 0) {
+        format_sequences(found, sizeof(found), 0, run);
+        return text_fault(sweep, true, error, found);
+    }
+    return check_steps(sweep, run, count / run->batch, error);
+}
+
+int sweep_load_corpus(const struct sweep *sweep, struct corpus *corpus, struct error *error)
+{
+    enum corpus_fault fault;
+    struct walk walk;
+
+    if (node_load_corpus(corpus, &sweep->source, &fault, error) < 0)
+        return load_fault(sweep, fault, error);
+    int status = walk_init(&walk, sweep, error);
+    while (status == 0 && walk_next(&walk))
+        status = check_cell(sweep, corpus, &walk.run, error);
+    walk_release(&walk);
+    if (status < 0)
+        corpus_release(corpus);
+    return status;
+}
+
+/* Sorts steps and takes out those that stand twice; returns how many are left. */
+static int64_t sort_distinct(int64_t *steps, int64_t count)
+{
+    int64_t kept = 0;
+
+    if (count > 0)
+        qsort(steps, (size_t)count, sizeof(*steps), step_compare);
+    for (int64_t i = 0; i < count; i++)
+        if (kept == 0 || steps[kept - 1] != steps[i])
+            steps[kept++] = steps[i];
+    return kept;
+}
+
+/* Distinct numbers, few of them, out of many. */
+struct distinct {
+    int64_t *value;
+    int64_t count, room;
+};
+
+static int distinct_add(struct distinct *distinct, int64_t value)
+{
+    if (distinct->count > 0 && distinct->value[distinct->count - 1] == value)
+        return 0;
+    if (distinct->count == distinct->room) {
+        distinct->count = sort_distinct(distinct->value, distinct->count);
+        if (distinct->count >= distinct->room / 2) {
+            int64_t room = 2 * distinct->room + 64;
+            int64_t *grown = realloc(distinct->value, (size_t)room * sizeof(*grown));
+            if (!grown)
+                return -1;
+            distinct->value = grown;
+            distinct->room = room;
+        }
+    }
+    distinct->value[distinct->count++] = value;
+    return 0;
+}
+
+/* The last steps of all cells that are not left out, ascending. */
+static int last_steps(const struct sweep *sweep, const struct corpus *corpus, struct distinct *last)
+{
+    struct error error;
+    struct walk walk;
+    int status = walk_init(&walk, sweep, &error);
+
+    while (status == 0 && walk_next(&walk))
+        status = distinct_add(last, run_last_step(&walk.run, corpus));
+    walk_release(&walk);
+    if (status == 0)
+        last->count = sort_distinct(last->value, last->count);
+    return status;
+}
+
+int64_t *sweep_steps(const struct sweep *sweep, const struct corpus *corpus, int64_t *count)
+{
+    struct distinct last = {0};
+    int64_t *steps = NULL;
+
+    if (last_steps(sweep, corpus, &last) == 0 && last.count > 0) {
+        /* A run's rows are those of the longest run up to its own last step, and that step. */
+        int64_t longest = last.value[last.count - 1];
+        int64_t rows = measure_rows(&sweep->measure, longest, NULL);
+        steps = malloc((size_t)(rows + last.count) * sizeof(*steps));
+        if (steps) {
+            measure_rows(&sweep->measure, longest, steps);
+            memcpy(steps + rows, last.value, (size_t)last.count * sizeof(*steps));
+            *count = sort_distinct(steps, rows + last.count);
+        }
+    }
+    free(last.value);
+    return steps;
+}
+
+void sweep_run_digest(
+    const struct sweep *sweep, const struct corpus *corpus, const struct run *run, struct digest *digest)
+{
+    digest_init(digest);
+    run_digest(run, digest);
+    digest_add(digest, &corpus->digest, sizeof(corpus->digest));
+    measure_digest(&sweep->measure, digest);
+}

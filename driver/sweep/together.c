@@ -1,0 +1,241 @@
+#include "driver/sweep/together.h"
+
+#include "driver/dataset/dataset.h"
+#include "driver/sweep/value.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LABEL_LONGEST = 255, NAME_LONGEST = 64 };
+
+/* Letters, digits and underscores, a letter first: what netCDF, xarray and Python all take for a name. */
+static bool is_name(const char *text)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+    size_t length = strspn(text, letters);
+
+    return length > 0 && length <= NAME_LONGEST && !text[length] && text[0] != '_' &&
+           !(text[0] >= '0' && text[0] <= '9');
+}
+
+/* ds.sel(method="a") would select nothing, and not say so. */
+static bool is_argument_of_sel(const char *name)
+{
+    static const char *const arguments[] = {"indexers", "method", "tolerance", "drop", "missing_dims"};
+
+    for (size_t i = 0; i < sizeof(arguments) / sizeof(*arguments); i++)
+        if (strcmp(name, arguments[i]) == 0)
+            return true;
+    return false;
+}
+
+static int check_name(struct reader *reader, const struct node *key)
+{
+    char excerpt[EXCERPT_SIZE];
+    const char *name = key->text;
+
+    place_excerpt(name, excerpt);
+    if (!is_name(name))
+        return reader_fault(reader, key->place,
+            "together: '%s' is no name: letters, digits and underscores, a letter first, at most %d", excerpt,
+            NAME_LONGEST);
+    if (param_find(name) || key_find(name) < KEY_COUNT)
+        return reader_fault(reader, key->place, "together: an axis named '%s', like a key", excerpt);
+    if (dataset_reserves(name))
+        return reader_fault(reader, key->place,
+            "together: an axis named '%s', like a variable or dimension of the dataset", excerpt);
+    if (is_argument_of_sel(name))
+        return reader_fault(reader, key->place,
+            "together: an axis named '%s', like an argument of xarray's sel, which could not select along it",
+            excerpt);
+    return 0;
+}
+
+static int check_label(struct reader *reader, const char *axis, const struct node *key)
+{
+    char excerpt[EXCERPT_SIZE];
+
+    place_excerpt(key->text, excerpt);
+    if (!key->text[0])
+        return reader_fault(reader, key->place, "%s: an empty label", axis);
+    if (strlen(key->text) > LABEL_LONGEST)
+        return reader_fault(
+            reader, key->place, "%s: label '%s' is longer than %d bytes", axis, excerpt, LABEL_LONGEST);
+    for (const unsigned char *byte = (const unsigned char *)key->text; *byte; byte++)
+        if (*byte < 0x20 || *byte == 0x7f)
+            return reader_fault(reader, key->place, "%s: a control character in label '%s'", axis, excerpt);
+    return 0;
+}
+
+static int check_body(struct reader *reader, const char *name, const struct node *body)
+{
+    if (body->kind != NODE_MAP)
+        return reader_fault(reader, body->place, "%s: takes {key: value, ...}", name);
+    if (body->count == 0)
+        return reader_fault(reader, body->place, "%s: empty", name);
+    return 0;
+}
+
+/* The parameter of a key inside a label. */
+static const struct param *find_param(struct reader *reader, const struct node *key)
+{
+    const struct param *param = param_find(key->text);
+
+    if (param && param->axis)
+        return param;
+    if (param || key_find(key->text) < KEY_COUNT)
+        reader_fault(
+            reader, key->place, "%s: has one value in a sweep; it cannot be part of together", key->text);
+    else
+        reader_unknown(reader, key);
+    return NULL;
+}
+
+/* The first label says which parameters the axis moves. */
+static int claim_params(struct reader *reader, struct axis *axis, const struct node *first)
+{
+    for (int64_t i = 0; i < first->count; i++) {
+        axis->param[i] = find_param(reader, &first->key[i]);
+        if (!axis->param[i] || reader_claim(reader, axis->param[i], first->child[i].place, true) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int64_t param_place(const struct axis *axis, const char *name)
+{
+    for (int64_t i = 0; i < axis->param_count; i++)
+        if (strcmp(axis->param[i]->name, name) == 0)
+            return i;
+    return -1;
+}
+
+/* A label that sets fewer keys than the first one. */
+static int missing_key(
+    struct reader *reader, const struct axis *axis, const struct node *key, const struct node *body)
+{
+    char here[EXCERPT_SIZE], first[EXCERPT_SIZE];
+
+    for (int64_t p = 0; p < axis->param_count; p++) {
+        int64_t i = 0;
+        while (i < body->count && strcmp(body->key[i].text, axis->param[p]->name) != 0)
+            i++;
+        if (i == body->count)
+            return reader_fault(reader, key->place, "%s: '%s' does not set %s, which '%s' sets", axis->name,
+                place_excerpt(key->text, here), axis->param[p]->name, place_excerpt(axis->label[0], first));
+    }
+    return 0;
+}
+
+/* What label number `index` sets. */
+static int read_label(
+    struct reader *reader, struct axis *axis, int64_t index, const struct node *key, const struct node *body)
+{
+    char here[EXCERPT_SIZE], first[EXCERPT_SIZE];
+
+    for (int64_t i = 0; i < body->count; i++) {
+        int64_t p = param_place(axis, body->key[i].text);
+        if (p < 0 && !find_param(reader, &body->key[i]))
+            return -1;
+        if (p < 0)
+            return reader_fault(reader, body->key[i].place, "%s: '%s' sets %s, which '%s' does not",
+                axis->name, place_excerpt(key->text, here), body->key[i].text,
+                place_excerpt(axis->label[0], first));
+        int64_t place = p * axis->length + index;
+        if (value_param(reader, axis->param[p], &body->child[i], &axis->value[place]) < 0)
+            return -1;
+        axis->written[place] = body->child[i].place;
+    }
+    return missing_key(reader, axis, key, body);
+}
+
+/* What orders labels by all that they set. */
+struct ranked {
+    const struct axis *axis;
+    int64_t index;
+};
+
+static int compare_values(const struct ranked *a, const struct ranked *b)
+{
+    const struct axis *axis = a->axis;
+    int order = 0;
+
+    for (int64_t p = 0; p < axis->param_count && order == 0; p++) {
+        const union param_value *value = &axis->value[p * axis->length];
+        order = value_compare(axis->param[p], value[a->index], value[b->index]);
+    }
+    return order;
+}
+
+static int compare_ranked(const void *a, const void *b)
+{
+    const struct ranked *left = a, *right = b;
+    int order = compare_values(left, right);
+
+    return order ? order : (left->index > right->index) - (left->index < right->index);
+}
+
+/* Two labels that set the same values would train every run twice. */
+static int check_repeated(struct reader *reader, const struct axis *axis, const struct node *labels)
+{
+    struct ranked *ranked = reader_memory(reader, axis->length, sizeof(*ranked));
+    char a[EXCERPT_SIZE], b[EXCERPT_SIZE];
+    int status = 0;
+
+    if (!ranked)
+        return -1;
+    for (int64_t i = 0; i < axis->length; i++)
+        ranked[i] = (struct ranked){axis, i};
+    qsort(ranked, (size_t)axis->length, sizeof(*ranked), compare_ranked);
+    for (int64_t i = 1; i < axis->length && status == 0; i++)
+        if (compare_values(&ranked[i - 1], &ranked[i]) == 0)
+            status = reader_fault(reader, labels->key[ranked[i].index].place,
+                "%s: '%s' and '%s' set the same values", axis->name,
+                place_excerpt(axis->label[ranked[i - 1].index], a),
+                place_excerpt(axis->label[ranked[i].index], b));
+    free(ranked);
+    return status;
+}
+
+static int read_labels(struct reader *reader, struct axis *axis, const struct node *labels)
+{
+    if (claim_params(reader, axis, &labels->child[0]) < 0)
+        return -1;
+    for (int64_t i = 0; i < labels->count; i++) {
+        axis->label[i] = reader_string(reader, "%s", labels->key[i].text);
+        if (!axis->label[i] || check_label(reader, axis->name, &labels->key[i]) < 0 ||
+            check_body(reader, axis->label[i], &labels->child[i]) < 0 ||
+            read_label(reader, axis, i, &labels->key[i], &labels->child[i]) < 0)
+            return -1;
+    }
+    return check_repeated(reader, axis, labels);
+}
+
+static int read_axis(struct reader *reader, const struct node *key, const struct node *labels)
+{
+    char excerpt[EXCERPT_SIZE];
+
+    if (check_name(reader, key) < 0 || check_body(reader, key->text, labels) < 0 ||
+        check_body(reader, place_excerpt(labels->key[0].text, excerpt), &labels->child[0]) < 0)
+        return -1;
+    int64_t params = labels->child[0].count;
+    struct axis *axis = reader_axis(reader, key->text, key->place, labels->count, params);
+    if (!axis)
+        return -1;
+    axis->label = reader_memory(reader, axis->length, sizeof(*axis->label));
+    axis->value = reader_memory(reader, params * axis->length, sizeof(*axis->value));
+    axis->written = reader_memory(reader, params * axis->length, sizeof(*axis->written));
+    if (!axis->label || !axis->value || !axis->written)
+        return -1;
+    return read_labels(reader, axis, labels);
+}
+
+int together_read(struct reader *reader, const struct node *node)
+{
+    if (check_body(reader, "together", node) < 0)
+        return -1;
+    for (int64_t i = 0; i < node->count; i++)
+        if (read_axis(reader, &node->key[i], &node->child[i]) < 0)
+            return -1;
+    return 0;
+}

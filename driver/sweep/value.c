@@ -1,0 +1,263 @@
+#include "driver/sweep/value.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum number { NUMBER_NONE, NUMBER_INTEGER, NUMBER_REAL };
+
+static const char *skip_digits(const char *text)
+{
+    while (*text >= '0' && *text <= '9')
+        text++;
+    return text;
+}
+
+/* Is the text a decimal number, and does it look like an integer? */
+static enum number number_kind(const char *text)
+{
+    enum number kind = NUMBER_INTEGER;
+    const char *begin = text + (*text == '-' || *text == '+'), *end = skip_digits(begin);
+    int64_t digits = end - begin;
+
+    if (digits > 1 && *begin == '0')
+        return NUMBER_NONE;
+    if (*end == '.') {
+        kind = NUMBER_REAL;
+        begin = end + 1;
+        end = skip_digits(begin);
+        digits += end - begin;
+    }
+    if (digits == 0)
+        return NUMBER_NONE;
+    if (*end == 'e' || *end == 'E') {
+        kind = NUMBER_REAL;
+        begin = end + 1 + (end[1] == '-' || end[1] == '+');
+        end = skip_digits(begin);
+        if (end == begin)
+            return NUMBER_NONE;
+    }
+    return *end ? NUMBER_NONE : kind;
+}
+
+/* .nan, .inf, nan, infinity, ... */
+static bool is_not_finite(const char *text)
+{
+    text += *text == '-' || *text == '+';
+    text += *text == '.';
+    return strcasecmp(text, "nan") == 0 || strcasecmp(text, "inf") == 0 || strcasecmp(text, "infinity") == 0;
+}
+
+/* Refuses whatever is no single value. */
+static int check_single(struct reader *reader, const char *key, const struct node *node)
+{
+    if (node->kind == NODE_LIST)
+        return reader_fault(reader, node->place, "%s: a list where one value belongs", key);
+    if (node->kind == NODE_MAP)
+        return reader_fault(reader, node->place, "%s: a mapping where one value belongs", key);
+    if (node_is_null(node))
+        return reader_fault(reader, node->place, "%s: no value", key);
+    return 0;
+}
+
+/* Refuses whatever is no number. */
+static int check_number(
+    struct reader *reader, const char *key, const struct node *node, const char *what, enum number *kind)
+{
+    char excerpt[EXCERPT_SIZE];
+
+    if (check_single(reader, key, node) < 0)
+        return -1;
+    place_excerpt(node->text, excerpt);
+    *kind = number_kind(node->text);
+    if (is_not_finite(node->text))
+        return reader_fault(reader, node->place, "%s: %s is not finite", key, excerpt);
+    if (*kind == NUMBER_NONE)
+        return reader_fault(reader, node->place, "%s: '%s' is no %s", key, excerpt, what);
+    if (node->quoted)
+        return reader_fault(
+            reader, node->place, "%s: '%s' is a text; a %s has no quotes", key, excerpt, what);
+    return 0;
+}
+
+/* The double nearest to a text that is a number. */
+static int read_real(struct reader *reader, const char *key, const struct node *node, double *value)
+{
+    char excerpt[EXCERPT_SIZE];
+    double number = strtod(node->text, NULL);
+
+    place_excerpt(node->text, excerpt);
+    if (!isfinite(number))
+        return reader_fault(reader, node->place, "%s: %s is too large", key, excerpt);
+    if (number == 0 && strcspn(node->text, "123456789") < strcspn(node->text, "eE"))
+        return reader_fault(reader, node->place, "%s: %s is too close to 0", key, excerpt);
+    *value = number + 0.0; /* no negative zero: it equals 0 and has another digest */
+    return 0;
+}
+
+int value_real(struct reader *reader, const char *key, const struct node *node, double *value)
+{
+    enum number kind;
+
+    if (check_number(reader, key, node, "number", &kind) < 0)
+        return -1;
+    return read_real(reader, key, node, value);
+}
+
+/* A real number as an integer, where it is one that doubles hold exactly. */
+static bool to_integer(double number, int64_t *value)
+{
+    if (!(fabs(number) <= 0x1p53) || number != floor(number))
+        return false;
+    *value = (int64_t)number;
+    return true;
+}
+
+static int read_integer(struct reader *reader, const char *key, const struct node *node, int64_t *value)
+{
+    enum number kind;
+    char excerpt[EXCERPT_SIZE];
+    double number = 0;
+
+    if (check_number(reader, key, node, "integer", &kind) < 0)
+        return -1;
+    if (kind == NUMBER_INTEGER) {
+        errno = 0;
+        *value = strtoll(node->text, NULL, 10);
+        return errno == 0 ? 0
+                          : reader_fault(reader, node->place, "%s: %s is too large for 64 bits", key,
+                                place_excerpt(node->text, excerpt));
+    }
+    if (read_real(reader, key, node, &number) < 0)
+        return -1;
+    if (to_integer(number, value))
+        return 0;
+    return reader_fault(reader, node->place, "%s: %s is no integer", key, place_excerpt(node->text, excerpt));
+}
+
+int value_integer(
+    struct reader *reader, const char *key, const struct node *node, int64_t least, int64_t *value)
+{
+    if (read_integer(reader, key, node, value) < 0)
+        return -1;
+    if (*value < least)
+        return reader_fault(reader, node->place, "%s: %" PRId64 " is below %" PRId64, key, *value, least);
+    return 0;
+}
+
+int value_text(struct reader *reader, const char *key, const struct node *node, const char **text)
+{
+    if (check_single(reader, key, node) < 0)
+        return -1;
+    *text = node->text;
+    return 0;
+}
+
+/* "post, pre, out", cut where it is longer than a line should be. */
+static void list_words(const char *const *words, char *list, size_t size)
+{
+    size_t used = 0;
+
+    list[0] = 0;
+    for (int64_t i = 0; words[i] && used < size; i++)
+        used += (size_t)snprintf(list + used, size - used, "%s%s", i ? ", " : "", words[i]);
+}
+
+int value_word(
+    struct reader *reader, const char *key, const struct node *node, const char *const *words, int64_t *index)
+{
+    char list[512], excerpt[EXCERPT_SIZE];
+
+    if (check_single(reader, key, node) < 0)
+        return -1;
+    for (*index = 0; words[*index]; ++*index)
+        if (strcmp(words[*index], node->text) == 0)
+            return 0;
+    list_words(words, list, sizeof(list));
+    return reader_fault(
+        reader, node->place, "%s: '%s' is none of %s", key, place_excerpt(node->text, excerpt), list);
+}
+
+/* The core schema's booleans: true, True, TRUE, ... */
+static int read_boolean(struct reader *reader, const char *key, const struct node *node, int64_t *value)
+{
+    static const char *const words[] = {"false", "true", "False", "True", "FALSE", "TRUE"};
+    char excerpt[EXCERPT_SIZE];
+
+    if (check_single(reader, key, node) < 0)
+        return -1;
+    for (int64_t i = 0; i < 6; i++) {
+        if (strcmp(words[i], node->text) == 0) {
+            *value = i % 2;
+            return 0;
+        }
+    }
+    return reader_fault(
+        reader, node->place, "%s: '%s' is neither true nor false", key, place_excerpt(node->text, excerpt));
+}
+
+static int check_bounds(
+    struct reader *reader, const struct param *param, struct place place, union param_value value)
+{
+    if (param_check(param, value, reader->error) == 0)
+        return 0;
+    return place_prefix(reader->error, reader->sweep->path, place);
+}
+
+int value_param(
+    struct reader *reader, const struct param *param, const struct node *node, union param_value *value)
+{
+    int status = -1;
+
+    switch (param->kind) {
+    case PARAM_INTEGER:
+        status = read_integer(reader, param->name, node, &value->integer);
+        break;
+    case PARAM_REAL:
+        status = value_real(reader, param->name, node, &value->real);
+        break;
+    case PARAM_BOOLEAN:
+        status = read_boolean(reader, param->name, node, &value->integer);
+        break;
+    case PARAM_WORD:
+        status = value_word(reader, param->name, node, param->words, &value->integer);
+        break;
+    }
+    return status < 0 ? -1 : check_bounds(reader, param, node->place, *value);
+}
+
+int value_from_real(struct reader *reader, const struct param *param, struct place place, double number,
+    union param_value *value)
+{
+    if (param->kind == PARAM_REAL)
+        value->real = number + 0.0;
+    else if (!to_integer(number, &value->integer))
+        return reader_fault(reader, place, "%s: %.12g is no integer", param->name, number);
+    return check_bounds(reader, param, place, *value);
+}
+
+int value_from_integer(struct reader *reader, const struct param *param, struct place place, int64_t number,
+    union param_value *value)
+{
+    if (param->kind == PARAM_REAL)
+        value->real = (double)number;
+    else
+        value->integer = number;
+    return check_bounds(reader, param, place, *value);
+}
+
+bool param_is_number(const struct param *param)
+{
+    return param->kind == PARAM_INTEGER || param->kind == PARAM_REAL;
+}
+
+int value_compare(const struct param *param, union param_value a, union param_value b)
+{
+    if (param->kind == PARAM_REAL)
+        return (a.real > b.real) - (a.real < b.real);
+    return (a.integer > b.integer) - (a.integer < b.integer);
+}

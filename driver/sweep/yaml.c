@@ -1,0 +1,310 @@
+#include "driver/sweep/yaml.h"
+
+#include <yaml.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* One reading: the parser, and where and why it failed. */
+struct reading {
+    yaml_parser_t parser;
+    const char *text;
+    size_t size;
+    struct place *fault;
+    struct error *error;
+};
+
+static struct place mark_place(yaml_mark_t mark)
+{
+    return (struct place){(int)mark.line + 1, (int)mark.column + 1};
+}
+
+static int refuse(struct reading *reading, struct place place, const char *why)
+{
+    *reading->fault = place;
+    return error_set(reading->error, ERROR_INPUT, "%s", why);
+}
+
+static int no_memory(struct reading *reading)
+{
+    *reading->fault = PLACE_DEFAULT;
+    return error_set(reading->error, ERROR_ENVIRONMENT, "no memory");
+}
+
+/* Where byte `offset` of the text stands. */
+static struct place offset_place(const struct reading *reading, size_t offset)
+{
+    struct place place = {1, 1};
+
+    for (size_t i = 0; i < offset && i < reading->size; i++) {
+        if (reading->text[i] == '\n')
+            place = (struct place){place.line + 1, 1};
+        else if (((unsigned char)reading->text[i] & 0xc0) != 0x80)
+            place.column++;
+    }
+    return place;
+}
+
+/* What libyaml has to say. */
+static int parser_fault(struct reading *reading)
+{
+    const yaml_parser_t *parser = &reading->parser;
+
+    if (parser->error == YAML_MEMORY_ERROR)
+        return no_memory(reading);
+    *reading->fault = parser->error == YAML_READER_ERROR ? offset_place(reading, parser->problem_offset)
+                                                         : mark_place(parser->problem_mark);
+    if (parser->context)
+        return error_set(reading->error, ERROR_INPUT, "YAML: %s, %s", parser->problem, parser->context);
+    return error_set(
+        reading->error, ERROR_INPUT, "YAML: %s", parser->problem ? parser->problem : "cannot be read");
+}
+
+static int next_event(struct reading *reading, yaml_event_t *event)
+{
+    return yaml_parser_parse(&reading->parser, event) ? 0 : parser_fault(reading);
+}
+
+/* Room for one more node in a list whose room doubles. */
+static int grow(struct reading *reading, struct node **list, int64_t count)
+{
+    if (count & (count - 1))
+        return 0;
+    struct node *grown = realloc(*list, (size_t)(count ? 2 * count : 1) * sizeof(**list));
+    if (!grown)
+        return no_memory(reading);
+    *list = grown;
+    return 0;
+}
+
+static int read_scalar(struct reading *reading, struct node *node, const yaml_event_t *event)
+{
+    const char *value = (const char *)event->data.scalar.value;
+    size_t length = event->data.scalar.length;
+
+    if (memchr(value, 0, length))
+        return refuse(reading, node->place, "a NUL byte in a text");
+    node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
+    node->text = strndup(value, length);
+    return node->text ? 0 : no_memory(reading);
+}
+
+static int read_node(struct reading *reading, struct node *node, const yaml_event_t *event, int depth);
+
+/* One key, whose event is given, and its value. On success both are in the map. */
+static int read_pair(struct reading *reading, struct node *map, const yaml_event_t *event, int depth)
+{
+    struct place place = mark_place(event->start_mark);
+    yaml_event_t value;
+
+    if (event->type == YAML_SEQUENCE_START_EVENT || event->type == YAML_MAPPING_START_EVENT)
+        return refuse(reading, place, "a key must be a word");
+    if (grow(reading, &map->key, map->count) < 0 || grow(reading, &map->child, map->count) < 0)
+        return -1;
+    map->child[map->count] = (struct node){0};
+    if (read_node(reading, &map->key[map->count], event, depth) < 0)
+        return -1;
+    map->count++;
+    if (next_event(reading, &value) < 0)
+        return -1;
+    int status = read_node(reading, &map->child[map->count - 1], &value, depth);
+    yaml_event_delete(&value);
+    return status;
+}
+
+static int read_item(struct reading *reading, struct node *list, const yaml_event_t *event, int depth)
+{
+    if (grow(reading, &list->child, list->count) < 0 ||
+        read_node(reading, &list->child[list->count], event, depth) < 0)
+        return -1;
+    list->count++;
+    return 0;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    const struct node *const *left = a, *const *right = b;
+    int order = strcmp((*left)->text, (*right)->text);
+
+    return order ? order : (*left > *right) - (*left < *right);
+}
+
+static int check_repeated(struct reading *reading, const struct node *map)
+{
+    const struct node **sorted = malloc((size_t)(map->count + 1) * sizeof(const struct node *));
+    const struct node *first = NULL;
+    char excerpt[EXCERPT_SIZE];
+
+    if (!sorted)
+        return no_memory(reading);
+    for (int64_t i = 0; i < map->count; i++)
+        sorted[i] = &map->key[i];
+    qsort(sorted, (size_t)map->count, sizeof(const struct node *), compare_keys);
+    for (int64_t i = 1; i < map->count; i++)
+        if (strcmp(sorted[i - 1]->text, sorted[i]->text) == 0 && (!first || sorted[i] < first))
+            first = sorted[i];
+    free(sorted);
+    if (!first)
+        return 0;
+    *reading->fault = first->place;
+    return error_set(reading->error, ERROR_INPUT, "repeated key '%s'", place_excerpt(first->text, excerpt));
+}
+
+/* The children of a list or map, up to its end. */
+static int read_children(struct reading *reading, struct node *node, int depth)
+{
+    yaml_event_t event;
+
+    for (bool more = true; more;) {
+        int status = 0;
+        if (next_event(reading, &event) < 0)
+            return -1;
+        if (event.type == YAML_SEQUENCE_END_EVENT || event.type == YAML_MAPPING_END_EVENT)
+            more = false;
+        else if (node->kind == NODE_MAP)
+            status = read_pair(reading, node, &event, depth);
+        else
+            status = read_item(reading, node, &event, depth);
+        yaml_event_delete(&event);
+        if (status < 0)
+            return -1;
+    }
+    return node->kind == NODE_MAP ? check_repeated(reading, node) : 0;
+}
+
+static bool has_anchor(const yaml_event_t *event)
+{
+    switch (event->type) {
+    case YAML_SCALAR_EVENT:
+        return event->data.scalar.anchor;
+    case YAML_SEQUENCE_START_EVENT:
+        return event->data.sequence_start.anchor;
+    case YAML_MAPPING_START_EVENT:
+        return event->data.mapping_start.anchor;
+    default:
+        return event->type == YAML_ALIAS_EVENT;
+    }
+}
+
+static bool has_tag(const yaml_event_t *event)
+{
+    switch (event->type) {
+    case YAML_SCALAR_EVENT:
+        return event->data.scalar.tag;
+    case YAML_SEQUENCE_START_EVENT:
+        return event->data.sequence_start.tag;
+    case YAML_MAPPING_START_EVENT:
+        return event->data.mapping_start.tag;
+    default:
+        return false;
+    }
+}
+
+/* The node that begins with `event`. On failure nothing is held. */
+static int read_node(struct reading *reading, struct node *node, const yaml_event_t *event, int depth)
+{
+    int status;
+
+    *node = (struct node){.kind = NODE_SCALAR, .place = mark_place(event->start_mark)};
+    if (has_anchor(event))
+        return refuse(reading, node->place, "anchors and aliases are not taken; write the value out");
+    if (has_tag(event))
+        return refuse(reading, node->place, "tags are not taken");
+    if (event->type == YAML_SCALAR_EVENT)
+        return read_scalar(reading, node, event);
+    if (depth >= YAML_DEPTH)
+        return refuse(reading, node->place, "nested too deeply");
+    node->kind = event->type == YAML_MAPPING_START_EVENT ? NODE_MAP : NODE_LIST;
+    status = read_children(reading, node, depth + 1);
+    if (status < 0)
+        node_release(node);
+    return status;
+}
+
+/* Takes an event that has to be of this type; 0, 1 for another one (whose place is the fault), -1. */
+static int expect(struct reading *reading, yaml_event_type_t type)
+{
+    yaml_event_t event;
+
+    if (next_event(reading, &event) < 0)
+        return -1;
+    bool same = event.type == type;
+    if (!same)
+        *reading->fault = mark_place(event.start_mark);
+    yaml_event_delete(&event);
+    return same ? 0 : 1;
+}
+
+static int read_document(struct reading *reading, struct node *root)
+{
+    yaml_event_t event;
+
+    if (expect(reading, YAML_STREAM_START_EVENT) < 0)
+        return -1;
+    int status = expect(reading, YAML_DOCUMENT_START_EVENT);
+    if (status)
+        return status < 0 ? -1 : refuse(reading, PLACE_DEFAULT, "empty");
+    if (next_event(reading, &event) < 0)
+        return -1;
+    status = read_node(reading, root, &event, 0);
+    yaml_event_delete(&event);
+    if (status < 0)
+        return -1;
+    status = expect(reading, YAML_DOCUMENT_END_EVENT);
+    if (status == 0)
+        status = expect(reading, YAML_STREAM_END_EVENT);
+    if (status > 0)
+        status = refuse(reading, *reading->fault, "several documents in one file");
+    if (status < 0)
+        node_release(root);
+    return status;
+}
+
+int yaml_read(struct node *root, const char *text, size_t size, struct place *fault, struct error *error)
+{
+    struct reading reading = {.text = text, .size = size, .fault = fault, .error = error};
+
+    *root = (struct node){0};
+    if (!yaml_parser_initialize(&reading.parser))
+        return no_memory(&reading);
+    yaml_parser_set_encoding(&reading.parser, YAML_UTF8_ENCODING);
+    yaml_parser_set_input_string(&reading.parser, (const unsigned char *)text, size);
+    int status = read_document(&reading, root);
+    yaml_parser_delete(&reading.parser);
+    return status;
+}
+
+void node_move(struct node *node, struct place place)
+{
+    node->place = place;
+    for (int64_t i = 0; i < node->count; i++) {
+        node_move(&node->child[i], place);
+        if (node->key)
+            node_move(&node->key[i], place);
+    }
+}
+
+void node_release(struct node *node)
+{
+    for (int64_t i = 0; i < node->count; i++) {
+        node_release(&node->child[i]);
+        if (node->key)
+            node_release(&node->key[i]);
+    }
+    free(node->text);
+    free(node->key);
+    free(node->child);
+    *node = (struct node){0};
+}
+
+bool node_is_null(const struct node *node)
+{
+    return node->kind == NODE_SCALAR && !node->quoted &&
+           (node->text[0] == 0 || strcmp(node->text, "~") == 0 || strcasecmp(node->text, "null") == 0);
+}
+
+const char *yaml_library(void)
+{
+    return yaml_get_version_string();
+}

@@ -1,0 +1,135 @@
+#ifndef NORMSWEEP_DRIVER_TABLES_DATASET_TABLES_H
+#define NORMSWEEP_DRIVER_TABLES_DATASET_TABLES_H
+
+#include <stdbool.h>
+
+#include "worker/train/train.h"
+
+/*
+ * What a dataset holds beside the parameters and the metrics, which have tables of their own. Names stand
+ * here alone.
+ */
+
+enum storage { STORED_BYTE, STORED_INTEGER, STORED_REAL, STORED_TEXT }; /* byte, int64, double, char */
+
+enum { STRING_SHORT = 64, STRING_LONG = 128 }; /* characters of texts */
+
+#define SESSION_DIMENSION "sessions"
+#define STRING_DIMENSION "string" /* and its length */
+
+#define PROGRAM "normsweep"
+
+/* Names of global attributes. */
+#define ATTRIBUTE_CONVENTIONS "Conventions"
+#define ATTRIBUTE_TITLE "title"
+#define ATTRIBUTE_SOURCE "source"
+#define ATTRIBUTE_HISTORY "history"
+#define ATTRIBUTE_REFERENCES "references"
+#define ATTRIBUTE_FORMAT "format_version"
+#define ATTRIBUTE_CONFIGURATION "configuration_digest"
+#define ATTRIBUTE_DATA "data_digest"
+#define ATTRIBUTE_MEASURE "measure"
+#define ATTRIBUTE_VALIDATE "validate"
+#define ATTRIBUTE_SWEEP "sweep"
+
+/* All of them, but for the parameters that are no axes, which go by their own names: X(name, meaning). */
+#define ATTRIBUTES(X)                                                                                        \
+    X(ATTRIBUTE_CONVENTIONS, "CF-1.10, what names and units of the dataset follow")                          \
+    X(ATTRIBUTE_TITLE, "the sweep file's title, or " PROGRAM)                                                \
+    X(ATTRIBUTE_SOURCE, PROGRAM ": by this a dataset is known to be one of this program's")                  \
+    X(ATTRIBUTE_HISTORY, "when the file was laid out; what came later is in the variables of sessions")      \
+    X(ATTRIBUTE_REFERENCES, "the paper whose quantities are measured")                                       \
+    X(ATTRIBUTE_FORMAT, "version of this layout; raised when older files can no longer be carried on")       \
+    X(ATTRIBUTE_CONFIGURATION, "of everything that the numbers depend on, over all runs")                    \
+    X(ATTRIBUTE_DATA, "of the training and validation text by their content")                                \
+    X(ATTRIBUTE_MEASURE, "measure as it holds, defaults filled in")                                          \
+    X(ATTRIBUTE_VALIDATE, "validate as it holds, defaults filled in")                                        \
+    X(ATTRIBUTE_SWEEP, "the sweep file as it was given, YAML")
+
+struct attribute_row {
+    const char *name, *meaning;
+};
+#define X(...) +1
+enum { ATTRIBUTE_COUNT = ATTRIBUTES(X) };
+#undef X
+extern const struct attribute_row attribute_table[ATTRIBUTE_COUNT];
+
+/*
+ * What is known of each run beside its metrics: X(name, type, width, filled, unit, long_name, comment).
+ * `width`: characters of an STORED_TEXT. What is `filled` is -1 (integers) or NaN where there is nothing, and
+ * so says its _FillValue; the rest starts at 0.
+ */
+#define RUN_VARIABLES(X)                                                                                     \
+    X(outcome, STORED_BYTE, 0, false, "1", "how the run stands",                                             \
+        "pending and running runs are still to be done")                                                     \
+    X(phase, STORED_BYTE, 0, false, "1", "phase of the parameter norm",                                      \
+        "growing where norm_growth is above 1")                                                              \
+    X(dynamics, STORED_BYTE, 0, false, "1", "class of the growth of the parameter norm",                     \
+        "with the lowest AIC of fit_aligned, fit_misaligned and fit_adam_like, by 2 at least; relative: "    \
+        "one "                                                                                               \
+        "of the first two; none: no norms, the best has an R^2 below 0.5, or two fit alike; aligned with k " \
+        "below 0 shrinks towards the origin")                                                                \
+    X(last_step, STORED_INTEGER, 0, true, "1", "steps taken", "fewer than planned where the run diverged")   \
+    X(diverged_step, STORED_INTEGER, 0, true, "1", "step of divergence", "whose loss or norm is not finite") \
+    X(seconds, STORED_REAL, 0, true, "s", "duration of the run", "measuring and validating included")        \
+    X(tokens_per_second, STORED_REAL, 0, true, "s-1", "training speed",                                      \
+        "tokens over the time in training steps")                                                            \
+    X(attempts, STORED_INTEGER, 0, false, "1", "times the run was started",                                  \
+        "above 1 where it was lost or stopped")                                                              \
+    X(deaths, STORED_INTEGER, 0, false, "1", "deaths of its workers",                                        \
+        "since the run's last checkpoint; with three of them it has failed")                                 \
+    X(host, STORED_TEXT, STRING_SHORT, false, "1", "host that trained the run", "of the last attempt")       \
+    X(session, STORED_INTEGER, 0, true, "1", "session of the run",                                           \
+        "index along sessions, of the last attempt")                                                         \
+    X(reason, STORED_TEXT, REASON_SIZE, false, "1", "why the run failed", "empty unless outcome is failed")
+
+enum run_variable {
+#define X(name, ...) RUN_VARIABLE_##name,
+    RUN_VARIABLES(X)
+#undef X
+        RUN_VARIABLE_COUNT,
+};
+
+struct run_variable_row {
+    const char *name;
+    enum storage type;
+    int width;
+    bool filled;
+    const char *unit, *long_name, *comment;
+};
+extern const struct run_variable_row run_variable_table[RUN_VARIABLE_COUNT];
+
+/* The words of a variable's values 0, 1, ... and in *count their number; NULL and 0: its values are no flags.
+ */
+const char *const *run_variable_flags(enum run_variable variable, int *count);
+
+/*
+ * The session table: X(field of struct session, width, long_name). A last variable, `start`, is the dataset's
+ * own: when the session began. All are named session_<field>.
+ */
+#define SESSION_VARIABLES(X)                                                                                 \
+    X(version, STRING_SHORT, "program version")                                                              \
+    X(commit, STRING_SHORT, "source revision of the program")                                                \
+    X(compiler, STRING_LONG, "compiler")                                                                     \
+    X(blas, STRING_LONG, "BLAS library")                                                                     \
+    X(blas_kernel, STRING_SHORT, "BLAS kernel")                                                              \
+    X(vector_level, STRING_SHORT, "vector instructions of the program's own loops")                          \
+    X(mpi, STRING_LONG, "MPI library")                                                                       \
+    X(host, STRING_SHORT, "host of the coordinator")
+
+enum session_variable {
+#define X(field, ...) SESSION_VARIABLE_##field,
+    SESSION_VARIABLES(X)
+#undef X
+        SESSION_VARIABLE_start,
+    SESSION_VARIABLE_COUNT,
+};
+
+struct session_variable_row {
+    const char *name;
+    int width;
+    const char *long_name;
+};
+extern const struct session_variable_row session_variable_table[SESSION_VARIABLE_COUNT];
+
+#endif

@@ -1,0 +1,14 @@
+/* The one object that the Makefile builds anew whenever the commit changes. */
+#include "driver/tables/version.h"
+
+#ifndef VERSION
+#define VERSION ""
+#define COMMIT ""
+#define COMPILER ""
+#define FLAGS ""
+#endif
+
+const char version_number[] = VERSION;
+const char version_commit[] = COMMIT;
+const char version_compiler[] = COMPILER;
+const char version_flags[] = FLAGS;

@@ -1,0 +1,83 @@
+#include "driver/terminal/colour.h"
+
+#include <math.h>
+
+/* Violet, from the palest on; orange; and viridis, by lightness: each the nearest of the 240 to what
+ * matplotlib has under these names (PuOr, viridis). */
+static const unsigned char violet[] = {189, 146, 140, 97, 54}, orange[] = {223, 215, 172, 130, 94};
+static const unsigned char viridis[] = {53, 54, 24, 30, 36, 78, 148, 220, 227};
+
+/* The level of a place of 0 to 1 among `levels`; what lies outside is at its end. */
+static int level(double place, int levels)
+{
+    if (!(place > 0))
+        return 0;
+    return place < 1 ? (int)(place * levels) : levels - 1;
+}
+
+int colour_diverging(double place)
+{
+    int at = level(fabs(place), (int)sizeof(orange));
+
+    return place > 0 ? orange[at] : violet[at];
+}
+
+int colour_sequential(double place)
+{
+    return viridis[level(place, (int)sizeof(viridis))];
+}
+
+static const struct {
+    unsigned char many;
+    const char *few;
+} classes[COLOUR_CLASSES] = {
+    {32, "34"}, {172, "33"}, {36, "32"}, {169, "35"}, {142, "36"}, {74, "31"}, {166, "1"}, {244, "2"}};
+
+int colour_class(int index)
+{
+    return classes[index % COLOUR_CLASSES].many;
+}
+
+const char *colour_class_of_16(int index)
+{
+    return classes[index % COLOUR_CLASSES].few;
+}
+
+/* Of a colour past the first 16, 0 to 255: six levels of each of red, green and blue, then 24 greys. */
+static int lightness(int colour)
+{
+    static const int levels[] = {0, 95, 135, 175, 215, 255};
+
+    if (colour >= 232)
+        return 8 + 10 * (colour - 232);
+    int red = levels[(colour - 16) / 36], green = levels[(colour - 16) / 6 % 6],
+        blue = levels[(colour - 16) % 6];
+    return (299 * red + 587 * green + 114 * blue) / 1000;
+}
+
+int colour_on(int background)
+{
+    return lightness(background) > 127 ? COLOUR_BLACK : COLOUR_WHITE;
+}
+
+void pen_take(struct pen *pen, int text, int background)
+{
+    bool less = (pen->text != COLOUR_NONE && text == COLOUR_NONE) ||
+                (pen->background != COLOUR_NONE && background == COLOUR_NONE);
+
+    if (less) {
+        fputs("\033[0m", pen->out);
+        pen->text = pen->background = COLOUR_NONE;
+    }
+    if (text != pen->text)
+        fprintf(pen->out, "\033[38;5;%dm", text);
+    if (background != pen->background)
+        fprintf(pen->out, "\033[48;5;%dm", background);
+    pen->text = text;
+    pen->background = background;
+}
+
+void colour_write(FILE *out, const char *code)
+{
+    fprintf(out, "\033[%sm", code ? code : "0");
+}

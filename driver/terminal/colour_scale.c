@@ -1,0 +1,96 @@
+#include "driver/terminal/colour_scale.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define SPREAD 100 /* the largest by the least, above which a scale is logarithmic */
+#define MOST_BELOW 0.1 /* of the largest: the median then */
+#define FEW 0.02 /* values at either end, but one at least */
+enum { ENOUGH = 5 }; /* values for one to be few */
+#define FAR 10 /* times the range of all others */
+
+static int ascending(const void *a, const void *b)
+{
+    double first = *(const double *)a, second = *(const double *)b;
+
+    return (first > second) - (first < second);
+}
+
+/* The finite values in order; *count becomes how many. */
+static void sort(double *sorted, const double *value, int64_t *count)
+{
+    int64_t finite = 0;
+
+    for (int64_t i = 0; i < *count; i++)
+        if (isfinite(value[i]))
+            sorted[finite++] = value[i];
+    qsort(sorted, (size_t)finite, sizeof(*sorted), ascending);
+    *count = finite;
+}
+
+static double on_scale(const struct colour_scale *scale, double value)
+{
+    return scale->logarithmic ? log(value) : value;
+}
+
+static double distance(const struct colour_scale *scale, double from, double to)
+{
+    return on_scale(scale, to) - on_scale(scale, from);
+}
+
+/* Takes away from the ends what lies far out. */
+static void clip(struct colour_scale *scale, const double *sorted, int64_t count)
+{
+    int64_t few = (int64_t)ceil(FEW * (double)(count - 1));
+    double low = sorted[few], high = sorted[count - 1 - few], within = distance(scale, low, high);
+
+    scale->below = within > 0 && distance(scale, scale->low, low) > FAR * within;
+    scale->above = within > 0 && distance(scale, high, scale->high) > FAR * within;
+    scale->low = scale->below ? low : scale->low;
+    scale->high = scale->above ? high : scale->high;
+}
+
+static bool spreads(const struct colour_scale *scale)
+{
+    return scale->low > 0 && scale->high > SPREAD * scale->low;
+}
+
+static void choose(struct colour_scale *scale, const double *sorted, int64_t count, bool linear)
+{
+    scale->low = sorted[0];
+    scale->high = sorted[count - 1];
+    scale->logarithmic = !linear && spreads(scale) && sorted[count / 2] < MOST_BELOW * scale->high;
+    if (count >= ENOUGH)
+        clip(scale, sorted, count);
+    scale->logarithmic = scale->logarithmic && spreads(scale);
+}
+
+bool colour_scale_choose(struct colour_scale *scale, const double *value, int64_t count, bool linear)
+{
+    double *sorted = malloc((size_t)count * sizeof(*sorted));
+
+    *scale = (struct colour_scale){.low = INFINITY, .high = -INFINITY};
+    if (!sorted)
+        return false;
+    sort(sorted, value, &count);
+    if (count > 0)
+        choose(scale, sorted, count, linear);
+    free(sorted);
+    return true;
+}
+
+double colour_scale_place(const struct colour_scale *scale, double value)
+{
+    if (!(value > scale->low))
+        return 0;
+    if (value >= scale->high)
+        return 1;
+    return distance(scale, scale->low, value) / distance(scale, scale->low, scale->high);
+}
+
+double colour_scale_value(const struct colour_scale *scale, double place)
+{
+    double value = on_scale(scale, scale->low) + place * distance(scale, scale->low, scale->high);
+
+    return scale->logarithmic ? exp(value) : value;
+}

@@ -1,0 +1,91 @@
+#include "driver/text/lines.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The bytes of the UTF-8 character at the beginning of a text; 0: it is none, or a control character. */
+static int character(const unsigned char *text)
+{
+    int length = text[0] < 0x80 ? 1 : text[0] < 0xe0 ? 2 : text[0] < 0xf0 ? 3 : 4;
+    bool control = text[0] < 0x20 || text[0] == 0x7f || (text[0] == 0xc2 && text[1] < 0xa0);
+
+    if (control || (text[0] >= 0x80 && text[0] < 0xc2) || text[0] > 0xf4)
+        return 0;
+    for (int i = 1; i < length; i++)
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+    return length;
+}
+
+char *lines_clean(char *text)
+{
+    unsigned char *byte = (unsigned char *)text;
+
+    while (*byte) {
+        int length = character(byte);
+        if (length == 0)
+            *byte = '?';
+        byte += length ? length : 1;
+    }
+    return text;
+}
+
+static bool begins(char byte)
+{
+    return ((unsigned char)byte & 0xc0) != 0x80;
+}
+
+int lines_width(const char *text)
+{
+    int width = 0;
+
+    for (; *text; text++)
+        width += begins(*text);
+    return width;
+}
+
+int lines_fit(const char *text, int columns)
+{
+    int width = 0, length = 0;
+
+    for (; text[length]; length++) {
+        width += begins(text[length]);
+        if (width > columns)
+            break;
+    }
+    return length;
+}
+
+static void print_broken(FILE *out, int columns, const char *text)
+{
+    while (lines_width(text) > columns) {
+        int fits = lines_fit(text, columns), length = fits;
+        while (length > 0 && text[length] != ' ')
+            length--;
+        length = length ? length : fits;
+        fprintf(out, "%.*s\n", length, text);
+        text += length;
+        text += *text == ' ';
+    }
+    fprintf(out, "%s\n", text);
+}
+
+void lines_print(FILE *out, int columns, const char *format, ...)
+{
+    va_list arguments;
+    char *text;
+
+    va_start(arguments, format);
+    int length = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    if (length < 0)
+        return;
+    lines_clean(text);
+    if (columns > 0)
+        print_broken(out, columns, text);
+    else
+        fprintf(out, "%s\n", text);
+    free(text);
+}

@@ -1,0 +1,63 @@
+#include "driver/text/nearest.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { LONGEST = 40 }; /* of the words that are compared */
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* Insertions, deletions, substitutions and swaps of neighbours that lead from one word to the other. */
+static int edit_distance(const char *a, const char *b)
+{
+    int row[3][LONGEST + 1];
+    int *above2 = row[0], *above = row[1], *here = row[2];
+    int width = (int)strlen(b);
+
+    for (int j = 0; j <= width; j++)
+        above[j] = j;
+    for (int i = 1; a[i - 1]; i++) {
+        here[0] = i;
+        for (int j = 1; j <= width; j++) {
+            here[j] = least(least(above[j], here[j - 1]) + 1, above[j - 1] + (a[i - 1] != b[j - 1]));
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                here[j] = least(here[j], above2[j - 2] + 1);
+        }
+        int *oldest = above2;
+        above2 = above;
+        above = here;
+        here = oldest;
+    }
+    return above[width];
+}
+
+void nearest_init(struct nearest *nearest, const char *word)
+{
+    *nearest = (struct nearest){.word = word};
+}
+
+void nearest_offer(struct nearest *nearest, const char *offer)
+{
+    size_t length = strlen(nearest->word);
+
+    if (length == 0 || length > LONGEST || strlen(offer) > LONGEST)
+        return;
+    int distance = edit_distance(nearest->word, offer);
+    if (distance > (int)(length + 2) / 3)
+        return;
+    if (!nearest->best || distance < nearest->distance) {
+        nearest->best = offer;
+        nearest->distance = distance;
+    }
+}
+
+const char *nearest_hint(const struct nearest *nearest, char text[NEAREST_SIZE])
+{
+    text[0] = 0;
+    if (nearest->best)
+        snprintf(text, NEAREST_SIZE, "; did you mean '%s'?", nearest->best);
+    return text;
+}

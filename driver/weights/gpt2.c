@@ -1,0 +1,326 @@
+/*
+ * GPT-2's tensors as the plane of weights. A row of the table is a tensor of the file; three of the model's,
+ * which lie one behind the other in the plane as they lie side by side in the file, make up c_attn.
+ */
+#include "driver/weights/gpt2.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PREFIX "transformer."
+
+/* Sizes up to which no product of theirs overflows; beyond what anybody has trained. */
+enum { WIDTH_MOST = 1 << 20, LAYERS_MOST = 1 << 12 };
+
+enum { NAME_SIZE = 64 };
+
+/* A length of a tensor's shape; LENGTH_NONE where it has no more. */
+enum length { LENGTH_NONE, LENGTH_V, LENGTH_T, LENGTH_C, LENGTH_3C, LENGTH_F, LENGTH_COUNT };
+
+struct gpt2_tensor {
+    const char *name; /* behind "h.N." in the layers */
+    enum tensor_kind kind; /* the first of the model's tensors that it holds: one, or three of c_attn */
+    enum length shape[2];
+    bool turned; /* [in, out] */
+};
+
+static const struct gpt2_tensor outside[] = {
+    {"wte.weight", TENSOR_TOKEN, {LENGTH_V, LENGTH_C}, false},
+    {"wpe.weight", TENSOR_POSITION, {LENGTH_T, LENGTH_C}, false},
+    {"ln_f.weight", TENSOR_FINAL, {LENGTH_C}, false},
+    {"ln_f.bias", TENSOR_FINAL_BIAS, {LENGTH_C}, false},
+};
+
+static const struct gpt2_tensor inside[] = {
+    {"ln_1.weight", TENSOR_LN1, {LENGTH_C}, false},
+    {"ln_1.bias", TENSOR_LN1_BIAS, {LENGTH_C}, false},
+    {"attn.c_attn.weight", TENSOR_Q, {LENGTH_C, LENGTH_3C}, true},
+    {"attn.c_attn.bias", TENSOR_Q_BIAS, {LENGTH_3C}, false},
+    {"attn.c_proj.weight", TENSOR_O, {LENGTH_C, LENGTH_C}, true},
+    {"attn.c_proj.bias", TENSOR_O_BIAS, {LENGTH_C}, false},
+    {"ln_2.weight", TENSOR_LN2, {LENGTH_C}, false},
+    {"ln_2.bias", TENSOR_LN2_BIAS, {LENGTH_C}, false},
+    {"mlp.c_fc.weight", TENSOR_W1, {LENGTH_C, LENGTH_F}, true},
+    {"mlp.c_fc.bias", TENSOR_W1_BIAS, {LENGTH_F}, false},
+    {"mlp.c_proj.weight", TENSOR_W2, {LENGTH_F, LENGTH_C}, true},
+    {"mlp.c_proj.bias", TENSOR_W2_BIAS, {LENGTH_C}, false},
+};
+
+/* An output layer of its own. */
+static const struct gpt2_tensor own_output = {"lm_head.weight", TENSOR_OUTPUT, {LENGTH_V, LENGTH_C}, false};
+
+/* Masks, which are no parameters. */
+static const char *const ignored[] = {"attn.bias", "attn.masked_bias"};
+
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+
+static const char *prefix_of(const struct safetensors *file)
+{
+    return safetensors_find(file, PREFIX "wte.weight") ? PREFIX : "";
+}
+
+/* The layer of a name "h.N.rest", and where `rest` begins; -1: it is outside the layers, or of none. */
+static int64_t layer_of(const char *name, const char **rest)
+{
+    char written[NAME_SIZE];
+
+    *rest = name;
+    if (strncmp(name, "h.", 2) != 0)
+        return -1;
+    long long layer = strtoll(name + 2, NULL, 10);
+    int length = snprintf(written, sizeof(written), "h.%lld.", layer);
+    if (layer < 0 || layer >= LAYERS_MOST || strncmp(name, written, (size_t)length) != 0)
+        return -1;
+    *rest = name + length;
+    return layer;
+}
+
+/* The name of a tensor in the file, without what stands before it; layer -1 outside the layers. */
+static const char *full_name(char name[NAME_SIZE], const char *prefix, int64_t layer, const char *rest)
+{
+    if (layer < 0)
+        snprintf(name, NAME_SIZE, "%s%s", prefix, rest);
+    else
+        snprintf(name, NAME_SIZE, "%sh.%" PRId64 ".%s", prefix, layer, rest);
+    return name;
+}
+
+/* A tensor that has to be there, of a type that is read. NULL with the error set. */
+static const struct stored_tensor *find(
+    const struct safetensors *file, const struct gpt2_tensor *row, int64_t layer, struct error *error)
+{
+    char name[NAME_SIZE];
+    const char *prefix = row == &own_output ? "" : prefix_of(file);
+    const struct stored_tensor *tensor = safetensors_find(file, full_name(name, prefix, layer, row->name));
+
+    if (!tensor) {
+        error_set(
+            error, ERROR_INPUT, "%s is missing from the tensors of a GPT-2 as Hugging Face names them", name);
+    } else if (tensor->type >= STORED_READ_COUNT) {
+        error_set(error, ERROR_INPUT, "%s: dtype %s; F32, F16, BF16 and F64 are read", name,
+            stored_type_name(tensor->type));
+        tensor = NULL;
+    }
+    return tensor;
+}
+
+/* "[64, 192]" */
+static const char *format_shape(char text[NAME_SIZE], int64_t rank, const int64_t *shape)
+{
+    size_t used = (size_t)snprintf(text, NAME_SIZE, "[");
+
+    for (int64_t i = 0; i < rank && used < NAME_SIZE; i++)
+        used += (size_t)snprintf(text + used, NAME_SIZE - used, "%s%" PRId64, i ? ", " : "", shape[i]);
+    if (used < NAME_SIZE)
+        snprintf(text + used, NAME_SIZE - used, "]");
+    return text;
+}
+
+/* Its shape, as the architecture has it; returns its rank. */
+static int64_t shape_of(const struct gpt2_tensor *row, const struct architecture *a, int64_t shape[2])
+{
+    const int64_t length[LENGTH_COUNT] = {
+        [LENGTH_V] = a->vocabulary,
+        [LENGTH_T] = a->context,
+        [LENGTH_C] = a->width,
+        [LENGTH_3C] = 3 * a->width,
+        [LENGTH_F] = a->feedforward,
+    };
+
+    shape[0] = length[row->shape[0]];
+    shape[1] = length[row->shape[1]];
+    return row->shape[1] == LENGTH_NONE ? 1 : 2;
+}
+
+static int check_shape(const struct stored_tensor *tensor, const struct gpt2_tensor *row,
+    const struct architecture *architecture, struct error *error)
+{
+    char there[NAME_SIZE], wanted[NAME_SIZE];
+    int64_t shape[2], rank = shape_of(row, architecture, shape);
+
+    if (tensor->rank == rank && memcmp(tensor->shape, shape, (size_t)rank * sizeof(*shape)) == 0)
+        return 0;
+    return error_set(error, ERROR_INPUT, "%s: shape %s, not %s", tensor->name,
+        format_shape(there, tensor->rank, tensor->shape), format_shape(wanted, rank, shape));
+}
+
+/* The matrix [*rows, *columns] that sizes are taken from. */
+static int read_matrix(const struct safetensors *file, const struct gpt2_tensor *row, int64_t layer,
+    int64_t *rows, int64_t *columns, struct error *error)
+{
+    const struct stored_tensor *tensor = find(file, row, layer, error);
+    int64_t most = row->shape[0] == LENGTH_V ? INT32_MAX : WIDTH_MOST;
+    char shape[NAME_SIZE];
+
+    if (!tensor)
+        return -1;
+    if (tensor->rank != 2 || tensor->count == 0 || tensor->shape[0] > most || tensor->shape[1] > WIDTH_MOST)
+        return error_set(error, ERROR_INPUT, "%s: shape %s is not that of a matrix of GPT-2", tensor->name,
+            format_shape(shape, tensor->rank, tensor->shape));
+    *rows = tensor->shape[0];
+    *columns = tensor->shape[1];
+    return 0;
+}
+
+static int read_sizes(const struct safetensors *file, struct architecture *a, struct error *error)
+{
+    const struct gpt2_tensor *c_fc = inside;
+    int64_t width;
+
+    while (c_fc->kind != TENSOR_W1)
+        c_fc++;
+    if (read_matrix(file, &outside[0], -1, &a->vocabulary, &a->width, error) < 0 ||
+        read_matrix(file, &outside[1], -1, &a->context, &width, error) < 0)
+        return -1;
+    return read_matrix(file, c_fc, 0, &width, &a->feedforward, error);
+}
+
+static bool is_among(const char *name, const struct gpt2_tensor *row, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(row[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static bool is_ignored(const char *name)
+{
+    for (size_t i = 0; i < COUNT(ignored); i++)
+        if (strcmp(ignored[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* Counts the layers; refuses a tensor that GPT-2 has not. */
+static int read_names(const struct safetensors *file, struct architecture *a, struct error *error)
+{
+    const char *prefix = prefix_of(file), *rest;
+    char excerpt[EXCERPT_SIZE];
+
+    a->layers = 1;
+    for (int64_t i = 0; i < file->count; i++) {
+        const char *name = file->tensor[i].name;
+        size_t length = strncmp(name, prefix, strlen(prefix)) == 0 ? strlen(prefix) : 0;
+        int64_t layer = layer_of(name + length, &rest);
+        bool known = length == strlen(prefix) &&
+                     (layer < 0 ? is_among(rest, outside, COUNT(outside))
+                                : is_ignored(rest) || is_among(rest, inside, COUNT(inside)));
+        if (!known && strcmp(name, own_output.name) != 0)
+            return error_set(
+                error, ERROR_INPUT, "%s: GPT-2 has no such tensor", place_excerpt(name, excerpt));
+        if (layer >= a->layers)
+            a->layers = layer + 1;
+    }
+    return 0;
+}
+
+/* Is the output layer's matrix the token embedding? */
+static int read_tied(const struct safetensors *file, struct architecture *a, struct error *error)
+{
+    const struct stored_tensor *output, *token;
+
+    a->tied = true;
+    if (!safetensors_find(file, own_output.name))
+        return 0;
+    output = find(file, &own_output, -1, error);
+    token = find(file, &outside[0], -1, error);
+    if (!output || !token || check_shape(output, &own_output, a, error) < 0)
+        return -1;
+    for (int64_t i = 0; i < output->count && a->tied; i++)
+        a->tied = stored_value(output, i) == stored_value(token, i);
+    return 0;
+}
+
+/* What is done with each tensor of the file. */
+typedef int visit_function(void *context, const struct stored_tensor *tensor, const struct gpt2_tensor *row,
+    int64_t layer, struct error *error);
+
+static int visit_rows(const struct safetensors *file, const struct gpt2_tensor *row, size_t count,
+    int64_t layer, visit_function *visit, void *context, struct error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct stored_tensor *tensor = find(file, &row[i], layer, error);
+        if (!tensor || visit(context, tensor, &row[i], layer, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int visit_all(const struct safetensors *file, const struct architecture *a, visit_function *visit,
+    void *context, struct error *error)
+{
+    int status = visit_rows(file, outside, COUNT(outside), -1, visit, context, error);
+
+    for (int64_t layer = 0; status == 0 && layer < a->layers; layer++)
+        status = visit_rows(file, inside, COUNT(inside), layer, visit, context, error);
+    if (status == 0 && !a->tied)
+        status = visit_rows(file, &own_output, 1, -1, visit, context, error);
+    return status;
+}
+
+static int check_one(void *context, const struct stored_tensor *tensor, const struct gpt2_tensor *row,
+    int64_t layer, struct error *error)
+{
+    (void)layer;
+    return check_shape(tensor, row, context, error);
+}
+
+int gpt2_architecture(const struct safetensors *file, const struct gpt2_config *config,
+    struct architecture *architecture, struct error *error)
+{
+    struct architecture a = {
+        .heads = config->heads ? config->heads : 1,
+        .norm_placement = NORM_PRE,
+        .activation = config->activation,
+        .attention_mask = MASK_CAUSAL,
+        .bias = true,
+    };
+
+    if (read_sizes(file, &a, error) < 0 || read_names(file, &a, error) < 0 ||
+        read_tied(file, &a, error) < 0 || visit_all(file, &a, check_one, &a, error) < 0)
+        return -1;
+    if (a.width % a.heads)
+        return error_set(
+            error, ERROR_INPUT, "%" PRId64 " heads do not divide the width of %" PRId64, a.heads, a.width);
+    *architecture = a;
+    return 0;
+}
+
+struct plane {
+    const struct architecture *architecture;
+    const struct weight_layout *layout;
+    scalar *weights;
+};
+
+/* Its elements, finite, to where they belong. */
+static int copy_one(void *context, const struct stored_tensor *tensor, const struct gpt2_tensor *row,
+    int64_t layer, struct error *error)
+{
+    const struct plane *plane = context;
+    scalar *out =
+        plane->weights + plane->layout->tensor[tensor_index(plane->architecture, row->kind, layer)].offset;
+    int64_t columns = row->turned ? tensor->shape[0] : tensor->count, rows = tensor->count / columns;
+
+    for (int64_t i = 0; i < tensor->count; i++) {
+        int64_t from = i % columns * rows + i / columns;
+        scalar value = (scalar)stored_value(tensor, from);
+        if (!isfinite(value))
+            return error_set(error, ERROR_INPUT, "%s: element %" PRId64 " is not finite as a " SCALAR_NAME,
+                tensor->name, from);
+        out[i] = value;
+    }
+    return 0;
+}
+
+int gpt2_weights(const struct safetensors *file, const struct architecture *architecture,
+    const struct weight_layout *layout, scalar *weights, struct error *error)
+{
+    struct plane plane = {architecture, layout, weights};
+    const struct tensor *bias = &layout->tensor[tensor_index(architecture, TENSOR_OUTPUT_BIAS, 0)];
+
+    memset(weights + bias->offset, 0, (size_t)bias->size * sizeof(*weights));
+    return visit_all(file, architecture, copy_one, &plane, error);
+}

@@ -1,0 +1,284 @@
+#include "driver/weights/safetensors.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LENGTH_BYTES = 8,
+    HEADER_MOST = 16 << 20, /* bytes; a model of a hundred layers has some 200000 */
+};
+
+static const struct {
+    const char *name;
+    int bytes;
+} types[STORED_TYPE_COUNT] = {
+#define X(name, bytes) [STORED_##name] = {#name, bytes},
+    STORED_TYPES(X)
+#undef X
+};
+
+const char *stored_type_name(enum stored_type type)
+{
+    return types[type].name;
+}
+
+/* An unsigned number of `count` bytes, the least first. */
+static uint64_t little_endian(const unsigned char *bytes, int count)
+{
+    uint64_t number = 0;
+
+    for (int i = count - 1; i >= 0; i--)
+        number = number << 8 | bytes[i];
+    return number;
+}
+
+static const struct node *member(const struct node *map, const char *name)
+{
+    for (int64_t i = 0; i < map->count; i++)
+        if (strcmp(map->key[i].text, name) == 0)
+            return &map->child[i];
+    return NULL;
+}
+
+/* Digits alone, and no more than INT64_MAX. */
+static bool read_whole(const struct node *node, int64_t *number)
+{
+    *number = 0;
+    if (node->kind != NODE_SCALAR || node->quoted || !node->text[0])
+        return false;
+    for (const char *at = node->text; *at; at++)
+        if (*at < '0' || *at > '9' || __builtin_mul_overflow(*number, 10, number) ||
+            __builtin_add_overflow(*number, *at - '0', number))
+            return false;
+    return true;
+}
+
+/* A list of whole numbers, `most` at most; returns how many, or -1: it is something else. */
+static int64_t read_wholes(const struct node *node, int64_t *number, int64_t most)
+{
+    if (!node || node->kind != NODE_LIST || node->count > most)
+        return -1;
+    for (int64_t i = 0; i < node->count; i++)
+        if (!read_whole(&node->child[i], &number[i]))
+            return -1;
+    return node->count;
+}
+
+static int read_type(struct stored_tensor *tensor, const struct node *entry, struct error *error)
+{
+    const struct node *type = member(entry, "dtype");
+    char excerpt[EXCERPT_SIZE];
+
+    if (!type || type->kind != NODE_SCALAR)
+        return error_set(error, ERROR_INPUT, "no dtype");
+    for (enum stored_type i = 0; i < STORED_TYPE_COUNT; i++) {
+        if (strcmp(types[i].name, type->text) == 0) {
+            tensor->type = i;
+            return 0;
+        }
+    }
+    return error_set(error, ERROR_INPUT, "unknown dtype '%s'", place_excerpt(type->text, excerpt));
+}
+
+static int read_shape(struct stored_tensor *tensor, const struct node *entry, struct error *error)
+{
+    tensor->rank = read_wholes(member(entry, "shape"), tensor->shape, STORED_RANK_MOST);
+    if (tensor->rank < 0)
+        return error_set(error, ERROR_INPUT, "shape is no list of up to %d whole numbers", STORED_RANK_MOST);
+    tensor->count = 1;
+    for (int64_t i = 0; i < tensor->rank; i++)
+        if (__builtin_mul_overflow(tensor->count, tensor->shape[i], &tensor->count))
+            return error_set(error, ERROR_INPUT, "its shape has more elements than can be counted");
+    return 0;
+}
+
+/* Which of the `room` bytes of data are its own: as many as its elements take. */
+static int read_place(
+    struct stored_tensor *tensor, const struct node *entry, uint64_t room, struct error *error)
+{
+    int64_t offset[2], bytes;
+
+    if (read_wholes(member(entry, "data_offsets"), offset, 2) != 2)
+        return error_set(error, ERROR_INPUT, "data_offsets is no list of two whole numbers");
+    if (offset[0] > offset[1] || (uint64_t)offset[1] > room)
+        return error_set(error, ERROR_INPUT,
+            "data_offsets [%" PRId64 ", %" PRId64 "] are not within %" PRIu64
+            " bytes of data; is the file whole?",
+            offset[0], offset[1], room);
+    if (__builtin_mul_overflow(tensor->count, types[tensor->type].bytes, &bytes) ||
+        bytes != offset[1] - offset[0])
+        return error_set(error, ERROR_INPUT, "%" PRId64 " bytes for %" PRId64 " elements of %s",
+            offset[1] - offset[0], tensor->count, types[tensor->type].name);
+    tensor->begin = (uint64_t)offset[0];
+    tensor->end = (uint64_t)offset[1];
+    return 0;
+}
+
+static int read_tensor(struct stored_tensor *tensor, const char *name, const struct node *entry,
+    const unsigned char *data, uint64_t room, struct error *error)
+{
+    char excerpt[EXCERPT_SIZE];
+    int status;
+
+    *tensor = (struct stored_tensor){.name = name};
+    if (entry->kind != NODE_MAP)
+        status = error_set(error, ERROR_INPUT, "no object of dtype, shape and data_offsets");
+    else if ((status = read_type(tensor, entry, error)) == 0 &&
+             (status = read_shape(tensor, entry, error)) == 0)
+        status = read_place(tensor, entry, room, error);
+    if (status < 0)
+        return error_prefix(error, "%s", place_excerpt(name, excerpt));
+    tensor->bytes = data + tensor->begin;
+    return 0;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    const struct stored_tensor *left = a, *right = b;
+
+    return strcmp(left->name, right->name);
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct stored_tensor *left = a, *right = b;
+
+    if (left->begin != right->begin)
+        return left->begin < right->begin ? -1 : 1;
+    return (left->end > right->end) - (left->end < right->end);
+}
+
+/* Every byte of the data belongs to one tensor. */
+static int check_places(struct safetensors *file, uint64_t room, struct error *error)
+{
+    char name[EXCERPT_SIZE], before[EXCERPT_SIZE];
+    uint64_t end = 0;
+
+    qsort(file->tensor, (size_t)file->count, sizeof(*file->tensor), compare_places);
+    for (int64_t i = 0; i < file->count; i++) {
+        const struct stored_tensor *tensor = &file->tensor[i];
+        place_excerpt(tensor->name, name);
+        if (tensor->begin > end)
+            return error_set(error, ERROR_INPUT, "%s: bytes before it belong to no tensor", name);
+        if (tensor->begin < end)
+            return error_set(
+                error, ERROR_INPUT, "%s: overlaps %s", name, place_excerpt(tensor[-1].name, before));
+        end = tensor->end;
+    }
+    if (end != room)
+        return error_set(error, ERROR_INPUT, "%" PRIu64 " bytes at its end belong to no tensor", room - end);
+    qsort(file->tensor, (size_t)file->count, sizeof(*file->tensor), compare_names);
+    return 0;
+}
+
+static int read_tensors(
+    struct safetensors *file, const unsigned char *data, uint64_t room, struct error *error)
+{
+    const struct node *header = &file->header;
+
+    if (header->kind != NODE_MAP)
+        return error_set(error, ERROR_INPUT, "no safetensors file: its header is no object");
+    file->tensor = calloc((size_t)header->count + 1, sizeof(*file->tensor));
+    if (!file->tensor)
+        return error_set(error, ERROR_ENVIRONMENT, "no memory");
+    for (int64_t i = 0; i < header->count; i++) {
+        const char *name = header->key[i].text;
+        if (strcmp(name, "__metadata__") == 0)
+            continue;
+        if (read_tensor(&file->tensor[file->count], name, &header->child[i], data, room, error) < 0)
+            return -1;
+        file->count++;
+    }
+    return check_places(file, room, error);
+}
+
+static int parse(struct safetensors *file, const unsigned char *bytes, size_t size, struct error *error)
+{
+    uint64_t length = size < LENGTH_BYTES ? 0 : little_endian(bytes, LENGTH_BYTES);
+    const unsigned char *header = bytes + LENGTH_BYTES;
+    struct place fault;
+
+    if (size < LENGTH_BYTES)
+        return error_set(error, ERROR_INPUT, "no safetensors file: %zu bytes", size);
+    if (length > HEADER_MOST)
+        return error_set(error, ERROR_INPUT,
+            "no safetensors file: its header would have %" PRIu64 " bytes; at most %d are read", length,
+            HEADER_MOST);
+    if (length > size - LENGTH_BYTES)
+        return error_set(error, ERROR_INPUT, "cut short: its header has %" PRIu64 " bytes, and there are %zu",
+            length, size - LENGTH_BYTES);
+    if (length == 0 || header[0] != '{')
+        return error_set(error, ERROR_INPUT, "no safetensors file: its header does not begin with '{'");
+    if (yaml_read(&file->header, (const char *)header, (size_t)length, &fault, error) < 0)
+        return error_prefix(error, "header, line %d, column %d", fault.line, fault.column);
+    return read_tensors(file, header + length, size - LENGTH_BYTES - length, error);
+}
+
+int safetensors_parse(
+    struct safetensors *file, const char *path, const unsigned char *bytes, size_t size, struct error *error)
+{
+    *file = (struct safetensors){0};
+    if (parse(file, bytes, size, error) == 0)
+        return 0;
+    safetensors_release(file);
+    error_prefix(error, "%s", path);
+    return place_clean(error);
+}
+
+void safetensors_release(struct safetensors *file)
+{
+    node_release(&file->header);
+    free(file->tensor);
+    *file = (struct safetensors){0};
+}
+
+const struct stored_tensor *safetensors_find(const struct safetensors *file, const char *name)
+{
+    const struct stored_tensor key = {.name = name};
+
+    return bsearch(&key, file->tensor, (size_t)file->count, sizeof(key), compare_names);
+}
+
+/* IEEE binary16: sign, 5 bits of exponent, 10 of fraction. */
+static double half_value(uint16_t bits)
+{
+    int exponent = bits >> 10 & 31, fraction = bits & 1023;
+    double value;
+
+    if (exponent == 31)
+        value = fraction ? NAN : INFINITY;
+    else
+        value = exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24);
+    return bits >> 15 ? -value : value;
+}
+
+static double single_value(uint32_t bits)
+{
+    float value;
+
+    memcpy(&value, &bits, sizeof(value));
+    return (double)value;
+}
+
+double stored_value(const struct stored_tensor *tensor, int64_t index)
+{
+    int size = types[tensor->type].bytes;
+    uint64_t bits = little_endian(tensor->bytes + index * size, size);
+    double value;
+
+    switch (tensor->type) {
+    case STORED_F32:
+        return single_value((uint32_t)bits);
+    case STORED_F16:
+        return half_value((uint16_t)bits);
+    case STORED_BF16:
+        return single_value((uint32_t)bits << 16);
+    case STORED_F64:
+        memcpy(&value, &bits, sizeof(value));
+        return value;
+    default:
+        return NAN;
+    }
+}

@@ -1,0 +1,131 @@
+/*
+ * Control groups: /proc/self/cgroup names those of this process, a line each: "0::/path" in version 2,
+ * "4:cpu,cpuacct:/path" for every hierarchy of version 1. A limit holds for all below it, so the least from
+ * the group up to the root counts. In a container the path may be the host's, which is not there; the root of
+ * the hierarchy is then the container's own group.
+ */
+#include "model/core/limits.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PATH_SIZE = 4096 };
+
+/* The first line of folder/name; false: there is none. */
+static bool read_line(const char *folder, const char *name, char *line, int size)
+{
+    char path[PATH_SIZE + 64];
+
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return false;
+    bool there = fgets(line, size, file) != NULL;
+    fclose(file);
+    return there;
+}
+
+/* A whole number above 0; "max", -1 and what else is none: 0. */
+static double number(const char *text)
+{
+    double value = strtod(text, NULL);
+    return value > 0 && isfinite(value) ? value : 0;
+}
+
+static void limit_memory(struct limits *limits, const char *folder, const char *name)
+{
+    char line[64];
+
+    if (!read_line(folder, name, line, sizeof(line)))
+        return;
+    double bytes = number(line);
+    if (bytes > 0 && bytes < (double)limits->memory)
+        limits->memory = (uint64_t)bytes;
+}
+
+static void limit_processors(struct limits *limits, double quota, double period)
+{
+    if (quota > 0 && period > 0)
+        limits->processors = fmin(limits->processors, quota / period);
+}
+
+/* The limits of one group of either version. */
+static void look(struct limits *limits, const char *folder)
+{
+    char quota[64], period[64];
+
+    limit_memory(limits, folder, "memory.max");
+    limit_memory(limits, folder, "memory.limit_in_bytes");
+    if (read_line(folder, "cpu.max", quota, sizeof(quota))) {
+        char *second = strchr(quota, ' ');
+        limit_processors(limits, number(quota), second ? number(second) : 0);
+    }
+    if (read_line(folder, "cpu.cfs_quota_us", quota, sizeof(quota)) &&
+        read_line(folder, "cpu.cfs_period_us", period, sizeof(period)))
+        limit_processors(limits, number(quota), number(period));
+}
+
+/* From a group up to the root of its hierarchy. */
+static void climb(struct limits *limits, const char *root, const char *hierarchy, const char *group)
+{
+    char folder[PATH_SIZE];
+    int top =
+        snprintf(folder, sizeof(folder), "%s/sys/fs/cgroup%s%s", root, *hierarchy ? "/" : "", hierarchy);
+    int length = snprintf(folder + top, sizeof(folder) - (size_t)top, "%s", group);
+
+    if (top + length >= PATH_SIZE)
+        return;
+    for (;;) {
+        look(limits, folder);
+        char *last = strrchr(folder + top, '/');
+        if (!last)
+            return;
+        *last = '\0';
+    }
+}
+
+/* "4:cpu,cpuacct:/path" */
+static void take_line(struct limits *limits, const char *root, char *line)
+{
+    char *controllers = strchr(line, ':'), *group = controllers ? strchr(controllers + 1, ':') : NULL;
+
+    if (!group)
+        return;
+    *controllers++ = *group++ = '\0';
+    group[strcspn(group, "\n")] = '\0';
+    char *rest = NULL, *name = strtok_r(controllers, ",", &rest);
+    if (!name)
+        climb(limits, root, "", group);
+    for (; name; name = strtok_r(NULL, ",", &rest))
+        if (strcmp(name, "cpu") == 0 || strcmp(name, "memory") == 0)
+            climb(limits, root, name, group);
+}
+
+void limits_read(struct limits *limits, const char *root)
+{
+    char path[PATH_SIZE], line[PATH_SIZE];
+    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+
+    limits->memory = pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : SIZE_MAX / 2;
+    limits->processors = INFINITY;
+    snprintf(path, sizeof(path), "%s/proc/self/cgroup", root);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return;
+    while (fgets(line, sizeof(line), file))
+        take_line(limits, root, line);
+    fclose(file);
+}
+
+const struct limits *limits(void)
+{
+    static struct limits read;
+
+    if (read.memory == 0)
+        limits_read(&read, "");
+    return &read;
+}

@@ -1,0 +1,53 @@
+#include "model/core/random.h"
+
+#include <math.h>
+
+struct random_block {
+    uint32_t word[4];
+};
+
+static struct random_block philox(uint64_t seed, enum random_purpose purpose, uint64_t index)
+{
+    struct random_block x = {{(uint32_t)index, (uint32_t)(index >> 32), (uint32_t)purpose, 0}};
+    uint32_t key0 = (uint32_t)seed, key1 = (uint32_t)(seed >> 32);
+
+    for (int round = 0; round < 10; round++) {
+        uint64_t product0 = UINT64_C(0xD2511F53) * x.word[0];
+        uint64_t product1 = UINT64_C(0xCD9E8D57) * x.word[2];
+        x = (struct random_block){{(uint32_t)(product1 >> 32) ^ x.word[1] ^ key0, (uint32_t)product1,
+            (uint32_t)(product0 >> 32) ^ x.word[3] ^ key1, (uint32_t)product0}};
+        key0 += UINT32_C(0x9E3779B9);
+        key1 += UINT32_C(0xBB67AE85);
+    }
+    return x;
+}
+
+static double unit(uint32_t high, uint32_t low)
+{
+    return (double)(((uint64_t)high << 32 | low) >> 11) * 0x1p-53;
+}
+
+uint64_t random_bits(uint64_t seed, enum random_purpose purpose, uint64_t index)
+{
+    struct random_block x = philox(seed, purpose, index);
+    return (uint64_t)x.word[0] << 32 | x.word[1];
+}
+
+double random_uniform(uint64_t seed, enum random_purpose purpose, uint64_t index)
+{
+    struct random_block x = philox(seed, purpose, index);
+    return unit(x.word[0], x.word[1]);
+}
+
+double random_normal(uint64_t seed, enum random_purpose purpose, uint64_t index)
+{
+    struct random_block x = philox(seed, purpose, index);
+    double radius = sqrt(-2 * log1p(-unit(x.word[0], x.word[1]))); /* 1 - u is never 0 */
+    return radius * cos(2 * 3.14159265358979323846 * unit(x.word[2], x.word[3]));
+}
+
+uint64_t random_below(uint64_t seed, enum random_purpose purpose, uint64_t index, uint64_t bound)
+{
+    __extension__ typedef unsigned __int128 wide;
+    return (uint64_t)((wide)random_bits(seed, purpose, index) * bound >> 64);
+}

@@ -1,0 +1,21 @@
+#ifndef NORMSWEEP_MODEL_CORE_SCALAR_H
+#define NORMSWEEP_MODEL_CORE_SCALAR_H
+
+#include <cblas.h>
+
+/*
+ * The scalar of weights, gradients and activations. The program trains in float; the same source is built
+ * once more with SCALAR_DOUBLE for gradient checks and parity tests. Sums, norms and cosines are double in
+ * both.
+ */
+#ifdef SCALAR_DOUBLE
+typedef double scalar;
+#define SCALAR_NAME "double"
+#define scalar_gemm cblas_dgemm
+#else
+typedef float scalar;
+#define SCALAR_NAME "float"
+#define scalar_gemm cblas_sgemm
+#endif
+
+#endif

@@ -1,0 +1,231 @@
+/*
+ * The memory of a corpus: one block, a page that says what it holds and then the arrays, by their offsets in
+ * it: so a file can hold it, and other processes map it wherever they like. How much a text needs is known
+ * only when it has been read; so the block is as long as its texts can need at most, and what is not used of
+ * it is never touched and costs nothing.
+ */
+#include "model/corpora/block.h"
+
+#include "model/corpora/kinds.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PAGE = 1 << 16 }; /* of any machine, or a multiple */
+
+static const char magic[16] = "normsweep text 1"; /* counts the changes of the form */
+static const int64_t tokens_most = INT64_C(1) << 56;
+static const size_t huge_from = (size_t)32 << 20; /* bytes from which pages had better be huge */
+
+/* Offsets from the begin of the block. */
+struct room {
+    int64_t tokens, line, length;
+};
+
+struct text_image {
+    int64_t token_count, line_count, length_count;
+    struct room at;
+};
+
+struct image {
+    char magic[sizeof(magic)];
+    int64_t vocabulary, end_of_line;
+    struct digest digest;
+    struct text_image train, valid;
+};
+
+_Static_assert(sizeof(struct image) <= PAGE, "the first page holds the image");
+
+static int64_t lay(int64_t *end, int64_t count, size_t size)
+{
+    int64_t begin = *end;
+
+    *end += (count * (int64_t)size + PAGE - 1) / PAGE * PAGE;
+    return begin;
+}
+
+/* k different lengths need at least k (k + 1) / 2 tokens. */
+static int64_t lengths_most(int64_t tokens)
+{
+    int64_t lengths = 1;
+
+    while (lengths * lengths <= 2 * tokens)
+        lengths *= 2;
+    return lengths;
+}
+
+static struct room lay_text(int64_t *end, int64_t tokens)
+{
+    struct room room;
+
+    room.tokens = lay(end, tokens, sizeof(int32_t));
+    room.line = lay(end, tokens / 2 + 1, sizeof(struct line));
+    room.length = lay(end, lengths_most(tokens), sizeof(struct line_length));
+    return room;
+}
+
+/* A file that may not be so long would end the process by a signal. */
+static int lengthen(int file, int64_t size)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur < (rlim_t)size)
+        return -1;
+    return ftruncate(file, size);
+}
+
+static void *map_block(int file, int64_t size)
+{
+    if (file < 0)
+        return mmap(
+            NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (lengthen(file, size) != 0)
+        return MAP_FAILED;
+    return mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+}
+
+static void point(struct corpus *corpus, struct text *text, struct room at)
+{
+    char *base = corpus->block;
+
+    text->tokens = (int32_t *)(void *)(base + at.tokens);
+    text->line = (struct line *)(void *)(base + at.line);
+    text->length = (struct line_length *)(void *)(base + at.length);
+}
+
+/* First touch and the TLB are many times cheaper. */
+static void ask_for_huge_pages(int32_t *tokens, int64_t count)
+{
+#ifdef MADV_HUGEPAGE
+    if ((size_t)count >= huge_from / sizeof(*tokens))
+        madvise(tokens, (size_t)count * sizeof(*tokens), MADV_HUGEPAGE);
+#else
+    (void)tokens, (void)count;
+#endif
+}
+
+int block_take(struct corpus *corpus, int64_t train_most, int64_t valid_most, int file, struct error *error)
+{
+    int64_t end = PAGE;
+    struct room train, valid;
+    void *block = MAP_FAILED;
+
+    if (train_most <= tokens_most && valid_most <= tokens_most) {
+        train = lay_text(&end, train_most);
+        valid = lay_text(&end, valid_most);
+        block = map_block(file, end);
+    }
+    if (block == MAP_FAILED)
+        return error_set(error, ERROR_ENVIRONMENT,
+            "no memory for its tokens: the system grants no %.4g MB of addresses (ulimit -v?)",
+            (double)end / 1e6);
+    corpus->block = block;
+    corpus->block_size = (size_t)end;
+    point(corpus, &corpus->train, train);
+    point(corpus, &corpus->valid, valid);
+    ask_for_huge_pages(corpus->train.tokens, train_most);
+    ask_for_huge_pages(corpus->valid.tokens, valid_most);
+    return 0;
+}
+
+static int64_t longest_line(const struct text *text)
+{
+    int64_t longest = 0;
+
+    for (int64_t i = 0; i < text->line_count; i++)
+        longest = text->line[i].words > longest ? text->line[i].words : longest;
+    return longest;
+}
+
+/* calloc's memory costs nothing where no length falls. */
+static int count_lengths(struct text *text, struct error *error)
+{
+    int64_t longest = longest_line(text);
+    int64_t *lines = calloc((size_t)longest + 1, sizeof(*lines));
+
+    if (!lines)
+        return error_set(error, ERROR_ENVIRONMENT, "no memory for the lengths of its lines");
+    for (int64_t i = 0; i < text->line_count; i++)
+        lines[text->line[i].words]++;
+    text->length_count = 0;
+    for (int64_t words = longest; words > 0; words--)
+        if (lines[words])
+            text->length[text->length_count++] = (struct line_length){words, lines[words]};
+    free(lines);
+    return 0;
+}
+
+static struct text_image image_of(const struct corpus *corpus, const struct text *text)
+{
+    const char *base = corpus->block;
+
+    return (struct text_image){
+        .token_count = text->token_count,
+        .line_count = text->line_count,
+        .length_count = text->length_count,
+        .at = {(const char *)text->tokens - base, (const char *)text->line - base,
+            (const char *)text->length - base},
+    };
+}
+
+int block_finish(struct corpus *corpus, struct error *error)
+{
+    if (count_lengths(&corpus->train, error) != 0 || count_lengths(&corpus->valid, error) != 0)
+        return -1;
+    struct image image = {
+        .vocabulary = corpus->vocabulary,
+        .end_of_line = corpus->end_of_line,
+        .digest = corpus->digest,
+        .train = image_of(corpus, &corpus->train),
+        .valid = image_of(corpus, &corpus->valid),
+    };
+    memcpy(image.magic, magic, sizeof(magic));
+    memcpy(corpus->block, &image, sizeof(image));
+    return 0;
+}
+
+void block_release(struct corpus *corpus)
+{
+    if (corpus->block)
+        munmap(corpus->block, corpus->block_size);
+    *corpus = (struct corpus){.file = -1};
+}
+
+static void take_image(struct corpus *corpus, struct text *text, const struct text_image *image)
+{
+    text->token_count = image->token_count;
+    text->line_count = image->line_count;
+    text->length_count = image->length_count;
+    point(corpus, text, image->at);
+    ask_for_huge_pages(text->tokens, text->token_count);
+}
+
+int corpus_attach(struct corpus *corpus, int file)
+{
+    struct stat status;
+    void *block = MAP_FAILED;
+
+    *corpus = (struct corpus){.file = -1};
+    if (fstat(file, &status) == 0 && status.st_size >= (off_t)sizeof(struct image))
+        block = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_SHARED, file, 0);
+    if (block == MAP_FAILED)
+        return -1;
+    const struct image *image = block;
+    corpus->block = block;
+    corpus->block_size = (size_t)status.st_size;
+    if (memcmp(image->magic, magic, sizeof(magic)) != 0) {
+        block_release(corpus);
+        return -1;
+    }
+    corpus->vocabulary = image->vocabulary;
+    corpus->end_of_line = (int32_t)image->end_of_line;
+    corpus->digest = image->digest;
+    corpus->file = file;
+    take_image(corpus, &corpus->train, &image->train);
+    take_image(corpus, &corpus->valid, &image->valid);
+    return 0;
+}

@@ -1,0 +1,86 @@
+#include "model/corpora/kinds.h"
+#include "model/corpora/regular.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FIRST_ROOM = 1 << 20 };
+
+int content_open(struct content *content, const char *path, const struct breath *breath, struct error *error)
+{
+    int64_t size = 0;
+    int file = regular_open(path, &size);
+
+    *content = (struct content){.path = path, .breath = breath, .file = -1};
+    if (file < 0)
+        return error_set(error, ERROR_INPUT, "%s: %s", path, regular_why(errno));
+    if (size == 0) {
+        close(file);
+        return error_set(error, ERROR_INPUT, "%s: empty", path);
+    }
+    content->file = file;
+    content->size = content->left = size;
+    return 0;
+}
+
+void content_close(struct content *content)
+{
+    if (content->path && content->file >= 0)
+        close(content->file);
+    free(content->bytes);
+    *content = (struct content){.file = -1};
+}
+
+/* Room for at least one more byte, and the added newline and the slack behind. */
+static int make_room(struct content *content, struct error *error)
+{
+    if (content->bytes && content->there < content->room)
+        return 0;
+    int64_t room = content->bytes ? 2 * content->room : FIRST_ROOM;
+    char *bytes = corpus_resize(content->bytes, room + 1 + CONTENT_SLACK, 1, error);
+    if (!bytes)
+        return error_prefix(error, "%s", content->path);
+    content->bytes = bytes;
+    content->room = room;
+    return 0;
+}
+
+/* Up to as many further bytes as there is room for. */
+static int read_some(struct content *content, struct digest *digest, struct error *error)
+{
+    int64_t room = content->room - content->there, most = content->left < room ? content->left : room;
+    ssize_t got;
+
+    breathe(content->breath);
+    most = most < BREATH_BYTES ? most : BREATH_BYTES;
+
+    do
+        got = read(content->file, content->bytes + content->there, (size_t)most);
+    while (got < 0 && errno == EINTR);
+    if (got < 0)
+        return error_set(error, ERROR_ENVIRONMENT, "%s: %s", content->path, strerror(errno));
+    if (got == 0)
+        return error_set(error, ERROR_INPUT, "%s: became shorter while it was read", content->path);
+    digest_add(digest, content->bytes + content->there, (size_t)got);
+    content->there += got;
+    content->left -= got;
+    return 0;
+}
+
+int64_t content_next(struct content *content, int64_t done, struct digest *digest, struct error *error)
+{
+    content->there -= done;
+    if (content->left == 0) {
+        content->there = 0;
+        return 0;
+    }
+    if (content->there > 0)
+        memmove(content->bytes, content->bytes + done, (size_t)content->there);
+    if (make_room(content, error) != 0 || read_some(content, digest, error) != 0)
+        return -1;
+    if (content->left == 0 && content->bytes[content->there - 1] != '\n')
+        content->bytes[content->there++] = '\n';
+    return content->there;
+}

@@ -1,0 +1,413 @@
+/*
+ * Texts of words. One pass over the bytes: a class table finds the ends of words, and an open-addressing
+ * table of their hashes gives the id. Its slots are small and the words themselves lie in the order of their
+ * ids, the frequent ones together, so both stay near the core. <eos> comes last in the vocabulary, so its id
+ * is known only at the end of the training text; until then it is EOS_UNKNOWN_YET. A large vocabulary's table
+ * is far from the core all the same, and waiting for it took six sevenths of the time: so some words are
+ * found first, what they need is fetched for all of them at once, and then they are looked up.
+ */
+#include "model/corpora/kinds.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum byte_class { IN_WORD, BLANK, NEWLINE, NUL };
+
+static const unsigned char class_of[256] = {['\0'] = NUL,
+    ['\n'] = NEWLINE,
+    [' '] = BLANK,
+    ['\t'] = BLANK,
+    ['\v'] = BLANK,
+    ['\f'] = BLANK,
+    ['\r'] = BLANK};
+
+enum { EOS_UNKNOWN_YET = -1, NOT_THERE = -2, FIRST_SLOTS = 1 << 12, POOL_SIZE = 1 << 16, AHEAD = 64 };
+
+struct word {
+    const char *bytes;
+    int64_t length;
+    uint32_t hash;
+};
+
+struct word_slot {
+    uint32_t hash;
+    int32_t id; /* less NOT_THERE, so that a slot of zeros is free */
+};
+
+/* Bytes of words, one after another; full ones behind. */
+struct word_pool {
+    struct word_pool *older;
+    int64_t left;
+    char *free; /* [left] */
+};
+
+/* One text while it is read. */
+struct word_reader {
+    struct text *text;
+    struct vocabulary *vocabulary;
+    bool training; /* new words enter the vocabulary */
+    int32_t end_of_line;
+    int64_t line_number; /* from 1 */
+    int64_t line_first; /* token at which the line begins */
+    bool heading;
+    struct word ahead[AHEAD];
+    const char *path;
+    struct error *error;
+};
+
+/* ---- the vocabulary ---- */
+
+/* The first `length` < 8 bytes of eight. */
+static inline uint64_t first_bytes(uint64_t eight, int64_t length)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    return eight >> (64 - 8 * length);
+#else
+    return eight << (64 - 8 * length);
+#endif
+}
+
+/* Eight bytes at a time; CONTENT_SLACK bytes behind the word may be read. */
+static inline uint32_t hash_bytes(const char *bytes, int64_t length)
+{
+    uint64_t hash = (uint64_t)length, eight;
+
+    for (; length > 0; bytes += sizeof(eight), length -= (int64_t)sizeof(eight)) {
+        memcpy(&eight, bytes, sizeof(eight));
+        if (length < (int64_t)sizeof(eight))
+            eight = first_bytes(eight, length);
+        hash = (hash ^ eight) * UINT64_C(0x9E3779B97F4A7C15);
+        hash ^= hash >> 32;
+    }
+    return (uint32_t)hash;
+}
+
+/* The word that begins at `bytes`, up to the first byte of another class. */
+static inline struct word scan_word(const char *bytes)
+{
+    const char *end = bytes;
+
+    while (class_of[(unsigned char)*end] == IN_WORD)
+        end++;
+    return (struct word){bytes, end - bytes, hash_bytes(bytes, end - bytes)};
+}
+
+/* The word of a slot; of a free one the first. */
+static inline const struct word *word_of(const struct vocabulary *vocabulary, const struct word_slot *slot)
+{
+    return &vocabulary->word[slot->id ? slot->id + NOT_THERE - EOS_UNKNOWN_YET : 0];
+}
+
+static inline bool is_word(
+    const struct vocabulary *vocabulary, const struct word_slot *slot, const struct word *word)
+{
+    const struct word *known = word_of(vocabulary, slot);
+
+    return slot->hash == word->hash && known->length == word->length &&
+           memcmp(known->bytes, word->bytes, (size_t)word->length) == 0;
+}
+
+/* The slot of a word, or the free one where it would go. */
+static inline struct word_slot *find_slot(const struct vocabulary *vocabulary, const struct word *word)
+{
+    uint64_t mask = (uint64_t)vocabulary->slots - 1, at = word->hash & mask;
+
+    for (;; at = (at + 1) & mask) {
+        struct word_slot *slot = &vocabulary->slot[at];
+        if (slot->id == 0 || is_word(vocabulary, slot, word))
+            return slot;
+    }
+}
+
+/* All words are different. */
+static int resize_table(struct vocabulary *vocabulary, int64_t slots, struct error *error)
+{
+    struct word_slot *slot = corpus_resize(NULL, slots, sizeof(*slot), error);
+    uint64_t mask = (uint64_t)slots - 1;
+
+    if (!slot)
+        return -1;
+    memset(slot, 0, (size_t)slots * sizeof(*slot));
+    for (int64_t i = 0; i < vocabulary->slots; i++) {
+        uint64_t at = vocabulary->slot[i].hash & mask;
+        if (vocabulary->slot[i].id == 0)
+            continue;
+        while (slot[at].id)
+            at = (at + 1) & mask;
+        slot[at] = vocabulary->slot[i];
+    }
+    free(vocabulary->slot);
+    vocabulary->slot = slot;
+    vocabulary->slots = slots;
+    return 0;
+}
+
+/* A copy of a word's bytes, the vocabulary's. NULL: no memory. */
+static const char *keep_bytes(struct vocabulary *vocabulary, const struct word *word, struct error *error)
+{
+    struct word_pool *pool = vocabulary->pool;
+
+    if (!pool || pool->left < word->length) {
+        int64_t size = word->length > POOL_SIZE ? word->length : POOL_SIZE;
+        pool = corpus_resize(NULL, (int64_t)sizeof(*pool) + size, 1, error);
+        if (!pool)
+            return NULL;
+        *pool = (struct word_pool){.older = vocabulary->pool, .left = size, .free = (char *)(pool + 1)};
+        vocabulary->pool = pool;
+    }
+    char *bytes = pool->free;
+    memcpy(bytes, word->bytes, (size_t)word->length);
+    pool->free += word->length;
+    pool->left -= word->length;
+    return bytes;
+}
+
+/* Enters a word under an id: the one after the last. */
+static int enter_word(struct vocabulary *vocabulary, const struct word *word, int32_t id, struct error *error)
+{
+    int64_t at = id - EOS_UNKNOWN_YET;
+
+    if (at == vocabulary->room) {
+        struct word *grown = corpus_resize(vocabulary->word, 2 * at + FIRST_SLOTS, sizeof(*grown), error);
+        if (!grown)
+            return -1;
+        vocabulary->word = grown;
+        vocabulary->room = 2 * at + FIRST_SLOTS;
+    }
+    if (at >= vocabulary->slots / 2 && resize_table(vocabulary, 2 * vocabulary->slots, error) != 0)
+        return -1;
+    vocabulary->word[at] = (struct word){keep_bytes(vocabulary, word, error), word->length, word->hash};
+    if (!vocabulary->word[at].bytes)
+        return -1;
+    *find_slot(vocabulary, word) = (struct word_slot){word->hash, id - NOT_THERE};
+    return 0;
+}
+
+static const char eos_bytes[8 + CONTENT_SLACK] = "<eos>", unk_bytes[8 + CONTENT_SLACK] = "<unk>";
+
+static int vocabulary_init(struct vocabulary *vocabulary, struct error *error)
+{
+    struct word eos = scan_word(eos_bytes);
+
+    *vocabulary = (struct vocabulary){.unknown = NOT_THERE};
+    if (resize_table(vocabulary, FIRST_SLOTS, error) != 0)
+        return -1;
+    return enter_word(vocabulary, &eos, EOS_UNKNOWN_YET, error);
+}
+
+void vocabulary_release(struct vocabulary *vocabulary)
+{
+    while (vocabulary->pool) {
+        struct word_pool *pool = vocabulary->pool;
+        vocabulary->pool = pool->older;
+        free(pool);
+    }
+    free(vocabulary->word);
+    free(vocabulary->slot);
+    *vocabulary = (struct vocabulary){0};
+}
+
+/* ---- reading ---- */
+
+/* A word as one line can show it: no control characters, and not without end. */
+static void show_word(char *shown, size_t size, const struct word *word)
+{
+    size_t length = (uint64_t)word->length < size ? (size_t)word->length : size - 1;
+
+    while ((uint64_t)word->length > length && length > 0 && (word->bytes[length] & 0xc0) == 0x80)
+        length--; /* not through a UTF-8 character */
+    for (size_t i = 0; i < length; i++) {
+        unsigned char byte = (unsigned char)word->bytes[i];
+        shown[i] = word->bytes[i];
+        if (byte < ' ' || byte == 0x7f)
+            shown[i] = '?';
+    }
+    shown[length] = '\0';
+}
+
+static int refuse_word(struct word_reader *reader, const struct word *word)
+{
+    char shown[64];
+
+    show_word(shown, sizeof(shown), word);
+    return error_set(reader->error, ERROR_INPUT,
+        "%s:%" PRId64 ": '%s' is not in the vocabulary and there is no <unk>", reader->path,
+        reader->line_number, shown);
+}
+
+static int enter_new(struct word_reader *reader, const struct word *word)
+{
+    struct vocabulary *vocabulary = reader->vocabulary;
+
+    if (vocabulary->words == INT32_MAX + (int64_t)NOT_THERE)
+        return error_set(reader->error, ERROR_INPUT, "%s:%" PRId64 ": more than %" PRId64 " different words",
+            reader->path, reader->line_number, vocabulary->words);
+    if (enter_word(vocabulary, word, (int32_t)vocabulary->words, reader->error) != 0)
+        return error_prefix(reader->error, "%s", reader->path);
+    vocabulary->words++;
+    return 0;
+}
+
+/* The id of a word; NOT_THERE: it may not be, and the error says so. */
+static inline int32_t identify(struct word_reader *reader, const struct word *word)
+{
+    struct vocabulary *vocabulary = reader->vocabulary;
+    int32_t id = find_slot(vocabulary, word)->id + NOT_THERE;
+
+    if (id == EOS_UNKNOWN_YET)
+        return reader->end_of_line;
+    if (id != NOT_THERE)
+        return id;
+    if (reader->training)
+        return enter_new(reader, word) == 0 ? (int32_t)vocabulary->words - 1 : NOT_THERE;
+    if (vocabulary->unknown == NOT_THERE)
+        refuse_word(reader, word);
+    return vocabulary->unknown;
+}
+
+static void end_line(struct word_reader *reader)
+{
+    struct text *text = reader->text;
+    int64_t words = text->token_count - reader->line_first;
+
+    text->tokens[text->token_count++] = reader->end_of_line;
+    if (words > 0 && !reader->heading)
+        text->line[text->line_count++] = (struct line){reader->line_first, words};
+    reader->line_first = text->token_count;
+    reader->line_number++;
+    reader->heading = false;
+}
+
+static inline int take_word(struct word_reader *reader, const struct word *word)
+{
+    struct text *text = reader->text;
+    int32_t id = identify(reader, word);
+
+    if (id == NOT_THERE)
+        return -1;
+    if (text->token_count == reader->line_first)
+        reader->heading = *word->bytes == '=';
+    text->tokens[text->token_count++] = id;
+    return 0;
+}
+
+/* Finds the next words and ends of lines (of length 0), up to AHEAD of them or a NUL; returns how many. */
+static int look_ahead(struct word_reader *reader, const char **at, const char *end)
+{
+    const struct vocabulary *vocabulary = reader->vocabulary;
+    const char *next = *at;
+    int count = 0;
+
+    while (next < end && count < AHEAD) {
+        enum byte_class class = class_of[(unsigned char)*next];
+        if (class == NUL)
+            break;
+        if (class == IN_WORD) {
+            struct word word = scan_word(next);
+            __builtin_prefetch(&vocabulary->slot[word.hash & ((uint64_t)vocabulary->slots - 1)]);
+            reader->ahead[count++] = word;
+            next += word.length;
+        } else {
+            if (class == NEWLINE)
+                reader->ahead[count++] = (struct word){.bytes = next};
+            next++;
+        }
+    }
+    *at = next;
+    return count;
+}
+
+/* What identify will look at is on its way from memory, for all words at once: the words it will most likely
+ * compare with, then their bytes. */
+static void fetch_ahead(const struct word_reader *reader, int count)
+{
+    const struct vocabulary *vocabulary = reader->vocabulary;
+    uint64_t mask = (uint64_t)vocabulary->slots - 1;
+
+    for (int i = 0; i < count; i++)
+        __builtin_prefetch(word_of(vocabulary, &vocabulary->slot[reader->ahead[i].hash & mask]));
+    for (int i = 0; i < count; i++)
+        __builtin_prefetch(word_of(vocabulary, &vocabulary->slot[reader->ahead[i].hash & mask])->bytes);
+}
+
+/* Bytes that end behind a word. */
+static int read_piece(struct word_reader *reader, const char *at, const char *end)
+{
+    while (at < end) {
+        int count = look_ahead(reader, &at, end);
+        if (count == 0 && at < end)
+            return error_set(reader->error, ERROR_INPUT, "%s:%" PRId64 ": a NUL byte: this is no text",
+                reader->path, reader->line_number);
+        fetch_ahead(reader, count);
+        for (int i = 0; i < count; i++) {
+            if (reader->ahead[i].length == 0)
+                end_line(reader);
+            else if (take_word(reader, &reader->ahead[i]) != 0)
+                return -1;
+        }
+    }
+    if (corpus_check_memory(reader->text->token_count, sizeof(int32_t), reader->error) != 0)
+        return error_prefix(reader->error, "%s", reader->path);
+    return 0;
+}
+
+/* How many of the bytes are whole words and what stands between them. */
+static int64_t whole_words(const char *bytes, int64_t there)
+{
+    while (there > 0 && class_of[(unsigned char)bytes[there - 1]] == IN_WORD)
+        there--;
+    return there;
+}
+
+static int read_text(struct word_reader *reader, struct content *content, struct digest *digest)
+{
+    int64_t there, done = 0;
+
+    reader->path = content->path;
+    reader->line_number = 1;
+    while ((there = content_next(content, done, digest, reader->error)) > 0) {
+        done = whole_words(content->bytes, there);
+        if (read_piece(reader, content->bytes, content->bytes + done) != 0)
+            return -1;
+    }
+    if (there == 0 && reader->text->token_count == reader->line_number - 1)
+        return error_set(reader->error, ERROR_INPUT, "%s: no words, white space alone", reader->path);
+    return there == 0 ? 0 : -1;
+}
+
+/* What the end of a line was called until all words were known. */
+static void name_line_ends(struct text *text, int32_t end_of_line)
+{
+    for (int64_t i = 0; i < text->token_count; i++)
+        text->tokens[i] = text->tokens[i] == EOS_UNKNOWN_YET ? end_of_line : text->tokens[i];
+}
+
+int words_read_training(struct text *text, struct vocabulary *vocabulary, struct content *content,
+    struct digest *digest, struct error *error)
+{
+    struct word_reader reader = {.text = text,
+        .vocabulary = vocabulary,
+        .training = true,
+        .end_of_line = EOS_UNKNOWN_YET,
+        .error = error};
+    struct word unk = scan_word(unk_bytes);
+
+    if (vocabulary_init(vocabulary, error) != 0 || read_text(&reader, content, digest) != 0) {
+        vocabulary_release(vocabulary);
+        return -1;
+    }
+    vocabulary->unknown = find_slot(vocabulary, &unk)->id + NOT_THERE;
+    name_line_ends(text, (int32_t)vocabulary->words);
+    return 0;
+}
+
+int words_read(struct text *text, struct vocabulary *vocabulary, struct content *content,
+    struct digest *digest, struct error *error)
+{
+    struct word_reader reader = {
+        .text = text, .vocabulary = vocabulary, .end_of_line = (int32_t)vocabulary->words, .error = error};
+
+    return read_text(&reader, content, digest);
+}

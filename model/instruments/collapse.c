@@ -1,0 +1,95 @@
+#include "model/instruments/collapse.h"
+
+#include <math.h>
+#include <string.h>
+
+void collapse_layout(struct collapse *collapse, int64_t vocabulary, int64_t rows, struct arena *arena)
+{
+    *collapse = (struct collapse){
+        .vocabulary = vocabulary,
+        .predicted = arena_take(arena, (size_t)rows, sizeof(int32_t)),
+        .times = arena_take(arena, (size_t)vocabulary, sizeof(double)),
+        .share = arena_take(arena, (size_t)vocabulary, sizeof(double)),
+    };
+}
+
+void collapse_begin(struct collapse *collapse)
+{
+    memset(collapse->times, 0, (size_t)collapse->vocabulary * sizeof(*collapse->times));
+    memset(collapse->share, 0, (size_t)collapse->vocabulary * sizeof(*collapse->share));
+    collapse->right = 0;
+}
+
+void collapse_add(struct collapse *collapse, const struct batch *batch)
+{
+    for (int64_t sequence = 0; sequence < batch->sequences; sequence++) {
+        int64_t begin = batch->start[sequence], end = batch->start[sequence + 1];
+        double share = 1 / (double)(end - begin);
+        for (int64_t row = begin; row < end; row++) {
+            collapse->times[collapse->predicted[row]]++;
+            collapse->share[batch->target[row]] += share;
+            collapse->right += collapse->predicted[row] == batch->target[row];
+        }
+    }
+}
+
+static double sum(const double *x, int64_t count)
+{
+    double sum = 0;
+
+    for (int64_t i = 0; i < count; i++)
+        sum += x[i];
+    return sum;
+}
+
+/* In nats, of the distribution that is proportional to `weight`. */
+static double entropy(const double *weight, int64_t count)
+{
+    double total = sum(weight, count), entropy = 0;
+
+    for (int64_t i = 0; i < count; i++)
+        if (weight[i] > 0)
+            entropy += weight[i] / total * log(total / weight[i]);
+    return total > 0 ? entropy : NAN;
+}
+
+void collapse_end(const struct collapse *collapse, struct collapse_measures *measures)
+{
+    *measures = (struct collapse_measures){
+        .predicted_entropy = entropy(collapse->times, collapse->vocabulary),
+        .accuracy = collapse->right / sum(collapse->times, collapse->vocabulary),
+    };
+}
+
+/* What each word counts as a target in training, in units of a target of the mean sequence, to `times`. */
+static void count_targets(double *times, const struct text *text, enum sequences sequences, int64_t context)
+{
+    int64_t count = text_sequences(text, sequences, context), all = 0;
+    const int32_t *tokens;
+
+    for (int64_t i = 0; i < count; i++)
+        all += text_sequence(text, sequences, context, i, &tokens);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t length = text_sequence(text, sequences, context, i, &tokens);
+        double unit = (double)all / (double)count / (double)length;
+        for (int64_t j = 1; j <= length; j++)
+            times[tokens[j]] += unit;
+    }
+}
+
+double collapse_unigram_loss(
+    struct collapse *collapse, const struct text *training, enum sequences sequences, int64_t context)
+{
+    double *times = collapse->times, all = 0, loss = 0;
+    int64_t words = collapse->vocabulary;
+
+    memset(times, 0, (size_t)words * sizeof(*times));
+    count_targets(times, training, sequences, context);
+    for (int64_t word = 0; word < words; word++) {
+        times[word] = times[word] > 0 ? times[word] : 1;
+        all += times[word];
+    }
+    for (int64_t word = 0; word < words; word++)
+        loss -= collapse->share[word] * log(times[word] / all);
+    return loss / sum(collapse->share, words);
+}

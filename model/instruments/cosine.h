@@ -1,0 +1,14 @@
+#ifndef NORMSWEEP_MODEL_INSTRUMENTS_COSINE_H
+#define NORMSWEEP_MODEL_INSTRUMENTS_COSINE_H
+
+#include <math.h>
+
+/* cos(a, b) from a.b, |a|^2 and |b|^2: 0 when either is 0, NaN when either is. */
+static inline double cosine(double product, double a_square, double b_square)
+{
+    if (a_square == 0 || b_square == 0)
+        return 0;
+    return product / (sqrt(a_square) * sqrt(b_square));
+}
+
+#endif

@@ -1,0 +1,279 @@
+/*
+ * Every recursion has one free parameter, and its norm at any step grows with it. So each measured norm has
+ * one value of the parameter that meets it, and the least squares lie between the smallest and the largest of
+ * those: below, all predictions are too small, above, all are too large. One pass over the steps bounds them.
+ * Then further passes try a grid of values at once and narrow it to the neighbours of the best, which needs
+ * no derivative, no starting point and no luck, and stays right where norms grow a hundredfold or vanish.
+ */
+#include "model/instruments/dynamics.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+/* Fits of fewer points than this are NaN. A grid's passes shrink it 7.5 times each, to 1e-17 in all. */
+enum { FIT_POINTS = 4, GRID = 16, PASSES = 20 };
+
+/* Relative width at which a parameter is known. */
+static const double RESOLUTION = 1e-13;
+
+/* Residuals below this share of the norm are rounding: of the weights, of their sums, of a million steps of a
+ * recursion. An exact fit would win by the logarithm of nothing. */
+static const double ROUNDING = 1e-9;
+
+struct norm_series {
+    const struct schedule *schedule;
+    double decay;
+    const int64_t *step;
+    const double *norm;
+    int64_t count;
+};
+
+/* ---- recursions ---- */
+
+/* One step of the norm, or of its square, under each value of the parameter. kept = 1 - eta lambda */
+typedef void recursion_step(double *state, const double *parameter, double rate, double kept);
+
+/* The parameter is k - lambda here, so that the decay is no part of the fit. */
+static void aligned_step(double *norm, const double *parameter, double rate, double kept)
+{
+    (void)kept;
+    for (int i = 0; i < GRID; i++)
+        norm[i] *= 1 + parameter[i] * rate;
+}
+
+/* The parameter is k^2. */
+static void misaligned_step(double *square, const double *parameter, double rate, double kept)
+{
+    for (int i = 0; i < GRID; i++)
+        square[i] *= kept * kept + parameter[i] * (rate * rate);
+}
+
+static void adam_like_step(double *square, const double *parameter, double rate, double kept)
+{
+    for (int i = 0; i < GRID; i++)
+        square[i] = kept * kept * square[i] + parameter[i] * (rate * rate);
+}
+
+struct recursion {
+    recursion_step *step;
+    bool squared; /* its state is the square of the norm */
+};
+
+static const struct recursion aligned = {aligned_step, false};
+static const struct recursion misaligned = {misaligned_step, true};
+static const struct recursion adam_like = {adam_like_step, true};
+
+/* The sums of squared residuals [GRID] under each value of the parameter [GRID]. */
+static void residuals(
+    const struct norm_series *s, const struct recursion *recursion, const double *parameter, double *sum)
+{
+    double state[GRID], start = recursion->squared ? s->norm[0] * s->norm[0] : s->norm[0];
+    int64_t at = 0;
+
+    for (int i = 0; i < GRID; i++) {
+        state[i] = start;
+        sum[i] = 0;
+    }
+    for (int64_t point = 1; point < s->count; point++) {
+        while (at < s->step[point]) {
+            double rate = schedule_rate(s->schedule, ++at);
+            recursion->step(state, parameter, rate, 1 - rate * s->decay);
+        }
+        for (int i = 0; i < GRID; i++) {
+            double rest = (recursion->squared ? sqrt(state[i]) : state[i]) - s->norm[point];
+            sum[i] += rest * rest;
+        }
+    }
+}
+
+/* ---- where the parameter lies ---- */
+
+struct bracket {
+    double low, high;
+};
+
+static const struct bracket EMPTY = {INFINITY, -INFINITY};
+
+static void widen(struct bracket *bracket, double value)
+{
+    bracket->low = fmin(bracket->low, value);
+    bracket->high = fmax(bracket->high, value);
+}
+
+static struct bracket not_negative(struct bracket bracket)
+{
+    return (struct bracket){fmax(bracket.low, 0), fmax(bracket.high, 0)};
+}
+
+/*
+ * x of the equation sum of ln(1 + x w_s) = y, from the quotients y / sum of w_s: as the logarithm is concave
+ * it lies below its tangent x w_s and above its chord from 0 to the largest w. Both are exact for small x and
+ * the chord for equal w.
+ */
+static struct bracket between_tangent_and_chord(struct bracket quotient, double largest)
+{
+    return (struct bracket){quotient.low, expm1(largest * quotient.high) / largest};
+}
+
+struct brackets {
+    struct bracket aligned, misaligned, adam_like;
+};
+
+/* Sums over the steps up to one. With r = eta / (1 - eta lambda): */
+struct exposure {
+    int64_t step;
+    double rate, largest_rate; /* of eta */
+    double square, largest_square; /* of r^2 */
+    double log_kept, log_rate; /* of ln |1 - eta lambda|, ln eta */
+    double decayed, added; /* n^2 is decayed + a * added in the Adam-like recursion */
+};
+
+static void expose(struct exposure *e, const struct norm_series *s, int64_t until)
+{
+    while (e->step < until) {
+        double rate = schedule_rate(s->schedule, ++e->step), kept = 1 - rate * s->decay;
+        double square = rate * rate / (kept * kept);
+        e->rate += rate;
+        e->largest_rate = fmax(e->largest_rate, rate);
+        e->square += square;
+        e->largest_square = fmax(e->largest_square, square);
+        e->log_kept += log(fabs(kept));
+        e->log_rate += log(rate);
+        e->decayed *= kept * kept;
+        e->added = kept * kept * e->added + rate * rate;
+    }
+}
+
+static void bracket_parameters(const struct norm_series *s, struct brackets *brackets)
+{
+    struct exposure e = {.decayed = s->norm[0] * s->norm[0]};
+    struct bracket along = EMPTY, across = EMPTY, at_most = EMPTY, added = EMPTY;
+
+    for (int64_t point = 1; point < s->count; point++) {
+        double norm = s->norm[point], grown = log(norm / s->norm[0]);
+        expose(&e, s, s->step[point]);
+        widen(&along, grown / e.rate);
+        widen(&across, 2 * (grown - e.log_kept) / e.square);
+        widen(&at_most, exp(2 * (grown - e.log_rate) / (double)e.step));
+        widen(&added, (norm * norm - e.decayed) / e.added);
+    }
+    brackets->aligned = between_tangent_and_chord(along, e.largest_rate);
+    brackets->aligned.low = fmax(brackets->aligned.low, -1 / e.largest_rate); /* no norm is negative */
+    brackets->misaligned = between_tangent_and_chord(across, e.largest_square);
+    /* Each factor of n^2 is k^2 eta^2 at least: what is left where a step decays everything, eta lambda = 1.
+     */
+    brackets->misaligned.high = fmin(brackets->misaligned.high, at_most.high);
+    if (!isfinite(e.square))
+        brackets->misaligned = (struct bracket){0, at_most.high};
+    brackets->misaligned = not_negative(brackets->misaligned);
+    brackets->adam_like = not_negative(added);
+}
+
+/* ---- fits ---- */
+
+/* The parameter of the least sum of squared residuals, which is left in *least. */
+static double minimise(
+    const struct norm_series *s, const struct recursion *recursion, struct bracket bracket, double *least)
+{
+    double parameter[GRID], sum[GRID], found = NAN;
+
+    *least = INFINITY;
+    for (int pass = 0; pass < PASSES; pass++) {
+        int best = 0;
+        for (int i = 0; i < GRID; i++)
+            parameter[i] = bracket.low + (bracket.high - bracket.low) * i / (GRID - 1);
+        residuals(s, recursion, parameter, sum);
+        for (int i = 1; i < GRID; i++)
+            if (sum[i] < sum[best])
+                best = i;
+        if (sum[best] < *least) {
+            *least = sum[best];
+            found = parameter[best];
+        }
+        bracket.low = parameter[best > 0 ? best - 1 : 0];
+        bracket.high = parameter[best < GRID - 1 ? best + 1 : GRID - 1];
+        if (!(bracket.high - bracket.low > RESOLUTION * fmax(fabs(bracket.low), fabs(bracket.high))))
+            break;
+    }
+    return found;
+}
+
+/* The sum of squares about the mean, exactly 0 for constant norms. */
+static double spread(const struct norm_series *s)
+{
+    double mean = 0, sum = 0;
+
+    for (int64_t i = 0; i < s->count; i++)
+        mean += (s->norm[i] - s->norm[0]) / (double)s->count;
+    for (int64_t i = 0; i < s->count; i++) {
+        double rest = s->norm[i] - s->norm[0] - mean;
+        sum += rest * rest;
+    }
+    return sum;
+}
+
+static const struct recursion_fit none = {NAN, NAN, NAN};
+
+static struct recursion_fit fit_recursion(
+    const struct norm_series *s, const struct recursion *recursion, struct bracket bracket)
+{
+    double points = (double)(s->count - 1), total = spread(s), least, rounding = ROUNDING * s->norm[0];
+    double parameter = minimise(s, recursion, bracket, &least);
+
+    if (!isfinite(least))
+        return none;
+    return (struct recursion_fit){
+        .parameter = parameter,
+        .r2 = total > 0 ? 1 - least / total : NAN,
+        .aic = points * log(fmax(least / points, rounding * rounding)) + 2 * 2, /* and the variance */
+    };
+}
+
+static bool can_be_fitted(const struct norm_series *s)
+{
+    if (s->count < FIT_POINTS || !(s->norm[0] > 0))
+        return false;
+    for (int64_t i = 0; i < s->count; i++)
+        if (!isfinite(s->norm[i]))
+            return false;
+    return true;
+}
+
+/* Too near to tell one from the other: Burnham and Anderson, "Model Selection and Multimodel Inference". */
+static bool are_alike(const struct recursion_fit *a, const struct recursion_fit *b)
+{
+    return fabs(a->aic - b->aic) < 2;
+}
+
+static enum dynamics classify(const struct dynamics_fit *f)
+{
+    const struct recursion_fit *relative = f->aligned.aic < f->misaligned.aic ? &f->aligned : &f->misaligned;
+    const struct recursion_fit *best = f->adam_like.aic < relative->aic ? &f->adam_like : relative;
+
+    if (isnan(f->aligned.r2) || isnan(f->misaligned.r2) || !(best->r2 >= DYNAMICS_R2_LEAST) ||
+        are_alike(relative, &f->adam_like))
+        return DYNAMICS_NONE;
+    if (best == &f->adam_like)
+        return DYNAMICS_ADAM_LIKE;
+    if (are_alike(&f->aligned, &f->misaligned))
+        return DYNAMICS_RELATIVE;
+    return relative == &f->aligned ? DYNAMICS_ALIGNED : DYNAMICS_MISALIGNED;
+}
+
+void dynamics_fit(const struct schedule *schedule, double decay, const int64_t *step, const double *norm,
+    int64_t count, struct dynamics_fit *fit)
+{
+    const struct norm_series s = {schedule, decay, step, norm, count};
+    struct brackets brackets;
+
+    *fit = (struct dynamics_fit){none, none, none, DYNAMICS_NONE};
+    if (!can_be_fitted(&s))
+        return;
+    bracket_parameters(&s, &brackets);
+    fit->aligned = fit_recursion(&s, &aligned, brackets.aligned);
+    fit->aligned.parameter += decay;
+    fit->misaligned = fit_recursion(&s, &misaligned, brackets.misaligned);
+    fit->misaligned.parameter = sqrt(fit->misaligned.parameter);
+    fit->adam_like = fit_recursion(&s, &adam_like, brackets.adam_like);
+    fit->best = classify(fit);
+}

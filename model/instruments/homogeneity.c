@@ -1,0 +1,77 @@
+#include "model/instruments/homogeneity.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "model/core/random.h"
+#include "model/corpora/batches.h"
+#include "model/instruments/cosine.h"
+#include "model/instruments/straight.h"
+#include "model/kernels/kernels.h"
+#include "model/kernels/levels.h"
+
+enum { ROWS = HOMOGENEITY_SEQUENCES * HOMOGENEITY_CONTEXT };
+
+double homogeneity_scale(int64_t i)
+{
+    return 1 + 9 * (double)i / (HOMOGENEITY_SCALES - 1);
+}
+
+void homogeneity_layout(
+    struct homogeneity_model *h, const struct architecture *architecture, struct arena *arena)
+{
+    struct architecture small = *architecture;
+
+    small.vocabulary = HOMOGENEITY_VOCABULARY;
+    small.context = HOMOGENEITY_CONTEXT;
+    transformer_layout(&h->model, &small, ROWS, 1, arena);
+    batch_layout(&h->batch, ROWS, arena);
+    h->weights = arena_take(arena, (size_t)h->model.layout.size, sizeof(scalar));
+    h->scaled = arena_take(arena, (size_t)h->model.layout.size, sizeof(scalar));
+    h->limit = arena_take(arena, (size_t)(ROWS * small.width), sizeof(scalar));
+    h->logits = arena_take(arena, (size_t)(ROWS * small.vocabulary), sizeof(scalar));
+}
+
+static void draw_sequences(struct batch *batch, int64_t seed)
+{
+    batch->sequences = HOMOGENEITY_SEQUENCES;
+    batch->rows = ROWS;
+    for (int64_t i = 0; i <= HOMOGENEITY_SEQUENCES; i++)
+        batch->start[i] = i * HOMOGENEITY_CONTEXT;
+    for (int64_t row = 0; row < ROWS; row++)
+        batch->tokens[row] =
+            (int32_t)random_below((uint64_t)seed, RANDOM_HOMOGENEITY, (uint64_t)row, HOMOGENEITY_VOCABULARY);
+}
+
+/* f(scale * theta), valid until the next call, and the logits. */
+static const scalar *states_at(struct homogeneity_model *h, double scale)
+{
+    weights_scale(&h->model.layout, h->scaled, h->weights, scale);
+    transformer_logits(&h->model, h->scaled, &h->batch, h->logits);
+    return transformer_final(&h->model);
+}
+
+void homogeneity_measure(struct homogeneity_model *h, int64_t seed, struct homogeneity *result)
+{
+    const struct kernels *kernels = kernels_best();
+    const int64_t size = ROWS * h->model.architecture.width, logits = ROWS * HOMOGENEITY_VOCABULARY;
+    double scale[HOMOGENEITY_SCALES], state[HOMOGENEITY_SCALES], output[HOMOGENEITY_SCALES]; /* logarithms */
+
+    weights_init(h->weights, &h->model.layout, &h->model.architecture, seed);
+    draw_sequences(&h->batch, seed);
+    memcpy(h->limit, states_at(h, HOMOGENEITY_LIMIT), (size_t)size * sizeof(*h->limit));
+    double limit_square = kernels->dot(h->limit, h->limit, size);
+    for (int64_t i = 0; i < HOMOGENEITY_SCALES; i++) {
+        struct sums sums = kernels->sums(h->limit, states_at(h, homogeneity_scale(i)), size);
+        result->cosine[i] = cosine(sums.product, limit_square, sums.square);
+        scale[i] = log(homogeneity_scale(i));
+        state[i] = log(sums.square) / 2;
+        output[i] = log(kernels->dot(h->logits, h->logits, logits)) / 2;
+    }
+    struct straight fit = straight_fit(scale, state, HOMOGENEITY_SCALES);
+    result->degree = fit.slope;
+    result->degree_r2 = fit.r2;
+    fit = straight_fit(scale, output, HOMOGENEITY_SCALES);
+    result->output_degree = fit.slope;
+    result->output_degree_r2 = fit.r2;
+}

@@ -1,0 +1,192 @@
+#include "model/instruments/instruments.h"
+
+#include <math.h>
+
+#include "model/instruments/cosine.h"
+#include "model/instruments/straight.h"
+#include "model/kernels/levels.h"
+
+void instruments_layout(
+    struct instruments *instruments, const struct weight_layout *layout, int64_t layers, struct arena *arena)
+{
+    size_t size = (size_t)(layout->layers_end - layout->layers_begin);
+
+    *instruments = (struct instruments){
+        .layout = layout,
+        .kernels = kernels_best(),
+        .layers = layers,
+        .kept = arena_take(arena, size, sizeof(scalar)),
+        .kept_square = NAN,
+        .layer_square = arena_take(arena, (size_t)layers, sizeof(double)),
+    };
+}
+
+/* Layers lie one behind the other, all of one size. */
+static int64_t layer_size(const struct instruments *i)
+{
+    return (i->layout->layers_end - i->layout->layers_begin) / i->layers;
+}
+
+static void add(struct sums *sums, struct sums more)
+{
+    sums->square += more.square;
+    sums->product += more.product;
+}
+
+/* A layer against what was kept of it, which it becomes. */
+static struct sums measure_layer(
+    const struct instruments *i, const scalar *weights, int64_t layer, double *tensor_norm)
+{
+    struct sums sums = {0};
+
+    for (int64_t k = 0; k < LAYER_TENSOR_COUNT; k++) {
+        const struct tensor *tensor = &i->layout->tensor[LAYER_TENSOR_FIRST + layer * LAYER_TENSOR_COUNT + k];
+        scalar *kept = i->kept + (tensor->offset - i->layout->layers_begin);
+        struct sums one = i->kernels->keep(kept, weights + tensor->offset, tensor->size);
+        add(&sums, one);
+        tensor_norm[k] = tensor->size ? sqrt(one.square) : NAN;
+    }
+    return sums;
+}
+
+/* The norms of what lies outside the layers; returns its square. */
+static double measure_outside(
+    const struct instruments *i, const scalar *weights, struct state_measures *measures)
+{
+    double embedding = 0, output = 0, final = 0;
+
+    for (int64_t t = 0; t < i->layout->tensor_count; t++) {
+        const struct tensor *tensor = &i->layout->tensor[t];
+        const scalar *at = weights + tensor->offset;
+        if (tensor->layer >= 0)
+            continue;
+        double square = i->kernels->dot(at, at, tensor->size);
+        if (tensor->kind == TENSOR_TOKEN || tensor->kind == TENSOR_POSITION)
+            embedding += square;
+        else if (tensor->kind == TENSOR_OUTPUT || tensor->kind == TENSOR_OUTPUT_BIAS)
+            output += square;
+        else
+            final += square;
+    }
+    measures->embedding_norm = sqrt(embedding);
+    measures->output_norm = sqrt(output);
+    return embedding + output + final;
+}
+
+void measure_state(struct instruments *i, const scalar *weights, struct state_measures *measures,
+    double *layer_norm, double *layer_direction_cosine, double *tensor_norm)
+{
+    bool first = isnan(i->kept_square);
+    struct sums whole = {0};
+
+    for (int64_t layer = 0; layer < i->layers; layer++) {
+        struct sums sums = measure_layer(i, weights, layer, tensor_norm + layer * LAYER_TENSOR_COUNT);
+        layer_direction_cosine[layer] =
+            first ? NAN : cosine(sums.product, sums.square, i->layer_square[layer]);
+        layer_norm[layer] = sqrt(sums.square);
+        i->layer_square[layer] = sums.square;
+        add(&whole, sums);
+    }
+    measures->total_norm = sqrt(whole.square + measure_outside(i, weights, measures));
+    measures->param_norm = sqrt(whole.square);
+    measures->direction_cosine = first ? NAN : cosine(whole.product, whole.square, i->kept_square);
+    i->kept_square = whole.square;
+}
+
+void measure_gradient(struct instruments *i, const struct optimiser *optimiser, const scalar *weights,
+    const scalar *gradient, double clip, int64_t step, struct step_measures *measures,
+    double *layer_gradient_alignment)
+{
+    int64_t begin = i->layout->layers_begin, end = i->layout->layers_end, size = layer_size(i);
+    struct sums g = {0}, update = optimiser_update(optimiser, weights, gradient, clip, step, begin, end);
+
+    for (int64_t layer = 0; layer < i->layers; layer++) {
+        int64_t at = begin + layer * size;
+        struct sums one = i->kernels->sums(weights + at, gradient + at, size);
+        layer_gradient_alignment[layer] = -cosine(one.product, i->layer_square[layer], one.square);
+        add(&g, one);
+    }
+
+    measures->grad_norm = sqrt(g.square);
+    measures->gradient_alignment = -cosine(g.product, i->kept_square, g.square);
+    measures->update_norm = sqrt(update.square);
+    measures->update_alignment = -cosine(update.product, i->kept_square, update.square);
+}
+
+void measure_step(struct instruments *i, const scalar *weights, struct step_measures *measures,
+    double *layer_step_size, double *layer_alignment)
+{
+    int64_t size = layer_size(i);
+    struct sums delta = {0};
+    double after = 0;
+
+    for (int64_t layer = 0; layer < i->layers; layer++) {
+        const scalar *now = weights + i->layout->layers_begin + layer * size;
+        double layer_after;
+        struct sums one = i->kernels->difference(i->kept + layer * size, now, size, &layer_after);
+        layer_step_size[layer] = sqrt(one.square);
+        layer_alignment[layer] = cosine(one.product, i->layer_square[layer], one.square);
+        add(&delta, one);
+        after += layer_after;
+    }
+    measures->step_size = sqrt(delta.square);
+    measures->alignment = cosine(delta.product, i->kept_square, delta.square);
+    measures->balance_error =
+        fabs(after - i->kept_square - (2 * delta.product + delta.square)) / fmax(after, i->kept_square);
+}
+
+/* |theta_t|^2 - |theta_0|^2 ~ t^(2p): half the slope of its log over log t, where it is positive. */
+static void fit_exponent(
+    const int64_t *step, const double *norm, int64_t count, double *x, double *y, struct growth *growth)
+{
+    int64_t points = 0;
+
+    for (int64_t i = 0; i < count; i++) {
+        double gained = (norm[i] - norm[0]) * (norm[i] + norm[0]);
+        if (step[i] > 0 && gained > 0) {
+            x[points] = log((double)step[i]);
+            y[points++] = log(gained);
+        }
+    }
+    struct straight fit = straight_fit(x, y, points);
+    growth->exponent = fit.slope / 2;
+    growth->exponent_error = fit.slope_error / 2;
+    growth->exponent_r2 = fit.r2;
+}
+
+enum abscissa { ROOT, LINEAR, FOURTH_ROOT, EXPONENTIAL };
+
+static double r2_against(
+    enum abscissa kind, const int64_t *step, const double *norm, int64_t count, double *x)
+{
+    double last = (double)step[count - 1];
+
+    for (int64_t i = 0; i < count; i++) {
+        double t = (double)step[i];
+        switch (kind) {
+        case ROOT:
+            x[i] = sqrt(t);
+            break;
+        case LINEAR:
+            x[i] = t;
+            break;
+        case FOURTH_ROOT:
+            x[i] = sqrt(sqrt(t));
+            break;
+        case EXPONENTIAL:
+            x[i] = exp(-t / last);
+            break;
+        }
+    }
+    return straight_fit(x, norm, count).r2;
+}
+
+void growth_fit(
+    const int64_t *step, const double *norm, int64_t count, double *scratch, struct growth *growth)
+{
+    fit_exponent(step, norm, count, scratch, scratch + count, growth);
+    growth->sqrt_r2 = r2_against(ROOT, step, norm, count, scratch);
+    growth->linear_r2 = r2_against(LINEAR, step, norm, count, scratch);
+    growth->fourth_root_r2 = r2_against(FOURTH_ROOT, step, norm, count, scratch);
+    growth->exponential_r2 = r2_against(EXPONENTIAL, step, norm, count, scratch);
+}

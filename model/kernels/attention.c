@@ -1,0 +1,408 @@
+/*
+ * Attention of one head over one sequence, transposed: a column for each query of a block, a row for each
+ * key, so that a softmax runs down the columns of whole vectors and nothing is summed across lanes. Under the
+ * causal mask a panel of queries goes down to its last one's key only. The gradient forms the attention
+ * weights anew from the forward pass's statistics.
+ *
+ * T, D: length and depth of the head; Tp, Dp: rounded up to whole panels and vectors, so that no loop has a
+ * rest.
+ */
+#include "model/kernels/vector.h"
+
+enum { QUERY_BLOCK = 8 * TILE_ROWS };
+
+/* Scores this close to the largest, relative to it, tie with it under hard attention. */
+static const scalar HARD_TIE = (scalar)1e-6;
+
+/* Rows of D scalars that products read or write as rows of Dp: in place where D fills its vectors. */
+struct rows {
+    scalar *at;
+    int64_t stride;
+};
+
+struct attention_work {
+    const struct head *head;
+    int64_t padded_length, padded_depth; /* Tp, Dp */
+    scalar scale;
+    scalar *free; /* the scratch that is left */
+    scalar *queries, *dout; /* q and dmixed, transposed: [D][Tp]; dout for the gradient alone */
+    scalar *weights, *dscores; /* [T][QUERY_BLOCK] a block of queries' columns; dscores likewise */
+};
+
+static int64_t round_up(int64_t count, int64_t unit)
+{
+    return (count + unit - 1) / unit * unit;
+}
+
+static int64_t at_most(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static scalar *take(struct attention_work *work, int64_t count)
+{
+    scalar *taken = work->free;
+
+    work->free += round_up(count, 64 / (int64_t)sizeof(scalar));
+    return taken;
+}
+
+static struct attention_work begin_work(const struct head *head, scalar *scratch)
+{
+    return (struct attention_work){.head = head,
+        .padded_length = round_up(head->length, TILE_COLUMNS),
+        .padded_depth = round_up(head->depth, LANES),
+        .scale = 1 / scalar_sqrt((scalar)head->depth),
+        .free = scratch};
+}
+
+static scalar *transposed(struct attention_work *work, const scalar *from, int64_t stride)
+{
+    const struct head *head = work->head;
+    scalar *to = take(work, head->depth * work->padded_length);
+
+    for (int64_t i = 0; i < work->padded_length; i += LANES)
+        transpose_rows(to + i, work->padded_length, from + i * stride, stride, head->length - i, head->depth);
+    return to;
+}
+
+static bool fills_vectors(const struct attention_work *work)
+{
+    return work->padded_depth == work->head->depth;
+}
+
+static struct rows rows_to_read(struct attention_work *work, const scalar *from, int64_t stride)
+{
+    int64_t wide = work->padded_depth, depth = work->head->depth;
+
+    if (fills_vectors(work))
+        return (struct rows){(scalar *)from, stride};
+    scalar *copy = take(work, work->head->length * wide);
+    for (int64_t i = 0; i < work->head->length; i++) {
+        memcpy(copy + i * wide, from + i * stride, (size_t)depth * sizeof(*copy));
+        memset(copy + i * wide + depth, 0, (size_t)(wide - depth) * sizeof(*copy));
+    }
+    return (struct rows){copy, wide};
+}
+
+static struct rows rows_to_write(struct attention_work *work, scalar *to, int64_t stride)
+{
+    if (fills_vectors(work))
+        return (struct rows){to, stride};
+    return (struct rows){take(work, work->head->length * work->padded_depth), work->padded_depth};
+}
+
+static void write_back(const struct attention_work *work, struct rows rows, scalar *to, int64_t stride)
+{
+    if (fills_vectors(work))
+        return;
+    for (int64_t i = 0; i < work->head->length; i++)
+        memcpy(to + i * stride, rows.at + i * rows.stride, (size_t)work->head->depth * sizeof(*to));
+}
+
+/* The tile's product over all of its columns, `wide` of them. */
+static void run_wide(struct tile tile, int64_t rows, int64_t wide)
+{
+    for (int64_t j = 0; j < wide; j += TILE_COLUMNS, tile.b += TILE_COLUMNS, tile.c += TILE_COLUMNS)
+        KERNEL(tile)(&tile, rows, at_most((wide - j) / LANES, TILE_VECTORS));
+}
+
+/* Keys that the queries before `last` see. */
+static int64_t keys_until(const struct head *head, int64_t last)
+{
+    return head->multiplicative ? head->length : at_most(last, head->length);
+}
+
+/* The keys that a panel of queries goes down to: the last tile of them is a whole one, hidden where need be.
+ */
+static int64_t keys_of_panel(const struct head *head, int64_t query)
+{
+    return keys_until(head, round_up(query + TILE_COLUMNS, TILE_ROWS));
+}
+
+/* c [keys][QUERY_BLOCK], one panel of it = the rows of `from`, a key each, times the panel `columns` of
+ * [D][Tp]. */
+static void score(const struct attention_work *work, scalar *c, const scalar *from, int64_t stride,
+    const scalar *columns, int64_t keys)
+{
+    struct tile tile = {.a_row = stride,
+        .a_step = 1,
+        .b = columns,
+        .b_row = work->padded_length,
+        .depth = work->head->depth,
+        .c_row = QUERY_BLOCK};
+
+    for (int64_t key = 0; key < keys; key += TILE_ROWS) {
+        tile.a = from + key * stride;
+        tile.c = c + key * QUERY_BLOCK;
+        KERNEL(tile)(&tile, at_most(keys - key, TILE_ROWS), TILE_VECTORS);
+    }
+}
+
+/* A vector of queries from `query` on: what is hidden from them in the rows above `keys` becomes `rest`. */
+static void hide(scalar *column, int64_t query, int64_t keys, scalar rest)
+{
+    const vector_index lane = vector_lanes();
+
+    for (int64_t key = query + 1; key < keys; key++) {
+        scalar *at = column + key * QUERY_BLOCK;
+        const vector_index hidden = lane < (lane_index)at_most(key - query, LANES);
+        vector_store(at, vector_select(hidden, vector_all(rest), vector_load(at)));
+    }
+}
+
+static void clear(scalar *column, int64_t from, int64_t to)
+{
+    for (int64_t key = from; key < to; key++)
+        vector_store(column + key * QUERY_BLOCK, (vector){0});
+}
+
+/* Of the panel's keys those that the vector of queries from `query` on can see. */
+static int64_t keys_of_vector(const struct head *head, int64_t query, int64_t keys)
+{
+    return head->multiplicative ? keys : at_most(query + LANES, keys);
+}
+
+/* Scores become exp(score - most), scaled; returns their sums. */
+INLINE vector soften(const struct attention_work *work, scalar *column, vector most, int64_t seen)
+{
+    vector sum = {0};
+
+    for (int64_t key = 0; key < seen; key++) {
+        scalar *at = column + key * QUERY_BLOCK;
+        vector e = vector_exponential(work->scale * (vector_load(at) - most));
+        vector_store(at, e);
+        sum += e;
+    }
+    return sum;
+}
+
+/* Scores become 1 where they are the largest, 0 elsewhere; NaN stays. Returns their sums. */
+INLINE vector choose(scalar *column, vector most, int64_t seen)
+{
+    const vector tie = vector_select(most < 0, -most, most) * HARD_TIE;
+    vector sum = {0};
+
+    for (int64_t key = 0; key < seen; key++) {
+        scalar *at = column + key * QUERY_BLOCK;
+        vector below = most - vector_load(at);
+        vector chosen =
+            vector_select(below <= tie, vector_all(1), vector_select(below > tie, (vector){0}, below));
+        vector_store(at, chosen);
+        sum += chosen;
+    }
+    return sum;
+}
+
+/* Scores become weights that are not yet divided by their sums, whose inverses go to head->inverse. */
+static void weigh(const struct attention_work *work, scalar *column, int64_t query, int64_t keys)
+{
+    const struct head *head = work->head;
+    int64_t seen = keys_of_vector(head, query, keys);
+    size_t size = (size_t)at_most(head->length - query, LANES) * sizeof(scalar);
+
+    hide(column, query, seen, head->multiplicative ? 0 : -(scalar)INFINITY);
+    vector most = vector_load(column);
+    for (int64_t key = 1; key < seen; key++) {
+        vector next = vector_load(column + key * QUERY_BLOCK);
+        most = vector_select(next > most, next, most);
+    }
+    vector inverse = 1 / (head->hard ? choose(column, most, seen) : soften(work, column, most, seen));
+    clear(column, seen, keys);
+    memcpy(head->most + query, &most, size);
+    memcpy(head->inverse + query, &inverse, size);
+}
+
+/* The columns of a block of queries, panel by panel. */
+static void weigh_block(const struct attention_work *work, int64_t first, int64_t last)
+{
+    const struct head *head = work->head;
+
+    for (int64_t query = first; query < last; query += TILE_COLUMNS) {
+        scalar *panel = work->weights + query - first;
+        int64_t keys = keys_of_panel(head, query);
+        score(work, panel, head->k, head->stride, work->queries + query, keys);
+        for (int64_t i = 0; i < TILE_COLUMNS && query + i < last; i += LANES)
+            weigh(work, panel + i, query + i, keys);
+    }
+}
+
+/* The statistics of LANES queries; 0 behind the last one. */
+static vector statistics(const scalar *of, int64_t query, int64_t length)
+{
+    scalar lane[LANES] = {0};
+
+    memcpy(lane, of + query, (size_t)at_most(length - query, LANES) * sizeof(*lane));
+    return vector_load(lane);
+}
+
+/* Of a vector of queries, whose weights are not yet divided: how many of those would be above ATTENDED. */
+static void count_attended(
+    const struct attention_work *work, const scalar *column, int64_t query, int32_t *count)
+{
+    const struct head *head = work->head;
+    const vector inverse = statistics(head->inverse, query, head->length);
+    vector_index above = {0};
+
+    for (int64_t key = 0; key < keys_until(head, query + LANES); key++)
+        above -= vector_load(column + key * QUERY_BLOCK) * inverse > (scalar)ATTENDED;
+    for (int lane = 0; lane < LANES && query + lane < head->length; lane++)
+        count[query + lane] = isnan(inverse[lane]) ? -1 : (int32_t)above[lane];
+}
+
+void KERNEL(attended)(const struct head *head, int32_t *count, scalar *scratch)
+{
+    struct attention_work work = begin_work(head, scratch);
+
+    work.queries = transposed(&work, head->q, head->stride);
+    work.weights = take(&work, head->length * QUERY_BLOCK);
+    for (int64_t first = 0; first < head->length; first += QUERY_BLOCK) {
+        int64_t last = at_most(first + QUERY_BLOCK, head->length);
+        weigh_block(&work, first, last);
+        for (int64_t query = first; query < last; query += LANES)
+            count_attended(&work, work.weights + query - first, query, count);
+    }
+}
+
+/* to[query] = the sum over the keys that it sees of factor[key][query] * from[key], for a block of queries.
+ */
+static void mix(const struct attention_work *work, struct rows to, const scalar *factor, struct rows from,
+    int64_t first, int64_t last)
+{
+    for (int64_t query = first; query < last; query += TILE_ROWS) {
+        int64_t rows = at_most(last - query, TILE_ROWS);
+        run_wide((struct tile){.a = factor + query - first,
+                     .a_row = 1,
+                     .a_step = QUERY_BLOCK,
+                     .b = from.at,
+                     .b_row = from.stride,
+                     .depth = keys_until(work->head, query + rows),
+                     .c = to.at + query * to.stride,
+                     .c_row = to.stride},
+            rows, work->padded_depth);
+    }
+}
+
+/* Divides the rows that came of weights not yet divided. */
+static void divide(const struct attention_work *work, struct rows out, int64_t first, int64_t last)
+{
+    for (int64_t i = first; i < last; i++)
+        for (int64_t d = 0; d < work->padded_depth; d += LANES) {
+            scalar *at = out.at + i * out.stride + d;
+            vector_store(at, vector_load(at) * work->head->inverse[i]);
+        }
+}
+
+void KERNEL(attention)(const struct head *head, scalar *mixed, int64_t mixed_stride, scalar *scratch)
+{
+    struct attention_work work = begin_work(head, scratch);
+    struct rows values = rows_to_read(&work, head->v, head->stride);
+    struct rows out = rows_to_write(&work, mixed, mixed_stride);
+
+    work.queries = transposed(&work, head->q, head->stride);
+    work.weights = take(&work, head->length * QUERY_BLOCK);
+    for (int64_t first = 0; first < head->length; first += QUERY_BLOCK) {
+        int64_t last = at_most(first + QUERY_BLOCK, head->length);
+        weigh_block(&work, first, last);
+        mix(&work, out, work.weights, values, first, last);
+        divide(&work, out, first, last);
+    }
+    write_back(&work, out, mixed, mixed_stride);
+}
+
+/*
+ * For a vector of queries, p, their scores, become their attention weights, and d, the gradients of the
+ * weights, those of the scores: scale * p[k] * (d[k] - sum over j of p[j] d[j]).
+ */
+static void differentiate(
+    const struct attention_work *work, scalar *p, scalar *d, int64_t query, int64_t keys)
+{
+    const struct head *head = work->head;
+    const vector most = statistics(head->most, query, head->length);
+    const vector inverse = statistics(head->inverse, query, head->length);
+    int64_t seen = keys_of_vector(head, query, keys);
+    vector sum = {0};
+
+    hide(p, query, seen, head->multiplicative ? 0 : -(scalar)INFINITY);
+    if (!head->multiplicative)
+        hide(d, query, seen, 0);
+    for (int64_t key = 0; key < seen; key++) {
+        scalar *at = p + key * QUERY_BLOCK;
+        vector weight = vector_exponential(work->scale * (vector_load(at) - most)) * inverse;
+        vector_store(at, weight);
+        sum += weight * vector_load(d + key * QUERY_BLOCK);
+    }
+    for (int64_t key = 0; key < seen; key++) {
+        int64_t at = key * QUERY_BLOCK;
+        vector_store(d + at, work->scale * vector_load(p + at) * (vector_load(d + at) - sum));
+    }
+    hide(d, query, seen, 0); /* a score multiplied by 0 moves nothing */
+    clear(p, seen, keys);
+    clear(d, seen, keys);
+}
+
+static void differentiate_block(const struct attention_work *work, int64_t first, int64_t last)
+{
+    const struct head *head = work->head;
+
+    for (int64_t query = first; query < last; query += TILE_COLUMNS) {
+        scalar *p = work->weights + query - first, *d = work->dscores + query - first;
+        int64_t keys = keys_of_panel(head, query);
+        score(work, p, head->k, head->stride, work->queries + query, keys);
+        score(work, d, head->v, head->stride, work->dout + query, keys);
+        for (int64_t i = 0; i < TILE_COLUMNS && query + i < last; i += LANES)
+            differentiate(work, p + i, d + i, query + i, keys);
+    }
+}
+
+/*
+ * to[key] (+)= the sum over the block's queries of factor[key][query] * from[query], for the keys that they
+ * see. Keys below the block have been written by the blocks before it.
+ */
+static void gather(const struct attention_work *work, struct rows to, const scalar *factor, struct rows from,
+    int64_t first, int64_t last)
+{
+    const struct head *head = work->head;
+    int64_t seen = keys_until(head, last);
+
+    for (int64_t key = 0; key < seen; key += TILE_ROWS) {
+        int64_t query = head->multiplicative || key < first ? first : key;
+        run_wide((struct tile){.a = factor + key * QUERY_BLOCK + query - first,
+                     .a_row = QUERY_BLOCK,
+                     .a_step = 1,
+                     .b = from.at + query * from.stride,
+                     .b_row = from.stride,
+                     .depth = last - query,
+                     .c = to.at + key * to.stride,
+                     .c_row = to.stride,
+                     .add = head->multiplicative ? first > 0 : key < first},
+            at_most(seen - key, TILE_ROWS), work->padded_depth);
+    }
+}
+
+void KERNEL(attention_gradient)(const struct head *head, scalar *dq, scalar *dk, scalar *dv,
+    const scalar *dmixed, int64_t dmixed_stride, scalar *scratch)
+{
+    struct attention_work work = begin_work(head, scratch);
+    struct rows q = rows_to_read(&work, head->q, head->stride);
+    struct rows k = rows_to_read(&work, head->k, head->stride);
+    struct rows dout = rows_to_read(&work, dmixed, dmixed_stride);
+    struct rows query = rows_to_write(&work, dq, head->stride);
+    struct rows key = rows_to_write(&work, dk, head->stride);
+    struct rows value = rows_to_write(&work, dv, head->stride);
+
+    work.queries = transposed(&work, head->q, head->stride);
+    work.dout = transposed(&work, dmixed, dmixed_stride);
+    work.weights = take(&work, head->length * QUERY_BLOCK);
+    work.dscores = take(&work, head->length * QUERY_BLOCK);
+    for (int64_t first = 0; first < head->length; first += QUERY_BLOCK) {
+        int64_t last = at_most(first + QUERY_BLOCK, head->length);
+        differentiate_block(&work, first, last);
+        mix(&work, query, work.dscores, k, first, last);
+        gather(&work, value, work.weights, dout, first, last);
+        gather(&work, key, work.dscores, q, first, last);
+    }
+    write_back(&work, query, dq, head->stride);
+    write_back(&work, key, dk, head->stride);
+    write_back(&work, value, dv, head->stride);
+}

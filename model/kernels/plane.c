@@ -1,0 +1,224 @@
+/* Passes over planes of weights: sums in double, and the steps of the optimisers. */
+#include "model/kernels/level.h"
+
+double KERNEL(dot)(const scalar *a, const scalar *b, int64_t count)
+{
+    double sum = 0;
+
+    SIMD_SUM(sum)
+    for (int64_t i = 0; i < count; i++)
+        sum += (double)a[i] * (double)b[i];
+    return sum;
+}
+
+struct sums KERNEL(sums)(const scalar *a, const scalar *b, int64_t count)
+{
+    double square = 0, product = 0;
+
+    SIMD_SUM(square, product)
+    for (int64_t i = 0; i < count; i++) {
+        square += (double)b[i] * (double)b[i];
+        product += (double)a[i] * (double)b[i];
+    }
+    return (struct sums){square, product};
+}
+
+struct sums KERNEL(keep)(scalar *kept, const scalar *now, int64_t count)
+{
+    double square = 0, product = 0;
+
+    SIMD_SUM(square, product)
+    for (int64_t i = 0; i < count; i++) {
+        double b = (double)now[i];
+        square += b * b;
+        product += (double)kept[i] * b;
+        kept[i] = now[i];
+    }
+    return (struct sums){square, product};
+}
+
+struct sums KERNEL(difference)(const scalar *a, const scalar *b, int64_t count, double *b_square)
+{
+    double square = 0, product = 0, after = 0;
+
+    SIMD_SUM(square, product, after)
+    for (int64_t i = 0; i < count; i++) {
+        double d = (double)b[i] - (double)a[i];
+        square += d * d;
+        product += (double)a[i] * d;
+        after += (double)b[i] * (double)b[i];
+    }
+    *b_square = after;
+    return (struct sums){square, product};
+}
+
+/* The constants of a pass in the scalar's precision. */
+struct adam_constants {
+    scalar scale, beta1, rest1, beta2, rest2, correction1, correction2, epsilon;
+};
+
+static struct adam_constants adam_constants(const struct adam_pass *pass)
+{
+    return (struct adam_constants){
+        .scale = (scalar)pass->gradient_scale,
+        .beta1 = (scalar)pass->beta1,
+        .rest1 = (scalar)(1 - pass->beta1),
+        .beta2 = (scalar)pass->beta2,
+        .rest2 = (scalar)(1 - pass->beta2),
+        .correction1 = (scalar)(1 / pass->correction1),
+        .correction2 = (scalar)(1 / pass->correction2),
+        .epsilon =
+            (scalar)fmax(pass->epsilon, SCALAR_LEAST), /* 0 would make 0 / 0 of weights without gradient */
+    };
+}
+
+/* The moments with gradient g taken in, and u. */
+static inline scalar adam_update(const struct adam_constants *k, scalar g, scalar *m, scalar *v)
+{
+    *m = k->beta1 * *m + k->rest1 * g;
+    *v = k->beta2 * *v + k->rest2 * g * g;
+    return *m * k->correction1 / (scalar_sqrt(*v * k->correction2) + k->epsilon);
+}
+
+/* theta - eta * (lambda * theta + u): in double and rounded once, so that a decay far below one unit in the
+ * last place of theta still moves the mean of many weights by its due; a weight whose updates are all 0 is
+ * the exception, for it has no rounding noise to be carried by. */
+static void adamw_range(const struct adam_pass *pass, scalar *weights, scalar *first, scalar *second,
+    const scalar *gradient, int64_t count)
+{
+    struct adam_constants k = adam_constants(pass);
+    double rate = pass->rate, decay = pass->weight_decay;
+
+    SIMD
+    for (int64_t i = 0; i < count; i++) {
+        scalar m = first[i], v = second[i];
+        double theta = (double)weights[i];
+        double u = (double)adam_update(&k, k.scale * gradient[i], &m, &v);
+        first[i] = m;
+        second[i] = v;
+        weights[i] = (scalar)(theta - rate * (decay * theta + u));
+    }
+}
+
+static void adamw_factor_range(const struct adam_pass *pass, scalar *weights, scalar *first, scalar *second,
+    const scalar *gradient, int64_t count)
+{
+    struct adam_constants k = adam_constants(pass);
+    scalar factor = (scalar)(1 - pass->rate * pass->weight_decay), rate = (scalar)pass->rate;
+
+    SIMD
+    for (int64_t i = 0; i < count; i++) {
+        scalar m = first[i], v = second[i];
+        scalar u = adam_update(&k, k.scale * gradient[i], &m, &v);
+        scalar decayed = weights[i] * factor;
+        first[i] = m;
+        second[i] = v;
+        weights[i] = decayed - rate * u;
+    }
+}
+
+static void adam_coupled_range(const struct adam_pass *pass, scalar *weights, scalar *first, scalar *second,
+    const scalar *gradient, int64_t count)
+{
+    struct adam_constants k = adam_constants(pass);
+    scalar decay = (scalar)pass->weight_decay;
+    double rate = pass->rate;
+
+    SIMD
+    for (int64_t i = 0; i < count; i++) {
+        scalar m = first[i], v = second[i];
+        scalar u = adam_update(&k, k.scale * gradient[i] + decay * weights[i], &m, &v);
+        first[i] = m;
+        second[i] = v;
+        weights[i] = (scalar)((double)weights[i] - rate * (double)u);
+    }
+}
+
+void KERNEL(adam)(const struct adam_pass *pass, scalar *weights, scalar *first, scalar *second,
+    const scalar *gradient, int64_t count)
+{
+    if (pass->coupled)
+        adam_coupled_range(pass, weights, first, second, gradient, count);
+    else if (pass->factor)
+        adamw_factor_range(pass, weights, first, second, gradient, count);
+    else
+        adamw_range(pass, weights, first, second, gradient, count);
+}
+
+struct sums KERNEL(adam_sums)(const struct adam_pass *pass, const scalar *weights, const scalar *first,
+    const scalar *second, const scalar *gradient, int64_t count)
+{
+    struct adam_constants k = adam_constants(pass);
+    double square = 0, product = 0;
+
+    SIMD_SUM(square, product)
+    for (int64_t i = 0; i < count; i++) {
+        scalar m = first[i], v = second[i];
+        double u = (double)adam_update(&k, k.scale * gradient[i], &m, &v);
+        square += u * u;
+        product += (double)weights[i] * u;
+    }
+    return (struct sums){square, product};
+}
+
+void KERNEL(sgd)(
+    const struct sgd_pass *pass, scalar *weights, scalar *buffer, const scalar *gradient, int64_t count)
+{
+    scalar momentum = (scalar)pass->momentum, decay = (scalar)pass->weight_decay;
+    scalar scale = (scalar)pass->gradient_scale;
+    double rate = pass->rate;
+
+    SIMD
+    for (int64_t i = 0; i < count; i++) {
+        scalar b = momentum * buffer[i] + (scale * gradient[i] + decay * weights[i]);
+        buffer[i] = b;
+        weights[i] = (scalar)((double)weights[i] - rate * (double)b);
+    }
+}
+
+struct sums KERNEL(sgd_sums)(const struct sgd_pass *pass, const scalar *weights, const scalar *buffer,
+    const scalar *gradient, int64_t count)
+{
+    scalar momentum = (scalar)pass->momentum, scale = (scalar)pass->gradient_scale;
+    double square = 0, product = 0;
+
+    SIMD_SUM(square, product)
+    for (int64_t i = 0; i < count; i++) {
+        double u = (double)(momentum * buffer[i] + scale * gradient[i]);
+        square += u * u;
+        product += (double)weights[i] * u;
+    }
+    return (struct sums){square, product};
+}
+
+void KERNEL(descend)(
+    scalar *weights, const scalar *update, int64_t count, double scale, double rate, double decay)
+{
+    SIMD
+    for (int64_t i = 0; i < count; i++) {
+        double theta = (double)weights[i];
+        weights[i] = (scalar)(theta - rate * (decay * theta + scale * (double)update[i]));
+    }
+}
+
+double KERNEL(add_squares)(scalar *sums, const scalar *x, int64_t count, double scale, double share)
+{
+    double sum = 0;
+
+    SIMD_SUM(sum)
+    for (int64_t i = 0; i < count; i++) {
+        double g = scale * (double)x[i], s = g * g + 1e-30;
+        sum += s;
+        sums[i] += (scalar)(share * s);
+    }
+    return sum;
+}
+
+void KERNEL(over_root)(scalar *out, const scalar *x, const scalar *square, int64_t count, double factor)
+{
+    scalar rounded = (scalar)factor;
+
+    SIMD
+    for (int64_t i = 0; i < count; i++)
+        out[i] = rounded * x[i] / scalar_sqrt(square[i]);
+}

@@ -1,0 +1,88 @@
+#include "model/kernels/product.h"
+
+/* The product of rows [begin, end) of c alone. */
+static struct product rows_of(const struct product *whole, int64_t begin, int64_t end)
+{
+    struct product part = *whole;
+
+    part.m = end - begin;
+    part.a += whole->a_transposed ? begin : begin * whole->a_stride;
+    part.c += begin * whole->c_stride;
+    if (whole->residual)
+        part.residual += begin * whole->c_stride;
+    if (whole->gate)
+        part.gate += begin * whole->c_stride;
+    return part;
+}
+
+/* That of columns [begin, end). */
+static struct product columns_of(const struct product *whole, int64_t begin, int64_t end)
+{
+    struct product part = *whole;
+
+    part.n = end - begin;
+    part.b += whole->b_transposed ? begin * whole->b_stride : begin;
+    part.c += begin;
+    if (whole->residual)
+        part.residual += begin;
+    if (whole->bias)
+        part.bias += begin;
+    if (whole->gate)
+        part.gate += begin;
+    return part;
+}
+
+/* What joins the product is laid out before it and applied after it, by rows. */
+static void blas_product(const struct kernels *kernels, const struct product *p)
+{
+    bool start = p->residual || p->bias;
+
+    for (int64_t i = 0; start && i < p->m; i++) {
+        scalar *c = p->c + i * p->c_stride;
+        const scalar *residual = p->residual ? p->residual + i * p->c_stride : NULL;
+        if (p->add && residual)
+            kernels->spread(c, c, residual, 1, p->n);
+        if (p->bias || !p->add)
+            kernels->spread(c, p->add ? c : residual, p->bias, 1, p->n);
+    }
+    scalar_gemm(CblasRowMajor, p->a_transposed ? CblasTrans : CblasNoTrans,
+        p->b_transposed ? CblasTrans : CblasNoTrans, (int)p->m, (int)p->n, (int)p->k, 1, p->a,
+        (int)p->a_stride, p->b, (int)p->b_stride, p->add || start, p->c, (int)p->c_stride);
+    for (int64_t i = 0; i < p->m; i++) {
+        if (p->relu)
+            kernels->relu(p->c + i * p->c_stride, p->n);
+        if (p->gate)
+            kernels->relu_gradient(p->c + i * p->c_stride, p->gate + i * p->c_stride, p->n);
+    }
+}
+
+struct product_work {
+    const struct team *team;
+    const struct product *product;
+    bool by_columns;
+};
+
+static void compute_share(const void *context, scalar *scratch, int64_t begin, int64_t end)
+{
+    const struct product_work *work = context;
+    const struct product part =
+        work->by_columns ? columns_of(work->product, begin, end) : rows_of(work->product, begin, end);
+
+    if (work->team->kernels->outdoes_blas)
+        work->team->kernels->product(&part, scratch);
+    else
+        blas_product(work->team->kernels, &part);
+}
+
+/* Every share packs the part of b that it needs: shared out by columns b is packed once, by rows many times.
+ */
+void product_run(const struct team *team, const struct product *product)
+{
+    enum { ROWS = 48, COLUMNS = 32 }; /* multiples of every level's tile */
+    const struct product_work work = {team, product, product->n > product->m};
+
+    if (work.by_columns)
+        team_run(team, product->n, COLUMNS, compute_share, &work);
+    else
+        team_run(team, product->m, ROWS, compute_share, &work);
+}

@@ -1,0 +1,256 @@
+/* Kernels that go by rows: LayerNorm and cross-entropy. */
+#include "model/kernels/level.h"
+
+#define LAYERNORM_EPSILON ((scalar)1e-5)
+
+void KERNEL(spread)(scalar *out, const scalar *residual, const scalar *bias, int64_t rows, int64_t columns)
+{
+    for (int64_t r = 0; r < rows; r++) {
+        scalar *to = out + r * columns;
+        const scalar *from = residual ? residual + r * columns : NULL;
+
+        if (from && bias) {
+            SIMD
+            for (int64_t c = 0; c < columns; c++)
+                to[c] = from[c] + bias[c];
+        } else if (from || bias) {
+            memcpy(to, from ? from : bias, (size_t)columns * sizeof(*to));
+        } else {
+            memset(to, 0, (size_t)columns * sizeof(*to));
+        }
+    }
+}
+
+/* Four rows at a time: long sums, which leave the first-level cache, are loaded and stored a quarter as
+ * often.
+ */
+void KERNEL(column_sums)(
+    scalar *sums, const scalar *in, int64_t stride, int64_t rows, int64_t columns, bool add)
+{
+    int64_t r = 0;
+
+    if (!add)
+        memset(sums, 0, (size_t)columns * sizeof(*sums));
+    for (; r + 4 <= rows; r += 4) {
+        const scalar *a = in + r * stride, *b = a + stride, *c = b + stride, *d = c + stride;
+        SIMD
+        for (int64_t i = 0; i < columns; i++)
+            sums[i] += (a[i] + b[i]) + (c[i] + d[i]);
+    }
+    for (; r < rows; r++) {
+        const scalar *row = in + r * stride;
+        SIMD
+        for (int64_t i = 0; i < columns; i++)
+            sums[i] += row[i];
+    }
+}
+
+/* Rows whose sums are formed side by side: one alone waits for each of its additions. */
+enum { SIDE_BY_SIDE = 4 };
+
+/* Four rows from r on; where fewer are left, the last one again. */
+static void rows_from(
+    const scalar *row[SIDE_BY_SIDE], const scalar *in, int64_t r, int64_t rows, int64_t width)
+{
+    for (int k = 0; k < SIDE_BY_SIDE; k++)
+        row[k] = in + (r + k < rows ? r + k : rows - 1) * width;
+}
+
+static void row_means(scalar mean[SIDE_BY_SIDE], const scalar *row[SIDE_BY_SIDE], int64_t width)
+{
+    const scalar *x0 = row[0], *x1 = row[1], *x2 = row[2], *x3 = row[3];
+    scalar a = 0, b = 0, c = 0, d = 0;
+
+    SIMD_SUM(a, b, c, d)
+    for (int64_t i = 0; i < width; i++) {
+        a += x0[i];
+        b += x1[i];
+        c += x2[i];
+        d += x3[i];
+    }
+    mean[0] = a / (scalar)width;
+    mean[1] = b / (scalar)width;
+    mean[2] = c / (scalar)width;
+    mean[3] = d / (scalar)width;
+}
+
+static void row_variances(scalar variance[SIDE_BY_SIDE], const scalar mean[SIDE_BY_SIDE],
+    const scalar *row[SIDE_BY_SIDE], int64_t width)
+{
+    const scalar *x0 = row[0], *x1 = row[1], *x2 = row[2], *x3 = row[3];
+    scalar m0 = mean[0], m1 = mean[1], m2 = mean[2], m3 = mean[3];
+    scalar a = 0, b = 0, c = 0, d = 0;
+
+    SIMD_SUM(a, b, c, d)
+    for (int64_t i = 0; i < width; i++) {
+        a += (x0[i] - m0) * (x0[i] - m0);
+        b += (x1[i] - m1) * (x1[i] - m1);
+        c += (x2[i] - m2) * (x2[i] - m2);
+        d += (x3[i] - m3) * (x3[i] - m3);
+    }
+    variance[0] = a / (scalar)width;
+    variance[1] = b / (scalar)width;
+    variance[2] = c / (scalar)width;
+    variance[3] = d / (scalar)width;
+}
+
+static void layernorm_row(scalar *out, const scalar *in, const scalar *residual, const scalar *gain,
+    const scalar *bias, scalar mean, scalar scale, int64_t width)
+{
+    if (residual) {
+        SIMD
+        for (int64_t c = 0; c < width; c++)
+            out[c] = (in[c] - mean) * scale * gain[c] + (bias ? bias[c] : 0) + residual[c];
+    } else {
+        SIMD
+        for (int64_t c = 0; c < width; c++)
+            out[c] = (in[c] - mean) * scale * gain[c] + (bias ? bias[c] : 0);
+    }
+}
+
+void KERNEL(layernorm)(scalar *out, const scalar *in, const scalar *residual, const scalar *gain,
+    const scalar *bias, scalar *mean, scalar *scale, int64_t rows, int64_t width)
+{
+    for (int64_t begin = 0; begin < rows; begin += SIDE_BY_SIDE) {
+        int64_t end = begin + SIDE_BY_SIDE < rows ? begin + SIDE_BY_SIDE : rows;
+        const scalar *row[SIDE_BY_SIDE];
+        scalar means[SIDE_BY_SIDE], variance[SIDE_BY_SIDE];
+
+        rows_from(row, in, begin, rows, width);
+        row_means(means, row, width);
+        row_variances(variance, means, row, width);
+        for (int64_t r = begin; r < end; r++) {
+            scalar v = variance[r - begin];
+            mean[r] = means[r - begin];
+            /* A row too long to be squared is NaN, or it would pass for a healthy one of length 0. */
+            scale[r] = v < (scalar)INFINITY ? 1 / scalar_sqrt(v + LAYERNORM_EPSILON) : (scalar)NAN;
+            layernorm_row(out + r * width, in + r * width, residual ? residual + r * width : NULL, gain, bias,
+                mean[r], scale[r], width);
+        }
+    }
+}
+
+/*
+ * One row of din, and what it adds to dgain and dbias; with n = (in - mean) * scale, d = gain * dout: din =
+ * scale * (d - mean(d) - n * mean(d n)).
+ */
+static void layernorm_gradient_row(scalar *din, scalar *dgain, scalar *dbias, const scalar *dout,
+    const scalar *in, const scalar *gain, scalar mean, scalar scale, int64_t width, bool add)
+{
+    scalar sum = 0, product = 0;
+
+    SIMD_SUM(sum, product)
+    for (int64_t c = 0; c < width; c++) {
+        scalar n = (in[c] - mean) * scale, d = gain[c] * dout[c];
+        dgain[c] += dout[c] * n;
+        if (dbias)
+            dbias[c] += dout[c];
+        sum += d;
+        product += d * n;
+    }
+    sum /= (scalar)width;
+    product *= scale / (scalar)width;
+    SIMD
+    for (int64_t c = 0; c < width; c++) {
+        scalar d = scale * (gain[c] * dout[c] - sum - (in[c] - mean) * product);
+        din[c] = add ? din[c] + d : d;
+    }
+}
+
+void KERNEL(layernorm_gradient)(scalar *din, scalar *dgain, scalar *dbias, const scalar *dout,
+    const scalar *in, const scalar *gain, const scalar *mean, const scalar *scale, int64_t rows,
+    int64_t width, bool add)
+{
+    memset(dgain, 0, (size_t)width * sizeof(*dgain));
+    if (dbias)
+        memset(dbias, 0, (size_t)width * sizeof(*dbias));
+    for (int64_t r = 0; r < rows; r++)
+        layernorm_gradient_row(din + r * width, dgain, dbias, dout + r * width, in + r * width, gain, mean[r],
+            scale[r], width, add);
+}
+
+/* By lanes of its own: compilers do not all take a maximum that passes NaN over for a reduction. -infinity
+ * where all are NaN. */
+enum { LANE_COUNT = 16 };
+
+static scalar maximum(const scalar *x, int64_t count)
+{
+    scalar lane[LANE_COUNT], most = -(scalar)INFINITY;
+    int64_t i = 0;
+
+    for (int k = 0; k < LANE_COUNT; k++)
+        lane[k] = most;
+    for (; i + LANE_COUNT <= count; i += LANE_COUNT) {
+        SIMD
+        for (int k = 0; k < LANE_COUNT; k++)
+            lane[k] = x[i + k] > lane[k] ? x[i + k] : lane[k];
+    }
+    for (; i < count; i++)
+        most = x[i] > most ? x[i] : most;
+    for (int k = 0; k < LANE_COUNT; k++)
+        most = lane[k] > most ? lane[k] : most;
+    return most;
+}
+
+/* Long sums run in blocks of the vectors' own precision, the blocks' sums in double. */
+enum { BLOCK = 1024 };
+
+double KERNEL(cross_entropy)(const scalar *logits, int64_t count, int64_t target)
+{
+    scalar most = maximum(logits, count);
+    double sum = 0;
+
+    for (int64_t begin = 0; begin < count; begin += BLOCK) {
+        int64_t end = begin + BLOCK < count ? begin + BLOCK : count;
+        scalar part = 0;
+        SIMD_SUM(part)
+        for (int64_t i = begin; i < end; i++)
+            part += exponential(logits[i] - most);
+        sum += (double)part;
+    }
+    /* cppcheck-suppress invalidFunctionArg; count > 0 */
+    return log(sum) + (double)most - (double)logits[target];
+}
+
+double KERNEL(cross_entropy_gradient)(scalar *logits, int64_t count, int64_t target, scalar weight)
+{
+    scalar most = maximum(logits, count), at_target = logits[target];
+    double sum = 0;
+
+    for (int64_t begin = 0; begin < count; begin += BLOCK) {
+        int64_t end = begin + BLOCK < count ? begin + BLOCK : count;
+        scalar part = 0;
+        SIMD_SUM(part)
+        for (int64_t i = begin; i < end; i++) {
+            scalar e = exponential(logits[i] - most);
+            logits[i] = e;
+            part += e;
+        }
+        sum += (double)part;
+    }
+    scalar factor = (scalar)((double)weight / sum);
+    SIMD
+    for (int64_t i = 0; i < count; i++)
+        logits[i] *= factor;
+    logits[target] -= weight;
+    /* cppcheck-suppress invalidFunctionArg; count > 0 */
+    return log(sum) + (double)most - (double)at_target;
+}
+
+/* Two passes over a row that lies in the cache: the search ends where the maximum comes first. */
+int64_t KERNEL(argmax)(const scalar *x, int64_t count)
+{
+    scalar most = maximum(x, count);
+
+    for (int64_t begin = 0; begin < count; begin += LANE_COUNT) {
+        int64_t end = begin + LANE_COUNT < count ? begin + LANE_COUNT : count;
+        int found = 0;
+        SIMD_SUM(found)
+        for (int64_t i = begin; i < end; i++)
+            found += x[i] == most;
+        for (int64_t i = begin; found && i < end; i++)
+            if (x[i] == most)
+                return i;
+    }
+    return 0; /* all are NaN */
+}

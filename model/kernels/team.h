@@ -1,0 +1,37 @@
+#ifndef NORMSWEEP_MODEL_KERNELS_TEAM_H
+#define NORMSWEEP_MODEL_KERNELS_TEAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/core/arena.h"
+#include "model/core/scalar.h"
+#include "model/kernels/kernels.h"
+
+/* The threads that compute one run together, the kernels that they use, and the scratch of each. */
+struct team {
+    const struct kernels *kernels;
+    int threads;
+    int64_t scratch_size; /* scalars of each thread's */
+    scalar *scratch; /* [threads][scratch_size] */
+};
+
+/* scratch_size: what the largest share needs, at least PRODUCT_SCRATCH. */
+void team_layout(struct team *team, int64_t threads, int64_t scratch_size, struct arena *arena);
+
+/* Is the program built with OpenMP's threads? Without them one thread does the shares of all. */
+bool team_has_threads(void);
+
+/* A thread's share of some work: items [begin, end), with that thread's scratch. */
+typedef void team_share(const void *context, scalar *scratch, int64_t begin, int64_t end);
+
+/* In how many shares team_run has them done; share i uses the scratch of thread i. */
+int64_t team_shares(const struct team *team, int64_t items, int64_t grain);
+
+/*
+ * Has `items` items done, in shares of whole grains of `grain` items; returns when all are. How they are
+ * shared out depends on the number of threads alone.
+ */
+void team_run(const struct team *team, int64_t items, int64_t grain, team_share *share, const void *context);
+
+#endif

@@ -1,0 +1,179 @@
+#ifndef NORMSWEEP_MODEL_KERNELS_VECTOR_H
+#define NORMSWEEP_MODEL_KERNELS_VECTOR_H
+
+/*
+ * Vectors of the level's width, and the heart of every matrix product here: a tile whose sums stay in
+ * registers. Written with the vector types that gcc and clang share, so that one source serves every
+ * processor.
+ */
+#include "model/kernels/level.h"
+
+#if defined(__AVX512F__)
+enum { VECTOR_BYTES = 64, TILE_ROWS = 8 }; /* 32 registers: 16 sums, 2 vectors of b, 1 scalar of a */
+#elif defined(__AVX__)
+enum { VECTOR_BYTES = 32, TILE_ROWS = 6 }; /* 16 registers: 12 sums, 2 vectors of b, 1 scalar of a */
+#else
+enum { VECTOR_BYTES = 16, TILE_ROWS = 6 };
+#endif
+
+enum { LANES = VECTOR_BYTES / (int)sizeof(scalar), TILE_VECTORS = 2, TILE_COLUMNS = LANES * TILE_VECTORS };
+
+#ifdef SCALAR_DOUBLE
+typedef int64_t lane_index;
+#else
+typedef int32_t lane_index;
+#endif
+typedef scalar vector __attribute__((vector_size(VECTOR_BYTES)));
+typedef lane_index vector_index __attribute__((vector_size(VECTOR_BYTES)));
+/* The same in memory, where it may lie anywhere. */
+typedef scalar vector_there __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(scalar)), may_alias));
+
+#define INLINE static inline __attribute__((always_inline))
+/* Unrolled before the compiler decides what lives in registers. */
+#define UNROLLED _Pragma("GCC unroll 16")
+
+INLINE vector vector_load(const scalar *from)
+{
+    return *(const vector_there *)from;
+}
+
+INLINE void vector_store(scalar *to, vector value)
+{
+    *(vector_there *)to = value;
+}
+
+INLINE vector vector_all(scalar value)
+{
+    return value - (vector){0}; /* -0 stays -0 */
+}
+
+/* 0, 1, 2, ... */
+INLINE vector_index vector_lanes(void)
+{
+    vector_index lanes = {0};
+
+    for (int lane = 0; lane < LANES; lane++)
+        lanes[lane] = lane;
+    return lanes;
+}
+
+/* Lane by lane `yes` where `which` is -1 and `no` where it is 0. */
+INLINE vector vector_select(vector_index which, vector yes, vector no)
+{
+    return (vector)(((vector_index)yes & which) | ((vector_index)no & ~which));
+}
+
+/* The sum of the lanes, in halves. */
+INLINE scalar vector_sum(vector value)
+{
+    scalar lane[LANES];
+
+    vector_store(lane, value);
+    for (int h = LANES / 2; h > 0; h /= 2)
+        for (int i = 0; i < h; i++)
+            lane[i] += lane[i + h];
+    return lane[0];
+}
+
+/* The largest lane. NaN may be passed over. */
+INLINE scalar vector_largest(vector value)
+{
+    scalar lane[LANES];
+
+    vector_store(lane, value);
+    for (int h = LANES / 2; h > 0; h /= 2)
+        for (int i = 0; i < h; i++)
+            lane[i] = lane[i + h] > lane[i] ? lane[i + h] : lane[i];
+    return lane[0];
+}
+
+/* exp(x) by lanes; see exponential() and exponential_less(). */
+INLINE vector vector_exponential(vector x)
+{
+#ifdef SCALAR_DOUBLE
+    for (int lane = 0; lane < LANES; lane++)
+        x[lane] = exp(x[lane]);
+    return x;
+#else
+    vector clipped = vector_select(x < -88.0f, vector_all(-88.0f), x);
+    vector shifted = clipped * 0x1.715476p0f + (0x1.8p23f + 127);
+    vector n = shifted - (0x1.8p23f + 127);
+    vector r = (clipped - n * 0x1.62e4p-1f) - n * 0x1.7f7d1cp-20f;
+    vector square = r * r;
+    vector high = 0x1.5570f8p-5f + 0x1.123d8ap-7f * r + 0x1.588ff6p-10f * square;
+    vector p = 1 + r + square * (0x1.ffffep-2f + 0x1.555488p-3f * r + high * square);
+
+    return p * (vector)((vector_index)shifted << 23);
+#endif
+}
+
+/*
+ * c = a b, `rows` <= TILE_ROWS rows by `vectors` <= TILE_VECTORS vectors, and what joins it on the way:
+ * element (i, k) of a lies at a[i * a_row + k * a_step], row k of b at b + k * b_row, row i of c at c + i *
+ * c_row.
+ */
+struct tile {
+    const scalar *a, *b;
+    int64_t a_row, a_step, b_row;
+    int64_t depth; /* k = 0 .. depth - 1 */
+    scalar *c;
+    const scalar *residual, *gate; /* laid out like c; NULL for none */
+    const scalar *bias; /* [vectors * LANES]; NULL for none */
+    int64_t c_row;
+    bool add; /* to what c holds */
+    bool relu;
+};
+void KERNEL(tile)(const struct tile *tile, int64_t rows, int64_t vectors);
+
+/* LANES rows of LANES scalars, transposed in registers: at distance h = 1, 2, 4, ... blocks change places. */
+INLINE void vector_transpose(vector row[LANES])
+{
+#ifdef __clang__
+    vector out[LANES];
+    for (int i = 0; i < LANES; i++)
+        for (int j = 0; j < LANES; j++)
+            out[j][i] = row[i][j];
+    memcpy(row, out, sizeof(out));
+#else
+    const vector_index lane = vector_lanes();
+    UNROLLED
+    for (int h = 1; h < LANES; h *= 2) {
+        const vector_index odd = (lane & h) != 0;
+        const vector_index low = lane + (odd & (LANES - h)), high = lane + (odd & LANES) + (~odd & h);
+        UNROLLED
+        for (int i = 0; i < LANES; i++) {
+            if (i & h)
+                continue;
+            vector first = __builtin_shuffle(row[i], row[i + h], low);
+            row[i + h] = __builtin_shuffle(row[i], row[i + h], high);
+            row[i] = first;
+        }
+    }
+#endif
+}
+
+/*
+ * Copies `count` rows of `depth` scalars at `from`, transposed: element (i, k) goes to to[k * to_row + i], i
+ * < LANES; rows from `count` on are 0.
+ */
+INLINE void transpose_rows(
+    scalar *to, int64_t to_row, const scalar *from, int64_t from_row, int64_t count, int64_t depth)
+{
+    int64_t k = 0;
+
+    for (; count >= LANES && k + LANES <= depth; k += LANES) {
+        vector row[LANES];
+        UNROLLED
+        for (int i = 0; i < LANES; i++)
+            row[i] = vector_load(from + i * from_row + k);
+        vector_transpose(row);
+        UNROLLED
+        for (int i = 0; i < LANES; i++)
+            vector_store(to + (k + i) * to_row, row[i]);
+    }
+    for (; k < depth; k++)
+        for (int i = 0; i < LANES; i++)
+            to[k * to_row + i] = i < count ? from[i * from_row + k] : 0;
+}
+
+#endif

@@ -1,0 +1,26 @@
+#ifndef NORMSWEEP_MODEL_LAYERS_EMBEDDING_H
+#define NORMSWEEP_MODEL_LAYERS_EMBEDDING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/core/batch.h"
+#include "model/core/scalar.h"
+#include "model/kernels/team.h"
+
+/* The sum of a token's and a position's embedding, and where the gradients of both go. */
+struct embedding {
+    const struct team *team;
+    const scalar *token, *position; /* [V, C], [T, C] */
+    scalar *dtoken, *dposition;
+    int64_t vocabulary, context, width; /* V, T, C */
+    bool add; /* dtoken is added to: the output layer shares it and has written it already */
+};
+
+/* out [rows, C] of the batch's tokens. */
+void embedding_forward(const struct embedding *embedding, scalar *out, const struct batch *batch);
+
+/* dtoken and dposition from dout [rows, C]; overwritten but for `add`. */
+void embedding_gradient(const struct embedding *embedding, const scalar *dout, const struct batch *batch);
+
+#endif

@@ -1,0 +1,226 @@
+/*
+ * A checkpoint is written under the name it will have and ".part", sealed with a checksum, synced, and then
+ * renamed: what has the name was whole once. The one before it is kept, as a disk may still lose or alter a
+ * file; the seal finds that out before anything is read.
+ */
+#include "worker/checkpoint/checkpoint.h"
+
+#include <netcdf.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "worker/checkpoint/files.h"
+#include "worker/checkpoint/form.h"
+#include "worker/checkpoint/mark.h"
+#include "worker/checkpoint/seal.h"
+
+enum { KEPT = 2, REASON_MOST = 256 };
+
+/* ---- saving ---- */
+
+/* May anything be written into the folder? 0 or an errno. A worker that was stopped for long may have
+ * outlived its sweep: nobody would find, or remove, what it leaves. */
+static int check_folder(const struct checkpoint_owner *owner)
+{
+    if (owner->mark)
+        return mark_look(owner->folder, owner->mark);
+    return mkdir(owner->folder, 0777) == 0 || errno == EEXIST ? 0 : errno;
+}
+
+/* A netCDF status or an errno. */
+static int write_part(const struct checkpoint_owner *owner, const char *part, const struct snapshot *snapshot,
+    bool weights_alone)
+{
+    int status = check_folder(owner);
+
+    if (status == 0)
+        status = form_write(part, &owner->digest, snapshot, weights_alone, owner->breath);
+    if (status != NC_NOERR)
+        return status;
+    status = seal_put(part, owner->breath);
+    return status == SEAL_BROKEN ? EIO : status; /* what was just written is not what is there */
+}
+
+/* The mark is looked for before, which nearly always does, and after: a stop may have lain between. */
+static int put_in_place(const struct checkpoint_owner *owner, const char *part, const char *path)
+{
+    int status = check_folder(owner);
+
+    if (status == 0)
+        status = checkpoint_put_in_place(owner->folder, part, path);
+    if (status != 0)
+        return status;
+    status = check_folder(owner);
+    if (status == ENOENT)
+        unlink(path);
+    return status;
+}
+
+static struct checkpoint_name name_of(const struct checkpoint_owner *owner, int64_t step)
+{
+    return (struct checkpoint_name){
+        .digest = owner->digest, .session = owner->session, .ticket = owner->ticket, .step = step};
+}
+
+/* Writes the file `final` of the folder, until it is whole under a name that no other process writes. */
+static int save_file(const struct checkpoint_owner *owner, const char *final, const struct snapshot *snapshot,
+    bool weights_alone, struct error *error)
+{
+    struct checkpoint_name name = name_of(owner, snapshot->step);
+    char text[CHECKPOINT_NAME_SIZE], *path = NULL, *part = NULL;
+    int status = ENOMEM;
+
+    if (asprintf(&path, "%s/%s", owner->folder, final) < 0)
+        path = NULL;
+    else if (asprintf(&part, "%s/%s" PART_SUFFIX, owner->folder, checkpoint_format(&name, text)) < 0)
+        part = NULL;
+    if (part) {
+        status = write_part(owner, part, snapshot, weights_alone);
+        if (status == 0)
+            status = put_in_place(owner, part, path);
+        if (status != 0)
+            unlink(part);
+    }
+    if (status != 0)
+        error_set(error, ERROR_ENVIRONMENT, "%s/%s: %s", owner->folder, final, nc_strerror(status));
+    free(part);
+    free(path);
+    return status == 0 ? 0 : -1;
+}
+
+/* Removes what a newer checkpoint has replaced. Parts of a newer handing-out are somebody's at work. */
+static void tidy(const char *folder, const struct checkpoint_name *saved)
+{
+    struct checkpoint_files files;
+    struct error ignored; /* the next save tries again */
+    int kept = 0;
+
+    if (checkpoint_files_list(&files, folder, &saved->digest, &ignored) != 0)
+        return;
+    for (int64_t i = 0; i < files.count; i++) {
+        const struct checkpoint_file *file = &files.file[i];
+        bool remove = file->part ? checkpoint_compare(saved, &file->name) < 0 : kept >= KEPT;
+        kept += !file->part;
+        if (remove)
+            checkpoint_files_remove(&files, i);
+    }
+    checkpoint_files_release(&files);
+}
+
+int checkpoint_save(
+    const struct checkpoint_owner *owner, const struct snapshot *snapshot, struct error *error)
+{
+    const struct checkpoint_name name = name_of(owner, snapshot->step);
+    char text[CHECKPOINT_NAME_SIZE];
+
+    if (save_file(owner, checkpoint_format(&name, text), snapshot, false, error) != 0)
+        return -1;
+    tidy(owner->folder, &name);
+    return 0;
+}
+
+int checkpoint_save_weights(
+    const struct checkpoint_owner *owner, const struct snapshot *snapshot, struct error *error)
+{
+    char digits[DIGEST_TEXT], name[CHECKPOINT_NAME_SIZE];
+
+    digest_format(&owner->digest, digits);
+    snprintf(name, sizeof(name), "%s" WEIGHTS_SUFFIX, digits);
+    return save_file(owner, name, snapshot, true, error);
+}
+
+/* ---- loading ---- */
+
+/* What came of a file. */
+struct attempt {
+    bool damaged;
+    char why[REASON_MOST]; /* it is not used; "": it is none, or it is the one */
+};
+
+/* Fills the snapshot from a file; false: it cannot be used. */
+static bool try_file(const struct checkpoint_owner *owner, const char *path, struct snapshot *snapshot,
+    struct attempt *attempt)
+{
+    int status = path ? seal_check(path, owner->breath) : ENOMEM;
+
+    attempt->damaged = status == SEAL_BROKEN;
+    if (attempt->damaged) {
+        snprintf(attempt->why, REASON_MOST, "damaged (checksum)");
+        unlink(path);
+        return false;
+    }
+    if (status == 0)
+        status = form_read(path, &owner->digest, snapshot, owner->breath, attempt->why, REASON_MOST);
+    if (status != 0)
+        snprintf(attempt->why, REASON_MOST, "%s", nc_strerror(status));
+    return attempt->why[0] == '\0';
+}
+
+/* The newest file that can be used; files->count: none. */
+static int64_t try_files(const struct checkpoint_owner *owner, const struct checkpoint_files *files,
+    struct snapshot *snapshot, struct attempt *attempt)
+{
+    int64_t i = 0;
+
+    for (; i < files->count; i++) {
+        if (files->file[i].part)
+            continue;
+        char *path = checkpoint_files_path(files, i);
+        bool used = try_file(owner, path, snapshot, &attempt[i]);
+        free(path);
+        if (used)
+            break;
+    }
+    return i;
+}
+
+struct listener {
+    void (*say)(void *context, const char *line);
+    void *context;
+};
+
+/* What was wrong with the files that are newer than the one of index `used`: of every damaged one, and of
+ * several in a row that are sound once. */
+static void tell(const struct checkpoint_files *files, const struct attempt *attempt, int64_t used,
+    const struct listener *listener)
+{
+    char name[CHECKPOINT_NAME_SIZE], *line;
+    bool said = false;
+
+    for (int64_t i = 0; listener->say && i < used; i++) {
+        if (!attempt[i].why[0] || (said && !attempt[i].damaged))
+            continue;
+        said = !attempt[i].damaged;
+        if (asprintf(&line, "%s/%s: %s; %s", files->folder, checkpoint_format(&files->file[i].name, name),
+                attempt[i].why,
+                used < files->count ? "an earlier checkpoint is used" : "the run starts anew") < 0)
+            continue;
+        listener->say(listener->context, line);
+        free(line);
+    }
+}
+
+int checkpoint_load(const struct checkpoint_owner *owner, struct snapshot *snapshot,
+    void (*say)(void *context, const char *line), void *context, struct error *error)
+{
+    const struct listener listener = {say, context};
+    struct checkpoint_files files;
+
+    if (checkpoint_files_list(&files, owner->folder, &owner->digest, error) != 0)
+        return -1;
+    int64_t count = files.count;
+    struct attempt *attempt = calloc((size_t)count + 1, sizeof(*attempt));
+    int64_t used = attempt ? try_files(owner, &files, snapshot, attempt) : count;
+    if (attempt)
+        tell(&files, attempt, used, &listener);
+    free(attempt);
+    checkpoint_files_release(&files);
+    if (!attempt)
+        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", owner->folder);
+    return used < count;
+}

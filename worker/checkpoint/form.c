@@ -1,0 +1,415 @@
+/*
+ * One walk over everything that a checkpoint holds defines it, writes it and reads it back, so that the three
+ * cannot drift apart: each visit does what the pass asks for.
+ */
+#include "worker/checkpoint/form.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/kernels/levels.h"
+#include "worker/checkpoint/seal.h"
+#include "worker/checkpoint/visit.h"
+#include "worker/host/environment.h"
+
+enum { FORMAT = 2, NAME_MOST = 64, TENSOR_NAME = 8 };
+
+/* ---- dimensions ---- */
+
+static int64_t factor_count(const struct optimiser *optimiser)
+{
+    int64_t count = 0;
+
+    if (optimiser->options.kind != OPTIMISER_ADAFACTOR)
+        return 0;
+    for (int64_t i = 0; i < optimiser->layout->tensor_count; i++)
+        count += optimiser_second_size(optimiser, &optimiser->layout->tensor[i]);
+    return count;
+}
+
+static void set_lengths(struct form *form, bool weights_alone)
+{
+    const struct architecture *a = &form->snapshot->model->architecture;
+    const struct metric_form *rows = &form->snapshot->history->form;
+
+    form->length[LAYER] = a->layers;
+    form->length[VOCABULARY] = a->vocabulary;
+    form->length[POSITION] = a->context;
+    form->length[WIDTH] = a->width;
+    form->length[INPUT] = a->width;
+    form->length[FEEDFORWARD] = a->feedforward;
+    if (weights_alone)
+        return;
+    form->length[STEP] = form->snapshot->history->row_count;
+    form->length[MEASURED_STEP] = form->snapshot->history->norm_count;
+    form->length[TENSOR] = LAYER_TENSOR_COUNT;
+    form->length[HEAD] = rows->along[DIMENSION_HEAD];
+    form->length[POSITIONS] = rows->along[DIMENSION_POSITIONS];
+    form->length[TENSOR_LETTER] = TENSOR_NAME;
+    form->length[FACTOR] = factor_count(form->snapshot->optimiser);
+}
+
+/* ---- planes ---- */
+
+/* The dimensions of a kind of tensor's rows and columns; a vector has columns alone. */
+struct sides {
+    enum dimension rows, columns;
+};
+
+static struct sides sides_of(enum tensor_kind kind)
+{
+    switch (kind) {
+    case TENSOR_TOKEN:
+    case TENSOR_OUTPUT:
+        return (struct sides){VOCABULARY, WIDTH};
+    case TENSOR_POSITION:
+        return (struct sides){POSITION, WIDTH};
+    case TENSOR_W1:
+        return (struct sides){FEEDFORWARD, WIDTH};
+    case TENSOR_W2:
+        return (struct sides){WIDTH, FEEDFORWARD};
+    case TENSOR_W1_BIAS:
+        return (struct sides){DIMENSIONS, FEEDFORWARD};
+    case TENSOR_OUTPUT_BIAS:
+        return (struct sides){DIMENSIONS, VOCABULARY};
+    case TENSOR_Q:
+    case TENSOR_K:
+    case TENSOR_V:
+    case TENSOR_O:
+        return (struct sides){WIDTH, INPUT};
+    default:
+        return (struct sides){DIMENSIONS, WIDTH};
+    }
+}
+
+/* A tensor of a plane, in the variable of its kind. */
+static void visit_tensor(struct form *form, const char *prefix, const struct tensor *tensor, scalar *values)
+{
+    struct sides sides = sides_of(tensor->kind);
+    char name[NAME_MOST];
+    struct array array = {.name = name, .type = SCALAR_NC};
+    size_t start[RANK_MOST] = {0}, count[RANK_MOST];
+
+    snprintf(name, sizeof(name), "%s%s", prefix, tensor_name(tensor->kind));
+    if (tensor->layer >= 0) {
+        start[0] = (size_t)tensor->layer;
+        count[array.rank] = 1;
+        array.dimension[array.rank++] = LAYER;
+    }
+    if (sides.rows != DIMENSIONS) {
+        count[array.rank] = (size_t)tensor->rows;
+        array.dimension[array.rank++] = sides.rows;
+    }
+    count[array.rank] = (size_t)tensor->columns;
+    array.dimension[array.rank++] = sides.columns;
+    if (tensor->layer <= 0)
+        define_array(form, &array);
+    move_part(form, &array, start, count, values);
+}
+
+/* The tensors from scalar `begin` to `end` of the layout; `plane` has them from its own begin on. NULL: none.
+ */
+static void visit_plane(struct form *form, const char *prefix, scalar *plane, int64_t begin, int64_t end)
+{
+    const struct weight_layout *layout = &form->snapshot->model->layout;
+
+    for (int64_t i = 0; plane && i < layout->tensor_count && form->status == NC_NOERR; i++) {
+        const struct tensor *tensor = &layout->tensor[i];
+        if (tensor->size > 0 && tensor->offset >= begin && tensor->offset < end)
+            visit_tensor(form, prefix, tensor, plane + (tensor->offset - begin));
+    }
+}
+
+/* adafactor's, one tensor after another. */
+static void visit_factors(struct form *form, const struct optimiser *optimiser)
+{
+    const struct array factors = {.name = "second_moment_factors",
+        .type = SCALAR_NC,
+        .rank = 1,
+        .dimension = {FACTOR},
+        .long_name = "factors of the second moment, tensor by tensor: rows, then columns"};
+    size_t start = 0;
+
+    define_array(form, &factors);
+    for (int64_t i = 0; i < optimiser->layout->tensor_count && form->status == NC_NOERR; i++) {
+        const struct tensor *tensor = &optimiser->layout->tensor[i];
+        size_t count = (size_t)optimiser_second_size(optimiser, tensor);
+        if (count > 0)
+            move_part(form, &factors, &start, &count, optimiser->second + tensor->offset);
+        start += count;
+    }
+}
+
+static void visit_optimiser(struct form *form)
+{
+    const struct optimiser *optimiser = form->snapshot->optimiser;
+    int64_t size = optimiser->layout->size;
+
+    visit_plane(form, "first_moment_", optimiser->first, 0, size);
+    if (form->length[FACTOR] > 0)
+        visit_factors(form, optimiser);
+    else
+        visit_plane(form, "second_moment_", optimiser->second, 0, size);
+}
+
+static void visit_instruments(struct form *form)
+{
+    const struct array layer_square = {
+        .name = "kept_layer_square", .type = NC_DOUBLE, .rank = 1, .dimension = {LAYER}};
+    struct instruments *instruments = form->snapshot->instruments;
+    const struct weight_layout *layout = &form->snapshot->model->layout;
+
+    visit_plane(form, "kept_", instruments->kept, layout->layers_begin, layout->layers_end);
+    visit_array(form, &layer_square, instruments->layer_square);
+    visit_real(form, "kept_square", &instruments->kept_square);
+}
+
+/* ---- rows ---- */
+
+/* A metric's values of all rows between the rows, where they lie apart, and `values`, where they do not. */
+static void gather(const struct history *history, enum metric metric, double *values, bool back)
+{
+    size_t count = metric_values(metric, &history->form), offset = history->form.offset[metric];
+
+    for (int64_t i = 0; i < history->row_count; i++, values += count) {
+        double *in_row = history_row(history, i) + offset;
+        memcpy(back ? in_row : values, back ? values : in_row, count * sizeof(*values));
+    }
+}
+
+/* The dimensions of rows. */
+static const enum dimension row_dimensions[DIMENSION_COUNT] = {
+    [DIMENSION_STEP] = STEP,
+    [DIMENSION_LAYER] = LAYER,
+    [DIMENSION_TENSOR] = TENSOR,
+    [DIMENSION_HEAD] = HEAD,
+    [DIMENSION_POSITIONS] = POSITIONS,
+};
+
+static void visit_metric(struct form *form, enum metric metric)
+{
+    const struct metric_row *row = &metric_table[metric];
+    const struct metric_shape_row *shape = &metric_shape_table[row->shape];
+    struct array array = {.name = row->name,
+        .type = NC_DOUBLE,
+        .rank = shape->rank,
+        .long_name = row->long_name,
+        .unit = row->unit};
+    const struct history *history = form->snapshot->history;
+    size_t count = (size_t)history->row_count * metric_values(metric, &history->form);
+    double *values = malloc((count + 1) * sizeof(*values));
+
+    if (!values) {
+        form->status = ENOMEM;
+        return;
+    }
+    for (int i = 0; i < shape->rank; i++)
+        array.dimension[i] = row_dimensions[shape->dimension[i]];
+    if (form->pass == PUT)
+        gather(history, metric, values, false);
+    visit_array(form, &array, values);
+    if (form->pass == GET && form->status == NC_NOERR)
+        gather(history, metric, values, true);
+    free(values);
+}
+
+static void visit_tensor_names(struct form *form)
+{
+    const struct array names = {.name = "tensor",
+        .type = NC_CHAR,
+        .rank = 2,
+        .dimension = {TENSOR, TENSOR_LETTER},
+        .encoding = "utf-8"};
+    char text[LAYER_TENSOR_COUNT][TENSOR_NAME + 1] = {{0}};
+    char letters[LAYER_TENSOR_COUNT * TENSOR_NAME];
+
+    for (int i = 0; i < LAYER_TENSOR_COUNT; i++) {
+        snprintf(text[i], sizeof(text[i]), "%s", tensor_name(LAYER_TENSOR_FIRST + i));
+        memcpy(letters + (size_t)i * TENSOR_NAME, text[i], TENSOR_NAME);
+    }
+    visit_array(form, &names, letters);
+}
+
+static void visit_history(struct form *form)
+{
+    const struct array step = {.name = "step", .type = NC_INT64, .rank = 1, .dimension = {STEP}};
+    const struct array norm_step = {
+        .name = "measured_step", .type = NC_INT64, .rank = 1, .dimension = {MEASURED_STEP}};
+    const struct array norm = {.name = "measured_norm",
+        .type = NC_DOUBLE,
+        .rank = 1,
+        .dimension = {MEASURED_STEP},
+        .long_name = "parameter norms that the law of growth is fitted to",
+        .unit = "1"};
+    const struct history *history = form->snapshot->history;
+
+    visit_array(form, &step, history->step);
+    for (enum metric metric = 0; metric < METRIC_COUNT && form->status == NC_NOERR; metric++)
+        if (!metric_is_of_run(metric))
+            visit_metric(form, metric);
+    visit_array(form, &norm_step, history->norm_step);
+    visit_array(form, &norm, history->norm);
+    visit_tensor_names(form);
+}
+
+/* ---- the whole ---- */
+
+static void visit_times(struct form *form)
+{
+    struct result *result = form->snapshot->result;
+
+    visit_integer(form, "tokens", &result->tokens);
+    visit_real(form, "seconds", &result->seconds);
+    visit_real(form, "step_seconds", &result->step_seconds);
+    visit_real(form, "measure_seconds", &result->measure_seconds);
+    visit_real(form, "validate_seconds", &result->validate_seconds);
+    visit_real(form, "saturate_seconds", &result->saturate_seconds);
+    visit_integer(form, "measured", &result->measured);
+    visit_integer(form, "validated", &result->validated);
+    visit_integer(form, "saturated", &result->saturated);
+}
+
+/* Everything but the position, which the snapshot has as values. */
+static void visit_all(struct form *form, bool weights_alone)
+{
+    const struct snapshot *snapshot = form->snapshot;
+
+    visit_times(form);
+    visit_plane(form, "", snapshot->weights, 0, snapshot->model->layout.size);
+    if (weights_alone)
+        return;
+    visit_optimiser(form);
+    visit_instruments(form);
+    visit_history(form);
+}
+
+static void define_parameters(struct form *form, const struct run *run)
+{
+    char text[NAME_MOST];
+
+    for (size_t i = 0; i < param_count; i++) {
+        const struct param *param = &param_table[i];
+        union param_value value = param_get(param, run);
+        if (param->kind == PARAM_REAL)
+            visit_real(form, param->name, &value.real);
+        else if (param->kind == PARAM_INTEGER)
+            visit_integer(form, param->name, &value.integer);
+        else
+            visit_text(form, param->name, param_format(param, value, text, sizeof(text)));
+    }
+}
+
+static void define_all(struct form *form, const struct digest *digest, bool weights_alone)
+{
+    struct snapshot position = *form->snapshot;
+    char text[DIGEST_TEXT];
+    int64_t format = FORMAT;
+    int old;
+
+    form->status = nc_set_fill(form->file, NC_NOFILL, &old);
+    visit_dimensions(form);
+    digest_format(digest, text);
+    visit_text(form, SEAL_NAME, SEAL_BLANK); /* first, so that it lies near the file's begin */
+    visit_text(form, "title", weights_alone ? "final weights of a run" : "checkpoint of a run");
+    visit_integer(form, "format_version", &format);
+    visit_text(form, "digest", text);
+    visit_text(form, "blas_kernel", environment_blas_kernel());
+    visit_text(form, "vector_level", kernels_best()->level);
+    visit_text(form, "scalar", SCALAR_NAME);
+    visit_integer(form, "step", &position.step);
+    visit_integer(form, "last_step", &position.last_step);
+    define_parameters(form, position.run);
+    visit_all(form, weights_alone);
+    if (form->status == NC_NOERR)
+        form->status = nc_enddef(form->file);
+}
+
+int form_write(const char *path, const struct digest *digest, const struct snapshot *snapshot,
+    bool weights_alone, const struct breath *breath)
+{
+    struct form form = {.pass = DEFINE, .path = path, .breath = breath, .snapshot = snapshot};
+
+    form.status = nc_create(path, NC_CLOBBER | NC_64BIT_DATA, &form.file);
+    if (form.status != NC_NOERR)
+        return form.status;
+    set_lengths(&form, weights_alone);
+    define_all(&form, digest, weights_alone);
+    form.pass = PUT;
+    visit_all(&form, weights_alone);
+    int closed = nc_close(form.file);
+    return form.status == NC_NOERR ? closed : form.status;
+}
+
+/* Does an attribute say the same? `found` receives what it says, cut; "?" where it is none. */
+static bool says(const struct form *form, const char *name, const char *text, char found[NAME_MOST])
+{
+    char all[4 * NAME_MOST];
+    nc_type type;
+    size_t length;
+
+    snprintf(found, NAME_MOST, "?");
+    if (nc_inq_att(form->file, NC_GLOBAL, name, &type, &length) != NC_NOERR || type != NC_CHAR ||
+        length >= sizeof(all) || nc_get_att_text(form->file, NC_GLOBAL, name, all) != NC_NOERR)
+        return false;
+    all[length] = '\0';
+    snprintf(found, NAME_MOST, "%.*s", NAME_MOST - 1, all);
+    return strcmp(all, text) == 0;
+}
+
+/* What makes the file's numbers others than this process's, to `unfit`. */
+static void compare(struct form *form, const struct digest *digest, char *unfit, size_t size)
+{
+    const struct {
+        const char *name, *what, *here;
+    } depends[] = {{"blas_kernel", "BLAS kernel", environment_blas_kernel()},
+        {"vector_level", "vector level", kernels_best()->level}, {"scalar", "scalar", SCALAR_NAME}};
+    char text[DIGEST_TEXT], found[NAME_MOST];
+    int64_t format = 0;
+
+    unfit[0] = '\0';
+    digest_format(digest, text);
+    visit_integer(form, "format_version", &format);
+    if (form->status == NC_NOERR && format != FORMAT)
+        snprintf(unfit, size, "of another version of this program");
+    else if (!says(form, "digest", text, found))
+        snprintf(unfit, size, "of another run");
+    for (size_t i = 0; i < sizeof(depends) / sizeof(*depends) && !unfit[0]; i++)
+        if (!says(form, depends[i].name, depends[i].here, found))
+            snprintf(unfit, size, "made with %s %s, here it is %s", depends[i].what, found, depends[i].here);
+}
+
+/* How much history the file has, where there is room for it. */
+static void get_counts(struct form *form)
+{
+    struct history *history = form->snapshot->history;
+    int64_t rows = find_length(form, STEP), norms = find_length(form, MEASURED_STEP);
+
+    if (rows > history->rows_most || norms > history->rows_most) {
+        form->status = NC_EDIMSIZE;
+        return;
+    }
+    history->row_count = rows;
+    history->norm_count = norms;
+}
+
+int form_read(const char *path, const struct digest *digest, struct snapshot *snapshot,
+    const struct breath *breath, char *unfit, size_t size)
+{
+    struct form form = {.pass = GET, .path = path, .breath = breath, .snapshot = snapshot};
+
+    form.status = nc_open(path, NC_NOWRITE, &form.file);
+    if (form.status != NC_NOERR)
+        return form.status;
+    compare(&form, digest, unfit, size);
+    if (!unfit[0]) {
+        get_counts(&form);
+        set_lengths(&form, false);
+        visit_dimensions(&form);
+        visit_integer(&form, "step", &snapshot->step);
+        visit_all(&form, false);
+    }
+    nc_close(form.file);
+    return form.status;
+}

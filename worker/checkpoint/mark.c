@@ -1,0 +1,82 @@
+#include "worker/checkpoint/mark.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PREFIX "coordinator-"
+#define SUFFIX ".mark"
+
+static int path_of(char path[PATH_MAX], const char *folder, const char *mark)
+{
+    return snprintf(path, PATH_MAX, "%s/%s", folder, mark) < PATH_MAX ? 0 : ENAMETOOLONG;
+}
+
+int mark_leave(const char *folder, int64_t session, char mark[MARK_SIZE], struct error *error)
+{
+    char path[PATH_MAX];
+    uint64_t number = 0;
+
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+        return error_set(error, ERROR_ENVIRONMENT, "%s: %s", folder, strerror(errno));
+    mark_sweep(folder);
+    if (getrandom(&number, sizeof(number), 0) != (ssize_t)sizeof(number))
+        return error_set(error, ERROR_ENVIRONMENT, "%s: %s", folder, strerror(errno));
+    snprintf(mark, MARK_SIZE, PREFIX "%06lld-%012llx" SUFFIX, (long long)session,
+        (unsigned long long)number & 0xffffffffffff);
+    int status = path_of(path, folder, mark);
+    int file = status == 0 ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
+    if (file >= 0) {
+        close(file);
+        return 0;
+    }
+    mark[0] = '\0';
+    return error_set(error, ERROR_ENVIRONMENT, "%s: %s", folder, strerror(status ? status : errno));
+}
+
+/* By an open: a client of a network file system asks the server then, and does not answer from its cache. */
+int mark_look(const char *folder, const char *mark)
+{
+    char path[PATH_MAX];
+    int status = path_of(path, folder, mark);
+    int file = status == 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+
+    if (file < 0)
+        return status ? status : errno;
+    close(file);
+    return 0;
+}
+
+void mark_remove(const char *folder, const char *mark)
+{
+    char path[PATH_MAX];
+
+    if (mark[0] && path_of(path, folder, mark) == 0)
+        unlink(path);
+}
+
+static bool is_mark(const char *name)
+{
+    size_t length = strlen(name);
+
+    return strncmp(name, PREFIX, strlen(PREFIX)) == 0 && length > strlen(SUFFIX) &&
+           strcmp(name + length - strlen(SUFFIX), SUFFIX) == 0;
+}
+
+void mark_sweep(const char *folder)
+{
+    DIR *entries = opendir(folder);
+    const struct dirent *entry;
+
+    while (entries && (entry = readdir(entries)))
+        if (is_mark(entry->d_name))
+            unlinkat(dirfd(entries), entry->d_name, 0);
+    if (entries)
+        closedir(entries);
+}

@@ -1,0 +1,119 @@
+#include "worker/checkpoint/seal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "worker/checkpoint/checksum.h"
+
+enum { SEAL_LENGTH = sizeof(SEAL_BLANK) - 1, AT_ONCE = 1 << 18 };
+
+_Static_assert(BREATH_BYTES % AT_ONCE == 0, "breaths come between reads");
+_Static_assert(AT_ONCE % CHECKSUM_BLOCK == 0, "checksums are of whole blocks");
+
+/* How the attribute begins in a CDF-5 file: length of its name, name, type (characters), length of its text.
+ */
+static const unsigned char marker[] = "\0\0\0\0\0\0\0\x08" SEAL_NAME "\0\0\0\x02"
+                                      "\0\0\0\0\0\0\0\x10";
+
+enum { MARKER_LENGTH = sizeof(marker) - 1 };
+
+_Static_assert(sizeof(SEAL_NAME) - 1 == 8 && SEAL_LENGTH == 16, "the marker has both lengths");
+
+struct sealed {
+    int file;
+    const struct breath *breath;
+    off_t place; /* of the seal */
+    char found[SEAL_LENGTH], due[SEAL_LENGTH + 1]; /* what it says, what it should say */
+};
+
+/* As many bytes as there are; or -1, errno says why. */
+static ssize_t read_full(int file, unsigned char *bytes, size_t size)
+{
+    size_t count = 0;
+
+    while (count < size) {
+        ssize_t some = read(file, bytes + count, size - count);
+        if (some < 0 && errno != EINTR)
+            return -1;
+        if (some == 0)
+            break;
+        count += some > 0 ? (size_t)some : 0;
+    }
+    return (ssize_t)count;
+}
+
+/* Finds the seal in the file's first bytes, which hold the header's begin, and blanks it there. */
+static int take_seal(struct sealed *sealed, unsigned char *bytes, size_t count)
+{
+    unsigned char *at = memmem(bytes, count, marker, MARKER_LENGTH);
+
+    if (!at || count - (size_t)(at - bytes) < MARKER_LENGTH + SEAL_LENGTH)
+        return SEAL_BROKEN;
+    at += MARKER_LENGTH;
+    memcpy(sealed->found, at, SEAL_LENGTH);
+    memset(at, 0, SEAL_LENGTH);
+    sealed->place = at - bytes;
+    return 0;
+}
+
+static int scan_with(struct sealed *sealed, unsigned char *bytes)
+{
+    struct checksum checksum;
+    ssize_t count;
+    int status = 0;
+
+    checksum_init(&checksum);
+    do {
+        count = read_full(sealed->file, bytes, AT_ONCE);
+        if (count < 0)
+            return errno;
+        if (checksum.bytes == 0)
+            status = take_seal(sealed, bytes, (size_t)count);
+        checksum_add(&checksum, bytes, (size_t)count);
+        if (checksum.bytes % BREATH_BYTES == 0)
+            breathe(sealed->breath);
+    } while (status == 0 && count == AT_ONCE);
+    snprintf(sealed->due, sizeof(sealed->due), "%016" PRIx64, checksum_value(&checksum));
+    return status;
+}
+
+static int scan(struct sealed *sealed, const char *path, int flags)
+{
+    unsigned char *bytes = malloc(AT_ONCE);
+
+    sealed->file = open(path, flags | O_CLOEXEC);
+    int status = !bytes ? ENOMEM : sealed->file < 0 ? errno : scan_with(sealed, bytes);
+    free(bytes);
+    return status;
+}
+
+int seal_put(const char *path, const struct breath *breath)
+{
+    struct sealed sealed = {.file = -1, .breath = breath};
+    int status = scan(&sealed, path, O_RDWR);
+
+    if (status == 0) {
+        ssize_t written = pwrite(sealed.file, sealed.due, SEAL_LENGTH, sealed.place);
+        status = written == SEAL_LENGTH ? 0 : written < 0 ? errno : ENOSPC;
+    }
+    if (sealed.file >= 0 && close(sealed.file) != 0 && status == 0)
+        status = errno;
+    return status;
+}
+
+int seal_check(const char *path, const struct breath *breath)
+{
+    struct sealed sealed = {.file = -1, .breath = breath};
+    int status = scan(&sealed, path, O_RDONLY);
+
+    if (sealed.file >= 0)
+        close(sealed.file);
+    if (status == 0 && memcmp(sealed.found, sealed.due, SEAL_LENGTH) != 0)
+        status = SEAL_BROKEN;
+    return status;
+}

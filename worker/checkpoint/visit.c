@@ -1,0 +1,191 @@
+#include "worker/checkpoint/visit.h"
+
+#include <string.h>
+
+#include "worker/host/sync.h"
+
+static const char *const dimension_name[DIMENSIONS] = {
+    [LAYER] = "layer",
+    [VOCABULARY] = "vocabulary",
+    [POSITION] = "context",
+    [WIDTH] = "width",
+    [INPUT] = "input",
+    [FEEDFORWARD] = "feedforward",
+    [STEP] = "step",
+    [MEASURED_STEP] = "measured_step",
+    [TENSOR] = "tensor",
+    [TENSOR_LETTER] = "tensor_letter",
+    [HEAD] = "head",
+    [POSITIONS] = "positions",
+    [FACTOR] = "factor",
+};
+
+static void define_dimensions(struct form *form)
+{
+    for (int i = 0; i < DIMENSIONS && form->status == NC_NOERR; i++)
+        if (form->length[i] > 0)
+            form->status =
+                nc_def_dim(form->file, dimension_name[i], (size_t)form->length[i], &form->dimension[i]);
+}
+
+int64_t find_length(const struct form *form, enum dimension dimension)
+{
+    size_t length;
+    int id;
+
+    if (nc_inq_dimid(form->file, dimension_name[dimension], &id) != NC_NOERR ||
+        nc_inq_dimlen(form->file, id, &length) != NC_NOERR)
+        return 0;
+    return (int64_t)length;
+}
+
+static void check_lengths(struct form *form)
+{
+    for (int i = 0; i < DIMENSIONS && form->status == NC_NOERR; i++)
+        if (find_length(form, i) != form->length[i])
+            form->status = NC_EDIMSIZE;
+}
+
+void visit_dimensions(struct form *form)
+{
+    if (form->pass == DEFINE)
+        define_dimensions(form);
+    else if (form->pass == GET)
+        check_lengths(form);
+}
+
+void visit_text(struct form *form, const char *name, const char *text)
+{
+    if (form->pass == DEFINE && form->status == NC_NOERR)
+        form->status = nc_put_att_text(form->file, NC_GLOBAL, name, strlen(text), text);
+}
+
+/* A number of 8 bytes. */
+static void visit_attribute(struct form *form, const char *name, nc_type type, void *value)
+{
+    nc_type found;
+    size_t count;
+
+    if (form->status != NC_NOERR || form->pass == PUT)
+        return;
+    if (form->pass == DEFINE) {
+        form->status = nc_put_att(form->file, NC_GLOBAL, name, type, 1, value);
+        return;
+    }
+    form->status = nc_inq_att(form->file, NC_GLOBAL, name, &found, &count);
+    if (form->status == NC_NOERR && (found != type || count != 1))
+        form->status = NC_EBADTYPE;
+    if (form->status == NC_NOERR)
+        form->status = nc_get_att(form->file, NC_GLOBAL, name, value);
+}
+
+void visit_integer(struct form *form, const char *name, int64_t *value)
+{
+    visit_attribute(form, name, NC_INT64, value);
+}
+
+void visit_real(struct form *form, const char *name, double *value)
+{
+    visit_attribute(form, name, NC_DOUBLE, value);
+}
+
+/* An attribute of a variable, where there is one. */
+static void put_text(struct form *form, int variable, const char *name, const char *text)
+{
+    if (form->status == NC_NOERR && text)
+        form->status = nc_put_att_text(form->file, variable, name, strlen(text), text);
+}
+
+void define_array(struct form *form, const struct array *array)
+{
+    int dimension[RANK_MOST], id;
+
+    if (form->pass != DEFINE || form->status != NC_NOERR)
+        return;
+    for (int i = 0; i < array->rank; i++)
+        dimension[i] = form->dimension[array->dimension[i]];
+    form->status = nc_def_var(form->file, array->name, array->type, array->rank, dimension, &id);
+    put_text(form, id, "long_name", array->long_name);
+    put_text(form, id, "units", array->unit);
+    put_text(form, id, "_Encoding", array->encoding);
+}
+
+/* After so much that a breath is due: what was written reaches the disk now, so that no sync takes long. */
+static void pause_moving(struct form *form)
+{
+    form->moved = 0;
+    breathe(form->breath);
+    if (form->pass == PUT && form->status == NC_NOERR)
+        form->status = nc_sync(form->file);
+    if (form->pass == PUT && form->status == NC_NOERR)
+        form->status = sync_file(form->path);
+    breathe(form->breath);
+}
+
+/* A part that is small enough to be moved at once. */
+static void move_piece(
+    struct form *form, int id, const size_t *start, const size_t *count, unsigned char *values, size_t bytes)
+{
+    if (form->status != NC_NOERR)
+        return;
+    form->status = form->pass == PUT ? nc_put_vara(form->file, id, start, count, values)
+                                     : nc_get_vara(form->file, id, start, count, values);
+    form->moved += bytes;
+    if (form->moved >= BREATH_BYTES)
+        pause_moving(form);
+}
+
+/* Piece by piece along the first dimension of which the part has more than one. */
+static void move_pieces(struct form *form, const struct array *array, int id, size_t size,
+    const size_t *start, const size_t *count, unsigned char *values)
+{
+    size_t from[RANK_MOST] = {0}, some[RANK_MOST] = {0}, row = size;
+    int along = 0;
+
+    while (along < array->rank - 1 && count[along] == 1)
+        along++;
+    for (int i = 0; i < array->rank; i++) {
+        from[i] = start[i];
+        some[i] = count[i];
+        row *= i > along ? count[i] : 1;
+    }
+    size_t most = row < BREATH_BYTES ? BREATH_BYTES / row : 1;
+    for (size_t done = 0; done < count[along]; done += most) {
+        some[along] = count[along] - done < most ? count[along] - done : most;
+        from[along] = start[along] + done;
+        move_piece(form, id, from, some, values + done * row, some[along] * row);
+    }
+}
+
+void move_part(
+    struct form *form, const struct array *array, const size_t *start, const size_t *count, void *values)
+{
+    nc_type type;
+    size_t size;
+    int id, rank;
+
+    if (form->pass == DEFINE || form->status != NC_NOERR)
+        return;
+    form->status = nc_inq_varid(form->file, array->name, &id);
+    if (form->status == NC_NOERR)
+        form->status = nc_inq_var(form->file, id, NULL, &type, &rank, NULL, NULL);
+    if (form->status == NC_NOERR && (type != array->type || rank != array->rank))
+        form->status = NC_EBADTYPE;
+    if (form->status == NC_NOERR)
+        form->status = nc_inq_type(form->file, type, NULL, &size);
+    if (form->status == NC_NOERR)
+        move_pieces(form, array, id, size, start, count, values);
+}
+
+void visit_array(struct form *form, const struct array *array, void *values)
+{
+    size_t start[RANK_MOST] = {0}, count[RANK_MOST];
+
+    for (int i = 0; i < array->rank; i++) {
+        count[i] = (size_t)form->length[array->dimension[i]];
+        if (count[i] == 0)
+            return;
+    }
+    define_array(form, array);
+    move_part(form, array, start, count, values);
+}

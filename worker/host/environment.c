@@ -1,0 +1,129 @@
+#include "worker/host/environment.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "worker/host/signals.h"
+
+/* OpenBLAS's own; absent from other libraries of the same interface. */
+extern char *openblas_get_corename(void) __attribute__((weak));
+extern char *openblas_get_config(void) __attribute__((weak));
+extern void openblas_set_num_threads(int threads) __attribute__((weak));
+
+#define CORE_VARIABLE "OPENBLAS_CORETYPE"
+#define THREADS_VARIABLE "OPENBLAS_NUM_THREADS"
+#define GUARD_VARIABLE                                                                                       \
+    "NORMSWEEP_BLAS" /* the core type that this program chose; "" for the library's own                      \
+                      */
+#define CORE_WIDE "SKYLAKEX"
+
+enum { PROGRAM_SIZE = 4096 };
+
+static bool has_avx512(void)
+{
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+#else
+    return false;
+#endif
+}
+
+/* A library older than its processor falls back to kernels of 256 bits. */
+static bool kernels_too_narrow(void)
+{
+    const char *name = environment_blas_kernel();
+
+    return has_avx512() && (strcmp(name, "Haswell") == 0 || strcmp(name, "Zen") == 0);
+}
+
+/* By its own name, which is then the process's; a program that was replaced meanwhile has none. */
+static void execute_again(char **argv)
+{
+    char program[PROGRAM_SIZE];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
+
+    signals_hold();
+    if (length > 0) {
+        program[length] = '\0';
+        execv(program, argv);
+    }
+    execv("/proc/self/exe", argv);
+    signals_let_go();
+}
+
+/* The variables came from a process of ours, perhaps on another machine with another processor. */
+static void check_inherited(const char *chosen, char **argv)
+{
+    if (strcmp(chosen, CORE_WIDE) != 0 || has_avx512())
+        return;
+    unsetenv(CORE_VARIABLE);
+    setenv(GUARD_VARIABLE, "", 1);
+    execute_again(argv);
+}
+
+void environment_prepare(char **argv)
+{
+    const char *chosen = getenv(GUARD_VARIABLE);
+    bool again = false;
+
+    if (!openblas_get_corename)
+        return;
+    if (chosen) {
+        check_inherited(chosen, argv);
+        return;
+    }
+    setenv(GUARD_VARIABLE, "", 1);
+    if (!getenv(THREADS_VARIABLE))
+        again = setenv(THREADS_VARIABLE, "1", 1) == 0;
+    if (!getenv(CORE_VARIABLE) && kernels_too_narrow())
+        again = setenv(CORE_VARIABLE, CORE_WIDE, 1) == 0 && setenv(GUARD_VARIABLE, CORE_WIDE, 1) == 0;
+    if (again)
+        execute_again(argv);
+}
+
+void environment_threads(int64_t threads)
+{
+    if (openblas_set_num_threads)
+        openblas_set_num_threads((int)threads);
+}
+
+bool environment_sets_threads(void)
+{
+    return openblas_set_num_threads != NULL;
+}
+
+char *environment_blas_file(char *text, size_t size)
+{
+    void *function = dlsym(RTLD_DEFAULT, "cblas_sgemm");
+    Dl_info info;
+
+    if (function && dladdr(function, &info) != 0 && info.dli_fname)
+        snprintf(text, size, "%s", info.dli_fname);
+    else
+        snprintf(text, size, "linked into the program");
+    return text;
+}
+
+const char *environment_blas(void)
+{
+    return openblas_get_config ? openblas_get_config() : "unknown";
+}
+
+const char *environment_blas_kernel(void)
+{
+    return openblas_get_corename ? openblas_get_corename() : "unknown";
+}
+
+char *environment_host(char *text, size_t size)
+{
+    if (gethostname(text, size) != 0)
+        snprintf(text, size, "unknown");
+    text[size - 1] = '\0';
+    return text;
+}

@@ -1,0 +1,216 @@
+#include "worker/host/log.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "worker/host/environment.h"
+
+enum { LINE_SIZE = 512, TAIL_BYTES = 4096 };
+
+#define PREFIX "worker-"
+#define SUFFIX ".log"
+#define FATAL "killed by signal "
+
+static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+enum { FATAL_COUNT = sizeof(fatal) / sizeof(*fatal) };
+
+static struct {
+    int file; /* -1: none */
+    char path[PATH_MAX];
+    char doing[LINE_SIZE];
+    struct sigaction before[FATAL_COUNT];
+} log_ = {.file = -1};
+
+static int path_of(char path[PATH_MAX], const char *folder, int64_t session, int64_t number)
+{
+    int length = snprintf(
+        path, PATH_MAX, "%s/" PREFIX "%06lld-%lld" SUFFIX, folder, (long long)session, (long long)number);
+
+    return length < PATH_MAX ? 0 : -1;
+}
+
+/* ---- of this process ---- */
+
+/* Leaves a line, and what was there before to deal with the signal: a fault comes again at once, what another
+ * process has sent is raised again. Only what may be called in a handler is. */
+static void on_fatal(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    char line[LINE_SIZE + 64] = FATAL "00, ";
+    size_t length = strlen(line);
+
+    line[length - 4] = (char)('0' + number / 10);
+    line[length - 3] = (char)('0' + number % 10);
+    memcpy(line + length, log_.doing, strlen(log_.doing));
+    length += strlen(log_.doing);
+    line[length++] = '\n';
+    if (write(log_.file, line, length) < 0) {
+        /* nobody is left to be told */
+    }
+    for (int i = 0; i < FATAL_COUNT; i++)
+        sigaction(fatal[i], &log_.before[i], NULL);
+    if (info->si_code <= 0)
+        raise(number);
+}
+
+static void catch_fatal(void)
+{
+    struct sigaction action = {.sa_sigaction = on_fatal, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+
+    sigemptyset(&action.sa_mask);
+    for (int i = 0; i < FATAL_COUNT; i++)
+        sigaction(fatal[i], &action, &log_.before[i]);
+}
+
+void log_open(const char *folder, int64_t session, int64_t number)
+{
+    if (path_of(log_.path, folder, session, number) != 0)
+        return;
+    log_.file = open(log_.path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (log_.file < 0)
+        return;
+    fflush(stderr);
+    dup2(log_.file, STDERR_FILENO);
+    catch_fatal();
+}
+
+void log_line(const char *format, ...)
+{
+    char line[LINE_SIZE], now[32], host[64];
+    time_t clock = time(NULL);
+    struct tm date;
+    va_list arguments;
+
+    if (log_.file < 0)
+        return;
+    strftime(now, sizeof(now), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&clock, &date));
+    int length = snprintf(
+        line, sizeof(line), "%s pid %ld host %s ", now, (long)getpid(), environment_host(host, sizeof(host)));
+    va_start(arguments, format);
+    length += vsnprintf(line + length, sizeof(line) - (size_t)length, format, arguments);
+    va_end(arguments);
+    if (length > LINE_SIZE - 1)
+        length = LINE_SIZE - 1;
+    line[length++] = '\n';
+    if (write(log_.file, line, (size_t)length) < 0) {
+        /* a full disk: whoever writes what matters says so */
+    }
+}
+
+void log_doing(const char *text)
+{
+    snprintf(log_.doing, sizeof(log_.doing), "%s", text);
+}
+
+void log_close(void)
+{
+    if (log_.file < 0)
+        return;
+    unlink(log_.path);
+    close(log_.file);
+    log_.file = -1;
+}
+
+/* ---- of others ---- */
+
+/* The last bytes of a file, from the begin of a line on; their number, 0 where there are none. */
+static size_t read_tail(const char *path, char tail[TAIL_BYTES + 1])
+{
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = 0;
+
+    if (file >= 0) {
+        off_t size = lseek(file, 0, SEEK_END), from = size > TAIL_BYTES ? size - TAIL_BYTES : 0;
+        length = pread(file, tail, TAIL_BYTES, from);
+        close(file);
+        tail[length > 0 ? length : 0] = '\0';
+        const char *begin = from > 0 && length > 0 ? strchr(tail, '\n') : NULL;
+        if (begin) {
+            length -= begin + 1 - tail;
+            memmove(tail, begin + 1, (size_t)length + 1);
+        }
+    }
+    return length > 0 ? (size_t)length : 0;
+}
+
+/* The signal that the last such line tells of. */
+static void find_fatal(const char *tail, char *last, int size)
+{
+    const char *found = NULL;
+
+    for (const char *line = tail; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+        if (strncmp(line, FATAL, strlen(FATAL)) == 0)
+            found = line;
+    snprintf(last, (size_t)size, "%.*s", found ? (int)strcspn(found, ",\n") : 0, found ? found : "");
+}
+
+static int run_path(char path[PATH_MAX], const char *folder, const char *name)
+{
+    return snprintf(path, PATH_MAX, "%s/%s" SUFFIX, folder, name) < PATH_MAX ? 0 : -1;
+}
+
+static void append(const char *folder, const char *name, const char *bytes, size_t length)
+{
+    char path[PATH_MAX];
+
+    if (run_path(path, folder, name) != 0)
+        return;
+    int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (file < 0)
+        return;
+    if (write(file, bytes, length) < 0) {
+        /* it is help alone */
+    }
+    close(file);
+}
+
+void log_bequeath(const char *folder, int64_t session, int64_t number, const char *name, char *last, int size)
+{
+    char path[PATH_MAX], tail[TAIL_BYTES + 1] = "";
+
+    last[0] = '\0';
+    if (path_of(path, folder, session, number) != 0)
+        return;
+    size_t length = read_tail(path, tail);
+    find_fatal(tail, last, size);
+    if (name && length > 0)
+        append(folder, name, tail, length);
+    unlink(path);
+}
+
+void log_forget(const char *folder, const char *name)
+{
+    char path[PATH_MAX];
+
+    if (run_path(path, folder, name) == 0)
+        unlink(path);
+}
+
+static bool is_log(const char *name)
+{
+    size_t length = strlen(name);
+
+    return strncmp(name, PREFIX, strlen(PREFIX)) == 0 && length > strlen(SUFFIX) &&
+           strcmp(name + length - strlen(SUFFIX), SUFFIX) == 0;
+}
+
+void log_sweep(const char *folder)
+{
+    DIR *entries = opendir(folder);
+    const struct dirent *entry;
+
+    while (entries && (entry = readdir(entries)))
+        if (is_log(entry->d_name))
+            unlinkat(dirfd(entries), entry->d_name, 0);
+    if (entries)
+        closedir(entries);
+}

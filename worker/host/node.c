@@ -1,0 +1,255 @@
+/*
+ * One copy of a corpus on a machine, whatever happens to the processes that use it.
+ *
+ * The copy is a memfd: memory with a descriptor and without a place in any file system. It needs no room in
+ * /dev/shm, and is gone when the last process that holds it is, however that ended. Its name holds a digest
+ * of the source, so that /proc/PID/fd of any holder shows it: a process that wants the corpus looks through
+ * the descriptors of its user's processes, opens what it finds and maps it. All that have it hold it, so it
+ * outlives whoever has read it, and the death of that one needs no notice. A copy is sealed when it is
+ * complete; what a killed reader had begun is gone with it.
+ *
+ * So that not every process reads at the same time, the reader holds a lock: an abstract socket address,
+ * which the kernel frees when its holder ends, however. The lock saves work and nothing depends on it: who
+ * has waited for it too long, for a holder that hangs, reads a copy of its own.
+ *
+ * No process asks another for anything, and nothing is collective: ranks may die, hang or come later.
+ */
+#include "worker/host/node.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "model/corpora/block.h"
+#include "worker/host/clock.h"
+
+enum { NAME_SIZE = 64, LINK_SIZE = NAME_SIZE + 32 };
+
+#define WAIT_SECONDS 20 /* for a reader, and the time to read as slowly as this: */
+#define READ_SLOWLY 20e6 /* bytes a second */
+#define LOOK_SECONDS 0.02
+
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 8U
+#endif
+
+/* FAILED: the source is at fault. ALONE: it may be loaded, but not be shared. */
+enum sharing { SHARED, FAILED, ALONE };
+
+#ifdef MFD_ALLOW_SEALING
+
+/* A source as the processes of a machine name it: "normsweep-0123...", and how many bytes it is about. */
+struct source_name {
+    char text[NAME_SIZE];
+    int64_t bytes;
+};
+
+/* A file by what the system says of it: it is not read for its name. -1: it is not there. */
+static int add_file(struct source_name *name, struct digest *digest, const char *path)
+{
+    struct stat status;
+
+    if (!path)
+        return 0;
+    if (stat(path, &status) != 0)
+        return -1;
+    name->bytes += (int64_t)status.st_size;
+    digest_add(digest, &status.st_dev, sizeof(status.st_dev));
+    digest_add(digest, &status.st_ino, sizeof(status.st_ino));
+    digest_add(digest, &status.st_size, sizeof(status.st_size));
+    digest_add(digest, &status.st_mtim, sizeof(status.st_mtim));
+    digest_add(digest, &status.st_ctim, sizeof(status.st_ctim));
+    return 0;
+}
+
+static int name_source(struct source_name *name, const struct corpus_source *source)
+{
+    struct digest digest;
+    char text[DIGEST_TEXT];
+    bool drawn = source->kind != CORPUS_TEXT && source->kind != CORPUS_BYTES;
+
+    digest_init(&digest);
+    digest_add(&digest, &source->kind, sizeof(source->kind));
+    name->bytes = 0;
+    if (drawn) {
+        digest_add(&digest, &source->vocabulary, sizeof(source->vocabulary));
+        digest_add(&digest, &source->tokens, sizeof(source->tokens));
+        digest_add(&digest, &source->seed, sizeof(source->seed));
+        name->bytes = source->tokens;
+    } else if (add_file(name, &digest, source->train_path) != 0 ||
+               add_file(name, &digest, source->valid_path) != 0) {
+        return -1;
+    }
+    digest_format(&digest, text);
+    snprintf(name->text, sizeof(name->text), "normsweep-%s", text);
+    return 0;
+}
+
+/* ---- finding a copy ---- */
+
+/* A complete copy of this user's, by its descriptor in another process: nobody can change it any more. */
+static int attach_link(struct corpus *corpus, int folder, const char *entry)
+{
+    struct stat status;
+    int file = openat(folder, entry, O_RDONLY | O_CLOEXEC);
+
+    if (file < 0)
+        return -1;
+    int seals = fcntl(file, F_GET_SEALS);
+    if (seals >= 0 && (seals & F_SEAL_WRITE) && (seals & F_SEAL_SHRINK) && fstat(file, &status) == 0 &&
+        status.st_uid == geteuid() && corpus_attach(corpus, file) == 0)
+        return 0;
+    close(file);
+    return -1;
+}
+
+/* Looks through the descriptors of one process. */
+static int attach_process(struct corpus *corpus, const char *folder, const char *wanted)
+{
+    DIR *descriptors = opendir(folder);
+    const struct dirent *entry;
+    int status = -1;
+
+    if (!descriptors)
+        return -1;
+    while (status != 0 && (entry = readdir(descriptors))) {
+        char target[LINK_SIZE];
+        ssize_t length = readlinkat(dirfd(descriptors), entry->d_name, target, sizeof(target) - 1);
+        if (length <= 0)
+            continue;
+        target[length] = '\0';
+        if (strcmp(target, wanted) == 0)
+            status = attach_link(corpus, dirfd(descriptors), entry->d_name);
+    }
+    closedir(descriptors);
+    return status;
+}
+
+static int attach(struct corpus *corpus, const struct source_name *name)
+{
+    DIR *processes = opendir("/proc");
+    const struct dirent *entry;
+    char wanted[LINK_SIZE], folder[sizeof("/proc//fd") + sizeof(entry->d_name)];
+    int status = -1;
+
+    if (!processes)
+        return -1;
+    snprintf(wanted, sizeof(wanted), "/memfd:%s (deleted)", name->text);
+    while (status != 0 && (entry = readdir(processes))) {
+        if (!isdigit((unsigned char)entry->d_name[0]))
+            continue;
+        snprintf(folder, sizeof(folder), "/proc/%s/fd", entry->d_name);
+        status = attach_process(corpus, folder, wanted);
+    }
+    closedir(processes);
+    return status;
+}
+
+/* ---- making one ---- */
+
+/* The lock, a descriptor; -1 with errno EADDRINUSE: another process holds it. */
+static int try_lock(const struct source_name *name)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int length =
+        snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1, "%s-%ld", name->text, (long)geteuid());
+    int lock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    if (lock < 0)
+        return -1;
+    if (bind(lock, (struct sockaddr *)&address,
+            (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length)) == 0)
+        return lock;
+    int cause = errno;
+    close(lock);
+    errno = cause;
+    return -1;
+}
+
+/* Waits for the lock; -1: there is none to be had, or its holder hangs. */
+static int take_lock(const struct source_name *name, const struct breath *breath)
+{
+    double deadline = clock_now() + WAIT_SECONDS + (double)name->bytes / READ_SLOWLY;
+    int lock;
+
+    while ((lock = try_lock(name)) < 0 && errno == EADDRINUSE && clock_now() < deadline) {
+        breathe(breath);
+        clock_pause(LOOK_SECONDS);
+    }
+    return lock;
+}
+
+/* An empty memfd; a system may insist on being told that it is no program. */
+static int make_file(const char *name)
+{
+    int file = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
+
+    return file >= 0 ? file : memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+}
+
+/* A new copy, which is this corpus. */
+static enum sharing make(struct corpus *corpus, const struct corpus_source *source,
+    const struct source_name *name, enum corpus_fault *fault, struct error *error)
+{
+    enum sharing sharing = ALONE;
+    int file = make_file(name->text);
+
+    if (file < 0)
+        return ALONE;
+    if (corpus_write(file, source, fault, error) != 0)
+        sharing = error->status == ERROR_INPUT ? FAILED : ALONE;
+    else if (fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) == 0 &&
+             corpus_attach(corpus, file) == 0)
+        return SHARED;
+    close(file);
+    return sharing;
+}
+
+static enum sharing share(
+    struct corpus *corpus, const struct corpus_source *source, enum corpus_fault *fault, struct error *error)
+{
+    struct source_name name;
+    enum sharing sharing = SHARED;
+
+    if (name_source(&name, source) != 0 || name.bytes < NODE_SHARE_FROM)
+        return ALONE;
+    if (attach(corpus, &name) == 0)
+        return SHARED;
+    int lock = take_lock(&name, source->breath);
+    if (attach(corpus, &name) != 0) /* it may have come meanwhile */
+        sharing = make(corpus, source, &name, fault, error);
+    if (lock >= 0)
+        close(lock);
+    return sharing;
+}
+
+#else
+
+static enum sharing share(
+    struct corpus *corpus, const struct corpus_source *source, enum corpus_fault *fault, struct error *error)
+{
+    (void)corpus, (void)source, (void)fault, (void)error;
+    return ALONE;
+}
+
+#endif
+
+int node_load_corpus(
+    struct corpus *corpus, const struct corpus_source *source, enum corpus_fault *fault, struct error *error)
+{
+    enum sharing sharing = share(corpus, source, fault, error);
+
+    if (sharing == ALONE)
+        return corpus_load(corpus, source, fault, error);
+    return sharing == SHARED ? 0 : -1;
+}

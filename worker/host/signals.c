@@ -1,0 +1,96 @@
+#include "worker/host/signals.h"
+
+#include <signal.h>
+#include <stddef.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { STATUS_INTERRUPTED = 130 };
+
+#define ECHO_SECONDS 0.05
+
+static volatile sig_atomic_t stop /* the signal; 0: none */, interrupts, end_at_second = 1;
+static bool installed;
+static const int stopping[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
+
+static struct timespec interrupted; /* when the last SIGINT came that counts */
+
+/* A signal that is sent to a process and to its group comes twice at once; nobody's fingers are as fast. */
+static bool is_echo(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    double seconds =
+        (double)(now.tv_sec - interrupted.tv_sec) + 1e-9 * (double)(now.tv_nsec - interrupted.tv_nsec);
+    if (interrupts > 0 && seconds < ECHO_SECONDS)
+        return true;
+    interrupted = now;
+    return false;
+}
+
+static void on_signal(int number)
+{
+    stop = number;
+    if (number != SIGINT || is_echo())
+        return;
+    interrupts = interrupts + (interrupts < 2);
+    if (interrupts == 2 && end_at_second)
+        _exit(STATUS_INTERRUPTED);
+}
+
+static void mask(int how)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof(stopping) / sizeof(*stopping); i++)
+        sigaddset(&set, stopping[i]);
+    sigprocmask(how, &set, NULL);
+}
+
+void signals_install(void)
+{
+    for (size_t i = 0; i < sizeof(stopping) / sizeof(*stopping); i++) {
+        struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
+        sigemptyset(&action.sa_mask);
+        if (sigaction(stopping[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(stopping[i], &action, NULL);
+    }
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+    mask(SIG_UNBLOCK);
+    installed = true;
+}
+
+bool signals_stop(void)
+{
+    return stop != 0;
+}
+
+void signals_end_at_second(bool end)
+{
+    end_at_second = end;
+}
+
+bool signals_second(void)
+{
+    return interrupts >= 2;
+}
+
+void signals_hold(void)
+{
+    if (!installed)
+        return;
+    mask(SIG_BLOCK);
+    if (stop)
+        raise(stop);
+}
+
+void signals_let_go(void)
+{
+    if (!installed)
+        return;
+    interrupts = 0; /* the one that was raised again comes now */
+    mask(SIG_UNBLOCK);
+}

@@ -1,0 +1,83 @@
+#include "worker/run/cost.h"
+
+#include "worker/run/run.h"
+
+/*
+ * What takes its time beside the matrix products, each in products' floating-point operations that take as
+ * long: rough, from step times of shapes between width 16 and 192. They need not be exact: with costs wrong
+ * by a factor of 1.35 a makespan is 0.4 % above the least possible (test_coordinator.c). Only their ratios
+ * count.
+ */
+enum {
+    COST_TOKEN = 40, /* a token's loss, for each word of the vocabulary */
+    COST_WIDTH = 240, /* a token in a layer, for each element of the width: norms, biases, sums */
+    COST_ATTENTION = 300, /* a token in a head, for each position it may see */
+    COST_GELU = 80, /* a token in a layer, for each element of the feed-forward width */
+    COST_UPDATE = 30, /* a parameter in a step of the optimiser */
+    COST_MEASURE = 60, /* a parameter in a measured step */
+    COST_INIT = 2000, /* a parameter's first value */
+};
+
+/* A token's way through the model's matrix products, forward and backward; the causal half of attention's. */
+static double token_arithmetic(const struct run *run, int64_t vocabulary)
+{
+    double width = (double)run->width, layers = (double)run->layers, feedforward = (double)run->feedforward;
+    double block = 4 * width * width + 2 * width * feedforward;
+
+    return 6 * (layers * block + (double)vocabulary * width) + 6 * layers * (double)run->context * width;
+}
+
+double train_step_arithmetic(const struct run *run, int64_t vocabulary)
+{
+    return token_arithmetic(run, vocabulary) * (double)run->batch * (double)run->context;
+}
+
+/* The same with what lies beside the products. */
+static double token_cost(const struct run *run, int64_t vocabulary)
+{
+    double gelu = run->activation != ACTIVATION_RELU ? COST_GELU * (double)run->feedforward : 0;
+    double attention = COST_ATTENTION * (double)run->heads * (double)run->context;
+    double beside = COST_WIDTH * (double)run->width + attention + gelu;
+
+    return token_arithmetic(run, vocabulary) + (double)run->layers * beside + COST_TOKEN * (double)vocabulary;
+}
+
+static double parameters(const struct run *run, int64_t vocabulary)
+{
+    struct architecture architecture = run_architecture(run, vocabulary);
+
+    return (double)architecture_parameters(&architecture);
+}
+
+double train_step_cost(const struct run *run, int64_t vocabulary)
+{
+    return token_cost(run, vocabulary) * (double)run->batch * (double)run->context +
+           COST_UPDATE * parameters(run, vocabulary);
+}
+
+/* Forward passes over the validation text that saturation and heads take at a measured step. */
+static double saturation_passes(const struct measure *measure)
+{
+    return measure->group[GROUP_SATURATION] ? 3 : measure->group[GROUP_HEADS];
+}
+
+/* Tokens of a validation. */
+static double validated_tokens(const struct corpus *corpus, const struct measure *measure)
+{
+    int64_t all = corpus->valid.token_count, once = measure->validate_tokens;
+
+    return (double)(once < all ? once : all);
+}
+
+double train_cost(const struct run *run, const struct corpus *corpus, const struct measure *measure)
+{
+    int64_t last_step = run_last_step(run, corpus);
+    double forward = token_cost(run, corpus->vocabulary) / 3;
+    double rows = (double)measure_rows(measure, last_step, NULL);
+    double passes = (double)measure_validations(measure, last_step) +
+                    (double)measure_count(measure, last_step) * saturation_passes(measure);
+
+    return train_step_cost(run, corpus->vocabulary) * (double)last_step +
+           forward * passes * validated_tokens(corpus, measure) +
+           parameters(run, corpus->vocabulary) * (COST_INIT + COST_MEASURE * rows);
+}

@@ -1,0 +1,174 @@
+#include "worker/run/measure.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void measure_init(struct measure *measure)
+{
+    *measure = (struct measure){
+        .every = MEASURE_EVERY_DEFAULT,
+        .validate_every = VALIDATE_END,
+        .validate_tokens = VALIDATE_TOKENS_DEFAULT,
+    };
+    memcpy(measure->group, metric_group_initial, sizeof(measure->group));
+}
+
+void measure_release(struct measure *measure)
+{
+    free(measure->steps);
+    *measure = (struct measure){0};
+}
+
+int64_t step_place(const int64_t *step, int64_t count, int64_t wanted)
+{
+    int64_t low = 0, high = count;
+
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (step[middle] < wanted)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool listed(const struct measure *measure, int64_t step)
+{
+    int64_t place = step_place(measure->steps, measure->step_count, step);
+
+    return place < measure->step_count && measure->steps[place] == step;
+}
+
+bool measure_at(const struct measure *measure, int64_t step, int64_t last_step)
+{
+    if (step == 0 || step == last_step)
+        return true;
+    return measure->every ? step % measure->every == 0 : listed(measure, step);
+}
+
+bool validate_at(const struct measure *measure, int64_t step, int64_t last_step)
+{
+    if (step == last_step)
+        return true;
+    return measure->validate_every != VALIDATE_END && step % measure->validate_every == 0;
+}
+
+/* The first multiple of `every` above `step`, at most last_step, which is above it, too. 0: none is. */
+static int64_t next_multiple(int64_t every, int64_t step, int64_t last_step)
+{
+    int64_t left = every ? every - step % every : last_step;
+
+    return left < last_step - step ? step + left : last_step;
+}
+
+/* The first step above `step` that is a row. */
+static int64_t next_row(const struct measure *measure, int64_t *place, int64_t step, int64_t last_step)
+{
+    int64_t next = next_multiple(measure->every, step, last_step);
+    int64_t validated = next_multiple(measure->validate_every, step, last_step);
+
+    while (*place < measure->step_count && measure->steps[*place] <= step)
+        (*place)++;
+    if (*place < measure->step_count && measure->steps[*place] < next)
+        next = measure->steps[*place];
+    return validated < next ? validated : next;
+}
+
+static int64_t greatest_common_divisor(int64_t a, int64_t b)
+{
+    while (b) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Steps in 1 .. last_step - 1 that are multiples of `every`; 0: none are. */
+static int64_t multiples(int64_t every, int64_t last_step)
+{
+    return every ? (last_step - 1) / every : 0;
+}
+
+/* The same of both `a` and `b`. */
+static int64_t common_multiples(int64_t a, int64_t b, int64_t last_step)
+{
+    int64_t both;
+
+    if (!a || !b || __builtin_mul_overflow(a / greatest_common_divisor(a, b), b, &both))
+        return 0;
+    return multiples(both, last_step);
+}
+
+/* Listed steps in 1 .. last_step - 1 that are not multiples of either. */
+static int64_t listed_alone(const struct measure *measure, int64_t last_step)
+{
+    int64_t every = measure->every, validate = measure->validate_every, count = 0;
+
+    for (int64_t i = 0; i < measure->step_count && measure->steps[i] < last_step; i++) {
+        int64_t step = measure->steps[i];
+        count += step > 0 && !(every && step % every == 0) && !(validate && step % validate == 0);
+    }
+    return count;
+}
+
+static int64_t row_count(const struct measure *measure, int64_t last_step)
+{
+    int64_t every = measure->every, validate = measure->validate_every;
+
+    if (last_step == 0)
+        return 1;
+    return 2 + multiples(every, last_step) + multiples(validate, last_step) -
+           common_multiples(every, validate, last_step) + listed_alone(measure, last_step);
+}
+
+int64_t measure_rows(const struct measure *measure, int64_t last_step, int64_t *steps)
+{
+    int64_t count = 0, place = 0;
+
+    if (!steps)
+        return row_count(measure, last_step);
+    for (int64_t step = 0;; step = next_row(measure, &place, step, last_step)) {
+        steps[count++] = step;
+        if (step == last_step)
+            return count;
+    }
+}
+
+int64_t measure_count(const struct measure *measure, int64_t last_step)
+{
+    if (last_step == 0)
+        return 1;
+    if (measure->every)
+        return 2 + multiples(measure->every, last_step);
+    return 2 + step_place(measure->steps, measure->step_count, last_step) -
+           step_place(measure->steps, measure->step_count, 1);
+}
+
+int64_t measure_validations(const struct measure *measure, int64_t last_step)
+{
+    int64_t every = measure->validate_every;
+
+    return every == VALIDATE_END ? 1 : last_step / every + 1 + (last_step % every != 0);
+}
+
+int step_compare(const void *a, const void *b)
+{
+    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+
+    return (left > right) - (left < right);
+}
+
+void measure_digest(const struct measure *measure, struct digest *digest)
+{
+    digest_add(digest, &measure->every, sizeof(measure->every));
+    digest_add(digest, &measure->step_count, sizeof(measure->step_count));
+    if (measure->step_count)
+        digest_add(digest, measure->steps, (size_t)measure->step_count * sizeof(*measure->steps));
+    for (int group = 0; group < GROUP_COUNT; group++)
+        if (measure->group[group])
+            digest_add_string(digest, metric_group_names[group]);
+    digest_add(digest, &measure->validate_every, sizeof(measure->validate_every));
+    digest_add(digest, &measure->validate_tokens, sizeof(measure->validate_tokens));
+}

@@ -1,0 +1,236 @@
+#ifndef NORMSWEEP_WORKER_RUN_METRIC_H
+#define NORMSWEEP_WORKER_RUN_METRIC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/network/transformer.h"
+#include "worker/run/run.h"
+
+/* The dimensions that metrics have beside the axes of a sweep: X(NAME, name, long_name, comment). */
+#define METRIC_DIMENSIONS(X)                                                                                 \
+    X(STEP, step, "step", "optimiser steps taken before the measurement")                                    \
+    X(LAYER, layer, "layer", "from the input on")                                                            \
+    X(TENSOR, tensor, "kind of tensor", "")                                                                  \
+    X(HEAD, head, "attention head", "of its layer")                                                          \
+    X(POSITIONS, positions, "most positions attended",                                                       \
+        "of a bin that holds those above the bin before: 1, 2, 3 to 4, 5 to 8, and so on")                   \
+    X(SCALE, scale, "scale of the parameters", "factor on every parameter of a fresh model")
+
+enum metric_dimension {
+#define X(NAME, ...) DIMENSION_##NAME,
+    METRIC_DIMENSIONS(X)
+#undef X
+        DIMENSION_COUNT,
+};
+
+struct metric_dimension_row {
+    const char *name, *long_name, *comment;
+};
+
+extern const struct metric_dimension_row metric_dimension_table[DIMENSION_COUNT];
+
+/* What a metric has values for: X(SHAPE, rank, dimensions...). What lies over steps is measured at each of
+ * them, the rest once a run. */
+#define METRIC_SHAPES(X)                                                                                     \
+    X(RUN, 0, 0)                                                                                             \
+    X(SCALE, 1, DIMENSION_SCALE)                                                                             \
+    X(STEP, 1, DIMENSION_STEP)                                                                               \
+    X(LAYER, 2, DIMENSION_STEP, DIMENSION_LAYER)                                                             \
+    X(TENSOR, 3, DIMENSION_STEP, DIMENSION_LAYER, DIMENSION_TENSOR)                                          \
+    X(HEAD, 3, DIMENSION_STEP, DIMENSION_LAYER, DIMENSION_HEAD)                                              \
+    X(POSITIONS, 2, DIMENSION_STEP, DIMENSION_POSITIONS)                                                     \
+    X(HEAD_POSITIONS, 4, DIMENSION_STEP, DIMENSION_LAYER, DIMENSION_HEAD, DIMENSION_POSITIONS)
+
+enum metric_shape {
+#define X(SHAPE, ...) METRIC_PER_##SHAPE,
+    METRIC_SHAPES(X)
+#undef X
+        METRIC_SHAPE_COUNT,
+};
+
+enum { METRIC_RANK_MOST = 4 };
+
+struct metric_shape_row {
+    int rank;
+    enum metric_dimension dimension[METRIC_RANK_MOST];
+};
+
+extern const struct metric_shape_row metric_shape_table[METRIC_SHAPE_COUNT];
+
+/* Which word of `measure: {metrics: [...]}` switches it on; the first is always on. X(GROUP, word, default)
+ */
+#define METRIC_GROUPS(X)                                                                                     \
+    X(ALWAYS, always, true)                                                                                  \
+    X(NORMS, norms, true)                                                                                    \
+    X(ALIGNMENT, alignment, true)                                                                            \
+    X(SATURATION, saturation, false)                                                                         \
+    X(HEADS, heads, false)                                                                                   \
+    X(HOMOGENEITY, homogeneity, false)
+
+enum metric_group {
+#define X(GROUP, ...) GROUP_##GROUP,
+    METRIC_GROUPS(X)
+#undef X
+        GROUP_COUNT,
+};
+
+/*
+ * The metric table: X(name, shape, group, unit, long_name, help). The single source of netCDF variables,
+ * help, README table and the wire. A new metric is one row here and the line in instruments that computes it.
+ */
+#define METRICS(X)                                                                                           \
+    X(train_loss, STEP, ALWAYS, "1", "training loss (nats)", "loss at theta_t on the batch of step t + 1")   \
+    X(valid_loss, STEP, ALWAYS, "1", "validation loss (nats)",                                               \
+        "loss at theta_t on the first validate.tokens tokens")                                               \
+    X(predicted_entropy, STEP, ALWAYS, "1", "entropy of the predicted words (nats)",                         \
+        "of the distribution of the likeliest words over the validated tokens; 0: one word whatever comes "  \
+        "in")                                                                                                \
+    X(accuracy, STEP, ALWAYS, "1", "accuracy", "share of the validated tokens that are the likeliest word")  \
+    X(param_norm, STEP, NORMS, "1", "parameter norm",                                                        \
+        "|theta_t| over the tensors of the layers; embeddings, output and final LayerNorm left out")         \
+    X(embedding_norm, STEP, NORMS, "1", "embedding norm", "norm of the token and position embeddings")       \
+    X(output_norm, STEP, NORMS, "1", "output norm", "norm of the output layer's own tensors")                \
+    X(total_norm, STEP, NORMS, "1", "norm of all parameters", "norm of everything that is trained")          \
+    X(direction_cosine, STEP, NORMS, "1", "direction cosine",                                                \
+        "cos(theta_s, theta_t) with s the measured step before t")                                           \
+    X(layer_norm, LAYER, NORMS, "1", "parameter norm of a layer", "|theta_t| over the tensors of one layer") \
+    X(layer_direction_cosine, LAYER, NORMS, "1", "direction cosine of a layer",                              \
+        "direction_cosine over one layer")                                                                   \
+    X(tensor_norm, TENSOR, NORMS, "1", "norm of a tensor", "norm of one kind of tensor of one layer")        \
+    X(grad_norm, STEP, ALIGNMENT, "1", "gradient norm",                                                      \
+        "|g_t|, of the batch of step t + 1, before clipping and decay")                                      \
+    X(step_size, STEP, ALIGNMENT, "1", "step size", "|delta_t|, delta_t = theta_(t+1) - theta_t")            \
+    X(alignment, STEP, ALIGNMENT, "1", "alignment", "cos(theta_t, delta_t)")                                 \
+    X(gradient_alignment, STEP, ALIGNMENT, "1", "gradient alignment", "cos(theta_t, -g_t)")                  \
+    X(update_norm, STEP, ALIGNMENT, "1", "update norm",                                                      \
+        "|u_t|, the step without its decay, over -learning_rate")                                            \
+    X(update_alignment, STEP, ALIGNMENT, "1", "update alignment", "cos(theta_t, -u_t)")                      \
+    X(balance_error, STEP, ALIGNMENT, "1", "balance error",                                                  \
+        "of |theta_(t+1)|^2 - |theta_t|^2 = 2 theta_t.delta_t + |delta_t|^2, relative to the larger square") \
+    X(layer_step_size, LAYER, ALIGNMENT, "1", "step size of a layer", "step_size over one layer")            \
+    X(layer_alignment, LAYER, ALIGNMENT, "1", "alignment of a layer", "alignment over one layer")            \
+    X(layer_gradient_alignment, LAYER, ALIGNMENT, "1", "gradient alignment of a layer",                      \
+        "gradient_alignment over one layer")                                                                 \
+    X(saturation, LAYER, SATURATION, "1", "saturation of a layer",                                           \
+        "mean over the validated tokens of the cosine between the states behind the layer and those of the " \
+        "saturated network, every parameter times 1000")                                                     \
+    X(saturation_final, STEP, SATURATION, "1", "saturation", "the same of what the output layer sees")       \
+    X(hard_saturation, LAYER, SATURATION, "1", "saturation of a layer by hard attention",                    \
+        "as saturation, but the saturated network attends to the mean over the largest scores")              \
+    X(hard_saturation_final, STEP, SATURATION, "1", "saturation by hard attention",                          \
+        "the same of what the output layer sees")                                                            \
+    X(positions_attended, HEAD, HEADS, "1", "positions attended",                                            \
+        "mean over the validated tokens of the attention weights above 1e-5, in the saturated network")      \
+    X(fraction_attended, HEAD, HEADS, "1", "fraction attended",                                              \
+        "the same with each token's number over the positions up to it: above 1 where the multiplicative "   \
+        "mask lets it see more")                                                                             \
+    X(share_above_one, HEAD, HEADS, "1", "share of tokens that attend to more than one position",            \
+        "in the saturated network")                                                                          \
+    X(attended_histogram, HEAD_POSITIONS, HEADS, "1", "distribution of positions attended over tokens",      \
+        "share of the validated tokens in each bin, in the saturated network")                               \
+    X(heads_histogram, POSITIONS, HEADS, "1", "distribution of positions attended over heads",               \
+        "number of heads, of all layers, whose positions_attended, rounded, lies in each bin")               \
+    X(norm_growth, RUN, ALWAYS, "1", "norm growth",                                                          \
+        "|theta_end| / |theta_0|; a cell grows iff it is above 1")                                           \
+    X(growth_exponent, RUN, NORMS, "1", "growth exponent p",                                                 \
+        "half the slope of log(|theta_t|^2 - |theta_0|^2) over log t: the norm grows like t^p")              \
+    X(growth_exponent_error, RUN, NORMS, "1", "standard error of the growth exponent",                       \
+        "of growth_exponent, from the residuals of its fit")                                                 \
+    X(growth_exponent_r2, RUN, NORMS, "1", "R^2 of the growth exponent's fit",                               \
+        "NaN with fewer than 4 such steps")                                                                  \
+    X(fit_sqrt_r2, RUN, NORMS, "1", "R^2 of |theta_t| against sqrt(t)",                                      \
+        "straight fit over the measured steps")                                                              \
+    X(fit_linear_r2, RUN, NORMS, "1", "R^2 of |theta_t| against t", "straight fit over the measured steps")  \
+    X(fit_fourth_root_r2, RUN, NORMS, "1", "R^2 of |theta_t| against t^(1/4)",                               \
+        "straight fit over the measured steps")                                                              \
+    X(fit_exponential_r2, RUN, NORMS, "1", "R^2 of |theta_t| against exp(-t/t_end)",                         \
+        "straight fit over the measured steps")                                                              \
+    X(fit_aligned_k, RUN, NORMS, "1", "k of aligned growth",                                                 \
+        "of n' = (1 - eta lambda + k eta) n, fitted to |theta_t|; lambda is weight_decay, with sgd over 1 "  \
+        "- momentum, with adam 0")                                                                           \
+    X(fit_aligned_r2, RUN, NORMS, "1", "R^2 of aligned growth", "of that fit")                               \
+    X(fit_aligned_aic, RUN, NORMS, "1", "AIC of aligned growth", "of that fit; the lowest is the best")      \
+    X(fit_misaligned_k, RUN, NORMS, "1", "k of misaligned growth",                                           \
+        "of n'^2 = ((1 - eta lambda)^2 + k^2 eta^2) n^2, fitted to |theta_t|")                               \
+    X(fit_misaligned_r2, RUN, NORMS, "1", "R^2 of misaligned growth", "of that fit")                         \
+    X(fit_misaligned_aic, RUN, NORMS, "1", "AIC of misaligned growth",                                       \
+        "of that fit; the lowest is the best")                                                               \
+    X(fit_adam_like_a, RUN, NORMS, "1", "a of Adam-like growth",                                             \
+        "of n'^2 = (1 - eta lambda)^2 n^2 + a eta^2, fitted to |theta_t|")                                   \
+    X(fit_adam_like_r2, RUN, NORMS, "1", "R^2 of Adam-like growth", "of that fit")                           \
+    X(fit_adam_like_aic, RUN, NORMS, "1", "AIC of Adam-like growth", "of that fit; the lowest is the best")  \
+    X(homogeneity, SCALE, HOMOGENEITY, "1", "homogeneity",                                                   \
+        "of a fresh model of the run's architecture and seed, but of ten words and ten positions: cosine "   \
+        "of "                                                                                                \
+        "its final states with every parameter times scale against those with every parameter times 1000")   \
+    X(homogeneity_degree, RUN, HOMOGENEITY, "1", "degree of homogeneity of the final states",                \
+        "slope of log |f(scale theta)| over log scale, of that model")                                       \
+    X(homogeneity_degree_r2, RUN, HOMOGENEITY, "1", "R^2 of the degree of homogeneity of the final states",  \
+        "of that fit")                                                                                       \
+    X(output_homogeneity_degree, RUN, HOMOGENEITY, "1", "degree of homogeneity of the logits",               \
+        "the same of the output layer's")                                                                    \
+    X(output_homogeneity_degree_r2, RUN, HOMOGENEITY, "1", "R^2 of the degree of homogeneity of the logits", \
+        "of that fit")                                                                                       \
+    X(unigram_loss, RUN, ALWAYS, "1", "unigram level of the validation text (nats)",                         \
+        "valid_loss of predicting each word as often as it is a target in training, whatever comes in: "     \
+        "a run that ends there has learned nothing else")                                                    \
+    X(final_train_loss, RUN, ALWAYS, "1", "final training loss (nats)", "train_loss at the last step")       \
+    X(final_valid_loss, RUN, ALWAYS, "1", "final validation loss (nats)", "valid_loss at the last step")
+
+enum metric {
+#define X(name, shape, group, unit, long_name, help) METRIC_##name,
+    METRICS(X)
+#undef X
+        METRIC_COUNT,
+};
+
+struct metric_row {
+    const char *name;
+    enum metric_shape shape;
+    enum metric_group group;
+    const char *unit, *long_name, *help;
+};
+
+extern const struct metric_row metric_table[METRIC_COUNT];
+extern const char *const metric_group_names[GROUP_COUNT];
+extern const bool metric_group_initial[GROUP_COUNT]; /* is it measured where a sweep does not say? */
+
+/* Is a metric of a whole run, not of its steps? */
+bool metric_is_of_run(enum metric metric);
+
+/*
+ * How the metrics of runs of one shape lie in vectors of doubles: those of a step in a row, those of the run
+ * in a vector of their own, both in the order of the table, each metric row-major in the order of its
+ * dimensions. Along steps a row has length 1; what no measured metric needs has length 0.
+ */
+struct metric_form {
+    int64_t along[DIMENSION_COUNT];
+    size_t row_size; /* doubles */
+    size_t offset[METRIC_COUNT]; /* in the row, or in the vector of the run: that is the same for all runs */
+};
+
+/* Of a run whose measured groups are `group`. */
+struct metric_form metric_form(const struct run *run, const bool group[GROUP_COUNT]);
+
+/* Makes each dimension as long as such a run needs it, too; places are for metric_form_place. Runs alike in
+ * the parameters that the table marks as `cost` need the same. */
+void metric_lengthen(struct metric_form *form, const struct run *run, const bool group[GROUP_COUNT]);
+
+/* Of these lengths: offsets and row_size from along. */
+void metric_form_place(struct metric_form *form);
+
+/* Does a measured metric have this dimension? Steps, layers and tensors always count as needed. */
+bool metric_dimension_needed(enum metric_dimension dimension, const bool group[GROUP_COUNT]);
+
+/* Values of one metric: of a run, or at one step. */
+size_t metric_values(enum metric metric, const struct metric_form *form);
+
+enum { METRIC_RUN_VALUES = 64 }; /* room for all that is measured once a run */
+
+/* Where a metric that is measured once a run begins among those, and how many values they are. */
+size_t metric_run_offset(enum metric metric);
+size_t metric_run_size(void);
+
+#endif

@@ -1,0 +1,336 @@
+#include "worker/run/run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const norm_placement_words[] = {
+    [NORM_POST] = "post", [NORM_PRE] = "pre", [NORM_OUT] = "out", NULL};
+static const char *const activation_words[] = {
+    [ACTIVATION_RELU] = "relu", [ACTIVATION_GELU] = "gelu", [ACTIVATION_GELU_TANH] = "gelu_tanh", NULL};
+static const char *const init_words[] = {[INIT_TORCH] = "torch", [INIT_XAVIER] = "xavier", NULL};
+static const char *const mask_words[] = {
+    [MASK_CAUSAL] = "causal", [MASK_MULTIPLICATIVE] = "multiplicative", NULL};
+static const char *const corpus_words[] = {[CORPUS_TEXT] = "text",
+    [CORPUS_BYTES] = "bytes",
+    [CORPUS_MARKOV] = "markov",
+    [CORPUS_DYCK] = "dyck",
+    [CORPUS_COUNTER] = "counter",
+    NULL};
+static const char *const sequences_words[] = {
+    [SEQUENCES_STREAM] = "stream", [SEQUENCES_LINES] = "lines", NULL};
+static const char *const optimiser_words[] = {[OPTIMISER_ADAMW] = "adamw",
+    [OPTIMISER_ADAM] = "adam",
+    [OPTIMISER_SGD] = "sgd",
+    [OPTIMISER_NORMALIZED_SGD] = "normalized_sgd",
+    [OPTIMISER_ADAFACTOR] = "adafactor",
+    NULL};
+static const char *const decay_words[] = {[DECAY_FUSED] = "fused", [DECAY_FACTOR] = "factor", NULL};
+static const char *const schedule_words[] = {[SCHEDULE_CONSTANT] = "constant",
+    [SCHEDULE_LINEAR] = "linear",
+    [SCHEDULE_INVERSE_SQRT] = "inverse_sqrt",
+    NULL};
+
+/* A row's name, place and, where nothing else is said, its kind come from the field itself. */
+#define FIELD(field)                                                                                         \
+    .name = #field, .offset = offsetof(struct run, field),                                                   \
+    .kind = _Generic(((struct run *)0)->field, int64_t                                                       \
+                     : PARAM_INTEGER, double                                                                 \
+                     : PARAM_REAL)
+#define INTEGER(field, ...)                                                                                  \
+    {                                                                                                        \
+        FIELD(field), __VA_ARGS__                                                                            \
+    }
+#define REAL(field, ...)                                                                                     \
+    {                                                                                                        \
+        FIELD(field), __VA_ARGS__                                                                            \
+    }
+#define BOOLEAN(field, first, ...)                                                                           \
+    {                                                                                                        \
+        .name = #field, .offset = offsetof(struct run, field), .kind = PARAM_BOOLEAN, .min = 0, .max = 1,    \
+        .initial.integer = (first), .unit = "1", __VA_ARGS__                                                 \
+    }
+#define WORD(field, list, first, ...)                                                                        \
+    {                                                                                                        \
+        .name = #field, .offset = offsetof(struct run, field), .kind = PARAM_WORD, .words = (list),          \
+        .min = 0, .max = (double)(sizeof(list) / sizeof(*(list))) - 2, .initial.integer = (first),           \
+        .unit = "1", __VA_ARGS__                                                                             \
+    }
+#define SIZE(field, first, ...)                                                                              \
+    INTEGER(field, .axis = true, .min = 1, .max = INT32_MAX, .initial.integer = (first), .unit = "1",        \
+        __VA_ARGS__)
+
+const struct param param_table[] = {
+    SIZE(layers, 2, .cost = true, .long_name = "layers", .help = "number of transformer blocks L"),
+    SIZE(width, 64, .cost = true, .long_name = "width",
+        .help = "width C of the residual stream; heads must divide it"),
+    SIZE(heads, 4, .cost = true, .long_name = "heads",
+        .help = "attention heads H per layer, each of width C/H"),
+    SIZE(feedforward, 256, .cost = true, .long_name = "feed-forward width",
+        .help = "width F of the feed-forward layer"),
+    WORD(norm_placement, norm_placement_words, NORM_PRE, .axis = true, .cost = true,
+        .long_name = "norm placement",
+        .help = "LayerNorm after the sum (post), before each sub-layer and at the end (pre), or on each "
+                "sub-layer's output (out: what Merrill et al. 2021 call pre-norm)"),
+    WORD(activation, activation_words, ACTIVATION_RELU, .axis = true, .cost = true, .long_name = "activation",
+        .help = "of the feed-forward layer; gelu_tanh: gelu by way of tanh, as GPT-2 has it"),
+    BOOLEAN(bias, true, .axis = true, .cost = true, .long_name = "biases",
+        .help = "every bias of the layers and of their LayerNorms; the output layer always has one"),
+    BOOLEAN(tied, false, .axis = true, .cost = true, .long_name = "tied output",
+        .help = "the output layer's matrix is the token embedding"),
+    WORD(init, init_words, INIT_TORCH, .axis = true, .long_name = "initialisation",
+        .help = "torch: weights and biases U(-1/sqrt(fan_in), 1/sqrt(fan_in)); xavier: weights "
+                "N(0, 2/(fan_in+fan_out)), biases 0; embeddings N(0, 1) in both"),
+    WORD(attention_mask, mask_words, MASK_CAUSAL, .axis = true, .cost = true, .long_name = "attention mask",
+        .help =
+            "causal: later positions are unseen; multiplicative: their scores are multiplied by 0 and the "
+            "model sees the future, as in the published code of Merrill et al. 2021"),
+    BOOLEAN(zero_query_key, false, .axis = true, .long_name = "query and key start at 0",
+        .help = "queries and keys start at 0, the setting of Xiong et al. 2020"),
+
+    WORD(corpus, corpus_words, CORPUS_TEXT, .long_name = "corpus",
+        .help =
+            "words of a text file, bytes of any file, or a built-in source: markov (Zipf bigrams of known "
+            "entropy), dyck (nested brackets), counter (a^n b^n c^n)"),
+    WORD(sequences, sequences_words, SEQUENCES_STREAM, .axis = true, .cost = true, .long_name = "sequences",
+        .help = "stream: windows of the whole text at stride T; lines: each line is one sequence, cut to T"),
+    INTEGER(vocabulary, .min = 2, .max = INT32_MAX, .initial.integer = 129, .unit = "1",
+        .long_name = "vocabulary",
+        .help = "markov: words, the end of a line among them; dyck: 1 + twice the kinds of brackets"),
+    INTEGER(corpus_tokens, .min = 1, .max = 1e12, .initial.integer = 200000, .unit = "1",
+        .long_name = "training tokens", .help = "training tokens that a built-in corpus draws"),
+    INTEGER(corpus_seed, .min = -INFINITY, .max = INFINITY, .initial.integer = 0, .unit = "1",
+        .long_name = "corpus seed",
+        .help = "of a built-in corpus and its draws; runs of all seeds share one"),
+    SIZE(context, 64, .cost = true, .long_name = "context length",
+        .help = "positions T: the longest sequence"),
+    SIZE(batch, 16, .cost = true, .long_name = "batch size", .help = "sequences B per step"),
+
+    INTEGER(epochs, .axis = true, .min = 0, .max = 0xffffff, .initial.integer = 0, .unit = "1",
+        .long_name = "epochs", .help = "passes over the training text; give exactly one of epochs and steps"),
+    INTEGER(steps, .axis = true, .min = 0, .max = 1e12, .initial.integer = 0, .unit = "1",
+        .long_name = "steps", .help = "optimiser steps; give exactly one of epochs and steps"),
+    WORD(optimiser, optimiser_words, OPTIMISER_ADAMW, .axis = true, .cost = true, .long_name = "optimiser",
+        .help = "adamw, normalized_sgd and adafactor decay the weights beside the step; adam and sgd add the "
+                "decay to the gradient"),
+    REAL(learning_rate, .axis = true, .min = 0, .min_open = true, .max = INFINITY, .initial.real = 1e-3,
+        .unit = "1", .long_name = "learning rate", .help = "peak learning rate eta"),
+    REAL(weight_decay, .axis = true, .min = 0, .max = INFINITY, .initial.real = 1e-2, .unit = "1",
+        .long_name = "weight decay", .help = "weight decay lambda, on every parameter"),
+    WORD(decay, decay_words, DECAY_FUSED, .axis = true, .cost = true, .long_name = "decay arithmetic",
+        .help = "of adamw: fused rounds step and decay together, once; factor multiplies by 1 - eta*lambda "
+                "in the weights' precision first, as published code does: off by up to a factor of 2 "
+                "where eta*lambda is below 2e-7, and no decay at all below 3e-8"),
+    REAL(beta1, .axis = true, .min = 0, .max = 1, .max_open = true, .initial.real = 0.9, .unit = "1",
+        .long_name = "beta1", .help = "decay rate of adam's first moment"),
+    REAL(beta2, .axis = true, .min = 0, .max = 1, .max_open = true, .initial.real = 0.999, .unit = "1",
+        .long_name = "beta2", .help = "decay rate of adam's second moment"),
+    REAL(epsilon, .axis = true, .min = 0, .min_open = true, .max = INFINITY, .initial.real = 1e-8,
+        .unit = "1", .long_name = "epsilon", .help = "adam's addend to the root of the second moment"),
+    REAL(momentum, .axis = true, .min = 0, .max = 1, .max_open = true, .initial.real = 0, .unit = "1",
+        .long_name = "momentum", .help = "of sgd"),
+    WORD(schedule, schedule_words, SCHEDULE_CONSTANT, .axis = true, .long_name = "schedule",
+        .help =
+            "constant; linear: from schedule_start on down to a tenth at the last step; inverse_sqrt: from "
+            "schedule_start on eta*sqrt(schedule_start/t)"),
+    INTEGER(schedule_start, .axis = true, .min = 0, .max = 1e12, .initial.integer = 0, .unit = "1",
+        .long_name = "schedule start",
+        .help = "steps t0 at the full rate before the schedule sets in; inverse_sqrt takes 0 for 1"),
+    INTEGER(warmup_steps, .axis = true, .min = 0, .max = 1e12, .initial.integer = 0, .unit = "1",
+        .long_name = "warm-up steps", .help = "steps over which the rate rises linearly to the schedule's"),
+    REAL(gradient_clip, .axis = true, .min = 0, .max = INFINITY, .initial.real = 0, .unit = "1", .cost = true,
+        .long_name = "gradient clipping", .help = "longest norm of the whole gradient; 0: no clipping"),
+    INTEGER(seed, .axis = true, .min = -INFINITY, .max = INFINITY, .initial.integer = 0, .unit = "1",
+        .long_name = "seed", .help = "of the initial weights and of the order of the sequences"),
+    INTEGER(threads, .axis = true, .min = 1, .max = 1024, .initial.integer = 1, .unit = "1", .cost = true,
+        .long_name = "threads",
+        .help = "threads that train the run together, in one rank; their number shows in the last digits"),
+    BOOLEAN(save_weights, false, .long_name = "save weights",
+        .help = "keep the final weights of every run beside the dataset"),
+};
+
+const size_t param_count = sizeof(param_table) / sizeof(*param_table);
+
+_Static_assert(sizeof(param_table) / sizeof(*param_table) * sizeof(union param_value) == sizeof(struct run),
+    "one row per field of struct run");
+
+const struct param *param_find(const char *name)
+{
+    for (size_t i = 0; i < param_count; i++)
+        if (strcmp(param_table[i].name, name) == 0)
+            return &param_table[i];
+    return NULL;
+}
+
+union param_value param_get(const struct param *param, const struct run *run)
+{
+    union param_value value;
+    memcpy(&value, (const char *)run + param->offset, sizeof(value));
+    return value;
+}
+
+void param_set(const struct param *param, struct run *run, union param_value value)
+{
+    memcpy((char *)run + param->offset, &value, sizeof(value));
+}
+
+/* The shortest decimal that reads back as the same double. */
+static void format_real(double value, char *text, size_t size)
+{
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(text, size, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            return;
+    }
+}
+
+char *param_format(const struct param *param, union param_value value, char *text, size_t size)
+{
+    switch (param->kind) {
+    case PARAM_INTEGER:
+        snprintf(text, size, "%lld", (long long)value.integer);
+        break;
+    case PARAM_REAL:
+        format_real(value.real, text, size);
+        break;
+    case PARAM_BOOLEAN:
+        snprintf(text, size, "%s", value.integer ? "true" : "false");
+        break;
+    case PARAM_WORD:
+        snprintf(text, size, "%s", param->words[value.integer]);
+        break;
+    }
+    return text;
+}
+
+int param_check(const struct param *param, union param_value value, struct error *error)
+{
+    double number = param->kind == PARAM_REAL ? value.real : (double)value.integer;
+    char text[64];
+    const char *fault = NULL;
+    double bound = 0;
+
+    if (!isfinite(number))
+        return error_set(error, ERROR_INPUT, "%s: must be finite", param->name);
+    if (number < param->min || (param->min_open && number == param->min)) {
+        fault = param->min_open ? "is not above" : "is below";
+        bound = param->min;
+    } else if (number > param->max || (param->max_open && number == param->max)) {
+        fault = param->max_open ? "is not below" : "is above";
+        bound = param->max;
+    }
+    if (!fault)
+        return 0;
+    return error_set(error, ERROR_INPUT, "%s: %s %s %.12g", param->name,
+        param_format(param, value, text, sizeof(text)), fault, bound);
+}
+
+void run_init(struct run *run)
+{
+    for (size_t i = 0; i < param_count; i++)
+        param_set(&param_table[i], run, param_table[i].initial);
+}
+
+/*
+ * Sizes whose products no machine holds, told before an integer overflows. The vocabulary is the built-in
+ * corpora's: a text's has as many words as the text.
+ */
+static int check_size(const struct run *run, const struct param **at, struct error *error)
+{
+    const double most = 0x1p50;
+    double width = (double)run->width, layers = (double)run->layers;
+    double weights = layers * width * (4 * width + 2 * (double)run->feedforward + 16) +
+                     (double)run->context * width + 2 * (double)run->vocabulary * width;
+    double rows = (double)run->batch * (double)run->context;
+
+    if (weights > most || layers > 0x1p19) {
+        *at = param_find("width");
+        return error_set(error, ERROR_INPUT, "width: a model of %.2g parameters is too large", weights);
+    }
+    if (rows > INT32_MAX || /* BLAS counts rows in int */
+        rows * (layers * (12 * width + 2 * (double)run->feedforward) + (double)run->heads) > most) {
+        *at = param_find("batch");
+        return error_set(error, ERROR_INPUT, "batch: %.2g tokens per step are too many for this model", rows);
+    }
+    return 0;
+}
+
+int run_check(const struct run *run, const struct param **at, struct error *error)
+{
+    if (run->width % run->heads != 0) {
+        *at = param_find("heads");
+        return error_set(error, ERROR_INPUT, "heads: %lld does not divide width %lld", (long long)run->heads,
+            (long long)run->width);
+    }
+    if ((run->epochs != 0) == (run->steps != 0)) {
+        *at = param_find(run->steps ? "steps" : "epochs");
+        return error_set(
+            error, ERROR_INPUT, "%s: give exactly one of epochs and steps, at least 1", (*at)->name);
+    }
+    return check_size(run, at, error);
+}
+
+struct architecture run_architecture(const struct run *run, int64_t vocabulary)
+{
+    return (struct architecture){
+        .vocabulary = vocabulary,
+        .context = run->context,
+        .width = run->width,
+        .heads = run->heads,
+        .feedforward = run->feedforward,
+        .layers = run->layers,
+        .norm_placement = (enum norm_placement)run->norm_placement,
+        .activation = (enum activation)run->activation,
+        .attention_mask = (enum attention_mask)run->attention_mask,
+        .init = (enum init)run->init,
+        .bias = run->bias,
+        .tied = run->tied,
+        .zero_query_key = run->zero_query_key,
+    };
+}
+
+struct optimiser_options run_optimiser(const struct run *run)
+{
+    return (struct optimiser_options){
+        .kind = (enum optimiser_kind)run->optimiser,
+        .decay = (enum decay)run->decay,
+        .weight_decay = run->weight_decay,
+        .beta1 = run->beta1,
+        .beta2 = run->beta2,
+        .epsilon = run->epsilon,
+        .momentum = run->momentum,
+        .gradient_clip = run->gradient_clip,
+    };
+}
+
+struct schedule run_schedule(const struct run *run, int64_t last_step)
+{
+    return (struct schedule){
+        .kind = (enum schedule_kind)run->schedule,
+        .learning_rate = run->learning_rate,
+        .start = run->schedule_start,
+        .warmup_steps = run->warmup_steps,
+        .last_step = last_step,
+    };
+}
+
+int64_t run_last_step(const struct run *run, const struct corpus *corpus)
+{
+    if (run->steps)
+        return run->steps;
+    return run->epochs *
+           (text_sequences(&corpus->train, (enum sequences)run->sequences, run->context) / run->batch);
+}
+
+void run_digest(const struct run *run, struct digest *digest)
+{
+    for (size_t i = 0; i < param_count; i++) {
+        union param_value value = param_get(&param_table[i], run);
+        digest_add_string(digest, param_table[i].name);
+        if (param_table[i].kind == PARAM_WORD)
+            digest_add_string(digest, param_table[i].words[value.integer]);
+        else
+            digest_add(digest, &value, sizeof(value));
+    }
+}

@@ -1,0 +1,97 @@
+#ifndef NORMSWEEP_WORKER_RUN_RUN_H
+#define NORMSWEEP_WORKER_RUN_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/core/digest.h"
+#include "model/corpora/corpus.h"
+#include "model/network/transformer.h"
+#include "model/optimisers/optimiser.h"
+
+/*
+ * Everything that one run is made of, texts and measuring aside. Every field is 8 bytes: an int64_t
+ * (integers, booleans and words) or a double; each has one row in the parameter table of run.c, which is the
+ * single source of its YAML key, bounds, words, unit, default and help. A new parameter is one field and one
+ * row.
+ */
+struct run {
+    /* model */
+    int64_t layers, width, heads, feedforward;
+    int64_t norm_placement, activation, bias, tied, init, attention_mask, zero_query_key;
+    /* data */
+    int64_t corpus, sequences, vocabulary, corpus_tokens, corpus_seed, context, batch;
+    /* training */
+    int64_t epochs, steps; /* exactly one of them is not 0 */
+    int64_t optimiser;
+    double learning_rate, weight_decay;
+    int64_t decay;
+    double beta1, beta2, epsilon, momentum;
+    int64_t schedule, schedule_start, warmup_steps;
+    double gradient_clip;
+    int64_t seed, threads, save_weights;
+};
+
+enum param_kind { PARAM_INTEGER, PARAM_REAL, PARAM_BOOLEAN, PARAM_WORD };
+
+/* A value of any parameter: integer also holds booleans (0, 1) and the index of a word. */
+union param_value {
+    int64_t integer;
+    double real;
+};
+
+struct param {
+    const char *name; /* the YAML key, axis and netCDF variable */
+    size_t offset; /* in struct run */
+    enum param_kind kind;
+    bool cost; /* does a step's time or memory depend on it? */
+    bool axis; /* may it be an axis? */
+    bool min_open; /* the minimum itself is out: "must be above" */
+    bool max_open; /* the maximum itself is out: "must be below" */
+    double min, max; /* -INFINITY, INFINITY: none */
+    const char *const *words; /* of a PARAM_WORD, in the order of its enum, NULL at the end */
+    union param_value initial;
+    const char *unit; /* "1" if none */
+    const char *long_name; /* for axes and legends */
+    const char *help; /* one sentence, in lower case, without a full stop */
+};
+
+/* The table: param_count rows in the order of struct run's fields. */
+extern const struct param param_table[];
+extern const size_t param_count;
+
+/* The row of a key, or NULL. */
+const struct param *param_find(const char *name);
+
+union param_value param_get(const struct param *param, const struct run *run);
+void param_set(const struct param *param, struct run *run, union param_value value);
+
+/* "1e-3", "true", "pre": as a sweep file would have it, shortest form that reads back the same. Returns text.
+ */
+char *param_format(const struct param *param, union param_value value, char *text, size_t size);
+
+/* Checks a value against its row's bounds: 0, or -1 with "weight_decay: -0.1 is below 0" in error. */
+int param_check(const struct param *param, union param_value value, struct error *error);
+
+/* Every parameter at its default. */
+void run_init(struct run *run);
+
+/*
+ * What no single row can say of a whole run: heads divide width; exactly one of epochs and steps; beta
+ * bounds. -1 with the line in error and the row at fault in *at.
+ */
+int run_check(const struct run *run, const struct param **at, struct error *error);
+
+/* The parts of the model room that a run describes. */
+struct architecture run_architecture(const struct run *run, int64_t vocabulary);
+struct optimiser_options run_optimiser(const struct run *run);
+struct schedule run_schedule(const struct run *run, int64_t last_step);
+
+/* t_end: `steps`, or epochs times floor(sequences of the training text / batch). */
+int64_t run_last_step(const struct run *run, const struct corpus *corpus);
+
+/* Adds every parameter, by name and value, to a digest. */
+void run_digest(const struct run *run, struct digest *digest);
+
+#endif

@@ -1,0 +1,54 @@
+#include "worker/train/history.h"
+
+#include <math.h>
+
+void history_layout(
+    struct history *history, const struct metric_form *form, int64_t rows, struct arena *arena)
+{
+    size_t most = (size_t)rows;
+
+    *history = (struct history){
+        .form = *form,
+        .rows_most = rows,
+        .step = arena_take(arena, most, sizeof(int64_t)),
+        .values = arena_take(arena, most, form->row_size * sizeof(double)),
+        .norm_step = arena_take(arena, most, sizeof(int64_t)),
+        .norm = arena_take(arena, most, sizeof(double)),
+        .scratch = arena_take(arena, 2 * most, sizeof(double)),
+    };
+}
+
+double *history_row(const struct history *history, int64_t index)
+{
+    return history->values + (size_t)index * history->form.row_size;
+}
+
+double *history_begin_row(const struct history *history)
+{
+    double *row = history_row(history, history->row_count);
+
+    for (size_t i = 0; i < history->form.row_size; i++)
+        row[i] = NAN;
+    return row;
+}
+
+void history_add_row(struct history *history, int64_t step)
+{
+    history->step[history->row_count++] = step;
+}
+
+void history_add_norm(struct history *history, int64_t step, double norm)
+{
+    history->norm_step[history->norm_count] = step;
+    history->norm[history->norm_count++] = norm;
+}
+
+double history_growth(const struct history *history)
+{
+    return history->norm[history->norm_count - 1] / history->norm[0];
+}
+
+void history_fit(const struct history *history, struct growth *growth)
+{
+    growth_fit(history->norm_step, history->norm, history->norm_count, history->scratch, growth);
+}

@@ -1,0 +1,237 @@
+/* Trains a run: from its first step, or where it was resumed, to its last. */
+#include "worker/train/carry_on.h"
+#include "worker/train/trainer.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "model/core/limits.h"
+#include "worker/host/clock.h"
+#include "worker/train/train_measure.h"
+
+/* Lines rarely fill their context: the rows of the largest batch that can come, and of any sequence of
+ * validation, which fills them with what fits. */
+static int64_t most_rows(const struct run *run, const struct corpus *corpus)
+{
+    enum sequences sequences = (enum sequences)run->sequences;
+    int64_t train = text_rows(&corpus->train, sequences, run->context, run->batch);
+    int64_t valid = text_rows(&corpus->valid, sequences, run->context, 1);
+
+    return train > valid ? train : valid;
+}
+
+/* What the texts say of the run. */
+static void set_out(struct trainer *t)
+{
+    const struct run *run = t->run;
+
+    t->last_step = run_last_step(run, t->corpus);
+    t->can_validate = text_sequences(&t->corpus->valid, (enum sequences)run->sequences, run->context) > 0;
+}
+
+static void trainer_layout(struct trainer *t, struct arena *arena)
+{
+    const struct run *run = t->run;
+    struct architecture architecture = run_architecture(run, t->corpus->vocabulary);
+    struct optimiser_options options = run_optimiser(run);
+
+    transformer_layout(&t->model, &architecture, most_rows(run, t->corpus), run->threads, arena);
+    optimiser_layout(&t->optimiser, &options, &t->model.layout, run->threads, arena);
+    batches_layout(&t->batches, &t->corpus->train, (enum sequences)run->sequences, run->context, run->batch,
+        run->seed, arena);
+    batch_layout(&t->batch, t->model.max_rows, arena);
+    t->weights = arena_take(arena, (size_t)t->model.layout.size, sizeof(scalar));
+    t->gradient = arena_take(arena, (size_t)t->model.layout.size, sizeof(scalar));
+    train_measure_layout(t, arena);
+}
+
+size_t train_memory(const struct run *run, const struct corpus *corpus, const struct measure *measure)
+{
+    struct trainer trainer = {.run = run, .corpus = corpus, .measure = measure};
+    struct arena arena = {0};
+
+    set_out(&trainer);
+    trainer_layout(&trainer, &arena);
+    return arena.used;
+}
+
+/* One optimiser step from theta_t to theta_(t+1), measured if asked. False: the loss is not finite, no step
+ * was taken. */
+static bool take_step(struct trainer *t, int64_t step, bool measured)
+{
+    double begin = clock_now(), measuring = 0;
+    bool wanted = measured && train_measures_steps(t);
+
+    batches_fill(&t->batches, step + 1, &t->batch);
+    double loss = transformer_gradient(&t->model, t->weights, &t->batch, t->gradient);
+    if (measured)
+        train_put_loss(t, loss);
+    if (!isfinite(loss))
+        return false;
+    double clip = optimiser_clip(&t->optimiser, t->gradient), pause = clock_now();
+    if (wanted)
+        train_before_step(t, clip, step + 1);
+    measuring += clock_now() - pause;
+    optimiser_step(
+        &t->optimiser, t->weights, t->gradient, clip, step + 1, schedule_rate(&t->schedule, step + 1));
+    pause = clock_now();
+    if (wanted)
+        train_after_step(t);
+    measuring += clock_now() - pause;
+    t->result->tokens += t->batch.rows;
+    t->result->measure_seconds += measuring;
+    t->result->step_seconds += clock_now() - begin - measuring;
+    return true;
+}
+
+/* At the last step there is no further one to take its loss from: theta_end on the batch that would come
+ * next. */
+static bool last_loss(struct trainer *t)
+{
+    batches_fill(&t->batches, t->last_step + 1, &t->batch);
+    double loss = transformer_loss(&t->model, t->weights, &t->batch, NULL);
+    train_put_loss(t, loss);
+    return isfinite(loss);
+}
+
+/* From theta_t through everything that belongs to step t. Sets the outcome when the run ends or stops here.
+ */
+static void advance(struct trainer *t, int64_t step)
+{
+    bool measured = measure_at(t->measure, step, t->last_step);
+    bool validated = t->can_validate && validate_at(t->measure, step, t->last_step);
+    bool row = measured || validated, last = step == t->last_step, finite = true;
+    struct validated validation;
+
+    if (validated && !train_validate(t, step, &validation))
+        return;
+    if (measured && train_saturates(t) && !train_saturate(t, step))
+        return;
+    if (row)
+        finite = train_begin_row(t, step, measured, validated ? &validation : NULL);
+    if (finite)
+        finite = last ? last_loss(t) : take_step(t, step, measured);
+    if (row)
+        train_end_row(t, step);
+    t->result->last_step = step + (finite && !last);
+    if (!finite) {
+        t->result->outcome = OUTCOME_DIVERGED;
+        t->result->diverged_step = step;
+    } else if (last) {
+        t->result->outcome = OUTCOME_DONE;
+    }
+}
+
+static void result_init(struct result *result)
+{
+    *result = (struct result){.outcome = OUTCOME_RUNNING, .diverged_step = -1};
+    for (int i = 0; i < METRIC_RUN_VALUES; i++)
+        result->values[i] = NAN;
+}
+
+/* All memory of the run, zeroed and laid out; -1 and a reason where there is not so much. */
+static int lay_out(struct trainer *t, struct arena *arena)
+{
+    size_t memory = train_memory(t->run, t->corpus, t->measure);
+    struct result *result = t->result;
+
+    arena_rest(arena);
+    if (memory > limits()->memory || arena_renew(arena, memory) != 0) {
+        snprintf(result->reason, sizeof(result->reason),
+            "no memory: the run needs %.1f MiB, and this process may have %.1f MiB", (double)memory / 0x1p20,
+            (double)limits()->memory / 0x1p20);
+        result->outcome = OUTCOME_FAILED;
+        return -1;
+    }
+    trainer_layout(t, arena);
+    return 0;
+}
+
+/* -1 and a reason for a run that cannot be trained. */
+static int prepare(struct trainer *t, struct arena *arena)
+{
+    const struct run *run = t->run;
+    enum sequences sequences = (enum sequences)run->sequences;
+    struct result *result = t->result;
+
+    result_init(result);
+    set_out(t);
+    t->schedule = run_schedule(run, t->last_step);
+    if (text_sequences(&t->corpus->train, sequences, run->context) < run->batch || t->last_step < 1) {
+        snprintf(
+            result->reason, sizeof(result->reason), "the training text has fewer sequences than one batch");
+        result->outcome = OUTCOME_FAILED;
+        return -1;
+    }
+    return lay_out(t, arena);
+}
+
+/* Takes the run up where the observer says, in memory that is all zeros. The step, or -1: it says nothing. */
+static int64_t resume(struct trainer *t)
+{
+    struct snapshot snapshot = train_snapshot(t, 0);
+    struct result *result = t->result;
+
+    if (!t->observer->resume(t->observer->context, &snapshot))
+        return -1;
+    t->begin -= result->seconds;
+    result->outcome = OUTCOME_RUNNING;
+    result->last_step = snapshot.step;
+    for (int64_t row = 0; row < t->history.row_count; row++)
+        train_emit_row(t, row);
+    return snapshot.step;
+}
+
+/* The run's first step, where everything is ready for it; -1: not enough memory. */
+static int64_t first_step(struct trainer *t, struct arena *arena)
+{
+    if (t->observer && t->observer->resume) {
+        int64_t step = resume(t);
+        if (step >= 0)
+            return step;
+        result_init(t->result); /* what was filled in until resuming failed is nothing to start from */
+        if (lay_out(t, arena) != 0)
+            return -1;
+    }
+    weights_init(t->weights, &t->model.layout, &t->model.architecture, t->run->seed);
+    return 0;
+}
+
+static void run_steps(struct trainer *t, int64_t first)
+{
+    const struct result *result = t->result;
+
+    train_put_givens(t);
+    advance(t, first);
+    for (int64_t step = first + 1; result->outcome == OUTCOME_RUNNING; step++)
+        if (train_carry_on(t, step))
+            advance(t, step);
+}
+
+static void finish(struct trainer *t)
+{
+    const struct observer *observer = t->observer;
+
+    train_put_growth(t);
+    if (observer && observer->finish) {
+        const struct snapshot snapshot = train_snapshot(t, t->last_step);
+        observer->finish(observer->context, &snapshot);
+    }
+}
+
+void train(const struct run *run, const struct corpus *corpus, const struct measure *measure,
+    const struct observer *observer, struct arena *arena, struct result *result)
+{
+    struct trainer t = {
+        .run = run, .corpus = corpus, .measure = measure, .observer = observer, .result = result};
+    int64_t first;
+
+    t.begin = clock_now();
+    if (prepare(&t, arena) == 0 && (first = first_step(&t, arena)) >= 0)
+        run_steps(&t, first);
+    if (result->outcome == OUTCOME_DONE)
+        finish(&t);
+    result->seconds = clock_now() - t.begin;
+    arena_rest(arena);
+}

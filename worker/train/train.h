@@ -1,0 +1,94 @@
+#ifndef NORMSWEEP_WORKER_TRAIN_TRAIN_H
+#define NORMSWEEP_WORKER_TRAIN_TRAIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/corpora/corpus.h"
+#include "model/instruments/dynamics.h"
+#include "model/instruments/instruments.h"
+#include "model/network/transformer.h"
+#include "model/optimisers/optimiser.h"
+#include "worker/run/measure.h"
+#include "worker/run/run.h"
+#include "worker/train/history.h"
+
+/* How a run stands, in the dataset's flag_values. */
+enum outcome {
+    OUTCOME_PENDING,
+    OUTCOME_RUNNING,
+    OUTCOME_DONE,
+    OUTCOME_DIVERGED,
+    OUTCOME_FAILED,
+    OUTCOME_SKIPPED,
+    OUTCOME_COUNT,
+};
+
+#define REASON_SIZE 256
+
+/* What one run came to. */
+struct result {
+    int64_t outcome; /* DONE, DIVERGED, FAILED (see reason), or PENDING: it was told to stop */
+    int64_t last_step; /* steps taken */
+    int64_t diverged_step; /* -1, or the step whose loss or norm is not finite */
+    double seconds; /* the whole run */
+    double step_seconds; /* in training steps alone */
+    double measure_seconds, validate_seconds, saturate_seconds; /* the rest, apart, for plans */
+    int64_t measured, validated, saturated; /* how often */
+    int64_t tokens; /* trained on */
+    int64_t dynamics; /* enum dynamics: the class of its growth */
+    double values[METRIC_RUN_VALUES]; /* of the run, by metric_run_offset; NaN where there is none */
+    char reason[REASON_SIZE]; /* why it failed */
+};
+
+/*
+ * All that a run is between two steps, before anything of `step` is done: what a checkpoint holds. The
+ * pointers lead into what trains, for as long as the call lasts that hands it out.
+ */
+struct snapshot {
+    const struct run *run;
+    const struct transformer *model; /* its architecture and layout */
+    int64_t step, last_step;
+    scalar *weights; /* plane */
+    struct optimiser *optimiser; /* its moments */
+    struct instruments *instruments; /* what they keep from measurement to measurement */
+    struct history *history;
+    struct result *result; /* times and counts so far */
+};
+
+/* What an observer wants of a run between two steps. */
+enum verdict { VERDICT_CARRY_ON, VERDICT_SAVE, VERDICT_STOP, VERDICT_SAVE_AND_STOP };
+
+/* Who watches a run. Any function may be NULL. */
+struct observer {
+    void *context;
+    /* A row of measurements is complete: row_size of the run's metric_form in doubles, NaN where there is
+     * nothing. A run that was resumed hands out those of its earlier life first. */
+    void (*row)(void *context, int64_t step, const double *values, size_t count);
+    /* Before every step but the first, and between the batches of the validation text, whatever is measured
+     * on them: `tokens` trained on so far. */
+    enum verdict (*carry_on)(void *context, int64_t step, int64_t last_step, int64_t tokens);
+    /* Before anything else: may fill the snapshot with an earlier one of the same run. False: there is none,
+     * and the run starts from its beginning, whatever the snapshot was filled with. */
+    bool (*resume)(void *context, struct snapshot *snapshot);
+    /* As the verdict was. */
+    void (*save)(void *context, const struct snapshot *snapshot);
+    /* A run is done: its final weights, with `step` the last. */
+    void (*finish)(void *context, const struct snapshot *snapshot);
+};
+
+/*
+ * Trains one run to its end, from its beginning or from where the observer resumes it, and measures it. A
+ * function of its arguments: no MPI, no files. Never fails but through result->outcome. Losses are looked at
+ * in every step, norms at measured ones. However often it is stopped, saved and resumed, its rows, values and
+ * weights are the same bit for bit. `arena` lends its memory: {0}, or what earlier runs have left; the
+ * caller's to release.
+ */
+void train(const struct run *run, const struct corpus *corpus, const struct measure *measure,
+    const struct observer *observer, struct arena *arena, struct result *result);
+
+/* Bytes that train() takes for a run, exactly: its one arena. */
+size_t train_memory(const struct run *run, const struct corpus *corpus, const struct measure *measure);
+
+#endif

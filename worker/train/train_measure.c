@@ -1,0 +1,346 @@
+/* What a run measures of itself: its rows, and what is known of it at the end. */
+#include "worker/train/train_measure.h"
+
+#include "worker/train/carry_on.h"
+#include "worker/train/trainer.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "worker/host/clock.h"
+
+void train_measure_layout(struct trainer *t, struct arena *arena)
+{
+    const struct run *run = t->run;
+    const bool *group = t->measure->group;
+    const struct metric_form form = metric_form(run, group);
+    const struct architecture *a = &t->model.architecture;
+
+    instruments_layout(&t->instruments, &t->model.layout, run->layers, arena);
+    collapse_layout(&t->collapse, a->vocabulary, t->model.max_rows, arena);
+    if (train_saturates(t))
+        saturation_layout(
+            &t->saturation, a, t->model.max_rows, group[GROUP_SATURATION], group[GROUP_HEADS], arena);
+    if (group[GROUP_HOMOGENEITY])
+        homogeneity_layout(&t->fresh, a, arena);
+    history_layout(&t->history, &form, measure_rows(t->measure, t->last_step, NULL), arena);
+}
+
+/* ---- rows ---- */
+
+/* Where a metric's values lie in the row. */
+static double *in_row(const struct trainer *t, enum metric metric)
+{
+    return t->row + t->history.form.offset[metric];
+}
+
+#define ROW(t, name) (*in_row(t, METRIC_##name))
+#define VALUE(t, name) ((t)->result->values[metric_run_offset(METRIC_##name)])
+
+static void put(const struct trainer *t, enum metric metric, const double *values)
+{
+    memcpy(in_row(t, metric), values, metric_values(metric, &t->history.form) * sizeof(*values));
+}
+
+static void put_state(struct trainer *t, int64_t step)
+{
+    struct state_measures state;
+
+    measure_state(&t->instruments, t->weights, &state, in_row(t, METRIC_layer_norm),
+        in_row(t, METRIC_layer_direction_cosine), in_row(t, METRIC_tensor_norm));
+    ROW(t, param_norm) = state.param_norm;
+    ROW(t, embedding_norm) = state.embedding_norm;
+    ROW(t, output_norm) = state.output_norm;
+    ROW(t, total_norm) = state.total_norm;
+    ROW(t, direction_cosine) = state.direction_cosine;
+    history_add_norm(&t->history, step, state.param_norm);
+}
+
+static void put_validated(const struct trainer *t, const struct validated *validated)
+{
+    ROW(t, valid_loss) = validated->loss;
+    ROW(t, predicted_entropy) = validated->collapse.predicted_entropy;
+    ROW(t, accuracy) = validated->collapse.accuracy;
+}
+
+static void put_saturation(const struct trainer *t)
+{
+    const struct saturation *s = &t->saturation;
+
+    if (s->soft_wanted) {
+        put(t, METRIC_saturation, s->soft);
+        put(t, METRIC_hard_saturation, s->hard);
+        ROW(t, saturation_final) = s->soft[s->layers];
+        ROW(t, hard_saturation_final) = s->hard[s->layers];
+    }
+    if (s->heads_wanted) {
+        put(t, METRIC_positions_attended, s->attended);
+        put(t, METRIC_fraction_attended, s->fraction);
+        put(t, METRIC_share_above_one, s->above_one);
+        put(t, METRIC_attended_histogram, s->histogram);
+        put(t, METRIC_heads_histogram, s->heads_histogram);
+    }
+}
+
+bool train_begin_row(struct trainer *t, int64_t step, bool measured, const struct validated *validated)
+{
+    double begin = clock_now();
+    bool finite = true;
+
+    t->row = history_begin_row(&t->history);
+    if (measured) {
+        put_state(t, step);
+        finite = isfinite(ROW(t, total_norm));
+        if (finite && train_saturates(t))
+            put_saturation(t);
+        t->result->measure_seconds += clock_now() - begin;
+        t->result->measured++;
+        t->result->saturated += train_saturates(t);
+    }
+    t->result->validated += validated != NULL;
+    if (finite && validated) { /* a loss of weights that are not finite says nothing */
+        put_validated(t, validated);
+        finite = isfinite(validated->loss);
+    }
+    return finite;
+}
+
+void train_put_loss(struct trainer *t, double loss)
+{
+    ROW(t, train_loss) = loss;
+}
+
+/* Measures whose group is switched off are not shown. */
+static void hide_unwanted(const struct trainer *t)
+{
+    for (enum metric metric = 0; metric < METRIC_COUNT; metric++) {
+        if (metric_is_of_run(metric) || t->measure->group[metric_table[metric].group])
+            continue;
+        double *hidden = in_row(t, metric);
+        for (size_t i = 0; i < metric_values(metric, &t->history.form); i++)
+            hidden[i] = NAN;
+    }
+}
+
+void train_emit_row(const struct trainer *t, int64_t index)
+{
+    const struct observer *observer = t->observer;
+
+    if (observer && observer->row)
+        observer->row(observer->context, t->history.step[index], history_row(&t->history, index),
+            t->history.form.row_size);
+}
+
+void train_end_row(struct trainer *t, int64_t step)
+{
+    hide_unwanted(t);
+    history_add_row(&t->history, step);
+    train_emit_row(t, t->history.row_count - 1);
+}
+
+/* ---- steps ---- */
+
+bool train_measures_steps(const struct trainer *t)
+{
+    return t->measure->group[GROUP_ALIGNMENT];
+}
+
+void train_before_step(struct trainer *t, double clip, int64_t number)
+{
+    struct step_measures measures;
+
+    measure_gradient(&t->instruments, &t->optimiser, t->weights, t->gradient, clip, number, &measures,
+        in_row(t, METRIC_layer_gradient_alignment));
+    ROW(t, grad_norm) = measures.grad_norm;
+    ROW(t, gradient_alignment) = measures.gradient_alignment;
+    ROW(t, update_norm) = measures.update_norm;
+    ROW(t, update_alignment) = measures.update_alignment;
+}
+
+void train_after_step(struct trainer *t)
+{
+    struct step_measures measures;
+
+    measure_step(&t->instruments, t->weights, &measures, in_row(t, METRIC_layer_step_size),
+        in_row(t, METRIC_layer_alignment));
+    ROW(t, step_size) = measures.step_size;
+    ROW(t, alignment) = measures.alignment;
+    ROW(t, balance_error) = measures.balance_error;
+}
+
+/* ---- on the validation text ---- */
+
+/* Takes up a batch of `sequences`. */
+typedef void batch_function(struct trainer *t, int64_t sequences, void *context);
+
+/* Where the observer is not asked between batches. */
+enum { UNASKED = -1 };
+
+/* All batches of a validation, in order. False: told to stop. */
+static bool each_batch(struct trainer *t, int64_t step, batch_function *take_up, void *context)
+{
+    struct validation validation;
+    int64_t count = 0, taken;
+
+    validation_init(&validation, &t->corpus->valid, (enum sequences)t->run->sequences, t->run->context,
+        t->measure->validate_tokens);
+    while ((taken = validation_next(&validation, t->model.max_rows, &t->batch)) > 0) {
+        if (count > 0 && step != UNASKED && !train_carry_on(t, step))
+            return false;
+        take_up(t, taken, context);
+        count += taken;
+    }
+    return true;
+}
+
+struct loss {
+    double sum;
+    int64_t count; /* of sequences */
+};
+
+static void add_loss(struct trainer *t, int64_t sequences, void *context)
+{
+    struct loss *loss = context;
+
+    loss->sum += (double)sequences *
+                 transformer_evaluate(&t->model, t->weights, &t->batch, NULL, t->collapse.predicted);
+    loss->count += sequences;
+    collapse_add(&t->collapse, &t->batch);
+}
+
+bool train_validate(struct trainer *t, int64_t step, struct validated *validated)
+{
+    double begin = clock_now();
+    struct loss loss = {0};
+
+    collapse_begin(&t->collapse);
+    if (!each_batch(t, step, add_loss, &loss))
+        return false;
+    collapse_end(&t->collapse, &validated->collapse);
+    validated->loss = loss.sum / (double)loss.count;
+    t->result->validate_seconds += clock_now() - begin;
+    return true;
+}
+
+bool train_saturates(const struct trainer *t)
+{
+    return t->can_validate && (t->measure->group[GROUP_SATURATION] || t->measure->group[GROUP_HEADS]);
+}
+
+static void add_saturation(struct trainer *t, int64_t sequences, void *context)
+{
+    (void)sequences, (void)context;
+    saturation_add(&t->saturation, &t->model, t->weights, t->gradient, &t->batch);
+}
+
+bool train_saturate(struct trainer *t, int64_t step)
+{
+    double begin = clock_now();
+
+    saturation_begin(&t->saturation);
+    weights_scale(&t->model.layout, t->gradient, t->weights, SATURATION_SCALE);
+    if (!each_batch(t, step, add_saturation, NULL))
+        return false;
+    saturation_end(&t->saturation);
+    t->result->saturate_seconds += clock_now() - begin;
+    return true;
+}
+
+/* ---- of the whole run ---- */
+
+static void add_targets(struct trainer *t, int64_t sequences, void *context)
+{
+    (void)sequences, (void)context;
+    collapse_add(&t->collapse, &t->batch);
+}
+
+/* Of the targets alone, whatever is predicted. */
+static void put_unigram_loss(struct trainer *t)
+{
+    if (!t->can_validate)
+        return;
+    collapse_begin(&t->collapse);
+    each_batch(t, UNASKED, add_targets, NULL);
+    VALUE(t, unigram_loss) = collapse_unigram_loss(
+        &t->collapse, &t->corpus->train, (enum sequences)t->run->sequences, t->run->context);
+}
+
+static void put_homogeneity(struct trainer *t)
+{
+    struct homogeneity homogeneity;
+
+    if (!t->measure->group[GROUP_HOMOGENEITY])
+        return;
+    homogeneity_measure(&t->fresh, t->run->seed, &homogeneity);
+    memcpy(&VALUE(t, homogeneity), homogeneity.cosine, sizeof(homogeneity.cosine));
+    VALUE(t, homogeneity_degree) = homogeneity.degree;
+    VALUE(t, homogeneity_degree_r2) = homogeneity.degree_r2;
+    VALUE(t, output_homogeneity_degree) = homogeneity.output_degree;
+    VALUE(t, output_homogeneity_degree_r2) = homogeneity.output_degree_r2;
+}
+
+void train_put_givens(struct trainer *t)
+{
+    put_unigram_loss(t);
+    put_homogeneity(t);
+}
+
+static void put_law(const struct trainer *t)
+{
+    struct growth growth;
+
+    history_fit(&t->history, &growth);
+    VALUE(t, growth_exponent) = growth.exponent;
+    VALUE(t, growth_exponent_error) = growth.exponent_error;
+    VALUE(t, growth_exponent_r2) = growth.exponent_r2;
+    VALUE(t, fit_sqrt_r2) = growth.sqrt_r2;
+    VALUE(t, fit_linear_r2) = growth.linear_r2;
+    VALUE(t, fit_fourth_root_r2) = growth.fourth_root_r2;
+    VALUE(t, fit_exponential_r2) = growth.exponential_r2;
+}
+
+/*
+ * lambda of the recursions: without an update a step leaves 1 - eta lambda of theta. adam's decay goes
+ * through its second moment, which no recursion of the norm alone has: u holds it there. A momentum repeats
+ * what has come, and so the decay, 1 / (1 - momentum) times in all.
+ */
+static double decay_of_recursion(const struct run *run)
+{
+    switch ((enum optimiser_kind)run->optimiser) {
+    case OPTIMISER_ADAM:
+        return 0;
+    case OPTIMISER_SGD:
+        return run->weight_decay / (1 - run->momentum);
+    default:
+        return run->weight_decay;
+    }
+}
+
+static void put_dynamics(const struct trainer *t)
+{
+    struct dynamics_fit fit;
+
+    dynamics_fit(&t->schedule, decay_of_recursion(t->run), t->history.norm_step, t->history.norm,
+        t->history.norm_count, &fit);
+    VALUE(t, fit_aligned_k) = fit.aligned.parameter;
+    VALUE(t, fit_aligned_r2) = fit.aligned.r2;
+    VALUE(t, fit_aligned_aic) = fit.aligned.aic;
+    VALUE(t, fit_misaligned_k) = fit.misaligned.parameter;
+    VALUE(t, fit_misaligned_r2) = fit.misaligned.r2;
+    VALUE(t, fit_misaligned_aic) = fit.misaligned.aic;
+    VALUE(t, fit_adam_like_a) = fit.adam_like.parameter;
+    VALUE(t, fit_adam_like_r2) = fit.adam_like.r2;
+    VALUE(t, fit_adam_like_aic) = fit.adam_like.aic;
+    t->result->dynamics = fit.best;
+}
+
+void train_put_growth(struct trainer *t)
+{
+    VALUE(t, final_train_loss) = ROW(t, train_loss);
+    VALUE(t, final_valid_loss) = ROW(t, valid_loss);
+    VALUE(t, norm_growth) = history_growth(&t->history);
+    if (!t->measure->group[GROUP_NORMS])
+        return;
+    put_law(t);
+    put_dynamics(t);
+}

@@ -1,0 +1,396 @@
+#include "worker/wire/loop_inside.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "worker/host/clock.h"
+#include "worker/host/log.h"
+#include "worker/host/signals.h"
+#include "worker/run/cost.h"
+
+enum { UNDER_WAY_MOST = 256 };
+
+#define POLL_SECONDS 1e-3 /* between two looks for messages while a run trains */
+#define PROGRESS_SECONDS 0.25
+#define IDLE_SECONDS 5 /* between two words of a worker that has nothing to do */
+
+/* The coordinator says a word every few seconds: see dispatch.c. A process that was itself stopped for a
+ * while first listens to what has come meanwhile. */
+#define ORPHAN_SECONDS 40 /* without a word of it */
+#define FIRST_SECONDS 1800 /* without its first: it may have to read texts, and to lay out a dataset */
+#define GRACE_SECONDS 15 /* in which it may still come */
+
+/* How long the coordinator is to wait for the next word of a run. */
+#define PATIENCE_LEAST 30
+#define PATIENCE_GAPS 20 /* as many times as the longest there has been between two */
+#define SLOWEST_COST 1e10 /* of a second: a step that is not known yet takes no longer */
+
+struct message *loop_blank(struct loop *loop, enum message_kind kind)
+{
+    memset(&loop->message, 0, offsetof(struct message, as) + sizeof(loop->message.as.result));
+    loop->message.kind = kind;
+    return &loop->message;
+}
+
+static void leave(const char *why)
+{
+    log_line("%s", why);
+    _exit(ERROR_ENVIRONMENT);
+}
+
+void loop_send(struct loop *loop)
+{
+    double now = clock_now(), silence = now - loop->heard;
+
+    wire_send(loop->wire, ADDRESS_COORDINATOR, &loop->message);
+    loop->spoken = now;
+    if (!wire_drain(loop->wire, UNDER_WAY_MOST, GRACE_SECONDS + fmax(ORPHAN_SECONDS - silence, 0)))
+        leave("the coordinator takes no messages any more");
+}
+
+static void send_result(struct loop *loop, uint64_t ticket, const struct result *result)
+{
+    struct message *message = loop_blank(loop, MESSAGE_RESULT);
+
+    message->as.result.ticket = ticket;
+    message->as.result.result = *result;
+    loop_send(loop);
+}
+
+static void remove_held(struct loop *loop, int at)
+{
+    loop->used--;
+    memmove(&loop->held[at], &loop->held[at + 1], (size_t)(loop->used - at) * sizeof(loop->held[0]));
+}
+
+/* The run that trains is to be handed back. What was to be dropped is not saved because of another wish. */
+static void stop_training(struct loop *loop, bool save)
+{
+    loop->drop = loop->stop ? loop->drop : !save;
+    loop->stop = true;
+}
+
+/* Hands back the order of `ticket`, or all for 0; the one that trains follows when its step is over. */
+static void hand_back(struct loop *loop, uint64_t ticket, bool save)
+{
+    const struct result stopped = {.outcome = OUTCOME_PENDING, .diverged_step = -1};
+
+    for (int i = loop->used - 1; i >= 0; i--) {
+        if (ticket != 0 && loop->held[i].ticket != ticket)
+            continue;
+        if (i == 0 && loop->training) {
+            stop_training(loop, save);
+            continue;
+        }
+        uint64_t returned = loop->held[i].ticket;
+        remove_held(loop, i);
+        send_result(loop, returned, &stopped);
+    }
+}
+
+/* ---- listening ---- */
+
+static void take_order(struct loop *loop, const struct train_order *order)
+{
+    struct train_order copy = *order;
+
+    if (loop->used == HELD_MAX || signals_stop()) {
+        const struct result stopped = {.outcome = OUTCOME_PENDING, .diverged_step = -1};
+        send_result(loop, copy.ticket, &stopped);
+        return;
+    }
+    loop->held[loop->used++] = copy;
+}
+
+/* False when nothing has come. */
+static bool listen(struct loop *loop)
+{
+    const struct message *message = &loop->message;
+    int address;
+
+    if (!wire_receive(loop->wire, &address, &loop->message))
+        return false;
+    loop->heard = clock_now();
+    if (message->kind == MESSAGE_SETUP) {
+        loop_take_piece(loop, &message->as.setup);
+    } else if (message->kind == MESSAGE_ORDER) {
+        take_order(loop, &message->as.order);
+    } else if (message->kind == MESSAGE_STOP) {
+        hand_back(loop, message->as.stop.ticket, message->as.stop.save);
+    } else if (message->kind == MESSAGE_QUIT) {
+        stop_training(loop, message->as.quit.save);
+        loop->quit = true;
+        loop->together = message->as.quit.together;
+    }
+    return true;
+}
+
+/* Ends this process where there is no coordinator any more: nobody is to train, or write, for nobody. */
+static void look_for_coordinator(struct loop *loop)
+{
+    struct patience patience = {0};
+    double begin = clock_now();
+
+    if (begin - loop->heard < (loop->pieces_come > 0 ? ORPHAN_SECONDS : FIRST_SECONDS))
+        return;
+    while (!listen(loop)) {
+        if (clock_now() - begin > GRACE_SECONDS)
+            leave("no word of the coordinator any more");
+        patience_wait(&patience);
+    }
+}
+
+/* ---- training ---- */
+
+static void on_row(void *context, int64_t step, const double *values, size_t count)
+{
+    struct loop *loop = context;
+
+    for (size_t offset = 0; offset < count; offset += PIECE_VALUES) {
+        struct row_piece *row = &loop_blank(loop, MESSAGE_ROW)->as.row;
+        row->ticket = loop->held[0].ticket;
+        row->step = step;
+        row->offset = (int64_t)offset;
+        row->count = (int64_t)(count - offset < PIECE_VALUES ? count - offset : PIECE_VALUES);
+        memcpy(row->values, values + offset, (size_t)row->count * sizeof(*values));
+        loop_send(loop);
+    }
+}
+
+void loop_progress(struct loop *loop, double patience)
+{
+    struct message *message = loop_blank(loop, MESSAGE_PROGRESS);
+
+    loop->progress.patience = patience;
+    loop->reported = clock_now();
+    message->as.progress = loop->progress;
+    loop_send(loop);
+}
+
+static double usual_patience(const struct loop *loop)
+{
+    return fmax(PATIENCE_LEAST, PATIENCE_GAPS * loop->longest);
+}
+
+/* All that has come, and what signals want. */
+static void attend(struct loop *loop, double now)
+{
+    loop->polled = now;
+    while (listen(loop))
+        ;
+    look_for_coordinator(loop);
+    if (signals_stop())
+        hand_back(loop, 0, true);
+}
+
+static enum verdict on_step(void *context, int64_t step, int64_t last_step, int64_t tokens)
+{
+    struct loop *loop = context;
+    double now = clock_now();
+
+    loop->progress.step = step;
+    loop->progress.last_step = last_step;
+    loop->progress.tokens = tokens;
+    loop->longest = fmax(loop->longest, now - loop->looked);
+    loop->looked = now;
+    if (now - loop->polled >= POLL_SECONDS)
+        attend(loop, now);
+    if (now - loop->reported >= PROGRESS_SECONDS)
+        loop_progress(loop, usual_patience(loop));
+    if (loop->stop && loop->drop)
+        return VERDICT_STOP;
+    return keeper_verdict(&loop->keeper, step, loop->stop, now);
+}
+
+static double file_patience(const struct loop *loop)
+{
+    return fmax(PATIENCE_LEAST, PATIENCE_GAPS * loop->longest_breath);
+}
+
+static void on_breath(void *context)
+{
+    struct loop *loop = context;
+    double now = clock_now();
+
+    loop->longest_breath = fmax(loop->longest_breath, now - loop->breathed);
+    loop->breathed = now;
+    if (now - loop->reported >= PROGRESS_SECONDS)
+        loop_progress(loop, file_patience(loop));
+}
+
+/* What reads or writes a file says so first, and is no part of the time between two steps. */
+void loop_begin_file(struct loop *loop)
+{
+    loop->breathed = clock_now();
+    loop_progress(loop, file_patience(loop));
+}
+
+static void end_file(struct loop *loop)
+{
+    loop->looked = clock_now();
+    loop_progress(loop, usual_patience(loop));
+}
+
+static bool on_resume(void *context, struct snapshot *snapshot)
+{
+    struct loop *loop = context;
+
+    loop->progress.step = -1;
+    loop_begin_file(loop);
+    bool resumed = keeper_resume(&loop->keeper, snapshot);
+    loop->progress.step = 0;
+    if (resumed) {
+        loop->progress.step = snapshot->step;
+        loop->progress.tokens = snapshot->result->tokens;
+        log_line("goes on at step %lld", (long long)snapshot->step);
+    }
+    end_file(loop);
+    return resumed;
+}
+
+static void on_save(void *context, const struct snapshot *snapshot)
+{
+    struct loop *loop = context;
+
+    loop_begin_file(loop);
+    keeper_save(&loop->keeper, snapshot);
+    if (loop->keeper.saved_step == snapshot->step) {
+        struct run_checkpoint saved = {loop->held[0].ticket, snapshot->step};
+        loop_blank(loop, MESSAGE_CHECKPOINT)->as.checkpoint = saved;
+        loop_send(loop);
+        log_line("has saved step %lld", (long long)snapshot->step);
+    }
+    end_file(loop);
+}
+
+static void on_finish(void *context, const struct snapshot *snapshot)
+{
+    struct loop *loop = context;
+
+    loop_begin_file(loop);
+    keeper_finish(&loop->keeper, snapshot);
+    end_file(loop);
+}
+
+static void begin_run(struct loop *loop, const struct train_order *order)
+{
+    double step = train_step_cost(&order->run, loop->corpus.vocabulary) / SLOWEST_COST;
+    char digest[DIGEST_TEXT], doing[128];
+
+    digest_format(&order->digest, digest);
+    snprintf(doing, sizeof(doing), "in run %s, cell %lld", digest, (long long)order->cell);
+    log_line("begins run %s cell %lld", digest, (long long)order->cell);
+    log_doing(doing);
+    keeper_begin(&loop->keeper, &order->digest, order->ticket, order->resume);
+    loop->progress = (struct run_progress){
+        .ticket = order->ticket, .last_step = run_last_step(&order->run, &loop->corpus)};
+    loop->training = true;
+    loop->stop = loop->drop = false;
+    loop->longest = step;
+    loop->looked = loop->polled = clock_now();
+    if (!order->resume) /* else on_resume says where it begins */
+        loop_progress(loop, usual_patience(loop));
+}
+
+static void end_run(struct loop *loop, const struct train_order *order, struct result *result)
+{
+    loop->training = false;
+    loop->progress = (struct run_progress){0};
+    log_doing("between two runs");
+    if (loop->keeper.failed.text[0]) {
+        loop_refuse(loop, loop->keeper.failed.status, loop->keeper.failed.text);
+        loop->keeper.failed.text[0] = '\0'; /* where the run was another's by then, the sweep goes on */
+        result->outcome = OUTCOME_PENDING;
+    }
+    remove_held(loop, 0);
+    send_result(loop, order->ticket, result);
+}
+
+static void train_first(struct loop *loop)
+{
+    const struct train_order order = loop->held[0];
+    struct observer observer = {.context = loop, .row = on_row, .carry_on = on_step, .save = on_save};
+    struct result result;
+
+    if (order.resume)
+        observer.resume = on_resume;
+    if (order.run.save_weights)
+        observer.finish = on_finish;
+    begin_run(loop, &order);
+    train(&order.run, &loop->corpus, &loop->setup.measure, &observer, &loop->arena, &result);
+    end_run(loop, &order, &result);
+}
+
+/* As mpirun numbers the processes of a machine; without an mpirun nobody knows. */
+static struct seat own_seat(void)
+{
+    const char *number = getenv("OMPI_COMM_WORLD_LOCAL_RANK"), *count = getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+
+    if (!number || !count)
+        return (struct seat){-1, -1};
+    return (struct seat){strtol(number, NULL, 10), strtol(count, NULL, 10)};
+}
+
+static void say_hello(struct loop *loop)
+{
+    struct hello *hello = &loop_blank(loop, MESSAGE_HELLO)->as.hello;
+
+    hello->process = process_self();
+    hello->seat = own_seat();
+    loop_send(loop);
+}
+
+static void wait_a_moment(struct loop *loop, struct patience *patience)
+{
+    look_for_coordinator(loop);
+    if (loop->ready && clock_now() - loop->spoken > IDLE_SECONDS)
+        loop_progress(loop, PATIENCE_LEAST);
+    patience_wait(patience);
+}
+
+static void live(struct loop *loop)
+{
+    struct patience patience = {0};
+
+    loop->heard = clock_now();
+    say_hello(loop);
+    while (!loop->quit) {
+        if (signals_stop())
+            hand_back(loop, 0, true);
+        if (listen(loop)) {
+            patience_renew(&patience);
+        } else if (loop->ready && loop->used > 0) {
+            train_first(loop);
+            patience_renew(&patience);
+        } else {
+            wait_a_moment(loop, &patience);
+        }
+    }
+}
+
+int worker_loop(struct wire *wire)
+{
+    struct loop *loop = calloc(1, sizeof(*loop));
+
+    if (!loop) {
+        fputs("no memory for a worker\n", stderr);
+        _exit(ERROR_ENVIRONMENT);
+    }
+    loop->wire = wire;
+    loop->breath = (struct breath){on_breath, loop};
+    live(loop);
+    bool together = loop->together;
+    log_close();
+    arena_release(&loop->arena);
+    corpus_release(&loop->corpus);
+    setup_release(&loop->setup);
+    free(loop->pieces);
+    free(loop);
+    wire_close(wire, together, 0);
+    if (!together)
+        _exit(0);
+    return 0;
+}

@@ -1,0 +1,136 @@
+/* How a worker is set up: what the coordinator sends it, its processors, its folder, its corpus. */
+#include "worker/wire/loop_inside.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "worker/host/clock.h"
+#include "worker/host/environment.h"
+#include "worker/host/log.h"
+#include "worker/host/node.h"
+#include "worker/host/processors.h"
+
+#define MARK_SECONDS 10 /* for the coordinator's mark to be seen */
+#define MARK_PAUSE 0.1
+
+void loop_say(struct loop *loop, const char *line)
+{
+    struct message *message = loop_blank(loop, MESSAGE_NOTE);
+
+    snprintf(message->as.text, sizeof(message->as.text), "%.*s", REASON_SIZE - 1, line);
+    loop_send(loop);
+}
+
+void loop_refuse(struct loop *loop, enum error_status status, const char *why)
+{
+    struct failure *failure = &loop_blank(loop, MESSAGE_FAILED)->as.failure;
+
+    failure->status = status;
+    snprintf(failure->text, sizeof(failure->text), "%.*s", REASON_SIZE - 1, why);
+    loop_send(loop);
+}
+
+/* The coordinator needs no processor of its own: it sleeps. */
+static void pin(const struct loop *loop)
+{
+    char host[HOST_SIZE];
+
+    if (loop->seat.number < 0 || loop->setup.threads == 0)
+        return;
+    int beside = strcmp(environment_host(host, sizeof(host)), loop->setup.host) == 0;
+    processors_pin((int)loop->seat.number - beside, (int)loop->seat.count - beside, loop->setup.threads);
+}
+
+static bool load(struct loop *loop)
+{
+    enum corpus_fault fault;
+    struct error error;
+
+    loop->setup.source.breath = &loop->breath;
+    loop_begin_file(loop);
+    if (node_load_corpus(&loop->corpus, &loop->setup.source, &fault, &error) != 0) {
+        loop_refuse(loop, ERROR_ENVIRONMENT, error.text);
+        return false;
+    }
+    if (memcmp(&loop->corpus.digest, &loop->setup.corpus, sizeof(loop->corpus.digest)) != 0) {
+        loop_refuse(loop, ERROR_ENVIRONMENT, "the texts are not those that the coordinator has read");
+        return false;
+    }
+    return true;
+}
+
+static void say(void *context, const char *line)
+{
+    loop_say(context, line);
+}
+
+/* The folder of the output must be the coordinator's, or nobody will find what this worker writes. A network
+ * file system may take a moment to show what another host has written. */
+static bool sees_mark(struct loop *loop)
+{
+    const struct setup *setup = &loop->setup;
+    double begin = clock_now();
+    char why[REASON_SIZE];
+    int status;
+
+    while ((status = mark_look(setup->folder, setup->mark)) != 0 && clock_now() - begin < MARK_SECONDS)
+        clock_pause(MARK_PAUSE);
+    if (status == 0)
+        return true;
+    snprintf(why, sizeof(why),
+        "%.100s is not the folder that the coordinator on %s writes (%s); give an -o that all hosts share",
+        setup->folder, setup->host, strerror(status));
+    loop_refuse(loop, ERROR_INPUT, why);
+    return false;
+}
+
+static void prepare_keeping(struct loop *loop)
+{
+    const struct setup *setup = &loop->setup;
+
+    log_open(setup->folder, setup->session, loop->number);
+    log_line("worker %lld", (long long)loop->number);
+    loop->keeper = (struct keeper){.folder = setup->folder,
+        .session = setup->session,
+        .interval = setup->checkpoint_seconds,
+        .say = say,
+        .context = loop,
+        .mark = setup->mark,
+        .breath = &loop->breath};
+}
+
+static void set_up(struct loop *loop, size_t size)
+{
+    if (setup_decode(&loop->setup, loop->pieces, size) != 0) {
+        loop_refuse(loop, ERROR_ENVIRONMENT, "no memory");
+        return;
+    }
+    free(loop->pieces);
+    loop->pieces = NULL;
+    if (!sees_mark(loop))
+        return;
+    pin(loop);
+    prepare_keeping(loop);
+    loop->ready = load(loop);
+    if (loop->ready) {
+        loop_blank(loop, MESSAGE_READY);
+        loop_send(loop);
+    }
+}
+
+void loop_take_piece(struct loop *loop, const struct setup_piece *piece)
+{
+    loop->seat = piece->seat;
+    loop->number = piece->worker;
+    if (!loop->pieces)
+        loop->pieces = malloc((size_t)piece->total);
+    if (!loop->pieces) {
+        loop_refuse(loop, ERROR_ENVIRONMENT, "no memory");
+        return;
+    }
+    memcpy(loop->pieces + piece->offset, piece->bytes, (size_t)piece->count);
+    loop->pieces_come += piece->count;
+    if (loop->pieces_come == piece->total)
+        set_up(loop, (size_t)piece->total);
+}

@@ -1,0 +1,336 @@
+#include "worker/wire/message.h"
+
+#include <math.h>
+#include <mpi.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "worker/host/clock.h"
+#include "worker/wire/spawn.h"
+
+enum { TAG = 1, MESSAGE_MOST = 3584, TESTS_AT_ONCE = 16, FINALIZE_SECONDS = 60 };
+
+#define CLOSE_SECONDS 5 /* for messages to leave */
+
+_Static_assert(sizeof(struct message) <= MESSAGE_MOST, "a message is below the eager limit");
+
+/* A message on its way. */
+struct parcel {
+    MPI_Request request;
+    int address;
+    struct parcel *next;
+    struct message message;
+};
+
+/* How a process is reached. */
+struct address {
+    MPI_Comm comm;
+    int rank; /* in comm, or in its other group */
+    bool dead;
+};
+
+struct wire {
+    int rank, size;
+    struct address *address; /* [addresses] */
+    int addresses;
+    bool can_spawn;
+    int looked; /* the communicator that was looked at last for messages: the world, or a spawned one's */
+    struct spawn *spawn; /* NULL: none was ever begun */
+    struct parcel *first, **end; /* under way, in the order they were sent */
+    size_t under_way;
+    struct parcel *spare;
+};
+
+#define HEAD offsetof(struct message, as)
+
+/* The bytes of a message that are sent. */
+static size_t message_size(const struct message *message)
+{
+    switch ((enum message_kind)message->kind) {
+    case MESSAGE_HELLO:
+        return HEAD + sizeof(message->as.hello);
+    case MESSAGE_SETUP:
+        return HEAD + offsetof(struct setup_piece, bytes) + (size_t)message->as.setup.count;
+    case MESSAGE_READY:
+        return HEAD;
+    case MESSAGE_ALIVE:
+        return HEAD;
+    case MESSAGE_FAILED:
+        return HEAD + sizeof(message->as.failure);
+    case MESSAGE_NOTE:
+        return HEAD + sizeof(message->as.text);
+    case MESSAGE_ORDER:
+        return HEAD + sizeof(message->as.order);
+    case MESSAGE_STOP:
+        return HEAD + sizeof(message->as.stop);
+    case MESSAGE_QUIT:
+        return HEAD + sizeof(message->as.quit);
+    case MESSAGE_PROGRESS:
+        return HEAD + sizeof(message->as.progress);
+    case MESSAGE_CHECKPOINT:
+        return HEAD + sizeof(message->as.checkpoint);
+    case MESSAGE_ROW:
+        return HEAD + offsetof(struct row_piece, values) + (size_t)message->as.row.count * sizeof(double);
+    case MESSAGE_RESULT:
+        return HEAD + sizeof(message->as.result);
+    }
+    return 0;
+}
+
+/* The world, and where it was spawned, who did so. */
+static int find_addresses(struct wire *wire)
+{
+    MPI_Comm parent;
+
+    MPI_Comm_get_parent(&parent);
+    if (parent != MPI_COMM_NULL)
+        MPI_Comm_set_errhandler(parent, MPI_ERRORS_RETURN);
+    wire->addresses = parent != MPI_COMM_NULL ? 1 : wire->size;
+    wire->address = malloc((size_t)wire->addresses * sizeof(*wire->address));
+    for (int i = 0; wire->address && i < wire->addresses; i++)
+        wire->address[i] =
+            (struct address){.comm = parent != MPI_COMM_NULL ? parent : MPI_COMM_WORLD, .rank = i};
+    if (parent != MPI_COMM_NULL)
+        wire->rank = 1; /* it is a worker, whatever its rank in a world of its own */
+    return wire->address ? 0 : -1;
+}
+
+struct wire *wire_open(int *argc, char ***argv)
+{
+    struct wire *wire = calloc(1, sizeof(*wire));
+    int level;
+
+    if (!wire || MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &level) != MPI_SUCCESS) {
+        free(wire);
+        return NULL;
+    }
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(MPI_COMM_WORLD, &wire->rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &wire->size);
+    wire->can_spawn = level >= MPI_THREAD_MULTIPLE;
+    wire->end = &wire->first;
+    if (find_addresses(wire) == 0)
+        return wire;
+    free(wire);
+    return NULL;
+}
+
+static void release_parcels(struct parcel *parcel)
+{
+    while (parcel) {
+        struct parcel *next = parcel->next;
+        free(parcel);
+        parcel = next;
+    }
+}
+
+static int closing_status;
+
+static void on_alarm(int number)
+{
+    (void)number;
+    _exit(closing_status);
+}
+
+void wire_close(struct wire *wire, bool together, int status)
+{
+    wire_drain(wire, 0, CLOSE_SECONDS);
+    if (!together)
+        return;
+    closing_status = status;
+    signal(SIGALRM, on_alarm);
+    alarm(FINALIZE_SECONDS);
+    MPI_Finalize();
+    alarm(0);
+    release_parcels(wire->first);
+    release_parcels(wire->spare);
+    spawn_free(wire->spawn);
+    free(wire->address);
+    free(wire);
+}
+
+bool wire_is_coordinator(const struct wire *wire)
+{
+    return wire->rank == ADDRESS_COORDINATOR;
+}
+
+int wire_size(const struct wire *wire)
+{
+    return wire->size;
+}
+
+const char *wire_library(void)
+{
+    static char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length;
+
+    if (!text[0])
+        MPI_Get_library_version(text, &length);
+    return text;
+}
+
+static void append(struct wire *wire, struct parcel *parcel)
+{
+    parcel->next = NULL;
+    *wire->end = parcel;
+    wire->end = &parcel->next;
+    wire->under_way++;
+}
+
+static struct parcel *take_first(struct wire *wire)
+{
+    struct parcel *parcel = wire->first;
+
+    wire->first = parcel->next;
+    if (!wire->first)
+        wire->end = &wire->first;
+    wire->under_way--;
+    return parcel;
+}
+
+static bool has_left(struct parcel *parcel)
+{
+    int done = 0;
+    return MPI_Test(&parcel->request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done;
+}
+
+static void keep(struct wire *wire, struct parcel *parcel)
+{
+    parcel->next = wire->spare;
+    wire->spare = parcel;
+}
+
+/* Takes up the parcels that have left. Those that have not go to the end of the line. */
+static void collect(struct wire *wire)
+{
+    size_t count = wire->under_way < TESTS_AT_ONCE ? wire->under_way : TESTS_AT_ONCE;
+
+    for (; wire->first && count > 0; count--) {
+        struct parcel *parcel = take_first(wire);
+        if (has_left(parcel))
+            keep(wire, parcel);
+        else if (!wire->address[parcel->address].dead) /* MPI still has the memory of the others */
+            append(wire, parcel);
+    }
+}
+
+void wire_send(struct wire *wire, int address, const struct message *message)
+{
+    const struct address *to = &wire->address[address];
+    struct parcel *parcel;
+    size_t size = message_size(message);
+
+    collect(wire);
+    if (to->dead)
+        return;
+    parcel = wire->spare;
+    if (parcel)
+        wire->spare = parcel->next;
+    else
+        parcel = malloc(sizeof(*parcel));
+    if (!parcel)
+        abort(); /* a message dropped in silence would be a run lost */
+    memcpy(&parcel->message, message, size);
+    parcel->address = address;
+    if (MPI_Isend(&parcel->message, (int)size, MPI_BYTE, to->rank, TAG, to->comm, &parcel->request) ==
+        MPI_SUCCESS)
+        append(wire, parcel);
+    else
+        keep(wire, parcel); /* MPI knows that it is dead; others will find out */
+} // NOLINT(clang-analyzer-optin.mpi.MPI-Checker): collect() waits for it
+
+/* How many communicators messages come over: one, and one for each spawned worker. */
+static int communicators(const struct wire *wire)
+{
+    return wire->addresses > wire->size ? 1 + wire->addresses - wire->size : 1;
+}
+
+/* The address that stands for the communicator `number`. */
+static int address_of(const struct wire *wire, int number)
+{
+    return number == 0 ? 0 : wire->size + number - 1;
+}
+
+/* Looks at one communicator after the other, beginning behind the one that had a message last. */
+static bool probe(struct wire *wire, int *first, MPI_Status *status)
+{
+    int count = communicators(wire), there = 0;
+
+    for (int i = 0; i < count; i++) {
+        wire->looked = (wire->looked + 1) % count;
+        *first = address_of(wire, wire->looked);
+        if (wire->looked > 0 && wire->address[*first].dead)
+            continue;
+        if (MPI_Iprobe(MPI_ANY_SOURCE, TAG, wire->address[*first].comm, &there, status) == MPI_SUCCESS &&
+            there)
+            return true;
+    }
+    return false;
+}
+
+bool wire_receive(struct wire *wire, int *address, struct message *message)
+{
+    MPI_Status status;
+    int first, size = 0;
+
+    collect(wire);
+    if (!probe(wire, &first, &status))
+        return false;
+    MPI_Get_count(&status, MPI_BYTE, &size);
+    memset(message, 0, HEAD);
+    if (MPI_Recv(message, (int)sizeof(*message), MPI_BYTE, status.MPI_SOURCE, TAG, wire->address[first].comm,
+            &status) != MPI_SUCCESS ||
+        message_size(message) != (size_t)size)
+        return false;
+    *address = first + status.MPI_SOURCE; /* a spawned one is the only rank of its group */
+    return true;
+}
+
+bool wire_drain(struct wire *wire, size_t most, double seconds)
+{
+    double deadline = clock_now() + seconds;
+    struct patience patience = {0};
+
+    for (collect(wire); wire->under_way > most && clock_now() < deadline; collect(wire))
+        patience_wait(&patience);
+    return wire->under_way <= most;
+}
+
+void wire_forget(struct wire *wire, int address)
+{
+    wire->address[address].dead = true;
+}
+
+/* ---- spawning ---- */
+
+bool wire_spawn(struct wire *wire, const char *host, char **argument)
+{
+    if (!wire->can_spawn || (wire->spawn && spawn_state(wire->spawn) == SPAWN_UNDER_WAY))
+        return false;
+    spawn_free(wire->spawn);
+    wire->spawn = spawn_begin(host, argument);
+    return wire->spawn != NULL;
+}
+
+enum wire_spawned wire_spawned(struct wire *wire, int *address)
+{
+    enum wire_spawned state = wire->spawn ? spawn_state(wire->spawn) : SPAWN_NONE;
+    MPI_Comm comm;
+
+    if (state == SPAWN_NONE || state == SPAWN_UNDER_WAY)
+        return state;
+    comm = spawn_take(wire->spawn);
+    wire->spawn = NULL;
+    struct address *more = NULL;
+    if (state == SPAWN_DONE)
+        more = realloc(wire->address, ((size_t)wire->addresses + 1) * sizeof(*more));
+    if (!more)
+        return SPAWN_FAILED;
+    wire->address = more;
+    *address = wire->addresses++;
+    wire->address[*address] = (struct address){.comm = comm, .rank = 0};
+    return SPAWN_DONE;
+}

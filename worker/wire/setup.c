@@ -1,0 +1,107 @@
+/*
+ * A setup as bytes: the struct itself, as both ends run the same program, then what its pointers lead to, in
+ * the order of `trail`: texts with their terminators, the steps of the measuring plan.
+ */
+#include "worker/wire/setup.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct trail {
+    unsigned char *bytes;
+    size_t at, size;
+    bool failed;
+};
+
+/* Bytes the trail has room for while it is written; counts only while it has no memory. */
+static void put(struct trail *trail, const void *bytes, size_t count)
+{
+    if (trail->bytes && count)
+        memcpy(trail->bytes + trail->at, bytes, count);
+    trail->at += count;
+}
+
+static void put_text(struct trail *trail, const char *text)
+{
+    if (text)
+        put(trail, text, strlen(text) + 1);
+}
+
+static void put_setup(struct trail *trail, const struct setup *setup)
+{
+    put(trail, setup, sizeof(*setup));
+    put_text(trail, setup->source.train_path);
+    put_text(trail, setup->source.valid_path);
+    put_text(trail, setup->folder);
+    put(trail, setup->measure.steps, (size_t)setup->measure.step_count * sizeof(*setup->measure.steps));
+}
+
+unsigned char *setup_encode(const struct setup *setup, size_t *size)
+{
+    struct trail trail = {0};
+
+    put_setup(&trail, setup);
+    *size = trail.at;
+    trail = (struct trail){.bytes = malloc(*size)};
+    if (trail.bytes)
+        put_setup(&trail, setup);
+    return trail.bytes;
+}
+
+/* A copy of the next `count` bytes; NULL and failed where there are fewer, or no memory. */
+static void *get(struct trail *trail, size_t count)
+{
+    void *copy = NULL;
+
+    if (!trail->failed && count <= trail->size - trail->at)
+        copy = malloc(count + 1);
+    if (!copy) {
+        trail->failed = true;
+        return NULL;
+    }
+    memcpy(copy, trail->bytes + trail->at, count);
+    trail->at += count;
+    return copy;
+}
+
+static char *get_text(struct trail *trail, const char *was)
+{
+    size_t left = trail->size - trail->at;
+
+    if (!was)
+        return NULL;
+    return get(trail, strnlen((const char *)trail->bytes + trail->at, left) + 1);
+}
+
+int setup_decode(struct setup *setup, const unsigned char *bytes, size_t size)
+{
+    unsigned char *copy = malloc(size + 1);
+    struct trail trail = {.bytes = copy, .at = sizeof(*setup), .size = size};
+
+    if (!copy || size < sizeof(*setup)) {
+        free(copy);
+        return -1;
+    }
+    memcpy(copy, bytes, size);
+    memcpy(setup, bytes, sizeof(*setup));
+    setup->source.breath = NULL;
+    setup->source.train_path = get_text(&trail, setup->source.train_path);
+    setup->source.valid_path = get_text(&trail, setup->source.valid_path);
+    setup->folder = get_text(&trail, setup->folder);
+    setup->measure.steps = get(&trail, (size_t)setup->measure.step_count * sizeof(*setup->measure.steps));
+    free(copy);
+    if (!trail.failed && trail.at == size)
+        return 0;
+    setup_release(setup);
+    return -1;
+}
+
+void setup_release(struct setup *setup)
+{
+    free((char *)setup->source.train_path);
+    free((char *)setup->source.valid_path);
+    free(setup->folder);
+    free(setup->measure.steps);
+    *setup = (struct setup){0};
+}
