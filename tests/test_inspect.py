@@ -231,13 +231,15 @@ RAW = {
     "seven bytes": (WHOLE[:7], "no safetensors file: 7 bytes"),
     "no header": (framed(b""), "no safetensors file: its header does not begin with '{'"),
     "not JSON": (framed(b"hello"), "no safetensors file: its header does not begin with '{'"),
-    "half JSON": (framed(b'{"a":[1'), "header, line 2, column 1: YAML: did not find expected ',' or ']',"
-                  " while parsing a flow sequence"),
-    "more than JSON": (framed(b"{}{}"), "header, line 1, column 3: YAML: did not find expected <document start>"),
+    "half JSON": (framed(b'{"a":[1'), "header, line 1, column 8: JSON: ends where ',' or ']' should follow"),
+    "more than JSON": (framed(b"{}{}"), "header, line 1, column 3: JSON: more than one value"),
     "no object": (framed(b'{"a":1}'), "a: no object of dtype, shape and data_offsets"),
     "twice": (framed(b'{"a":1,"a":2}'), "header, line 1, column 8: repeated key 'a'"),
-    "deep": (framed(b'{"a":' + b"[" * 1000), "header, line 1, column 21: nested too deeply"),
-    "NUL": (framed(b'{"a\0":1}'), "header, line 1, column 4: YAML: control characters are not allowed"),
+    "deep": (framed(b'{"a":' + b"[" * 1000), "header, line 1, column 21: JSON: nested too deeply"),
+    "NUL": (framed(b'{"a\0":1}'), "header, line 1, column 4: JSON: a control character in a text"),
+    "half a surrogate pair": (framed(b'{"a":1,\n "\\ud83d":1}'),
+                              "header, line 2, column 3: JSON: \\ud83d is half of a surrogate pair"),
+    "YAML": (framed(b'{a: 1}'), "header, line 1, column 2: JSON: a key in quotes should stand here"),
     "no GPT-2": (framed(b"{}"), "wte.weight " + NO_GPT2),
     "a zip archive": (b"PK\3\4\0\0\0\0\0\0\0\0" * 9, "no safetensors file: its header would have 67324752 bytes;"
                       " at most 16777216 are read"),
@@ -254,6 +256,18 @@ def test_refused_bytes(tmp_path, name):
     (tmp_path / "model.safetensors").write_bytes(content)
     done = inspect(tmp_path, status=2)
     assert (done.stdout, done.stderr) == ("", f"model.safetensors: {line}\n")
+
+
+def test_what_json_may_hold(tmp_path):
+    """Of a config written by others: a mark before it, escapes past U+FFFF, very long keys, words of Python's."""
+    entries, data = small()
+    entries = {"__metadata__": {"smile \U0001f600": "x", "k" * 3000: "x"}, **entries}
+    (tmp_path / "model.safetensors").write_bytes(gpt2.pack(entries, data))
+    (tmp_path / "config.json").write_bytes(
+        b'\xef\xbb\xbf{"n_head": 1, "smile": "\\ud83d\\ude00 \\/ \\\\ud83d", "limits": [NaN, -Infinity], "'
+        + b"k" * 3000 + b'":\t1}')
+    (tmp_path / "ids.txt").write_text("0 1 2 0 1 2")
+    assert inspect(tmp_path, "--tokens", "ids.txt").stderr == ""
 
 
 def test_every_prefix_is_refused(tmp_path):
@@ -299,7 +313,11 @@ CONFIG_REFUSED = {
     '{"model_type": "gpt_neo"}': "config.json:1:16: model_type: 'gpt_neo'; only gpt2 is taken",
     "[1]": "config.json:1:1: no object",
     "": "config.json:1:1: empty",
-    '{"n_head"': "config.json:2:1: YAML: did not find expected ',' or '}', while parsing a flow mapping",
+    '{"n_head"': "config.json:1:10: JSON: ends where ':' should follow",
+    '{"n_head": 1, }': "config.json:1:15: JSON: a key in quotes should stand here",
+    '{"n_head": 1,\n "x": "\\ude00"}': "config.json:2:8: JSON: \\ude00 is half of a surrogate pair",
+    '{"activation_function": "\\ud83d\\ude00"}': "config.json:1:25: activation_function: '\U0001f600'; gelu_new,"
+                                               " gelu_pytorch_tanh, gelu and relu are taken",
     '{"n_head": null}': "model.safetensors: its attention heads are not known; give --heads N, or n_head in a"
                         " config.json beside it",
     '{"n_head": 3}': "model.safetensors: 3 heads do not divide the width of 2",

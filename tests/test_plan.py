@@ -1,5 +1,11 @@
 """normsweep plan: what it says of sizes is exact; what it says of times is there. No time is judged."""
+import os
+import pty
 import re
+import select
+import subprocess
+
+from conftest import NORMSWEEP
 
 SWEEP = """
 corpus: markov
@@ -87,3 +93,30 @@ def test_values_for_scripts(tmp_path, normsweep):
     assert said["output"] == "a=b.nc" and int(said["memory_bytes"]) > 0
     whole, every, longest = (float(said[key]) for key in ["seconds", "core_seconds", "longest_seconds"])
     assert longest <= whole + 1e-3 and whole <= every + 1e-3 and every <= 3 * longest + 1e-2
+
+
+def test_who_waits_at_a_terminal_is_told(tmp_path):
+    """On stderr alone, a line that is replaced and taken away; nothing where stderr is not a terminal."""
+    sweep = tmp_path / "small.yaml"
+    sweep.write_text(SWEEP)
+    main, terminal = pty.openpty()
+    command = [NORMSWEEP, "plan", sweep, "--set", "skip=", "--set", "width=16"]
+    with subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=terminal,
+                          env={**os.environ, "TERM": "xterm"}) as process:
+        os.close(terminal)
+        written = b""
+        while process.poll() is None or select.select([main], [], [], 0)[0]:
+            try:
+                written += os.read(main, 4096)
+            except OSError:  # the other end is closed
+                break
+        answer = process.stdout.read()
+    os.close(main)
+    assert process.returncode == 0 and answer.startswith(b"axes ") and b"\x1b" not in answer
+    assert b"plan: measures kind of run 1 of 1" in written and written.endswith(b"\r\x1b[1A\x1b[J")
+
+
+def test_a_plan_is_silent_elsewhere(tmp_path, normsweep):
+    sweep = tmp_path / "small.yaml"
+    sweep.write_text(SWEEP)
+    assert normsweep("plan", sweep).stderr == ""

@@ -50,7 +50,24 @@ CASES = {
         BASE.encode() + b"title: \xc3\n",
         "sweep.yaml:3:9: YAML: invalid trailing UTF-8 octet",
     ),
-    "UTF-16": ("corpus: markov\n".encode("utf-16"), "sweep.yaml:1:1: YAML: invalid leading UTF-8 octet"),
+    "UTF-16": ("corpus: markov\n".encode("utf-16"), "sweep.yaml:1:1: is UTF-16 and not UTF-8; save it as UTF-8"),
+    "UTF-16 without a mark": (
+        "corpus: markov\n".encode("utf-16-le"),
+        "sweep.yaml:1:1: is UTF-16 and not UTF-8; save it as UTF-8",
+    ),
+    "UTF-16 of the other order": (
+        "# \u6f22\n".encode("utf-16-be"),
+        "sweep.yaml:1:1: is UTF-16 and not UTF-8; save it as UTF-8",
+    ),
+    "UTF-8 with a mark": (
+        b"\xef\xbb\xbfcorpus: markov\nstepz: 3\n",
+        "sweep.yaml:2:1: unknown key 'stepz'; did you mean 'steps'?",
+    ),
+    "UTF-8 with a mark, line 1": (
+        b"\xef\xbb\xbfcorpuz: markov\nsteps: 3\n",
+        "sweep.yaml:1:1: unknown key 'corpuz'; did you mean 'corpus'?",
+    ),
+    "a mark alone": (b"\xef\xbb\xbf", "sweep.yaml:1:1: empty"),
     "NUL": (BASE.encode() + b"title: a\0b\n", "sweep.yaml:3:9: YAML: control characters are not allowed"),
     "escaped NUL": (BASE + 'title: "a\\0b"\n', "sweep.yaml:3:8: a NUL byte in a text"),
     "control character": (
@@ -650,3 +667,8 @@ def test_sweep_file_that_is_no_file(tmp_path):
     for name, options in (("pipe.yaml", {}), ("/dev/stdin", {"input": b"steps: 10\n"}), ("/dev/zero", {})):
         done = subprocess.run([PROGRAM, "check", name], cwd=tmp_path, capture_output=True, timeout=60, **options)
         assert done.stderr.decode() == f"{name}:1:1: not a regular file\n" and done.returncode == 2
+
+
+def test_a_byte_order_mark_is_skipped(tmp_path):
+    done = check(tmp_path, b"\xef\xbb\xbf" + BASE.encode())
+    assert (done.stdout, done.stderr) == (b"sweep.yaml: valid: 1 cell\n", b"")

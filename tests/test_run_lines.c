@@ -64,3 +64,26 @@ TEST(run_lines_line_up)
     }
     sweep_release(&sweep);
 }
+
+/* Losses of unlike widths, wider than most among them, leave the notes in one column. */
+TEST(run_lines_of_wide_losses)
+{
+    static const char yaml[] = "corpus: markov\nsteps: 300\nseed: [1, 2, 3, 4]\n";
+    static const struct run_line line[] = {
+        {" 1", 0, 5, 300, 3.5, "850 tokens/s"},
+        {" 2", 1, 5, 300, -1.2345e-5, "12.3k tokens/s"},
+        {" 3", 2, 5, 300, 1e300, "1k tokens/s"},
+        {" 4", 3, 0, 300, NAN, "2k tokens/s"},
+    };
+    struct sweep sweep;
+    struct error error;
+
+    CHECK(sweep_parse(&sweep, "a.yaml", "", yaml, strlen(yaml), NULL, 0, &error) == 0);
+    char *text = printed(&sweep, 80, line, 4);
+    CHECK_TEXT(text, " 1  seed=1    5/300  loss 3.5         850 tokens/s\n"
+                     " 2  seed=2    5/300  loss -1.234e-05  12.3k tokens/s\n"
+                     " 3  seed=3    5/300  loss 1e+300      1k tokens/s\n"
+                     " 4  seed=4    0/300                   2k tokens/s\n");
+    free(text);
+    sweep_release(&sweep);
+}

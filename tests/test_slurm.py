@@ -109,6 +109,14 @@ def test_chain_is_as_long_as_the_plan_and_a_quarter(slurm):
     (["--nodes", "4"], 31, "2:19:22"),  # on other workers: at most their share and the longest run
     (["-N", "4", "-c", "4"], 7, "3:25:43"),
     (["--ntasks-per-node=1"], 1, "12:00:01"),
+    (["-N4"], 31, "2:19:22"),
+    (["-N4", "-c4"], 7, "3:25:43"),
+    (["-HN4"], 31, "2:19:22"),
+    (["-HQN", "4"], 31, "2:19:22"),
+    (["-J", "-N2", "-N4"], 31, "2:19:22"),
+    (["-n4"], 3, "4:00:01"),
+    (["-N2", "--ntasks", "4"], 3, "4:00:01"),
+    (["-N2", "-n4", "--tasks-per-node=2"], 3, "4:00:01"),
 ])
 def test_workers_are_the_allocations(slurm, options, workers, expected):
     out, _ = slurm.submit(*options)
@@ -123,6 +131,33 @@ def test_other_options_are_of_sbatch(slurm):
     assert call[:6] == ["--parsable", "--account", "us", "-A", "x", "--mem=4G"]
     assert call[-6:] == [str(BATCH), "sweep.yaml", "-o", "a b.nc", "--set", "seed=[0, 1]"]
     assert {"--partition=short", "--time=20:00:00", "--signal=B:USR1@60"} <= set(call)
+
+
+@pytest.mark.parametrize("options, passed", [
+    (["-Jname"], ["-J", "name"]), (["-J", "name"], ["-J", "name"]), (["-Hvo", "out"], ["-H", "-v", "-o", "out"]), (["-Hkoff"], ["-H", "-koff"]),
+    (["-QJname", "-A", "-x"], ["-Q", "-J", "name", "-A", "-x"]), (["--hold", "-t20:00:00"], ["--hold"]),
+    (["--mem", "4G", "--exclusive=user"], ["--mem", "4G", "--exclusive=user"]), (["-k"], ["-k"]),
+    (["--nice", "--requeue", "--begin", "now"], ["--nice", "--requeue", "--begin", "now"])])
+def test_what_is_of_sbatch_keeps_its_values(slurm, options, passed):
+    slurm.submit(*options)
+    call = slurm.called("sbatch")[0]
+    assert call[1:1 + len(passed)] == passed and call[1 + len(passed)] == "--partition=all"
+
+
+@pytest.mark.parametrize("options", [["-pshort", "-t10:00:00", "-N4"], ["-t", "10:00:00", "-Hp", "short", "-N4"]])
+def test_letters_are_read(slurm, options):
+    assert "partition short, time 10:00:00, a chain of 1" in slurm.submit(*options)[0]
+    call = slurm.called("sbatch")[0]
+    assert {"--partition=short", "--time=10:00:00", "--nodes=4"} <= set(call)
+    assert not {"-N4", "-pshort", "-t10:00:00"} & set(call)
+
+
+def test_variables_of_sbatch_are_read(slurm):
+    variables = {"SBATCH_PARTITION": "short", "SBATCH_TIMELIMIT": "10:00:00"}
+    out, _ = slurm.run(SUBMIT, "sweep.yaml", "--calibrated", "plan", "-N4", **variables)
+    assert "partition short, time 10:00:00, a chain of 1" in out
+    out, _ = slurm.run(SUBMIT, "sweep.yaml", "--calibrated", "plan", "-N4", "-t", "20:00:00", "-pall", **variables)
+    assert "partition all, time 20:00:00, a chain of 1" in out
 
 
 @pytest.mark.parametrize("text, said", [
@@ -143,6 +178,39 @@ REFUSED = {
     ("sweep.yaml", "--chain=0"): "--chain takes a whole number from 1 on, and not '0'",
     ("sweep.yaml", "--nodes", "two"): "--nodes takes a whole number from 1 on, and not 'two'",
     ("sweep.yaml", "--nodes"): "a value is missing after --nodes",
+    ("sweep.yaml", "-N2-4"): "--nodes takes a whole number from 1 on, and not '2-4'",
+    ("sweep.yaml", "--nodes=2-4"): "--nodes takes a whole number from 1 on, and not '2-4'",
+    ("sweep.yaml", "-N"): "a value is missing after --nodes",
+    ("sweep.yaml", "-HJ"): "a value is missing after -J",
+    ("sweep.yaml", "-N2", "-n5"): "--ntasks: 5 tasks are not as many on each of 2 nodes",
+    ("sweep.yaml", "-N2", "-n8", "--ntasks-per-node=2"):
+        "--ntasks: 8 tasks are not 2 on each of 2 nodes, as --ntasks-per-node says",
+    ("sweep.yaml", "-nx"): "--ntasks takes a whole number from 1 on, and not 'x'",
+    ("sweep.yaml", "-t10", "--lead=600"): "a job of 0:10:00 is not longer than --lead, 600 s",
+    ("sweep.yaml", "-H"): "--hold: the job that plans the sweep would wait, too; --calibrated spares it",
+    ("sweep.yaml", "--hold"): "--hold: the job that plans the sweep would wait, too; --calibrated spares it",
+    ("sweep.yaml", "-t1"): "a job of 0:01:00 is not longer than --lead, 120 s",
+    ("sweep.yaml", "-pnone"): "Slurm has no partition none",
+    ("sweep.yaml", "--part=short"): "--part: sbatch's options are written in full here",
+    ("sweep.yaml", "--nod", "4"): "--nod: sbatch's options are written in full here",
+    ("sweep.yaml", "--signal=USR2@60"):
+        "--signal cannot be given: --lead says how early runs begin to save themselves",
+    ("sweep.yaml", "-Ha1-4"): "--array cannot be given: every job of the array would run the whole sweep",
+    ("sweep.yaml", "--wait"): "--wait cannot be given: the jobs of a chain are submitted together",
+    ("sweep.yaml", "-W"): "--wait cannot be given: the jobs of a chain are submitted together",
+    ("sweep.yaml", "--test-only"): "--test-only cannot be given: nothing would be submitted",
+    ("sweep.yaml", "--wrap=true"): "--wrap cannot be given: what the jobs run is normsweep.sbatch",
+    ("sweep.yaml", "--comment", "mine"):
+        "--comment cannot be given: the comment names the chain that a job is part of",
+    ("sweep.yaml", "--time-min=1"):
+        "--time-min cannot be given: a chain of jobs that Slurm may shorten has no known length",
+    ("sweep.yaml", "-D/tmp"):
+        "--chdir cannot be given: paths are those of the folder where submit is called; change to it",
+    ("sweep.yaml", "other.yaml"): "'other.yaml' is not an option; one sweep file is submitted at a time",
+    ("sweep.yaml", "--hold", "other.yaml"): "'other.yaml' is not an option; one sweep file is submitted at a time",
+    ("sweep.yaml", "--", "-N4"): "'--' is not an option; one sweep file is submitted at a time",
+    ("sweep.yaml", "-"): "'-' is not an option; one sweep file is submitted at a time",
+    ("sweep.yaml", "--account", "-N4"): "--account: write a value that begins with - as --account=VALUE",
     ("sweep.yaml", "--nodes=5"): "partition all gives 4 nodes at most, and not 5",
     ("sweep.yaml", "--mode=ssh"): "--mode is mpirun or srun, and not 'ssh'",
     ("sweep.yaml", "--time=soon"): "--time: 'soon' is no time, such as 8:00:00 or 2-12",
@@ -305,6 +373,16 @@ def test_last_node_watches_the_first(slurm):
 def test_unknown_mode(slurm):
     lines = slurm.batch(2, NORMSWEEP_MODE="ssh")
     assert "NORMSWEEP_MODE is mpirun or srun, not 'ssh'" in lines[1]
+
+
+@pytest.mark.parametrize("option", ["-j4", "--jobs=4"])
+def test_workers_are_the_tasks_under_srun(slurm, option):
+    path = program(slurm, "exit 0")
+    lines = slurm.run(BATCH, "sweep.yaml", option, status=2, NORMSWEEP=path, NORMSWEEP_MODE="srun")[0].splitlines()
+    assert lines[1].endswith(f" {option} cannot be given: under srun every task but one is a worker")
+    assert slurm.called("srun") == slurm.called("program") == []
+    slurm.run(BATCH, "sweep.yaml", option, NORMSWEEP=path)
+    assert slurm.called("program") == [["run", "sweep.yaml", option]]
 
 
 def test_no_program(slurm):

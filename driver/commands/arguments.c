@@ -6,10 +6,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { JOBS_MOST = 1000000, SIZE_MOST = 1 << 20, THREADS_MOST = 1024 };
+/* The place of a field, which has to be of the type that its option stores. */
+#define PLACE(field, type)                                                                                   \
+    _Generic(&((struct arguments *)0)->field, type * : offsetof(struct arguments, field))
+#define FLAG                                                                                                 \
+    {                                                                                                        \
+        .kind = STORE_FLAG                                                                                   \
+    }
+#define TEXT(field)                                                                                          \
+    {                                                                                                        \
+        .kind = STORE_TEXT, .offset = PLACE(field, const char *)                                             \
+    }
+#define TEXTS(field)                                                                                         \
+    {                                                                                                        \
+        .kind = STORE_TEXTS, .offset = PLACE(field, struct texts)                                            \
+    }
+#define NUMBER(field, of_what, from, to)                                                                     \
+    {                                                                                                        \
+        .kind = STORE_NUMBER, .offset = PLACE(field, int), .of = (of_what), .least = (from), .most = (to)    \
+    }
 
 const struct option_row option_table[OPTION_COUNT] = {
-#define X(option, letter, word, value, help) [OPTION_##option] = {letter, word, value, help},
+#define X(option, letter, word, value, store, help) [OPTION_##option] = {letter, word, value, store, help},
     OPTIONS(X)
 #undef X
 };
@@ -34,50 +52,46 @@ static int misuse(struct scan *scan, const char *what, const char *about, const 
     return place_clean(scan->error);
 }
 
-/* A whole number; `what` says of the option what it takes. */
-static int take_number(
-    struct scan *scan, const char *what, const char *value, int least, int most, int *number)
+/* A whole number within the option's bounds. */
+static int take_number(struct scan *scan, const struct option_row *row, const char *value, int *number)
 {
+    const struct option_store *store = &row->store;
+    const char letter[] = {row->letter, 0};
     long given = strtol(value, NULL, 10);
+    char what[64];
 
-    if (strspn(value, "0123456789") != strlen(value) || !*value || given < least || given > most)
-        return misuse(scan, what, value, "");
-    *number = (int)given;
-    return 0;
+    if (strspn(value, "0123456789") == strlen(value) && *value && given >= store->least &&
+        given <= store->most) {
+        *number = (int)given;
+        return 0;
+    }
+    snprintf(what, sizeof(what), "%s%s takes a number of %s and not", row->letter ? "-" : "--",
+        row->letter ? letter : row->word, store->of);
+    return misuse(scan, what, value, "");
 }
 
-/* An option that takes a value. */
-static int take(struct scan *scan, enum option option, const char *name, const char *value)
+/* Where an option's value is kept. */
+static void *place_of(struct arguments *arguments, const struct option_row *row)
 {
-    struct arguments *arguments = scan->arguments;
+    return (char *)arguments + row->store.offset;
+}
 
-    switch (option) {
-    case OPTION_JOBS:
-        return take_number(
-            scan, "-j takes a number of workers and not", value, 0, JOBS_MOST, &arguments->jobs);
-    case OPTION_HEADS:
-        return take_number(
-            scan, "--heads takes a number of heads and not", value, 1, SIZE_MOST, &arguments->heads);
-    case OPTION_CONTEXT:
-        return take_number(
-            scan, "--context takes a number of tokens and not", value, 1, SIZE_MOST, &arguments->context);
-    case OPTION_THREADS:
-        return take_number(
-            scan, "--threads takes a number of threads and not", value, 1, THREADS_MOST, &arguments->threads);
-    case OPTION_SET:
-        arguments->setting[arguments->setting_count++] = value;
+static int take(struct scan *scan, const struct option_row *row, const char *name, const char *value)
+{
+    void *place = place_of(scan->arguments, row);
+    struct texts *texts = place;
+
+    switch (row->store.kind) {
+    case STORE_FLAG:
         break;
-    case OPTION_AT:
-        arguments->at[arguments->at_count++] = value;
+    case STORE_NUMBER:
+        return take_number(scan, row, value, place);
+    case STORE_TEXT:
+        *(const char **)place = value;
         break;
-    case OPTION_OVER:
-        arguments->over = value;
+    case STORE_TEXTS:
+        texts->text[texts->count++] = value;
         break;
-    case OPTION_TOKENS:
-        arguments->tokens = value;
-        break;
-    default:
-        arguments->output = value;
     }
     return *value ? 0 : misuse(scan, "a value is missing after", name, "");
 }
@@ -85,12 +99,14 @@ static int take(struct scan *scan, enum option option, const char *name, const c
 /* The value of an option: what is attached, else the next argument. */
 static int take_value(struct scan *scan, enum option option, const char *name, const char *attached)
 {
+    const struct option_row *row = &option_table[option];
+
     scan->arguments->given |= 1u << option;
-    if (!option_table[option].value)
+    if (row->store.kind == STORE_FLAG)
         return attached ? misuse(scan, "no value belongs to", name, "") : 0;
     if (!attached && scan->next == scan->argc)
         return misuse(scan, "a value is missing after", name, "");
-    return take(scan, option, name, attached ? attached : scan->argv[scan->next++]);
+    return take(scan, row, name, attached ? attached : scan->argv[scan->next++]);
 }
 
 static bool is_allowed(const struct scan *scan, enum option option)
@@ -167,6 +183,21 @@ static int take_all(struct scan *scan)
     return status;
 }
 
+/* Room for as many texts as there are arguments, for each option that may come more than once. */
+static int make_room(struct arguments *arguments, int argc)
+{
+    for (enum option option = 0; option < OPTION_COUNT; option++) {
+        const struct option_row *row = &option_table[option];
+        if (row->store.kind != STORE_TEXTS)
+            continue;
+        struct texts *texts = place_of(arguments, row);
+        texts->text = calloc((size_t)argc, sizeof(*texts->text));
+        if (!texts->text)
+            return -1;
+    }
+    return 0;
+}
+
 int arguments_parse(struct arguments *arguments, int argc, char **argv, unsigned allowed, int least, int most,
     struct error *error)
 {
@@ -180,9 +211,7 @@ int arguments_parse(struct arguments *arguments, int argc, char **argv, unsigned
         .most = most};
 
     *arguments = (struct arguments){.jobs = -1};
-    arguments->setting = calloc((size_t)argc, sizeof(*arguments->setting));
-    arguments->at = calloc((size_t)argc, sizeof(*arguments->at));
-    if (!arguments->setting || !arguments->at) {
+    if (make_room(arguments, argc) < 0) {
         arguments_release(arguments);
         return error_set(error, ERROR_ENVIRONMENT, "normsweep: no memory");
     }
@@ -197,14 +226,16 @@ int arguments_parse(struct arguments *arguments, int argc, char **argv, unsigned
 
 void arguments_release(struct arguments *arguments)
 {
-    free(arguments->setting);
-    free(arguments->at);
+    for (enum option option = 0; option < OPTION_COUNT; option++)
+        if (option_table[option].store.kind == STORE_TEXTS)
+            free((void *)((struct texts *)place_of(arguments, &option_table[option]))->text);
     *arguments = (struct arguments){.jobs = -1};
 }
 
 int arguments_load_sweep(const struct arguments *arguments, struct sweep *sweep, struct error *error)
 {
-    if (sweep_load(sweep, arguments->operand[0], arguments->setting, arguments->setting_count, error) < 0)
+    if (sweep_load(sweep, arguments->operand[0], arguments->setting.text, arguments->setting.count, error) <
+        0)
         return -1;
     if (!arguments->output)
         return 0;

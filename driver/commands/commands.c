@@ -50,7 +50,7 @@ static void print_option(FILE *file, enum option option)
         fprintf(file, " [--%s", row->word);
     if (row->value)
         fprintf(file, " %s", row->value);
-    fputs(option == OPTION_SET || option == OPTION_AT ? "]..." : "]", file);
+    fputs(row->store.kind == STORE_TEXTS ? "]..." : "]", file);
 }
 
 void command_usage(FILE *file, const struct command *command)

@@ -83,7 +83,7 @@ static void print_help(const char *help)
 static void print_option(enum option option)
 {
     const struct option_row *row = &option_table[option];
-    bool repeats = row->value && strchr(row->value, '='); /* one for each name */
+    bool repeats = row->store.kind == STORE_TEXTS;
 
     printf("        ");
     if (option == OPTION_HELP)

@@ -242,10 +242,14 @@ static int plan(const struct sweep *sweep, int workers, bool values, struct erro
 {
     struct corpus corpus;
     struct estimate estimate;
+    struct terminal terminal = terminal_find(stderr);
+    struct waiting waiting;
 
     if (sweep_load_corpus(sweep, &corpus, error) != 0)
         return -1;
-    int status = estimate_make(&estimate, sweep, &corpus, workers, sample_seconds, error);
+    waiting_begin(&waiting, stderr, &terminal);
+    int status = estimate_make(&estimate, sweep, &corpus, workers, sample_seconds, &waiting, error);
+    waiting_end(&waiting);
     if (status == 0) {
         if (values)
             print_values(sweep, &corpus, &estimate);

@@ -3,6 +3,7 @@
 #include "driver/commands/summary.h"
 #include "driver/job/local.h"
 #include "driver/output/folder.h"
+#include "driver/ranks/descriptors.h"
 #include "driver/ranks/dispatch.h"
 #include "driver/ranks/launcher.h"
 #include "driver/ranks/pump.h"
@@ -13,6 +14,7 @@
 #include "worker/host/clock.h"
 #include "worker/host/environment.h"
 #include "worker/host/process.h"
+#include "worker/host/processors.h"
 #include "worker/wire/loop.h"
 
 #include <inttypes.h>
@@ -278,6 +280,14 @@ static int worker_count(const struct start *start, int64_t pending)
     return pending < workers ? (int)pending : workers;
 }
 
+/* For as many workers as start on this machine: in an allocation, a task for each of its processors. */
+static int reserve_descriptors(const struct start *start, int64_t pending, struct error *error)
+{
+    int workers = worker_count(start, pending);
+
+    return descriptors_reserve(workers > 0 ? workers : processors_count(), error);
+}
+
 /* Once is enough. */
 static int find_mpirun(struct start *start, struct error *error)
 {
@@ -294,6 +304,8 @@ static int check_launch(struct start *start, struct error *error)
 
     if (launcher_check_root(error) != 0)
         return -1;
+    if (!kept && reserve_descriptors(start, start->sweep.cells - start->sweep.skipped, error) != 0)
+        return -1;
     return kept ? 0 : find_mpirun(start, error);
 }
 
@@ -301,7 +313,7 @@ static int run_launched(struct start *start, int64_t pending, struct error *erro
 {
     int workers = worker_count(start, pending);
 
-    if (find_mpirun(start, error) != 0)
+    if (reserve_descriptors(start, pending, error) != 0 || find_mpirun(start, error) != 0)
         return -1;
     if (start->corpus.file < 0) { /* the ranks read their own; one that can be shared is kept for them */
         corpus_release(&start->corpus);

@@ -11,7 +11,7 @@ static int draw(const struct arguments *arguments, const struct view *view, stru
         .out = stdout,
         .terminal = terminal_find(stdout),
         .view = view,
-        .selection = {arguments->at, arguments->at_count, arguments->over},
+        .selection = {arguments->at.text, arguments->at.count, arguments->over},
     };
 
     if (arguments_has(arguments, OPTION_SERIES))

@@ -43,10 +43,15 @@ void live_map_draw(struct live_map *map, const struct canvas *canvas, int rows, 
 {
     double begin = clock_now(), rest;
 
-    if (!map->runs.outcome || rows < ROWS_LEAST || !map->changed || now < map->next)
+    if (!map->runs.outcome)
+        return;
+    bool fits = map->rows == rows && map->columns == canvas_columns(canvas);
+    if (fits && (!map->changed || now < map->next))
         return;
     live_map_release(map);
-    map->text = draw(map, canvas, rows);
+    map->rows = rows;
+    map->columns = canvas_columns(canvas);
+    map->text = rows < ROWS_LEAST ? NULL : draw(map, canvas, rows);
     map->changed = false;
     rest = REST * (clock_now() - begin);
     map->next = now + (rest > REST_LEAST ? rest : REST_LEAST);

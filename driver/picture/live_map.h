@@ -6,11 +6,13 @@
 
 /*
  * The phase diagram of a sweep that runs. It is drawn again when something has changed, and so seldom that it
- * takes less than a hundredth of the time, however large the grid is.
+ * takes less than a hundredth of the time, however large the grid is; and at once when its room has changed,
+ * as lines that were made for a larger terminal would push the workers' lines out of a smaller one.
  */
 struct live_map {
     struct diagram_runs runs; /* what it points to is borrowed; outcomes NULL: there is no map */
     char *text; /* its lines; NULL: none */
+    int rows, columns; /* the room that it was drawn for */
     bool changed; /* since it was drawn */
     double next; /* not before */
 };

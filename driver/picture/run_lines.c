@@ -6,7 +6,13 @@
 #include <inttypes.h>
 #include <math.h>
 
-enum { NOTE_COLUMNS = 60, LOSS_COLUMNS = 40, TAIL = 128 }; /* of a terminal that has room for them */
+enum {
+    NOTE_COLUMNS = 60, /* of a terminal that has room for notes */
+    LOSS_COLUMNS = 40, /* and for losses */
+    LOSS_WIDTH = 10, /* "loss 3.215", as most are */
+    LOSS_SIZE = 32,
+    TAIL = 128,
+};
 
 static int digits(int64_t number)
 {
@@ -15,20 +21,40 @@ static int digits(int64_t number)
     return snprintf(text, sizeof(text), "%" PRId64, number);
 }
 
-/* What stands behind the run's name. */
-static void put_tail(const struct run_line *line, int columns, char tail[TAIL])
+/* "loss 3.215"; "" where there is none, or no room for it. Returns how many columns it takes. */
+static int put_loss(const struct run_line *line, int columns, char loss[LOSS_SIZE])
 {
-    char loss[32] = "";
+    if (isnan(line->loss) || columns < LOSS_COLUMNS)
+        return snprintf(loss, LOSS_SIZE, "%s", "");
+    return snprintf(loss, LOSS_SIZE, "loss %.4g", line->loss);
+}
+
+/* Columns that every line keeps for its loss, so that the notes behind them line up. */
+static int widest_loss(int columns, const struct run_line *line, int count)
+{
+    char loss[LOSS_SIZE];
+    int widest = LOSS_WIDTH;
+
+    for (int i = 0; i < count; i++) {
+        int width = line[i].cell < 0 ? 0 : put_loss(&line[i], columns, loss);
+        widest = width > widest ? width : widest;
+    }
+    return widest;
+}
+
+/* What stands behind the run's name. */
+static void put_tail(const struct run_line *line, int columns, int loss_width, char tail[TAIL])
+{
+    char loss[LOSS_SIZE];
     const char *note = columns >= NOTE_COLUMNS ? line->note : "";
 
-    if (!isnan(line->loss) && columns >= LOSS_COLUMNS)
-        snprintf(loss, sizeof(loss), "loss %.4g", line->loss);
+    put_loss(line, columns, loss);
     int written =
         snprintf(tail, TAIL, "  %*" PRId64 "/%" PRId64, digits(line->last_step), line->step, line->last_step);
     if (loss[0] || note[0])
         written += snprintf(tail + written, TAIL - (size_t)written, "  %s", loss);
     if (note[0])
-        snprintf(tail + written, TAIL - (size_t)written, "%*s  %s", 10 - lines_width(loss), "", note);
+        snprintf(tail + written, TAIL - (size_t)written, "%*s  %s", loss_width - lines_width(loss), "", note);
 }
 
 /* The names of the runs: all alike, next to the longest head and tail. */
@@ -68,13 +94,13 @@ static int longest_name(const struct names *names, const struct run_line *line, 
 /* Columns that are left to a name in every line. */
 static int name_room(int columns, const struct run_line *line, int count)
 {
-    int room = columns, head = longest_head(line, count);
+    int room = columns, head = longest_head(line, count), loss_width = widest_loss(columns, line, count);
     char tail[TAIL];
 
     for (int i = 0; i < count; i++) {
         if (line[i].cell < 0)
             continue;
-        put_tail(&line[i], columns, tail);
+        put_tail(&line[i], columns, loss_width, tail);
         int left = columns - head - 2 - lines_width(tail);
         room = left < room ? left : room;
     }
@@ -94,7 +120,7 @@ void run_lines_print(FILE *out, int columns, int64_t axis_count, const struct ax
 {
     struct names names = {.axis_count = axis_count, .axis = axis};
     char tail[TAIL], label[LABEL_SIZE];
-    int head = longest_head(line, count);
+    int head = longest_head(line, count), loss_width = widest_loss(columns, line, count);
 
     fit_names(&names, name_room(columns, line, count), line, count);
     for (int i = 0; i < count; i++) {
@@ -103,7 +129,7 @@ void run_lines_print(FILE *out, int columns, int64_t axis_count, const struct ax
             fputs("idle\n", out);
             continue;
         }
-        put_tail(&line[i], columns, tail);
+        put_tail(&line[i], columns, loss_width, tail);
         label_named(axis_count, axis, line[i].cell, names.naming, label);
         label_shorten(label, names.columns);
         fprintf(out, "%s%*s%s\n", label, names.columns - lines_width(label), "", tail);

@@ -46,8 +46,10 @@ bool replacements_look(struct replacements *r, struct peers *peers, int *worker,
             return false;
         give_up(r);
         return true;
-    default:
-        give_up(r);
-        return true;
+    case SPAWN_NONE:
+    case SPAWN_FAILED:
+        break;
     }
+    give_up(r);
+    return true;
 }

@@ -20,6 +20,8 @@
 /* Groups that are measured, and the most seconds for one. */
 enum { SAMPLES = 6, SECONDS_MOST = 2 };
 
+enum { CELLS_BETWEEN = 1 << 14 }; /* two looks at the clock */
+
 static int no_memory(struct error *error)
 {
     return error_set(error, ERROR_ENVIRONMENT, "plan: no memory");
@@ -115,14 +117,17 @@ static int by_descending_cost(const void *a, const void *b)
     return (x->cost < y->cost) - (x->cost > y->cost);
 }
 
-static int gather_all(
-    struct estimate *estimate, const struct sweep *sweep, const struct corpus *corpus, struct error *error)
+static int gather_all(struct estimate *estimate, const struct sweep *sweep, const struct corpus *corpus,
+    struct waiting *waiting, struct error *error)
 {
     struct gathering g = {.corpus = corpus, .measure = &sweep->measure};
     int status = 0;
 
     for (int64_t cell = 0; cell < sweep->cells && status == 0; cell++) {
         struct run run;
+        if (cell % CELLS_BETWEEN == 0 && waiting_is_due(waiting))
+            waiting_say(waiting, "plan: groups the runs, cell %lld of %lld", (long long)cell,
+                (long long)sweep->cells);
         if (sweep_skips(sweep, cell)) {
             estimate->skipped++;
             continue;
@@ -291,14 +296,26 @@ static int sample_group(struct cost_group *group, const struct corpus *corpus, c
     return 0;
 }
 
-/* Up to SAMPLES groups, evenly over their order by cost, the ends among them. */
-static int sample_groups(struct estimate *estimate, const struct sweep *sweep, const struct corpus *corpus,
-    double seconds, struct error *error)
+/* Of `count` groups, how many are measured. */
+static int64_t sample_count(int64_t count)
 {
-    int64_t samples = estimate->group_count < SAMPLES ? estimate->group_count : SAMPLES;
+    return count < SAMPLES ? count : SAMPLES;
+}
+
+/* Which group is sample i: they lie evenly over the groups' order by cost, the ends among them. */
+static int64_t sample_at(int64_t i, int64_t count)
+{
+    return count > 1 ? i * (count - 1) / (sample_count(count) - 1) : 0;
+}
+
+static int sample_groups(struct estimate *estimate, const struct sweep *sweep, const struct corpus *corpus,
+    double seconds, struct waiting *waiting, struct error *error)
+{
+    int64_t samples = sample_count(estimate->group_count);
 
     for (int64_t i = 0; i < samples; i++) {
-        int64_t at = samples > 1 ? i * (estimate->group_count - 1) / (samples - 1) : 0;
+        int64_t at = sample_at(i, estimate->group_count);
+        waiting_say(waiting, "plan: measures kind of run %lld of %lld", (long long)i + 1, (long long)samples);
         if (sample_group(&estimate->group[at], corpus, &sweep->measure, estimate->workers,
                 fmin(seconds / (double)samples, SECONDS_MOST), error) != 0)
             return -1;
@@ -308,15 +325,16 @@ static int sample_groups(struct estimate *estimate, const struct sweep *sweep, c
     return 0;
 }
 
-/* A group that was not measured takes its rate from the nearest by cost of a step that was. */
+/* A group that was not measured takes its rate from the nearest by cost of a step that was. Only the samples
+ * are looked at: a sweep over lengths has as many groups as runs. */
 static void interpolate(const struct estimate *estimate, struct cost_group *group)
 {
-    const struct cost_group *near = &estimate->group[0]; /* the first is always measured */
+    const struct cost_group *near = &estimate->group[0];
 
-    for (int64_t i = 1; i < estimate->group_count; i++) {
-        const struct cost_group *other = &estimate->group[i];
+    for (int64_t i = 1; i < sample_count(estimate->group_count); i++) {
+        const struct cost_group *other = &estimate->group[sample_at(i, estimate->group_count)];
         double distance = fabs(log(other->step_cost / group->step_cost));
-        if (other->timed && distance < fabs(log(near->step_cost / group->step_cost)))
+        if (distance < fabs(log(near->step_cost / group->step_cost)))
             near = other;
     }
     double ratio = group->step_cost / near->step_cost;
@@ -415,13 +433,13 @@ static void add_up(struct estimate *estimate, const struct measure *measure, boo
 }
 
 int estimate_make(struct estimate *estimate, const struct sweep *sweep, const struct corpus *corpus,
-    int workers, double seconds, struct error *error)
+    int workers, double seconds, struct waiting *waiting, struct error *error)
 {
     bool validated = corpus->valid.token_count > 0;
 
     *estimate = (struct estimate){.workers = workers};
-    if (gather_all(estimate, sweep, corpus, error) != 0 ||
-        sample_groups(estimate, sweep, corpus, seconds, error) != 0) {
+    if (gather_all(estimate, sweep, corpus, waiting, error) != 0 ||
+        sample_groups(estimate, sweep, corpus, seconds, waiting, error) != 0) {
         estimate_release(estimate);
         return -1;
     }
@@ -429,6 +447,7 @@ int estimate_make(struct estimate *estimate, const struct sweep *sweep, const st
         if (!estimate->group[i].timed)
             interpolate(estimate, &estimate->group[i]);
     add_up(estimate, &sweep->measure, validated);
+    waiting_say(waiting, "plan: gives %lld runs to %d workers", (long long)estimate->runs, workers);
     if (schedule(estimate, &sweep->measure, validated, error) != 0) {
         estimate_release(estimate);
         return -1;

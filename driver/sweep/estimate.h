@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "driver/sweep/sweep.h"
+#include "driver/sweep/waiting.h"
 #include "model/core/error.h"
 #include "model/corpora/corpus.h"
 
@@ -36,10 +37,10 @@ struct estimate {
 /*
  * Groups the sweep's runs and trains samples of them for real, in as many processes at once as the sweep
  * would have workers and this machine has processors, for about `seconds` in all; groups between the samples
- * are interpolated. -1: no memory or no process.
+ * are interpolated. What it is busy with goes to `waiting`. -1: no memory or no process.
  */
 int estimate_make(struct estimate *estimate, const struct sweep *sweep, const struct corpus *corpus,
-    int workers, double seconds, struct error *error);
+    int workers, double seconds, struct waiting *waiting, struct error *error);
 void estimate_release(struct estimate *estimate);
 
 /* Seconds of one whole run of a group. */

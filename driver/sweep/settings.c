@@ -1,5 +1,7 @@
 #include "driver/sweep/settings.h"
 
+#include "driver/sweep/yaml.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,6 +8,8 @@
 #include "driver/sweep/settings.h"
 #include "driver/sweep/skip.h"
 #include "driver/sweep/together.h"
+#include "driver/sweep/yaml.h"
+#include "driver/text/utf8.h"
 #include "model/corpora/regular.h"
 
 #include <errno.h>
@@ -231,9 +233,12 @@ int sweep_parse(struct sweep *sweep, const char *name, const char *folder, const
 {
     struct reader reader = {.sweep = sweep, .error = error};
     struct node root = {0};
-    struct place fault;
+    struct place fault = PLACE_DEFAULT;
+    int encoded = utf8_begin(&text, &size, error);
     int status = start(&reader, name, keep_text(text, size, settings, setting_count));
 
+    if (status == 0 && encoded < 0)
+        status = place_prefix(error, name, fault);
     if (status == 0 && size > FILE_MOST)
         status = reader_fault(&reader, PLACE_DEFAULT, "larger than %d bytes", FILE_MOST);
     if (status == 0) {

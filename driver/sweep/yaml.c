@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* One reading: the parser, and where and why it failed. */
 struct reading {
@@ -66,18 +65,6 @@ static int next_event(struct reading *reading, yaml_event_t *event)
     return yaml_parser_parse(&reading->parser, event) ? 0 : parser_fault(reading);
 }
 
-/* Room for one more node in a list whose room doubles. */
-static int grow(struct reading *reading, struct node **list, int64_t count)
-{
-    if (count & (count - 1))
-        return 0;
-    struct node *grown = realloc(*list, (size_t)(count ? 2 * count : 1) * sizeof(**list));
-    if (!grown)
-        return no_memory(reading);
-    *list = grown;
-    return 0;
-}
-
 static int read_scalar(struct reading *reading, struct node *node, const yaml_event_t *event)
 {
     const char *value = (const char *)event->data.scalar.value;
@@ -100,8 +87,8 @@ static int read_pair(struct reading *reading, struct node *map, const yaml_event
 
     if (event->type == YAML_SEQUENCE_START_EVENT || event->type == YAML_MAPPING_START_EVENT)
         return refuse(reading, place, "a key must be a word");
-    if (grow(reading, &map->key, map->count) < 0 || grow(reading, &map->child, map->count) < 0)
-        return -1;
+    if (node_grow(map) < 0)
+        return no_memory(reading);
     map->child[map->count] = (struct node){0};
     if (read_node(reading, &map->key[map->count], event, depth) < 0)
         return -1;
@@ -115,40 +102,26 @@ static int read_pair(struct reading *reading, struct node *map, const yaml_event
 
 static int read_item(struct reading *reading, struct node *list, const yaml_event_t *event, int depth)
 {
-    if (grow(reading, &list->child, list->count) < 0 ||
-        read_node(reading, &list->child[list->count], event, depth) < 0)
+    if (node_grow(list) < 0)
+        return no_memory(reading);
+    if (read_node(reading, &list->child[list->count], event, depth) < 0)
         return -1;
     list->count++;
     return 0;
 }
 
-static int compare_keys(const void *a, const void *b)
-{
-    const struct node *const *left = a, *const *right = b;
-    int order = strcmp((*left)->text, (*right)->text);
-
-    return order ? order : (*left > *right) - (*left < *right);
-}
-
 static int check_repeated(struct reading *reading, const struct node *map)
 {
-    const struct node **sorted = malloc((size_t)(map->count + 1) * sizeof(const struct node *));
-    const struct node *first = NULL;
+    const struct node *repeated;
     char excerpt[EXCERPT_SIZE];
 
-    if (!sorted)
+    if (node_repeated_key(map, &repeated) < 0)
         return no_memory(reading);
-    for (int64_t i = 0; i < map->count; i++)
-        sorted[i] = &map->key[i];
-    qsort(sorted, (size_t)map->count, sizeof(const struct node *), compare_keys);
-    for (int64_t i = 1; i < map->count; i++)
-        if (strcmp(sorted[i - 1]->text, sorted[i]->text) == 0 && (!first || sorted[i] < first))
-            first = sorted[i];
-    free(sorted);
-    if (!first)
+    if (!repeated)
         return 0;
-    *reading->fault = first->place;
-    return error_set(reading->error, ERROR_INPUT, "repeated key '%s'", place_excerpt(first->text, excerpt));
+    *reading->fault = repeated->place;
+    return error_set(
+        reading->error, ERROR_INPUT, "repeated key '%s'", place_excerpt(repeated->text, excerpt));
 }
 
 /* The children of a list or map, up to its end. */
@@ -213,7 +186,7 @@ static int read_node(struct reading *reading, struct node *node, const yaml_even
         return refuse(reading, node->place, "tags are not taken");
     if (event->type == YAML_SCALAR_EVENT)
         return read_scalar(reading, node, event);
-    if (depth >= YAML_DEPTH)
+    if (depth >= TREE_DEPTH)
         return refuse(reading, node->place, "nested too deeply");
     node->kind = event->type == YAML_MAPPING_START_EVENT ? NODE_MAP : NODE_LIST;
     status = read_children(reading, node, depth + 1);
@@ -273,35 +246,6 @@ int yaml_read(struct node *root, const char *text, size_t size, struct place *fa
     int status = read_document(&reading, root);
     yaml_parser_delete(&reading.parser);
     return status;
-}
-
-void node_move(struct node *node, struct place place)
-{
-    node->place = place;
-    for (int64_t i = 0; i < node->count; i++) {
-        node_move(&node->child[i], place);
-        if (node->key)
-            node_move(&node->key[i], place);
-    }
-}
-
-void node_release(struct node *node)
-{
-    for (int64_t i = 0; i < node->count; i++) {
-        node_release(&node->child[i]);
-        if (node->key)
-            node_release(&node->key[i]);
-    }
-    free(node->text);
-    free(node->key);
-    free(node->child);
-    *node = (struct node){0};
-}
-
-bool node_is_null(const struct node *node)
-{
-    return node->kind == NODE_SCALAR && !node->quoted &&
-           (node->text[0] == 0 || strcmp(node->text, "~") == 0 || strcasecmp(node->text, "null") == 0);
 }
 
 const char *yaml_library(void)

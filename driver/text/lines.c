@@ -1,5 +1,7 @@
 #include "driver/text/lines.h"
 
+#include "driver/text/utf8.h"
+
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -8,15 +10,9 @@
 /* The bytes of the UTF-8 character at the beginning of a text; 0: it is none, or a control character. */
 static int character(const unsigned char *text)
 {
-    int length = text[0] < 0x80 ? 1 : text[0] < 0xe0 ? 2 : text[0] < 0xf0 ? 3 : 4;
     bool control = text[0] < 0x20 || text[0] == 0x7f || (text[0] == 0xc2 && text[1] < 0xa0);
 
-    if (control || (text[0] >= 0x80 && text[0] < 0xc2) || text[0] > 0xf4)
-        return 0;
-    for (int i = 1; i < length; i++)
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-    return length;
+    return control ? 0 : (int)utf8_length((const char *)text, strnlen((const char *)text, UTF8_MOST));
 }
 
 char *lines_clean(char *text)

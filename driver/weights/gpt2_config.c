@@ -2,6 +2,8 @@
 #include "driver/weights/gpt2.h"
 
 #include "driver/output/mapped_file.h"
+#include "driver/text/utf8.h"
+#include "driver/weights/json.h"
 
 #include <errno.h>
 #include <math.h>
@@ -105,13 +107,16 @@ static int take_pair(struct gpt2_config *config, const char *path, const struct 
 static int parse(
     struct gpt2_config *config, const char *path, const struct mapped_file *file, struct error *error)
 {
-    struct place fault = {1, 1};
+    const char *text = file->bytes ? (const char *)file->bytes : "";
+    size_t size = file->size;
+    struct place fault = PLACE_DEFAULT;
     struct node root = {0};
-    int status;
 
     if (file->size > CONFIG_MOST)
         return error_set(error, ERROR_INPUT, "%s: larger than %d bytes", path, CONFIG_MOST);
-    status = yaml_read(&root, file->bytes ? (const char *)file->bytes : "", file->size, &fault, error);
+    int status = utf8_begin(&text, &size, error);
+    if (status == 0)
+        status = json_read(&root, text, size, &fault, error);
     if (status == 0 && root.kind != NODE_MAP)
         status = error_set(error, ERROR_INPUT, "no object");
     if (status < 0)

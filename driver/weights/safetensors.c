@@ -1,5 +1,7 @@
 #include "driver/weights/safetensors.h"
 
+#include "driver/weights/json.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -211,7 +213,7 @@ static int parse(struct safetensors *file, const unsigned char *bytes, size_t si
             length, size - LENGTH_BYTES);
     if (length == 0 || header[0] != '{')
         return error_set(error, ERROR_INPUT, "no safetensors file: its header does not begin with '{'");
-    if (yaml_read(&file->header, (const char *)header, (size_t)length, &fault, error) < 0)
+    if (json_read(&file->header, (const char *)header, (size_t)length, &fault, error) < 0)
         return error_prefix(error, "header, line %d, column %d", fault.line, fault.column);
     return read_tensors(file, header + length, size - LENGTH_BYTES - length, error);
 }

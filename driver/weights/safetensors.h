@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "driver/sweep/yaml.h"
+#include "driver/text/tree.h"
 #include "model/core/error.h"
 
 /* The types of elements: X(NAME, bytes). The first four are read, the others are only known. */

@@ -106,6 +106,10 @@ static int64_t listed_alone(const struct measure *measure, int64_t last_step)
 {
     int64_t every = measure->every, validate = measure->validate_every, count = 0;
 
+    if (!every && !validate) /* all of them: a sweep of many lengths asks for each */
+        return last_step > 1 ? step_place(measure->steps, measure->step_count, last_step) -
+                                   step_place(measure->steps, measure->step_count, 1)
+                             : 0;
     for (int64_t i = 0; i < measure->step_count && measure->steps[i] < last_step; i++) {
         int64_t step = measure->steps[i];
         count += step > 0 && !(every && step % every == 0) && !(validate && step % validate == 0);

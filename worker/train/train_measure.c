@@ -311,9 +311,12 @@ static double decay_of_recursion(const struct run *run)
         return 0;
     case OPTIMISER_SGD:
         return run->weight_decay / (1 - run->momentum);
-    default:
-        return run->weight_decay;
+    case OPTIMISER_ADAMW:
+    case OPTIMISER_NORMALIZED_SGD:
+    case OPTIMISER_ADAFACTOR:
+        break;
     }
+    return run->weight_decay;
 }
 
 static void put_dynamics(const struct trainer *t)

@@ -1,0 +1,47 @@
+/*
+ * An mpirun that cannot open the pipes of a rank says nothing, starts the others, and waits for the missing
+ * one for good. So the limit is looked at before it starts.
+ *
+ * Open MPI 4.1 needs 31 descriptors and 4 for each worker, for 1 to 16 workers, lost ones that are replaced
+ * among them. Other releases and transports may open more, hence the margin. The limit is raised as far as
+ * that and not to the most that is allowed: programs that loop over all descriptors become slow under a very
+ * high one.
+ */
+#include "driver/ranks/descriptors.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/resource.h>
+
+enum {
+    LEAST = 40, /* of mpirun and the coordinator */
+    LEAST_WORKER = 5,
+    ROOM = 4, /* times the least, where the limit has to be raised anyway */
+    USUAL = 1024, /* what a message proposes, or the next multiple of it */
+};
+
+static rlim_t smaller(rlim_t a, rlim_t b)
+{
+    return a < b ? a : b;
+}
+
+int descriptors_reserve(int workers, struct error *error)
+{
+    rlim_t least = LEAST + LEAST_WORKER * (rlim_t)workers, usual = (least + USUAL - 1) / USUAL * USUAL;
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= least)
+        return 0;
+    if (limit.rlim_max < least)
+        return error_set(error, ERROR_ENVIRONMENT,
+            "mpirun needs %llu file descriptors for %d worker%s, and the limit is %llu; raise it (ulimit -n "
+            "%llu) or "
+            "take fewer workers (-j)",
+            (unsigned long long)least, workers, workers == 1 ? "" : "s", (unsigned long long)limit.rlim_max,
+            (unsigned long long)usual);
+    limit.rlim_cur = smaller(ROOM * least, limit.rlim_max);
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return error_set(
+            error, ERROR_ENVIRONMENT, "the limit of file descriptors cannot be raised: %s", strerror(errno));
+    return 0;
+}

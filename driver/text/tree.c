@@ -1,0 +1,78 @@
+#include "driver/text/tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* Room doubles whenever it is used up. */
+static int grow(struct node **list, int64_t count)
+{
+    if (count & (count - 1))
+        return 0;
+    struct node *grown = realloc(*list, (size_t)(count ? 2 * count : 1) * sizeof(**list));
+    if (!grown)
+        return -1;
+    *list = grown;
+    return 0;
+}
+
+int node_grow(struct node *node)
+{
+    if (node->kind == NODE_MAP && grow(&node->key, node->count) < 0)
+        return -1;
+    return grow(&node->child, node->count);
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    const struct node *const *left = a, *const *right = b;
+    int order = strcmp((*left)->text, (*right)->text);
+
+    return order ? order : (*left > *right) - (*left < *right);
+}
+
+int node_repeated_key(const struct node *map, const struct node **repeated)
+{
+    const struct node **sorted = malloc((size_t)(map->count + 1) * sizeof(const struct node *));
+
+    *repeated = NULL;
+    if (!sorted)
+        return -1;
+    for (int64_t i = 0; i < map->count; i++)
+        sorted[i] = &map->key[i];
+    qsort(sorted, (size_t)map->count, sizeof(const struct node *), compare_keys);
+    for (int64_t i = 1; i < map->count; i++)
+        if (strcmp(sorted[i - 1]->text, sorted[i]->text) == 0 && (!*repeated || sorted[i] < *repeated))
+            *repeated = sorted[i];
+    free(sorted);
+    return 0;
+}
+
+void node_move(struct node *node, struct place place)
+{
+    node->place = place;
+    for (int64_t i = 0; i < node->count; i++) {
+        node_move(&node->child[i], place);
+        if (node->key)
+            node_move(&node->key[i], place);
+    }
+}
+
+void node_release(struct node *node)
+{
+    for (int64_t i = 0; i < node->count; i++) {
+        node_release(&node->child[i]);
+        if (node->key)
+            node_release(&node->key[i]);
+    }
+    free(node->text);
+    free(node->key);
+    free(node->child);
+    *node = (struct node){0};
+}
+
+bool node_is_null(const struct node *node)
+{
+    return node->kind == NODE_SCALAR && !node->quoted &&
+           (node->text[0] == 0 || strcmp(node->text, "~") == 0 || strcasecmp(node->text, "null") == 0);
+}

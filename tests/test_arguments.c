@@ -1,0 +1,98 @@
+/* What options are stored as: every row of the table in a place of its own. */
+#include "driver/commands/arguments.h"
+#include "tests/test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static size_t store_size(enum store_kind kind)
+{
+    switch (kind) {
+    case STORE_FLAG:
+        return 0;
+    case STORE_TEXT:
+        return sizeof(const char *);
+    case STORE_TEXTS:
+        return sizeof(struct texts);
+    case STORE_NUMBER:
+        return sizeof(int);
+    }
+    return 0;
+}
+
+/* Takes "command --word=1" apart; false where it is refused. */
+static bool parse(struct arguments *arguments, enum option option, const char *value)
+{
+    char command[] = "command", text[64];
+    char *argv[] = {command, text, NULL};
+    struct error error;
+
+    snprintf(text, sizeof(text), "--%s%s", option_table[option].word, value);
+    return arguments_parse(arguments, 2, argv, ~0u, 0, 0, &error) == 0;
+}
+
+/* Is what an option was given, "=1", at its place? */
+static bool is_stored(const struct arguments *arguments, const struct option_store *store)
+{
+    const char *place = (const char *)arguments + store->offset;
+
+    switch (store->kind) {
+    case STORE_FLAG:
+        return true;
+    case STORE_TEXT:
+        return strcmp(*(const char *const *)place, "1") == 0;
+    case STORE_TEXTS:
+        return ((const struct texts *)place)->count == 1 &&
+               strcmp(((const struct texts *)place)->text[0], "1") == 0;
+    case STORE_NUMBER:
+        return *(const int *)place == 1;
+    }
+    return false;
+}
+
+TEST(arguments_are_stored_where_the_table_says)
+{
+    for (enum option option = 0; option < OPTION_COUNT; option++) {
+        const struct option_row *row = &option_table[option];
+        struct arguments arguments;
+
+        CHECK((row->store.kind != STORE_FLAG) == (row->value != NULL));
+        if (!parse(&arguments, option, row->value ? "=1" : "")) {
+            test_fail(__FILE__, __LINE__, "--%s is refused", row->word);
+            continue;
+        }
+        CHECK(arguments.given == 1u << option && is_stored(&arguments, &row->store));
+        CHECK((arguments.output != NULL) == (option == OPTION_OUTPUT));
+        arguments_release(&arguments);
+    }
+}
+
+TEST(arguments_share_no_place)
+{
+    char used[sizeof(struct arguments)] = {0};
+
+    for (enum option option = 0; option < OPTION_COUNT; option++) {
+        const struct option_store *store = &option_table[option].store;
+        for (size_t i = 0; i < store_size(store->kind); i++)
+            CHECK(!used[store->offset + i]++);
+    }
+}
+
+TEST(arguments_of_wrong_numbers)
+{
+    char command[] = "run", letter[] = "-j1e3", word[] = "--jobs=-1", heads[] = "--heads=0";
+    char *wrong[] = {letter, word, heads};
+    static const char *const said[] = {
+        "normsweep run: -j takes a number of workers and not '1e3'",
+        "normsweep run: -j takes a number of workers and not '-1'",
+        "normsweep run: --heads takes a number of heads and not '0'",
+    };
+
+    for (int i = 0; i < 3; i++) {
+        char *argv[] = {command, wrong[i], NULL};
+        struct arguments arguments;
+        struct error error;
+        CHECK(arguments_parse(&arguments, 2, argv, ~0u, 0, 0, &error) < 0);
+        CHECK_TEXT(error.text, said[i]);
+    }
+}

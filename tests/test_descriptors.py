@@ -1,0 +1,61 @@
+"""Too few file descriptors for Open MPI: told before mpirun starts, which would wait for its missing ranks for good."""
+import resource
+
+import pytest
+
+SWEEP = """\
+corpus: markov
+vocabulary: 33
+corpus_tokens: 4000
+layers: 1
+width: 16
+heads: 2
+feedforward: 24
+context: 8
+batch: 4
+steps: 3
+seed: {range: [1, 8]}
+"""
+
+
+@pytest.fixture
+def limited(tmp_path, normsweep):
+    """limited(SOFT, HARD, ARGUMENT...) runs the sweep with these limits of file descriptors."""
+    (tmp_path / "sweep.yaml").write_text(SWEEP)
+
+    def call(soft, hard, *arguments, **options):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        return normsweep("run", "sweep.yaml", *arguments, preexec_fn=limit, timeout=60, **options)
+    return call
+
+
+@pytest.mark.parametrize("jobs, needed", [(1, 45), (2, 50), (4, 60)])
+def test_too_few_are_told_at_once(limited, tmp_path, jobs, needed):
+    done = limited(32, needed - 1, "-j", jobs, status=3)
+    workers = f"{jobs} worker{'s' * (jobs > 1)}"
+    assert done.stderr == (f"mpirun needs {needed} file descriptors for {workers}, and the limit is {needed - 1}; "
+                           "raise it (ulimit -n 1024) or take fewer workers (-j)\n")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["sweep.yaml"]
+
+
+@pytest.mark.parametrize("jobs, needed", [(1, 45), (4, 60)])
+def test_as_many_as_are_said_are_enough(limited, jobs, needed):
+    """The first time by a soft limit that is raised, then by one that is just high enough."""
+    done = limited(24, needed, "-j", jobs)
+    assert "8 runs: 8 done" in done.stdout and done.stderr == ""
+    assert "8 runs: 8 done" in limited(needed, needed, "-j", jobs, "--fresh").stdout
+
+
+def test_workers_that_have_no_run_need_none(limited):
+    done = limited(64, 64, "-j", 1000, "--set", "seed=[1, 2]")
+    assert "2 runs: 2 done" in done.stdout
+
+
+def test_one_process_needs_no_more_than_its_files(limited):
+    assert "8 runs: 8 done" in limited(24, 24, "-j", 0).stdout
+
+
+def test_a_finished_sweep_needs_none(limited):
+    limited(24, 24, "-j", 0)
+    assert "8 runs: 8 done" in limited(24, 24, "-j", 2).stdout
