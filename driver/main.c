@@ -1,11 +1,25 @@
 #include "driver/commands/about.h"
+#include "driver/commands/check.h"
 #include "driver/commands/commands.h"
+#include "driver/commands/completion.h"
+#include "driver/commands/help.h"
+#include "driver/commands/inspect.h"
+#include "driver/commands/plan.h"
+#include "driver/commands/run.h"
+#include "driver/commands/show.h"
+#include "driver/commands/status.h"
 #include "worker/host/environment.h"
 #include "worker/host/signals.h"
 
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
+
+static int (*const functions[COMMAND_COUNT])(int argc, char **argv) = {
+#define X(name, ...) [COMMAND_##name] = command_##name,
+    COMMANDS(X)
+#undef X
+};
 
 /* Closed standard streams: a dataset that took one of their places would have messages written into it. */
 static void take_streams(void)
@@ -63,5 +77,5 @@ int main(int argc, char **argv)
     if (!command)
         return command_unknown(name);
     argv[1] = (char *)command->name;
-    return command->function(argc - 1, argv + 1);
+    return functions[command - command_table](argc - 1, argv + 1);
 }

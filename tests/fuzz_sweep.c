@@ -1,3 +1,4 @@
+#include "driver/sweep/grid.h"
 #include "driver/sweep/sweep.h"
 
 #include <stdlib.h>

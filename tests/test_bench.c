@@ -3,6 +3,9 @@
 #include "tests/test.h"
 
 #include "driver/dataset/view.h"
+#include "driver/dataset/write.h"
+#include "driver/sweep/grid.h"
+#include "driver/sweep/texts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,9 +2,14 @@
 #include "tests/bench.h"
 #include "tests/test.h"
 
+#include "driver/dataset/check.h"
+#include "driver/dataset/create.h"
 #include "driver/dataset/layout.h"
 #include "driver/dataset/view.h"
+#include "driver/dataset/write.h"
 #include "driver/output/output.h"
+#include "driver/sweep/texts.h"
+#include "driver/tables/dataset_tables.h"
 
 #include <netcdf.h>
 #include <signal.h>

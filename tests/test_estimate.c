@@ -1,6 +1,7 @@
 /* Groups of a plan that are not measured, and plans of very many groups. */
-#include "driver/sweep/estimate.h"
+#include "driver/job/estimate.h"
 #include "driver/sweep/sweep.h"
+#include "driver/sweep/texts.h"
 #include "tests/test.h"
 
 #include <stdlib.h>

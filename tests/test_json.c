@@ -31,8 +31,8 @@ static char *read_bytes(const char *text, size_t size)
     char *written = NULL, *copy = memcpy(malloc(size + !size), text, size);
     size_t length = 0;
     FILE *out = open_memstream(&written, &length);
-    struct error error;
-    struct place fault;
+    struct error error = {.text = ""};
+    struct place fault = {-1, -1};
     struct node root;
 
     if (json_read(&root, copy, size, &fault, &error) == 0) {

@@ -1,4 +1,5 @@
 #include "driver/job/progress.h"
+#include "driver/text/duration.h"
 #include "tests/test.h"
 
 #include <stdlib.h>
@@ -238,10 +239,10 @@ TEST(progress_durations)
 {
     char text[32];
 
-    CHECK_TEXT(progress_duration(0.04, text, sizeof(text)), "0.04 s");
-    CHECK_TEXT(progress_duration(0.1, text, sizeof(text)), "0.1 s");
-    CHECK_TEXT(progress_duration(4.21, text, sizeof(text)), "4.2 s");
-    CHECK_TEXT(progress_duration(59.4, text, sizeof(text)), "59 s");
-    CHECK_TEXT(progress_duration(59.6, text, sizeof(text)), "1 min 00 s");
-    CHECK_TEXT(progress_duration(7500, text, sizeof(text)), "2 h 05 min");
+    CHECK_TEXT(duration_format(0.04, text, sizeof(text)), "0.04 s");
+    CHECK_TEXT(duration_format(0.1, text, sizeof(text)), "0.1 s");
+    CHECK_TEXT(duration_format(4.21, text, sizeof(text)), "4.2 s");
+    CHECK_TEXT(duration_format(59.4, text, sizeof(text)), "59 s");
+    CHECK_TEXT(duration_format(59.6, text, sizeof(text)), "1 min 00 s");
+    CHECK_TEXT(duration_format(7500, text, sizeof(text)), "2 h 05 min");
 }

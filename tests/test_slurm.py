@@ -134,7 +134,8 @@ def test_other_options_are_of_sbatch(slurm):
 
 
 @pytest.mark.parametrize("options, passed", [
-    (["-Jname"], ["-J", "name"]), (["-J", "name"], ["-J", "name"]), (["-Hvo", "out"], ["-H", "-v", "-o", "out"]), (["-Hkoff"], ["-H", "-koff"]),
+    (["-Jname"], ["-J", "name"]), (["-J", "name"], ["-J", "name"]), (["-Hvo", "out"], ["-H", "-v", "-o", "out"]),
+    (["-Hkoff"], ["-H", "-koff"]),
     (["-QJname", "-A", "-x"], ["-Q", "-J", "name", "-A", "-x"]), (["--hold", "-t20:00:00"], ["--hold"]),
     (["--mem", "4G", "--exclusive=user"], ["--mem", "4G", "--exclusive=user"]), (["-k"], ["-k"]),
     (["--nice", "--requeue", "--begin", "now"], ["--nice", "--requeue", "--begin", "now"])])

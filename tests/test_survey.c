@@ -1,6 +1,9 @@
 /* What a dataset tells of how its sweep stands, against what was written into it. */
+#include "driver/dataset/write.h"
 #include "driver/picture/survey.h"
 #include "driver/picture/throughput.h"
+#include "driver/sweep/grid.h"
+#include "driver/sweep/texts.h"
 #include "driver/text/quote.h"
 #include "tests/bench.h"
 #include "tests/test.h"

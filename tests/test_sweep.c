@@ -1,5 +1,6 @@
 #include "tests/test.h"
 
+#include "driver/sweep/grid.h"
 #include "driver/sweep/sweep.h"
 
 #include <stdint.h>

@@ -1,6 +1,8 @@
 #include "tests/test.h"
 
+#include "driver/sweep/grid.h"
 #include "driver/sweep/sweep.h"
+#include "driver/sweep/texts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* The line of a command that is busy, as the bytes that a terminal gets. */
-#include "driver/sweep/waiting.h"
+#include "driver/terminal/waiting.h"
 #include "tests/test.h"
 #include "worker/host/clock.h"
 

@@ -1,4 +1,7 @@
+#include "driver/commands/check.h"
+
 #include "driver/commands/commands.h"
+#include "driver/sweep/texts.h"
 
 #include <inttypes.h>
 

@@ -7,27 +7,10 @@
 #include <errno.h>
 #include <string.h>
 
-const struct command command_table[] = {
-    {"run", command_run,
-        OPTION_BIT(OUTPUT) | OPTION_BIT(JOBS) | OPTION_BIT(SET) | OPTION_BIT(FRESH) |
-            OPTION_BIT(RETRY_FAILED),
-        "SWEEP.yaml", 1, 1, "train every run of a sweep, or carry on where it stopped"},
-    {"plan", command_plan, OPTION_BIT(OUTPUT) | OPTION_BIT(JOBS) | OPTION_BIT(SET) | OPTION_BIT(VALUES),
-        "SWEEP.yaml", 1, 1, "what a sweep would take: runs, memory, disk, hours; trains a few steps to know"},
-    {"check", command_check, OPTION_BIT(SET), "SWEEP.yaml", 1, 1, "is a sweep file valid?"},
-    {"status", command_status, OPTION_BIT(WATCH), "OUT.nc", 1, 1,
-        "how far a sweep is, and whether its dataset is whole"},
-    {"show", command_show, OPTION_BIT(AT) | OPTION_BIT(OVER) | OPTION_BIT(SERIES), "OUT.nc [VARIABLE]", 1, 2,
-        "the phase diagram, any variable over two axes, or over steps, in the terminal"},
-    {"inspect", command_inspect,
-        OPTION_BIT(TOKENS) | OPTION_BIT(HEADS) | OPTION_BIT(CONTEXT) | OPTION_BIT(THREADS),
-        "WEIGHTS.safetensors", 1, 1,
-        "norms of a trained GPT-2; with a text also its loss, its saturation and what its heads attend to"},
-    {"help", command_help, OPTION_BIT(MARKDOWN), "[params|metrics|KEY|NAME|COMMAND]", 0, 1,
-        "what a sweep file may hold, what is measured, how a command is called"},
-    {"completion", command_completion, 0, "bash|zsh", 1, 1,
-        "a script by which that shell completes commands, options, keys and variables"},
-    {0},
+const struct command command_table[COMMAND_COUNT + 1] = {
+#define X(name, ...) [COMMAND_##name] = {#name, __VA_ARGS__},
+    COMMANDS(X)
+#undef X
 };
 
 const struct command *command_find(const char *name)

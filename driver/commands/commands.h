@@ -5,22 +5,35 @@
 
 #include "driver/commands/arguments.h"
 
-/*
- * The commands of the program. Each takes the command line from its own name on (argv[0] is "run"), prints
- * its results on stdout and its one line of failure on stderr, and returns the exit status.
- */
-int command_run(int argc, char **argv);
-int command_plan(int argc, char **argv);
-int command_check(int argc, char **argv);
-int command_status(int argc, char **argv);
-int command_show(int argc, char **argv);
-int command_inspect(int argc, char **argv);
-int command_help(int argc, char **argv);
-int command_completion(int argc, char **argv);
+/* The commands: X(name, options, operands, least, most, help). main.c alone has their functions. */
+#define COMMANDS(X)                                                                                          \
+    X(run,                                                                                                   \
+        OPTION_BIT(OUTPUT) | OPTION_BIT(JOBS) | OPTION_BIT(SET) | OPTION_BIT(FRESH) |                        \
+            OPTION_BIT(RETRY_FAILED),                                                                        \
+        "SWEEP.yaml", 1, 1, "train every run of a sweep, or carry on where it stopped")                      \
+    X(plan, OPTION_BIT(OUTPUT) | OPTION_BIT(JOBS) | OPTION_BIT(SET) | OPTION_BIT(VALUES), "SWEEP.yaml", 1,   \
+        1, "what a sweep would take: runs, memory, disk, hours; trains a few steps to know")                 \
+    X(check, OPTION_BIT(SET), "SWEEP.yaml", 1, 1, "is a sweep file valid?")                                  \
+    X(status, OPTION_BIT(WATCH), "OUT.nc", 1, 1, "how far a sweep is, and whether its dataset is whole")     \
+    X(show, OPTION_BIT(AT) | OPTION_BIT(OVER) | OPTION_BIT(SERIES), "OUT.nc [VARIABLE]", 1, 2,               \
+        "the phase diagram, any variable over two axes, or over steps, in the terminal")                     \
+    X(inspect, OPTION_BIT(TOKENS) | OPTION_BIT(HEADS) | OPTION_BIT(CONTEXT) | OPTION_BIT(THREADS),           \
+        "WEIGHTS.safetensors", 1, 1,                                                                         \
+        "norms of a trained GPT-2; with a text also its loss, its saturation and what its heads attend to")  \
+    X(help, OPTION_BIT(MARKDOWN), "[params|metrics|KEY|NAME|COMMAND]", 0, 1,                                 \
+        "what a sweep file may hold, what is measured, how a command is called")                             \
+    X(completion, 0, "bash|zsh", 1, 1,                                                                       \
+        "a script by which that shell completes commands, options, keys and variables")
+
+enum command_number {
+#define X(name, ...) COMMAND_##name,
+    COMMANDS(X)
+#undef X
+        COMMAND_COUNT,
+};
 
 struct command {
     const char *name;
-    int (*function)(int argc, char **argv);
     unsigned options; /* bits of OPTION_BIT */
     const char *operands; /* as in the usage line */
     int least, most; /* how many operands */
@@ -28,7 +41,7 @@ struct command {
 };
 
 /* The table; a row without a name ends it. */
-extern const struct command command_table[];
+extern const struct command command_table[COMMAND_COUNT + 1];
 
 /* The row of a name, or NULL. */
 const struct command *command_find(const char *name);

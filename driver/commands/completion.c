@@ -6,6 +6,10 @@
 #include "driver/commands/completion.h"
 
 #include "driver/commands/commands.h"
+#include "driver/commands/completion_bash.h"
+#include "driver/commands/completion_zsh.h"
+#include "driver/commands/help_dataset.h"
+#include "driver/tables/dataset_tables.h"
 #include "driver/tables/key.h"
 
 #include <ctype.h>

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "driver/commands/help.h"
+#include "driver/commands/help_dataset.h"
 
 /*
  * Inside the completion command: what may be typed where, from the tables of the program, for the files that
@@ -45,7 +46,6 @@ const char *completion_operand(const char **operands, int *length);
 /* Text in single quotes, for either shell. */
 void completion_quote(const char *text);
 
-void completion_bash(void);
-void completion_zsh(void);
+int command_completion(int argc, char **argv);
 
 #endif

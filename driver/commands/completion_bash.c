@@ -5,6 +5,7 @@
 #include "driver/commands/completion.h"
 
 #include "driver/commands/commands.h"
+#include "driver/commands/completion_bash.h"
 
 #include <stdio.h>
 #include <string.h>

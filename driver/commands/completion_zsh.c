@@ -2,6 +2,7 @@
 #include "driver/commands/completion.h"
 
 #include "driver/commands/commands.h"
+#include "driver/commands/completion_zsh.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,9 @@
 #include "driver/commands/commands.h"
 
 #include "driver/commands/help.h"
+#include "driver/commands/help_dataset.h"
+#include "driver/commands/help_markdown.h"
+#include "driver/commands/help_text.h"
 #include "driver/tables/key.h"
 #include "driver/text/nearest.h"
 

@@ -1,5 +1,8 @@
 /* What the help command says of a dataset, from the tables that lay it out. */
+#include "driver/commands/help_dataset.h"
 #include "driver/commands/help.h"
+#include "driver/commands/help_text.h"
+#include "driver/tables/dataset_tables.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,6 +2,9 @@
 #include "driver/commands/help.h"
 
 #include "driver/commands/commands.h"
+#include "driver/commands/help_dataset.h"
+#include "driver/commands/help_markdown.h"
+#include "driver/commands/help_text.h"
 #include "driver/tables/dataset_tables.h"
 #include "driver/tables/key.h"
 

@@ -1,3 +1,4 @@
+#include "driver/commands/help_text.h"
 #include "driver/commands/help.h"
 
 #include <stdio.h>

@@ -3,9 +3,12 @@
  *
  * All that can be wrong with the files is found before the first line is printed.
  */
+#include "driver/commands/inspect.h"
+
 #include "driver/commands/commands.h"
 #include "driver/output/mapped_file.h"
 #include "driver/weights/gpt2.h"
+#include "driver/weights/gpt2_config.h"
 #include "driver/weights/token_ids.h"
 #include "model/core/limits.h"
 #include "model/corpora/batches.h"

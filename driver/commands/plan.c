@@ -1,13 +1,17 @@
 /* `normsweep plan`: what a sweep will take, before it takes it. */
+#include "driver/commands/plan.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "driver/commands/arguments.h"
 #include "driver/commands/commands.h"
+#include "driver/dataset/create.h"
 #include "driver/dataset/dataset.h"
-#include "driver/sweep/estimate.h"
+#include "driver/job/estimate.h"
 #include "driver/sweep/sweep.h"
+#include "driver/sweep/texts.h"
 #include "driver/sweep/threads.h"
 #include "model/core/limits.h"
 

@@ -1,3 +1,5 @@
+#include "driver/commands/run.h"
+
 #include "driver/commands/announce.h"
 #include "driver/commands/commands.h"
 #include "driver/commands/summary.h"
@@ -7,6 +9,7 @@
 #include "driver/ranks/dispatch.h"
 #include "driver/ranks/launcher.h"
 #include "driver/ranks/pump.h"
+#include "driver/sweep/texts.h"
 #include "driver/sweep/threads.h"
 #include "driver/tables/version.h"
 #include "model/kernels/kernels.h"

@@ -1,7 +1,11 @@
 /* normsweep show: the phase diagram, any variable over two axes, or over steps. */
+#include "driver/commands/show.h"
+
 #include "driver/commands/commands.h"
 #include "driver/dataset/view.h"
+#include "driver/picture/field.h"
 #include "driver/picture/picture.h"
+#include "driver/picture/series.h"
 #include "driver/tables/dataset_tables.h"
 
 static int draw(const struct arguments *arguments, const struct view *view, struct error *error)

@@ -2,8 +2,9 @@
  * status --watch. The dataset is opened anew for every picture: a sweep that is extended or begun afresh puts
  * another file in its place, which may take a moment.
  */
-#include "driver/commands/status.h"
+#include "driver/commands/status_watch.h"
 #include "driver/commands/summary.h"
+#include "driver/picture/status.h"
 #include "driver/picture/status_picture.h"
 #include "driver/picture/throughput.h"
 #include "driver/terminal/canvas.h"

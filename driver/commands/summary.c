@@ -5,6 +5,7 @@
 #include "driver/job/progress.h"
 #include "driver/output/folder.h"
 #include "driver/sweep/label.h"
+#include "driver/text/duration.h"
 #include "worker/checkpoint/set.h"
 
 #include <inttypes.h>
@@ -86,7 +87,7 @@ static void print_counts(const struct sweep *sweep, const struct counts *counts,
         counts->runs == 1 ? "" : "s", counts->left > 0 ? " have ended:" : ":", counts->of[OUTCOME_DONE],
         counts->of[OUTCOME_DIVERGED], counts->of[OUTCOME_FAILED]);
     if (seconds >= 0)
-        printf("; %s", progress_duration(seconds, time, sizeof(time)));
+        printf("; %s", duration_format(seconds, time, sizeof(time)));
     putchar('\n');
     if (counts->left > 0)
         print_way_on(sweep);

@@ -2,6 +2,7 @@
 #define NORMSWEEP_DRIVER_COMMANDS_SUMMARY_H
 
 #include "driver/sweep/sweep.h"
+#include "driver/text/exit_status.h"
 
 /*
  * Says on stdout what the dataset of a sweep holds now, and on stderr which runs have failed and why.
@@ -10,13 +11,5 @@
  * read leads to.
  */
 int summary_print(const struct sweep *sweep, double seconds);
-
-enum {
-    STATUS_DONE = 0,
-    STATUS_RUNS_FAILED = 1,
-    STATUS_STOPPED = 75,
-    STATUS_INTERRUPTED = 130,
-    STATUS_ABANDONED = 76, /* from a coordinator to its launcher: it has no worker left */
-};
 
 #endif

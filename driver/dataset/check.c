@@ -5,6 +5,7 @@
  * documentation: big-endian numbers, each list a tag, a count and its elements, names and values padded to 4
  * bytes.
  */
+#include "driver/dataset/check.h"
 #include "driver/dataset/layout.h"
 
 #include <errno.h>

@@ -3,6 +3,7 @@
  * tensor. Cells that were never started have nothing to be taken.
  */
 #include "driver/dataset/ledger.h"
+#include "driver/tables/dataset_tables.h"
 
 #include <netcdf.h>
 

@@ -3,12 +3,20 @@
  */
 #include "driver/dataset/definition.h"
 
+#include "driver/dataset/create.h"
+#include "driver/sweep/grid.h"
+#include "driver/tables/dataset_tables.h"
 #include "model/instruments/homogeneity.h"
 
 #include <netcdf.h>
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { WRITE_BUFFER = 1 << 20, ALIGNMENT = 8 }; /* of the first variable: see dataset_header.c */
 
@@ -199,4 +207,32 @@ int layout_write(const struct layout *layout, const char *path)
     }
     free(definition.coordinates);
     return definition.status;
+}
+
+void layout_measure(struct layout *layout)
+{
+    int memory = memfd_create("normsweep", MFD_CLOEXEC);
+    char path[64];
+    struct stat stat;
+
+    layout->bytes = -1;
+    if (memory < 0)
+        return;
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", memory);
+    if (layout_write_header(layout, path) == NC_NOERR && fstat(memory, &stat) == 0)
+        layout->bytes = (int64_t)stat.st_size;
+    close(memory);
+}
+
+double dataset_size(const struct sweep *sweep, const struct corpus *corpus)
+{
+    struct layout layout;
+    struct error error;
+
+    if (layout_init(&layout, sweep, corpus, &error) != 0)
+        return NAN;
+    layout_measure(&layout);
+    double bytes = layout.bytes < 0 ? NAN : (double)layout.bytes;
+    layout_release(&layout);
+    return bytes;
 }

@@ -18,9 +18,13 @@
  * Three things make a file be written anew, beside the old one, with all that was measured: the sweep has
  * grown (values of an axis, steps, layers), its title or text is another, or the session table is full.
  */
+#include "driver/dataset/check.h"
+#include "driver/dataset/create.h"
 #include "driver/dataset/ledger.h"
 #include "driver/output/folder.h"
 #include "driver/output/output.h"
+#include "driver/sweep/grid.h"
+#include "driver/tables/dataset_tables.h"
 #include "worker/host/sync.h"
 
 #include <netcdf.h>

@@ -6,6 +6,7 @@
  * cell, padded to a multiple of 4, and so make a multiple of 8 together.
  */
 #include "driver/dataset/definition.h"
+#include "driver/tables/dataset_tables.h"
 
 #include <netcdf.h>
 

@@ -41,9 +41,6 @@ int layout_add_steps(struct layout *layout, const int64_t *step, int64_t count);
 /* Makes each dimension as long as in an existing file, too. Are some longer than there? */
 bool layout_lengthen(struct layout *layout, const struct metric_form *file);
 
-/* Lays the file out in memory, without its values, and sets `bytes`. */
-void layout_measure(struct layout *layout);
-
 /* The axis on which a parameter moves, or NULL. */
 const struct axis *layout_axis(const struct sweep *sweep, const struct param *param);
 
@@ -56,15 +53,6 @@ bool layout_has(const struct layout *layout, enum metric metric);
  */
 size_t layout_find(const struct metric_form *dataset, const struct metric_form *run, enum metric metric,
     size_t index, size_t *count);
-
-/* The header alone, at the length of the whole file. Returns a netCDF status. */
-int layout_write_header(const struct layout *layout, const char *path);
-
-/*
- * Writes a whole new file to `path`: header, coordinates, fill; every cell pending or skipped. Returns a
- * netCDF status; the file is closed and not synced.
- */
-int layout_write(const struct layout *layout, const char *path);
 
 /* The dataset's title, the program's name where the sweep has none. Borrowed. */
 const char *layout_title(const struct sweep *sweep);
@@ -82,19 +70,9 @@ int layout_error(struct error *error, const char *name, int status);
 /* "phase.nc: is no dataset of normsweep"; always -1. */
 int layout_refuse(struct error *error, const char *name);
 
-/*
- * Is there a whole CDF-5 file at a path, all of whose variables lie within it? Then 0 and its length; else -1
- * with ERROR_INPUT.
- */
-int layout_check_file(const char *path, int64_t *bytes, struct error *error);
-
 /* Where in a file a variable's values lie. */
 struct extent {
     int64_t begin, bytes;
 };
-
-/* The same check; then the extents of the file's variables, by netCDF's ids. The caller's to free; NULL:
- * error. */
-struct extent *layout_extents(const char *path, struct error *error);
 
 #endif

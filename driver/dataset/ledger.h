@@ -16,11 +16,11 @@ struct dataset {
     int64_t run[RUN_VARIABLE_COUNT], metric[METRIC_COUNT]; /* where their values begin; -1: not measured */
     signed char *outcome; /* [cells] */
     int *attempts, *deaths; /* [cells] */
-    struct waiting *waiting; /* results that no commit has written yet */
+    struct waiting_result *waiting; /* results that no commit has written yet */
     int64_t waiting_count, waiting_size;
 };
 
-struct waiting {
+struct waiting_result {
     int64_t cell;
     struct result result;
 };

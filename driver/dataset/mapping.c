@@ -4,6 +4,7 @@
  * of a run has to be equal.
  */
 #include "driver/dataset/ledger.h"
+#include "driver/sweep/label.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -170,7 +171,7 @@ static void map_axis(
             fputs(" and more", differences->out);
         else
             fprintf(differences->out, "%s%s", missing > 1 ? " and " : "",
-                view_label(there, i, text, sizeof(text)));
+                label_axis_value(there, i, text, sizeof(text)));
     }
 }
 

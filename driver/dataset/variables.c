@@ -1,6 +1,7 @@
 /* The variables of a dataset as a reader sees them. */
 #include "driver/dataset/layout.h"
 #include "driver/dataset/view.h"
+#include "driver/tables/dataset_tables.h"
 #include "driver/text/lines.h"
 
 #include <netcdf.h>

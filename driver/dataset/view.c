@@ -1,8 +1,10 @@
 #include "driver/dataset/view.h"
 
+#include "driver/dataset/check.h"
 #include "driver/dataset/layout.h"
 #include "driver/dataset/mistaken.h"
 #include "driver/sweep/label.h"
+#include "driver/tables/dataset_tables.h"
 #include "driver/text/lines.h"
 
 #include <netcdf.h>
@@ -329,25 +331,6 @@ void view_close(struct view *view)
     free(view->step);
     free(view->name);
     *view = (struct view){.file = -1};
-}
-
-/* "10", where the shortest form, which digests are made of, is 1e+01. */
-static char *label_real(double value, char *text, size_t size)
-{
-    snprintf(text, size, "%.15g", value);
-    if (strtod(text, NULL) != value)
-        snprintf(text, size, "%.17g", value);
-    return text;
-}
-
-char *view_label(const struct axis *axis, int64_t index, char *text, size_t size)
-{
-    if (!axis->label && axis->param[0]->kind == PARAM_REAL)
-        return label_real(axis->value[index].real, text, size);
-    if (!axis->label)
-        return param_format(axis->param[0], axis->value[index], text, size);
-    snprintf(text, size, "%s", axis->label[index]);
-    return lines_clean(label_cut(text));
 }
 
 static bool read_attribute(const struct view *view, const struct param *param, union param_value *value)

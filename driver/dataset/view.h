@@ -35,9 +35,6 @@ void view_close(struct view *view); /* takes a closed one too */
 /* Is this a whole dataset of this program, of whatever format? */
 bool view_is_dataset(const char *path);
 
-/* "0.001", "pre", "small": the value of an axis at an index, fit for a terminal. Returns text. */
-char *view_label(const struct axis *axis, int64_t index, char *text, size_t size);
-
 /* The value of a parameter that is no axis; false where the file does not hold it. */
 bool view_param(const struct view *view, const struct param *param, union param_value *value);
 

@@ -1,5 +1,8 @@
 /* Writing in place: what is measured, and how runs end. */
+#include "driver/dataset/write.h"
 #include "driver/dataset/ledger.h"
+#include "driver/sweep/grid.h"
+#include "driver/tables/dataset_tables.h"
 
 #include <endian.h>
 #include <math.h>
@@ -250,13 +253,13 @@ int dataset_result(struct dataset *dataset, int64_t cell, const struct result *r
         return dataset_return(dataset, cell, error);
     if (dataset->waiting_count == dataset->waiting_size) {
         int64_t size = dataset->waiting_size ? 2 * dataset->waiting_size : 16;
-        struct waiting *more = realloc(dataset->waiting, (size_t)size * sizeof(*more));
+        struct waiting_result *more = realloc(dataset->waiting, (size_t)size * sizeof(*more));
         if (!more)
             return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", dataset->name);
         dataset->waiting = more;
         dataset->waiting_size = size;
     }
-    dataset->waiting[dataset->waiting_count++] = (struct waiting){cell, *result};
+    dataset->waiting[dataset->waiting_count++] = (struct waiting_result){cell, *result};
     return 0;
 }
 
@@ -283,7 +286,7 @@ static int put_metrics(struct dataset *dataset, int64_t cell, const double *valu
 }
 
 /* Everything of a result but its outcome. */
-static int put_values(struct dataset *dataset, const struct waiting *waiting)
+static int put_values(struct dataset *dataset, const struct waiting_result *waiting)
 {
     const struct result *result = &waiting->result;
     double speed = result->step_seconds > 0 ? (double)result->tokens / result->step_seconds : NAN;

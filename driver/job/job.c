@@ -1,7 +1,10 @@
 #include "driver/job/job.h"
 
 #include "driver/dataset/view.h"
+#include "driver/dataset/write.h"
 #include "driver/output/folder.h"
+#include "driver/sweep/grid.h"
+#include "driver/sweep/texts.h"
 #include "worker/checkpoint/checkpoint.h"
 #include "worker/checkpoint/files.h"
 #include "worker/host/clock.h"

@@ -1,5 +1,6 @@
 #include "driver/job/local.h"
 
+#include "driver/sweep/texts.h"
 #include "worker/checkpoint/keeper.h"
 #include "worker/host/clock.h"
 #include "worker/host/environment.h"

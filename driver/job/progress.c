@@ -3,6 +3,7 @@
 #include "driver/picture/live_map.h"
 #include "driver/picture/run_lines.h"
 #include "driver/terminal/canvas.h"
+#include "driver/text/duration.h"
 #include "driver/text/lines.h"
 
 #include <inttypes.h>
@@ -155,34 +156,6 @@ void progress_remap(struct progress *p)
     p->map.changed = true;
 }
 
-char *progress_duration(double seconds, char *text, size_t size)
-{
-    int64_t whole = (int64_t)(seconds + 0.5);
-
-    if (seconds < 0.1)
-        snprintf(text, size, "%.2g s", seconds);
-    else if (seconds < 10)
-        snprintf(text, size, "%.1f s", seconds);
-    else if (whole < 60)
-        snprintf(text, size, "%" PRId64 " s", whole);
-    else if (whole < 3600)
-        snprintf(text, size, "%" PRId64 " min %02" PRId64 " s", whole / 60, whole % 60);
-    else
-        snprintf(text, size, "%" PRId64 " h %02" PRId64 " min", whole / 3600, whole / 60 % 60);
-    return text;
-}
-
-char *progress_rate(double rate, char *text, size_t size)
-{
-    if (rate < 1e3)
-        snprintf(text, size, "%.0f", rate);
-    else if (rate < 1e6)
-        snprintf(text, size, "%.3gk", rate < 999.5e3 ? rate / 1e3 : 999);
-    else
-        snprintf(text, size, "%.3gM", rate / 1e6);
-    return text;
-}
-
 /* Seconds until the end at the pace so far; NaN while there is none. */
 static double time_left(const struct progress *p, const struct tally *tally, double now)
 {
@@ -245,9 +218,9 @@ static void sweep_line(
     put_part(&part[DIVERGED], tally->diverged ? 4 : 2, "%" PRId64 " diverged", tally->diverged);
     put_part(&part[FAILED], tally->failed ? 7 : 1, "%" PRId64 " failed", tally->failed);
     if (!isnan(p->rate))
-        put_part(&part[RATE], 5, "%s tokens/s", progress_rate(p->rate, text, sizeof(text)));
+        put_part(&part[RATE], 5, "%s tokens/s", rate_format(p->rate, text, sizeof(text)));
     if (!isnan(left))
-        put_part(&part[LEFT], 8, "%s left", progress_duration(left, text, sizeof(text)));
+        put_part(&part[LEFT], 8, "%s left", duration_format(left, text, sizeof(text)));
     join(part, PARTS, line);
     for (int i = 1; i < PARTS && lines_width(line) > columns; i++) {
         leave_out_least(part, PARTS);
@@ -266,7 +239,7 @@ static void describe_worker(const struct progress *p, int worker, struct run_lin
         .loss = w->loss};
     snprintf(line->head, sizeof(line->head), "%3d", worker + 1);
     if (!isnan(w->rate))
-        snprintf(line->note, sizeof(line->note), "%s tokens/s", progress_rate(w->rate, rate, sizeof(rate)));
+        snprintf(line->note, sizeof(line->note), "%s tokens/s", rate_format(w->rate, rate, sizeof(rate)));
 }
 
 void progress_clear(struct progress *p)

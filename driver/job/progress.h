@@ -55,10 +55,4 @@ void progress_show(struct progress *progress, const struct tally *tally, double 
 /* Takes the block away, so that something else can be written. */
 void progress_clear(struct progress *progress);
 
-/* "2 h 05 min", "3 min 20 s", "4.2 s". Returns text. */
-char *progress_duration(double seconds, char *text, size_t size);
-
-/* "850", "12.3k", "1.25M" per second. Returns text. */
-char *progress_rate(double rate, char *text, size_t size);
-
 #endif

@@ -67,13 +67,13 @@ bool diagram_cell(const char *word, struct plot_cell *cell)
 }
 
 /* The runs that fall into one cell of the diagram. */
-struct tally {
+struct cell_tally {
     int64_t outcome[OUTCOME_COUNT];
     int64_t count; /* of done runs with a norm_growth */
     double log_growth; /* sum of its logarithms: it is a ratio, of which a half and a double make no growth */
 };
 
-static enum mark mark_of(const struct tally *tally, bool live)
+static enum mark mark_of(const struct cell_tally *tally, bool live)
 {
     int64_t ended = tally->outcome[OUTCOME_DONE] + tally->outcome[OUTCOME_DIVERGED];
 
@@ -96,24 +96,24 @@ struct diagram {
     struct plot plot;
     const struct plane *plane;
     bool live; /* as in struct diagram_runs */
-    struct tally *tally; /* [y][x] as drawn */
+    struct cell_tally *tally; /* [y][x] as drawn */
     int64_t used[MARK_COUNT]; /* cells of each */
     double range; /* the largest |log growth| of a cell */
 };
 
-static double log_growth(const struct tally *tally)
+static double log_growth(const struct cell_tally *tally)
 {
     return tally->log_growth / (double)tally->count;
 }
 
 /* Is there more in a cell than that its norm has vanished? */
-static bool has_range(enum mark mark, const struct tally *tally)
+static bool has_range(enum mark mark, const struct cell_tally *tally)
 {
     return (mark == MARK_GROWING || mark == MARK_SHRINKING) && isfinite(log_growth(tally));
 }
 
 static void paint_mark(
-    const struct diagram *diagram, enum mark mark, const struct tally *tally, struct plot_cell *cell)
+    const struct diagram *diagram, enum mark mark, const struct cell_tally *tally, struct plot_cell *cell)
 {
     take_mark(mark, cell);
     if (mark == MARK_SHRINKING)
@@ -125,7 +125,7 @@ static void paint_mark(
 static void draw_mark(void *context, int64_t x, int64_t y, struct plot_cell *cell)
 {
     const struct diagram *diagram = context;
-    const struct tally *tally = &diagram->tally[y * diagram->plane->x.length + x];
+    const struct cell_tally *tally = &diagram->tally[y * diagram->plane->x.length + x];
     enum mark mark = mark_of(tally, diagram->live);
 
     paint_mark(diagram, mark, tally, cell);
@@ -174,7 +174,7 @@ static void draw_legend(const struct diagram *diagram, FILE *out)
 
 static void draw_note(const struct diagram *diagram, FILE *out)
 {
-    const struct tally *first = diagram->tally;
+    const struct cell_tally *first = diagram->tally;
     bool one = diagram->plane->x.length * diagram->plane->y.length == 1;
     char others[PLANE_NAMES];
 
@@ -188,7 +188,7 @@ static void draw_note(const struct diagram *diagram, FILE *out)
             others);
 }
 
-static void tally_run(struct tally *tally, enum outcome outcome, double growth)
+static void tally_run(struct cell_tally *tally, enum outcome outcome, double growth)
 {
     tally->outcome[outcome]++;
     if (outcome != OUTCOME_DONE || !isfinite(growth))

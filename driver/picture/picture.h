@@ -17,13 +17,6 @@ struct picture {
 /* The phase diagram. */
 int picture_diagram(const struct picture *picture, struct error *error);
 
-/* A variable over two of its dimensions, as means over what is not drawn, of flags the most frequent.
- * ERROR_INPUT: it is none. */
-int picture_field(const struct picture *picture, const char *name, struct error *error);
-
-/* A variable over steps, as lines. ERROR_INPUT: it is none, or has no steps. */
-int picture_series(const struct picture *picture, const char *name, struct error *error);
-
 /* Prints "out.nc: what at seed=0: the sweep's title". */
 void picture_title(const struct picture *picture, const char *what, const struct shape *shape);
 

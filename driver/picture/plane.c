@@ -30,14 +30,14 @@ static void choose(struct plane *plane)
         plane->y.dimension = next_open(plane->shape, plane->x.dimension);
 }
 
-struct ranked {
+struct ranked_axis {
     double number;
     int64_t index;
 };
 
 static int compare_ranked(const void *a, const void *b)
 {
-    const struct ranked *x = a, *y = b;
+    const struct ranked_axis *x = a, *y = b;
 
     if (x->number != y->number)
         return x->number < y->number ? -1 : 1;
@@ -47,13 +47,13 @@ static int compare_ranked(const void *a, const void *b)
 /* Places and labels in the order in which they are drawn. False: no memory. */
 static bool rank(struct side *side, const struct dimension *dimension)
 {
-    struct ranked *ranked = malloc((size_t)side->length * sizeof(*ranked));
+    struct ranked_axis *ranked = malloc((size_t)side->length * sizeof(*ranked));
     int digits = dimension_digits(dimension);
 
     if (!ranked)
         return false;
     for (int64_t i = 0; i < side->length; i++)
-        ranked[i] = (struct ranked){dimension->number ? dimension->number[i] : 0, i};
+        ranked[i] = (struct ranked_axis){dimension->number ? dimension->number[i] : 0, i};
     qsort(ranked, (size_t)side->length, sizeof(*ranked), compare_ranked);
     for (int64_t i = 0; i < side->length; i++) {
         side->place[ranked[i].index] = i;

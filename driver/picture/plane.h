@@ -1,8 +1,8 @@
 #ifndef NORMSWEEP_DRIVER_PICTURE_PLANE_H
 #define NORMSWEEP_DRIVER_PICTURE_PLANE_H
 
-#include "driver/picture/plot.h"
 #include "driver/picture/shape.h"
+#include "driver/terminal/plot.h"
 
 /*
  * Two dimensions of a shape, to be looked at; the others are fixed or taken together. learning_rate lies

@@ -44,7 +44,7 @@ static bool take_axis(struct dimension *dimension, const struct axis *axis)
     }
     dimension->word = calloc(length, sizeof(*dimension->word));
     for (size_t i = 0; dimension->word && i < length; i++) {
-        dimension->word[i] = strdup(lines_clean(view_label(axis, (int64_t)i, text, sizeof(text))));
+        dimension->word[i] = strdup(lines_clean(label_axis_value(axis, (int64_t)i, text, sizeof(text))));
         if (!dimension->word[i])
             return false;
     }

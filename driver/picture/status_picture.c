@@ -1,11 +1,11 @@
 /* The picture of status --watch: counts, times, the map of the grid, runs under way, failures. */
 #include "driver/picture/status_picture.h"
 
-#include "driver/job/progress.h"
 #include "driver/picture/diagram.h"
 #include "driver/picture/run_lines.h"
 #include "driver/sweep/label.h"
 #include "driver/tables/dataset_tables.h"
+#include "driver/text/duration.h"
 #include "driver/text/lines.h"
 #include "worker/host/clock.h"
 
@@ -19,13 +19,13 @@ enum { HEAD_LINES = 4, MAP_LEAST = 8, RUNS_LEAST = 4, FAILURES_LEAST = 2 };
 
 enum { BAR_MOST = 40, RUNS_MOST = 200, HOST_MOST = 16, QUIET_SECONDS = 10 };
 
-struct picture {
+struct status_view {
     const struct status *status;
     const struct canvas *canvas;
     double rate;
 };
 
-static void put_bar(const struct picture *picture, FILE *out)
+static void put_bar(const struct status_view *picture, FILE *out)
 {
     const struct survey *survey = &picture->status->survey;
     double part = survey->runs ? (double)survey->ended / (double)survey->runs : 1;
@@ -39,7 +39,7 @@ static void put_bar(const struct picture *picture, FILE *out)
         survey->ended, survey->runs, 100 * part);
 }
 
-static void put_counts(const struct picture *picture, FILE *out)
+static void put_counts(const struct status_view *picture, FILE *out)
 {
     static const enum outcome order[] = {
         OUTCOME_DONE, OUTCOME_DIVERGED, OUTCOME_FAILED, OUTCOME_RUNNING, OUTCOME_PENDING, OUTCOME_SKIPPED};
@@ -56,30 +56,30 @@ static void put_counts(const struct picture *picture, FILE *out)
 }
 
 /* Tokens per second of all workers: as rows came, or else as they are on average. NaN: not known. */
-static double rate_of(const struct picture *picture)
+static double rate_of(const struct status_view *picture)
 {
     const struct survey *survey = &picture->status->survey;
 
     return isnan(picture->rate) ? survey->rate * (double)survey->running : picture->rate;
 }
 
-static void put_going(const struct picture *picture, FILE *out)
+static void put_going(const struct status_view *picture, FILE *out)
 {
     const struct survey *survey = &picture->status->survey;
     char time[32], rate[32];
 
     if (isfinite(survey->left))
-        fprintf(out, "about %s left, ", progress_duration(survey->left, time, sizeof(time)));
+        fprintf(out, "about %s left, ", duration_format(survey->left, time, sizeof(time)));
     if (rate_of(picture) > 0)
-        fprintf(out, "%s tokens/s, ", progress_rate(rate_of(picture), rate, sizeof(rate)));
+        fprintf(out, "%s tokens/s, ", rate_format(rate_of(picture), rate, sizeof(rate)));
     if (isfinite(survey->age))
-        fprintf(out, "begun %s ago", progress_duration(survey->age, time, sizeof(time)));
+        fprintf(out, "begun %s ago", duration_format(survey->age, time, sizeof(time)));
     if (picture->status->written >= QUIET_SECONDS)
-        fprintf(out, ", silent for %s", progress_duration(picture->status->written, time, sizeof(time)));
+        fprintf(out, ", silent for %s", duration_format(picture->status->written, time, sizeof(time)));
     fputc('\n', out);
 }
 
-static void put_times(const struct picture *picture, FILE *out)
+static void put_times(const struct status_view *picture, FILE *out)
 {
     const struct survey *survey = &picture->status->survey;
     char time[32], rate[32];
@@ -91,13 +91,13 @@ static void put_times(const struct picture *picture, FILE *out)
     } else {
         if (isfinite(survey->seconds) && isfinite(survey->speed))
             fprintf(out, "%s and %s tokens/s a run on average",
-                progress_duration(survey->seconds, time, sizeof(time)),
-                progress_rate(survey->speed, rate, sizeof(rate)));
+                duration_format(survey->seconds, time, sizeof(time)),
+                rate_format(survey->speed, rate, sizeof(rate)));
         fputc('\n', out);
     }
 }
 
-static void put_head(const struct picture *picture, FILE *out)
+static void put_head(const struct status_view *picture, FILE *out)
 {
     char *title = view_text(&picture->status->view, ATTRIBUTE_TITLE);
 
@@ -109,7 +109,7 @@ static void put_head(const struct picture *picture, FILE *out)
 }
 
 /* As much of the map as finds room; *lines that it has taken. */
-static void put_map(const struct picture *picture, FILE *out, int rows, int *lines)
+static void put_map(const struct status_view *picture, FILE *out, int rows, int *lines)
 {
     const struct status *status = picture->status;
     struct diagram_runs runs = {.axis_count = status->view.axis_count,
@@ -127,7 +127,8 @@ static void put_map(const struct picture *picture, FILE *out, int rows, int *lin
         *lines = diagram_draw(out, &terminal, rows, &runs, &error);
 }
 
-static void describe_run(const struct picture *picture, const struct survey_run *run, struct run_line *line)
+static void describe_run(
+    const struct status_view *picture, const struct survey_run *run, struct run_line *line)
 {
     const struct survey *survey = &picture->status->survey;
     double silent = clock_now() - run->heard;
@@ -140,12 +141,11 @@ static void describe_run(const struct picture *picture, const struct survey_run 
     snprintf(line->head, sizeof(line->head), "%s", run->host);
     label_shorten(lines_clean(line->head), HOST_MOST);
     if (silent >= QUIET_SECONDS)
-        snprintf(
-            line->note, sizeof(line->note), "heard %s ago", progress_duration(silent, time, sizeof(time)));
+        snprintf(line->note, sizeof(line->note), "heard %s ago", duration_format(silent, time, sizeof(time)));
 }
 
 /* At most `rows` lines of the runs under way. */
-static void put_runs(const struct picture *picture, FILE *out, int rows)
+static void put_runs(const struct status_view *picture, FILE *out, int rows)
 {
     static struct run_line line[RUNS_MOST];
     const struct survey *survey = &picture->status->survey;
@@ -164,7 +164,7 @@ static void put_runs(const struct picture *picture, FILE *out, int rows)
         fprintf(out, "and %" PRId64 " more runs under way\n", survey->running - count);
 }
 
-static void put_failure(const struct picture *picture, FILE *out, int64_t cell)
+static void put_failure(const struct status_view *picture, FILE *out, int64_t cell)
 {
     const struct view *view = &picture->status->view;
     char *reason = view_string(view, run_variable_table[RUN_VARIABLE_reason].name, cell), label[LABEL_SIZE];
@@ -174,7 +174,7 @@ static void put_failure(const struct picture *picture, FILE *out, int64_t cell)
     free(reason);
 }
 
-static void put_failures(const struct picture *picture, FILE *out, int rows)
+static void put_failures(const struct status_view *picture, FILE *out, int rows)
 {
     const struct survey *survey = &picture->status->survey;
     int64_t failed = survey->count[OUTCOME_FAILED], count = failed <= rows ? failed : rows - 1, put = 0;
@@ -196,7 +196,7 @@ static int least(int64_t count, int most)
 
 void status_picture(FILE *out, const struct status *status, const struct canvas *canvas, double rate)
 {
-    const struct picture picture = {status, canvas, rate};
+    const struct status_view picture = {status, canvas, rate};
     const struct survey *survey = &status->survey;
     int failures = least(survey->count[OUTCOME_FAILED], FAILURES_LEAST), map = 0;
     int room = canvas_rows(canvas) - HEAD_LINES;

@@ -1,7 +1,7 @@
 #ifndef NORMSWEEP_DRIVER_PICTURE_STATUS_PICTURE_H
 #define NORMSWEEP_DRIVER_PICTURE_STATUS_PICTURE_H
 
-#include "driver/commands/status.h"
+#include "driver/picture/status.h"
 #include "driver/terminal/canvas.h"
 
 /*

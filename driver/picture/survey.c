@@ -1,5 +1,7 @@
 #include "driver/picture/survey.h"
 
+#include "driver/tables/dataset_tables.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 #include "driver/ranks/dispatch.h"
 
 #include "driver/ranks/dispatch_inside.h"
+#include "driver/sweep/texts.h"
 #include "driver/sweep/threads.h"
 #include "worker/host/clock.h"
 #include "worker/host/environment.h"

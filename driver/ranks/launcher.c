@@ -6,10 +6,10 @@
  */
 #include "driver/ranks/launcher.h"
 
-#include "driver/commands/summary.h"
 #include "driver/job/progress.h"
 #include "driver/ranks/pump.h"
 #include "driver/ranks/rank_processes.h"
+#include "driver/text/exit_status.h"
 #include "worker/host/clock.h"
 #include "worker/host/signals.h"
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-struct node {
+struct pool_node {
     double heard; /* seconds: the last word of any of its workers */
     double arrived; /* the last time that a worker came to it */
 };
@@ -20,7 +20,7 @@ int pool_init(struct pool *pool, int size)
     if (failed || !pool->worker || !pool->node)
         return -1;
     for (int i = 0; i < size; i++)
-        pool->node[i] = (struct node){-INFINITY, -INFINITY};
+        pool->node[i] = (struct pool_node){-INFINITY, -INFINITY};
     return 0;
 }
 
@@ -91,7 +91,7 @@ int pool_silent(struct pool *pool, double now)
 bool pool_node_lives(const struct pool *pool, int worker)
 {
     const struct worker *w = &pool->worker[worker];
-    const struct node *node = &pool->node[w->node];
+    const struct pool_node *node = &pool->node[w->node];
 
     return node->heard >= w->since + w->patience / 2 && node->arrived <= w->heard;
 }

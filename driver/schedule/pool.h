@@ -34,7 +34,7 @@ struct pool {
     int count[WORKER_STATES]; /* workers in each state */
     struct chain idle; /* who is idle for longest comes first */
     struct deadlines deadlines; /* of the idle, the busy and the leaving */
-    struct node *node; /* [size] */
+    struct pool_node *node; /* [size] */
 };
 
 enum { NOBODY = -1 };

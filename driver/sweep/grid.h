@@ -22,4 +22,12 @@ int walk_init(struct walk *walk, const struct sweep *sweep, struct error *error)
 bool walk_next(struct walk *walk);
 void walk_release(struct walk *walk);
 
+void sweep_cell(const struct sweep *sweep, int64_t cell, struct run *run);
+
+/* Cell `cell` of the grid, row-major, the file's first axis outermost: its indices [axis_count], its run, is
+ * it left out? */
+void sweep_indices(const struct sweep *sweep, int64_t cell, int64_t *index);
+
+bool sweep_skips(const struct sweep *sweep, int64_t cell);
+
 #endif

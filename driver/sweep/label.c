@@ -1,6 +1,5 @@
 #include "driver/sweep/label.h"
 
-#include "driver/dataset/view.h"
 #include "driver/text/lines.h"
 
 #include <stdio.h>
@@ -33,6 +32,25 @@ char *label_shorten(char *text, int columns)
     return text;
 }
 
+/* "10", where the shortest form, which digests are made of, is 1e+01. */
+static char *label_real(double value, char *text, size_t size)
+{
+    snprintf(text, size, "%.15g", value);
+    if (strtod(text, NULL) != value)
+        snprintf(text, size, "%.17g", value);
+    return text;
+}
+
+char *label_axis_value(const struct axis *axis, int64_t index, char *text, size_t size)
+{
+    if (!axis->label && axis->param[0]->kind == PARAM_REAL)
+        return label_real(axis->value[index].real, text, size);
+    if (!axis->label)
+        return param_format(axis->param[0], axis->value[index], text, size);
+    snprintf(text, size, "%s", axis->label[index]);
+    return lines_clean(label_cut(text));
+}
+
 /* "lr" of "learning_rate"; a name of one word stays, as its initial would tell nobody anything. */
 static void put_name(const char *name, enum naming naming, char text[LABEL_SIZE])
 {
@@ -61,7 +79,7 @@ static void put_value(const struct axis *axis, int64_t index, enum naming naming
     if (naming != NAMING_WHOLE && !axis->label && axis->param[0]->kind == PARAM_REAL)
         snprintf(text, LABEL_SIZE, "%.4g", axis->value[index].real);
     else
-        view_label(axis, index, text, LABEL_SIZE);
+        label_axis_value(axis, index, text, LABEL_SIZE);
 }
 
 char *label_named(

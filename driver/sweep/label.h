@@ -30,4 +30,7 @@ char *label_cut(char *text);
 /* Cuts a text to so many columns, the last of them a '~' that says so. Returns text. */
 char *label_shorten(char *text, int columns);
 
+/* "0.001", "pre", "small": the value of an axis at an index, fit for a terminal. Returns text. */
+char *label_axis_value(const struct axis *axis, int64_t index, char *text, size_t size);
+
 #endif

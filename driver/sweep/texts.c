@@ -3,6 +3,7 @@
 #include "driver/sweep/grid.h"
 #include "driver/sweep/measuring.h"
 #include "driver/sweep/reader.h"
+#include "driver/sweep/texts.h"
 #include "model/corpora/text.h"
 #include "worker/host/node.h"
 

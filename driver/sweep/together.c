@@ -1,7 +1,7 @@
 #include "driver/sweep/together.h"
 
-#include "driver/dataset/dataset.h"
 #include "driver/sweep/value.h"
+#include "driver/tables/dataset_tables.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -150,12 +150,12 @@ static int read_label(
 }
 
 /* What orders labels by all that they set. */
-struct ranked {
+struct ranked_label {
     const struct axis *axis;
     int64_t index;
 };
 
-static int compare_values(const struct ranked *a, const struct ranked *b)
+static int compare_values(const struct ranked_label *a, const struct ranked_label *b)
 {
     const struct axis *axis = a->axis;
     int order = 0;
@@ -169,7 +169,7 @@ static int compare_values(const struct ranked *a, const struct ranked *b)
 
 static int compare_ranked(const void *a, const void *b)
 {
-    const struct ranked *left = a, *right = b;
+    const struct ranked_label *left = a, *right = b;
     int order = compare_values(left, right);
 
     return order ? order : (left->index > right->index) - (left->index < right->index);
@@ -178,14 +178,14 @@ static int compare_ranked(const void *a, const void *b)
 /* Two labels that set the same values would train every run twice. */
 static int check_repeated(struct reader *reader, const struct axis *axis, const struct node *labels)
 {
-    struct ranked *ranked = reader_memory(reader, axis->length, sizeof(*ranked));
+    struct ranked_label *ranked = reader_memory(reader, axis->length, sizeof(*ranked));
     char a[EXCERPT_SIZE], b[EXCERPT_SIZE];
     int status = 0;
 
     if (!ranked)
         return -1;
     for (int64_t i = 0; i < axis->length; i++)
-        ranked[i] = (struct ranked){axis, i};
+        ranked[i] = (struct ranked_label){axis, i};
     qsort(ranked, (size_t)axis->length, sizeof(*ranked), compare_ranked);
     for (int64_t i = 1; i < axis->length && status == 0; i++)
         if (compare_values(&ranked[i - 1], &ranked[i]) == 0)

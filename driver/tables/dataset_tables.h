@@ -132,4 +132,26 @@ struct session_variable_row {
 };
 extern const struct session_variable_row session_variable_table[SESSION_VARIABLE_COUNT];
 
+/* The words of enum outcome, as the dataset's flag_meanings have them. */
+extern const char *const outcome_words[OUTCOME_COUNT];
+
+/* What became of a run's parameter norm, in the dataset's flag_values. */
+enum phase {
+    PHASE_NONE, /* the run has not ended, failed, or measured no norms */
+    PHASE_GROWING, /* norm_growth above 1 */
+    PHASE_SHRINKING,
+    PHASE_DIVERGED,
+    PHASE_COUNT,
+};
+extern const char *const phase_words[PHASE_COUNT];
+
+/* The words of enum dynamics, likewise. */
+extern const char *const dynamics_words[DYNAMICS_COUNT];
+
+/*
+ * Is this the name of a dimension or variable that any dataset may hold, parameters aside? No `together` axis
+ * may be called so.
+ */
+bool dataset_reserves(const char *name);
+
 #endif

@@ -26,7 +26,7 @@ enum {
 #define WHOLE_BELOW 1e7 /* whole numbers are written out */
 
 /* A number on an axis. */
-struct tick {
+struct chart_tick {
     int at; /* character */
     char text[TICK_TEXT];
 };
@@ -37,7 +37,7 @@ struct scale {
     bool logarithmic, whole; /* whole: its numbers are */
     int length; /* in dots */
     int tick_count;
-    struct tick tick[TICKS_MOST];
+    struct chart_tick tick[TICKS_MOST];
 };
 
 static double on_scale(const struct scale *scale, double value)
@@ -73,7 +73,7 @@ static void add_tick(struct scale *scale, double value, int digits, int share)
 
     if (scale->tick_count == TICKS_MOST || !(at > -1e-9 && at < 1 + 1e-9))
         return;
-    struct tick *tick = &scale->tick[scale->tick_count++];
+    struct chart_tick *tick = &scale->tick[scale->tick_count++];
     tick->at = (int)lround(at * (scale->length - 1)) / share;
     bool whole = value == floor(value) && fabs(value) < WHOLE_BELOW;
     snprintf(tick->text, TICK_TEXT, "%.*g", whole ? DIGITS_MOST : digits, value);

@@ -1,7 +1,7 @@
 #ifndef NORMSWEEP_DRIVER_TERMINAL_LEGEND_H
 #define NORMSWEEP_DRIVER_TERMINAL_LEGEND_H
 
-#include "driver/picture/plot.h"
+#include "driver/terminal/plot.h"
 
 /* What the cells of a plot mean: samples of them with a word each, on as many lines as it takes. */
 struct legend {

@@ -289,7 +289,7 @@ int gpt2_architecture(const struct safetensors *file, const struct gpt2_config *
     return 0;
 }
 
-struct plane {
+struct weight_plane {
     const struct architecture *architecture;
     const struct weight_layout *layout;
     scalar *weights;
@@ -299,7 +299,7 @@ struct plane {
 static int copy_one(void *context, const struct stored_tensor *tensor, const struct gpt2_tensor *row,
     int64_t layer, struct error *error)
 {
-    const struct plane *plane = context;
+    const struct weight_plane *plane = context;
     scalar *out =
         plane->weights + plane->layout->tensor[tensor_index(plane->architecture, row->kind, layer)].offset;
     int64_t columns = row->turned ? tensor->shape[0] : tensor->count, rows = tensor->count / columns;
@@ -318,7 +318,7 @@ static int copy_one(void *context, const struct stored_tensor *tensor, const str
 int gpt2_weights(const struct safetensors *file, const struct architecture *architecture,
     const struct weight_layout *layout, scalar *weights, struct error *error)
 {
-    struct plane plane = {architecture, layout, weights};
+    struct weight_plane plane = {architecture, layout, weights};
     const struct tensor *bias = &layout->tensor[tensor_index(architecture, TENSOR_OUTPUT_BIAS, 0)];
 
     memset(weights + bias->offset, 0, (size_t)bias->size * sizeof(*weights));

@@ -11,12 +11,6 @@ struct gpt2_config {
 };
 
 /*
- * Reads config.json in the folder of `weights`, where there is one; without, heads are 0 and the activation
- * is gelu_new. Refused is what this program does not compute, with file, line and column.
- */
-int gpt2_config_read(struct gpt2_config *config, const char *weights, struct error *error);
-
-/*
  * The architecture of a model whose tensors are named as Hugging Face's GPT-2 names them, "transformer."
  * before each or before none: LayerNorm before the sub-layers, every bias but the output layer's, and an
  * output layer of its own only where lm_head.weight is there and differs from wte.weight. Every tensor has to

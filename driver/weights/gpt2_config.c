@@ -3,6 +3,7 @@
 
 #include "driver/output/mapped_file.h"
 #include "driver/text/utf8.h"
+#include "driver/weights/gpt2_config.h"
 #include "driver/weights/json.h"
 
 #include <errno.h>

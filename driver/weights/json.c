@@ -14,7 +14,7 @@
 #include "driver/text/utf8.h"
 
 /* One reading: what is left of the text, and where that begins. */
-struct scan {
+struct json_scan {
     const char *at, *end;
     struct place place;
     struct place *fault;
@@ -22,7 +22,7 @@ struct scan {
 };
 
 __attribute__((format(printf, 3, 4))) static int refuse(
-    struct scan *scan, struct place place, const char *format, ...)
+    struct json_scan *scan, struct place place, const char *format, ...)
 {
     char why[128];
     va_list arguments;
@@ -34,7 +34,7 @@ __attribute__((format(printf, 3, 4))) static int refuse(
     return error_set(scan->error, ERROR_INPUT, "JSON: %s", why);
 }
 
-static int no_memory(struct scan *scan)
+static int no_memory(struct json_scan *scan)
 {
     *scan->fault = PLACE_DEFAULT;
     return error_set(scan->error, ERROR_ENVIRONMENT, "no memory");
@@ -43,13 +43,13 @@ static int no_memory(struct scan *scan)
 /* ---- characters ---- */
 
 /* The next byte; -1: the text has ended. */
-static int peek(const struct scan *scan)
+static int peek(const struct json_scan *scan)
 {
     return scan->at < scan->end ? (unsigned char)*scan->at : -1;
 }
 
 /* Takes `count` bytes that are whole characters. Lines and columns count characters. */
-static void skip(struct scan *scan, size_t count)
+static void skip(struct json_scan *scan, size_t count)
 {
     for (const char *end = scan->at + count; scan->at < end; scan->at++) {
         if (*scan->at == '\n')
@@ -59,14 +59,14 @@ static void skip(struct scan *scan, size_t count)
     }
 }
 
-static void skip_blanks(struct scan *scan)
+static void skip_blanks(struct json_scan *scan)
 {
     while (scan->at < scan->end && memchr(" \t\n\r", *scan->at, 4))
         skip(scan, 1);
 }
 
 /* Takes the byte if it comes next. */
-static bool take(struct scan *scan, char byte)
+static bool take(struct json_scan *scan, char byte)
 {
     if (peek(scan) != (unsigned char)byte)
         return false;
@@ -75,7 +75,7 @@ static bool take(struct scan *scan, char byte)
 }
 
 /* Says what should stand here. */
-static int missing(struct scan *scan, const char *what)
+static int missing(struct json_scan *scan, const char *what)
 {
     if (peek(scan) < 0)
         return refuse(scan, scan->place, "ends where %s should follow", what);
@@ -96,7 +96,7 @@ static int hexadecimal(char byte)
 }
 
 /* The four digits behind "\u", which comes next, are taken with it; -1: they are not there. */
-static long take_unit(struct scan *scan)
+static long take_unit(struct json_scan *scan)
 {
     long unit = 0;
 
@@ -113,7 +113,7 @@ static long take_unit(struct scan *scan)
 }
 
 /* "\u00e9", or the two halves of "\ud83d\ude00", as a character of UTF-8. */
-static int read_unicode(struct scan *scan, char **out)
+static int read_unicode(struct json_scan *scan, char **out)
 {
     struct place place = scan->place;
     long code = take_unit(scan), second;
@@ -133,7 +133,7 @@ static int read_unicode(struct scan *scan, char **out)
     return 0;
 }
 
-static int read_escape(struct scan *scan, char **out)
+static int read_escape(struct json_scan *scan, char **out)
 {
     static const char letters[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
     int letter = scan->end - scan->at > 1 ? (unsigned char)scan->at[1] : 0;
@@ -149,7 +149,7 @@ static int read_escape(struct scan *scan, char **out)
 }
 
 /* One character of a string, escaped or not. */
-static int read_character(struct scan *scan, char **out)
+static int read_character(struct json_scan *scan, char **out)
 {
     int byte = peek(scan);
     size_t length = utf8_length(scan->at, (size_t)(scan->end - scan->at));
@@ -168,7 +168,7 @@ static int read_character(struct scan *scan, char **out)
 }
 
 /* Bytes up to the quote that ends the string which begins here; no fewer than it has when it is read. */
-static size_t string_room(const struct scan *scan)
+static size_t string_room(const struct json_scan *scan)
 {
     const char *at = scan->at + 1;
 
@@ -177,7 +177,7 @@ static size_t string_room(const struct scan *scan)
     return (size_t)(at - scan->at);
 }
 
-static int read_string(struct scan *scan, struct node *node)
+static int read_string(struct json_scan *scan, struct node *node)
 {
     char *out = malloc(string_room(scan) + 1);
 
@@ -236,7 +236,7 @@ static bool is_word(const char *text)
     return false;
 }
 
-static int read_plain(struct scan *scan, struct node *node)
+static int read_plain(struct json_scan *scan, struct node *node)
 {
     const char *end = scan->at;
     char excerpt[EXCERPT_SIZE];
@@ -260,10 +260,10 @@ static int read_plain(struct scan *scan, struct node *node)
 
 /* ---- lists and maps ---- */
 
-static int read_value(struct scan *scan, struct node *node, int depth);
+static int read_value(struct json_scan *scan, struct node *node, int depth);
 
 /* "key": value; the key and, on success, its value are in the map. */
-static int read_pair(struct scan *scan, struct node *map, int depth)
+static int read_pair(struct json_scan *scan, struct node *map, int depth)
 {
     struct node *key = &map->key[map->count], *value = &map->child[map->count];
 
@@ -279,7 +279,7 @@ static int read_pair(struct scan *scan, struct node *map, int depth)
     return read_value(scan, value, depth);
 }
 
-static int read_child(struct scan *scan, struct node *node, int depth)
+static int read_child(struct json_scan *scan, struct node *node, int depth)
 {
     if (node_grow(node) < 0)
         return no_memory(scan);
@@ -291,7 +291,7 @@ static int read_child(struct scan *scan, struct node *node, int depth)
     return 0;
 }
 
-static int check_repeated(struct scan *scan, const struct node *map)
+static int check_repeated(struct json_scan *scan, const struct node *map)
 {
     const struct node *repeated;
     char excerpt[EXCERPT_SIZE];
@@ -305,7 +305,7 @@ static int check_repeated(struct scan *scan, const struct node *map)
 }
 
 /* What is between the brackets, and the one that ends it. */
-static int read_children(struct scan *scan, struct node *node, char last, int depth)
+static int read_children(struct json_scan *scan, struct node *node, char last, int depth)
 {
     skip(scan, 1);
     skip_blanks(scan);
@@ -324,7 +324,7 @@ static int read_children(struct scan *scan, struct node *node, char last, int de
 }
 
 /* On failure nothing is held. */
-static int read_value(struct scan *scan, struct node *node, int depth)
+static int read_value(struct json_scan *scan, struct node *node, int depth)
 {
     skip_blanks(scan);
     int byte = peek(scan);
@@ -344,7 +344,7 @@ static int read_value(struct scan *scan, struct node *node, int depth)
 
 int json_read(struct node *root, const char *text, size_t size, struct place *fault, struct error *error)
 {
-    struct scan scan = {text, text + size, {1, 1}, fault, error};
+    struct json_scan scan = {text, text + size, {1, 1}, fault, error};
 
     *root = (struct node){0};
     skip_blanks(&scan);

@@ -1,4 +1,4 @@
-#include "driver/sweep/waiting.h"
+#include "driver/terminal/waiting.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "driver/picture/plot.h"
+#include "driver/terminal/plot.h"
 
 #include "driver/terminal/colour.h"
 #include "driver/text/lines.h"
@@ -8,7 +8,7 @@
 enum { LINES_MOST = 60, LINES_LEAST = 3, TICK_LINES_MOST = 2, TICK_WIDTH_MOST = 12 };
 
 /* What is drawn of a plot, and where. */
-struct layout {
+struct plot_layout {
     int label; /* columns of the y axis's labels; a blank and a bar follow */
     int width; /* columns of a cell */
     int64_t columns, rows; /* cells that are drawn */
@@ -74,20 +74,21 @@ static bool aligned_left(const struct plot *plot)
 }
 
 /* The column, from the first cell on, to which the label of a drawn column belongs. */
-static int64_t anchor(const struct plot *plot, const struct layout *layout, int64_t column)
+static int64_t anchor(const struct plot *plot, const struct plot_layout *layout, int64_t column)
 {
     return column * layout->width + (aligned_left(plot) ? 0 : (layout->width - 1) / 2);
 }
 
-struct tick {
+struct plot_tick {
     const char *label;
     int64_t start, end; /* columns of the label, from the first cell on */
 };
 
-static struct tick tick(const struct plot *plot, const struct layout *layout, int64_t i, int64_t count)
+static struct plot_tick tick(
+    const struct plot *plot, const struct plot_layout *layout, int64_t i, int64_t count)
 {
     int64_t column = plot_pick(i, count, layout->columns), most = room(plot);
-    struct tick tick = {.label = plot->x.label[plot_pick(column, layout->columns, plot->x.length)]};
+    struct plot_tick tick = {.label = plot->x.label[plot_pick(column, layout->columns, plot->x.length)]};
     int64_t length = lines_width(tick.label);
 
     length = length < most ? length : most;
@@ -99,7 +100,7 @@ static struct tick tick(const struct plot *plot, const struct layout *layout, in
 }
 
 /* Do `count` labels find room on so many lines? */
-static bool ticks_fit(const struct plot *plot, const struct layout *layout, int64_t count, int lines)
+static bool ticks_fit(const struct plot *plot, const struct plot_layout *layout, int64_t count, int lines)
 {
     for (int64_t i = lines; i < count; i++)
         if (tick(plot, layout, i, count).start <= tick(plot, layout, i - lines, count).end)
@@ -108,7 +109,7 @@ static bool ticks_fit(const struct plot *plot, const struct layout *layout, int6
 }
 
 /* As many labels as find room, on one line if that does. */
-static void lay_out_ticks(const struct plot *plot, struct layout *layout)
+static void lay_out_ticks(const struct plot *plot, struct plot_layout *layout)
 {
     layout->ticks = 0;
     layout->tick_lines = 0;
@@ -121,7 +122,7 @@ static void lay_out_ticks(const struct plot *plot, struct layout *layout)
     layout->tick_lines = 1;
 }
 
-static void lay_out_columns(const struct plot *plot, struct layout *layout)
+static void lay_out_columns(const struct plot *plot, struct plot_layout *layout)
 {
     int64_t most = room(plot) / plot->least;
 
@@ -132,7 +133,7 @@ static void lay_out_columns(const struct plot *plot, struct layout *layout)
 }
 
 /* The lines that are no cells. */
-static int64_t lines_around(const struct plot *plot, const struct layout *layout)
+static int64_t lines_around(const struct plot *plot, const struct plot_layout *layout)
 {
     bool part = layout->columns < plot->x.length || layout->rows < plot->y.length;
 
@@ -140,7 +141,7 @@ static int64_t lines_around(const struct plot *plot, const struct layout *layout
            (layout->frame ? 1 + layout->tick_lines : 0);
 }
 
-static void lay_out_rows(const struct plot *plot, struct layout *layout, int64_t most)
+static void lay_out_rows(const struct plot *plot, struct plot_layout *layout, int64_t most)
 {
     bool halves = plot_is_painted(plot) && plot->terminal.unicode;
     int64_t fitting = most, seen = plot->terminal.rows - plot->beside - lines_around(plot, layout);
@@ -154,11 +155,11 @@ static void lay_out_rows(const struct plot *plot, struct layout *layout, int64_t
 }
 
 /* Where lines are few, the cells come before what says what they are. */
-static void lay_out(const struct plot *plot, struct layout *layout)
+static void lay_out(const struct plot *plot, struct plot_layout *layout)
 {
     int64_t most = LINES_MOST;
 
-    *layout = (struct layout){.names = true, .frame = true, .rows = plot->y.length};
+    *layout = (struct plot_layout){.names = true, .frame = true, .rows = plot->y.length};
     lay_out_columns(plot, layout);
     lay_out_ticks(plot, layout);
     lay_out_rows(plot, layout, most);
@@ -174,7 +175,7 @@ static void lay_out(const struct plot *plot, struct layout *layout)
 }
 
 /* The row, of those drawn, whose label stands on a line, counted from below; -1: none. */
-static int64_t labelled_row(const struct layout *layout, int64_t line)
+static int64_t labelled_row(const struct plot_layout *layout, int64_t line)
 {
     int64_t share = layout->halved ? 2 : 1, count = (layout->rows - 1) / share + 1;
 
@@ -186,7 +187,7 @@ static int64_t labelled_row(const struct layout *layout, int64_t line)
     return -1;
 }
 
-static void draw_margin(const struct plot *plot, const struct layout *layout, int64_t line)
+static void draw_margin(const struct plot *plot, const struct plot_layout *layout, int64_t line)
 {
     int64_t row = labelled_row(layout, line);
     const char *label =
@@ -200,7 +201,7 @@ static void draw_margin(const struct plot *plot, const struct layout *layout, in
 
 /* Cell (column, row) of those drawn; nothing where the grid has ended. */
 static struct plot_cell cell_at(
-    const struct plot *plot, const struct layout *layout, int64_t column, int64_t row)
+    const struct plot *plot, const struct plot_layout *layout, int64_t column, int64_t row)
 {
     struct plot_cell cell = {.fill = ' ', .colour = COLOUR_NONE, .hatch = COLOUR_NONE};
 
@@ -210,7 +211,8 @@ static struct plot_cell cell_at(
     return cell;
 }
 
-static void draw_characters(const struct plot *plot, const struct layout *layout, int64_t column, int64_t row)
+static void draw_characters(
+    const struct plot *plot, const struct plot_layout *layout, int64_t column, int64_t row)
 {
     struct plot_cell cell = cell_at(plot, layout, column, row);
     bool last = column == layout->columns - 1, coloured = cell.code && plot->terminal.colours != COLOURS_NONE;
@@ -246,7 +248,7 @@ static int hatched(const struct plot_cell *cell, int64_t square)
 }
 
 static void draw_half_cells(
-    const struct plot *plot, const struct layout *layout, int64_t column, int64_t line, struct pen *pen)
+    const struct plot *plot, const struct plot_layout *layout, int64_t column, int64_t line, struct pen *pen)
 {
     struct plot_cell lower = cell_at(plot, layout, column, 2 * line);
     struct plot_cell upper = cell_at(plot, layout, column, 2 * line + 1);
@@ -256,7 +258,7 @@ static void draw_half_cells(
 }
 
 static void draw_painted(
-    const struct plot *plot, const struct layout *layout, int64_t column, int64_t row, struct pen *pen)
+    const struct plot *plot, const struct plot_layout *layout, int64_t column, int64_t row, struct pen *pen)
 {
     struct plot_cell cell = cell_at(plot, layout, column, row);
     int length = lines_width(cell.text), before = (layout->width - length) / 2;
@@ -270,7 +272,7 @@ static void draw_painted(
     fprintf(plot->out, "%*s%s%*s", before, "", cell.text, layout->width - length - before, "");
 }
 
-static void draw_line(const struct plot *plot, const struct layout *layout, int64_t line)
+static void draw_line(const struct plot *plot, const struct plot_layout *layout, int64_t line)
 {
     struct pen pen = PEN(plot->out);
 
@@ -286,7 +288,7 @@ static void draw_line(const struct plot *plot, const struct layout *layout, int6
     fputc('\n', plot->out);
 }
 
-static void draw_frame(const struct plot *plot, const struct layout *layout)
+static void draw_frame(const struct plot *plot, const struct plot_layout *layout)
 {
     bool lines = plot->terminal.unicode;
     int64_t next = 0;
@@ -305,13 +307,13 @@ static void draw_frame(const struct plot *plot, const struct layout *layout)
 }
 
 /* Labels below the columns, each `tick_lines`th from `line` on. */
-static void draw_ticks(const struct plot *plot, const struct layout *layout, int line)
+static void draw_ticks(const struct plot *plot, const struct plot_layout *layout, int line)
 {
     int64_t at = 0;
 
     fprintf(plot->out, "%*s", layout->label + 2, "");
     for (int64_t i = line; i < layout->ticks; i += layout->tick_lines) {
-        struct tick here = tick(plot, layout, i, layout->ticks);
+        struct plot_tick here = tick(plot, layout, i, layout->ticks);
         fprintf(plot->out, "%*s%.*s", (int)(here.start - at), "",
             lines_fit(here.label, (int)(here.end - here.start)), here.label);
         at = here.end;
@@ -328,7 +330,7 @@ static void draw_name(const struct plot *plot, int64_t end)
 }
 
 /* "shown: 20 of 41 values of learning_rate" */
-static void draw_part(const struct plot *plot, const struct layout *layout)
+static void draw_part(const struct plot *plot, const struct plot_layout *layout)
 {
     char text[2 * PLOT_LABEL + 600] = "";
     const int64_t drawn[] = {layout->columns, layout->rows};
@@ -346,7 +348,7 @@ static void draw_part(const struct plot *plot, const struct layout *layout)
 
 void plot_draw(const struct plot *plot)
 {
-    struct layout layout;
+    struct plot_layout layout;
 
     lay_out(plot, &layout);
     if (layout.names && plot->y.name)

@@ -1,10 +1,10 @@
-#ifndef NORMSWEEP_DRIVER_SWEEP_ESTIMATE_H
-#define NORMSWEEP_DRIVER_SWEEP_ESTIMATE_H
+#ifndef NORMSWEEP_DRIVER_JOB_ESTIMATE_H
+#define NORMSWEEP_DRIVER_JOB_ESTIMATE_H
 
 #include <stdint.h>
 
 #include "driver/sweep/sweep.h"
-#include "driver/sweep/waiting.h"
+#include "driver/terminal/waiting.h"
 #include "model/core/error.h"
 #include "model/corpora/corpus.h"
 

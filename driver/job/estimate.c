@@ -3,7 +3,7 @@
  * are trained for a short while, in as many processes at once as the sweep will have workers (they share
  * caches, memory and clock), and the rest lies between them on the scale of the cost model.
  */
-#include "driver/sweep/estimate.h"
+#include "driver/job/estimate.h"
 
 #include <errno.h>
 #include <math.h>
@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "driver/sweep/grid.h"
 #include "worker/host/clock.h"
 #include "worker/host/processors.h"
 #include "worker/run/cost.h"

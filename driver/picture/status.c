@@ -1,0 +1,202 @@
+/* normsweep status: how far a sweep is, from its dataset alone. */
+#include "driver/picture/status.h"
+
+#include "driver/output/lease.h"
+#include "driver/sweep/label.h"
+#include "driver/tables/dataset_tables.h"
+#include "driver/text/duration.h"
+#include "driver/text/lines.h"
+#include "driver/text/quote.h"
+#include "worker/host/clock.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+enum { FAILURES_MOST = 20, SESSIONS_MOST = 10, QUIET_SECONDS = 600 };
+
+static void print_file(const struct view *view)
+{
+    char *title = view_text(view, ATTRIBUTE_TITLE);
+
+    lines_print(stdout, 0, "%s: %s", view->name, title ? title : "");
+    printf("file      whole, %" PRId64 " bytes, format %" PRId64 "\n", view->bytes, view->format);
+    fputs("grid      ", stdout);
+    for (int64_t i = 0; i < view->axis_count; i++)
+        printf("%s%" PRId64 " %s", i ? " x " : "", view->axis[i].length, view->axis[i].name);
+    printf("%s%" PRId64 " cell%s\n", view->axis_count ? ", " : "", view->cells, view->cells == 1 ? "" : "s");
+    free(title);
+}
+
+static void print_counts(const struct survey *survey)
+{
+    double all = survey->runs ? (double)survey->runs : 1;
+
+    printf("ended     %" PRId64 " of %" PRId64 " runs, %.1f %%\n", survey->ended, survey->runs,
+        100 * (double)survey->ended / all);
+    for (int i = 0; i < OUTCOME_COUNT; i++)
+        if (survey->count[i] && i != OUTCOME_SKIPPED)
+            printf("  %-9s%" PRId64 ", %.1f %%\n", outcome_words[i], survey->count[i],
+                100 * (double)survey->count[i] / all);
+    if (survey->count[OUTCOME_SKIPPED])
+        printf(
+            "  %-9s%" PRId64 ", no runs\n", outcome_words[OUTCOME_SKIPPED], survey->count[OUTCOME_SKIPPED]);
+}
+
+static void print_duration(const char *before, double seconds, const char *after)
+{
+    char time[32];
+
+    printf("%s%s%s", before, duration_format(seconds, time, sizeof(time)), after);
+}
+
+static void print_times(const struct status *status)
+{
+    const struct survey *survey = &status->survey;
+    bool going = status_is_going(status), alive = survey->running > 0 && status->written < QUIET_SECONDS;
+
+    if (survey->ended < survey->runs && !status->held)
+        puts("stopped   nothing runs; the command that started it carries on");
+    if (isfinite(survey->speed))
+        printf("speed     %.4g tokens per second a run\n", survey->speed);
+    if (isfinite(survey->seconds))
+        print_duration("a run     ", survey->seconds, " on average\n");
+    if (isfinite(status->written) && survey->ended < survey->runs)
+        print_duration("written   ", status->written, " ago\n");
+    if (alive && isfinite(survey->age))
+        print_duration("elapsed   ", survey->age, " in this session\n");
+    if (going && alive && isfinite(survey->left))
+        print_duration("left      about ", survey->left, "\n");
+}
+
+static void print_session(const struct view *view, int64_t session)
+{
+    char *text[SESSION_VARIABLE_COUNT];
+
+    for (int i = 0; i < SESSION_VARIABLE_COUNT; i++)
+        text[i] = view_string(view, session_variable_table[i].name, session);
+    printf("session %" PRId64 " ", session);
+    if (text[SESSION_VARIABLE_start])
+        fputs(text[SESSION_VARIABLE_start], stdout);
+    for (int i = 0; i < SESSION_VARIABLE_COUNT; i++) {
+        bool terse = i == SESSION_VARIABLE_version || i == SESSION_VARIABLE_host ||
+                     i == SESSION_VARIABLE_blas_kernel || i == SESSION_VARIABLE_vector_level;
+        if (terse && text[i] && text[i][0])
+            printf(", %s %s", session_variable_table[i].name + strlen("session_"), text[i]);
+        free(text[i]);
+    }
+    putchar('\n');
+}
+
+static void print_sessions(const struct view *view)
+{
+    int64_t last = survey_session(view);
+    int64_t first = last >= SESSIONS_MOST ? last - SESSIONS_MOST + 1 : 0;
+
+    if (first > 0)
+        printf("%" PRId64 " earlier sessions\n", first);
+    for (int64_t i = first; i <= last; i++)
+        print_session(view, i);
+}
+
+/* "learning_rate 0.1, model small" */
+static void print_cell(const struct view *view, int64_t cell)
+{
+    int64_t inner = view->cells;
+    char text[256];
+
+    if (view->axis_count == 0)
+        fputs("the run", stdout);
+    for (int64_t i = 0; i < view->axis_count; i++) {
+        const struct axis *axis = &view->axis[i];
+        inner /= axis->length;
+        printf("%s%s %s", i ? ", " : "", axis->name,
+            label_axis_value(axis, cell / inner % axis->length, text, sizeof(text)));
+    }
+}
+
+static void print_failures(const struct status *status)
+{
+    const struct survey *survey = &status->survey;
+    int64_t printed = 0;
+
+    for (int64_t cell = 0; cell < survey->cells && printed < FAILURES_MOST; cell++) {
+        if (survey->outcome[cell] != OUTCOME_FAILED)
+            continue;
+        char *reason = view_string(&status->view, run_variable_table[RUN_VARIABLE_reason].name, cell);
+        fputs("failed: ", stdout);
+        print_cell(&status->view, cell);
+        printf(": %s\n", reason && reason[0] ? reason : "no reason given");
+        free(reason);
+        printed++;
+    }
+    if (survey->count[OUTCOME_FAILED] > printed)
+        printf("and %" PRId64 " more failed\n", survey->count[OUTCOME_FAILED] - printed);
+}
+
+/* How a copy is made that other programs open, too, and that takes less room; of the whole alone. */
+static void print_export(const struct status *status)
+{
+    size_t length = strlen(status->view.name);
+    size_t stem = length > 3 && strcmp(status->view.name + length - 3, ".nc") == 0 ? length - 3 : length;
+    char *copy = NULL, *from = quote_path(status->view.name), *to = NULL;
+
+    if (asprintf(&copy, "%.*s-small.nc", (int)stem, status->view.name) < 0)
+        copy = NULL;
+    if (copy)
+        to = quote_path(copy);
+    if (from && to)
+        printf("export    nccopy -4 -d 5 -s %s %s   a compressed netCDF-4 copy; nccopy is in Debian's "
+               "netcdf-bin\n",
+            from, to);
+    free(copy);
+    free(from);
+    free(to);
+}
+
+void status_print(const struct status *status)
+{
+    print_file(&status->view);
+    print_counts(&status->survey);
+    print_times(status);
+    print_sessions(&status->view);
+    print_failures(status);
+    if (status->survey.ended == status->survey.runs)
+        print_export(status);
+}
+
+bool status_is_going(const struct status *status)
+{
+    return status->held && status->survey.ended < status->survey.runs;
+}
+
+static double seconds_since_write(const char *path)
+{
+    struct stat stat_;
+
+    return stat(path, &stat_) == 0 ? difftime(time(NULL), stat_.st_mtime) : NAN;
+}
+
+int status_read(
+    struct status *status, const char *path, const struct survey *before, double now, struct error *error)
+{
+    bool held = lease_is_held(path); /* asked first: a sweep that ends meanwhile is no stopped one */
+
+    *status = (struct status){.held = held, .written = seconds_since_write(path)};
+    if (view_open(&status->view, path, error) != 0)
+        return -1;
+    int result = survey_make(&status->survey, &status->view, held, before, now, error);
+    if (result != 0)
+        view_close(&status->view);
+    return result;
+}
+
+void status_release(struct status *status)
+{
+    survey_release(&status->survey);
+    view_close(&status->view);
+}

@@ -1,0 +1,91 @@
+#include "driver/tables/dataset_tables.h"
+
+#include <string.h>
+
+const char *const outcome_words[OUTCOME_COUNT] = {
+    [OUTCOME_PENDING] = "pending",
+    [OUTCOME_RUNNING] = "running",
+    [OUTCOME_DONE] = "done",
+    [OUTCOME_DIVERGED] = "diverged",
+    [OUTCOME_FAILED] = "failed",
+    [OUTCOME_SKIPPED] = "skipped",
+};
+
+const char *const phase_words[PHASE_COUNT] = {
+    [PHASE_NONE] = "none",
+    [PHASE_GROWING] = "growing",
+    [PHASE_SHRINKING] = "shrinking",
+    [PHASE_DIVERGED] = "diverged",
+};
+
+const char *const dynamics_words[DYNAMICS_COUNT] = {
+    [DYNAMICS_NONE] = "none",
+    [DYNAMICS_ALIGNED] = "aligned",
+    [DYNAMICS_MISALIGNED] = "misaligned",
+    [DYNAMICS_RELATIVE] = "relative",
+    [DYNAMICS_ADAM_LIKE] = "adam_like",
+};
+
+const struct run_variable_row run_variable_table[RUN_VARIABLE_COUNT] = {
+#define X(name, ...) {#name, __VA_ARGS__},
+    RUN_VARIABLES(X)
+#undef X
+};
+
+const char *const *run_variable_flags(enum run_variable variable, int *count)
+{
+    switch (variable) {
+    case RUN_VARIABLE_outcome:
+        *count = OUTCOME_COUNT;
+        return outcome_words;
+    case RUN_VARIABLE_phase:
+        *count = PHASE_COUNT;
+        return phase_words;
+    case RUN_VARIABLE_dynamics:
+        *count = DYNAMICS_COUNT;
+        return dynamics_words;
+    default:
+        *count = 0;
+        return NULL;
+    }
+}
+
+const struct session_variable_row session_variable_table[SESSION_VARIABLE_COUNT] = {
+#define X(field, ...) {"session_" #field, __VA_ARGS__},
+    SESSION_VARIABLES(X)
+#undef X
+        {"session_start", STRING_SHORT, "start of the session, UTC"},
+};
+
+const struct attribute_row attribute_table[ATTRIBUTE_COUNT] = {
+#define X(...) {__VA_ARGS__},
+    ATTRIBUTES(X)
+#undef X
+};
+
+static bool is_string_dimension(const char *name)
+{
+    size_t prefix = strlen(STRING_DIMENSION);
+
+    return strncmp(name, STRING_DIMENSION, prefix) == 0 && name[prefix] != '\0' &&
+           strspn(name + prefix, "0123456789") == strlen(name + prefix);
+}
+
+bool dataset_reserves(const char *name)
+{
+    for (int i = 0; i < DIMENSION_COUNT; i++)
+        if (strcmp(name, metric_dimension_table[i].name) == 0)
+            return true;
+    if (strcmp(name, SESSION_DIMENSION) == 0)
+        return true;
+    for (int i = 0; i < METRIC_COUNT; i++)
+        if (strcmp(name, metric_table[i].name) == 0)
+            return true;
+    for (int i = 0; i < RUN_VARIABLE_COUNT; i++)
+        if (strcmp(name, run_variable_table[i].name) == 0)
+            return true;
+    for (int i = 0; i < SESSION_VARIABLE_COUNT; i++)
+        if (strcmp(name, session_variable_table[i].name) == 0)
+            return true;
+    return is_string_dimension(name);
+}
