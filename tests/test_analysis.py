@@ -285,7 +285,7 @@ def test_names_are_the_programs():
     table = run(NORMSWEEP, "help", "--markdown", "runs").stdout
     rows = dict(re.findall(r"^\| `(\w+)` \| (.*?) \|", table, re.M))
     assert re.findall(r"\d (\w+)", rows["outcome"]) == list(names.OUTCOMES)
-    assert set(rows) - {"dynamics"} == names.OF_RUNS  # fitted to the norms
+    assert set(rows) - {"dynamics"} == set(names.OF_RUNS) and set(names.FITTED) == {"dynamics"}
     params = run(NORMSWEEP, "help", "--markdown", "params").stdout
     assert all(f"| `{name}` |" in params for name in (*names.PHASE_AXES, names.REPEAT))
     assert all(f"| `{name}` |" in run(NORMSWEEP, "help", "--markdown", "metrics").stdout for name in names.RATIOS)

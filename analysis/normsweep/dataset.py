@@ -2,14 +2,11 @@
 
 import xarray as xr
 
-from . import boundary, plane, table
+from . import boundary, plane, table, verify
 from .names import OUTCOMES, PHASE_AXES, REPEAT, SOURCE
+from .verify import NotASweep
 
 NO_NETCDF = -51  # the netCDF library's errno for a file of another format
-
-
-class NotASweep(ValueError):
-    """The file, or the dataset, is none of normsweep's."""
 
 
 def open_sweep(path):
@@ -21,19 +18,25 @@ def open_sweep(path):
     ...     dataset.sweep.title, int(dataset.sweep.done.sum())
     ('My first diagram', 53)
 
-    Raises OSError where the file cannot be read and NotASweep where it is no dataset of normsweep.
+    A netCDF-4 copy is opened in the same way. Raises OSError where the file cannot be read and NotASweep where it is no
+    dataset of normsweep, is cut short, or has been altered by another program.
     """
-    with open(path, "rb"):  # Python's own OSError says more than the netCDF library's
-        pass
+    verify.check_file(path)
     try:
         dataset = xr.open_dataset(path, engine="netcdf4")
     except OSError as error:
         if error.errno != NO_NETCDF:
             raise
         raise NotASweep(f"{path}: no dataset of normsweep") from error
-    if dataset.attrs.get("source") != SOURCE or "outcome" not in dataset:
+    except ValueError as error:  # of xarray, about coordinates that it cannot make anything of
+        raise NotASweep(f"{path}: {str(error).splitlines()[0]}") from error
+    try:
+        if dataset.attrs.get("source") != SOURCE or "outcome" not in dataset:
+            raise NotASweep(f"{path}: no dataset of normsweep")
+        verify.check_variables(dataset, path)
+    except NotASweep:
         dataset.close()
-        raise NotASweep(f"{path}: no dataset of normsweep")
+        raise
     return dataset
 
 
@@ -55,12 +58,12 @@ class Sweep:
     @property
     def title(self):
         """The sweep's title; "" if it has none."""
-        return self._dataset.attrs.get("title", "")
+        return str(self._dataset.attrs.get("title", ""))
 
     @property
     def sweep_file(self):
         """The text of the sweep file, in YAML, with what `--set` changed as comments at its end."""
-        return self._dataset.attrs.get("sweep", "")
+        return str(self._dataset.attrs.get("sweep", ""))
 
     @property
     def axes(self):
@@ -127,7 +130,7 @@ class Sweep:
         array(['growing', 'growing'], dtype=object)
         """
         variable = self._outcome if name == "outcome" else self._dataset[name]
-        if not plane.has_words(variable):
+        if not verify.has_words(variable):
             raise ValueError(f"{name}: has no words")
         return plane.as_words(variable)
 

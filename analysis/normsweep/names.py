@@ -6,6 +6,10 @@ DONE = OUTCOMES.index("done")
 PHASE_AXES = ("learning_rate", "weight_decay")
 REPEAT = "seed"  # runs that differ in it alone are one run, repeated
 RATIOS = ("norm_growth",)  # their mean is geometric: a half and a double make no growth
-OF_RUNS = frozenset((  # what every run has, however it ended; whatever else there is was measured of its model
-    "outcome", "phase", "last_step", "diverged_step", "seconds", "tokens_per_second", "attempts", "deaths", "session",
-    "host", "reason"))
+FLAGS, NUMBERS, TEXTS = "iu", "iuf", "OSTU"  # numpy's kinds of values; whole numbers with a fill value come as reals
+OF_RUNS = {  # what every run has, however it ended; whatever else there is was measured of its model
+    "outcome": FLAGS, "phase": FLAGS, "last_step": NUMBERS, "diverged_step": NUMBERS, "seconds": NUMBERS,
+    "tokens_per_second": NUMBERS, "attempts": NUMBERS, "deaths": NUMBERS, "session": NUMBERS, "host": TEXTS,
+    "reason": TEXTS}
+FITTED = {"dynamics": FLAGS}  # of its norms, in words
+SESSIONS, SESSION = "sessions", "session_"  # their dimension, and what the names of their variables begin with

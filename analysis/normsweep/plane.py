@@ -4,6 +4,7 @@ import numpy as np
 import xarray as xr
 
 from .names import OF_RUNS, RATIOS
+from .verify import has_words
 
 SAME = 1e-9  # two values of an axis that are nearer than this, relative, are one
 
@@ -94,11 +95,6 @@ def most_frequent(words, dims):
         return words
     return xr.apply_ufunc(winner, words, input_core_dims=[dims], vectorize=True, output_dtypes=[object],
                           keep_attrs=True)
-
-
-def has_words(variable):
-    """Is it a variable of flags?"""
-    return "flag_meanings" in variable.attrs
 
 
 def as_words(variable):

@@ -28,15 +28,23 @@ def report(dataset, drawings=(), source=""):
     """The page, as a text. `drawings` are (name, caption, figure or exception); `source` says where it is from."""
     title = dataset.sweep.title or "A sweep of normsweep"
     sections = [
-        ("top", None, summary(dataset, source)),
-        ("what", "What was run", grid(dataset)),
-        ("where", "On what", machines(dataset)),
-        ("how", "How it went", course(dataset)),
+        ("top", None, told(summary, dataset, source)),
+        ("what", "What was run", told(grid, dataset)),
+        ("where", "On what", told(machines, dataset)),
+        ("how", "How it went", told(course, dataset)),
         ("result", "What came out", results(dataset)),
         ("figures", "Figures", figures(drawings)),
         ("file", "The sweep file", element("pre", dataset.sweep.sweep_file)),
     ]
     return page(title, [section for section in sections if section[2] is not None])
+
+
+def told(part, *arguments):
+    """A part of the page; where a variable is missing or another program has altered it, the rest is worth having."""
+    try:
+        return part(*arguments)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        return paragraph(f"{part.__name__.replace('_', ' ')}: could not be told: {reason(error)}")
 
 
 def paragraph(*texts):
@@ -119,7 +127,7 @@ def course(dataset):
 
 
 def results(dataset):
-    return join([boundary_part(dataset), exponent_part(dataset), loss_part(dataset)])
+    return join([told(part, dataset) for part in (boundary_part, exponent_part, loss_part)])
 
 
 def boundary_part(dataset):

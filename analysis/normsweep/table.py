@@ -3,7 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from .plane import as_words, has_words, last
+from .plane import as_words, last
+from .verify import has_words
 
 
 def run_table(dataset):

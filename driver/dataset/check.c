@@ -18,6 +18,10 @@
 
 #include <netcdf.h>
 
+#define MAGIC_CDF5 0x43444605 /* CDF and its version */
+#define MAGIC_HDF5 0x89484446 /* \x89HDF, of a netCDF-4 file; */
+#define MAGIC_HDF5_REST 0x0d0a1a0a /* then two ends of a line */
+
 enum { TAG_ABSENT = 0, TAG_DIMENSIONS = 10, TAG_VARIABLES = 11, TAG_ATTRIBUTES = 12 };
 
 struct header {
@@ -25,6 +29,7 @@ struct header {
     int64_t bytes, left; /* of the file; of those, not yet walked over */
     bool sound; /* false: no header of this format; nothing more is read */
     bool whole; /* false: header or variables reach beyond the end */
+    bool netcdf4; /* no header of ours to be walked */
     int64_t dimension_count;
     int64_t *dimension; /* [dimension_count] lengths */
     int64_t variable_count; /* walked so far */
@@ -193,7 +198,13 @@ static void walk_variables(struct header *header)
 
 static void walk(struct header *header)
 {
-    if (number(header, 4) != ('C' << 24 | 'D' << 16 | 'F' << 8 | 5)) {
+    int64_t magic = number(header, 4);
+
+    if (magic == MAGIC_HDF5 && number(header, 4) == MAGIC_HDF5_REST) {
+        header->netcdf4 = true;
+        return;
+    }
+    if (magic != MAGIC_CDF5) {
         header->sound = false;
         header->whole = true;
         return;
@@ -242,15 +253,17 @@ static int examine(struct header *header, const char *path, struct error *error)
     return header->file && header->sound ? 0 : layout_refuse(error, path);
 }
 
-int layout_check_file(const char *path, int64_t *bytes, struct error *error)
+int layout_check_file(const char *path, int64_t *bytes, bool *netcdf4, struct error *error)
 {
     struct header header;
     int result = examine(&header, path, error);
 
     free(header.dimension);
     free(header.variable);
-    if (result == 0)
+    if (result == 0) {
         *bytes = header.bytes;
+        *netcdf4 = header.netcdf4;
+    }
     return result;
 }
 
@@ -260,8 +273,10 @@ struct extent *layout_extents(const char *path, struct error *error)
     int result = examine(&header, path, error);
 
     free(header.dimension);
-    if (result == 0)
+    if (result == 0 && !header.netcdf4)
         return header.variable;
+    if (result == 0)
+        layout_refuse(error, path);
     free(header.variable);
     return NULL;
 }

@@ -1,6 +1,7 @@
 /*
  * Takes what was measured over into a newly laid-out file: by value along the axes, by step, layer and
- * tensor. Cells that were never started have nothing to be taken.
+ * tensor. Cells that were never started have nothing to be taken. The old file is one that verify_dataset()
+ * has found to be as it was written.
  */
 #include "driver/dataset/ledger.h"
 #include "driver/tables/dataset_tables.h"
@@ -35,19 +36,18 @@ static void cell_index(const struct axis *axis, int64_t axis_count, int64_t cell
 static int find_cells(struct copy *copy)
 {
     const struct view *view = copy->view;
-    struct view_variable attempts;
-    struct error error;
-    double *tries = malloc((size_t)view->cells * sizeof(*tries));
+    long long *tries = malloc((size_t)view->cells * sizeof(*tries));
+    int attempts;
 
     copy->from = malloc((size_t)view->cells * sizeof(*copy->from));
     copy->to = malloc((size_t)view->cells * sizeof(*copy->to));
     int status = tries && copy->from && copy->to ? NC_NOERR : NC_ENOMEM;
-    if (status == NC_NOERR &&
-        (!view_find(view, run_variable_table[RUN_VARIABLE_attempts].name, &attempts) ||
-            attempts.size != view->cells || view_read(view, &attempts, tries, &error) != 0))
-        status = NC_EINVAL;
+    if (status == NC_NOERR)
+        status = nc_inq_varid(view->file, run_variable_table[RUN_VARIABLE_attempts].name, &attempts);
+    if (status == NC_NOERR)
+        status = nc_get_var_longlong(view->file, attempts, tries);
     for (int64_t cell = 0; status == NC_NOERR && cell < view->cells; cell++) {
-        if (!(tries[cell] > 0))
+        if (tries[cell] <= 0)
             continue;
         copy->from[copy->count] = cell;
         copy->to[copy->count++] = mapping_cell(copy->mapping, view, cell);

@@ -119,15 +119,15 @@ static void write_tensor_names(struct definition *definition)
     write_strings(definition, metric_dimension_table[DIMENSION_TENSOR].name, tensor, LAYER_TENSOR_COUNT);
 }
 
-static double coordinate(const struct layout *layout, enum metric_dimension dimension, size_t index)
+enum { POSITIONS_MOST = 62 }; /* bins that end at powers of 2 */
+
+double definition_coordinate(enum metric_dimension dimension, int64_t index)
 {
     switch (dimension) {
-    case DIMENSION_STEP:
-        return (double)layout->step[index];
     case DIMENSION_POSITIONS:
-        return (double)(INT64_C(1) << index);
+        return index <= POSITIONS_MOST ? (double)(INT64_C(1) << index) : NAN;
     case DIMENSION_SCALE:
-        return homogeneity_scale((int64_t)index);
+        return homogeneity_scale(index);
     default:
         return (double)index;
     }
@@ -141,7 +141,8 @@ static void write_dimension(struct definition *definition, enum metric_dimension
     int variable = variable_named(definition, metric_dimension_table[dimension].name);
 
     for (size_t i = 0; i < (size_t)length && definition->status == NC_NOERR; i++) {
-        double value = coordinate(layout, dimension, i);
+        double value = dimension == DIMENSION_STEP ? (double)layout->step[i]
+                                                   : definition_coordinate(dimension, (int64_t)i);
         definition_keep(definition, nc_put_var1_double(definition->file, variable, &i, &value));
     }
 }

@@ -15,12 +15,14 @@
  * variable of each row: 340 system calls for a run of three rows. A flush hands the buffer to the system,
  * where readers see it; a sync hands it to the disk.
  *
- * Three things make a file be written anew, beside the old one, with all that was measured: the sweep has
- * grown (values of an axis, steps, layers), its title or text is another, or the session table is full.
+ * Four things make a file be written anew, beside the old one, with all that was measured: the sweep has
+ * grown (values of an axis, steps, layers), its title or text is another, the session table is full, or
+ * another program has laid the file out, so that its numbers do not lie at multiples of 8.
  */
 #include "driver/dataset/check.h"
 #include "driver/dataset/create.h"
 #include "driver/dataset/ledger.h"
+#include "driver/dataset/verify.h"
 #include "driver/output/folder.h"
 #include "driver/output/output.h"
 #include "driver/sweep/grid.h"
@@ -161,6 +163,8 @@ static int carry_on(struct dataset *dataset, const struct view *view, struct err
     struct layout *layout = &dataset->layout;
     struct mapping mapping;
 
+    if (verify_dataset(view, error) != 0)
+        return -1;
     if (view->form.along[DIMENSION_TENSOR] != LAYER_TENSOR_COUNT)
         return error_set(error, ERROR_INPUT, "%s: holds other tensors than this program's", dataset->name);
     if (mapping_init(&mapping, view, layout, error) != 0)
@@ -173,7 +177,7 @@ static int carry_on(struct dataset *dataset, const struct view *view, struct err
                      ? 0
                      : error_set(error, ERROR_ENVIRONMENT, "%s: no memory", dataset->name);
     bool fits = mapping.identity && !full && !longer && layout->step_count == view->step_count &&
-                has_all_variables(view, layout) && has_texts(view, layout);
+                has_all_variables(view, layout) && has_texts(view, layout) && verify_alignment(view);
     if (result == 0 && !fits)
         result = write_file(dataset, SUCCESSOR_OF_COPY, view, &mapping, error);
     mapping_release(&mapping);

@@ -22,6 +22,15 @@ struct definition {
 /* The netCDF type of a parameter's values. */
 extern const nc_type definition_param_types[];
 
+/* The netCDF types of the coordinates of metrics' dimensions. */
+extern const nc_type definition_dimension_types[DIMENSION_COUNT];
+
+/* Value `index` of such a coordinate, of numbers and but for steps; NaN where it has no such value. */
+double definition_coordinate(enum metric_dimension dimension, int64_t index);
+
+/* The netCDF types of a run variable's values, by its storage. */
+extern const nc_type definition_storage_types[];
+
 /* Keeps the first error. */
 void definition_keep(struct definition *definition, int status);
 

@@ -162,23 +162,23 @@ static int64_t longest_tensor_name(void)
     return (int64_t)width;
 }
 
+const nc_type definition_dimension_types[DIMENSION_COUNT] = {
+    [DIMENSION_STEP] = NC_INT64,
+    [DIMENSION_LAYER] = NC_INT64,
+    [DIMENSION_TENSOR] = NC_CHAR,
+    [DIMENSION_HEAD] = NC_INT64,
+    [DIMENSION_POSITIONS] = NC_INT64,
+    [DIMENSION_SCALE] = NC_DOUBLE,
+};
+
 static void define_shared_coordinates(struct definition *definition)
 {
-    static const nc_type types[DIMENSION_COUNT] = {
-        [DIMENSION_STEP] = NC_INT64,
-        [DIMENSION_LAYER] = NC_INT64,
-        [DIMENSION_TENSOR] = NC_CHAR,
-        [DIMENSION_HEAD] = NC_INT64,
-        [DIMENSION_POSITIONS] = NC_INT64,
-        [DIMENSION_SCALE] = NC_DOUBLE,
-    };
-
     for (enum metric_dimension i = 0; i < DIMENSION_COUNT; i++) {
         const struct metric_dimension_row *row = &metric_dimension_table[i];
         if (definition->dimension[i] < 0)
             continue;
-        int variable = define_variable(
-            definition, row->name, types[i], longest_tensor_name(), 1, &definition->dimension[i]);
+        int variable = define_variable(definition, row->name, definition_dimension_types[i],
+            longest_tensor_name(), 1, &definition->dimension[i]);
         describe(definition, variable, row->long_name, "1", row->comment);
     }
 }
@@ -226,7 +226,7 @@ static void put_fill(struct definition *definition, int variable, nc_type type)
         definition_integer(definition, variable, "_FillValue", type, -1);
 }
 
-static const nc_type storage_types[] = {
+const nc_type definition_storage_types[] = {
     [STORED_BYTE] = NC_BYTE,
     [STORED_INTEGER] = NC_INT64,
     [STORED_REAL] = NC_DOUBLE,
@@ -237,7 +237,7 @@ static void define_run_variable(struct definition *definition, enum run_variable
 {
     const struct run_variable_row *row = &run_variable_table[which];
     int axes = (int)definition->layout->sweep->axis_count;
-    nc_type type = storage_types[row->type];
+    nc_type type = definition_storage_types[row->type];
     int variable = define_variable(definition, row->name, type, row->width, axes, definition->axis);
 
     describe(definition, variable, row->long_name, row->unit, row->comment);

@@ -57,12 +57,7 @@ void mistaken_dataset(const char *path, struct error *error)
     char magic[MAGIC + 1], *beside = dataset_beside(path);
 
     read_magic(path, magic);
-    if (begins(magic, hdf))
-        error_set(error, ERROR_INPUT,
-            "%s: is a netCDF-4 file, and a dataset of " PROGRAM
-            " is CDF-5; nccopy -k cdf5 turns a copy back into one",
-            path);
-    else if (magic[0] && beside && view_is_dataset(beside))
+    if (magic[0] && beside && view_is_dataset(beside))
         error_set(error, ERROR_INPUT, "%s: is no dataset of " PROGRAM "; its dataset is %s", path, beside);
     free(beside);
 }

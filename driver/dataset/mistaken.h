@@ -9,7 +9,7 @@
 int mistaken_sweep(const char *path, struct error *error);
 
 /* What is at this path has been refused as a dataset, for which `error` has the reason: a better one where it
- * is a sweep file that has its dataset beside it, or a netCDF-4 copy. */
+ * is a sweep file that has its dataset beside it. */
 void mistaken_dataset(const char *path, struct error *error);
 
 #endif

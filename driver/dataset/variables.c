@@ -1,6 +1,7 @@
 /* The variables of a dataset as a reader sees them. */
 #include "driver/dataset/layout.h"
 #include "driver/dataset/view.h"
+#include "driver/dataset/view_inside.h"
 #include "driver/tables/dataset_tables.h"
 #include "driver/text/lines.h"
 
@@ -18,14 +19,15 @@ static bool describe(const struct view *view, int id, struct view_variable *vari
 
     variable->id = id;
     if (nc_inq_var(view->file, id, NULL, &type, &variable->dimension_count, dimensions, NULL) != NC_NOERR ||
-        type == NC_CHAR || variable->dimension_count > VIEW_DIMENSIONS_MAX)
+        !view_is_number(type) || variable->dimension_count > VIEW_DIMENSIONS_MAX)
         return false;
     variable->size = 1;
     for (int i = 0; i < variable->dimension_count; i++) {
         size_t length;
         if (nc_inq_dim(view->file, dimensions[i], variable->dimension[i], &length) != NC_NOERR ||
-            length < 1 || length > (size_t)(view->bytes / variable->size))
+            length < 1 || length > (size_t)(view->most / variable->size))
             return false;
+        lines_clean(variable->dimension[i]);
         variable->length[i] = (int64_t)length;
         variable->size *= (int64_t)length;
     }
@@ -47,7 +49,7 @@ int view_read(
 
     if (status != NC_NOERR)
         return layout_error(error, view->name, status);
-    if (nc_get_att_double(view->file, variable->id, "_FillValue", &fill) == NC_NOERR)
+    if (view_attribute_number(view, variable->id, "_FillValue", &fill))
         for (int64_t i = 0; i < variable->size; i++)
             if (values[i] == fill)
                 values[i] = NAN;
@@ -131,7 +133,7 @@ void view_flags(const struct view *view, const struct view_variable *variable, s
         type != NC_CHAR || length >= sizeof(text) ||
         nc_get_att_text(view->file, variable->id, "flag_meanings", text) != NC_NOERR)
         text[0] = '\0';
-    split_words(flags, text);
+    split_words(flags, lines_clean(text));
 }
 
 int view_outcomes(const struct view *view, signed char *outcome, struct error *error)
@@ -149,35 +151,63 @@ int view_outcomes(const struct view *view, signed char *outcome, struct error *e
     return 0;
 }
 
-/* Splits a row-major index over the first `count` dimensions. */
-static void split_index(
+/* Splits a row-major index over the first `count` dimensions; false where it is beyond them. */
+static bool split_index(
     const struct view *view, const int *dimensions, int count, int64_t index, size_t *start)
 {
     for (int i = count - 1; i >= 0; i--) {
-        size_t length = 1;
-        nc_inq_dimlen(view->file, dimensions[i], &length);
+        size_t length;
+        if (nc_inq_dimlen(view->file, dimensions[i], &length) != NC_NOERR || length < 1)
+            return false;
         start[i] = (size_t)index % length;
-        index /= (int64_t)length;
+        index = (int64_t)((size_t)index / length);
     }
+    return index == 0;
+}
+
+char *view_stored_text(const struct view *view, int variable, int64_t index)
+{
+    int count, dimensions[NC_MAX_VAR_DIMS];
+    size_t start[VIEW_DIMENSIONS_MAX] = {0}, counts[VIEW_DIMENSIONS_MAX], width;
+    nc_type type;
+
+    if (nc_inq_var(view->file, variable, NULL, &type, &count, dimensions, NULL) != NC_NOERR ||
+        type != NC_CHAR || count < 1 || count > VIEW_DIMENSIONS_MAX ||
+        nc_inq_dimlen(view->file, dimensions[count - 1], &width) != NC_NOERR || width > (size_t)view->most ||
+        !split_index(view, dimensions, count - 1, index, start))
+        return NULL;
+    for (int i = 0; i < count; i++)
+        counts[i] = i == count - 1 ? width : 1;
+    char *text = calloc(width + 1, 1);
+    if (text && nc_get_vara_text(view->file, variable, start, counts, text) == NC_NOERR)
+        return text;
+    free(text);
+    return NULL;
+}
+
+/* Are a text variable's dimensions the axes of the grid, in their order? */
+static bool is_over_grid(const struct view *view, int count, const int *dimensions)
+{
+    char name[NC_MAX_NAME + 1];
+
+    if (count != view->axis_count + 1)
+        return false;
+    for (int64_t i = 0; i < view->axis_count; i++)
+        if (nc_inq_dimname(view->file, dimensions[i], name) != NC_NOERR ||
+            strcmp(name, view->axis[i].name) != 0)
+            return false;
+    return true;
 }
 
 char *view_string(const struct view *view, const char *name, int64_t index)
 {
     int variable, count, dimensions[NC_MAX_VAR_DIMS];
-    size_t start[VIEW_DIMENSIONS_MAX] = {0}, counts[VIEW_DIMENSIONS_MAX], width;
-    nc_type type;
 
     if (nc_inq_varid(view->file, name, &variable) != NC_NOERR ||
-        nc_inq_var(view->file, variable, NULL, &type, &count, dimensions, NULL) != NC_NOERR ||
-        type != NC_CHAR || count < 1 || count > VIEW_DIMENSIONS_MAX ||
-        nc_inq_dimlen(view->file, dimensions[count - 1], &width) != NC_NOERR || width > (size_t)view->bytes)
+        nc_inq_var(view->file, variable, NULL, NULL, &count, dimensions, NULL) != NC_NOERR)
         return NULL;
-    split_index(view, dimensions, count - 1, index, start);
-    for (int i = 0; i < count; i++)
-        counts[i] = i == count - 1 ? width : 1;
-    char *text = calloc(width + 1, 1);
-    if (text && nc_get_vara_text(view->file, variable, start, counts, text) == NC_NOERR)
-        return lines_clean(text);
-    free(text);
-    return NULL;
+    if (count != 2 && !is_over_grid(view, count, dimensions))
+        return NULL;
+    char *text = view_stored_text(view, variable, index);
+    return text ? lines_clean(text) : NULL;
 }

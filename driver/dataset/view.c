@@ -1,8 +1,11 @@
 #include "driver/dataset/view.h"
 
 #include "driver/dataset/check.h"
+#include "driver/dataset/definition.h"
 #include "driver/dataset/layout.h"
 #include "driver/dataset/mistaken.h"
+#include "driver/dataset/verify.h"
+#include "driver/dataset/view_inside.h"
 #include "driver/sweep/label.h"
 #include "driver/tables/dataset_tables.h"
 #include "driver/text/lines.h"
@@ -17,6 +20,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum { DEFLATE_MOST = 1032 }; /* bytes that deflate makes one of, at the most */
 
 static int refuse(const struct view *view, struct error *error)
 {
@@ -34,7 +39,9 @@ static bool integer_attribute(const struct view *view, const char *name, int64_t
     nc_type type;
     size_t length;
 
-    if (nc_inq_att(view->file, NC_GLOBAL, name, &type, &length) != NC_NOERR || type == NC_CHAR || length != 1)
+    if (nc_inq_att(view->file, NC_GLOBAL, name, &type, &length) != NC_NOERR || length != 1)
+        return false;
+    if (!view_is_number(type) || type == NC_FLOAT || type == NC_DOUBLE)
         return false;
     if (nc_get_att_longlong(view->file, NC_GLOBAL, name, &number) != NC_NOERR)
         return false;
@@ -68,26 +75,22 @@ static int dimension_length(const struct view *view, const char *name, int64_t *
     size_t size;
 
     if (nc_inq_dimid(view->file, name, &dimension) != NC_NOERR ||
-        nc_inq_dimlen(view->file, dimension, &size) != NC_NOERR || size < 1 || size > (size_t)view->bytes)
+        nc_inq_dimlen(view->file, dimension, &size) != NC_NOERR || size < 1 || size > (size_t)view->most)
         return refuse(view, error);
     *length = (int64_t)size;
     return 0;
 }
 
-/* One variable along one dimension, of the type asked for: its id, or -1. Its texts are *width long. */
-static int column(const struct view *view, const char *name, nc_type type, size_t *width)
+/* One variable along one dimension, of the type asked for: its id, or -1. */
+static int column(
+    const struct view *view, const char *name, const char *dimension, nc_type type, struct error *error)
 {
-    int variable, count, dimensions[NC_MAX_VAR_DIMS];
-    nc_type found;
+    const struct variable_form form = {.type = type, .rank = 1, .dimension = {dimension}};
+    int variable;
 
-    if (nc_inq_varid(view->file, name, &variable) != NC_NOERR ||
-        nc_inq_var(view->file, variable, NULL, &found, &count, dimensions, NULL) != NC_NOERR)
+    if (verify_variable(view, name, &form, error) != 0)
         return -1;
-    if (found != type || count != (type == NC_CHAR ? 2 : 1))
-        return -1;
-    if (type == NC_CHAR && nc_inq_dimlen(view->file, dimensions[1], width) != NC_NOERR)
-        return -1;
-    return variable;
+    return nc_inq_varid(view->file, name, &variable) == NC_NOERR ? variable : refuse(view, error);
 }
 
 static void free_texts(char **text, int64_t length)
@@ -97,19 +100,19 @@ static void free_texts(char **text, int64_t length)
     free(text);
 }
 
-/* All texts of a column [length], each the caller's to free with the array; NULL: not there, or no memory. */
-static char **read_texts(const struct view *view, const char *name, int64_t length)
+/* All texts of a column [length], each the caller's to free with the array; NULL: error. */
+static char **read_texts(
+    const struct view *view, const char *name, const char *dimension, int64_t length, struct error *error)
 {
-    size_t width = 0;
-    int variable = column(view, name, NC_CHAR, &width);
+    int variable = column(view, name, dimension, NC_CHAR, error);
     char **text = variable < 0 ? NULL : calloc((size_t)length, sizeof(*text));
-    size_t start[2] = {0, 0}, count[2] = {1, width};
-    bool whole = text != NULL && width <= (size_t)view->bytes;
+    bool whole = text != NULL;
 
+    if (!whole && variable >= 0)
+        no_memory(view, error);
     for (int64_t i = 0; whole && i < length; i++) {
-        start[0] = (size_t)i;
-        text[i] = calloc(width + 1, 1);
-        whole = text[i] && nc_get_vara_text(view->file, variable, start, count, text[i]) == NC_NOERR;
+        text[i] = view_stored_text(view, variable, i);
+        whole = text[i] || refuse(view, error) == 0;
     }
     if (whole)
         return text;
@@ -125,58 +128,59 @@ static int64_t word_index(const struct param *param, const char *word)
     return -1;
 }
 
-static bool read_words(
-    const struct view *view, const struct param *param, int64_t length, union param_value *value)
+static int read_words(const struct view *view, const struct param *param, const struct axis *axis,
+    union param_value *value, struct error *error)
 {
-    char **text = read_texts(view, param->name, length);
-    bool known = text != NULL;
+    char **text = read_texts(view, param->name, axis->name, axis->length, error);
+    int result = text ? 0 : -1;
 
-    for (int64_t i = 0; known && i < length; i++) {
+    for (int64_t i = 0; result == 0 && i < axis->length; i++) {
         value[i].integer = word_index(param, text[i]);
-        known = value[i].integer >= 0;
+        if (value[i].integer < 0)
+            result = verify_fault(error, view, "%s '%s' is unknown", param->name, lines_clean(text[i]));
     }
-    free_texts(text, length);
-    return known;
+    free_texts(text, axis->length);
+    return result;
 }
 
-static bool read_integers(const struct view *view, int variable, int64_t length, int64_t *value)
+static int read_integers(
+    const struct view *view, int variable, int64_t length, int64_t *value, struct error *error)
 {
     long long *number = malloc((size_t)length * sizeof(*number));
-    bool whole = number && nc_get_var_longlong(view->file, variable, number) == NC_NOERR;
+    int status = number ? nc_get_var_longlong(view->file, variable, number) : NC_ENOMEM;
 
-    for (int64_t i = 0; whole && i < length; i++)
+    for (int64_t i = 0; status == NC_NOERR && i < length; i++)
         value[i] = number[i];
     free(number);
-    return whole;
+    return status == NC_NOERR ? 0 : layout_error(error, view->name, status);
 }
 
 /* Are they what a sweep file may hold? What a run would take is reckoned from them. */
-static bool within_bounds(const struct param *param, const union param_value *value, int64_t count)
+static int check_bounds(const struct view *view, const struct param *param, const union param_value *value,
+    int64_t count, struct error *error)
 {
-    struct error ignored;
+    struct error fault;
 
     for (int64_t i = 0; i < count; i++)
-        if (param_check(param, value[i], &ignored) != 0)
-            return false;
-    return true;
+        if (param_check(param, value[i], &fault) != 0)
+            return verify_fault(error, view, "%s", fault.text);
+    return 0;
 }
 
-/* One parameter along an axis: value[length]. */
-static bool read_param(
-    const struct view *view, const struct param *param, int64_t length, union param_value *value)
+/* One parameter along an axis: value[axis->length]. */
+static int read_param(const struct view *view, const struct param *param, const struct axis *axis,
+    union param_value *value, struct error *error)
 {
-    nc_type type = param->kind == PARAM_BOOLEAN ? NC_BYTE : NC_INT64;
-    size_t width;
-
     _Static_assert(sizeof(*value) == sizeof(double), "a value is read as what it is");
     if (param->kind == PARAM_WORD)
-        return read_words(view, param, length, value);
-    int variable = column(view, param->name, param->kind == PARAM_REAL ? NC_DOUBLE : type, &width);
+        return read_words(view, param, axis, value, error);
+    int variable = column(view, param->name, axis->name, definition_param_types[param->kind], error);
     if (variable < 0)
-        return false;
-    if (param->kind == PARAM_REAL)
-        return nc_get_var_double(view->file, variable, &value->real) == NC_NOERR;
-    return read_integers(view, variable, length, &value->integer);
+        return -1;
+    if (param->kind != PARAM_REAL)
+        return read_integers(view, variable, axis->length, &value->integer, error);
+    int status = nc_get_var_double(view->file, variable, &value->real);
+    return status == NC_NOERR ? 0 : layout_error(error, view->name, status);
 }
 
 /* Which parameters move along a dimension: all that are variables over it alone. */
@@ -193,49 +197,80 @@ static bool find_params(const struct view *view, struct axis *axis, int dimensio
     return axis->param && axis->param_count > 0;
 }
 
-static bool read_axis(const struct view *view, struct axis *axis, int dimension)
+/* Name, length and parameters. */
+static bool find_axis(const struct view *view, struct axis *axis, int dimension)
 {
     char name[NC_MAX_NAME + 1];
     size_t length;
 
     if (nc_inq_dim(view->file, dimension, name, &length) != NC_NOERR || length < 1 ||
-        length > (size_t)view->bytes)
+        length > (size_t)view->most)
         return false;
     axis->name = strdup(name);
     axis->length = (int64_t)length;
-    if (!axis->name || strcmp(lines_clean(axis->name), name) != 0 || !find_params(view, axis, dimension))
-        return false;
-    if (!param_find(name)) {
-        axis->label = read_texts(view, name, axis->length);
-        if (!axis->label)
-            return false;
+    return axis->name && strcmp(lines_clean(axis->name), name) == 0 && find_params(view, axis, dimension);
+}
+
+static int read_values(const struct view *view, struct axis *axis, struct error *error)
+{
+    axis->value = calloc((size_t)axis->param_count * (size_t)axis->length, sizeof(*axis->value));
+    if (!axis->value)
+        return no_memory(view, error);
+    for (int64_t i = 0; i < axis->param_count; i++) {
+        union param_value *value = axis->value + i * axis->length;
+        if (read_param(view, axis->param[i], axis, value, error) != 0 ||
+            check_bounds(view, axis->param[i], value, axis->length, error) != 0)
+            return -1;
     }
-    axis->value = calloc((size_t)axis->param_count * length, sizeof(*axis->value));
-    for (int64_t i = 0; axis->value && i < axis->param_count; i++)
-        if (!axis->param[i] ||
-            !read_param(view, axis->param[i], axis->length, axis->value + i * axis->length) ||
-            !within_bounds(axis->param[i], axis->value + i * axis->length, axis->length))
-            return false;
-    return axis->value != NULL;
+    return 0;
+}
+
+static int read_axis(const struct view *view, struct axis *axis, int dimension, struct error *error)
+{
+    if (!find_axis(view, axis, dimension))
+        return refuse(view, error);
+    if (!param_find(axis->name)) {
+        axis->label = read_texts(view, axis->name, axis->name, axis->length, error);
+        if (!axis->label)
+            return -1;
+    }
+    return read_values(view, axis, error);
+}
+
+/* The dimensions of outcome are the grid. */
+static int find_grid(const struct view *view, int *count, int *dimensions, struct error *error)
+{
+    const char *name = run_variable_table[RUN_VARIABLE_outcome].name;
+    int outcome;
+    nc_type type;
+
+    if (nc_inq_varid(view->file, name, &outcome) != NC_NOERR ||
+        nc_inq_var(view->file, outcome, NULL, &type, count, dimensions, NULL) != NC_NOERR)
+        return refuse(view, error);
+    if (type != NC_BYTE)
+        return verify_fault(error, view, "%s is not of type byte", name);
+    for (int i = 0; i < *count; i++)
+        for (int j = 0; j < i; j++)
+            if (dimensions[i] == dimensions[j])
+                return verify_fault(error, view, "%s is over one dimension twice", name);
+    return *count <= AXES_MAX ? 0 : refuse(view, error);
 }
 
 static int read_axes(struct view *view, struct error *error)
 {
-    int outcome, count, dimensions[NC_MAX_VAR_DIMS];
-    nc_type type;
+    int count, dimensions[NC_MAX_VAR_DIMS];
 
-    if (nc_inq_varid(view->file, run_variable_table[RUN_VARIABLE_outcome].name, &outcome) != NC_NOERR ||
-        nc_inq_var(view->file, outcome, NULL, &type, &count, dimensions, NULL) != NC_NOERR ||
-        type != NC_BYTE || count > AXES_MAX)
-        return refuse(view, error);
+    if (find_grid(view, &count, dimensions, error) != 0)
+        return -1;
     view->axis = calloc((size_t)count + 1, sizeof(*view->axis));
     if (!view->axis)
         return no_memory(view, error);
     view->axis_count = count;
     view->cells = 1;
     for (int i = 0; i < count; i++) {
-        if (!read_axis(view, &view->axis[i], dimensions[i]) ||
-            view->cells > view->bytes / view->axis[i].length)
+        if (read_axis(view, &view->axis[i], dimensions[i], error) != 0)
+            return -1;
+        if (view->cells > view->most / view->axis[i].length)
             return refuse(view, error);
         view->cells *= view->axis[i].length;
     }
@@ -244,16 +279,15 @@ static int read_axes(struct view *view, struct error *error)
 
 static int read_steps(struct view *view, struct error *error)
 {
-    size_t width;
-    int variable = column(view, metric_dimension_table[DIMENSION_STEP].name, NC_INT64, &width);
+    const char *name = metric_dimension_table[DIMENSION_STEP].name;
+    int variable = column(view, name, name, NC_INT64, error);
 
-    if (variable < 0 ||
-        dimension_length(view, metric_dimension_table[DIMENSION_STEP].name, &view->step_count, error) != 0)
-        return refuse(view, error);
+    if (variable < 0 || dimension_length(view, name, &view->step_count, error) != 0)
+        return -1;
     view->step = malloc((size_t)view->step_count * sizeof(*view->step));
     if (!view->step)
         return no_memory(view, error);
-    return read_integers(view, variable, view->step_count, view->step) ? 0 : refuse(view, error);
+    return read_integers(view, variable, view->step_count, view->step, error);
 }
 
 static int read_lengths(struct view *view, struct error *error)
@@ -283,19 +317,24 @@ static int read_all(struct view *view, struct error *error)
 /* As far as netCDF; on failure view_close is still to be called. */
 static int open_file(struct view *view, const char *path, struct error *error)
 {
-    int status;
-
     *view = (struct view){.file = -1, .name = strdup(path)};
     if (!view->name)
         return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", path);
+    if (layout_check_file(path, &view->bytes, &view->copy, error) != 0)
+        return -1;
+    view->most =
+        view->copy && view->bytes < INT64_MAX / DEFLATE_MOST ? DEFLATE_MOST * view->bytes : view->bytes;
     char *whole = realpath(path, NULL); /* netCDF takes some relative names for addresses */
-    int result = layout_check_file(path, &view->bytes, error);
-    if (result == 0 && (status = nc_open(whole ? whole : path, NC_NOWRITE, &view->file)) != NC_NOERR) {
-        view->file = -1;
-        result = status > 0 ? layout_error(error, path, status) : refuse(view, error);
-    }
+    int status = nc_open(whole ? whole : path, NC_NOWRITE, &view->file);
     free(whole);
-    return result;
+    if (status == NC_NOERR)
+        return 0;
+    view->file = -1;
+    if (status > 0)
+        return layout_error(error, path, status);
+    if (!view->copy)
+        return refuse(view, error);
+    return error_set(error, ERROR_INPUT, "%s: cannot be read as netCDF-4: %s", path, nc_strerror(status));
 }
 
 int view_open(struct view *view, const char *path, struct error *error)
@@ -343,29 +382,14 @@ static bool read_attribute(const struct view *view, const struct param *param, u
     }
     if (param->kind != PARAM_REAL)
         return integer_attribute(view, param->name, &value->integer);
-    size_t length;
-    return nc_inq_attlen(view->file, NC_GLOBAL, param->name, &length) == NC_NOERR && length == 1 &&
-           nc_get_att_double(view->file, NC_GLOBAL, param->name, &value->real) == NC_NOERR;
+    return view_attribute_number(view, NC_GLOBAL, param->name, &value->real);
 }
 
 bool view_param(const struct view *view, const struct param *param, union param_value *value)
 {
-    return read_attribute(view, param, value) && within_bounds(param, value, 1);
-}
+    struct error ignored;
 
-char *view_text(const struct view *view, const char *name)
-{
-    nc_type type;
-    size_t length;
-
-    if (nc_inq_att(view->file, NC_GLOBAL, name, &type, &length) != NC_NOERR || type != NC_CHAR ||
-        length > (size_t)view->bytes)
-        return NULL;
-    char *text = calloc(length + 1, 1);
-    if (text && nc_get_att_text(view->file, NC_GLOBAL, name, text) == NC_NOERR)
-        return text;
-    free(text);
-    return NULL;
+    return read_attribute(view, param, value) && param_check(param, *value, &ignored) == 0;
 }
 
 const char *view_library(void)

@@ -23,11 +23,13 @@ struct view {
     struct metric_form form; /* lengths of the metrics' dimensions, 0 where the file has none */
     int64_t sessions;
     int64_t bytes; /* the file's length */
+    int64_t most; /* values that a file of this length can hold: no header is believed beyond that */
+    bool copy; /* a netCDF-4 copy of a dataset: read like one, never written */
 };
 
 /*
  * Opens a dataset and reads its axes and steps. On failure -1, nothing held: ERROR_INPUT for a file that is
- * not there, no dataset of this program, of another format, or cut short.
+ * not there, no dataset of this program, of another format, or cut short. A netCDF-4 copy is opened, too.
  */
 int view_open(struct view *view, const char *path, struct error *error);
 void view_close(struct view *view); /* takes a closed one too */
@@ -90,8 +92,8 @@ double *view_cells(const struct view *view, const char *name, struct error *erro
 /* The outcomes [cells]. */
 int view_outcomes(const struct view *view, signed char *outcome, struct error *error);
 
-/* Text `index` of a text variable (row-major over all its dimensions but the last); the caller's to free,
- * NULL where there is none. */
+/* Text `index` of a text variable over the grid, in the order of its cells, or over one dimension; the
+ * caller's to free, NULL where there is none. */
 char *view_string(const struct view *view, const char *name, int64_t index);
 
 #endif

@@ -60,7 +60,7 @@ static double run_left(
     const struct remaining *remaining, const struct under_way *run, const struct pace *pace)
 {
     const struct kind *kind = &remaining->kind[run->kind];
-    double steps = (double)(kind->last_step - run->step);
+    double steps = (double)kind->last_step - (double)run->step;
 
     return fmax(steps * step_seconds(kind, pace) - run->silent, 0);
 }

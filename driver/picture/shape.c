@@ -51,6 +51,15 @@ static bool take_axis(struct dimension *dimension, const struct axis *axis)
     return dimension->word != NULL;
 }
 
+/* What has to be ordered, and drawn to scale. */
+static bool all_finite(const struct dimension *dimension)
+{
+    for (int64_t i = 0; i < dimension->length; i++)
+        if (!isfinite(dimension->number[i]))
+            return false;
+    return true;
+}
+
 /* The numbers of a coordinate variable, as far as there is one. */
 static bool read_numbers(struct dimension *dimension, const struct view *view)
 {
@@ -60,7 +69,8 @@ static bool read_numbers(struct dimension *dimension, const struct view *view)
     if (!view_find(view, dimension->name, &variable) || variable.size != dimension->length)
         return false;
     dimension->number = malloc((size_t)dimension->length * sizeof(*dimension->number));
-    if (dimension->number && view_read(view, &variable, dimension->number, &ignored) == 0)
+    if (dimension->number && view_read(view, &variable, dimension->number, &ignored) == 0 &&
+        all_finite(dimension))
         return true;
     free(dimension->number);
     dimension->number = NULL;

@@ -1,6 +1,7 @@
 /* normsweep status: how far a sweep is, from its dataset alone. */
 #include "driver/picture/status.h"
 
+#include "driver/dataset/conversion.h"
 #include "driver/output/lease.h"
 #include "driver/sweep/label.h"
 #include "driver/tables/dataset_tables.h"
@@ -24,7 +25,8 @@ static void print_file(const struct view *view)
     char *title = view_text(view, ATTRIBUTE_TITLE);
 
     lines_print(stdout, 0, "%s: %s", view->name, title ? title : "");
-    printf("file      whole, %" PRId64 " bytes, format %" PRId64 "\n", view->bytes, view->format);
+    printf("file      %s, %" PRId64 " bytes, format %" PRId64 "\n",
+        view->copy ? "a netCDF-4 copy, to be read only" : "whole", view->bytes, view->format);
     fputs("grid      ", stdout);
     for (int64_t i = 0; i < view->axis_count; i++)
         printf("%s%" PRId64 " %s", i ? " x " : "", view->axis[i].length, view->axis[i].name);
@@ -59,7 +61,7 @@ static void print_times(const struct status *status)
     const struct survey *survey = &status->survey;
     bool going = status_is_going(status), alive = survey->running > 0 && status->written < QUIET_SECONDS;
 
-    if (survey->ended < survey->runs && !status->held)
+    if (survey->ended < survey->runs && !status->held && !status->view.copy)
         puts("stopped   nothing runs; the command that started it carries on");
     if (isfinite(survey->speed))
         printf("speed     %.4g tokens per second a run\n", survey->speed);
@@ -138,24 +140,16 @@ static void print_failures(const struct status *status)
         printf("and %" PRId64 " more failed\n", survey->count[OUTCOME_FAILED] - printed);
 }
 
-/* How a copy is made that other programs open, too, and that takes less room; of the whole alone. */
+/* How a copy is made that takes less room; of the whole alone. And how a copy is made a dataset again. */
 static void print_export(const struct status *status)
 {
-    size_t length = strlen(status->view.name);
-    size_t stem = length > 3 && strcmp(status->view.name + length - 3, ".nc") == 0 ? length - 3 : length;
-    char *copy = NULL, *from = quote_path(status->view.name), *to = NULL;
+    bool back = status->view.copy;
+    char *command = back ? conversion_back(status->view.name, false) : conversion_to_copy(status->view.name);
 
-    if (asprintf(&copy, "%.*s-small.nc", (int)stem, status->view.name) < 0)
-        copy = NULL;
-    if (copy)
-        to = quote_path(copy);
-    if (from && to)
-        printf("export    nccopy -4 -d 5 -s %s %s   a compressed netCDF-4 copy; nccopy is in Debian's "
-               "netcdf-bin\n",
-            from, to);
-    free(copy);
-    free(from);
-    free(to);
+    if (command)
+        printf("%s%s   %s; nccopy is in Debian's netcdf-bin\n", back ? "carry on  " : "export    ", command,
+            back ? "a dataset that run carries on with" : "a compressed netCDF-4 copy");
+    free(command);
 }
 
 void status_print(const struct status *status)
@@ -165,7 +159,7 @@ void status_print(const struct status *status)
     print_times(status);
     print_sessions(&status->view);
     print_failures(status);
-    if (status->survey.ended == status->survey.runs)
+    if (status->view.copy || status->survey.ended == status->survey.runs)
         print_export(status);
 }
 

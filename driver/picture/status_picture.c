@@ -86,6 +86,8 @@ static void put_times(const struct status_view *picture, FILE *out)
 
     if (status_is_going(picture->status)) {
         put_going(picture, out);
+    } else if (survey->ended < survey->runs && picture->status->view.copy) {
+        fputs("stopped: this is a netCDF-4 copy, in which nothing runs\n", out);
     } else if (survey->ended < survey->runs) {
         fputs("stopped: nothing runs; the command that started it carries on\n", out);
     } else {

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+#define STEPS_MOST 9e15 /* whole numbers up to here are the same as reals */
+
 /* ---- ended runs ---- */
 
 static double *read_run_variable(const struct view *view, enum run_variable variable, struct error *error)
@@ -42,7 +44,7 @@ static void add_ended(struct survey *survey, int64_t cell, double seconds, doubl
     struct kind *kind = &survey->kinds.kind[kinds_find(&survey->kinds, cell)];
     double tokens = survey->kinds.tokens[kind - survey->kinds.kind];
 
-    if (!isfinite(seconds) || !isfinite(steps))
+    if (!isfinite(seconds) || !(fabs(steps) <= STEPS_MOST))
         return;
     kind->ended++;
     kind->seconds += seconds;

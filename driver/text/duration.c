@@ -1,12 +1,15 @@
 #include "driver/text/duration.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 
+#define SECONDS_MOST 1e15 /* what a dataset says is believed up to here */
+
 char *duration_format(double seconds, char *text, size_t size)
 {
-    int64_t whole = (int64_t)(seconds + 0.5);
+    int64_t whole = (int64_t)fmin(fmax(seconds, 0) + 0.5, SECONDS_MOST);
 
     if (seconds < 0.1)
         snprintf(text, size, "%.2g s", seconds);

@@ -1,0 +1,80 @@
+"""Where the values of a CDF-5 file lie, from its header.
+
+The netCDF library reads zeros where a file ends too early, and a run whose outcome is zero is pending: a file that was
+cut short would pass for a sweep that has not begun.
+
+The grammar is in "The CDF-5 file format" of netCDF's documentation: big-endian numbers; each list a tag, a count and
+its elements; names and values padded to 4 bytes.
+"""
+
+import math
+import os
+import struct
+
+MAGIC = b"CDF\x05"
+NAME = 256  # bytes of the longest name
+SIZES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 4, 6: 8, 7: 1, 8: 2, 9: 4, 10: 8, 11: 8}  # bytes of a value, by type
+
+
+def is_whole(path):
+    """False for a CDF-5 file that ends before its header or its values do."""
+    with open(path, "rb") as file:
+        if file.read(4) != MAGIC:
+            return True
+        try:
+            ends = [begin + length for begin, length in extents(file).values()]
+        except (struct.error, KeyError, IndexError, OverflowError, UnicodeDecodeError):
+            return False
+    return max(ends, default=0) <= os.path.getsize(path)
+
+
+def extents(file):
+    """{variable: (begin, bytes)} of an open file of which the magic number has been read."""
+    header = Header(file)
+    header.number()  # records: a dataset has none
+    lengths = [header.dimension() for _ in range(header.count())]
+    header.attributes()
+    return dict(header.variable(lengths) for _ in range(header.count()))
+
+
+class Header:
+    def __init__(self, file):
+        self.file = file
+
+    def number(self, form=">q"):
+        return struct.unpack(form, self.file.read(struct.calcsize(form)))[0]
+
+    def count(self):
+        """Of the list that begins here."""
+        self.number(">i")
+        return self.number()
+
+    def skip(self, size):
+        """Values and the padding after them."""
+        if size < 0:
+            raise OverflowError
+        self.file.seek(-(-size // 4) * 4, os.SEEK_CUR)
+
+    def name(self):
+        length = self.number()
+        if not 0 < length <= NAME:
+            raise OverflowError
+        return self.file.read(-(-length // 4) * 4)[:length].decode()
+
+    def dimension(self):
+        self.name()
+        return self.number()
+
+    def attributes(self):
+        for _ in range(self.count()):
+            self.name()
+            size = SIZES[self.number(">i")]
+            self.skip(size * self.number())
+
+    def variable(self, lengths):
+        name = self.name()
+        values = math.prod(lengths[self.number()] for _ in range(self.number()))
+        self.attributes()
+        size = SIZES[self.number(">i")]
+        self.number()  # its padded size, which its shape tells
+        return name, (self.number(), values * size)

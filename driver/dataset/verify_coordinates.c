@@ -1,0 +1,123 @@
+/*
+ * What the values of a dataset stand for. A start finds a run by its values along the axes, a row by its step
+ * and the rest by its place, so that all of these have to be as they were written.
+ */
+#include "driver/dataset/definition.h"
+#include "driver/dataset/verify.h"
+#include "driver/sweep/label.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TOLERANCE 1e-12 /* of coordinates that are reckoned, relative */
+
+/* A value of an axis, and where it stands. */
+struct axis_value {
+    const struct axis *axis;
+    int64_t index;
+};
+
+static int by_value(const void *left, const void *right)
+{
+    const struct axis_value *a = left, *b = right;
+    const struct axis *axis = a->axis;
+
+    if (axis->label)
+        return strcmp(axis->label[a->index], axis->label[b->index]);
+    union param_value x = axis->value[a->index], y = axis->value[b->index];
+    return axis->param[0]->kind == PARAM_REAL ? (x.real > y.real) - (x.real < y.real)
+                                              : (x.integer > y.integer) - (x.integer < y.integer);
+}
+
+/* Two runs with the same values would become one cell of an extended file. */
+static int verify_distinct(const struct view *view, const struct axis *axis, struct error *error)
+{
+    struct axis_value *place = malloc((size_t)axis->length * sizeof(*place));
+    char text[LABEL_SIZE];
+    int result = place ? 0 : layout_error(error, view->name, NC_ENOMEM);
+
+    for (int64_t i = 0; place && i < axis->length; i++)
+        place[i] = (struct axis_value){axis, i};
+    if (place)
+        qsort(place, (size_t)axis->length, sizeof(*place), by_value);
+    for (int64_t i = 1; result == 0 && i < axis->length; i++)
+        if (by_value(&place[i - 1], &place[i]) == 0)
+            result = verify_fault(error, view, "%s has %s twice", axis->name,
+                label_axis_value(axis, place[i].index, text, sizeof(text)));
+    free(place);
+    return result;
+}
+
+static int verify_steps(const struct view *view, struct error *error)
+{
+    const char *name = metric_dimension_table[DIMENSION_STEP].name;
+
+    if (view->step[0] < 0)
+        return verify_fault(error, view, "%s begins at %lld", name, (long long)view->step[0]);
+    for (int64_t i = 1; i < view->step_count; i++)
+        if (view->step[i] <= view->step[i - 1])
+            return verify_fault(error, view, "%s does not ascend: %lld comes after %lld", name,
+                (long long)view->step[i], (long long)view->step[i - 1]);
+    return 0;
+}
+
+/* Numbers at their places: "layer is 7 at place 0 and not 0". */
+static int verify_numbers(const struct view *view, enum metric_dimension dimension, struct error *error)
+{
+    const char *name = metric_dimension_table[dimension].name;
+    int64_t length = view->form.along[dimension];
+    double *value = malloc((size_t)length * sizeof(*value));
+    int variable, status = value ? nc_inq_varid(view->file, name, &variable) : NC_ENOMEM;
+
+    if (status == NC_NOERR)
+        status = nc_get_var_double(view->file, variable, value);
+    int result = status == NC_NOERR ? 0 : layout_error(error, view->name, status);
+    for (int64_t i = 0; result == 0 && i < length; i++) {
+        double expected = definition_coordinate(dimension, i);
+        if (!(fabs(value[i] - expected) <= TOLERANCE * fabs(expected)))
+            result = verify_fault(error, view, "%s is %.12g at place %lld and not %.12g", name, value[i],
+                (long long)i, expected);
+    }
+    free(value);
+    return result;
+}
+
+static int verify_tensors(const struct view *view, struct error *error)
+{
+    const char *name = metric_dimension_table[DIMENSION_TENSOR].name;
+    int result = 0;
+
+    for (int i = 0; result == 0 && i < LAYER_TENSOR_COUNT && i < view->form.along[DIMENSION_TENSOR]; i++) {
+        const char *expected = tensor_name(LAYER_TENSOR_FIRST + i);
+        char *text = view_string(view, name, i);
+        if (!text || strcmp(text, expected) != 0)
+            result = verify_fault(
+                error, view, "%s is '%s' at place %d and not '%s'", name, text ? text : "", i, expected);
+        free(text);
+    }
+    return result;
+}
+
+static int verify_dimension(const struct view *view, enum metric_dimension dimension, struct error *error)
+{
+    const char *name = metric_dimension_table[dimension].name;
+    struct variable_form form = {definition_dimension_types[dimension], 1, {name}, 0};
+
+    if (verify_variable(view, name, &form, error) != 0)
+        return -1;
+    if (dimension == DIMENSION_STEP)
+        return verify_steps(view, error);
+    return form.type == NC_CHAR ? verify_tensors(view, error) : verify_numbers(view, dimension, error);
+}
+
+int verify_coordinates(const struct view *view, struct error *error)
+{
+    for (int64_t i = 0; i < view->axis_count; i++)
+        if (verify_distinct(view, &view->axis[i], error) != 0)
+            return -1;
+    for (enum metric_dimension i = 0; i < DIMENSION_COUNT; i++)
+        if (view->form.along[i] > 0 && verify_dimension(view, i, error) != 0)
+            return -1;
+    return 0;
+}

@@ -1,0 +1,51 @@
+/* The attributes of a dataset as a reader sees them. A netCDF-4 copy may have a text as one string. */
+#include "driver/dataset/view_inside.h"
+
+#include <netcdf.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+bool view_is_number(nc_type type)
+{
+    return type >= NC_BYTE && type <= NC_UINT64 && type != NC_CHAR;
+}
+
+bool view_attribute_number(const struct view *view, int variable, const char *name, double *value)
+{
+    nc_type type;
+    size_t length;
+
+    return nc_inq_att(view->file, variable, name, &type, &length) == NC_NOERR && view_is_number(type) &&
+           length == 1 && nc_get_att_double(view->file, variable, name, value) == NC_NOERR;
+}
+
+static char *read_string(const struct view *view, const char *name)
+{
+    char *string = NULL, *text = NULL;
+
+    if (nc_get_att_string(view->file, NC_GLOBAL, name, &string) != NC_NOERR)
+        return NULL;
+    if (string)
+        text = strdup(string);
+    nc_free_string(1, &string);
+    return text;
+}
+
+char *view_text(const struct view *view, const char *name)
+{
+    nc_type type;
+    size_t length;
+
+    if (nc_inq_att(view->file, NC_GLOBAL, name, &type, &length) != NC_NOERR)
+        return NULL;
+    if (type == NC_STRING && length == 1)
+        return read_string(view, name);
+    if (type != NC_CHAR || length > (size_t)view->most)
+        return NULL;
+    char *text = calloc(length + 1, 1);
+    if (text && nc_get_att_text(view->file, NC_GLOBAL, name, text) == NC_NOERR)
+        return text;
+    free(text);
+    return NULL;
+}

@@ -1,0 +1,102 @@
+"""What Python is told of datasets that another program has altered, or that are not files: one line, and at once."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from altered import Content
+from conftest import PROJECT, run
+from test_dataset import sample
+
+sys.path.insert(0, str(PROJECT / "analysis"))
+
+from normsweep import NotASweep, open_sweep  # noqa: E402
+
+SCRIPTS = ("table", "report", "figures")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    return sample(tmp_path_factory.mktemp("altered") / "a.nc",
+                  "corpus: markov\nsteps: 20\nmeasure: {every: 10}\nlearning_rate: [0.1, 0.01, 1e-3]\nseed: [1, 2]\n")
+
+
+def refused(script, folder, name="a.nc"):
+    """The one line; nothing is written."""
+    done = run(sys.executable, PROJECT / "analysis" / script, name, cwd=folder, status=1, timeout=60)
+    assert done.stderr.startswith(f"{script}: ") and done.stderr.count("\n") == 1 and done.stdout == ""
+    assert os.listdir(folder) == [name]
+    return done.stderr[len(script) + 2:].rstrip()
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_a_pipe_is_not_waited_for(tmp_path, script):
+    os.mkfifo(tmp_path / "a.nc")
+    assert refused(script, tmp_path) == "a.nc: not a regular file"
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_an_outcome_of_doubles(whole, tmp_path, script):
+    content = Content(whole)
+    content["outcome"].type = "f8"
+    content.write(tmp_path / "a.nc")
+    assert refused(script, tmp_path) == \
+        "a.nc: outcome is of type float64 and not of whole numbers; normsweep did not write this"
+
+
+@pytest.mark.parametrize("part", [0.01, 0.5, 0.99])
+def test_a_dataset_that_is_cut_short(whole, tmp_path, part):
+    cut = whole.read_bytes()[:int(part * whole.stat().st_size)]
+    (tmp_path / "a.nc").write_bytes(cut)
+    with pytest.raises(NotASweep, match=f"a.nc: is cut short at {len(cut)} bytes$"):
+        open_sweep(tmp_path / "a.nc")
+    with open_sweep(whole) as dataset:
+        assert dataset.outcome.size == 6
+
+
+def words(name, value):
+    return lambda content: content[name].attributes.update(flag_meanings=value)
+
+
+REFUSED = {
+    "reason is over (learning_rate, seed, string256) and not over (learning_rate, seed)": lambda content: setattr(content["reason"], "type", "i4"),
+    "attempts is of type |S64 and not of numbers": lambda content: (
+        setattr(content["attempts"], "type", "S1"), content["attempts"].dimensions.append("string64")),
+    "phase is of type float32 and not of whole numbers": lambda content: setattr(content["phase"], "type", "f4"),
+    "seconds is over (learning_rate) and not over (learning_rate, seed)":
+        lambda content: setattr(content["seconds"], "dimensions", ["learning_rate"]),
+    "session_start is over (step) and not over (sessions)":
+        lambda content: setattr(content["session_start"], "dimensions", ["step", "string64"]),
+    "outcome does not say what its values mean": words("outcome", np.int32(7)),
+    "phase does not say what its values mean": words("phase", "none growing"),
+    "outcome does not mean pending running done diverged failed skipped":
+        words("outcome", "running pending done diverged failed skipped"),
+    "outcome is of type float": lambda content: content["outcome"].attributes.update(_FillValue=2),
+    "'seed' has more than 1-dimension": lambda content: content["seed"].dimensions.append("sessions"),
+}
+
+
+@pytest.mark.parametrize("fault", REFUSED)
+def test_open_sweep_names_the_fault(whole, tmp_path, fault):
+    content = Content(whole)
+    REFUSED[fault](content)
+    path = content.write(tmp_path / "a.nc")
+    with pytest.raises(NotASweep) as caught:
+        open_sweep(path)
+    said = str(caught.value)
+    assert said.startswith(f"{path}: {fault}") and "\n" not in said
+
+
+@pytest.mark.parametrize("name", ["seconds", "attempts", "session_start", "session", "norm_growth"])
+def test_a_report_has_what_there_is(whole, tmp_path, name):
+    content = Content(whole)
+    content.variables.pop(name)
+    content["growth_exponent"].type, content["growth_exponent"].values = "S1", content["host"].values[..., 0]
+    content.write(tmp_path / "a.nc")
+    script = [sys.executable, PROJECT / "analysis" / "report", "a.nc"]
+    done = subprocess.run(script, cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and "Traceback" not in done.stderr
+    page = (tmp_path / "a.html").read_text()
+    assert "exponent part: could not be told" in page and "The sweep file" in page

@@ -1,0 +1,175 @@
+"""Compressed netCDF-4 copies of datasets, which `status` offers: everything that reads a dataset reads them, and the
+way back makes a dataset that is carried on."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import netCDF4
+import numpy as np
+import pytest
+import xarray as xr
+from altered import Content
+from conftest import NORMSWEEP, PROJECT, run
+from test_altered import MORE, SWEEP
+
+sys.path.insert(0, str(PROJECT / "analysis"))
+
+from normsweep import open_sweep  # noqa: E402
+from normsweep.header import extents  # noqa: E402
+
+NCCOPY = pytest.mark.skipif(not shutil.which("nccopy"), reason="nccopy is not installed (Debian: netcdf-bin)")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """a.nc, of whose runs two are still to be done, and its copy a-small.nc."""
+    folder = tmp_path_factory.mktemp("copies")
+    (folder / "a.yaml").write_text("title: träumerisch\n" + SWEEP)
+    run(NORMSWEEP, "run", "a.yaml", "-j", "0", cwd=folder)
+    with netCDF4.Dataset(folder / "a.nc", "r+") as file:
+        file["outcome"][1, 1] = [0, 1]
+    compress(folder / "a.nc", folder / "a-small.nc")
+    return folder
+
+
+def compress(source, target):
+    """As nccopy -4 -d 5 -s does it; but what is not ASCII becomes an attribute of the type string."""
+    Content(source).write(target, "NETCDF4", compression="zlib", shuffle=True)
+
+
+def shown(folder, name, *arguments):
+    return run(NORMSWEEP, *arguments[:1], name, *arguments[1:], cwd=folder).stdout.replace(name, "NAME")
+
+
+@pytest.mark.parametrize("arguments", [[], ["norm_growth"], ["tensor_norm"], ["outcome"], ["homogeneity"],
+                                       ["--series", "train_loss"], ["train_loss", "--over", "step,model"]])
+def test_show_draws_the_same(folder, arguments):
+    assert shown(folder, "a-small.nc", "show", *arguments) == shown(folder, "a.nc", "show", *arguments)
+
+
+def test_status_says_the_same(folder):
+    def lines(name):
+        return [line for line in shown(folder, name, "status").splitlines()
+                if not line.startswith(("file", "stopped", "carry on", "written"))]
+    assert lines("a-small.nc") == lines("a.nc")
+    said = run(NORMSWEEP, "status", "a-small.nc", cwd=folder).stdout
+    size = os.path.getsize(folder / "a-small.nc")
+    assert f"file      a netCDF-4 copy, to be read only, {size} bytes, format 1" in said
+    assert "carry on  nccopy -k cdf5 a-small.nc a-small-cdf5.nc   " in said and "stopped" not in said
+    assert "stopped" in run(NORMSWEEP, "status", "a.nc", cwd=folder).stdout
+
+
+def test_python_reads_the_same(folder):
+    with open_sweep(folder / "a.nc") as whole, open_sweep(folder / "a-small.nc") as copy:
+        xr.testing.assert_identical(whole.load(), copy.load())
+        assert copy.sweep.title == "träumerisch" and int(copy.sweep.done.sum()) == 6
+
+
+@pytest.mark.parametrize("script", ["table", "report", "figures"])
+def test_scripts_read_them(folder, tmp_path, script):
+    options = {"table": [], "report": ["-o", tmp_path / "a.html"],
+               "figures": ["-o", tmp_path, "--only", "phase"]}[script]
+    told = [run(sys.executable, PROJECT / "analysis" / script, folder / name, *options).stdout.replace(name, "a.nc")
+            for name in ("a.nc", "a-small.nc")]
+    assert script == "figures" or told[0] == told[1]
+    assert told[1]
+
+
+def refusal(folder, *arguments):
+    before = {name: (folder / name).read_bytes() for name in os.listdir(folder)}
+    said = run(NORMSWEEP, "run", *arguments, cwd=folder, status=2).stderr
+    assert before == {name: (folder / name).read_bytes() for name in os.listdir(folder)}
+    return said
+
+
+@NCCOPY
+@pytest.mark.parametrize("sweep, runs", [(SWEEP, 8), (MORE, 12)])
+def test_the_way_back(folder, tmp_path, sweep, runs):
+    """The commands that status and run give, as they are."""
+    home = tmp_path / "it's one"
+    home.mkdir()
+    shutil.copy(folder / "a.nc", home / "it's.nc")
+    with netCDF4.Dataset(home / "it's.nc", "r+") as file:
+        unfinished = file["outcome"][:].data < 2
+        file["outcome"][:] = np.where(unfinished, 2, file["outcome"][:])
+    export, = re.findall(r"^export    (nccopy .*?)   ", run(NORMSWEEP, "status", "it's.nc", cwd=home).stdout, re.M)
+    with netCDF4.Dataset(home / "it's.nc", "r+") as file:
+        file["outcome"][:] = np.where(unfinished, 0, file["outcome"][:])
+    subprocess.run(export, shell=True, check=True, cwd=home, stdin=subprocess.DEVNULL)
+    (home / "a.yaml").write_text("title: träumerisch\n" + sweep)
+    copy = re.search(r" ('it'\\''s-small.nc')$", export)[1]
+    said = refusal(home, "a.yaml", "-j", "0", "-o", "it's-small.nc")
+    told = re.fullmatch(r"it's-small.nc: is a netCDF-4 copy, which can only be read; to carry on: "
+                        r"(nccopy .*), then run with (-o .*)\n", said)
+    assert f"carry on  {told[1]}   " in run(NORMSWEEP, "status", "it's-small.nc", cwd=home).stdout and copy in told[1]
+    subprocess.run(told[1], shell=True, check=True, cwd=home, stdin=subprocess.DEVNULL)
+    done = subprocess.run(f"{NORMSWEEP} run a.yaml -j 0 {told[2]}", shell=True, check=True, cwd=home, text=True,
+                          stdin=subprocess.DEVNULL, capture_output=True)
+    assert f"{runs} runs: {runs} done" in done.stdout
+    kept = ~unfinished
+    with open_sweep(home / "it's-small-cdf5.nc") as back, open_sweep(folder / "a.nc") as whole:
+        same = back.isel(learning_rate=slice(2))
+        for name in ("norm_growth", "param_norm", "tensor_norm", "host", "seconds", "attempts"):
+            np.testing.assert_array_equal(same[name].values[kept], whole[name].values[kept])
+        assert (same.attempts.values[unfinished] == 2).all() and len(set(back.session_start.values)) == 3
+
+
+def test_fresh_sets_a_copy_aside(folder, tmp_path, normsweep):
+    shutil.copy(folder / "a-small.nc", tmp_path / "a.nc")
+    (tmp_path / "a.yaml").write_text(SWEEP)
+    normsweep("run", "a.yaml", "-j", "0", "--fresh")
+    assert (tmp_path / "a.nc.old").read_bytes() == (folder / "a-small.nc").read_bytes()
+
+
+@pytest.mark.parametrize("bytes_", [8, 100, 30000])
+def test_a_copy_that_is_cut_short(folder, tmp_path, normsweep, bytes_):
+    (tmp_path / "a.nc").write_bytes((folder / "a-small.nc").read_bytes()[:bytes_])
+    for command in "status", "show":
+        said = normsweep(command, "a.nc", status=2).stderr
+        assert said.startswith("a.nc: cannot be read as netCDF-4: NetCDF: ") and said.count("\n") == 1
+
+
+def test_types_that_only_copies_have(folder, tmp_path, normsweep):
+    """Strings, and types of the file's own, are not numbers."""
+    shutil.copy(folder / "a-small.nc", tmp_path / "a.nc")
+    with netCDF4.Dataset(tmp_path / "a.nc", "r+") as file:
+        file.createVariable("words", str, ("model",))[:] = np.array(["x", "yz"], object)
+        pair = file.createCompoundType(np.dtype([("a", "f8"), ("b", "i4")]), "pair")
+        file.createVariable("pairs", pair, ("model",))
+        file.createDimension("endless", None)
+        file.createVariable("nothing", "f8", ("endless",))
+        file.createVariable("letters", "S1", ("endless", "model"))
+    for name in ("words", "pairs", "nothing"):
+        assert normsweep("show", "a.nc", name, status=2).stderr.startswith(f"a.nc: no variable {name};")
+    assert "letters is a text" in normsweep("show", "a.nc", "letters", status=2).stderr
+    assert "6 of 8 runs" in normsweep("status", "a.nc").stdout
+
+
+def begins(path):
+    """Where the numbers over the grid begin."""
+    with open(path, "rb") as file:
+        file.seek(4)
+        places = extents(file)
+    content = Content(path)
+    return [places[name][0] for name, variable in content.variables.items()
+            if variable.type.itemsize == 8 and variable.dimensions[:1] == ["learning_rate"] and name != "learning_rate"]
+
+
+def test_numbers_lie_at_multiples_of_8_again(folder, tmp_path, normsweep):
+    """A reader sees no half of one."""
+    content = Content(folder / "a.nc")
+    path = content.write(tmp_path / "a.nc")
+    if not any(begin % 8 for begin in begins(path)):
+        content.attributes["x"] = np.int32(0)  # 4 bytes more and those of its name and type
+        content.attributes["y"] = "abcde"
+        path = content.write(tmp_path / "a.nc")
+    if not any(begin % 8 for begin in begins(path)):
+        content.attributes["y"] = "a"
+        path = content.write(tmp_path / "a.nc")
+    assert any(begin % 8 for begin in begins(path))
+    shutil.copy(folder / "a.yaml", tmp_path)
+    normsweep("run", "a.yaml", "-j", "0")
+    assert not any(begin % 8 for begin in begins(path))
