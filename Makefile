@@ -37,8 +37,9 @@ LIBS = $(filter-out -I% -D%,$(PACKAGES)) -lm -lpthread -ldl
 
 # The release variant lies in build/ itself, the others beside it.
 BUILD = build$(filter-out /release,/$(VARIANT))
-SOURCES = $(wildcard model/*/*.c worker/*/*.c driver/*/*.c) driver/main.c
-LIBRARY = $(filter-out driver/main.c $(KERNEL_SOURCES),$(SOURCES)) $(leaks)
+# model and worker, the wire aside, are a library: all that trains and measures a run. The rest is the program's.
+LIBRARY = $(filter-out $(KERNEL_SOURCES) worker/wire/%,$(wildcard model/*/*.c worker/*/*.c))
+PROGRAM = $(wildcard worker/wire/*.c driver/*/*.c) $(leaks)
 leaks = $(if $(findstring -fsanitize,$(variant)),tests/leaks.c)
 TESTS = $(wildcard tests/test_*.c)
 
@@ -53,7 +54,7 @@ avx2 = -mavx2 -mfma
 avx512 = -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mprefer-vector-width=512
 KERNELS = $(foreach level,$(levels),$(KERNEL_SOURCES:%.c=%-$(level)))
 
-objects = $(patsubst %.c,$(BUILD)/$(1)/%.o,$(2)) $(KERNELS:%=$(BUILD)/$(1)/%.o)
+objects = $(patsubst %.c,$(BUILD)/$(1)/%.o,$(2)) $(BUILD)/$(1)/libnormsweep.a
 programs = normsweep normsweep-double tests-float tests-double replay-float replay-double speed
 fuzzers = fuzz-sweep fuzz-weights
 python = $(shell .ci/python $(1))
@@ -61,16 +62,22 @@ python = $(shell .ci/python $(1))
 ## all: build the program, build/normsweep
 all: $(BUILD)/normsweep
 
-$(BUILD)/normsweep: $(call objects,float,$(LIBRARY) driver/main.c)
-$(BUILD)/normsweep-double: $(call objects,double,$(LIBRARY) driver/main.c)
-$(BUILD)/tests-float: $(call objects,float,$(LIBRARY) $(TESTS))
-$(BUILD)/tests-double: $(call objects,double,$(LIBRARY) $(TESTS))
-$(BUILD)/replay-float: $(call objects,float,$(LIBRARY) tests/replay.c)
-$(BUILD)/replay-double: $(call objects,double,$(LIBRARY) tests/replay.c)
+$(BUILD)/normsweep: $(call objects,float,$(PROGRAM) driver/main.c)
+$(BUILD)/normsweep-double: $(call objects,double,$(PROGRAM) driver/main.c)
+$(BUILD)/tests-float: $(call objects,float,$(PROGRAM) $(TESTS))
+$(BUILD)/tests-double: $(call objects,double,$(PROGRAM) $(TESTS))
+$(BUILD)/replay-float: $(call objects,float,$(PROGRAM) tests/replay.c)
+$(BUILD)/replay-double: $(call objects,double,$(PROGRAM) tests/replay.c)
 $(fuzzers:%=$(BUILD)/%): private LINK += -fsanitize=fuzzer
-$(BUILD)/fuzz-sweep: $(call objects,float,$(LIBRARY) tests/fuzz_sweep.c)
-$(BUILD)/fuzz-weights: $(call objects,float,$(LIBRARY) tests/fuzz_weights.c)
-$(BUILD)/speed: $(call objects,float,$(LIBRARY) tests/speed.c)
+$(BUILD)/fuzz-sweep: $(call objects,float,$(PROGRAM) tests/fuzz_sweep.c)
+$(BUILD)/fuzz-weights: $(call objects,float,$(PROGRAM) tests/fuzz_weights.c)
+$(BUILD)/speed: $(call objects,float,$(PROGRAM) tests/speed.c)
+define library_rule
+$$(BUILD)/$(1)/libnormsweep.a: $$(LIBRARY:%.c=$$(BUILD)/$(1)/%.o) $$(KERNELS:%=$$(BUILD)/$(1)/%.o)
+	@rm -f $$@
+	$$(call say,AR)$$(AR) rcs $$@ $$^
+endef
+$(foreach scalar,float double,$(eval $(call library_rule,$(scalar))))
 $(programs:%=$(BUILD)/%) $(fuzzers:%=$(BUILD)/%):
 	$(call say,LINK)$(LINK) $^ $(LIBS) -o $@
 

@@ -61,7 +61,8 @@ def words(name, value):
 
 
 REFUSED = {
-    "reason is over (learning_rate, seed, string256) and not over (learning_rate, seed)": lambda content: setattr(content["reason"], "type", "i4"),
+    "reason is over (learning_rate, seed, string256) and not over (learning_rate, seed)":
+        lambda content: setattr(content["reason"], "type", "i4"),
     "attempts is of type |S64 and not of numbers": lambda content: (
         setattr(content["attempts"], "type", "S1"), content["attempts"].dimensions.append("string64")),
     "phase is of type float32 and not of whole numbers": lambda content: setattr(content["phase"], "type", "f4"),

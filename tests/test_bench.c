@@ -2,6 +2,7 @@
 #include "tests/bench.h"
 #include "tests/test.h"
 
+#include "driver/dataset/variables.h"
 #include "driver/dataset/view.h"
 #include "driver/dataset/write.h"
 #include "driver/sweep/grid.h"

@@ -5,6 +5,7 @@
 #include "driver/dataset/check.h"
 #include "driver/dataset/create.h"
 #include "driver/dataset/layout.h"
+#include "driver/dataset/variables.h"
 #include "driver/dataset/view.h"
 #include "driver/dataset/write.h"
 #include "driver/output/output.h"

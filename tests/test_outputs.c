@@ -3,6 +3,7 @@
 #include "tests/test.h"
 
 #include "driver/dataset/view.h"
+#include "driver/dataset/view_attributes.h"
 #include "driver/dataset/write.h"
 #include "driver/tables/dataset_tables.h"
 

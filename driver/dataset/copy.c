@@ -4,6 +4,7 @@
  * has found to be as it was written.
  */
 #include "driver/dataset/ledger.h"
+#include "driver/dataset/variables.h"
 #include "driver/tables/dataset_tables.h"
 
 #include <netcdf.h>

@@ -4,6 +4,7 @@
  * of a run has to be equal.
  */
 #include "driver/dataset/ledger.h"
+#include "driver/dataset/view_attributes.h"
 #include "driver/sweep/label.h"
 
 #include <stdio.h>

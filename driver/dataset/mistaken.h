@@ -3,11 +3,6 @@
 
 #include "model/core/error.h"
 
-/* Files that are given where others belong: they are refused with a word on which. */
-
-/* A sweep file is read from this path: -1 and ERROR_INPUT where that is a dataset. */
-int mistaken_sweep(const char *path, struct error *error);
-
 /* What is at this path has been refused as a dataset, for which `error` has the reason: a better one where it
  * is a sweep file that has its dataset beside it. */
 void mistaken_dataset(const char *path, struct error *error);

@@ -1,4 +1,5 @@
 /* The variables of a dataset as a reader sees them. */
+#include "driver/dataset/variables.h"
 #include "driver/dataset/layout.h"
 #include "driver/dataset/view.h"
 #include "driver/dataset/view_inside.h"

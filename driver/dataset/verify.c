@@ -7,8 +7,11 @@
  */
 #include "driver/dataset/verify.h"
 
+#include "driver/dataset/check.h"
 #include "driver/dataset/conversion.h"
 #include "driver/dataset/definition.h"
+#include "driver/dataset/verify_coordinates.h"
+#include "driver/dataset/view_attributes.h"
 #include "driver/sweep/label.h"
 
 #include <limits.h>

@@ -3,6 +3,7 @@
 
 #include <netcdf.h>
 
+#include "driver/dataset/variables.h"
 #include "driver/dataset/view.h"
 
 /*
@@ -26,10 +27,6 @@ int verify_variable(
 /* "a.nc: step descends; normsweep did not write this": ERROR_INPUT; always -1. */
 int verify_fault(struct error *error, const struct view *view, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-
-/* The axes, whose values differ, the steps, which ascend, and the coordinates of metrics' other dimensions.
- */
-int verify_coordinates(const struct view *view, struct error *error);
 
 /*
  * Checks all that a start relies on: types, dimensions and widths of all variables that the program knows,

@@ -2,7 +2,9 @@
  * What the values of a dataset stand for. A start finds a run by its values along the axes, a row by its step
  * and the rest by its place, so that all of these have to be as they were written.
  */
+#include "driver/dataset/verify_coordinates.h"
 #include "driver/dataset/definition.h"
+#include "driver/dataset/variables.h"
 #include "driver/dataset/verify.h"
 #include "driver/sweep/label.h"
 
@@ -35,12 +37,13 @@ static int verify_distinct(const struct view *view, const struct axis *axis, str
 {
     struct axis_value *place = malloc((size_t)axis->length * sizeof(*place));
     char text[LABEL_SIZE];
-    int result = place ? 0 : layout_error(error, view->name, NC_ENOMEM);
+    int result = 0;
 
-    for (int64_t i = 0; place && i < axis->length; i++)
+    if (!place)
+        return layout_error(error, view->name, NC_ENOMEM);
+    for (int64_t i = 0; i < axis->length; i++)
         place[i] = (struct axis_value){axis, i};
-    if (place)
-        qsort(place, (size_t)axis->length, sizeof(*place), by_value);
+    qsort(place, (size_t)axis->length, sizeof(*place), by_value);
     for (int64_t i = 1; result == 0 && i < axis->length; i++)
         if (by_value(&place[i - 1], &place[i]) == 0)
             result = verify_fault(error, view, "%s has %s twice", axis->name,
@@ -68,11 +71,14 @@ static int verify_numbers(const struct view *view, enum metric_dimension dimensi
     const char *name = metric_dimension_table[dimension].name;
     int64_t length = view->form.along[dimension];
     double *value = malloc((size_t)length * sizeof(*value));
-    int variable, status = value ? nc_inq_varid(view->file, name, &variable) : NC_ENOMEM;
+    int variable, result = 0, status = value ? nc_inq_varid(view->file, name, &variable) : NC_ENOMEM;
 
     if (status == NC_NOERR)
         status = nc_get_var_double(view->file, variable, value);
-    int result = status == NC_NOERR ? 0 : layout_error(error, view->name, status);
+    if (status != NC_NOERR) {
+        free(value);
+        return layout_error(error, view->name, status);
+    }
     for (int64_t i = 0; result == 0 && i < length; i++) {
         double expected = definition_coordinate(dimension, i);
         if (!(fabs(value[i] - expected) <= TOLERANCE * fabs(expected)))

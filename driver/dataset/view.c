@@ -5,6 +5,7 @@
 #include "driver/dataset/layout.h"
 #include "driver/dataset/mistaken.h"
 #include "driver/dataset/verify.h"
+#include "driver/dataset/view_attributes.h"
 #include "driver/dataset/view_inside.h"
 #include "driver/sweep/label.h"
 #include "driver/tables/dataset_tables.h"
@@ -258,7 +259,7 @@ static int find_grid(const struct view *view, int *count, int *dimensions, struc
 
 static int read_axes(struct view *view, struct error *error)
 {
-    int count, dimensions[NC_MAX_VAR_DIMS];
+    int count = 0, dimensions[NC_MAX_VAR_DIMS];
 
     if (find_grid(view, &count, dimensions, error) != 0)
         return -1;
@@ -270,7 +271,7 @@ static int read_axes(struct view *view, struct error *error)
     for (int i = 0; i < count; i++) {
         if (read_axis(view, &view->axis[i], dimensions[i], error) != 0)
             return -1;
-        if (view->cells > view->most / view->axis[i].length)
+        if (view->axis[i].length < 1 || view->cells > view->most / view->axis[i].length)
             return refuse(view, error);
         view->cells *= view->axis[i].length;
     }

@@ -1,4 +1,5 @@
 /* The attributes of a dataset as a reader sees them. A netCDF-4 copy may have a text as one string. */
+#include "driver/dataset/view_attributes.h"
 #include "driver/dataset/view_inside.h"
 
 #include <netcdf.h>

@@ -1,5 +1,6 @@
 #include "driver/job/job.h"
 
+#include "driver/dataset/variables.h"
 #include "driver/dataset/view.h"
 #include "driver/dataset/write.h"
 #include "driver/output/folder.h"

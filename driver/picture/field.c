@@ -1,6 +1,7 @@
 /* Any variable over two of its dimensions: painted with its numbers on it where they fit; without colours as
  * numbers, else as shades. */
 #include "driver/picture/field.h"
+#include "driver/dataset/variables.h"
 #include "driver/picture/diagram.h"
 #include "driver/picture/picture.h"
 #include "driver/picture/reduction.h"

@@ -1,6 +1,8 @@
 /* What pictures of a dataset share, and the phase diagram of one. */
 #include "driver/picture/picture.h"
 
+#include "driver/dataset/variables.h"
+#include "driver/dataset/view_attributes.h"
 #include "driver/picture/diagram.h"
 #include "driver/tables/dataset_tables.h"
 #include "driver/text/lines.h"

@@ -1,6 +1,7 @@
 #ifndef NORMSWEEP_DRIVER_PICTURE_PICTURE_H
 #define NORMSWEEP_DRIVER_PICTURE_PICTURE_H
 
+#include "driver/dataset/variables.h"
 #include "driver/dataset/view.h"
 #include "driver/picture/plane.h"
 #include "driver/picture/selection.h"

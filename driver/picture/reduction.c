@@ -1,5 +1,6 @@
 #include "driver/picture/reduction.h"
 
+#include "driver/dataset/variables.h"
 #include "driver/tables/dataset_tables.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
 #ifndef NORMSWEEP_DRIVER_PICTURE_REDUCTION_H
 #define NORMSWEEP_DRIVER_PICTURE_REDUCTION_H
 
+#include "driver/dataset/variables.h"
 #include "driver/picture/plane.h"
 #include "driver/tables/nature.h"
 

@@ -1,5 +1,6 @@
 /* A variable over steps, as lines: one for each value of one axis, means over what is not told apart. */
 #include "driver/picture/series.h"
+#include "driver/dataset/variables.h"
 #include "driver/picture/picture.h"
 #include "driver/tables/dataset_tables.h"
 #include "driver/terminal/chart.h"

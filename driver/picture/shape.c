@@ -1,5 +1,6 @@
 #include "driver/picture/shape.h"
 
+#include "driver/dataset/variables.h"
 #include "driver/sweep/label.h"
 #include "driver/text/lines.h"
 

@@ -1,6 +1,7 @@
 #ifndef NORMSWEEP_DRIVER_PICTURE_SHAPE_H
 #define NORMSWEEP_DRIVER_PICTURE_SHAPE_H
 
+#include "driver/dataset/variables.h"
 #include "driver/dataset/view.h"
 
 /* The dimensions of something to be looked at, and the values that stand along each. */

@@ -2,6 +2,8 @@
 #include "driver/picture/status.h"
 
 #include "driver/dataset/conversion.h"
+#include "driver/dataset/variables.h"
+#include "driver/dataset/view_attributes.h"
 #include "driver/output/lease.h"
 #include "driver/sweep/label.h"
 #include "driver/tables/dataset_tables.h"

@@ -1,6 +1,8 @@
 /* The picture of status --watch: counts, times, the map of the grid, runs under way, failures. */
 #include "driver/picture/status_picture.h"
 
+#include "driver/dataset/variables.h"
+#include "driver/dataset/view_attributes.h"
 #include "driver/picture/diagram.h"
 #include "driver/picture/run_lines.h"
 #include "driver/sweep/label.h"

@@ -1,5 +1,6 @@
 #include "driver/picture/survey.h"
 
+#include "driver/dataset/variables.h"
 #include "driver/tables/dataset_tables.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 #include "driver/sweep/sweep.h"
 
-#include "driver/dataset/mistaken.h"
 #include "driver/sweep/consistent.h"
 #include "driver/sweep/list.h"
 #include "driver/sweep/measuring.h"
@@ -9,6 +8,7 @@
 #include "driver/sweep/skip.h"
 #include "driver/sweep/together.h"
 #include "driver/sweep/yaml.h"
+#include "driver/tables/magic.h"
 #include "driver/text/utf8.h"
 #include "model/corpora/regular.h"
 
@@ -288,7 +288,9 @@ int sweep_load(struct sweep *sweep, const char *path, const char *const *setting
     char *text, *folder;
     size_t size;
 
-    if (mistaken_sweep(path, error) < 0 || read_file(path, &text, &size, error) < 0)
+    if (magic_is_netcdf(path))
+        return error_set(error, ERROR_INPUT, "%s: is a dataset: give its sweep file", path);
+    if (read_file(path, &text, &size, error) < 0)
         return -1;
     folder = strndup(path, slash ? (size_t)(slash - path) + 1 : 0);
     int status = folder ? sweep_parse(sweep, path, folder, text, size, settings, setting_count, error)

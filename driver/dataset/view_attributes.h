@@ -1,0 +1,9 @@
+#ifndef NORMSWEEP_DRIVER_DATASET_VIEW_ATTRIBUTES_H
+#define NORMSWEEP_DRIVER_DATASET_VIEW_ATTRIBUTES_H
+
+#include "driver/dataset/view.h"
+
+/* A global attribute that is a text; the caller's to free, NULL where there is none. */
+char *view_text(const struct view *view, const char *name);
+
+#endif
