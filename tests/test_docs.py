@@ -221,7 +221,8 @@ def test_files_that_are_named_are_there(path):
 
 def test_functions_are_where_the_pages_say():
     """`name()` in `file` or of it: defined there; without a file: somewhere."""
-    found, sources = 0, [path for folder in ("model", "worker", "driver") for path in (PROJECT / folder).glob("*.c")]
+    found, sources = 0, [path for folder in ("model", "worker", "driver")
+                         for path in (PROJECT / folder).rglob("*.c")]
     for path in documents.PAGES:
         text = " ".join(path.read_text().split())
         for name, place in re.findall(r"`(\w+)\(\)`(?: (?:in|of) `([\w/.]+\.c)`)?", text):
