@@ -41,7 +41,7 @@ BUILD = build$(filter-out /release,/$(VARIANT))
 LIBRARY = $(filter-out $(KERNEL_SOURCES) worker/wire/%,$(wildcard model/*/*.c worker/*/*.c))
 PROGRAM = $(wildcard worker/wire/*.c driver/*/*.c) $(leaks)
 leaks = $(if $(findstring -fsanitize,$(variant)),tests/leaks.c)
-TESTS = $(wildcard tests/test_*.c)
+TESTS = $(shell find tests -name "test_*.c")
 
 # clang warns of a loop that it does not vectorise; it is right all the same.
 KERNEL_FLAGS = -ffp-contract=fast -Wno-pass-failed
@@ -148,7 +148,7 @@ check-slurm:
 	@.ci/setup slurm || echo "check-slurm: goes on without"
 	@$(MAKE_ALL) all
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python pytest numpy xarray netCDF4)" -m pytest -q -p no:cacheprovider \
-		--color=no -rs tests/check_slurm.py
+		--color=no -rs tests/slurm/check_slurm.py
 
 ## lint: folder borders, headers, warnings of gcc and clang, clang-format, clang-tidy, cppcheck, shellcheck
 lint:
@@ -160,9 +160,9 @@ faults:
 	$(SAY_ROOT)
 	@.ci/setup build tests
 	@$(MAKE_ALL) $(BUILD)/normsweep
-	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python numpy netCDF4)" tests/faults.py $(N:%=-n %) $(SEED:%=--seed %)
+	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python numpy netCDF4)" tests/driver/ranks/faults.py $(N:%=-n %) $(SEED:%=--seed %)
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python pytest numpy netCDF4)" -m pytest -q -p no:cacheprovider \
-		--color=no -rs tests/check_faults.py
+		--color=no -rs tests/driver/ranks/check_faults.py
 
 ## fuzz: a minute of fuzzing for each reader: of sweep files and of trained weights
 fuzz:

@@ -1,0 +1,244 @@
+"""The program speaks of its tables alone: help, usage errors, and docs/reference.md against what it prints."""
+
+import os
+import pathlib
+import re
+import subprocess
+
+import netCDF4
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+PROGRAM = pathlib.Path(os.environ.get("NORMSWEEP_BUILD", ROOT / "build")).resolve() / "normsweep"
+
+
+TABLES = {"commands": 2, "params": 5, "keys": 4, "dimensions": 2, "groups": 3, "metrics": 5, "runs": 3, "sessions": 2,
+          "attributes": 2}  # and their columns
+
+
+def normsweep(*arguments, **options):
+    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=60, **options)
+
+
+def table_names(table):
+    return re.findall(r"^\| `(\w+)`", normsweep("help", "--markdown", table).stdout, re.M)
+
+
+def test_reference_is_what_the_program_prints():
+    done = normsweep("help", "--markdown")
+    assert done.returncode == 0 and done.stderr == ""
+    assert (ROOT / "docs" / "reference.md").read_text() == done.stdout, "docs/reference.md is behind: run .ci/tables"
+    for table in [*TABLES, "lists"]:
+        assert "\n\n" + normsweep("help", "--markdown", table).stdout in done.stdout
+
+
+def test_markdown_tables_are_tables():
+    for table, columns in TABLES.items():
+        lines = [line for line in normsweep("help", "--markdown", table).stdout.splitlines() if line.startswith("|")]
+        assert len(lines) > 6 and {len(re.findall(r"(?<!\\)\|", line)) for line in lines} == {columns + 1}
+
+
+def test_reference_has_every_option_of_every_command():
+    page = normsweep("help", "--markdown", "commands").stdout
+    for name, section in re.findall(r"^### (\w+)\n(.*?)(?=^### |\Z)", page, re.M | re.S):
+        said = normsweep(name, "--help").stdout
+        options = re.findall(r"^\s+((?:-\w, )?--[^ ]+(?: [A-Z]\S*)?)  +(.*)$", said, re.M)
+        assert options and re.findall(r"^\| `(-.*)` \| (.*) \|$", section, re.M) == options
+        assert f"```\n{said.splitlines()[0]}\n```" in section
+
+
+def test_reference_has_every_attribute_and_variable_of_a_dataset(tmp_path):
+    groups = "[norms, alignment, saturation, heads, homogeneity]"
+    (tmp_path / "a.yaml").write_text(f"corpus: markov\nsteps: 1\nmeasure: {{metrics: {groups}}}\nwidth: 8\n"
+                                     "learning_rate: [1e-3, 1e-2]\nweight_decay: [0, 0.1]\n")
+    assert normsweep("run", "a.yaml", "-j", "0", cwd=tmp_path).returncode == 0
+    axes = {"learning_rate", "weight_decay"}
+    with netCDF4.Dataset(tmp_path / "a.nc") as dataset:
+        assert set(dataset.ncattrs()) == {*table_names("attributes"), *table_names("params")} - axes
+        coordinates = {*axes, *table_names("dimensions")}
+        assert set(dataset.variables) == {*coordinates, *table_names("metrics"), *table_names("runs"),
+                                          *table_names("sessions")}
+        for name in table_names("runs"):
+            meanings = getattr(dataset[name], "flag_meanings", "").split()
+            said = normsweep("help", name).stdout
+            assert ", ".join(f"{value} {word}" for value, word in enumerate(meanings)) in said
+
+
+def test_help_names_every_key():
+    names = table_names("params") + table_names("keys")
+    assert {"learning_rate", "weight_decay", "norm_placement", "together", "measure", "title"} <= set(names)
+    page = normsweep("help", "params").stdout
+    for name in names:
+        assert f"\n{name}: " in "\n" + page
+        done = normsweep("help", name)
+        assert done.returncode == 0 and done.stdout.startswith(f"{name}: ")
+
+
+def test_help_names_every_metric():
+    names = table_names("metrics")
+    assert {"param_norm", "norm_growth", "train_loss", "tensor_norm"} <= set(names)
+    for name in names:
+        done = normsweep("help", name)
+        assert done.returncode == 0 and done.stdout.startswith(name)
+
+
+def metric_rows():
+    """Name, group and meaning of each metric, as the reference has them."""
+    rows = normsweep("help", "--markdown", "metrics").stdout.splitlines()[2:]
+    cells = [[cell.strip() for cell in re.split(r"(?<!\\)\|", row)] for row in rows]
+    return [(row[1].strip("`"), row[4], row[5].replace("\\|", "|")) for row in cells]
+
+
+def test_a_metric_in_the_table_means_what_help_says():
+    for name, group, meaning in metric_rows():
+        first, *rest, last = normsweep("help", name).stdout.split(f"{group}: a group of metrics")[0].splitlines()
+        said = re.fullmatch(rf"{name}(?:\([a-z, ]+\))?: (.+)", first)
+        assert said and meaning == said[1] + ": " + " ".join(line.strip() for line in rest)
+        assert last == "    measured " + {
+            "always": "in every sweep",
+            "norms": "with measure: {metrics: [norms]}, as by default",
+            "alignment": "with measure: {metrics: [alignment]}, as by default",
+        }.get(group, f"with measure: {{metrics: [{group}]}}")
+
+
+def test_help_metrics_begins_with_the_groups():
+    rows = metric_rows()
+    page = normsweep("help", "metrics").stdout
+    groups = list(dict.fromkeys(["always", "norms", *(group for _, group, _ in rows)]))
+    lists = re.findall(r"^(\w+): a group of metrics, measured [a-z ]+\n((?:    .*\n)+)", page, re.M)
+    assert page.startswith("always: a group of metrics, measured in every sweep\n") and len(groups) == 6
+    assert [group for group, _ in lists] == groups
+    for group, names in lists:
+        members = [name for name, member_of, _ in rows if member_of == group]
+        assert [name.strip() for name in names.replace("\n", " ").split(",")] == members
+        topic = normsweep("help", group).stdout
+        assert f"{group}: a group of metrics, measured " in topic and names in topic
+        explained = set(re.findall(r"^(\w+)[(:].*\n(?:    (?!measured ).*\n)+    measured ", topic, re.M))
+        assert explained == ({group} if group in members else set(members))
+    assert normsweep("help", "heads").stdout.startswith("heads: integer >= 1")
+
+
+EXPLAINED = {
+    "outcome": "outcome: how the run stands: 0 pending, 1 running, 2 done, 3 diverged, 4 failed, 5 skipped; "
+               "of every run\n",
+    "phase": "phase: phase of the parameter norm: 0 none, 1 growing, 2 shrinking, 3 diverged; of every run\n",
+    "dynamics": "dynamics: class of the growth of the parameter norm: 0 none, 1 aligned, 2 misaligned, 3 relative, "
+                "4 adam_like; of every run\n    with the lowest AIC",
+    "seconds": "seconds: duration of the run, in s; of every run\n    measuring",
+    "reason": "reason: why the run failed, a text; of every run\n    empty",
+    "attempts": "attempts: times the run was started, a number; of every run\n",
+    "session_blas": "session_blas: BLAS library, a text; of every session, a start of the program\n",
+    "format_version": "format_version: a global attribute\n    version of",
+    "scale": "scale: scale of the parameters, a dimension of metrics\n    factor",
+    "positions": "positions: most positions attended, a dimension of metrics\n    of a bin",
+    "tensor": "tensor: kind of tensor, a dimension of metrics\n",
+}
+
+
+@pytest.mark.parametrize("topic", EXPLAINED)
+def test_help_explains_what_is_no_metric(topic):
+    done = normsweep("help", topic)
+    assert done.returncode == 0 and done.stderr == "" and done.stdout.startswith(EXPLAINED[topic])
+    assert "\n" + done.stdout in normsweep("help", "metrics").stdout
+    done = normsweep("help", topic[:3] + topic[4:])
+    assert done.returncode == 2 and done.stderr.endswith(f"; did you mean '{topic}'?\n")
+
+
+def test_help_names_every_command():
+    overview = normsweep("help").stdout
+    for name in ("run", "plan", "check", "status", "show", "inspect", "help"):
+        assert f"normsweep {name} " in overview
+        page = normsweep(name, "--help")
+        assert page.returncode == 0 and page.stdout.startswith(f"normsweep {name} ") and page.stderr == ""
+        assert normsweep("help", name).stdout == page.stdout
+
+
+VERSION = r"normsweep \d+\.\d+\.\d+( [0-9a-f]{12}\+?)?\n"
+
+
+def test_version_of_a_command_is_one_line():
+    done = normsweep("check", "--version")
+    assert done.returncode == 0 and re.fullmatch(VERSION, done.stdout)
+
+
+@pytest.mark.parametrize("word", ["--version", "-V"])
+def test_version_names_the_libraries(word):
+    done = normsweep(word, env={})  # no variable of Open MPI's: no MPI is started, as root either
+    assert done.returncode == 0 and done.stderr == ""
+    first, rest = done.stdout.split("\n", 1)
+    assert re.fullmatch(VERSION, first + "\n")
+    rows = re.findall(r"^(\w+|  ) +(.*)$", rest, re.M)
+    assert [name.strip() for name, _ in rows if name.strip()] == [
+        "compiler", "threads", "vectors", "MPI", "BLAS", "netCDF", "libyaml"]
+    said = dict(rows)
+    assert re.search(r"\d+\.\d+", said["compiler"])
+    assert re.match(r"(baseline|avx\w+) in use, of baseline", said["vectors"])
+    assert re.search(r"\d+\.\d+", said["MPI"])
+    assert re.fullmatch(r"\d+\.\d+(\.\d+)?\S*", said["netCDF"]) and re.fullmatch(r"\d+\.\d+\.\d+", said["libyaml"])
+    assert re.match(r"OpenBLAS \d+\.\d+|not OpenBLAS, ", said["BLAS"])
+
+
+def test_version_says_which_vectors_are_used():
+    done = normsweep("--version", env={"NORMSWEEP_VECTOR": "baseline"})
+    assert "\nvectors   baseline in use, of baseline" in done.stdout
+
+
+USAGE = {
+    (): "normsweep: no command; see normsweep help",
+    ("chek", "a.yaml"): "normsweep: unknown command 'chek'; did you mean 'check'?",
+    ("launch",): "normsweep: unknown command 'launch'; see normsweep help",
+    ("check",): "normsweep check: an argument is missing; see normsweep check --help",
+    ("check", "a.yaml", "b.yaml"): "normsweep check: one argument too many: 'b.yaml'",
+    ("check", "--fresh", "a.yaml"): "normsweep check: unknown option '--fresh'; see normsweep check --help",
+    ("run", "--frsh", "a.yaml"): "normsweep run: unknown option '--frsh'; did you mean '--fresh'?",
+    ("run", "-x", "a.yaml"): "normsweep run: unknown option '-x'; see normsweep run --help",
+    ("run", "a.yaml", "-o"): "normsweep run: a value is missing after '-o'",
+    ("run", "a.yaml", "--output="): "normsweep run: a value is missing after '--output'",
+    ("run", "a.yaml", "--set"): "normsweep run: a value is missing after '--set'",
+    ("run", "a.yaml", "--fresh=yes"): "normsweep run: no value belongs to '--fresh'",
+    ("run", "a.yaml", "-j", "two"): "normsweep run: -j takes a number of workers and not 'two'",
+    ("run", "a.yaml", "-j-1"): "normsweep run: -j takes a number of workers and not '-1'",
+    ("check", "none.yaml"): "none.yaml: No such file or directory",
+    ("check", "."): ".: Is a directory",
+    ("help", "learning_rte"): "normsweep help: nothing is called 'learning_rte'; did you mean 'learning_rate'?",
+    ("help", "homogenity"): "normsweep help: nothing is called 'homogenity'; did you mean 'homogeneity'?",
+    ("help", "alway"): "normsweep help: nothing is called 'alway'; did you mean 'always'?",
+    ("help", "--markdown", "param"): "normsweep help: --markdown takes nothing or one of commands, params, lists, "
+                                     "keys, dimensions, groups, metrics, runs, sessions, attributes",
+    ("help", "a\nb"): "normsweep help: nothing is called 'a?b'",
+}
+
+
+@pytest.mark.parametrize("arguments", USAGE, ids=" ".join)
+def test_usage(arguments, tmp_path):
+    done = normsweep(*arguments, cwd=tmp_path)
+    assert done.stderr == USAGE[arguments] + "\n"
+    assert done.stdout == ""
+    assert done.returncode == 2
+
+
+def test_check_accepts(tmp_path):
+    axes = "seed: [1, 2]\nbias: [true, false]\nskip: [{seed: 1, bias: true}]\n"
+    (tmp_path / "sweep.yaml").write_text("corpus: markov\nsteps: 3\n" + axes)
+    done = normsweep("check", "sweep.yaml", "--set", "layers=[1, 2, 3]", cwd=tmp_path)
+    assert done.stdout == "sweep.yaml: valid: 2 seed x 2 bias x 3 layers, 12 cells, 3 skipped\n"
+    assert done.returncode == 0 and done.stderr == ""
+
+
+def test_paths_are_relative_to_the_file(tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "words.txt").write_text("a b c d\n" * 1000)
+    (tmp_path / "folder" / "sweep.yaml").write_text("train_text: words.txt\nepochs: 1\n")
+    assert normsweep("check", "folder/sweep.yaml", cwd=tmp_path).returncode == 0
+    done = normsweep("check", "folder/sweep.yaml", "--set", "train_text=words.txt", cwd=tmp_path)
+    assert done.stderr == "--set train_text: words.txt: No such file or directory\n"
+    done = normsweep("check", "folder/sweep.yaml", "--set", "train_text=folder/words.txt", cwd=tmp_path)
+    assert done.returncode == 0
+
+
+def test_full_disk():
+    if not os.path.exists("/dev/full"):
+        pytest.skip("no /dev/full here")
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([PROGRAM, "help"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert done.returncode == 3 and done.stderr == "normsweep: output: No space left on device\n"

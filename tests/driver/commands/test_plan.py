@@ -1,0 +1,126 @@
+"""normsweep plan: what it says of sizes is exact; what it says of times is there. No time is judged."""
+
+import os
+import pty
+import re
+import select
+import subprocess
+
+import pytest
+from conftest import NORMSWEEP
+
+pytestmark = pytest.mark.alone
+
+SWEEP = """
+corpus: markov
+vocabulary: 33
+corpus_tokens: 4000
+width: [16, 32]
+heads: 2
+feedforward: 24
+context: 8
+batch: 4
+steps: 30
+measure: {every: 10}
+learning_rate: [1e-3, 1e-2]
+norm_placement: pre
+skip: [{width: 32, learning_rate: 1e-2}]
+"""
+
+
+def parameters(width, vocabulary=33, context=8, feedforward=24, layers=2):
+    layer = 4 * width * width + 2 * width * feedforward + 5 * width + feedforward + 4 * width
+    return (vocabulary + context) * width + layers * layer + 2 * width + (width + 1) * vocabulary
+
+
+def plan(normsweep, sweep, *options):
+    lines = normsweep("plan", sweep, *options).stdout.splitlines()
+    return {line[:12].strip(): line[12:] for line in lines}
+
+
+def test_sizes_are_exact_and_times_measured(tmp_path, normsweep):
+    sweep = tmp_path / "small.yaml"
+    sweep.write_text(SWEEP)
+    said = plan(normsweep, sweep, "-o", tmp_path / "small.nc", "-j", "0")
+    assert said["axes"] == "width 2 x learning_rate 2"
+    assert said["runs"] == "3, 1 cells left out"
+    assert said["parameters"] == f"{parameters(16)} to {parameters(32)}"
+    assert said["steps"] == "30 per run"
+    assert said["corpus"].startswith("33 words; 4000 training tokens")
+    size, unit = re.match(r"([\d.]+) (B|KiB|MiB)", said["dataset"]).groups()
+    normsweep("run", sweep, "-j", "0", "-o", tmp_path / "small.nc")
+    real = (tmp_path / "small.nc").stat().st_size / {"B": 1, "KiB": 1024, "MiB": 1024 ** 2}[unit]
+    assert abs(float(size) / real - 1) < 1e-3
+    assert re.match(r"[\d.]+ to [\d.]+ ms, 2 of 2 kinds of run measured, 1 at once", said["step"])
+    parts = [float(part) for part in re.findall(r"([\d.]+) %", said["parts"])]
+    assert abs(sum(parts) - 100) < 0.3 and len(parts) == 4 and parts[1] > 0
+    seconds = re.match(r"([\d.e-]+) s on 1 worker, ([\d.e-]+) s of one core$", said["time"]).groups()
+    assert 0 < float(seconds[0]) <= float(seconds[1]) * 1.001
+
+
+def test_larger_machines_are_not_acted_out(tmp_path, normsweep):
+    sweep = tmp_path / "small.yaml"
+    sweep.write_text(SWEEP)
+    said = plan(normsweep, sweep, "-j", "500")
+    assert "on 500 workers" in said["time"] and "with a processor for each" in said["time"]
+
+
+def test_nothing_to_run_is_refused(tmp_path, normsweep):
+    sweep = tmp_path / "none.yaml"
+    sweep.write_text(SWEEP.replace("skip: [{width: 32, learning_rate: 1e-2}]", "skip: [{width: [16, 32]}]"))
+    done = normsweep("plan", sweep, status=2)
+    assert done.stdout == "" and len(done.stderr.splitlines()) == 1
+
+
+def test_a_run_that_does_not_fit_is_said(tmp_path, normsweep):
+    sweep = tmp_path / "large.yaml"
+    sweep.write_text("corpus: markov\nsteps: 20\nwidth: 2000000\n")
+    done = normsweep("plan", sweep, status=3)
+    assert done.stdout == "" and done.stderr.startswith("plan: a trial run failed: no memory: the run needs ")
+
+
+def test_weights_are_counted(tmp_path, normsweep):
+    sweep = tmp_path / "small.yaml"
+    sweep.write_text(SWEEP)
+    said = plan(normsweep, sweep, "--set", "save_weights=true", "--set", "width=16", "--set", "skip=")
+    assert said["weights"] == f"up to {4 * 2 * parameters(16) / 1024:.4g} KiB in small.nc.d"
+
+
+def test_values_for_scripts(tmp_path, normsweep):
+    sweep = tmp_path / "small.yaml"
+    sweep.write_text(SWEEP)
+    lines = normsweep("plan", sweep, "--values", "-j", "2", "-o", "a=b.nc").stdout.splitlines()
+    said = dict(line.split("=", 1) for line in lines)
+    assert list(said) == ["runs", "workers", "seconds", "core_seconds", "longest_seconds", "checkpoint_seconds",
+                          "memory_bytes", "output"]
+    assert (said["runs"], said["workers"], said["checkpoint_seconds"]) == ("3", "2", "300.000")
+    assert said["output"] == "a=b.nc" and int(said["memory_bytes"]) > 0
+    whole, every, longest = (float(said[key]) for key in ["seconds", "core_seconds", "longest_seconds"])
+    assert longest <= whole + 1e-3 and whole <= every + 1e-3 and every <= 3 * longest + 1e-2
+
+
+def test_who_waits_at_a_terminal_is_told(tmp_path):
+    """On stderr alone, a line that is replaced and taken away; nothing where stderr is not a terminal."""
+    sweep = tmp_path / "small.yaml"
+    sweep.write_text(SWEEP)
+    main, terminal = pty.openpty()
+    command = [NORMSWEEP, "plan", sweep, "--set", "skip=", "--set", "width=16"]
+    with subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=terminal,
+                          env={**os.environ, "TERM": "xterm"}) as process:
+        os.close(terminal)
+        written = b""
+        while process.poll() is None or select.select([main], [], [], 0)[0]:
+            try:
+                written += os.read(main, 4096)
+            except OSError:  # the other end is closed
+                break
+        answer = process.stdout.read()
+    os.close(main)
+    assert process.returncode == 0 and answer.startswith(b"axes ") and b"\x1b" not in answer
+    assert b"plan: measures kind of run 1 of 1" in written and written.endswith(b"\r\x1b[1A\x1b[J")
+
+
+def test_a_plan_is_silent_elsewhere(tmp_path, normsweep):
+    sweep = tmp_path / "small.yaml"
+    sweep.write_text(SWEEP)
+    assert normsweep("plan", sweep).stderr == ""

@@ -1,0 +1,454 @@
+"""`normsweep run` from end to end: on ranks and without, stopped, carried on, refused, killed."""
+
+import os
+import pathlib
+import pty
+import re
+import signal
+import subprocess
+import time
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from conftest import NORMSWEEP
+
+pytestmark = pytest.mark.alone
+
+SWEEP = """\
+corpus: markov
+vocabulary: 32
+corpus_tokens: 4000
+layers: 1
+width: 16
+heads: 2
+feedforward: 16
+context: 16
+batch: 4
+steps: 30
+learning_rate: {log: [1e-1, 1e-3], points: 3}
+weight_decay: [0, 3]
+seed: [1, 2]
+measure: {every: 10}
+"""
+RUNS = 12
+# Four runs that take a second or more in all, for what needs time.
+LONG = ["--set", "steps=4000", "--set", "measure={every: 1000}", "--set", "learning_rate=0.1"]
+LONG_RUNS = 4
+# Runs that end on no machine.
+ENDLESS = ["--set", "steps=100000000", "--set", "measure={every: 1000000}", "--set", "learning_rate=0.1"]
+# What differs from start to start.
+CLOCK = {"seconds", "tokens_per_second", "attempts", "deaths", "host", "session"}
+
+
+@pytest.fixture
+def sweep(tmp_path):
+    (tmp_path / "sweep.yaml").write_text(SWEEP)
+    return tmp_path / "sweep.yaml"
+
+
+def values(path):
+    with xr.open_dataset(path) as dataset:
+        return {name: variable.values.copy() for name, variable in dataset.variables.items()
+                if name not in CLOCK and not name.startswith("session_")}
+
+
+def assert_equal(left, right):
+    """Bit for bit, NaN equal to NaN."""
+    left, right = values(left), values(right)
+    assert left.keys() == right.keys()
+    for name in left:
+        np.testing.assert_array_equal(left[name], right[name], err_msg=name)
+
+
+def processes(path):
+    """The pids of all processes that name `path` on their command line."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                if os.fsencode(path) in (entry / "cmdline").read_bytes():
+                    found.append(int(entry.name))
+            except OSError:
+                pass
+    return found
+
+
+def said(err):
+    """What stderr holds but the plain lines of progress that a long sweep writes."""
+    return "".join(line for line in err.splitlines(True) if not re.match(r"\d+/\d+ done, ", line))
+
+
+def outcomes(path):
+    try:
+        with xr.open_dataset(path) as dataset:
+            return dataset.outcome.values.ravel()
+    except OSError:  # not there yet
+        return np.array([])
+
+
+def rank(pid):
+    """The number among the ranks; -1: it is none."""
+    try:
+        found = re.search(rb"\0PMIX_RANK=(\d+)", pathlib.Path(f"/proc/{pid}/environ").read_bytes())
+    except OSError:
+        return -1
+    return int(found[1]) if found else -1
+
+
+def wait_until(condition, what, timeout=60):
+    end = time.monotonic() + timeout
+    while not condition():
+        assert time.monotonic() < end, f"not within {timeout} s: {what}"
+        time.sleep(0.02)
+
+
+class Start:
+    """A sweep in the background; on leaving, whatever is left of it is ended."""
+
+    def __init__(self, sweep, *arguments, **options):
+        self.sweep, self.folder = sweep, sweep.parent
+        self.lease = self.folder / "sweep.nc.lease"
+        self.process = subprocess.Popen([NORMSWEEP, "run", sweep, *arguments], cwd=self.folder,
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                        text=True, **options)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for pid in [self.process.pid, *processes(self.sweep)]:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        self.process.communicate()
+
+    def stage(self):
+        """The coordinator's second record: 1 starting, 2 ready, 3 ended."""
+        try:
+            lines = self.lease.read_text().splitlines()
+        except FileNotFoundError:
+            return 0
+        return int(lines[1].split()[7]) if len(lines) > 1 and lines[1].strip() else 0
+
+    def wait_ready(self):
+        wait_until(lambda: self.stage() == 2 or self.process.poll() is not None, "the coordinator is ready")
+        assert self.process.poll() is None, self.process.communicate()
+
+    def ended(self, status, timeout=60):
+        out, err = self.process.communicate(timeout=timeout)
+        assert self.process.returncode == status, f"{self.process.returncode}\n{out}{err}"
+        return out, err
+
+
+def test_numbers_do_not_depend_on_ranks(normsweep, sweep, tmp_path):
+    for jobs in ["0", "1", "3"]:
+        done = normsweep("run", sweep, "-j", jobs, "-o", f"j{jobs}.nc")
+        assert f"j{jobs}.nc: {RUNS} runs: " in done.stdout and "normsweep show" in done.stdout
+        assert done.stderr == ""
+    assert_equal(tmp_path / "j0.nc", tmp_path / "j1.nc")
+    assert_equal(tmp_path / "j0.nc", tmp_path / "j3.nc")
+    assert not list(tmp_path.glob("*.lease*"))
+    with xr.open_dataset(tmp_path / "j3.nc") as dataset:
+        assert set(np.unique(dataset.outcome)) <= {2, 3}
+        assert (dataset.attempts == 1).all()
+        assert dataset["session_blas_kernel"].values[0]
+
+
+def test_numbers_of_a_team_repeat(normsweep, sweep, tmp_path):
+    for name, jobs, threads in [("one", "0", 1), ("two", "0", 2), ("again", "0", 2), ("rank", "1", 2)]:
+        normsweep("run", sweep, "-j", jobs, "-o", f"{name}.nc", "--set", f"threads={threads}",
+                  "--set", "learning_rate=[1e-3, 1e-2]")
+    assert_equal(tmp_path / "two.nc", tmp_path / "again.nc")
+    assert_equal(tmp_path / "two.nc", tmp_path / "rank.nc")
+    with xr.open_dataset(tmp_path / "one.nc") as one, xr.open_dataset(tmp_path / "two.nc") as two:
+        assert (two.outcome == 2).all()
+        for name in ["train_loss", "param_norm", "norm_growth"]:
+            np.testing.assert_allclose(two[name], one[name], rtol=1e-4, err_msg=name)
+
+
+def test_says_what_it_trains_with(normsweep, sweep):
+    one = {min(os.sched_getaffinity(0))}
+    more = ": 2 THREADS SHARE 1 PROCESSOR, all that it may use; "
+    for jobs, threads, text in [("0", "1", "1 worker of 1 thread; "), ("2", "1", "2 workers of 1 thread" + more),
+                                ("0", "2", "1 worker of 2 threads" + more),
+                                ("0", "[2, 1]", "1 worker of 1 to 2 threads" + more)]:
+        done = normsweep("run", sweep, "-j", jobs, "--fresh", "--set", f"threads={threads}", "--set", "seed=1",
+                         preexec_fn=lambda: os.sched_setaffinity(0, one))
+        first = done.stdout.splitlines()[0]
+        assert first.startswith("sweep.nc: " + text) and "kernel" in first and ", vector level " in first
+
+
+def test_workers_fit_the_processors_with_their_threads(normsweep, sweep):
+    cores = len(os.sched_getaffinity(0))
+    done = normsweep("run", sweep, "--set", f"threads={cores}", "--set", "learning_rate=[1e-3, 1e-2]")
+    assert done.stdout.startswith(f"sweep.nc: 1 worker of {cores} thread")
+
+
+def test_finished_sweep_is_left_alone(normsweep, sweep, tmp_path):
+    normsweep("run", sweep, "-j", "0")
+    before = (tmp_path / "sweep.nc").read_bytes()
+    done = normsweep("run", sweep, env={**os.environ, "PATH": "/nowhere"})  # no mpirun is needed
+    assert "nothing left to do" in done.stdout
+    assert (tmp_path / "sweep.nc").read_bytes() == before
+
+
+def test_extended_sweep_keeps_what_has_ended(normsweep, sweep, tmp_path):
+    normsweep("run", sweep, "-j", "0", "--set", "seed=[2]")
+    normsweep("run", sweep, "-j", "2")
+    with xr.open_dataset(tmp_path / "sweep.nc") as dataset:
+        assert (dataset.attempts == 1).all() and (dataset.sel(seed=2).session == 0).all()
+    normsweep("run", sweep, "-j", "0", "-o", "whole.nc")
+    assert_equal(tmp_path / "sweep.nc", tmp_path / "whole.nc")
+
+
+def test_fresh_begins_anew(normsweep, sweep, tmp_path):
+    normsweep("run", sweep, "-j", "1")
+    normsweep("run", sweep, "-j", "1", "--fresh")
+    assert (tmp_path / "sweep.nc.old").exists()
+    assert_equal(tmp_path / "sweep.nc", tmp_path / "sweep.nc.old")
+
+
+@pytest.mark.parametrize("jobs, number", [("0", signal.SIGINT), ("2", signal.SIGINT), ("2", signal.SIGTERM)])
+def test_stopped(sweep, tmp_path, jobs, number):
+    with Start(sweep, "-j", jobs, *ENDLESS) as start:
+        if jobs != "0":
+            start.wait_ready()
+        wait_until(lambda: (outcomes(tmp_path / "sweep.nc") == 1).any(), "a run trains")
+        start.process.send_signal(number)
+        out, err = start.ended(75)
+        assert "the same command carries on" in out and said(err) == ""
+    assert not list(tmp_path.glob("*.lease*")) and not processes(sweep)
+    assert (outcomes(tmp_path / "sweep.nc") == 0).all()
+
+
+@pytest.mark.parametrize("jobs", ["0", "2"])
+def test_carried_on(normsweep, sweep, tmp_path, jobs):
+    status, steps = 0, 4000
+    while status == 0:  # twice as long wherever the sweep has ended before it could be stopped
+        arguments = [*LONG, "--set", f"steps={steps}"]
+        with Start(sweep, "-j", jobs, *arguments, "--fresh") as start:
+            wait_until(lambda: (outcomes(tmp_path / "sweep.nc") >= 2).any() or start.process.poll() is not None,
+                       "a run has ended")
+            start.process.send_signal(signal.SIGINT)
+            start.process.communicate(timeout=60)
+            status, steps = start.process.returncode, 2 * steps
+        assert steps < 10 ** 6, "it cannot be stopped"
+    assert status == 75
+    left = outcomes(tmp_path / "sweep.nc")
+    assert (left == 0).any() and (left >= 2).any() and not (left == 1).any()
+    normsweep("run", sweep, "-j", "2", *arguments)
+    normsweep("run", sweep, "-j", "0", *arguments, "-o", "whole.nc")
+    assert_equal(tmp_path / "sweep.nc", tmp_path / "whole.nc")
+
+
+def test_early_signal_waits_for_the_ranks(sweep, tmp_path):
+    with Start(sweep, "-j", "2", *ENDLESS) as start:
+        wait_until(start.lease.exists, "the lease is taken")
+        start.process.send_signal(signal.SIGINT)
+        out, err = start.ended(75)
+        assert said(err) == "" and "stopped" in out
+    assert not processes(sweep)
+
+
+def test_second_interrupt_ends_at_once(sweep, tmp_path):
+    folder = tmp_path / "t"
+    folder.mkdir()
+    with Start(sweep, "-j", "2", *ENDLESS, env={**os.environ, "TMPDIR": folder}) as start:
+        start.wait_ready()
+        for pid in processes(sweep):
+            if rank(pid) > 0:
+                os.kill(pid, signal.SIGSTOP)  # so that the first does not end the sweep
+        while start.process.poll() is None:  # those that come close together are one
+            start.process.send_signal(signal.SIGINT)
+            time.sleep(0.1)
+        start.ended(130)
+    wait_until(lambda: not processes(sweep), "no rank is left", timeout=10)
+    assert not list(folder.glob("ompi.*"))
+
+
+def test_output_in_use(normsweep, sweep, tmp_path):
+    with Start(sweep, "-j", "1", *ENDLESS) as start:
+        wait_until(start.lease.exists, "the lease is taken")
+        for jobs in ["0", "1"]:
+            refused = normsweep("run", sweep, "-j", jobs, *ENDLESS, status=3)
+            assert refused.stderr.startswith("sweep.nc: in use by process ") and refused.stderr.count("\n") == 1
+        assert start.process.poll() is None
+
+
+def test_killed_worker_costs_only_its_run(normsweep, sweep, tmp_path):
+    steps, attempts = 4000, np.array([1])
+    while attempts.max() == 1:  # twice as long wherever the sweep has ended before
+        arguments = [*LONG, "--set", f"steps={steps}"]
+        with Start(sweep, "-j", "2", *arguments, "--fresh") as start:
+            wait_until(lambda: (outcomes(tmp_path / "sweep.nc") == 1).any() or start.process.poll() is not None,
+                       "a run trains")
+            for pid in processes(sweep):
+                if rank(pid) == 1:
+                    os.kill(pid, signal.SIGKILL)
+            out, err = start.ended(0)
+            assert f"{LONG_RUNS} runs: " in out
+        with xr.open_dataset(tmp_path / "sweep.nc") as dataset:
+            attempts, steps = dataset.attempts.values, 2 * steps
+        assert steps < 10 ** 6, "no kill came in time"
+    assert attempts.sum() <= LONG_RUNS + 1
+    assert "worker 1 on " in said(err) and "1 of 2 are left" in said(err)
+    normsweep("run", sweep, "-j", "0", *arguments, "-o", "whole.nc")
+    assert_equal(tmp_path / "sweep.nc", tmp_path / "whole.nc")
+    assert not processes(sweep)
+
+
+def test_killed_launcher_takes_all_with_it(normsweep, sweep, tmp_path):
+    with Start(sweep, "-j", "2", *ENDLESS) as start:
+        start.wait_ready()
+        start.process.kill()
+        start.ended(-signal.SIGKILL)
+        wait_until(lambda: not processes(sweep), "no rank is left", timeout=20)
+    done = normsweep("run", sweep, "-j", "0", *LONG, "--fresh")  # the lease of the dead is free at once
+    assert f"{LONG_RUNS} runs: " in done.stdout
+
+
+def test_lost_lease_is_told_once(sweep, tmp_path):
+    with Start(sweep, "-j", "1", *ENDLESS) as start:
+        start.wait_ready()
+        start.lease.unlink()
+        out, err = start.ended(3)
+        assert said(err).count("\n") == 1 and "sweep.nc.lease: No such file or directory" in err
+
+
+@pytest.mark.parametrize("closed", ["0", "1", "2"])
+def test_closed_streams(normsweep, sweep, tmp_path, closed):
+    from conftest import run
+    run("sh", "-c", f'exec "$0" run "$1" -j 0 {closed}>&-', NORMSWEEP, sweep, cwd=tmp_path)
+    normsweep("run", sweep, "-j", "0", "-o", "whole.nc")
+    assert_equal(tmp_path / "sweep.nc", tmp_path / "whole.nc")
+
+
+def test_many_arguments(normsweep, sweep):
+    normsweep("run", sweep, "-j", "1", *(["--set", "learning_rate=0.1"] * 40))
+
+
+def test_name_with_a_newline(normsweep, sweep):
+    refused = normsweep("run", sweep, "-j", "0", "-o", "a\nb/c.nc", status=2)
+    assert refused.stderr == "a?b/c.nc: No such file or directory\n"
+
+
+def test_readable_while_it_runs(sweep, tmp_path):
+    with Start(sweep, "-j", "2", "--set", "steps=100000", "--set", "measure={every: 100}") as start:
+        start.wait_ready()
+
+        def rows():
+            with xr.open_dataset(tmp_path / "sweep.nc") as dataset:
+                return int(np.isfinite(dataset.param_norm.values).sum())
+        wait_until(lambda: rows() > 10, "rows are to be seen", timeout=30)
+        start.process.send_signal(signal.SIGINT)
+        start.ended(75)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root needs the variables")
+def test_root_without_the_variables(normsweep, sweep, tmp_path):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("OMPI_")}
+    refused = normsweep("run", sweep, status=3, env=environment)
+    assert refused.stderr.count("\n") == 1
+    assert "OMPI_ALLOW_RUN_AS_ROOT=1" in refused.stderr and "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1" in refused.stderr
+    assert os.listdir(tmp_path) == ["sweep.yaml"]
+
+
+def test_without_mpirun(normsweep, sweep, tmp_path):
+    refused = normsweep("run", sweep, status=3, env={**os.environ, "PATH": "/nowhere"})
+    assert refused.stderr == "mpirun: not found; -j 0 trains without MPI\n"
+    assert os.listdir(tmp_path) == ["sweep.yaml"]
+
+
+@pytest.mark.parametrize("jobs", ["0", "2"])
+def test_refused_before_anything_starts(normsweep, sweep, tmp_path, jobs):
+    (tmp_path / "text.nc").write_text("no dataset\n")
+    for arguments, line in [
+            (["--set", "steps=0"], "steps"),
+            (["-o", "no/folder/a.nc"], "no/folder/a.nc: No such file or directory"),
+            (["-o", "text.nc"], "text.nc: "),
+    ]:
+        refused = normsweep("run", sweep, "-j", jobs, *arguments, status=2)
+        assert line in refused.stderr and refused.stderr.count("\n") == 1 and refused.stdout == ""
+    normsweep("run", sweep, "-j", "0", "--set", "seed=1")
+    refused = normsweep("run", sweep, "-j", jobs, "--set", "seed=1", "--set", "momentum=0.5", status=2)
+    assert "momentum" in refused.stderr and refused.stderr.count("\n") == 1
+    assert sorted(os.listdir(tmp_path)) == ["sweep.nc", "sweep.yaml", "text.nc"]
+
+
+def test_joins_a_foreign_mpirun(normsweep, sweep, tmp_path):
+    from conftest import run
+    done = run("mpirun", "--oversubscribe", "-n", "3", NORMSWEEP, "run", sweep, cwd=tmp_path)
+    assert f"{RUNS} runs: " in done.stdout
+    run("mpirun", "-n", "1", NORMSWEEP, "run", sweep, "-o", "alone.nc", cwd=tmp_path)
+    assert_equal(tmp_path / "sweep.nc", tmp_path / "alone.nc")
+    before = (tmp_path / "sweep.nc").read_bytes()
+    done = run("mpirun", "--oversubscribe", "-n", "3", NORMSWEEP, "run", sweep, "-j", "0", cwd=tmp_path)
+    assert "nothing left to do" in done.stdout
+    assert (tmp_path / "sweep.nc").read_bytes() == before
+    refused = run("mpirun", "--oversubscribe", "-n", "3", NORMSWEEP, "run", sweep, "-j", "x", cwd=tmp_path, status=2)
+    assert refused.stderr.count("-j") == 1
+
+
+def test_final_weights(normsweep, sweep, tmp_path):
+    normsweep("run", sweep, "-j", "2", "--set", "save_weights=true", "--set", "seed=1")
+    saved = sorted((tmp_path / "sweep.nc.d").glob("*.weights.nc"))
+    with xr.open_dataset(tmp_path / "sweep.nc") as dataset:
+        norms = np.sort(dataset.output_norm.isel(step=-1).values.ravel())
+    measured = []
+    for path in saved:
+        with xr.open_dataset(path) as weights:
+            measured.append(np.sqrt(sum(float((weights[name].astype(float) ** 2).sum())
+                                        for name in ["output", "output_bias"])))
+    assert len(saved) == RUNS // 2
+    np.testing.assert_allclose(np.sort(measured), norms, rtol=1e-6)
+
+
+def test_own_choice_of_blas_kernel_is_respected(normsweep, sweep, tmp_path):
+    def kernel(name, **variables):
+        environment = {key: value for key, value in os.environ.items()
+                       if key not in ("OPENBLAS_CORETYPE", "NORMSWEEP_BLAS")}
+        normsweep("run", sweep, "-j", "0", "-o", name, "--set", "learning_rate=0.1", env={**environment, **variables})
+        with xr.open_dataset(tmp_path / name) as dataset:
+            return str(dataset.session_blas.values[0]), str(dataset.session_blas_kernel.values[0])
+    blas, best = kernel("best.nc")
+    if "DYNAMIC_ARCH" not in blas:
+        pytest.skip("a library with one kernel")
+    flags = pathlib.Path("/proc/cpuinfo").read_text()
+    if "avx2" not in flags:
+        pytest.skip("no AVX2")
+    assert kernel("own.nc", OPENBLAS_CORETYPE="Haswell")[1] == "Haswell"
+    if "avx512bw" in flags and "avx512vl" in flags:
+        assert best not in ("Haswell", "Zen")
+
+
+def test_live_block_on_a_terminal(sweep, tmp_path):
+    master, slave = pty.openpty()
+    process = subprocess.Popen([NORMSWEEP, "run", sweep, "-j", "4", *ENDLESS], cwd=tmp_path, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL, stderr=slave,
+                               env={**os.environ, "TERM": "xterm"})
+    os.close(slave)
+    seen, wanted, end = b"", [b"seed=2", b"weight_decay=3", b"/100000000", b"tokens/s"], time.monotonic() + 60
+    try:
+        while chunk := read(master):
+            seen += chunk
+            assert time.monotonic() < end, seen
+            if wanted and all(text in seen for text in wanted):
+                process.send_signal(signal.SIGINT)
+                wanted = []
+        assert process.wait(timeout=60) == 75
+    finally:
+        process.kill()
+        process.wait()
+        os.close(master)
+    assert seen.endswith(b"\x1b[J")
+
+
+def read(descriptor):
+    """What a pseudo-terminal says; nothing once its other end is closed."""
+    try:
+        return os.read(descriptor, 4096)
+    except OSError:
+        return b""

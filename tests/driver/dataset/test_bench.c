@@ -1,0 +1,215 @@
+/* What the tests of the dataset share. */
+#include "tests/driver/dataset/bench.h"
+#include "tests/test.h"
+
+#include "driver/dataset/variables.h"
+#include "driver/dataset/view.h"
+#include "driver/dataset/write.h"
+#include "driver/sweep/grid.h"
+#include "driver/sweep/texts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct session this_session = {
+    "1.2.3", "abcdef", "a compiler", "a library", "a kernel", "a level", "an MPI", "a host"};
+
+void bench_init(struct bench *bench)
+{
+    *bench = (struct bench){0};
+    const char *place = getenv("TMPDIR");
+    snprintf(bench->folder, sizeof(bench->folder), "%.40s/normsweep-XXXXXX", place ? place : "/tmp");
+    CHECK(mkdtemp(bench->folder) != NULL);
+    snprintf(bench->path, sizeof(bench->path), "%s/a.nc", bench->folder);
+}
+
+int bench_open(struct bench *bench, const char *yaml, const struct dataset_options *options)
+{
+    static const struct dataset_options none;
+    int result = sweep_parse(&bench->sweep, "a.yaml", ".", yaml, strlen(yaml), NULL, 0, &bench->error);
+
+    bench->dataset = NULL;
+    if (result != 0)
+        return result;
+    result = sweep_load_corpus(&bench->sweep, &bench->corpus, &bench->error);
+    if (result == 0) {
+        result = dataset_open(&bench->dataset, bench->path, &bench->sweep, &bench->corpus, &this_session,
+            options ? options : &none, &bench->error);
+        corpus_release(&bench->corpus);
+    }
+    if (result != 0)
+        sweep_release(&bench->sweep);
+    return result;
+}
+
+void bench_close(struct bench *bench)
+{
+    CHECK(dataset_close(bench->dataset, &bench->error) == 0);
+    sweep_release(&bench->sweep);
+}
+
+bool bench_opens(struct bench *bench, const char *yaml)
+{
+    if (bench_open(bench, yaml, NULL) == 0)
+        return true;
+    test_fail(__FILE__, __LINE__, "%s", bench->error.text);
+    return false;
+}
+
+void bench_release(struct bench *bench)
+{
+    const char *names[] = {"a.nc", "a.nc.old", "a.nc.new", "b.nc"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        char path[128];
+        snprintf(path, sizeof(path), "%s/%s", bench->folder, names[i]);
+        unlink(path);
+    }
+    CHECK(rmdir(bench->folder) == 0);
+}
+
+/* A made-up measurement: a function of the run and of what it is, not of where it is stored. */
+static double made_up(const struct run *run, int64_t step, size_t index)
+{
+    return run->learning_rate * 1e6 + (double)run->seed * 1e4 + (double)step + (double)index / 1024;
+}
+
+void bench_write_row(struct bench *bench, int64_t cell, int64_t step, size_t parts)
+{
+    struct run run;
+    sweep_cell(&bench->sweep, cell, &run);
+    size_t size = metric_form(&run, bench->sweep.measure.group).row_size;
+    double *row = malloc(size * sizeof(*row));
+
+    for (size_t i = 0; i < size; i++)
+        row[i] = made_up(&run, step, i);
+    for (size_t offset = 0; offset < size; offset += parts) {
+        size_t count = size - offset < parts ? size - offset : parts;
+        CHECK(dataset_row(bench->dataset, cell, step, row + offset, offset, count, &bench->error) == 0);
+    }
+    free(row);
+}
+
+static struct result made_up_result(const struct run *run, enum outcome outcome)
+{
+    struct result result = {.outcome = outcome,
+        .last_step = run->steps,
+        .diverged_step = outcome == OUTCOME_DIVERGED ? 7 : -1,
+        .seconds = 2,
+        .step_seconds = 1,
+        .tokens = 1000};
+
+    for (size_t i = 0; i < metric_run_size(); i++)
+        result.values[i] = made_up(run, 0, i);
+    if (outcome == OUTCOME_FAILED)
+        snprintf(result.reason, sizeof(result.reason), "it rained");
+    return result;
+}
+
+void bench_write_run(struct bench *bench, int64_t cell, enum outcome outcome, size_t parts)
+{
+    struct run run;
+    struct result result;
+
+    sweep_cell(&bench->sweep, cell, &run);
+    CHECK(dataset_start(bench->dataset, cell, "here", 0, &bench->error) == 0);
+    for (int64_t step = 0; step <= run.steps; step += 5)
+        bench_write_row(bench, cell, step, parts);
+    result = made_up_result(&run, outcome);
+    CHECK(dataset_result(bench->dataset, cell, &result, &bench->error) == 0);
+}
+
+/* A whole variable of the bench's file; the caller's to free. */
+static double *read_variable(
+    const struct bench *bench, struct view *view, const char *name, struct view_variable *variable)
+{
+    struct error error;
+
+    if (view_open(view, bench->path, &error) != 0) {
+        test_fail(__FILE__, __LINE__, "%s", error.text);
+        return NULL;
+    }
+    double *values = NULL;
+    if (view_find(view, name, variable)) {
+        values = malloc((size_t)variable->size * sizeof(*values));
+        CHECK(view_read(view, variable, values, &error) == 0);
+    }
+    CHECK(values != NULL);
+    return values;
+}
+
+double bench_read_value(const struct bench *bench, const char *name, int64_t index)
+{
+    struct view view;
+    struct view_variable variable;
+    double *values = read_variable(bench, &view, name, &variable);
+    double value = values && index < variable.size ? values[index] : -12345;
+
+    free(values);
+    view_close(&view);
+    return value;
+}
+
+/* The place in a run's own row of value `index` of a row of the file; false where the run has none there. */
+static bool in_run(enum metric metric, const struct metric_form *form, const struct view_variable *variable,
+    int64_t index, size_t *place)
+{
+    const struct metric_shape_row *shape = &metric_shape_table[metric_table[metric].shape];
+    size_t stride = 1;
+    bool there = true;
+
+    *place = 0;
+    for (int i = shape->rank - 1; i > 0; i--) { /* all but step */
+        int64_t length = variable->length[variable->dimension_count - shape->rank + i];
+        int64_t own = form->along[shape->dimension[i]];
+        there = there && index % length < own;
+        *place += (size_t)(index % length) * stride;
+        stride *= (size_t)own;
+        index /= length;
+    }
+    return there;
+}
+
+int64_t bench_count_wrong(const struct bench *bench, enum metric metric, int64_t cell)
+{
+    struct view view;
+    struct view_variable variable;
+    double *values = read_variable(bench, &view, metric_table[metric].name, &variable);
+    struct run run;
+    int64_t wrong = 0;
+
+    if (!values)
+        return -1;
+    sweep_cell(&bench->sweep, cell, &run);
+    struct metric_form form = metric_form(&run, bench->sweep.measure.group);
+    int64_t block = variable.size / view.cells, per_step = block / view.step_count;
+    for (int64_t i = 0; i < block; i++) {
+        double value = values[cell * block + i];
+        int64_t step = view.step[i / per_step];
+        size_t place;
+        bool there = step <= run.steps && in_run(metric, &form, &variable, i % per_step, &place);
+        bool right = there ? value == made_up(&run, step, form.offset[metric] + place) : isnan(value);
+        wrong += !right;
+    }
+    free(values);
+    view_close(&view);
+    return wrong;
+}
+
+bool bench_exists(const struct bench *bench, const char *name)
+{
+    char path[128];
+
+    snprintf(path, sizeof(path), "%s/%s", bench->folder, name);
+    return access(path, F_OK) == 0;
+}
+
+double bench_growth(const struct bench *bench, int64_t cell)
+{
+    struct run run;
+
+    sweep_cell(&bench->sweep, cell, &run);
+    return made_up(&run, 0, metric_run_offset(METRIC_norm_growth));
+}

@@ -1,0 +1,317 @@
+/* The dataset: what is written is read back, whatever happens in between. */
+#include "tests/driver/dataset/bench.h"
+#include "tests/test.h"
+
+#include "driver/dataset/check.h"
+#include "driver/dataset/create.h"
+#include "driver/dataset/layout.h"
+#include "driver/dataset/variables.h"
+#include "driver/dataset/view.h"
+#include "driver/dataset/write.h"
+#include "driver/output/output.h"
+#include "driver/sweep/texts.h"
+#include "driver/tables/dataset_tables.h"
+
+#include <netcdf.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static void check_values(const struct bench *bench)
+{
+    static const int64_t written[] = {0, 3, 5};
+
+    for (int i = 0; i < METRIC_COUNT; i++)
+        for (int j = 0; j < 3; j++)
+            CHECK(metric_is_of_run(i) || bench_count_wrong(bench, i, written[j]) == 0);
+    CHECK_CLOSE(bench_read_value(bench, "norm_growth", 3), bench_growth(bench, 3), 0);
+    CHECK_CLOSE(bench_read_value(bench, "tokens_per_second", 0), 1000, 0);
+    CHECK_CLOSE(bench_read_value(bench, "diverged_step", 3), 7, 0);
+    CHECK(isnan(bench_read_value(bench, "diverged_step", 0)));
+    CHECK_CLOSE(bench_read_value(bench, "attempts", 1), 1, 0);
+}
+
+static void check_phases(const struct bench *bench)
+{
+    CHECK_CLOSE(bench_read_value(bench, "phase", 0), PHASE_GROWING, 0);
+    CHECK_CLOSE(bench_read_value(bench, "phase", 1), PHASE_NONE, 0);
+    CHECK_CLOSE(bench_read_value(bench, "phase", 3), PHASE_DIVERGED, 0);
+    CHECK_CLOSE(bench_read_value(bench, "phase", 5), PHASE_NONE, 0);
+}
+
+TEST(dataset_keeps_what_it_is_given)
+{
+    static const char yaml[] = BASE "learning_rate: [0.1, 0.01, 0.001]\nseed: [4, 5]\n";
+    static const signed char before[] = {
+        OUTCOME_PENDING, OUTCOME_PENDING, OUTCOME_PENDING, OUTCOME_PENDING, OUTCOME_PENDING, OUTCOME_PENDING};
+    static const signed char after[] = {
+        OUTCOME_DONE, OUTCOME_PENDING, OUTCOME_PENDING, OUTCOME_DIVERGED, OUTCOME_PENDING, OUTCOME_FAILED};
+    struct bench bench;
+
+    bench_init(&bench);
+    if (!bench_opens(&bench, yaml))
+        return;
+    CHECK(!bench_exists(&bench, "a.nc.new"));
+    CHECK(memcmp(dataset_outcomes(bench.dataset), before, sizeof(before)) == 0);
+    bench_write_run(&bench, 0, OUTCOME_DONE, 1000);
+    bench_write_run(&bench, 3, OUTCOME_DIVERGED, 7);
+    bench_write_run(&bench, 5, OUTCOME_FAILED, 1);
+    CHECK(dataset_outcomes(bench.dataset)[3] == OUTCOME_RUNNING);
+    CHECK(dataset_commit(bench.dataset, &bench.error) == 0);
+    CHECK(dataset_outcomes(bench.dataset)[3] == OUTCOME_DIVERGED);
+    CHECK(dataset_start(bench.dataset, 1, "there", 0, &bench.error) == 0);
+    bench_close(&bench);
+    if (!bench_opens(&bench, yaml))
+        return;
+    CHECK(memcmp(dataset_outcomes(bench.dataset), after, sizeof(after)) == 0);
+    check_values(&bench);
+    check_phases(&bench);
+    bench_close(&bench);
+    bench_release(&bench);
+}
+
+TEST(dataset_of_one_run)
+{
+    struct bench bench;
+
+    bench_init(&bench);
+    if (!bench_opens(&bench, BASE))
+        return;
+    bench_write_run(&bench, 0, OUTCOME_DONE, 100);
+    CHECK(dataset_commit(bench.dataset, &bench.error) == 0);
+    CHECK(bench_count_wrong(&bench, METRIC_tensor_norm, 0) == 0);
+    bench_close(&bench);
+    bench_release(&bench);
+}
+
+/* Words of an odd length and a number of cells that is no multiple of 8 would shift what comes after them. */
+TEST(dataset_has_its_numbers_at_multiples_of_8)
+{
+    struct bench bench;
+    int file, count = 0;
+    nc_type type;
+
+    bench_init(&bench);
+    if (!bench_opens(&bench, BASE "norm_placement: [out, pre, post]\nseed: [1, 2, 3]\n"))
+        return;
+    char *path = output_resolve(bench.path);
+    struct extent *extent = layout_extents(path, &bench.error);
+    CHECK(extent != NULL);
+    if (!extent || nc_open(path, NC_NOWRITE, &file) != NC_NOERR) {
+        test_fail(__FILE__, __LINE__, "%s cannot be opened", path);
+        return;
+    }
+    CHECK(nc_inq_nvars(file, &count) == NC_NOERR);
+    for (int i = 0; i < count; i++)
+        if (nc_inq_vartype(file, i, &type) == NC_NOERR && (type == NC_DOUBLE || type == NC_INT64) &&
+            extent[i].bytes >= 8 * bench.sweep.cells)
+            CHECK(extent[i].begin % 8 == 0);
+    nc_close(file);
+    free(extent);
+    free(path);
+    bench_close(&bench);
+    bench_release(&bench);
+}
+
+TEST(dataset_wipes_an_earlier_attempt)
+{
+    struct bench bench;
+
+    bench_init(&bench);
+    if (!bench_opens(&bench, BASE "seed: [1, 2]\n"))
+        return;
+    CHECK(dataset_start(bench.dataset, 1, "here", 0, &bench.error) == 0);
+    bench_write_row(&bench, 1, 5, 1000);
+    CHECK(dataset_return(bench.dataset, 1, &bench.error) == 0);
+    CHECK(dataset_outcomes(bench.dataset)[1] == OUTCOME_PENDING);
+    CHECK(dataset_start(bench.dataset, 1, "there", 0, &bench.error) == 0);
+    CHECK(dataset_flush(bench.dataset, &bench.error) == 0);
+    for (int64_t i = 0; i < 6; i++)
+        CHECK(isnan(bench_read_value(&bench, "param_norm", i)));
+    CHECK_CLOSE(bench_read_value(&bench, "attempts", 1), 2, 0);
+    bench_close(&bench);
+    bench_release(&bench);
+}
+
+/* Rows at steps before that from which a run goes on stay where readers see them. */
+TEST(dataset_keeps_what_comes_again)
+{
+    static const int64_t from[] = {10, 6, 5, 1, 0};
+    struct bench bench;
+
+    bench_init(&bench);
+    if (!bench_opens(&bench, BASE "seed: [1, 2, 3]\nlayers: 3\n"))
+        return;
+    CHECK(dataset_session(bench.dataset) == 0);
+    for (int64_t cell = 0; cell < 3; cell++)
+        bench_write_run(&bench, cell, OUTCOME_DONE, 1000);
+    for (int64_t i = 0; i < 5; i++) {
+        CHECK(dataset_return(bench.dataset, 1, &bench.error) == 0);
+        CHECK(dataset_start(bench.dataset, 1, "there", from[i], &bench.error) == 0);
+        CHECK(dataset_flush(bench.dataset, &bench.error) == 0);
+        for (int64_t row = 0; row < 3; row++)
+            CHECK(isnan(bench_read_value(&bench, "param_norm", 3 + row)) == (5 * row >= from[i]));
+        CHECK_CLOSE(bench_read_value(&bench, "attempts", 1), 2 + (double)i, 0);
+        for (int64_t cell = 0; cell < 3; cell += 2)
+            CHECK(bench_count_wrong(&bench, METRIC_tensor_norm, cell) == 0);
+    }
+    bench_close(&bench);
+    bench_release(&bench);
+}
+
+TEST(dataset_has_room_for_many_sessions)
+{
+    struct bench bench;
+    struct view view;
+
+    bench_init(&bench);
+    for (int i = 0; i <= SESSIONS_FIRST; i++) {
+        if (!bench_opens(&bench, BASE))
+            return;
+        if (i == 1) {
+            bench_write_run(&bench, 0, OUTCOME_DONE, 100);
+            CHECK(dataset_commit(bench.dataset, &bench.error) == 0);
+        }
+        CHECK(dataset_outcomes(bench.dataset)[0] == (i ? OUTCOME_DONE : OUTCOME_PENDING));
+        bench_close(&bench);
+    }
+    CHECK_CLOSE(bench_read_value(&bench, "session", 0), 1, 0);
+    CHECK(view_open(&view, bench.path, &bench.error) == 0);
+    CHECK(view.sessions == 2 * SESSIONS_FIRST);
+    for (int64_t i = 0; i < view.sessions; i++) {
+        char *kernel = view_string(&view, "session_blas_kernel", i);
+        CHECK_TEXT(kernel, i <= SESSIONS_FIRST ? "a kernel" : "");
+        free(kernel);
+    }
+    view_close(&view);
+    bench_release(&bench);
+}
+
+TEST(dataset_size_is_the_files)
+{
+    static const char *const yamls[] = {BASE, BASE "seed: [1, 2]\nlayers: [1, 7]\n",
+        BASE
+        "learning_rate: {log: [1e-1, 1e-5], points: 20}\nweight_decay: {log: [1e-1, 1e-5], points: 20}\n"};
+
+    for (int i = 0; i < 3; i++) {
+        struct bench bench;
+        struct stat stat_;
+        bench_init(&bench);
+        if (!bench_opens(&bench, yamls[i]))
+            return;
+        CHECK(stat(bench.path, &stat_) == 0);
+        CHECK(sweep_load_corpus(&bench.sweep, &bench.corpus, &bench.error) == 0);
+        CHECK_CLOSE(dataset_size(&bench.sweep, &bench.corpus), (double)stat_.st_size, 0);
+        corpus_release(&bench.corpus);
+        bench_close(&bench);
+        bench_release(&bench);
+    }
+}
+
+TEST(dataset_cuts_reasons_between_characters)
+{
+    struct bench bench;
+    struct result result = {.outcome = OUTCOME_FAILED};
+    struct view view;
+
+    bench_init(&bench);
+    if (!bench_opens(&bench, BASE "seed: [1, 2]\n"))
+        return;
+    result.reason[0] = '\xff';
+    for (int i = 1; i + 2 < REASON_SIZE; i += 2)
+        memcpy(result.reason + i, "\xc3\xa4", 2);
+    CHECK(dataset_start(bench.dataset, 1, "here", 0, &bench.error) == 0);
+    CHECK(dataset_result(bench.dataset, 1, &result, &bench.error) == 0);
+    CHECK(dataset_commit(bench.dataset, &bench.error) == 0);
+    CHECK(view_open(&view, bench.path, &bench.error) == 0);
+    char *reason = view_string(&view, "reason", 1);
+    result.reason[0] = '?';
+    CHECK_TEXT(reason, result.reason);
+    free(reason);
+    view_close(&view);
+    bench_close(&bench);
+    bench_release(&bench);
+}
+
+TEST(dataset_reserves_its_names)
+{
+    static const char *const reserved[] = {"step", "layer", "tensor", "sessions", "session", "outcome",
+        "phase", "norm_growth", "tensor_norm", "session_start", "string64", "reason"};
+
+    for (size_t i = 0; i < sizeof(reserved) / sizeof(*reserved); i++)
+        CHECK(dataset_reserves(reserved[i]));
+    CHECK(!dataset_reserves("model") && !dataset_reserves("string") && !dataset_reserves("strings"));
+}
+
+/* Writes run after run until it is killed; *committed: how many are durable. */
+static void write_until_killed(struct bench *bench, const char *yaml, volatile int64_t *committed)
+{
+    if (bench_open(bench, yaml, NULL) != 0)
+        _exit(1);
+    for (int64_t cell = 0; cell < bench->sweep.cells; cell++) {
+        bench_write_run(bench, cell, OUTCOME_DONE, 11);
+        if (cell % 3 != 2)
+            continue;
+        if (dataset_commit(bench->dataset, &bench->error) != 0)
+            _exit(1);
+        *committed = cell + 1;
+    }
+    for (;;)
+        pause();
+}
+
+/* Kills the child some time after so many runs are durable. False: it has ended by itself. */
+static bool kill_after(pid_t child, const volatile int64_t *committed, int64_t runs, long microseconds)
+{
+    const struct timespec moment = {0, 100000}, rest = {0, 1000 * microseconds};
+    int status;
+
+    while (*committed < runs) {
+        if (waitpid(child, &status, WNOHANG) != 0)
+            return false;
+        nanosleep(&moment, NULL);
+    }
+    nanosleep(&rest, NULL);
+    return kill(child, SIGKILL) == 0;
+}
+
+TEST(dataset_survives_sigkill)
+{
+    static const char yaml[] = BASE "learning_rate: [0.1, 0.01]\nseed: {range: [1, 60]}\n";
+    volatile int64_t *committed =
+        mmap(NULL, sizeof(*committed), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    int64_t most = 0;
+
+    for (int round = 0; round < 12; round++) {
+        struct bench bench;
+        int status;
+        bench_init(&bench);
+        *committed = 0;
+        fflush(stdout);
+        pid_t child = fork();
+        if (child == 0)
+            write_until_killed(&bench, yaml, committed);
+        bool killed = kill_after(child, committed, 9 * round, 300 * round);
+        CHECK(killed && waitpid(child, &status, 0) == child && WIFSIGNALED(status));
+        if (!bench_opens(&bench, yaml))
+            return;
+        for (int64_t cell = 0; cell < bench.sweep.cells; cell++) {
+            bool done = dataset_outcomes(bench.dataset)[cell] == OUTCOME_DONE;
+            CHECK(done || cell >= *committed);
+            if (done && cell % 5 == 0)
+                CHECK(bench_count_wrong(&bench, METRIC_param_norm, cell) == 0);
+            if (done && cell % 5 == 1)
+                CHECK_CLOSE(bench_read_value(&bench, "last_step", cell), 10, 0);
+        }
+        most = *committed > most ? *committed : most;
+        bench_close(&bench);
+        bench_release(&bench);
+    }
+    CHECK(most > 0);
+    munmap((void *)committed, sizeof(*committed));
+}

@@ -1,0 +1,262 @@
+"""Nothing that was measured is lost: faults of every kind in small sweeps, a run that kills its workers, two sweeps on
+one output. NORMSWEEP_FAULTS_SEED repeats the random moments of an earlier call; `make faults` injects more of them."""
+
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import netCDF4
+import numpy as np
+import pytest
+
+import faults
+import same
+from conftest import NORMSWEEP, PROJECT
+from fault_sweeps import Sweep, said
+from watched import MARK, Watched
+
+pytestmark = pytest.mark.alone
+
+SWEEP = """\
+corpus: markov
+vocabulary: 33
+corpus_tokens: 4000
+layers: 1
+width: 16
+heads: 2
+feedforward: 16
+context: 16
+batch: 4
+steps: 2000
+learning_rate: [1e-2, 1e-3]
+seed: [1, 2]
+measure: {every: 100}
+"""
+RUNS = 4
+ENDLESS = ["--set", "steps=100000000", "--set", "measure={every: 1000000}"]
+
+
+@pytest.fixture
+def sweep(tmp_path):
+    path = tmp_path / "sweep.yaml"
+    path.write_text(SWEEP)
+    return path
+
+
+def start(sweep, *arguments):
+    return Watched([NORMSWEEP, "run", sweep, *arguments], cwd=sweep.parent)
+
+
+def wait_until(command, condition, what, seconds=120):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert command.wait(0.02), f"ended with {command.process.returncode} before {what}: {command.text}"
+        assert time.monotonic() < deadline, f"not within {seconds} s: {what}\n{command.stacks()}"
+
+
+def ends(command, seconds=300):
+    """The exit status of a command that ends, and none of its processes after it."""
+    assert not command.wait(seconds), f"does not end\n{command.stacks()}"
+    assert command.wait_gone(60) is not None, command.stacks()
+    return command.process.returncode
+
+
+def test_nothing_is_lost():
+    seed = os.environ.get("NORMSWEEP_FAULTS_SEED", str(int.from_bytes(os.urandom(3), "big")))
+    command = [sys.executable, PROJECT / "tests/driver/ranks/faults.py", "-n", "21", "--alone", "--seconds", "0.4",
+               "--seed", seed]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    assert done.returncode == 0, f"NORMSWEEP_FAULTS_SEED={seed}\n{done.stdout}{done.stderr}"
+    assert re.search(rf"^\d+ injections, 0 failed, seed {seed}$", done.stdout, re.M)
+    print(done.stdout)
+
+
+def test_the_comparison_sees_a_bit(normsweep, sweep, tmp_path):
+    """In the file as it lies on the disk, wherever among the values of the runs."""
+    normsweep("run", sweep, "-j", "0", "-o", "whole.nc")
+    whole, chance = same.read(tmp_path / "whole.nc"), random.Random(0)
+    axes = whole["outcome"].dimensions
+    for name in [name for name, values in whole.items() if values.dimensions[:len(axes)] == axes]:
+        (tmp_path / "altered.nc").write_bytes((tmp_path / "whole.nc").read_bytes())
+        assert same.differences(same.read(tmp_path / "altered.nc"), whole) == []
+        with netCDF4.Dataset(tmp_path / "altered.nc", "r+") as file:
+            file.set_auto_maskandscale(False)
+            file.set_auto_chartostring(False)
+            values = np.ascontiguousarray(file[name][...])
+            values.view(np.uint8).reshape(-1)[chance.randrange(values.nbytes)] ^= 1 << chance.randrange(8)
+            file[name][...] = values
+        altered = same.read(tmp_path / "altered.nc")
+        found = same.differences(altered, whole)
+        assert len(found) == 1 and found[0].startswith(f"{name}: 1 of "), name
+        assert same.strays(altered, whole), name
+
+
+def test_a_part_may_be_empty_but_not_wrong(normsweep, sweep, tmp_path):
+    normsweep("run", sweep, "-j", "0", "-o", "whole.nc")
+    normsweep("run", sweep, "-j", "0", "-o", "part.nc")
+    whole = same.read(tmp_path / "whole.nc")
+
+    def strays(*changes):
+        with netCDF4.Dataset(tmp_path / "part.nc", "r+") as file:
+            file.set_auto_maskandscale(False)
+            for name, value in changes:
+                file[name][0, 0] = value
+        return same.strays(same.read(tmp_path / "part.nc"), whole)
+    assert strays() == []
+    assert strays(("train_loss", np.nan)) != []  # it has ended
+    assert strays(("outcome", same.RUNNING)) == []
+    assert strays(("train_loss", 3.0)) != []
+    assert strays(("train_loss", np.nan), ("outcome", same.FAILED)) != []
+
+
+# ---- the harness sees what it is there to see ----
+
+def leave_a_file(case):
+    (case.place / "sweep.nc.part").touch()
+
+
+def leave_a_log(case):
+    (case.place / "sweep.nc.d" / "worker-000000-1.log").touch()
+
+
+def leave_a_process(case):
+    left = subprocess.Popen(["sleep", "60"], env={**os.environ, MARK: case.watched[0].mark})
+    assert wait_for(lambda: any(process.pid == left.pid for process in case.watched[0].look()))
+
+
+def alter_the_dataset(case):
+    with netCDF4.Dataset(case.output, "r+") as dataset:
+        values = dataset["final_train_loss"][...].filled(np.nan)
+        values.flat[0] = np.nextafter(values.flat[0], np.inf)
+        dataset["final_train_loss"][...] = values
+
+
+def alter_the_weights(case):
+    alter(next((case.place / "sweep.nc.d").glob("*.weights.nc")))
+
+
+def alter(path):
+    text = bytearray(path.read_bytes())
+    text[-5] ^= 1
+    path.write_bytes(text)
+
+
+def wait_for(condition, seconds=60):
+    deadline = time.monotonic() + seconds
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return condition()
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    return Sweep("optimisers", tmp_path_factory.mktemp("undisturbed"), 0.05)
+
+
+@pytest.mark.parametrize("harm, complaint", [
+    (leave_a_file, "left beside the dataset: ['sweep.nc.part']"),
+    (leave_a_log, "left beside the dataset: ['sweep.nc.d/worker-000000-1.log']"),
+    (leave_a_process, "alive "), (alter_the_dataset, "1 of 9 values differ"), (alter_the_weights, "values differ")])
+def test_the_harness_sees(undisturbed, tmp_path, monkeypatch, harm, complaint):
+    monkeypatch.setattr(faults, "GONE_SECONDS", 1)
+    case = faults.Case(undisturbed, [], [], 0, random.Random(0), tmp_path, 300)
+    look_at_end = case.look_at_end
+    case.look_at_end = lambda: (harm(case), look_at_end())
+    with pytest.raises(faults.Lost, match=re.escape(complaint)):
+        case.play()
+
+
+# ---- a run that kills whoever trains it ----
+
+BEGINS = re.compile(r" pid (\d+) .*begins run ([0-9a-f]{32}) cell (\d+)$", re.M)
+
+
+class Logs:
+    """What workers log, read on while they run."""
+
+    def __init__(self, folder):
+        self.folder, self.read = folder, {}
+
+    def news(self):
+        """(pid, digest, cell) of runs that have begun since the last look."""
+        found = []
+        for path in self.folder.glob("worker-*.log"):
+            try:
+                text = path.read_text(errors="replace")
+            except FileNotFoundError:
+                continue
+            text = text[:text.rfind("\n") + 1]
+            before = self.read.get(path, 0)
+            self.read[path] = len(text)
+            found += [(int(pid), digest, int(cell)) for pid, digest, cell in BEGINS.findall(text[before:])]
+        return found
+
+
+def test_a_run_that_kills_its_workers_fails_alone(normsweep, sweep, tmp_path):
+    poison, deaths, digest = 1, 0, None
+    long = ["--set", "steps=20000", "--set", "checkpoint_minutes=1000"]
+    with start(sweep, "-j", "2", *long) as command:
+        logs = Logs(tmp_path / "sweep.nc.d")
+        while command.wait(0.001):
+            for pid, run_digest, cell in logs.news():
+                worker = [process for process in command.of("worker") if process.pid == pid]
+                if cell == poison and worker and worker[0].kill(signal.SIGKILL):
+                    deaths, digest = deaths + 1, run_digest
+        assert ends(command) == 1, command.text
+    assert deaths == 3, command.text
+    with netCDF4.Dataset(tmp_path / "sweep.nc") as dataset:
+        outcome, reasons = dataset["outcome"][:].ravel(), dataset["reason"][:].ravel()
+        assert dataset["deaths"][:].ravel()[poison] == 3
+        assert outcome[poison] == same.FAILED and (np.delete(outcome, poison) == same.DONE).all()
+        assert reasons[poison] and (np.delete(reasons, poison) == "").all()
+    failed = [line for line in said(command.text["err"]) if line.startswith("failed: ")]
+    assert len(failed) == 1 and reasons[poison] in failed[0]
+    assert (tmp_path / "sweep.nc.d" / f"{digest}.log").read_text().strip()
+
+    assert "nothing left to do" in normsweep("run", sweep, "-j", "2", *long, status=1).stdout
+    normsweep("run", sweep, "-j", "2", *long, "--retry-failed")
+    normsweep("run", sweep, "-j", "0", *long, "-o", "whole.nc")
+    assert same.differences(same.read(tmp_path / "sweep.nc"), same.read(tmp_path / "whole.nc")) == []
+    assert not list(tmp_path.glob("sweep.nc.d/*")) and not list(tmp_path.glob("*.lease"))
+
+
+def test_workers_without_a_coordinator_end(sweep, tmp_path):
+    """As on another machine, where nobody kills them: a minute after its last word none trains or writes any more."""
+    with start(sweep, "-j", "2", *ENDLESS, "--set", "checkpoint_minutes=0.01") as command:
+        wait_until(command, lambda: len(list(tmp_path.glob("sweep.nc.d/*.nc"))) > 1, "runs are saved")
+        others = [process for process in command.look() if process.role != "worker"]
+        assert {process.role for process in others} == {"launcher", "mpirun", "coordinator"}
+        for process in others:
+            process.kill(signal.SIGSTOP)
+        assert wait_for(lambda: not command.of("worker"), seconds=90), "workers live on"
+        assert "the coordinator" in "".join(p.read_text() for p in tmp_path.glob("sweep.nc.d/worker-*.log"))
+        for process in others:
+            process.kill(signal.SIGKILL)
+
+
+# ---- two sweeps on one output ----
+
+@pytest.mark.parametrize("jobs", ["0", "2"])
+def test_a_second_sweep_is_refused_while_the_first_lives(normsweep, sweep, tmp_path, jobs):
+    with start(sweep, "-j", jobs, *ENDLESS) as command:
+        wait_until(command, (tmp_path / "sweep.nc").exists, "the dataset is there")
+        for other in "0", "2":
+            refused = normsweep("run", sweep, "-j", other, *ENDLESS, status=3)
+            assert refused.stderr.startswith("sweep.nc: in use by process ") and refused.stderr.count("\n") == 1
+        assert command.process.poll() is None
+        for process in command.look():
+            process.kill(signal.SIGKILL)
+        command.process.wait(60)
+        with start(sweep, "-j", jobs, *ENDLESS) as second:
+            wait_until(second, lambda: same.RUNNING in outcomes(tmp_path / "sweep.nc"), "the second one trains")
+            second.process.send_signal(signal.SIGTERM)
+            assert ends(second) == 75 and said(second.text["err"]) == []
+
+
+def outcomes(path):
+    with netCDF4.Dataset(path) as dataset:
+        return dataset["outcome"][:].ravel()

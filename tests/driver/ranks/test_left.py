@@ -1,0 +1,90 @@
+"""Who is lost leaves nothing behind, and who cannot be found by others does not begin."""
+
+import os
+import signal
+
+import pytest
+
+from conftest import NORMSWEEP
+from preloaded import preload
+from watched import Watched
+
+pytestmark = pytest.mark.alone
+
+SWEEP = """\
+corpus: markov
+corpus_tokens: 4000
+vocabulary: 33
+layers: 1
+width: 16
+heads: 2
+feedforward: 16
+context: 16
+batch: 4
+steps: 3000
+seed: [1, 2]
+measure: {every: 1000}
+checkpoint_minutes: 0.002
+"""
+
+# The folder of the output as another host would see it that does not share it: what the coordinator writes is not there.
+ELSEWHERE = """
+static int is_elsewhere(const char *path)
+{
+    const char *rank = getenv("PMIX_RANK");
+    return rank && strcmp(rank, "0") != 0 && ends(path, ".mark");
+}
+int open(const char *path, int flags, ...)
+{
+    static int (*next)(const char *, int, int);
+    if (is_elsewhere(path)) {
+        errno = ENOENT;
+        return -1;
+    }
+    if (!next)
+        next = dlsym(RTLD_NEXT, "open");
+    return next(path, flags, 0666);
+}
+int open64(const char *path, int flags, ...) __attribute__((alias("open")));
+"""
+
+
+@pytest.fixture
+def sweep(tmp_path):
+    path = tmp_path / "sweep.yaml"
+    path.write_text(SWEEP)
+    return path
+
+
+def files(folder):
+    return [path for path in folder.rglob("*") if not path.is_dir()]
+
+
+def test_a_folder_that_is_not_shared_is_refused(sweep, tmp_path, normsweep):
+    refused = normsweep("run", sweep, "-j", "2", status=2, env=preload(tmp_path, ELSEWHERE))
+    lines = refused.stderr.splitlines()
+    assert len(lines) == 1, lines
+    assert "sweep.nc.d is not the folder that the coordinator on " in lines[0] and "hosts share" in lines[0]
+    assert not (tmp_path / "sweep.nc.d").exists() and not list(tmp_path.glob("*.lease*"))
+    normsweep("run", sweep, "-j", "2")
+
+
+def test_a_killed_mpirun_leaves_nothing(sweep, tmp_path):
+    """Neither its folder of files nor the shared memory of its ranks, once the command that outlives it has ended. What
+    other mpiruns have there stays."""
+    temporary, shared = tmp_path / "t", tmp_path / "shared"
+    owner = f"{os.uname().nodename}.{os.geteuid()}"
+    others = {temporary / f"ompi.{owner}/pid.1/contact.txt", shared / f"vader_segment.{owner}.10001.0"}
+    for other in others:
+        other.parent.mkdir(parents=True)
+        other.touch()
+    environment = {"TMPDIR": str(temporary), "OMPI_MCA_btl_vader_backing_directory": str(shared)}
+    with Watched([NORMSWEEP, "run", sweep, "-j", "2", "--set", "steps=20000"], environment, cwd=tmp_path) as command:
+        assert command.wait(60, lambda: list(tmp_path.glob("sweep.nc.d/*.nc")))
+        assert len(files(temporary)) > 1 and len(files(shared)) > 1, "mpirun has its files elsewhere"
+        assert command.of("mpirun")[0].kill(signal.SIGKILL)
+        assert not command.wait(120), command.stacks()
+        assert command.process.returncode == 0, command.text
+        assert "the coordinator was lost; starting again" in command.text["err"]
+    left = {path for path in tmp_path.rglob("*") if not path.is_dir()}
+    assert left == others | {sweep, tmp_path / "sweep.nc"}

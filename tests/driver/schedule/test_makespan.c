@@ -1,0 +1,172 @@
+/* How near the coordinator comes to the shortest time for a sweep, and what its workers wait. */
+#include "driver/schedule/coordinator.h"
+#include "model/core/random.h"
+#include "tests/driver/schedule/simulation.h"
+#include "tests/test.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* List scheduling in order of cost: each run to the worker that is free first. */
+static double list_schedule(const double *cost, const double *length, int64_t count, int workers)
+{
+    double *end = calloc((size_t)workers, sizeof(*end)), makespan = 0;
+    bool *taken = calloc((size_t)count + 1, sizeof(*taken));
+
+    for (int64_t n = 0; n < count; n++) {
+        int64_t longest = -1;
+        int first = 0;
+        for (int64_t i = 0; i < count; i++)
+            if (!taken[i] && (longest < 0 || cost[i] > cost[longest]))
+                longest = i;
+        for (int i = 1; i < workers; i++)
+            if (end[i] < end[first])
+                first = i;
+        taken[longest] = true;
+        end[first] += length[longest];
+        makespan = fmax(makespan, end[first]);
+    }
+    free(end);
+    free(taken);
+    return makespan;
+}
+
+/* What the runs of a sweep cost, and how long they really take. */
+static void draw_sweep(int shape, uint64_t seed, int64_t count, double *cost, double *length)
+{
+    for (int64_t i = 0; i < count; i++) {
+        double u = random_uniform(seed, RANDOM_TEST, (uint64_t)i);
+        double v = random_uniform(seed + 1, RANDOM_TEST, (uint64_t)i);
+        cost[i] = shape == 0 ? 1 : shape == 1 ? exp(4 * u - 2) : i < 3 ? 50 : 0.5 + u;
+        length[i] = shape == 3 && v < 0.3 ? 0.01 : cost[i]; /* some diverge at once */
+    }
+}
+
+TEST(coordinator_makespan_is_that_of_list_scheduling)
+{
+    const int workers[] = {1, 2, 3, 16, 100};
+    double worst = 0;
+
+    for (int shape = 0; shape < 4; shape++) {
+        for (int w = 0; w < 5; w++) {
+            for (int64_t count = 1; count < 1500; count = count * 3 + w) {
+                int ahead = count % 2 ? 3 : 1;
+                double cost[1500], length[1500];
+                struct simulation s = {.latency = 1e-4, .silence = INFINITY, .stop_at = INFINITY};
+                draw_sweep(shape, (uint64_t)count, count, cost, length);
+                simulation_init(&s, workers[w], count, ahead, cost, length);
+                simulate(&s);
+                double best = list_schedule(cost, length, count, workers[w]);
+                CHECK(s.done == count);
+                worst = fmax(worst, s.last_accept / best - 1);
+                if (!(s.last_accept <= 1.02 * best + 0.01))
+                    test_fail(__FILE__, __LINE__, "shape %d, %d workers, %" PRId64 " runs: %g, best %g",
+                        shape, workers[w], count, s.last_accept, best);
+                simulation_release(&s);
+            }
+        }
+    }
+    printf("makespan at worst %.2f %% above list scheduling\n", 100 * worst);
+}
+
+/* Kinds of runs whose cost is misjudged by a factor of 1.35 (one standard deviation), as the cost model does,
+ * and runs of a kind that differ by 3 %. */
+static void draw_misjudged(uint64_t seed, int64_t count, double *cost, double *length)
+{
+    enum { KINDS = 12 };
+
+    for (int64_t i = 0; i < count; i++) {
+        uint64_t kind = (uint64_t)(i % KINDS);
+        double true_cost = exp(3 * random_uniform(seed, RANDOM_TEST, kind) - 1.5);
+        cost[i] = true_cost * exp(0.3 * random_normal(seed + 1000, RANDOM_TEST, kind));
+        length[i] = true_cost * exp(0.03 * random_normal(seed + 2000, RANDOM_TEST, (uint64_t)i));
+    }
+}
+
+TEST(coordinator_makespan_is_near_the_best_with_misjudged_costs)
+{
+    enum { RUNS = 400 };
+    double worst = 0;
+
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        double cost[RUNS], length[RUNS], sum = 0, longest = 0;
+        int workers = seed % 2 ? 8 : 3;
+        struct simulation s = {.latency = 1e-3, .silence = INFINITY, .stop_at = INFINITY};
+        draw_misjudged(seed, RUNS, cost, length);
+        for (int i = 0; i < RUNS; i++) {
+            sum += length[i];
+            longest = fmax(longest, length[i]);
+        }
+        simulation_init(&s, workers, RUNS, 3, cost, length);
+        simulate(&s);
+        CHECK(s.done == RUNS);
+        double best = fmax(sum / workers, longest); /* no schedule is shorter */
+        worst = fmax(worst, s.last_accept / best - 1);
+        CHECK(s.last_accept <= 1.02 * best);
+        simulation_release(&s);
+    }
+    printf("makespan with misjudged costs at worst %.2f %% above the bound\n", 100 * worst);
+}
+
+/* Costs that are right, and those of runs of which some take longer or shorter and some diverge at once. */
+static void draw_few(uint64_t seed, int64_t count, bool misjudged, double *cost, double *length)
+{
+    for (int64_t i = 0; i < count; i++) {
+        uint64_t draw = (uint64_t)i;
+        double error = exp(0.3 * random_normal(seed + 1000, RANDOM_TEST, draw));
+        cost[i] = length[i] = exp(2 * random_uniform(seed, RANDOM_TEST, draw));
+        if (misjudged)
+            length[i] = random_uniform(seed + 2000, RANDOM_TEST, draw) < 0.2 ? 0.01 : error * cost[i];
+    }
+}
+
+/* With few runs to each worker one that is bound to the wrong one shows. */
+TEST(coordinator_makespan_of_few_runs)
+{
+    enum { MOST = 40 };
+    double worst = 0;
+
+    for (uint64_t seed = 0; seed < 100; seed++)
+        for (int workers = 2; workers <= 4; workers++)
+            for (int64_t count = 1; count <= MOST; count += count < 12 ? 1 : 7) {
+                double cost[MOST], length[MOST];
+                struct simulation s = {.latency = 1e-4, .silence = INFINITY, .stop_at = INFINITY};
+                draw_few(seed, count, seed % 2, cost, length);
+                simulation_init(&s, workers, count, 3, cost, length);
+                simulate(&s);
+                double best = list_schedule(cost, length, count, workers);
+                CHECK(s.done == count && s.last_accept <= 1.02 * best + 0.001);
+                worst = fmax(worst, (s.last_accept - 0.001) / best - 1);
+                simulation_release(&s);
+            }
+    printf("makespan of few runs at worst %.2f %% above list scheduling\n", 100 * worst);
+}
+
+static int64_t waits(const struct simulation *s)
+{
+    struct coordinator_state state;
+
+    coordinator_state(s->coordinator, &state);
+    return state.waits;
+}
+
+/* While the queue is long a worker must not wait for an answer between two runs. */
+TEST(coordinator_gives_orders_ahead)
+{
+    struct simulation s = {.latency = 0.1, .silence = INFINITY, .stop_at = INFINITY};
+    double cost[400];
+
+    for (int i = 0; i < 400; i++)
+        cost[i] = 1;
+    simulation_init(&s, 4, 400, 1, cost, cost);
+    simulate(&s);
+    CHECK_CLOSE(s.last_accept, 100, 2.5); /* 120 without orders ahead */
+    CHECK(waits(&s) < 40); /* for the last runs alone */
+    simulation_release(&s);
+    s = (struct simulation){.latency = 0.1, .silence = INFINITY, .stop_at = INFINITY};
+    simulation_init(&s, 4, 400, 0, cost, cost);
+    simulate(&s);
+    CHECK(waits(&s) == 396);
+    simulation_release(&s);
+}

@@ -1,0 +1,367 @@
+/* The workers of the simulation, and what is planned of them. */
+#include "model/core/random.h"
+#include "tests/driver/schedule/simulated.h"
+#include "tests/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static double draw(struct simulation *s)
+{
+    return random_uniform(s->seed, RANDOM_TEST, s->draws++);
+}
+
+static bool chance(struct simulation *s, double probability)
+{
+    return s->fault > 0 && draw(s) < probability;
+}
+
+/* ---- what is planned: a heap by time ---- */
+
+static bool before(const struct happening *a, const struct happening *b)
+{
+    return a->time < b->time || (a->time == b->time && a->sequence < b->sequence);
+}
+
+static void plan(struct simulation *s, struct happening it)
+{
+    if (s->planned == s->room) {
+        s->room = s->room ? 2 * s->room : 1024;
+        s->heap = realloc(s->heap, s->room * sizeof(*s->heap));
+    }
+    it.sequence = s->sequence++;
+    size_t at = s->planned++;
+    for (; at > 0 && before(&it, &s->heap[(at - 1) / 2]); at = (at - 1) / 2)
+        s->heap[at] = s->heap[(at - 1) / 2];
+    s->heap[at] = it;
+}
+
+struct happening simulated_next(struct simulation *s)
+{
+    struct happening top = s->heap[0], last = s->heap[--s->planned];
+    size_t at = 0;
+
+    for (size_t child = 1; child < s->planned; child = 2 * at + 1) {
+        child += child + 1 < s->planned && before(&s->heap[child + 1], &s->heap[child]);
+        if (!before(&s->heap[child], &last))
+            break;
+        s->heap[at] = s->heap[child];
+        at = child;
+    }
+    s->heap[at] = last;
+    return top;
+}
+
+static void plan_own(struct simulation *s, double delay, enum happening_kind kind, int worker)
+{
+    bool of_life = kind == WAKE || kind == RESPAWN;
+    uint64_t serial = of_life ? s->worker[worker].life : s->worker[worker].serial;
+
+    plan(s, (struct happening){.time = s->now + delay, .kind = kind, .worker = worker, .serial = serial});
+}
+
+void simulated_plan_fall(struct simulation *s)
+{
+    double gap = 5 * s->silence / (s->fault * s->nodes);
+
+    plan(s, (struct happening){.time = s->now + 2 * gap * draw(s), .kind = NODE_FALLS});
+}
+
+void simulated_send(struct simulation *s, const struct order *order)
+{
+    plan(s, (struct happening){.time = s->now + s->latency,
+                .kind = ORDER,
+                .worker = order->worker,
+                .serial = s->worker[order->worker].life,
+                .as.order = *order});
+}
+
+/* ---- words ---- */
+
+static void deliver(struct simulation *s, double time, int worker, struct event event)
+{
+    event.worker = worker;
+    plan(s, (struct happening){.time = time,
+                .kind = MESSAGE,
+                .worker = worker,
+                .serial = s->node_deaths[event.node],
+                .as.event = event});
+}
+
+/* Some words come late, some twice, and some a second time when everything has changed. */
+static void say(struct simulation *s, int worker, enum event_kind kind, uint64_t ticket, bool ended)
+{
+    struct simulated *w = &s->worker[worker];
+    struct event event = {
+        .kind = kind, .ticket = ticket, .ended = ended, .node = w->node, .patience = w->patience};
+    double late = chance(s, s->fault / 5) ? s->silence / 8 * draw(s) : 0;
+
+    w->arrives = fmax(w->arrives, s->now + s->latency + late);
+    deliver(s, w->arrives, worker, event);
+    if (chance(s, s->fault / 5))
+        deliver(s, w->arrives + s->silence / 8 * draw(s), worker, event);
+    if (kind != EVENT_HELLO && chance(s, s->fault / 20))
+        deliver(s, w->arrives + 4 * s->silence * draw(s), worker, event);
+}
+
+static void say_progress(struct simulation *s, int worker)
+{
+    const struct simulated *w = &s->worker[worker];
+
+    say(s, worker, EVENT_PROGRESS, w->used > 0 ? w->held[0].ticket : 0, false);
+}
+
+/* ---- deeds ---- */
+
+static struct cell *trained(struct simulation *s, int worker)
+{
+    return &s->cell[s->worker[worker].held[0].cell];
+}
+
+static void plan_beat(struct simulation *s, int worker)
+{
+    if (isfinite(s->silence))
+        plan_own(s, s->worker[worker].patience / 4, BEAT, worker);
+}
+
+/* What comes of what the worker does, of which `left` seconds are left. */
+static void plan_end(struct simulation *s, int worker, double left)
+{
+    const struct cell *cell = trained(s, worker);
+
+    if (cell->kind == CELL_POISON) {
+        plan_own(s, left * draw(s), FATE, worker);
+    } else if (cell->kind == CELL_STUBBORN && cell->losses < KILLS_OF_STUBBORN) {
+        plan_own(s, 0.3 * left, SAVE, worker);
+        plan_own(s, 0.6 * left, FATE, worker);
+    } else {
+        plan_own(s, left, DONE, worker);
+        if (chance(s, s->fault))
+            plan_own(s, left * draw(s), FATE, worker);
+        if (chance(s, 0.1))
+            plan_own(s, left * draw(s), SAVE, worker);
+    }
+}
+
+static void worker_begin(struct simulation *s, int worker)
+{
+    struct simulated *w = &s->worker[worker];
+
+    w->serial++;
+    plan_beat(s, worker);
+    if (w->used > 0) {
+        say_progress(s, worker);
+        plan_end(s, worker, trained(s, worker)->length);
+    } else if (chance(s, s->fault / 5)) {
+        plan_own(s, w->patience * draw(s), FATE, worker);
+    }
+}
+
+void simulated_arrive(struct simulation *s, int worker)
+{
+    struct simulated *w = &s->worker[worker];
+
+    w->life++;
+    w->alive = true;
+    w->wakes = 0;
+    w->patience = s->silence * (1 + worker % 2);
+    say(s, worker, EVENT_HELLO, 0, false);
+    worker_begin(s, worker);
+}
+
+static void worker_remove(struct simulated *w, int at)
+{
+    w->heard_of[w->held[at].ticket % LIE_MAX] = w->held[at].ticket;
+    w->used--;
+    memmove(&w->held[at], &w->held[at + 1], (size_t)(w->used - at) * sizeof(w->held[0]));
+}
+
+static void worker_done(struct simulation *s, int worker)
+{
+    struct simulated *w = &s->worker[worker];
+
+    trained(s, worker)->completed = w->held[0].ticket;
+    say(s, worker, EVENT_RESULT, w->held[0].ticket, true);
+    worker_remove(w, 0);
+    worker_begin(s, worker);
+}
+
+static void worker_stops(struct simulation *s, int worker, uint64_t ticket)
+{
+    struct simulated *w = &s->worker[worker];
+    uint64_t trains = w->used ? w->held[0].ticket : 0;
+
+    for (int i = w->used - 1; i >= 0; i--)
+        if (ticket == 0 || w->held[i].ticket == ticket) {
+            say(s, worker, EVENT_RESULT, w->held[i].ticket, false);
+            worker_remove(w, i);
+        }
+    if (trains && (w->used == 0 || w->held[0].ticket != trains))
+        worker_begin(s, worker);
+}
+
+/* Somebody sees most deaths, with all that the worker had said, or too early to know what it died of. Of
+ * others its silence alone tells. */
+static void say_lost(struct simulation *s, int worker, bool with_node)
+{
+    const struct simulated *w = &s->worker[worker];
+    bool early = draw(s) < 0.1;
+    struct event lost = {.kind = EVENT_LOST, .node = w->node, .blame = !with_node && !early};
+    double time = fmax(early ? 0 : w->arrives, s->now + 2 * s->latency);
+
+    if (draw(s) < 0.3)
+        return;
+    deliver(s, time, worker, lost);
+    if (chance(s, 0.1))
+        deliver(s, time + s->silence / 8 * draw(s), worker, lost);
+}
+
+/* Worker 0 always comes back: somebody has to end the sweep. */
+static void worker_dies(struct simulation *s, int worker, bool with_node)
+{
+    struct simulated *w = &s->worker[worker];
+
+    w->alive = false;
+    w->used = 0;
+    w->serial++;
+    w->life++;
+    say_lost(s, worker, with_node);
+    if (worker == 0 || draw(s) > 0.02)
+        plan_own(s, (0.15 + draw(s)) * 2 * s->silence, RESPAWN, worker);
+}
+
+static void worker_hangs(struct simulation *s, int worker, double duration)
+{
+    struct simulated *w = &s->worker[worker];
+
+    w->serial++;
+    w->wakes = s->now + duration;
+    plan_own(s, duration, WAKE, worker);
+}
+
+static void worker_wakes(struct simulation *s, int worker)
+{
+    struct simulated *w = &s->worker[worker];
+
+    w->wakes = 0;
+    say_progress(s, worker);
+    plan_beat(s, worker);
+    if (w->used > 0)
+        plan_end(s, worker, trained(s, worker)->length * draw(s));
+}
+
+static void worker_lies(struct simulation *s, int worker)
+{
+    const struct simulated *w = &s->worker[worker];
+    uint64_t old = w->heard_of[(int)(draw(s) * LIE_MAX)];
+    uint64_t never = (uint64_t)(draw(s) * 2 * (double)s->cells) | UINT64_C(1) << 40;
+    int elsewhere = (int)(draw(s) * (s->workers + 20)) - 10;
+    const enum event_kind kind[] = {EVENT_HELLO, EVENT_PROGRESS, EVENT_CHECKPOINT, EVENT_RESULT, EVENT_LOST};
+
+    for (int i = 0; i < 5; i++) {
+        struct event lie = {.kind = kind[i], .ticket = never, .ended = true, .node = w->node};
+        lie.patience = 1e-9;
+        if (kind[i] != EVENT_HELLO && kind[i] != EVENT_LOST)
+            deliver(s, s->now + s->latency, worker, lie);
+        if (elsewhere < 0 || elsewhere >= s->workers)
+            deliver(s, s->now + s->latency, elsewhere, lie);
+    }
+    say(s, worker, EVENT_RESULT, old, true);
+    say(s, worker, EVENT_CHECKPOINT, old, true);
+}
+
+/* What takes a worker is rationed, so that of healthy runs and stubborn ones none ever has to fail. */
+static bool is_spared(const struct cell *cell, double fate)
+{
+    if (!cell || cell->kind == CELL_POISON)
+        return false;
+    return cell->kind == CELL_STUBBORN ? cell->losses >= KILLS_OF_STUBBORN : cell->losses >= 2 || fate < 0.4;
+}
+
+static void worker_fate(struct simulation *s, int worker)
+{
+    struct simulated *w = &s->worker[worker];
+    struct cell *cell = w->used > 0 ? trained(s, worker) : NULL;
+    double fate = draw(s);
+
+    if (is_spared(cell, fate)) {
+        worker_lies(s, worker);
+        return;
+    }
+    if (cell)
+        cell->losses++;
+    if (cell && cell->kind == CELL_POISON && fate < 0.2)
+        worker_hangs(s, worker, 3 * w->patience);
+    else if (fate < 0.7 || (cell && cell->kind == CELL_STUBBORN))
+        worker_dies(s, worker, false);
+    else
+        worker_hangs(s, worker, 2 * w->patience * draw(s));
+}
+
+static void node_falls(struct simulation *s)
+{
+    int node = (int)(draw(s) * s->nodes);
+
+    s->fallen++;
+    s->node_deaths[node]++;
+    for (int i = 0; i < s->workers; i++)
+        if (s->worker[i].alive && s->worker[i].node == node)
+            worker_dies(s, i, true);
+    simulated_plan_fall(s);
+}
+
+static void worker_obeys(struct simulation *s, const struct happening *it)
+{
+    struct simulated *w = &s->worker[it->worker];
+    const struct order *order = &it->as.order;
+    bool fit = w->alive && it->serial == w->life && w->wakes == 0;
+
+    if (order->kind == ORDER_RUN && !fit)
+        s->cell[order->cell].losses++;
+    if (!w->alive || it->serial != w->life)
+        return;
+    if (w->wakes > 0) {
+        struct happening later = *it;
+        later.time = w->wakes;
+        plan(s, later);
+    } else if (order->kind == ORDER_STOP) {
+        worker_stops(s, it->worker, order->ticket);
+    } else if (order->kind == ORDER_RUN) {
+        CHECK(w->used < HOLD_MAX);
+        w->held[w->used++] = *order;
+        if (w->used == 1)
+            worker_begin(s, it->worker);
+    }
+}
+
+/* Some come back elsewhere. */
+static void worker_returns(struct simulation *s, int worker)
+{
+    if (chance(s, 0.2))
+        s->worker[worker].node = (int)(draw(s) * s->nodes);
+    simulated_arrive(s, worker);
+}
+
+void simulated_happens(struct simulation *s, const struct happening *it)
+{
+    const struct simulated *w = &s->worker[it->worker];
+
+    if (it->kind == NODE_FALLS) {
+        node_falls(s);
+    } else if (it->kind == ORDER) {
+        worker_obeys(s, it);
+    } else if (it->kind == WAKE && it->serial == w->life) {
+        worker_wakes(s, it->worker);
+    } else if (it->kind == RESPAWN && it->serial == w->life) {
+        worker_returns(s, it->worker);
+    } else if (it->serial == w->serial && it->kind == DONE) {
+        worker_done(s, it->worker);
+    } else if (it->serial == w->serial && it->kind == FATE) {
+        worker_fate(s, it->worker);
+    } else if (it->serial == w->serial && it->kind == SAVE) {
+        say(s, it->worker, EVENT_CHECKPOINT, w->held[0].ticket, false);
+    } else if (it->serial == w->serial && it->kind == BEAT) {
+        say_progress(s, it->worker);
+        plan_beat(s, it->worker);
+    }
+}

@@ -1,0 +1,68 @@
+#ifndef NORMSWEEP_TESTS_MODEL_NETWORK_MODEL_CASE_H
+#define NORMSWEEP_TESTS_MODEL_NETWORK_MODEL_CASE_H
+
+#include "tests/test.h"
+
+#include "model/core/random.h"
+#include "model/corpora/batches.h"
+#include "model/network/transformer.h"
+
+/* A model with one batch of sequences of unequal length, all drawn anew from `seed`. */
+struct model_case {
+    struct transformer model;
+    struct batch batch;
+    scalar *weights;
+    struct arena arena;
+};
+
+static inline void model_case_layout(
+    struct model_case *k, const struct architecture *architecture, int64_t rows, struct arena *arena)
+{
+    transformer_layout(&k->model, architecture, rows, 1, arena);
+    batch_layout(&k->batch, rows, arena);
+    k->weights = arena_take(arena, (size_t)k->model.layout.size, sizeof(scalar));
+}
+
+static inline void model_case_init(struct model_case *k, const struct architecture *architecture,
+    const int64_t *lengths, int64_t sequences, uint64_t seed)
+{
+    struct arena counted = {0};
+    int64_t rows = 0;
+
+    for (int64_t s = 0; s < sequences; s++)
+        rows += lengths[s];
+    model_case_layout(k, architecture, rows, &counted);
+    CHECK(arena_init(&k->arena, counted.used) == 0);
+    model_case_layout(k, architecture, rows, &k->arena);
+    k->batch.sequences = sequences;
+    k->batch.rows = rows;
+    for (int64_t s = 0; s < sequences; s++)
+        k->batch.start[s + 1] = k->batch.start[s] + lengths[s];
+    for (int64_t row = 0; row < rows; row++) {
+        uint64_t at = (uint64_t)row, vocabulary = (uint64_t)architecture->vocabulary;
+        k->batch.tokens[row] = (int32_t)random_below(seed, RANDOM_TEST, at, vocabulary);
+        k->batch.target[row] = (int32_t)random_below(seed + 1, RANDOM_TEST, at, vocabulary);
+    }
+    weights_init(k->weights, &k->model.layout, architecture, (int64_t)seed);
+}
+
+/* Every weight is moved, so that gains are off 1 and biases off 0 as those of a trained model are. */
+static inline void model_case_move(struct model_case *k, double by)
+{
+    for (int64_t i = 0; i < k->model.layout.size; i++)
+        k->weights[i] += (scalar)(by * random_normal(77, RANDOM_TEST, (uint64_t)i));
+}
+
+static inline void model_case_release(struct model_case *k)
+{
+    arena_release(&k->arena);
+}
+
+/* The weights of a tensor. */
+static inline scalar *model_case_tensor(const struct model_case *k, enum tensor_kind kind, int64_t layer)
+{
+    int64_t index = tensor_index(&k->model.architecture, kind, layer);
+    return k->weights + k->model.layout.tensor[index].offset;
+}
+
+#endif
