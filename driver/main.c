@@ -46,7 +46,7 @@ static bool computes(const char *name)
 }
 
 /* Handlers come first: a signal before them kills a rank. Commands that only look end at once. */
-static void prepare(int argc, char **argv)
+static void prepare_process(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "";
 
@@ -61,7 +61,7 @@ static void prepare(int argc, char **argv)
 int main(int argc, char **argv)
 {
     take_streams();
-    prepare(argc, argv);
+    prepare_process(argc, argv);
     if (argc < 2) {
         fputs("normsweep: no command; see normsweep help\n", stderr);
         return ERROR_INPUT;

@@ -76,7 +76,7 @@ static void *place_of(struct arguments *arguments, const struct option_row *row)
     return (char *)arguments + row->store.offset;
 }
 
-static int take(struct scan *scan, const struct option_row *row, const char *name, const char *value)
+static int take_option(struct scan *scan, const struct option_row *row, const char *name, const char *value)
 {
     void *place = place_of(scan->arguments, row);
     struct texts *texts = place;
@@ -106,7 +106,7 @@ static int take_value(struct scan *scan, enum option option, const char *name, c
         return attached ? misuse(scan, "no value belongs to", name, "") : 0;
     if (!attached && scan->next == scan->argc)
         return misuse(scan, "a value is missing after", name, "");
-    return take(scan, row, name, attached ? attached : scan->argv[scan->next++]);
+    return take_option(scan, row, name, attached ? attached : scan->argv[scan->next++]);
 }
 
 static bool is_allowed(const struct scan *scan, enum option option)

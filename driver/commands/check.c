@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 /* "sweep.yaml: valid: 20 learning_rate x 20 weight_decay, 400 cells, 3 skipped" */
-static void report(const struct sweep *sweep)
+static void report_valid(const struct sweep *sweep)
 {
     printf("%s: valid: ", sweep->path);
     for (int64_t i = 0; i < sweep->axis_count; i++)
@@ -33,7 +33,7 @@ int command_check(int argc, char **argv)
         return command_fail(&error);
     status = sweep_load_corpus(&sweep, &corpus, &error);
     if (status == 0) {
-        report(&sweep);
+        report_valid(&sweep);
         corpus_release(&corpus);
     }
     sweep_release(&sweep);

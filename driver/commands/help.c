@@ -82,7 +82,7 @@ static void offer(void *context, const char *name, const char *help)
 }
 
 /* A topic that is none, with the one that it may have been. */
-static int unknown(const char *topic)
+static int refuse_topic(const char *topic)
 {
     char excerpt[EXCERPT_SIZE], hint[NEAREST_SIZE];
     struct nearest nearest;
@@ -128,7 +128,7 @@ static int print_topic(const char *topic)
     } else {
         bool input = print_input(topic), dataset = help_dataset(topic); /* heads is in both */
         if (!input && !dataset)
-            return unknown(topic);
+            return refuse_topic(topic);
     }
     return 0;
 }

@@ -150,7 +150,7 @@ static void print_whole_group(enum metric_group group)
 }
 
 /* Is the topic that name? Then it is known. */
-static bool matches(const char *topic, const char *name, bool *known)
+static bool topic_matches(const char *topic, const char *name, bool *known)
 {
     bool same = strcmp(topic, name) == 0;
 
@@ -163,22 +163,22 @@ bool help_dataset(const char *topic)
     bool known = false;
 
     for (enum metric metric = 0; metric < METRIC_COUNT; metric++)
-        if (matches(topic, metric_table[metric].name, &known))
+        if (topic_matches(topic, metric_table[metric].name, &known))
             print_metric(metric);
     for (enum metric_group group = 0; group < GROUP_COUNT; group++)
-        if (matches(topic, metric_group_names[group], &known))
+        if (topic_matches(topic, metric_group_names[group], &known))
             print_whole_group(group);
     for (enum metric_dimension dimension = 0; dimension < DIMENSION_COUNT; dimension++)
-        if (matches(topic, metric_dimension_table[dimension].name, &known))
+        if (topic_matches(topic, metric_dimension_table[dimension].name, &known))
             print_dimension(dimension);
     for (enum run_variable variable = 0; variable < RUN_VARIABLE_COUNT; variable++)
-        if (matches(topic, run_variable_table[variable].name, &known))
+        if (topic_matches(topic, run_variable_table[variable].name, &known))
             print_run_variable(variable);
     for (enum session_variable variable = 0; variable < SESSION_VARIABLE_COUNT; variable++)
-        if (matches(topic, session_variable_table[variable].name, &known))
+        if (topic_matches(topic, session_variable_table[variable].name, &known))
             print_session_variable(variable);
     for (int i = 0; i < ATTRIBUTE_COUNT; i++)
-        if (matches(topic, attribute_table[i].name, &known))
+        if (topic_matches(topic, attribute_table[i].name, &known))
             print_attribute(&attribute_table[i]);
     return known;
 }

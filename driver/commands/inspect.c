@@ -214,7 +214,7 @@ static int read_inputs(struct inspection *i, const struct arguments *arguments,
     return read_text(i, arguments, error);
 }
 
-static void measure(struct inspection *i)
+static void measure_weights(struct inspection *i)
 {
     measure_state(&i->instruments, i->weights, &i->state, i->layer_norm, i->layer_cosine, i->tensor_norm);
     if (i->text.token_count)
@@ -241,7 +241,7 @@ static int inspect(struct inspection *i, const struct arguments *arguments, cons
     if (status == 0)
         status = gpt2_weights(file, &i->architecture, &i->model.layout, i->weights, error);
     if (status == 0) {
-        measure(i);
+        measure_weights(i);
         print_table(i);
     } else {
         error_prefix(error, "%s", arguments->operand[0]);

@@ -191,7 +191,7 @@ static int coordinate_job(struct start *start, struct wire *wire, bool *together
 
 /* Loads the sweep and takes its output, unless a launcher has done the latter: it is to know at once that
  * there is a coordinator. How many runs are left (of a launcher's sweep: some), or -1. */
-static int64_t begin(struct start *start, const char *token, struct error *error)
+static int64_t begin_job(struct start *start, const char *token, struct error *error)
 {
     if (start_load_sweep(start, error) != 0)
         return -1;
@@ -209,7 +209,7 @@ static int coordinate(struct start *start, struct wire *wire, bool *together)
     const char *token = getenv(LEASE_VARIABLE);
     struct error error;
     double begun = clock_now();
-    int64_t pending = begin(start, token, &error);
+    int64_t pending = begin_job(start, token, &error);
     int status = pending < 0 ? -1 : 0;
 
     if (pending > 0 && !token)

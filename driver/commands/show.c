@@ -8,7 +8,7 @@
 #include "driver/picture/series.h"
 #include "driver/tables/dataset_tables.h"
 
-static int draw(const struct arguments *arguments, const struct view *view, struct error *error)
+static int draw_picture(const struct arguments *arguments, const struct view *view, struct error *error)
 {
     const char *name = arguments->operand_count > 1 ? arguments->operand[1] : NULL;
     struct picture picture = {
@@ -34,7 +34,7 @@ int command_show(int argc, char **argv)
         return status;
     status = view_open(&view, arguments.operand[0], &error);
     if (status == 0) {
-        status = draw(&arguments, &view, &error);
+        status = draw_picture(&arguments, &view, &error);
         view_close(&view);
     }
     arguments_release(&arguments);

@@ -58,7 +58,7 @@ static bool wait_for_next(void)
 }
 
 /* Reads the dataset. One that was there and is gone may come back: 1 as long as there is hope. */
-static int look(struct watch *watch, struct error *error)
+static int look_again(struct watch *watch, struct error *error)
 {
     double now = clock_now();
     struct status status;
@@ -76,7 +76,7 @@ static int look(struct watch *watch, struct error *error)
     return 0;
 }
 
-static void draw(struct watch *watch)
+static void draw_status(struct watch *watch)
 {
     struct terminal terminal = terminal_find(stdout);
     char *text = NULL;
@@ -95,7 +95,7 @@ static void draw(struct watch *watch)
 static void show(struct watch *watch, bool first)
 {
     if (watch->canvas.terminal.rows > 0) {
-        draw(watch);
+        draw_status(watch);
         return;
     }
     if (!first)
@@ -104,10 +104,10 @@ static void show(struct watch *watch, bool first)
     fflush(stdout);
 }
 
-static int follow(struct watch *watch, struct error *error)
+static int follow_dataset(struct watch *watch, struct error *error)
 {
     for (bool first = true;; first = false) {
-        int result = look(watch, error);
+        int result = look_again(watch, error);
         if (result < 0)
             return -1;
         if (result == 0)
@@ -128,7 +128,7 @@ int status_watch(const char *path, struct error *error)
         .path = path, .canvas = {.file = stdout, .terminal = terminal_find(stdout), .whole_screen = true}};
 
     install_handlers();
-    int result = follow(&watch, error);
+    int result = follow_dataset(&watch, error);
     if (watch.known)
         status_release(&watch.status);
     canvas_release(&watch.canvas);

@@ -106,8 +106,8 @@ static int status_of(const struct counts *counts)
 }
 
 /* Fills counts and says what they are. */
-static int say(const struct sweep *sweep, const struct view *view, double seconds, struct counts *counts,
-    struct error *error)
+static int say_counts(const struct sweep *sweep, const struct view *view, double seconds,
+    struct counts *counts, struct error *error)
 {
     signed char *outcome = malloc((size_t)sweep->cells + 1);
 
@@ -132,7 +132,7 @@ int summary_print(const struct sweep *sweep, double seconds)
 
     if (view_open(&view, sweep->output, &error) != 0)
         return command_fail(&error);
-    int failed = say(sweep, &view, seconds, &counts, &error);
+    int failed = say_counts(sweep, &view, seconds, &counts, &error);
     view_close(&view);
     return failed ? command_fail(&error) : status_of(&counts);
 }

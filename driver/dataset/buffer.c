@@ -50,7 +50,7 @@ static bool continues(const struct write_buffer *buffer, int64_t place)
 }
 
 /* A new piece of `size` bytes at the end of the buffer, or the last one made longer. */
-static void append(struct write_buffer *buffer, int64_t place, const void *bytes, size_t size)
+static void append_piece(struct write_buffer *buffer, int64_t place, const void *bytes, size_t size)
 {
     memcpy(buffer->bytes + buffer->used, bytes, size);
     if (continues(buffer, place))
@@ -71,7 +71,7 @@ int write_buffer_put(struct write_buffer *buffer, int64_t place, const void *byt
             if (status != 0)
                 return status;
         }
-        append(buffer, place, from, count);
+        append_piece(buffer, place, from, count);
         place += (int64_t)count;
         from += count;
         size -= count;

@@ -48,7 +48,7 @@ static void skip(struct header *header, int64_t count)
 }
 
 /* A number of `size` bytes, -1 where it is above 2^63 or missing. */
-static int64_t number(struct header *header, int size)
+static int64_t read_number(struct header *header, int size)
 {
     unsigned char byte[8];
     uint64_t value = 0;
@@ -68,7 +68,7 @@ static int64_t number(struct header *header, int size)
 /* How many elements follow, of `least` bytes each at least. */
 static int64_t list(struct header *header, int64_t tag, int64_t least)
 {
-    int64_t found = number(header, 4), count = number(header, 8);
+    int64_t found = read_number(header, 4), count = read_number(header, 8);
 
     if (!header->sound)
         return 0;
@@ -118,7 +118,7 @@ static void skip_values(struct header *header, int64_t count, int64_t size)
 
 static void skip_name(struct header *header)
 {
-    int64_t length = number(header, 8);
+    int64_t length = read_number(header, 8);
 
     if (header->sound && (length < 1 || length > NC_MAX_NAME))
         header->sound = false;
@@ -134,7 +134,7 @@ static void walk_dimensions(struct header *header)
         header->sound = false;
     for (int64_t i = 0; header->sound && i < count; i++) {
         skip_name(header);
-        header->dimension[i] = number(header, 8);
+        header->dimension[i] = read_number(header, 8);
         if (header->dimension[i] < 1) /* unlimited ones are none of this program's */
             header->sound = false;
     }
@@ -147,7 +147,7 @@ static void walk_attributes(struct header *header)
 
     for (int64_t i = 0; header->sound && i < count; i++) {
         skip_name(header);
-        int64_t type = number(header, 4), values = number(header, 8);
+        int64_t type = read_number(header, 4), values = read_number(header, 8);
         skip_values(header, values, type_size(type));
     }
 }
@@ -155,12 +155,12 @@ static void walk_attributes(struct header *header)
 /* How many values a variable has; `file length + 1` where they are more than the file could hold. */
 static int64_t walk_shape(struct header *header)
 {
-    int64_t count = number(header, 8), values = 1;
+    int64_t count = read_number(header, 8), values = 1;
 
     if (count < 0 || count > NC_MAX_VAR_DIMS)
         header->sound = false;
     for (int64_t i = 0; header->sound && i < count; i++) {
-        int64_t dimension = number(header, 8);
+        int64_t dimension = read_number(header, 8);
         if (dimension < 0 || dimension >= header->dimension_count) {
             header->sound = false;
             break;
@@ -182,9 +182,9 @@ static void walk_variables(struct header *header)
         skip_name(header);
         int64_t values = walk_shape(header);
         walk_attributes(header);
-        int64_t size = type_size(number(header, 4));
-        number(header, 8); /* its padded size, told by its shape */
-        int64_t begin = number(header, 8);
+        int64_t size = type_size(read_number(header, 4));
+        read_number(header, 8); /* its padded size, told by its shape */
+        int64_t begin = read_number(header, 8);
         if (!header->sound)
             break;
         if (size == 0 || begin < 0)
@@ -196,11 +196,11 @@ static void walk_variables(struct header *header)
     }
 }
 
-static void walk(struct header *header)
+static void walk_header(struct header *header)
 {
-    int64_t magic = number(header, 4);
+    int64_t magic = read_number(header, 4);
 
-    if (magic == MAGIC_HDF5 && number(header, 4) == MAGIC_HDF5_REST) {
+    if (magic == MAGIC_HDF5 && read_number(header, 4) == MAGIC_HDF5_REST) {
         header->netcdf4 = true;
         return;
     }
@@ -209,7 +209,7 @@ static void walk(struct header *header)
         header->whole = true;
         return;
     }
-    number(header, 8); /* records: there are none */
+    read_number(header, 8); /* records: there are none */
     walk_dimensions(header);
     walk_attributes(header);
     walk_variables(header);
@@ -244,7 +244,7 @@ static int examine(struct header *header, const char *path, struct error *error)
         return layout_error(error, path, errno);
     header->left = header->bytes;
     if (header->file) {
-        walk(header);
+        walk_header(header);
         fclose(header->file);
     }
     if (!header->whole)

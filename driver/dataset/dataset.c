@@ -328,7 +328,7 @@ static int take_stock(struct dataset *dataset, int file, const struct session *s
 }
 
 /* Opens the file, which is whole and fits the sweep, for writing in place. */
-static int attach(struct dataset *dataset, const struct session *session,
+static int attach_file(struct dataset *dataset, const struct session *session,
     const struct dataset_options *options, struct error *error)
 {
     int file, status = nc_open(dataset->path, NC_WRITE, &file);
@@ -355,7 +355,7 @@ static int check_ours(const char *path, const char *name, const char *suffix, st
 }
 
 /* Whether it is there cannot be told: nothing is touched. */
-static int unknown(const struct dataset *dataset, const char *suffix, struct error *error)
+static int refuse_unseen(const struct dataset *dataset, const char *suffix, struct error *error)
 {
     return error_set(error, ERROR_ENVIRONMENT, "%s%s: %s", dataset->name, suffix, strerror(errno));
 }
@@ -371,7 +371,7 @@ static int begin_anew(struct dataset *dataset, struct error *error)
     if (asprintf(&old, "%s.old", dataset->path) < 0)
         return dataset_error(dataset, ENOMEM, error);
     int there = output_exists(old, &kind);
-    int result = there < 0 ? unknown(dataset, ".old", error) : 0;
+    int result = there < 0 ? refuse_unseen(dataset, ".old", error) : 0;
     if (there > 0)
         result = check_ours(old, dataset->name, ".old", error);
     free(old);
@@ -381,14 +381,14 @@ static int begin_anew(struct dataset *dataset, struct error *error)
 }
 
 /* Makes the file at the path be the sweep's. */
-static int settle(struct dataset *dataset, const struct dataset_options *options, struct error *error)
+static int settle_file(struct dataset *dataset, const struct dataset_options *options, struct error *error)
 {
     struct view view;
     mode_t kind = 0;
     int there = output_exists(dataset->path, &kind);
 
     if (there < 0)
-        return unknown(dataset, "", error);
+        return refuse_unseen(dataset, "", error);
     if (S_ISDIR(kind))
         return dataset_error(dataset, EISDIR, error);
     if (!there)
@@ -422,9 +422,9 @@ static int open_named(struct dataset *dataset, const struct sweep *sweep, const 
     dataset->path = output_resolve(dataset->name);
     if (!dataset->path)
         return dataset_error(dataset, errno, error);
-    if (layout_init(&dataset->layout, sweep, corpus, error) != 0 || settle(dataset, options, error) != 0)
+    if (layout_init(&dataset->layout, sweep, corpus, error) != 0 || settle_file(dataset, options, error) != 0)
         return -1;
-    return attach(dataset, session, options, error);
+    return attach_file(dataset, session, options, error);
 }
 
 int dataset_open(struct dataset **dataset, const char *path, const struct sweep *sweep,

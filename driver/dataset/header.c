@@ -64,7 +64,7 @@ static int define_variable(struct definition *definition, const char *name, nc_t
     return variable;
 }
 
-static void describe(
+static void put_description(
     struct definition *definition, int variable, const char *long_name, const char *unit, const char *comment)
 {
     definition_text(definition, variable, "long_name", long_name);
@@ -104,7 +104,7 @@ static void define_param(struct definition *definition, int dimension, const str
     int variable =
         define_variable(definition, param->name, definition_param_types[param->kind], width, 1, &dimension);
 
-    describe(definition, variable, param->long_name, param->unit, param->help);
+    put_description(definition, variable, param->long_name, param->unit, param->help);
     if (param->kind == PARAM_BOOLEAN)
         definition_text(definition, variable, "dtype", "bool");
 }
@@ -145,7 +145,7 @@ static void define_axis(struct definition *definition, int64_t index)
     if (axis->label) {
         int variable = define_variable(
             definition, axis->name, NC_CHAR, definition_longest(axis->label, axis->length), 1, &dimension);
-        describe(definition, variable, axis->name, "1", "");
+        put_description(definition, variable, axis->name, "1", "");
     }
     for (int64_t i = 0; i < axis->param_count; i++)
         define_param(definition, dimension, axis, i);
@@ -179,7 +179,7 @@ static void define_shared_coordinates(struct definition *definition)
             continue;
         int variable = define_variable(definition, row->name, definition_dimension_types[i],
             longest_tensor_name(), 1, &definition->dimension[i]);
-        describe(definition, variable, row->long_name, "1", row->comment);
+        put_description(definition, variable, row->long_name, "1", row->comment);
     }
 }
 
@@ -240,7 +240,7 @@ static void define_run_variable(struct definition *definition, enum run_variable
     nc_type type = definition_storage_types[row->type];
     int variable = define_variable(definition, row->name, type, row->width, axes, definition->axis);
 
-    describe(definition, variable, row->long_name, row->unit, row->comment);
+    put_description(definition, variable, row->long_name, row->unit, row->comment);
     put_coordinates(definition, variable, false);
     if (row->filled)
         put_fill(definition, variable, type);
@@ -258,7 +258,7 @@ static void define_metric(struct definition *definition, enum metric metric)
     for (int i = 0; i < shape->rank; i++)
         dimensions[count++] = definition->dimension[shape->dimension[i]];
     int variable = define_variable(definition, row->name, NC_DOUBLE, 0, count, dimensions);
-    describe(definition, variable, row->long_name, row->unit, row->help);
+    put_description(definition, variable, row->long_name, row->unit, row->help);
     put_coordinates(definition, variable, row->shape == METRIC_PER_TENSOR);
     put_fill(definition, variable, NC_DOUBLE);
 }
@@ -268,7 +268,7 @@ static void define_session_variable(struct definition *definition, enum session_
     const struct session_variable_row *row = &session_variable_table[which];
     int variable = define_variable(definition, row->name, NC_CHAR, row->width, 1, &definition->sessions);
 
-    describe(definition, variable, row->long_name, "1", "");
+    put_description(definition, variable, row->long_name, "1", "");
 }
 
 /* In which part of the file a variable lies: see the top. */

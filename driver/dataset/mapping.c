@@ -259,7 +259,7 @@ static bool is_identity(const struct mapping *mapping, const struct view *view, 
     return same;
 }
 
-static int refuse(struct differences *differences, const char *text, struct error *error)
+static int refuse_differences(struct differences *differences, const char *text, struct error *error)
 {
     size_t length = strlen(text);
     const char *dots = "";
@@ -298,7 +298,7 @@ int mapping_init(
     memory = differences.out && fclose(differences.out) == 0 && memory;
     int result = memory ? 0 : error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
     if (memory && differences.count)
-        result = refuse(&differences, text, error);
+        result = refuse_differences(&differences, text, error);
     else if (memory)
         mapping->identity = is_identity(mapping, view, layout->sweep);
     free(text);

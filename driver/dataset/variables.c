@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool describe(const struct view *view, int id, struct view_variable *variable)
+static bool describe_variable(const struct view *view, int id, struct view_variable *variable)
 {
     int dimensions[NC_MAX_VAR_DIMS];
     nc_type type;
@@ -39,7 +39,7 @@ bool view_find(const struct view *view, const char *name, struct view_variable *
 {
     int id;
 
-    return nc_inq_varid(view->file, name, &id) == NC_NOERR && describe(view, id, variable);
+    return nc_inq_varid(view->file, name, &id) == NC_NOERR && describe_variable(view, id, variable);
 }
 
 int view_read(

@@ -43,7 +43,7 @@ static const char *type_name(const struct view *view, nc_type type, char name[NC
 }
 
 /* "seed, learning_rate, 64 characters" */
-static void join(char text[DIMENSIONS_TEXT], const char *name)
+static void join_names(char text[DIMENSIONS_TEXT], const char *name)
 {
     size_t used = strlen(text);
 
@@ -56,11 +56,11 @@ static void expected_dimensions(const struct variable_form *form, char text[DIME
 
     text[0] = '\0';
     for (int i = 0; i < form->rank; i++)
-        join(text, form->dimension[i]);
+        join_names(text, form->dimension[i]);
     if (form->width)
         snprintf(width, sizeof(width), "%lld characters", (long long)form->width);
     if (form->type == NC_CHAR)
-        join(text, width);
+        join_names(text, width);
 }
 
 /* What the file has instead; `match`: it is the same. */
@@ -82,7 +82,7 @@ static void found_dimensions(const struct view *view, const struct variable_form
         } else {
             *match = *match && i < form->rank && strcmp(name, form->dimension[i]) == 0;
         }
-        join(text, name);
+        join_names(text, name);
     }
 }
 

@@ -24,12 +24,12 @@
 
 enum { DEFLATE_MOST = 1032 }; /* bytes that deflate makes one of, at the most */
 
-static int refuse(const struct view *view, struct error *error)
+static int view_refuse(const struct view *view, struct error *error)
 {
     return layout_refuse(error, view->name);
 }
 
-static int no_memory(const struct view *view, struct error *error)
+static int view_no_memory(const struct view *view, struct error *error)
 {
     return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
 }
@@ -62,7 +62,7 @@ static bool is_ours(const struct view *view)
 static int check_header(struct view *view, struct error *error)
 {
     if (!is_ours(view) || !integer_attribute(view, ATTRIBUTE_FORMAT, &view->format))
-        return refuse(view, error);
+        return view_refuse(view, error);
     if (view->format != FORMAT_VERSION)
         return error_set(error, ERROR_INPUT, "%s: dataset format %lld, this program has format %d",
             view->name, (long long)view->format, FORMAT_VERSION);
@@ -77,7 +77,7 @@ static int dimension_length(const struct view *view, const char *name, int64_t *
 
     if (nc_inq_dimid(view->file, name, &dimension) != NC_NOERR ||
         nc_inq_dimlen(view->file, dimension, &size) != NC_NOERR || size < 1 || size > (size_t)view->most)
-        return refuse(view, error);
+        return view_refuse(view, error);
     *length = (int64_t)size;
     return 0;
 }
@@ -91,7 +91,7 @@ static int column(
 
     if (verify_variable(view, name, &form, error) != 0)
         return -1;
-    return nc_inq_varid(view->file, name, &variable) == NC_NOERR ? variable : refuse(view, error);
+    return nc_inq_varid(view->file, name, &variable) == NC_NOERR ? variable : view_refuse(view, error);
 }
 
 static void free_texts(char **text, int64_t length)
@@ -110,10 +110,10 @@ static char **read_texts(
     bool whole = text != NULL;
 
     if (!whole && variable >= 0)
-        no_memory(view, error);
+        view_no_memory(view, error);
     for (int64_t i = 0; whole && i < length; i++) {
         text[i] = view_stored_text(view, variable, i);
-        whole = text[i] || refuse(view, error) == 0;
+        whole = text[i] || view_refuse(view, error) == 0;
     }
     if (whole)
         return text;
@@ -216,7 +216,7 @@ static int read_values(const struct view *view, struct axis *axis, struct error 
 {
     axis->value = calloc((size_t)axis->param_count * (size_t)axis->length, sizeof(*axis->value));
     if (!axis->value)
-        return no_memory(view, error);
+        return view_no_memory(view, error);
     for (int64_t i = 0; i < axis->param_count; i++) {
         union param_value *value = axis->value + i * axis->length;
         if (read_param(view, axis->param[i], axis, value, error) != 0 ||
@@ -229,7 +229,7 @@ static int read_values(const struct view *view, struct axis *axis, struct error 
 static int read_axis(const struct view *view, struct axis *axis, int dimension, struct error *error)
 {
     if (!find_axis(view, axis, dimension))
-        return refuse(view, error);
+        return view_refuse(view, error);
     if (!param_find(axis->name)) {
         axis->label = read_texts(view, axis->name, axis->name, axis->length, error);
         if (!axis->label)
@@ -247,14 +247,14 @@ static int find_grid(const struct view *view, int *count, int *dimensions, struc
 
     if (nc_inq_varid(view->file, name, &outcome) != NC_NOERR ||
         nc_inq_var(view->file, outcome, NULL, &type, count, dimensions, NULL) != NC_NOERR)
-        return refuse(view, error);
+        return view_refuse(view, error);
     if (type != NC_BYTE)
         return verify_fault(error, view, "%s is not of type byte", name);
     for (int i = 0; i < *count; i++)
         for (int j = 0; j < i; j++)
             if (dimensions[i] == dimensions[j])
                 return verify_fault(error, view, "%s is over one dimension twice", name);
-    return *count <= AXES_MAX ? 0 : refuse(view, error);
+    return *count <= AXES_MAX ? 0 : view_refuse(view, error);
 }
 
 static int read_axes(struct view *view, struct error *error)
@@ -265,14 +265,14 @@ static int read_axes(struct view *view, struct error *error)
         return -1;
     view->axis = calloc((size_t)count + 1, sizeof(*view->axis));
     if (!view->axis)
-        return no_memory(view, error);
+        return view_no_memory(view, error);
     view->axis_count = count;
     view->cells = 1;
     for (int i = 0; i < count; i++) {
         if (read_axis(view, &view->axis[i], dimensions[i], error) != 0)
             return -1;
         if (view->axis[i].length < 1 || view->cells > view->most / view->axis[i].length)
-            return refuse(view, error);
+            return view_refuse(view, error);
         view->cells *= view->axis[i].length;
     }
     return 0;
@@ -287,7 +287,7 @@ static int read_steps(struct view *view, struct error *error)
         return -1;
     view->step = malloc((size_t)view->step_count * sizeof(*view->step));
     if (!view->step)
-        return no_memory(view, error);
+        return view_no_memory(view, error);
     return read_integers(view, variable, view->step_count, view->step, error);
 }
 
@@ -334,7 +334,7 @@ static int open_file(struct view *view, const char *path, struct error *error)
     if (status > 0)
         return layout_error(error, path, status);
     if (!view->copy)
-        return refuse(view, error);
+        return view_refuse(view, error);
     return error_set(error, ERROR_INPUT, "%s: cannot be read as netCDF-4: %s", path, nc_strerror(status));
 }
 

@@ -23,7 +23,7 @@ enum { SAMPLES = 6, SECONDS_MOST = 2 };
 
 enum { CELLS_BETWEEN = 1 << 14 }; /* two looks at the clock */
 
-static int no_memory(struct error *error)
+static int plan_no_memory(struct error *error)
 {
     return error_set(error, ERROR_ENVIRONMENT, "plan: no memory");
 }
@@ -53,7 +53,7 @@ struct gathering {
     int64_t *slot; /* [2 * room] index + 1, 0: free */
 };
 
-static int grow(struct gathering *g)
+static int grow_groups(struct gathering *g)
 {
     int64_t room = g->room ? 2 * g->room : 64;
     struct cost_group *group = realloc(g->group, (size_t)room * sizeof(*group));
@@ -90,12 +90,12 @@ static void new_group(struct gathering *g, const struct run *run, int64_t last_s
     };
 }
 
-static int gather(struct gathering *g, const struct run *run)
+static int gather_run(struct gathering *g, const struct run *run)
 {
     int64_t last_step = run_last_step(run, g->corpus);
     struct digest digest = cost_digest(run, last_step);
 
-    if (g->count == g->room && grow(g) != 0)
+    if (g->count == g->room && grow_groups(g) != 0)
         return -1;
     for (uint64_t at = digest.low % (uint64_t)(2 * g->room);; at = (at + 1) % (uint64_t)(2 * g->room)) {
         if (!g->slot[at]) {
@@ -134,14 +134,14 @@ static int gather_all(struct estimate *estimate, const struct sweep *sweep, cons
             continue;
         }
         sweep_cell(sweep, cell, &run);
-        status = gather(&g, &run);
+        status = gather_run(&g, &run);
         estimate->runs++;
     }
     free(g.slot);
     estimate->group = g.group;
     estimate->group_count = g.count;
     if (status != 0)
-        return no_memory(error);
+        return plan_no_memory(error);
     if (g.count)
         qsort(g.group, (size_t)g.count, sizeof(*g.group), by_descending_cost);
     return 0;
@@ -160,7 +160,7 @@ struct stopwatch {
     int64_t steps;
 };
 
-static enum verdict watch(void *context, int64_t step, int64_t last_step, int64_t tokens)
+static enum verdict watch_sample(void *context, int64_t step, int64_t last_step, int64_t tokens)
 {
     struct stopwatch *stopwatch = context;
 
@@ -196,7 +196,7 @@ static struct sample take_sample(const struct sampling *sampling, struct arena *
     const struct run *run = &sampling->group->run;
     struct measure few = *sampling->measure;
     struct stopwatch stopwatch = {.limit = sampling->limit};
-    struct observer observer = {.context = &stopwatch, .carry_on = watch};
+    struct observer observer = {.context = &stopwatch, .carry_on = watch_sample};
     struct result result;
     double begin = clock_now();
     int64_t most = 4 * run->batch * run->context;
@@ -392,13 +392,13 @@ static void sink(double *load, int workers)
 }
 
 /* Each run in turn to the worker that is free first: a heap of loads, its least on top. */
-static int schedule(
+static int schedule_runs(
     struct estimate *estimate, const struct measure *measure, bool validated, struct error *error)
 {
     double *load = calloc((size_t)estimate->workers, sizeof(*load));
 
     if (!load)
-        return no_memory(error);
+        return plan_no_memory(error);
     for (int64_t i = 0; i < estimate->group_count; i++) {
         double seconds = cost_group_seconds(&estimate->group[i], measure, validated);
         for (int64_t run = 0; run < estimate->group[i].runs; run++) {
@@ -449,7 +449,7 @@ int estimate_make(struct estimate *estimate, const struct sweep *sweep, const st
             interpolate(estimate, &estimate->group[i]);
     add_up(estimate, &sweep->measure, validated);
     waiting_say(waiting, "plan: gives %lld runs to %d workers", (long long)estimate->runs, workers);
-    if (schedule(estimate, &sweep->measure, validated, error) != 0) {
+    if (schedule_runs(estimate, &sweep->measure, validated, error) != 0) {
         estimate_release(estimate);
         return -1;
     }

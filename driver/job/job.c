@@ -167,7 +167,7 @@ void job_fail(struct job *job, const struct error *error)
 }
 
 /* Keeps the first error of a step that has failed. */
-static void keep(struct job *job, int failed, const struct error *error)
+static void keep_error(struct job *job, int failed, const struct error *error)
 {
     if (failed)
         job_fail(job, error);
@@ -182,7 +182,7 @@ void job_checkpoint(struct job *job, int64_t cell)
     job->saved[cell] = true;
     lease_tell_kept(job->lease);
     if (!job->failed && dataset_deaths(job->dataset)[cell] > 0)
-        keep(job, dataset_put_deaths(job->dataset, cell, 0, &error), &error);
+        keep_error(job, dataset_put_deaths(job->dataset, cell, 0, &error), &error);
 }
 
 bool job_has_files(const struct job *job, int64_t cell)
@@ -220,7 +220,7 @@ static void remove_files(struct job *job, int64_t cell)
 
     job_digest(job, cell, &digest);
     if (job_has_files(job, cell))
-        keep(job, checkpoint_remove(job->folder, &digest, &error), &error);
+        keep_error(job, checkpoint_remove(job->folder, &digest, &error), &error);
     if (dataset_outcomes(job->dataset)[cell] != OUTCOME_FAILED) {
         digest_format(&digest, name);
         log_forget(job->folder, name);
@@ -240,7 +240,7 @@ static void commit(struct job *job, double now)
     struct error error;
 
     if (!job->failed && job->waiting > 0)
-        keep(job, dataset_commit(job->dataset, &error), &error);
+        keep_error(job, dataset_commit(job->dataset, &error), &error);
     if (!job->failed && job->waiting > 0) {
         lease_tell_kept(job->lease);
         remove_spent(job);
@@ -267,8 +267,8 @@ int job_close(struct job *job, struct error *error)
         rmdir(job->folder); /* where nothing was kept in it */
     }
     if (!job->failed && job->coordinator && job_pending(job) == 0)
-        keep(job, folder_clear(job->sweep->output, &closing), &closing);
-    keep(job, dataset_close(job->dataset, &closing), &closing);
+        keep_error(job, folder_clear(job->sweep->output, &closing), &closing);
+    keep_error(job, dataset_close(job->dataset, &closing), &closing);
     if (job->progress)
         progress_clear(job->progress);
     progress_free(job->progress);
@@ -288,12 +288,12 @@ int job_close(struct job *job, struct error *error)
     return job->failed ? -1 : 0;
 }
 
-static void begin(struct job *job, int worker, int64_t cell, const char *host, int64_t step, double now)
+static void begin_cell(struct job *job, int worker, int64_t cell, const char *host, int64_t step, double now)
 {
     struct error error;
     struct run run;
 
-    keep(job, dataset_start(job->dataset, cell, host, step, &error), &error);
+    keep_error(job, dataset_start(job->dataset, cell, host, step, &error), &error);
     job->tally.running++;
     progress_begin(job->progress, worker, cell, job_run(job, cell, &run), now);
 }
@@ -309,7 +309,7 @@ void job_step(struct job *job, int worker, int64_t cell, const char *host, int64
     if (job->failed)
         return;
     if (!is_running(job, cell))
-        begin(job, worker, cell, host, step, now);
+        begin_cell(job, worker, cell, host, step, now);
     progress_step(job->progress, worker, step, last_step, tokens, now);
 }
 
@@ -322,7 +322,7 @@ void job_row(struct job *job, int worker, int64_t cell, int64_t step, const doub
 
     if (job->failed)
         return;
-    keep(job, dataset_row(job->dataset, cell, step, values, offset, count, &error), &error);
+    keep_error(job, dataset_row(job->dataset, cell, step, values, offset, count, &error), &error);
     if (loss >= offset && loss < offset + count && isfinite(values[loss - offset]))
         progress_loss(job->progress, worker, step, values[loss - offset]);
 }
@@ -354,7 +354,7 @@ static void put_result(struct job *job, int64_t cell, const struct result *resul
 {
     struct error error;
 
-    keep(job, dataset_result(job->dataset, cell, result, &error), &error);
+    keep_error(job, dataset_result(job->dataset, cell, result, &error), &error);
     if (job->growth)
         job->growth[cell] = result->values[metric_run_offset(METRIC_norm_growth)];
     spend(job, cell);
@@ -368,8 +368,8 @@ static void put_deaths(struct job *job, const struct order *order)
 
     if (order->deaths == dataset_deaths(job->dataset)[order->cell])
         return;
-    keep(job, dataset_put_deaths(job->dataset, order->cell, order->deaths, &error), &error);
-    keep(job, dataset_flush(job->dataset, &error), &error);
+    keep_error(job, dataset_put_deaths(job->dataset, order->cell, order->deaths, &error), &error);
+    keep_error(job, dataset_flush(job->dataset, &error), &error);
 }
 
 void job_settle(
@@ -396,7 +396,7 @@ void job_settle(
         put_result(job, order->cell, &failed);
     } else if (running) {
         job->saved[order->cell] = true; /* its worker may have died before it could say so */
-        keep(job, dataset_return(job->dataset, order->cell, &error), &error);
+        keep_error(job, dataset_return(job->dataset, order->cell, &error), &error);
     }
 }
 
@@ -426,7 +426,7 @@ void job_breathe(struct job *job, double now)
     if (job->waiting > 0 && now - job->committed >= job->pause)
         commit(job, now);
     if (now - job->flushed >= FLUSH_SECONDS) {
-        keep(job, dataset_flush(job->dataset, &error), &error);
+        keep_error(job, dataset_flush(job->dataset, &error), &error);
         job->flushed = now;
     }
     coordinator_state(job->coordinator, &state);

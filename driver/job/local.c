@@ -26,7 +26,7 @@ struct local {
     double reported;
 };
 
-static void tell(struct local *local, enum event_kind kind, uint64_t ticket)
+static void tell_coordinator(struct local *local, enum event_kind kind, uint64_t ticket)
 {
     struct event event = {.kind = kind,
         .worker = WORKER,
@@ -54,7 +54,7 @@ static void on_row(void *context, int64_t step, const double *values, size_t cou
     job_breathe(local->job, clock_now());
 }
 
-static void report(struct local *local, int64_t step, int64_t last_step, int64_t tokens, double now)
+static void report_step(struct local *local, int64_t step, int64_t last_step, int64_t tokens, double now)
 {
     local->reported = now;
     job_step(local->job, WORKER, local->held[0].cell, local->host, step, last_step, tokens, now);
@@ -66,7 +66,7 @@ static enum verdict on_step(void *context, int64_t step, int64_t last_step, int6
     double now = clock_now();
 
     if (now - local->reported >= STEP_SECONDS) {
-        report(local, step, last_step, tokens, now);
+        report_step(local, step, last_step, tokens, now);
         job_breathe(local->job, now);
     }
     return keeper_verdict(&local->keeper, step, signals_stop() || local->job->failed, now);
@@ -77,8 +77,8 @@ static bool on_resume(void *context, struct snapshot *snapshot)
     struct local *local = context;
     bool resumed = keeper_resume(&local->keeper, snapshot);
 
-    report(local, resumed ? snapshot->step : 0, snapshot->last_step, resumed ? snapshot->result->tokens : 0,
-        clock_now());
+    report_step(local, resumed ? snapshot->step : 0, snapshot->last_step,
+        resumed ? snapshot->result->tokens : 0, clock_now());
     return resumed;
 }
 
@@ -97,7 +97,7 @@ static void on_finish(void *context, const struct snapshot *snapshot)
 }
 
 /* What the keeper has to say, for people. */
-static void say(void *context, const char *line)
+static void print_line(void *context, const char *line)
 {
     const struct local *local = context;
 
@@ -105,7 +105,7 @@ static void say(void *context, const char *line)
     fprintf(stderr, "%s\n", line);
 }
 
-static void begin_run(struct local *local, const struct order *order, const struct run *run)
+static void local_begin_run(struct local *local, const struct order *order, const struct run *run)
 {
     struct job *job = local->job;
     struct digest digest;
@@ -113,10 +113,10 @@ static void begin_run(struct local *local, const struct order *order, const stru
     sweep_run_digest(job->sweep, job->corpus, run, &digest);
     keeper_begin(&local->keeper, &digest, order->ticket, job_has_files(job, order->cell));
     if (!local->keeper.resume) /* else that is when it is known from which step */
-        report(local, 0, run_last_step(run, job->corpus), 0, clock_now());
+        report_step(local, 0, run_last_step(run, job->corpus), 0, clock_now());
 }
 
-static void end_run(struct local *local)
+static void local_end_run(struct local *local)
 {
     struct job *job = local->job;
 
@@ -135,25 +135,25 @@ static void train_next(struct local *local)
     struct run run;
 
     job_run(job, order.cell, &run);
-    begin_run(local, &order, &run);
+    local_begin_run(local, &order, &run);
     if (local->keeper.resume)
         observer.resume = on_resume;
     train(&run, job->corpus, &job->sweep->measure, &observer, &local->arena, &local->result);
-    end_run(local);
+    local_end_run(local);
     local->used--;
     memmove(&local->held[0], &local->held[1], (size_t)local->used * sizeof(local->held[0]));
-    tell(local, EVENT_RESULT, order.ticket);
+    tell_coordinator(local, EVENT_RESULT, order.ticket);
     job_breathe(job, clock_now());
 }
 
 /* Nothing trains while this process looks: whatever it holds it hands back itself. */
-static void stop(struct local *local)
+static void stop_local(struct local *local)
 {
     local->stopping = true;
-    tell(local, EVENT_STOP, 0);
+    tell_coordinator(local, EVENT_STOP, 0);
     while (local->used > 0) {
         local->result = (struct result){.outcome = OUTCOME_PENDING, .diverged_step = -1};
-        tell(local, EVENT_RESULT, local->held[--local->used].ticket);
+        tell_coordinator(local, EVENT_RESULT, local->held[--local->used].ticket);
     }
 }
 
@@ -163,14 +163,14 @@ void local_run(struct job *job)
         .keeper = {.folder = job->folder,
             .session = job_session(job),
             .interval = 60 * job->sweep->checkpoint_minutes,
-            .say = say}};
+            .say = print_line}};
 
     local.keeper.context = &local;
     environment_host(local.host, sizeof(local.host));
-    tell(&local, EVENT_HELLO, 0);
+    tell_coordinator(&local, EVENT_HELLO, 0);
     while (!local.finished && !job->failed) {
         if (signals_stop() && !local.stopping)
-            stop(&local);
+            stop_local(&local);
         else if (local.used > 0)
             train_next(&local);
         else

@@ -182,7 +182,7 @@ __attribute__((format(printf, 3, 4))) static void put_part(
     part->weight = weight;
 }
 
-static void join(const struct part *part, int count, char line[LINE_SIZE])
+static void join_parts(const struct part *part, int count, char line[LINE_SIZE])
 {
     size_t length = 0;
 
@@ -221,10 +221,10 @@ static void sweep_line(
         put_part(&part[RATE], 5, "%s tokens/s", rate_format(p->rate, text, sizeof(text)));
     if (!isnan(left))
         put_part(&part[LEFT], 8, "%s left", duration_format(left, text, sizeof(text)));
-    join(part, PARTS, line);
+    join_parts(part, PARTS, line);
     for (int i = 1; i < PARTS && lines_width(line) > columns; i++) {
         leave_out_least(part, PARTS);
-        join(part, PARTS, line);
+        join_parts(part, PARTS, line);
     }
 }
 
@@ -273,7 +273,7 @@ static void put_block(struct progress *p, FILE *out, const struct tally *tally, 
     fprintf(out, "%s\n", line);
 }
 
-static void follow(struct progress *p)
+static void follow_size(struct progress *p)
 {
     struct terminal terminal = p->canvas.terminal;
 
@@ -292,7 +292,7 @@ static void draw_block(struct progress *p, const struct tally *tally, double now
 
     if (!out)
         return; /* there may be memory for the next */
-    follow(p);
+    follow_size(p);
     put_block(p, out, tally, now);
     if (fclose(out) == 0)
         canvas_draw(&p->canvas, text);

@@ -20,7 +20,7 @@ char *folder_of(const char *output)
     return asprintf(&folder, "%s.d", output) < 0 ? NULL : folder;
 }
 
-static int no_memory(const char *output, struct error *error)
+static int folder_no_memory(const char *output, struct error *error)
 {
     return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", output);
 }
@@ -30,7 +30,7 @@ int folder_clear(const char *output, struct error *error)
     char *folder = folder_of(output);
 
     if (!folder)
-        return no_memory(output, error);
+        return folder_no_memory(output, error);
     log_sweep(folder);
     mark_sweep(folder);
     int status = checkpoint_clear(folder, error);
@@ -68,7 +68,7 @@ int folder_set_aside(const char *output, struct error *error)
 
     if (!folder || asprintf(&old, "%s.old.d", output) < 0) {
         free(folder);
-        return no_memory(output, error);
+        return folder_no_memory(output, error);
     }
     remove_whole(old); /* what it belonged to is gone */
     if (rename(folder, old) != 0 && errno != ENOENT)

@@ -122,7 +122,7 @@ static int check_unheld(const struct lease *lease, struct error *error)
     return held ? in_use(lease, &holder, error) : 0;
 }
 
-static int take(struct lease *lease, struct error *error)
+static int take_file(struct lease *lease, struct error *error)
 {
     struct lease_record holder;
 
@@ -146,7 +146,7 @@ int lease_take(struct lease **lease, const char *output, struct error *error)
     taken->owner = taken->self;
     taken->sure = clock_now();
     write_token(taken);
-    if (take(taken, error) != 0) {
+    if (take_file(taken, error) != 0) {
         lease_free(taken);
         return -1;
     }
@@ -220,7 +220,7 @@ static int write_own(struct lease *lease, struct error *error)
     return status;
 }
 
-static int join(struct lease *joined, const char *token, struct error *error)
+static int join_lease(struct lease *joined, const char *token, struct error *error)
 {
     int file = lease_file_open(joined->path, true);
 
@@ -243,7 +243,7 @@ int lease_join(struct lease **lease, const char *output, const char *token, stru
 
     if (!joined)
         return -1;
-    int failed = join(joined, token, error);
+    int failed = join_lease(joined, token, error);
     if (failed)
         lease_free(joined);
     else
@@ -299,7 +299,7 @@ void lease_tell_kept(struct lease *lease)
 /* ---- keeping ---- */
 
 /* Until the lease is released; what it finds lost is for the other thread to find before it writes. */
-static void *keep(void *context)
+static void *keep_renewed(void *context)
 {
     struct lease *lease = context;
     struct timespec due;
@@ -326,7 +326,7 @@ void lease_keep(struct lease *lease)
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    lease->kept = pthread_create(&lease->keeper, NULL, keep, lease) == 0;
+    lease->kept = pthread_create(&lease->keeper, NULL, keep_renewed, lease) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 

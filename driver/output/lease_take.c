@@ -111,7 +111,7 @@ static int link_to(const struct own *own, const char *path, const struct lease_r
 }
 
 /* What tells a lease file from all others that ever had its name. */
-static int identify(int file, struct digest *digest)
+static int identify_lease(int file, struct digest *digest)
 {
     struct lease_record owner;
     struct stat status;
@@ -128,7 +128,7 @@ static int identify(int file, struct digest *digest)
 }
 
 /* 0: the lease there is dead, *digest tells it from others; EBUSY: it is held; ENOENT: there is none. */
-static int look(const char *path, time_t now, struct digest *digest, struct lease_record *holder)
+static int look_at_lease(const char *path, time_t now, struct digest *digest, struct lease_record *holder)
 {
     int file = lease_file_open(path, false), status;
 
@@ -137,7 +137,7 @@ static int look(const char *path, time_t now, struct digest *digest, struct leas
     if (lease_file_is_held(file, now, holder))
         status = EBUSY;
     else
-        status = identify(file, digest);
+        status = identify_lease(file, digest);
     close(file);
     return status;
 }
@@ -149,7 +149,7 @@ struct taking {
     bool replaced; /* some dead one */
 };
 
-static int take(struct taking *taking, const char *path, int depth);
+static int take_lease(struct taking *taking, const char *path, int depth);
 
 /* Puts a file of this process in the place of the dead one. The claim is held: nobody else does. */
 static int replace(struct taking *taking, const char *path)
@@ -179,9 +179,9 @@ static int take_over(struct taking *taking, const char *path, const struct diges
     digest_format(dead, name);
     if (depth == DEPTH_MOST || asprintf(&claim, "%s.%s", path, name) < 0)
         return depth == DEPTH_MOST ? EBUSY : ENOMEM;
-    int status = take(taking, claim, depth + 1);
+    int status = take_lease(taking, claim, depth + 1);
     if (status == 0) {
-        status = look(path, own_clock(&taking->own), &now, &taking->holder);
+        status = look_at_lease(path, own_clock(&taking->own), &now, &taking->holder);
         bool same = status == 0 && now.high == dead->high && now.low == dead->low;
         status = same ? replace(taking, path) : EAGAIN;
         unlink(claim);
@@ -190,7 +190,7 @@ static int take_over(struct taking *taking, const char *path, const struct diges
     return status;
 }
 
-static int take(struct taking *taking, const char *path, int depth)
+static int take_lease(struct taking *taking, const char *path, int depth)
 {
     int status = EBUSY;
 
@@ -199,7 +199,7 @@ static int take(struct taking *taking, const char *path, int depth)
         status = link_to(&taking->own, path, taking->self);
         if (status != EEXIST)
             return status;
-        status = look(path, own_clock(&taking->own), &dead, &taking->holder);
+        status = look_at_lease(path, own_clock(&taking->own), &dead, &taking->holder);
         if (status == EBUSY)
             return status;
         if (status == 0)
@@ -223,7 +223,7 @@ static bool is_left(int file, time_t now)
 }
 
 /* Removes what contenders have left that died on their way: the lease is held now, and no claim counts. */
-static void tidy(const char *path, time_t now)
+static void tidy_folder(const char *path, time_t now)
 {
     char *folder = strdup(path);
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
@@ -271,12 +271,12 @@ int lease_file_take(const char *path, const struct lease_record *self, struct le
     *holder = (struct lease_record){0};
     if (status != 0)
         return status;
-    status = take(&taking, path, 0);
+    status = take_lease(&taking, path, 0);
     if (status == 0)
         status = check(&taking, path);
     *holder = taking.holder;
     if (status == 0)
-        tidy(path, own_clock(&taking.own));
+        tidy_folder(path, own_clock(&taking.own));
     own_remove(&taking.own);
     return status;
 }

@@ -312,7 +312,7 @@ static void draw_one(const struct field *field)
         fprintf(field->plot.out, "%s\n", flags->word[(int)value]);
 }
 
-static void draw(struct field *field)
+static void draw_field(struct field *field)
 {
     const struct plane *plane = field->plane;
 
@@ -341,7 +341,7 @@ static int scale_and_draw(
     if (!colour_scale_choose(&field->scale, reduction->value, cell_count(field), share))
         return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", picture->view->name);
     picture_title(picture, name, field->plane->shape);
-    draw(field);
+    draw_field(field);
     return 0;
 }
 

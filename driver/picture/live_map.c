@@ -21,7 +21,7 @@ void live_map_release(struct live_map *map)
 }
 
 /* The map's lines; the caller's to free. NULL: there are none. */
-static char *draw(const struct live_map *map, const struct canvas *canvas, int rows)
+static char *draw_text(const struct live_map *map, const struct canvas *canvas, int rows)
 {
     struct terminal terminal = canvas->terminal;
     struct error error;
@@ -51,7 +51,7 @@ void live_map_draw(struct live_map *map, const struct canvas *canvas, int rows, 
     live_map_release(map);
     map->rows = rows;
     map->columns = canvas_columns(canvas);
-    map->text = rows < ROWS_LEAST ? NULL : draw(map, canvas, rows);
+    map->text = rows < ROWS_LEAST ? NULL : draw_text(map, canvas, rows);
     map->changed = false;
     rest = REST * (clock_now() - begin);
     map->next = now + (rest > REST_LEAST ? rest : REST_LEAST);

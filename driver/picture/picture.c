@@ -22,7 +22,7 @@ void picture_title(const struct picture *picture, const char *what, const struct
     free(title);
 }
 
-static void offer(const struct view *view, struct nearest *nearest, const char *name)
+static void offer_name(const struct view *view, struct nearest *nearest, const char *name)
 {
     struct view_variable variable;
 
@@ -56,10 +56,10 @@ static int refuse_variable(const struct view *view, const char *name, struct err
     for (enum metric metric = 0; metric < METRIC_COUNT; metric++) {
         if (strcmp(metric_table[metric].name, name) == 0)
             return refuse_metric(view, metric, error);
-        offer(view, &nearest, metric_table[metric].name);
+        offer_name(view, &nearest, metric_table[metric].name);
     }
     for (int i = 0; i < RUN_VARIABLE_COUNT; i++)
-        offer(view, &nearest, run_variable_table[i].name);
+        offer_name(view, &nearest, run_variable_table[i].name);
     return error_set(error, ERROR_INPUT, "%s: no variable %s%s see normsweep help metrics", view->name,
         excerpt, nearest.best ? nearest_hint(&nearest, hint) : ";");
 }

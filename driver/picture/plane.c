@@ -20,7 +20,7 @@ static int next_open(const struct shape *shape, int taken)
     return PLANE_NONE;
 }
 
-static void choose(struct plane *plane)
+static void choose_axes(struct plane *plane)
 {
     plane->x.dimension = find_open(plane->shape, "learning_rate");
     plane->y.dimension = find_open(plane->shape, "weight_decay");
@@ -79,7 +79,7 @@ int plane_init(struct plane *plane, const struct shape *shape, int x, int y, str
 {
     *plane = (struct plane){.shape = shape, .x.dimension = x, .y.dimension = y};
     if (x == PLANE_CHOOSE)
-        choose(plane);
+        choose_axes(plane);
     if (side_init(&plane->x, shape) && side_init(&plane->y, shape))
         return 0;
     plane_release(plane);

@@ -39,7 +39,7 @@ static int64_t cell_count(const struct plane *plane)
 }
 
 /* `count` has room for a number per cell, all 0. */
-static void average(
+static void average_plane(
     double *mean, const struct plane *plane, const double *values, bool geometric, int64_t *count)
 {
     for (int64_t i = 0; i < plane->shape->size; i++) {
@@ -158,7 +158,7 @@ static int read_and_reduce(struct reduction *reduction, const struct view *view,
     if (reduction->flags.count)
         vote(reduction->value, plane, values, reduction->flags.count, count);
     else
-        average(reduction->value, plane, values, reduction->nature == NATURE_RATIO, count);
+        average_plane(reduction->value, plane, values, reduction->nature == NATURE_RATIO, count);
     drop_diverged(reduction, cell_count(plane));
     return 0;
 }

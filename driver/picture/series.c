@@ -87,7 +87,7 @@ static enum stage stage_of(const struct series *series, int64_t run)
     return series->outcome[run] == OUTCOME_DIVERGED ? STAGE_DIVERGED : STAGE_UNDER_WAY;
 }
 
-static void add(struct series *series, int64_t index, int64_t run, double value)
+static void series_add(struct series *series, int64_t index, int64_t run, double value)
 {
     int64_t cell = plane_cell(&series->plane, index);
 
@@ -123,7 +123,7 @@ static enum stage choose_stage(const struct sum *sum, int64_t steps)
 
 /* Means over the runs of a line's stage; of runs under way at the steps that all of them have, lest the line
  * jump where one ends. */
-static void average(struct series *series)
+static void series_average(struct series *series)
 {
     int64_t steps = series->plane.x.length;
 
@@ -151,7 +151,7 @@ static bool allocate(struct series *series)
     return series->outcome && series->line && series->sum && series->stage && series->mean && series->step;
 }
 
-static void release(struct series *series)
+static void series_release(struct series *series)
 {
     free(series->outcome);
     free(series->line);
@@ -173,10 +173,10 @@ static int read_and_reduce(
     for (int64_t i = 0; i < series->picture->view->cells; i++)
         series->line[i] = -1;
     for (int64_t i = 0; i < series->shape.size; i++)
-        add(series, i, inner ? i / inner : -1, values[i]);
+        series_add(series, i, inner ? i / inner : -1, values[i]);
     for (int64_t i = 0; i < step->length; i++)
         series->step[series->plane.x.place[i]] = step->number[i];
-    average(series);
+    series_average(series);
     return 0;
 }
 
@@ -295,7 +295,7 @@ static int draw_lines(const struct series *series, struct error *error)
     return 0;
 }
 
-static int draw(const struct series *series, struct error *error)
+static int draw_chart(const struct series *series, struct error *error)
 {
     const struct picture *picture = series->picture;
     int64_t only = only_step(series);
@@ -317,9 +317,9 @@ static int read_and_draw(struct series *series, const struct view_variable *vari
     if (!allocate(series) || !values)
         error_set(error, ERROR_ENVIRONMENT, "%s: no memory", series->picture->view->name);
     else if (read_and_reduce(series, variable, values, error) == 0)
-        result = draw(series, error);
+        result = draw_chart(series, error);
     free(values);
-    release(series);
+    series_release(series);
     return result;
 }
 

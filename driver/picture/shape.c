@@ -106,13 +106,13 @@ static bool take_coordinate(struct dimension *dimension, const struct view *view
     return dimension->number != NULL;
 }
 
-static int no_memory(struct shape *shape, struct error *error)
+static int shape_no_memory(struct shape *shape, struct error *error)
 {
     shape_release(shape);
     return error_set(error, ERROR_ENVIRONMENT, "normsweep: no memory");
 }
 
-static struct dimension *add(struct shape *shape, const char *name, int64_t length)
+static struct dimension *add_dimension(struct shape *shape, const char *name, int64_t length)
 {
     struct dimension *dimension = &shape->dimension[shape->count++];
 
@@ -125,8 +125,8 @@ int shape_of_axes(struct shape *shape, int64_t axis_count, const struct axis *ax
 {
     *shape = (struct shape){.size = 1};
     for (int64_t i = 0; i < axis_count && i < VIEW_DIMENSIONS_MAX; i++)
-        if (!take_axis(add(shape, axis[i].name, axis[i].length), &axis[i]))
-            return no_memory(shape, error);
+        if (!take_axis(add_dimension(shape, axis[i].name, axis[i].length), &axis[i]))
+            return shape_no_memory(shape, error);
     return 0;
 }
 
@@ -144,9 +144,9 @@ int shape_of_variable(
     *shape = (struct shape){.size = 1};
     for (int i = 0; i < variable->dimension_count; i++) {
         const struct axis *axis = grid_axis(view, variable->dimension[i]);
-        struct dimension *dimension = add(shape, variable->dimension[i], variable->length[i]);
+        struct dimension *dimension = add_dimension(shape, variable->dimension[i], variable->length[i]);
         if (axis ? !take_axis(dimension, axis) : !take_coordinate(dimension, view))
-            return no_memory(shape, error);
+            return shape_no_memory(shape, error);
     }
     return 0;
 }

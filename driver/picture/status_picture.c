@@ -193,7 +193,7 @@ static void put_failures(const struct status_view *picture, FILE *out, int rows)
         fprintf(out, "and %" PRId64 " more failed\n", failed - put);
 }
 
-static int least(int64_t count, int most)
+static int at_most_runs(int64_t count, int most)
 {
     return count < most ? (int)count : most;
 }
@@ -202,13 +202,13 @@ void status_picture(FILE *out, const struct status *status, const struct canvas 
 {
     const struct status_view picture = {status, canvas, rate};
     const struct survey *survey = &status->survey;
-    int failures = least(survey->count[OUTCOME_FAILED], FAILURES_LEAST), map = 0;
+    int failures = at_most_runs(survey->count[OUTCOME_FAILED], FAILURES_LEAST), map = 0;
     int room = canvas_rows(canvas) - HEAD_LINES;
 
     put_head(&picture, out);
-    put_map(&picture, out, room - least(survey->running, RUNS_LEAST) - failures, &map);
+    put_map(&picture, out, room - at_most_runs(survey->running, RUNS_LEAST) - failures, &map);
     room -= map > 0 ? map : 0;
-    int runs = least(survey->running, room - failures);
+    int runs = at_most_runs(survey->running, room - failures);
     put_runs(&picture, out, runs);
     put_failures(&picture, out, room - (runs > 0 ? runs : 0));
 }

@@ -237,7 +237,7 @@ static void take_ready(struct dispatch *d, int worker)
 }
 
 /* False when nothing has arrived. */
-static bool take(struct dispatch *d)
+static bool take_message(struct dispatch *d)
 {
     int address;
 
@@ -317,7 +317,7 @@ static void speak(struct dispatch *d)
     send_alive(d);
 }
 
-static void stop(struct dispatch *d)
+static void stop_all(struct dispatch *d)
 {
     if (d->stopping)
         return;
@@ -325,10 +325,10 @@ static void stop(struct dispatch *d)
     dispatch_tell(d, (struct event){.kind = EVENT_STOP});
 }
 
-static void watch(struct dispatch *d)
+static void watch_workers(struct dispatch *d)
 {
     if (signals_stop())
-        stop(d);
+        stop_all(d);
     if (!d->told_ready && (d->hellos >= d->peers.count || d->now > SIGNALS_SECONDS)) {
         lease_tell(d->job->lease, STAGE_READY, 0);
         d->told_ready = true;
@@ -341,12 +341,12 @@ static void watch(struct dispatch *d)
     dispatch_replace(d);
     if (is_abandoned(d)) {
         d->abandoned = !d->stopping && d->lost > 0;
-        stop(d);
+        stop_all(d);
     }
     dispatch_tell(d, (struct event){.kind = EVENT_TICK});
 }
 
-static int prepare(struct dispatch *d)
+static int prepare_dispatch(struct dispatch *d)
 {
     const struct job *job = d->job;
     struct threads threads = threads_of(job->sweep);
@@ -382,7 +382,7 @@ static double next_pause(struct dispatch *d, double pause)
 }
 
 /* Time in which this process was stopped, or waited for a disk, is nobody's silence. */
-static void advance(struct dispatch *d)
+static void advance_clock(struct dispatch *d)
 {
     double clock = clock_now();
 
@@ -390,18 +390,18 @@ static void advance(struct dispatch *d)
     d->clock = clock;
 }
 
-static void work(struct dispatch *d)
+static void work_until_finished(struct dispatch *d)
 {
     double pause = PAUSE_LEAST;
 
     while (!d->finished && !d->job->failed) {
         int count = 0;
-        advance(d);
+        advance_clock(d);
         job_breathe(d->job, d->clock); /* first: after a long pause the lease may be another's */
-        while (count < MESSAGES_AT_ONCE && !d->finished && take(d))
+        while (count < MESSAGES_AT_ONCE && !d->finished && take_message(d))
             count++;
         if (count < MESSAGES_AT_ONCE)
-            watch(d);
+            watch_workers(d);
         pause = next_pause(d, pause);
         if (count < MESSAGES_AT_ONCE && !d->finished)
             clock_pause(pause);
@@ -416,13 +416,13 @@ struct dispatch_end dispatch_run(struct job *job, struct wire *wire, char **argu
 
     if (d)
         *d = (struct dispatch){.job = job, .wire = wire, .clock = clock_now(), .told_alive = clock_now()};
-    if (!d || prepare(d) != 0) {
+    if (!d || prepare_dispatch(d) != 0) {
         error_set(&error, ERROR_ENVIRONMENT, "%s: no memory", job->sweep->output);
         job_fail(job, &error);
         dispatch_dismiss(wire);
     } else {
         replacements_init(&d->replacements, wire, argument);
-        work(d);
+        work_until_finished(d);
         for (int i = 0; i < d->peers.count; i++)
             send_quit(d, i);
         end = (struct dispatch_end){.together = is_whole(d), .abandoned = d->abandoned};

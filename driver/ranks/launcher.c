@@ -136,7 +136,7 @@ struct command_line {
     char workers[16], *program;
 };
 
-static void add(struct command_line *line, const char *argument)
+static void add_argument(struct command_line *line, const char *argument)
 {
     line->argument[line->count++] = (char *)argument;
 }
@@ -144,26 +144,26 @@ static void add(struct command_line *line, const char *argument)
 /* Without a death of a rank being the death of all; N workers and a coordinator that mostly sleeps. */
 static void add_options(struct command_line *line, int release, int workers)
 {
-    add(line, "mpirun");
+    add_argument(line, "mpirun");
     if (release >= 5) {
-        add(line, "--with-ft");
-        add(line, "ulfm");
+        add_argument(line, "--with-ft");
+        add_argument(line, "ulfm");
     } else if (release > 0) {
-        add(line, "--enable-recovery");
+        add_argument(line, "--enable-recovery");
     }
     if (release > 0) {
-        add(line, "--oversubscribe");
-        add(line, "--bind-to");
-        add(line, "none");
-        add(line, "-x");
-        add(line, LEASE_VARIABLE);
-        add(line, "-x");
-        add(line, SCREEN_VARIABLE);
+        add_argument(line, "--oversubscribe");
+        add_argument(line, "--bind-to");
+        add_argument(line, "none");
+        add_argument(line, "-x");
+        add_argument(line, LEASE_VARIABLE);
+        add_argument(line, "-x");
+        add_argument(line, SCREEN_VARIABLE);
     }
     if (workers > 0) {
         snprintf(line->workers, sizeof(line->workers), "%d", workers + 1);
-        add(line, "-n");
-        add(line, line->workers);
+        add_argument(line, "-n");
+        add_argument(line, line->workers);
     }
 }
 
@@ -177,9 +177,9 @@ static int compose(
         return -1;
     }
     add_options(line, release, workers);
-    add(line, line->program);
+    add_argument(line, line->program);
     for (int i = 0; i < argc; i++)
-        add(line, argv[i]);
+        add_argument(line, argv[i]);
     return 0;
 }
 
@@ -208,7 +208,7 @@ static void become_mpirun(char **argument, int out, int error, pid_t parent)
     _exit(ERROR_ENVIRONMENT);
 }
 
-static int start(struct launcher *l, char **argument, struct error *error)
+static int start_mpirun(struct launcher *l, char **argument, struct error *error)
 {
     int out[2] = {-1, -1}, err[2] = {-1, -1};
     pid_t self = getpid();
@@ -292,7 +292,7 @@ static bool is_gone(struct launcher *l, double now)
     return l->news.stage == STAGE_ENDED || l->news.dead || l->error.status >= 0;
 }
 
-static void look(struct launcher *l, double now)
+static void look_at_ranks(struct launcher *l, double now)
 {
     bool starting = l->news.stage < STAGE_READY;
     struct error ignored;
@@ -330,11 +330,11 @@ static bool is_overdue(const struct launcher *l, double now)
     return l->stopped > 0 && l->news.stage < STAGE_READY && now - l->stopped > START_SECONDS;
 }
 
-static void watch(struct launcher *l)
+static void watch_mpirun(struct launcher *l)
 {
     while (!l->reaped) {
         double now = clock_now();
-        look(l, now);
+        look_at_ranks(l, now);
         if (signals_second() || is_overdue(l, now)) {
             end(l);
         } else {
@@ -398,10 +398,10 @@ static int run_once(struct launcher *l, const struct command_line *line, struct 
     if (lease_begin_life(l->lease, error) != 0)
         return -1;
     hand_over(l->lease);
-    if (start(l, line->argument, error) != 0)
+    if (start_mpirun(l, line->argument, error) != 0)
         return -1;
     rank_processes_init(&l->ranks, l->mpirun, clock_now());
-    watch(l);
+    watch_mpirun(l);
     pump_release(&l->out);
     pump_release(&l->error);
     rank_processes_tidy(&l->ranks);
@@ -453,7 +453,7 @@ static bool has_allocation(void)
 }
 
 /* One life of mpirun after the other. */
-static int live(struct lease *lease, const char *output, const struct command_line *line, int workers,
+static int run_lives(struct lease *lease, const char *output, const struct command_line *line, int workers,
     struct error *error)
 {
     bool elsewhere = workers == 0 || has_allocation();
@@ -482,7 +482,7 @@ int launcher_run(struct lease *lease, const char *output, int release, int argc,
 
     signals_end_at_second(false);
     if (status == 0)
-        status = live(lease, output, &line, workers, error);
+        status = run_lives(lease, output, &line, workers, error);
     free((void *)line.argument);
     free(line.program);
     return status;

@@ -19,7 +19,7 @@ void pump_init(struct pump *pump, int from, int to, bool quiet)
     fcntl(from, F_SETFL, fcntl(from, F_GETFL) | O_NONBLOCK);
 }
 
-static void put(int to, const char *bytes, size_t count)
+static void write_bytes(int to, const char *bytes, size_t count)
 {
     while (count > 0) {
         ssize_t written = write(to, bytes, count);
@@ -71,14 +71,14 @@ static bool is_noise(struct pump *pump, const char *line, size_t length)
     return pump->in_block || tells_noise(line) || takes_status(pump, line);
 }
 
-static void put_line(struct pump *pump)
+static void pass_line(struct pump *pump)
 {
     pump->line[pump->length] = '\0';
     if (pump->length == 0)
         return;
     if (!pump->quiet || !is_noise(pump, pump->line, pump->length)) {
         memcpy(pump->last, pump->line, pump->length + 1);
-        put(pump->to, pump->line, pump->length);
+        write_bytes(pump->to, pump->line, pump->length);
     } else if (pump->length <= PUMP_NOISE - pump->noise_length) {
         memcpy(pump->noise + pump->noise_length, pump->line, pump->length);
         pump->noise_length += pump->length;
@@ -99,7 +99,7 @@ void pump_move(struct pump *pump)
         for (ssize_t i = 0; i < count; i++) {
             pump->line[pump->length++] = bytes[i];
             if (bytes[i] == '\n' || pump->length == PUMP_LINE - 1)
-                put_line(pump);
+                pass_line(pump);
         }
     }
     if (!pump->ended)
@@ -111,12 +111,12 @@ void pump_move(struct pump *pump)
 void pump_finish(struct pump *pump)
 {
     pump_move(pump);
-    put_line(pump);
+    pass_line(pump);
 }
 
 void pump_tell_noise(struct pump *pump)
 {
-    put(pump->to, pump->noise, pump->noise_length);
+    write_bytes(pump->to, pump->noise, pump->noise_length);
 }
 
 void pump_release(struct pump *pump)

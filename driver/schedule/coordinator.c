@@ -337,7 +337,7 @@ static void handle_checkpoint(struct coordinator *c, int worker, uint64_t ticket
 }
 
 /* What becomes of the run in a slot that its worker has done with. */
-static void settle(struct coordinator *c, int worker, const struct slot *slot, bool ended)
+static void settle_slot(struct coordinator *c, int worker, const struct slot *slot, bool ended)
 {
     if (slot->run == NOTHING)
         return;
@@ -364,7 +364,7 @@ static void handle_result(struct coordinator *c, int worker, uint64_t ticket, bo
     }
     struct slot slot = slots_of(c, worker)[at];
     slot_remove(c, worker, at);
-    settle(c, worker, &slot, ended);
+    settle_slot(c, worker, &slot, ended);
     if (at == 0) /* and now something new */
         pool_grant(&c->pool, worker, c->options.silence, c->now);
     if (w->used > 0) {

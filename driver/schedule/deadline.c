@@ -36,7 +36,7 @@ void deadlines_release(struct deadlines *d)
     *d = (struct deadlines){0};
 }
 
-static void put(struct deadlines *d, int at, struct deadline_entry entry)
+static void put_entry(struct deadlines *d, int at, struct deadline_entry entry)
 {
     d->heap[at] = entry;
     d->place[entry.worker] = at;
@@ -45,8 +45,8 @@ static void put(struct deadlines *d, int at, struct deadline_entry entry)
 static void sift_up(struct deadlines *d, int at, struct deadline_entry entry)
 {
     for (; at > 0 && entry.known < d->heap[(at - 1) / 2].known; at = (at - 1) / 2)
-        put(d, at, d->heap[(at - 1) / 2]);
-    put(d, at, entry);
+        put_entry(d, at, d->heap[(at - 1) / 2]);
+    put_entry(d, at, entry);
 }
 
 static void sift_down(struct deadlines *d, int at, struct deadline_entry entry)
@@ -55,10 +55,10 @@ static void sift_down(struct deadlines *d, int at, struct deadline_entry entry)
         child += child + 1 < d->count && d->heap[child + 1].known < d->heap[child].known;
         if (entry.known <= d->heap[child].known)
             break;
-        put(d, at, d->heap[child]);
+        put_entry(d, at, d->heap[child]);
         at = child;
     }
-    put(d, at, entry);
+    put_entry(d, at, entry);
 }
 
 void deadline_set(struct deadlines *d, int worker, double due)

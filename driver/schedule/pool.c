@@ -39,7 +39,7 @@ static bool is_watched(const struct worker *w)
     return w->state == WORKER_IDLE || w->state == WORKER_BUSY || w->state == WORKER_LEAVING;
 }
 
-static void watch(struct pool *pool, int worker)
+static void watch_worker(struct pool *pool, int worker)
 {
     const struct worker *w = &pool->worker[worker];
 
@@ -57,7 +57,7 @@ void pool_enter(struct pool *pool, int worker, enum worker_state state)
         chain_append(&pool->idle, worker);
     else
         chain_remove(&pool->idle, worker);
-    watch(pool, worker);
+    watch_worker(pool, worker);
 }
 
 void pool_arrive(struct pool *pool, int worker, int node, double now)
@@ -71,14 +71,14 @@ void pool_hear(struct pool *pool, int worker, double now)
 {
     pool->worker[worker].heard = pool->worker[worker].since = now;
     pool->node[pool->worker[worker].node].heard = now;
-    watch(pool, worker);
+    watch_worker(pool, worker);
 }
 
 void pool_grant(struct pool *pool, int worker, double patience, double now)
 {
     pool->worker[worker].since = now;
     pool->worker[worker].patience = patience;
-    watch(pool, worker);
+    watch_worker(pool, worker);
 }
 
 int pool_silent(struct pool *pool, double now)

@@ -41,7 +41,7 @@ int walk_init(struct walk *walk, const struct sweep *sweep, struct error *error)
 }
 
 /* The next cell, left out or not. */
-static void advance(struct walk *walk)
+static void advance_index(struct walk *walk)
 {
     const struct sweep *sweep = walk->sweep;
     int64_t axis = sweep->axis_count - 1;
@@ -61,7 +61,7 @@ static void advance(struct walk *walk)
 bool walk_next(struct walk *walk)
 {
     while (walk->cell + 1 < walk->sweep->cells) {
-        advance(walk);
+        advance_index(walk);
         if (!sweep_skips(walk->sweep, walk->cell))
             return true;
     }

@@ -187,7 +187,7 @@ static int fill_points(struct reader *reader, const struct param *param, const s
 }
 
 /* Values that are written out, appended to those that are there. */
-static int append(
+static int append_items(
     struct reader *reader, const struct param *param, const struct node *items, struct list *list)
 {
     for (int64_t i = 0; i < items->count; i++, list->count++) {
@@ -213,7 +213,7 @@ static int fill_rule(
         return -1;
     if (list->count + more > most)
         return too_many(reader, param, map->place, (double)(list->count + more), most);
-    return rule.plus ? append(reader, param, rule.plus, list) : 0;
+    return rule.plus ? append_items(reader, param, rule.plus, list) : 0;
 }
 
 static int fill_written(struct reader *reader, const struct param *param, const struct node *items,
@@ -226,7 +226,7 @@ static int fill_written(struct reader *reader, const struct param *param, const 
     list->written = reader_memory(reader, items->count, sizeof(*list->written));
     if (!list->written || reserve(reader, list, items->count) < 0)
         return -1;
-    return append(reader, param, items, list);
+    return append_items(reader, param, items, list);
 }
 
 static int compare_reals(const void *a, const void *b)

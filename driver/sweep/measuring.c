@@ -19,7 +19,7 @@ static int check_map(struct reader *reader, const char *name, const struct node 
     return reader_fault(reader, node->place, "%s: takes {%s}", name, form);
 }
 
-static int unknown(struct reader *reader, const char *name, const struct node *key, const char *words)
+static int refuse_unknown(struct reader *reader, const char *name, const struct node *key, const char *words)
 {
     char excerpt[EXCERPT_SIZE];
 
@@ -105,7 +105,7 @@ int measure_read(struct reader *reader, const struct node *node)
         } else if (strcmp(key->text, "metrics") == 0) {
             status = read_groups(reader, value);
         } else {
-            status = unknown(reader, "measure", key, "every, steps, metrics");
+            status = refuse_unknown(reader, "measure", key, "every, steps, metrics");
         }
         if (status < 0)
             return -1;
@@ -145,7 +145,7 @@ int validate_read(struct reader *reader, const struct node *node)
             status = read_or_word(
                 reader, "validate.tokens", value, "all", VALIDATE_ALL, &measure->validate_tokens);
         else
-            status = unknown(reader, "validate", key, "every, tokens");
+            status = refuse_unknown(reader, "validate", key, "every, tokens");
         if (status < 0)
             return -1;
     }

@@ -27,7 +27,7 @@ static void remove_key(struct node *root, int64_t place)
 }
 
 /* Room for one more pair behind the last. */
-static int grow(struct reader *reader, struct node *root)
+static int grow_root(struct reader *reader, struct node *root)
 {
     size_t count = (size_t)root->count + 1;
     struct node *key = realloc(root->key, count * sizeof(*key));
@@ -43,7 +43,7 @@ static int grow(struct reader *reader, struct node *root)
 }
 
 /* Puts a pair into the map; both become the map's. */
-static int put(struct reader *reader, struct node *root, struct node *key, struct node *value)
+static int put_setting(struct reader *reader, struct node *root, struct node *key, struct node *value)
 {
     int64_t place = find_key(root, key->text);
 
@@ -55,7 +55,7 @@ static int put(struct reader *reader, struct node *root, struct node *key, struc
         return 0;
     }
     if (place == root->count) {
-        if (grow(reader, root) < 0) {
+        if (grow_root(reader, root) < 0) {
             node_release(key);
             node_release(value);
             return -1;
@@ -106,7 +106,7 @@ static int apply(struct reader *reader, struct node *root, const char *setting)
         node_release(&key);
         return -1;
     }
-    return put(reader, root, &key, &value);
+    return put_setting(reader, root, &key, &value);
 }
 
 int settings_apply(struct reader *reader, struct node *root, const char *const *settings, int count)

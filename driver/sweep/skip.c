@@ -31,7 +31,7 @@ static int check_work(struct entry *entry, double more)
 }
 
 /* Equal, reals to 1e-9 relative. */
-static bool matches(const struct param *param, union param_value a, union param_value b)
+static bool values_match(const struct param *param, union param_value a, union param_value b)
 {
     if (param->kind != PARAM_REAL)
         return a.integer == b.integer;
@@ -50,8 +50,8 @@ static bool holds(const struct param *param, const struct list *list, union para
         else
             high = middle;
     }
-    return (low < list->count && matches(param, list->value[low], value)) ||
-           (low > 0 && matches(param, list->value[low - 1], value));
+    return (low < list->count && values_match(param, list->value[low], value)) ||
+           (low > 0 && values_match(param, list->value[low - 1], value));
 }
 
 /* One value or a list of them, sorted. */

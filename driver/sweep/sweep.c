@@ -210,7 +210,7 @@ static char *keep_text(const char *text, size_t size, const char *const *setting
 }
 
 /* Everything at its default. */
-static int start(struct reader *reader, const char *name, char *text)
+static int start_reading(struct reader *reader, const char *name, char *text)
 {
     struct sweep *sweep = reader->sweep;
 
@@ -235,7 +235,7 @@ int sweep_parse(struct sweep *sweep, const char *name, const char *folder, const
     struct node root = {0};
     struct place fault = PLACE_DEFAULT;
     int encoded = utf8_begin(&text, &size, error);
-    int status = start(&reader, name, keep_text(text, size, settings, setting_count));
+    int status = start_reading(&reader, name, keep_text(text, size, settings, setting_count));
 
     if (status == 0 && encoded < 0)
         status = place_prefix(error, name, fault);

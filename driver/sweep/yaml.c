@@ -19,13 +19,13 @@ static struct place mark_place(yaml_mark_t mark)
     return (struct place){(int)mark.line + 1, (int)mark.column + 1};
 }
 
-static int refuse(struct reading *reading, struct place place, const char *why)
+static int yaml_refuse(struct reading *reading, struct place place, const char *why)
 {
     *reading->fault = place;
     return error_set(reading->error, ERROR_INPUT, "%s", why);
 }
 
-static int no_memory(struct reading *reading)
+static int yaml_no_memory(struct reading *reading)
 {
     *reading->fault = PLACE_DEFAULT;
     return error_set(reading->error, ERROR_ENVIRONMENT, "no memory");
@@ -51,7 +51,7 @@ static int parser_fault(struct reading *reading)
     const yaml_parser_t *parser = &reading->parser;
 
     if (parser->error == YAML_MEMORY_ERROR)
-        return no_memory(reading);
+        return yaml_no_memory(reading);
     *reading->fault = parser->error == YAML_READER_ERROR ? offset_place(reading, parser->problem_offset)
                                                          : mark_place(parser->problem_mark);
     if (parser->context)
@@ -71,10 +71,10 @@ static int read_scalar(struct reading *reading, struct node *node, const yaml_ev
     size_t length = event->data.scalar.length;
 
     if (memchr(value, 0, length))
-        return refuse(reading, node->place, "a NUL byte in a text");
+        return yaml_refuse(reading, node->place, "a NUL byte in a text");
     node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
     node->text = strndup(value, length);
-    return node->text ? 0 : no_memory(reading);
+    return node->text ? 0 : yaml_no_memory(reading);
 }
 
 static int read_node(struct reading *reading, struct node *node, const yaml_event_t *event, int depth);
@@ -86,9 +86,9 @@ static int read_pair(struct reading *reading, struct node *map, const yaml_event
     yaml_event_t value;
 
     if (event->type == YAML_SEQUENCE_START_EVENT || event->type == YAML_MAPPING_START_EVENT)
-        return refuse(reading, place, "a key must be a word");
+        return yaml_refuse(reading, place, "a key must be a word");
     if (node_grow(map) < 0)
-        return no_memory(reading);
+        return yaml_no_memory(reading);
     map->child[map->count] = (struct node){0};
     if (read_node(reading, &map->key[map->count], event, depth) < 0)
         return -1;
@@ -103,7 +103,7 @@ static int read_pair(struct reading *reading, struct node *map, const yaml_event
 static int read_item(struct reading *reading, struct node *list, const yaml_event_t *event, int depth)
 {
     if (node_grow(list) < 0)
-        return no_memory(reading);
+        return yaml_no_memory(reading);
     if (read_node(reading, &list->child[list->count], event, depth) < 0)
         return -1;
     list->count++;
@@ -116,7 +116,7 @@ static int check_repeated(struct reading *reading, const struct node *map)
     char excerpt[EXCERPT_SIZE];
 
     if (node_repeated_key(map, &repeated) < 0)
-        return no_memory(reading);
+        return yaml_no_memory(reading);
     if (!repeated)
         return 0;
     *reading->fault = repeated->place;
@@ -181,13 +181,13 @@ static int read_node(struct reading *reading, struct node *node, const yaml_even
 
     *node = (struct node){.kind = NODE_SCALAR, .place = mark_place(event->start_mark)};
     if (has_anchor(event))
-        return refuse(reading, node->place, "anchors and aliases are not taken; write the value out");
+        return yaml_refuse(reading, node->place, "anchors and aliases are not taken; write the value out");
     if (has_tag(event))
-        return refuse(reading, node->place, "tags are not taken");
+        return yaml_refuse(reading, node->place, "tags are not taken");
     if (event->type == YAML_SCALAR_EVENT)
         return read_scalar(reading, node, event);
     if (depth >= TREE_DEPTH)
-        return refuse(reading, node->place, "nested too deeply");
+        return yaml_refuse(reading, node->place, "nested too deeply");
     node->kind = event->type == YAML_MAPPING_START_EVENT ? NODE_MAP : NODE_LIST;
     status = read_children(reading, node, depth + 1);
     if (status < 0)
@@ -217,7 +217,7 @@ static int read_document(struct reading *reading, struct node *root)
         return -1;
     int status = expect(reading, YAML_DOCUMENT_START_EVENT);
     if (status)
-        return status < 0 ? -1 : refuse(reading, PLACE_DEFAULT, "empty");
+        return status < 0 ? -1 : yaml_refuse(reading, PLACE_DEFAULT, "empty");
     if (next_event(reading, &event) < 0)
         return -1;
     status = read_node(reading, root, &event, 0);
@@ -228,7 +228,7 @@ static int read_document(struct reading *reading, struct node *root)
     if (status == 0)
         status = expect(reading, YAML_STREAM_END_EVENT);
     if (status > 0)
-        status = refuse(reading, *reading->fault, "several documents in one file");
+        status = yaml_refuse(reading, *reading->fault, "several documents in one file");
     if (status < 0)
         node_release(root);
     return status;
@@ -240,7 +240,7 @@ int yaml_read(struct node *root, const char *text, size_t size, struct place *fa
 
     *root = (struct node){0};
     if (!yaml_parser_initialize(&reading.parser))
-        return no_memory(&reading);
+        return yaml_no_memory(&reading);
     yaml_parser_set_encoding(&reading.parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&reading.parser, (const unsigned char *)text, size);
     int status = read_document(&reading, root);

@@ -50,7 +50,7 @@ static size_t escape_length(const char *text)
 }
 
 /* The line without what finds no room; never ends within a character, nor with a colour. */
-static void put_line(FILE *out, const char *line, int columns)
+static void draw_row(FILE *out, const char *line, int columns)
 {
     const char *at = line;
     bool coloured = false;
@@ -97,7 +97,7 @@ static void put_lines(const struct canvas *canvas, FILE *out, const char *lines)
         if (same_line(line, shown))
             fputc('\n', out);
         else
-            put_line(out, line, canvas_columns(canvas));
+            draw_row(out, line, canvas_columns(canvas));
         shown = next_line(shown);
     }
     fputs(ERASE_BELOW, out);

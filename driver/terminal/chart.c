@@ -46,7 +46,7 @@ static double on_scale(const struct scale *scale, double value)
 }
 
 /* Where a value lies, between 0 and 1 if it lies within. */
-static double place(const struct scale *scale, double value)
+static double scale_place(const struct scale *scale, double value)
 {
     double low = on_scale(scale, scale->low), high = on_scale(scale, scale->high);
 
@@ -69,7 +69,7 @@ static double round_step(double range, int most)
 /* Adds a number to an axis of so many dots a character. */
 static void add_tick(struct scale *scale, double value, int digits, int share)
 {
-    double at = place(scale, value);
+    double at = scale_place(scale, value);
 
     if (scale->tick_count == TICKS_MOST || !(at > -1e-9 && at < 1 + 1e-9))
         return;
@@ -125,7 +125,7 @@ static bool find_range(const struct chart *chart, bool beyond, struct scale *sca
 }
 
 /* A range of one value is widened around it. */
-static void widen(struct scale *scale)
+static void scale_widen(struct scale *scale)
 {
     double by = scale->low != 0 ? fabs(scale->low) / 100 : 1;
 
@@ -182,12 +182,12 @@ static void draw_line(
             next++;
         if (next == chart->count || !has_place(y, value[next]))
             next = i;
-        draw_stretch(dots, place(x, chart->x[i]), place(y, value[i]), place(x, chart->x[next]),
-            place(y, value[next]), which);
+        draw_stretch(dots, scale_place(x, chart->x[i]), scale_place(y, value[i]),
+            scale_place(x, chart->x[next]), scale_place(y, value[next]), which);
     }
 }
 
-static int label_width(const struct scale *y)
+static int tick_label_width(const struct scale *y)
 {
     int width = 0;
 
@@ -264,14 +264,14 @@ static void print_legend(const struct chart *chart, const struct dots *dots)
 }
 
 /* The axes, and the dots between them. -1: no memory. */
-static int lay_out(const struct chart *chart, struct scale *x, struct scale *y, struct dots *dots)
+static int lay_out_chart(const struct chart *chart, struct scale *x, struct scale *y, struct dots *dots)
 {
     bool braille = dots_is_braille(&chart->terminal, chart->line_count);
     int share_x = braille ? DOTS_BRAILLE_X : 1, share_y = braille ? DOTS_BRAILLE_Y : 1, rows = rows_of(chart);
 
     y->length = rows * share_y;
     add_ticks(y, rows / ROWS_OF_TICK, share_y);
-    int columns = chart->terminal.columns - label_width(y) - 3;
+    int columns = chart->terminal.columns - tick_label_width(y) - 3;
     columns = columns > COLUMNS_LEAST ? columns : COLUMNS_LEAST;
     x->length = columns * share_x;
     add_ticks(x, columns / COLUMNS_OF_TICK, share_x);
@@ -288,14 +288,14 @@ int chart_draw(const struct chart *chart)
         return 0;
     }
     y.logarithmic = y.low > 0 && y.high >= LOGARITHMIC_FROM * y.low;
-    widen(&x);
-    widen(&y);
-    if (lay_out(chart, &x, &y, &dots) != 0)
+    scale_widen(&x);
+    scale_widen(&y);
+    if (lay_out_chart(chart, &x, &y, &dots) != 0)
         return -1;
     for (int i = 0; i < chart->line_count; i++)
         draw_line(chart, &x, &y, i, &dots);
-    print_rows(chart, &dots, &y, label_width(&y));
-    print_x(chart, &dots, &x, label_width(&y));
+    print_rows(chart, &dots, &y, tick_label_width(&y));
+    print_x(chart, &dots, &x, tick_label_width(&y));
     print_legend(chart, &dots);
     dots_release(&dots);
     return 0;

@@ -55,7 +55,7 @@ static bool spreads(const struct colour_scale *scale)
     return scale->low > 0 && scale->high > SPREAD * scale->low;
 }
 
-static void choose(struct colour_scale *scale, const double *sorted, int64_t count, bool linear)
+static void choose_ends(struct colour_scale *scale, const double *sorted, int64_t count, bool linear)
 {
     scale->low = sorted[0];
     scale->high = sorted[count - 1];
@@ -74,7 +74,7 @@ bool colour_scale_choose(struct colour_scale *scale, const double *value, int64_
         return false;
     sort(sorted, value, &count);
     if (count > 0)
-        choose(scale, sorted, count, linear);
+        choose_ends(scale, sorted, count, linear);
     free(sorted);
     return true;
 }

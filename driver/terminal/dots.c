@@ -95,7 +95,7 @@ static void end_colour(const struct dots *dots, FILE *out)
         colour_write(out, NULL);
 }
 
-static char character(const struct dots *dots, int pen)
+static char pen_character(const struct dots *dots, int pen)
 {
     return dots->pens == 1 ? '*' : (char)('a' + pen);
 }
@@ -120,7 +120,7 @@ void dots_print(const struct dots *dots, FILE *out, int row)
         if (dots->braille)
             print_braille(out, dots->bits[i]);
         else
-            fputc(character(dots, last), out);
+            fputc(pen_character(dots, last), out);
     }
     if (last >= 0)
         end_colour(dots, out);
@@ -137,6 +137,6 @@ void dots_print_pen(const struct dots *dots, FILE *out, int pen)
     if (dots->braille)
         fputs("━━", out);
     else
-        fputc(character(dots, pen), out);
+        fputc(pen_character(dots, pen), out);
     end_colour(dots, out);
 }

@@ -29,7 +29,7 @@ bool plot_is_painted(const struct plot *plot)
     return plot->terminal.colours == COLOURS_256;
 }
 
-static int label_width(const struct plot *plot)
+static int row_label_width(const struct plot *plot)
 {
     int width = 0, most = plot->terminal.columns / 3;
 
@@ -43,7 +43,7 @@ static int label_width(const struct plot *plot)
 /* The columns for cells. */
 static int room(const struct plot *plot)
 {
-    int left = plot->terminal.columns - label_width(plot) - 3;
+    int left = plot->terminal.columns - row_label_width(plot) - 3;
 
     return left > 1 ? left : 1;
 }
@@ -126,7 +126,7 @@ static void lay_out_columns(const struct plot *plot, struct plot_layout *layout)
 {
     int64_t most = room(plot) / plot->least;
 
-    layout->label = label_width(plot);
+    layout->label = row_label_width(plot);
     layout->width = plot_cell_width(plot) < plot->least ? plot->least : plot_cell_width(plot);
     layout->columns = plot->x.length < most ? plot->x.length : most;
     layout->columns = layout->columns > 1 ? layout->columns : 1;
@@ -155,7 +155,7 @@ static void lay_out_rows(const struct plot *plot, struct plot_layout *layout, in
 }
 
 /* Where lines are few, the cells come before what says what they are. */
-static void lay_out(const struct plot *plot, struct plot_layout *layout)
+static void lay_out_plot(const struct plot *plot, struct plot_layout *layout)
 {
     int64_t most = LINES_MOST;
 
@@ -350,7 +350,7 @@ void plot_draw(const struct plot *plot)
 {
     struct plot_layout layout;
 
-    lay_out(plot, &layout);
+    lay_out_plot(plot, &layout);
     if (layout.names && plot->y.name)
         fprintf(plot->out, "%.*s\n", lines_fit(plot->y.name, plot->terminal.columns), plot->y.name);
     for (int64_t line = layout.lines - 1; line >= 0; line--)

@@ -48,7 +48,7 @@ static enum colours find_colours(const char *name)
 }
 
 /* False where the terminal does not tell. */
-static bool measure(int descriptor, struct winsize *size)
+static bool measure_window(int descriptor, struct winsize *size)
 {
     return ioctl(descriptor, TIOCGWINSZ, size) == 0 && size->ws_col > 0 && size->ws_row > 0;
 }
@@ -62,7 +62,7 @@ struct terminal terminal_find(FILE *file)
 
     if (descriptor < 0 || !isatty(descriptor))
         return terminal;
-    bool known = measure(descriptor, &size);
+    bool known = measure_window(descriptor, &size);
     if (known)
         terminal.columns = size.ws_col;
     if (strcmp(name, "dumb") == 0)
@@ -77,7 +77,7 @@ bool terminal_resize(struct terminal *terminal)
 {
     int descriptor = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
     struct winsize size;
-    bool known = descriptor >= 0 && measure(descriptor, &size);
+    bool known = descriptor >= 0 && measure_window(descriptor, &size);
 
     if (descriptor >= 0)
         close(descriptor);

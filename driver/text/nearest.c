@@ -5,7 +5,7 @@
 
 enum { LONGEST = 40 }; /* of the words that are compared */
 
-static int least(int a, int b)
+static int smaller(int a, int b)
 {
     return a < b ? a : b;
 }
@@ -22,9 +22,9 @@ static int edit_distance(const char *a, const char *b)
     for (int i = 1; a[i - 1]; i++) {
         here[0] = i;
         for (int j = 1; j <= width; j++) {
-            here[j] = least(least(above[j], here[j - 1]) + 1, above[j - 1] + (a[i - 1] != b[j - 1]));
+            here[j] = smaller(smaller(above[j], here[j - 1]) + 1, above[j - 1] + (a[i - 1] != b[j - 1]));
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                here[j] = least(here[j], above2[j - 2] + 1);
+                here[j] = smaller(here[j], above2[j - 2] + 1);
         }
         int *oldest = above2;
         above2 = above;

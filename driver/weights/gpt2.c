@@ -89,7 +89,7 @@ static const char *full_name(char name[NAME_SIZE], const char *prefix, int64_t l
 }
 
 /* A tensor that has to be there, of a type that is read. NULL with the error set. */
-static const struct stored_tensor *find(
+static const struct stored_tensor *find_tensor(
     const struct safetensors *file, const struct gpt2_tensor *row, int64_t layer, struct error *error)
 {
     char name[NAME_SIZE];
@@ -151,7 +151,7 @@ static int check_shape(const struct stored_tensor *tensor, const struct gpt2_ten
 static int read_matrix(const struct safetensors *file, const struct gpt2_tensor *row, int64_t layer,
     int64_t *rows, int64_t *columns, struct error *error)
 {
-    const struct stored_tensor *tensor = find(file, row, layer, error);
+    const struct stored_tensor *tensor = find_tensor(file, row, layer, error);
     int64_t most = row->shape[0] == LENGTH_V ? INT32_MAX : WIDTH_MOST;
     char shape[NAME_SIZE];
 
@@ -225,8 +225,8 @@ static int read_tied(const struct safetensors *file, struct architecture *a, str
     a->tied = true;
     if (!safetensors_find(file, own_output.name))
         return 0;
-    output = find(file, &own_output, -1, error);
-    token = find(file, &outside[0], -1, error);
+    output = find_tensor(file, &own_output, -1, error);
+    token = find_tensor(file, &outside[0], -1, error);
     if (!output || !token || check_shape(output, &own_output, a, error) < 0)
         return -1;
     for (int64_t i = 0; i < output->count && a->tied; i++)
@@ -242,14 +242,14 @@ static int visit_rows(const struct safetensors *file, const struct gpt2_tensor *
     int64_t layer, visit_function *visit, void *context, struct error *error)
 {
     for (size_t i = 0; i < count; i++) {
-        const struct stored_tensor *tensor = find(file, &row[i], layer, error);
+        const struct stored_tensor *tensor = find_tensor(file, &row[i], layer, error);
         if (!tensor || visit(context, tensor, &row[i], layer, error) < 0)
             return -1;
     }
     return 0;
 }
 
-static int visit_all(const struct safetensors *file, const struct architecture *a, visit_function *visit,
+static int visit_tensors(const struct safetensors *file, const struct architecture *a, visit_function *visit,
     void *context, struct error *error)
 {
     int status = visit_rows(file, outside, COUNT(outside), -1, visit, context, error);
@@ -280,7 +280,7 @@ int gpt2_architecture(const struct safetensors *file, const struct gpt2_config *
     };
 
     if (read_sizes(file, &a, error) < 0 || read_names(file, &a, error) < 0 ||
-        read_tied(file, &a, error) < 0 || visit_all(file, &a, check_one, &a, error) < 0)
+        read_tied(file, &a, error) < 0 || visit_tensors(file, &a, check_one, &a, error) < 0)
         return -1;
     if (a.width % a.heads)
         return error_set(
@@ -322,5 +322,5 @@ int gpt2_weights(const struct safetensors *file, const struct architecture *arch
     const struct tensor *bias = &layout->tensor[tensor_index(architecture, TENSOR_OUTPUT_BIAS, 0)];
 
     memset(weights + bias->offset, 0, (size_t)bias->size * sizeof(*weights));
-    return visit_all(file, architecture, copy_one, &plane, error);
+    return visit_tensors(file, architecture, copy_one, &plane, error);
 }

@@ -30,7 +30,7 @@ static bool read_line(const char *folder, const char *name, char *line, int size
 }
 
 /* A whole number above 0; "max", -1 and what else is none: 0. */
-static double number(const char *text)
+static double read_number(const char *text)
 {
     double value = strtod(text, NULL);
     return value > 0 && isfinite(value) ? value : 0;
@@ -42,7 +42,7 @@ static void limit_memory(struct limits *limits, const char *folder, const char *
 
     if (!read_line(folder, name, line, sizeof(line)))
         return;
-    double bytes = number(line);
+    double bytes = read_number(line);
     if (bytes > 0 && bytes < (double)limits->memory)
         limits->memory = (uint64_t)bytes;
 }
@@ -54,7 +54,7 @@ static void limit_processors(struct limits *limits, double quota, double period)
 }
 
 /* The limits of one group of either version. */
-static void look(struct limits *limits, const char *folder)
+static void look_at_group(struct limits *limits, const char *folder)
 {
     char quota[64], period[64];
 
@@ -62,11 +62,11 @@ static void look(struct limits *limits, const char *folder)
     limit_memory(limits, folder, "memory.limit_in_bytes");
     if (read_line(folder, "cpu.max", quota, sizeof(quota))) {
         char *second = strchr(quota, ' ');
-        limit_processors(limits, number(quota), second ? number(second) : 0);
+        limit_processors(limits, read_number(quota), second ? read_number(second) : 0);
     }
     if (read_line(folder, "cpu.cfs_quota_us", quota, sizeof(quota)) &&
         read_line(folder, "cpu.cfs_period_us", period, sizeof(period)))
-        limit_processors(limits, number(quota), number(period));
+        limit_processors(limits, read_number(quota), read_number(period));
 }
 
 /* From a group up to the root of its hierarchy. */
@@ -80,7 +80,7 @@ static void climb(struct limits *limits, const char *root, const char *hierarchy
     if (top + length >= PATH_SIZE)
         return;
     for (;;) {
-        look(limits, folder);
+        look_at_group(limits, folder);
         char *last = strrchr(folder + top, '/');
         if (!last)
             return;

@@ -187,8 +187,8 @@ static int load_drawn(struct corpus *corpus, const struct corpus_source *source,
     return draw_corpus(corpus, source, file, error);
 }
 
-static int load(struct corpus *corpus, const struct corpus_source *source, int file, enum corpus_fault *fault,
-    struct error *error)
+static int load_source(struct corpus *corpus, const struct corpus_source *source, int file,
+    enum corpus_fault *fault, struct error *error)
 {
     int status;
 
@@ -209,14 +209,14 @@ static int load(struct corpus *corpus, const struct corpus_source *source, int f
 int corpus_load(
     struct corpus *corpus, const struct corpus_source *source, enum corpus_fault *fault, struct error *error)
 {
-    return load(corpus, source, -1, fault, error);
+    return load_source(corpus, source, -1, fault, error);
 }
 
 int corpus_write(int file, const struct corpus_source *source, enum corpus_fault *fault, struct error *error)
 {
     struct corpus corpus;
 
-    if (load(&corpus, source, file, fault, error) != 0)
+    if (load_source(&corpus, source, file, fault, error) != 0)
         return -1;
     block_release(&corpus);
     return 0;

@@ -94,7 +94,7 @@ struct bracket {
 
 static const struct bracket EMPTY = {INFINITY, -INFINITY};
 
-static void widen(struct bracket *bracket, double value)
+static void bracket_widen(struct bracket *bracket, double value)
 {
     bracket->low = fmin(bracket->low, value);
     bracket->high = fmax(bracket->high, value);
@@ -152,10 +152,10 @@ static void bracket_parameters(const struct norm_series *s, struct brackets *bra
     for (int64_t point = 1; point < s->count; point++) {
         double norm = s->norm[point], grown = log(norm / s->norm[0]);
         expose(&e, s, s->step[point]);
-        widen(&along, grown / e.rate);
-        widen(&across, 2 * (grown - e.log_kept) / e.square);
-        widen(&at_most, exp(2 * (grown - e.log_rate) / (double)e.step));
-        widen(&added, (norm * norm - e.decayed) / e.added);
+        bracket_widen(&along, grown / e.rate);
+        bracket_widen(&across, 2 * (grown - e.log_kept) / e.square);
+        bracket_widen(&at_most, exp(2 * (grown - e.log_rate) / (double)e.step));
+        bracket_widen(&added, (norm * norm - e.decayed) / e.added);
     }
     brackets->aligned = between_tangent_and_chord(along, e.largest_rate);
     brackets->aligned.low = fmax(brackets->aligned.low, -1 / e.largest_rate); /* no norm is negative */

@@ -27,7 +27,7 @@ static int64_t layer_size(const struct instruments *i)
     return (i->layout->layers_end - i->layout->layers_begin) / i->layers;
 }
 
-static void add(struct sums *sums, struct sums more)
+static void sums_add(struct sums *sums, struct sums more)
 {
     sums->square += more.square;
     sums->product += more.product;
@@ -43,7 +43,7 @@ static struct sums measure_layer(
         const struct tensor *tensor = &i->layout->tensor[LAYER_TENSOR_FIRST + layer * LAYER_TENSOR_COUNT + k];
         scalar *kept = i->kept + (tensor->offset - i->layout->layers_begin);
         struct sums one = i->kernels->keep(kept, weights + tensor->offset, tensor->size);
-        add(&sums, one);
+        sums_add(&sums, one);
         tensor_norm[k] = tensor->size ? sqrt(one.square) : NAN;
     }
     return sums;
@@ -85,7 +85,7 @@ void measure_state(struct instruments *i, const scalar *weights, struct state_me
             first ? NAN : cosine(sums.product, sums.square, i->layer_square[layer]);
         layer_norm[layer] = sqrt(sums.square);
         i->layer_square[layer] = sums.square;
-        add(&whole, sums);
+        sums_add(&whole, sums);
     }
     measures->total_norm = sqrt(whole.square + measure_outside(i, weights, measures));
     measures->param_norm = sqrt(whole.square);
@@ -104,7 +104,7 @@ void measure_gradient(struct instruments *i, const struct optimiser *optimiser, 
         int64_t at = begin + layer * size;
         struct sums one = i->kernels->sums(weights + at, gradient + at, size);
         layer_gradient_alignment[layer] = -cosine(one.product, i->layer_square[layer], one.square);
-        add(&g, one);
+        sums_add(&g, one);
     }
 
     measures->grad_norm = sqrt(g.square);
@@ -126,7 +126,7 @@ void measure_step(struct instruments *i, const scalar *weights, struct step_meas
         struct sums one = i->kernels->difference(i->kept + layer * size, now, size, &layer_after);
         layer_step_size[layer] = sqrt(one.square);
         layer_alignment[layer] = cosine(one.product, i->layer_square[layer], one.square);
-        add(&delta, one);
+        sums_add(&delta, one);
         after += layer_after;
     }
     measures->step_size = sqrt(delta.square);

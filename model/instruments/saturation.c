@@ -22,7 +22,7 @@ int64_t saturation_bins(int64_t context)
     return bin_of((double)context) + 1;
 }
 
-static double *take(struct arena *arena, int64_t count)
+static double *take_values(struct arena *arena, int64_t count)
 {
     return arena_take(arena, (size_t)count, sizeof(double));
 }
@@ -43,24 +43,24 @@ void saturation_layout(struct saturation *s, const struct architecture *architec
         .width = c->width,
         .capacity = rows,
     };
-    s->soft = take(arena, s->layers + 1);
-    s->hard = take(arena, s->layers + 1);
-    s->attended = take(arena, s->layers * s->heads);
-    s->fraction = take(arena, s->layers * s->heads);
-    s->above_one = take(arena, s->layers * s->heads);
-    s->histogram = take(arena, s->layers * s->heads * s->bins);
-    s->heads_histogram = take(arena, s->bins);
+    s->soft = take_values(arena, s->layers + 1);
+    s->hard = take_values(arena, s->layers + 1);
+    s->attended = take_values(arena, s->layers * s->heads);
+    s->fraction = take_values(arena, s->layers * s->heads);
+    s->above_one = take_values(arena, s->layers * s->heads);
+    s->histogram = take_values(arena, s->layers * s->heads * s->bins);
+    s->heads_histogram = take_values(arena, s->bins);
     s->kept = arena_take(arena, kept, sizeof(*s->kept));
     s->count = arena_take(arena, heads ? (size_t)(s->heads * rows) : 0, sizeof(*s->count));
 }
 
-static void fill(double *values, int64_t count, double value)
+static void fill_values(double *values, int64_t count, double value)
 {
     for (int64_t i = 0; i < count; i++)
         values[i] = value;
 }
 
-static void divide(double *sums, int64_t count, int64_t rows)
+static void divide_sums(double *sums, int64_t count, int64_t rows)
 {
     for (int64_t i = 0; i < count; i++)
         sums[i] /= (double)rows; /* 0 / 0 where nothing was added */
@@ -71,12 +71,12 @@ void saturation_begin(struct saturation *s)
     int64_t heads = s->layers * s->heads;
 
     s->rows = 0;
-    fill(s->soft, s->layers + 1, s->soft_wanted ? 0 : NAN);
-    fill(s->hard, s->layers + 1, s->soft_wanted ? 0 : NAN);
-    fill(s->attended, heads, s->heads_wanted ? 0 : NAN);
-    fill(s->fraction, heads, s->heads_wanted ? 0 : NAN);
-    fill(s->above_one, heads, s->heads_wanted ? 0 : NAN);
-    fill(s->histogram, heads * s->bins, s->heads_wanted ? 0 : NAN);
+    fill_values(s->soft, s->layers + 1, s->soft_wanted ? 0 : NAN);
+    fill_values(s->hard, s->layers + 1, s->soft_wanted ? 0 : NAN);
+    fill_values(s->attended, heads, s->heads_wanted ? 0 : NAN);
+    fill_values(s->fraction, heads, s->heads_wanted ? 0 : NAN);
+    fill_values(s->above_one, heads, s->heads_wanted ? 0 : NAN);
+    fill_values(s->histogram, heads * s->bins, s->heads_wanted ? 0 : NAN);
 }
 
 /* The state behind a block, and behind the last what the output layer sees. */
@@ -153,20 +153,20 @@ void saturation_add(struct saturation *s, struct transformer *model, const scala
 static void forget_broken(struct saturation *s, int64_t head)
 {
     s->above_one[head] = NAN;
-    fill(s->histogram + head * s->bins, s->bins, NAN);
+    fill_values(s->histogram + head * s->bins, s->bins, NAN);
 }
 
 void saturation_end(struct saturation *s)
 {
     int64_t heads = s->layers * s->heads;
 
-    divide(s->soft, s->layers + 1, s->rows);
-    divide(s->hard, s->layers + 1, s->rows);
-    divide(s->attended, heads, s->rows);
-    divide(s->fraction, heads, s->rows);
-    divide(s->above_one, heads, s->rows);
-    divide(s->histogram, heads * s->bins, s->rows);
-    fill(s->heads_histogram, s->bins, s->heads_wanted && s->rows > 0 ? 0 : NAN);
+    divide_sums(s->soft, s->layers + 1, s->rows);
+    divide_sums(s->hard, s->layers + 1, s->rows);
+    divide_sums(s->attended, heads, s->rows);
+    divide_sums(s->fraction, heads, s->rows);
+    divide_sums(s->above_one, heads, s->rows);
+    divide_sums(s->histogram, heads * s->bins, s->rows);
+    fill_values(s->heads_histogram, s->bins, s->heads_wanted && s->rows > 0 ? 0 : NAN);
     for (int64_t head = 0; head < heads; head++) {
         if (isnan(s->attended[head]))
             forget_broken(s, head);

@@ -39,7 +39,7 @@ static int64_t at_most(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-static scalar *take(struct attention_work *work, int64_t count)
+static scalar *take_scratch(struct attention_work *work, int64_t count)
 {
     scalar *taken = work->free;
 
@@ -59,7 +59,7 @@ static struct attention_work begin_work(const struct head *head, scalar *scratch
 static scalar *transposed(struct attention_work *work, const scalar *from, int64_t stride)
 {
     const struct head *head = work->head;
-    scalar *to = take(work, head->depth * work->padded_length);
+    scalar *to = take_scratch(work, head->depth * work->padded_length);
 
     for (int64_t i = 0; i < work->padded_length; i += LANES)
         transpose_rows(to + i, work->padded_length, from + i * stride, stride, head->length - i, head->depth);
@@ -77,7 +77,7 @@ static struct rows rows_to_read(struct attention_work *work, const scalar *from,
 
     if (fills_vectors(work))
         return (struct rows){(scalar *)from, stride};
-    scalar *copy = take(work, work->head->length * wide);
+    scalar *copy = take_scratch(work, work->head->length * wide);
     for (int64_t i = 0; i < work->head->length; i++) {
         memcpy(copy + i * wide, from + i * stride, (size_t)depth * sizeof(*copy));
         memset(copy + i * wide + depth, 0, (size_t)(wide - depth) * sizeof(*copy));
@@ -89,7 +89,7 @@ static struct rows rows_to_write(struct attention_work *work, scalar *to, int64_
 {
     if (fills_vectors(work))
         return (struct rows){to, stride};
-    return (struct rows){take(work, work->head->length * work->padded_depth), work->padded_depth};
+    return (struct rows){take_scratch(work, work->head->length * work->padded_depth), work->padded_depth};
 }
 
 static void write_back(const struct attention_work *work, struct rows rows, scalar *to, int64_t stride)
@@ -255,7 +255,7 @@ void KERNEL(attended)(const struct head *head, int32_t *count, scalar *scratch)
     struct attention_work work = begin_work(head, scratch);
 
     work.queries = transposed(&work, head->q, head->stride);
-    work.weights = take(&work, head->length * QUERY_BLOCK);
+    work.weights = take_scratch(&work, head->length * QUERY_BLOCK);
     for (int64_t first = 0; first < head->length; first += QUERY_BLOCK) {
         int64_t last = at_most(first + QUERY_BLOCK, head->length);
         weigh_block(&work, first, last);
@@ -284,7 +284,7 @@ static void mix(const struct attention_work *work, struct rows to, const scalar 
 }
 
 /* Divides the rows that came of weights not yet divided. */
-static void divide(const struct attention_work *work, struct rows out, int64_t first, int64_t last)
+static void divide_rows(const struct attention_work *work, struct rows out, int64_t first, int64_t last)
 {
     for (int64_t i = first; i < last; i++)
         for (int64_t d = 0; d < work->padded_depth; d += LANES) {
@@ -300,12 +300,12 @@ void KERNEL(attention)(const struct head *head, scalar *mixed, int64_t mixed_str
     struct rows out = rows_to_write(&work, mixed, mixed_stride);
 
     work.queries = transposed(&work, head->q, head->stride);
-    work.weights = take(&work, head->length * QUERY_BLOCK);
+    work.weights = take_scratch(&work, head->length * QUERY_BLOCK);
     for (int64_t first = 0; first < head->length; first += QUERY_BLOCK) {
         int64_t last = at_most(first + QUERY_BLOCK, head->length);
         weigh_block(&work, first, last);
         mix(&work, out, work.weights, values, first, last);
-        divide(&work, out, first, last);
+        divide_rows(&work, out, first, last);
     }
     write_back(&work, out, mixed, mixed_stride);
 }
@@ -359,8 +359,8 @@ static void differentiate_block(const struct attention_work *work, int64_t first
  * to[key] (+)= the sum over the block's queries of factor[key][query] * from[query], for the keys that they
  * see. Keys below the block have been written by the blocks before it.
  */
-static void gather(const struct attention_work *work, struct rows to, const scalar *factor, struct rows from,
-    int64_t first, int64_t last)
+static void gather_rows(const struct attention_work *work, struct rows to, const scalar *factor,
+    struct rows from, int64_t first, int64_t last)
 {
     const struct head *head = work->head;
     int64_t seen = keys_until(head, last);
@@ -393,14 +393,14 @@ void KERNEL(attention_gradient)(const struct head *head, scalar *dq, scalar *dk,
 
     work.queries = transposed(&work, head->q, head->stride);
     work.dout = transposed(&work, dmixed, dmixed_stride);
-    work.weights = take(&work, head->length * QUERY_BLOCK);
-    work.dscores = take(&work, head->length * QUERY_BLOCK);
+    work.weights = take_scratch(&work, head->length * QUERY_BLOCK);
+    work.dscores = take_scratch(&work, head->length * QUERY_BLOCK);
     for (int64_t first = 0; first < head->length; first += QUERY_BLOCK) {
         int64_t last = at_most(first + QUERY_BLOCK, head->length);
         differentiate_block(&work, first, last);
         mix(&work, query, work.dscores, k, first, last);
-        gather(&work, value, work.weights, dout, first, last);
-        gather(&work, key, work.dscores, q, first, last);
+        gather_rows(&work, value, work.weights, dout, first, last);
+        gather_rows(&work, key, work.dscores, q, first, last);
     }
     write_back(&work, query, dq, head->stride);
     write_back(&work, key, dk, head->stride);

@@ -60,7 +60,7 @@ int64_t tensor_index(const struct architecture *architecture, enum tensor_kind k
 }
 
 /* Lays one tensor behind those before it. */
-static void place(struct weight_layout *layout, const struct architecture *architecture,
+static void place_tensor(struct weight_layout *layout, const struct architecture *architecture,
     enum tensor_kind kind, int64_t layer)
 {
     struct tensor tensor = {.kind = kind, .layer = layer, .offset = layout->size};
@@ -79,14 +79,14 @@ static void place_all(struct weight_layout *layout, const struct architecture *a
     const enum tensor_kind behind = (enum tensor_kind)(LAYER_TENSOR_FIRST + LAYER_TENSOR_COUNT);
 
     for (enum tensor_kind kind = 0; kind < LAYER_TENSOR_FIRST; kind++)
-        place(layout, architecture, kind, -1);
+        place_tensor(layout, architecture, kind, -1);
     layout->layers_begin = layout->size;
     for (int64_t layer = 0; layer < architecture->layers; layer++)
         for (enum tensor_kind kind = LAYER_TENSOR_FIRST; kind < behind; kind++)
-            place(layout, architecture, kind, layer);
+            place_tensor(layout, architecture, kind, layer);
     layout->layers_end = layout->size;
     for (enum tensor_kind kind = behind; kind < TENSOR_KIND_COUNT; kind++)
-        place(layout, architecture, kind, -1);
+        place_tensor(layout, architecture, kind, -1);
 }
 
 void weight_layout_init(
@@ -135,7 +135,7 @@ static void draw_uniform(
     }
 }
 
-static void fill(scalar *weights, const struct tensor *tensor, scalar value)
+static void fill_tensor(scalar *weights, const struct tensor *tensor, scalar value)
 {
     for (int64_t i = 0; i < tensor->size; i++)
         weights[i] = value;
@@ -149,7 +149,7 @@ static void init_linear(
                      tensor->kind == TENSOR_K_BIAS;
 
     if ((a->zero_query_key && query_key) || (a->init == INIT_XAVIER && is_bias(tensor->kind)))
-        fill(weights, tensor, 0);
+        fill_tensor(weights, tensor, 0);
     else if (a->init == INIT_TORCH)
         draw_uniform(weights, tensor, 1 / sqrt((double)fan_in(a, tensor)), seed, first);
     else
@@ -173,12 +173,12 @@ void weights_init(scalar *weights, const struct weight_layout *layout,
         case TENSOR_LN1:
         case TENSOR_LN2:
         case TENSOR_FINAL:
-            fill(at, tensor, 1);
+            fill_tensor(at, tensor, 1);
             break;
         case TENSOR_LN1_BIAS:
         case TENSOR_LN2_BIAS:
         case TENSOR_FINAL_BIAS:
-            fill(at, tensor, 0);
+            fill_tensor(at, tensor, 0);
             break;
         default:
             init_linear(at, tensor, architecture, seed, identity << 40);

@@ -94,7 +94,7 @@ static int save_file(const struct checkpoint_owner *owner, const char *final, co
 }
 
 /* Removes what a newer checkpoint has replaced. Parts of a newer handing-out are somebody's at work. */
-static void tidy(const char *folder, const struct checkpoint_name *saved)
+static void tidy_run(const char *folder, const struct checkpoint_name *saved)
 {
     struct checkpoint_files files;
     struct error ignored; /* the next save tries again */
@@ -120,7 +120,7 @@ int checkpoint_save(
 
     if (save_file(owner, checkpoint_format(&name, text), snapshot, false, error) != 0)
         return -1;
-    tidy(owner->folder, &name);
+    tidy_run(owner->folder, &name);
     return 0;
 }
 
@@ -186,7 +186,7 @@ struct listener {
 
 /* What was wrong with the files that are newer than the one of index `used`: of every damaged one, and of
  * several in a row that are sound once. */
-static void tell(const struct checkpoint_files *files, const struct attempt *attempt, int64_t used,
+static void tell_of_files(const struct checkpoint_files *files, const struct attempt *attempt, int64_t used,
     const struct listener *listener)
 {
     char name[CHECKPOINT_NAME_SIZE], *line;
@@ -217,7 +217,7 @@ int checkpoint_load(const struct checkpoint_owner *owner, struct snapshot *snaps
     struct attempt *attempt = calloc((size_t)count + 1, sizeof(*attempt));
     int64_t used = attempt ? try_files(owner, &files, snapshot, attempt) : count;
     if (attempt)
-        tell(&files, attempt, used, &listener);
+        tell_of_files(&files, attempt, used, &listener);
     free(attempt);
     checkpoint_files_release(&files);
     if (!attempt)

@@ -6,7 +6,7 @@
 enum { LANES = CHECKSUM_BLOCK / 8 };
 
 /* The factor carries a change upwards alone; the shift brings it down again. */
-static uint64_t take(uint64_t hash, uint64_t word)
+static uint64_t mix_word(uint64_t hash, uint64_t word)
 {
     hash = (hash ^ word) * UINT64_C(0x100000001b3);
     return hash ^ hash >> 29;
@@ -25,7 +25,7 @@ static void add_block(struct checksum *checksum, const unsigned char *block)
 
     memcpy(word, block, sizeof(word));
     for (int i = 0; i < LANES; i++)
-        checksum->lane[i] = take(checksum->lane[i], le64toh(word[i]));
+        checksum->lane[i] = mix_word(checksum->lane[i], le64toh(word[i]));
 }
 
 void checksum_add(struct checksum *checksum, const void *bytes, size_t count)
@@ -45,9 +45,9 @@ void checksum_add(struct checksum *checksum, const void *bytes, size_t count)
 
 uint64_t checksum_value(const struct checksum *checksum)
 {
-    uint64_t value = take(UINT64_C(0xcbf29ce484222325), checksum->bytes);
+    uint64_t value = mix_word(UINT64_C(0xcbf29ce484222325), checksum->bytes);
 
     for (int i = 0; i < LANES; i++)
-        value = take(value, checksum->lane[i]);
+        value = mix_word(value, checksum->lane[i]);
     return value;
 }

@@ -54,7 +54,7 @@ static bool parse_file(const char *text, struct checkpoint_file *file)
 }
 
 /* Calls `visit` for every checkpoint or part, until it returns an errno; that, or the folder's. */
-static int walk(
+static int walk_folder(
     const char *folder, int (*visit)(void *context, const struct checkpoint_file *file), void *context)
 {
     DIR *directory = opendir(folder);
@@ -96,7 +96,7 @@ int checkpoint_walk(const char *folder, void (*visit)(void *context, const struc
 {
     struct walker walker = {visit, context};
 
-    return folder_error(folder, walk(folder, visit_whole, &walker), error);
+    return folder_error(folder, walk_folder(folder, visit_whole, &walker), error);
 }
 
 struct lister {
@@ -143,7 +143,7 @@ int checkpoint_files_list(
 {
     *files = (struct checkpoint_files){.folder = folder};
     struct lister lister = {files, *digest};
-    if (folder_error(folder, walk(folder, visit_listed, &lister), error) != 0) {
+    if (folder_error(folder, walk_folder(folder, visit_listed, &lister), error) != 0) {
         checkpoint_files_release(files);
         return -1;
     }

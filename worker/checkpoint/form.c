@@ -169,7 +169,7 @@ static void visit_instruments(struct form *form)
 /* ---- rows ---- */
 
 /* A metric's values of all rows between the rows, where they lie apart, and `values`, where they do not. */
-static void gather(const struct history *history, enum metric metric, double *values, bool back)
+static void gather_rows(const struct history *history, enum metric metric, double *values, bool back)
 {
     size_t count = metric_values(metric, &history->form), offset = history->form.offset[metric];
 
@@ -208,10 +208,10 @@ static void visit_metric(struct form *form, enum metric metric)
     for (int i = 0; i < shape->rank; i++)
         array.dimension[i] = row_dimensions[shape->dimension[i]];
     if (form->pass == PUT)
-        gather(history, metric, values, false);
+        gather_rows(history, metric, values, false);
     visit_array(form, &array, values);
     if (form->pass == GET && form->status == NC_NOERR)
-        gather(history, metric, values, true);
+        gather_rows(history, metric, values, true);
     free(values);
 }
 
@@ -272,7 +272,7 @@ static void visit_times(struct form *form)
 }
 
 /* Everything but the position, which the snapshot has as values. */
-static void visit_all(struct form *form, bool weights_alone)
+static void visit_contents(struct form *form, bool weights_alone)
 {
     const struct snapshot *snapshot = form->snapshot;
 
@@ -321,7 +321,7 @@ static void define_all(struct form *form, const struct digest *digest, bool weig
     visit_integer(form, "step", &position.step);
     visit_integer(form, "last_step", &position.last_step);
     define_parameters(form, position.run);
-    visit_all(form, weights_alone);
+    visit_contents(form, weights_alone);
     if (form->status == NC_NOERR)
         form->status = nc_enddef(form->file);
 }
@@ -337,7 +337,7 @@ int form_write(const char *path, const struct digest *digest, const struct snaps
     set_lengths(&form, weights_alone);
     define_all(&form, digest, weights_alone);
     form.pass = PUT;
-    visit_all(&form, weights_alone);
+    visit_contents(&form, weights_alone);
     int closed = nc_close(form.file);
     return form.status == NC_NOERR ? closed : form.status;
 }
@@ -359,7 +359,7 @@ static bool says(const struct form *form, const char *name, const char *text, ch
 }
 
 /* What makes the file's numbers others than this process's, to `unfit`. */
-static void compare(struct form *form, const struct digest *digest, char *unfit, size_t size)
+static void compare_origin(struct form *form, const struct digest *digest, char *unfit, size_t size)
 {
     const struct {
         const char *name, *what, *here;
@@ -402,13 +402,13 @@ int form_read(const char *path, const struct digest *digest, struct snapshot *sn
     form.status = nc_open(path, NC_NOWRITE, &form.file);
     if (form.status != NC_NOERR)
         return form.status;
-    compare(&form, digest, unfit, size);
+    compare_origin(&form, digest, unfit, size);
     if (!unfit[0]) {
         get_counts(&form);
         set_lengths(&form, false);
         visit_dimensions(&form);
         visit_integer(&form, "step", &snapshot->step);
-        visit_all(&form, false);
+        visit_contents(&form, false);
     }
     nc_close(form.file);
     return form.status;

@@ -36,7 +36,7 @@ bool keeper_has_saved(const struct keeper *keeper)
 }
 
 /* Keeps the first error. */
-static void keep(struct keeper *keeper, int status, const struct error *error)
+static void keep_error(struct keeper *keeper, int status, const struct error *error)
 {
     if (status < 0 && !keeper->failed.text[0])
         keeper->failed = *error;
@@ -47,7 +47,7 @@ bool keeper_resume(struct keeper *keeper, struct snapshot *snapshot)
     struct error error;
     int status = checkpoint_load(&keeper->owner, snapshot, keeper->say, keeper->context, &error);
 
-    keep(keeper, status, &error);
+    keep_error(keeper, status, &error);
     if (status > 0)
         keeper->saved_step = snapshot->step;
     return status > 0;
@@ -58,7 +58,7 @@ void keeper_save(struct keeper *keeper, const struct snapshot *snapshot)
     struct error error;
     int status = checkpoint_save(&keeper->owner, snapshot, &error);
 
-    keep(keeper, status, &error);
+    keep_error(keeper, status, &error);
     if (status == 0)
         keeper->saved_step = snapshot->step;
     keeper->saved_at = clock_now();
@@ -69,5 +69,5 @@ void keeper_finish(struct keeper *keeper, const struct snapshot *snapshot)
     struct error error;
 
     if (snapshot->run->save_weights)
-        keep(keeper, checkpoint_save_weights(&keeper->owner, snapshot, &error), &error);
+        keep_error(keeper, checkpoint_save_weights(&keeper->owner, snapshot, &error), &error);
 }

@@ -10,7 +10,7 @@ struct name_gathering {
     bool failed; /* no memory */
 };
 
-static void take(void *context, const struct checkpoint_name *name)
+static void take_name(void *context, const struct checkpoint_name *name)
 {
     struct name_gathering *gathering = context;
     struct checkpoint_set *set = gathering->set;
@@ -30,7 +30,7 @@ static void take(void *context, const struct checkpoint_name *name)
     set->digest[set->count++] = name->digest;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_digests(const void *a, const void *b)
 {
     const struct digest *left = a, *right = b;
 
@@ -44,9 +44,9 @@ static void sort_distinct(struct checkpoint_set *set)
     int64_t kept = 0;
 
     if (set->count > 0)
-        qsort(set->digest, (size_t)set->count, sizeof(*set->digest), compare);
+        qsort(set->digest, (size_t)set->count, sizeof(*set->digest), compare_digests);
     for (int64_t i = 0; i < set->count; i++)
-        if (i == 0 || compare(&set->digest[i], &set->digest[kept - 1]) != 0)
+        if (i == 0 || compare_digests(&set->digest[i], &set->digest[kept - 1]) != 0)
             set->digest[kept++] = set->digest[i];
     set->count = kept;
 }
@@ -55,7 +55,7 @@ int checkpoint_set_init(struct checkpoint_set *set, const char *folder, struct e
 {
     *set = (struct checkpoint_set){.session = -1};
     struct name_gathering gathering = {.set = set};
-    int status = checkpoint_walk(folder, take, &gathering, error);
+    int status = checkpoint_walk(folder, take_name, &gathering, error);
 
     if (status == 0 && gathering.failed)
         status = error_set(error, ERROR_ENVIRONMENT, "%s: no memory", folder);
@@ -75,5 +75,5 @@ void checkpoint_set_release(struct checkpoint_set *set)
 bool checkpoint_set_has(const struct checkpoint_set *set, const struct digest *digest)
 {
     return set->count > 0 &&
-           bsearch(digest, set->digest, (size_t)set->count, sizeof(*set->digest), compare) != NULL;
+           bsearch(digest, set->digest, (size_t)set->count, sizeof(*set->digest), compare_digests) != NULL;
 }

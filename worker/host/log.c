@@ -158,7 +158,7 @@ static int run_path(char path[PATH_MAX], const char *folder, const char *name)
     return snprintf(path, PATH_MAX, "%s/%s" SUFFIX, folder, name) < PATH_MAX ? 0 : -1;
 }
 
-static void append(const char *folder, const char *name, const char *bytes, size_t length)
+static void append_to_log(const char *folder, const char *name, const char *bytes, size_t length)
 {
     char path[PATH_MAX];
 
@@ -183,7 +183,7 @@ void log_bequeath(const char *folder, int64_t session, int64_t number, const cha
     size_t length = read_tail(path, tail);
     find_fatal(tail, last, size);
     if (name && length > 0)
-        append(folder, name, tail, length);
+        append_to_log(folder, name, tail, length);
     unlink(path);
 }
 

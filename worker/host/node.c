@@ -135,7 +135,7 @@ static int attach_process(struct corpus *corpus, const char *folder, const char 
     return status;
 }
 
-static int attach(struct corpus *corpus, const struct source_name *name)
+static int attach_copy(struct corpus *corpus, const struct source_name *name)
 {
     DIR *processes = opendir("/proc");
     const struct dirent *entry;
@@ -223,10 +223,10 @@ static enum sharing share(
 
     if (name_source(&name, source) != 0 || name.bytes < NODE_SHARE_FROM)
         return ALONE;
-    if (attach(corpus, &name) == 0)
+    if (attach_copy(corpus, &name) == 0)
         return SHARED;
     int lock = take_lock(&name, source->breath);
-    if (attach(corpus, &name) != 0) /* it may have come meanwhile */
+    if (attach_copy(corpus, &name) != 0) /* it may have come meanwhile */
         sharing = make(corpus, source, &name, fault, error);
     if (lock >= 0)
         close(lock);

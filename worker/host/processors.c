@@ -35,7 +35,7 @@ int processors_bound(void)
     return bound_to() < online();
 }
 
-static int compare(const void *a, const void *b)
+static int compare_places(const void *a, const void *b)
 {
     const struct processor *x = a, *y = b;
 
@@ -70,7 +70,7 @@ int processors_share(
 {
     if (index < 0 || index >= workers || threads < 1)
         return 0;
-    qsort(processor, (size_t)count, sizeof(*processor), compare);
+    qsort(processor, (size_t)count, sizeof(*processor), compare_places);
     *first = (int)(index * threads);
     if (workers * threads == count)
         return (int)threads;
@@ -87,7 +87,7 @@ int processors_share(
 }
 
 /* Its place by the system's word; where that says nothing, it is a core of its own. */
-static struct processor place(int number)
+static struct processor place_of(int number)
 {
     struct processor processor = {number, number, 0};
     char path[128];
@@ -121,7 +121,7 @@ void processors_pin(int index, int workers, int64_t threads)
         return;
     for (int number = 0; number < CPU_SETSIZE; number++)
         if (CPU_ISSET(number, &allowed))
-            processor[count++] = place(number);
+            processor[count++] = place_of(number);
     int mine = processors_share(processor, count, index, workers, threads, &first);
     CPU_ZERO(&share);
     for (int i = first; i < first + mine; i++)

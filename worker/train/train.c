@@ -97,7 +97,7 @@ static bool last_loss(struct trainer *t)
 
 /* From theta_t through everything that belongs to step t. Sets the outcome when the run ends or stops here.
  */
-static void advance(struct trainer *t, int64_t step)
+static void advance_to(struct trainer *t, int64_t step)
 {
     bool measured = measure_at(t->measure, step, t->last_step);
     bool validated = t->can_validate && validate_at(t->measure, step, t->last_step);
@@ -131,7 +131,7 @@ static void result_init(struct result *result)
 }
 
 /* All memory of the run, zeroed and laid out; -1 and a reason where there is not so much. */
-static int lay_out(struct trainer *t, struct arena *arena)
+static int lay_out_trainer(struct trainer *t, struct arena *arena)
 {
     size_t memory = train_memory(t->run, t->corpus, t->measure);
     struct result *result = t->result;
@@ -149,7 +149,7 @@ static int lay_out(struct trainer *t, struct arena *arena)
 }
 
 /* -1 and a reason for a run that cannot be trained. */
-static int prepare(struct trainer *t, struct arena *arena)
+static int prepare_run(struct trainer *t, struct arena *arena)
 {
     const struct run *run = t->run;
     enum sequences sequences = (enum sequences)run->sequences;
@@ -164,7 +164,7 @@ static int prepare(struct trainer *t, struct arena *arena)
         result->outcome = OUTCOME_FAILED;
         return -1;
     }
-    return lay_out(t, arena);
+    return lay_out_trainer(t, arena);
 }
 
 /* Takes the run up where the observer says, in memory that is all zeros. The step, or -1: it says nothing. */
@@ -191,7 +191,7 @@ static int64_t first_step(struct trainer *t, struct arena *arena)
         if (step >= 0)
             return step;
         result_init(t->result); /* what was filled in until resuming failed is nothing to start from */
-        if (lay_out(t, arena) != 0)
+        if (lay_out_trainer(t, arena) != 0)
             return -1;
     }
     weights_init(t->weights, &t->model.layout, &t->model.architecture, t->run->seed);
@@ -203,10 +203,10 @@ static void run_steps(struct trainer *t, int64_t first)
     const struct result *result = t->result;
 
     train_put_givens(t);
-    advance(t, first);
+    advance_to(t, first);
     for (int64_t step = first + 1; result->outcome == OUTCOME_RUNNING; step++)
         if (train_carry_on(t, step))
-            advance(t, step);
+            advance_to(t, step);
 }
 
 static void finish(struct trainer *t)
@@ -228,7 +228,7 @@ void train(const struct run *run, const struct corpus *corpus, const struct meas
     int64_t first;
 
     t.begin = clock_now();
-    if (prepare(&t, arena) == 0 && (first = first_step(&t, arena)) >= 0)
+    if (prepare_run(&t, arena) == 0 && (first = first_step(&t, arena)) >= 0)
         run_steps(&t, first);
     if (result->outcome == OUTCOME_DONE)
         finish(&t);

@@ -37,7 +37,7 @@ static double *in_row(const struct trainer *t, enum metric metric)
 #define ROW(t, name) (*in_row(t, METRIC_##name))
 #define VALUE(t, name) ((t)->result->values[metric_run_offset(METRIC_##name)])
 
-static void put(const struct trainer *t, enum metric metric, const double *values)
+static void put_values(const struct trainer *t, enum metric metric, const double *values)
 {
     memcpy(in_row(t, metric), values, metric_values(metric, &t->history.form) * sizeof(*values));
 }
@@ -68,17 +68,17 @@ static void put_saturation(const struct trainer *t)
     const struct saturation *s = &t->saturation;
 
     if (s->soft_wanted) {
-        put(t, METRIC_saturation, s->soft);
-        put(t, METRIC_hard_saturation, s->hard);
+        put_values(t, METRIC_saturation, s->soft);
+        put_values(t, METRIC_hard_saturation, s->hard);
         ROW(t, saturation_final) = s->soft[s->layers];
         ROW(t, hard_saturation_final) = s->hard[s->layers];
     }
     if (s->heads_wanted) {
-        put(t, METRIC_positions_attended, s->attended);
-        put(t, METRIC_fraction_attended, s->fraction);
-        put(t, METRIC_share_above_one, s->above_one);
-        put(t, METRIC_attended_histogram, s->histogram);
-        put(t, METRIC_heads_histogram, s->heads_histogram);
+        put_values(t, METRIC_positions_attended, s->attended);
+        put_values(t, METRIC_fraction_attended, s->fraction);
+        put_values(t, METRIC_share_above_one, s->above_one);
+        put_values(t, METRIC_attended_histogram, s->histogram);
+        put_values(t, METRIC_heads_histogram, s->heads_histogram);
     }
 }
 

@@ -351,7 +351,7 @@ static void wait_a_moment(struct loop *loop, struct patience *patience)
     patience_wait(patience);
 }
 
-static void live(struct loop *loop)
+static void live_until_quit(struct loop *loop)
 {
     struct patience patience = {0};
 
@@ -381,7 +381,7 @@ int worker_loop(struct wire *wire)
     }
     loop->wire = wire;
     loop->breath = (struct breath){on_breath, loop};
-    live(loop);
+    live_until_quit(loop);
     bool together = loop->together;
     log_close();
     arena_release(&loop->arena);

@@ -42,7 +42,7 @@ static void pin(const struct loop *loop)
     processors_pin((int)loop->seat.number - beside, (int)loop->seat.count - beside, loop->setup.threads);
 }
 
-static bool load(struct loop *loop)
+static bool load_corpus(struct loop *loop)
 {
     enum corpus_fault fault;
     struct error error;
@@ -60,7 +60,7 @@ static bool load(struct loop *loop)
     return true;
 }
 
-static void say(void *context, const char *line)
+static void say_note(void *context, const char *line)
 {
     loop_say(context, line);
 }
@@ -94,7 +94,7 @@ static void prepare_keeping(struct loop *loop)
     loop->keeper = (struct keeper){.folder = setup->folder,
         .session = setup->session,
         .interval = setup->checkpoint_seconds,
-        .say = say,
+        .say = say_note,
         .context = loop,
         .mark = setup->mark,
         .breath = &loop->breath};
@@ -112,7 +112,7 @@ static void set_up(struct loop *loop, size_t size)
         return;
     pin(loop);
     prepare_keeping(loop);
-    loop->ready = load(loop);
+    loop->ready = load_corpus(loop);
     if (loop->ready) {
         loop_blank(loop, MESSAGE_READY);
         loop_send(loop);

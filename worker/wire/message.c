@@ -172,7 +172,7 @@ const char *wire_library(void)
     return text;
 }
 
-static void append(struct wire *wire, struct parcel *parcel)
+static void append_parcel(struct wire *wire, struct parcel *parcel)
 {
     parcel->next = NULL;
     *wire->end = parcel;
@@ -197,7 +197,7 @@ static bool has_left(struct parcel *parcel)
     return MPI_Test(&parcel->request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done;
 }
 
-static void keep(struct wire *wire, struct parcel *parcel)
+static void keep_parcel(struct wire *wire, struct parcel *parcel)
 {
     parcel->next = wire->spare;
     wire->spare = parcel;
@@ -211,9 +211,9 @@ static void collect(struct wire *wire)
     for (; wire->first && count > 0; count--) {
         struct parcel *parcel = take_first(wire);
         if (has_left(parcel))
-            keep(wire, parcel);
+            keep_parcel(wire, parcel);
         else if (!wire->address[parcel->address].dead) /* MPI still has the memory of the others */
-            append(wire, parcel);
+            append_parcel(wire, parcel);
     }
 }
 
@@ -237,9 +237,9 @@ void wire_send(struct wire *wire, int address, const struct message *message)
     parcel->address = address;
     if (MPI_Isend(&parcel->message, (int)size, MPI_BYTE, to->rank, TAG, to->comm, &parcel->request) ==
         MPI_SUCCESS)
-        append(wire, parcel);
+        append_parcel(wire, parcel);
     else
-        keep(wire, parcel); /* MPI knows that it is dead; others will find out */
+        keep_parcel(wire, parcel); /* MPI knows that it is dead; others will find out */
 } // NOLINT(clang-analyzer-optin.mpi.MPI-Checker): collect() waits for it
 
 /* How many communicators messages come over: one, and one for each spawned worker. */

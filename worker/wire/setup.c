@@ -15,7 +15,7 @@ struct trail {
 };
 
 /* Bytes the trail has room for while it is written; counts only while it has no memory. */
-static void put(struct trail *trail, const void *bytes, size_t count)
+static void put_bytes(struct trail *trail, const void *bytes, size_t count)
 {
     if (trail->bytes && count)
         memcpy(trail->bytes + trail->at, bytes, count);
@@ -25,16 +25,16 @@ static void put(struct trail *trail, const void *bytes, size_t count)
 static void put_text(struct trail *trail, const char *text)
 {
     if (text)
-        put(trail, text, strlen(text) + 1);
+        put_bytes(trail, text, strlen(text) + 1);
 }
 
 static void put_setup(struct trail *trail, const struct setup *setup)
 {
-    put(trail, setup, sizeof(*setup));
+    put_bytes(trail, setup, sizeof(*setup));
     put_text(trail, setup->source.train_path);
     put_text(trail, setup->source.valid_path);
     put_text(trail, setup->folder);
-    put(trail, setup->measure.steps, (size_t)setup->measure.step_count * sizeof(*setup->measure.steps));
+    put_bytes(trail, setup->measure.steps, (size_t)setup->measure.step_count * sizeof(*setup->measure.steps));
 }
 
 unsigned char *setup_encode(const struct setup *setup, size_t *size)

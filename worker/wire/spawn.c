@@ -13,7 +13,7 @@ struct spawn {
     atomic_int state; /* of enum wire_spawned */
 };
 
-static void *work(void *context)
+static void *spawn_worker(void *context)
 {
     struct spawn *spawn = context;
     MPI_Info info;
@@ -31,7 +31,7 @@ static void *work(void *context)
     return NULL;
 }
 
-static void release(struct spawn *spawn)
+static void spawn_release(struct spawn *spawn)
 {
     for (char **argument = spawn->argument; argument && *argument; argument++)
         free(*argument);
@@ -63,9 +63,9 @@ struct spawn *spawn_begin(const char *host, char **argument)
     spawn->host = strdup(host);
     atomic_init(&spawn->state, SPAWN_UNDER_WAY);
     if (spawn->host && copy_arguments(spawn, argument) == 0 &&
-        pthread_create(&spawn->thread, NULL, work, spawn) == 0)
+        pthread_create(&spawn->thread, NULL, spawn_worker, spawn) == 0)
         return spawn;
-    release(spawn);
+    spawn_release(spawn);
     return NULL;
 }
 
@@ -79,7 +79,7 @@ MPI_Comm spawn_take(struct spawn *spawn)
     MPI_Comm comm = spawn->comm;
 
     pthread_join(spawn->thread, NULL);
-    release(spawn);
+    spawn_release(spawn);
     return comm;
 }
 
