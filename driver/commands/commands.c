@@ -2,6 +2,7 @@
 
 #include "driver/commands/about.h"
 #include "driver/ranks/launcher.h"
+#include "driver/ranks/mpirun.h"
 #include "driver/text/nearest.h"
 
 #include <errno.h>
@@ -87,7 +88,7 @@ int command_fail(const struct error *error)
     struct error line = *error;
 
     place_clean(&line);
-    if (launcher_rank() <= 0) /* of many ranks one speaks */
+    if (mpirun_rank() <= 0) /* of many ranks one speaks */
         fprintf(stderr, "%s\n", line.text);
     return error->status;
 }

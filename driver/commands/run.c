@@ -3,11 +3,14 @@
 #include "driver/commands/announce.h"
 #include "driver/commands/commands.h"
 #include "driver/commands/summary.h"
+#include "driver/dataset/variables.h"
+#include "driver/dataset/view.h"
 #include "driver/job/local.h"
 #include "driver/output/folder.h"
 #include "driver/ranks/descriptors.h"
 #include "driver/ranks/dispatch.h"
 #include "driver/ranks/launcher.h"
+#include "driver/ranks/mpirun.h"
 #include "driver/ranks/pump.h"
 #include "driver/sweep/texts.h"
 #include "driver/sweep/threads.h"
@@ -38,7 +41,7 @@ struct start {
     struct breath breath; /* while texts are read: tells the launcher that this goes on */
     bool has_sweep, has_corpus;
     bool found; /* mpirun, whose */
-    int release; /* this is; see launcher_find */
+    int release; /* this is; see mpirun_find */
 };
 
 static int start_load_sweep(struct start *start, struct error *error)
@@ -295,21 +298,41 @@ static int reserve_descriptors(const struct start *start, int64_t pending, struc
 static int find_mpirun(struct start *start, struct error *error)
 {
     if (!start->found)
-        start->release = launcher_find(error);
+        start->release = mpirun_find(error);
     start->found = true;
     return start->release < 0 ? -1 : 0;
+}
+
+/* Have all runs of the sweep ended, as far as its dataset can be read? */
+static bool has_ended(const struct sweep *sweep)
+{
+    struct error ignored;
+    struct view view;
+    int64_t ended = 0;
+
+    if (view_open(&view, sweep->output, &ignored) != 0)
+        return false;
+    signed char *outcome = calloc((size_t)view.cells + 1, 1);
+    if (outcome && view_outcomes(&view, outcome, &ignored) == 0)
+        for (int64_t cell = 0; cell < view.cells; cell++)
+            ended += outcome[cell] >= OUTCOME_DONE;
+    bool all = ended == view.cells && view.cells == sweep->cells;
+    free(outcome);
+    view_close(&view);
+    return all;
 }
 
 /* What a sweep on ranks needs, before anything is written; a finished one is told so without it. */
 static int check_launch(struct start *start, struct error *error)
 {
-    bool kept = !arguments_has(&start->arguments, OPTION_FRESH) && access(start->sweep.output, F_OK) == 0;
-
-    if (launcher_check_root(error) != 0)
+    if (mpirun_check_root(error) != 0)
         return -1;
-    if (!kept && reserve_descriptors(start, start->sweep.cells - start->sweep.skipped, error) != 0)
+    if (!arguments_has(&start->arguments, OPTION_FRESH) &&
+        !arguments_has(&start->arguments, OPTION_RETRY_FAILED) && has_ended(&start->sweep))
+        return 0;
+    if (reserve_descriptors(start, start->sweep.cells - start->sweep.skipped, error) != 0)
         return -1;
-    return kept ? 0 : find_mpirun(start, error);
+    return find_mpirun(start, error);
 }
 
 static int run_launched(struct start *start, int64_t pending, struct error *error)
@@ -364,8 +387,8 @@ int command_run(int argc, char **argv)
     int status;
 
     if (command_arguments(&start.arguments, argc, argv, &status))
-        return launcher_rank() > 0 ? 0 : status; /* mpirun would end rank 0 before it has spoken */
-    if (launcher_rank() >= 0)
+        return mpirun_rank() > 0 ? 0 : status; /* mpirun would end rank 0 before it has spoken */
+    if (mpirun_rank() >= 0)
         return run_rank(&start);
     status = run_plainly(&start, &error);
     if (status < 0)

@@ -27,6 +27,7 @@ enum { TAG_ABSENT = 0, TAG_DIMENSIONS = 10, TAG_VARIABLES = 11, TAG_ATTRIBUTES =
 struct header {
     FILE *file;
     int64_t bytes, left; /* of the file; of those, not yet walked over */
+    int cause; /* errno of a read that failed; 0: none has */
     bool sound; /* false: no header of this format; nothing more is read */
     bool whole; /* false: header or variables reach beyond the end */
     bool netcdf4; /* no header of ours to be walked */
@@ -57,6 +58,7 @@ static int64_t read_number(struct header *header, int size)
         return -1;
     if (header->left < size || fread(byte, 1, (size_t)size, header->file) != (size_t)size) {
         header->whole = header->sound = false;
+        header->cause = ferror(header->file) ? errno : 0;
         return -1;
     }
     header->left -= size;
@@ -247,6 +249,8 @@ static int examine(struct header *header, const char *path, struct error *error)
         walk_header(header);
         fclose(header->file);
     }
+    if (header->cause)
+        return layout_error(error, path, header->cause);
     if (!header->whole)
         return error_set(
             error, ERROR_INPUT, "%s: is cut short at %lld bytes", path, (long long)header->bytes);

@@ -184,25 +184,30 @@ static int copy_metric(const struct copy *copy, enum metric metric)
     return status;
 }
 
+/* One text of every session, as it stands; an older file may not have it. */
+static int copy_session_texts(const struct copy *copy, const struct session_variable_row *row)
+{
+    size_t start[2] = {0, 0}, count[2] = {1, (size_t)row->width};
+    char text[STRING_LONG];
+    int old, new;
+
+    if (nc_inq_varid(copy->view->file, row->name, &old) != NC_NOERR)
+        return NC_NOERR;
+    int status = nc_inq_varid(copy->file, row->name, &new);
+    for (; status == NC_NOERR && start[0] < (size_t)copy->view->sessions; start[0]++) {
+        status = nc_get_vara_text(copy->view->file, old, start, count, text);
+        if (status == NC_NOERR)
+            status = nc_put_vara_text(copy->file, new, start, count, text);
+    }
+    return status;
+}
+
 static int copy_sessions(const struct copy *copy)
 {
     int status = NC_NOERR;
 
-    for (int i = 0; status == NC_NOERR && i < SESSION_VARIABLE_COUNT; i++) {
-        const struct session_variable_row *row = &session_variable_table[i];
-        int64_t session = 0;
-        int variable;
-        char *text;
-        status = nc_inq_varid(copy->file, row->name, &variable);
-        while (status == NC_NOERR && session < copy->view->sessions &&
-               (text = view_string(copy->view, row->name, session))) {
-            size_t length = strnlen(text, (size_t)row->width);
-            size_t start[2] = {(size_t)session++, 0}, count[2] = {1, length};
-            if (length)
-                status = nc_put_vara_text(copy->file, variable, start, count, text);
-            free(text);
-        }
-    }
+    for (int i = 0; status == NC_NOERR && i < SESSION_VARIABLE_COUNT; i++)
+        status = copy_session_texts(copy, &session_variable_table[i]);
     return status;
 }
 

@@ -24,6 +24,7 @@
 #include "driver/dataset/ledger.h"
 #include "driver/dataset/variables.h"
 #include "driver/dataset/verify.h"
+#include "driver/dataset/view.h"
 #include "driver/dataset/view_attributes.h"
 #include "driver/output/folder.h"
 #include "driver/output/output.h"
@@ -93,6 +94,20 @@ static int put_in_place(const char *path, const char *new, enum successor succes
     return status ? status : sync_folder_of(path);
 }
 
+/* What a start that was killed has left of a new file goes; a link or a pipe of that name is not its. 0 or an
+ * errno. */
+static int clear_new(const char *new)
+{
+    mode_t kind = 0;
+    int there = output_exists(new, &kind);
+
+    if (there <= 0)
+        return there < 0 ? errno : 0;
+    if (!S_ISREG(kind))
+        return EEXIST;
+    return unlink(new) == 0 ? 0 : errno;
+}
+
 /* Writes the file anew; with everything of `view`, where not NULL. */
 static int write_file(struct dataset *dataset, enum successor successor, const struct view *view,
     const struct mapping *mapping, struct error *error)
@@ -104,7 +119,14 @@ static int write_file(struct dataset *dataset, enum successor successor, const s
         return -1;
     int status = asprintf(&new, "%s.new", dataset->path) < 0 || asprintf(&old, "%s.old", dataset->path) < 0
                      ? ENOMEM
-                     : layout_write(&dataset->layout, new);
+                     : clear_new(new);
+    if (status != 0) {
+        error_set(error, ERROR_INPUT, "%s.new: %s", dataset->name, strerror(status));
+        free(new);
+        free(old);
+        return -1;
+    }
+    status = layout_write(&dataset->layout, new);
     if (status == NC_NOERR && view)
         status = mapping_copy(mapping, view, &dataset->layout, new);
     if (status == NC_NOERR)
@@ -130,17 +152,21 @@ static bool has_all_variables(const struct view *view, const struct layout *layo
     return all;
 }
 
-/* The first row of the session table that is free; its length where none is. */
-static int64_t free_session(const struct view *view)
+/* The first row of the session table that is free; its length where none is. A netCDF status. */
+static int find_session(const struct view *view, int64_t *session)
 {
-    for (int64_t i = 0; i < view->sessions; i++) {
-        char *start = view_string(view, session_variable_table[SESSION_VARIABLE_start].name, i);
-        bool used = start && start[0];
-        free(start);
-        if (!used)
-            return i;
+    size_t start[2] = {0, 0}, count[2] = {1, 1};
+    char first = '\0';
+    int variable,
+        status = nc_inq_varid(view->file, session_variable_table[SESSION_VARIABLE_start].name, &variable);
+
+    for (*session = 0; status == NC_NOERR && *session < view->sessions; ++*session) {
+        start[0] = (size_t)*session;
+        status = nc_get_vara_text(view->file, variable, start, count, &first);
+        if (first == '\0')
+            break;
     }
-    return view->sessions;
+    return status;
 }
 
 static bool has_text(const struct view *view, const char *name, const char *text)
@@ -171,7 +197,11 @@ static int carry_on(struct dataset *dataset, const struct view *view, struct err
         return error_set(error, ERROR_INPUT, "%s: holds other tensors than this program's", dataset->name);
     if (mapping_init(&mapping, view, layout, error) != 0)
         return -1;
-    dataset->session = free_session(view);
+    int found = find_session(view, &dataset->session);
+    if (found != NC_NOERR) {
+        mapping_release(&mapping);
+        return dataset_error(dataset, found, error);
+    }
     bool full = dataset->session == view->sessions;
     layout->sessions = full ? 2 * view->sessions : view->sessions;
     bool longer = layout_lengthen(layout, &view->form);

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "driver/dataset/dataset.h"
+#include "driver/dataset/view.h"
 #include "driver/sweep/sweep.h"
 
 /*

@@ -21,7 +21,7 @@
 
 /* With several orders ahead runs of milliseconds need not wait for a coordinator that sleeps as long; the
  * makespan is that with one (see coordinator.c for the rules that keep it). */
-enum { ORDERS_AHEAD = 3 };
+enum { ORDERS_AHEAD = 3, BEAT_CELLS = 1 << 16 };
 
 #define SILENCE_SECONDS 60 /* of a worker that has not said yet how long it may be silent */
 
@@ -82,6 +82,8 @@ static struct coordinator *make_coordinator(const struct job *job, int workers)
 
     for (int64_t cell = 0; cells && cost && deaths && cell < job->sweep->cells; cell++) {
         struct run run;
+        if (cell % BEAT_CELLS == 0)
+            lease_beat(job->lease);
         if (outcome[cell] != OUTCOME_PENDING)
             continue;
         cells[count] = cell;
@@ -137,6 +139,7 @@ int job_open(struct job *job, const struct sweep *sweep, const struct corpus *co
     *job = (struct job){.sweep = sweep, .corpus = corpus, .lease = lease, .flushed = now, .renewed = now};
     if (dataset_open(&job->dataset, sweep->output, sweep, corpus, session, options, error) != 0)
         return -1;
+    lease_beat(lease);
     count_outcomes(job);
     job->coordinator = make_coordinator(job, workers);
     job->progress = make_progress(job, workers, now);

@@ -43,15 +43,21 @@ static int in_use(const struct lease *lease, const struct lease_record *holder, 
         holder->process.pid, process_host_length(holder->process.place), holder->process.place, lease->path);
 }
 
-/* A full disk or a broken one is the machine's fault, any other that of the path. */
+/* A path that cannot be is the user's to mend, all else the machine's. */
+static bool is_of_path(int cause)
+{
+    static const int faults[] = {EACCES, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, ENXIO, EPERM, EROFS};
+
+    for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++)
+        if (cause == faults[i])
+            return true;
+    return false;
+}
+
 static int unwritable(const char *name, int cause, struct error *error)
 {
-    enum error_status status =
-        cause == ENOSPC || cause == EDQUOT || cause == EIO || cause == ESTALE || cause == ENOMEM
-            ? ERROR_ENVIRONMENT
-            : ERROR_INPUT;
-
-    return error_set(error, status, "%s: %s", name, strerror(cause));
+    return error_set(
+        error, is_of_path(cause) ? ERROR_INPUT : ERROR_ENVIRONMENT, "%s: %s", name, strerror(cause));
 }
 
 /* By what a coordinator knows the owner that has started it, and the life it was started for. */
@@ -339,6 +345,11 @@ static void end_keeping(struct lease *lease)
     if (lease->kept)
         pthread_join(lease->keeper, NULL);
     lease->kept = false;
+}
+
+bool lease_owner_lives(const struct lease *lease)
+{
+    return !process_is_here(&lease->owner.process) || process_lives(&lease->owner.process);
 }
 
 struct coordinator_news lease_news(const struct lease *lease)

@@ -76,6 +76,9 @@ int lease_renew(struct lease *lease, struct error *error);
 int lease_tell(struct lease *lease, enum coordinator_stage stage, int status); /* -1: it cannot be told */
 void lease_tell_kept(struct lease *lease);
 
+/* For a coordinator that joined: does its launcher live? True where it is on another machine. */
+bool lease_owner_lives(const struct lease *lease);
+
 /* For the launcher. */
 struct coordinator_news lease_news(const struct lease *lease);
 

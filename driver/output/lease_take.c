@@ -212,6 +212,18 @@ static int take_lease(struct taking *taking, const char *path, int depth)
     return status == EAGAIN || status == ENOENT ? EBUSY : status;
 }
 
+/* ".<16 or 32 hexadecimal digits>", once or several times: so files of contenders and claims are called. */
+static bool is_of_contender(const char *suffix)
+{
+    while (*suffix == '.') {
+        size_t digits = strspn(++suffix, "0123456789abcdef");
+        if (digits != 16 && digits != DIGEST_TEXT - 1)
+            return false;
+        suffix += digits;
+    }
+    return *suffix == '\0';
+}
+
 /* Nobody holds a file that is empty either: its process is about to write it, and finds the lease held, or
  * died. */
 static bool is_left(int file, time_t now)
@@ -219,7 +231,9 @@ static bool is_left(int file, time_t now)
     struct lease_record holder;
     struct stat status;
 
-    return (fstat(file, &status) == 0 && status.st_size == 0) || !lease_file_is_held(file, now, &holder);
+    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode))
+        return false;
+    return status.st_size == 0 || !lease_file_is_held(file, now, &holder);
 }
 
 /* Removes what contenders have left that died on their way: the lease is held now, and no claim counts. */
@@ -232,7 +246,8 @@ static void tidy_folder(const char *path, time_t now)
     size_t length = strlen(base);
 
     while (entries && (entry = readdir(entries))) {
-        if (strncmp(entry->d_name, base, length) != 0 || entry->d_name[length] != '.')
+        if (strncmp(entry->d_name, base, length) != 0 || entry->d_name[length] != '.' ||
+            !is_of_contender(entry->d_name + length))
             continue;
         int file = openat(dirfd(entries), entry->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
         if (file >= 0 && is_left(file, now))

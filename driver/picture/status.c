@@ -3,6 +3,7 @@
 
 #include "driver/dataset/conversion.h"
 #include "driver/dataset/variables.h"
+#include "driver/dataset/view.h"
 #include "driver/dataset/view_attributes.h"
 #include "driver/output/lease.h"
 #include "driver/sweep/label.h"

@@ -18,6 +18,7 @@ enum { MESSAGES_AT_ONCE = 1000 };
 #define LOOK_SECONDS 1 /* between two looks whether workers are alive */
 #define ALIVE_SECONDS 5 /* between two words to every worker: see worker/wire/loop.c */
 #define MUTE_SECONDS 30 /* without such a word after which workers may be about to end for want of one */
+#define WAKE_SECONDS 110 /* for a silent worker whose process lives, where there is no other */
 #define PAUSE_LEAST 100e-6 /* between two looks for messages */
 #define PAUSE_MOST 5e-3
 #define SIGNALS_SECONDS 5 /* after which signals are let through though not all ranks have said hello */
@@ -281,6 +282,14 @@ static bool take_message(struct dispatch *d)
 
 /* ---- watching ---- */
 
+/* A silent worker may wait for a disk that is slow for all of them: they come back, and know its pace then.
+ */
+static bool may_come_back(const struct dispatch *d, const struct peer *peer)
+{
+    return peer->silent && peer->here && d->now - peer->asked < WAKE_SECONDS &&
+           process_lives(&peer->process) && !process_is_stopped(&peer->process);
+}
+
 /* With every worker dead, silent or on its way out nothing more can be done. */
 static bool is_abandoned(const struct dispatch *d)
 {
@@ -288,7 +297,7 @@ static bool is_abandoned(const struct dispatch *d)
 
     for (int i = 0; i < d->peers.count; i++) {
         const struct peer *peer = &d->peers.peer[i];
-        if (!peer->ready && !peer->dead)
+        if (!peer->dead && (!peer->ready || may_come_back(d, peer)))
             return false;
     }
     coordinator_state(d->job->coordinator, &state);
@@ -336,6 +345,8 @@ static void watch_workers(struct dispatch *d)
     if (d->now - d->looked < LOOK_SECONDS)
         return;
     d->looked = d->now;
+    if (!lease_owner_lives(d->job->lease))
+        stop_all(d); /* a script around mpirun may have kept it from ending with its launcher */
     speak(d);
     dispatch_bury(d);
     dispatch_replace(d);

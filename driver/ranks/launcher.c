@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -24,8 +25,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { OPTIONS_MOST = 20, STATUS_NOT_FOUND = 127 };
+enum { OPTIONS_MOST = 20 };
 
+#define GAP_MOST 1 /* of the time between two looks, what counts: a job may be suspended whole */
 #define NEWS_SECONDS 0.1 /* between two looks at the lease while ranks start; ten times that afterwards */
 #define GRACE_SECONDS 5 /* for mpirun to end after its coordinator */
 #define TERM_SECONDS 3 /* between SIGTERM and SIGKILL; mpirun takes one to remove its files */
@@ -47,6 +49,8 @@ struct launcher {
     int expected; /* ranks on this machine; 0: they may be on others */
     bool reaped, asked, put_down; /* asked: SIGUSR1 has been sent; put_down: mpirun was ended from here */
     int ended; /* mpirun's wait status */
+    double clock,
+        now; /* clock_now() of this look; the time that counts, which stands while this process does */
     double begun, looked, renewed;
     double patience; /* until a coordinator has joined */
     double beaten; /* when the coordinator's beat was last seen to go on */
@@ -54,81 +58,7 @@ struct launcher {
     double gone; /* when the coordinator was first seen to be gone; 0: it is not */
 };
 
-int launcher_rank(void)
-{
-    const char *rank = getenv("PMIX_RANK");
-
-    if (!rank)
-        rank = getenv("OMPI_COMM_WORLD_RANK");
-    return rank ? (int)strtol(rank, NULL, 10) : -1;
-}
-
-static bool allows_root(const char *name)
-{
-    const char *value = getenv(name);
-    return value && strcmp(value, "1") == 0;
-}
-
-int launcher_check_root(struct error *error)
-{
-    if (geteuid() != 0 ||
-        (allows_root("OMPI_ALLOW_RUN_AS_ROOT") && allows_root("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")))
-        return 0;
-    return error_set(error, ERROR_ENVIRONMENT,
-        "as root, Open MPI asks for OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 in the "
-        "environment");
-}
-
 /* ---- starting ---- */
-
-/* The child: becomes `mpirun --version`, its output in `out`. */
-static void become_version(int out)
-{
-    char *argument[] = {(char[]){"mpirun"}, (char[]){"--version"}, NULL};
-    int nothing = open("/dev/null", O_RDWR);
-
-    dup2(nothing, STDIN_FILENO);
-    dup2(out, STDOUT_FILENO);
-    dup2(nothing, STDERR_FILENO);
-    execvp(argument[0], argument);
-    _exit(STATUS_NOT_FOUND);
-}
-
-/* The release of Open MPI; 0: another MPI; -1: there is no mpirun. */
-static int mpirun_release(void)
-{
-    static const char name[] = "(Open MPI) ";
-    char said[4096];
-    size_t length = 0;
-    ssize_t count;
-    int out[2], status = 0;
-
-    if (pipe2(out, O_CLOEXEC) != 0)
-        return 0;
-    pid_t child = fork();
-    if (child == 0)
-        become_version(out[1]);
-    close(out[1]);
-    while (length < sizeof(said) - 1 && (count = read(out[0], said + length, sizeof(said) - 1 - length)) > 0)
-        length += (size_t)count;
-    said[length] = '\0';
-    close(out[0]);
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
-    if (child < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == STATUS_NOT_FOUND))
-        return -1;
-    const char *release = strstr(said, name);
-    return release ? (int)strtol(release + strlen(name), NULL, 10) : 0;
-}
-
-int launcher_find(struct error *error)
-{
-    int release = mpirun_release();
-
-    if (release < 0)
-        return error_set(error, ERROR_ENVIRONMENT, "mpirun: not found; -j 0 trains without MPI");
-    return release;
-}
 
 struct command_line {
     char **argument; /* ends with NULL */
@@ -279,7 +209,7 @@ static void hear(struct launcher *l)
     if (news.stage == STAGE_NONE)
         return;
     if (news.beat != l->news.beat || news.stage != l->news.stage)
-        l->beaten = clock_now();
+        l->beaten = l->now;
     l->news = news;
 }
 
@@ -330,10 +260,19 @@ static bool is_overdue(const struct launcher *l, double now)
     return l->stopped > 0 && l->news.stage < STAGE_READY && now - l->stopped > START_SECONDS;
 }
 
+static double advance_time(struct launcher *l)
+{
+    double clock = clock_now();
+
+    l->now += fmin(clock - l->clock, GAP_MOST);
+    l->clock = clock;
+    return l->now;
+}
+
 static void watch_mpirun(struct launcher *l)
 {
     while (!l->reaped) {
-        double now = clock_now();
+        double now = advance_time(l);
         look_at_ranks(l, now);
         if (signals_second() || is_overdue(l, now)) {
             end(l);
@@ -392,6 +331,21 @@ static int judge(struct launcher *l, struct error *error)
     return lease_renew(l->lease, error) == 0 ? LOST : -1;
 }
 
+/* A script around mpirun may have died without it. */
+static void end_orphan(struct launcher *l)
+{
+    const struct process *mpirun = &l->ranks.mpirun_process;
+    double begin = clock_now();
+
+    if (l->ranks.mpirun == l->mpirun || !process_lives(mpirun))
+        return;
+    kill(l->ranks.mpirun, SIGTERM);
+    while (process_lives(mpirun) && clock_now() - begin < TERM_SECONDS)
+        clock_pause(0.02);
+    if (process_lives(mpirun))
+        kill(l->ranks.mpirun, SIGKILL);
+}
+
 /* One life of mpirun, from its start to its end. */
 static int run_once(struct launcher *l, const struct command_line *line, struct error *error)
 {
@@ -400,10 +354,11 @@ static int run_once(struct launcher *l, const struct command_line *line, struct 
     hand_over(l->lease);
     if (start_mpirun(l, line->argument, error) != 0)
         return -1;
-    rank_processes_init(&l->ranks, l->mpirun, clock_now());
+    rank_processes_init(&l->ranks, l->mpirun, l->now);
     watch_mpirun(l);
     pump_release(&l->out);
     pump_release(&l->error);
+    end_orphan(l);
     rank_processes_tidy(&l->ranks);
     rank_processes_release(&l->ranks);
     int status = judge(l, error);
@@ -463,7 +418,7 @@ static int run_lives(struct lease *lease, const char *output, const struct comma
         struct launcher launcher = {.lease = lease,
             .expected = elsewhere ? 0 : workers + 1,
             .patience = elsewhere ? INIT_SECONDS_ALLOCATION : INIT_SECONDS};
-        launcher.begun = launcher.renewed = clock_now();
+        launcher.clock = launcher.now = launcher.begun = launcher.renewed = clock_now();
         status = run_once(&launcher, line, error);
         if (status != LOST)
             return status;

@@ -62,6 +62,8 @@ static void visit(void *context, long pid, long parent)
     if (!process_is_alike(pid))
         return;
     look->count++;
+    if (look->ranks->mpirun_process.pid != parent)
+        look->ranks->mpirun_process = process_of(parent);
     look->ranks->mpirun = (pid_t)parent;
     learn(look->ranks, pid);
 }

@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "worker/host/process.h"
+
 /*
  * The ranks on this machine as their launcher sees them: processes that came of the command it started,
  * however many wrappers are between, and that run this program.
@@ -11,6 +13,7 @@
 struct rank_processes {
     pid_t command; /* that was started */
     pid_t mpirun; /* whose children the ranks are; the command until one is seen */
+    struct process mpirun_process; /* the same, told from others that get its pid later */
     int ranks; /* that live; -1: the system does not tell */
     int most; /* that were ever seen at once */
     double grown; /* clock: when a new one was last seen */

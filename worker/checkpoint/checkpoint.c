@@ -46,14 +46,16 @@ static int write_part(const struct checkpoint_owner *owner, const char *part, co
     return status == SEAL_BROKEN ? EIO : status; /* what was just written is not what is there */
 }
 
-/* The mark is looked for before, which nearly always does, and after: a stop may have lain between. */
-static int put_in_place(const struct checkpoint_owner *owner, const char *part, const char *path)
+/* The mark is looked for before, which nearly always does, and after: a stop may have lain between. Weights
+ * that are there already are another worker's, who was quicker with the same bits. */
+static int put_in_place(const struct checkpoint_owner *owner, const char *part, const char *path, bool once)
 {
     int status = check_folder(owner);
+    bool there = false;
 
     if (status == 0)
-        status = checkpoint_put_in_place(owner->folder, part, path);
-    if (status != 0)
+        status = checkpoint_put_in_place(owner->folder, part, path, once ? &there : NULL);
+    if (status != 0 || there)
         return status;
     status = check_folder(owner);
     if (status == ENOENT)
@@ -82,7 +84,7 @@ static int save_file(const struct checkpoint_owner *owner, const char *final, co
     if (part) {
         status = write_part(owner, part, snapshot, weights_alone);
         if (status == 0)
-            status = put_in_place(owner, part, path);
+            status = put_in_place(owner, part, path, weights_alone);
         if (status != 0)
             unlink(part);
     }

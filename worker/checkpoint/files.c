@@ -205,11 +205,24 @@ int checkpoint_clear(const char *folder, struct error *error)
     return 0;
 }
 
-int checkpoint_put_in_place(const char *folder, const char *part, const char *path)
+/* A file system without links has renaming alone. */
+static int name_part(const char *part, const char *path, bool *there)
+{
+    if (link(part, path) != 0 && errno != EEXIST)
+        return errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS ? rename(part, path) == 0 ? 0 : errno
+                                                                        : errno;
+    *there = errno == EEXIST;
+    return unlink(part) == 0 ? 0 : errno;
+}
+
+int checkpoint_put_in_place(const char *folder, const char *part, const char *path, bool *there)
 {
     int status = sync_file(part);
 
-    if (status == 0 && rename(part, path) != 0)
+    errno = 0;
+    if (status == 0 && there)
+        status = name_part(part, path, there);
+    else if (status == 0 && rename(part, path) != 0)
         status = errno;
     return status ? status : sync_folder(folder);
 }

@@ -44,8 +44,9 @@ char *checkpoint_files_path(const struct checkpoint_files *files, int64_t index)
 /* One that is gone already, or cannot be removed now, is nobody's loss. */
 void checkpoint_files_remove(const struct checkpoint_files *files, int64_t index);
 
-/* Gives a whole file its name, durably; 0 or an errno. */
-int checkpoint_put_in_place(const char *folder, const char *part, const char *path);
+/* Gives a whole file its name, durably; 0 or an errno. `there` is not NULL for a name that is given once: set
+ * where something has it, which stays as it is; the part is gone then. */
+int checkpoint_put_in_place(const char *folder, const char *part, const char *path, bool *there);
 
 /* By age: < 0 where `a` is the newer. */
 int checkpoint_compare(const struct checkpoint_name *a, const struct checkpoint_name *b);

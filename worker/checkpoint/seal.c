@@ -86,7 +86,7 @@ static int scan(struct sealed *sealed, const char *path, int flags)
 {
     unsigned char *bytes = malloc(AT_ONCE);
 
-    sealed->file = open(path, flags | O_CLOEXEC);
+    sealed->file = open(path, flags | O_CLOEXEC | O_NONBLOCK);
     int status = !bytes ? ENOMEM : sealed->file < 0 ? errno : scan_with(sealed, bytes);
     free(bytes);
     return status;

@@ -100,6 +100,23 @@ bool process_lives(const struct process *process)
     return state == STATE_ALIVE && (process->start == 0 || process->start == start);
 }
 
+bool process_is_stopped(const struct process *process)
+{
+    char text[STAT_SIZE], letter = '?';
+    const char *fields = read_stat(process->pid, text);
+
+    return fields && sscanf(fields, ") %c", &letter) == 1 && (letter == 'T' || letter == 't');
+}
+
+struct process process_of(long pid)
+{
+    enum state ignored;
+    struct process process = {.pid = pid, .start = start_of(pid, &ignored)};
+
+    place_of_self(process.place);
+    return process;
+}
+
 bool process_same(const struct process *a, const struct process *b)
 {
     return a->pid == b->pid && a->start == b->start && strcmp(a->place, b->place) == 0;

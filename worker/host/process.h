@@ -21,6 +21,12 @@ bool process_is_here(const struct process *process);
 /* Of one that is here: does it live? A zombie does not; one of which nothing can be told does. */
 bool process_lives(const struct process *process);
 
+/* Of one that is here: has it been stopped, by SIGSTOP or a debugger? */
+bool process_is_stopped(const struct process *process);
+
+/* A process that is here, by its pid. */
+struct process process_of(long pid);
+
 bool process_same(const struct process *a, const struct process *b);
 
 /*

@@ -19,13 +19,14 @@ enum { UNDER_WAY_MOST = 256 };
 
 /* The coordinator says a word every few seconds: see dispatch.c. A process that was itself stopped for a
  * while first listens to what has come meanwhile. */
-#define ORPHAN_SECONDS 40 /* without a word of it */
+#define ORPHAN_SECONDS 100 /* without a word of it: it may wait for a disk */
 #define FIRST_SECONDS 1800 /* without its first: it may have to read texts, and to lay out a dataset */
 #define GRACE_SECONDS 15 /* in which it may still come */
 
 /* How long the coordinator is to wait for the next word of a run. */
 #define PATIENCE_LEAST 30
 #define PATIENCE_GAPS 20 /* as many times as the longest there has been between two */
+#define PATIENCE_MOST 600 /* with a disk, however slow it once was */
 #define SLOWEST_COST 1e10 /* of a second: a step that is not known yet takes no longer */
 
 struct message *loop_blank(struct loop *loop, enum message_kind kind)
@@ -207,7 +208,7 @@ static enum verdict on_step(void *context, int64_t step, int64_t last_step, int6
 
 static double file_patience(const struct loop *loop)
 {
-    return fmax(PATIENCE_LEAST, PATIENCE_GAPS * loop->longest_breath);
+    return fmin(fmax(PATIENCE_LEAST, PATIENCE_GAPS * loop->longest_breath), PATIENCE_MOST);
 }
 
 static void on_breath(void *context)

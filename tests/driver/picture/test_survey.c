@@ -1,4 +1,5 @@
 /* What a dataset tells of how its sweep stands, against what was written into it. */
+#include "driver/dataset/view.h"
 #include "driver/dataset/write.h"
 #include "driver/picture/survey.h"
 #include "driver/picture/throughput.h"
