@@ -420,3 +420,31 @@ TEST(lease_follows_no_link_and_a_look_writes_nothing)
     CHECK(chmod(place.folder, 0755) == 0);
     place_release(&place);
 }
+
+/* What others have beside the output, whatever it is called, is theirs. */
+TEST(lease_tidies_nothing_of_others)
+{
+    static const char *const names[] = {"notes", "txt", "0123456789abcdef.txt", "0123456789abcdeg"};
+    struct place place = {0};
+    struct lease *lease = NULL;
+    struct error error;
+    char path[160];
+    const struct timespec old[2] = {{1000, 0}, {1000, 0}};
+
+    place_init(&place);
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        snprintf(path, sizeof(path), "%s.%s", place.file, names[i]);
+        close(open(path, O_CREAT | O_WRONLY, 0666));
+        CHECK(utimensat(AT_FDCWD, path, old, 0) == 0);
+    }
+    snprintf(path, sizeof(path), "%s.0123456789abcdef", place.file);
+    close(open(path, O_CREAT | O_WRONLY, 0666));
+    CHECK(lease_take(&lease, place.output, &error) == 0);
+    CHECK(!exists(path));
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        snprintf(path, sizeof(path), "%s.%s", place.file, names[i]);
+        CHECK(unlink(path) == 0);
+    }
+    lease_release(lease);
+    place_release(&place);
+}

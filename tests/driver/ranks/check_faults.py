@@ -12,7 +12,7 @@ import pytest
 import same
 from conftest import NORMSWEEP
 from preloaded import preload
-from test_faults import ends, outcomes, start, sweep, wait_for, wait_until  # noqa: F401
+from test_faults import ENDLESS, ends, outcomes, start, sweep, wait_for, wait_until  # noqa: F401
 from watched import Watched
 
 START_SECONDS = 120  # no start hangs for longer
@@ -120,3 +120,72 @@ def test_no_start_hangs(sweep, tmp_path, role, moment):  # noqa: F811
         assert ends(command, START_SECONDS + 30) == 0, (found, command.text)
         print(role, moment, f"{time.monotonic() - begin:.1f} s", re.sub(r"\s+", " ", command.text["err"]))
     assert not (tmp_path / "sweep.nc.d").exists()
+
+
+def test_workers_without_a_coordinator_end(sweep, tmp_path):  # noqa: F811
+    """As on another machine, where nobody kills them: two minutes after its last word none trains or writes any more."""
+    with start(sweep, "-j", "2", *ENDLESS, "--set", "checkpoint_minutes=0.01") as command:
+        wait_until(command, lambda: len(list(tmp_path.glob("sweep.nc.d/*.nc"))) > 1, "runs are saved")
+        others = [process for process in command.look() if process.role != "worker"]
+        assert {process.role for process in others} == {"launcher", "mpirun", "coordinator"}
+        for process in others:
+            process.kill(signal.SIGSTOP)
+        assert wait_for(lambda: not command.of("worker"), seconds=150), "workers live on"
+        assert "the coordinator" in "".join(p.read_text() for p in tmp_path.glob("sweep.nc.d/worker-*.log"))
+        for process in others:
+            process.kill(signal.SIGKILL)
+
+
+SLOW_DISK = """
+static int opened[4096];
+int open(const char *path, int flags, ...)
+{
+    static int (*next)(const char *, int, int);
+    if (!next)
+        next = dlsym(RTLD_NEXT, "open");
+    int file = next(path, flags, 0666);
+    if (file >= 0 && file < 4096)
+        opened[file] = ends(path, ".part");
+    return file;
+}
+int open64(const char *path, int flags, ...) __attribute__((alias("open")));
+int fsync(int file)
+{
+    static int (*next)(int);
+    if (!next)
+        next = dlsym(RTLD_NEXT, "fsync");
+    if (file < 4096 && opened[file])
+        sleep(35);
+    return next(file);
+}
+"""
+
+
+def test_a_disk_that_is_slow_for_all_ends_no_sweep(sweep, tmp_path):  # noqa: F811
+    """All workers fall silent together while they save; they come back, and know the disk's pace from then on."""
+    (tmp_path / "between").mkdir()
+    environment = preload(tmp_path / "between", SLOW_DISK)
+    with Watched([NORMSWEEP, "run", sweep, "-j", "2", "--set", "checkpoint_minutes=0.01"], environment,
+                 cwd=tmp_path) as command:
+        assert ends(command, 580) == 0, command.text
+        assert "starting again" not in command.text["err"] and "was lost" not in command.text["err"]
+
+
+@pytest.mark.parametrize("victim", ["launcher", "script"])
+def test_a_script_around_mpirun_leaves_nothing_running(sweep, tmp_path, victim):  # noqa: F811
+    real = subprocess.run(["which", "mpirun"], capture_output=True, text=True, check=True).stdout.strip()
+    script = tmp_path / "bin" / "mpirun"
+    script.parent.mkdir()
+    script.write_text(f'#!/bin/bash\n[ "$1" != --version ] || exec {real} --version\nsleep 1; {real} "$@"\n')
+    script.chmod(0o755)
+    with Watched([NORMSWEEP, "run", sweep, "-j", "2", *ENDLESS], {"PATH": f"{script.parent}:{os.environ['PATH']}"},
+                 cwd=tmp_path) as command:
+        wait_until(command, lambda: same.RUNNING in outcomes(tmp_path / "sweep.nc")
+                   if (tmp_path / "sweep.nc").exists() else False, "it trains")
+        before = {process.pid for process in command.look() if process.role in ("mpirun", "coordinator", "worker")}
+        killed = command.process.pid
+        if victim == "script":
+            killed = int(subprocess.run(["ps", "-o", "ppid=", "-p", str(command.of("mpirun")[0].pid)],
+                                        capture_output=True, text=True, check=True).stdout)
+        os.kill(killed, signal.SIGKILL)
+        assert wait_for(lambda: not before & {process.pid for process in command.look()}, 60), command.stacks()

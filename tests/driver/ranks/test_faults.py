@@ -224,20 +224,6 @@ def test_a_run_that_kills_its_workers_fails_alone(normsweep, sweep, tmp_path):
     assert not list(tmp_path.glob("sweep.nc.d/*")) and not list(tmp_path.glob("*.lease"))
 
 
-def test_workers_without_a_coordinator_end(sweep, tmp_path):
-    """As on another machine, where nobody kills them: a minute after its last word none trains or writes any more."""
-    with start(sweep, "-j", "2", *ENDLESS, "--set", "checkpoint_minutes=0.01") as command:
-        wait_until(command, lambda: len(list(tmp_path.glob("sweep.nc.d/*.nc"))) > 1, "runs are saved")
-        others = [process for process in command.look() if process.role != "worker"]
-        assert {process.role for process in others} == {"launcher", "mpirun", "coordinator"}
-        for process in others:
-            process.kill(signal.SIGSTOP)
-        assert wait_for(lambda: not command.of("worker"), seconds=90), "workers live on"
-        assert "the coordinator" in "".join(p.read_text() for p in tmp_path.glob("sweep.nc.d/worker-*.log"))
-        for process in others:
-            process.kill(signal.SIGKILL)
-
-
 # ---- two sweeps on one output ----
 
 @pytest.mark.parametrize("jobs", ["0", "2"])
