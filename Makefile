@@ -17,7 +17,10 @@ endif
 ifndef YAML
 YAML := $(shell $(PKG_CONFIG) --cflags --libs yaml-0.1 2>/dev/null || echo -lyaml)
 endif
-PACKAGES = $(CBLAS) $(NETCDF) $(YAML)
+ifndef JSON
+JSON := $(shell $(PKG_CONFIG) --cflags --libs jansson 2>/dev/null || echo -ljansson)
+endif
+PACKAGES = $(CBLAS) $(NETCDF) $(YAML) $(JSON)
 
 # Flags. WERROR=1 makes warnings errors, as `make lint` does; no -ffast-math: it breaks isfinite.
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla $(if $(WERROR),-Werror)
@@ -114,7 +117,7 @@ $(BUILD)/version: FORCE
 	$(call stamp,$(VERSION_FLAGS))
 $(BUILD)/flags: FORCE
 	$(call stamp,$(COMPILE) $(KERNEL_FLAGS) $(LINK) $(LIBS) $(COMPILER) $(CPATH) $(LIBRARY_PATH), \
-		.ci/libraries "$(CC)" "$(CBLAS)" "$(NETCDF)" "$(YAML)" "$(OPENMP)")
+		.ci/libraries "$(CC)" "$(CBLAS)" "$(NETCDF)" "$(YAML)" "$(JSON)" "$(OPENMP)")
 FORCE:
 
 # A sub-make with all cores, once the set-up has brought what was missing.
@@ -209,7 +212,7 @@ clean:
 help:
 	@sed -n 's/^## //p' Makefile | while IFS=: read -r target text; do printf '%-13s%s\n' "$$target" "$$text"; done
 	@echo "Variables: VARIANT=release|debug|san, V=1 (show commands), WERROR=1 (warnings are errors)"
-	@echo "           CC, CFLAGS, LDFLAGS, CBLAS, NETCDF, YAML, OPENMP, PREFIX, DESTDIR"
+	@echo "           CC, CFLAGS, LDFLAGS, CBLAS, NETCDF, YAML, JSON, OPENMP, PREFIX, DESTDIR"
 
 .PHONY: all quickstart check check-slurm faults lint fuzz bench setup programs flags install uninstall clean help FORCE
 .DELETE_ON_ERROR:

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 #include "driver/sweep/sweep.h"
+#include "driver/sweep/tree.h"
 #include "driver/tables/key.h"
-#include "driver/text/tree.h"
 
 /* Where a key or a parameter stands, if it does. */
 struct spot {

@@ -1,7 +1,7 @@
 #ifndef NORMSWEEP_DRIVER_SWEEP_YAML_H
 #define NORMSWEEP_DRIVER_SWEEP_YAML_H
 
-#include "driver/text/tree.h"
+#include "driver/sweep/tree.h"
 
 /*
  * Reads one YAML document: block and flow style, plain and quoted scalars. Refused, so that no input takes

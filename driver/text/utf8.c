@@ -20,17 +20,6 @@ size_t utf8_length(const char *text, size_t size)
     return overlong || surrogate || beyond ? 0 : length;
 }
 
-char *utf8_put(char *out, unsigned long code)
-{
-    static const unsigned char first[] = {0, 0, 0xc0, 0xe0, 0xf0};
-    int length = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-
-    for (int i = length - 1; i > 0; i--, code >>= 6)
-        out[i] = (char)(0x80 | (code & 0x3f));
-    out[0] = (char)(first[length == 1 ? 0 : length] | code);
-    return out + length;
-}
-
 /* Which encoding of wider units a text is in, by its mark or by the zeros of a first character of ASCII;
  * NULL: none. */
 static const char *wider_encoding(const char *text, size_t size)

@@ -4,6 +4,7 @@
  */
 #include "driver/weights/gpt2.h"
 
+#include "driver/text/place.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -14,20 +14,13 @@
 
 enum { CONFIG_MOST = 1 << 20 }; /* bytes */
 
-/* What a key of the file says, or why it cannot be so. */
-typedef int take_function(struct gpt2_config *config, const char *text, char why[EXCERPT_SIZE]);
-
-static int take_heads(struct gpt2_config *config, const char *text, char why[EXCERPT_SIZE])
+static bool take_heads(struct gpt2_config *config, const json_t *value)
 {
-    char *end;
-    long long heads = strtoll(text, &end, 10);
-
-    config->heads = heads;
-    snprintf(why, EXCERPT_SIZE, "a whole number from 1 on is taken");
-    return heads >= 1 && heads <= INT32_MAX && !*end ? 0 : -1;
+    config->heads = json_integer_value(value);
+    return json_is_integer(value) && config->heads >= 1 && config->heads <= INT32_MAX;
 }
 
-static int take_activation(struct gpt2_config *config, const char *text, char why[EXCERPT_SIZE])
+static bool take_activation(struct gpt2_config *config, const json_t *value)
 {
     static const struct {
         const char *name;
@@ -35,72 +28,71 @@ static int take_activation(struct gpt2_config *config, const char *text, char wh
     } words[] = {{"gelu_new", ACTIVATION_GELU_TANH}, {"gelu_pytorch_tanh", ACTIVATION_GELU_TANH},
         {"gelu", ACTIVATION_GELU}, {"relu", ACTIVATION_RELU}};
 
-    snprintf(why, EXCERPT_SIZE, "gelu_new, gelu_pytorch_tanh, gelu and relu are taken");
-    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
-        if (strcmp(words[i].name, text) == 0) {
+    for (size_t i = 0; json_is_string(value) && i < sizeof(words) / sizeof(*words); i++) {
+        if (strcmp(words[i].name, json_string_value(value)) == 0) {
             config->activation = words[i].activation;
-            return 0;
+            return true;
         }
     }
-    return -1;
+    return false;
 }
 
-static int take_epsilon(struct gpt2_config *config, const char *text, char why[EXCERPT_SIZE])
+static bool take_epsilon(struct gpt2_config *config, const json_t *value)
 {
-    char *end;
-    double epsilon = strtod(text, &end);
-
     (void)config;
-    snprintf(why, EXCERPT_SIZE, "only 1e-05 is taken");
-    return !*end && fabs(epsilon - 1e-5) <= 1e-12 ? 0 : -1;
+    return json_is_number(value) && fabs(json_number_value(value) - 1e-5) <= 1e-12;
 }
 
-static int take_true(struct gpt2_config *config, const char *text, char why[EXCERPT_SIZE])
+static bool take_true(struct gpt2_config *config, const json_t *value)
 {
     (void)config;
-    snprintf(why, EXCERPT_SIZE, "only true is taken");
-    return strcmp(text, "true") == 0 ? 0 : -1;
+    return json_is_true(value);
 }
 
-static int take_false(struct gpt2_config *config, const char *text, char why[EXCERPT_SIZE])
+static bool take_false(struct gpt2_config *config, const json_t *value)
 {
     (void)config;
-    snprintf(why, EXCERPT_SIZE, "only false is taken");
-    return strcmp(text, "false") == 0 ? 0 : -1;
+    return json_is_false(value);
 }
 
-static int take_type(struct gpt2_config *config, const char *text, char why[EXCERPT_SIZE])
+static bool take_type(struct gpt2_config *config, const json_t *value)
 {
     (void)config;
-    snprintf(why, EXCERPT_SIZE, "only gpt2 is taken");
-    return strcmp(text, "gpt2") == 0 ? 0 : -1;
+    return json_is_string(value) && strcmp(json_string_value(value), "gpt2") == 0;
 }
 
 /* The keys that matter here; the tensors say the sizes, and the rest changes no forward pass. */
 static const struct {
     const char *key;
-    take_function *take;
+    bool (*take)(struct gpt2_config *config, const json_t *value);
+    const char *taken;
 } keys[] = {
-    {"model_type", take_type},
-    {"n_head", take_heads},
-    {"activation_function", take_activation},
-    {"layer_norm_epsilon", take_epsilon},
-    {"scale_attn_weights", take_true},
-    {"scale_attn_by_inverse_layer_idx", take_false},
+    {"model_type", take_type, "gpt2"},
+    {"n_head", take_heads, "a whole number from 1 on"},
+    {"activation_function", take_activation, "gelu_new, gelu_pytorch_tanh, gelu or relu"},
+    {"layer_norm_epsilon", take_epsilon, "1e-05"},
+    {"scale_attn_weights", take_true, "true"},
+    {"scale_attn_by_inverse_layer_idx", take_false, "false"},
 };
 
-static int take_pair(struct gpt2_config *config, const char *path, const struct node *key,
-    const struct node *value, struct error *error)
+static int refuse(const char *key, const json_t *value, const char *taken, struct error *error)
 {
-    char why[EXCERPT_SIZE], excerpt[EXCERPT_SIZE];
+    char excerpt[EXCERPT_SIZE],
+        *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(6));
 
+    error_set(error, ERROR_INPUT, "%s: %s is not %s", key, place_excerpt(text ? text : "", excerpt), taken);
+    free(text);
+    return -1;
+}
+
+static int take_keys(struct gpt2_config *config, const json_t *root, struct error *error)
+{
+    if (!json_is_object(root))
+        return error_set(error, ERROR_INPUT, "not an object");
     for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
-        if (strcmp(keys[i].key, key->text) != 0 || node_is_null(value))
-            continue;
-        const char *text = value->kind == NODE_SCALAR ? value->text : "";
-        if (keys[i].take(config, text, why) < 0)
-            return place_error(
-                error, path, value->place, "%s: '%s'; %s", key->text, place_excerpt(text, excerpt), why);
+        const json_t *value = json_object_get(root, keys[i].key);
+        if (value && !json_is_null(value) && !keys[i].take(config, value))
+            return refuse(keys[i].key, value, keys[i].taken, error);
     }
     return 0;
 }
@@ -111,21 +103,18 @@ static int parse(
     const char *text = file->bytes ? (const char *)file->bytes : "";
     size_t size = file->size;
     struct place fault = PLACE_DEFAULT;
-    struct node root = {0};
 
     if (file->size > CONFIG_MOST)
         return error_set(error, ERROR_INPUT, "%s: larger than %d bytes", path, CONFIG_MOST);
-    int status = utf8_begin(&text, &size, error);
+    json_t *root = utf8_begin(&text, &size, error) == 0 ? json_read(text, size, &fault, error) : NULL;
+    if (!root)
+        return place_prefix(error, path, fault);
+    int status = take_keys(config, root, error);
+    json_decref(root);
     if (status == 0)
-        status = json_read(&root, text, size, &fault, error);
-    if (status == 0 && root.kind != NODE_MAP)
-        status = error_set(error, ERROR_INPUT, "no object");
-    if (status < 0)
-        place_prefix(error, path, fault);
-    for (int64_t i = 0; status == 0 && i < root.count; i++)
-        status = take_pair(config, path, &root.key[i], &root.child[i], error);
-    node_release(&root);
-    return status;
+        return 0;
+    error_prefix(error, "%s", path);
+    return place_clean(error);
 }
 
 int gpt2_config_read(struct gpt2_config *config, const char *weights, struct error *error)

@@ -1,15 +1,20 @@
 #ifndef NORMSWEEP_DRIVER_WEIGHTS_JSON_H
 #define NORMSWEEP_DRIVER_WEIGHTS_JSON_H
 
-#include "driver/text/tree.h"
+#include <jansson.h>
+#include <stddef.h>
+
+#include "driver/text/place.h"
 
 /*
- * Reads one JSON document as RFC 8259 has it, and NaN, Infinity and -Infinity as Python writes them. Numbers
- * and words are scalars that are not quoted. Refused, so that no input takes more time or memory than its
- * length allows, and none reads as something else: repeated keys, nesting past TREE_DEPTH levels, NUL
- * characters, half a surrogate pair, anything but UTF-8. On failure -1, nothing held, the line in error
- * without its place, which is in *fault.
+ * Reads one JSON object or list as RFC 8259 has it; json_decref() releases it. Refused beside what is not
+ * JSON: repeated keys, NUL characters, halves of surrogate pairs, anything but UTF-8, numbers that neither
+ * int64_t nor double can hold, and deep nesting. On failure NULL, the line in error without its place, which
+ * is in *fault: where the reader stopped.
  */
-int json_read(struct node *root, const char *text, size_t size, struct place *fault, struct error *error);
+json_t *json_read(const char *text, size_t size, struct place *fault, struct error *error);
+
+/* The library's version. */
+const char *json_library(void);
 
 #endif

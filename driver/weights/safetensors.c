@@ -36,57 +36,41 @@ static uint64_t little_endian(const unsigned char *bytes, int count)
     return number;
 }
 
-static const struct node *member(const struct node *map, const char *name)
-{
-    for (int64_t i = 0; i < map->count; i++)
-        if (strcmp(map->key[i].text, name) == 0)
-            return &map->child[i];
-    return NULL;
-}
-
-/* Digits alone, and no more than INT64_MAX. */
-static bool read_whole(const struct node *node, int64_t *number)
-{
-    *number = 0;
-    if (node->kind != NODE_SCALAR || node->quoted || !node->text[0])
-        return false;
-    for (const char *at = node->text; *at; at++)
-        if (*at < '0' || *at > '9' || __builtin_mul_overflow(*number, 10, number) ||
-            __builtin_add_overflow(*number, *at - '0', number))
-            return false;
-    return true;
-}
-
 /* A list of whole numbers, `most` at most; returns how many, or -1: it is something else. */
-static int64_t read_wholes(const struct node *node, int64_t *number, int64_t most)
+static int64_t read_wholes(const json_t *list, int64_t *number, size_t most)
 {
-    if (!node || node->kind != NODE_LIST || node->count > most)
+    size_t count = json_array_size(list);
+
+    if (!json_is_array(list) || count > most)
         return -1;
-    for (int64_t i = 0; i < node->count; i++)
-        if (!read_whole(&node->child[i], &number[i]))
+    for (size_t i = 0; i < count; i++) {
+        const json_t *item = json_array_get(list, i);
+        if (!json_is_integer(item) || json_integer_value(item) < 0)
             return -1;
-    return node->count;
+        number[i] = json_integer_value(item);
+    }
+    return (int64_t)count;
 }
 
-static int read_type(struct stored_tensor *tensor, const struct node *entry, struct error *error)
+static int read_type(struct stored_tensor *tensor, const json_t *entry, struct error *error)
 {
-    const struct node *type = member(entry, "dtype");
+    const char *type = json_string_value(json_object_get(entry, "dtype"));
     char excerpt[EXCERPT_SIZE];
 
-    if (!type || type->kind != NODE_SCALAR)
+    if (!type)
         return error_set(error, ERROR_INPUT, "no dtype");
     for (enum stored_type i = 0; i < STORED_TYPE_COUNT; i++) {
-        if (strcmp(types[i].name, type->text) == 0) {
+        if (strcmp(types[i].name, type) == 0) {
             tensor->type = i;
             return 0;
         }
     }
-    return error_set(error, ERROR_INPUT, "unknown dtype '%s'", place_excerpt(type->text, excerpt));
+    return error_set(error, ERROR_INPUT, "unknown dtype '%s'", place_excerpt(type, excerpt));
 }
 
-static int read_shape(struct stored_tensor *tensor, const struct node *entry, struct error *error)
+static int read_shape(struct stored_tensor *tensor, const json_t *entry, struct error *error)
 {
-    tensor->rank = read_wholes(member(entry, "shape"), tensor->shape, STORED_RANK_MOST);
+    tensor->rank = read_wholes(json_object_get(entry, "shape"), tensor->shape, STORED_RANK_MOST);
     if (tensor->rank < 0)
         return error_set(error, ERROR_INPUT, "shape is no list of up to %d whole numbers", STORED_RANK_MOST);
     tensor->count = 1;
@@ -97,12 +81,11 @@ static int read_shape(struct stored_tensor *tensor, const struct node *entry, st
 }
 
 /* Which of the `room` bytes of data are its own: as many as its elements take. */
-static int read_place(
-    struct stored_tensor *tensor, const struct node *entry, uint64_t room, struct error *error)
+static int read_place(struct stored_tensor *tensor, const json_t *entry, uint64_t room, struct error *error)
 {
     int64_t offset[2], bytes;
 
-    if (read_wholes(member(entry, "data_offsets"), offset, 2) != 2)
+    if (read_wholes(json_object_get(entry, "data_offsets"), offset, 2) != 2)
         return error_set(error, ERROR_INPUT, "data_offsets is no list of two whole numbers");
     if (offset[0] > offset[1] || (uint64_t)offset[1] > room)
         return error_set(error, ERROR_INPUT,
@@ -118,14 +101,14 @@ static int read_place(
     return 0;
 }
 
-static int read_tensor(struct stored_tensor *tensor, const char *name, const struct node *entry,
+static int read_tensor(struct stored_tensor *tensor, const char *name, const json_t *entry,
     const unsigned char *data, uint64_t room, struct error *error)
 {
     char excerpt[EXCERPT_SIZE];
     int status;
 
     *tensor = (struct stored_tensor){.name = name};
-    if (entry->kind != NODE_MAP)
+    if (!json_is_object(entry))
         status = error_set(error, ERROR_INPUT, "no object of dtype, shape and data_offsets");
     else if ((status = read_type(tensor, entry, error)) == 0 &&
              (status = read_shape(tensor, entry, error)) == 0)
@@ -178,18 +161,17 @@ static int check_places(struct safetensors *file, uint64_t room, struct error *e
 static int read_tensors(
     struct safetensors *file, const unsigned char *data, uint64_t room, struct error *error)
 {
-    const struct node *header = &file->header;
+    const char *name;
+    json_t *entry;
 
-    if (header->kind != NODE_MAP)
-        return error_set(error, ERROR_INPUT, "no safetensors file: its header is no object");
-    file->tensor = calloc((size_t)header->count + 1, sizeof(*file->tensor));
+    file->tensor = calloc(json_object_size(file->header) + 1, sizeof(*file->tensor));
     if (!file->tensor)
         return error_set(error, ERROR_ENVIRONMENT, "no memory");
-    for (int64_t i = 0; i < header->count; i++) {
-        const char *name = header->key[i].text;
+    json_object_foreach(file->header, name, entry)
+    {
         if (strcmp(name, "__metadata__") == 0)
             continue;
-        if (read_tensor(&file->tensor[file->count], name, &header->child[i], data, room, error) < 0)
+        if (read_tensor(&file->tensor[file->count], name, entry, data, room, error) < 0)
             return -1;
         file->count++;
     }
@@ -213,7 +195,8 @@ static int parse(struct safetensors *file, const unsigned char *bytes, size_t si
             length, size - LENGTH_BYTES);
     if (length == 0 || header[0] != '{')
         return error_set(error, ERROR_INPUT, "no safetensors file: its header does not begin with '{'");
-    if (json_read(&file->header, (const char *)header, (size_t)length, &fault, error) < 0)
+    file->header = json_read((const char *)header, (size_t)length, &fault, error);
+    if (!file->header)
         return error_prefix(error, "header, line %d, column %d", fault.line, fault.column);
     return read_tensors(file, header + length, size - LENGTH_BYTES - length, error);
 }
@@ -231,7 +214,7 @@ int safetensors_parse(
 
 void safetensors_release(struct safetensors *file)
 {
-    node_release(&file->header);
+    json_decref(file->header);
     free(file->tensor);
     *file = (struct safetensors){0};
 }

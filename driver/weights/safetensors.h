@@ -4,7 +4,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "driver/text/tree.h"
 #include "model/core/error.h"
 
 /* The types of elements: X(NAME, bytes). The first four are read, the others are only known. */
@@ -41,7 +40,7 @@ struct stored_tensor {
  * leave gaps, each has the bytes that its shape says, and together they are the whole file.
  */
 struct safetensors {
-    struct node header;
+    struct json_t *header; /* jansson's */
     int64_t count;
     struct stored_tensor *tensor; /* [count] by name; owned */
 };

@@ -169,7 +169,7 @@ CHANGED = {
     "shape a fraction": (entry("wte.weight", shape=[3.0, 2]), "wte.weight: shape is no list of up to 8 whole numbers"),
     "shape quoted": (entry("wte.weight", shape=["3", 2]), "wte.weight: shape is no list of up to 8 whole numbers"),
     "shape past 64 bits": (entry("wte.weight", shape=[2**63, 2]),
-                           "wte.weight: shape is no list of up to 8 whole numbers"),
+                           "header, line 1, column 57: JSON: too big integer near '9223372036854775808'"),
     "shape overflows": (entry("wte.weight", shape=[2**62, 2**62]),
                         "wte.weight: its shape has more elements than can be counted"),
     "bytes overflow": (entry("wte.weight", shape=[2**62, 1]), f"wte.weight: 24 bytes for {2**62} elements of F32"),
@@ -231,15 +231,15 @@ RAW = {
     "seven bytes": (WHOLE[:7], "no safetensors file: 7 bytes"),
     "no header": (framed(b""), "no safetensors file: its header does not begin with '{'"),
     "not JSON": (framed(b"hello"), "no safetensors file: its header does not begin with '{'"),
-    "half JSON": (framed(b'{"a":[1'), "header, line 1, column 8: JSON: ends where ',' or ']' should follow"),
-    "more than JSON": (framed(b"{}{}"), "header, line 1, column 3: JSON: more than one value"),
+    "half JSON": (framed(b'{"a":[1'), "header, line 1, column 7: JSON: ']' expected near end of file"),
+    "more than JSON": (framed(b"{}{}"), "header, line 1, column 3: JSON: end of file expected near '{'"),
     "no object": (framed(b'{"a":1}'), "a: no object of dtype, shape and data_offsets"),
-    "twice": (framed(b'{"a":1,"a":2}'), "header, line 1, column 8: repeated key 'a'"),
-    "deep": (framed(b'{"a":' + b"[" * 1000), "header, line 1, column 21: JSON: nested too deeply"),
-    "NUL": (framed(b'{"a\0":1}'), "header, line 1, column 4: JSON: a control character in a text"),
+    "twice": (framed(b'{"a":1,"a":2}'), "header, line 1, column 10: JSON: duplicate object key near '\"a\"'"),
+    "deep": (framed(b'{"a":' + b"[" * 10**6), "header, line 1, column 2053: JSON: maximum parsing depth reached near '['"),
+    "NUL": (framed(b'{"a\0":1}'), "header, line 1, column 3: JSON: control character 0x0 near '\"a'"),
     "half a surrogate pair": (framed(b'{"a":1,\n "\\ud83d":1}'),
-                              "header, line 2, column 3: JSON: \\ud83d is half of a surrogate pair"),
-    "YAML": (framed(b'{a: 1}'), "header, line 1, column 2: JSON: a key in quotes should stand here"),
+                              "header, line 2, column 9: JSON: invalid Unicode '\\uD83D' near '\"\\ud83d\"'"),
+    "YAML": (framed(b'{a: 1}'), "header, line 1, column 2: JSON: string or '}' expected near 'a'"),
     "no GPT-2": (framed(b"{}"), "wte.weight " + NO_GPT2),
     "a zip archive": (b"PK\3\4\0\0\0\0\0\0\0\0" * 9, "no safetensors file: its header would have 67324752 bytes;"
                       " at most 16777216 are read"),
@@ -259,12 +259,12 @@ def test_refused_bytes(tmp_path, name):
 
 
 def test_what_json_may_hold(tmp_path):
-    """Of a config written by others: a mark before it, escapes past U+FFFF, very long keys, words of Python's."""
+    """Of a config written by others: a mark before it, escapes past U+FFFF, very long keys."""
     entries, data = small()
     entries = {"__metadata__": {"smile \U0001f600": "x", "k" * 3000: "x"}, **entries}
     (tmp_path / "model.safetensors").write_bytes(gpt2.pack(entries, data))
     (tmp_path / "config.json").write_bytes(
-        b'\xef\xbb\xbf{"n_head": 1, "smile": "\\ud83d\\ude00 \\/ \\\\ud83d", "limits": [NaN, -Infinity], "'
+        b'\xef\xbb\xbf{"n_head": 1, "smile": "\\ud83d\\ude00 \\/ \\\\ud83d", "'
         + b"k" * 3000 + b'":\t1}')
     (tmp_path / "ids.txt").write_text("0 1 2 0 1 2")
     assert inspect(tmp_path, "--tokens", "ids.txt").stderr == ""
@@ -300,24 +300,24 @@ def test_refused_ids(tmp_path, text):
 
 
 CONFIG_REFUSED = {
-    '{"n_head": 0}': "config.json:1:12: n_head: '0'; a whole number from 1 on is taken",
-    '{"n_head": "x"}': "config.json:1:12: n_head: 'x'; a whole number from 1 on is taken",
-    '{"n_head": [2]}': "config.json:1:12: n_head: ''; a whole number from 1 on is taken",
+    '{"n_head": 0}': "config.json: n_head: 0 is not a whole number from 1 on",
+    '{"n_head": "x"}': "config.json: n_head: \"x\" is not a whole number from 1 on",
+    '{"n_head": [2]}': "config.json: n_head: [2] is not a whole number from 1 on",
     '{\n"n_head": 2,\n "activation_function": "swish"}':
-        "config.json:3:25: activation_function: 'swish'; gelu_new, gelu_pytorch_tanh, gelu and relu are taken",
-    '{"layer_norm_epsilon": 1e-6}': "config.json:1:24: layer_norm_epsilon: '1e-6'; only 1e-05 is taken",
-    '{"layer_norm_epsilon": NaN}': "config.json:1:24: layer_norm_epsilon: 'NaN'; only 1e-05 is taken",
-    '{"scale_attn_weights": false}': "config.json:1:24: scale_attn_weights: 'false'; only true is taken",
+        "config.json: activation_function: \"swish\" is not gelu_new, gelu_pytorch_tanh, gelu or relu",
+    '{"layer_norm_epsilon": 1e-6}': "config.json: layer_norm_epsilon: 1e-6 is not 1e-05",
+    '{"layer_norm_epsilon": NaN}': "config.json:1:26: JSON: invalid token near 'NaN'",
+    '{"scale_attn_weights": false}': "config.json: scale_attn_weights: false is not true",
     '{"scale_attn_by_inverse_layer_idx": true}':
-        "config.json:1:37: scale_attn_by_inverse_layer_idx: 'true'; only false is taken",
-    '{"model_type": "gpt_neo"}': "config.json:1:16: model_type: 'gpt_neo'; only gpt2 is taken",
-    "[1]": "config.json:1:1: no object",
-    "": "config.json:1:1: empty",
-    '{"n_head"': "config.json:1:10: JSON: ends where ':' should follow",
-    '{"n_head": 1, }': "config.json:1:15: JSON: a key in quotes should stand here",
-    '{"n_head": 1,\n "x": "\\ude00"}': "config.json:2:8: JSON: \\ude00 is half of a surrogate pair",
-    '{"activation_function": "\\ud83d\\ude00"}': "config.json:1:25: activation_function: '\U0001f600'; gelu_new,"
-                                               " gelu_pytorch_tanh, gelu and relu are taken",
+        "config.json: scale_attn_by_inverse_layer_idx: true is not false",
+    '{"model_type": "gpt_neo"}': "config.json: model_type: \"gpt_neo\" is not gpt2",
+    "[1]": "config.json: not an object",
+    "": "config.json:1:1: JSON: '[' or '{' expected near end of file",
+    '{"n_head"': "config.json:1:9: JSON: ':' expected near end of file",
+    '{"n_head": 1, }': "config.json:1:15: JSON: string or '}' expected near '}'",
+    '{"n_head": 1,\n "x": "\\ude00"}': "config.json:2:14: JSON: invalid Unicode '\\uDE00' near '\"\\ude00\"'",
+    '{"activation_function": "\\ud83d\\ude00"}': "config.json: activation_function: \"\U0001f600\" is not gelu_new,"
+                                               " gelu_pytorch_tanh, gelu or relu",
     '{"n_head": null}': "model.safetensors: its attention heads are not known; give --heads N, or n_head in a"
                         " config.json beside it",
     '{"n_head": 3}': "model.safetensors: 3 heads do not divide the width of 2",

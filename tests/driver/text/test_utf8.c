@@ -4,6 +4,18 @@
 
 #include <string.h>
 
+/* Writes a character below U+110000; the place behind it. */
+static char *utf8_put(char *out, unsigned long code)
+{
+    static const unsigned char first[] = {0, 0, 0xc0, 0xe0, 0xf0};
+    int length = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+
+    for (int i = length - 1; i > 0; i--, code >>= 6)
+        out[i] = (char)(0x80 | (code & 0x3f));
+    out[0] = (char)(first[length == 1 ? 0 : length] | code);
+    return out + length;
+}
+
 TEST(utf8_every_character_there_and_back)
 {
     char text[UTF8_MOST + 1] = "";

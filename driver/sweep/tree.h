@@ -1,5 +1,5 @@
-#ifndef NORMSWEEP_DRIVER_TEXT_TREE_H
-#define NORMSWEEP_DRIVER_TEXT_TREE_H
+#ifndef NORMSWEEP_DRIVER_SWEEP_TREE_H
+#define NORMSWEEP_DRIVER_SWEEP_TREE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 
 enum node_kind { NODE_SCALAR, NODE_LIST, NODE_MAP };
 
-/* One node of a document, of YAML (yaml.h) or JSON (json.h), and where it stands. */
+/* One node of a document, of YAML, and where it stands. */
 struct node {
     enum node_kind kind;
     struct place place;

@@ -1,4 +1,4 @@
-#include "driver/text/tree.h"
+#include "driver/sweep/tree.h"
 
 #include <stdlib.h>
 #include <string.h>
