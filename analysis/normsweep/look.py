@@ -24,7 +24,6 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#e69f00", "#cc79a7", "#56b4e9", "#0
 DASHES = ("-", "--", "-.", ":")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 BLANK = "0.93"  # of what is not known
-LINEAR = ("alignment", "cosine", "saturation", "homogeneity", "accuracy", "fraction", "share")  # in their names
 WIDE_RANGE = 30  # largest over smallest: beyond, a scale is logarithmic
 LINE = 0.165  # inches from one line of text to the next
 LETTER = 0.062  # inches, at most on the average
@@ -207,12 +206,7 @@ def bounds(values):
     return (low, high) if low < high else (low - 0.05 * abs(low) - 1e-12, high + 0.05 * abs(high) + 1e-12)
 
 
-def is_linear(name):
-    """Is it a cosine or a share, which no logarithm is taken of?"""
-    return any(word in name for word in LINEAR)
-
-
-def colour_scale(arrays, name=""):
+def colour_scale(arrays, linear=False):
     """(normaliser, colour map, which ends go on) for numbers of any kind; None where there is no number."""
     values = finite(arrays)
     if not len(values):
@@ -225,7 +219,7 @@ def colour_scale(arrays, name=""):
         normaliser = Normalize(-limit, limit) if limit < WIDE_RANGE * usual else SymLogNorm(usual, vmin=-limit,
                                                                                              vmax=limit)
         colours = DIVERGING
-    elif low > 0 and high > WIDE_RANGE * low and not is_linear(name):
+    elif low > 0 and high > WIDE_RANGE * low and not linear:
         inner = np.exp(bounds(np.log(values)))
         normaliser, colours = LogNorm(*inner), ORDERED
     else:
@@ -238,9 +232,9 @@ def bar_ends(below, above):
     return {(True, True): "both", (True, False): "min", (False, True): "max"}.get((bool(below), bool(above)), "neither")
 
 
-def scale_y(axes, arrays, name=""):
-    """The scale of the y axis by its numbers: logarithmic where they need it, but never for cosines and shares."""
-    if is_linear(name):
+def scale_y(axes, arrays, linear=False):
+    """The scale of the y axis by its numbers: logarithmic where they need it, but never where it has to be linear."""
+    if linear:
         return
     values = finite(arrays)
     size = np.abs(values[values != 0])

@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from .names import OF_RUNS, RATIOS
+from .names import BEFORE_NATURES, NATURE, NATURES, OF_RUNS
 from .verify import has_words
 
 SAME = 1e-9  # two values of an axis that are nearer than this, relative, are one
@@ -14,7 +14,7 @@ def pivot(dataset, variable="norm_growth", **at):
 
     `at` takes one value of an axis, or of any other dimension of the variable (layer=0, step=100). What is left besides
     the plane becomes one: over `step` the last value measured in each run; then the mean of what is not NaN,
-    norm_growth's geometric, and of flags and texts the most frequent word, the first of equals. Where the part has
+    that of a ratio, as norm_growth, geometric, and of flags and texts the most frequent word, the first of equals. Where the part has
     fewer axes with several values, the result has as few dimensions.
 
     What was measured counts in runs that are sound: numbers in those that have neither diverged nor failed, classes
@@ -43,13 +43,28 @@ def reduced(dataset, variable, plane):
     others = [dim for dim in values.dims if dim not in axes]
     if has_words(values) or values.dtype.kind in "OSTU":
         values = most_frequent(as_words(values) if has_words(values) else values, others)
-    elif variable in RATIOS:
+    elif is_geometric(values):
         with np.errstate(divide="ignore"):
             values = np.exp(np.log(values).mean(others)).assign_attrs(values.attrs)
     else:
         values = values.mean(others, keep_attrs=True)
     ascending = [name for name in axes if values[name].dtype.kind in "iuf"]
     return values.transpose(*axes[::-1]).sortby(ascending).rename(variable)
+
+
+def is_linear(variable):
+    """Is it one that no logarithm is taken of, as a cosine or a share?"""
+    return nature_of(variable)[0]
+
+
+def is_geometric(variable):
+    """Is its mean the geometric one?"""
+    return nature_of(variable)[1]
+
+
+def nature_of(variable):
+    word = variable.attrs.get(NATURE, BEFORE_NATURES.get(variable.name))
+    return NATURES.get(word, (False, False))
 
 
 def select(dataset, at):

@@ -90,6 +90,12 @@ static void print_dimension(enum metric_dimension dimension)
         help_wrapped(row->comment);
 }
 
+static void print_nature(enum nature nature)
+{
+    printf("%s: a nature of variables\n", nature_table[nature].word);
+    help_wrapped(nature_table[nature].meaning);
+}
+
 static void print_run_variable(enum run_variable variable)
 {
     const struct run_variable_row *row = &run_variable_table[variable];
@@ -122,6 +128,8 @@ void help_metrics(void)
         print_metric(metric);
     for (enum metric_dimension dimension = 0; dimension < DIMENSION_COUNT; dimension++)
         print_dimension(dimension);
+    for (enum nature nature = 0; nature < NATURE_COUNT; nature++)
+        print_nature(nature);
     for (enum run_variable variable = 0; variable < RUN_VARIABLE_COUNT; variable++)
         print_run_variable(variable);
     for (enum session_variable variable = 0; variable < SESSION_VARIABLE_COUNT; variable++)
@@ -171,6 +179,9 @@ bool help_dataset(const char *topic)
     for (enum metric_dimension dimension = 0; dimension < DIMENSION_COUNT; dimension++)
         if (topic_matches(topic, metric_dimension_table[dimension].name, &known))
             print_dimension(dimension);
+    for (enum nature nature = 0; nature < NATURE_COUNT; nature++)
+        if (matches(topic, nature_table[nature].word, &known))
+            print_nature(nature);
     for (enum run_variable variable = 0; variable < RUN_VARIABLE_COUNT; variable++)
         if (topic_matches(topic, run_variable_table[variable].name, &known))
             print_run_variable(variable);
@@ -191,6 +202,8 @@ void help_each_of_dataset(help_take *take, void *context)
         take(context, metric_group_names[group], "a group of metrics");
     for (enum metric_dimension dimension = 0; dimension < DIMENSION_COUNT; dimension++)
         take(context, metric_dimension_table[dimension].name, metric_dimension_table[dimension].long_name);
+    for (enum nature nature = 0; nature < NATURE_COUNT; nature++)
+        take(context, nature_table[nature].word, "a nature of variables");
     for (enum run_variable variable = 0; variable < RUN_VARIABLE_COUNT; variable++)
         take(context, run_variable_table[variable].name, run_variable_table[variable].long_name);
     for (enum session_variable variable = 0; variable < SESSION_VARIABLE_COUNT; variable++)

@@ -109,17 +109,26 @@ static void print_groups(void)
             3);
 }
 
+static void print_natures(void)
+{
+    char name[NAME_SIZE];
+
+    puts("| nature | meaning |\n|---|---|");
+    for (enum nature nature = 0; nature < NATURE_COUNT; nature++)
+        help_row((const char *[]){code(nature_table[nature].word, name), nature_table[nature].meaning}, 2);
+}
+
 static void print_metrics(void)
 {
     char name[NAME_SIZE], over[HELP_DIMENSIONS], meaning[MEANING_SIZE];
 
-    puts("| variable | over | unit | measured with | meaning |\n|---|---|---|---|---|");
+    puts("| variable | over | unit | measured with | nature | meaning |\n|---|---|---|---|---|---|");
     for (enum metric metric = 0; metric < METRIC_COUNT; metric++) {
         const struct metric_row *row = &metric_table[metric];
         snprintf(meaning, sizeof(meaning), "%s: %s", row->long_name, row->help);
         help_row((const char *[]){code(row->name, name), help_dimensions(row->shape, over), row->unit,
-                     metric_group_names[row->group], meaning},
-            5);
+                     metric_group_names[row->group], nature_table[row->nature].word, meaning},
+            6);
     }
 }
 
@@ -179,6 +188,10 @@ static const struct table {
         "The words of `measure: {metrics: [...]}`. `always` is none of them: what is in it cannot be left "
         "out.",
         print_groups},
+    {"natures", "Natures of variables",
+        "What kind of number a variable is, by which pictures choose scales and means: the attribute "
+        "`nature` of every metric, and `record` of what else is known of each run.",
+        print_natures},
     {"metrics", "Metrics",
         "Over the axes of the grid and what the second column says. NaN where nothing is measured yet.",
         print_metrics},

@@ -241,6 +241,7 @@ static void define_run_variable(struct definition *definition, enum run_variable
     int variable = define_variable(definition, row->name, type, row->width, axes, definition->axis);
 
     put_description(definition, variable, row->long_name, row->unit, row->comment);
+    definition_text(definition, variable, METRIC_NATURE, nature_table[NATURE_RECORD].word);
     put_coordinates(definition, variable, false);
     if (row->filled)
         put_fill(definition, variable, type);
@@ -259,6 +260,7 @@ static void define_metric(struct definition *definition, enum metric metric)
         dimensions[count++] = definition->dimension[shape->dimension[i]];
     int variable = define_variable(definition, row->name, NC_DOUBLE, 0, count, dimensions);
     put_description(definition, variable, row->long_name, row->unit, row->help);
+    definition_text(definition, variable, METRIC_NATURE, nature_table[row->nature].word);
     put_coordinates(definition, variable, row->shape == METRIC_PER_TENSOR);
     put_fill(definition, variable, NC_DOUBLE);
 }

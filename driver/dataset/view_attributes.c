@@ -21,11 +21,11 @@ bool view_attribute_number(const struct view *view, int variable, const char *na
            length == 1 && nc_get_att_double(view->file, variable, name, value) == NC_NOERR;
 }
 
-static char *read_string(const struct view *view, const char *name)
+static char *read_string(const struct view *view, int variable, const char *name)
 {
     char *string = NULL, *text = NULL;
 
-    if (nc_get_att_string(view->file, NC_GLOBAL, name, &string) != NC_NOERR)
+    if (nc_get_att_string(view->file, variable, name, &string) != NC_NOERR)
         return NULL;
     if (string)
         text = strdup(string);
@@ -33,20 +33,30 @@ static char *read_string(const struct view *view, const char *name)
     return text;
 }
 
-char *view_text(const struct view *view, const char *name)
+static char *read_text(const struct view *view, int variable, const char *name)
 {
     nc_type type;
     size_t length;
 
-    if (nc_inq_att(view->file, NC_GLOBAL, name, &type, &length) != NC_NOERR)
+    if (nc_inq_att(view->file, variable, name, &type, &length) != NC_NOERR)
         return NULL;
     if (type == NC_STRING && length == 1)
-        return read_string(view, name);
+        return read_string(view, variable, name);
     if (type != NC_CHAR || length > (size_t)view->most)
         return NULL;
     char *text = calloc(length + 1, 1);
-    if (text && nc_get_att_text(view->file, NC_GLOBAL, name, text) == NC_NOERR)
+    if (text && nc_get_att_text(view->file, variable, name, text) == NC_NOERR)
         return text;
     free(text);
     return NULL;
+}
+
+char *view_text(const struct view *view, const char *name)
+{
+    return read_text(view, NC_GLOBAL, name);
+}
+
+char *view_variable_text(const struct view *view, const struct view_variable *variable, const char *name)
+{
+    return read_text(view, variable->id, name);
 }

@@ -273,7 +273,7 @@ static const char *mean_of(const struct reduction *reduction)
 {
     if (reduction->flags.count)
         return "most frequent";
-    return reduction->nature == NATURE_RATIO ? "geometric mean" : "mean";
+    return reduction->nature->geometric ? "geometric mean" : "mean";
 }
 
 static void draw_note(const struct field *field)
@@ -336,9 +336,8 @@ static int scale_and_draw(
     struct field *field, const struct picture *picture, const char *name, struct error *error)
 {
     const struct reduction *reduction = field->reduction;
-    bool share = reduction->nature == NATURE_SHARE;
 
-    if (!colour_scale_choose(&field->scale, reduction->value, cell_count(field), share))
+    if (!colour_scale_choose(&field->scale, reduction->value, cell_count(field), reduction->nature->linear))
         return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", picture->view->name);
     picture_title(picture, name, field->plane->shape);
     draw_field(field);

@@ -1,6 +1,7 @@
 #include "driver/picture/reduction.h"
 
 #include "driver/dataset/variables.h"
+#include "driver/dataset/view_attributes.h"
 #include "driver/tables/dataset_tables.h"
 
 #include <math.h>
@@ -97,7 +98,7 @@ static int judge_runs(struct reduction *reduction, const struct view *view, cons
 {
     int64_t values_a_run = shape_values_a_run(plane->shape, view);
 
-    if (reduction->nature == NATURE_OF_RUN || values_a_run == 0)
+    if (!reduction->nature->trained || values_a_run == 0)
         return 0;
     signed char *outcome = malloc((size_t)view->cells);
     int64_t *balance = calloc((size_t)cell_count(plane), sizeof(*balance));
@@ -158,7 +159,7 @@ static int read_and_reduce(struct reduction *reduction, const struct view *view,
     if (reduction->flags.count)
         vote(reduction->value, plane, values, reduction->flags.count, count);
     else
-        average_plane(reduction->value, plane, values, reduction->nature == NATURE_RATIO, count);
+        average_plane(reduction->value, plane, values, reduction->nature->geometric, count);
     drop_diverged(reduction, cell_count(plane));
     return 0;
 }
@@ -169,9 +170,11 @@ int reduction_init(struct reduction *reduction, const struct view *view, const c
     size_t cells = (size_t)cell_count(plane);
     int result = -1;
 
-    *reduction = (struct reduction){.nature = nature_of(name),
+    char *word = view_variable_text(view, variable, METRIC_NATURE);
+    *reduction = (struct reduction){.nature = nature_of(name, word),
         .value = calloc(cells, sizeof(*reduction->value)),
         .diverged = calloc(cells, sizeof(*reduction->diverged))};
+    free(word);
     view_flags(view, variable, &reduction->flags);
     size_t flags = reduction->flags.count ? (size_t)reduction->flags.count : 1;
     double *values = malloc((size_t)variable->size * sizeof(*values));

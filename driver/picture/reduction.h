@@ -8,7 +8,7 @@
 /* A variable over a plane: one number for each cell. Of a metric of training, runs that diverged are left out
  * where there are others. */
 struct reduction {
-    enum nature nature; /* means of ratios are geometric ones, of finite values */
+    const struct nature_row *nature; /* geometric means are those of finite values */
     struct view_flags flags;
     double *value; /* [y][x] as drawn: a mean or, of flags, the most frequent; NaN where there is nothing */
     bool *diverged; /* [y][x] have most of the ended runs there diverged? */

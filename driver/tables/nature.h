@@ -1,14 +1,12 @@
 #ifndef NORMSWEEP_DRIVER_TABLES_NATURE_H
 #define NORMSWEEP_DRIVER_TABLES_NATURE_H
 
-/* What kind of number a variable of the dataset is, as far as pictures have to know. */
-enum nature {
-    NATURE_OF_RUN, /* no matter of training: the same of a run however it ended */
-    NATURE_PLAIN, /* a metric of training */
-    NATURE_RATIO, /* a metric that is a factor: its mean is the geometric one */
-    NATURE_SHARE, /* a metric within -1 and 1, as cosines, shares and R^2 are: its scales are linear */
-};
+#include "worker/run/metric.h"
 
-enum nature nature_of(const char *variable);
+/*
+ * The nature of a variable whose attribute METRIC_NATURE is `word`. Without one (NULL, or a word of a later
+ * version) it is what the metric table says of the name; what is not a metric is a record.
+ */
+const struct nature_row *nature_of(const char *variable, const char *word);
 
 #endif

@@ -288,4 +288,8 @@ def test_names_are_the_programs():
     assert set(rows) - {"dynamics"} == set(names.OF_RUNS) and set(names.FITTED) == {"dynamics"}
     params = run(NORMSWEEP, "help", "--markdown", "params").stdout
     assert all(f"| `{name}` |" in params for name in (*names.PHASE_AXES, names.REPEAT))
-    assert all(f"| `{name}` |" in run(NORMSWEEP, "help", "--markdown", "metrics").stdout for name in names.RATIOS)
+    natures = re.findall(r"^\| `(\w+)` \|", run(NORMSWEEP, "help", "--markdown", "natures").stdout, re.M)
+    assert natures == list(names.NATURES)
+    metrics = dict(re.findall(r"^\| `(\w+)` (?:\|[^|]*){3}\| (\w+) \|",
+                              run(NORMSWEEP, "help", "--markdown", "metrics").stdout, re.M))
+    assert names.BEFORE_NATURES.items() <= metrics.items() and set(metrics.values()) <= set(natures)

@@ -4,9 +4,15 @@
 #include "model/instruments/saturation.h"
 
 const struct metric_row metric_table[METRIC_COUNT] = {
-#define X(name, shape, group, unit, long_name, help)                                                         \
-    [METRIC_##name] = {#name, METRIC_PER_##shape, GROUP_##group, unit, long_name, help},
+#define X(name, shape, group, nature, ...)                                                                   \
+    [METRIC_##name] = {#name, METRIC_PER_##shape, GROUP_##group, NATURE_##nature, __VA_ARGS__},
     METRICS(X)
+#undef X
+};
+
+const struct nature_row nature_table[NATURE_COUNT] = {
+#define X(NATURE, word, ...) [NATURE_##NATURE] = {#word, __VA_ARGS__},
+    METRIC_NATURES(X)
 #undef X
 };
 

@@ -77,110 +77,154 @@ enum metric_group {
 };
 
 /*
- * The metric table: X(name, shape, group, unit, long_name, help). The single source of netCDF variables,
- * help, README table and the wire. A new metric is one row here and the line in instruments that computes it.
+ * What kind of number a variable is, as far as pictures have to know; it is written as the variable's
+ * attribute METRIC_NATURE. X(NATURE, word, trained, linear, geometric, meaning): `trained` says something of
+ * a training that did not diverge alone; `linear` is never on a logarithmic scale; `geometric` are its means.
+ */
+#define METRIC_NATURES(X)                                                                                    \
+    X(RECORD, record, false, false, false, "holds for a run or its texts, however the run ended")            \
+    X(FRESH, fresh, false, false, false, "measured on a fresh model: cosines, degrees of homogeneity")       \
+    X(MAGNITUDE, magnitude, true, false, false, "a norm, a loss, a count, a coefficient: on any scale")      \
+    X(RATIO, ratio, true, false, true, "a factor: its mean is the geometric one")                            \
+    X(SHARE, share, true, true, false, "a cosine or a share: never on a logarithmic scale")                  \
+    X(R_SQUARED, r_squared, true, true, false, "how good a fit is, at most 1")
+
+#define METRIC_NATURE "nature"
+
+enum nature {
+#define X(NATURE, ...) NATURE_##NATURE,
+    METRIC_NATURES(X)
+#undef X
+        NATURE_COUNT,
+};
+
+struct nature_row {
+    const char *word;
+    bool trained, linear, geometric;
+    const char *meaning;
+};
+
+extern const struct nature_row nature_table[NATURE_COUNT];
+
+/*
+ * The metric table: X(name, shape, group, nature, unit, long_name, help). The single source of netCDF
+ * variables, help, README table and the wire. A new metric is one row here and the line in instruments that
+ * computes it.
  */
 #define METRICS(X)                                                                                           \
-    X(train_loss, STEP, ALWAYS, "1", "training loss (nats)", "loss at theta_t on the batch of step t + 1")   \
-    X(valid_loss, STEP, ALWAYS, "1", "validation loss (nats)",                                               \
+    X(train_loss, STEP, ALWAYS, MAGNITUDE, "1", "training loss (nats)",                                      \
+        "loss at theta_t on the batch of step t + 1")                                                        \
+    X(valid_loss, STEP, ALWAYS, MAGNITUDE, "1", "validation loss (nats)",                                    \
         "loss at theta_t on the first validate.tokens tokens")                                               \
-    X(predicted_entropy, STEP, ALWAYS, "1", "entropy of the predicted words (nats)",                         \
+    X(predicted_entropy, STEP, ALWAYS, MAGNITUDE, "1", "entropy of the predicted words (nats)",              \
         "of the distribution of the likeliest words over the validated tokens; 0: one word whatever comes "  \
         "in")                                                                                                \
-    X(accuracy, STEP, ALWAYS, "1", "accuracy", "share of the validated tokens that are the likeliest word")  \
-    X(param_norm, STEP, NORMS, "1", "parameter norm",                                                        \
+    X(accuracy, STEP, ALWAYS, SHARE, "1", "accuracy",                                                        \
+        "share of the validated tokens that are the likeliest word")                                         \
+    X(param_norm, STEP, NORMS, MAGNITUDE, "1", "parameter norm",                                             \
         "|theta_t| over the tensors of the layers; embeddings, output and final LayerNorm left out")         \
-    X(embedding_norm, STEP, NORMS, "1", "embedding norm", "norm of the token and position embeddings")       \
-    X(output_norm, STEP, NORMS, "1", "output norm", "norm of the output layer's own tensors")                \
-    X(total_norm, STEP, NORMS, "1", "norm of all parameters", "norm of everything that is trained")          \
-    X(direction_cosine, STEP, NORMS, "1", "direction cosine",                                                \
+    X(embedding_norm, STEP, NORMS, MAGNITUDE, "1", "embedding norm",                                         \
+        "norm of the token and position embeddings")                                                         \
+    X(output_norm, STEP, NORMS, MAGNITUDE, "1", "output norm", "norm of the output layer's own tensors")     \
+    X(total_norm, STEP, NORMS, MAGNITUDE, "1", "norm of all parameters",                                     \
+        "norm of everything that is trained")                                                                \
+    X(direction_cosine, STEP, NORMS, SHARE, "1", "direction cosine",                                         \
         "cos(theta_s, theta_t) with s the measured step before t")                                           \
-    X(layer_norm, LAYER, NORMS, "1", "parameter norm of a layer", "|theta_t| over the tensors of one layer") \
-    X(layer_direction_cosine, LAYER, NORMS, "1", "direction cosine of a layer",                              \
+    X(layer_norm, LAYER, NORMS, MAGNITUDE, "1", "parameter norm of a layer",                                 \
+        "|theta_t| over the tensors of one layer")                                                           \
+    X(layer_direction_cosine, LAYER, NORMS, SHARE, "1", "direction cosine of a layer",                       \
         "direction_cosine over one layer")                                                                   \
-    X(tensor_norm, TENSOR, NORMS, "1", "norm of a tensor", "norm of one kind of tensor of one layer")        \
-    X(grad_norm, STEP, ALIGNMENT, "1", "gradient norm",                                                      \
+    X(tensor_norm, TENSOR, NORMS, MAGNITUDE, "1", "norm of a tensor",                                        \
+        "norm of one kind of tensor of one layer")                                                           \
+    X(grad_norm, STEP, ALIGNMENT, MAGNITUDE, "1", "gradient norm",                                           \
         "|g_t|, of the batch of step t + 1, before clipping and decay")                                      \
-    X(step_size, STEP, ALIGNMENT, "1", "step size", "|delta_t|, delta_t = theta_(t+1) - theta_t")            \
-    X(alignment, STEP, ALIGNMENT, "1", "alignment", "cos(theta_t, delta_t)")                                 \
-    X(gradient_alignment, STEP, ALIGNMENT, "1", "gradient alignment", "cos(theta_t, -g_t)")                  \
-    X(update_norm, STEP, ALIGNMENT, "1", "update norm",                                                      \
+    X(step_size, STEP, ALIGNMENT, MAGNITUDE, "1", "step size", "|delta_t|, delta_t = theta_(t+1) - theta_t") \
+    X(alignment, STEP, ALIGNMENT, SHARE, "1", "alignment", "cos(theta_t, delta_t)")                          \
+    X(gradient_alignment, STEP, ALIGNMENT, SHARE, "1", "gradient alignment", "cos(theta_t, -g_t)")           \
+    X(update_norm, STEP, ALIGNMENT, MAGNITUDE, "1", "update norm",                                           \
         "|u_t|, the step without its decay, over -learning_rate")                                            \
-    X(update_alignment, STEP, ALIGNMENT, "1", "update alignment", "cos(theta_t, -u_t)")                      \
-    X(balance_error, STEP, ALIGNMENT, "1", "balance error",                                                  \
+    X(update_alignment, STEP, ALIGNMENT, SHARE, "1", "update alignment", "cos(theta_t, -u_t)")               \
+    X(balance_error, STEP, ALIGNMENT, MAGNITUDE, "1", "balance error",                                       \
         "of |theta_(t+1)|^2 - |theta_t|^2 = 2 theta_t.delta_t + |delta_t|^2, relative to the larger square") \
-    X(layer_step_size, LAYER, ALIGNMENT, "1", "step size of a layer", "step_size over one layer")            \
-    X(layer_alignment, LAYER, ALIGNMENT, "1", "alignment of a layer", "alignment over one layer")            \
-    X(layer_gradient_alignment, LAYER, ALIGNMENT, "1", "gradient alignment of a layer",                      \
+    X(layer_step_size, LAYER, ALIGNMENT, MAGNITUDE, "1", "step size of a layer", "step_size over one layer") \
+    X(layer_alignment, LAYER, ALIGNMENT, SHARE, "1", "alignment of a layer", "alignment over one layer")     \
+    X(layer_gradient_alignment, LAYER, ALIGNMENT, SHARE, "1", "gradient alignment of a layer",               \
         "gradient_alignment over one layer")                                                                 \
-    X(saturation, LAYER, SATURATION, "1", "saturation of a layer",                                           \
+    X(saturation, LAYER, SATURATION, SHARE, "1", "saturation of a layer",                                    \
         "mean over the validated tokens of the cosine between the states behind the layer and those of the " \
         "saturated network, every parameter times 1000")                                                     \
-    X(saturation_final, STEP, SATURATION, "1", "saturation", "the same of what the output layer sees")       \
-    X(hard_saturation, LAYER, SATURATION, "1", "saturation of a layer by hard attention",                    \
-        "as saturation, but the saturated network attends to the mean over the largest scores")              \
-    X(hard_saturation_final, STEP, SATURATION, "1", "saturation by hard attention",                          \
+    X(saturation_final, STEP, SATURATION, SHARE, "1", "saturation",                                          \
         "the same of what the output layer sees")                                                            \
-    X(positions_attended, HEAD, HEADS, "1", "positions attended",                                            \
+    X(hard_saturation, LAYER, SATURATION, SHARE, "1", "saturation of a layer by hard attention",             \
+        "as saturation, but the saturated network attends to the mean over the largest scores")              \
+    X(hard_saturation_final, STEP, SATURATION, SHARE, "1", "saturation by hard attention",                   \
+        "the same of what the output layer sees")                                                            \
+    X(positions_attended, HEAD, HEADS, MAGNITUDE, "1", "positions attended",                                 \
         "mean over the validated tokens of the attention weights above 1e-5, in the saturated network")      \
-    X(fraction_attended, HEAD, HEADS, "1", "fraction attended",                                              \
+    X(fraction_attended, HEAD, HEADS, SHARE, "1", "fraction attended",                                       \
         "the same with each token's number over the positions up to it: above 1 where the multiplicative "   \
         "mask lets it see more")                                                                             \
-    X(share_above_one, HEAD, HEADS, "1", "share of tokens that attend to more than one position",            \
+    X(share_above_one, HEAD, HEADS, SHARE, "1", "share of tokens that attend to more than one position",     \
         "in the saturated network")                                                                          \
-    X(attended_histogram, HEAD_POSITIONS, HEADS, "1", "distribution of positions attended over tokens",      \
+    X(attended_histogram, HEAD_POSITIONS, HEADS, SHARE, "1",                                                 \
+        "distribution of positions attended over tokens",                                                    \
         "share of the validated tokens in each bin, in the saturated network")                               \
-    X(heads_histogram, POSITIONS, HEADS, "1", "distribution of positions attended over heads",               \
+    X(heads_histogram, POSITIONS, HEADS, SHARE, "1", "distribution of positions attended over heads",        \
         "number of heads, of all layers, whose positions_attended, rounded, lies in each bin")               \
-    X(norm_growth, RUN, ALWAYS, "1", "norm growth",                                                          \
+    X(norm_growth, RUN, ALWAYS, RATIO, "1", "norm growth",                                                   \
         "|theta_end| / |theta_0|; a cell grows iff it is above 1")                                           \
-    X(growth_exponent, RUN, NORMS, "1", "growth exponent p",                                                 \
+    X(growth_exponent, RUN, NORMS, MAGNITUDE, "1", "growth exponent p",                                      \
         "half the slope of log(|theta_t|^2 - |theta_0|^2) over log t: the norm grows like t^p")              \
-    X(growth_exponent_error, RUN, NORMS, "1", "standard error of the growth exponent",                       \
+    X(growth_exponent_error, RUN, NORMS, MAGNITUDE, "1", "standard error of the growth exponent",            \
         "of growth_exponent, from the residuals of its fit")                                                 \
-    X(growth_exponent_r2, RUN, NORMS, "1", "R^2 of the growth exponent's fit",                               \
+    X(growth_exponent_r2, RUN, NORMS, R_SQUARED, "1", "R^2 of the growth exponent's fit",                    \
         "NaN with fewer than 4 such steps")                                                                  \
-    X(fit_sqrt_r2, RUN, NORMS, "1", "R^2 of |theta_t| against sqrt(t)",                                      \
+    X(fit_sqrt_r2, RUN, NORMS, R_SQUARED, "1", "R^2 of |theta_t| against sqrt(t)",                           \
         "straight fit over the measured steps")                                                              \
-    X(fit_linear_r2, RUN, NORMS, "1", "R^2 of |theta_t| against t", "straight fit over the measured steps")  \
-    X(fit_fourth_root_r2, RUN, NORMS, "1", "R^2 of |theta_t| against t^(1/4)",                               \
+    X(fit_linear_r2, RUN, NORMS, R_SQUARED, "1", "R^2 of |theta_t| against t",                               \
         "straight fit over the measured steps")                                                              \
-    X(fit_exponential_r2, RUN, NORMS, "1", "R^2 of |theta_t| against exp(-t/t_end)",                         \
+    X(fit_fourth_root_r2, RUN, NORMS, R_SQUARED, "1", "R^2 of |theta_t| against t^(1/4)",                    \
         "straight fit over the measured steps")                                                              \
-    X(fit_aligned_k, RUN, NORMS, "1", "k of aligned growth",                                                 \
+    X(fit_exponential_r2, RUN, NORMS, R_SQUARED, "1", "R^2 of |theta_t| against exp(-t/t_end)",              \
+        "straight fit over the measured steps")                                                              \
+    X(fit_aligned_k, RUN, NORMS, MAGNITUDE, "1", "k of aligned growth",                                      \
         "of n' = (1 - eta lambda + k eta) n, fitted to |theta_t|; lambda is weight_decay, with sgd over 1 "  \
         "- momentum, with adam 0")                                                                           \
-    X(fit_aligned_r2, RUN, NORMS, "1", "R^2 of aligned growth", "of that fit")                               \
-    X(fit_aligned_aic, RUN, NORMS, "1", "AIC of aligned growth", "of that fit; the lowest is the best")      \
-    X(fit_misaligned_k, RUN, NORMS, "1", "k of misaligned growth",                                           \
-        "of n'^2 = ((1 - eta lambda)^2 + k^2 eta^2) n^2, fitted to |theta_t|")                               \
-    X(fit_misaligned_r2, RUN, NORMS, "1", "R^2 of misaligned growth", "of that fit")                         \
-    X(fit_misaligned_aic, RUN, NORMS, "1", "AIC of misaligned growth",                                       \
+    X(fit_aligned_r2, RUN, NORMS, R_SQUARED, "1", "R^2 of aligned growth", "of that fit")                    \
+    X(fit_aligned_aic, RUN, NORMS, MAGNITUDE, "1", "AIC of aligned growth",                                  \
         "of that fit; the lowest is the best")                                                               \
-    X(fit_adam_like_a, RUN, NORMS, "1", "a of Adam-like growth",                                             \
+    X(fit_misaligned_k, RUN, NORMS, MAGNITUDE, "1", "k of misaligned growth",                                \
+        "of n'^2 = ((1 - eta lambda)^2 + k^2 eta^2) n^2, fitted to |theta_t|")                               \
+    X(fit_misaligned_r2, RUN, NORMS, R_SQUARED, "1", "R^2 of misaligned growth", "of that fit")              \
+    X(fit_misaligned_aic, RUN, NORMS, MAGNITUDE, "1", "AIC of misaligned growth",                            \
+        "of that fit; the lowest is the best")                                                               \
+    X(fit_adam_like_a, RUN, NORMS, MAGNITUDE, "1", "a of Adam-like growth",                                  \
         "of n'^2 = (1 - eta lambda)^2 n^2 + a eta^2, fitted to |theta_t|")                                   \
-    X(fit_adam_like_r2, RUN, NORMS, "1", "R^2 of Adam-like growth", "of that fit")                           \
-    X(fit_adam_like_aic, RUN, NORMS, "1", "AIC of Adam-like growth", "of that fit; the lowest is the best")  \
-    X(homogeneity, SCALE, HOMOGENEITY, "1", "homogeneity",                                                   \
+    X(fit_adam_like_r2, RUN, NORMS, R_SQUARED, "1", "R^2 of Adam-like growth", "of that fit")                \
+    X(fit_adam_like_aic, RUN, NORMS, MAGNITUDE, "1", "AIC of Adam-like growth",                              \
+        "of that fit; the lowest is the best")                                                               \
+    X(homogeneity, SCALE, HOMOGENEITY, FRESH, "1", "homogeneity",                                            \
         "of a fresh model of the run's architecture and seed, but of ten words and ten positions: cosine "   \
         "of "                                                                                                \
         "its final states with every parameter times scale against those with every parameter times 1000")   \
-    X(homogeneity_degree, RUN, HOMOGENEITY, "1", "degree of homogeneity of the final states",                \
+    X(homogeneity_degree, RUN, HOMOGENEITY, FRESH, "1", "degree of homogeneity of the final states",         \
         "slope of log |f(scale theta)| over log scale, of that model")                                       \
-    X(homogeneity_degree_r2, RUN, HOMOGENEITY, "1", "R^2 of the degree of homogeneity of the final states",  \
-        "of that fit")                                                                                       \
-    X(output_homogeneity_degree, RUN, HOMOGENEITY, "1", "degree of homogeneity of the logits",               \
+    X(homogeneity_degree_r2, RUN, HOMOGENEITY, FRESH, "1",                                                   \
+        "R^2 of the degree of homogeneity of the final states", "of that fit")                               \
+    X(output_homogeneity_degree, RUN, HOMOGENEITY, FRESH, "1", "degree of homogeneity of the logits",        \
         "the same of the output layer's")                                                                    \
-    X(output_homogeneity_degree_r2, RUN, HOMOGENEITY, "1", "R^2 of the degree of homogeneity of the logits", \
-        "of that fit")                                                                                       \
-    X(unigram_loss, RUN, ALWAYS, "1", "unigram level of the validation text (nats)",                         \
+    X(output_homogeneity_degree_r2, RUN, HOMOGENEITY, FRESH, "1",                                            \
+        "R^2 of the degree of homogeneity of the logits", "of that fit")                                     \
+    X(unigram_loss, RUN, ALWAYS, RECORD, "1", "unigram level of the validation text (nats)",                 \
         "valid_loss of predicting each word as often as it is a target in training, whatever comes in: "     \
         "a run that ends there has learned nothing else")                                                    \
-    X(final_train_loss, RUN, ALWAYS, "1", "final training loss (nats)", "train_loss at the last step")       \
-    X(final_valid_loss, RUN, ALWAYS, "1", "final validation loss (nats)", "valid_loss at the last step")
+    X(final_train_loss, RUN, ALWAYS, MAGNITUDE, "1", "final training loss (nats)",                           \
+        "train_loss at the last step")                                                                       \
+    X(final_valid_loss, RUN, ALWAYS, MAGNITUDE, "1", "final validation loss (nats)",                         \
+        "valid_loss at the last step")
 
 enum metric {
-#define X(name, shape, group, unit, long_name, help) METRIC_##name,
+#define X(name, ...) METRIC_##name,
     METRICS(X)
 #undef X
         METRIC_COUNT,
@@ -190,6 +234,7 @@ struct metric_row {
     const char *name;
     enum metric_shape shape;
     enum metric_group group;
+    enum nature nature;
     const char *unit, *long_name, *help;
 };
 

@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
 from .. import look
-from ..plane import last, of_sound_runs, reduced
+from ..plane import is_linear, last, of_sound_runs, reduced
 from . import runs
 from .drawing import Drawing
 from .lines import arrange, words_name
@@ -224,7 +224,7 @@ def colouring(variable, values):
         handles = [Patch(facecolor=colour, edgecolor="0.5", linewidth=0.5, label=word.replace("_", "-"))
                    for (word, code), colour in zip(words.items(), chosen) if code in seen]
         return BoundaryNorm(np.arange(-0.5, len(chosen)), len(chosen)), ListedColormap(chosen), "neither", handles
-    return (*look.colour_scale(values, variable.name), [])
+    return (*look.colour_scale(values, is_linear(variable)), [])
 
 
 def name_axes(panels, used, dataset, plane):
@@ -267,7 +267,7 @@ def dress_curves(axes, variable, words):
         axes.set_yticks(codes, [word.replace("_", "-") for word in flags(variable)])
         axes.set_ylim(min(codes) - 0.5, max(codes) + 0.5)
     else:
-        look.scale_y(axes, [line.get_ydata() for line in axes.lines], variable.name)
+        look.scale_y(axes, [line.get_ydata() for line in axes.lines], is_linear(variable))
 
 
 def draw_curves(axes, dataset, variable, number, combinations):

@@ -6,6 +6,7 @@ from matplotlib.colors import Normalize
 from matplotlib.lines import Line2D
 
 from .. import look
+from ..plane import is_linear
 from . import runs
 from .drawing import Drawing
 from .lines import has_steps, label_steps
@@ -69,7 +70,7 @@ def draw_layers(axes, dataset, variable, run, looks, prepare):
         line = prepare(layer) if prepare else layer
         seen = np.isfinite(line)
         axes.plot(dataset.step.values[seen], line[seen], **style)
-    look.scale_y(axes, [line.get_ydata() for line in axes.lines], variable)
+    look.scale_y(axes, [line.get_ydata() for line in axes.lines], is_linear(dataset[variable]))
 
 
 def layer_legend(figure, panels, dataset, looks):

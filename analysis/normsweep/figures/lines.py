@@ -6,6 +6,7 @@ from matplotlib.colors import LogNorm, Normalize
 from matplotlib.lines import Line2D
 
 from .. import look
+from ..plane import is_linear
 from . import runs
 from .drawing import Drawing
 
@@ -126,7 +127,7 @@ def draw(dataset, name, variables, caption, prepare, labels, decorate, medians, 
             axes = panels.ravel()[used]
             drawn = draw_panel(axes, dataset, variable, at, looks, prepare, medians and not looks.named)
             shown += drawn["runs"]
-            beyond += frame(axes, variable, most)
+            beyond += frame(axes, is_linear(dataset[variable]), most)
             if not axes.lines:
                 say_empty(axes)
             elif decorate:
@@ -145,12 +146,12 @@ def draw(dataset, name, variables, caption, prepare, labels, decorate, medians, 
     return Drawing(name, " ".join([caption, *notes]), figure)
 
 
-def frame(axes, variable, most):
+def frame(axes, linear, most):
     """The scale of the lines in a panel, and its end where few are far beyond; how many lines are."""
     lines = [line.get_ydata() for line in axes.lines]
     end = end_of(lines, most) if most else np.inf
     beyond = sum(bool((line > end).any()) for line in lines)
-    look.scale_y(axes, [np.minimum(line, end) for line in lines], variable)
+    look.scale_y(axes, [np.minimum(line, end) for line in lines], linear)
     if beyond:
         low = look.finite(lines).min()
         axes.set_ylim(low - 0.05 * (end - low) if axes.get_yscale() == "linear" else 0.9 * low, end)

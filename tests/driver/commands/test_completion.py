@@ -101,7 +101,8 @@ def test_bash_settings(scripts, files, breaks):
 
 
 def test_bash_topics_and_variables(scripts, files):
-    dataset = set().union(*map(names, ("metrics", "groups", "dimensions", "runs", "sessions", "attributes")))
+    dataset = set().union(*map(names, ("metrics", "groups", "dimensions", "natures", "runs", "sessions",
+                                      "attributes")))
     topics = {"params", "metrics"} | COMMANDS | names("params") | names("keys") | dataset
     assert ends(scripts, files, "normsweep help ") == topics
     texts = {"host", "reason"}

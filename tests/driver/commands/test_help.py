@@ -12,8 +12,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 PROGRAM = pathlib.Path(os.environ.get("NORMSWEEP_BUILD", ROOT / "build")).resolve() / "normsweep"
 
 
-TABLES = {"commands": 2, "params": 5, "keys": 4, "dimensions": 2, "groups": 3, "metrics": 5, "runs": 3, "sessions": 2,
-          "attributes": 2}  # and their columns
+TABLES = {"commands": 2, "params": 5, "keys": 4, "dimensions": 2, "groups": 3, "natures": 2, "metrics": 6, "runs": 3,
+          "sessions": 2, "attributes": 2}  # and their columns
 
 
 def normsweep(*arguments, **options):
@@ -86,7 +86,7 @@ def metric_rows():
     """Name, group and meaning of each metric, as the reference has them."""
     rows = normsweep("help", "--markdown", "metrics").stdout.splitlines()[2:]
     cells = [[cell.strip() for cell in re.split(r"(?<!\\)\|", row)] for row in rows]
-    return [(row[1].strip("`"), row[4], row[5].replace("\\|", "|")) for row in cells]
+    return [(row[1].strip("`"), row[4], row[6].replace("\\|", "|")) for row in cells]
 
 
 def test_a_metric_in_the_table_means_what_help_says():
@@ -205,7 +205,7 @@ USAGE = {
     ("help", "homogenity"): "normsweep help: nothing is called 'homogenity'; did you mean 'homogeneity'?",
     ("help", "alway"): "normsweep help: nothing is called 'alway'; did you mean 'always'?",
     ("help", "--markdown", "param"): "normsweep help: --markdown takes nothing or one of commands, params, lists, "
-                                     "keys, dimensions, groups, metrics, runs, sessions, attributes",
+                                     "keys, dimensions, groups, natures, metrics, runs, sessions, attributes",
     ("help", "a\nb"): "normsweep help: nothing is called 'a?b'",
 }
 

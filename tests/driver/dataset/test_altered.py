@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from altered import Content
 from conftest import NORMSWEEP, run
+from normsweep import names
 
 SWEEP = """\
 corpus: markov
@@ -165,6 +166,24 @@ def test_a_sweep_that_has_not_grown_refuses_too(whole, tmp_path, normsweep, alte
     content = Content(whole)
     alter(content)
     assert "; normsweep did not write this; use --fresh or another -o\n" in refused(content, tmp_path, normsweep, SWEEP)
+
+
+def test_a_dataset_without_natures_is_carried_on_as_it_is(tmp_path, normsweep):
+    """Datasets from before have none: pictures follow the program's own table, and the header stays."""
+    (tmp_path / "a.yaml").write_text(SWEEP)
+    normsweep("run", "a.yaml", "-j", "0")
+    content = Content(tmp_path / "a.nc")
+    assert {variable.attributes["nature"] for name, variable in content.variables.items()
+            if name == "outcome" or "_FillValue" in variable.attributes} <= set(names.NATURES)
+    shown = {name: normsweep("show", "a.nc", name).stdout for name in ("norm_growth", "homogeneity", "alignment")}
+    whole = (tmp_path / "a.nc").read_bytes()
+    before = whole.replace(b"\x06nature\0\0", b"\x06nurtur\0\0")
+    assert before != whole
+    (tmp_path / "a.nc").write_bytes(before)
+    for name, picture in shown.items():
+        assert normsweep("show", "a.nc", name).stdout == picture
+    normsweep("run", "a.yaml", "-j", "0")
+    assert b"nurtur" in (tmp_path / "a.nc").read_bytes()
 
 
 def test_fresh_is_the_way_out(whole, tmp_path, normsweep):

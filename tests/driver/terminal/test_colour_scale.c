@@ -62,8 +62,12 @@ TEST(colour_scale_of_few_values)
 
 TEST(natures_of_variables)
 {
-    CHECK(nature_of("norm_growth") == NATURE_RATIO);
-    CHECK(nature_of("fit_sqrt_r2") == NATURE_SHARE && nature_of("direction_cosine") == NATURE_SHARE);
-    CHECK(nature_of("train_loss") == NATURE_PLAIN && nature_of("step_size") == NATURE_PLAIN);
-    CHECK(nature_of("unigram_loss") == NATURE_OF_RUN && nature_of("seconds") == NATURE_OF_RUN);
+    const struct nature_row *row = nature_table;
+
+    CHECK(nature_of("norm_growth", NULL) == &row[NATURE_RATIO] && row[NATURE_RATIO].geometric);
+    CHECK(nature_of("fit_sqrt_r2", NULL)->linear && nature_of("direction_cosine", NULL)->linear);
+    CHECK(nature_of("train_loss", NULL) == &row[NATURE_MAGNITUDE] && row[NATURE_MAGNITUDE].trained);
+    CHECK(!nature_of("unigram_loss", NULL)->trained && nature_of("seconds", NULL) == &row[NATURE_RECORD]);
+    CHECK(nature_of("a later metric", "share") == &row[NATURE_SHARE]);
+    CHECK(nature_of("norm_growth", "a later nature") == &row[NATURE_RATIO]);
 }
