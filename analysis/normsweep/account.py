@@ -5,6 +5,7 @@ Functions give plain values, rows of tables among them, and leave their form to 
 
 import numpy as np
 
+from .names import SESSION, SESSION_NUMBERS
 from .plane import last
 from .words import duration, number, several, value_text
 
@@ -51,9 +52,9 @@ def digests(dataset):
 
 def sessions(dataset):
     """(what all sessions share, what differs): [(name, text)], and for each session {name: text} with its runs."""
-    names = [str(name) for name in dataset.data_vars if str(name).startswith("session_")]
+    names = [name for name in map(str, dataset.data_vars) if name.startswith(SESSION) and name not in SESSION_NUMBERS]
     used = np.flatnonzero(dataset.session_start.values.astype(str) != "")
-    columns = {name[len("session_"):].replace("_", " "): dataset[name].values[used].astype(str) for name in names}
+    columns = {name[len(SESSION):].replace("_", " "): dataset[name].values[used].astype(str) for name in names}
     shared = [(name, texts[0]) for name, texts in columns.items() if len(set(texts)) == 1 and name != "start"]
     rows = [{"session": int(place), "runs": int((dataset.session == place).sum())} |
             {name: texts[i] for name, texts in columns.items() if name not in dict(shared)}

@@ -16,4 +16,5 @@ OF_RUNS = {  # what every run has, however it ended; whatever else there is was 
     "tokens_per_second": NUMBERS, "attempts": NUMBERS, "deaths": NUMBERS, "session": NUMBERS, "host": TEXTS,
     "reason": TEXTS}
 FITTED = {"dynamics": FLAGS}  # of its norms, in words
+SESSION_NUMBERS = ("session_seconds_left", "session_tokens_per_second", "session_workers")  # the others are texts
 SESSIONS, SESSION = "sessions", "session_"  # their dimension, and what the names of their variables begin with

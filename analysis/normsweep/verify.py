@@ -6,7 +6,7 @@ import stat
 import numpy as np
 
 from .header import is_whole
-from .names import FITTED, FLAGS, NUMBERS, OF_RUNS, OUTCOMES, SESSION, SESSIONS, TEXTS
+from .names import FITTED, FLAGS, NUMBERS, OF_RUNS, OUTCOMES, SESSION, SESSION_NUMBERS, SESSIONS, TEXTS
 
 SAID = {FLAGS: "whole numbers", NUMBERS: "numbers", TEXTS: "texts"}
 
@@ -37,7 +37,7 @@ def check_variables(dataset, path):
             check(dataset, path, name, kinds, dataset["outcome"].dims)
     for name in map(str, dataset.variables):
         if name.startswith(SESSION):
-            check(dataset, path, name, TEXTS, (SESSIONS,))
+            check(dataset, path, name, NUMBERS if name in SESSION_NUMBERS else TEXTS, (SESSIONS,))
     if dataset["outcome"].attrs["flag_meanings"].split() != list(OUTCOMES):
         raise altered(path, "outcome does not mean " + " ".join(OUTCOMES))
 

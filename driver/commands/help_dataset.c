@@ -111,7 +111,8 @@ static void print_session_variable(enum session_variable variable)
 {
     const struct session_variable_row *row = &session_variable_table[variable];
 
-    printf("%s: %s, a text; of every session, a start of the program\n", row->name, row->long_name);
+    printf("%s: %s, %s; of every session, a start of the program\n", row->name, row->long_name,
+        row->type == STORED_TEXT ? "a text" : "a number");
 }
 
 static void print_attribute(const struct attribute_row *row)

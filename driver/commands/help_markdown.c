@@ -190,15 +190,17 @@ static const struct table {
         print_groups},
     {"natures", "Natures of variables",
         "What kind of number a variable is, by which pictures choose scales and means: the attribute "
-        "`nature` of every metric, and `record` of what else is known of each run.",
+        "`nature` of every metric, and `record` of what else is known of each "
+        "run and session.",
         print_natures},
     {"metrics", "Metrics",
         "Over the axes of the grid and what the second column says. NaN where nothing is measured yet.",
         print_metrics},
     {"runs", "What else is known of each run", "Over the axes of the grid.", print_runs},
     {"sessions", "Sessions",
-        "Texts over `sessions`: what each start of the program says of itself. A run's `session` is its "
-        "place there.",
+        "Over `sessions`: texts that each start of the program says of itself, and numbers that it keeps up "
+        "to "
+        "date while it runs, NaN before they are known. A run's `session` is its place there.",
         print_sessions},
     {"attributes", "Global attributes",
         "Of the dataset; and every parameter that is no axis, under its own name.", print_attributes},

@@ -6,7 +6,6 @@
 #include "driver/commands/summary.h"
 #include "driver/picture/status.h"
 #include "driver/picture/status_picture.h"
-#include "driver/picture/throughput.h"
 #include "driver/terminal/canvas.h"
 #include "worker/host/clock.h"
 
@@ -21,7 +20,6 @@ struct watch {
     struct status status; /* of the last picture */
     bool known; /* there has been one */
     double lost; /* since when the dataset cannot be read; 0: it can */
-    struct throughput throughput;
 };
 
 static volatile sig_atomic_t interrupted, resized;
@@ -72,7 +70,6 @@ static int look_again(struct watch *watch, struct error *error)
     watch->status = status;
     watch->known = true;
     watch->lost = 0;
-    throughput_add(&watch->throughput, now, status.survey.tokens);
     return 0;
 }
 
@@ -86,7 +83,7 @@ static void draw_status(struct watch *watch)
     if (!out)
         return; /* there may be memory for the next */
     canvas_resize(&watch->canvas, &terminal);
-    status_picture(out, &watch->status, &watch->canvas, throughput_rate(&watch->throughput));
+    status_picture(out, &watch->status, &watch->canvas);
     if (fclose(out) == 0)
         canvas_draw(&watch->canvas, text);
     free(text);

@@ -185,20 +185,35 @@ static int copy_metric(const struct copy *copy, enum metric metric)
 }
 
 /* One text of every session, as it stands; an older file may not have it. */
-static int copy_session_texts(const struct copy *copy, const struct session_variable_row *row)
+static int copy_session_texts(const struct copy *copy, const struct session_variable_row *row, int variable)
 {
     size_t start[2] = {0, 0}, count[2] = {1, (size_t)row->width};
     char text[STRING_LONG];
-    int old, new;
+    int old, status = NC_NOERR;
 
     if (nc_inq_varid(copy->view->file, row->name, &old) != NC_NOERR)
         return NC_NOERR;
-    int status = nc_inq_varid(copy->file, row->name, &new);
     for (; status == NC_NOERR && start[0] < (size_t)copy->view->sessions; start[0]++) {
         status = nc_get_vara_text(copy->view->file, old, start, count, text);
         if (status == NC_NOERR)
-            status = nc_put_vara_text(copy->file, new, start, count, text);
+            status = nc_put_vara_text(copy->file, variable, start, count, text);
     }
+    return status;
+}
+
+static int copy_session_numbers(const struct copy *copy, const struct session_variable_row *row, int variable)
+{
+    size_t start = 0, count = (size_t)copy->view->sessions;
+    double *value;
+    int old;
+
+    if (nc_inq_varid(copy->view->file, row->name, &old) != NC_NOERR)
+        return NC_NOERR;
+    value = malloc(count * sizeof(*value));
+    int status = value ? nc_get_var_double(copy->view->file, old, value) : NC_ENOMEM;
+    if (status == NC_NOERR)
+        status = nc_put_vara_double(copy->file, variable, &start, &count, value);
+    free(value);
     return status;
 }
 
@@ -206,8 +221,14 @@ static int copy_sessions(const struct copy *copy)
 {
     int status = NC_NOERR;
 
-    for (int i = 0; status == NC_NOERR && i < SESSION_VARIABLE_COUNT; i++)
-        status = copy_session_texts(copy, &session_variable_table[i]);
+    for (int i = 0; status == NC_NOERR && i < SESSION_VARIABLE_COUNT; i++) {
+        const struct session_variable_row *row = &session_variable_table[i];
+        int variable;
+        status = nc_inq_varid(copy->file, row->name, &variable);
+        if (status == NC_NOERR)
+            status = row->type == STORED_TEXT ? copy_session_texts(copy, row, variable)
+                                              : copy_session_numbers(copy, row, variable);
+    }
     return status;
 }
 

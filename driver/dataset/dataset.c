@@ -216,14 +216,12 @@ static int carry_on(struct dataset *dataset, const struct view *view, struct err
     return result;
 }
 
-/* The place of a variable of `size` bytes a cell, -1 where the file has none of that name and extent. */
-static int64_t find_place(
-    const struct dataset *dataset, int file, const struct extent *extent, const char *name, int64_t size)
+/* The place of a variable of so many bytes, -1 where the file has none of that name and extent. */
+static int64_t find_place(int file, const struct extent *extent, const char *name, int64_t bytes)
 {
     int variable;
 
-    if (nc_inq_varid(file, name, &variable) != NC_NOERR ||
-        extent[variable].bytes != size * dataset->layout.sweep->cells)
+    if (nc_inq_varid(file, name, &variable) != NC_NOERR || extent[variable].bytes != bytes)
         return -1;
     return extent[variable].begin;
 }
@@ -231,13 +229,13 @@ static int64_t find_place(
 static int find_places(struct dataset *dataset, int file, struct error *error)
 {
     struct extent *extent = layout_extents(dataset->path, error);
+    int64_t cells = dataset->layout.sweep->cells;
     bool found = true;
 
     if (!extent)
         return -1;
     for (int i = 0; i < RUN_VARIABLE_COUNT; i++) {
-        dataset->run[i] =
-            find_place(dataset, file, extent, run_variable_table[i].name, run_variable_bytes(i));
+        dataset->run[i] = find_place(file, extent, run_variable_table[i].name, run_variable_bytes(i) * cells);
         found = found && dataset->run[i] >= 0;
     }
     for (int i = 0; i < METRIC_COUNT; i++) {
@@ -245,8 +243,13 @@ static int find_places(struct dataset *dataset, int file, struct error *error)
         if (!layout_has(&dataset->layout, i))
             continue;
         dataset->metric[i] =
-            find_place(dataset, file, extent, metric_table[i].name, metric_bytes(&dataset->layout, i));
+            find_place(file, extent, metric_table[i].name, metric_bytes(&dataset->layout, i) * cells);
         found = found && dataset->metric[i] >= 0;
+    }
+    for (int i = SESSION_NUMBER_FIRST; i < SESSION_VARIABLE_COUNT; i++) {
+        dataset->number[i] =
+            find_place(file, extent, session_variable_table[i].name, 8 * dataset->layout.sessions);
+        found = found && dataset->number[i] >= 0;
     }
     free(extent);
     return found ? 0 : layout_refuse(error, dataset->name);
@@ -257,7 +260,7 @@ static int write_session(const struct dataset *dataset, int file, const struct s
     char now[STRING_SHORT];
     time_t clock = time(NULL);
     struct tm date;
-    const char *text[SESSION_VARIABLE_COUNT] = {
+    const char *text[SESSION_NUMBER_FIRST] = {
 #define X(field, ...) [SESSION_VARIABLE_##field] = session->field,
         SESSION_VARIABLES(X)
 #undef X
@@ -266,7 +269,7 @@ static int write_session(const struct dataset *dataset, int file, const struct s
     int status = NC_NOERR;
 
     strftime(now, sizeof(now), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&clock, &date));
-    for (int i = 0; status == NC_NOERR && i < SESSION_VARIABLE_COUNT; i++) {
+    for (int i = 0; status == NC_NOERR && i < SESSION_NUMBER_FIRST; i++) {
         const struct session_variable_row *row = &session_variable_table[i];
         size_t start[2] = {(size_t)dataset->session, 0}, count[2] = {1, (size_t)row->width};
         char field[STRING_LONG];

@@ -268,9 +268,14 @@ static void define_metric(struct definition *definition, enum metric metric)
 static void define_session_variable(struct definition *definition, enum session_variable which)
 {
     const struct session_variable_row *row = &session_variable_table[which];
-    int variable = define_variable(definition, row->name, NC_CHAR, row->width, 1, &definition->sessions);
+    nc_type type = definition_storage_types[row->type];
+    int variable = define_variable(definition, row->name, type, row->width, 1, &definition->sessions);
 
-    put_description(definition, variable, row->long_name, "1", "");
+    put_description(definition, variable, row->long_name, row->unit, "");
+    if (row->type == STORED_TEXT)
+        return;
+    definition_text(definition, variable, METRIC_NATURE, nature_table[NATURE_RECORD].word);
+    put_fill(definition, variable, type);
 }
 
 /* In which part of the file a variable lies: see the top. */
@@ -301,10 +306,12 @@ void definition_variables(struct definition *definition)
     for (int i = 0; i < METRIC_COUNT; i++)
         if (layout_has(layout, i))
             define_metric(definition, i);
+    for (int i = SESSION_NUMBER_FIRST; i < SESSION_VARIABLE_COUNT; i++)
+        define_session_variable(definition, i);
     define_run_variables(definition, PART_REST);
     for (int64_t i = 0; i < layout->sweep->axis_count; i++)
         define_axis(definition, i);
     define_shared_coordinates(definition);
-    for (int i = 0; i < SESSION_VARIABLE_COUNT; i++)
+    for (int i = 0; i < SESSION_NUMBER_FIRST; i++)
         define_session_variable(definition, i);
 }

@@ -14,6 +14,7 @@ struct dataset {
     struct write_buffer buffer; /* all that is written on its way into the file */
     int64_t session; /* this start's row of the session table */
     int64_t run[RUN_VARIABLE_COUNT], metric[METRIC_COUNT]; /* where their values begin; -1: not measured */
+    int64_t number[SESSION_VARIABLE_COUNT]; /* the same of the session table; of its numbers alone */
     signed char *outcome; /* [cells] */
     int *attempts, *deaths; /* [cells] */
     struct waiting_result *waiting; /* results that no commit has written yet */

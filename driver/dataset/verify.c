@@ -231,7 +231,7 @@ static int verify_sessions(const struct view *view, struct error *error)
 {
     for (int i = 0; i < SESSION_VARIABLE_COUNT; i++) {
         const struct session_variable_row *row = &session_variable_table[i];
-        struct variable_form form = {NC_CHAR, 1, {SESSION_DIMENSION}, row->width};
+        struct variable_form form = {definition_storage_types[row->type], 1, {SESSION_DIMENSION}, row->width};
         if (is_there(view, row->name) && verify_variable(view, row->name, &form, error) != 0)
             return -1;
     }
@@ -302,6 +302,8 @@ bool verify_alignment(const struct view *view)
     }
     for (int i = 0; aligned && i < METRIC_COUNT; i++)
         aligned = is_aligned(view, extent, metric_table[i].name);
+    for (int i = SESSION_NUMBER_FIRST; aligned && i < SESSION_VARIABLE_COUNT; i++)
+        aligned = is_aligned(view, extent, session_variable_table[i].name);
     free(extent);
     return aligned;
 }

@@ -36,8 +36,8 @@ int verify_fault(struct error *error, const struct view *view, const char *forma
 int verify_dataset(const struct view *view, struct error *error);
 
 /*
- * Do all numbers of runs lie at multiples of 8, so that a reader never sees a half of one? What nccopy has
- * written need not be so.
+ * Do all numbers of runs and sessions lie at multiples of 8, so that a reader never sees a half of one? What
+ * nccopy has written need not be so.
  */
 bool verify_alignment(const struct view *view);
 

@@ -171,6 +171,20 @@ int64_t dataset_session(const struct dataset *dataset)
     return dataset->session;
 }
 
+int dataset_put_pace(struct dataset *dataset, const struct pace *pace, struct error *error)
+{
+    const double value[SESSION_VARIABLE_COUNT] = {
+#define X(field, ...) [SESSION_VARIABLE_##field] = pace->field,
+        SESSION_NUMBERS(X)
+#undef X
+    };
+    int status = 0;
+
+    for (int i = SESSION_NUMBER_FIRST; status == 0 && i < SESSION_VARIABLE_COUNT; i++)
+        status = put_numbers(dataset, dataset->number[i] + 8 * dataset->session, &value[i], 1);
+    return status == 0 ? 0 : dataset_error(dataset, status, error);
+}
+
 int dataset_start(struct dataset *dataset, int64_t cell, const char *host, int64_t from, struct error *error)
 {
     int status = dataset->attempts[cell] > 0 ? wipe(dataset, cell, from) : 0;

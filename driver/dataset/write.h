@@ -22,6 +22,14 @@ int dataset_return(struct dataset *dataset, int64_t cell, struct error *error);
 int dataset_row(struct dataset *dataset, int64_t cell, int64_t step, const double *values, size_t offset,
     size_t count, struct error *error);
 
+/* How fast a sweep goes; NaN where that is not known. */
+struct pace {
+    double seconds_left, tokens_per_second, workers;
+};
+
+/* Puts it into this start's row of the session table. Visible at the next flush, no sync. */
+int dataset_put_pace(struct dataset *dataset, const struct pace *pace, struct error *error);
+
 /* This start's row of the session table. */
 int64_t dataset_session(const struct dataset *dataset);
 

@@ -136,7 +136,8 @@ int job_open(struct job *job, const struct sweep *sweep, const struct corpus *co
 {
     double now = clock_now();
 
-    *job = (struct job){.sweep = sweep, .corpus = corpus, .lease = lease, .flushed = now, .renewed = now};
+    *job = (struct job){
+        .sweep = sweep, .corpus = corpus, .lease = lease, .flushed = now, .renewed = now, .told = now};
     if (dataset_open(&job->dataset, sweep->output, sweep, corpus, session, options, error) != 0)
         return -1;
     lease_beat(lease);
@@ -417,6 +418,20 @@ static void renew(struct job *job, double now)
     job_fail(job, &error);
 }
 
+/* Readers of the dataset learn from it how long the sweep will still take. */
+static void tell_pace(struct job *job, int workers, double now)
+{
+    struct pace pace;
+    struct error error;
+
+    if (now - job->told < FLUSH_SECONDS)
+        return;
+    pace = progress_pace(job->progress, &job->tally, now);
+    pace.workers = workers;
+    keep(job, dataset_put_pace(job->dataset, &pace, &error), &error);
+    job->told = now;
+}
+
 void job_breathe(struct job *job, double now)
 {
     struct coordinator_state state;
@@ -428,11 +443,12 @@ void job_breathe(struct job *job, double now)
         return;
     if (job->waiting > 0 && now - job->committed >= job->pause)
         commit(job, now);
+    coordinator_state(job->coordinator, &state);
+    job->tally.cost_left = state.cost_left;
+    progress_show(job->progress, &job->tally, now);
+    tell_pace(job, state.workers, now);
     if (now - job->flushed >= FLUSH_SECONDS) {
         keep_error(job, dataset_flush(job->dataset, &error), &error);
         job->flushed = now;
     }
-    coordinator_state(job->coordinator, &state);
-    job->tally.cost_left = state.cost_left;
-    progress_show(job->progress, &job->tally, now);
 }

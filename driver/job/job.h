@@ -37,7 +37,7 @@ struct job {
     bool *saved; /* [cells] the run may have checkpoints of this start */
     int64_t *spent; /* [spent_count] cells among the waiting that may have files: they go with the commit */
     int64_t spent_count, spent_size;
-    double committed, flushed, renewed; /* when that was last done */
+    double committed, flushed, renewed, told; /* when that was last done */
     double pause; /* from a commit to the next */
 };
 

@@ -31,6 +31,13 @@ struct worker_progress {
     double rate; /* tokens per second; NaN: not known yet */
 };
 
+/* Tokens per second of all workers, as one of those who ask sees them. */
+struct meter {
+    double tokens; /* since it was read */
+    double rate; /* NaN: not known yet */
+    double read; /* when; -INFINITY: never */
+};
+
 struct progress {
     struct canvas canvas; /* rows 0: plain lines */
     bool follows; /* its terminal's size */
@@ -40,9 +47,8 @@ struct progress {
     struct run_line *line; /* [workers] */
     double credit; /* of all workers */
     double given; /* the part of all credit that runs came with when they were resumed */
-    double tokens; /* since the last show */
-    double rate; /* tokens per second of all; NaN: not known yet */
-    double begun, shown;
+    struct meter shown, told; /* on the screen; to the dataset */
+    double begun;
     double cost_first; /* left when the sweep began; NaN: not known yet */
 };
 
@@ -63,9 +69,9 @@ struct progress *progress_new(
         return NULL;
     *p = (struct progress){.canvas = {.file = file, .terminal = *terminal},
         .workers = workers,
-        .rate = NAN,
+        .shown = {.rate = NAN, .read = terminal->rows ? -INFINITY : now},
+        .told = {.rate = NAN, .read = now},
         .begun = now,
-        .shown = terminal->rows ? -INFINITY : now,
         .cost_first = NAN};
     live_map_init(&p->map, runs);
     p->worker = calloc((size_t)workers + 1, sizeof(*p->worker));
@@ -115,6 +121,17 @@ static double smoothed(double rate, double latest, double seconds)
     return isnan(rate) ? latest : rate + weight * (latest - rate);
 }
 
+static void read_meter(struct meter *meter, double now)
+{
+    double since = now - meter->read;
+
+    if (isfinite(since) && since > 0) {
+        meter->rate = smoothed(meter->rate, meter->tokens / since, since);
+        meter->tokens = 0;
+    }
+    meter->read = now;
+}
+
 void progress_step(
     struct progress *p, int worker, int64_t step, int64_t last_step, int64_t tokens, double now)
 {
@@ -131,7 +148,8 @@ void progress_step(
     }
     if (now > w->heard && tokens > w->tokens)
         w->rate = smoothed(w->rate, (double)(tokens - w->tokens) / (now - w->heard), now - w->heard);
-    p->tokens += (double)(tokens - w->tokens);
+    p->shown.tokens += (double)(tokens - w->tokens);
+    p->told.tokens += (double)(tokens - w->tokens);
     w->step = step;
     w->last_step = last_step;
     w->tokens = tokens;
@@ -163,6 +181,12 @@ static double time_left(const struct progress *p, const struct tally *tally, dou
     double behind = p->cost_first - p->given - left;
 
     return elapsed >= 1 && behind > ROUNDING * p->cost_first ? fmax(left, 0) / behind * elapsed : NAN;
+}
+
+struct pace progress_pace(struct progress *p, const struct tally *tally, double now)
+{
+    read_meter(&p->told, now);
+    return (struct pace){time_left(p, tally, now), p->told.rate, p->workers};
 }
 
 /* A part of the sweep's line; where it is too long, those of the least weight are left out. */
@@ -217,8 +241,8 @@ static void sweep_line(
     put_part(&part[RUNNING], 3, "%" PRId64 " running", tally->running);
     put_part(&part[DIVERGED], tally->diverged ? 4 : 2, "%" PRId64 " diverged", tally->diverged);
     put_part(&part[FAILED], tally->failed ? 7 : 1, "%" PRId64 " failed", tally->failed);
-    if (!isnan(p->rate))
-        put_part(&part[RATE], 5, "%s tokens/s", rate_format(p->rate, text, sizeof(text)));
+    if (!isnan(p->shown.rate))
+        put_part(&part[RATE], 5, "%s tokens/s", rate_format(p->shown.rate, text, sizeof(text)));
     if (!isnan(left))
         put_part(&part[LEFT], 8, "%s left", duration_format(left, text, sizeof(text)));
     join_parts(part, PARTS, line);
@@ -303,17 +327,12 @@ void progress_show(struct progress *p, const struct tally *tally, double now)
 {
     char line[LINE_SIZE];
     bool live = p->canvas.terminal.rows > 0;
-    double since = now - p->shown;
 
     if (isnan(p->cost_first))
         p->cost_first = tally->cost_left;
-    if (since < (live ? LIVE_SECONDS : PLAIN_SECONDS))
+    if (now - p->shown.read < (live ? LIVE_SECONDS : PLAIN_SECONDS))
         return;
-    if (isfinite(since)) {
-        p->rate = smoothed(p->rate, p->tokens / since, since);
-        p->tokens = 0;
-    }
-    p->shown = now;
+    read_meter(&p->shown, now);
     if (live) {
         draw_block(p, tally, now);
     } else {

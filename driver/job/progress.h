@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "driver/dataset/write.h"
 #include "driver/picture/diagram.h"
 #include "driver/terminal/terminal.h"
 
@@ -51,6 +52,9 @@ void progress_remap(struct progress *progress);
 
 /* Draws when it is time to: a few times a second on a terminal, else every 30 s. */
 void progress_show(struct progress *progress, const struct tally *tally, double now);
+
+/* How fast the sweep goes, after the first progress_show; to be asked about every second. */
+struct pace progress_pace(struct progress *progress, const struct tally *tally, double now);
 
 /* Takes the block away, so that something else can be written. */
 void progress_clear(struct progress *progress);

@@ -49,8 +49,9 @@ static void put_tail(const struct run_line *line, int columns, int loss_width, c
     const char *note = columns >= NOTE_COLUMNS ? line->note : "";
 
     put_loss(line, columns, loss);
-    int written =
-        snprintf(tail, TAIL, "  %*" PRId64 "/%" PRId64, digits(line->last_step), line->step, line->last_step);
+    int written = snprintf(tail, TAIL, "  %*" PRId64, digits(line->last_step), line->step);
+    if (line->last_step >= 0)
+        written += snprintf(tail + written, TAIL - (size_t)written, "/%" PRId64, line->last_step);
     if (loss[0] || note[0])
         written += snprintf(tail + written, TAIL - (size_t)written, "  %s", loss);
     if (note[0])

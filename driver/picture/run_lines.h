@@ -12,7 +12,7 @@ enum { RUN_LINE_HEAD = 64, RUN_LINE_NOTE = 32 };
 struct run_line {
     char head[RUN_LINE_HEAD]; /* "  1", "node07" */
     int64_t cell; /* -1: it trains nothing */
-    int64_t step, last_step;
+    int64_t step, last_step; /* last_step -1: not known */
     double loss; /* NaN: none yet */
     char note[RUN_LINE_NOTE]; /* "12.3k tokens/s"; "": none */
 };

@@ -24,7 +24,6 @@ enum { BAR_MOST = 40, RUNS_MOST = 200, HOST_MOST = 16, QUIET_SECONDS = 10 };
 struct status_view {
     const struct status *status;
     const struct canvas *canvas;
-    double rate;
 };
 
 static void put_bar(const struct status_view *picture, FILE *out)
@@ -57,14 +56,6 @@ static void put_counts(const struct status_view *picture, FILE *out)
     fputc('\n', out);
 }
 
-/* Tokens per second of all workers: as rows came, or else as they are on average. NaN: not known. */
-static double rate_of(const struct status_view *picture)
-{
-    const struct survey *survey = &picture->status->survey;
-
-    return isnan(picture->rate) ? survey->rate * (double)survey->running : picture->rate;
-}
-
 static void put_going(const struct status_view *picture, FILE *out)
 {
     const struct survey *survey = &picture->status->survey;
@@ -72,8 +63,8 @@ static void put_going(const struct status_view *picture, FILE *out)
 
     if (isfinite(survey->left))
         fprintf(out, "about %s left, ", duration_format(survey->left, time, sizeof(time)));
-    if (rate_of(picture) > 0)
-        fprintf(out, "%s tokens/s, ", rate_format(rate_of(picture), rate, sizeof(rate)));
+    if (isfinite(survey->rate) && survey->rate > 0)
+        fprintf(out, "%s tokens/s, ", rate_format(survey->rate, rate, sizeof(rate)));
     if (isfinite(survey->age))
         fprintf(out, "begun %s ago", duration_format(survey->age, time, sizeof(time)));
     if (picture->status->written >= QUIET_SECONDS)
@@ -131,17 +122,13 @@ static void put_map(const struct status_view *picture, FILE *out, int rows, int 
         *lines = diagram_draw(out, &terminal, rows, &runs, &error);
 }
 
-static void describe_run(
-    const struct status_view *picture, const struct survey_run *run, struct run_line *line)
+static void describe_run(const struct survey_run *run, struct run_line *line)
 {
-    const struct survey *survey = &picture->status->survey;
     double silent = clock_now() - run->heard;
     char time[32];
 
-    *line = (struct run_line){.cell = run->cell,
-        .step = run->step,
-        .last_step = survey->kinds.kind[run->kind].last_step,
-        .loss = run->loss};
+    *line = (struct run_line){
+        .cell = run->cell, .step = run->step, .last_step = run->last_step, .loss = run->loss};
     snprintf(line->head, sizeof(line->head), "%s", run->host);
     label_shorten(lines_clean(line->head), HOST_MOST);
     if (silent >= QUIET_SECONDS)
@@ -160,7 +147,7 @@ static void put_runs(const struct status_view *picture, FILE *out, int rows)
     if (rows <= 0)
         return;
     for (int i = 0; i < count; i++)
-        describe_run(picture, &survey->run[i], &line[i]);
+        describe_run(&survey->run[i], &line[i]);
     if (count > 0)
         run_lines_print(out, canvas_columns(picture->canvas), picture->status->view.axis_count,
             picture->status->view.axis, line, count);
@@ -198,9 +185,9 @@ static int at_most_runs(int64_t count, int most)
     return count < most ? (int)count : most;
 }
 
-void status_picture(FILE *out, const struct status *status, const struct canvas *canvas, double rate)
+void status_picture(FILE *out, const struct status *status, const struct canvas *canvas)
 {
-    const struct status_view picture = {status, canvas, rate};
+    const struct status_view picture = {status, canvas};
     const struct survey *survey = &status->survey;
     int failures = at_most_runs(survey->count[OUTCOME_FAILED], FAILURES_LEAST), map = 0;
     int room = canvas_rows(canvas) - HEAD_LINES;

@@ -5,9 +5,8 @@
 #include "driver/terminal/canvas.h"
 
 /*
- * Prints what there is to see of a sweep, as lines that the canvas has room for. `rate`: tokens per second of
- * all workers; NaN: by the mean of those that have ended.
+ * Prints what there is to see of a sweep, as lines that the canvas has room for.
  */
-void status_picture(FILE *out, const struct status *status, const struct canvas *canvas, double rate);
+void status_picture(FILE *out, const struct status *status, const struct canvas *canvas);
 
 #endif

@@ -9,8 +9,6 @@
 #include <string.h>
 #include <time.h>
 
-#define STEPS_MOST 9e15 /* whole numbers up to here are the same as reals */
-
 /* ---- ended runs ---- */
 
 static double *read_run_variable(const struct view *view, enum run_variable variable, struct error *error)
@@ -38,50 +36,52 @@ static double mean_of(const struct survey *survey, const double *values)
     return count ? sum / (double)count : NAN;
 }
 
-/* Adds an ended run to its kind. Where sequences differ in length, what its steps trained on is told by its
- * speed. */
-static void add_ended(struct survey *survey, int64_t cell, double seconds, double steps, double speed)
-{
-    struct kind *kind = &survey->kinds.kind[kinds_find(&survey->kinds, cell)];
-    double tokens = survey->kinds.tokens[kind - survey->kinds.kind];
-
-    if (!isfinite(seconds) || !(fabs(steps) <= STEPS_MOST))
-        return;
-    kind->ended++;
-    kind->seconds += seconds;
-    kind->steps += steps;
-    if (survey->outcome[cell] == OUTCOME_DONE)
-        kind->last_step = (int64_t)steps;
-    tokens = isnan(tokens) ? speed * seconds : tokens * steps;
-    if (isfinite(tokens))
-        survey->tokens += tokens;
-}
-
-static int add_all_ended(struct survey *survey, const struct view *view, struct error *error)
+static int read_means(struct survey *survey, const struct view *view, struct error *error)
 {
     double *seconds = read_run_variable(view, RUN_VARIABLE_seconds, error);
-    double *steps = seconds ? read_run_variable(view, RUN_VARIABLE_last_step, error) : NULL;
-    double *speed = steps ? read_run_variable(view, RUN_VARIABLE_tokens_per_second, error) : NULL;
-    double all = 0;
+    double *speed = seconds ? read_run_variable(view, RUN_VARIABLE_tokens_per_second, error) : NULL;
+    int result = speed ? 0 : -1;
 
-    for (int64_t cell = 0; speed && cell < survey->cells; cell++)
-        if (has_result(survey, cell))
-            add_ended(survey, cell, seconds[cell], steps[cell], speed[cell]);
     if (speed) {
         survey->seconds = mean_of(survey, seconds);
         survey->speed = mean_of(survey, speed);
     }
-    for (int64_t i = 0; i < survey->kinds.count; i++)
-        all += survey->kinds.kind[i].seconds;
-    survey->rate = survey->tokens / all;
-    int result = speed ? 0 : -1;
     free(seconds);
-    free(steps);
     free(speed);
     return result;
 }
 
 /* ---- runs under way ---- */
+
+/* Does the number of steps of an epoch depend on an axis? */
+static bool is_told_apart(const struct view *view)
+{
+    for (int64_t i = 0; i < view->axis_count; i++)
+        for (int64_t j = 0; j < view->axis[i].param_count; j++)
+            if (view->axis[i].param[j]->cost || view->axis[i].param[j] == param_find("epochs"))
+                return true;
+    return false;
+}
+
+/* The last step of a whole run: `steps`, or the end of its epochs where it is the same for all runs. */
+static int64_t last_step_of(const struct view *view, int64_t cell)
+{
+    const struct param *steps = param_find("steps");
+    union param_value value = {0};
+    int64_t inner = view->cells;
+
+    view_param(view, steps, &value);
+    for (int64_t i = 0; i < view->axis_count; i++) {
+        const struct axis *axis = &view->axis[i];
+        inner /= axis->length;
+        for (int64_t j = 0; j < axis->param_count; j++)
+            if (axis->param[j] == steps)
+                value = axis->value[j * axis->length + cell / inner % axis->length];
+    }
+    if (value.integer > 0)
+        return value.integer;
+    return is_told_apart(view) ? -1 : view->step[view->step_count - 1];
+}
 
 /* Where a run's last row is, and its loss. `rows`: of the run, [step_count]. */
 static void find_row(struct survey_run *run, const struct view *view, const double *rows)
@@ -119,38 +119,26 @@ static bool is_over_steps(const struct view *view, const struct view_variable *v
 }
 
 /* `loss`: of size 0 where the dataset has none; `rows`: room for a run's. */
-static int read_run(struct survey *survey, const struct view *view, const struct view_variable *loss,
-    double *rows, struct survey_run *run, struct error *error)
+static int read_run(const struct view *view, const struct view_variable *loss, double *rows,
+    struct survey_run *run, struct error *error)
 {
-    double tokens;
-
-    *run = (struct survey_run){
-        .cell = run->cell, .kind = kinds_find(&survey->kinds, run->cell), .loss = NAN, .anew = run->anew};
+    *run = (struct survey_run){.cell = run->cell, .last_step = last_step_of(view, run->cell), .loss = NAN};
     read_host(run, view);
     if (loss->size > 0) {
         if (view_read_cell(view, loss, run->cell, rows, error) != 0)
             return -1;
         find_row(run, view, rows);
     }
-    tokens = survey->kinds.tokens[run->kind] * (double)run->step;
-    if (isfinite(tokens))
-        survey->tokens += tokens;
     return 0;
 }
 
-/* Cells that are running; anew: at their first attempt. */
-static int list_runs(struct survey *survey, const struct view *view, struct error *error)
+static void list_runs(struct survey *survey)
 {
-    double *attempts = read_run_variable(view, RUN_VARIABLE_attempts, error);
     int64_t count = 0;
 
-    if (!attempts)
-        return -1;
     for (int64_t cell = 0; cell < survey->cells && count < survey->running; cell++)
         if (survey->outcome[cell] == OUTCOME_RUNNING)
-            survey->run[count++] = (struct survey_run){.cell = cell, .anew = attempts[cell] <= 1};
-    free(attempts);
-    return 0;
+            survey->run[count++] = (struct survey_run){.cell = cell};
 }
 
 static int read_runs(struct survey *survey, const struct view *view, const struct survey *before, double now,
@@ -159,19 +147,20 @@ static int read_runs(struct survey *survey, const struct view *view, const struc
     double *rows = malloc((size_t)view->step_count * sizeof(*rows));
     struct view_variable loss = {0};
     int64_t place = 0;
+    int result = 0;
 
     survey->run = calloc((size_t)survey->running + 1, sizeof(*survey->run));
     if (!rows || !survey->run) {
         free(rows);
         return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
     }
-    int result = list_runs(survey, view, error);
+    list_runs(survey);
     if (!view_find(view, metric_table[METRIC_train_loss].name, &loss) || !is_over_steps(view, &loss))
         loss.size = 0;
     for (int64_t i = 0; result == 0 && i < survey->running; i++) {
         struct survey_run *run = &survey->run[i];
         const struct survey_run *earlier = find_run(before, run->cell, &place);
-        result = read_run(survey, view, &loss, rows, run, error);
+        result = read_run(view, &loss, rows, run, error);
         run->heard = earlier && earlier->step == run->step ? earlier->heard : now;
     }
     free(rows);
@@ -215,29 +204,29 @@ static void count_outcomes(struct survey *survey, bool held)
         if (outcome == OUTCOME_RUNNING && !held)
             outcome = OUTCOME_PENDING;
         survey->count[outcome]++;
-        if (outcome == OUTCOME_PENDING)
-            survey->kinds.kind[kinds_find(&survey->kinds, cell)].pending++;
     }
     survey->running = survey->count[OUTCOME_RUNNING];
     survey->runs = survey->cells - survey->count[OUTCOME_SKIPPED];
     survey->ended = survey->runs - survey->count[OUTCOME_PENDING] - survey->running;
 }
 
-static int find_left(struct survey *survey, double now)
+/* A number of the last session; NaN where the dataset has none. */
+static double read_number(const struct view *view, enum session_variable which)
 {
-    struct under_way *run = malloc((size_t)(survey->running + 1) * sizeof(*run));
-    struct remaining remaining = {survey->kinds.count, survey->kinds.kind, survey->running, run, survey->age};
+    const char *name = session_variable_table[which].name;
+    int64_t last = survey_session(view);
+    struct view_variable variable;
+    struct error ignored;
+    double number = NAN;
 
-    if (!run)
-        return -1;
-    for (int64_t i = 0; i < survey->running; i++)
-        run[i] = (struct under_way){.kind = survey->run[i].kind,
-            .step = survey->run[i].step,
-            .silent = now - survey->run[i].heard,
-            .anew = survey->run[i].anew};
-    survey->left = remaining_seconds(&remaining);
-    free(run);
-    return 0;
+    if (last < 0 || !view_find(view, name, &variable) || variable.dimension_count != 1 ||
+        last >= variable.size)
+        return NAN;
+    double *value = malloc((size_t)variable.size * sizeof(*value));
+    if (value && view_read(view, &variable, value, &ignored) == 0)
+        number = value[last];
+    free(value);
+    return number;
 }
 
 static int read_all(struct survey *survey, const struct view *view, bool held, const struct survey *before,
@@ -246,22 +235,22 @@ static int read_all(struct survey *survey, const struct view *view, bool held, c
     survey->outcome = malloc((size_t)view->cells);
     if (!survey->outcome)
         return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
-    if (view_outcomes(view, survey->outcome, error) != 0 || kinds_init(&survey->kinds, view, error) != 0)
+    if (view_outcomes(view, survey->outcome, error) != 0)
         return -1;
     survey->growth = view_cells(view, metric_table[METRIC_norm_growth].name, error);
     if (!survey->growth)
         return -1;
     count_outcomes(survey, held);
     survey->age = session_age(view);
-    if (add_all_ended(survey, view, error) != 0 || read_runs(survey, view, before, now, error) != 0)
-        return -1;
-    return find_left(survey, now) == 0 ? 0 : error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
+    survey->left = held ? read_number(view, SESSION_VARIABLE_seconds_left) : NAN;
+    survey->rate = held ? read_number(view, SESSION_VARIABLE_tokens_per_second) : NAN;
+    return read_means(survey, view, error) == 0 ? read_runs(survey, view, before, now, error) : -1;
 }
 
 int survey_make(struct survey *survey, const struct view *view, bool held, const struct survey *before,
     double now, struct error *error)
 {
-    *survey = (struct survey){.cells = view->cells, .speed = NAN, .seconds = NAN, .left = NAN};
+    *survey = (struct survey){.cells = view->cells, .speed = NAN, .seconds = NAN, .left = NAN, .rate = NAN};
     if (read_all(survey, view, held, before, now, error) == 0)
         return 0;
     survey_release(survey);
@@ -270,7 +259,6 @@ int survey_make(struct survey *survey, const struct view *view, bool held, const
 
 void survey_release(struct survey *survey)
 {
-    kinds_release(&survey->kinds);
     free(survey->outcome);
     free(survey->growth);
     free(survey->run);

@@ -1,7 +1,7 @@
 #ifndef NORMSWEEP_DRIVER_PICTURE_SURVEY_H
 #define NORMSWEEP_DRIVER_PICTURE_SURVEY_H
 
-#include "driver/picture/kinds.h"
+#include "driver/dataset/view.h"
 #include "driver/tables/dataset_tables.h"
 
 /*
@@ -9,12 +9,12 @@
  * for each cell, and rows of the runs under way alone.
  */
 struct survey_run {
-    int64_t cell, kind;
+    int64_t cell;
+    int64_t last_step; /* of the whole run; -1: not known */
     int64_t step; /* of its last row; 0 before it has any */
     double loss; /* there; NaN: not known */
     double heard; /* when that row was first seen, on the clock of `now` */
     char host[STRING_SHORT];
-    bool anew; /* it has not been started before */
 };
 
 struct survey {
@@ -23,14 +23,12 @@ struct survey {
     double *growth; /* [cells] norm_growth, NaN where it is not known */
     int64_t count[OUTCOME_COUNT]; /* runs that nobody is left to end are pending */
     int64_t runs, ended; /* skipped cells are no runs */
-    struct kinds kinds;
     int64_t running;
     struct survey_run *run; /* [running] by cell; none where nobody holds the dataset */
     double speed, seconds; /* tokens per second and duration, means over ended runs; NaN: there are none */
-    double rate; /* tokens per second of an ended run, all that it did included; NaN: not known */
-    double tokens; /* on which all runs were trained, as far as that is known */
     double age; /* seconds since the last session began, NaN: not known */
-    double left; /* seconds until the end, NaN: not known */
+    double left, rate; /* seconds until the end and tokens per second of all workers, as the last session has
+                        * written them; NaN: not known */
 };
 
 /*

@@ -51,10 +51,13 @@ const char *const *run_variable_flags(enum run_variable variable, int *count)
 }
 
 const struct session_variable_row session_variable_table[SESSION_VARIABLE_COUNT] = {
-#define X(field, ...) {"session_" #field, __VA_ARGS__},
+#define X(field, width, long_name) {"session_" #field, STORED_TEXT, width, "1", long_name},
     SESSION_VARIABLES(X)
 #undef X
-        {"session_start", STRING_SHORT, "start of the session, UTC"},
+        {"session_start", STORED_TEXT, STRING_SHORT, "1", "start of the session, UTC"},
+#define X(field, unit, long_name) {"session_" #field, STORED_REAL, 0, unit, long_name},
+    SESSION_NUMBERS(X)
+#undef X
 };
 
 const struct attribute_row attribute_table[ATTRIBUTE_COUNT] = {

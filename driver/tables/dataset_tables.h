@@ -104,8 +104,8 @@ extern const struct run_variable_row run_variable_table[RUN_VARIABLE_COUNT];
 const char *const *run_variable_flags(enum run_variable variable, int *count);
 
 /*
- * The session table: X(field of struct session, width, long_name). A last variable, `start`, is the dataset's
- * own: when the session began. All are named session_<field>.
+ * The session table: X(field of struct session, width, long_name), texts. Another variable, `start`, is the
+ * dataset's own: when the session began. All are named session_<field>.
  */
 #define SESSION_VARIABLES(X)                                                                                 \
     X(version, STRING_SHORT, "program version")                                                              \
@@ -117,18 +117,31 @@ const char *const *run_variable_flags(enum run_variable variable, int *count);
     X(mpi, STRING_LONG, "MPI library")                                                                       \
     X(host, STRING_SHORT, "host of the coordinator")
 
+/* Numbers of the session table, which a sweep that runs keeps up to date; NaN before they are known:
+ * X(field of struct pace, unit, long_name). */
+#define SESSION_NUMBERS(X)                                                                                   \
+    X(seconds_left, "s", "time to the end of the sweep, as last estimated")                                  \
+    X(tokens_per_second, "s-1", "training speed of all workers, over the last seconds")                      \
+    X(workers, "1", "workers")
+
 enum session_variable {
 #define X(field, ...) SESSION_VARIABLE_##field,
     SESSION_VARIABLES(X)
 #undef X
         SESSION_VARIABLE_start,
-    SESSION_VARIABLE_COUNT,
+#define X(field, ...) SESSION_VARIABLE_##field,
+    SESSION_NUMBERS(X)
+#undef X
+        SESSION_VARIABLE_COUNT,
 };
+
+enum { SESSION_NUMBER_FIRST = SESSION_VARIABLE_start + 1 };
 
 struct session_variable_row {
     const char *name;
+    enum storage type; /* STORED_TEXT or STORED_REAL */
     int width;
-    const char *long_name;
+    const char *unit, *long_name;
 };
 extern const struct session_variable_row session_variable_table[SESSION_VARIABLE_COUNT];
 

@@ -4,12 +4,16 @@ what they can, or one line."""
 import os
 import random
 import subprocess
+import sys
 
 import numpy as np
 import pytest
 from altered import Content
-from conftest import NORMSWEEP, run
-from normsweep import names
+from conftest import NORMSWEEP, PROJECT, run
+
+sys.path.insert(0, str(PROJECT / "analysis"))
+
+from normsweep import names  # noqa: E402
 
 SWEEP = """\
 corpus: markov
@@ -200,7 +204,7 @@ def hide_behind_fill(content):
 
 
 @pytest.mark.parametrize("alter", [lambda content: None, hide_behind_fill, drop("dynamics"), drop("phase"),
-                                   drop("session_mpi"), drop("param_norm"), drop("reason")])
+                                   drop("session_mpi"), drop("session_seconds_left"), drop("param_norm"), drop("reason")])
 def test_runs_are_kept_where_nothing_is_wrong(whole, tmp_path, normsweep, alter):
     """Some variables an older program did not have; a fill value hides none of what is stored."""
     content = Content(whole)
