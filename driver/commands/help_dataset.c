@@ -181,7 +181,7 @@ bool help_dataset(const char *topic)
         if (topic_matches(topic, metric_dimension_table[dimension].name, &known))
             print_dimension(dimension);
     for (enum nature nature = 0; nature < NATURE_COUNT; nature++)
-        if (matches(topic, nature_table[nature].word, &known))
+        if (topic_matches(topic, nature_table[nature].word, &known))
             print_nature(nature);
     for (enum run_variable variable = 0; variable < RUN_VARIABLE_COUNT; variable++)
         if (topic_matches(topic, run_variable_table[variable].name, &known))
