@@ -102,6 +102,9 @@ $(foreach scalar,float double,$(eval $(call scalar_rules,$(scalar))) \
 	$(foreach level,$(levels),$(eval $(call level_rules,$(scalar),$(level)))))
 -include $(wildcard $(BUILD)/*/*/*.d $(BUILD)/*/*/*/*.d)
 
+# They hold the files of docs/completion.
+$(BUILD)/float/driver/commands/completion.o $(BUILD)/double/driver/commands/completion.o: $(wildcard docs/completion/*)
+
 # What the program says of itself. A checkout's commit, with a + when files differ from it; none in a tarball.
 COMMIT := $(shell test -e .git && git describe --always --abbrev=12 --exclude='*' --dirty=+ 2>/dev/null)
 VERSION_FLAGS = -DVERSION='"$(VERSION)"' -DCOMMIT='"$(COMMIT)"' -DCOMPILER='"$(COMPILER) $(variant)"' \

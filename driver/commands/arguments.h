@@ -37,6 +37,8 @@
         "default: as many as there are cores for")                                                           \
     X(MARKDOWN, 0, "markdown", NULL, FLAG,                                                                   \
         "all tables as docs/reference.md holds them, or the one that is named")                              \
+    X(NAMES, 0, "names", "KIND", TEXT(names),                                                                \
+        "names and what they are, for completions: of KEY, VARIABLE, show...")                               \
     X(HELP, 'h', "help", NULL, FLAG, "how the command is called")                                            \
     X(VERSION, 'V', "version", NULL, FLAG, "the version")
 
@@ -92,7 +94,7 @@ struct arguments {
     int operand_count;
     const char *output; /* -o; NULL: not given */
     int jobs; /* -j; -1: not given */
-    const char *tokens; /* NULL: not given */
+    const char *tokens, *names; /* NULL: not given */
     int heads, context, threads; /* 0: not given */
     struct texts setting, at;
     const char *over; /* NULL: not given */

@@ -20,7 +20,7 @@
     X(inspect, OPTION_BIT(TOKENS) | OPTION_BIT(HEADS) | OPTION_BIT(CONTEXT) | OPTION_BIT(THREADS),           \
         "WEIGHTS.safetensors", 1, 1,                                                                         \
         "norms of a trained GPT-2; with a text also its loss, its saturation and what its heads attend to")  \
-    X(help, OPTION_BIT(MARKDOWN), "[params|metrics|KEY|NAME|COMMAND]", 0, 1,                                 \
+    X(help, OPTION_BIT(MARKDOWN) | OPTION_BIT(NAMES), "[params|metrics|KEY|NAME|COMMAND]", 0, 1,             \
         "what a sweep file may hold, what is measured, how a command is called")                             \
     X(completion, 0, "bash|zsh", 1, 1,                                                                       \
         "a script by which that shell completes commands, options, keys and variables")

@@ -51,7 +51,8 @@ def offered(scripts, folder, line, breaks=" \t\n\"'><=;|&(:"):
     words = re.findall(r"=+|[^\s=]+" if "=" in breaks else r"\S+", line) + ([""] if line[-1] == " " else [])
     code = ('source "$1"; COMP_WORDBREAKS=$2; shift 2; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); '
             '_normsweep normsweep; printf "%s\\n" "${COMPREPLY[@]}"')
-    done = run("bash", "--norc", "-uc", code, "bash", scripts / "bash", breaks, *words, cwd=folder)
+    done = run("bash", "--norc", "-uc", code, "bash", scripts / "bash", breaks, *words, cwd=folder,
+               env={**os.environ, "PATH": f"{BUILD}:{os.environ['PATH']}"})
     assert done.stderr == ""
     kept = line[:max(line.rfind(" "), line.rfind("=") if "=" in breaks else -1) + 1]
     return {kept + reply for reply in done.stdout.splitlines() if reply}
@@ -129,14 +130,14 @@ def test_bash_axes(scripts, files):
 
 
 def test_every_placeholder_has_its_meaning():
-    known = {"SWEEP.yaml", "OUT.nc", "WEIGHTS.safetensors", "VARIABLE", "N", "T", "IDS", "KEY=VALUE", "NAME=VALUE",
-             "X[,Y]", "params|metrics|KEY|NAME|COMMAND", "bash|zsh"}
+    known = {"SWEEP.yaml", "OUT.nc", "WEIGHTS.safetensors", "VARIABLE", "N", "T", "IDS", "KIND", "KEY=VALUE",
+             "NAME=VALUE", "X[,Y]", "params|metrics|KEY|NAME|COMMAND", "bash|zsh"}
     found = set()
     for command, usage in usages().items():
         options = run(NORMSWEEP, command, "--help").stdout.splitlines()[2:]
         found |= {match[1] for line in options if (match := re.match(r" +(?:-\w, )?--[a-z-]+ (\S+)  ", line))}
         found |= {word.strip("[]") for word in usage.split(" [-")[0].split()[2:]}
-    assert found <= known, "driver/commands/completion.c says what stands for a placeholder"
+    assert found <= known, "docs/completion says what stands for a placeholder"
 
 
 def typed(shell, preparation, line, folder):

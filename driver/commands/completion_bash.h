@@ -1,6 +1,0 @@
-#ifndef NORMSWEEP_DRIVER_COMMANDS_COMPLETION_BASH_H
-#define NORMSWEEP_DRIVER_COMMANDS_COMPLETION_BASH_H
-
-void completion_bash(void);
-
-#endif

@@ -1,6 +1,0 @@
-#ifndef NORMSWEEP_DRIVER_COMMANDS_COMPLETION_ZSH_H
-#define NORMSWEEP_DRIVER_COMMANDS_COMPLETION_ZSH_H
-
-void completion_zsh(void);
-
-#endif
