@@ -100,7 +100,7 @@ $$(BUILD)/$(1)/model/%-$(2).o: model/%.c $$(BUILD)/flags
 endef
 $(foreach scalar,float double,$(eval $(call scalar_rules,$(scalar))) \
 	$(foreach level,$(levels),$(eval $(call level_rules,$(scalar),$(level)))))
--include $(wildcard $(BUILD)/*/*/*.d $(BUILD)/*/*/*/*.d)
+-include $(foreach depth,*/* */*/* */*/*/*,$(wildcard $(BUILD)/*/$(depth).d))
 
 # They hold the files of docs/completion.
 $(BUILD)/float/driver/commands/completion.o $(BUILD)/double/driver/commands/completion.o: $(wildcard docs/completion/*)

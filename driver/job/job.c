@@ -428,7 +428,7 @@ static void tell_pace(struct job *job, int workers, double now)
         return;
     pace = progress_pace(job->progress, &job->tally, now);
     pace.workers = workers;
-    keep(job, dataset_put_pace(job->dataset, &pace, &error), &error);
+    keep_error(job, dataset_put_pace(job->dataset, &pace, &error), &error);
     job->told = now;
 }
 
