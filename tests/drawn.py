@@ -12,6 +12,7 @@ sys.path.insert(0, str(PROJECT / "analysis"))
 from normsweep import figures  # noqa: E402
 
 PENDING, RUNNING, DONE, DIVERGED, FAILED, SKIPPED = range(6)
+FLAGS = {"flag_values": np.arange(6, dtype=np.int8), "flag_meanings": "pending running done diverged failed skipped"}
 RATES = [1e-1, 1e-2, 1e-3, 1e-4]
 DECAYS = [10.0, 1.0, 1e-1, 1e-2, 1e-3, 0.0]
 
@@ -23,7 +24,7 @@ def dataset(axes, outcome=None, step=(0, 1, 2, 4), other=None, **variables):
     shape = tuple(map(len, axes.values()))
     coordinates = {**axes, "step": list(step), **(other or {})}
     made = xr.Dataset(coords=coordinates, attrs={"source": "normsweep", "title": "Made up"})
-    made["outcome"] = tuple(axes), np.full(shape, DONE, np.int8) if outcome is None else outcome
+    made["outcome"] = tuple(axes), np.full(shape, DONE, np.int8) if outcome is None else outcome, FLAGS
     for name, what in variables.items():
         if isinstance(what, tuple):
             dims = (*axes, *what[0])

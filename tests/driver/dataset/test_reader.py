@@ -116,7 +116,8 @@ def whole(tmp_path_factory):
 
 def read_throughout(path, whole, nice=0):
     return subprocess.Popen([sys.executable, __file__, path, whole], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                            text=True, cwd=PROJECT / "tests", preexec_fn=lambda: os.nice(nice))
+                            text=True, cwd=PROJECT / "tests", preexec_fn=lambda: os.nice(nice),
+                            env={**os.environ, "PYTHONPATH": str(PROJECT / "tests")})
 
 
 def sweep_seconds(whole, path, disturb=lambda command: None):
