@@ -166,7 +166,8 @@ faults:
 	$(SAY_ROOT)
 	@.ci/setup build tests
 	@$(MAKE_ALL) $(BUILD)/normsweep
-	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python numpy netCDF4)" tests/driver/ranks/faults.py $(N:%=-n %) $(SEED:%=--seed %)
+	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python numpy netCDF4)" tests/driver/ranks/faults.py \
+		$(N:%=-n %) $(SEED:%=--seed %)
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python pytest numpy netCDF4)" -m pytest -q -p no:cacheprovider \
 		--color=no -rs tests/driver/ranks/check_faults.py
 

@@ -14,8 +14,8 @@ def pivot(dataset, variable="norm_growth", **at):
 
     `at` takes one value of an axis, or of any other dimension of the variable (layer=0, step=100). What is left besides
     the plane becomes one: over `step` the last value measured in each run; then the mean of what is not NaN,
-    that of a ratio, as norm_growth, geometric, and of flags and texts the most frequent word, the first of equals. Where the part has
-    fewer axes with several values, the result has as few dimensions.
+    that of a ratio, as norm_growth, geometric, and of flags and texts the most frequent word, the first of equals.
+    Where the part has fewer axes with several values, the result has as few dimensions.
 
     What was measured counts in runs that are sound: numbers in those that have neither diverged nor failed, classes
     (dynamics) in those that are done. What every run has, however it ended, counts in all: names.OF_RUNS, as outcome,

@@ -22,6 +22,7 @@
 #include "driver/dataset/check.h"
 #include "driver/dataset/create.h"
 #include "driver/dataset/ledger.h"
+#include "driver/dataset/session.h"
 #include "driver/dataset/variables.h"
 #include "driver/dataset/verify.h"
 #include "driver/dataset/view.h"
@@ -152,23 +153,6 @@ static bool has_all_variables(const struct view *view, const struct layout *layo
     return all;
 }
 
-/* The first row of the session table that is free; its length where none is. A netCDF status. */
-static int find_session(const struct view *view, int64_t *session)
-{
-    size_t start[2] = {0, 0}, count[2] = {1, 1};
-    char first = '\0';
-    int variable,
-        status = nc_inq_varid(view->file, session_variable_table[SESSION_VARIABLE_start].name, &variable);
-
-    for (*session = 0; status == NC_NOERR && *session < view->sessions; ++*session) {
-        start[0] = (size_t)*session;
-        status = nc_get_vara_text(view->file, variable, start, count, &first);
-        if (first == '\0')
-            break;
-    }
-    return status;
-}
-
 static bool has_text(const struct view *view, const char *name, const char *text)
 {
     char *found = view_text(view, name);
@@ -197,7 +181,7 @@ static int carry_on(struct dataset *dataset, const struct view *view, struct err
         return error_set(error, ERROR_INPUT, "%s: holds other tensors than this program's", dataset->name);
     if (mapping_init(&mapping, view, layout, error) != 0)
         return -1;
-    int found = find_session(view, &dataset->session);
+    int found = session_find(view, &dataset->session);
     if (found != NC_NOERR) {
         mapping_release(&mapping);
         return dataset_error(dataset, found, error);
@@ -253,33 +237,6 @@ static int find_places(struct dataset *dataset, int file, struct error *error)
     }
     free(extent);
     return found ? 0 : layout_refuse(error, dataset->name);
-}
-
-static int write_session(const struct dataset *dataset, int file, const struct session *session)
-{
-    char now[STRING_SHORT];
-    time_t clock = time(NULL);
-    struct tm date;
-    const char *text[SESSION_NUMBER_FIRST] = {
-#define X(field, ...) [SESSION_VARIABLE_##field] = session->field,
-        SESSION_VARIABLES(X)
-#undef X
-            [SESSION_VARIABLE_start] = now,
-    };
-    int status = NC_NOERR;
-
-    strftime(now, sizeof(now), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&clock, &date));
-    for (int i = 0; status == NC_NOERR && i < SESSION_NUMBER_FIRST; i++) {
-        const struct session_variable_row *row = &session_variable_table[i];
-        size_t start[2] = {(size_t)dataset->session, 0}, count[2] = {1, (size_t)row->width};
-        char field[STRING_LONG];
-        int variable;
-        dataset_field(field, (size_t)row->width, text[i] ? text[i] : "");
-        status = nc_inq_varid(file, row->name, &variable);
-        if (status == NC_NOERR)
-            status = nc_put_vara_text(file, variable, start, count, field);
-    }
-    return status;
 }
 
 /* What a cell is at the start: nothing runs yet, and what is left out may have changed. */
@@ -356,7 +313,7 @@ static int take_stock(struct dataset *dataset, int file, const struct session *s
     if (status == NC_NOERR)
         status = forgive(dataset, file);
     if (status == NC_NOERR && session)
-        status = write_session(dataset, file, session);
+        status = session_write(dataset, file, session);
     return status == NC_NOERR ? find_places(dataset, file, error) : dataset_error(dataset, status, error);
 }
 

@@ -266,7 +266,7 @@ int job_close(struct job *job, struct error *error)
     struct error closing;
 
     commit(job, clock_now());
-    if (job->mark[0]) {
+    if (job->mark[0] && job->folder) {
         mark_remove(job->folder, job->mark);
         rmdir(job->folder); /* where nothing was kept in it */
     }

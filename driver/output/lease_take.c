@@ -97,6 +97,8 @@ static int link_to(const struct own *own, const char *path, const struct lease_r
 {
     struct stat mine, found;
 
+    if (!own->path)
+        return ENOMEM;
     if (link(own->path, path) == 0)
         return 0;
     int cause = errno;
@@ -174,7 +176,7 @@ static int replace(struct taking *taking, const char *path)
 static int take_over(struct taking *taking, const char *path, const struct digest *dead, int depth)
 {
     char name[DIGEST_TEXT], *claim = NULL;
-    struct digest now;
+    struct digest now = {0};
 
     digest_format(dead, name);
     if (depth == DEPTH_MOST || asprintf(&claim, "%s.%s", path, name) < 0)

@@ -2,8 +2,9 @@
 #define NORMSWEEP_MODEL_CORE_BREATH_H
 
 /*
- * Long work shows that it goes on: it breathes between pieces of at most BREATH_BYTES that it reads, writes or makes.
- * Whoever has to tell slow work from a process that hangs passes one of these down; NULL: nobody asks.
+ * Long work shows that it goes on: it breathes between pieces of at most BREATH_BYTES that it reads, writes
+ * or makes. Whoever has to tell slow work from a process that hangs passes one of these down; NULL: nobody
+ * asks.
  */
 struct breath {
     void (*take)(void *context);

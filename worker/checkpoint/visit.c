@@ -142,6 +142,8 @@ static void move_pieces(struct form *form, const struct array *array, int id, si
     size_t from[RANK_MOST] = {0}, some[RANK_MOST] = {0}, row = size;
     int along = 0;
 
+    if (array->rank < 1)
+        return;
     while (along < array->rank - 1 && count[along] == 1)
         along++;
     for (int i = 0; i < array->rank; i++) {
@@ -149,7 +151,7 @@ static void move_pieces(struct form *form, const struct array *array, int id, si
         some[i] = count[i];
         row *= i > along ? count[i] : 1;
     }
-    size_t most = row < BREATH_BYTES ? BREATH_BYTES / row : 1;
+    size_t most = row > 0 && row < BREATH_BYTES ? BREATH_BYTES / row : 1;
     for (size_t done = 0; done < count[along]; done += most) {
         some[along] = count[along] - done < most ? count[along] - done : most;
         from[along] = start[along] + done;

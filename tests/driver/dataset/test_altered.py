@@ -204,7 +204,8 @@ def hide_behind_fill(content):
 
 
 @pytest.mark.parametrize("alter", [lambda content: None, hide_behind_fill, drop("dynamics"), drop("phase"),
-                                   drop("session_mpi"), drop("session_seconds_left"), drop("param_norm"), drop("reason")])
+                                   drop("session_mpi"), drop("session_seconds_left"), drop("param_norm"),
+                                   drop("reason")])
 def test_runs_are_kept_where_nothing_is_wrong(whole, tmp_path, normsweep, alter):
     """Some variables an older program did not have; a fill value hides none of what is stored."""
     content = Content(whole)

@@ -319,8 +319,8 @@ static int count_bytes(int from, int count, char wanted)
  * won has lost it again. */
 static int play_round(const char *output, int *refused)
 {
-    int go[2], on[2], said[2];
-    char verdicts[CONTENDERS];
+    int go[2] = {-1, -1}, on[2] = {-1, -1}, said[2] = {-1, -1};
+    char verdicts[CONTENDERS] = "";
     int won = 0;
 
     CHECK(pipe(go) == 0 && pipe(on) == 0 && pipe(said) == 0);

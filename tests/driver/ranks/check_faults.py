@@ -123,7 +123,7 @@ def test_no_start_hangs(sweep, tmp_path, role, moment):  # noqa: F811
 
 
 def test_workers_without_a_coordinator_end(sweep, tmp_path):  # noqa: F811
-    """As on another machine, where nobody kills them: two minutes after its last word none trains or writes any more."""
+    """As on another machine, where nobody kills them: two minutes after its last word none trains or writes."""
     with start(sweep, "-j", "2", *ENDLESS, "--set", "checkpoint_minutes=0.01") as command:
         wait_until(command, lambda: len(list(tmp_path.glob("sweep.nc.d/*.nc"))) > 1, "runs are saved")
         others = [process for process in command.look() if process.role != "worker"]

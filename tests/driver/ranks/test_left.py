@@ -27,7 +27,7 @@ measure: {every: 1000}
 checkpoint_minutes: 0.002
 """
 
-# The folder of the output as another host would see it that does not share it: what the coordinator writes is not there.
+# The folder of the output as a host would see it that does not share it: what the coordinator writes is not there.
 ELSEWHERE = """
 static int is_elsewhere(const char *path)
 {

@@ -78,7 +78,9 @@ TEST(process_variable_is_of_the_start)
 {
     char *home = process_variable(getpid(), "PATH"), *none = process_variable(getpid(), "NOT_SET_ANYWHERE");
 
-    CHECK(home && getenv("PATH") && strcmp(home, getenv("PATH")) == 0);
+    const char *path = getenv("PATH");
+
+    CHECK(home && path && strcmp(home, path) == 0);
     CHECK(!none);
     free(home);
 }
