@@ -197,7 +197,7 @@ static int take_lease(struct taking *taking, const char *path, int depth)
     int status = EBUSY;
 
     for (int tries = 0; tries < TRIES_MOST; tries++) {
-        struct digest dead;
+        struct digest dead = {0};
         status = link_to(&taking->own, path, taking->self);
         if (status != EEXIST)
             return status;
