@@ -1,5 +1,7 @@
 #include "driver/sweep/yaml.h"
 
+#include "driver/text/utf8.h"
+
 #include <yaml.h>
 
 #include <stdlib.h>
@@ -45,13 +47,31 @@ static struct place offset_place(const struct reading *reading, size_t offset)
     return place;
 }
 
-/* What libyaml has to say. */
+/* The first byte of the text that begins no character of UTF-8; its end where there is none. */
+static size_t first_foreign_byte(const struct reading *reading)
+{
+    size_t offset = 0, length = 1;
+
+    while (offset < reading->size && length > 0) {
+        length = utf8_length(reading->text + offset, reading->size - offset);
+        offset += length;
+    }
+    return offset;
+}
+
+/* What libyaml has to say; of an encoding it tells only the fault of a byte. */
 static int parser_fault(struct reading *reading)
 {
     const yaml_parser_t *parser = &reading->parser;
 
     if (parser->error == YAML_MEMORY_ERROR)
         return yaml_no_memory(reading);
+    if (parser->error == YAML_READER_ERROR) {
+        size_t foreign = first_foreign_byte(reading);
+        if (foreign < reading->size && foreign <= parser->problem_offset)
+            return yaml_refuse(reading, offset_place(reading, foreign),
+                "is not UTF-8; if it is Latin-1, convert it with iconv -f latin1 -t utf-8");
+    }
     *reading->fault = parser->error == YAML_READER_ERROR ? offset_place(reading, parser->problem_offset)
                                                          : mark_place(parser->problem_mark);
     if (parser->context)

@@ -11,6 +11,7 @@ PROGRAM = pathlib.Path(os.environ.get("NORMSWEEP_BUILD", ROOT / "build")).resolv
 
 BASE = "corpus: markov\nsteps: 10\n"  # lines 1 and 2 of most cases; theirs begins at 3
 TEXT = "train_text: t.txt\nsteps: 10\n"
+LATIN1 = "is not UTF-8; if it is Latin-1, convert it with iconv -f latin1 -t utf-8"
 TOGETHER = BASE + "together:\n  model:\n    small: {width: 128, heads: 4}\n"
 
 
@@ -45,10 +46,14 @@ CASES = {
     ),
     "alias": (BASE + "title: *a\n", "sweep.yaml:3:8: anchors and aliases are not taken; write the value out"),
     "tag": (BASE + "layers: !!int 3\n", "sweep.yaml:3:9: tags are not taken"),
-    "not UTF-8": (BASE.encode() + b"title: \xff\xfe\n", "sweep.yaml:3:8: YAML: invalid leading UTF-8 octet"),
-    "half a character": (
-        BASE.encode() + b"title: \xc3\n",
-        "sweep.yaml:3:9: YAML: invalid trailing UTF-8 octet",
+    "not UTF-8": (BASE.encode() + b"title: \xff\xfe\n", f"sweep.yaml:3:8: {LATIN1}"),
+    "half a character": (BASE.encode() + b"title: \xc3\n", f"sweep.yaml:3:8: {LATIN1}"),
+    "half a character at the end": (BASE.encode() + b"title: \xc3", f"sweep.yaml:3:8: {LATIN1}"),
+    "Latin-1 after UTF-8": (BASE.encode() + b"title: \xc3\xbc f\xfcr\n", f"sweep.yaml:3:11: {LATIN1}"),
+    "Latin-1 in a comment": (BASE.encode() + b"# gr\xfc\xdfe\n", f"sweep.yaml:3:5: {LATIN1}"),
+    "a control character before Latin-1": (
+        BASE.encode() + b"title: a\x01\xfc\n",
+        "sweep.yaml:3:9: YAML: control characters are not allowed",
     ),
     "UTF-16": ("corpus: markov\n".encode("utf-16"), "sweep.yaml:1:1: is UTF-16 and not UTF-8; save it as UTF-8"),
     "UTF-16 without a mark": (
