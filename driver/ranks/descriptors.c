@@ -34,9 +34,8 @@ int descriptors_reserve(int workers, struct error *error)
         return 0;
     if (limit.rlim_max < least)
         return error_set(error, ERROR_ENVIRONMENT,
-            "mpirun needs %llu file descriptors for %d worker%s, and the limit is %llu; raise it (ulimit -n "
-            "%llu) or "
-            "take fewer workers (-j)",
+            "mpirun needs %llu file descriptors for %d worker%s, and the hard limit (ulimit -Hn) is "
+            "%llu; have it raised to %llu, take fewer workers (-j), or train without MPI (-j 0)",
             (unsigned long long)least, workers, workers == 1 ? "" : "s", (unsigned long long)limit.rlim_max,
             (unsigned long long)usual);
     limit.rlim_cur = smaller(ROOM * least, limit.rlim_max);

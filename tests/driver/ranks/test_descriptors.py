@@ -34,8 +34,9 @@ def limited(tmp_path, normsweep):
 def test_too_few_are_told_at_once(limited, tmp_path, jobs, needed):
     done = limited(32, needed - 1, "-j", jobs, status=3)
     workers = f"{jobs} worker{'s' * (jobs > 1)}"
-    assert done.stderr == (f"mpirun needs {needed} file descriptors for {workers}, and the limit is {needed - 1}; "
-                           "raise it (ulimit -n 1024) or take fewer workers (-j)\n")
+    assert done.stderr == (f"mpirun needs {needed} file descriptors for {workers}, and the hard limit (ulimit -Hn) "
+                           f"is {needed - 1}; have it raised to 1024, take fewer workers (-j), or train without MPI "
+                           "(-j 0)\n")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["sweep.yaml"]
 
 
