@@ -137,8 +137,11 @@ static void obey(struct dispatch *d, const struct order *order)
     case ORDER_FINISH:
         d->finished = true;
         break;
-    default:
+    case ORDER_ACCEPT:
+    case ORDER_RETURN:
+    case ORDER_FAIL:
         job_settle(d->job, order, d->result, d->last_words);
+        break;
     }
 }
 
