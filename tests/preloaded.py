@@ -22,6 +22,26 @@ static int ends(const char *text, const char *with)
 }
 """
 
+# is_part(FILE): is this descriptor's file a checkpoint that is not whole yet?
+CHECKPOINTS = """
+static int part[4096];
+int open(const char *path, int flags, ...)
+{
+    static int (*next)(const char *, int, int);
+    if (!next)
+        next = dlsym(RTLD_NEXT, "open");
+    int file = next(path, flags, 0666);
+    if (file >= 0 && file < 4096)
+        part[file] = ends(path, ".part");
+    return file;
+}
+int open64(const char *path, int flags, ...) __attribute__((alias("open")));
+static int is_part(int file)
+{
+    return file >= 0 && file < 4096 && part[file];
+}
+"""
+
 
 def preload(folder, source):
     """The environment under which a program runs with this C source between it and the system."""

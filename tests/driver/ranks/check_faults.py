@@ -11,7 +11,7 @@ import pytest
 
 import same
 from conftest import NORMSWEEP
-from preloaded import preload
+from preloaded import CHECKPOINTS, preload
 from test_faults import ENDLESS, ends, outcomes, start, sweep, wait_for, wait_until  # noqa: F401
 from watched import Watched
 
@@ -19,29 +19,13 @@ START_SECONDS = 120  # no start hangs for longer
 SAVING = ["--set", "checkpoint_minutes=0.002"]
 
 # The first sync of a checkpoint that is not whole yet stops its process, once among all of them.
-STOPS_WHILE_IT_SAVES = """
-static int opened[4096];
-static void note(int file, const char *path)
-{
-    if (file >= 0 && file < 4096)
-        opened[file] = ends(path, ".part");
-}
-int open(const char *path, int flags, ...)
-{
-    static int (*next)(const char *, int, int);
-    if (!next)
-        next = dlsym(RTLD_NEXT, "open");
-    int file = next(path, flags, 0666);
-    note(file, path);
-    return file;
-}
-int open64(const char *path, int flags, ...) __attribute__((alias("open")));
+STOPS_WHILE_IT_SAVES = CHECKPOINTS + """
 int fsync(int file)
 {
     static int (*next)(int);
     if (!next)
         next = dlsym(RTLD_NEXT, "fsync");
-    if (file < 4096 && opened[file]) {
+    if (is_part(file)) {
         int once = creat(getenv("STOPPED_ONCE"), 0666);
         if (once >= 0 && lockf(once, F_TLOCK, 0) == 0 && lseek(once, 0, SEEK_END) == 0) {
             int done = access(getenv("STOPPED_DONE"), F_OK) == 0;
@@ -136,25 +120,13 @@ def test_workers_without_a_coordinator_end(sweep, tmp_path):  # noqa: F811
             process.kill(signal.SIGKILL)
 
 
-SLOW_DISK = """
-static int opened[4096];
-int open(const char *path, int flags, ...)
-{
-    static int (*next)(const char *, int, int);
-    if (!next)
-        next = dlsym(RTLD_NEXT, "open");
-    int file = next(path, flags, 0666);
-    if (file >= 0 && file < 4096)
-        opened[file] = ends(path, ".part");
-    return file;
-}
-int open64(const char *path, int flags, ...) __attribute__((alias("open")));
+SLOW_DISK = CHECKPOINTS + """
 int fsync(int file)
 {
     static int (*next)(int);
     if (!next)
         next = dlsym(RTLD_NEXT, "fsync");
-    if (file < 4096 && opened[file])
+    if (is_part(file))
         sleep(35);
     return next(file);
 }
