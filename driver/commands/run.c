@@ -332,7 +332,9 @@ static int check_launch(struct start *start, struct error *error)
         return 0;
     if (reserve_descriptors(start, start->sweep.cells - start->sweep.skipped, error) != 0)
         return -1;
-    return find_mpirun(start, error);
+    if (find_mpirun(start, error) != 0)
+        return -1;
+    return start->release > 0 ? mpirun_check_folder(error) : 0;
 }
 
 static int run_launched(struct start *start, int64_t pending, struct error *error)

@@ -2,9 +2,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -82,4 +85,60 @@ int mpirun_find(struct error *error)
     if (release < 0)
         return error_set(error, ERROR_ENVIRONMENT, "mpirun: not found; -j 0 trains without MPI");
     return release;
+}
+
+/* The folder of mpirun's own files, by the variable that names it; "": by none. */
+static const char *session_base(const char **variable)
+{
+    static const char *const variables[] = {"OMPI_MCA_orte_tmpdir_base", "TMPDIR", "TEMP", "TMP"};
+
+    for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++)
+        if (getenv(variables[i])) {
+            *variable = variables[i];
+            return getenv(variables[i]);
+        }
+    *variable = "";
+    return "/tmp";
+}
+
+/* Takes the path, which is allocated; gives the folder that it is in, as well. NULL: no memory. */
+static char *parent_of(char *path)
+{
+    char *parent = strdup(dirname(path));
+
+    free(path);
+    return parent;
+}
+
+/* Can a folder be made in this one, or in the nearest above it that is there? 0 or an errno. */
+static int try_folder(const char *folder)
+{
+    char *above = strdup(folder[0] ? folder : "/"), *path = NULL;
+    struct stat status;
+
+    while (above && stat(above, &status) != 0 && errno == ENOENT && strcmp(above, "/") != 0 &&
+           strcmp(above, ".") != 0)
+        above = parent_of(above);
+    if (!above || asprintf(&path, "%s/normsweep-XXXXXX", above) < 0)
+        path = NULL;
+    int cause = !path ? ENOMEM : mkdtemp(path) ? 0 : errno;
+    if (path && cause == 0)
+        rmdir(path);
+    free(path);
+    free(above);
+    return cause;
+}
+
+int mpirun_check_folder(struct error *error)
+{
+    const char *variable, *folder = session_base(&variable);
+    int cause = try_folder(folder);
+
+    if (cause == 0)
+        return 0;
+    return error_set(error, ERROR_ENVIRONMENT,
+        "mpirun cannot write its files into %s%s%s%s: %s; set %s to a folder that can be written, or train "
+        "without MPI (-j 0)",
+        folder[0] ? folder : "/", variable[0] ? " ($" : "", variable, variable[0] ? ")" : "", strerror(cause),
+        variable[0] ? variable : "TMPDIR");
 }

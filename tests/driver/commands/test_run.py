@@ -362,6 +362,18 @@ def test_without_mpirun(normsweep, sweep, tmp_path):
     assert os.listdir(tmp_path) == ["sweep.yaml"]
 
 
+def test_no_folder_for_the_files_of_mpirun(normsweep, sweep, tmp_path):
+    """Open MPI would say so on two pages. It makes a folder that is not there yet, so that this is no fault."""
+    environment = {**os.environ, "TMPDIR": str(sweep)}
+    refused = normsweep("run", sweep, "-j", "2", status=3, env=environment)
+    assert refused.stderr == (f"mpirun cannot write its files into {sweep} ($TMPDIR): Not a directory; set TMPDIR to a "
+                              "folder that can be written, or train without MPI (-j 0)\n")
+    assert os.listdir(tmp_path) == ["sweep.yaml"]
+    normsweep("run", sweep, "-j", "0", "--set", "seed=1", env=environment)
+    environment["TMPDIR"] = str(tmp_path / "new" / "folder")
+    assert normsweep("run", sweep, "-j", "2", "--fresh", env=environment).stderr == ""
+
+
 @pytest.mark.parametrize("jobs", ["0", "2"])
 def test_refused_before_anything_starts(normsweep, sweep, tmp_path, jobs):
     (tmp_path / "text.nc").write_text("no dataset\n")
