@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "driver/commands/arguments.h"
@@ -10,6 +11,7 @@
 #include "driver/dataset/create.h"
 #include "driver/dataset/dataset.h"
 #include "driver/job/estimate.h"
+#include "driver/output/output.h"
 #include "driver/sweep/sweep.h"
 #include "driver/sweep/texts.h"
 #include "driver/sweep/threads.h"
@@ -161,6 +163,18 @@ static void print_checkpoints(
         format_bytes(3 * each * estimate->workers, text), sweep->output);
 }
 
+/* What `run` would refuse on this machine; the sweep may be for another. */
+static void print_folder_fault(const char *output)
+{
+    char *folder = output_folder(output);
+    int cause = folder ? output_folder_fault(folder) : 0;
+
+    if (cause)
+        printf("; the folder %s cannot be written here: %s", folder, strerror(cause));
+    putchar('\n');
+    free(folder);
+}
+
 static void print_sizes(
     const struct sweep *sweep, const struct corpus *corpus, const struct estimate *estimate)
 {
@@ -178,7 +192,8 @@ static void print_sizes(
     if (sweep->base.save_weights)
         printf("%-12sup to %s in %s.d\n", "weights",
             format_bytes((double)estimate->runs * parameters.high * sizeof(scalar), text), sweep->output);
-    printf("%-12s%s, %s\n", "dataset", format_bytes(dataset_size(sweep, corpus), text), sweep->output);
+    printf("%-12s%s, %s", "dataset", format_bytes(dataset_size(sweep, corpus), text), sweep->output);
+    print_folder_fault(sweep->output);
 }
 
 static void print_times(const struct estimate *estimate)

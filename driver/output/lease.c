@@ -60,6 +60,20 @@ static int unwritable(const char *name, int cause, struct error *error)
         error, is_of_path(cause) ? ERROR_INPUT : ERROR_ENVIRONMENT, "%s: %s", name, strerror(cause));
 }
 
+/* Nothing can be made beside an output: that is a fault of its folder, unless its name or a link is at fault. */
+static int unwritable_folder(const char *output, int cause, struct error *error)
+{
+    bool of_name = cause == EISDIR || cause == ELOOP || cause == ENAMETOOLONG || cause == ENXIO;
+    char *folder = of_name ? NULL : output_folder(output);
+
+    if (!folder)
+        return unwritable(output, cause, error);
+    error_set(error, is_of_path(cause) ? ERROR_INPUT : ERROR_ENVIRONMENT,
+        "%s: the folder %s cannot be written: %s", output, folder, strerror(cause));
+    free(folder);
+    return -1;
+}
+
 /* By what a coordinator knows the owner that has started it, and the life it was started for. */
 static void write_token(struct lease *lease)
 {
@@ -108,7 +122,7 @@ static struct lease *lease_new(const char *output, struct error *error)
     if (whole || !lease)
         error_set(error, ERROR_ENVIRONMENT, "%s: no memory", output);
     else
-        unwritable(output, cause, error);
+        unwritable_folder(output, cause, error);
     free(whole);
     if (lease)
         lease_free(lease);
@@ -137,7 +151,7 @@ static int take_file(struct lease *lease, struct error *error)
     int status = lease_file_take(lease->path, &lease->self, &holder);
     if (status == EBUSY)
         return in_use(lease, &holder, error);
-    return status == 0 ? 0 : unwritable(lease->output, status, error);
+    return status == 0 ? 0 : unwritable_folder(lease->output, status, error);
 }
 
 int lease_take(struct lease **lease, const char *output, struct error *error)

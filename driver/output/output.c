@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,6 +63,27 @@ char *output_resolve(const char *path)
         free(target);
     }
     return NULL;
+}
+
+char *output_folder(const char *path)
+{
+    struct stat status;
+    char *named = lstat(path, &status) == 0 ? output_resolve(path) : strdup(path);
+    char *folder = named ? strdup(dirname(named)) : NULL;
+
+    free(named);
+    return folder;
+}
+
+int output_folder_fault(const char *folder)
+{
+    struct stat status;
+
+    if (stat(folder, &status) != 0)
+        return errno;
+    if (!S_ISDIR(status.st_mode))
+        return ENOTDIR;
+    return access(folder, W_OK | X_OK) == 0 ? 0 : errno;
 }
 
 int output_exists(const char *path, mode_t *kind)

@@ -10,6 +10,13 @@
  */
 char *output_resolve(const char *path);
 
+/* The folder that holds an output, or is to: as the path names it, or where a link at the path leads. The
+ * caller's to free; NULL: it cannot be told. */
+char *output_folder(const char *path);
+
+/* Why nothing can be made in a folder: an errno; 0: nothing is seen to be in the way. */
+int output_folder_fault(const char *folder);
+
 /*
  * What is at a path: 1 something (*kind its file type), 0 nothing; -1: it cannot be told,
  * errno says why. Only ENOENT and ENOTDIR mean that nothing is there: a file that a server or a disk hides

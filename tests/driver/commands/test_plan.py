@@ -86,6 +86,18 @@ def test_weights_are_counted(tmp_path, normsweep):
     assert said["weights"] == f"up to {4 * 2 * parameters(16) / 1024:.4g} KiB in small.nc.d"
 
 
+def test_a_folder_that_cannot_be_written_is_said(tmp_path, normsweep):
+    """And is no fault of a plan, which may be made on another machine than the sweep."""
+    sweep = tmp_path / "small.yaml"
+    sweep.write_text(SWEEP)
+    for folder, cause in [("none", "No such file or directory"), ("small.yaml", "Not a directory")]:
+        said = plan(normsweep, sweep, "-o", f"{folder}/a.nc")
+        assert said["dataset"].endswith(f" KiB, {folder}/a.nc; the folder {folder} cannot be written here: {cause}")
+    (tmp_path / "link.nc").symlink_to(tmp_path / "there.nc")
+    for output in ["a.nc", "link.nc"]:
+        assert plan(normsweep, sweep, "-o", output)["dataset"].endswith(f" KiB, {output}")
+
+
 def test_values_for_scripts(tmp_path, normsweep):
     sweep = tmp_path / "small.yaml"
     sweep.write_text(SWEEP)

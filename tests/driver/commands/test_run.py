@@ -332,7 +332,7 @@ def test_many_arguments(normsweep, sweep):
 
 def test_name_with_a_newline(normsweep, sweep):
     refused = normsweep("run", sweep, "-j", "0", "-o", "a\nb/c.nc", status=2)
-    assert refused.stderr == "a?b/c.nc: No such file or directory\n"
+    assert refused.stderr == "a?b/c.nc: the folder a?b cannot be written: No such file or directory\n"
 
 
 def test_readable_while_it_runs(sweep, tmp_path):
@@ -379,7 +379,8 @@ def test_refused_before_anything_starts(normsweep, sweep, tmp_path, jobs):
     (tmp_path / "text.nc").write_text("no dataset\n")
     for arguments, line in [
             (["--set", "steps=0"], "steps"),
-            (["-o", "no/folder/a.nc"], "no/folder/a.nc: No such file or directory"),
+            (["-o", "no/folder/a.nc"], "no/folder/a.nc: the folder no/folder cannot be written: No such file or directory"),
+            (["-o", "text.nc/a.nc"], "text.nc/a.nc: the folder text.nc cannot be written: Not a directory"),
             (["-o", "text.nc"], "text.nc: "),
     ]:
         refused = normsweep("run", sweep, "-j", jobs, *arguments, status=2)

@@ -208,7 +208,11 @@ TEST(lease_of_an_output_that_cannot_be_written)
 
     CHECK(lease_take(&lease, "/nowhere/at/all/a.nc", &error) == -1);
     CHECK(error.status == ERROR_INPUT);
-    CHECK_TEXT(error.text, "/nowhere/at/all/a.nc: No such file or directory");
+    CHECK_TEXT(error.text,
+        "/nowhere/at/all/a.nc: the folder /nowhere/at/all cannot be written: No such file or directory");
+    CHECK(lease_take(&lease, "/proc/a.nc", &error) == -1);
+    CHECK(error.status == ERROR_INPUT);
+    CHECK(strncmp(error.text, "/proc/a.nc: the folder /proc cannot be written: ", 48) == 0);
 }
 
 TEST(lease_tells_the_launcher_of_its_coordinator)
