@@ -2,7 +2,9 @@
 #include "driver/commands/show.h"
 
 #include "driver/commands/commands.h"
+#include "driver/dataset/verify.h"
 #include "driver/dataset/view.h"
+#include "driver/output/lease.h"
 #include "driver/picture/field.h"
 #include "driver/picture/picture.h"
 #include "driver/picture/series.h"
@@ -23,6 +25,16 @@ static int draw_picture(const struct arguments *arguments, const struct view *vi
     return name ? picture_field(&picture, name, error) : picture_diagram(&picture, error);
 }
 
+/* A picture of what another program has altered is not what was measured. A sweep that runs has passed this,
+ * and changes what is looked at. */
+static void warn_of_faults(const struct view *view)
+{
+    struct error fault;
+
+    if (!lease_is_held(view->name) && verify_content(view, &fault) != 0)
+        fprintf(stderr, "%s\n", fault.text);
+}
+
 int command_show(int argc, char **argv)
 {
     struct arguments arguments;
@@ -35,6 +47,8 @@ int command_show(int argc, char **argv)
     status = view_open(&view, arguments.operand[0], &error);
     if (status == 0) {
         status = draw_picture(&arguments, &view, &error);
+        if (status == 0)
+            warn_of_faults(&view);
         view_close(&view);
     }
     arguments_release(&arguments);

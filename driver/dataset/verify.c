@@ -322,7 +322,7 @@ static int refuse_copy(const struct view *view, struct error *error)
     return -1;
 }
 
-static int verify_all(const struct view *view, struct error *error)
+int verify_content(const struct view *view, struct error *error)
 {
     if (verify_runs(view, error) != 0 || verify_metrics(view, error) != 0 ||
         verify_sessions(view, error) != 0)
@@ -338,7 +338,7 @@ int verify_dataset(const struct view *view, struct error *error)
 
     if (view->copy)
         return refuse_copy(view, error);
-    if (verify_all(view, error) == 0)
+    if (verify_content(view, error) == 0)
         return 0;
     used = strlen(error->text);
     if (error->status == ERROR_INPUT)

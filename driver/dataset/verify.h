@@ -35,6 +35,10 @@ int verify_fault(struct error *error, const struct view *view, const char *forma
  */
 int verify_dataset(const struct view *view, struct error *error);
 
+/* The same of what the file holds, for commands that only read it: a netCDF-4 copy is judged like a dataset,
+ * and the line does not say what to do. */
+int verify_content(const struct view *view, struct error *error);
+
 /*
  * Do all numbers of runs and sessions lie at multiples of 8, so that a reader never sees a half of one? What
  * nccopy has written need not be so.

@@ -3,14 +3,17 @@
 
 #include "driver/dataset/conversion.h"
 #include "driver/dataset/variables.h"
+#include "driver/dataset/verify.h"
 #include "driver/dataset/view.h"
 #include "driver/dataset/view_attributes.h"
+#include "driver/output/folder.h"
 #include "driver/output/lease.h"
 #include "driver/sweep/label.h"
 #include "driver/tables/dataset_tables.h"
 #include "driver/text/duration.h"
 #include "driver/text/lines.h"
 #include "driver/text/quote.h"
+#include "worker/checkpoint/set.h"
 #include "worker/host/clock.h"
 
 #include <inttypes.h>
@@ -21,7 +24,12 @@
 #include <sys/stat.h>
 #include <time.h>
 
-enum { FAILURES_MOST = 20, SESSIONS_MOST = 10, QUIET_SECONDS = 600 };
+enum {
+    FAILURES_MOST = 20,
+    SESSIONS_MOST = 10,
+    QUIET_SECONDS = 600,
+    EXPORT_LEAST = 1 << 20, /* bytes of a dataset: a copy has 250 KB of its own beside the numbers */
+};
 
 static void print_file(const struct view *view)
 {
@@ -35,6 +43,15 @@ static void print_file(const struct view *view)
         printf("%s%" PRId64 " %s", i ? " x " : "", view->axis[i].length, view->axis[i].name);
     printf("%s%" PRId64 " cell%s\n", view->axis_count ? ", " : "", view->cells, view->cells == 1 ? "" : "s");
     free(title);
+}
+
+/* What run would refuse. A sweep that runs has passed this, and changes what is looked at. */
+static void print_fault(const struct status *status)
+{
+    struct error fault;
+
+    if (!status->held && verify_content(&status->view, &fault) != 0)
+        lines_print(stdout, 0, "altered   %s", fault.text);
 }
 
 static void print_counts(const struct survey *survey)
@@ -59,13 +76,29 @@ static void print_duration(const char *before, double seconds, const char *after
     printf("%s%s%s", before, duration_format(seconds, time, sizeof(time)), after);
 }
 
+/* Runs that were under way, and that the next start carries on with. */
+static void print_saved(const char *output)
+{
+    char *folder = folder_of(output);
+    struct checkpoint_set saved = {.count = 0};
+    struct error ignored;
+
+    if (folder && checkpoint_set_init(&saved, folder, &ignored) == 0 && saved.count > 0)
+        lines_print(stdout, 0, "saved     %" PRId64 " run%s in %s, which resume%s there", saved.count,
+            saved.count == 1 ? "" : "s", folder, saved.count == 1 ? "s" : "");
+    checkpoint_set_release(&saved);
+    free(folder);
+}
+
 static void print_times(const struct status *status)
 {
     const struct survey *survey = &status->survey;
     bool going = status_is_going(status), alive = survey->running > 0 && status->written < QUIET_SECONDS;
 
-    if (survey->ended < survey->runs && !status->held && !status->view.copy)
+    if (survey->ended < survey->runs && !status->held && !status->view.copy) {
         puts("stopped   nothing runs; the command that started it carries on");
+        print_saved(status->view.name);
+    }
     if (isfinite(survey->speed))
         printf("speed     %.4g tokens per second a run\n", survey->speed);
     if (isfinite(survey->seconds))
@@ -158,11 +191,13 @@ static void print_export(const struct status *status)
 void status_print(const struct status *status)
 {
     print_file(&status->view);
+    print_fault(status);
     print_counts(&status->survey);
     print_times(status);
     print_sessions(&status->view);
     print_failures(status);
-    if (status->view.copy || status->survey.ended == status->survey.runs)
+    bool large = status->view.bytes >= EXPORT_LEAST;
+    if (status->view.copy || (large && status->survey.ended == status->survey.runs))
         print_export(status);
 }
 

@@ -135,8 +135,8 @@ class Screen:
         return status
 
 
-def make(folder, steps):
-    (folder / "a.yaml").write_text(SWEEP + f"steps: {steps}\nmeasure: {{every: 20}}\n")
+def make(folder, steps, every=20):
+    (folder / "a.yaml").write_text(SWEEP + f"steps: {steps}\nmeasure: {{every: {every}}}\n")
     run(NORMSWEEP, "run", "a.yaml", "-j", "0", cwd=folder)
     return folder / "a.nc"
 
@@ -232,6 +232,20 @@ def test_a_stopped_sweep_is_not_waited_for(tmp_path):
     assert "6 pending\nstopped: nothing runs; the command that started it carries on\n" in screen.text()
 
 
+def test_saved_runs_of_a_stopped_sweep_are_told(tmp_path):
+    process = start_endless(tmp_path)
+    deadline = time.monotonic() + 60
+    while "  running  1, " not in run(NORMSWEEP, "status", "r.nc", cwd=tmp_path).stdout:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(60) == 75
+    assert ("stopped   nothing runs; the command that started it carries on\n"
+            "saved     1 run in r.nc.d, which resumes there\n") in run(NORMSWEEP, "status", "r.nc", cwd=tmp_path).stdout
+    shutil.rmtree(tmp_path / "r.nc.d")
+    assert "saved" not in run(NORMSWEEP, "status", "r.nc", cwd=tmp_path).stdout
+
+
 def test_a_dataset_that_is_replaced_is_read_anew(running, ended):
     screen = Screen(NORMSWEEP, "status", "--watch", running, columns=100, rows=40)
     screen.wait_for("0 of 6 runs have ended")
@@ -245,10 +259,17 @@ def test_a_dataset_that_is_replaced_is_read_anew(running, ended):
     away.rename(running)
 
 
+def test_a_small_dataset_is_not_exported(ended):
+    """Its copy would be larger than it is."""
+    assert ended.stat().st_size < 1 << 20
+    assert "export" not in run(NORMSWEEP, "status", ended).stdout
+
+
 def test_export_of_an_ended_sweep(tmp_path):
     folder = tmp_path / "it's one"
     folder.mkdir()
-    path = make(folder, 20)
+    path = make(folder, 700, every=1)
+    assert 1 << 20 <= path.stat().st_size < 2 << 20
     line = next(line for line in run(NORMSWEEP, "status", path).stdout.splitlines() if line.startswith("export"))
     command = re.fullmatch(r"export    (nccopy -4 -d 5 -s .*?)   a compressed netCDF-4 copy; nccopy is in Debian's "
                            r"netcdf-bin", line)[1]

@@ -164,6 +164,24 @@ def test_a_start_refuses_and_changes_nothing(whole, tmp_path, normsweep, fault):
     assert "; use --fresh or another -o\n" in said or fault in normsweep("status", "a.nc", status=2).stderr
 
 
+@pytest.mark.parametrize("fault", REFUSED)
+def test_who_looks_is_told_the_same(whole, tmp_path, normsweep, fault):
+    """As far as there is anything to be seen; else it is the one line of the refusal."""
+    content = Content(whole)
+    REFUSED[fault](content)
+    content.write(tmp_path / "a.nc")
+    line = f"a.nc: {fault}; normsweep did not write this\n"
+    for command in ("status", "show"):
+        done = survived(tmp_path, command, "a.nc")
+        assert done.returncode == 2 or (line if command == "show" else f"altered   {line}") in done.stdout + done.stderr
+        assert done.returncode == 0 or done.stderr.startswith("a.nc: ")
+
+
+def test_a_sound_dataset_is_not_called_altered(whole, tmp_path, normsweep):
+    Content(whole).write(tmp_path / "a.nc")
+    assert "altered" not in normsweep("status", "a.nc").stdout and normsweep("show", "a.nc").stderr == ""
+
+
 @pytest.mark.parametrize("alter", [retype("attempts", "f8"), retype("reason", "i4"), fill("outcome", 127),
                                    fill("outcome", -128, (0, 0, 0)), fill("deaths", 2**40), widen("host", 8)])
 def test_a_sweep_that_has_not_grown_refuses_too(whole, tmp_path, normsweep, alter):
