@@ -21,6 +21,7 @@
  */
 #include "driver/dataset/check.h"
 #include "driver/dataset/create.h"
+#include "driver/dataset/foreign.h"
 #include "driver/dataset/ledger.h"
 #include "driver/dataset/session.h"
 #include "driver/dataset/variables.h"
@@ -130,13 +131,18 @@ static int write_file(struct dataset *dataset, enum successor successor, const s
     status = layout_write(&dataset->layout, new);
     if (status == NC_NOERR && view)
         status = mapping_copy(mapping, view, &dataset->layout, new);
-    if (status == NC_NOERR)
+    int result = status == NC_NOERR ? 0 : dataset_error(dataset, status, error);
+    if (result == 0 && view)
+        result = foreign_copy(view, mapping, new, error);
+    if (result == 0) {
         status = put_in_place(dataset->path, new, successor, old);
-    if (status != NC_NOERR && new)
+        result = status == 0 ? 0 : dataset_error(dataset, status, error);
+    }
+    if (result != 0)
         unlink(new);
     free(new);
     free(old);
-    return status == NC_NOERR ? 0 : dataset_error(dataset, status, error);
+    return result;
 }
 
 static bool has_all_variables(const struct view *view, const struct layout *layout)
