@@ -163,6 +163,12 @@ int job_mark(struct job *job, struct error *error)
     return mark_leave(job->folder, job_session(job), job->mark, error);
 }
 
+void job_renew_mark(const struct job *job)
+{
+    if (job->mark[0])
+        mark_renew(job->folder, job->mark);
+}
+
 void job_fail(struct job *job, const struct error *error)
 {
     if (!job->failed)
@@ -412,8 +418,10 @@ static void renew(struct job *job, double now)
     if (now - job->renewed < LEASE_RENEW_SECONDS)
         return;
     job->renewed = now;
-    if (lease_renew(job->lease, &error) == 0)
+    if (lease_renew(job->lease, &error) == 0) {
+        job_renew_mark(job);
         return;
+    }
     dataset_forget(job->dataset);
     job_fail(job, &error);
 }

@@ -161,6 +161,7 @@ static void take_hello(struct dispatch *d, int worker, const struct hello *hello
 {
     d->hellos += !dispatch_peer(d, worker)->said_hello;
     peers_hello(&d->peers, worker, hello, d->now);
+    job_renew_mark(d->job);
     send_setup(d, worker);
 }
 

@@ -53,6 +53,18 @@ int mark_look(const char *folder, const char *mark)
     return 0;
 }
 
+/* The folder is not made again: where it is gone, so is what the workers have saved. */
+void mark_renew(const char *folder, const char *mark)
+{
+    char path[PATH_MAX];
+    int file = path_of(path, folder, mark) == 0 ? open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666) : -1;
+
+    if (file < 0)
+        return;
+    futimens(file, NULL);
+    close(file);
+}
+
 void mark_remove(const char *folder, const char *mark)
 {
     char path[PATH_MAX];

@@ -20,6 +20,9 @@ int mark_leave(const char *folder, int64_t session, char mark[MARK_SIZE], struct
 /* Is it there? 0 or an errno; ENOENT: no. */
 int mark_look(const char *folder, const char *mark);
 
+/* Leaves it again where somebody has removed it, and makes it look new to those who remove old files. */
+void mark_renew(const char *folder, const char *mark);
+
 /* Takes it away. An empty name: there is none. */
 void mark_remove(const char *folder, const char *mark);
 

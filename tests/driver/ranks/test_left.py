@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 
 import pytest
 
@@ -56,6 +57,11 @@ def sweep(tmp_path):
     return path
 
 
+def status(folder):
+    return subprocess.run([NORMSWEEP, "status", "sweep.nc"], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True,
+                          text=True).stdout
+
+
 def files(folder):
     return [path for path in folder.rglob("*") if not path.is_dir()]
 
@@ -88,3 +94,25 @@ def test_a_killed_mpirun_leaves_nothing(sweep, tmp_path):
         assert "the coordinator was lost; starting again" in command.text["err"]
     left = {path for path in tmp_path.rglob("*") if not path.is_dir()}
     assert left == others | {sweep, tmp_path / "sweep.nc"}
+
+
+def test_a_mark_that_a_cleaner_has_removed_is_left_again(sweep, tmp_path):
+    """A worker that comes later finds it, and so does whoever saves when the sweep is stopped."""
+    def marks():
+        return list(tmp_path.glob("sweep.nc.d/coordinator-*.mark"))
+
+    forever = ["--set", "steps=100000000", "--set", "measure={every: 1000000}", "--set", "checkpoint_minutes=60"]
+    with Watched([NORMSWEEP, "run", sweep, "-j", "2", *forever], cwd=tmp_path) as command:
+        assert command.wait(60, lambda: marks() and len(command.of("worker")) == 2
+                            and all(worker.catches(signal.SIGUSR1) for worker in command.of("worker")))
+        assert command.wait(60, lambda: "running" in status(tmp_path))
+        mark, = marks()
+        mark.unlink()
+        assert command.of("worker")[0].kill(signal.SIGKILL)
+        assert command.wait(60, lambda: "has been replaced" in command.text["err"])
+        assert "has been replaced" in command.text["err"] and mark.exists(), command.text
+        mark.unlink()
+        assert command.wait(30, mark.exists) and mark.exists(), command.text
+        command.process.send_signal(signal.SIGTERM)
+        assert not command.wait(60), command.stacks()
+        assert command.process.returncode == 75, command.text

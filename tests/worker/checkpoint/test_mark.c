@@ -1,0 +1,38 @@
+/* The coordinator's mark in the folder of checkpoints. */
+#include "tests/test.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "worker/checkpoint/mark.h"
+
+TEST(mark_is_left_again_where_it_was_removed)
+{
+    const char *temporary = getenv("TMPDIR");
+    char folder[96], path[192], mark[MARK_SIZE];
+    struct stat status;
+    struct error error;
+
+    snprintf(folder, sizeof(folder), "%.60s/normsweep-mark-XXXXXX", temporary ? temporary : "/tmp");
+    CHECK(mkdtemp(folder) != NULL);
+    CHECK(mark_leave(folder, 7, mark, &error) == 0);
+    CHECK(mark_look(folder, mark) == 0);
+    snprintf(path, sizeof(path), "%s/%s", folder, mark);
+    const struct timespec old[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+    CHECK(utimensat(AT_FDCWD, path, old, 0) == 0);
+    mark_renew(folder, mark);
+    CHECK(stat(path, &status) == 0 && status.st_mtim.tv_sec > 1000000);
+    CHECK(unlink(path) == 0);
+    CHECK(mark_look(folder, mark) == ENOENT);
+    mark_renew(folder, mark);
+    CHECK(mark_look(folder, mark) == 0);
+    mark_remove(folder, mark);
+    CHECK(rmdir(folder) == 0);
+    mark_renew(folder, mark);
+    CHECK(mark_look(folder, mark) == ENOENT); /* nor does a folder come back */
+}
