@@ -49,8 +49,8 @@ int job_open(struct job *job, const struct sweep *sweep, const struct corpus *co
  */
 int job_mark(struct job *job, struct error *error);
 
-/* Before a worker that comes later looks for the mark: leaves it again where a cleaner of old files has removed
- * it. job_breathe does so, too, with each renewal of the lease. */
+/* Before a worker that comes later looks for the mark: leaves it again where a cleaner of old files has
+ * removed it. job_breathe does so, too, with each renewal of the lease. */
 void job_renew_mark(const struct job *job);
 
 /* Commits what waits and closes; the first error of the whole job, or 0. */

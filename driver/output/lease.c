@@ -60,7 +60,7 @@ static int unwritable(const char *name, int cause, struct error *error)
         error, is_of_path(cause) ? ERROR_INPUT : ERROR_ENVIRONMENT, "%s: %s", name, strerror(cause));
 }
 
-/* Nothing can be made beside an output: that is a fault of its folder, unless its name or a link is at fault. */
+/* Nothing can be made beside an output: its folder is at fault, unless its name or a link is. */
 static int unwritable_folder(const char *output, int cause, struct error *error)
 {
     bool of_name = cause == EISDIR || cause == ELOOP || cause == ENAMETOOLONG || cause == ENXIO;

@@ -9,8 +9,8 @@ int mpirun_rank(void);
 /* Root without the two variables that Open MPI asks of it: -1 and the line that names them. */
 int mpirun_check_root(struct error *error);
 
-/* Can Open MPI make the folder of its files, in $TMPDIR or /tmp? -1 and a line that names it: its mpirun would
- * fail with pages of its own. */
+/* Can Open MPI make the folder of its files, in $TMPDIR or /tmp? -1 and a line that names it: its mpirun
+ * would fail with pages of its own. */
 int mpirun_check_folder(struct error *error);
 
 /* The release of Open MPI on the PATH; 0: another MPI; -1 with the line: there is no mpirun. */

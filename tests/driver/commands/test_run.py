@@ -379,7 +379,7 @@ def test_refused_before_anything_starts(normsweep, sweep, tmp_path, jobs):
     (tmp_path / "text.nc").write_text("no dataset\n")
     for arguments, line in [
             (["--set", "steps=0"], "steps"),
-            (["-o", "no/folder/a.nc"], "no/folder/a.nc: the folder no/folder cannot be written: No such file or directory"),
+            (["-o", "no/dir/a.nc"], "no/dir/a.nc: the folder no/dir cannot be written: No such file or directory"),
             (["-o", "text.nc/a.nc"], "text.nc/a.nc: the folder text.nc cannot be written: Not a directory"),
             (["-o", "text.nc"], "text.nc: "),
     ]:
