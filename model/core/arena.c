@@ -8,7 +8,7 @@ enum { ALIGNMENT = 64 };
 
 int arena_init(struct arena *arena, size_t size)
 {
-    /* Fresh anonymous pages are zero; huge ones make the first touch and the TLB many times cheaper. */
+    /* Fresh anonymous pages are zero. Huge pages make the first touch and the TLB many times cheaper. */
     void *base = mmap(NULL, size ? size : 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (base == MAP_FAILED)

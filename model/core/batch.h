@@ -3,10 +3,10 @@
 
 #include <stdint.h>
 
-/* Sequences packed one after another: no padding exists. rows = the sum of their lengths. */
+/* Sequences packed one after another, without padding. rows is the sum of their lengths. */
 struct batch {
     int64_t sequences, rows;
-    int64_t *start; /* [sequences + 1] first row of each; start[sequences] == rows */
+    int64_t *start; /* [sequences + 1] first row of each sequence; start[sequences] == rows */
     int32_t *tokens; /* [rows] */
     int32_t *target; /* [rows] */
 };

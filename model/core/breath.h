@@ -2,9 +2,8 @@
 #define NORMSWEEP_MODEL_CORE_BREATH_H
 
 /*
- * Long work shows that it goes on: it breathes between pieces of at most BREATH_BYTES that it reads, writes
- * or makes. Whoever has to tell slow work from a process that hangs passes one of these down; NULL: nobody
- * asks.
+ * A callback that tells slow work from a process that hangs. Functions that may run for long call breathe()
+ * at least once for every BREATH_BYTES that they read, write or generate. NULL: no callback.
  */
 struct breath {
     void (*take)(void *context);

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 /*
- * 128-bit FNV-1a (Fowler, Noll and Vo): tells configurations and texts apart. No defence against an
+ * 128-bit FNV-1a (Fowler, Noll and Vo): tells configurations and texts apart. It is not secure against an
  * adversary.
  */
 struct digest {
@@ -17,7 +17,7 @@ struct digest {
 void digest_init(struct digest *digest);
 void digest_add(struct digest *digest, const void *bytes, size_t count);
 
-/* The string and its terminator, so that "ab","c" differs from "a","bc". */
+/* Adds the string with its terminator, so that "ab","c" differs from "a","bc". */
 void digest_add_string(struct digest *digest, const char *string);
 
 void digest_format(const struct digest *digest, char text[DIGEST_TEXT]);

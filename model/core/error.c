@@ -27,6 +27,6 @@ int error_prefix(struct error *error, const char *format, ...)
     if (length < 0 || (size_t)length >= sizeof(error->text))
         return -1;
     int left = (int)sizeof(error->text) - length;
-    snprintf(error->text + length, (size_t)left, ": %.*s", left, text); /* cut when longer, and known to be */
+    snprintf(error->text + length, (size_t)left, ": %.*s", left, text); /* truncation is intended */
     return -1;
 }

@@ -1,8 +1,8 @@
 /*
- * Control groups: /proc/self/cgroup names those of this process, a line each: "0::/path" in version 2,
- * "4:cpu,cpuacct:/path" for every hierarchy of version 1. A limit holds for all below it, so the least from
- * the group up to the root counts. In a container the path may be the host's, which is not there; the root of
- * the hierarchy is then the container's own group.
+ * /proc/self/cgroup names the control groups of this process, one per line: "0::/path" in version 2,
+ * "4:cpu,cpuacct:/path" for every hierarchy of version 1. A limit holds for all groups below it, so the
+ * smallest limit from the group up to the root counts. In a container the path may be the host's, which does
+ * not exist there; the root of the hierarchy is then the container's own group.
  */
 #include "model/core/limits.h"
 
@@ -15,7 +15,7 @@
 
 enum { PATH_SIZE = 4096 };
 
-/* The first line of folder/name; false: there is none. */
+/* Reads the first line of folder/name; false without one. */
 static bool read_line(const char *folder, const char *name, char *line, int size)
 {
     char path[PATH_SIZE + 64];
@@ -24,12 +24,12 @@ static bool read_line(const char *folder, const char *name, char *line, int size
     FILE *file = fopen(path, "re");
     if (!file)
         return false;
-    bool there = fgets(line, size, file) != NULL;
+    bool found = fgets(line, size, file) != NULL;
     fclose(file);
-    return there;
+    return found;
 }
 
-/* A whole number above 0; "max", -1 and what else is none: 0. */
+/* A number above 0; 0 for "max", -1 and everything else. */
 static double read_number(const char *text)
 {
     double value = strtod(text, NULL);
@@ -53,8 +53,8 @@ static void limit_processors(struct limits *limits, double quota, double period)
         limits->processors = fmin(limits->processors, quota / period);
 }
 
-/* The limits of one group of either version. */
-static void look_at_group(struct limits *limits, const char *folder)
+/* Applies the limits of one group, of either version. */
+static void apply_group(struct limits *limits, const char *folder)
 {
     char quota[64], period[64];
 
@@ -69,8 +69,8 @@ static void look_at_group(struct limits *limits, const char *folder)
         limit_processors(limits, read_number(quota), read_number(period));
 }
 
-/* From a group up to the root of its hierarchy. */
-static void climb(struct limits *limits, const char *root, const char *hierarchy, const char *group)
+/* Applies the limits of a group and of all groups above it in its hierarchy. */
+static void apply_hierarchy(struct limits *limits, const char *root, const char *hierarchy, const char *group)
 {
     char folder[PATH_SIZE];
     int top =
@@ -80,7 +80,7 @@ static void climb(struct limits *limits, const char *root, const char *hierarchy
     if (top + length >= PATH_SIZE)
         return;
     for (;;) {
-        look_at_group(limits, folder);
+        apply_group(limits, folder);
         char *last = strrchr(folder + top, '/');
         if (!last)
             return;
@@ -88,8 +88,8 @@ static void climb(struct limits *limits, const char *root, const char *hierarchy
     }
 }
 
-/* "4:cpu,cpuacct:/path" */
-static void take_line(struct limits *limits, const char *root, char *line)
+/* Applies the limits of a line such as "4:cpu,cpuacct:/path". */
+static void apply_line(struct limits *limits, const char *root, char *line)
 {
     char *controllers = strchr(line, ':'), *group = controllers ? strchr(controllers + 1, ':') : NULL;
 
@@ -99,10 +99,10 @@ static void take_line(struct limits *limits, const char *root, char *line)
     group[strcspn(group, "\n")] = '\0';
     char *rest = NULL, *name = strtok_r(controllers, ",", &rest);
     if (!name)
-        climb(limits, root, "", group);
+        apply_hierarchy(limits, root, "", group);
     for (; name; name = strtok_r(NULL, ",", &rest))
         if (strcmp(name, "cpu") == 0 || strcmp(name, "memory") == 0)
-            climb(limits, root, name, group);
+            apply_hierarchy(limits, root, name, group);
 }
 
 void limits_read(struct limits *limits, const char *root)
@@ -117,7 +117,7 @@ void limits_read(struct limits *limits, const char *root)
     if (!file)
         return;
     while (fgets(line, sizeof(line), file))
-        take_line(limits, root, line);
+        apply_line(limits, root, line);
     fclose(file);
 }
 

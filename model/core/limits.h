@@ -4,19 +4,19 @@
 #include <stdint.h>
 
 /*
- * What this process may use: the machine's own, or less where a control group (a container, a batch job) says
- * so. An overcommitting kernel grants any memory and kills later: what exceeds the limit has to be refused
- * beforehand.
+ * What this process may use: the whole machine, or less if a control group (a container, a batch job) sets a
+ * limit. A kernel that overcommits grants any memory and kills the process later, so requests above the limit
+ * must be refused beforehand.
  */
 struct limits {
     uint64_t memory; /* bytes */
-    double processors; /* a quota of their time, perhaps a fraction; INFINITY: none */
+    double processors; /* quota of processor time, may be a fraction; INFINITY: no quota */
 };
 
-/* Read once. */
+/* The limits of this process, read at the first call. */
 const struct limits *limits(void);
 
-/* Reads them with `root` before /proc and /sys; "" is this machine. For tests. */
+/* Reads the limits with `root` before /proc and /sys; "" for this machine. For tests. */
 void limits_read(struct limits *limits, const char *root);
 
 #endif

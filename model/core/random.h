@@ -4,17 +4,17 @@
 #include <stdint.h>
 
 /*
- * Counter-based random numbers: any draw is a function of (seed, purpose, index) and nothing else, so that a
- * resumed run needs no generator state and no draw depends on another. Philox4x32-10: J. K. Salmon and
- * others, "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
+ * Counter-based random numbers: each draw is a function of (seed, purpose, index) alone, so that a resumed
+ * run needs no generator state and no draw depends on another. Philox4x32-10: J. K. Salmon et al., "Parallel
+ * random numbers: as easy as 1, 2, 3", SC 2011.
  */
 enum random_purpose {
     RANDOM_INIT, /* index: tensor identity << 40 | element */
     RANDOM_PERMUTATION, /* index: epoch << 40 | draw */
     RANDOM_SOURCE, /* the structure of a built-in corpus */
-    RANDOM_TRAIN_TEXT, /* its training tokens */
-    RANDOM_VALID_TEXT, /* its validation tokens */
-    RANDOM_TEST, /* for tests alone */
+    RANDOM_TRAIN_TEXT, /* the training tokens of a built-in corpus */
+    RANDOM_VALID_TEXT, /* the validation tokens of a built-in corpus */
+    RANDOM_TEST, /* only for tests */
     RANDOM_HOMOGENEITY, /* the sequences on which homogeneity is measured */
 };
 
@@ -24,10 +24,10 @@ uint64_t random_bits(uint64_t seed, enum random_purpose purpose, uint64_t index)
 /* Uniform on [0, 1), 53 bits. */
 double random_uniform(uint64_t seed, enum random_purpose purpose, uint64_t index);
 
-/* Standard normal, by Box and Muller from the two halves of the same block. */
+/* Standard normal, by Box and Muller, from the two halves of one block. */
 double random_normal(uint64_t seed, enum random_purpose purpose, uint64_t index);
 
-/* Uniform on 0 .. bound-1 (bound > 0), without bias beyond 2^-64 (multiply and shift). */
+/* Uniform on 0 .. bound-1 (bound > 0) by multiply and shift; the bias is at most 2^-64. */
 uint64_t random_below(uint64_t seed, enum random_purpose purpose, uint64_t index, uint64_t bound);
 
 #endif

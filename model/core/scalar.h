@@ -4,9 +4,9 @@
 #include <cblas.h>
 
 /*
- * The scalar of weights, gradients and activations. The program trains in float; the same source is built
- * once more with SCALAR_DOUBLE for gradient checks and parity tests. Sums, norms and cosines are double in
- * both.
+ * The type of weights, gradients and activations. The program trains in float; the same source is built a
+ * second time with SCALAR_DOUBLE for gradient checks and parity tests. Sums, norms and cosines are double in
+ * both builds.
  */
 #ifdef SCALAR_DOUBLE
 typedef double scalar;

@@ -60,7 +60,7 @@ void batches_fill(struct batches *batches, int64_t step, struct batch *batch)
     }
 }
 
-/* The number of lines that make `tokens` predictions, the last of them perhaps beyond. */
+/* The number of lines that together make at least `tokens` predictions. */
 static int64_t lines_within(const struct text *text, int64_t context, int64_t tokens)
 {
     const int32_t *line;

@@ -8,9 +8,9 @@
 #include "model/corpora/corpus.h"
 
 /*
- * The training batches of a run: those of step t = 1, 2, ... are a function of (text, how it is cut, batch
+ * The training batches of a run. The batch of step t = 1, 2, ... is a function of (text, how it is cut, batch
  * size, seed, t) alone, so a resumed run needs no state. Epoch e = 0, 1, ... takes the first floor(N/B) * B
- * of its permutation of the N sequences, B a step, in order.
+ * sequences of its permutation of all N, in order, B per step.
  */
 struct batches {
     const struct text *text; /* borrowed */
@@ -18,43 +18,41 @@ struct batches {
     int64_t context, batch_size, seed;
     int64_t sequence_count; /* N */
     int64_t *order; /* [N] */
-    int64_t order_epoch; /* whose permutation `order` holds; -1: none yet */
+    int64_t order_epoch; /* the epoch whose permutation `order` holds; -1: none yet */
 };
 
-/* Room for `rows` rows, in as many sequences at most. */
+/* Takes room for `rows` rows, in up to as many sequences. */
 void batch_layout(struct batch *batch, int64_t rows, struct arena *arena);
 
 void batches_layout(struct batches *batches, const struct text *text, enum sequences sequences,
     int64_t context, int64_t batch_size, int64_t seed, struct arena *arena);
 
-/* floor(N/B), the steps of an epoch; 0 when the text has fewer than B sequences. */
+/* floor(N/B), the steps of an epoch; 0 if the text has fewer than B sequences. */
 int64_t batches_per_epoch(const struct batches *batches);
 
 /*
- * Packs the batch of a step, steps in any order; there must be at least one in an epoch. `batch` has room for
- * batch_size sequences of `context` rows.
+ * Packs the batch of a step; steps may come in any order. An epoch must have at least one step, and `batch`
+ * room for batch_size sequences of `context` rows.
  */
 void batches_fill(struct batches *batches, int64_t step, struct batch *batch);
 
 /*
- * The sequences of a validation, in file order, on the first `tokens` tokens of a text (INT64_MAX: all of
- * it). stream: the windows that lie within them. lines: the lines until as many predictions have been made.
- * At least one sequence, where the text has any.
+ * The sequences of a validation, in file order, on the first `tokens` tokens of a text (INT64_MAX: the whole
+ * text). stream: the windows that lie within these tokens. lines: as many lines as make `tokens` predictions.
+ * At least one sequence if the text has any.
  */
 struct validation {
     const struct text *text; /* borrowed */
     enum sequences sequences;
     int64_t context;
     int64_t sequence_count; /* in the whole validation */
-    int64_t next; /* the sequence that comes next */
+    int64_t next; /* index of the next sequence */
 };
 
 void validation_init(struct validation *validation, const struct text *text, enum sequences sequences,
     int64_t context, int64_t tokens);
 
-/*
- * Packs further sequences, in order, as many as fit `rows` rows and one at least. Returns how many: 0 at the
- * end.
+/* Packs the next sequences, as many as fit `rows` rows but at least one. Returns their number, 0 at the end.
  */
 int64_t validation_next(struct validation *validation, int64_t rows, struct batch *batch);
 

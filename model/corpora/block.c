@@ -1,8 +1,8 @@
 /*
- * The memory of a corpus: one block, a page that says what it holds and then the arrays, by their offsets in
- * it: so a file can hold it, and other processes map it wherever they like. How much a text needs is known
- * only when it has been read; so the block is as long as its texts can need at most, and what is not used of
- * it is never touched and costs nothing.
+ * The memory of a corpus is one block: a header page, then the arrays, which the header gives by their
+ * offsets. So a file can hold the block, and other processes can map it at any address. The size that a text
+ * needs is known only after it has been read, so the block is as long as its texts can need at most; pages
+ * that are never touched cost nothing.
  */
 #include "model/corpora/block.h"
 
@@ -15,13 +15,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PAGE = 1 << 16 }; /* of any machine, or a multiple */
+enum { PAGE = 1 << 16 }; /* a multiple of the page size of every machine */
 
-static const char magic[16] = "normsweep text 1"; /* counts the changes of the form */
+static const char magic[16] = "normsweep text 1"; /* the number changes with the format */
 static const int64_t tokens_most = INT64_C(1) << 56;
-static const size_t huge_from = (size_t)32 << 20; /* bytes from which pages had better be huge */
+static const size_t huge_from = (size_t)32 << 20; /* bytes from which huge pages pay */
 
-/* Offsets from the begin of the block. */
+/* Offsets from the start of the block. */
 struct room {
     int64_t tokens, line, length;
 };
@@ -48,7 +48,7 @@ static int64_t lay(int64_t *end, int64_t count, size_t size)
     return begin;
 }
 
-/* k different lengths need at least k (k + 1) / 2 tokens. */
+/* The most different lengths that lines can have: k of them need at least k (k + 1) / 2 tokens. */
 static int64_t lengths_most(int64_t tokens)
 {
     int64_t lengths = 1;
@@ -68,7 +68,7 @@ static struct room lay_text(int64_t *end, int64_t tokens)
     return room;
 }
 
-/* A file that may not be so long would end the process by a signal. */
+/* Exceeding the limit on file sizes would kill the process by a signal, so the limit is checked first. */
 static int lengthen(int file, int64_t size)
 {
     struct rlimit limit;
@@ -97,7 +97,7 @@ static void point(struct corpus *corpus, struct text *text, struct room at)
     text->length = (struct line_length *)(void *)(base + at.length);
 }
 
-/* First touch and the TLB are many times cheaper. */
+/* Huge pages make the first touch and the TLB many times cheaper. */
 static void ask_for_huge_pages(int32_t *tokens, int64_t count)
 {
 #ifdef MADV_HUGEPAGE
@@ -141,7 +141,8 @@ static int64_t longest_line(const struct text *text)
     return longest;
 }
 
-/* calloc's memory costs nothing where no length falls. */
+/* Counts by length in an array as long as the longest line: pages of calloc that no length falls into are
+ * free. */
 static int count_lengths(struct text *text, struct error *error)
 {
     int64_t longest = longest_line(text);

@@ -4,8 +4,8 @@
 #include "model/corpora/corpus.h"
 
 /*
- * A corpus that corpus_write has written, read where it lies: the file is the corpus's from now on. -1: the
- * file, which stays open, holds none, or cannot be mapped.
+ * Maps a corpus that corpus_write has written; the corpus then owns the file. -1 if the file cannot be mapped
+ * or does not hold a corpus; the file then stays open and the caller's.
  */
 int corpus_attach(struct corpus *corpus, int file);
 

@@ -33,7 +33,7 @@ void content_close(struct content *content)
     *content = (struct content){.file = -1};
 }
 
-/* Room for at least one more byte, and the added newline and the slack behind. */
+/* Makes room for at least one more byte, the added newline, and the slack after it. */
 static int make_room(struct content *content, struct error *error)
 {
     if (content->bytes && content->there < content->room)
@@ -47,15 +47,14 @@ static int make_room(struct content *content, struct error *error)
     return 0;
 }
 
-/* Up to as many further bytes as there is room for. */
+/* Reads up to as many bytes as there is room for. */
 static int read_some(struct content *content, struct digest *digest, struct error *error)
 {
     int64_t room = content->room - content->there, most = content->left < room ? content->left : room;
     ssize_t got;
 
-    breathe(content->breath);
     most = most < BREATH_BYTES ? most : BREATH_BYTES;
-
+    breathe(content->breath);
     do
         got = read(content->file, content->bytes + content->there, (size_t)most);
     while (got < 0 && errno == EINTR);

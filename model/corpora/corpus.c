@@ -11,7 +11,7 @@ enum { VALID_PART = 10, VALID_LEAST = 32768, COUNTER_WORDS = 4 };
 
 static const char *const kind_name[] = {"text", "bytes", "markov", "dyck", "counter"};
 
-/* The two texts of a corpus that is read; the second may be none. */
+/* The two texts of a corpus that is read from files; the second may be absent. */
 struct text_pair {
     struct content train, valid;
 };
@@ -84,7 +84,7 @@ static int read_both_bytes(
     return read_bytes(corpus, &corpus->valid, &pair->valid, error);
 }
 
-/* No token is shorter than a byte; the end of a last line without a newline is one more. */
+/* A text has at most one token per byte, and one more for the end of a last line without a newline. */
 static int read_pair(struct corpus *corpus, const struct corpus_source *source, struct text_pair *pair,
     int file, enum corpus_fault *fault, struct error *error)
 {
@@ -125,13 +125,12 @@ static int check_source(const struct corpus_source *source, struct error *error)
     if (source->kind == CORPUS_DYCK && vocabulary % 2 == 0)
         return error_set(error, ERROR_INPUT,
             "vocabulary: %" PRId64
-            " is even; dyck has two words for each kind of bracket and one for the end "
-            "of a line",
+            " is even; dyck has two words for each kind of bracket and one for the end of a line",
             vocabulary);
     return 0;
 }
 
-/* `markov` is the source's chain, for that kind. */
+/* `markov` is the chain of a markov source, not used for other kinds. */
 static void draw_text(struct text *text, const struct corpus_source *source, const struct markov *markov,
     int64_t tokens, enum random_purpose purpose)
 {

@@ -1,9 +1,9 @@
 /*
- * Corpora of formal languages, one string a line.
- * dyck: well-nested strings of k kinds of brackets, at most DYCK_DEPTH deep: inside, opening and closing are
- * equally likely; at depth 0 the line ends or goes on, equally likely. Words: k opening brackets, the k
- * closing ones in the same order, the end of a line. counter: a^n b^n c^n with n uniform on 1 ..
- * COUNTER_MOST. Words: a, b, c, the end of a line.
+ * Corpora of formal languages, one string per line.
+ * dyck: well-nested strings of k kinds of brackets, at most DYCK_DEPTH deep. Inside, a bracket opens or
+ * closes with equal probability; at depth 0 the line ends or goes on with equal probability. Words: k opening
+ * brackets, the k closing brackets in the same order, the end of a line.
+ * counter: a^n b^n c^n with n uniform on 1 .. COUNTER_MOST. Words: a, b, c, the end of a line.
  */
 #include "model/corpora/kinds.h"
 

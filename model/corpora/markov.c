@@ -1,23 +1,23 @@
 /*
- * A sparse word-bigram source with exactly Zipf stationary frequencies pi.
+ * A sparse word-bigram source whose stationary frequencies pi follow Zipf's law exactly.
  *
- * Lay the words out on [0, 1) as intervals of lengths pi, in two independent random orders. Where word v's
- * interval in the first layout overlaps word w's in the second is a mass of the pair (v, w): the north-west
- * corner rule. Both marginals of this coupling are pi, and it has at most 2V-1 pairs. The joint distribution
- * J of successive words is the mean of MARKOV_COUPLINGS such couplings, so pi is stationary, a word has few
- * successors (below 2 * MARKOV_COUPLINGS on average, frequent words more, as in a language), and the entropy
- * rate is -sum J log(J / pi).
+ * Lay the words out on [0, 1) as intervals of lengths pi, in two independent random orders. The overlap of
+ * word v's interval in the first layout with word w's interval in the second is the mass of the pair (v, w):
+ * the north-west corner rule. Both marginals of this coupling are pi, and it has at most 2V-1 pairs. The
+ * joint distribution J of successive words is the mean of MARKOV_COUPLINGS such couplings. So pi is
+ * stationary, a word has few successors (below 2 * MARKOV_COUPLINGS on average, frequent words more, as in a
+ * language), and the entropy rate is -sum J log(J / pi).
  *
  * Masses are integers, so the marginals are exact and every machine draws the same text.
  *
  * The chain is irreducible. Every word has positive stationary frequency, so no state is transient and the
- * weakly connected components of its graph are its communicating classes: one component is enough. A source
- * whose graph has more is drawn again (it hardly happens beyond a handful of words). Pairs that owe
- * themselves to the rounding of the weights are left out of that graph: they exist, but would never be drawn.
+ * weakly connected components of the graph are its communicating classes: one component is enough. A source
+ * whose graph has more is drawn again (rare beyond a handful of words). Pairs that only exist by the rounding
+ * of the weights are left out of that graph: they would never be drawn.
  *
- * The end of a line has the first Zipf rank whose frequency is 1/MEAN_LINE or less (the last, in a small
- * vocabulary), so a line has on average 24 to 32 tokens for vocabularies of 64 to 1600, its end among them;
- * up to 48 for huge ones, about V ln V below 12. The other words are in order of rank.
+ * The end of a line has the first Zipf rank whose frequency is 1/MEAN_LINE or less (the last rank, in a small
+ * vocabulary). So the mean line, with its end, has 24 to 32 tokens for vocabularies of 64 to 1600; up to 48
+ * for huge vocabularies, about V ln V for V below 12. The other words are in order of rank.
  */
 #include "model/corpora/kinds.h"
 
@@ -27,17 +27,17 @@
 
 enum { MEAN_LINE = 24 };
 
-static const uint64_t most = UINT64_C(1)
-                             << 54; /* weight of rank 1: MARKOV_COUPLINGS * total fits in 63 bits */
+/* The weight of rank 1: MARKOV_COUPLINGS * total then fits in 63 bits. */
+static const uint64_t most = UINT64_C(1) << 54;
 
 struct markov_pair {
     uint64_t words; /* from << 32 | to */
     uint64_t mass;
 };
 
-/* What building needs beside the chain itself. */
+/* Memory for building a chain. */
 struct workshop {
-    int64_t *first, *second; /* [V] the orders of a coupling's layouts; later, a forest of components */
+    int64_t *first, *second; /* [V] the two orders of a coupling; `first` is later the forest of components */
     struct markov_pair *pair; /* [MARKOV_COUPLINGS * (2V-1)] */
     int64_t pairs;
 };
@@ -78,7 +78,7 @@ static void couple(const struct markov *markov, struct workshop *shop)
         if (right == 0 && ++j < markov->words)
             right = markov->weight[shop->second[j]];
         if (i == markov->words || j == markov->words)
-            return; /* both at once: the layouts are equally long */
+            return; /* both end at once, as the layouts have the same length */
     }
 }
 
@@ -131,7 +131,7 @@ static bool is_connected(const struct markov *markov, struct workshop *shop)
         int64_t from = (int64_t)(shop->pair[i].words >> 32), to = (int64_t)(uint32_t)shop->pair[i].words;
         uint64_t rarer =
             markov->weight[from] < markov->weight[to] ? markov->weight[from] : markov->weight[to];
-        if (shop->pair[i].mass < rarer / 64) /* rounding, or as good as never */
+        if (shop->pair[i].mass < rarer / 64) /* from rounding, or almost never drawn */
             continue;
         int64_t root = find_root(parent, from), other = find_root(parent, to);
         components -= root != other;
@@ -238,7 +238,7 @@ double markov_loss(const struct markov *markov, int32_t from, int32_t to)
            log((double)pair_mass(markov, from, low));
 }
 
-/* The successor of `from` whose share of the row holds `at`. */
+/* The successor of `from` whose part of the row's mass contains `at`. */
 static int32_t successor(const struct markov *markov, int32_t from, uint64_t at)
 {
     int64_t low = markov->row[from], high = markov->row[from + 1] - 1;
@@ -253,7 +253,7 @@ static int32_t successor(const struct markov *markov, int32_t from, uint64_t at)
     return markov->next[low];
 }
 
-/* A word by its stationary frequency: a text begins anywhere. */
+/* The word at a position 0 .. total-1, by stationary frequencies: a text may begin with any word. */
 static int32_t stationary_word(const struct markov *markov, uint64_t at)
 {
     int32_t word = 0;

@@ -5,14 +5,15 @@
 #include <stdint.h>
 
 /*
- * Opens a regular file for reading, without waiting as a pipe would have it; its length in *size. Returns the
- * descriptor, or -1 with errno: EISDIR for a folder, REGULAR_NONE for what else is none.
+ * Opens a regular file for reading and sets *size to its length. Never blocks, not even on a pipe. Returns
+ * the descriptor, or -1 with errno: EISDIR for a folder, REGULAR_NONE for anything else that is not a regular
+ * file.
  */
 int regular_open(const char *path, int64_t *size);
 
 #define REGULAR_NONE ESPIPE
 
-/* strerror, which knows of no irregular files. */
+/* strerror, extended by REGULAR_NONE. */
 const char *regular_why(int cause);
 
 #endif

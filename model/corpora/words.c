@@ -1,10 +1,12 @@
 /*
- * Texts of words. One pass over the bytes: a class table finds the ends of words, and an open-addressing
- * table of their hashes gives the id. Its slots are small and the words themselves lie in the order of their
- * ids, the frequent ones together, so both stay near the core. <eos> comes last in the vocabulary, so its id
- * is known only at the end of the training text; until then it is EOS_UNKNOWN_YET. A large vocabulary's table
- * is far from the core all the same, and waiting for it took six sevenths of the time: so some words are
- * found first, what they need is fetched for all of them at once, and then they are looked up.
+ * Reads texts of words in one pass over the bytes: a class table finds the ends of words, and an
+ * open-addressing hash table gives their ids. Slots are small, and the words lie in the order of their ids,
+ * so that frequent words lie together: both stay in the cache. <eos> comes last in the vocabulary, so its id
+ * is known only at the end of the training text; until then it is EOS_UNKNOWN_YET.
+ *
+ * The table of a large vocabulary does not fit the cache, and waiting for memory took six sevenths of the
+ * time. So AHEAD words are scanned first, their slots and bytes are prefetched together, and then they are
+ * looked up.
  */
 #include "model/corpora/kinds.h"
 
@@ -33,17 +35,17 @@ struct word {
 
 struct word_slot {
     uint32_t hash;
-    int32_t id; /* less NOT_THERE, so that a slot of zeros is free */
+    int32_t id; /* minus NOT_THERE, so that a slot of zeros is free */
 };
 
-/* Bytes of words, one after another; full ones behind. */
+/* A pool for the bytes of words, in front of the pools that are full. */
 struct word_pool {
     struct word_pool *older;
     int64_t left;
     char *free; /* [left] */
 };
 
-/* One text while it is read. */
+/* The state of reading one text. */
 struct word_reader {
     struct text *text;
     struct vocabulary *vocabulary;
@@ -59,7 +61,7 @@ struct word_reader {
 
 /* ---- the vocabulary ---- */
 
-/* The first `length` < 8 bytes of eight. */
+/* The first `length` < 8 of eight bytes, shifted to the high end of the number. */
 static inline uint64_t first_bytes(uint64_t eight, int64_t length)
 {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -69,7 +71,7 @@ static inline uint64_t first_bytes(uint64_t eight, int64_t length)
 #endif
 }
 
-/* Eight bytes at a time; CONTENT_SLACK bytes behind the word may be read. */
+/* Takes eight bytes at a time, so it may read CONTENT_SLACK bytes after the word. */
 static inline uint32_t hash_bytes(const char *bytes, int64_t length)
 {
     uint64_t hash = (uint64_t)length, eight;
@@ -94,7 +96,7 @@ static inline struct word scan_word(const char *bytes)
     return (struct word){bytes, end - bytes, hash_bytes(bytes, end - bytes)};
 }
 
-/* The word of a slot; of a free one the first. */
+/* The word of a slot; for a free slot the first word, so that a prefetch has an address. */
 static inline const struct word *word_of(const struct vocabulary *vocabulary, const struct word_slot *slot)
 {
     return &vocabulary->word[slot->id ? slot->id + NOT_THERE - EOS_UNKNOWN_YET : 0];
@@ -121,7 +123,7 @@ static inline struct word_slot *find_slot(const struct vocabulary *vocabulary, c
     }
 }
 
-/* All words are different. */
+/* Moves the slots without comparing words, as all words are different. */
 static int resize_table(struct vocabulary *vocabulary, int64_t slots, struct error *error)
 {
     struct word_slot *slot = corpus_resize(NULL, slots, sizeof(*slot), error);
@@ -144,7 +146,7 @@ static int resize_table(struct vocabulary *vocabulary, int64_t slots, struct err
     return 0;
 }
 
-/* A copy of a word's bytes, the vocabulary's. NULL: no memory. */
+/* Copies a word's bytes into the vocabulary's pool. NULL without memory. */
 static const char *keep_bytes(struct vocabulary *vocabulary, const struct word *word, struct error *error)
 {
     struct word_pool *pool = vocabulary->pool;
@@ -164,7 +166,7 @@ static const char *keep_bytes(struct vocabulary *vocabulary, const struct word *
     return bytes;
 }
 
-/* Enters a word under an id: the one after the last. */
+/* Enters a word under `id`, which is the last id plus one. */
 static int enter_word(struct vocabulary *vocabulary, const struct word *word, int32_t id, struct error *error)
 {
     int64_t at = id - EOS_UNKNOWN_YET;
@@ -211,13 +213,13 @@ void vocabulary_release(struct vocabulary *vocabulary)
 
 /* ---- reading ---- */
 
-/* A word as one line can show it: no control characters, and not without end. */
+/* Writes a word for a message: without control characters, and truncated to `size`. */
 static void show_word(char *shown, size_t size, const struct word *word)
 {
     size_t length = (uint64_t)word->length < size ? (size_t)word->length : size - 1;
 
     while ((uint64_t)word->length > length && length > 0 && (word->bytes[length] & 0xc0) == 0x80)
-        length--; /* not through a UTF-8 character */
+        length--; /* do not cut a UTF-8 character */
     for (size_t i = 0; i < length; i++) {
         unsigned char byte = (unsigned char)word->bytes[i];
         shown[i] = word->bytes[i];
@@ -250,7 +252,7 @@ static int enter_new(struct word_reader *reader, const struct word *word)
     return 0;
 }
 
-/* The id of a word; NOT_THERE: it may not be, and the error says so. */
+/* The id of a word, which may be a new one; NOT_THERE with the error set if it is not allowed. */
 static inline int32_t identify(struct word_reader *reader, const struct word *word)
 {
     struct vocabulary *vocabulary = reader->vocabulary;
@@ -293,7 +295,10 @@ static inline int take_word(struct word_reader *reader, const struct word *word)
     return 0;
 }
 
-/* Finds the next words and ends of lines (of length 0), up to AHEAD of them or a NUL; returns how many. */
+/*
+ * Scans the next words and ends of lines (as words of length 0) into `ahead`, up to AHEAD of them or a NUL
+ * byte. Returns their number.
+ */
 static int look_ahead(struct word_reader *reader, const char **at, const char *end)
 {
     const struct vocabulary *vocabulary = reader->vocabulary;
@@ -319,8 +324,7 @@ static int look_ahead(struct word_reader *reader, const char **at, const char *e
     return count;
 }
 
-/* What identify will look at is on its way from memory, for all words at once: the words it will most likely
- * compare with, then their bytes. */
+/* Prefetches what identify will most likely read for all words ahead: the known words, then their bytes. */
 static void fetch_ahead(const struct word_reader *reader, int count)
 {
     const struct vocabulary *vocabulary = reader->vocabulary;
@@ -332,13 +336,13 @@ static void fetch_ahead(const struct word_reader *reader, int count)
         __builtin_prefetch(word_of(vocabulary, &vocabulary->slot[reader->ahead[i].hash & mask])->bytes);
 }
 
-/* Bytes that end behind a word. */
+/* Reads bytes that do not end inside a word. */
 static int read_piece(struct word_reader *reader, const char *at, const char *end)
 {
     while (at < end) {
         int count = look_ahead(reader, &at, end);
         if (count == 0 && at < end)
-            return error_set(reader->error, ERROR_INPUT, "%s:%" PRId64 ": a NUL byte: this is no text",
+            return error_set(reader->error, ERROR_INPUT, "%s:%" PRId64 ": a NUL byte: this is not a text",
                 reader->path, reader->line_number);
         fetch_ahead(reader, count);
         for (int i = 0; i < count; i++) {
@@ -353,7 +357,7 @@ static int read_piece(struct word_reader *reader, const char *at, const char *en
     return 0;
 }
 
-/* How many of the bytes are whole words and what stands between them. */
+/* The number of bytes before a last word that may go on in the next piece. */
 static int64_t whole_words(const char *bytes, int64_t there)
 {
     while (there > 0 && class_of[(unsigned char)bytes[there - 1]] == IN_WORD)
@@ -373,11 +377,11 @@ static int read_text(struct word_reader *reader, struct content *content, struct
             return -1;
     }
     if (there == 0 && reader->text->token_count == reader->line_number - 1)
-        return error_set(reader->error, ERROR_INPUT, "%s: no words, white space alone", reader->path);
+        return error_set(reader->error, ERROR_INPUT, "%s: only white space, no words", reader->path);
     return there == 0 ? 0 : -1;
 }
 
-/* What the end of a line was called until all words were known. */
+/* Replaces EOS_UNKNOWN_YET, now that all words are known. */
 static void name_line_ends(struct text *text, int32_t end_of_line)
 {
     for (int64_t i = 0; i < text->token_count; i++)

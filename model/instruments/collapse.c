@@ -42,7 +42,7 @@ static double sum(const double *x, int64_t count)
     return sum;
 }
 
-/* In nats, of the distribution that is proportional to `weight`. */
+/* The entropy, in nats, of the distribution that is proportional to `weight`. */
 static double entropy(const double *weight, int64_t count)
 {
     double total = sum(weight, count), entropy = 0;
@@ -61,7 +61,8 @@ void collapse_end(const struct collapse *collapse, struct collapse_measures *mea
     };
 }
 
-/* What each word counts as a target in training, in units of a target of the mean sequence, to `times`. */
+/* Adds to `times` the weight of each word as a target in training, 1 for a target in a sequence of mean
+ * length. */
 static void count_targets(double *times, const struct text *text, enum sequences sequences, int64_t context)
 {
     int64_t count = text_sequences(text, sequences, context), all = 0;

@@ -8,20 +8,19 @@
 #include "model/network/transformer.h"
 
 /*
- * Whether a model still looks at what it reads, from the words that it predicts over a validation: a
- * collapsed one predicts a single word whatever comes in, and its loss is no less than that of a constant
- * prediction.
+ * Tells from the words that a model predicts over a validation whether it still uses its input. A collapsed
+ * model predicts a single word for every input, and its loss is at least that of a constant prediction.
  */
 struct collapse {
     int64_t vocabulary;
-    int32_t *predicted; /* [rows] of the batch to come: transformer_evaluate fills it */
-    double *times; /* [vocabulary] that each word was predicted */
-    double *share; /* [vocabulary] what each word counts in the loss as a target, summed over the sequences */
-    double right; /* predictions that were their target */
+    int32_t *predicted; /* [rows] of the next batch; transformer_evaluate fills it */
+    double *times; /* [vocabulary] how often each word was predicted */
+    double *share; /* [vocabulary] weight of each word as a target in the loss, summed over the sequences */
+    double right; /* predictions that equal their target */
 };
 
 struct collapse_measures {
-    double predicted_entropy; /* nats, of the distribution of the predicted words; 0: one word alone */
+    double predicted_entropy; /* nats, of the distribution of the predicted words; 0: always one word */
     double accuracy; /* share of the tokens whose predicted word is the target */
 };
 
@@ -31,17 +30,17 @@ void collapse_layout(struct collapse *collapse, int64_t vocabulary, int64_t rows
 /* Forgets every batch. */
 void collapse_begin(struct collapse *collapse);
 
-/* Adds a batch whose words lie in `predicted`. How sequences are packed into batches changes no result. */
+/* Adds a batch whose predictions are in `predicted`. Results do not depend on how sequences are packed. */
 void collapse_add(struct collapse *collapse, const struct batch *batch);
 
-/* NaN where no batch was added. */
+/* The measures of all added batches, NaN without any. */
 void collapse_end(const struct collapse *collapse, struct collapse_measures *measures);
 
 /*
- * The loss in nats, on the targets added, of predicting every word as often as it is a target in training:
- * what a model comes to that looks at nothing. A word that never is one there counts as if it were once. On
- * both sides targets are weighted as in the loss: the mean over the sequences of the mean over each one's.
- * NaN where no batch was added. Forgets what was predicted.
+ * The loss in nats, on the added targets, of predicting each word as often as it is a target in training: the
+ * best that a model can do without its input. A word that is never a target in training counts as one target.
+ * Both sides weight targets as the loss does: the mean over sequences of the mean within each. NaN if no
+ * batch was added. Overwrites `times`.
  */
 double collapse_unigram_loss(
     struct collapse *collapse, const struct text *training, enum sequences sequences, int64_t context);

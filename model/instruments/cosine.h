@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* cos(a, b) from a.b, |a|^2 and |b|^2: 0 when either is 0, NaN when either is. */
+/* cos(a, b) from a.b, |a|^2 and |b|^2: 0 if a or b is 0, NaN if a or b has NaN. */
 static inline double cosine(double product, double a_square, double b_square)
 {
     if (a_square == 0 || b_square == 0)

@@ -1,23 +1,27 @@
 /*
- * Every recursion has one free parameter, and its norm at any step grows with it. So each measured norm has
- * one value of the parameter that meets it, and the least squares lie between the smallest and the largest of
- * those: below, all predictions are too small, above, all are too large. One pass over the steps bounds them.
- * Then further passes try a grid of values at once and narrow it to the neighbours of the best, which needs
- * no derivative, no starting point and no luck, and stays right where norms grow a hundredfold or vanish.
+ * Every recursion has one free parameter, and the norm that it predicts for a step grows with the parameter.
+ * So each measured norm is met by one value of the parameter, and the least squares lie between the smallest
+ * and the largest of these values: below them all predictions are too small, above them all are too large.
+ * One pass over the steps bounds the values. Further passes try a grid of values at once and narrow it to the
+ * neighbours of the best. That needs no derivative and no starting point, and it stays correct where norms
+ * grow a hundredfold or vanish.
  */
 #include "model/instruments/dynamics.h"
 
 #include <math.h>
 #include <stdbool.h>
 
-/* Fits of fewer points than this are NaN. A grid's passes shrink it 7.5 times each, to 1e-17 in all. */
+/* Fits of fewer than FIT_POINTS points are NaN. Each pass shrinks the grid 7.5 times; all together, to 1e-17.
+ */
 enum { FIT_POINTS = 4, GRID = 16, PASSES = 20 };
 
-/* Relative width at which a parameter is known. */
+/* The relative width of the grid at which the search ends. */
 static const double RESOLUTION = 1e-13;
 
-/* Residuals below this share of the norm are rounding: of the weights, of their sums, of a million steps of a
- * recursion. An exact fit would win by the logarithm of nothing. */
+/*
+ * Residuals below this share of the norm are rounding: of the weights, of their sums, of a million steps of a
+ * recursion. Without this bound an exact fit would win by the logarithm of 0.
+ */
 static const double ROUNDING = 1e-9;
 
 struct norm_series {
@@ -30,10 +34,10 @@ struct norm_series {
 
 /* ---- recursions ---- */
 
-/* One step of the norm, or of its square, under each value of the parameter. kept = 1 - eta lambda */
+/* One step of the norm, or of its square, for each value of the parameter. kept = 1 - eta lambda */
 typedef void recursion_step(double *state, const double *parameter, double rate, double kept);
 
-/* The parameter is k - lambda here, so that the decay is no part of the fit. */
+/* The parameter is k - lambda here, so that the fit does not depend on the decay. */
 static void aligned_step(double *norm, const double *parameter, double rate, double kept)
 {
     (void)kept;
@@ -56,14 +60,14 @@ static void adam_like_step(double *square, const double *parameter, double rate,
 
 struct recursion {
     recursion_step *step;
-    bool squared; /* its state is the square of the norm */
+    bool squared; /* the state is the square of the norm */
 };
 
 static const struct recursion aligned = {aligned_step, false};
 static const struct recursion misaligned = {misaligned_step, true};
 static const struct recursion adam_like = {adam_like_step, true};
 
-/* The sums of squared residuals [GRID] under each value of the parameter [GRID]. */
+/* sum [GRID] = the sums of squared residuals for each value of the parameter [GRID]. */
 static void residuals(
     const struct norm_series *s, const struct recursion *recursion, const double *parameter, double *sum)
 {
@@ -106,9 +110,9 @@ static struct bracket not_negative(struct bracket bracket)
 }
 
 /*
- * x of the equation sum of ln(1 + x w_s) = y, from the quotients y / sum of w_s: as the logarithm is concave
- * it lies below its tangent x w_s and above its chord from 0 to the largest w. Both are exact for small x and
- * the chord for equal w.
+ * Bounds of x in the equation sum of ln(1 + x w_s) = y, from the quotients y / sum of w_s. The logarithm is
+ * concave, so it lies below its tangent x w_s and above its chord from 0 to the largest w. Both bounds are
+ * exact for small x, and the chord for equal w.
  */
 static struct bracket between_tangent_and_chord(struct bracket quotient, double largest)
 {
@@ -119,12 +123,12 @@ struct brackets {
     struct bracket aligned, misaligned, adam_like;
 };
 
-/* Sums over the steps up to one. With r = eta / (1 - eta lambda): */
+/* Sums over the steps up to `step`, and the largest terms. With r = eta / (1 - eta lambda): */
 struct exposure {
     int64_t step;
     double rate, largest_rate; /* of eta */
     double square, largest_square; /* of r^2 */
-    double log_kept, log_rate; /* of ln |1 - eta lambda|, ln eta */
+    double log_kept, log_rate; /* of ln |1 - eta lambda|, of ln eta */
     double decayed, added; /* n^2 is decayed + a * added in the Adam-like recursion */
 };
 
@@ -158,9 +162,9 @@ static void bracket_parameters(const struct norm_series *s, struct brackets *bra
         bracket_widen(&added, (norm * norm - e.decayed) / e.added);
     }
     brackets->aligned = between_tangent_and_chord(along, e.largest_rate);
-    brackets->aligned.low = fmax(brackets->aligned.low, -1 / e.largest_rate); /* no norm is negative */
+    brackets->aligned.low = fmax(brackets->aligned.low, -1 / e.largest_rate); /* norms are not negative */
     brackets->misaligned = between_tangent_and_chord(across, e.largest_square);
-    /* Each factor of n^2 is k^2 eta^2 at least: what is left where a step decays everything, eta lambda = 1.
+    /* Each factor of n^2 is at least k^2 eta^2, even of a step with eta lambda = 1, which decays everything.
      */
     brackets->misaligned.high = fmin(brackets->misaligned.high, at_most.high);
     if (!isfinite(e.square))
@@ -171,7 +175,7 @@ static void bracket_parameters(const struct norm_series *s, struct brackets *bra
 
 /* ---- fits ---- */
 
-/* The parameter of the least sum of squared residuals, which is left in *least. */
+/* Returns the parameter with the least sum of squared residuals, and sets *least to that sum. */
 static double minimise(
     const struct norm_series *s, const struct recursion *recursion, struct bracket bracket, double *least)
 {
@@ -198,7 +202,7 @@ static double minimise(
     return found;
 }
 
-/* The sum of squares about the mean, exactly 0 for constant norms. */
+/* The sum of squares about the mean; exactly 0 for constant norms. */
 static double spread(const struct norm_series *s)
 {
     double mean = 0, sum = 0;
@@ -225,7 +229,8 @@ static struct recursion_fit fit_recursion(
     return (struct recursion_fit){
         .parameter = parameter,
         .r2 = total > 0 ? 1 - least / total : NAN,
-        .aic = points * log(fmax(least / points, rounding * rounding)) + 2 * 2, /* and the variance */
+        .aic = points * log(fmax(least / points, rounding * rounding)) +
+               2 * 2, /* two parameters: its own, and the variance */
     };
 }
 
@@ -239,7 +244,7 @@ static bool can_be_fitted(const struct norm_series *s)
     return true;
 }
 
-/* Too near to tell one from the other: Burnham and Anderson, "Model Selection and Multimodel Inference". */
+/* The rule of Burnham and Anderson, "Model Selection and Multimodel Inference". */
 static bool are_alike(const struct recursion_fit *a, const struct recursion_fit *b)
 {
     return fabs(a->aic - b->aic) < 2;

@@ -43,7 +43,7 @@ static void draw_sequences(struct batch *batch, int64_t seed)
             (int32_t)random_below((uint64_t)seed, RANDOM_HOMOGENEITY, (uint64_t)row, HOMOGENEITY_VOCABULARY);
 }
 
-/* f(scale * theta), valid until the next call, and the logits. */
+/* Returns f(scale * theta), valid until the next call, and fills the logits. */
 static const scalar *states_at(struct homogeneity_model *h, double scale)
 {
     weights_scale(&h->model.layout, h->scaled, h->weights, scale);

@@ -7,9 +7,9 @@
 #include "model/network/transformer.h"
 
 /*
- * How near a network is to a homogeneous one, f(x; c theta) = c^k f(x; theta), where it starts: a fresh model
- * of an architecture, but of few words and positions, on a few random sequences, with every parameter
- * multiplied by c = 1 .. 10. f is what the output layer sees, flattened over all rows.
+ * How close a network is to a homogeneous one, f(x; c theta) = c^k f(x; theta), before training: a fresh
+ * model of an architecture, but with few words and positions, runs on a few random sequences with every
+ * parameter multiplied by c = 1 .. 10. f is the input of the output layer, flattened over all rows.
  */
 enum {
     HOMOGENEITY_VOCABULARY = 10,
@@ -20,8 +20,8 @@ enum {
 };
 
 struct homogeneity {
-    double cosine[HOMOGENEITY_SCALES]; /* of f at each scale and at HOMOGENEITY_LIMIT; 0 where either is 0 */
-    /* k of f and of the logits: the slope of ln|f| over ln c, with the R^2 of its fit. */
+    double cosine[HOMOGENEITY_SCALES]; /* of f at each scale with f at HOMOGENEITY_LIMIT; 0 if either is 0 */
+    /* k of f and of the logits: the slope of ln|f| over ln c, and the R^2 of the fit. */
     double degree, degree_r2;
     double output_degree, output_degree_r2;
 };
@@ -37,11 +37,12 @@ struct homogeneity_model {
 /* The scales c: evenly spaced from 1 to 10, i = 0 .. HOMOGENEITY_SCALES - 1. */
 double homogeneity_scale(int64_t i);
 
-/* Of the architecture, vocabulary and context aside; weights and sequences are drawn when it is measured. */
+/* Lays out a model of the architecture except for vocabulary and context. homogeneity_measure draws the rest.
+ */
 void homogeneity_layout(
     struct homogeneity_model *h, const struct architecture *architecture, struct arena *arena);
 
-/* Draws weights and sequences, both a function of the seed, and measures. */
+/* Draws weights and sequences, both functions of the seed, and measures. */
 void homogeneity_measure(struct homogeneity_model *h, int64_t seed, struct homogeneity *result);
 
 #endif

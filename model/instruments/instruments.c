@@ -21,7 +21,7 @@ void instruments_layout(
     };
 }
 
-/* Layers lie one behind the other, all of one size. */
+/* Layers lie one after another and all have the same size. */
 static int64_t layer_size(const struct instruments *i)
 {
     return (i->layout->layers_end - i->layout->layers_begin) / i->layers;
@@ -33,7 +33,7 @@ static void sums_add(struct sums *sums, struct sums more)
     sums->product += more.product;
 }
 
-/* A layer against what was kept of it, which it becomes. */
+/* Compares a layer with the kept one, then keeps it. */
 static struct sums measure_layer(
     const struct instruments *i, const scalar *weights, int64_t layer, double *tensor_norm)
 {
@@ -49,7 +49,7 @@ static struct sums measure_layer(
     return sums;
 }
 
-/* The norms of what lies outside the layers; returns its square. */
+/* Sets the norms of the tensors outside the layers; returns the square of their norm. */
 static double measure_outside(
     const struct instruments *i, const scalar *weights, struct state_measures *measures)
 {
@@ -135,7 +135,7 @@ void measure_step(struct instruments *i, const scalar *weights, struct step_meas
         fabs(after - i->kept_square - (2 * delta.product + delta.square)) / fmax(after, i->kept_square);
 }
 
-/* |theta_t|^2 - |theta_0|^2 ~ t^(2p): half the slope of its log over log t, where it is positive. */
+/* p of |theta_t|^2 - |theta_0|^2 ~ t^(2p): half the slope of the logarithms, over points above 0. */
 static void fit_exponent(
     const int64_t *step, const double *norm, int64_t count, double *x, double *y, struct growth *growth)
 {

@@ -8,9 +8,9 @@
 #include "model/optimisers/optimiser.h"
 
 /*
- * What is measured on a model: norms and directions of theta_t, the step delta_t = theta_{t+1} - theta_t, and
- * the law of growth over a run. theta without another word is the tensors of the layers: embeddings, output
- * and a final LayerNorm are left out. All sums are double.
+ * Measurements on a model: norms and directions of theta_t, the step delta_t = theta_{t+1} - theta_t, and the
+ * law of growth over a run. Unless said otherwise, theta holds the tensors of the layers, without embeddings,
+ * output and a final LayerNorm. All sums are double.
  */
 struct instruments {
     const struct weight_layout *layout; /* borrowed */
@@ -24,15 +24,15 @@ struct instruments {
 void instruments_layout(
     struct instruments *instruments, const struct weight_layout *layout, int64_t layers, struct arena *arena);
 
-/* Of theta_t. The last two are NaN at the first measured step. */
+/* Of theta_t. direction_cosine is NaN at the first measured step. */
 struct state_measures {
     double param_norm, embedding_norm, output_norm, total_norm;
     double direction_cosine;
 };
 
 /*
- * Measures theta_t and keeps it for the step and for the next call. layer_norm and layer_direction_cosine
- * [layers], tensor_norm [layers][LAYER_TENSOR_COUNT], NaN for absent tensors.
+ * Measures theta_t and keeps it for measure_step and for the next call. layer_norm and layer_direction_cosine
+ * [layers]; tensor_norm [layers][LAYER_TENSOR_COUNT], NaN for absent tensors.
  */
 void measure_state(struct instruments *instruments, const scalar *weights, struct state_measures *measures,
     double *layer_norm, double *layer_direction_cosine, double *tensor_norm);
@@ -45,22 +45,22 @@ struct step_measures {
 };
 
 /*
- * Before the step: the gradient of its batch, layer by layer too [layers], and u. Call after measure_state of
- * the same theta_t.
+ * Before a step: measures the gradient of its batch, also by layer [layers], and the update u. Call it after
+ * measure_state of the same theta_t.
  */
 void measure_gradient(struct instruments *instruments, const struct optimiser *optimiser,
     const scalar *weights, const scalar *gradient, double clip, int64_t step, struct step_measures *measures,
     double *layer_gradient_alignment);
 
-/* After the step: delta_t against the theta_t that measure_state kept, layer by layer too [layers]. */
+/* After a step: measures delta_t from the theta_t that measure_state kept, also by layer [layers]. */
 void measure_step(struct instruments *instruments, const scalar *weights, struct step_measures *measures,
     double *layer_step_size, double *layer_alignment);
 
 /*
- * The growth law of one run, from its norms [count] at the measured steps [count], ascending, the first of
- * them 0: the exponent p of |theta_t|^2 - |theta_0|^2 ~ t^(2p) where the difference is positive, and R^2 of
- * the straight fits of |theta_t| against sqrt(t), t, t^(1/4) and exp(-t/t_end). NaN where a fit has fewer
- * than STRAIGHT_POINTS points.
+ * The growth law of one run, from its norms [count] at the measured steps [count], ascending from 0: the
+ * exponent p of |theta_t|^2 - |theta_0|^2 ~ t^(2p) over the steps where the difference is positive, and R^2
+ * of the straight fits of |theta_t| against sqrt(t), t, t^(1/4) and exp(-t/t_end). A fit of fewer than
+ * STRAIGHT_POINTS points is NaN.
  */
 struct growth {
     double exponent, exponent_error, exponent_r2;

@@ -7,7 +7,7 @@
 #include "model/kernels/kernels.h"
 #include "model/kernels/levels.h"
 
-/* The bin of so many positions, and of a mean of them. */
+/* The bin of a number of positions, which may be a mean. */
 static int64_t bin_of(double positions)
 {
     int64_t bin = 0;
@@ -63,7 +63,7 @@ static void fill_values(double *values, int64_t count, double value)
 static void divide_sums(double *sums, int64_t count, int64_t rows)
 {
     for (int64_t i = 0; i < count; i++)
-        sums[i] /= (double)rows; /* 0 / 0 where nothing was added */
+        sums[i] /= (double)rows; /* 0 / 0 = NaN if nothing was added */
 }
 
 void saturation_begin(struct saturation *s)
@@ -79,7 +79,7 @@ void saturation_begin(struct saturation *s)
     fill_values(s->histogram, heads * s->bins, s->heads_wanted ? 0 : NAN);
 }
 
-/* The state behind a block, and behind the last what the output layer sees. */
+/* The state after a block; for the index after the last block, the input of the output layer. */
 static const scalar *state_of(const struct transformer *model, int64_t at)
 {
     return at < model->architecture.layers ? transformer_state(model, at) : transformer_final(model);
@@ -96,7 +96,7 @@ static void keep_states(const struct saturation *s, const struct transformer *mo
         memcpy(kept_at(s, at), state_of(model, at), (size_t)(rows * s->width) * sizeof(*s->kept));
 }
 
-/* Of the states of the last pass against those kept. */
+/* Adds the cosines of the states of the last pass with the kept states. */
 static void add_cosines(
     const struct saturation *s, const struct transformer *model, int64_t rows, double *sums)
 {
@@ -109,7 +109,7 @@ static void add_cosines(
     }
 }
 
-/* Head number `head` of all layers, by the counts of each of the batch's rows. */
+/* Adds the counts of the batch's rows to head number `head` of all layers. */
 static void add_head(struct saturation *s, int64_t head, const int32_t *count, const struct batch *batch)
 {
     for (int64_t sequence = 0; sequence < batch->sequences; sequence++)
@@ -149,7 +149,7 @@ void saturation_add(struct saturation *s, struct transformer *model, const scala
     s->rows += batch->rows;
 }
 
-/* A head with NaN among its weights has no share of rows and is in no bin. */
+/* For a head with NaN among its weights, shares and bins are NaN. */
 static void forget_broken(struct saturation *s, int64_t head)
 {
     s->above_one[head] = NAN;

@@ -8,35 +8,39 @@
 #include "model/network/transformer.h"
 
 /*
- * A model f(x; theta) beside its saturated network, the limit of f(x; c theta) as c grows: every parameter
- * times SATURATION_SCALE, embeddings, biases and output too, LayerNorm's epsilon unchanged. Measured over
- * batches, each of whose rows (tokens) counts alike:
+ * Compares a model f(x; theta) with its saturated network, the limit of f(x; c theta) as c grows: every
+ * parameter times SATURATION_SCALE, including embeddings, biases and output; LayerNorm's epsilon is
+ * unchanged. Measured over batches; all rows (tokens) have the same weight:
  *     saturation_begin, saturation_add for each batch, saturation_end
  */
 enum { SATURATION_SCALE = 1000 };
 
 struct saturation {
     int64_t layers, heads, bins;
-    bool soft_wanted, heads_wanted; /* the cosines; what the heads attend to */
+    bool soft_wanted, heads_wanted; /* measure the cosines; measure what the heads attend to */
 
     /*
      * [layers + 1] mean over the rows of the cosine between the states of theta and of the saturated network,
-     * 0 where either is 0: behind each block and, last, what the output layer sees. hard: against the
-     * saturated network with hard attention, a check of the other.
+     * 0 if either is 0: after each block and, last, at the input of the output layer. hard: against the
+     * saturated network with hard attention, as a check of `soft`.
      */
     double *soft, *hard;
 
     /*
-     * [layers][heads] of the saturated network: positions that a row attends to, the same divided by its
-     * visible positions t + 1 (above 1 where the multiplicative mask lets it see more), and the share of rows
-     * that attend to more than one. All means over the rows; a head with NaN among its weights has NaN.
+     * [layers][heads] of the saturated network, means over the rows: the positions that a row attends to, the
+     * same divided by its visible positions t + 1 (may exceed 1, as the multiplicative mask lets a row see
+     * more), and the share of rows that attend to more than one. NaN for a head with NaN among its weights.
      */
     double *attended, *fraction, *above_one;
-    /* [layers][heads][bins] share of the rows: bin 0 those that attend to one position or none, bin k > 0 to
-     * 2^(k-1) + 1 .. 2^k. */
+    /*
+     * [layers][heads][bins] share of the rows. Bin 0: rows that attend to one position or none; bin k > 0: to
+     * 2^(k-1) + 1 .. 2^k positions.
+     */
     double *histogram;
-    /* [bins] number of heads, of all layers, by their mean, rounded: a head that attends to one position but
-     * for a few ties is in bin 0. */
+    /*
+     * [bins] number of heads, of all layers, by their rounded mean: a head that attends to one position
+     * except for a few ties is in bin 0.
+     */
     double *heads_histogram;
 
     const struct kernels *kernels;
@@ -49,8 +53,8 @@ struct saturation {
 int64_t saturation_bins(int64_t context);
 
 /*
- * Everything from the arena. rows: of the largest batch; states, heads: what is to be measured, the cosines
- * and the heads' positions. What is not stays NaN.
+ * Takes all memory from the arena. rows: of the largest batch. states: measure the cosines; heads: measure
+ * the positions of the heads. What is not measured stays NaN.
  */
 void saturation_layout(struct saturation *saturation, const struct architecture *architecture, int64_t rows,
     bool states, bool heads, struct arena *arena);
@@ -59,13 +63,13 @@ void saturation_layout(struct saturation *saturation, const struct architecture 
 void saturation_begin(struct saturation *saturation);
 
 /*
- * Adds a batch. scaled: the weights times SATURATION_SCALE, from weights_scale. The passes are
- * three for the cosines, one for the heads alone; the last leaves its states in the model.
+ * Adds a batch. scaled: the weights times SATURATION_SCALE, from weights_scale. Takes three forward passes
+ * for the cosines, one for the heads alone; the last pass leaves its states in the model.
  */
 void saturation_add(struct saturation *saturation, struct transformer *model, const scalar *weights,
     const scalar *scaled, const struct batch *batch);
 
-/* Sums become means; NaN where nothing was added. */
+/* Turns sums into means; NaN if nothing was added. */
 void saturation_end(struct saturation *saturation);
 
 #endif

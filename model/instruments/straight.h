@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-/* Least squares of y = a + b x: b, its standard error from the residuals, and R^2. */
+/* The least squares of y = a + b x: b, the standard error of b from the residuals, and R^2. */
 struct straight {
     double slope, slope_error, r2;
 };

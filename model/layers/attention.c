@@ -1,6 +1,6 @@
 #include "model/layers/attention.h"
 
-/* What the threads share; what their work does not need is NULL. */
+/* What the threads share. `count` is set for heads_attended, `dmixed` and `dqkv` for the gradient. */
 struct heads_work {
     const struct heads *heads;
     const scalar *qkv, *dmixed;
@@ -29,62 +29,48 @@ static struct head head_of(const struct heads *heads, const scalar *qkv, int64_t
 }
 
 /* Item i is head i % H of sequence i / H. */
-static void forward_share(const void *context, scalar *scratch, int64_t begin, int64_t end)
+static void compute_share(const void *context, scalar *scratch, int64_t begin, int64_t end)
 {
     const struct heads_work *work = context;
     const struct heads *heads = work->heads;
+    const struct kernels *kernels = heads->team->kernels;
+    int64_t width = heads->width;
 
     for (int64_t i = begin; i < end; i++) {
         int64_t sequence = i / heads->heads, h = i % heads->heads;
         struct head head = head_of(heads, work->qkv, sequence, h);
-        scalar *mixed = work->mixed + heads->start[sequence] * heads->width + h * head.depth;
-        heads->team->kernels->attention(&head, mixed, heads->width, scratch);
+        int64_t at = heads->start[sequence] * width + h * head.depth; /* in [rows, C] */
+
+        if (work->count) {
+            kernels->attended(&head, work->count + (head.most - heads->most), scratch);
+        } else if (work->dmixed) {
+            scalar *dq = work->dqkv + (head.q - work->qkv);
+            kernels->attention_gradient(
+                &head, dq, dq + width, dq + 2 * width, work->dmixed + at, width, scratch);
+        } else {
+            kernels->attention(&head, work->mixed + at, width, scratch);
+        }
     }
 }
 
-static void gradient_share(const void *context, scalar *scratch, int64_t begin, int64_t end)
+static void compute_heads(const struct heads_work *work)
 {
-    const struct heads_work *work = context;
     const struct heads *heads = work->heads;
 
-    for (int64_t i = begin; i < end; i++) {
-        int64_t sequence = i / heads->heads, h = i % heads->heads;
-        struct head head = head_of(heads, work->qkv, sequence, h);
-        const scalar *dmixed = work->dmixed + heads->start[sequence] * heads->width + h * head.depth;
-        scalar *dq = work->dqkv + (head.q - work->qkv);
-        heads->team->kernels->attention_gradient(
-            &head, dq, dq + heads->width, dq + 2 * heads->width, dmixed, heads->width, scratch);
-    }
-}
-
-static void attended_share(const void *context, scalar *scratch, int64_t begin, int64_t end)
-{
-    const struct heads_work *work = context;
-    const struct heads *heads = work->heads;
-
-    for (int64_t i = begin; i < end; i++) {
-        struct head head = head_of(heads, work->qkv, i / heads->heads, i % heads->heads);
-        heads->team->kernels->attended(&head, work->count + (head.most - heads->most), scratch);
-    }
+    team_run(heads->team, heads->sequences * heads->heads, 1, compute_share, work);
 }
 
 void heads_forward(const struct heads *heads, scalar *mixed, const scalar *qkv)
 {
-    const struct heads_work work = {.heads = heads, .qkv = qkv, .mixed = mixed};
-
-    team_run(heads->team, heads->sequences * heads->heads, 1, forward_share, &work);
+    compute_heads(&(struct heads_work){.heads = heads, .qkv = qkv, .mixed = mixed});
 }
 
 void heads_attended(const struct heads *heads, int32_t *count, const scalar *qkv)
 {
-    const struct heads_work work = {.heads = heads, .qkv = qkv, .count = count};
-
-    team_run(heads->team, heads->sequences * heads->heads, 1, attended_share, &work);
+    compute_heads(&(struct heads_work){.heads = heads, .qkv = qkv, .count = count});
 }
 
 void heads_gradient(const struct heads *heads, scalar *dqkv, const scalar *dmixed, const scalar *qkv)
 {
-    const struct heads_work work = {.heads = heads, .qkv = qkv, .dmixed = dmixed, .dqkv = dqkv};
-
-    team_run(heads->team, heads->sequences * heads->heads, 1, gradient_share, &work);
+    compute_heads(&(struct heads_work){.heads = heads, .qkv = qkv, .dmixed = dmixed, .dqkv = dqkv});
 }

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Grains of what is shared out. */
+/* The grains of shares. */
 enum { ROWS = 16, COLUMNS = 16 };
 
 struct embedding_work {
@@ -46,7 +46,7 @@ static void clear_columns(scalar *plane, int64_t rows, int64_t width, int64_t be
         memset(plane + row * width + begin, 0, (size_t)(end - begin) * sizeof(*plane));
 }
 
-/* Columns [begin, end): rows meet in one token, columns never. */
+/* Columns [begin, end): rows with the same token add to the same gradient, columns never do. */
 static void gradient_share(const void *context, scalar *scratch, int64_t begin, int64_t end)
 {
     const struct embedding_work *work = context;

@@ -8,19 +8,19 @@
 #include "model/core/scalar.h"
 #include "model/kernels/team.h"
 
-/* The sum of a token's and a position's embedding, and where the gradients of both go. */
+/* The sum of the embeddings of token and position, and the gradients of both. */
 struct embedding {
     const struct team *team;
     const scalar *token, *position; /* [V, C], [T, C] */
     scalar *dtoken, *dposition;
     int64_t vocabulary, context, width; /* V, T, C */
-    bool add; /* dtoken is added to: the output layer shares it and has written it already */
+    bool add; /* add to dtoken, as a tied output layer has already written its gradient there */
 };
 
 /* out [rows, C] of the batch's tokens. */
 void embedding_forward(const struct embedding *embedding, scalar *out, const struct batch *batch);
 
-/* dtoken and dposition from dout [rows, C]; overwritten but for `add`. */
+/* dtoken and dposition from dout [rows, C]. Overwrites both, but adds to dtoken if `add`. */
 void embedding_gradient(const struct embedding *embedding, const scalar *dout, const struct batch *batch);
 
 #endif

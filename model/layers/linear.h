@@ -7,7 +7,7 @@
 #include "model/core/scalar.h"
 #include "model/kernels/team.h"
 
-/* A linear layer y = x W^T + b and where its gradients go. bias and dbias may be NULL. */
+/* A linear layer y = x W^T + b and its gradients. bias and dbias may be NULL. */
 struct linear {
     const struct team *team;
     const scalar *weight; /* [out, in] */
@@ -17,18 +17,18 @@ struct linear {
     int64_t in, out;
 };
 
-/* y [rows, out] = residual + x W^T + b; residual [rows, out] may be NULL; negative elements become 0 if
- * `relu`. */
+/* y [rows, out] = residual + x W^T + b, negative elements set to 0 if `relu`; residual [rows, out] may be
+ * NULL. */
 void linear_forward(
     const struct linear *linear, scalar *y, const scalar *x, const scalar *residual, int64_t rows, bool relu);
 
-/* dweight and dbias from dy [rows, out] and x [rows, in]: overwritten, or added to if `add`. */
+/* dweight and dbias from dy [rows, out] and x [rows, in]. Overwrites both, or adds to them if `add`. */
 void linear_weight_gradient(
     const struct linear *linear, const scalar *dy, const scalar *x, int64_t rows, bool add);
 
 /*
- * dx [rows, in] from dy [rows, out]: overwritten, or added to if `add`; 0 where gate [rows, in] is 0, which
- * may be NULL. dx is not dy.
+ * dx [rows, in] from dy [rows, out]. Overwrites dx, or adds to it if `add`; then sets it to 0 where gate
+ * [rows, in] is 0. gate may be NULL. dx must not be dy.
  */
 void linear_input_gradient(
     const struct linear *linear, scalar *dx, const scalar *dy, const scalar *gate, int64_t rows, bool add);

@@ -1,6 +1,6 @@
 #include "model/layers/rowwise.h"
 
-/* Shares of rows that are this small would cost more than they save. */
+/* The grains of shares: smaller shares would cost more than they save. */
 enum { ROWS = 16, ELEMENTS = 4096, COLUMNS = 64 };
 
 /* ---- LayerNorm ---- */
@@ -31,7 +31,7 @@ void layernorm_forward(
     team_run(norm->team, rows, ROWS, forward_share, &work);
 }
 
-/* A share's part of dgain and dbias stays in its scratch, unless it is the whole. */
+/* A share's part of dgain and dbias stays in its scratch, unless there is only one share. */
 static void gradient_share(const void *context, scalar *scratch, int64_t begin, int64_t end)
 {
     const struct norm_work *work = context;

@@ -1,7 +1,7 @@
 /*
- * Every optimiser moves theta by delta = -eta * (lambda * theta + u), u its update; adam and sgd put lambda *
- * theta into the gradient instead. A row of `kinds` has the step of one tensor and the sums of its update
- * alone, without decay and without a trace.
+ * Every optimiser moves theta by delta = -eta * (lambda * theta + u), u its update; adam and sgd add lambda *
+ * theta to the gradient instead. A row of `kinds` has the step of one tensor, and the sums of its update
+ * alone, without decay and without a change of state.
  */
 #include "model/optimisers/optimiser.h"
 
@@ -25,19 +25,18 @@ double schedule_rate(const struct schedule *schedule, int64_t step)
     return rate;
 }
 
-/* Weights that a thread takes at least: 16 KiB a plane. */
+/* The grain of a thread's share: 16 KiB of each plane. */
 enum { SHARE_GRAIN = 4096 };
 
-/* One step's numbers. */
 struct step {
     int64_t number;
     double rate;
-    double scale; /* of clipping */
+    double scale; /* the clipping factor */
 };
 
 struct optimiser_row {
-    bool first, second, scratch; /* which planes it needs */
-    bool by_tensor; /* a step goes by tensors */
+    bool first, second, scratch; /* planes that the kind needs */
+    bool by_tensor; /* a step needs whole tensors, one by one */
     void (*step)(struct optimiser *o, const struct tensor *tensor, const struct step *step, scalar *weights,
         const scalar *gradient);
     struct sums (*sums)(const struct optimiser *o, const struct tensor *tensor, const struct step *step,
@@ -82,7 +81,7 @@ static struct sums adam_sums(const struct optimiser *o, const struct tensor *ten
         &pass, weights, o->first + tensor->offset, o->second + tensor->offset, gradient, tensor->size);
 }
 
-/* sgd with momentum, PyTorch's. */
+/* sgd with momentum: PyTorch's formulas. */
 static struct sgd_pass sgd_pass(const struct optimiser *o, const struct step *step)
 {
     return (struct sgd_pass){.rate = step->rate,
@@ -108,7 +107,7 @@ static struct sums sgd_sums(const struct optimiser *o, const struct tensor *tens
     return o->team.kernels->sgd_sums(&pass, weights, o->first + tensor->offset, gradient, tensor->size);
 }
 
-/* normalized_sgd: u = g / |g| by tensors, 0 for a gradient of 0; clipping scales g and |g| alike. */
+/* normalized_sgd: u = g / |g| for each tensor, 0 for a gradient of 0; clipping scales g and |g| alike. */
 static double inverse_root(double square)
 {
     return square == 0 ? 0 : 1 / sqrt(square);
@@ -136,7 +135,7 @@ static struct sums normalized_sums(const struct optimiser *o, const struct tenso
  * adafactor: Shazeer and Stern 2018 as T5 uses it. s = g^2 + 1e-30; the second moment of a matrix is R C /
  * mean(R) from running means of s over its columns and rows, of a vector a running mean of s itself, with
  * beta2 = 1 - t^-0.8; the update g / sqrt(second moment) is clipped to a root mean square of 1 and scaled by
- * max(RMS(theta), 1e-3). The factors of a matrix lie at the begin of its place in the plane: R [rows], then C
+ * max(RMS(theta), 1e-3). The factors of a matrix lie at the start of its place in the plane: R [rows], then C
  * [columns].
  */
 static bool is_factored(const struct tensor *tensor)
@@ -144,7 +143,7 @@ static bool is_factored(const struct tensor *tensor)
     return tensor->rows > 1 && tensor->columns > 1;
 }
 
-/* R and C with this gradient taken in, to `factors` [rows + columns]. */
+/* factors [rows + columns] = R and C, updated by this gradient. */
 static void adafactor_factors(const struct optimiser *o, const struct tensor *tensor, const struct step *step,
     const scalar *gradient, scalar *factors)
 {
@@ -182,8 +181,8 @@ static double root_mean_square(const struct optimiser *o, const scalar *x, int64
 }
 
 /*
- * The update of a tensor without decay but for the factor that is returned, to `update`; `second` receives
- * the new state of the tensor.
+ * `update` receives the update of a tensor, without decay, to be multiplied by the factor that is returned;
+ * `second` receives the new state of the tensor.
  */
 static double adafactor_update(const struct optimiser *o, const struct tensor *tensor,
     const struct step *step, const scalar *weights, const scalar *gradient, scalar *second, scalar *update)
@@ -274,13 +273,13 @@ double optimiser_clip(const struct optimiser *optimiser, const scalar *gradient)
     return scale < 1 ? scale : 1;
 }
 
-/* A part of the plane without a shape, for what does not go by tensors. */
+/* A part of the plane as a tensor, for kinds that take any part. */
 static struct tensor range_of(int64_t begin, int64_t end)
 {
     return (struct tensor){.offset = begin, .rows = 1, .columns = end - begin, .size = end - begin};
 }
 
-/* A step of the plane, to be shared out. */
+/* A step of the whole plane, which threads share. */
 struct plane_step {
     struct optimiser *optimiser;
     const struct step *step;
@@ -305,7 +304,7 @@ void optimiser_step(struct optimiser *optimiser, scalar *weights, const scalar *
     const struct weight_layout *layout = optimiser->layout;
     const struct step step = {.number = number, .rate = rate, .scale = scale};
 
-    if (!kind->by_tensor) { /* one pass over the whole plane, in shares of whole vectors */
+    if (!kind->by_tensor) {
         const struct plane_step plane = {optimiser, &step, weights, gradient};
         team_run(&optimiser->team, layout->size, SHARE_GRAIN, step_share, &plane);
         return;

@@ -35,38 +35,37 @@ struct optimiser_options {
     enum optimiser_kind kind;
     enum decay decay; /* adamw: how the decay is rounded */
     double weight_decay, beta1, beta2, epsilon, momentum;
-    double gradient_clip; /* 0: none */
+    double gradient_clip; /* largest norm of the gradient; 0: no clipping */
 };
 
 /* An optimiser over one weight layout, with its state planes. */
 struct optimiser {
     struct optimiser_options options;
     const struct weight_layout *layout; /* borrowed */
-    struct team team; /* for steps that go weight by weight; without scratch */
-    scalar *first; /* [layout->size] first moment or momentum, where the kind has one */
-    scalar *second; /* second moment: a plane, or adafactor's factors */
-    scalar *scratch; /* [2 * layout->largest] one tensor's new state and update, where steps go by tensors */
+    struct team team; /* for element-wise steps; without scratch */
+    scalar *first; /* [layout->size] first moment or momentum; NULL for kinds without one */
+    scalar *second; /* [layout->size] second moment, or adafactor's factors; NULL for kinds without one */
+    scalar *scratch; /* [2 * layout->largest] adafactor: new state and update of one tensor; else NULL */
 };
 
 void optimiser_layout(struct optimiser *optimiser, const struct optimiser_options *options,
     const struct weight_layout *layout, int64_t threads, struct arena *arena);
 
-/* Scalars that the optimiser keeps of a tensor in its plane `second`, from the tensor's offset on. */
+/* The number of scalars that plane `second` holds of a tensor, from the tensor's offset on. */
 int64_t optimiser_second_size(const struct optimiser *optimiser, const struct tensor *tensor);
 
-/*
- * The factor that clipping multiplies a whole gradient by: min(1, clip / (|g| + 1e-6)), 1 without clipping.
+/* The factor by which clipping multiplies a whole gradient: min(1, clip / (|g| + 1e-6)), 1 without clipping.
  */
 double optimiser_clip(const struct optimiser *optimiser, const scalar *gradient);
 
-/* One step theta += delta: number t (from 1), learning rate eta, clipping factor `scale`. */
+/* Takes one step theta += delta: step number t (from 1), learning rate eta, clipping factor `scale`. */
 void optimiser_step(struct optimiser *optimiser, scalar *weights, const scalar *gradient, double scale,
     int64_t number, double rate);
 
 /*
- * |u|^2 and theta.u over the tensors of the plane's range [begin, end): u is the step that optimiser_step
- * would take from the same state without weight decay, over -eta. Changes no state. `weights` and `gradient`
- * are whole planes.
+ * |u|^2 and theta.u over the tensors in the range [begin, end) of the plane. u is the step that
+ * optimiser_step would take from the same state without weight decay, divided by -eta. Changes no state.
+ * `weights` and `gradient` are whole planes.
  */
 struct sums optimiser_update(const struct optimiser *optimiser, const scalar *weights, const scalar *gradient,
     double scale, int64_t number, int64_t begin, int64_t end);

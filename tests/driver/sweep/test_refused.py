@@ -560,12 +560,12 @@ CASES = {
     "empty text": (TEXT, "sweep.yaml:1:13: train_text: t.txt: empty", [], {"t.txt": b""}),
     "text of blanks": (
         TEXT,
-        "sweep.yaml:1:13: train_text: t.txt: no words, white space alone",
+        "sweep.yaml:1:13: train_text: t.txt: only white space, no words",
         [], {"t.txt": b" \n \n"},
     ),
     "text with NUL": (
         TEXT,
-        "sweep.yaml:1:13: train_text: t.txt:2: a NUL byte: this is no text",
+        "sweep.yaml:1:13: train_text: t.txt:2: a NUL byte: this is not a text",
         [], {"t.txt": b"a b\nc \0 d\n"},
     ),
     "text shorter than a window": (

@@ -191,10 +191,10 @@ TEST(corpus_refuses_texts)
 {
     check_refused(CORPUS_TEXT, "", NULL, CORPUS_FAULT_TRAIN, ": empty");
     check_refused(CORPUS_BYTES, "", NULL, CORPUS_FAULT_TRAIN, ": empty");
-    check_refused(CORPUS_TEXT, " \n\t\r\n", NULL, CORPUS_FAULT_TRAIN, ": no words, white space alone");
+    check_refused(CORPUS_TEXT, " \n\t\r\n", NULL, CORPUS_FAULT_TRAIN, ": only white space, no words");
     check_refused(CORPUS_TEXT, "a", "", CORPUS_FAULT_VALID, ": empty");
     check_refused(CORPUS_BYTES, "a", "", CORPUS_FAULT_VALID, ": empty");
-    check_refused(CORPUS_TEXT, "a", "\n", CORPUS_FAULT_VALID, ": no words, white space alone");
+    check_refused(CORPUS_TEXT, "a", "\n", CORPUS_FAULT_VALID, ": only white space, no words");
     check_refused(CORPUS_TEXT, "a b", "a\n\n b foo bar", CORPUS_FAULT_VALID,
         ":3: 'foo' is not in the vocabulary and there is no <unk>");
     check_refused(CORPUS_TEXT, "a b", "\x1b[2J\x7f", CORPUS_FAULT_VALID,
@@ -239,8 +239,8 @@ TEST(corpus_refuses_paths)
     check_path_refused("/", CORPUS_TEXT, ": Is a directory");
     check_path_refused("/", CORPUS_BYTES, ": Is a directory");
     check_path_refused("/dev/zero", CORPUS_BYTES, ": not a regular file");
-    check_path_refused(nul.path, CORPUS_TEXT, ":3: a NUL byte: this is no text");
-    check_path_refused(last.path, CORPUS_TEXT, ":2: a NUL byte: this is no text");
+    check_path_refused(nul.path, CORPUS_TEXT, ":3: a NUL byte: this is not a text");
+    check_path_refused(last.path, CORPUS_TEXT, ":2: a NUL byte: this is not a text");
     snprintf(pipe, sizeof(pipe), "%s.fifo", nul.path);
     CHECK(mkfifo(pipe, 0600) == 0);
     check_path_refused(pipe, CORPUS_TEXT, ": not a regular file");

@@ -357,7 +357,7 @@ TEST(node_refuses_texts)
     fclose(file);
     CHECK(node_load_corpus(&corpus, &shared.source, &fault, &error) == -1);
     CHECK(fault == CORPUS_FAULT_TRAIN && error.status == ERROR_INPUT);
-    CHECK(strstr(error.text, ":150001: a NUL byte: this is no text") != NULL);
+    CHECK(strstr(error.text, ":150001: a NUL byte: this is not a text") != NULL);
     shared.source.valid_path = "no/such.txt";
     CHECK(node_load_corpus(&corpus, &shared.source, &fault, &error) == -1);
     CHECK_TEXT(error.text, "no/such.txt: No such file or directory");
