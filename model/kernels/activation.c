@@ -15,9 +15,9 @@ static inline double normal_tail(double a, double *density)
 #define NORMAL_FAR ((scalar)13.26) /* the exponential is 0 there */
 
 /*
- * Phi(-a) is the exponential times q P(q), q = 1 / (1 + 0.34 a), with P of degree 8 (relative error 5e-8 to
- * -13, where it reaches the least normal number; 0 soon after). The square goes in two parts, the first
- * exact, or 80 times its rounding error would be the result's.
+ * Phi(-a) is the exponential times q P(q), q = 1 / (1 + 0.34 a), with P of degree 8. The relative error is
+ * 5e-8 down to -13, where Phi reaches the least normal number; the result is 0 soon after. The square is
+ * taken in two parts, the first exact: otherwise its rounding error would be multiplied by 80.
  */
 static inline float normal_tail(float a, float *density)
 {
@@ -51,8 +51,8 @@ void KERNEL(relu_gradient)(scalar *dx, const scalar *y, int64_t count)
         dx[i] = y[i] == 0 ? 0 : dx[i];
 }
 
-/* By the tail at a = |x|: x Phi(x) = max(x, 0) - a Phi(-a), and the derivative at -a, d = Phi(-a) - a phi(a),
- * is 1 - d at a. */
+/* From the tail at a = |x|: x Phi(x) = max(x, 0) - a Phi(-a). The slope at -a is d = Phi(-a) - a phi(a), at a
+ * 1 - d. */
 void KERNEL(gelu)(scalar *y, scalar *x, int64_t count)
 {
     const scalar inverse_root_2pi = (scalar)0.3989422804014327, far = NORMAL_FAR;
@@ -69,8 +69,8 @@ void KERNEL(gelu)(scalar *y, scalar *x, int64_t count)
 }
 
 /*
- * With v = 2 sqrt(2/pi) (x + 0.044715 x^3) this is x / (1 + exp(-v)): as above, with the tail exp(-v) / (1 +
- * exp(-v)) at a = |x|, whose derivative is -v' tail (1 - tail).
+ * With v = 2 sqrt(2/pi) (x + 0.044715 x^3) the result is x / (1 + exp(-v)): as above, with the tail exp(-v) /
+ * (1 + exp(-v)) at a = |x|, which has the slope -v' tail (1 - tail).
  */
 void KERNEL(gelu_tanh)(scalar *y, scalar *x, int64_t count)
 {

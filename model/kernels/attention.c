@@ -1,20 +1,20 @@
 /*
  * Attention of one head over one sequence, transposed: a column for each query of a block, a row for each
- * key, so that a softmax runs down the columns of whole vectors and nothing is summed across lanes. Under the
- * causal mask a panel of queries goes down to its last one's key only. The gradient forms the attention
- * weights anew from the forward pass's statistics.
+ * key, so that the softmax runs down columns of whole vectors and never sums across lanes. Under the causal
+ * mask a panel of queries stops at the key of its last query. The gradient computes the attention weights
+ * again from the statistics of the forward pass.
  *
- * T, D: length and depth of the head; Tp, Dp: rounded up to whole panels and vectors, so that no loop has a
- * rest.
+ * T, D: length and depth of the head; Tp, Dp: rounded up to whole panels and vectors, so that loops need no
+ * remainder.
  */
 #include "model/kernels/vector.h"
 
 enum { QUERY_BLOCK = 8 * TILE_ROWS };
 
-/* Scores this close to the largest, relative to it, tie with it under hard attention. */
+/* Under hard attention, scores within this share of the largest score tie with it. */
 static const scalar HARD_TIE = (scalar)1e-6;
 
-/* Rows of D scalars that products read or write as rows of Dp: in place where D fills its vectors. */
+/* Rows of D scalars that products read or write as rows of Dp: in place if D fills whole vectors. */
 struct rows {
     scalar *at;
     int64_t stride;
@@ -25,18 +25,14 @@ struct attention_work {
     int64_t padded_length, padded_depth; /* Tp, Dp */
     scalar scale;
     scalar *free; /* the scratch that is left */
-    scalar *queries, *dout; /* q and dmixed, transposed: [D][Tp]; dout for the gradient alone */
-    scalar *weights, *dscores; /* [T][QUERY_BLOCK] a block of queries' columns; dscores likewise */
+    scalar *queries, *dout; /* q and dmixed, transposed: [D][Tp]; dout only for the gradient */
+    scalar *weights,
+        *dscores; /* [T][QUERY_BLOCK] the columns of a block of queries; dscores only for the gradient */
 };
 
 static int64_t round_up(int64_t count, int64_t unit)
 {
     return (count + unit - 1) / unit * unit;
-}
-
-static int64_t at_most(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
 }
 
 static scalar *take_scratch(struct attention_work *work, int64_t count)
@@ -113,15 +109,14 @@ static int64_t keys_until(const struct head *head, int64_t last)
     return head->multiplicative ? head->length : at_most(last, head->length);
 }
 
-/* The keys that a panel of queries goes down to: the last tile of them is a whole one, hidden where need be.
- */
+/* The keys that a panel of queries computes: up to a whole last tile; `hide` masks what no query sees. */
 static int64_t keys_of_panel(const struct head *head, int64_t query)
 {
     return keys_until(head, round_up(query + TILE_COLUMNS, TILE_ROWS));
 }
 
-/* c [keys][QUERY_BLOCK], one panel of it = the rows of `from`, a key each, times the panel `columns` of
- * [D][Tp]. */
+/* One panel of c [keys][QUERY_BLOCK] = the rows of `from`, one per key, times the panel `columns` of [D][Tp].
+ */
 static void score(const struct attention_work *work, scalar *c, const scalar *from, int64_t stride,
     const scalar *columns, int64_t keys)
 {
@@ -139,7 +134,8 @@ static void score(const struct attention_work *work, scalar *c, const scalar *fr
     }
 }
 
-/* A vector of queries from `query` on: what is hidden from them in the rows above `keys` becomes `rest`. */
+/* In the rows below `keys`, sets the entries that are hidden from the vector of queries at `query` to `rest`.
+ */
 static void hide(scalar *column, int64_t query, int64_t keys, scalar rest)
 {
     const vector_index lane = vector_lanes();
@@ -157,13 +153,13 @@ static void clear(scalar *column, int64_t from, int64_t to)
         vector_store(column + key * QUERY_BLOCK, (vector){0});
 }
 
-/* Of the panel's keys those that the vector of queries from `query` on can see. */
+/* How many of the panel's keys the vector of queries at `query` can see. */
 static int64_t keys_of_vector(const struct head *head, int64_t query, int64_t keys)
 {
     return head->multiplicative ? keys : at_most(query + LANES, keys);
 }
 
-/* Scores become exp(score - most), scaled; returns their sums. */
+/* Replaces scores by exp(scale * (score - most)); returns the sums. */
 INLINE vector soften(const struct attention_work *work, scalar *column, vector most, int64_t seen)
 {
     vector sum = {0};
@@ -177,7 +173,7 @@ INLINE vector soften(const struct attention_work *work, scalar *column, vector m
     return sum;
 }
 
-/* Scores become 1 where they are the largest, 0 elsewhere; NaN stays. Returns their sums. */
+/* Replaces scores by 1 if they tie with the largest, else by 0; NaN stays. Returns the sums. */
 INLINE vector choose(scalar *column, vector most, int64_t seen)
 {
     const vector tie = vector_select(most < 0, -most, most) * HARD_TIE;
@@ -194,7 +190,7 @@ INLINE vector choose(scalar *column, vector most, int64_t seen)
     return sum;
 }
 
-/* Scores become weights that are not yet divided by their sums, whose inverses go to head->inverse. */
+/* Replaces scores by weights, not yet divided by their sums; head->inverse receives the inverse sums. */
 static void weigh(const struct attention_work *work, scalar *column, int64_t query, int64_t keys)
 {
     const struct head *head = work->head;
@@ -227,7 +223,7 @@ static void weigh_block(const struct attention_work *work, int64_t first, int64_
     }
 }
 
-/* The statistics of LANES queries; 0 behind the last one. */
+/* The statistics of LANES queries; 0 after the last query. */
 static vector statistics(const scalar *of, int64_t query, int64_t length)
 {
     scalar lane[LANES] = {0};
@@ -236,7 +232,7 @@ static vector statistics(const scalar *of, int64_t query, int64_t length)
     return vector_load(lane);
 }
 
-/* Of a vector of queries, whose weights are not yet divided: how many of those would be above ATTENDED. */
+/* Counts for a vector of queries the weights, not yet divided, that are above ATTENDED once divided. */
 static void count_attended(
     const struct attention_work *work, const scalar *column, int64_t query, int32_t *count)
 {
@@ -264,7 +260,7 @@ void KERNEL(attended)(const struct head *head, int32_t *count, scalar *scratch)
     }
 }
 
-/* to[query] = the sum over the keys that it sees of factor[key][query] * from[key], for a block of queries.
+/* For a block of queries: to[query] = the sum over the keys that it sees of factor[key][query] * from[key].
  */
 static void mix(const struct attention_work *work, struct rows to, const scalar *factor, struct rows from,
     int64_t first, int64_t last)
@@ -283,7 +279,7 @@ static void mix(const struct attention_work *work, struct rows to, const scalar 
     }
 }
 
-/* Divides the rows that came of weights not yet divided. */
+/* Divides the rows by the sums of their weights. */
 static void divide_rows(const struct attention_work *work, struct rows out, int64_t first, int64_t last)
 {
     for (int64_t i = first; i < last; i++)
@@ -311,8 +307,8 @@ void KERNEL(attention)(const struct head *head, scalar *mixed, int64_t mixed_str
 }
 
 /*
- * For a vector of queries, p, their scores, become their attention weights, and d, the gradients of the
- * weights, those of the scores: scale * p[k] * (d[k] - sum over j of p[j] d[j]).
+ * For a vector of queries: replaces the scores p by attention weights, and the gradients d of the weights by
+ * the gradients of the scores: scale * p[k] * (d[k] - sum over j of p[j] d[j]).
  */
 static void differentiate(
     const struct attention_work *work, scalar *p, scalar *d, int64_t query, int64_t keys)
@@ -336,7 +332,7 @@ static void differentiate(
         int64_t at = key * QUERY_BLOCK;
         vector_store(d + at, work->scale * vector_load(p + at) * (vector_load(d + at) - sum));
     }
-    hide(d, query, seen, 0); /* a score multiplied by 0 moves nothing */
+    hide(d, query, seen, 0); /* a score that the mask multiplies by 0 has no gradient */
     clear(p, seen, keys);
     clear(d, seen, keys);
 }
@@ -356,8 +352,8 @@ static void differentiate_block(const struct attention_work *work, int64_t first
 }
 
 /*
- * to[key] (+)= the sum over the block's queries of factor[key][query] * from[query], for the keys that they
- * see. Keys below the block have been written by the blocks before it.
+ * For the keys that the block's queries see: to[key] = the sum over the queries of factor[key][query] *
+ * from[query], added to what earlier blocks have written.
  */
 static void gather_rows(const struct attention_work *work, struct rows to, const scalar *factor,
     struct rows from, int64_t first, int64_t last)

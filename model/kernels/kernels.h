@@ -6,32 +6,31 @@
 
 #include "model/core/scalar.h"
 
-/* How one adam-like pass over a range of weights goes. */
+/* The numbers of one step of adamw or adam. */
 struct adam_pass {
     double rate, weight_decay; /* eta, lambda */
     double beta1, beta2, epsilon;
     double correction1, correction2; /* 1 - beta1^t, 1 - beta2^t */
     double gradient_scale; /* of clipping */
-    bool coupled; /* adam: the decay joins the gradient */
+    bool coupled; /* adam: the decay is added to the gradient */
     bool factor; /* adamw: theta *= 1 - eta * lambda, rounded, then the step */
 };
 
-/* The same of sgd. */
+/* The numbers of one step of sgd. */
 struct sgd_pass {
     double rate, weight_decay, momentum;
     double gradient_scale; /* of clipping */
 };
 
-/* Of a vector b beside a: |b|^2 and a.b. */
+/* |b|^2 and a.b of two vectors a and b. */
 struct sums {
     double square, product;
 };
 
 /*
  * c [m, n] = a b, plus what c holds if `add`, plus residual, plus bias in every row, then relu, then 0 where
- * gate is 0. a is [m, k], or [k, m] if it is transposed, with `a_stride` scalars from row to row; b the same
- * with [k, n] and [n, k]. residual and gate are laid out like c. residual, bias and gate may be NULL. m, n, k
- * > 0.
+ * gate is 0. a is [m, k], or [k, m] if transposed, with `a_stride` scalars from row to row; b likewise with
+ * [k, n] and [n, k]. residual and gate are laid out like c. residual, bias and gate may be NULL. m, n, k > 0.
  */
 struct product {
     int64_t m, n, k;
@@ -45,7 +44,7 @@ struct product {
 };
 
 /*
- * One head of one sequence. The causal mask hides later positions; the multiplicative one multiplies their
+ * One head of one sequence. The causal mask hides later positions; the multiplicative mask multiplies their
  * scores by 0, so that they take part.
  */
 struct head {
@@ -53,27 +52,27 @@ struct head {
     int64_t stride; /* from row to row of each */
     int64_t length, depth; /* T, D */
     bool multiplicative;
-    /* The mean over the keys whose score is within 1e-6 of the largest, relative to it, in place of the
-     * softmax: its limit as scores grow. The gradient does not know of it. */
+    /*
+     * Replaces the softmax by its limit as scores grow: the mean over the keys whose score is within 1e-6 of
+     * the largest, relative to it. The gradient ignores this field.
+     */
     bool hard;
-    scalar *most,
-        *inverse; /* [T] of each query: its largest score, 1 / sum of exp(its scores less that, scaled) */
+    scalar *most, *inverse; /* [T] largest score m of each query; 1 / sum of exp(scaled scores - scaled m) */
 };
 
-/* A position whose attention weight is above this is attended to (Merrill et al. 2021). */
+/* A query attends to a position if its attention weight is above this (Merrill et al. 2021). */
 #define ATTENDED 1e-5
 
-/* Scalars of scratch for a product: what is packed of its operands fits the second-level cache. */
+/* Scalars of scratch for a product: its packed operands fit the second-level cache. */
 enum { PRODUCT_SCRATCH = (512 << 10) / (int)sizeof(scalar) };
 
 /*
- * The loops that are no matrix products, built once per vector level from kernels.c; the program picks the
- * level of the processor that it runs on. NaN and infinities pass through as arithmetic has them. Arrays do
- * not overlap unless said.
+ * The inner loops, built once per vector level; the program picks the best level of its processor. NaN and
+ * infinities follow the rules of arithmetic. Arrays must not overlap unless said otherwise.
  */
 struct kernels {
     const char *level;
-    bool outdoes_blas; /* its product is faster than the BLAS library's */
+    bool outdoes_blas; /* `product` is faster than the BLAS library's */
 
     /* scratch [PRODUCT_SCRATCH] */
     void (*product)(const struct product *product, scalar *scratch);
@@ -81,7 +80,7 @@ struct kernels {
     /* out[r][c] = (residual ? residual[r][c] : 0) + (bias ? bias[c] : 0) */
     void (*spread)(scalar *out, const scalar *residual, const scalar *bias, int64_t rows, int64_t columns);
 
-    /* sums[c] (+)= sum over r of in[r * stride + c], added to if `add` */
+    /* sums[c] = sum over r of in[r * stride + c], added to sums if `add` */
     void (*column_sums)(
         scalar *sums, const scalar *in, int64_t stride, int64_t rows, int64_t columns, bool add);
 
@@ -93,8 +92,8 @@ struct kernels {
         const scalar *bias, scalar *mean, scalar *scale, int64_t rows, int64_t width);
 
     /*
-     * From dout: din (added to it if `add`; din may be dout if not), and dgain, dbias [width] overwritten;
-     * dbias may be NULL.
+     * From dout: overwrites din, which may then be dout, or adds to it if `add`; overwrites dgain and dbias
+     * [width]. dbias may be NULL.
      */
     void (*layernorm_gradient)(scalar *din, scalar *dgain, scalar *dbias, const scalar *dout,
         const scalar *in, const scalar *gain, const scalar *mean, const scalar *scale, int64_t rows,
@@ -103,9 +102,9 @@ struct kernels {
     void (*relu)(scalar *x, int64_t count);
     /* dx[i] = 0 where the output y[i] is 0 */
     void (*relu_gradient)(scalar *dx, const scalar *y, int64_t count);
-    /* y = x Phi(x), Phi the normal distribution function itself (erf); x becomes the derivative there */
+    /* y = x Phi(x), Phi the exact normal distribution function (erf); replaces x by the slope at x */
     void (*gelu)(scalar *y, scalar *x, int64_t count);
-    /* the same of y = x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) / 2, the form that GPT-2 has */
+    /* the same for y = x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) / 2, the approximation in GPT-2 */
     void (*gelu_tanh)(scalar *y, scalar *x, int64_t count);
     /* dx *= slope */
     void (*gelu_gradient)(scalar *dx, const scalar *slope, int64_t count);
@@ -116,40 +115,39 @@ struct kernels {
      */
     void (*attention)(const struct head *head, scalar *mixed, int64_t mixed_stride, scalar *scratch);
     /*
-     * count [T] = how many attention weights of each query are above ATTENDED, -1 where they are NaN. v is
-     * not read; sets most and inverse as `attention` does, and needs as much scratch.
+     * count [T] = how many attention weights of each query are above ATTENDED, -1 where they are NaN. Does
+     * not read v; sets most and inverse as `attention` does, and needs as much scratch.
      */
     void (*attended)(const struct head *head, int32_t *count, scalar *scratch);
-    /* dq, dk, dv [T, D], rows head->stride apart, overwritten, from dmixed and what `attention` has set. */
+    /* Overwrites dq, dk, dv [T, D], rows head->stride apart, from dmixed and what `attention` has set. */
     void (*attention_gradient)(const struct head *head, scalar *dq, scalar *dk, scalar *dv,
         const scalar *dmixed, int64_t dmixed_stride, scalar *scratch);
 
-    /* -log softmax(logits)[target]; logits untouched */
+    /* -log softmax(logits)[target] */
     double (*cross_entropy)(const scalar *logits, int64_t count, int64_t target);
-    /* the same, and logits become the gradient of weight * loss */
+    /* the same; replaces logits by the gradient of weight * loss */
     double (*cross_entropy_gradient)(scalar *logits, int64_t count, int64_t target, scalar weight);
-    /* Where the largest of x [count] is, count > 0: the first of equals; NaN is smaller than any number. */
+    /* The index of the largest of x [count], count > 0: the first of equal ones; NaN counts as the smallest.
+     */
     int64_t (*argmax)(const scalar *x, int64_t count);
 
     /* Sums in double. */
     double (*dot)(const scalar *a, const scalar *b, int64_t count);
     /* |b|^2 and a.b in one pass */
     struct sums (*sums)(const scalar *a, const scalar *b, int64_t count);
-    /* The same of a = kept and b = now; then kept becomes now. */
+    /* the same for a = kept and b = now; then copies now to kept */
     struct sums (*keep)(scalar *kept, const scalar *now, int64_t count);
-    /* |b - a|^2 and a.(b - a), each difference exact in double where scalars are float and close; and |b|^2
-     */
+    /* |b - a|^2 and a.(b - a), and |b|^2; differences of float scalars that are close are exact in double */
     struct sums (*difference)(const scalar *a, const scalar *b, int64_t count, double *b_square);
 
     /* One step of adamw or adam over a range; weights and moments in place. */
     void (*adam)(const struct adam_pass *pass, scalar *weights, scalar *first, scalar *second,
         const scalar *gradient, int64_t count);
-    /* |u|^2 and theta.u of the update u alone, without weight decay in this step; nothing changes. */
+    /* |u|^2 and theta.u of the update u, without weight decay in this step; changes nothing */
     struct sums (*adam_sums)(const struct adam_pass *pass, const scalar *weights, const scalar *first,
         const scalar *second, const scalar *gradient, int64_t count);
 
-    /* One step of sgd: b = momentum * b + g + lambda * theta, theta -= eta * b. And of its update, as above.
-     */
+    /* One step of sgd: b = momentum * b + g + lambda * theta, theta -= eta * b. sgd_sums: as adam_sums. */
     void (*sgd)(
         const struct sgd_pass *pass, scalar *weights, scalar *buffer, const scalar *gradient, int64_t count);
     struct sums (*sgd_sums)(const struct sgd_pass *pass, const scalar *weights, const scalar *buffer,
@@ -164,5 +162,35 @@ struct kernels {
     /* out[i] = factor * x[i] / sqrt(square[i]) */
     void (*over_root)(scalar *out, const scalar *x, const scalar *square, int64_t count, double factor);
 };
+
+/* The functions of struct kernels: X(name). Their declarations and the table of each level follow from it. */
+#define KERNEL_NAMES(X)                                                                                      \
+    X(product)                                                                                               \
+    X(spread)                                                                                                \
+    X(column_sums)                                                                                           \
+    X(layernorm)                                                                                             \
+    X(layernorm_gradient)                                                                                    \
+    X(relu)                                                                                                  \
+    X(relu_gradient)                                                                                         \
+    X(gelu)                                                                                                  \
+    X(gelu_tanh)                                                                                             \
+    X(gelu_gradient)                                                                                         \
+    X(attention)                                                                                             \
+    X(attended)                                                                                              \
+    X(attention_gradient)                                                                                    \
+    X(cross_entropy)                                                                                         \
+    X(cross_entropy_gradient)                                                                                \
+    X(argmax)                                                                                                \
+    X(dot)                                                                                                   \
+    X(sums)                                                                                                  \
+    X(keep)                                                                                                  \
+    X(difference)                                                                                            \
+    X(adam)                                                                                                  \
+    X(adam_sums)                                                                                             \
+    X(sgd)                                                                                                   \
+    X(sgd_sums)                                                                                              \
+    X(descend)                                                                                               \
+    X(add_squares)                                                                                           \
+    X(over_root)
 
 #endif

@@ -4,15 +4,15 @@
 #include "model/kernels/kernels.h"
 
 /*
- * The best level that this processor runs; the environment variable NORMSWEEP_VECTOR (baseline, avx2, avx512)
- * asks for a lower one.
+ * The kernels of the best level that this processor runs; the environment variable NORMSWEEP_VECTOR
+ * (baseline, avx2, avx512) asks for a lower level.
  */
 const struct kernels *kernels_best(void);
 
-/* The name of a level, from the lowest at 0 on, and whether this processor runs it; NULL past the last. */
+/* The name of level `place`, 0 for the lowest, NULL past the last; *runs: whether this processor runs it. */
 const char *kernels_level(int place, bool *runs);
 
-/* Scalars of scratch for a head of up to these sizes, at every level. */
+/* Scalars of scratch that a head of up to these sizes needs, at any level. */
 int64_t attention_scratch(int64_t length, int64_t depth);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * The matrix product. b is packed, a block of it at a time, into panels of TILE_COLUMNS columns, which stay
- * in the second-level cache while tile after tile of a's rows, in the first-level cache, runs along them. a
- * is read where it lies, but for a transposed one that many panels want: its tile is packed too.
+ * The matrix product. b is packed, a block at a time, into panels of TILE_COLUMNS columns. The panels stay in
+ * the second-level cache while tile after tile of a's rows, in the first-level cache, runs along them. a is
+ * read in place, except that a transposed a is packed too if many panels use it.
  *
- * What follows a product (bias, residual, activation) happens in the registers that hold the tile.
+ * What follows a product (bias, residual, activation) is computed in the registers that hold the tile.
  */
 #include "model/kernels/vector.h"
 
@@ -12,15 +12,15 @@
  * columns the second-level one.
  */
 enum {
-    DEPTH_ALONG = 1024, /* k at a time where the rows of a are contiguous: a tile's are then 8 long runs */
-    DEPTH_ACROSS = 512, /* where its columns are */
+    DEPTH_ALONG = 1024, /* k at a time if rows of a are contiguous: a tile then reads 8 long runs */
+    DEPTH_ACROSS = 512, /* k at a time if columns of a are contiguous */
     GROUP_TILES = 8,
     GROUP = GROUP_TILES * TILE_ROWS, /* columns of a transposed a that are packed at a time */
     PANELS_SIZE = PRODUCT_SCRATCH - GROUP * DEPTH_ACROSS, /* scalars of packed b */
-    PACK_COLUMNS = 128, /* narrower products leave a transposed a where it is */
+    PACK_COLUMNS = 128, /* narrower products read a transposed a in place */
 };
 
-/* The block of a product that is under way: rows of c by `columns` columns from `column` on, over `depth`. */
+/* A block of a product: all rows of c by `columns` columns from `column` on, over `depth` values of k. */
 struct matrix_block {
     const struct product *product;
     int64_t column, columns;
@@ -29,12 +29,7 @@ struct matrix_block {
     scalar *packed; /* a: [GROUP_TILES][depth][TILE_ROWS] */
 };
 
-static int64_t at_most(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-/* Columns of b side by side as they are; those from `wide` on are 0. */
+/* Copies `wide` columns of b to a panel; its other columns are 0. */
 static void copy_panel(scalar *panel, const scalar *from, int64_t stride, int64_t wide, int64_t depth)
 {
     if (wide < TILE_COLUMNS) {
@@ -65,7 +60,7 @@ static void pack_panels(const struct matrix_block *block)
     }
 }
 
-/* A tile that is not full, in memory of its own, of which `wide` columns are c's. */
+/* Computes a tile that is not full in memory of its own and copies `wide` columns of it to c. */
 static void run_edge(const struct tile *tile, int64_t rows, int64_t wide)
 {
     scalar c[TILE_ROWS * TILE_COLUMNS] = {0}, residual[TILE_ROWS * TILE_COLUMNS] = {0};
@@ -92,8 +87,7 @@ static void run_edge(const struct tile *tile, int64_t rows, int64_t wide)
         memcpy(tile->c + i * tile->c_row, c + i * TILE_COLUMNS, size);
 }
 
-/* Rows [row, row + rows) of c along all panels, from a's element (i, k) of the block at a[i * a_row + k *
- * a_step]. */
+/* Rows [row, row + rows) of c along all panels. Element (i, k) of a's block is a[i * a_row + k * a_step]. */
 static void run_rows(const struct matrix_block *block, int64_t row, int64_t rows, const scalar *a,
     int64_t a_row, int64_t a_step)
 {
@@ -122,7 +116,7 @@ static void run_rows(const struct matrix_block *block, int64_t row, int64_t rows
     }
 }
 
-/* Up to GROUP columns of a, tile by tile; what lies behind the last one is left as it is. */
+/* Packs up to GROUP columns of a, tile by tile; what follows the last column in its tile is not set. */
 static void pack_group(const struct matrix_block *block, const scalar *a, int64_t columns)
 {
     int64_t stride = block->product->a_stride;
@@ -165,7 +159,7 @@ static void run_block(const struct matrix_block *block)
             a_row, a_step);
 }
 
-/* k at a time: equal parts, of whole vectors but for the last. */
+/* k at a time: equal parts, rounded up to whole vectors. */
 static int64_t depth_of(const struct product *p)
 {
     int64_t most = p->a_transposed ? DEPTH_ACROSS : DEPTH_ALONG, parts = (p->k + most - 1) / most;

@@ -72,7 +72,7 @@ static struct adam_constants adam_constants(const struct adam_pass *pass)
     };
 }
 
-/* The moments with gradient g taken in, and u. */
+/* Updates the moments by gradient g and returns u. */
 static inline scalar adam_update(const struct adam_constants *k, scalar g, scalar *m, scalar *v)
 {
     *m = k->beta1 * *m + k->rest1 * g;
@@ -80,9 +80,11 @@ static inline scalar adam_update(const struct adam_constants *k, scalar g, scala
     return *m * k->correction1 / (scalar_sqrt(*v * k->correction2) + k->epsilon);
 }
 
-/* theta - eta * (lambda * theta + u): in double and rounded once, so that a decay far below one unit in the
- * last place of theta still moves the mean of many weights by its due; a weight whose updates are all 0 is
- * the exception, for it has no rounding noise to be carried by. */
+/*
+ * theta - eta * (lambda * theta + u), in double and rounded once, so that a decay far below one unit in the
+ * last place of theta still moves the mean of many weights by the right amount. Only a weight whose updates
+ * are all 0 does not move: it has no rounding noise.
+ */
 static void adamw_range(const struct adam_pass *pass, scalar *weights, scalar *first, scalar *second,
     const scalar *gradient, int64_t count)
 {

@@ -15,7 +15,7 @@ static struct product rows_of(const struct product *whole, int64_t begin, int64_
     return part;
 }
 
-/* That of columns [begin, end). */
+/* The product of columns [begin, end) of c alone. */
 static struct product columns_of(const struct product *whole, int64_t begin, int64_t end)
 {
     struct product part = *whole;
@@ -32,7 +32,7 @@ static struct product columns_of(const struct product *whole, int64_t begin, int
     return part;
 }
 
-/* What joins the product is laid out before it and applied after it, by rows. */
+/* BLAS has no residual, bias, relu or gate: c starts from the first two, the others follow, row by row. */
 static void blas_product(const struct kernels *kernels, const struct product *p)
 {
     bool start = p->residual || p->bias;
@@ -74,7 +74,7 @@ static void compute_share(const void *context, scalar *scratch, int64_t begin, i
         blas_product(work->team->kernels, &part);
 }
 
-/* Every share packs the part of b that it needs: shared out by columns b is packed once, by rows many times.
+/* Every share packs the part of b that it needs. So shares of columns pack b once, shares of rows many times.
  */
 void product_run(const struct team *team, const struct product *product)
 {

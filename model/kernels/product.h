@@ -5,8 +5,8 @@
 #include "model/kernels/team.h"
 
 /*
- * A product (see struct product in kernels.h) by the whole team: the project's own kernel where it is the
- * faster one, the BLAS library's elsewhere.
+ * Computes a product (see struct product in kernels.h) by the whole team, with the project's own kernel where
+ * that is faster than the BLAS library, else with the library.
  */
 void product_run(const struct team *team, const struct product *product);
 

@@ -21,9 +21,8 @@ void KERNEL(spread)(scalar *out, const scalar *residual, const scalar *bias, int
     }
 }
 
-/* Four rows at a time: long sums, which leave the first-level cache, are loaded and stored a quarter as
- * often.
- */
+/* Takes four rows at a time, which loads and stores the sums, too long for the first-level cache, a quarter
+ * as often. */
 void KERNEL(column_sums)(
     scalar *sums, const scalar *in, int64_t stride, int64_t rows, int64_t columns, bool add)
 {
@@ -45,10 +44,10 @@ void KERNEL(column_sums)(
     }
 }
 
-/* Rows whose sums are formed side by side: one alone waits for each of its additions. */
+/* The number of rows that are summed side by side: a single sum waits for each of its additions. */
 enum { SIDE_BY_SIDE = 4 };
 
-/* Four rows from r on; where fewer are left, the last one again. */
+/* Four rows from r on; the last row takes the place of missing rows. */
 static void rows_from(
     const scalar *row[SIDE_BY_SIDE], const scalar *in, int64_t r, int64_t rows, int64_t width)
 {
@@ -122,7 +121,7 @@ void KERNEL(layernorm)(scalar *out, const scalar *in, const scalar *residual, co
         for (int64_t r = begin; r < end; r++) {
             scalar v = variance[r - begin];
             mean[r] = means[r - begin];
-            /* A row too long to be squared is NaN, or it would pass for a healthy one of length 0. */
+            /* If the variance overflows, the row is NaN: a scale of 0 would hide the fault. */
             scale[r] = v < (scalar)INFINITY ? 1 / scalar_sqrt(v + LAYERNORM_EPSILON) : (scalar)NAN;
             layernorm_row(out + r * width, in + r * width, residual ? residual + r * width : NULL, gain, bias,
                 mean[r], scale[r], width);
@@ -131,8 +130,8 @@ void KERNEL(layernorm)(scalar *out, const scalar *in, const scalar *residual, co
 }
 
 /*
- * One row of din, and what it adds to dgain and dbias; with n = (in - mean) * scale, d = gain * dout: din =
- * scale * (d - mean(d) - n * mean(d n)).
+ * One row of din, and its contribution to dgain and dbias. With n = (in - mean) * scale and d = gain * dout:
+ * din = scale * (d - mean(d) - n * mean(d n)).
  */
 static void layernorm_gradient_row(scalar *din, scalar *dgain, scalar *dbias, const scalar *dout,
     const scalar *in, const scalar *gain, scalar mean, scalar scale, int64_t width, bool add)
@@ -169,8 +168,10 @@ void KERNEL(layernorm_gradient)(scalar *din, scalar *dgain, scalar *dbias, const
             scale[r], width, add);
 }
 
-/* By lanes of its own: compilers do not all take a maximum that passes NaN over for a reduction. -infinity
- * where all are NaN. */
+/*
+ * The maximum, ignoring NaN; -infinity if all are NaN. Lanes are explicit, as not every compiler vectorises a
+ * maximum that ignores NaN.
+ */
 enum { LANE_COUNT = 16 };
 
 static scalar maximum(const scalar *x, int64_t count)
@@ -192,7 +193,7 @@ static scalar maximum(const scalar *x, int64_t count)
     return most;
 }
 
-/* Long sums run in blocks of the vectors' own precision, the blocks' sums in double. */
+/* Long sums: each block is summed in scalars, the sums of blocks in double. */
 enum { BLOCK = 1024 };
 
 double KERNEL(cross_entropy)(const scalar *logits, int64_t count, int64_t target)
@@ -237,7 +238,8 @@ double KERNEL(cross_entropy_gradient)(scalar *logits, int64_t count, int64_t tar
     return log(sum) + (double)most - (double)at_target;
 }
 
-/* Two passes over a row that lies in the cache: the search ends where the maximum comes first. */
+/* Two passes over a row that is in the cache: the first finds the maximum, the second where it comes first.
+ */
 int64_t KERNEL(argmax)(const scalar *x, int64_t count)
 {
     scalar most = maximum(x, count);

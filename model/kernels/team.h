@@ -12,25 +12,25 @@
 struct team {
     const struct kernels *kernels;
     int threads;
-    int64_t scratch_size; /* scalars of each thread's */
+    int64_t scratch_size; /* scalars per thread */
     scalar *scratch; /* [threads][scratch_size] */
 };
 
-/* scratch_size: what the largest share needs, at least PRODUCT_SCRATCH. */
+/* scratch_size: scalars that the largest share needs; at least PRODUCT_SCRATCH for product_run. */
 void team_layout(struct team *team, int64_t threads, int64_t scratch_size, struct arena *arena);
 
-/* Is the program built with OpenMP's threads? Without them one thread does the shares of all. */
+/* Is the program built with OpenMP? Without it one thread does all shares. */
 bool team_has_threads(void);
 
 /* A thread's share of some work: items [begin, end), with that thread's scratch. */
 typedef void team_share(const void *context, scalar *scratch, int64_t begin, int64_t end);
 
-/* In how many shares team_run has them done; share i uses the scratch of thread i. */
+/* The number of shares that team_run makes; share i uses the scratch of thread i. */
 int64_t team_shares(const struct team *team, int64_t items, int64_t grain);
 
 /*
- * Has `items` items done, in shares of whole grains of `grain` items; returns when all are. How they are
- * shared out depends on the number of threads alone.
+ * Splits `items` items into shares of whole grains of `grain` items, calls `share` for each, and returns when
+ * all are done. How the items are split depends only on the number of threads.
  */
 void team_run(const struct team *team, int64_t items, int64_t grain, team_share *share, const void *context);
 

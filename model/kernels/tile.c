@@ -14,7 +14,7 @@ INLINE vector vector_relu(vector value)
     return (vector)((vector_index)value & ~(vector_index)(value < (vector){0}));
 }
 
-/* The rows and vectors are constants, so that the sums live in registers. */
+/* After inlining, rows and vectors are constants, so that the sums stay in registers. */
 INLINE void sum_tile(
     const int rows, const int vectors, vector sums[TILE_ROWS][TILE_VECTORS], const struct tile *tile)
 {
@@ -37,7 +37,7 @@ INLINE void sum_tile(
     }
 }
 
-/* By value: nothing that is stored can then change where the next vector goes. */
+/* Takes the tile by value, so that the compiler knows that no store changes it. */
 INLINE void put_tile(
     const int rows, const int vectors, vector sums[TILE_ROWS][TILE_VECTORS], const struct tile tile)
 {
@@ -56,10 +56,10 @@ INLINE void put_tile(
 #undef AT
 }
 
-/* Shallower tiles are done before what they ask for has come. */
+/* Shallower tiles end before a prefetch arrives. */
 enum { FETCH_DEPTH = 64 };
 
-/* What joins the sums is on its way while they are formed. */
+/* Prefetches what is added to the sums while the sums are computed. */
 INLINE void fetch_tile(const int rows, const int vectors, const struct tile *tile)
 {
     EACH __builtin_prefetch(tile->c + i * tile->c_row + j * LANES, 1);

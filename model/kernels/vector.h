@@ -2,9 +2,8 @@
 #define NORMSWEEP_MODEL_KERNELS_VECTOR_H
 
 /*
- * Vectors of the level's width, and the heart of every matrix product here: a tile whose sums stay in
- * registers. Written with the vector types that gcc and clang share, so that one source serves every
- * processor.
+ * Vectors of the level's width, and the core of every matrix product here: a tile whose sums stay in
+ * registers. Written with the vector types of gcc and clang, so that one source serves every processor.
  */
 #include "model/kernels/level.h"
 
@@ -25,12 +24,17 @@ typedef int32_t lane_index;
 #endif
 typedef scalar vector __attribute__((vector_size(VECTOR_BYTES)));
 typedef lane_index vector_index __attribute__((vector_size(VECTOR_BYTES)));
-/* The same in memory, where it may lie anywhere. */
+/* A vector in memory, at any address that suits a scalar. */
 typedef scalar vector_there __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(scalar)), may_alias));
 
 #define INLINE static inline __attribute__((always_inline))
-/* Unrolled before the compiler decides what lives in registers. */
+/* Unrolls before the compiler assigns registers. */
 #define UNROLLED _Pragma("GCC unroll 16")
+
+INLINE int64_t at_most(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
 
 INLINE vector vector_load(const scalar *from)
 {
@@ -57,37 +61,13 @@ INLINE vector_index vector_lanes(void)
     return lanes;
 }
 
-/* Lane by lane `yes` where `which` is -1 and `no` where it is 0. */
+/* In each lane `yes` if `which` is -1, `no` if it is 0. */
 INLINE vector vector_select(vector_index which, vector yes, vector no)
 {
     return (vector)(((vector_index)yes & which) | ((vector_index)no & ~which));
 }
 
-/* The sum of the lanes, in halves. */
-INLINE scalar vector_sum(vector value)
-{
-    scalar lane[LANES];
-
-    vector_store(lane, value);
-    for (int h = LANES / 2; h > 0; h /= 2)
-        for (int i = 0; i < h; i++)
-            lane[i] += lane[i + h];
-    return lane[0];
-}
-
-/* The largest lane. NaN may be passed over. */
-INLINE scalar vector_largest(vector value)
-{
-    scalar lane[LANES];
-
-    vector_store(lane, value);
-    for (int h = LANES / 2; h > 0; h /= 2)
-        for (int i = 0; i < h; i++)
-            lane[i] = lane[i + h] > lane[i] ? lane[i + h] : lane[i];
-    return lane[0];
-}
-
-/* exp(x) by lanes; see exponential() and exponential_less(). */
+/* exp(x) in each lane; see exponential() and exponential_less(). */
 INLINE vector vector_exponential(vector x)
 {
 #ifdef SCALAR_DOUBLE
@@ -108,9 +88,9 @@ INLINE vector vector_exponential(vector x)
 }
 
 /*
- * c = a b, `rows` <= TILE_ROWS rows by `vectors` <= TILE_VECTORS vectors, and what joins it on the way:
- * element (i, k) of a lies at a[i * a_row + k * a_step], row k of b at b + k * b_row, row i of c at c + i *
- * c_row.
+ * c = a b, `rows` <= TILE_ROWS rows by `vectors` <= TILE_VECTORS vectors, with what struct product adds to
+ * it. Element (i, k) of a lies at a[i * a_row + k * a_step], row k of b at b + k * b_row, row i of c at c + i
+ * * c_row.
  */
 struct tile {
     const scalar *a, *b;
@@ -125,7 +105,7 @@ struct tile {
 };
 void KERNEL(tile)(const struct tile *tile, int64_t rows, int64_t vectors);
 
-/* LANES rows of LANES scalars, transposed in registers: at distance h = 1, 2, 4, ... blocks change places. */
+/* Transposes LANES rows of LANES scalars in registers: swaps blocks at distance h = 1, 2, 4, ... */
 INLINE void vector_transpose(vector row[LANES])
 {
 #ifdef __clang__
@@ -154,7 +134,7 @@ INLINE void vector_transpose(vector row[LANES])
 
 /*
  * Copies `count` rows of `depth` scalars at `from`, transposed: element (i, k) goes to to[k * to_row + i], i
- * < LANES; rows from `count` on are 0.
+ * < LANES. Rows from `count` on become 0.
  */
 INLINE void transpose_rows(
     scalar *to, int64_t to_row, const scalar *from, int64_t from_row, int64_t count, int64_t depth)
