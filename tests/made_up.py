@@ -38,7 +38,7 @@ def made_up(**changes):
     norms = 1 + (growth[..., np.newaxis] - 1) * STEPS / STEPS[-1]
     begun = outcome[..., np.newaxis] > 0
     variables = {
-        "outcome": (list(axes), outcome, {"long_name": "how the run stands", "units": "1", **flags(OUTCOME)}),
+        "outcome": (list(axes), outcome, {"long_name": "state of the run", "units": "1", **flags(OUTCOME)}),
         "phase": (list(axes), phase, {"long_name": "phase of the parameter norm", "units": "1", **flags(PHASE)}),
         "last_step": (list(axes), np.where(outcome == 2, 20.0, np.where(outcome == 3, 7.0, np.nan)),
                       {"long_name": "steps taken", "units": "1"}, {"dtype": "int64", "_FillValue": -1}),

@@ -3,44 +3,35 @@
 #include "driver/sweep/grid.h"
 #include "driver/sweep/measuring.h"
 
-static int refuse_idle(struct reader *reader, const struct spot *spot, const char *name)
+static int refuse_unused(struct reader *reader, const char *name)
 {
+    const struct spot *spot = reader_named(reader->sweep, name);
     const char *corpus = param_find("corpus")->words[reader->sweep->base.corpus];
 
     if (!spot->given)
         return 0;
-    return reader_fault(reader, spot->place, "%s: corpus %s does not take it", name, corpus);
+    return reader_fault(reader, spot->place, "%s: corpus %s does not use it", name, corpus);
 }
 
-static int refuse_idle_param(struct reader *reader, const char *name)
-{
-    return refuse_idle(reader, reader_spot(reader->sweep, param_find(name)), name);
-}
-
-/* Each corpus has keys of its own; one that would have no effect is a mistake. */
+/* Each corpus uses other keys; a given key without effect is a mistake. */
 static int check_corpus_keys(struct reader *reader)
 {
+    static const char *const of_files[] = {"train_text", "valid_text"};
+    static const char *const of_drawn[] = {"corpus_tokens", "corpus_seed"};
     const struct sweep *sweep = reader->sweep;
-    const struct spot *key = sweep->places->key;
     enum corpus_kind kind = (enum corpus_kind)sweep->base.corpus;
+    bool files = kind == CORPUS_TEXT || kind == CORPUS_BYTES;
+    const char *const *unused = files ? of_drawn : of_files;
 
-    if (kind != CORPUS_MARKOV && kind != CORPUS_DYCK && refuse_idle_param(reader, "vocabulary") < 0)
+    if (kind != CORPUS_MARKOV && kind != CORPUS_DYCK && refuse_unused(reader, "vocabulary") < 0)
         return -1;
-    if (kind == CORPUS_TEXT || kind == CORPUS_BYTES) {
-        if (!sweep->train_path)
-            return reader_fault(reader, reader_spot(sweep, param_find("corpus"))->place,
-                "train_text: missing; corpus %s needs one", param_find("corpus")->words[kind]);
-        return refuse_idle_param(reader, "corpus_tokens") < 0 || refuse_idle_param(reader, "corpus_seed") < 0
-                   ? -1
-                   : 0;
-    }
-    return refuse_idle(reader, &key[KEY_TRAIN_TEXT], "train_text") < 0 ||
-                   refuse_idle(reader, &key[KEY_VALID_TEXT], "valid_text") < 0
-               ? -1
-               : 0;
+    if (files && !sweep->train_path)
+        return reader_fault(reader, reader_named(sweep, "corpus")->place,
+            "train_text: missing; corpus %s needs one", param_find("corpus")->words[kind]);
+    return refuse_unused(reader, unused[0]) < 0 || refuse_unused(reader, unused[1]) < 0 ? -1 : 0;
 }
 
-/* Hours of NaN are no measurement. */
+/* Without a validation text these metrics would all be NaN, after hours of training. */
 static int check_validation_text(struct reader *reader)
 {
     const struct sweep *sweep = reader->sweep;
@@ -52,24 +43,21 @@ static int check_validation_text(struct reader *reader)
     for (int i = GROUP_SATURATION; i <= GROUP_HEADS; i++)
         if (group[i])
             return reader_fault(reader, sweep->places->key[KEY_MEASURE].place,
-                "measure.metrics: %s needs a valid_text, on whose tokens it is measured",
-                metric_group_names[i]);
+                "measure.metrics: %s is measured on valid_text, which is missing", metric_group_names[i]);
     return 0;
 }
 
-/* Where the value of a parameter in a cell stands: its own place if it was written out, else its key's. */
+/* The place of a parameter's value in a cell if the file spells the value out, else the place of its key. */
 static struct place cell_place(const struct sweep *sweep, const int64_t *index, const struct param *param)
 {
-    for (int64_t i = 0; i < sweep->axis_count; i++) {
-        const struct axis *axis = &sweep->axis[i];
-        for (int64_t p = 0; p < axis->param_count && axis->written; p++)
-            if (axis->param[p] == param)
-                return axis->written[p * axis->length + index[i]];
-    }
+    const struct axis *axis = axis_find(sweep->axis_count, sweep->axis, param);
+
+    if (axis && axis->written)
+        return axis->written[axis_row(axis, param) * axis->length + index[axis - sweep->axis]];
     return reader_spot(sweep, param)->place;
 }
 
-/* Where to look for a fault between two parameters of which the first may stand nowhere. */
+/* The place to name when two parameters do not fit together: the second one's if the first is not given. */
 static struct place fault_place(const struct walk *walk, const struct param *at)
 {
     static const char *const partners[][2] = {
@@ -81,7 +69,7 @@ static struct place fault_place(const struct walk *walk, const struct param *at)
     return cell_place(walk->sweep, walk->index, at);
 }
 
-/* More measured steps than any dataset should hold. */
+/* Refuses more measured steps than a dataset should hold. */
 static int check_rows(struct reader *reader, const struct walk *walk)
 {
     const struct sweep *sweep = reader->sweep;
@@ -92,10 +80,10 @@ static int check_rows(struct reader *reader, const struct walk *walk)
         return 0;
     return reader_fault(reader,
         key[KEY_MEASURE].given ? key[KEY_MEASURE].place : cell_place(sweep, walk->index, param_find("steps")),
-        "measure: %.8g measured steps in %lld; at most %d", rows, (long long)walk->run.steps, ROWS_MOST);
+        "measure: %.8g measured steps in %lld; the limit is %d", rows, (long long)walk->run.steps, ROWS_MOST);
 }
 
-/* What no key can say alone, for every cell that is not left out. */
+/* Checks the run of every cell that is not skipped. */
 static int check_cells(struct reader *reader)
 {
     const struct param *at;

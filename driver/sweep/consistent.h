@@ -3,8 +3,8 @@
 
 #include "driver/sweep/reader.h"
 
-/* Checks what no key of a sweep can say alone: keys that the corpus does not take, and every cell that is not
- * left out. */
+/* Checks that keys fit together: that the corpus uses every given key, and that every cell that is not
+ * skipped is a valid run. */
 int consistent_check(struct reader *reader);
 
 #endif

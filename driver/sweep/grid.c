@@ -10,7 +10,7 @@ void sweep_indices(const struct sweep *sweep, int64_t cell, int64_t *index)
     }
 }
 
-/* Sets what an axis moves to its values at `index`. */
+/* Sets the parameters of an axis to their values at `index`. */
 static void set_axis(const struct axis *axis, int64_t index, struct run *run)
 {
     for (int64_t p = 0; p < axis->param_count; p++)
@@ -31,6 +31,22 @@ bool sweep_skips(const struct sweep *sweep, int64_t cell)
     return sweep->skip && sweep->skip[cell / 64] >> (cell % 64) & 1;
 }
 
+int64_t axis_row(const struct axis *axis, const struct param *param)
+{
+    for (int64_t i = 0; i < axis->param_count; i++)
+        if (axis->param[i] == param)
+            return i;
+    return -1;
+}
+
+const struct axis *axis_find(int64_t count, const struct axis *axis, const struct param *param)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (axis_row(&axis[i], param) >= 0)
+            return &axis[i];
+    return NULL;
+}
+
 int walk_init(struct walk *walk, const struct sweep *sweep, struct error *error)
 {
     *walk = (struct walk){.sweep = sweep, .cell = -1};
@@ -40,7 +56,7 @@ int walk_init(struct walk *walk, const struct sweep *sweep, struct error *error)
     return 0;
 }
 
-/* The next cell, left out or not. */
+/* Steps to the next cell, skipped or not. */
 static void advance_index(struct walk *walk)
 {
     const struct sweep *sweep = walk->sweep;

@@ -4,11 +4,9 @@
 #include "driver/sweep/sweep.h"
 
 /*
- * A walk over the cells that are not left out, in order, with each one's run at hand. A step changes only
- * what differs from the cell before, so that a grid of millions of cells is walked in a fraction of a second.
- *     struct walk walk;
- *     if (walk_init(&walk, sweep, error) < 0) ...
- *     while (walk_next(&walk)) ... walk.cell, walk.run ...
+ * A walk over the cells that are not skipped, in order, with the run of each. Each step updates only the
+ * parameters that change, so that a walk over millions of cells takes a fraction of a second. struct walk
+ * walk; if (walk_init(&walk, sweep, error) < 0) ... while (walk_next(&walk)) ... walk.cell, walk.run ...
  *     walk_release(&walk);
  */
 struct walk {
@@ -22,12 +20,21 @@ int walk_init(struct walk *walk, const struct sweep *sweep, struct error *error)
 bool walk_next(struct walk *walk);
 void walk_release(struct walk *walk);
 
+/* Cells are numbered in row-major order; the first axis of the file is the outermost. */
+
+/* The run of a cell. */
 void sweep_cell(const struct sweep *sweep, int64_t cell, struct run *run);
 
-/* Cell `cell` of the grid, row-major, the file's first axis outermost: its indices [axis_count], its run, is
- * it left out? */
+/* The indices [axis_count] of a cell along the axes. */
 void sweep_indices(const struct sweep *sweep, int64_t cell, int64_t *index);
 
+/* Does the sweep skip this cell? */
 bool sweep_skips(const struct sweep *sweep, int64_t cell);
+
+/* The row of a parameter in the values of an axis; -1: the axis does not move it. */
+int64_t axis_row(const struct axis *axis, const struct param *param);
+
+/* Which of the axes [count] moves a parameter; NULL: none. */
+const struct axis *axis_find(int64_t count, const struct axis *axis, const struct param *param);
 
 #endif

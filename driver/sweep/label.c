@@ -1,6 +1,7 @@
 #include "driver/sweep/label.h"
 
 #include "driver/text/lines.h"
+#include "driver/text/utf8.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,12 +13,8 @@ char *label_cut(char *text)
 
     while (first > 0 && ((unsigned char)text[first - 1] & 0xc0) == 0x80)
         first--;
-    if (first == 0)
-        return text;
-    unsigned char lead = (unsigned char)text[--first];
-    size_t whole = lead < 0xc0 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-    if (first + whole > length)
-        text[first] = '\0';
+    if (first > 0 && utf8_length(text + first - 1, length - (first - 1)) == 0)
+        text[first - 1] = '\0';
     return text;
 }
 
@@ -32,7 +29,7 @@ char *label_shorten(char *text, int columns)
     return text;
 }
 
-/* "10", where the shortest form, which digests are made of, is 1e+01. */
+/* "10"; param_format, which digests are made from, writes 1e+01. */
 static char *label_real(double value, char *text, size_t size)
 {
     snprintf(text, size, "%.15g", value);
@@ -51,7 +48,7 @@ char *label_axis_value(const struct axis *axis, int64_t index, char *text, size_
     return lines_clean(label_cut(text));
 }
 
-/* "lr" of "learning_rate"; a name of one word stays, as its initial would tell nobody anything. */
+/* "lr" for "learning_rate"; a name of one word stays, since a single letter explains nothing. */
 static void put_name(const char *name, enum naming naming, char text[LABEL_SIZE])
 {
     size_t length = 0;
@@ -66,14 +63,13 @@ static void put_name(const char *name, enum naming naming, char text[LABEL_SIZE]
     text[length] = '\0';
 }
 
-/* Axes of a single value tell runs apart no more than a fixed parameter does: short labels go without them.
- */
+/* An axis of one value does not distinguish runs: short labels leave it out. */
 static bool is_named(const struct axis *axis, enum naming naming)
 {
     return naming == NAMING_WHOLE || axis->length > 1;
 }
 
-/* Of a short label: a number to four digits, which tell the values of an axis apart well enough. */
+/* Short labels have four digits of a number, usually enough to distinguish the values of an axis. */
 static void put_value(const struct axis *axis, int64_t index, enum naming naming, char text[LABEL_SIZE])
 {
     if (naming != NAMING_WHOLE && !axis->label && axis->param[0]->kind == PARAM_REAL)

@@ -5,32 +5,32 @@
 
 enum { LABEL_SIZE = 160 };
 
-/* A cell for people: "learning_rate=0.1 model=small", cut where it is longer. Returns text. */
+/* A cell for people: "learning_rate=0.1 model=small", cut if it is longer. Returns text. */
 char *label_cell(const struct sweep *sweep, int64_t cell, char text[LABEL_SIZE]);
 
-/* How much of its axes' names a label has. */
+/* How a label names its axes. */
 enum naming {
     NAMING_WHOLE,
-    NAMING_INITIALS, /* "lr=0.1 model=small": numbers to four digits, without the axes of one value */
+    NAMING_INITIALS, /* "lr=0.1 model=small": four digits of a number, no axes of one value */
     NAMING_NONE, /* "0.1 small", likewise */
     NAMING_COUNT,
 };
 
-/* The same for a grid of these axes. Returns text. */
+/* Cell `cell` of a grid with these axes. Returns text. */
 char *label_named(
     int64_t axis_count, const struct axis *axis, int64_t cell, enum naming naming, char text[LABEL_SIZE]);
 
-/* With as much of the names as `columns` have room for; what is still too long is cut. Returns text. */
+/* The same with the longest naming that fits in `columns`; cut if none fits. Returns text. */
 char *label_fit(
     int64_t axis_count, const struct axis *axis, int64_t cell, int columns, char text[LABEL_SIZE]);
 
-/* Takes away the beginning of a UTF-8 character that was cut off at the end of a text. Returns text. */
+/* Removes an incomplete UTF-8 character at the end of a text. Returns text. */
 char *label_cut(char *text);
 
-/* Cuts a text to so many columns, the last of them a '~' that says so. Returns text. */
+/* Cuts a text that is wider than `columns`; its last column is then a '~'. Returns text. */
 char *label_shorten(char *text, int columns);
 
-/* "0.001", "pre", "small": the value of an axis at an index, fit for a terminal. Returns text. */
+/* "0.001", "pre", "small": the value of an axis at an index, safe for a terminal. Returns text. */
 char *label_axis_value(const struct axis *axis, int64_t index, char *text, size_t size);
 
 #endif

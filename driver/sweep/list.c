@@ -18,7 +18,7 @@ void list_release(struct list *list)
     *list = (struct list){0};
 }
 
-/* What a rule of values says: where its parts stand, NULL where they do not. */
+/* The parts of a rule that makes values; NULL: not given. */
 struct rule {
     const struct node *node, *range, *log, *points, *plus;
 };
@@ -39,7 +39,7 @@ static int take_part(
             return 0;
         }
     }
-    return reader_fault(reader, map->key[i].place, "%s: '%s' is none of range, log, points, plus%s",
+    return reader_fault(reader, map->key[i].place, "%s: '%s' is not one of range, log, points, plus%s",
         param->name, place_excerpt(map->key[i].text, excerpt), nearest_hint(&nearest, hint));
 }
 
@@ -50,14 +50,12 @@ static int read_rule(
     for (int64_t i = 0; i < map->count; i++)
         if (take_part(reader, param, map, i, rule) < 0)
             return -1;
-    if (!rule->range == !rule->log) {
-        reader_fault(reader, map->place, "%s: give one of range and log", param->name);
-        return -1;
-    }
+    if (!rule->range == !rule->log)
+        return reader_fault(reader, map->place, "%s: give either range or log", param->name);
     if (rule->log && !rule->points)
         return reader_fault(reader, map->place, "%s: log needs points", param->name);
     if (!param_is_number(param))
-        return reader_fault(reader, map->place, "%s: range and log are for numbers", param->name);
+        return reader_fault(reader, map->place, "%s: range and log are for numbers only", param->name);
     if (rule->plus && rule->plus->kind != NODE_LIST)
         return reader_fault(reader, rule->plus->place, "%s: plus takes a list", param->name);
     return 0;
@@ -66,17 +64,15 @@ static int read_rule(
 static int too_many(
     struct reader *reader, const struct param *param, struct place place, double count, int64_t most)
 {
-    return reader_fault(reader, place, "%s: %.8g values; at most %" PRId64, param->name, count, most);
+    return reader_fault(reader, place, "%s: %.8g values; the limit is %" PRId64, param->name, count, most);
 }
 
-/* Makes room for `count` values. */
 static int reserve(struct reader *reader, struct list *list, int64_t count)
 {
     list->value = reader_memory(reader, count, sizeof(*list->value));
     return list->value ? 0 : -1;
 }
 
-/* Both ends of range or log: a list of two. */
 static int check_ends(
     struct reader *reader, const struct param *param, const char *name, const struct node *ends)
 {
@@ -85,7 +81,8 @@ static int check_ends(
     return reader_fault(reader, ends->place, "%s: %s takes [first, last]", param->name, name);
 }
 
-/* {range: [a, b]}: integers, both included, upwards or downwards; with room for `more` others behind. */
+/* {range: [a, b]}: integers, both ends included, ascending or descending; with room for `more` values after
+ * them. */
 static int fill_integers(struct reader *reader, const struct param *param, const struct rule *rule,
     int64_t most, int64_t more, struct list *list)
 {
@@ -108,27 +105,21 @@ static int fill_integers(struct reader *reader, const struct param *param, const
     return 0;
 }
 
-/* 10^n where doubles hold it exactly, n = 0 .. 22. */
-static double power_of_ten(int n)
-{
-    static const double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13,
-        1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-
-    return powers[n];
-}
-
 /*
- * The double that the 12-digit decimal reads as. A quotient or product of two exact integers is rounded once,
- * as strtod rounds; where the powers are not exact the decimal is written out and read.
+ * The double nearest to the value's decimal of 12 digits. 10^n is exact in a double up to n = 22; the
+ * quotient or product of two exact integers is rounded once, as strtod rounds. Beyond, the decimal is written
+ * and read.
  */
 static double round_12_digits(double value)
 {
+    static const double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13,
+        1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     double size = fabs(value);
     char text[32];
 
     if (size >= 1e-10 && size <= 1e30) {
         int scale = 11 - (int)floor(log10(size));
-        double power = power_of_ten(abs(scale));
+        double power = powers[abs(scale)];
         if (scale >= 0)
             return (double)roundl((long double)value * power) / power;
         return (double)roundl((long double)value / power) * power;
@@ -143,7 +134,7 @@ static double linear_point(double a, double b, int64_t i, int64_t n)
     long double share = (long double)i / (long double)(n - 1);
     double value = (double)((1 - share) * a + share * b);
 
-    /* What is left of a zero by rounding is zero. */
+    /* A rounding error in the place of zero becomes zero. */
     return fabs(value) <= 1e-12 * fmax(fabs(a), fabs(b)) ? 0 : round_12_digits(value);
 }
 
@@ -186,7 +177,7 @@ static int fill_points(struct reader *reader, const struct param *param, const s
     return 0;
 }
 
-/* Values that are written out, appended to those that are there. */
+/* Appends values that the file spells out. */
 static int append_items(
     struct reader *reader, const struct param *param, const struct node *items, struct list *list)
 {
@@ -229,26 +220,18 @@ static int fill_written(struct reader *reader, const struct param *param, const 
     return append_items(reader, param, items, list);
 }
 
-static int compare_reals(const void *a, const void *b)
+static int compare(const void *a, const void *b, void *param)
 {
-    double left = ((const union param_value *)a)->real, right = ((const union param_value *)b)->real;
-
-    return (left > right) - (left < right);
-}
-
-static int compare_integers(const void *a, const void *b)
-{
-    int64_t left = ((const union param_value *)a)->integer, right = ((const union param_value *)b)->integer;
-
-    return (left > right) - (left < right);
+    return value_compare(param, *(const union param_value *)a, *(const union param_value *)b);
 }
 
 void list_sort(const struct param *param, union param_value *value, int64_t count)
 {
-    qsort(value, (size_t)count, sizeof(*value), param->kind == PARAM_REAL ? compare_reals : compare_integers);
+    qsort_r(value, (size_t)count, sizeof(*value), compare, (void *)param);
 }
 
-/* Do the values only rise, or only fall? Then no two are equal, and nothing need be sorted. */
+/* Are the values strictly ascending or strictly descending? Then no two are equal, and sorting is
+ * unnecessary. */
 static bool is_monotone(const struct param *param, const struct list *list)
 {
     int direction = list->count > 1 ? value_compare(param, list->value[1], list->value[0]) : 1;
@@ -259,8 +242,8 @@ static bool is_monotone(const struct param *param, const struct list *list)
     return direction != 0;
 }
 
-/* The second place of a value that stands twice. */
-static int64_t second_place(const struct param *param, const struct list *list, union param_value value)
+/* The index of the second occurrence of a repeated value. */
+static int64_t second_index(const struct param *param, const struct list *list, union param_value value)
 {
     int64_t found = 0, i = 0;
 
@@ -285,8 +268,8 @@ static int check_repeated(
     for (int64_t i = 1; i < list->count && status == 0; i++)
         if (value_compare(param, sorted[i - 1], sorted[i]) == 0)
             status = reader_fault(reader,
-                list->written ? list->written[second_place(param, list, sorted[i])] : place,
-                "%s: two values are %s", param->name, param_format(param, sorted[i], text, sizeof(text)));
+                list->written ? list->written[second_index(param, list, sorted[i])] : place,
+                "%s: %s appears twice", param->name, param_format(param, sorted[i], text, sizeof(text)));
     free(sorted);
     return status;
 }

@@ -7,24 +7,24 @@
 struct list {
     int64_t count;
     union param_value *value; /* [count] */
-    struct place *written; /* [count] where each one stands; NULL when a rule made some of them */
+    struct place *written; /* [count] the place of each; NULL if a rule such as range made the values */
 };
 
-/* Is this a list of values, and not one value? */
+/* Does the node give several values: a list, or a rule such as {range: [a, b]}? */
 bool list_is(const struct node *node);
 
 /*
  * Reads `[a, b]`, `{range: [a, b]}` (integers, both ends included), `{range: [a, b], points: n}` (evenly
- * spaced), `{log: [a, b], points: n}` (evenly spaced in the logarithm), the last three with `plus: [...]`.
- * Made values are rounded to 12 significant digits, their ends exact. At most `most` values, no two equal.
- * On failure -1 and nothing held.
+ * spaced), `{log: [a, b], points: n}` (evenly spaced in the logarithm); the last three may have `plus:
+ * [...]`. Computed values are rounded to 12 significant digits; both ends are exact. Refuses more than `most`
+ * values and equal values. On failure -1, nothing held.
  */
 int list_read(struct reader *reader, const struct param *param, const struct node *node, int64_t most,
     struct list *list);
 
 void list_release(struct list *list);
 
-/* Sorts values of a parameter, ascending. */
+/* Sorts values of a parameter in ascending order. */
 void list_sort(const struct param *param, union param_value *value, int64_t count);
 
 #endif

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEP_MOST 1e12 /* as the parameter `steps` */
+#define STEP_MOST 1e12 /* the same as of the parameter `steps` */
 
-/* measure.steps is a list like that of an axis. */
+/* measure.steps is read like the values of an axis. */
 static const struct param step_param = {
     .name = "measure.steps", .kind = PARAM_INTEGER, .axis = true, .min = 0, .max = STEP_MOST};
 
@@ -17,14 +17,6 @@ static int check_map(struct reader *reader, const char *name, const struct node 
     if (node->kind == NODE_MAP)
         return 0;
     return reader_fault(reader, node->place, "%s: takes {%s}", name, form);
-}
-
-static int refuse_unknown(struct reader *reader, const char *name, const struct node *key, const char *words)
-{
-    char excerpt[EXCERPT_SIZE];
-
-    return reader_fault(
-        reader, key->place, "%s: '%s' is none of %s", name, place_excerpt(key->text, excerpt), words);
 }
 
 static int read_interval(struct reader *reader, const char *key, const struct node *node, int64_t *steps)
@@ -68,7 +60,7 @@ static int read_group(struct reader *reader, const struct node *node)
     if (value_word(reader, "measure.metrics", node, words, &index) < 0)
         return -1;
     if (group[GROUP_ALWAYS + 1 + index])
-        return reader_fault(reader, node->place, "measure.metrics: %s stands twice", words[index]);
+        return reader_fault(reader, node->place, "measure.metrics: %s appears twice", words[index]);
     group[GROUP_ALWAYS + 1 + index] = true;
     return 0;
 }
@@ -87,33 +79,31 @@ static int read_groups(struct reader *reader, const struct node *node)
 
 int measure_read(struct reader *reader, const struct node *node)
 {
-    bool every = false, steps = false;
+    enum { EVERY, STEPS, METRICS };
+    static const char *const words[] = {"every", "steps", "metrics", NULL};
+    bool timed = false;
 
     if (check_map(reader, "measure", node, "every: N or steps: [N, ...], metrics: [...]") < 0)
         return -1;
     for (int64_t i = 0; i < node->count; i++) {
         const struct node *key = &node->key[i], *value = &node->child[i];
-        int status;
-        if (every + steps > 0 && (strcmp(key->text, "every") == 0 || strcmp(key->text, "steps") == 0))
-            return reader_fault(reader, key->place, "measure: give one of every and steps");
-        if (strcmp(key->text, "every") == 0) {
-            every = true;
-            status = read_interval(reader, "measure.every", value, &reader->sweep->measure.every);
-        } else if (strcmp(key->text, "steps") == 0) {
-            steps = true;
-            status = read_steps(reader, value);
-        } else if (strcmp(key->text, "metrics") == 0) {
-            status = read_groups(reader, value);
-        } else {
-            status = refuse_unknown(reader, "measure", key, "every, steps, metrics");
-        }
+        int64_t word;
+        if (value_word(reader, "measure", key, words, &word) < 0)
+            return -1;
+        if (word != METRICS && timed)
+            return reader_fault(reader, key->place, "measure: give either every or steps");
+        timed = timed || word != METRICS;
+        int status = word == EVERY
+                         ? read_interval(reader, "measure.every", value, &reader->sweep->measure.every)
+                     : word == STEPS ? read_steps(reader, value)
+                                     : read_groups(reader, value);
         if (status < 0)
             return -1;
     }
     return 0;
 }
 
-/* An integer from 1 on, or the one word that stands for something else. */
+/* A positive integer, or the one word that has a special meaning. */
 static int read_or_word(struct reader *reader, const char *key, const struct node *node, const char *word,
     int64_t meaning, int64_t *value)
 {
@@ -131,21 +121,20 @@ static int read_or_word(struct reader *reader, const char *key, const struct nod
 
 int validate_read(struct reader *reader, const struct node *node)
 {
+    static const char *const words[] = {"every", "tokens", NULL};
     struct measure *measure = &reader->sweep->measure;
 
     if (check_map(reader, "validate", node, "every: end or N, tokens: N or all") < 0)
         return -1;
     for (int64_t i = 0; i < node->count; i++) {
-        const struct node *key = &node->key[i], *value = &node->child[i];
-        int status;
-        if (strcmp(key->text, "every") == 0)
-            status =
-                read_or_word(reader, "validate.every", value, "end", VALIDATE_END, &measure->validate_every);
-        else if (strcmp(key->text, "tokens") == 0)
-            status = read_or_word(
-                reader, "validate.tokens", value, "all", VALIDATE_ALL, &measure->validate_tokens);
-        else
-            status = refuse_unknown(reader, "validate", key, "every, tokens");
+        const struct node *value = &node->child[i];
+        int64_t word;
+        if (value_word(reader, "validate", &node->key[i], words, &word) < 0)
+            return -1;
+        int status = word == 0 ? read_or_word(reader, "validate.every", value, "end", VALIDATE_END,
+                                     &measure->validate_every)
+                               : read_or_word(reader, "validate.tokens", value, "all", VALIDATE_ALL,
+                                     &measure->validate_tokens);
         if (status < 0)
             return -1;
     }

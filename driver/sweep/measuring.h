@@ -10,7 +10,8 @@ int validate_read(struct reader *reader, const struct node *node);
 
 #define ROWS_MOST 10000000 /* measured steps of a run */
 
-/* At most how many steps a run that ends at `last_step` measures, without counting them one by one. */
+/* An upper bound on the measured steps of a run that ends at `last_step`, without counting them one by one.
+ */
 double measure_rows_bound(const struct measure *measure, int64_t last_step);
 
 #endif

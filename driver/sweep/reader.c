@@ -43,18 +43,23 @@ int reader_unknown(struct reader *reader, const struct node *key)
 {
     char excerpt[EXCERPT_SIZE], hint[NEAREST_SIZE];
 
-    if (key->place.line == 0) {
-        error_set(reader->error, ERROR_INPUT, "--set: unknown key '%s'%s", place_excerpt(key->text, excerpt),
-            key_hint(key->text, hint));
-        return place_clean(reader->error);
-    }
-    return reader_fault(reader, key->place, "unknown key '%s'%s", place_excerpt(key->text, excerpt),
-        key_hint(key->text, hint));
+    bool setting = key->place.line == 0;
+    error_set(reader->error, ERROR_INPUT, "%sunknown key '%s'%s", setting ? "--set: " : "",
+        place_excerpt(key->text, excerpt), key_hint(key->text, hint));
+    return setting ? place_clean(reader->error)
+                   : place_prefix(reader->error, reader->sweep->path, key->place);
 }
 
 struct spot *reader_spot(const struct sweep *sweep, const struct param *param)
 {
     return &sweep->places->param[param - param_table];
+}
+
+const struct spot *reader_named(const struct sweep *sweep, const char *name)
+{
+    const struct param *param = param_find(name);
+
+    return param ? reader_spot(sweep, param) : &sweep->places->key[key_find(name)];
 }
 
 int reader_claim(struct reader *reader, const struct param *param, struct place place, bool together)
@@ -69,14 +74,13 @@ int reader_claim(struct reader *reader, const struct param *param, struct place 
     return 0;
 }
 
-/* The grid grows by an axis. */
 static int count_cells(struct reader *reader, const char *name, struct place place, int64_t length)
 {
     struct sweep *sweep = reader->sweep;
 
     if (length > GRID_MOST / sweep->cells)
-        return reader_fault(reader, place, "%s: with this axis the grid has %.8g cells; at most %d", name,
-            (double)sweep->cells * (double)length, GRID_MOST);
+        return reader_fault(reader, place, "%s: with this axis the grid has %.8g cells; the limit is %d",
+            name, (double)sweep->cells * (double)length, GRID_MOST);
     sweep->cells *= length;
     return 0;
 }

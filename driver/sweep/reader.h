@@ -9,7 +9,7 @@
 #include "driver/sweep/tree.h"
 #include "driver/tables/key.h"
 
-/* Where a key or a parameter stands, if it does. */
+/* Whether and where a key or parameter is given. */
 struct spot {
     bool given;
     bool together; /* a parameter that is part of a together axis */
@@ -21,15 +21,15 @@ struct sweep_places {
     struct spot *param; /* [param_count] */
 };
 
-/* What the parts that read a sweep file share: what is read, and where to say what is wrong. */
+/* What the files that read a sweep file share. */
 struct reader {
-    struct sweep *sweep; /* what is filled; its path stands before every message */
+    struct sweep *sweep; /* the result; its path is the prefix of every message */
     struct error *error;
 };
 
 #define GRID_MOST 10000000 /* cells of a grid, values of a list */
 
-/* "sweep.yaml:4:1: <format>" into the reader's error. Always -1. */
+/* Sets the reader's error to "sweep.yaml:4:1: <format>". Always -1. */
 int reader_fault(struct reader *reader, struct place place, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -39,16 +39,20 @@ void *reader_memory(struct reader *reader, int64_t count, size_t size);
 /* A string from a printf format, or NULL with the error set. */
 char *reader_string(struct reader *reader, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Refuses an unknown key, with the one that it may have been. Always -1. */
+/* Refuses an unknown key and suggests a similar one. Always -1. */
 int reader_unknown(struct reader *reader, const struct node *key);
 
-/* Where a parameter stands; PLACE_DEFAULT where it does not. */
+/* The spot of a parameter; its place is PLACE_DEFAULT if it is not given. */
 struct spot *reader_spot(const struct sweep *sweep, const struct param *param);
 
-/* Says that a parameter stands here: refused if it stands elsewhere too. */
+/* The spot of the key or parameter of this name, which exists. */
+const struct spot *reader_named(const struct sweep *sweep, const char *name);
+
+/* Notes the place of a parameter; refuses one that is given twice. */
 int reader_claim(struct reader *reader, const struct param *param, struct place place, bool together);
 
-/* A new last axis of the sweep with room for its values, or NULL with the error set. */
+/* Adds an axis to the sweep, with room for `params` parameters but without values; NULL with the error set.
+ */
 struct axis *reader_axis(
     struct reader *reader, const char *name, struct place place, int64_t length, int64_t params);
 

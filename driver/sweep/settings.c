@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The place of a key in the map, or its count. */
+/* The index of a key in the map, or its count. */
 static int64_t find_key(const struct node *root, const char *name)
 {
     int64_t i = 0;
@@ -26,23 +26,7 @@ static void remove_key(struct node *root, int64_t place)
     root->count--;
 }
 
-/* Room for one more pair behind the last. */
-static int grow_root(struct reader *reader, struct node *root)
-{
-    size_t count = (size_t)root->count + 1;
-    struct node *key = realloc(root->key, count * sizeof(*key));
-
-    if (key)
-        root->key = key;
-    struct node *child = realloc(root->child, count * sizeof(*child));
-    if (child)
-        root->child = child;
-    if (key && child)
-        return 0;
-    return error_set(reader->error, ERROR_ENVIRONMENT, "%s: no memory", reader->sweep->path);
-}
-
-/* Puts a pair into the map; both become the map's. */
+/* Puts a pair into the map, which takes ownership of both. */
 static int put_setting(struct reader *reader, struct node *root, struct node *key, struct node *value)
 {
     int64_t place = find_key(root, key->text);
@@ -55,10 +39,10 @@ static int put_setting(struct reader *reader, struct node *root, struct node *ke
         return 0;
     }
     if (place == root->count) {
-        if (grow_root(reader, root) < 0) {
+        if (node_grow(root) < 0) {
             node_release(key);
             node_release(value);
-            return -1;
+            return error_set(reader->error, ERROR_ENVIRONMENT, "%s: no memory", reader->sweep->path);
         }
         root->count++;
     } else {

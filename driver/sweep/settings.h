@@ -4,8 +4,8 @@
 #include "driver/sweep/reader.h"
 
 /*
- * Lays `--set key=value` settings over a sweep file's map, in their order: a key that the file has keeps its
- * place there, a new one goes last, null takes the key out. The value is any YAML.
+ * Applies `--set key=value` settings, in their order, to the map of a sweep file. The value is any YAML; it
+ * replaces the value of a key that the file has, a new key goes last, null removes the key.
  */
 int settings_apply(struct reader *reader, struct node *root, const char *const *settings, int count);
 

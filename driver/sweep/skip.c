@@ -1,5 +1,6 @@
 #include "driver/sweep/skip.h"
 
+#include "driver/sweep/grid.h"
 #include "driver/sweep/list.h"
 
 #include <math.h>
@@ -7,18 +8,18 @@
 #include <string.h>
 
 /*
- * An entry matches a box of cells: for each axis a set of its indices. The work of marking all boxes is
- * bounded; a file that asks for more (a hundred entries, each for every other one of ten million cells) is
- * refused.
+ * An entry matches a box of cells: the product of a set of indices for each axis. The work of marking all
+ * boxes is limited, so that no file takes long to read; a hundred entries that each match every other one of
+ * ten million cells are refused.
  */
-#define WORK_MOST 500000000 /* in visits of a cell, some nanoseconds each */
-#define VALUES_MOST 1000000 /* of one key of one entry */
+#define WORK_MOST 500000000 /* visits of a cell, a few nanoseconds each */
+#define VALUES_MOST 1000000 /* for one key of one entry */
 
 struct entry {
     struct reader *reader;
     const struct node *node;
     bool **mask; /* [axis_count][length]; NULL: every index of that axis */
-    double work; /* what the entries have cost so far */
+    double work; /* done so far, for all entries */
 };
 
 static int check_work(struct entry *entry, double more)
@@ -30,7 +31,7 @@ static int check_work(struct entry *entry, double more)
     return 0;
 }
 
-/* Equal, reals to 1e-9 relative. */
+/* Equal; reals to a relative 1e-9. */
 static bool values_match(const struct param *param, union param_value a, union param_value b)
 {
     if (param->kind != PARAM_REAL)
@@ -38,7 +39,7 @@ static bool values_match(const struct param *param, union param_value a, union p
     return fabs(a.real - b.real) <= 1e-9 * fmax(fabs(a.real), fabs(b.real));
 }
 
-/* Does a sorted list hold a value that matches? Its neighbours in order are the only ones that may. */
+/* Does a sorted list hold a matching value? Only the two values next to it in order can match. */
 static bool holds(const struct param *param, const struct list *list, union param_value value)
 {
     int64_t low = 0, high = list->count;
@@ -54,7 +55,7 @@ static bool holds(const struct param *param, const struct list *list, union para
            (low > 0 && values_match(param, list->value[low - 1], value));
 }
 
-/* One value or a list of them, sorted. */
+/* Reads one value or a list of values, and sorts them. */
 static int read_values(
     struct entry *entry, const struct param *param, const struct node *node, struct list *list)
 {
@@ -79,7 +80,7 @@ static int read_values(
     return status;
 }
 
-/* The mask of an axis, every index in it at first; NULL with the error set. */
+/* The mask of an axis, made with every index set if there is none yet; NULL with the error set. */
 static bool *axis_mask(struct entry *entry, int64_t axis)
 {
     int64_t length = entry->reader->sweep->axis[axis].length;
@@ -94,7 +95,7 @@ static bool *axis_mask(struct entry *entry, int64_t axis)
     return entry->mask[axis];
 }
 
-/* Takes the indices out of a mask whose label is not named: a label or a list of them. */
+/* Clears the indices of a mask whose label is not in `value`, a label or a list of labels. */
 static int match_labels(struct entry *entry, int64_t axis, const struct node *value)
 {
     struct reader *reader = entry->reader;
@@ -117,7 +118,7 @@ static int match_labels(struct entry *entry, int64_t axis, const struct node *va
     return status;
 }
 
-/* Takes the indices out of a mask whose value is not listed. */
+/* Clears the indices of a mask whose value is not in the list. */
 static int match_axis(struct entry *entry, int64_t axis, const union param_value *value,
     const struct param *param, const struct list *list)
 {
@@ -131,46 +132,30 @@ static int match_axis(struct entry *entry, int64_t axis, const union param_value
     return 0;
 }
 
-/* The axis that moves a parameter, and its values there; -1: it is fixed. */
-static int64_t find_axis(
-    const struct sweep *sweep, const struct param *param, const union param_value **value)
+static int refuse_unmatched(struct entry *entry)
 {
-    for (int64_t axis = 0; axis < sweep->axis_count; axis++) {
-        const struct axis *row = &sweep->axis[axis];
-        for (int64_t p = 0; p < row->param_count; p++) {
-            if (row->param[p] == param) {
-                *value = &row->value[p * row->length];
-                return axis;
-            }
-        }
-    }
-    return -1;
-}
-
-static int no_match(struct entry *entry, struct place place)
-{
-    return reader_fault(entry->reader, place, "skip: no cell matches this entry");
+    return reader_fault(entry->reader, entry->node->place, "skip: no cell matches this entry");
 }
 
 static int match_param(struct entry *entry, const struct param *param, const struct node *node)
 {
-    struct reader *reader = entry->reader;
-    const union param_value *value;
+    const struct sweep *sweep = entry->reader->sweep;
+    const struct axis *axis = axis_find(sweep->axis_count, sweep->axis, param);
     struct list list;
     int status = 0;
 
     if (read_values(entry, param, node, &list) < 0)
         return -1;
-    int64_t axis = find_axis(reader->sweep, param, &value);
-    if (axis >= 0)
-        status = match_axis(entry, axis, value, param, &list);
-    else if (!holds(param, &list, param_get(param, &reader->sweep->base)))
-        status = no_match(entry, entry->node->place);
+    if (axis)
+        status = match_axis(
+            entry, axis - sweep->axis, axis->value + axis_row(axis, param) * axis->length, param, &list);
+    else if (!holds(param, &list, param_get(param, &sweep->base)))
+        status = refuse_unmatched(entry);
     list_release(&list);
     return status;
 }
 
-/* A key that is no parameter: the name of a together axis, or a mistake. */
+/* The together axis that a key names; -1 with the error set. */
 static int64_t find_label_axis(struct reader *reader, const struct node *key)
 {
     const struct sweep *sweep = reader->sweep;
@@ -199,7 +184,7 @@ static int match_key(struct entry *entry, const struct node *key, const struct n
     return axis < 0 ? -1 : match_labels(entry, axis, value);
 }
 
-/* Marks cells [first, end), a word at a time. */
+/* Marks the cells [first, end), one word of bits at a time. */
 static void mark_range(struct sweep *sweep, int64_t first, int64_t end)
 {
     while (first < end) {
@@ -211,7 +196,7 @@ static void mark_range(struct sweep *sweep, int64_t first, int64_t end)
     }
 }
 
-/* Marks the part of the box in [first, first + count), which spans the axes from `axis` on. */
+/* Marks the part of the box in cells [first, first + count), which span the axes from `axis` on. */
 static void mark_box(struct entry *entry, int64_t axis, int64_t last, int64_t first, int64_t count)
 {
     struct sweep *sweep = entry->reader->sweep;
@@ -236,8 +221,8 @@ static int64_t count_matched(const struct entry *entry, int64_t axis)
     return matched;
 }
 
-/* Marks every cell that all the masks let through: ranges of all that lies inside the last axis with a mask.
- */
+/* Marks every cell whose indices are set in all masks. The axes inside the last one with a mask match whole,
+ * so that their cells form ranges. */
 static int mark_entry(struct entry *entry)
 {
     const struct sweep *sweep = entry->reader->sweep;
@@ -252,7 +237,7 @@ static int mark_entry(struct entry *entry)
         inside /= (double)sweep->axis[axis].length;
     }
     if (ranges == 0)
-        return no_match(entry, entry->node->place);
+        return refuse_unmatched(entry);
     if (check_work(entry, visits + ranges * (1 + inside / 64)) < 0)
         return -1;
     mark_box(entry, 0, last, 0, sweep->cells);

@@ -3,7 +3,7 @@
 
 #include "driver/sweep/reader.h"
 
-/* Reads `skip: [{key: value}]` once every axis is known, and marks the cells that it leaves out. */
+/* Reads `skip: [{key: value}]` and marks the cells to skip. Call it after all axes have been read. */
 int skip_read(struct reader *reader, const struct node *node);
 
 #endif

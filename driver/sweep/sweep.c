@@ -18,12 +18,12 @@
 #include <unistd.h>
 
 /*
- * How a sweep file is read: yaml.c makes a tree of it, settings.c lays the --set over the tree, and the
- * tree's keys are taken in order here; skip comes last, when every axis is known. Then consistent.c checks
- * what no key can say alone.
+ * How a sweep file is read: yaml.c turns it into a tree, settings.c applies --set to the tree, and this file
+ * reads the tree's keys in order; skip comes last, since it needs all axes. Then consistent.c checks that the
+ * keys fit together.
  */
 
-enum { FILE_MOST = 1 << 20 }; /* bytes of a sweep file */
+enum { FILE_MOST = 1 << 20 }; /* bytes */
 #define CHECKPOINT_MINUTES_DEFAULT 5
 
 static int read_string(struct reader *reader, enum key key, const struct node *node, char **string)
@@ -37,7 +37,8 @@ static int read_string(struct reader *reader, enum key key, const struct node *n
     return *string ? 0 : -1;
 }
 
-/* A path that is not empty; in the file, one that is relative to the file's folder. */
+/* A non-empty path. In the file, it is relative to the file's folder; in a --set, to the current directory.
+ */
 static int read_path(
     struct reader *reader, enum key key, const struct node *node, const char *folder, char **path)
 {
@@ -71,7 +72,7 @@ static int read_axis(struct reader *reader, const struct param *param, const str
     struct list list;
 
     if (!param->axis)
-        return reader_fault(reader, node->place, "%s: a list where one value belongs", param->name);
+        return reader_fault(reader, node->place, "%s: takes one value, not a list", param->name);
     if (list_read(reader, param, node, GRID_MOST, &list) < 0)
         return -1;
     struct axis *axis = reader_axis(reader, param->name, node->place, list.count, 1);
@@ -121,7 +122,7 @@ static int read_key(struct reader *reader, enum key key, const struct node *node
         return validate_read(reader, node);
     case KEY_CHECKPOINT_MINUTES:
         return read_checkpoint_minutes(reader, node);
-    case KEY_SKIP: /* when every axis is known */
+    case KEY_SKIP: /* read_keys reads it after all axes */
     case KEY_COUNT:
         break;
     }
@@ -146,7 +147,7 @@ static int read_keys(struct reader *reader, const struct node *root, const char 
     return skip ? skip_read(reader, skip) : 0;
 }
 
-/* The sweep file's name without its folder and .yaml, with .nc. */
+/* The sweep file's name without folder, and with .nc in place of .yaml. */
 static int default_output(struct reader *reader)
 {
     struct sweep *sweep = reader->sweep;
@@ -187,7 +188,7 @@ static int read_tree(struct reader *reader, struct node *root, const char *folde
     return consistent_check(reader);
 }
 
-/* The text, and the settings as comments below it: what a dataset keeps of its sweep. */
+/* The text of a sweep as its dataset keeps it, with the settings as comments at the end. */
 static char *keep_text(const char *text, size_t size, const char *const *settings, int setting_count)
 {
     static const char head[] = "\n# --set ";
@@ -209,7 +210,7 @@ static char *keep_text(const char *text, size_t size, const char *const *setting
     return kept;
 }
 
-/* Everything at its default. */
+/* Sets everything to its default. Takes ownership of `text`; NULL: no memory. */
 static int start_reading(struct reader *reader, const char *name, char *text)
 {
     struct sweep *sweep = reader->sweep;
@@ -255,8 +256,8 @@ int sweep_parse(struct sweep *sweep, const char *name, const char *folder, const
 }
 
 /*
- * Up to one byte more than a sweep file may have. A regular file alone: every rank reads it anew, which a
- * pipe does not allow.
+ * Reads at most one byte more than a sweep file may have. Refuses a pipe, since every rank reads the file
+ * again.
  */
 static int read_file(const char *path, char **text, size_t *size, struct error *error)
 {
@@ -289,7 +290,7 @@ int sweep_load(struct sweep *sweep, const char *path, const char *const *setting
     size_t size;
 
     if (magic_is_netcdf(path))
-        return error_set(error, ERROR_INPUT, "%s: is a dataset: give its sweep file", path);
+        return error_set(error, ERROR_INPUT, "%s: is a dataset; give its sweep file instead", path);
     if (read_file(path, &text, &size, error) < 0)
         return -1;
     folder = strndup(path, slash ? (size_t)(slash - path) + 1 : 0);

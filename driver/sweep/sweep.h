@@ -10,18 +10,16 @@
 #include "worker/run/measure.h"
 #include "worker/run/run.h"
 
-/*
- * One axis of the grid: one parameter, or the several of a `together` axis that move as one.
- */
+/* One axis of the grid: one parameter, or the parameters that a `together` axis changes together. */
 struct axis {
     char *name; /* the parameter's key, or the together axis's own name */
     int64_t length;
-    char **label; /* [length] and NULL, together axes alone; NULL otherwise */
+    char **label; /* [length] and a final NULL, of a together axis; NULL otherwise */
     int64_t param_count; /* 1 for a plain axis */
     const struct param **param; /* [param_count] */
     union param_value *value; /* [param_count][length] */
     struct place place;
-    struct place *written; /* [param_count][length] where each value stands; NULL: a rule made them */
+    struct place *written; /* [param_count][length] the place of each value; NULL: a rule made them */
 };
 
 /* Frees what an axis holds. */
@@ -29,10 +27,10 @@ void axis_release(struct axis *axis);
 
 /* A sweep file, read, checked and laid out as a grid. Plain data once loaded. */
 struct sweep {
-    char *path; /* as given: the prefix of every message */
-    char *text; /* the whole YAML text, as read, and the --set as comments at its end */
-    char *title, *output; /* title "" without one; output relative to the current directory */
-    struct run base; /* every parameter that is no axis */
+    char *path; /* as given; the prefix of every message */
+    char *text; /* the whole YAML text, with the --set settings as comments at its end */
+    char *title, *output; /* title: "" if not given; output: relative to the current directory */
+    struct run base; /* the parameters that are not axes */
     struct corpus_source source; /* paths resolved against the file's folder; owned by the sweep */
     char *train_path, *valid_path;
     struct measure measure;
@@ -40,21 +38,21 @@ struct sweep {
     int64_t axis_count;
     struct axis *axis; /* in the order of the file */
     int64_t cells; /* the product of the axes' lengths */
-    uint64_t *skip; /* one bit per cell, set where the cell is left out; NULL: none is */
-    int64_t skipped; /* cells left out */
-    struct sweep_places *places; /* opaque: where each key stands */
+    uint64_t *skip; /* one bit for each cell, set if the cell is skipped; NULL: none is */
+    int64_t skipped; /* number of skipped cells */
+    struct sweep_places *places; /* opaque: the place of each key */
 };
 
 /*
- * Reads a sweep file and the `--set key=value` settings laid over it, and checks all that can be known
- * without the texts. On failure -1, nothing held, and one line "sweep.yaml:12:18: weight_decay: -0.1 is below
- * 0" in error.
+ * Reads a sweep file, applies the `--set key=value` settings, and checks everything that does not need the
+ * texts. On failure -1, nothing held, and one line such as "sweep.yaml:12:18: weight_decay: -0.1 is below 0"
+ * in error.
  */
 int sweep_load(struct sweep *sweep, const char *path, const char *const *settings, int setting_count,
     struct error *error);
 
-/* The same from memory: `name` stands in messages, `folder` is what paths are relative to. For tests and the
- * fuzzer. */
+/* The same from memory, for tests and the fuzzer. Messages begin with `name`; paths are relative to `folder`.
+ */
 int sweep_parse(struct sweep *sweep, const char *name, const char *folder, const char *text, size_t size,
     const char *const *settings, int setting_count, struct error *error);
 

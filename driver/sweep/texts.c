@@ -13,13 +13,13 @@
 #include <string.h>
 
 /*
- * What a sweep can only know once its corpus is there: whether every cell has enough sequences for a batch,
+ * Everything about a sweep that depends on the corpus: whether each cell has enough sequences for a batch,
  * how many steps it takes, and so the steps of the dataset.
  */
 
-#define STEPS_MOST INT64_C(1000000000000) /* as the parameter `steps` */
+#define STEPS_MOST INT64_C(1000000000000) /* the same as of the parameter `steps` */
 
-/* The key that a fault of the corpus is tied to; NULL: none. */
+/* The key that causes a fault of the corpus; NULL: none. */
 static const char *fault_key(enum corpus_fault fault, const struct error *error)
 {
     static const char *const source_keys[] = {"vocabulary", "corpus_tokens", "corpus_seed"};
@@ -34,17 +34,12 @@ static const char *fault_key(enum corpus_fault fault, const struct error *error)
     return NULL;
 }
 
-/* Where a key stands, or else the corpus. */
+/* The place of a key; if it is not given, or NULL, that of `corpus`. */
 static struct place key_place(const struct sweep *sweep, const char *name)
 {
-    const struct spot *corpus = reader_spot(sweep, param_find("corpus"));
-    const struct param *param = name ? param_find(name) : NULL;
-    const struct spot *spot = corpus;
+    const struct spot *corpus = reader_named(sweep, "corpus");
+    const struct spot *spot = name ? reader_named(sweep, name) : corpus;
 
-    if (param)
-        spot = reader_spot(sweep, param);
-    else if (name && key_find(name) < KEY_COUNT)
-        spot = &sweep->places->key[key_find(name)];
     return spot->given ? spot->place : corpus->place;
 }
 
@@ -57,7 +52,7 @@ static int load_fault(const struct sweep *sweep, enum corpus_fault fault, struct
     return place_prefix(error, sweep->path, key_place(sweep, key));
 }
 
-/* Names the text, or the source that stands in its place. */
+/* Names the text, or else the built-in corpus. */
 static int text_fault(const struct sweep *sweep, bool valid, struct error *error, const char *why)
 {
     bool file = sweep->train_path != NULL;
@@ -87,16 +82,16 @@ static int check_steps(const struct sweep *sweep, const struct run *run, int64_t
     const char *key = run->steps ? "steps" : "epochs";
 
     if (steps > (double)STEPS_MOST)
-        return place_error(error, sweep->path, key_place(sweep, key), "%s: %.8g steps are more than %.8g",
+        return place_error(error, sweep->path, key_place(sweep, key), "%s: %.8g steps; the limit is %.8g",
             key, steps, (double)STEPS_MOST);
     double rows = measure_rows_bound(&sweep->measure, (int64_t)steps);
     if (rows > ROWS_MOST)
         return place_error(error, sweep->path, sweep->places->key[KEY_MEASURE].place,
-            "measure: %.8g measured steps in %.8g; at most %d", rows, steps, ROWS_MOST);
+            "measure: %.8g measured steps in %.8g; the limit is %d", rows, steps, ROWS_MOST);
     return 0;
 }
 
-/* One cell against the corpus. */
+/* Checks one cell against the corpus. */
 static int check_cell(
     const struct sweep *sweep, const struct corpus *corpus, const struct run *run, struct error *error)
 {
@@ -131,7 +126,7 @@ int sweep_load_corpus(const struct sweep *sweep, struct corpus *corpus, struct e
     return status;
 }
 
-/* Sorts steps and takes out those that stand twice; returns how many are left. */
+/* Sorts steps and removes duplicates; returns how many are left. */
 static int64_t sort_distinct(int64_t *steps, int64_t count)
 {
     int64_t kept = 0;
@@ -144,7 +139,7 @@ static int64_t sort_distinct(int64_t *steps, int64_t count)
     return kept;
 }
 
-/* Distinct numbers, few of them, out of many. */
+/* Collects the distinct numbers of a long sequence, in memory for the distinct ones only. */
 struct distinct {
     int64_t *value;
     int64_t count, room;
@@ -169,7 +164,7 @@ static int distinct_add(struct distinct *distinct, int64_t value)
     return 0;
 }
 
-/* The last steps of all cells that are not left out, ascending. */
+/* The distinct last steps of all cells that are not skipped, ascending. */
 static int last_steps(const struct sweep *sweep, const struct corpus *corpus, struct distinct *last)
 {
     struct error error;
@@ -190,7 +185,7 @@ int64_t *sweep_steps(const struct sweep *sweep, const struct corpus *corpus, int
     int64_t *steps = NULL;
 
     if (last_steps(sweep, corpus, &last) == 0 && last.count > 0) {
-        /* A run's rows are those of the longest run up to its own last step, and that step. */
+        /* Every run has the rows of the longest run up to its own last step, and a row for that step. */
         int64_t longest = last.value[last.count - 1];
         int64_t rows = measure_rows(&sweep->measure, longest, NULL);
         steps = malloc((size_t)(rows + last.count) * sizeof(*steps));

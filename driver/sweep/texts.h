@@ -4,21 +4,21 @@
 #include "driver/sweep/sweep.h"
 
 /*
- * Loads the corpus and checks every cell that is not skipped against it (a text shorter than one batch, ...).
- * On failure -1 with the place of the key at fault.
+ * Loads the corpus and checks it against every cell that is not skipped: the text must fill a batch, and so
+ * on. On failure -1; the message has the place of the key at fault.
  */
 int sweep_load_corpus(const struct sweep *sweep, struct corpus *corpus, struct error *error);
 
 /*
- * The digest of one run: its parameters, the corpus's content, measure and validate. Two runs of equal digest
- * give equal numbers (under one BLAS kernel and vector level).
+ * The digest of one run: its parameters, the corpus's content, measure and validate. Two runs with equal
+ * digests give equal numbers (with the same BLAS kernel and vector level).
  */
 void sweep_run_digest(
     const struct sweep *sweep, const struct corpus *corpus, const struct run *run, struct digest *digest);
 
 /*
- * The steps of the dataset's `step` coordinate: the sorted union of the rows of all cells not skipped.
- * Allocated, the caller's to free; the count in *count. NULL: no memory. The corpus has passed
+ * The steps of the dataset's `step` coordinate: the sorted union of the rows of all cells that are not
+ * skipped, and their number in *count. The caller frees them; NULL: no memory. Takes a corpus from
  * sweep_load_corpus.
  */
 int64_t *sweep_steps(const struct sweep *sweep, const struct corpus *corpus, int64_t *count);

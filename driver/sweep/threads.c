@@ -1,29 +1,23 @@
 #include "driver/sweep/threads.h"
 
+#include "driver/sweep/grid.h"
 #include "model/kernels/team.h"
 #include "worker/host/processors.h"
 
-static struct threads threads_on(const struct axis *axis, int64_t row)
+struct threads threads_of(const struct sweep *sweep)
 {
-    const union param_value *value = axis->value + row * axis->length;
-    struct threads threads = {value[0].integer, value[0].integer};
+    const struct param *param = param_find("threads");
+    const struct axis *axis = axis_find(sweep->axis_count, sweep->axis, param);
 
+    if (!axis)
+        return (struct threads){sweep->base.threads, sweep->base.threads};
+    const union param_value *value = axis->value + axis_row(axis, param) * axis->length;
+    struct threads threads = {value[0].integer, value[0].integer};
     for (int64_t i = 1; i < axis->length; i++) {
         threads.least = value[i].integer < threads.least ? value[i].integer : threads.least;
         threads.most = value[i].integer > threads.most ? value[i].integer : threads.most;
     }
     return threads;
-}
-
-struct threads threads_of(const struct sweep *sweep)
-{
-    const struct param *wanted = param_find("threads");
-
-    for (int64_t i = 0; i < sweep->axis_count; i++)
-        for (int64_t j = 0; j < sweep->axis[i].param_count; j++)
-            if (sweep->axis[i].param[j] == wanted)
-                return threads_on(&sweep->axis[i], j);
-    return (struct threads){sweep->base.threads, sweep->base.threads};
 }
 
 int threads_workers(const struct sweep *sweep)

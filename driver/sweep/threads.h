@@ -3,14 +3,15 @@
 
 #include "driver/sweep/sweep.h"
 
-/* The threads of a sweep's runs, from the fewest to the most. */
+/* The least and the largest number of threads that a run of a sweep has. */
 struct threads {
     int64_t least, most;
 };
 
 struct threads threads_of(const struct sweep *sweep);
 
-/* How many workers of a sweep the processors of this process have threads for; at least 1. */
+/* The number of workers that can run on this process's processors, one processor for each thread; at least 1.
+ */
 int threads_workers(const struct sweep *sweep);
 
 #endif

@@ -1,5 +1,6 @@
 #include "driver/sweep/together.h"
 
+#include "driver/sweep/grid.h"
 #include "driver/sweep/value.h"
 #include "driver/tables/dataset_tables.h"
 
@@ -8,7 +9,8 @@
 
 enum { LABEL_LONGEST = 255, NAME_LONGEST = 64 };
 
-/* Letters, digits and underscores, a letter first: what netCDF, xarray and Python all take for a name. */
+/* Letters, digits and underscores, starting with a letter: a name that netCDF, xarray and Python all accept.
+ */
 static bool is_name(const char *text)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
@@ -18,7 +20,7 @@ static bool is_name(const char *text)
            !(text[0] >= '0' && text[0] <= '9');
 }
 
-/* ds.sel(method="a") would select nothing, and not say so. */
+/* xarray's ds.sel(method="a") would silently select nothing along an axis named "method". */
 static bool is_argument_of_sel(const char *name)
 {
     static const char *const arguments[] = {"indexers", "method", "tolerance", "drop", "missing_dims"};
@@ -37,16 +39,17 @@ static int check_name(struct reader *reader, const struct node *key)
     place_excerpt(name, excerpt);
     if (!is_name(name))
         return reader_fault(reader, key->place,
-            "together: '%s' is no name: letters, digits and underscores, a letter first, at most %d", excerpt,
-            NAME_LONGEST);
+            "together: '%s' is not a name: use at most %d letters, digits and underscores, a letter first",
+            excerpt, NAME_LONGEST);
     if (param_find(name) || key_find(name) < KEY_COUNT)
-        return reader_fault(reader, key->place, "together: an axis named '%s', like a key", excerpt);
+        return reader_fault(reader, key->place, "together: axis '%s' has the name of a key", excerpt);
     if (dataset_reserves(name))
         return reader_fault(reader, key->place,
-            "together: an axis named '%s', like a variable or dimension of the dataset", excerpt);
+            "together: axis '%s' has the name of a variable or dimension of the dataset", excerpt);
     if (is_argument_of_sel(name))
         return reader_fault(reader, key->place,
-            "together: an axis named '%s', like an argument of xarray's sel, which could not select along it",
+            "together: axis '%s' has the name of an argument of xarray's sel, which could not select along "
+            "it",
             excerpt);
     return 0;
 }
@@ -76,7 +79,7 @@ static int check_body(struct reader *reader, const char *name, const struct node
     return 0;
 }
 
-/* The parameter of a key inside a label. */
+/* The parameter of a key inside a label; NULL with the error set. */
 static const struct param *find_param(struct reader *reader, const struct node *key)
 {
     const struct param *param = param_find(key->text);
@@ -85,13 +88,13 @@ static const struct param *find_param(struct reader *reader, const struct node *
         return param;
     if (param || key_find(key->text) < KEY_COUNT)
         reader_fault(
-            reader, key->place, "%s: has one value in a sweep; it cannot be part of together", key->text);
+            reader, key->place, "%s: has one value in a sweep and cannot be part of together", key->text);
     else
         reader_unknown(reader, key);
     return NULL;
 }
 
-/* The first label says which parameters the axis moves. */
+/* The first label determines the parameters of the axis. */
 static int claim_params(struct reader *reader, struct axis *axis, const struct node *first)
 {
     for (int64_t i = 0; i < first->count; i++) {
@@ -102,16 +105,8 @@ static int claim_params(struct reader *reader, struct axis *axis, const struct n
     return 0;
 }
 
-static int64_t param_place(const struct axis *axis, const char *name)
-{
-    for (int64_t i = 0; i < axis->param_count; i++)
-        if (strcmp(axis->param[i]->name, name) == 0)
-            return i;
-    return -1;
-}
-
-/* A label that sets fewer keys than the first one. */
-static int missing_key(
+/* Refuses a label that sets fewer keys than the first one. */
+static int check_missing(
     struct reader *reader, const struct axis *axis, const struct node *key, const struct node *body)
 {
     char here[EXCERPT_SIZE], first[EXCERPT_SIZE];
@@ -127,14 +122,14 @@ static int missing_key(
     return 0;
 }
 
-/* What label number `index` sets. */
+/* Reads what label number `index` sets. */
 static int read_label(
     struct reader *reader, struct axis *axis, int64_t index, const struct node *key, const struct node *body)
 {
     char here[EXCERPT_SIZE], first[EXCERPT_SIZE];
 
     for (int64_t i = 0; i < body->count; i++) {
-        int64_t p = param_place(axis, body->key[i].text);
+        int64_t p = axis_row(axis, param_find(body->key[i].text));
         if (p < 0 && !find_param(reader, &body->key[i]))
             return -1;
         if (p < 0)
@@ -146,54 +141,47 @@ static int read_label(
             return -1;
         axis->written[place] = body->child[i].place;
     }
-    return missing_key(reader, axis, key, body);
+    return check_missing(reader, axis, key, body);
 }
 
-/* What orders labels by all that they set. */
-struct ranked_label {
-    const struct axis *axis;
-    int64_t index;
-};
-
-static int compare_values(const struct ranked_label *a, const struct ranked_label *b)
+/* Orders two labels, given by their indices, by the values that they set. */
+static int compare_values(const struct axis *axis, int64_t a, int64_t b)
 {
-    const struct axis *axis = a->axis;
     int order = 0;
 
     for (int64_t p = 0; p < axis->param_count && order == 0; p++) {
         const union param_value *value = &axis->value[p * axis->length];
-        order = value_compare(axis->param[p], value[a->index], value[b->index]);
+        order = value_compare(axis->param[p], value[a], value[b]);
     }
     return order;
 }
 
-static int compare_ranked(const void *a, const void *b)
+static int compare_labels(const void *a, const void *b, void *axis)
 {
-    const struct ranked_label *left = a, *right = b;
-    int order = compare_values(left, right);
+    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+    int order = compare_values(axis, left, right);
 
-    return order ? order : (left->index > right->index) - (left->index < right->index);
+    return order ? order : (left > right) - (left < right);
 }
 
 /* Two labels that set the same values would train every run twice. */
 static int check_repeated(struct reader *reader, const struct axis *axis, const struct node *labels)
 {
-    struct ranked_label *ranked = reader_memory(reader, axis->length, sizeof(*ranked));
+    int64_t *sorted = reader_memory(reader, axis->length, sizeof(*sorted));
     char a[EXCERPT_SIZE], b[EXCERPT_SIZE];
     int status = 0;
 
-    if (!ranked)
+    if (!sorted)
         return -1;
     for (int64_t i = 0; i < axis->length; i++)
-        ranked[i] = (struct ranked_label){axis, i};
-    qsort(ranked, (size_t)axis->length, sizeof(*ranked), compare_ranked);
+        sorted[i] = i;
+    qsort_r(sorted, (size_t)axis->length, sizeof(*sorted), compare_labels, (void *)axis);
     for (int64_t i = 1; i < axis->length && status == 0; i++)
-        if (compare_values(&ranked[i - 1], &ranked[i]) == 0)
-            status = reader_fault(reader, labels->key[ranked[i].index].place,
+        if (compare_values(axis, sorted[i - 1], sorted[i]) == 0)
+            status = reader_fault(reader, labels->key[sorted[i]].place,
                 "%s: '%s' and '%s' set the same values", axis->name,
-                place_excerpt(axis->label[ranked[i - 1].index], a),
-                place_excerpt(axis->label[ranked[i].index], b));
-    free(ranked);
+                place_excerpt(axis->label[sorted[i - 1]], a), place_excerpt(axis->label[sorted[i]], b));
+    free(sorted);
     return status;
 }
 

@@ -3,7 +3,7 @@
 
 #include "driver/sweep/reader.h"
 
-/* Reads `together: {axis: {label: {key: value}}}`: each axis becomes one of the sweep's, in order. */
+/* Reads `together: {axis: {label: {key: value}}}` and adds each axis to the sweep, in order. */
 int together_read(struct reader *reader, const struct node *node);
 
 #endif

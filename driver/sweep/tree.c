@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Room doubles whenever it is used up. */
+/* Doubles the room when count reaches a power of 2; the room is never smaller than the next one. */
 static int grow(struct node **list, int64_t count)
 {
     if (count & (count - 1))

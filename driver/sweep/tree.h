@@ -9,31 +9,31 @@
 
 enum node_kind { NODE_SCALAR, NODE_LIST, NODE_MAP };
 
-/* One node of a document, of YAML, and where it stands. */
+/* One node of a YAML document, with its place in the file. */
 struct node {
     enum node_kind kind;
     struct place place;
-    bool quoted; /* a scalar in quotes or a block: a text, whatever it looks like */
-    char *text; /* a scalar's, without NUL bytes; NULL for lists and maps */
+    bool quoted; /* a scalar in quotes or a block: always a text, even if it looks like a number */
+    char *text; /* of a scalar, without NUL bytes; NULL for lists and maps */
     int64_t count;
-    struct node *key; /* [count] of a map: scalars, no two alike; NULL otherwise */
+    struct node *key; /* [count] of a map: scalars, all different; NULL otherwise */
     struct node *child; /* [count] the items of a list, the values of a map */
 };
 
-enum { TREE_DEPTH = 16 }; /* lists and maps within one another that readers take */
+enum { TREE_DEPTH = 16 }; /* the deepest nesting of lists and maps that readers accept */
 
-/* Room for one more child of a list or map, and for its key; count stays as it is. -1: no memory. */
+/* Makes room for one more child of a list or map, and for its key; does not change count. -1: no memory. */
 int node_grow(struct node *node);
 
-/* The first key of a map that stands there before, NULL: none does. -1: no memory. */
+/* Finds the first key of a map that repeats an earlier key; NULL: there is none. -1: no memory. */
 int node_repeated_key(const struct node *map, const struct node **repeated);
 
-/* Says of a whole tree that it stands at `place`. */
+/* Sets the place of a whole tree. */
 void node_move(struct node *node, struct place place);
 
 void node_release(struct node *node);
 
-/* Nothing, ~ or null, unquoted. */
+/* Empty, ~ or null, unquoted. */
 bool node_is_null(const struct node *node);
 
 #endif

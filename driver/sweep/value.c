@@ -17,7 +17,7 @@ static const char *skip_digits(const char *text)
     return text;
 }
 
-/* Is the text a decimal number, and does it look like an integer? */
+/* Is the text a decimal number, and is it written as an integer? */
 static enum number number_kind(const char *text)
 {
     enum number kind = NUMBER_INTEGER;
@@ -52,19 +52,19 @@ static bool is_not_finite(const char *text)
     return strcasecmp(text, "nan") == 0 || strcasecmp(text, "inf") == 0 || strcasecmp(text, "infinity") == 0;
 }
 
-/* Refuses whatever is no single value. */
+/* Refuses a list, a map and null. */
 static int check_single(struct reader *reader, const char *key, const struct node *node)
 {
     if (node->kind == NODE_LIST)
-        return reader_fault(reader, node->place, "%s: a list where one value belongs", key);
+        return reader_fault(reader, node->place, "%s: takes one value, not a list", key);
     if (node->kind == NODE_MAP)
-        return reader_fault(reader, node->place, "%s: a mapping where one value belongs", key);
+        return reader_fault(reader, node->place, "%s: takes one value, not a mapping", key);
     if (node_is_null(node))
         return reader_fault(reader, node->place, "%s: no value", key);
     return 0;
 }
 
-/* Refuses whatever is no number. */
+/* Refuses everything but numbers; `what` is "a number" or "an integer". */
 static int check_number(
     struct reader *reader, const char *key, const struct node *node, const char *what, enum number *kind)
 {
@@ -77,14 +77,14 @@ static int check_number(
     if (is_not_finite(node->text))
         return reader_fault(reader, node->place, "%s: %s is not finite", key, excerpt);
     if (*kind == NUMBER_NONE)
-        return reader_fault(reader, node->place, "%s: '%s' is no %s", key, excerpt, what);
+        return reader_fault(reader, node->place, "%s: '%s' is not %s", key, excerpt, what);
     if (node->quoted)
         return reader_fault(
-            reader, node->place, "%s: '%s' is a text; a %s has no quotes", key, excerpt, what);
+            reader, node->place, "%s: '%s' is a text; write %s without quotes", key, excerpt, what);
     return 0;
 }
 
-/* The double nearest to a text that is a number. */
+/* The double nearest to a text that check_number has accepted. */
 static int read_real(struct reader *reader, const char *key, const struct node *node, double *value)
 {
     char excerpt[EXCERPT_SIZE];
@@ -95,7 +95,7 @@ static int read_real(struct reader *reader, const char *key, const struct node *
         return reader_fault(reader, node->place, "%s: %s is too large", key, excerpt);
     if (number == 0 && strcspn(node->text, "123456789") < strcspn(node->text, "eE"))
         return reader_fault(reader, node->place, "%s: %s is too close to 0", key, excerpt);
-    *value = number + 0.0; /* no negative zero: it equals 0 and has another digest */
+    *value = number + 0.0; /* turns -0.0 into 0.0: both are equal, but have different digests */
     return 0;
 }
 
@@ -103,12 +103,12 @@ int value_real(struct reader *reader, const char *key, const struct node *node, 
 {
     enum number kind;
 
-    if (check_number(reader, key, node, "number", &kind) < 0)
+    if (check_number(reader, key, node, "a number", &kind) < 0)
         return -1;
     return read_real(reader, key, node, value);
 }
 
-/* A real number as an integer, where it is one that doubles hold exactly. */
+/* Converts an integral real number; false if it is not integral, or too large for doubles to be exact. */
 static bool to_integer(double number, int64_t *value)
 {
     if (!(fabs(number) <= 0x1p53) || number != floor(number))
@@ -123,7 +123,7 @@ static int read_integer(struct reader *reader, const char *key, const struct nod
     char excerpt[EXCERPT_SIZE];
     double number = 0;
 
-    if (check_number(reader, key, node, "integer", &kind) < 0)
+    if (check_number(reader, key, node, "an integer", &kind) < 0)
         return -1;
     if (kind == NUMBER_INTEGER) {
         errno = 0;
@@ -136,7 +136,8 @@ static int read_integer(struct reader *reader, const char *key, const struct nod
         return -1;
     if (to_integer(number, value))
         return 0;
-    return reader_fault(reader, node->place, "%s: %s is no integer", key, place_excerpt(node->text, excerpt));
+    return reader_fault(
+        reader, node->place, "%s: %s is not an integer", key, place_excerpt(node->text, excerpt));
 }
 
 int value_integer(
@@ -157,7 +158,7 @@ int value_text(struct reader *reader, const char *key, const struct node *node, 
     return 0;
 }
 
-/* "post, pre, out", cut where it is longer than a line should be. */
+/* "post, pre, out", cut at `size`. */
 static void list_words(const char *const *words, char *list, size_t size)
 {
     size_t used = 0;
@@ -179,10 +180,10 @@ int value_word(
             return 0;
     list_words(words, list, sizeof(list));
     return reader_fault(
-        reader, node->place, "%s: '%s' is none of %s", key, place_excerpt(node->text, excerpt), list);
+        reader, node->place, "%s: '%s' is not one of %s", key, place_excerpt(node->text, excerpt), list);
 }
 
-/* The core schema's booleans: true, True, TRUE, ... */
+/* The booleans of YAML's core schema: true, True, TRUE, ... */
 static int read_boolean(struct reader *reader, const char *key, const struct node *node, int64_t *value)
 {
     static const char *const words[] = {"false", "true", "False", "True", "FALSE", "TRUE"};
@@ -236,7 +237,7 @@ int value_from_real(struct reader *reader, const struct param *param, struct pla
     if (param->kind == PARAM_REAL)
         value->real = number + 0.0;
     else if (!to_integer(number, &value->integer))
-        return reader_fault(reader, place, "%s: %.12g is no integer", param->name, number);
+        return reader_fault(reader, place, "%s: %.12g is not an integer", param->name, number);
     return check_bounds(reader, param, place, *value);
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One reading: the parser, and where and why it failed. */
+/* The parser, and where and why it failed. */
 struct reading {
     yaml_parser_t parser;
     const char *text;
@@ -33,7 +33,7 @@ static int yaml_no_memory(struct reading *reading)
     return error_set(reading->error, ERROR_ENVIRONMENT, "no memory");
 }
 
-/* Where byte `offset` of the text stands. */
+/* Line and column of byte `offset`. */
 static struct place offset_place(const struct reading *reading, size_t offset)
 {
     struct place place = {1, 1};
@@ -47,7 +47,7 @@ static struct place offset_place(const struct reading *reading, size_t offset)
     return place;
 }
 
-/* The first byte of the text that begins no character of UTF-8; its end where there is none. */
+/* The offset of the first byte that does not begin a UTF-8 character; the text's size if there is none. */
 static size_t first_foreign_byte(const struct reading *reading)
 {
     size_t offset = 0, length = 1;
@@ -59,7 +59,7 @@ static size_t first_foreign_byte(const struct reading *reading)
     return offset;
 }
 
-/* What libyaml has to say; of an encoding it tells only the fault of a byte. */
+/* Reports libyaml's error; of a wrong encoding libyaml names only the byte. */
 static int parser_fault(struct reading *reading)
 {
     const yaml_parser_t *parser = &reading->parser;
@@ -99,7 +99,7 @@ static int read_scalar(struct reading *reading, struct node *node, const yaml_ev
 
 static int read_node(struct reading *reading, struct node *node, const yaml_event_t *event, int depth);
 
-/* One key, whose event is given, and its value. On success both are in the map. */
+/* Reads one key, whose event is given, and its value. On success both are in the map. */
 static int read_pair(struct reading *reading, struct node *map, const yaml_event_t *event, int depth)
 {
     struct place place = mark_place(event->start_mark);
@@ -144,7 +144,7 @@ static int check_repeated(struct reading *reading, const struct node *map)
         reading->error, ERROR_INPUT, "repeated key '%s'", place_excerpt(repeated->text, excerpt));
 }
 
-/* The children of a list or map, up to its end. */
+/* Reads the children of a list or map, and its end. */
 static int read_children(struct reading *reading, struct node *node, int depth)
 {
     yaml_event_t event;
@@ -194,16 +194,17 @@ static bool has_tag(const yaml_event_t *event)
     }
 }
 
-/* The node that begins with `event`. On failure nothing is held. */
+/* Reads the node that begins with `event`. On failure nothing is held. */
 static int read_node(struct reading *reading, struct node *node, const yaml_event_t *event, int depth)
 {
     int status;
 
     *node = (struct node){.kind = NODE_SCALAR, .place = mark_place(event->start_mark)};
     if (has_anchor(event))
-        return yaml_refuse(reading, node->place, "anchors and aliases are not taken; write the value out");
+        return yaml_refuse(
+            reading, node->place, "anchors and aliases are not supported; write the value out");
     if (has_tag(event))
-        return yaml_refuse(reading, node->place, "tags are not taken");
+        return yaml_refuse(reading, node->place, "tags are not supported");
     if (event->type == YAML_SCALAR_EVENT)
         return read_scalar(reading, node, event);
     if (depth >= TREE_DEPTH)
@@ -215,7 +216,7 @@ static int read_node(struct reading *reading, struct node *node, const yaml_even
     return status;
 }
 
-/* Takes an event that has to be of this type; 0, 1 for another one (whose place is the fault), -1. */
+/* Reads an event: 0 if it has this type, 1 if it has another (*fault is then its place), -1 on failure. */
 static int expect(struct reading *reading, yaml_event_type_t type)
 {
     yaml_event_t event;

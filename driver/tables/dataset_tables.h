@@ -6,8 +6,8 @@
 #include "worker/train/train.h"
 
 /*
- * What a dataset holds beside the parameters and the metrics, which have tables of their own. Names stand
- * here alone.
+ * What a dataset contains besides parameters and metrics, which have tables of their own. The only place
+ * where these names are spelled out.
  */
 
 enum storage { STORED_BYTE, STORED_INTEGER, STORED_REAL, STORED_TEXT }; /* byte, int64, double, char */
@@ -32,19 +32,20 @@ enum { STRING_SHORT = 64, STRING_LONG = 128 }; /* characters of texts */
 #define ATTRIBUTE_VALIDATE "validate"
 #define ATTRIBUTE_SWEEP "sweep"
 
-/* All of them, but for the parameters that are no axes, which go by their own names: X(name, meaning). */
+/* All global attributes except the parameters that are not axes, which keep their own names: X(name,
+ * meaning). */
 #define ATTRIBUTES(X)                                                                                        \
-    X(ATTRIBUTE_CONVENTIONS, "CF-1.10, what names and units of the dataset follow")                          \
-    X(ATTRIBUTE_TITLE, "the sweep file's title, or " PROGRAM)                                                \
-    X(ATTRIBUTE_SOURCE, PROGRAM ": by this a dataset is known to be one of this program's")                  \
-    X(ATTRIBUTE_HISTORY, "when the file was laid out; what came later is in the variables of sessions")      \
+    X(ATTRIBUTE_CONVENTIONS, "CF-1.10, the convention that names and units follow")                          \
+    X(ATTRIBUTE_TITLE, "title of the sweep file, or " PROGRAM)                                               \
+    X(ATTRIBUTE_SOURCE, PROGRAM "; marks the file as a dataset of this program")                             \
+    X(ATTRIBUTE_HISTORY, "when the file was created; the session variables record later starts")             \
     X(ATTRIBUTE_REFERENCES, "the paper whose quantities are measured")                                       \
-    X(ATTRIBUTE_FORMAT, "version of this layout; raised when older files can no longer be carried on")       \
-    X(ATTRIBUTE_CONFIGURATION, "of everything that the numbers depend on, over all runs")                    \
-    X(ATTRIBUTE_DATA, "of the training and validation text by their content")                                \
-    X(ATTRIBUTE_MEASURE, "measure as it holds, defaults filled in")                                          \
-    X(ATTRIBUTE_VALIDATE, "validate as it holds, defaults filled in")                                        \
-    X(ATTRIBUTE_SWEEP, "the sweep file as it was given, YAML")
+    X(ATTRIBUTE_FORMAT, "version of this layout; raised when older files can no longer be continued")        \
+    X(ATTRIBUTE_CONFIGURATION, "digest of everything that the numbers of all runs depend on")                \
+    X(ATTRIBUTE_DATA, "digest of the contents of the training and validation text")                          \
+    X(ATTRIBUTE_MEASURE, "value of measure, with defaults filled in")                                        \
+    X(ATTRIBUTE_VALIDATE, "value of validate, with defaults filled in")                                      \
+    X(ATTRIBUTE_SWEEP, "the text of the sweep file, YAML")
 
 struct attribute_row {
     const char *name, *meaning;
@@ -55,32 +56,31 @@ enum { ATTRIBUTE_COUNT = ATTRIBUTES(X) };
 extern const struct attribute_row attribute_table[ATTRIBUTE_COUNT];
 
 /*
- * What is known of each run beside its metrics: X(name, type, width, filled, unit, long_name, comment).
- * `width`: characters of an STORED_TEXT. What is `filled` is -1 (integers) or NaN where there is nothing, and
- * so says its _FillValue; the rest starts at 0.
+ * What is stored of each run besides its metrics: X(name, type, width, filled, unit, long_name, comment).
+ * `width`: characters of a STORED_TEXT. A `filled` variable is -1 (integers) or NaN where it has no value,
+ * which is its _FillValue; the others start at 0.
  */
 #define RUN_VARIABLES(X)                                                                                     \
-    X(outcome, STORED_BYTE, 0, false, "1", "how the run stands",                                             \
-        "pending and running runs are still to be done")                                                     \
+    X(outcome, STORED_BYTE, 0, false, "1", "state of the run",                                               \
+        "pending and running runs have not ended yet")                                                       \
     X(phase, STORED_BYTE, 0, false, "1", "phase of the parameter norm",                                      \
         "growing where norm_growth is above 1")                                                              \
     X(dynamics, STORED_BYTE, 0, false, "1", "class of the growth of the parameter norm",                     \
-        "with the lowest AIC of fit_aligned, fit_misaligned and fit_adam_like, by 2 at least; relative: "    \
-        "one "                                                                                               \
-        "of the first two; none: no norms, the best has an R^2 below 0.5, or two fit alike; aligned with k " \
-        "below 0 shrinks towards the origin")                                                                \
-    X(last_step, STORED_INTEGER, 0, true, "1", "steps taken", "fewer than planned where the run diverged")   \
-    X(diverged_step, STORED_INTEGER, 0, true, "1", "step of divergence", "whose loss or norm is not finite") \
-    X(seconds, STORED_REAL, 0, true, "s", "duration of the run", "measuring and validating included")        \
+        "the fit with the lowest AIC, by at least 2, of fit_aligned, fit_misaligned and fit_adam_like; "     \
+        "relative: one of the first two; none: no norms, the best R^2 is below 0.5, or two fit alike; "      \
+        "aligned with k below 0 shrinks towards the origin")                                                 \
+    X(last_step, STORED_INTEGER, 0, true, "1", "steps taken", "fewer than planned if the run diverged")      \
+    X(diverged_step, STORED_INTEGER, 0, true, "1", "step of divergence", "its loss or norm is not finite")   \
+    X(seconds, STORED_REAL, 0, true, "s", "duration of the run", "including measuring and validating")       \
     X(tokens_per_second, STORED_REAL, 0, true, "s-1", "training speed",                                      \
-        "tokens over the time in training steps")                                                            \
+        "tokens divided by the time spent in training steps")                                                \
     X(attempts, STORED_INTEGER, 0, false, "1", "times the run was started",                                  \
-        "above 1 where it was lost or stopped")                                                              \
+        "above 1 if the run was lost or stopped")                                                            \
     X(deaths, STORED_INTEGER, 0, false, "1", "deaths of its workers",                                        \
-        "since the run's last checkpoint; with three of them it has failed")                                 \
-    X(host, STORED_TEXT, STRING_SHORT, false, "1", "host that trained the run", "of the last attempt")       \
+        "since the run's last checkpoint; a run fails at three")                                             \
+    X(host, STORED_TEXT, STRING_SHORT, false, "1", "host that trained the run", "in the last attempt")       \
     X(session, STORED_INTEGER, 0, true, "1", "session of the run",                                           \
-        "index along sessions, of the last attempt")                                                         \
+        "of the last attempt; index along the dimension sessions")                                           \
     X(reason, STORED_TEXT, REASON_SIZE, false, "1", "why the run failed", "empty unless outcome is failed")
 
 enum run_variable {
@@ -99,13 +99,13 @@ struct run_variable_row {
 };
 extern const struct run_variable_row run_variable_table[RUN_VARIABLE_COUNT];
 
-/* The words of a variable's values 0, 1, ... and in *count their number; NULL and 0: its values are no flags.
+/* The words for a variable's values 0, 1, ...; *count is their number. NULL and 0: its values are not flags.
  */
 const char *const *run_variable_flags(enum run_variable variable, int *count);
 
 /*
- * The session table: X(field of struct session, width, long_name), texts. Another variable, `start`, is the
- * dataset's own: when the session began. All are named session_<field>.
+ * Texts of the session table: X(field of struct session, width, long_name). The dataset itself adds `start`,
+ * when the session began. All variables are named session_<field>.
  */
 #define SESSION_VARIABLES(X)                                                                                 \
     X(version, STRING_SHORT, "program version")                                                              \
@@ -117,12 +117,12 @@ const char *const *run_variable_flags(enum run_variable variable, int *count);
     X(mpi, STRING_LONG, "MPI library")                                                                       \
     X(host, STRING_SHORT, "host of the coordinator")
 
-/* Numbers of the session table, which a sweep that runs keeps up to date; NaN before they are known:
+/* Numbers of the session table, which a running sweep keeps up to date; NaN until they are known:
  * X(field of struct pace, unit, long_name). */
 #define SESSION_NUMBERS(X)                                                                                   \
-    X(seconds_left, "s", "time to the end of the sweep, as last estimated")                                  \
-    X(tokens_per_second, "s-1", "training speed of all workers, over the last seconds")                      \
-    X(workers, "1", "workers")
+    X(seconds_left, "s", "last estimate of the time to the end of the sweep")                                \
+    X(tokens_per_second, "s-1", "recent training speed of all workers together")                             \
+    X(workers, "1", "number of workers")
 
 enum session_variable {
 #define X(field, ...) SESSION_VARIABLE_##field,
@@ -145,10 +145,10 @@ struct session_variable_row {
 };
 extern const struct session_variable_row session_variable_table[SESSION_VARIABLE_COUNT];
 
-/* The words of enum outcome, as the dataset's flag_meanings have them. */
+/* The words of enum outcome, as in the dataset's flag_meanings. */
 extern const char *const outcome_words[OUTCOME_COUNT];
 
-/* What became of a run's parameter norm, in the dataset's flag_values. */
+/* How a run's parameter norm developed, as in the dataset's flag_values. */
 enum phase {
     PHASE_NONE, /* the run has not ended, failed, or measured no norms */
     PHASE_GROWING, /* norm_growth above 1 */
@@ -162,8 +162,8 @@ extern const char *const phase_words[PHASE_COUNT];
 extern const char *const dynamics_words[DYNAMICS_COUNT];
 
 /*
- * Is this the name of a dimension or variable that any dataset may hold, parameters aside? No `together` axis
- * may be called so.
+ * May a dataset contain a dimension or variable of this name, other than a parameter? A `together` axis must
+ * not have such a name.
  */
 bool dataset_reserves(const char *name);
 

@@ -4,8 +4,8 @@
 #include "driver/text/nearest.h"
 
 /*
- * The keys of a sweep file that are no parameters of a run: X(KEY, name, form, default, help). With the
- * parameter table, the single source of what a sweep file may hold.
+ * The keys of a sweep file that are not parameters of a run: X(KEY, name, form, default, help). Together with
+ * the parameter table this is the single source of what a sweep file may contain.
  */
 #define KEYS(X)                                                                                              \
     X(TITLE, title, "text", "", "title of the dataset and its figures")                                      \
@@ -16,17 +16,18 @@
     X(VALID_TEXT, valid_text, "path", "none",                                                                \
         "text for valid_loss, for corpus text and bytes; relative to the sweep file")                        \
     X(TOGETHER, together, "{axis: {label: {key: value}}}", "none",                                           \
-        "axes on which several keys move as one; every label of an axis sets the same keys")                 \
+        "axes along which several keys change together; every label of an axis sets the same keys")          \
     X(SKIP, skip, "[{key: value}]", "none",                                                                  \
-        "runs left out: those that match every key of an entry; a value may be a list")                      \
+        "runs to leave out: those that match every key of an entry; a value may be a list")                  \
     X(MEASURE, measure, "{every: N | steps: [N], metrics: [word]}",                                          \
         "{every: 100, metrics: [norms, alignment]}",                                                         \
-        "when and what is measured; losses, step 0 and the last step always; saturation and heads on the "   \
-        "tokens of validate")                                                                                \
+        "what is measured and when; losses, step 0 and the last step always are; saturation and heads use "  \
+        "the tokens of validate")                                                                            \
     X(VALIDATE, validate, "{every: end | N, tokens: N | all}", "{every: end, tokens: 16384}",                \
         "when valid_loss is measured and on how many tokens of valid_text")                                  \
     X(CHECKPOINT_MINUTES, checkpoint_minutes, "number > 0", "5",                                             \
-        "a run is saved so often, and when it is stopped; the same command resumes it where it was")
+        "minutes between checkpoints of a run; a run that is stopped also saves one and later resumes from " \
+        "it")
 
 enum key {
 #define X(key, name, form, initial, help) KEY_##key,
@@ -41,11 +42,10 @@ struct key_row {
 
 extern const struct key_row key_table[KEY_COUNT];
 
-/* The key of a name, or KEY_COUNT. */
+/* The key of this name, or KEY_COUNT. */
 enum key key_find(const char *name);
 
-/* "; did you mean 'learning_rate'?" for a name that is neither key nor parameter, or nothing. Returns text.
- */
+/* "; did you mean 'learning_rate'?" for a name that is neither a key nor a parameter, or "". Returns text. */
 const char *key_hint(const char *name, char text[NEAREST_SIZE]);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-/* Is there a plain file at a path that begins as netCDF files do? What cannot be read does not. */
+/* Does the path name a regular file that starts like a netCDF file? False if it cannot be read. */
 bool magic_is_netcdf(const char *path);
 
 #endif

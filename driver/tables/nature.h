@@ -4,8 +4,8 @@
 #include "worker/run/metric.h"
 
 /*
- * The nature of a variable whose attribute METRIC_NATURE is `word`. Without one (NULL, or a word of a later
- * version) it is what the metric table says of the name; what is not a metric is a record.
+ * The nature of a variable whose attribute METRIC_NATURE is `word`. Without it (NULL, or a word that only a
+ * later version knows) the metric table decides by name; a variable that is not a metric is a record.
  */
 const struct nature_row *nature_of(const char *variable, const char *word);
 

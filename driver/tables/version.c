@@ -1,4 +1,4 @@
-/* The one object that the Makefile builds anew whenever the commit changes. */
+/* The Makefile rebuilds this file, and no other, whenever the commit changes. */
 #include "driver/tables/version.h"
 
 #ifndef VERSION

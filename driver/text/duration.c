@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define SECONDS_MOST 1e15 /* what a dataset says is believed up to here */
+#define SECONDS_MOST 1e15 /* a dataset may say anything; this much still fits an int64_t */
 
 char *duration_format(double seconds, char *text, size_t size)
 {

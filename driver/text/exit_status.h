@@ -1,13 +1,13 @@
 #ifndef NORMSWEEP_DRIVER_TEXT_EXIT_STATUS_H
 #define NORMSWEEP_DRIVER_TEXT_EXIT_STATUS_H
 
-/* What the program tells by how it ends, beside enum error_status. */
+/* Exit statuses, in addition to those of enum error_status. */
 enum {
     STATUS_DONE = 0,
     STATUS_RUNS_FAILED = 1,
     STATUS_STOPPED = 75,
     STATUS_INTERRUPTED = 130,
-    STATUS_ABANDONED = 76, /* from a coordinator to its launcher: it has no worker left */
+    STATUS_ABANDONED = 76, /* a coordinator tells its launcher: no worker is left */
 };
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The bytes of the UTF-8 character at the beginning of a text; 0: it is none, or a control character. */
+/* Bytes of the UTF-8 character that a text begins with; 0: not UTF-8, or a control character. */
 static int character(const unsigned char *text)
 {
     bool control = text[0] < 0x20 || text[0] == 0x7f || (text[0] == 0xc2 && text[1] < 0xa0);

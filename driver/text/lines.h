@@ -3,19 +3,19 @@
 
 #include <stdio.h>
 
-/* Lines of text for people: no wider than their terminal, and nothing in them that moves its cursor. */
+/* Lines of text for a terminal: no wider than it is, and without characters that move its cursor. */
 
-/* Replaces control characters and what is no UTF-8 by question marks. Returns text. */
+/* Replaces control characters and bytes that are not UTF-8 by question marks. Returns text. */
 char *lines_clean(char *text);
 
-/* The columns that a clean text takes: its characters of UTF-8. */
+/* Columns of a clean text: one for each UTF-8 character. */
 int lines_width(const char *text);
 
-/* The bytes of the longest beginning of a clean text that takes no more than `columns`. */
+/* Bytes of the longest prefix of a clean text that fits in `columns`. */
 int lines_fit(const char *text, int columns);
 
-/* Prints a text from a printf format, cleaned, as lines of at most `columns`, broken at blanks where there
- * are any; 0: one line. */
+/* Prints a text from a printf format, cleaned, as lines of at most `columns`, broken at spaces where
+ * possible; 0 columns: as one line. */
 void lines_print(FILE *out, int columns, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 #endif

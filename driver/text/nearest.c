@@ -3,14 +3,15 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LONGEST = 40 }; /* of the words that are compared */
+enum { LONGEST = 40 }; /* longer words are not compared */
 
 static int smaller(int a, int b)
 {
     return a < b ? a : b;
 }
 
-/* Insertions, deletions, substitutions and swaps of neighbours that lead from one word to the other. */
+/* The least number of insertions, deletions, substitutions and swaps of neighbours that turns one word into
+ * the other. */
 static int edit_distance(const char *a, const char *b)
 {
     int row[3][LONGEST + 1];

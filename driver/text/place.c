@@ -1,18 +1,14 @@
 #include "driver/text/place.h"
 
+#include "driver/text/lines.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Control characters, the two-byte ones of UTF-8 among them, become question marks. */
 int place_clean(struct error *error)
 {
-    for (unsigned char *byte = (unsigned char *)error->text; *byte; byte++) {
-        if (*byte < 0x20 || *byte == 0x7f)
-            *byte = '?';
-        else if (*byte == 0xc2 && byte[1] >= 0x80 && byte[1] < 0xa0)
-            byte[0] = byte[1] = '?';
-    }
+    lines_clean(error->text);
     return -1;
 }
 

@@ -18,7 +18,7 @@ char *quote_path(const char *path)
         return quoted;
     }
     end = stpcpy(stpcpy(end, "'"), folder);
-    for (; *path; path++) /* a quote: out of the quotes, one with a backslash, and in again */
+    for (; *path; path++) /* 'don'\''t': close the quotes, escape one, open them again */
         if (*path == '\'')
             end = stpcpy(end, "'\\''");
         else

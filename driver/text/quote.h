@@ -2,8 +2,8 @@
 #define NORMSWEEP_DRIVER_TEXT_QUOTE_H
 
 /*
- * A file's name as a shell takes it for one word, and no command for an option: as it is where it may be,
- * "./-x", else in single quotes. The caller's to free; NULL: no memory.
+ * Quotes a path for a shell: unchanged if it is safe, else in single quotes; "./" goes before a leading '-',
+ * so that commands do not take the path for an option. The caller frees it; NULL: no memory.
  */
 char *quote_path(const char *path);
 

@@ -20,8 +20,8 @@ size_t utf8_length(const char *text, size_t size)
     return overlong || surrogate || beyond ? 0 : length;
 }
 
-/* Which encoding of wider units a text is in, by its mark or by the zeros of a first character of ASCII;
- * NULL: none. */
+/* Detects UTF-16 and UTF-32 by the byte order mark, or by the zero bytes of an ASCII character at the start;
+ * NULL: neither. */
 static const char *wider_encoding(const char *text, size_t size)
 {
     static const struct {

@@ -5,14 +5,14 @@
 
 #include "model/core/error.h"
 
-/* Bytes of the character that `size` bytes begin with; 0: it is none, or it does not end among them. */
+/* Bytes of the character that `size` bytes of text begin with; 0: not valid UTF-8, or cut off. */
 size_t utf8_length(const char *text, size_t size);
 
 enum { UTF8_MOST = 4 }; /* bytes of a character */
 
 /*
- * The text of a file without the byte order mark that some editors put before it. -1 and a line without the
- * file's name: it is UTF-16 or UTF-32, with such a mark or without.
+ * Skips the byte order mark that some editors put at the start of a file. -1 if the text is UTF-16 or UTF-32,
+ * with or without such a mark; the message does not name the file.
  */
 int utf8_begin(const char **text, size_t *size, struct error *error);
 

@@ -119,12 +119,12 @@ def test_help_metrics_begins_with_the_groups():
 
 
 EXPLAINED = {
-    "outcome": "outcome: how the run stands: 0 pending, 1 running, 2 done, 3 diverged, 4 failed, 5 skipped; "
+    "outcome": "outcome: state of the run: 0 pending, 1 running, 2 done, 3 diverged, 4 failed, 5 skipped; "
                "of every run\n",
     "phase": "phase: phase of the parameter norm: 0 none, 1 growing, 2 shrinking, 3 diverged; of every run\n",
     "dynamics": "dynamics: class of the growth of the parameter norm: 0 none, 1 aligned, 2 misaligned, 3 relative, "
-                "4 adam_like; of every run\n    with the lowest AIC",
-    "seconds": "seconds: duration of the run, in s; of every run\n    measuring",
+                "4 adam_like; of every run\n    the fit with the lowest AIC",
+    "seconds": "seconds: duration of the run, in s; of every run\n    including measuring",
     "reason": "reason: why the run failed, a text; of every run\n    empty",
     "attempts": "attempts: times the run was started, a number; of every run\n",
     "session_blas": "session_blas: BLAS library, a text; of every session, a start of the program\n",

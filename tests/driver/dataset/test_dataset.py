@@ -342,4 +342,4 @@ def test_files_in_each_others_place(path, tmp_path, normsweep):
         assert normsweep(command, "b.yaml", status=2).stderr == "b.yaml: is no dataset of normsweep\n"
         assert "No such file" in normsweep(command, "c.yaml", status=2).stderr
     for command in "run", "plan", "check":
-        assert normsweep(command, "a.nc", status=2).stderr == "a.nc: is a dataset: give its sweep file\n"
+        assert normsweep(command, "a.nc", status=2).stderr == "a.nc: is a dataset; give its sweep file instead\n"

@@ -386,7 +386,7 @@ TEST(sweep_largest_grid)
     CHECK(sweep.cells == 10000000);
     sweep_release(&sweep);
     CHECK_TEXT(refusal(BASE "seed: {range: [0, 10000]}\nlayers: {range: [1, 1000]}\n", NULL),
-        "sweep.yaml:4:9: layers: with this axis the grid has 10001000 cells; at most 10000000");
+        "sweep.yaml:4:9: layers: with this axis the grid has 10001000 cells; the limit is 10000000");
 }
 
 /* Every default passes its own row's check, and every word list reads back. */
