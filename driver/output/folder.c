@@ -34,18 +34,18 @@ int folder_clear(const char *output, struct error *error)
     log_sweep(folder);
     mark_sweep(folder);
     int status = checkpoint_clear(folder, error);
-    rmdir(folder); /* where nothing is left in it */
+    rmdir(folder); /* fails if something is left in it, which is fine */
     free(folder);
     return status;
 }
 
-/* A file of a run begins with its digest. */
+/* The names of files of runs begin with a digest. */
 static bool is_of_run(const char *name)
 {
     return strspn(name, "0123456789abcdef") == DIGEST_TEXT - 1;
 }
 
-/* The files of runs and workers in a folder, and it, unless somebody else keeps something there. */
+/* Removes the files of runs and workers, then the folder, unless it contains files of somebody else. */
 static void remove_whole(const char *folder)
 {
     DIR *directory = opendir(folder);
@@ -70,7 +70,7 @@ int folder_set_aside(const char *output, struct error *error)
         free(folder);
         return folder_no_memory(output, error);
     }
-    remove_whole(old); /* what it belonged to is gone */
+    remove_whole(old); /* its output has been replaced */
     if (rename(folder, old) != 0 && errno != ENOENT)
         status = error_set(error, ERROR_ENVIRONMENT, "%s: %s", old, strerror(errno));
     free(folder);

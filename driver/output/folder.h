@@ -3,19 +3,19 @@
 
 #include "model/core/error.h"
 
-/* The folder beside an output, OUT.nc.d: checkpoints of runs that are under way, final weights, logs. */
+/* The folder beside an output, OUT.nc.d: checkpoints of unfinished runs, final weights, logs. */
 
-/* Its path, allocated, the caller's to free; NULL: no memory. */
+/* The folder's path. The caller frees it; NULL: no memory. */
 char *folder_of(const char *output);
 
 /*
- * Where all runs of the output have ended: removes what is left of them, by whomever; not final weights, nor
- * what the workers of failed runs had to say. Removes the folder where nothing is left in it. -1:
- * ERROR_ENVIRONMENT.
+ * For an output whose runs have all ended: removes their checkpoints and marks, and the logs of workers, from
+ * any start of the program; keeps final weights and the logs of failed runs. Removes the folder if it is then
+ * empty. -1: ERROR_ENVIRONMENT.
  */
 int folder_clear(const char *output, struct error *error);
 
-/* The output's file has become OUT.nc.old: so does its folder, in the place of an earlier one. -1:
+/* Renames the folder after its output was renamed to OUT.nc.old; replaces an earlier OUT.nc.old.d. -1:
  * ERROR_ENVIRONMENT. */
 int folder_set_aside(const char *output, struct error *error);
 

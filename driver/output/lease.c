@@ -16,19 +16,19 @@
 
 enum { TOKEN_SIZE = 64 };
 
-#define UNSURE_SECONDS                                                                                       \
-    40 /* that a lease whose file cannot be reached is still this process's: see LEASE_DEAD_SECONDS */
+/* How long a lease whose file cannot be reached still counts as ours; less than LEASE_DEAD_SECONDS. */
+#define UNSURE_SECONDS 40
 
 struct lease {
     char *path;
     char *output;
     char token[TOKEN_SIZE];
-    struct lease_record owner; /* as it must be found */
+    struct lease_record owner; /* as it must be in the file */
     struct lease_record self;
-    enum lease_place which; /* the record that is this process's own */
-    bool unwritten; /* its last write failed: a full disk is the dataset's to report */
-    double sure; /* clock: when it was last seen to be this process's */
-    pthread_mutex_t lock; /* of all the above but path and output */
+    enum lease_place which; /* this process's own record */
+    bool unwritten; /* the last write failed; if the disk is full, the dataset reports it */
+    double sure; /* clock: when the lease was last seen to be ours */
+    pthread_mutex_t lock; /* of all fields above except path and output */
     pthread_cond_t ended;
     pthread_t keeper; /* while `kept` */
     bool kept, ending;
@@ -43,7 +43,7 @@ static int in_use(const struct lease *lease, const struct lease_record *holder, 
         holder->process.pid, process_host_length(holder->process.place), holder->process.place, lease->path);
 }
 
-/* A path that cannot be is the user's to mend, all else the machine's. */
+/* Must the user choose another path? All other errors are the machine's. */
 static bool is_of_path(int cause)
 {
     static const int faults[] = {EACCES, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, ENXIO, EPERM, EROFS};
@@ -60,7 +60,7 @@ static int unwritable(const char *name, int cause, struct error *error)
         error, is_of_path(cause) ? ERROR_INPUT : ERROR_ENVIRONMENT, "%s: %s", name, strerror(cause));
 }
 
-/* Nothing can be made beside an output: its folder is at fault, unless its name or a link is. */
+/* Blames the folder of an output that nothing can be created beside, unless its name or a link is at fault. */
 static int unwritable_folder(const char *output, int cause, struct error *error)
 {
     bool of_name = cause == EISDIR || cause == ELOOP || cause == ENAMETOOLONG || cause == ENXIO;
@@ -74,7 +74,7 @@ static int unwritable_folder(const char *output, int cause, struct error *error)
     return -1;
 }
 
-/* By what a coordinator knows the owner that has started it, and the life it was started for. */
+/* The token names the owner that started a coordinator, and the life that it was started for. */
 static void write_token(struct lease *lease)
 {
     snprintf(lease->token, sizeof(lease->token), "%ld.%llu.%ld", lease->owner.process.pid,
@@ -95,7 +95,7 @@ static void lease_free(struct lease *lease)
     free(lease);
 }
 
-/* One lease, whatever link leads to the output. NULL with the line in error. */
+/* The lease has one path, whichever link names the output. NULL with the error set. */
 static struct lease *lease_new(const char *output, struct error *error)
 {
     struct lease *lease = calloc(1, sizeof(*lease));
@@ -129,7 +129,8 @@ static struct lease *lease_new(const char *output, struct error *error)
     return NULL;
 }
 
-/* A look before anything is written: a folder may hold a lease that lives, and be closed to this user. */
+/* Reads before anything is written: in a folder that this user cannot write, a living lease is the better
+ * message. */
 static int check_unheld(const struct lease *lease, struct error *error)
 {
     struct lease_record holder;
@@ -200,9 +201,8 @@ static int lost(const struct lease *lease, struct error *error)
     return error_set(error, ERROR_ENVIRONMENT, "%s: the lease was lost to another process", lease->path);
 }
 
-/* Does a failed open or read leave open whose the lease is? What has another kind of file in its place, or
- * none, is lost; a server that does not answer says nothing, and for a while nobody else can have taken it.
- */
+/* After a failed open or read: could the lease still be ours? If the file is gone or not a regular file, the
+ * lease is lost. If a server does not answer, nobody else can have taken the lease for a while. */
 static bool is_unsure(const struct lease *lease, int cause)
 {
     bool gone = cause == 0 || cause == ENOENT || cause == ENOTDIR || cause == ELOOP || cause == ENXIO;
@@ -210,7 +210,7 @@ static bool is_unsure(const struct lease *lease, int cause)
     return !gone && clock_now() - lease->sure < UNSURE_SECONDS;
 }
 
-/* Is the lease in `file` still the owner's? -1: the line is in error. */
+/* Does the owner still hold the lease in `file`? -1 with the error set if not. */
 static int check_ours(const struct lease *lease, int file, struct error *error)
 {
     struct lease_record owner;
@@ -308,7 +308,7 @@ void lease_tell_kept(struct lease *lease)
 {
     struct error ignored;
 
-    if (lease->self.kept) /* written by this thread alone */
+    if (lease->self.kept) /* only this thread writes it */
         return;
     pthread_mutex_lock(&lease->lock);
     lease->self.kept = 1;
@@ -318,7 +318,7 @@ void lease_tell_kept(struct lease *lease)
 
 /* ---- keeping ---- */
 
-/* Until the lease is released; what it finds lost is for the other thread to find before it writes. */
+/* Runs until the lease is released. Ignores a lost lease: the other thread checks before it writes. */
 static void *keep_renewed(void *context)
 {
     struct lease *lease = context;
@@ -339,7 +339,7 @@ static void *keep_renewed(void *context)
     return NULL;
 }
 
-/* Signals are for the thread that acts on them. */
+/* Blocks all signals in the new thread, so that the main thread gets them. */
 void lease_keep(struct lease *lease)
 {
     sigset_t all, before;

@@ -14,7 +14,7 @@ struct lease_record lease_record_self(void)
     return (struct lease_record){.process = process_self()};
 }
 
-/* O_NONBLOCK: a FIFO of that name would wait for its other end. */
+/* O_NONBLOCK: opening a FIFO would wait for its other end. */
 int lease_file_open(const char *path, bool write)
 {
     int file = open(path, (write ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -52,7 +52,7 @@ int lease_record_drop_coordinator(int file)
     return ftruncate(file, RECORD_SIZE);
 }
 
-/* The word `count` words after the one at `text`; at its end where there are fewer. */
+/* Skips `count` words; returns the end of the text if there are fewer. */
 static const char *skip_words(const char *text, int count)
 {
     for (; count > 0; count--) {
@@ -62,7 +62,7 @@ static const char *skip_words(const char *text, int count)
     return text;
 }
 
-/* The number after a word that begins with `name`; -1 where the word is another. */
+/* The number after the word `name`; -1 if the text begins with another word. */
 static long long number_after(const char *text, const char *name)
 {
     return strncmp(text, name, strlen(name)) == 0 ? strtoll(skip_words(text, 1), NULL, 10) : -1;

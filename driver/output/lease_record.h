@@ -8,40 +8,40 @@
 #include "worker/host/process.h"
 
 /*
- * The inside of a lease file: two records of fixed size, the first its owner's, the second its coordinator's.
- * Each process writes its own alone, with a single write.
+ * The contents of a lease file: two records of fixed size, first the owner's, then the coordinator's. Each
+ * process writes only its own record, with a single write.
  */
 enum lease_place { LEASE_OWNER, LEASE_COORDINATOR, LEASE_PLACES };
 
-/* What one process says of itself. */
+/* The state of one process. */
 struct lease_record {
     struct process process;
-    long life; /* how many coordinators the owner has started; a coordinator's: which of them it is */
+    long life; /* the number of coordinators started so far; in a coordinator's record, its own number */
     int stage, status, kept;
     long beat; /* see struct coordinator_news */
 };
 
-/* This process, starting. */
+/* A record of this process, all else 0. */
 struct lease_record lease_record_self(void);
 
-/* A lease file for reading, or for writing too: a plain file alone, no link followed. -1 with errno; ENXIO:
- * something else has the name. */
+/* Opens a lease file for reading, or also for writing; must be a regular file, links are not followed. -1
+ * with errno; ENXIO: the path is something else. */
 int lease_file_open(const char *path, bool write);
 
-/* -1: it could not be written. */
+/* -1: it could not be written, with errno. */
 int lease_record_put(int file, enum lease_place place, const struct lease_record *record);
 
-/* False: lease_record_put has not written it, or not in full. */
+/* False: the record is missing or incomplete. */
 bool lease_record_get(int file, enum lease_place place, struct lease_record *record);
 
-/* Shuts the coordinator's record out: -1 with errno. */
+/* Removes the coordinator's record. -1 with errno. */
 int lease_record_drop_coordinator(int file);
 
 /*
- * Does a process hold the lease in `file`? Who, or who did last, in *holder; pid 0: that cannot be read. One
- * on this machine holds it while it lives. One elsewhere, and one that cannot be read, holds it for
- * LEASE_DEAD_SECONDS after the last write; `now` is the time by the clock of the file system, as far as the
- * caller knows it.
+ * Does a process hold the lease in `file`? *holder is the process, or the last one; pid 0: the record cannot
+ * be read. A process on this machine holds the lease while it lives. A process elsewhere, or one whose record
+ * cannot be read, holds it for LEASE_DEAD_SECONDS after the last write; `now` is the caller's best estimate
+ * of the file system's clock.
  */
 bool lease_file_is_held(int file, time_t now, struct lease_record *holder);
 

@@ -1,12 +1,12 @@
 /*
- * How a lease changes hands, with nothing but what every shared file system does atomically: link and rename.
+ * How processes take a lease, using only what every shared file system does atomically: link and rename.
  *
- * Each contender writes a file of its own, and links it to the lease's name: that succeeds for one. A dead
- * lease is never removed, since between the look at it and its removal another may have taken it. It is
- * replaced, by a rename, and only by the contender that holds the claim on it: a file named after the lease
- * that is dead, taken as the lease itself is. Having the claim, the contender looks again whether the lease
- * is still the dead one: nobody else may replace it now. The claim of a contender that died meanwhile is a
- * dead lease like any other, with a claim of its own.
+ * Each contender writes a file of its own and links it to the lease's name; the link succeeds for one of
+ * them. A dead lease is never removed, since another contender may take it between the check and the removal.
+ * It is replaced by a rename, and only by the contender that holds the claim on it: a file named after the
+ * dead lease and taken like a lease. The contender with the claim checks again that the lease is still the
+ * dead one; nobody else may replace it now. If a contender dies, its claim is a dead lease like any other,
+ * and there is a claim on that in turn.
  */
 #include "driver/output/lease_take.h"
 
@@ -26,10 +26,10 @@
 
 enum { DEPTH_MOST = 8, TRIES_MOST = 200 };
 
-#define TRY_SECONDS 0.02 /* between two tries, while another contender has the claim */
+#define TRY_SECONDS 0.02 /* between two tries while another contender has the claim */
 #define CHECK_SECONDS 0.02 /* after a lease was replaced */
 
-/* A file of this process's own, whose modification time is the file system's clock. */
+/* A file of this process; its modification time gives the file system's clock. */
 struct own {
     char *path;
     int file;
@@ -45,7 +45,7 @@ static void own_remove(struct own *own)
     *own = (struct own){.file = -1};
 }
 
-/* A new file "LEASE.<random>" that holds the record. 0 or an errno, nothing held. */
+/* Creates a file "LEASE.<random>" with the record. 0, or an errno with nothing held. */
 static int own_make(struct own *own, const char *lease, const struct lease_record *self)
 {
     uint64_t number;
@@ -61,7 +61,7 @@ static int own_make(struct own *own, const char *lease, const struct lease_recor
     int status = own->file < 0 ? errno : lease_record_put(own->file, LEASE_OWNER, self) != 0 ? errno : 0;
     if (status == 0)
         return 0;
-    if (own->file < 0) { /* whatever has the name is not this process's */
+    if (own->file < 0) { /* a file of that name belongs to another process */
         free(own->path);
         own->path = NULL;
     }
@@ -77,7 +77,7 @@ static time_t own_clock(const struct own *own)
     return fstat(own->file, &status) == 0 ? status.st_mtim.tv_sec : 0;
 }
 
-/* A file system without links: made anew, where nothing is. For a moment it holds no record. */
+/* For file systems without links: creates the file, which is empty for a moment. */
 static int copy_to(const char *path, const struct lease_record *self)
 {
     int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
@@ -91,8 +91,8 @@ static int copy_to(const char *path, const struct lease_record *self)
     return status;
 }
 
-/* Gives the own file a name that nothing has; EEXIST: something has it. The reply of a link over a network
- * may be lost, and the link there all the same. */
+/* Links our file to `path`; EEXIST: the path exists. Over a network the reply may be lost although the link
+ * was made, so an error is checked against what is there. */
 static int link_to(const struct own *own, const char *path, const struct lease_record *self)
 {
     struct stat mine, found;
@@ -103,7 +103,7 @@ static int link_to(const struct own *own, const char *path, const struct lease_r
         return 0;
     int cause = errno;
     if (cause == ENOENT && fstat(own->file, &mine) == 0 && mine.st_nlink == 0)
-        return EEXIST; /* whoever has removed it holds the lease */
+        return EEXIST; /* our file was removed by the process that holds the lease */
     if (cause == EPERM || cause == EOPNOTSUPP || cause == ENOSYS)
         return copy_to(path, self);
     if (cause == EEXIST && fstat(own->file, &mine) == 0 && lstat(path, &found) == 0 &&
@@ -112,7 +112,7 @@ static int link_to(const struct own *own, const char *path, const struct lease_r
     return cause;
 }
 
-/* What tells a lease file from all others that ever had its name. */
+/* Identifies a lease file among all that ever had its name. */
 static int identify_lease(int file, struct digest *digest)
 {
     struct lease_record owner;
@@ -129,7 +129,7 @@ static int identify_lease(int file, struct digest *digest)
     return 0;
 }
 
-/* 0: the lease there is dead, *digest tells it from others; EBUSY: it is held; ENOENT: there is none. */
+/* 0: the lease is dead, *digest identifies it; EBUSY: it is held; ENOENT: there is none; or another errno. */
 static int look_at_lease(const char *path, time_t now, struct digest *digest, struct lease_record *holder)
 {
     int file = lease_file_open(path, false), status;
@@ -148,12 +148,13 @@ struct taking {
     const struct lease_record *self;
     struct own own;
     struct lease_record holder;
-    bool replaced; /* some dead one */
+    bool replaced; /* this process has replaced a dead lease or claim */
 };
 
 static int take_lease(struct taking *taking, const char *path, int depth);
 
-/* Puts a file of this process in the place of the dead one. The claim is held: nobody else does. */
+/* Replaces the dead lease by a file of this process. The caller holds the claim, so nobody else does the
+ * same. */
 static int replace(struct taking *taking, const char *path)
 {
     struct own own;
@@ -172,7 +173,7 @@ static int replace(struct taking *taking, const char *path)
     return 0;
 }
 
-/* Takes the claim on the dead lease `dead`, and with it the lease. EAGAIN: it is no longer that one. */
+/* Takes the claim on the dead lease `dead`, then the lease. EAGAIN: the lease is no longer that one. */
 static int take_over(struct taking *taking, const char *path, const struct digest *dead, int depth)
 {
     char name[DIGEST_TEXT], *claim = NULL;
@@ -208,13 +209,13 @@ static int take_lease(struct taking *taking, const char *path, int depth)
             status = take_over(taking, path, &dead, depth);
         if (status != EBUSY && status != EAGAIN && status != ENOENT)
             return status;
-        if (status == EBUSY) /* another contender has the claim: it may die of it */
+        if (status == EBUSY) /* another contender has the claim, and may die with it */
             clock_pause(TRY_SECONDS);
     }
     return status == EAGAIN || status == ENOENT ? EBUSY : status;
 }
 
-/* ".<16 or 32 hexadecimal digits>", once or several times: so files of contenders and claims are called. */
+/* Suffixes of contenders' files and of claims: ".<16 or 32 hexadecimal digits>", one or more times. */
 static bool is_of_contender(const char *suffix)
 {
     while (*suffix == '.') {
@@ -226,8 +227,8 @@ static bool is_of_contender(const char *suffix)
     return *suffix == '\0';
 }
 
-/* Nobody holds a file that is empty either: its process is about to write it, and finds the lease held, or
- * died. */
+/* May the file be removed? An empty one too: its process died, or will write it and then find the lease held.
+ */
 static bool is_left(int file, time_t now)
 {
     struct lease_record holder;
@@ -238,7 +239,7 @@ static bool is_left(int file, time_t now)
     return status.st_size == 0 || !lease_file_is_held(file, now, &holder);
 }
 
-/* Removes what contenders have left that died on their way: the lease is held now, and no claim counts. */
+/* Removes the files of contenders that died. This process holds the lease now, so that no claim matters. */
 static void tidy_folder(const char *path, time_t now)
 {
     char *folder = strdup(path);
@@ -262,8 +263,8 @@ static void tidy_folder(const char *path, time_t now)
     free(folder);
 }
 
-/* A contender that was itself stopped for a minute may not know that its claim was taken over. EBUSY: the
- * lease is another's. */
+/* A contender that was suspended for a minute may have lost its claim without knowing, and replaced our
+ * lease. EBUSY: another process has the lease. */
 static int check(struct taking *taking, const char *path)
 {
     struct lease_record owner = {0};

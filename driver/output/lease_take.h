@@ -4,9 +4,9 @@
 #include "driver/output/lease_record.h"
 
 /*
- * Makes a file at `path` that holds `self` as its owner, in the place of one whose holder is dead. However
- * many processes try at once, on whatever machines, one of them succeeds. 0; EBUSY: *holder holds it, or
- * takes it just now (pid 0: it cannot be told who); or another errno.
+ * Creates the lease file `path` with `self` as its owner, replacing a dead lease. If several processes try at
+ * once, on any machines, exactly one succeeds. Returns 0; EBUSY: *holder holds the lease or is taking it (pid
+ * 0: unknown); or another errno.
  */
 int lease_file_take(const char *path, const struct lease_record *self, struct lease_record *holder);
 

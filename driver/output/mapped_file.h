@@ -6,15 +6,15 @@
 #include "model/core/error.h"
 
 /*
- * A regular file's bytes, read where they lie. Who cuts the file short meanwhile ends the process with
- * SIGBUS: for commands that only look.
+ * A regular file, mapped into memory for reading. If another process truncates the file, a read ends this
+ * process with SIGBUS, so this is for commands that only read.
  */
 struct mapped_file {
-    const unsigned char *bytes; /* NULL: of an empty file, or none is held */
+    const unsigned char *bytes; /* NULL: the file is empty, or not open */
     size_t size;
 };
 
-/* 0, or -1 and "<path>: why", nothing held. */
+/* On failure -1, "<path>: why" in error, nothing held. */
 int mapped_file_open(struct mapped_file *file, const char *path, struct error *error);
 void mapped_file_close(struct mapped_file *file);
 

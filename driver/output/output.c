@@ -12,7 +12,7 @@
 
 enum { LINKS_MOST = 40 };
 
-/* "folder/name" with the links of the folder alone followed. */
+/* Follows the links in the folder of a path, but not a link that is its last component. */
 static char *resolve_folder(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -26,7 +26,8 @@ static char *resolve_folder(const char *path)
     return whole;
 }
 
-/* What the link at an absolute path says, absolute; NULL with errno EINVAL or ENOENT: there is no link. */
+/* The absolute target of a link, given by an absolute path; NULL with errno EINVAL or ENOENT: it is not a
+ * link. */
 static char *link_target(const char *path)
 {
     char target[PATH_MAX], *whole = NULL;
@@ -96,7 +97,8 @@ int output_exists(const char *path, mode_t *kind)
     return 1;
 }
 
-/* Where the file system cannot rename so, it links; where it cannot link either, a look must do. */
+/* Falls back to link and unlink on file systems without RENAME_NOREPLACE, and to a check on those without
+ * links. */
 int output_name(const char *new, const char *path)
 {
     struct stat status;

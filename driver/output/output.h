@@ -4,9 +4,9 @@
 #include <sys/types.h>
 
 /*
- * The path of an output made absolute, links followed, the last one's target and the output itself not
- * necessarily there: one name for the dataset, and for its lease, whatever link leads to it. The caller's to
- * free; NULL with errno set.
+ * The absolute path of an output, with all links followed, so that the dataset and its lease have one name
+ * however they are reached. The output need not exist, nor the target of the last link. The caller frees the
+ * path; NULL with errno set.
  */
 char *output_resolve(const char *path);
 
@@ -18,13 +18,13 @@ char *output_folder(const char *path);
 int output_folder_fault(const char *folder);
 
 /*
- * What is at a path: 1 something (*kind its file type), 0 nothing; -1: it cannot be told,
- * errno says why. Only ENOENT and ENOTDIR mean that nothing is there: a file that a server or a disk hides
- * from us for a moment must not be written over.
+ * Does the path exist? 1: yes, *kind is its file type; 0: no; -1: unknown, with errno. Only ENOENT and
+ * ENOTDIR mean that it does not: a file that a server or disk hides for a moment must not be overwritten.
  */
 int output_exists(const char *path, mode_t *kind);
 
-/* Gives a new file a name that nothing has. 0 or an errno; EEXIST: something has it, and is untouched. */
+/* Renames a new file to a path that does not exist. 0 or an errno; EEXIST: the path exists and is left alone.
+ */
 int output_name(const char *new, const char *path);
 
 #endif

@@ -3,20 +3,20 @@
 
 #include <stdbool.h>
 
-/* Some of the workers 0 .. size - 1 in a row, each at most once: added at its end, taken from anywhere, O(1).
- */
+/* A doubly linked list of some of the workers 0 .. size - 1, each at most once: appends and removals are
+ * O(1). */
 struct chain {
-    int first, last; /* CHAIN_END: it is empty */
+    int first, last; /* CHAIN_END: the chain is empty */
     struct chain_link *link; /* [size] */
 };
 
 enum { CHAIN_END = -1 };
 
-/* -1: no memory; it can be released all the same. */
+/* -1: no memory; chain_release is still allowed. */
 int chain_init(struct chain *chain, int size);
 void chain_release(struct chain *chain);
 
-/* Nothing happens when the worker is in the chain, or is not in it. */
+/* No effect if the worker is already in the chain, or not in it. */
 void chain_append(struct chain *chain, int worker);
 void chain_remove(struct chain *chain, int worker);
 

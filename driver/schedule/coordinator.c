@@ -1,16 +1,16 @@
 /*
- * Longest runs first, each to the first worker that is free: list scheduling, whose makespan is near the
- * best. A worker also holds orders ahead, so that it need not wait for an answer between two runs; but an
- * order ahead is bound to its worker before that worker is free, which list scheduling never does. Two rules
- * keep the makespan:
- * - an order is given ahead only while all that its worker holds then is a small part of the work still
- *   queued, spread over all workers. Few long runs are never bound, and lose little by a wait;
+ * Longest runs first, each to the first free worker: list scheduling, whose makespan is close to optimal. A
+ * worker also holds orders ahead, so that it need not wait for an answer between two runs; but an order ahead
+ * is bound to its worker before the worker is free, which list scheduling never does. Two rules keep the
+ * makespan short:
+ * - a worker gets an order ahead only while everything that it then holds is a small part of its share of the
+ * queue. So a few long runs are never bound; waiting between them costs little;
  * - costs are estimates and runs diverge early: once the queue is empty, an idle worker takes over an order
- *   that another holds ahead. The holder is told to hand it back; should it have begun just then, it stops,
- *   and what it says under the old ticket no longer counts.
+ * that another holds ahead. The holder is told to hand it back; if it has just begun the run, it stops, and
+ * its messages under the old ticket no longer count.
  *
- * A worker that was given up keeps its tickets without their runs: what it says under them is ignored, and
- * once it has handed all of them back it is idle like any other.
+ * A worker that was given up keeps its tickets without their runs: its messages under them are ignored, and
+ * once it has handed back all of them it is idle like any other.
  */
 #include "driver/schedule/coordinator.h"
 
@@ -24,11 +24,11 @@
 
 enum { NOTHING = -1 };
 
-/* At most, of the worker's share of the queue. With 1 the makespan of 24 runs was up to 4 % longer, with
- * misjudged costs 31 %; with this part it is 1 %. */
+/* The most that a worker holds, as a part of its share of the queue. With 1 the makespan of 24 runs was up to
+ * 4 % longer, with wrong cost estimates 31 %; with this value it is 1 %. */
 #define HELD_PART 0.25
 
-/* A ticket that a worker holds; run NOTHING: taken back, its answer still to come. */
+/* A ticket that a worker holds; run NOTHING: taken away, but not yet handed back. */
 struct slot {
     uint64_t ticket;
     int64_t run;
@@ -40,9 +40,9 @@ struct coordinator {
     int64_t ended, running, waits; /* see struct coordinator_state */
     double cost_left; /* of all runs that have not ended */
     struct pool pool;
-    struct slot *slot; /* [pool.size][slots] in the order they are trained */
+    struct slot *slot; /* [pool.size][slots] in the order of training */
     int slots;
-    struct chain holders; /* workers with an order ahead that can be taken over */
+    struct chain holders; /* workers with an order ahead that others can take over */
     uint64_t ticket; /* the last one given */
     double now;
     bool stopping, finished;
@@ -56,7 +56,7 @@ static void push_plain(struct coordinator *c, enum order_kind kind, int worker)
     orders_push(&c->orders, (struct order){.kind = kind, .worker = worker, .cell = NOTHING});
 }
 
-/* An order about the run of a slot, which is not NOTHING. */
+/* An order about the run of a slot; the run is not NOTHING. */
 static void push_run(struct coordinator *c, enum order_kind kind, int worker, const struct slot *slot)
 {
     const struct queued_run *run = &c->queue.run[slot->run];
@@ -96,7 +96,7 @@ static int slot_find(const struct coordinator *c, int worker, uint64_t ticket)
     return NOTHING;
 }
 
-/* Keeps the worker among the holders exactly while an order ahead of it can be taken over. */
+/* Keeps the worker in the chain of holders exactly while another can take over one of its orders ahead. */
 static void note_holder(struct coordinator *c, int worker)
 {
     const struct slot *slot = slots_of(c, worker);
@@ -110,7 +110,7 @@ static void note_holder(struct coordinator *c, int worker)
         chain_remove(&c->holders, worker);
 }
 
-/* How many runs of the worker count as running: the one in its first slot. */
+/* The number of runs that the worker trains: 1 if its first slot has a run, else 0. */
 static int trains(const struct coordinator *c, int worker)
 {
     return c->pool.worker[worker].used > 0 && slots_of(c, worker)[0].run != NOTHING;
@@ -147,7 +147,7 @@ static void give(struct coordinator *c, int worker, int64_t run)
 
 /* ---- loss of workers ---- */
 
-/* A run loses its worker; `counts`: as a death. */
+/* A run loses its worker; `counts`: the loss counts as a death. */
 static void run_lose(struct coordinator *c, int worker, const struct slot *slot, bool counts)
 {
     struct queued_run *run = &c->queue.run[slot->run];
@@ -163,8 +163,8 @@ static void run_lose(struct coordinator *c, int worker, const struct slot *slot,
 }
 
 /*
- * Takes all runs from a worker, the one it trains last, so that this one comes to lie on top of the pile.
- * `blame`: that one has killed it.
+ * Takes all runs from a worker, the one in training last, so that it is the next one to be handed out.
+ * `blame`: the run in training has killed the worker.
  */
 static void take_all(struct coordinator *c, int worker, bool blame)
 {
@@ -210,7 +210,7 @@ static double held_cost(const struct coordinator *c, int worker)
     return cost;
 }
 
-/* Those who share the queue: not who is lost, but who has yet to come. */
+/* The workers that share the queue: all that are not lost, including those that have yet to arrive. */
 static int expected(const struct coordinator *c)
 {
     const int *count = c->pool.count;
@@ -218,7 +218,7 @@ static int expected(const struct coordinator *c)
     return count[WORKER_ABSENT] + count[WORKER_IDLE] + count[WORKER_BUSY];
 }
 
-/* Orders ahead, by the first rule at the top of this file. */
+/* Gives orders ahead by the first rule at the top of this file. */
 static void top_up(struct coordinator *c, int worker)
 {
     const struct worker *w = &c->pool.worker[worker];
@@ -232,7 +232,7 @@ static void top_up(struct coordinator *c, int worker)
     }
 }
 
-/* The second rule: the latest order ahead goes from the worker that got it to an idle one. */
+/* The second rule: an idle worker takes over the latest order ahead. */
 static void take_over(struct coordinator *c, int idle)
 {
     int holder = c->holders.last;
@@ -263,11 +263,6 @@ static void hand_out(struct coordinator *c)
     }
 }
 
-static bool has_work(enum worker_state state)
-{
-    return state == WORKER_BUSY || state == WORKER_LEAVING;
-}
-
 static void finish_if_done(struct coordinator *c)
 {
     const int *count = c->pool.count;
@@ -284,7 +279,7 @@ static void finish_if_done(struct coordinator *c)
 
 /* ---- events ---- */
 
-/* Whatever the worker held is void. Should it be no other than before, and train, it is told so. */
+/* The worker's tickets are void. If it is the same process as before and still trains, it is told to stop. */
 static void handle_hello(struct coordinator *c, int worker, int node, double patience)
 {
     if (c->pool.worker[worker].used > 0)
@@ -298,7 +293,7 @@ static void handle_hello(struct coordinator *c, int worker, int node, double pat
         pool_enter(&c->pool, worker, WORKER_IDLE);
 }
 
-/* A worker that was given up has said a word: it is idle, or is told to stop what it trains. */
+/* A message of a worker that was given up: it is idle, or is told to stop its runs. */
 static void wake(struct coordinator *c, int worker)
 {
     struct worker *w = &c->pool.worker[worker];
@@ -312,8 +307,7 @@ static void wake(struct coordinator *c, int worker)
     w->told = true;
 }
 
-/* A patience counts when it is said of what the worker does now, as far as is known here: an order may be on
- * its way to it. */
+/* Accepts a patience only for the worker's current ticket; a newer order may be on its way to the worker. */
 static void handle_progress(struct coordinator *c, int worker, uint64_t ticket, double patience)
 {
     struct worker *w = &c->pool.worker[worker];
@@ -336,7 +330,7 @@ static void handle_checkpoint(struct coordinator *c, int worker, uint64_t ticket
     wake(c, worker);
 }
 
-/* What becomes of the run in a slot that its worker has done with. */
+/* Settles the run of a slot that its worker has ended or handed back. */
 static void settle_slot(struct coordinator *c, int worker, const struct slot *slot, bool ended)
 {
     if (slot->run == NOTHING)
@@ -365,7 +359,7 @@ static void handle_result(struct coordinator *c, int worker, uint64_t ticket, bo
     struct slot slot = slots_of(c, worker)[at];
     slot_remove(c, worker, at);
     settle_slot(c, worker, &slot, ended);
-    if (at == 0) /* and now something new */
+    if (at == 0) /* the next run, if any, starts now */
         pool_grant(&c->pool, worker, c->options.silence, c->now);
     if (w->used > 0) {
         top_up(c, worker);
@@ -382,7 +376,7 @@ static void handle_stop(struct coordinator *c)
         return;
     c->stopping = true;
     for (int i = 0; i < c->pool.size; i++)
-        if (has_work(c->pool.worker[i].state))
+        if (c->pool.worker[i].state == WORKER_BUSY || c->pool.worker[i].state == WORKER_LEAVING)
             push_plain(c, ORDER_STOP, i);
 }
 
@@ -392,7 +386,7 @@ static void handle_tick(struct coordinator *c)
         give_up(c, worker);
 }
 
-/* What a worker says, or what is said of it. */
+/* An event of one worker. */
 static void handle_worker(struct coordinator *c, const struct event *event)
 {
     enum worker_state state = c->pool.worker[event->worker].state;

@@ -5,36 +5,36 @@
 #include <stdint.h>
 
 /*
- * Who trains what: a pure state machine. Events go in, orders come out; it holds no MPI, no file and no
- * clock, so that a test drives it with ten thousand simulated workers. Every call costs time that does not
- * grow with workers or runs, but for the logarithm of the workers that a deadline takes (STOP and the end of
- * all speak to every worker, once). Memory is had at creation; only orders that nobody takes need more.
+ * Assigns runs to workers: a pure state machine. Events go in, orders come out; it uses no MPI, no files and
+ * no clock, so that a test can drive it with ten thousand simulated workers. The time of a call does not grow
+ * with the number of workers or runs, except for the logarithm of the workers in a deadline (STOP and the end
+ * address every worker, once). All memory is allocated at creation, except for orders that are not taken.
  *
- * Runs are known by their cell and workers by their index alone; a ticket tells one handing-out of a run from
- * another, so that a message that comes late from a worker which was given up is known as such. Events may
- * come late, twice, or name what was never given.
+ * A run is identified by its cell, a worker by its index. Each assignment of a run has a ticket of its own,
+ * so that a late message from a worker that was given up can be recognised. Events may come late, twice, or
+ * with a ticket that was never given.
  *
- * Workers die, hang and come back. Who takes the place of a dead one says hello under its index. A worker
- * that is silent for longer than it said it might be is given up: its runs go to others. Should it wake, it
- * is told to stop, and is idle once it has handed all back.
+ * Workers die, hang and come back. The replacement of a dead worker says hello under its index. A worker that
+ * is silent for longer than it has announced is given up: its runs go to others. If it wakes, it is told to
+ * stop, and is idle once it has handed everything back.
  *
- * A run whose workers die of it ends as failed. A death counts against the run that was being trained when it
- * is known to be no one else's: the worker died though its node lives. So does silence, when another worker
- * of the node said a word at least half of the patience later, and none has come to the node in between (it
- * may have been started anew). Each worker is therefore to say a word more often than twice in its patience.
+ * A run that kills its workers ends as failed. A death counts against the run in training if nothing else
+ * explains it: the worker died but its node lives. Silence counts likewise if another worker on the node sent
+ * a message at least half of the patience later, and no worker has arrived there in between (the node may
+ * have been restarted). So each worker must send a message more often than twice in its patience.
  */
 struct coordinator;
 
 enum event_kind {
-    EVENT_HELLO, /* worker is there and idle, on `node`; whatever it had, or another before it, is lost: no
-                    death */
-    EVENT_PROGRESS, /* worker still trains the run of `ticket`; 0: it lives and has nothing */
-    EVENT_CHECKPOINT, /* worker has saved the run of `ticket`: its deaths until now are forgotten */
+    EVENT_HELLO, /* worker is idle on `node`; its runs, or those of its predecessor, are lost, which is not
+                    counted as a death */
+    EVENT_PROGRESS, /* worker still trains the run of `ticket`; 0: it is alive and has no run */
+    EVENT_CHECKPOINT, /* worker has saved the run of `ticket`: the run's deaths so far no longer count */
     EVENT_RESULT, /* worker ended the run of `ticket`: `ended` (done, diverged, failed) or handed it back
                      (stopped) */
-    EVENT_LOST, /* worker is dead; what it said before and comes later no longer counts */
-    EVENT_TICK, /* time passes: the silent are given up. After all events that are there, lest a word that
-                   has come be overlooked */
+    EVENT_LOST, /* worker is dead; its messages that arrive later are ignored */
+    EVENT_TICK, /* time passes: silent workers are given up. Handle all waiting events first, which may be
+                   messages of these workers */
     EVENT_STOP, /* save and stop */
 };
 
@@ -43,22 +43,22 @@ struct event {
     int worker;
     uint64_t ticket;
     bool ended;
-    bool blame; /* LOST: it died though its node lives, so that its death counts against the run it trained */
-    int node; /* HELLO: which machine it is on, 0 .. max_workers - 1 */
-    double patience; /* HELLO, PROGRESS: seconds from now on for which it may be silent; 0: options.silence */
-    double now; /* seconds on any clock that does not go back */
+    bool blame; /* LOST: its node lives, so the death counts against the run in training */
+    int node; /* HELLO: its machine, 0 .. max_workers - 1 */
+    double patience; /* HELLO, PROGRESS: seconds for which it may now be silent; 0: options.silence */
+    double now; /* seconds on any monotonic clock */
 };
 
 enum order_kind {
-    ORDER_RUN, /* worker: train `cell` under `ticket` after what you have */
-    ORDER_STOP, /* worker: hand back the order of `ticket`, begun or not; ticket 0: everything you have */
-    ORDER_QUIT, /* worker: nothing is left for you */
-    ORDER_GIVE_UP, /* to be known: worker, which trained `cell` (-1: nothing), has been silent for too long;
-                      what becomes of its runs follows */
-    ORDER_ACCEPT, /* the result just handed in is good: write it for `cell` */
-    ORDER_RETURN, /* `cell` goes back to pending: its worker was lost or stopped */
-    ORDER_FAIL, /* `cell` has killed its worker too often: record it as failed */
-    ORDER_FINISH, /* nothing runs and nothing is left, or everything has stopped */
+    ORDER_RUN, /* to worker: train `cell` under `ticket`, after your other runs */
+    ORDER_STOP, /* to worker: hand back the run of `ticket`, begun or not; ticket 0: all your runs */
+    ORDER_QUIT, /* to worker: there is no more work for you */
+    ORDER_GIVE_UP, /* a notice: worker, which trained `cell` (-1: none), was silent for too long; RETURN or
+                      FAIL of its runs follow */
+    ORDER_ACCEPT, /* the result of the event is valid: write it for `cell` */
+    ORDER_RETURN, /* `cell` is pending again: its worker was lost or stopped */
+    ORDER_FAIL, /* `cell` has killed its workers too often: record it as failed */
+    ORDER_FINISH, /* all runs have ended, or everything has stopped */
 };
 
 struct order {
@@ -66,41 +66,42 @@ struct order {
     int worker;
     int64_t cell;
     uint64_t ticket;
-    int deaths; /* that count against the run since its last checkpoint, this one included */
+    int deaths; /* counted against the run since its last checkpoint, including this one */
 };
 
 struct coordinator_options {
-    double silence; /* patience, in seconds, with a worker that has something new to do, until it says its
-                       own; INFINITY: never given up */
-    int deaths; /* deaths of its worker after which a run fails: 3 */
-    int orders_ahead; /* orders a worker holds at most beyond the one it trains */
+    double silence; /* seconds: the patience after a new order, until the worker announces its own; INFINITY:
+                       for ever */
+    int deaths; /* a run fails after so many deaths of its workers: 3 */
+    int orders_ahead; /* the most orders that a worker holds besides the one it trains */
 };
 
 /*
- * `pending` [count]: the cells to run, with `cost` [count] in any unit; longest first, ties by cell. `deaths`
- * [count]: those that count against each run before now; NULL: none. All are copied. NULL: no memory.
+ * `pending` [count]: the cells to run, longest first, ties by cell. `cost` [count]: their costs, in any unit.
+ * `deaths` [count]: deaths already counted against each; NULL: none. All are copied. Returns NULL without
+ * memory.
  */
 struct coordinator *coordinator_new(const int64_t *pending, const double *cost, const int *deaths,
     int64_t count, int max_workers, const struct coordinator_options *options);
 void coordinator_free(struct coordinator *coordinator);
 
-/* Takes one event; its orders are then taken one by one. */
+/* Handles one event; take the resulting orders with coordinator_next. */
 void coordinator_handle(struct coordinator *coordinator, const struct event *event);
 
-/* The next order, or false when there is none. */
+/* Takes the next order; false if there is none. */
 bool coordinator_next(struct coordinator *coordinator, struct order *order);
 
-/* How things stand, for progress lines. */
+/* The state of the sweep, for progress lines. */
 struct coordinator_state {
     int64_t pending, running, ended; /* runs */
-    int workers, idle; /* workers that can be reckoned with, and those of them without an order */
-    int silent; /* workers that were given up and have not been heard of since, or still have to hand back */
+    int workers, idle; /* workers at work or available, and the available ones among them */
+    int silent; /* workers that were given up and are still silent, or still have runs to hand back */
     double cost_left; /* of all runs that have not ended */
-    int64_t waits; /* times that a worker had to wait for its next run while some were queued */
+    int64_t waits; /* how often a worker had to wait for its next run although runs were queued */
 };
-/* The cell of a ticket that `worker` holds, or -1 when what it sends under that ticket no longer counts. */
-int64_t coordinator_cell(const struct coordinator *coordinator, int worker, uint64_t ticket);
-
 void coordinator_state(const struct coordinator *coordinator, struct coordinator_state *state);
+
+/* The cell of a ticket that `worker` holds; -1: messages under that ticket no longer count. */
+int64_t coordinator_cell(const struct coordinator *coordinator, int worker, uint64_t ticket);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* `known` is at most the worker's true deadline. */
+/* `known` is never later than the worker's true deadline. */
 struct deadline_entry {
     double known;
     int worker;

@@ -6,20 +6,20 @@
 
 #include "driver/schedule/coordinator.h"
 
-/* Orders that were not yet taken, first in, first out. */
+/* A queue of orders, first in, first out. */
 struct orders {
     struct order *order; /* [size] first .. end - 1 */
     size_t size, first, end;
 };
 
-/* -1: no memory; it can be released all the same. */
+/* -1: no memory; orders_release is still allowed. */
 int orders_init(struct orders *orders);
 void orders_release(struct orders *orders);
 
-/* Without memory for one more order the program cannot keep any promise: it ends. */
+/* Aborts without memory: the coordinator cannot continue after a lost order. */
 void orders_push(struct orders *orders, struct order order);
 
-/* False when there is none. */
+/* False if the queue is empty. */
 bool orders_take(struct orders *orders, struct order *order);
 
 #endif

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 struct pool_node {
-    double heard; /* seconds: the last word of any of its workers */
-    double arrived; /* the last time that a worker came to it */
+    double heard; /* seconds: the last message of any of its workers */
+    double arrived; /* seconds: the last arrival of a worker */
 };
 
 int pool_init(struct pool *pool, int size)
@@ -33,7 +33,7 @@ void pool_release(struct pool *pool)
     *pool = (struct pool){0};
 }
 
-/* Its silence matters: it has something, or could be given something. */
+/* Does its silence matter? It has a run, or could get one. */
 static bool is_watched(const struct worker *w)
 {
     return w->state == WORKER_IDLE || w->state == WORKER_BUSY || w->state == WORKER_LEAVING;

@@ -9,21 +9,21 @@ enum { QUEUE_END = -1 };
 struct queued_run {
     double cost;
     int64_t cell;
-    int64_t below; /* the next in the pile of returned runs */
+    int64_t below; /* the next run in the stack of returned runs */
     int deaths; /* of its workers since its last checkpoint */
 };
 
 /*
- * The runs of a sweep, longest first, ties by cell; runs are known by their index in `run`. Runs that come
- * back lie on a pile that goes before all others. Taking and returning are O(1).
+ * The runs of a sweep, longest first, ties by cell; the index in `run` identifies a run. Returned runs form a
+ * stack, which is taken before all others. Taking and returning are O(1).
  */
 struct queue {
     int64_t count;
     struct queued_run *run; /* [count] */
     int64_t next; /* the first run that was never taken */
-    int64_t returned; /* the top of the pile */
+    int64_t returned; /* the top of the stack */
     int64_t waiting; /* runs in the queue */
-    double cost; /* their cost */
+    double cost; /* the sum of their costs */
 };
 
 /* Copies `cell`, `cost` and `deaths` (NULL: none), each [count]; -1: no memory. */
@@ -31,7 +31,7 @@ int queue_init(
     struct queue *queue, const int64_t *cell, const double *cost, const int *deaths, int64_t count);
 void queue_release(struct queue *queue);
 
-/* The run that comes next (the queue is not empty), and the same, taken. */
+/* Both return the next run of a queue that is not empty; queue_take also removes it. */
 int64_t queue_front(const struct queue *queue);
 int64_t queue_take(struct queue *queue);
 
