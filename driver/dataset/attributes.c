@@ -1,7 +1,6 @@
-/*
- * The attributes of a dataset file.
- */
 #include "driver/dataset/definition.h"
+
+#include "driver/sweep/grid.h"
 
 #include <netcdf.h>
 
@@ -46,7 +45,7 @@ void definition_real(struct definition *definition, int variable, const char *na
             definition, nc_put_att_double(definition->file, variable, name, NC_DOUBLE, 1, &value));
 }
 
-/* A parameter that is no axis is an attribute of its own. */
+/* A parameter that is not an axis is an attribute. */
 static void put_param(struct definition *definition, const struct param *param)
 {
     union param_value value = param_get(param, &definition->layout->sweep->base);
@@ -80,7 +79,7 @@ static void digest_axis(struct digest *digest, const struct axis *axis)
     }
 }
 
-/* Of everything that a run's numbers depend on, over all runs. */
+/* A digest of everything that the numbers of all runs depend on. */
 static void configuration_digest(const struct layout *layout, struct digest *digest)
 {
     const struct sweep *sweep = layout->sweep;
@@ -89,7 +88,7 @@ static void configuration_digest(const struct layout *layout, struct digest *dig
     digest_init(digest);
     for (size_t i = 0; i < param_count; i++) {
         const struct param *param = &param_table[i];
-        if (layout_axis(sweep, param))
+        if (axis_find(sweep->axis_count, sweep->axis, param))
             continue;
         digest_add_string(digest, param->name);
         digest_add_string(digest, param_format(param, param_get(param, &sweep->base), text, sizeof(text)));
@@ -108,7 +107,7 @@ static void put_digest(struct definition *definition, const char *name, const st
     definition_text(definition, NC_GLOBAL, name, text);
 }
 
-/* When the file was made; what came later is told by the session table. */
+/* When the file was created; later starts are in the session table. */
 static void put_history(struct definition *definition)
 {
     char text[64];
@@ -140,7 +139,7 @@ void definition_globals(struct definition *definition)
     definition_text(definition, NC_GLOBAL, ATTRIBUTE_MEASURE, measure);
     definition_text(definition, NC_GLOBAL, ATTRIBUTE_VALIDATE, validate);
     for (size_t i = 0; i < param_count; i++)
-        if (!layout_axis(sweep, &param_table[i]))
+        if (!axis_find(sweep->axis_count, sweep->axis, &param_table[i]))
             put_param(definition, &param_table[i]);
     definition_text(definition, NC_GLOBAL, ATTRIBUTE_SWEEP, sweep->text ? sweep->text : "");
     free(measure);

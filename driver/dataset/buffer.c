@@ -40,7 +40,7 @@ int write_buffer_close(struct write_buffer *buffer)
     return status;
 }
 
-/* Do the bytes that come next lie behind those that came last, in the buffer as in the file? */
+/* Do bytes at `place` directly follow the last piece, both in the buffer and in the file? */
 static bool continues(const struct write_buffer *buffer, int64_t place)
 {
     if (buffer->pieces == 0)
@@ -49,7 +49,7 @@ static bool continues(const struct write_buffer *buffer, int64_t place)
     return last->place + last->size == place && last->at + last->size == buffer->used;
 }
 
-/* A new piece of `size` bytes at the end of the buffer, or the last one made longer. */
+/* Adds a piece of `size` bytes, or lengthens the last one. */
 static void append_piece(struct write_buffer *buffer, int64_t place, const void *bytes, size_t size)
 {
     memcpy(buffer->bytes + buffer->used, bytes, size);
@@ -111,7 +111,7 @@ static int write_all(int descriptor, const unsigned char *bytes, size_t size, in
     return 0;
 }
 
-/* Writes the pieces [count], neighbours that cover the file from the first one's place to `end`. */
+/* Writes neighbouring pieces [count], which cover the file from the first one's place to `end`. */
 static int write_joined(
     struct write_buffer *buffer, struct piece *piece, size_t count, int64_t end, bool overlap)
 {
@@ -148,6 +148,6 @@ int write_buffer_sync(struct write_buffer *buffer)
 {
     int status = write_buffer_flush(buffer);
 
-    /* The length of the file never changes, so that its data alone has to reach the disk. */
+    /* fdatasync is enough, since the length of the file never changes. */
     return status == 0 && fdatasync(buffer->descriptor) != 0 ? errno : status;
 }

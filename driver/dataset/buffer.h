@@ -5,41 +5,42 @@
 #include <stdint.h>
 
 /*
- * Values on their way into a file. They are kept until a flush, which writes them in the order of their
- * places, neighbours in one piece; of two that overlap the later one holds. A full buffer flushes itself, so
- * its memory is bounded.
+ * A buffer for writes to a file. A flush writes the pieces in the order of their offsets and joins neighbours
+ * into one write; where pieces overlap, the later one wins. A full buffer flushes itself, so its memory is
+ * bounded.
  */
 struct write_buffer {
     int descriptor; /* of the file; -1: none. Owned */
-    unsigned char *bytes, *joined; /* [WRITE_BUFFER_BYTES] as they came; room to join neighbours */
+    unsigned char *bytes, *joined; /* [WRITE_BUFFER_BYTES] in the order of puts; space to join neighbours */
     struct piece *piece; /* [WRITE_BUFFER_PIECES] */
     size_t used, pieces; /* of both */
 };
 
 enum { WRITE_BUFFER_BYTES = 1 << 20, WRITE_BUFFER_PIECES = 1 << 15 };
 
-/* Bytes of the buffer, and where in the file they belong. */
+/* A range of the buffer, and its offset in the file. */
 struct piece {
     int64_t place;
     uint32_t at, size;
 };
 
-/* For the file at `path`, which exists. 0 or an errno; then nothing is held. */
+/* For the file at `path`, which exists. 0, or an errno with nothing held. */
 int write_buffer_open(struct write_buffer *buffer, const char *path);
 
-/* Flushes and closes; takes one that was never opened (descriptor -1). 0 or an errno. */
+/* Flushes and closes; takes a buffer that was never opened (descriptor -1). 0 or an errno. */
 int write_buffer_close(struct write_buffer *buffer);
 
-/* `size` bytes are to stand at `place`. 0, or the errno of a flush. */
+/* Writes `size` bytes at offset `place`. 0, or the errno of a flush. */
 int write_buffer_put(struct write_buffer *buffer, int64_t place, const void *bytes, size_t size);
 
-/* Hands all to the system, where other processes read it. 0 or an errno: what is left is kept. */
+/* Passes everything to the system, where other processes can read it. 0; or an errno, and the buffer keeps
+ * its contents. */
 int write_buffer_flush(struct write_buffer *buffer);
 
-/* Drops what has not been handed to the system. */
+/* Drops everything that was not flushed. */
 void write_buffer_forget(struct write_buffer *buffer);
 
-/* A flush, and on to the disk. 0 or an errno. */
+/* Flushes, and waits until the data is on disk. 0 or an errno. */
 int write_buffer_sync(struct write_buffer *buffer);
 
 #endif

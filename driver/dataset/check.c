@@ -1,39 +1,37 @@
 /*
- * Is a file a whole CDF-5 file? The library believes a header: it allocates whatever counts it names, and
- * reads zeros where a file ends before its variables do. So the header is walked here first, and every count
- * and extent is held against the file's length. The grammar is in "The CDF-5 file format" of netCDF's
- * documentation: big-endian numbers, each list a tag, a count and its elements, names and values padded to 4
- * bytes.
+ * Checks that a file is a complete CDF-5 file. The netCDF library trusts the header: it allocates whatever
+ * counts the header names, and reads zeros if a file ends before its variables do. So the header is parsed
+ * here first, and every count and extent is compared with the file's length. The grammar is in "The CDF-5
+ * file format" of netCDF's documentation: numbers are big-endian; a list is a tag, a count and its elements;
+ * names and values are padded to 4 bytes.
  */
 #include "driver/dataset/check.h"
 #include "driver/dataset/layout.h"
+#include "model/corpora/regular.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <netcdf.h>
 
-#define MAGIC_CDF5 0x43444605 /* CDF and its version */
-#define MAGIC_HDF5 0x89484446 /* \x89HDF, of a netCDF-4 file; */
-#define MAGIC_HDF5_REST 0x0d0a1a0a /* then two ends of a line */
+#define MAGIC_CDF5 0x43444605 /* "CDF" and the version */
+#define MAGIC_HDF5 0x89484446 /* "\x89HDF", the first half of the signature of a netCDF-4 file */
+#define MAGIC_HDF5_REST 0x0d0a1a0a /* the second half */
 
 enum { TAG_ABSENT = 0, TAG_DIMENSIONS = 10, TAG_VARIABLES = 11, TAG_ATTRIBUTES = 12 };
 
 struct header {
     FILE *file;
-    int64_t bytes, left; /* of the file; of those, not yet walked over */
-    int cause; /* errno of a read that failed; 0: none has */
-    bool sound; /* false: no header of this format; nothing more is read */
-    bool whole; /* false: header or variables reach beyond the end */
-    bool netcdf4; /* no header of ours to be walked */
+    int64_t bytes, left; /* of the file; after the current position */
+    int cause; /* errno of a read that failed, else 0 */
+    bool sound; /* false: not a valid header; parsing has stopped */
+    bool whole; /* false: header or variables extend beyond the end of the file */
+    bool netcdf4; /* a netCDF-4 file: there is no header to parse */
     int64_t dimension_count;
     int64_t *dimension; /* [dimension_count] lengths */
-    int64_t variable_count; /* walked so far */
+    int64_t variable_count; /* so far */
     struct extent *variable;
 };
 
@@ -48,7 +46,7 @@ static void skip(struct header *header, int64_t count)
         header->sound = false;
 }
 
-/* A number of `size` bytes, -1 where it is above 2^63 or missing. */
+/* A number of `size` bytes; -1 if it is above INT64_MAX or missing. */
 static int64_t read_number(struct header *header, int size)
 {
     unsigned char byte[8];
@@ -67,8 +65,8 @@ static int64_t read_number(struct header *header, int size)
     return value > INT64_MAX ? -1 : (int64_t)value;
 }
 
-/* How many elements follow, of `least` bytes each at least. */
-static int64_t list(struct header *header, int64_t tag, int64_t least)
+/* Reads the start of a list and returns its count; each element has at least `least` bytes. */
+static int64_t read_list(struct header *header, int64_t tag, int64_t least)
 {
     int64_t found = read_number(header, 4), count = read_number(header, 8);
 
@@ -81,7 +79,7 @@ static int64_t list(struct header *header, int64_t tag, int64_t least)
     return header->sound ? count : 0;
 }
 
-/* Bytes of a value of an external type, 0 for none of CDF-5's. */
+/* Bytes of a value of an external type; 0: not a type of CDF-5. */
 static int64_t type_size(int64_t type)
 {
     switch (type) {
@@ -105,7 +103,7 @@ static int64_t type_size(int64_t type)
     }
 }
 
-/* `count` values of `size` bytes, and the padding after them. */
+/* Skips `count` values of `size` bytes and the padding after them. */
 static void skip_values(struct header *header, int64_t count, int64_t size)
 {
     if (!header->sound)
@@ -129,7 +127,7 @@ static void skip_name(struct header *header)
 
 static void walk_dimensions(struct header *header)
 {
-    int64_t count = list(header, TAG_DIMENSIONS, 16);
+    int64_t count = read_list(header, TAG_DIMENSIONS, 16);
 
     header->dimension = calloc((size_t)count + 1, sizeof(*header->dimension));
     if (!header->dimension || count > NC_MAX_DIMS)
@@ -137,7 +135,7 @@ static void walk_dimensions(struct header *header)
     for (int64_t i = 0; header->sound && i < count; i++) {
         skip_name(header);
         header->dimension[i] = read_number(header, 8);
-        if (header->dimension[i] < 1) /* unlimited ones are none of this program's */
+        if (header->dimension[i] < 1) /* 0 is an unlimited dimension, which this program never writes */
             header->sound = false;
     }
     header->dimension_count = count;
@@ -145,7 +143,7 @@ static void walk_dimensions(struct header *header)
 
 static void walk_attributes(struct header *header)
 {
-    int64_t count = list(header, TAG_ATTRIBUTES, 20);
+    int64_t count = read_list(header, TAG_ATTRIBUTES, 20);
 
     for (int64_t i = 0; header->sound && i < count; i++) {
         skip_name(header);
@@ -154,7 +152,7 @@ static void walk_attributes(struct header *header)
     }
 }
 
-/* How many values a variable has; `file length + 1` where they are more than the file could hold. */
+/* The number of values of a variable; the file's length + 1 if the file cannot hold so many. */
 static int64_t walk_shape(struct header *header)
 {
     int64_t count = read_number(header, 8), values = 1;
@@ -175,7 +173,7 @@ static int64_t walk_shape(struct header *header)
 
 static void walk_variables(struct header *header)
 {
-    int64_t count = list(header, TAG_VARIABLES, 48);
+    int64_t count = read_list(header, TAG_VARIABLES, 48);
 
     header->variable = calloc((size_t)count + 1, sizeof(*header->variable));
     if (!header->variable)
@@ -185,7 +183,7 @@ static void walk_variables(struct header *header)
         int64_t values = walk_shape(header);
         walk_attributes(header);
         int64_t size = type_size(read_number(header, 4));
-        read_number(header, 8); /* its padded size, told by its shape */
+        read_number(header, 8); /* the padded size, which follows from the shape */
         int64_t begin = read_number(header, 8);
         if (!header->sound)
             break;
@@ -211,50 +209,34 @@ static void walk_header(struct header *header)
         header->whole = true;
         return;
     }
-    read_number(header, 8); /* records: there are none */
+    read_number(header, 8); /* the number of records, which is unused */
     walk_dimensions(header);
     walk_attributes(header);
     walk_variables(header);
 }
 
-/* A file to be read that is a plain one: another might block. NULL with errno set, 0 for no plain file. */
-static FILE *open_plain(const char *path, int64_t *bytes)
-{
-    int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    struct stat stat;
-
-    if (descriptor < 0)
-        return NULL;
-    errno = 0;
-    if (fstat(descriptor, &stat) == 0 && S_ISDIR(stat.st_mode))
-        errno = EISDIR;
-    FILE *file = errno == 0 && S_ISREG(stat.st_mode) ? fdopen(descriptor, "rb") : NULL;
-    if (file)
-        *bytes = (int64_t)stat.st_size;
-    else
-        close(descriptor);
-    return file;
-}
-
-/* Walks a whole file's header; on failure -1 with the line in error. Its lists are to be freed in any case.
+/* Parses a file's header. On failure -1 with the error set. The caller frees the header's lists in any case.
  */
 static int examine(struct header *header, const char *path, struct error *error)
 {
     *header = (struct header){.sound = true, .whole = true};
-    header->file = open_plain(path, &header->bytes);
-    if (!header->file && errno)
-        return layout_error(error, path, errno);
-    header->left = header->bytes;
-    if (header->file) {
-        walk_header(header);
-        fclose(header->file);
+    int descriptor = regular_open(path, &header->bytes);
+    if (descriptor < 0)
+        return errno == REGULAR_NONE ? layout_refuse(error, path) : layout_error(error, path, errno);
+    header->file = fdopen(descriptor, "rb");
+    if (!header->file) {
+        close(descriptor);
+        return layout_error(error, path, ENOMEM);
     }
+    header->left = header->bytes;
+    walk_header(header);
+    fclose(header->file);
     if (header->cause)
         return layout_error(error, path, header->cause);
     if (!header->whole)
         return error_set(
             error, ERROR_INPUT, "%s: is cut short at %lld bytes", path, (long long)header->bytes);
-    return header->file && header->sound ? 0 : layout_refuse(error, path);
+    return header->sound ? 0 : layout_refuse(error, path);
 }
 
 int layout_check_file(const char *path, int64_t *bytes, bool *netcdf4, struct error *error)

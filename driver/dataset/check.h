@@ -4,13 +4,13 @@
 #include "driver/dataset/layout.h"
 
 /*
- * Is there a whole CDF-5 file at a path, all of whose variables lie within it, or else a netCDF-4 file, which
- * only the netCDF library can judge? Then 0, its length and which of the two it is; else -1 with ERROR_INPUT.
+ * Checks that a path is a complete CDF-5 file, which contains all its variables, or a netCDF-4 file, which
+ * only the netCDF library can check. Sets its length and *netcdf4. On failure -1 with ERROR_INPUT.
  */
 int layout_check_file(const char *path, int64_t *bytes, bool *netcdf4, struct error *error);
 
-/* The same check; then the extents of the file's variables, by netCDF's ids. The caller's to free; NULL:
- * error. */
+/* Checks a CDF-5 file likewise and returns the extents of its variables, indexed by netCDF id. The caller
+ * frees them; NULL with the error set. */
 struct extent *layout_extents(const char *path, struct error *error);
 
 #endif

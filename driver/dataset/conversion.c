@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "first-small.nc" of "first.nc"; the caller's to free, NULL: no memory. */
+/* "first-small.nc" for "first.nc". The caller frees it; NULL: no memory. */
 static char *renamed(const char *path, const char *suffix)
 {
     size_t length = strlen(path);
@@ -16,7 +16,7 @@ static char *renamed(const char *path, const char *suffix)
     return asprintf(&name, "%.*s%s.nc", (int)stem, path, suffix) < 0 ? NULL : name;
 }
 
-/* "nccopy OPTIONS FROM TO"; with `after`, that and TO once more behind it. */
+/* "nccopy OPTIONS FROM TO"; if `after` is given, followed by it and TO once more. */
 static char *nccopy(const char *options, const char *path, const char *suffix, const char *after)
 {
     char *name = renamed(path, suffix), *from = quote_path(path), *to = name ? quote_path(name) : NULL;

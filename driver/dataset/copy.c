@@ -1,7 +1,6 @@
 /*
- * Takes what was measured over into a newly laid-out file: by value along the axes, by step, layer and
- * tensor. Cells that were never started have nothing to be taken. The old file is one that verify_dataset()
- * has found to be as it was written.
+ * Copies measurements to a new file: by value along the axes, by step, layer and tensor. Cells that were
+ * never started have nothing to copy. verify_dataset() has checked the old file.
  */
 #include "driver/dataset/ledger.h"
 #include "driver/dataset/variables.h"
@@ -13,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Two open files and where things of the first belong in the second. */
+/* Two open files, and how the first maps to the second. */
 struct copy {
     const struct mapping *mapping;
     const struct view *view; /* the old file */
@@ -33,7 +32,7 @@ static void cell_index(const struct axis *axis, int64_t axis_count, int64_t cell
     }
 }
 
-/* Cells that were ever started. */
+/* Finds the cells that were ever started. */
 static int find_cells(struct copy *copy)
 {
     const struct view *view = copy->view;
@@ -57,7 +56,7 @@ static int find_cells(struct copy *copy)
     return status;
 }
 
-/* Both lists of steps ascend, and the new one holds the old one. */
+/* Both lists of steps ascend, and the new list contains the old one. */
 static int find_steps(struct copy *copy)
 {
     const struct layout *layout = copy->layout;
@@ -95,7 +94,7 @@ static int make_room(struct copy *copy)
     return copy->old && copy->new ? NC_NOERR : NC_ENOMEM;
 }
 
-/* One number or text of each run. */
+/* Copies one number or text of each run. */
 static int copy_run_variable(const struct copy *copy, const struct run_variable_row *row)
 {
     const struct sweep *sweep = copy->layout->sweep;
@@ -125,7 +124,7 @@ static int copy_run_variable(const struct copy *copy, const struct run_variable_
     return status;
 }
 
-/* One cell of a metric: its own dimensions behind the axes. */
+/* The shape of one cell of a metric: the axes, then the metric's own dimensions. */
 static void cell_shape(enum metric metric, int64_t axes, int64_t steps, const struct metric_form *form,
     size_t *start, size_t *count)
 {
@@ -140,7 +139,7 @@ static void cell_shape(enum metric metric, int64_t axes, int64_t steps, const st
     }
 }
 
-/* Row by row from the old lengths to the new ones. */
+/* Copies row by row from the old lengths of dimensions to the new ones. */
 static void scatter(const struct copy *copy, enum metric metric)
 {
     const struct metric_form *from = &copy->view->form, *to = &copy->layout->form;
@@ -184,7 +183,7 @@ static int copy_metric(const struct copy *copy, enum metric metric)
     return status;
 }
 
-/* One text of every session, as it stands; an older file may not have it. */
+/* Copies one text of every session unchanged; an older file may lack it. */
 static int copy_session_texts(const struct copy *copy, const struct session_variable_row *row, int variable)
 {
     size_t start[2] = {0, 0}, count[2] = {1, (size_t)row->width};

@@ -1,6 +1,4 @@
-/*
- * A new dataset file: its header, its coordinates, its fill.
- */
+/* Creates a dataset file: header, coordinates, fill values. */
 #include "driver/dataset/definition.h"
 
 #include "driver/dataset/create.h"
@@ -18,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { WRITE_BUFFER = 1 << 20, ALIGNMENT = 8 }; /* of the first variable: see dataset_header.c */
+enum { WRITE_BUFFER = 1 << 20, ALIGNMENT = 8 }; /* of the first variable: see header.c */
 
 /* Opens a new file and defines it. */
 static void definition_begin(
@@ -60,7 +58,7 @@ static int variable_named(struct definition *definition, const char *name)
     return variable;
 }
 
-/* Strings [count], each cut to what the variable holds. */
+/* Strings [count], as wide as the longest one. */
 static void write_strings(struct definition *definition, const char *name, char **text, int64_t count)
 {
     size_t width = (size_t)definition_longest(text, count), total = (size_t)count * width;
@@ -133,7 +131,7 @@ double definition_coordinate(enum metric_dimension dimension, int64_t index)
     }
 }
 
-/* Integers below 2^53 come out as they went in. */
+/* Goes through doubles, which are exact for integers below 2^53. */
 static void write_dimension(struct definition *definition, enum metric_dimension dimension)
 {
     const struct layout *layout = definition->layout;
@@ -179,7 +177,7 @@ static void write_outcomes(struct definition *definition)
     free(outcome);
 }
 
-/* What has no fill value is written for every cell. */
+/* Writes the variables that have no fill value for every cell. */
 static void write_cells(struct definition *definition)
 {
     long long *zero = calloc((size_t)definition->layout->sweep->cells, sizeof(*zero));

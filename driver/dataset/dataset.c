@@ -1,23 +1,22 @@
 /*
  * The dataset as the ledger of a sweep.
  *
- * A file gets its name only once it is whole: laid out, filled to its full length and synced under the name
- * OUT.nc.new, then renamed. From then on its header and length never change, so that at any moment, after any
- * crash, it opens; a file that was still growing would give readers values that nobody has written. What
- * changes from start to start is a row of the session table, laid out for SESSIONS_FIRST starts.
+ * A file is laid out, filled to its full length and synced under the name OUT.nc.new; only then is it
+ * renamed. From then on its header and length never change, so it can be opened at any moment and after any
+ * crash; while a file still grew, readers would see values that nobody has written. Information about each
+ * start is a row of the session table, which is laid out for SESSIONS_FIRST starts.
  *
- * What a run came to is written in two steps: its values, a sync; its outcome, a sync. An outcome that says a
- * run has ended is therefore never there without its values, and results that wait together share the two
- * syncs.
+ * A result is written in two steps: values, sync; outcome, sync. So the file never says that a run has ended
+ * without having its values. Results that wait together share the two syncs.
  *
- * As the header never changes, every value has its place in the file, and is written there through a buffer
- * of this program's own (dataset_buffer.c). The library would read a block and seek four times for each
- * variable of each row: 340 system calls for a run of three rows. A flush hands the buffer to the system,
- * where readers see it; a sync hands it to the disk.
+ * Since the header never changes, every value has a fixed place in the file; a buffer (buffer.c) writes it
+ * there. The netCDF library would read a block and seek four times for each variable of each row: 340 system
+ * calls for a run of three rows. A flush passes the buffer to the system, where readers see it; a sync passes
+ * it to the disk.
  *
- * Four things make a file be written anew, beside the old one, with all that was measured: the sweep has
- * grown (values of an axis, steps, layers), its title or text is another, the session table is full, or
- * another program has laid the file out, so that its numbers do not lie at multiples of 8.
+ * A new file, with all measurements of the old one, is written in four cases: the sweep has grown (values of
+ * an axis, steps, layers), its title or text has changed, the session table is full, or another program has
+ * rewritten the file so that numbers no longer lie at multiples of 8.
  */
 #include "driver/dataset/check.h"
 #include "driver/dataset/create.h"
@@ -60,7 +59,7 @@ static int sync_folder_of(const char *path)
     return status;
 }
 
-/* Refuses what the disk cannot hold before it is full. */
+/* Refuses a file that does not fit on the disk, before the disk is full. */
 static int check_space(const struct dataset *dataset, struct error *error)
 {
     char *copy = strdup(dataset->path);
@@ -71,18 +70,18 @@ static int check_space(const struct dataset *dataset, struct error *error)
     free(copy);
     if (!known || need <= (double)disk.f_bavail * (double)disk.f_frsize)
         return 0;
-    return error_set(error, ERROR_ENVIRONMENT, "%s: %s: it takes %.4g MB, %.4g MB are free", dataset->name,
-        strerror(ENOSPC), need / 1e6, (double)disk.f_bavail * (double)disk.f_frsize / 1e6);
+    return error_set(error, ERROR_ENVIRONMENT, "%s: %s: needs %.4g MB, but only %.4g MB are free",
+        dataset->name, strerror(ENOSPC), need / 1e6, (double)disk.f_bavail * (double)disk.f_frsize / 1e6);
 }
 
-/* What becomes of the file that has the new one's name. */
+/* What a new file replaces. */
 enum successor {
-    SUCCESSOR_OF_NONE, /* there is none */
-    SUCCESSOR_OF_COPY, /* all of it is in the new one */
-    SUCCESSOR_OF_OLD, /* it is set aside */
+    SUCCESSOR_OF_NONE, /* nothing: the path does not exist */
+    SUCCESSOR_OF_COPY, /* a file whose contents have been copied to the new one */
+    SUCCESSOR_OF_OLD, /* a file that is renamed to OUT.nc.old */
 };
 
-/* Gives the new file its name. */
+/* Syncs the new file and gives it its name. 0 or an errno. */
 static int put_in_place(const char *path, const char *new, enum successor successor, const char *old)
 {
     int status = sync_file(new);
@@ -96,8 +95,7 @@ static int put_in_place(const char *path, const char *new, enum successor succes
     return status ? status : sync_folder_of(path);
 }
 
-/* What a start that was killed has left of a new file goes; a link or a pipe of that name is not its. 0 or an
- * errno. */
+/* Removes the new file of a start that was killed; refuses anything but a regular file. 0 or an errno. */
 static int clear_new(const char *new)
 {
     mode_t kind = 0;
@@ -110,7 +108,7 @@ static int clear_new(const char *new)
     return unlink(new) == 0 ? 0 : errno;
 }
 
-/* Writes the file anew; with everything of `view`, where not NULL. */
+/* Writes a new file; with all measurements of `view`, if not NULL. */
 static int write_file(struct dataset *dataset, enum successor successor, const struct view *view,
     const struct mapping *mapping, struct error *error)
 {
@@ -168,14 +166,14 @@ static bool has_text(const struct view *view, const char *name, const char *text
     return same;
 }
 
-/* What may change without any number changing, and stands in the header. */
+/* Are the title and the sweep's text unchanged? They may change without changing any number. */
 static bool has_texts(const struct view *view, const struct layout *layout)
 {
     return has_text(view, ATTRIBUTE_TITLE, layout_title(layout->sweep)) &&
            has_text(view, ATTRIBUTE_SWEEP, layout->sweep->text ? layout->sweep->text : "");
 }
 
-/* Carries on with the file of `view`: as it is, or written anew where its header is no longer the sweep's. */
+/* Continues the file of `view`: as it is, or in a new file if its header no longer fits the sweep. */
 static int carry_on(struct dataset *dataset, const struct view *view, struct error *error)
 {
     struct layout *layout = &dataset->layout;
@@ -184,7 +182,7 @@ static int carry_on(struct dataset *dataset, const struct view *view, struct err
     if (verify_dataset(view, error) != 0)
         return -1;
     if (view->form.along[DIMENSION_TENSOR] != LAYER_TENSOR_COUNT)
-        return error_set(error, ERROR_INPUT, "%s: holds other tensors than this program's", dataset->name);
+        return error_set(error, ERROR_INPUT, "%s: has other tensors than this program", dataset->name);
     if (mapping_init(&mapping, view, layout, error) != 0)
         return -1;
     int found = session_find(view, &dataset->session);
@@ -206,7 +204,7 @@ static int carry_on(struct dataset *dataset, const struct view *view, struct err
     return result;
 }
 
-/* The place of a variable of so many bytes, -1 where the file has none of that name and extent. */
+/* The offset of a variable in the file; -1: there is no variable of that name and size. */
 static int64_t find_place(int file, const struct extent *extent, const char *name, int64_t bytes)
 {
     int variable;
@@ -245,7 +243,7 @@ static int find_places(struct dataset *dataset, int file, struct error *error)
     return found ? 0 : layout_refuse(error, dataset->name);
 }
 
-/* What a cell is at the start: nothing runs yet, and what is left out may have changed. */
+/* The outcome of a cell at the start: nothing runs yet, and skip may have changed. */
 static enum outcome first_outcome(enum outcome outcome, bool skipped, bool retry_failed)
 {
     if (outcome == OUTCOME_RUNNING || outcome == OUTCOME_SKIPPED ||
@@ -254,7 +252,7 @@ static enum outcome first_outcome(enum outcome outcome, bool skipped, bool retry
     return outcome == OUTCOME_PENDING && skipped ? OUTCOME_SKIPPED : outcome;
 }
 
-/* One of the counts [cells]; allocated. */
+/* Reads the values [cells] of a count into new memory. A netCDF status. */
 static int read_count(const struct dataset *dataset, int file, enum run_variable which, int **count)
 {
     int variable;
@@ -266,7 +264,7 @@ static int read_count(const struct dataset *dataset, int file, enum run_variable
     return status == NC_NOERR ? nc_get_var_int(file, variable, *count) : status;
 }
 
-/* A failed run that is tried again has its deaths forgiven. */
+/* Resets the deaths of failed runs that are retried. A netCDF status. */
 static int forgive(struct dataset *dataset, int file)
 {
     bool changed = false;
@@ -306,7 +304,7 @@ static int read_outcomes(struct dataset *dataset, int file, const struct dataset
     return status;
 }
 
-/* What the library is needed for, before the buffer writes. */
+/* Everything that needs the netCDF library; afterwards only the buffer writes. */
 static int take_stock(struct dataset *dataset, int file, const struct session *session,
     const struct dataset_options *options, struct error *error)
 {
@@ -323,7 +321,7 @@ static int take_stock(struct dataset *dataset, int file, const struct session *s
     return status == NC_NOERR ? find_places(dataset, file, error) : dataset_error(dataset, status, error);
 }
 
-/* Opens the file, which is whole and fits the sweep, for writing in place. */
+/* Opens the file, which is complete and fits the sweep, for writing in place. */
 static int attach_file(struct dataset *dataset, const struct session *session,
     const struct dataset_options *options, struct error *error)
 {
@@ -342,21 +340,21 @@ static int attach_file(struct dataset *dataset, const struct session *session,
     return status == NC_NOERR ? 0 : dataset_error(dataset, status, error);
 }
 
-/* Nothing but a dataset of this program is renamed, or overwritten by the one that is. */
+/* --fresh renames, and overwrites by renaming, only datasets of this program. */
 static int check_ours(const char *path, const char *name, const char *suffix, struct error *error)
 {
     if (view_is_dataset(path))
         return 0;
-    return error_set(error, ERROR_INPUT, "%s%s: is no dataset of " PROGRAM "; give another -o", name, suffix);
+    return error_set(error, ERROR_INPUT, "%s%s: is not a " PROGRAM " dataset; give another -o", name, suffix);
 }
 
-/* Whether it is there cannot be told: nothing is touched. */
+/* It is unknown whether the file exists, so nothing is touched. */
 static int refuse_unseen(const struct dataset *dataset, const char *suffix, struct error *error)
 {
     return error_set(error, ERROR_ENVIRONMENT, "%s%s: %s", dataset->name, suffix, strerror(errno));
 }
 
-/* Sets the file that is there aside, as OUT.nc.old, for a new one. */
+/* Renames the existing file to OUT.nc.old and writes a new one. */
 static int begin_anew(struct dataset *dataset, struct error *error)
 {
     char *old = NULL;
@@ -376,7 +374,7 @@ static int begin_anew(struct dataset *dataset, struct error *error)
     return folder_set_aside(dataset->name, error);
 }
 
-/* Makes the file at the path be the sweep's. */
+/* Ensures that there is a file of this sweep at the path. */
 static int settle_file(struct dataset *dataset, const struct dataset_options *options, struct error *error)
 {
     struct view view;

@@ -9,47 +9,48 @@
 #include "worker/train/train.h"
 
 /*
- * The dataset is the ledger of a sweep: a CDF-5 file laid out and filled whole before it gets its name, then
- * written in place; see dataset.c for the order of writes that lets it survive a crash at any moment.
+ * The dataset is the ledger of a sweep: a CDF-5 file that is laid out and filled completely before it gets
+ * its name, then written in place; dataset.c explains the order of writes, with which it survives a crash at
+ * any moment.
  */
 struct dataset;
 
-/* Deaths of its workers, with no checkpoint in between, after which a run has failed. */
+/* A run fails after so many deaths of its workers without a checkpoint in between. */
 enum { DEATHS_MOST = 3 };
 
-/* What a start of the program says of itself: one row of the session table. */
+/* One row of the session table, which describes one start of the program. Texts are borrowed. */
 struct session {
     const char *version, *commit, *compiler, *blas, *blas_kernel, *vector_level, *mpi, *host;
 };
 
-/* How an existing output may be met. */
+/* What to do with an existing output. */
 struct dataset_options {
-    bool fresh; /* rename an existing file to OUT.nc.old and begin anew */
+    bool fresh; /* rename it to OUT.nc.old and create a new one */
     bool retry_failed; /* make failed runs pending */
 };
 
 /*
- * Opens the sweep's output for writing: creates it, or carries on with a file that holds the same sweep, or
- * extends one whose axes have gained values (written anew beside it, synced, renamed; finished runs kept).
- * Running cells become pending. The sweep is borrowed until dataset_close, the corpus and the session for
- * this call alone; no session: nothing will run, so that no row of the session table is taken. On failure -1:
- * ERROR_INPUT for an output that cannot be written, is no dataset of this program, or holds a sweep that
- * differs (every differing key named), ERROR_ENVIRONMENT for I/O.
+ * Opens the sweep's output for writing: creates it, or continues a file of the same sweep, or extends a file
+ * if the axes have gained values (writes a new file beside it, syncs and renames it; keeps finished runs).
+ * Running cells become pending. The sweep is borrowed until dataset_close, the corpus and the session only
+ * for this call. Without a session (NULL), for callers that run nothing, no row of the session table is used.
+ * On failure -1: ERROR_INPUT if the output cannot be written, is not a dataset of this program, or holds a
+ * different sweep (the message names every difference); ERROR_ENVIRONMENT for I/O.
  */
 int dataset_open(struct dataset **dataset, const char *path, const struct sweep *sweep,
     const struct corpus *corpus, const struct session *session, const struct dataset_options *options,
     struct error *error);
 
-/* Forgets what was put and has not reached the file, which is another process's to write. */
+/* Drops everything that is not in the file yet, after another process has taken over the output. */
 void dataset_forget(struct dataset *dataset);
 
-/* Syncs and closes; takes NULL. Results that wait for a commit are dropped: their runs stay running. */
+/* Syncs and closes; takes NULL. Drops results that wait for a commit; their runs stay running. */
 int dataset_close(struct dataset *dataset, struct error *error);
 
 /* The outcome of every cell [sweep->cells], kept up to date by the calls below. Borrowed. */
 const signed char *dataset_outcomes(const struct dataset *dataset);
 
-/* Lets readers see what was written (no sync); to be called at least every 2 s. */
+/* Makes everything written visible to readers, without a sync. Call it at least every 2 s. */
 int dataset_flush(struct dataset *dataset, struct error *error);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * The dimensions and variables of a dataset file, all of them from tables. They lie in the file in the order
- * of their definition, and that serves who reads while others write. Outcome comes first: whoever reads one
- * variable after the other finds everything of a run that it has found ended. Then come the values of 8
- * bytes, each at a multiple of 8, so that nobody sees a half of one: outcome and phase have a byte for each
- * cell, padded to a multiple of 4, and so make a multiple of 8 together.
+ * The dimensions and variables of a dataset file, all from tables. Variables are stored in the order of
+ * definition, which matters to concurrent readers. Outcome comes first: a reader that reads the variables in
+ * order sees all values of every run that it has seen as ended. Values of 8 bytes come next, each at a
+ * multiple of 8, so that a reader never sees half of one: outcome and phase have one byte for each cell,
+ * padded to a multiple of 4, so that both together are a multiple of 8.
  */
 #include "driver/dataset/definition.h"
 #include "driver/tables/dataset_tables.h"
@@ -15,13 +15,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+static int64_t longer(int64_t width, const char *text)
+{
+    int64_t length = (int64_t)strlen(text);
+
+    return length > width ? length : width;
+}
+
 int64_t definition_longest(char **text, int64_t count)
 {
-    size_t width = 1;
+    int64_t width = 1;
 
     for (int64_t i = 0; i < count; i++)
-        width = strlen(text[i]) > width ? strlen(text[i]) : width;
-    return (int64_t)width;
+        width = longer(width, text[i]);
+    return width;
 }
 
 static int define_dimension(struct definition *definition, const char *name, int64_t length)
@@ -33,7 +40,7 @@ static int define_dimension(struct definition *definition, const char *name, int
     return dimension;
 }
 
-/* The dimension of strings of `width` characters, made where it is not there yet. */
+/* The dimension of strings of `width` characters, defined on first use. */
 static int string_dimension(struct definition *definition, int64_t width)
 {
     char name[32];
@@ -45,9 +52,7 @@ static int string_dimension(struct definition *definition, int64_t width)
     return define_dimension(definition, name, width);
 }
 
-/*
- * A variable over dimensions [count]; of type NC_CHAR, over strings of `width` characters too. Returns its
- * id.
+/* Defines a variable over dimensions [count], and for NC_CHAR also over `width` characters. Returns its id.
  */
 static int define_variable(struct definition *definition, const char *name, nc_type type, int64_t width,
     int count, const int *dimensions)
@@ -74,13 +79,11 @@ static void put_description(
 
 static int64_t longest_word(const struct param *param, const union param_value *value, int64_t count)
 {
-    size_t width = 1;
+    int64_t width = 1;
 
-    for (int64_t i = 0; i < count; i++) {
-        size_t length = strlen(param->words[value[i].integer]);
-        width = length > width ? length : width;
-    }
-    return (int64_t)width;
+    for (int64_t i = 0; i < count; i++)
+        width = longer(width, param->words[value[i].integer]);
+    return width;
 }
 
 static void add_coordinate(struct definition *definition, const char *name)
@@ -95,7 +98,7 @@ static void add_coordinate(struct definition *definition, const char *name)
     definition->coordinates = both;
 }
 
-/* The values of one parameter along an axis. Words, and whatever is not the axis itself, are auxiliary. */
+/* Defines the variable of one parameter along an axis. */
 static void define_param(struct definition *definition, int dimension, const struct axis *axis, int64_t which)
 {
     const struct param *param = axis->param[which];
@@ -109,7 +112,7 @@ static void define_param(struct definition *definition, int dimension, const str
         definition_text(definition, variable, "dtype", "bool");
 }
 
-/* What lies along an axis beside the coordinate of its own name. */
+/* Lists the auxiliary coordinates of an axis: words, and all parameters of a together axis. */
 static void name_coordinates(struct definition *definition, const struct axis *axis)
 {
     if (axis->label)
@@ -153,13 +156,11 @@ static void define_axis(struct definition *definition, int64_t index)
 
 static int64_t longest_tensor_name(void)
 {
-    size_t width = 1;
+    int64_t width = 1;
 
-    for (int i = 0; i < LAYER_TENSOR_COUNT; i++) {
-        size_t length = strlen(tensor_name(LAYER_TENSOR_FIRST + i));
-        width = length > width ? length : width;
-    }
-    return (int64_t)width;
+    for (int i = 0; i < LAYER_TENSOR_COUNT; i++)
+        width = longer(width, tensor_name(LAYER_TENSOR_FIRST + i));
+    return width;
 }
 
 const nc_type definition_dimension_types[DIMENSION_COUNT] = {
@@ -183,7 +184,7 @@ static void define_shared_coordinates(struct definition *definition)
     }
 }
 
-/* The `coordinates` of a variable over the grid; tensors are auxiliary where they are a dimension. */
+/* The attribute `coordinates` of a variable over the grid; includes `tensor` if that is a dimension. */
 static void put_coordinates(struct definition *definition, int variable, bool tensor)
 {
     char *text;
@@ -278,7 +279,7 @@ static void define_session_variable(struct definition *definition, enum session_
     put_fill(definition, variable, type);
 }
 
-/* In which part of the file a variable lies: see the top. */
+/* The part of the file that contains a variable: see the top of this file. */
 enum part { PART_FIRST, PART_NUMBERS, PART_REST };
 
 static enum part part_of(enum run_variable which)

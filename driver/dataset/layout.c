@@ -1,48 +1,30 @@
-/*
- * The extents of a dataset and the tables of what it holds. Nothing here touches a file but layout_measure,
- * which lays one out in memory to learn its length.
- */
 #include "driver/dataset/layout.h"
 
-#include "driver/dataset/create.h"
 #include "driver/sweep/grid.h"
 #include "driver/sweep/texts.h"
 
 #include <netcdf.h>
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 bool layout_has(const struct layout *layout, enum metric metric)
 {
     return layout->sweep->measure.group[metric_table[metric].group];
 }
 
-const struct axis *layout_axis(const struct sweep *sweep, const struct param *param)
-{
-    for (int64_t i = 0; i < sweep->axis_count; i++)
-        for (int64_t j = 0; j < sweep->axis[i].param_count; j++)
-            if (sweep->axis[i].param[j] == param)
-                return &sweep->axis[i];
-    return NULL;
-}
-
-/* May runs of the sweep differ in the lengths of their metrics? */
+/* Can runs of the sweep differ in the lengths of their metrics? */
 static bool lengths_vary(const struct sweep *sweep)
 {
     for (size_t i = 0; i < param_count; i++)
-        if (param_table[i].cost && layout_axis(sweep, &param_table[i]))
+        if (param_table[i].cost && axis_find(sweep->axis_count, sweep->axis, &param_table[i]))
             return true;
     return false;
 }
 
-/* As long as the longest run's in each dimension. */
+/* In each dimension as long as that of the longest run. */
 static struct metric_form longest_form(const struct sweep *sweep)
 {
     struct metric_form longest = {0};
@@ -174,7 +156,7 @@ char *layout_validate_text(const struct measure *measure)
     return asprintf(&text, "{every: %s, tokens: %s}", every, tokens) < 0 ? NULL : text;
 }
 
-/* Is it the user's to name another path? */
+/* Must the user choose another path? */
 static bool is_path_error(int code)
 {
     switch (code) {
@@ -201,5 +183,5 @@ int layout_error(struct error *error, const char *name, int status)
 
 int layout_refuse(struct error *error, const char *name)
 {
-    return error_set(error, ERROR_INPUT, "%s: is no dataset of " PROGRAM, name);
+    return error_set(error, ERROR_INPUT, "%s: is not a " PROGRAM " dataset", name);
 }

@@ -6,18 +6,18 @@
 #include "driver/dataset/layout.h"
 #include "driver/dataset/view.h"
 
-/* The inside of an open dataset, for the files of which it consists. */
+/* An open dataset, for the files that implement it. */
 struct dataset {
     char *name; /* as given, for messages */
     char *path; /* absolute, links followed */
     struct layout layout;
-    struct write_buffer buffer; /* all that is written on its way into the file */
+    struct write_buffer buffer; /* values on their way into the file */
     int64_t session; /* this start's row of the session table */
-    int64_t run[RUN_VARIABLE_COUNT], metric[METRIC_COUNT]; /* where their values begin; -1: not measured */
-    int64_t number[SESSION_VARIABLE_COUNT]; /* the same of the session table; of its numbers alone */
+    int64_t run[RUN_VARIABLE_COUNT], metric[METRIC_COUNT]; /* offsets of their values; -1: not measured */
+    int64_t number[SESSION_VARIABLE_COUNT]; /* offsets of the numbers of the session table */
     signed char *outcome; /* [cells] */
     int *attempts, *deaths; /* [cells] */
-    struct waiting_result *waiting; /* results that no commit has written yet */
+    struct waiting_result *waiting; /* results that wait for dataset_commit */
     int64_t waiting_count, waiting_size;
 };
 
@@ -26,42 +26,42 @@ struct waiting_result {
     struct result result;
 };
 
-/* Cells of an existing file as cells of the sweep. */
+/* Maps cells of an existing file to cells of the sweep. */
 struct mapping {
     int64_t axis_count; /* of the file */
     int64_t *to[AXES_MAX]; /* [length of the file's axis] index along the sweep's axis; owned */
-    int64_t stride[AXES_MAX]; /* of that axis, in cells; 0 for an axis that has become a fixed parameter */
-    int64_t base; /* cells, for axes that the file has as fixed parameters */
-    bool identity; /* nothing moves and nothing is new */
+    int64_t stride[AXES_MAX]; /* of the sweep's axis, in cells; 0 if it is now a fixed parameter */
+    int64_t base; /* cells: offset by axes whose parameters are fixed in the file */
+    bool identity; /* every cell keeps its number, and none is new */
 };
 
 /*
- * Does an existing file hold this sweep, or a part of it? Fills the mapping, or gives -1 with all that
- * differs in error.
+ * Maps an existing file that holds this sweep or a part of it. On failure -1; the message lists all
+ * differences.
  */
 int mapping_init(
     struct mapping *mapping, const struct view *view, const struct layout *layout, struct error *error);
 void mapping_release(struct mapping *mapping);
 
-/* The sweep's cell of the file's cell. */
+/* The sweep's cell for a cell of the file. */
 int64_t mapping_cell(const struct mapping *mapping, const struct view *view, int64_t cell);
 
 /*
- * Copies the session table and everything of all runs that were ever started from the file of `view` into
- * the new file at `path`. Returns a netCDF status.
+ * Copies the session table, and everything about runs that were ever started, from the file of `view` to the
+ * new file at `path`. Returns a netCDF status.
  */
 int mapping_copy(
     const struct mapping *mapping, const struct view *view, const struct layout *layout, const char *path);
 
-/* Bytes that a variable has in the file for each cell. */
+/* Bytes of a variable for each cell. */
 int64_t run_variable_bytes(enum run_variable variable);
 int64_t metric_bytes(const struct layout *layout, enum metric metric);
 
-/* "phase.nc: ..." from a netCDF status or an errno; always -1. */
+/* "phase.nc: ..." from a netCDF status or an errno. Always -1. */
 int dataset_error(const struct dataset *dataset, int status, struct error *error);
 
-/* Copies text into a field of `width` bytes, zeros after it: whole UTF-8 characters alone, '?' for what is
- * none. */
+/* Copies a text into a field of `width` bytes, padded with zeros. Cuts it between UTF-8 characters; bytes
+ * that are not UTF-8 become '?'. */
 void dataset_field(char *field, size_t width, const char *text);
 
 #endif

@@ -1,10 +1,11 @@
 /*
- * What an existing file and a sweep have in common. Values may be added to any axis, anywhere; a fixed
- * parameter may become an axis that holds its value; axes may change places. Whatever else enters the numbers
- * of a run has to be equal.
+ * Maps an existing file to a sweep. Values may be added anywhere to any axis, a fixed parameter may become an
+ * axis that contains its value, and axes may change their order. Everything else that affects the numbers of
+ * a run must be equal.
  */
 #include "driver/dataset/ledger.h"
 #include "driver/dataset/view_attributes.h"
+#include "driver/sweep/grid.h"
 #include "driver/sweep/label.h"
 
 #include <stdio.h>
@@ -13,7 +14,7 @@
 
 enum { DIFFERENCES_TEXT = 800, NAMED_MAX = 5 };
 
-/* All that differs, as one text. */
+/* Collects all differences in one text. */
 struct differences {
     const struct view *view;
     const struct layout *layout;
@@ -26,7 +27,7 @@ static bool equal(const struct param *param, union param_value a, union param_va
     return param->kind == PARAM_REAL ? a.real == b.real : a.integer == b.integer;
 }
 
-/* Begins one more difference. */
+/* Begins another difference. */
 static FILE *another(struct differences *differences)
 {
     if (differences->count++)
@@ -59,42 +60,29 @@ static const struct axis *view_axis(const struct view *view, const char *name, i
     return NULL;
 }
 
-static bool view_moves(const struct view *view, const struct param *param)
-{
-    for (int64_t i = 0; i < view->axis_count; i++)
-        for (int64_t j = 0; j < view->axis[i].param_count; j++)
-            if (view->axis[i].param[j] == param)
-                return true;
-    return false;
-}
-
-/* A parameter's row on an axis, or -1. */
-static int64_t param_row(const struct axis *axis, const struct param *param)
-{
-    for (int64_t i = 0; i < axis->param_count; i++)
-        if (axis->param[i] == param)
-            return i;
-    return -1;
-}
-
 static bool same_params(const struct axis *a, const struct axis *b)
 {
     bool same = a->param_count == b->param_count && !a->label == !b->label;
 
     for (int64_t i = 0; same && i < a->param_count; i++)
-        same = param_row(b, a->param[i]) >= 0;
+        same = axis_row(b, a->param[i]) >= 0;
     return same;
 }
 
-/* Parameters fixed in both; one that an older program did not have yet was at its default. */
+/* Compares parameters fixed in both. A parameter that the file lacks, from an older program, had its default.
+ */
 static void compare_fixed(struct differences *differences)
 {
+    const struct sweep *sweep = differences->layout->sweep;
+    const struct view *view = differences->view;
+
     for (size_t i = 0; i < param_count; i++) {
         const struct param *param = &param_table[i];
-        union param_value there, here = param_get(param, &differences->layout->sweep->base);
-        if (layout_axis(differences->layout->sweep, param) || view_moves(differences->view, param))
+        union param_value there, here = param_get(param, &sweep->base);
+        if (axis_find(sweep->axis_count, sweep->axis, param) ||
+            axis_find(view->axis_count, view->axis, param))
             continue;
-        if (!view_param(differences->view, param, &there))
+        if (!view_param(view, param, &there))
             there = param->initial;
         if (!equal(param, there, here))
             differ_values(differences, param->name, param, there, here);
@@ -111,19 +99,19 @@ static void compare_text(struct differences *differences, const char *name, char
     free(here);
 }
 
-/* A text's content has no shorter name than this; where a parameter of it differs, that says enough. */
+/* A difference in the data is reported only without another one, which would explain it. */
 static void compare_data(struct differences *differences)
 {
     char here[DIGEST_TEXT], *there = view_text(differences->view, ATTRIBUTE_DATA);
 
     digest_format(&differences->layout->corpus->digest, here);
     if (differences->count == 0 && there && strcmp(there, here) != 0)
-        fprintf(another(differences), "the content of the texts is another than it was for %s",
+        fprintf(another(differences), "the content of the texts has changed since %s was made",
             differences->view->name);
     free(there);
 }
 
-/* Where value or label i of the file's axis lies on the sweep's axis, looked for from `hint` on; or -1. */
+/* The index on the sweep's axis of value or label i of the file's axis, searched from `hint` on; -1: none. */
 static int64_t find_value(const struct axis *there, int64_t i, const struct axis *here, int64_t hint)
 {
     for (int64_t k = 0; k < here->length; k++) {
@@ -136,14 +124,14 @@ static int64_t find_value(const struct axis *there, int64_t i, const struct axis
     return -1;
 }
 
-/* The keys of one label of a together axis. */
+/* Compares the values that one label of a together axis sets. */
 static void compare_label(
     struct differences *differences, const struct axis *there, int64_t i, const struct axis *here, int64_t j)
 {
     for (int64_t k = 0; here->label && k < here->param_count; k++) {
         const struct param *param = here->param[k];
         union param_value new = here->value[k * here->length + j];
-        union param_value old = there->value[param_row(there, param) * there->length + i];
+        union param_value old = there->value[axis_row(there, param) * there->length + i];
         char what[512];
         snprintf(what, sizeof(what), "%s of %s %s", param->name, here->name, here->label[j]);
         if (!equal(param, old, new))
@@ -151,7 +139,7 @@ static void compare_label(
     }
 }
 
-/* An axis of both: to[there->length]. */
+/* Maps an axis that both have: to[there->length]. */
 static void map_axis(
     struct differences *differences, const struct axis *there, const struct axis *here, int64_t *to)
 {
@@ -167,16 +155,18 @@ static void map_axis(
         }
         if (missing++ == 0)
             fprintf(
-                another(differences), "%s is in %s without ", here->name, differences->layout->sweep->path);
+                another(differences), "%s no longer has %s ", differences->layout->sweep->path, here->name);
         if (missing > NAMED_MAX)
             fputs(" and more", differences->out);
         else
-            fprintf(differences->out, "%s%s", missing > 1 ? " and " : "",
+            fprintf(differences->out, "%s%s", missing > 1 ? ", " : "",
                 label_axis_value(there, i, text, sizeof(text)));
     }
+    if (missing > 0)
+        fprintf(differences->out, ", which %s contains", differences->view->name);
 }
 
-/* A new axis whose parameters the file has as fixed ones: the index at which they are equal, or -1. */
+/* For a new axis, the index at which its parameters equal the fixed ones of the file; -1: none. */
 static int64_t find_fixed(const struct view *view, const struct axis *here)
 {
     for (int64_t j = 0; j < here->length; j++) {
@@ -185,7 +175,7 @@ static int64_t find_fixed(const struct view *view, const struct axis *here)
             union param_value there;
             if (!view_param(view, here->param[k], &there))
                 there = here->param[k]->initial;
-            same = !view_moves(view, here->param[k]) &&
+            same = !axis_find(view->axis_count, view->axis, here->param[k]) &&
                    equal(here->param[k], there, here->value[k * here->length + j]);
         }
         if (same)
@@ -194,17 +184,17 @@ static int64_t find_fixed(const struct view *view, const struct axis *here)
     return -1;
 }
 
-/* An axis of the file that the sweep has as fixed parameters: of one value, and at that. */
+/* Does an axis of the file have one value only, to which the sweep's parameters are fixed? */
 static bool is_fixed(const struct sweep *sweep, const struct axis *there)
 {
     for (int64_t k = 0; k < there->param_count; k++)
-        if (there->length != 1 || layout_axis(sweep, there->param[k]) ||
+        if (there->length != 1 || axis_find(sweep->axis_count, sweep->axis, there->param[k]) ||
             !equal(there->param[k], there->value[k], param_get(there->param[k], &sweep->base)))
             return false;
     return true;
 }
 
-/* Axes of the sweep, the last one innermost. */
+/* Maps the axes of the sweep, the innermost first. */
 static void map_new_axes(struct mapping *mapping, struct differences *differences)
 {
     const struct sweep *sweep = differences->layout->sweep;
@@ -219,14 +209,15 @@ static void map_new_axes(struct mapping *mapping, struct differences *difference
             if (same_params(there, here))
                 map_axis(differences, there, here, mapping->to[index]);
             else
-                fprintf(another(differences), "%s moves other keys in %s than in %s", here->name, sweep->path,
+                fprintf(another(differences), "%s sets other keys in %s than in %s", here->name, sweep->path,
                     differences->view->name);
             continue;
         }
         int64_t place = find_fixed(differences->view, here);
         if (place < 0)
-            fprintf(another(differences), "%s is no axis in %s, and what stands there is not on it in %s",
-                here->name, differences->view->name, sweep->path);
+            fprintf(another(differences),
+                "%s is not an axis in %s, and its value there is not on the axis in %s", here->name,
+                differences->view->name, sweep->path);
         mapping->base += place * stride;
     }
 }
@@ -241,7 +232,7 @@ static void map_lost_axes(struct differences *differences)
         for (int64_t j = 0; lost && j < sweep->axis_count; j++)
             lost = strcmp(there->name, sweep->axis[j].name) != 0;
         if (lost && !is_fixed(sweep, there))
-            fprintf(another(differences), "%s is an axis in %s and none in %s", there->name,
+            fprintf(another(differences), "%s is an axis in %s but not in %s", there->name,
                 differences->view->name, sweep->path);
     }
 }

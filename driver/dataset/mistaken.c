@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* "first.nc" of "first.yaml", and of "first.yml"; NULL: it is called otherwise, or there is no memory. The
- * caller's to free. */
+/* "first.nc" for "first.yaml" or "first.yml"; NULL for other names, or without memory. The caller frees it.
+ */
 static char *dataset_beside(const char *path)
 {
     const char *dot = strrchr(path, '.');
@@ -27,6 +27,6 @@ void mistaken_dataset(const char *path, struct error *error)
 
     if (beside && stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0 &&
         view_is_dataset(beside))
-        error_set(error, ERROR_INPUT, "%s: is no dataset of " PROGRAM "; its dataset is %s", path, beside);
+        error_set(error, ERROR_INPUT, "%s: is not a " PROGRAM " dataset; its dataset is %s", path, beside);
     free(beside);
 }

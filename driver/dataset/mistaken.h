@@ -3,8 +3,8 @@
 
 #include "model/core/error.h"
 
-/* What is at this path has been refused as a dataset, for which `error` has the reason: a better one where it
- * is a sweep file that has its dataset beside it. */
+/* Improves the error after `path` was refused as a dataset: if it is a sweep file with its dataset beside it,
+ * names that dataset. */
 void mistaken_dataset(const char *path, struct error *error);
 
 #endif

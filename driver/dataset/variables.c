@@ -1,4 +1,3 @@
-/* The variables of a dataset as a reader sees them. */
 #include "driver/dataset/variables.h"
 #include "driver/dataset/layout.h"
 #include "driver/dataset/view.h"
@@ -109,7 +108,7 @@ bool view_is_text(const struct view *view, const char *name)
            nc_inq_vartype(view->file, id, &type) == NC_NOERR && type == NC_CHAR;
 }
 
-/* Words with blanks between them; no flags at all where they are too many or too long. */
+/* Splits words at spaces; no flags at all if there are too many words or one is too long. */
 static void split_words(struct view_flags *flags, const char *text)
 {
     flags->count = 0;
@@ -152,7 +151,7 @@ int view_outcomes(const struct view *view, signed char *outcome, struct error *e
     return 0;
 }
 
-/* Splits a row-major index over the first `count` dimensions; false where it is beyond them. */
+/* Splits a row-major index over the first `count` dimensions; false if it is out of range. */
 static bool split_index(
     const struct view *view, const int *dimensions, int count, int64_t index, size_t *start)
 {
@@ -186,7 +185,7 @@ char *view_stored_text(const struct view *view, int variable, int64_t index)
     return NULL;
 }
 
-/* Are a text variable's dimensions the axes of the grid, in their order? */
+/* Are a text variable's dimensions the axes of the grid, in order, and its characters? */
 static bool is_over_grid(const struct view *view, int count, const int *dimensions)
 {
     char name[NC_MAX_NAME + 1];

@@ -3,11 +3,11 @@
 
 #include "driver/dataset/view.h"
 
-/* The variables of a dataset as a reader sees them. */
+/* Reading the variables of a dataset. */
 
 enum { VIEW_DIMENSIONS_MAX = 64, VIEW_NAME = 257 };
 
-/* A variable that is a number. */
+/* A variable of numbers. */
 struct view_variable {
     int id;
     int dimension_count;
@@ -18,41 +18,40 @@ struct view_variable {
 
 enum { VIEW_FLAGS_MAX = 10, VIEW_FLAG = 24 };
 
-/* What the values 0, 1, ... of a variable mean. */
+/* The meanings of a variable's values 0, 1, ... */
 struct view_flags {
-    int count; /* 0: they are plain numbers */
+    int count; /* 0: the values are plain numbers */
     char word[VIEW_FLAGS_MAX][VIEW_FLAG];
 };
 
-/* False where there is no such variable, or it is a text. */
+/* False: there is no such variable, or it is a text. */
 bool view_find(const struct view *view, const char *name, struct view_variable *variable);
 
-/* Is there a variable of that name, and a text? */
+/* Is there a text variable of this name? */
 bool view_is_text(const struct view *view, const char *name);
 
 void view_flags(const struct view *view, const struct view_variable *variable, struct view_flags *flags);
 
-/* All values [variable->size], NaN for what is filled. */
+/* All values [variable->size]; fill values become NaN. */
 int view_read(
     const struct view *view, const struct view_variable *variable, double *values, struct error *error);
 
-/* Are its first dimensions the axes of the grid, in their order? */
+/* Are its first dimensions the axes of the grid, in order? */
 bool view_is_of_runs(const struct view *view, const struct view_variable *variable);
 
-/* The values of one cell of the grid [variable->size / view->cells] of a variable that is of runs, as they
- * are stored. */
+/* The values [variable->size / view->cells] of one cell, as they are stored; the variable is of runs. */
 int view_read_cell(const struct view *view, const struct view_variable *variable, int64_t cell,
     double *values, struct error *error);
 
-/* The numbers [cells] of a variable over the grid alone, NaN where the file has none; the caller's to free.
- * NULL: error. */
+/* The values [cells] of a variable whose only dimensions are the axes; all NaN if there is no such variable.
+ * The caller frees them; NULL with the error set. */
 double *view_cells(const struct view *view, const char *name, struct error *error);
 
-/* The outcomes [cells]. */
+/* Reads the outcomes [cells]. */
 int view_outcomes(const struct view *view, signed char *outcome, struct error *error);
 
-/* Text `index` of a text variable over the grid, in the order of its cells, or over one dimension; the
- * caller's to free, NULL where there is none. */
+/* Text `index` of a text variable over the grid (index is the cell) or over one dimension. The caller frees
+ * it; NULL: there is none. */
 char *view_string(const struct view *view, const char *name, int64_t index);
 
 #endif

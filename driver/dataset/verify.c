@@ -1,9 +1,10 @@
 /*
- * A dataset lies about for months, and other programs write netCDF, too. What they have changed is refused
- * here, by name, before a start copies it or writes into it: a text where a number belongs would overrun a
- * buffer, an attempt count of another type would make the extended file forget its runs.
+ * Datasets are kept for months, and other programs write netCDF too. A file that another program has changed
+ * is refused here, with the name of what is wrong, before a start copies it or writes into it: a text in
+ * place of a number would overrun a buffer, attempts of another type would make an extended file lose its
+ * runs.
  *
- * There is no list of names here: what has to be there comes from the tables that a new file is made from.
+ * The expected variables come from the tables from which a new file is made.
  */
 #include "driver/dataset/verify.h"
 
@@ -12,6 +13,7 @@
 #include "driver/dataset/definition.h"
 #include "driver/dataset/verify_coordinates.h"
 #include "driver/dataset/view_attributes.h"
+#include "driver/sweep/grid.h"
 #include "driver/sweep/label.h"
 
 #include <limits.h>
@@ -63,7 +65,7 @@ static void expected_dimensions(const struct variable_form *form, char text[DIME
         join_names(text, width);
 }
 
-/* What the file has instead; `match`: it is the same. */
+/* The dimensions in the file; *match: they are the expected ones. */
 static void found_dimensions(const struct view *view, const struct variable_form *form, int count,
     const int *dimensions, char text[DIMENSIONS_TEXT], bool *match)
 {
@@ -108,7 +110,7 @@ int verify_variable(
     return verify_fault(error, view, "%s is over (%s) and not over (%s)", name, found, expected);
 }
 
-/* Over the axes of the grid. */
+/* The form of a variable over the grid. */
 static struct variable_form grid_form(const struct view *view, nc_type type)
 {
     struct variable_form form = {.type = type};
@@ -127,7 +129,7 @@ static bool is_there(const struct view *view, const char *name)
 
 /* ---- values of runs ---- */
 
-/* What the numbers of a variable may be; filled ones have -1 where there is nothing. */
+/* The allowed numbers of a variable; `filled` variables may also be -1. */
 static void bounds_of(enum run_variable which, long long *least, long long *most)
 {
     int flags;
@@ -137,7 +139,8 @@ static void bounds_of(enum run_variable which, long long *least, long long *most
     *most = flags ? flags - 1 : run_variable_table[which].filled ? LLONG_MAX : INT_MAX - 1;
 }
 
-/* All numbers of a variable over the grid [cells] as they are stored; the caller's to free, NULL: error. */
+/* The numbers [cells] of a variable over the grid, as stored. The caller frees them; NULL with the error set.
+ */
 static long long *read_stored(const struct view *view, const char *name, struct error *error)
 {
     long long *value = malloc((size_t)view->cells * sizeof(*value));
@@ -169,7 +172,7 @@ static int verify_bounds(const struct view *view, enum run_variable which, struc
     return result;
 }
 
-/* One that an older program did not have yet may be missing. */
+/* A variable may be missing: an older program may not have had it. `attempts` has always existed. */
 static int verify_run_variable(const struct view *view, enum run_variable which, struct error *error)
 {
     const struct run_variable_row *row = &run_variable_table[which];
@@ -184,7 +187,7 @@ static int verify_run_variable(const struct view *view, enum run_variable which,
     return whole ? verify_bounds(view, which, error) : 0;
 }
 
-/* An extended file takes over what was ever started, and nothing else. */
+/* A run that has ended must have attempts: an extended file takes over only runs that were started. */
 static int verify_starts(const struct view *view, struct error *error)
 {
     long long *outcome = read_stored(view, run_variable_table[RUN_VARIABLE_outcome].name, error);
@@ -240,23 +243,15 @@ static int verify_sessions(const struct view *view, struct error *error)
 
 /* ---- attributes ---- */
 
-static bool moves(const struct view *view, const struct param *param)
-{
-    for (int64_t i = 0; i < view->axis_count; i++)
-        for (int64_t j = 0; j < view->axis[i].param_count; j++)
-            if (view->axis[i].param[j] == param)
-                return true;
-    return false;
-}
-
-/* What is missing had its default; what is there and cannot be read would pass for the default, too. */
+/* A missing parameter had its default; one that cannot be read is refused, so that it does not pass for the
+ * default. */
 static int verify_params(const struct view *view, struct error *error)
 {
     for (size_t i = 0; i < param_count; i++) {
         const struct param *param = &param_table[i];
         union param_value value;
         int attribute;
-        if (moves(view, param) || view_param(view, param, &value))
+        if (axis_find(view->axis_count, view->axis, param) || view_param(view, param, &value))
             continue;
         if (nc_inq_attid(view->file, NC_GLOBAL, param->name, &attribute) == NC_NOERR)
             return verify_fault(
@@ -265,7 +260,7 @@ static int verify_params(const struct view *view, struct error *error)
     return 0;
 }
 
-/* Texts that a start compares with its own. */
+/* Checks the texts that a start compares with its own. */
 static int verify_texts(const struct view *view, struct error *error)
 {
     static const char *const compared[] = {ATTRIBUTE_MEASURE, ATTRIBUTE_VALIDATE, ATTRIBUTE_DATA};
@@ -280,7 +275,7 @@ static int verify_texts(const struct view *view, struct error *error)
     return 0;
 }
 
-/* ---- places ---- */
+/* ---- alignment ---- */
 
 static bool is_aligned(const struct view *view, const struct extent *extent, const char *name)
 {
@@ -308,7 +303,7 @@ bool verify_alignment(const struct view *view)
     return aligned;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole file ---- */
 
 static int refuse_copy(const struct view *view, struct error *error)
 {

@@ -7,31 +7,31 @@
 #include "driver/dataset/view.h"
 
 /*
- * Is an existing file what this program would have written? The library converts types silently, reads past a
- * buffer that was meant for another width, and knows no bounds: so everything is held against the tables
- * before it is used.
+ * Checks that an existing file is one that this program could have written. The netCDF library converts types
+ * silently, writes past a buffer that is too small for the file's dimensions, and does not check bounds; so
+ * everything is compared with the tables before it is used.
  */
 
-/* What a variable has to be. */
+/* The expected form of a variable. */
 struct variable_form {
     nc_type type;
-    int rank; /* for NC_CHAR without the dimension of the characters */
+    int rank; /* for NC_CHAR, without the dimension of the characters */
     const char *dimension[VIEW_DIMENSIONS_MAX];
     int64_t width; /* characters of each text; 0: any number */
 };
 
-/* Is the variable of this name there, and of this form? -1 with ERROR_INPUT names it and its fault. */
+/* Checks that there is a variable of this name and form. -1 with ERROR_INPUT; the message names the fault. */
 int verify_variable(
     const struct view *view, const char *name, const struct variable_form *form, struct error *error);
 
-/* "a.nc: step descends; normsweep did not write this": ERROR_INPUT; always -1. */
+/* "a.nc: <format>; normsweep did not write this", ERROR_INPUT. Always -1. */
 int verify_fault(struct error *error, const struct view *view, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /*
- * Checks all that a start relies on: types, dimensions and widths of all variables that the program knows,
- * and every value that steers it. Nothing may be written before this has returned 0. On failure -1 with
- * ERROR_INPUT, which says what the user can do.
+ * Checks everything that a start relies on: types, dimensions and widths of all variables that the program
+ * knows, and every value that controls what it does. Nothing may be written before this returns 0. On failure
+ * -1 with ERROR_INPUT; the message says what the user can do.
  */
 int verify_dataset(const struct view *view, struct error *error);
 
@@ -40,8 +40,8 @@ int verify_dataset(const struct view *view, struct error *error);
 int verify_content(const struct view *view, struct error *error);
 
 /*
- * Do all numbers of runs and sessions lie at multiples of 8, so that a reader never sees a half of one? What
- * nccopy has written need not be so.
+ * Are all numbers of runs and sessions at multiples of 8, so that a reader never sees half of one? A file
+ * that nccopy has written may differ.
  */
 bool verify_alignment(const struct view *view);
 

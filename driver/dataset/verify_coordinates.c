@@ -1,54 +1,47 @@
 /*
- * What the values of a dataset stand for. A start finds a run by its values along the axes, a row by its step
- * and the rest by its place, so that all of these have to be as they were written.
+ * A start finds a run by its values along the axes, a row by its step, and everything else by its index; so
+ * these coordinates must be unchanged.
  */
 #include "driver/dataset/verify_coordinates.h"
 #include "driver/dataset/definition.h"
 #include "driver/dataset/variables.h"
 #include "driver/dataset/verify.h"
 #include "driver/sweep/label.h"
+#include "driver/sweep/value.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define TOLERANCE 1e-12 /* of coordinates that are reckoned, relative */
+#define TOLERANCE 1e-12 /* relative, of computed coordinates */
 
-/* A value of an axis, and where it stands. */
-struct axis_value {
-    const struct axis *axis;
-    int64_t index;
-};
-
-static int by_value(const void *left, const void *right)
+/* Orders two indices of an axis by their labels or values. */
+static int by_value(const void *left, const void *right, void *context)
 {
-    const struct axis_value *a = left, *b = right;
-    const struct axis *axis = a->axis;
+    const struct axis *axis = context;
+    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
 
-    if (axis->label)
-        return strcmp(axis->label[a->index], axis->label[b->index]);
-    union param_value x = axis->value[a->index], y = axis->value[b->index];
-    return axis->param[0]->kind == PARAM_REAL ? (x.real > y.real) - (x.real < y.real)
-                                              : (x.integer > y.integer) - (x.integer < y.integer);
+    return axis->label ? strcmp(axis->label[a], axis->label[b])
+                       : value_compare(axis->param[0], axis->value[a], axis->value[b]);
 }
 
-/* Two runs with the same values would become one cell of an extended file. */
+/* Two runs with equal values would become one cell of an extended file. */
 static int verify_distinct(const struct view *view, const struct axis *axis, struct error *error)
 {
-    struct axis_value *place = malloc((size_t)axis->length * sizeof(*place));
+    int64_t *sorted = malloc((size_t)axis->length * sizeof(*sorted));
     char text[LABEL_SIZE];
     int result = 0;
 
-    if (!place)
+    if (!sorted)
         return layout_error(error, view->name, NC_ENOMEM);
     for (int64_t i = 0; i < axis->length; i++)
-        place[i] = (struct axis_value){axis, i};
-    qsort(place, (size_t)axis->length, sizeof(*place), by_value);
+        sorted[i] = i;
+    qsort_r(sorted, (size_t)axis->length, sizeof(*sorted), by_value, (void *)axis);
     for (int64_t i = 1; result == 0 && i < axis->length; i++)
-        if (by_value(&place[i - 1], &place[i]) == 0)
+        if (by_value(&sorted[i - 1], &sorted[i], (void *)axis) == 0)
             result = verify_fault(error, view, "%s has %s twice", axis->name,
-                label_axis_value(axis, place[i].index, text, sizeof(text)));
-    free(place);
+                label_axis_value(axis, sorted[i], text, sizeof(text)));
+    free(sorted);
     return result;
 }
 
@@ -65,7 +58,7 @@ static int verify_steps(const struct view *view, struct error *error)
     return 0;
 }
 
-/* Numbers at their places: "layer is 7 at place 0 and not 0". */
+/* Checks a coordinate of numbers: "layer is 7 at place 0 and not 0". */
 static int verify_numbers(const struct view *view, enum metric_dimension dimension, struct error *error)
 {
     const char *name = metric_dimension_table[dimension].name;

@@ -3,8 +3,8 @@
 
 #include "driver/dataset/verify.h"
 
-/* The axes, whose values differ, the steps, which ascend, and the coordinates of metrics' other dimensions.
- */
+/* Checks that the values of each axis differ, that the steps ascend, and that the coordinates of the other
+ * dimensions of metrics are as expected. */
 int verify_coordinates(const struct view *view, struct error *error);
 
 #endif

@@ -13,16 +13,10 @@
 
 #include <netcdf.h>
 
-#include <errno.h>
-#include <fcntl.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-enum { DEFLATE_MOST = 1032 }; /* bytes that deflate makes one of, at the most */
+enum { DEFLATE_MOST = 1032 }; /* the highest compression ratio of deflate */
 
 static int view_refuse(const struct view *view, struct error *error)
 {
@@ -64,12 +58,12 @@ static int check_header(struct view *view, struct error *error)
     if (!is_ours(view) || !integer_attribute(view, ATTRIBUTE_FORMAT, &view->format))
         return view_refuse(view, error);
     if (view->format != FORMAT_VERSION)
-        return error_set(error, ERROR_INPUT, "%s: dataset format %lld, this program has format %d",
+        return error_set(error, ERROR_INPUT, "%s: has dataset format %lld; this program reads format %d",
             view->name, (long long)view->format, FORMAT_VERSION);
     return 0;
 }
 
-/* The length of a dimension, refused where the file could not hold it. */
+/* The length of a dimension; refused if the file cannot hold so many values. */
 static int dimension_length(const struct view *view, const char *name, int64_t *length, struct error *error)
 {
     int dimension;
@@ -82,7 +76,7 @@ static int dimension_length(const struct view *view, const char *name, int64_t *
     return 0;
 }
 
-/* One variable along one dimension, of the type asked for: its id, or -1. */
+/* The id of a variable along one dimension, of the given type; -1 with the error set. */
 static int column(
     const struct view *view, const char *name, const char *dimension, nc_type type, struct error *error)
 {
@@ -101,7 +95,7 @@ static void free_texts(char **text, int64_t length)
     free(text);
 }
 
-/* All texts of a column [length], each the caller's to free with the array; NULL: error. */
+/* All texts [length] of a column. The caller frees them with free_texts; NULL with the error set. */
 static char **read_texts(
     const struct view *view, const char *name, const char *dimension, int64_t length, struct error *error)
 {
@@ -156,7 +150,7 @@ static int read_integers(
     return status == NC_NOERR ? 0 : layout_error(error, view->name, status);
 }
 
-/* Are they what a sweep file may hold? What a run would take is reckoned from them. */
+/* Checks that a sweep file could have these values: the memory of a run is computed from them. */
 static int check_bounds(const struct view *view, const struct param *param, const union param_value *value,
     int64_t count, struct error *error)
 {
@@ -184,7 +178,7 @@ static int read_param(const struct view *view, const struct param *param, const 
     return status == NC_NOERR ? 0 : layout_error(error, view->name, status);
 }
 
-/* Which parameters move along a dimension: all that are variables over it alone. */
+/* The parameters of an axis: all whose variable has this as its first dimension. */
 static bool find_params(const struct view *view, struct axis *axis, int dimension)
 {
     axis->param = calloc(param_count, sizeof(const struct param *));
@@ -198,7 +192,7 @@ static bool find_params(const struct view *view, struct axis *axis, int dimensio
     return axis->param && axis->param_count > 0;
 }
 
-/* Name, length and parameters. */
+/* Reads name, length and parameters. */
 static bool find_axis(const struct view *view, struct axis *axis, int dimension)
 {
     char name[NC_MAX_NAME + 1];
@@ -238,7 +232,7 @@ static int read_axis(const struct view *view, struct axis *axis, int dimension, 
     return read_values(view, axis, error);
 }
 
-/* The dimensions of outcome are the grid. */
+/* The grid consists of the dimensions of outcome. */
 static int find_grid(const struct view *view, int *count, int *dimensions, struct error *error)
 {
     const char *name = run_variable_table[RUN_VARIABLE_outcome].name;
@@ -315,7 +309,7 @@ static int read_all(struct view *view, struct error *error)
     return read_lengths(view, error);
 }
 
-/* As far as netCDF; on failure view_close is still to be called. */
+/* Opens the file and nothing more. The caller calls view_close also on failure. */
 static int open_file(struct view *view, const char *path, struct error *error)
 {
     *view = (struct view){.file = -1, .name = strdup(path)};
@@ -325,7 +319,7 @@ static int open_file(struct view *view, const char *path, struct error *error)
         return -1;
     view->most =
         view->copy && view->bytes < INT64_MAX / DEFLATE_MOST ? DEFLATE_MOST * view->bytes : view->bytes;
-    char *whole = realpath(path, NULL); /* netCDF takes some relative names for addresses */
+    char *whole = realpath(path, NULL); /* the library takes some relative names for URLs */
     int status = nc_open(whole ? whole : path, NC_NOWRITE, &view->file);
     free(whole);
     if (status == NC_NOERR)

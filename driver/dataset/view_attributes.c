@@ -1,4 +1,4 @@
-/* The attributes of a dataset as a reader sees them. A netCDF-4 copy may have a text as one string. */
+/* Reads the attributes of a dataset. In a netCDF-4 copy a text may be a value of type string. */
 #include "driver/dataset/view_attributes.h"
 #include "driver/dataset/view_inside.h"
 

@@ -3,10 +3,10 @@
 
 #include "driver/dataset/variables.h"
 
-/* A global attribute that is a text; the caller's to free, NULL where there is none. */
+/* A global attribute that is a text. The caller frees it; NULL: there is none. */
 char *view_text(const struct view *view, const char *name);
 
-/* The same of a variable. */
+/* The same for an attribute of a variable. */
 char *view_variable_text(const struct view *view, const struct view_variable *variable, const char *name);
 
 #endif

@@ -1,8 +1,8 @@
-/* Writing in place: what is measured, and how runs end. */
 #include "driver/dataset/write.h"
 #include "driver/dataset/ledger.h"
 #include "driver/sweep/grid.h"
 #include "driver/tables/dataset_tables.h"
+#include "driver/text/utf8.h"
 
 #include <endian.h>
 #include <math.h>
@@ -11,28 +11,13 @@
 
 enum { NUMBERS_AT_ONCE = 64 };
 
-/* Bytes of the UTF-8 character at text, 0 where there is none. */
-static size_t character_length(const unsigned char *text)
-{
-    size_t length = text[0] < 0x80 ? 1 : text[0] < 0xc2 ? 0 : text[0] < 0xe0 ? 2 : text[0] < 0xf0 ? 3 : 4;
-
-    if (text[0] > 0xf4)
-        return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-    bool overlong = (text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xf0 && text[1] < 0x90);
-    bool beyond = (text[0] == 0xed && text[1] > 0x9f) || (text[0] == 0xf4 && text[1] > 0x8f);
-    return overlong || beyond ? 0 : length;
-}
-
 void dataset_field(char *field, size_t width, const char *text)
 {
     size_t used = 0;
 
     memset(field, 0, width);
     while (*text) {
-        size_t length = character_length((const unsigned char *)text);
+        size_t length = utf8_length(text, strnlen(text, UTF8_MOST));
         size_t taken = length ? length : 1;
         if (used + taken > width)
             return;
@@ -45,7 +30,7 @@ void dataset_field(char *field, size_t width, const char *text)
     }
 }
 
-/* ---- places: values lie row by row, cells in the order of the sweep's, numbers big-endian ---- */
+/* ---- offsets: values are row-major, cells numbered as in the sweep, numbers big-endian ---- */
 
 int64_t run_variable_bytes(enum run_variable variable)
 {
@@ -115,7 +100,7 @@ static int put_text(struct dataset *dataset, enum run_variable variable, int64_t
     return write_buffer_put(&dataset->buffer, place_of(dataset, variable, cell), field, width);
 }
 
-/* Writes an outcome and keeps it in mind. */
+/* Writes an outcome, and keeps it for dataset_outcomes. */
 static int put_outcome(struct dataset *dataset, int64_t cell, enum outcome outcome)
 {
     int status = put_integer(dataset, RUN_VARIABLE_outcome, cell, outcome);
@@ -147,7 +132,7 @@ static int wipe_metrics(struct dataset *dataset, int64_t cell, int64_t from)
     return status;
 }
 
-/* Takes away what earlier attempts at a run have left, but for rows before step `from`. */
+/* Clears the values of earlier attempts at a run, except rows before step `from`. */
 static int wipe(struct dataset *dataset, int64_t cell, int64_t from)
 {
     int status = wipe_metrics(dataset, cell, from);
@@ -200,7 +185,7 @@ int dataset_start(struct dataset *dataset, int64_t cell, const char *host, int64
     return status == 0 ? 0 : dataset_error(dataset, status, error);
 }
 
-/* Values [from, end) of a metric's row of the run at hand, of which `values` holds the first. */
+/* Writes values [from, end) of a metric's row of a run; `values` begins with value `from`. */
 static int put_metric(struct dataset *dataset, enum metric metric, int64_t place,
     const struct metric_form *run, size_t from, size_t end, const double *values)
 {
@@ -299,7 +284,7 @@ static int put_metrics(struct dataset *dataset, int64_t cell, const double *valu
     return status;
 }
 
-/* Everything of a result but its outcome. */
+/* Writes everything of a result except its outcome. */
 static int put_values(struct dataset *dataset, const struct waiting_result *waiting)
 {
     const struct result *result = &waiting->result;

@@ -3,40 +3,40 @@
 
 #include "driver/dataset/dataset.h"
 
-/* Values, sync, outcomes, sync. A result is kept for good once this has returned 0. */
+/* Writes waiting results: values, sync, outcomes, sync. Once this returns 0, they are durable. */
 int dataset_commit(struct dataset *dataset, struct error *error);
 
-/* How many workers a run has killed since its last checkpoint; the array is [sweep->cells], borrowed. */
+/* Deaths of each run's workers since its last checkpoint [sweep->cells]. Borrowed. */
 const int *dataset_deaths(const struct dataset *dataset);
 
 int dataset_put_deaths(struct dataset *dataset, int64_t cell, int deaths, struct error *error);
 
-/* How a run ended. Kept until dataset_commit, which makes all such results durable with two syncs. */
+/* Keeps a run's result for dataset_commit, which makes all results durable with two syncs. */
 int dataset_result(struct dataset *dataset, int64_t cell, const struct result *result, struct error *error);
 
-/* A running run is given up and will start anew: outcome pending. */
+/* Makes a running run pending again. */
 int dataset_return(struct dataset *dataset, int64_t cell, struct error *error);
 
-/* A row of measurements (row_size of the run's metric_form) or a part of it: `count` values from `offset`
- * on. */
+/* Writes a row of measurements (row_size of the run's metric_form), or a part of it: `count` values from
+ * `offset` on. */
 int dataset_row(struct dataset *dataset, int64_t cell, int64_t step, const double *values, size_t offset,
     size_t count, struct error *error);
 
-/* How fast a sweep goes; NaN where that is not known. */
+/* The speed of a sweep; NaN: unknown. */
 struct pace {
     double seconds_left, tokens_per_second, workers;
 };
 
-/* Puts it into this start's row of the session table. Visible at the next flush, no sync. */
+/* Writes the pace to this start's row of the session table. Visible at the next flush, without a sync. */
 int dataset_put_pace(struct dataset *dataset, const struct pace *pace, struct error *error);
 
 /* This start's row of the session table. */
 int64_t dataset_session(const struct dataset *dataset);
 
 /*
- * A run has been handed out and goes on from step `from` (0: anew): outcome running, session, host, attempts
- * + 1; what an earlier attempt has left is wiped, but for its rows at steps below `from`, which come again.
- * Visible at the next flush, no sync.
+ * Records that a run starts, or resumes at step `from` (0: from the beginning): sets outcome running, session
+ * and host, and increments attempts. Clears the values of earlier attempts, except rows at steps below
+ * `from`, which the run sends again. Visible at the next flush, without a sync.
  */
 int dataset_start(struct dataset *dataset, int64_t cell, const char *host, int64_t from, struct error *error);
 

@@ -316,8 +316,8 @@ def test_show_and_status_refuse(path, tmp_path, normsweep):
             (("show", path, "reason"), f"{path}: reason is a text; analysis/table has texts beside the "
                                         "numbers of each run, ncdump -v reason prints it\n"),
             (("show", path, "session_host"), f"{path}: session_host is a text; "),
-            (("show", "a.nc"), "a.nc: is no dataset of normsweep"),
-            (("status", "a.nc"), "a.nc: is no dataset of normsweep"),
+            (("show", "a.nc"), "a.nc: is not a normsweep dataset"),
+            (("status", "a.nc"), "a.nc: is not a normsweep dataset"),
             (("status", "b.nc"), "b.nc: No such file or directory"),
             (("status", "."), ".: Is a directory")):
         done = normsweep(*arguments, status=2)
@@ -329,7 +329,7 @@ def test_a_foreign_dataset_is_refused(tmp_path, normsweep):
         with netCDF4.Dataset(tmp_path / "other.nc", "w", format=kind) as file:
             file.createDimension("x", 3)
             file.createVariable("y", "f8", ("x",))[:] = 1
-        assert normsweep("status", "other.nc", status=2).stderr == "other.nc: is no dataset of normsweep\n"
+        assert normsweep("status", "other.nc", status=2).stderr == "other.nc: is not a normsweep dataset\n"
 
 
 def test_files_in_each_others_place(path, tmp_path, normsweep):
@@ -338,8 +338,8 @@ def test_files_in_each_others_place(path, tmp_path, normsweep):
     (tmp_path / "b.yaml").write_text("steps: 2\n")
     for command in "show", "status":
         done = normsweep(command, "a.yaml", status=2)
-        assert done.stderr == "a.yaml: is no dataset of normsweep; its dataset is a.nc\n"
-        assert normsweep(command, "b.yaml", status=2).stderr == "b.yaml: is no dataset of normsweep\n"
+        assert done.stderr == "a.yaml: is not a normsweep dataset; its dataset is a.nc\n"
+        assert normsweep(command, "b.yaml", status=2).stderr == "b.yaml: is not a normsweep dataset\n"
         assert "No such file" in normsweep(command, "c.yaml", status=2).stderr
     for command in "run", "plan", "check":
         assert normsweep(command, "a.nc", status=2).stderr == "a.nc: is a dataset; give its sweep file instead\n"

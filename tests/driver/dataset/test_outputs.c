@@ -112,11 +112,11 @@ TEST(dataset_refuses_another_sweep)
         {"norm_placement: pre\n", "norm_placement: out\n", "norm_placement is pre in a.nc and out in a.yaml"},
         {"weight_decay: 0.01\n", "weight_decay: 0.1\n", "weight_decay is 0.01 in a.nc and 0.1 in a.yaml"},
         {"learning_rate: [0.1, 0.01, 0.001]\n", "learning_rate: [0.01, 0.2]\n",
-            "learning_rate is in a.yaml without 0.1 and 0.001"},
+            "a.yaml no longer has learning_rate 0.1, 0.001, which a.nc contains"},
         {"learning_rate: [0.1, 0.01]\n", "learning_rate: 0.1\n",
-            "learning_rate is an axis in a.nc and none in a.yaml"},
+            "learning_rate is an axis in a.nc but not in a.yaml"},
         {"learning_rate: 0.1\n", "learning_rate: [0.2, 0.01]\n",
-            "learning_rate is no axis in a.nc, and what stands there is not on it in a.yaml"},
+            "learning_rate is not an axis in a.nc, and its value there is not on the axis in a.yaml"},
         {"together: {model: {a: {width: 8, heads: 2}, b: {width: 16, heads: 4}}}\n",
             "together: {model: {a: {width: 8, heads: 4}, b: {width: 16, heads: 4}}}\n",
             "heads of model a is 2 in a.nc and 4 in a.yaml"},
@@ -277,9 +277,9 @@ TEST(dataset_refuses_bad_outputs)
 
     bench_init(&bench);
     write_text(&bench, "", 0);
-    check_refused(&bench, ERROR_INPUT, "is no dataset of normsweep");
+    check_refused(&bench, ERROR_INPUT, "is not a normsweep dataset");
     write_text(&bench, "seven", 5);
-    check_refused(&bench, ERROR_INPUT, "is no dataset of normsweep");
+    check_refused(&bench, ERROR_INPUT, "is not a normsweep dataset");
     write_text(&bench, "CDF\5\0\0\0\0\0\0\0\0\377\377\377\377", 16);
     check_refused(&bench, ERROR_INPUT, "is cut short at 16 bytes");
     unlink(bench.path);
@@ -287,7 +287,7 @@ TEST(dataset_refuses_bad_outputs)
     check_refused(&bench, ERROR_INPUT, "Is a directory");
     CHECK(rmdir(bench.path) == 0);
     CHECK(mkfifo(bench.path, 0666) == 0);
-    check_refused(&bench, ERROR_INPUT, "is no dataset of normsweep");
+    check_refused(&bench, ERROR_INPUT, "is not a normsweep dataset");
     memcpy(plain, bench.path, sizeof(plain));
     snprintf(bench.path, sizeof(bench.path), "%s/none/a.nc", bench.folder);
     check_refused(&bench, ERROR_INPUT, "No such file or directory");
@@ -310,7 +310,7 @@ static void check_fresh_refused(struct bench *bench, const char *suffix)
 {
     char text[256];
 
-    snprintf(text, sizeof(text), "%s%s: is no dataset of normsweep; give another -o", bench->path, suffix);
+    snprintf(text, sizeof(text), "%s%s: is not a normsweep dataset; give another -o", bench->path, suffix);
     CHECK(bench_open(bench, BASE, &(struct dataset_options){.fresh = true}) == -1);
     CHECK(bench->error.status == ERROR_INPUT);
     CHECK_TEXT(bench->error.text, text);
