@@ -4,19 +4,19 @@
 #include <string.h>
 
 #define HOME "\x1b[H"
-#define UP "\r\x1b[%dA" /* from wherever the cursor is in its line: the terminal echoes what is typed */
-#define ERASE_LINE "\x1b[K" /* from the cursor on */
+#define UP "\r\x1b[%dA" /* from any column: the terminal echoes typed keys */
+#define ERASE_LINE "\x1b[K" /* from the cursor to the end */
 #define ERASE_BELOW "\x1b[J"
 #define PLAIN "\x1b[0m"
 
 int canvas_rows(const struct canvas *canvas)
 {
-    return canvas->terminal.rows - 1; /* the cursor's line */
+    return canvas->terminal.rows - 1; /* one line is left for the cursor */
 }
 
 int canvas_columns(const struct canvas *canvas)
 {
-    return canvas->terminal.columns - 1; /* a full line would be wrapped, or lose its end to ERASE_LINE */
+    return canvas->terminal.columns - 1; /* a full line would wrap, or lose its end to ERASE_LINE */
 }
 
 static int count_lines(const char *lines)
@@ -28,7 +28,7 @@ static int count_lines(const char *lines)
     return count;
 }
 
-/* Bytes of the line without its end, and past that. */
+/* Bytes of the line without its '\n'. */
 static size_t line_length(const char *line)
 {
     return strcspn(line, "\n");
@@ -49,7 +49,7 @@ static size_t escape_length(const char *text)
     return text[length] && text[length] != '\n' ? length + 1 : length;
 }
 
-/* The line without what finds no room; never ends within a character, nor with a colour. */
+/* Prints the line, cut to `columns`: never within a character, and never with a colour still on. */
 static void draw_row(FILE *out, const char *line, int columns)
 {
     const char *at = line;
@@ -74,14 +74,14 @@ static bool same_line(const char *a, const char *b)
     return a[length] && strncmp(a, b, length + 1) == 0;
 }
 
-/* To where the first line is, or is to be. */
+/* Moves the cursor to the first line of the drawing. */
 static void go_to_begin(const struct canvas *canvas, FILE *out)
 {
     int drawn = count_lines(canvas->shown);
 
     if (canvas->whole_screen && !canvas->shown)
         for (int i = 0; i < canvas->terminal.rows; i++)
-            fputc('\n', out); /* what stands there is kept: it goes where one can scroll back to */
+            fputc('\n', out); /* scroll the old screen into the scrollback buffer */
     if (canvas->whole_screen)
         fputs(HOME, out);
     else if (drawn > 0)
@@ -103,7 +103,7 @@ static void put_lines(const struct canvas *canvas, FILE *out, const char *lines)
     fputs(ERASE_BELOW, out);
 }
 
-/* As many of the lines as find room; the caller's to free, NULL: no memory. */
+/* As many of the lines as fit the terminal; the caller frees them. NULL: no memory. */
 static char *fitting(const struct canvas *canvas, const char *lines)
 {
     const char *end = lines;
@@ -119,7 +119,7 @@ void canvas_draw(struct canvas *canvas, const char *lines)
     size_t size = 0;
     FILE *out = fit ? open_memstream(&text, &size) : NULL;
 
-    if (!out) { /* without memory nothing is drawn this time */
+    if (!out) { /* no memory: skip this drawing */
         free(fit);
         return;
     }

@@ -7,37 +7,37 @@
 #include "driver/terminal/terminal.h"
 
 /*
- * Lines on a terminal that are drawn again and again over themselves: below what was written before, or from
- * the corner of the screen on. They are cut to what the terminal has room for, and a drawing is handed over
- * in one piece, so that nothing flickers. The cursor waits in the line below.
+ * Lines on a terminal that are redrawn in place: below earlier output, or from the top left corner of the
+ * screen. Lines are cut to the terminal's size. A drawing is written in one call, so that nothing flickers.
+ * The cursor stays on the line below the drawing.
  */
 struct canvas {
     FILE *file;
     struct terminal terminal; /* with rows */
     bool whole_screen;
-    char *shown; /* the lines on the terminal; NULL: none */
+    char *shown; /* the lines now on the terminal; NULL: none */
 };
 
-/* Lines that find room. */
+/* The largest number of lines that a drawing may have. */
 int canvas_rows(const struct canvas *canvas);
 
-/* Columns that each of them may take. */
+/* The largest width of a line. */
 int canvas_columns(const struct canvas *canvas);
 
 /*
- * Draws lines that end with '\n' each; escape sequences for colours alone may be among them. Of a drawing
- * below what was written before, lines that have not changed are passed over.
+ * Draws lines, each of which ends with '\n'. Colours are the only escape sequences allowed. Lines that have
+ * not changed are skipped, unless the drawing covers the whole screen.
  */
 void canvas_draw(struct canvas *canvas, const char *lines);
 
-/* Takes the drawing away, so that something else can be written. */
+/* Erases the drawing, so that other output can take its place. */
 void canvas_clear(struct canvas *canvas);
 
-/* This is what the terminal has become. Where it has shrunk the drawing may be anywhere on the screen, all of
- * which is erased. */
+/* Sets the new size of the terminal. After it has shrunk, the old drawing may be anywhere, so the screen
+ * is erased. */
 void canvas_resize(struct canvas *canvas, const struct terminal *terminal);
 
-/* Lets the last drawing stand; frees what the canvas holds. */
+/* Leaves the last drawing on the terminal and frees the canvas's memory. */
 void canvas_release(struct canvas *canvas);
 
 #endif

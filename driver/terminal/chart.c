@@ -11,7 +11,7 @@ enum {
     ROWS_LEAST = 6,
     ROWS_MOST = 24,
     ROWS_DEFAULT = 18, /* without a terminal */
-    ROWS_AROUND = 5, /* the axis, its labels, its name, a legend of two lines */
+    ROWS_AROUND = 5, /* x axis, its labels, its name, two lines of legend */
     ROWS_OF_TICK = 3,
     TICKS_MOST = 64,
     TICK_TEXT = 24,
@@ -21,21 +21,21 @@ enum {
     DIGITS_MOST = 15,
 };
 
-#define LOGARITHMIC_FROM 10 /* times the least */
-#define DECADES_FEW 2 /* in which a power of ten is not the only round number */
-#define WHOLE_BELOW 1e7 /* whole numbers are written out */
+#define LOGARITHMIC_FROM 10 /* largest over smallest value */
+#define DECADES_FEW 2 /* below this many, ticks at 1, 2 and 5 times each power of ten */
+#define WHOLE_BELOW 1e7 /* whole numbers are written with all digits */
 
-/* A number on an axis. */
+/* A labelled number on an axis. */
 struct chart_tick {
-    int at; /* character */
+    int at; /* column, or row from below */
     char text[TICK_TEXT];
 };
 
-/* One axis: what lies on it, and on how many dots. */
+/* One axis: its range, its length in dots, its ticks. */
 struct scale {
     double low, high;
-    bool logarithmic, whole; /* whole: its numbers are */
-    int length; /* in dots */
+    bool logarithmic, whole; /* whole: ticks are integers */
+    int length; /* dots */
     int tick_count;
     struct chart_tick tick[TICKS_MOST];
 };
@@ -45,7 +45,7 @@ static double on_scale(const struct scale *scale, double value)
     return scale->logarithmic ? log10(value) : value;
 }
 
-/* Where a value lies, between 0 and 1 if it lies within. */
+/* The position of a value on the axis: 0 to 1 if it is within the range. */
 static double scale_place(const struct scale *scale, double value)
 {
     double low = on_scale(scale, scale->low), high = on_scale(scale, scale->high);
@@ -53,7 +53,7 @@ static double scale_place(const struct scale *scale, double value)
     return (on_scale(scale, value) - low) / (high - low);
 }
 
-/* 1, 2 or 5 times a power of ten: the least with which `most` steps are enough. */
+/* The smallest of 1, 2 or 5 times a power of ten for which `most` steps cover the range. */
 static double round_step(double range, int most)
 {
     double power = pow(10, floor(log10(range / most)));
@@ -66,7 +66,7 @@ static double round_step(double range, int most)
     return 10 * power;
 }
 
-/* Adds a number to an axis of so many dots a character. */
+/* Adds a tick, unless it lies outside the axis. `share`: dots per character. */
 static void add_tick(struct scale *scale, double value, int digits, int share)
 {
     double at = scale_place(scale, value);
@@ -79,7 +79,7 @@ static void add_tick(struct scale *scale, double value, int digits, int share)
     snprintf(tick->text, TICK_TEXT, "%.*g", whole ? DIGITS_MOST : digits, value);
 }
 
-/* 1, 2 and 5 times every power of ten. */
+/* Adds ticks at 1, 2 and 5 times every power of ten. */
 static void add_ticks_of_decades(struct scale *scale, int share)
 {
     int first = (int)floor(log10(scale->low)), last = (int)ceil(log10(scale->high));
@@ -89,7 +89,7 @@ static void add_ticks_of_decades(struct scale *scale, int share)
             add_tick(scale, (double[]){1, 2, 5}[i] * pow(10, power), DIGITS_LEAST, share);
 }
 
-/* Round numbers, at most `most` steps from one another, with the digits that tell neighbours apart. */
+/* Adds ticks at round numbers, about `most` of them, with enough digits to tell neighbours apart. */
 static void add_ticks(struct scale *scale, int most, int share)
 {
     double low = on_scale(scale, scale->low), high = on_scale(scale, scale->high);
@@ -104,12 +104,13 @@ static void add_ticks(struct scale *scale, int most, int share)
     digits = fmin(fmax(digits, DIGITS_LEAST), DIGITS_MOST);
     double first = ceil(low / step - 1e-9);
     for (int i = 0; i < TICKS_MOST; i++) {
-        double at = (first + i) * step + 0.0; /* zero has no sign */
+        double at = (first + i) * step + 0.0; /* turns -0 into 0 */
         add_tick(scale, scale->logarithmic ? pow(10, at) : at, (int)digits, share);
     }
 }
 
-/* The range of all lines that are to be seen whole, or else of all; false: there is nothing in them. */
+/* The range of the lines' finite values; lines marked `beyond` count only if `beyond` is set. False: there
+ * are no finite values. */
 static bool find_range(const struct chart *chart, bool beyond, struct scale *scale)
 {
     scale->low = INFINITY;
@@ -124,7 +125,7 @@ static bool find_range(const struct chart *chart, bool beyond, struct scale *sca
     return scale->low <= scale->high;
 }
 
-/* A range of one value is widened around it. */
+/* Widens a range that holds a single value. */
 static void scale_widen(struct scale *scale)
 {
     double by = scale->low != 0 ? fabs(scale->low) / 100 : 1;
@@ -144,7 +145,7 @@ static int rows_of(const struct chart *chart)
     return rows < ROWS_LEAST ? ROWS_LEAST : rows < ROWS_MOST ? rows : ROWS_MOST;
 }
 
-/* Draws what of a stretch lies between the axis's ends. */
+/* Draws the part of a line segment that lies within the y axis; coordinates are positions on the axes. */
 static void draw_stretch(struct dots *dots, double x0, double y0, double x1, double y1, int pen)
 {
     double from = 0, to = 1;
@@ -167,8 +168,8 @@ static bool has_place(const struct scale *y, double value)
     return isfinite(value) && (!y->logarithmic || value > 0);
 }
 
-/* A line from value to value, over steps that have none; a value that has no place breaks it off, and one
- * that stands alone is a dot. */
+/* Connects the values, across steps without one. A value that cannot be drawn (infinite, or not positive
+ * on a logarithmic axis) breaks the line; a value with no neighbour becomes a dot. */
 static void draw_line(
     const struct chart *chart, const struct scale *x, const struct scale *y, int which, struct dots *dots)
 {
@@ -219,7 +220,7 @@ static void print_rows(const struct chart *chart, const struct dots *dots, const
     }
 }
 
-/* The axis below, and those of its numbers that find room. */
+/* The x axis, its name, and the tick labels that fit. */
 static void print_x(const struct chart *chart, const struct dots *dots, const struct scale *x, int margin)
 {
     bool unicode = chart->terminal.unicode;
@@ -242,7 +243,7 @@ static void print_x(const struct chart *chart, const struct dots *dots, const st
     fprintf(chart->out, "\n%*s%s\n", indent > 0 ? indent : 0, "", chart->x_name);
 }
 
-/* "learning_rate  -- 0.001  -- 0.01", on as many lines as it takes. */
+/* "learning_rate  -- 0.001  -- 0.01", wrapped. */
 static void print_legend(const struct chart *chart, const struct dots *dots)
 {
     int at = chart->legend ? lines_fit(chart->legend, chart->terminal.columns) : 0;
@@ -263,7 +264,7 @@ static void print_legend(const struct chart *chart, const struct dots *dots)
     fputc('\n', chart->out);
 }
 
-/* The axes, and the dots between them. -1: no memory. */
+/* Lays out the ticks and the area between the axes. -1: no memory. */
 static int lay_out_chart(const struct chart *chart, struct scale *x, struct scale *y, struct dots *dots)
 {
     bool braille = dots_is_braille(&chart->terminal, chart->line_count);

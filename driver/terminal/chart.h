@@ -7,30 +7,30 @@
 
 #include "driver/terminal/terminal.h"
 
-/* Lines over one axis in the terminal. */
+/* A line chart in the terminal. */
 
 enum { CHART_LINES_MOST = 8, CHART_LABEL = 48 };
 
 struct chart_line {
     char label[CHART_LABEL]; /* clean */
-    const double *y; /* [count]; NaN: none there, the line goes on; infinite: it breaks off */
-    bool beyond; /* may leave the chart: the y axis is the others' */
+    const double *y; /* [count]; NaN: no value, the line continues; infinite: the line breaks */
+    bool beyond; /* does not count for the range of the y axis, so parts of it may not show */
 };
 
 struct chart {
     FILE *out;
     struct terminal terminal;
-    int beside; /* lines that are to be seen together with the chart */
+    int beside; /* lines of other output that must fit on the screen with the chart */
     const char *x_name;
     int64_t count;
     const double *x; /* [count] ascending */
-    const char *legend; /* what the labels are values of; NULL: there is one line, without a label */
+    const char *legend; /* what the labels are values of; NULL: a single line without a label */
     int line_count; /* at most CHART_LINES_MOST */
     struct chart_line line[CHART_LINES_MOST];
 };
 
-/* Draws; y is logarithmic where it is positive and goes over a factor of 10 or more. Where there is
- * nothing to draw it says so. -1: no memory. */
+/* Draws the chart. The y axis is logarithmic if all values are positive and span a factor of 10 or more.
+ * Without values, prints a line that says so. -1: no memory. */
 int chart_draw(const struct chart *chart);
 
 #endif

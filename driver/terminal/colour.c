@@ -2,12 +2,12 @@
 
 #include <math.h>
 
-/* Violet, from the palest on; orange; and viridis, by lightness: each the nearest of the 240 to what
- * matplotlib has under these names (PuOr, viridis). */
+/* Violet and orange from pale to dark, viridis from dark to light: of the 240 fixed colours, the nearest
+ * to matplotlib's PuOr and viridis. */
 static const unsigned char violet[] = {189, 146, 140, 97, 54}, orange[] = {223, 215, 172, 130, 94};
 static const unsigned char viridis[] = {53, 54, 24, 30, 36, 78, 148, 220, 227};
 
-/* The level of a place of 0 to 1 among `levels`; what lies outside is at its end. */
+/* Maps 0..1 to a level 0..levels-1, clamped; NaN gives 0. */
 static int level(double place, int levels)
 {
     if (!(place > 0))
@@ -43,7 +43,7 @@ const char *colour_class_of_16(int index)
     return classes[index % COLOUR_CLASSES].few;
 }
 
-/* Of a colour past the first 16, 0 to 255: six levels of each of red, green and blue, then 24 greys. */
+/* Lightness, 0 to 255, of a colour from 16 on: a 6x6x6 cube of red, green and blue, then 24 greys. */
 static int lightness(int colour)
 {
     static const int levels[] = {0, 95, 135, 175, 215, 255};

@@ -4,27 +4,27 @@
 #include "driver/terminal/terminal.h"
 
 /*
- * Colours of terminals. Of 256, those past the first 16 look the same in every theme; pictures are painted
- * with them, and are told apart by every kind of colour vision. Where there are 16, colours only help
- * characters.
+ * Terminal colours. Of the 256 colours, those from 16 on look the same in every theme; cells are painted with
+ * these, in scales that colour-blind readers can tell apart. With only 16 colours, cells are characters and
+ * colour is an addition.
  */
 enum { COLOUR_NONE = -1, COLOUR_BLACK = 16, COLOUR_WHITE = 231 };
 
-/* From violet (-1) over pale (0) to orange (1), as the figures have them; never pale alike on both sides. */
+/* From violet (-1) through pale (0) to orange (1), as in the figures. The palest violet and orange differ. */
 int colour_diverging(double place);
 
-/* From dark violet (0) over green to yellow (1): the lighter, the more. */
+/* From dark violet (0) through green to yellow (1); larger is lighter. */
 int colour_sequential(double place);
 
-/* Line or class `index`, the same every COLOUR_CLASSES. */
+/* The colour of line or class `index`; colours repeat after COLOUR_CLASSES. */
 enum { COLOUR_CLASSES = 8 };
 int colour_class(int index);
-const char *colour_class_of_16(int index); /* its code of ECMA-48 */
+const char *colour_class_of_16(int index); /* its ECMA-48 code */
 
-/* Black or white: what can be read on a colour. */
+/* Black or white, whichever is readable on this background. */
 int colour_on(int background);
 
-/* What paints a stream in two of the 256 colours; COLOUR_NONE: as the terminal has it. */
+/* The current colours of a stream, of the 256; COLOUR_NONE: the terminal's default. */
 struct pen {
     FILE *out;
     int text, background;
@@ -32,10 +32,10 @@ struct pen {
 
 #define PEN(out) ((struct pen){(out), COLOUR_NONE, COLOUR_NONE})
 
-/* Prints what comes next in these colours; both COLOUR_NONE end a picture. */
+/* Switches to these colours. A picture ends with both COLOUR_NONE. */
 void pen_take(struct pen *pen, int text, int background);
 
-/* Prints what comes next in a colour by its code of ECMA-48 ("31": red); NULL: as the terminal has it. */
+/* Switches to the colour with this ECMA-48 code ("31": red); NULL: the terminal's default. */
 void colour_write(FILE *out, const char *code);
 
 #endif

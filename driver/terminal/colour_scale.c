@@ -3,11 +3,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define SPREAD 100 /* the largest by the least, above which a scale is logarithmic */
-#define MOST_BELOW 0.1 /* of the largest: the median then */
-#define FEW 0.02 /* values at either end, but one at least */
-enum { ENOUGH = 5 }; /* values for one to be few */
-#define FAR 10 /* times the range of all others */
+#define SPREAD 100 /* a scale is logarithmic if largest / smallest exceeds this */
+#define MOST_BELOW 0.1 /* and the median is below this part of the largest */
+#define FEW 0.02 /* part of the values, at least one, that may be outliers at either end */
+enum { ENOUGH = 5 }; /* with fewer values there are no outliers */
+#define FAR 10 /* outliers are this many times the range of the others away */
 
 static int ascending(const void *a, const void *b)
 {
@@ -16,7 +16,7 @@ static int ascending(const void *a, const void *b)
     return (first > second) - (first < second);
 }
 
-/* The finite values in order; *count becomes how many. */
+/* Copies the finite values and sorts them; *count becomes their number. */
 static void sort(double *sorted, const double *value, int64_t *count)
 {
     int64_t finite = 0;
@@ -38,7 +38,7 @@ static double distance(const struct colour_scale *scale, double from, double to)
     return on_scale(scale, to) - on_scale(scale, from);
 }
 
-/* Takes away from the ends what lies far out. */
+/* Moves the ends of the scale inwards, past outliers. */
 static void clip(struct colour_scale *scale, const double *sorted, int64_t count)
 {
     int64_t few = (int64_t)ceil(FEW * (double)(count - 1));

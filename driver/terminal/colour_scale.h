@@ -4,24 +4,24 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Which numbers have which colours, or shades. */
+/* Maps numbers to positions on a scale of colours or shades. */
 struct colour_scale {
-    double low, high; /* where the colours begin and end; low > high: there is nothing to colour */
+    double low, high; /* values of the first and last colour; low > high: there are no values */
     bool logarithmic;
-    bool below, above; /* finite values lie beyond low, beyond high: they look as those do */
+    bool below, above; /* there are finite values below low, above high; they get the end's colour */
 };
 
 /*
- * By all values, what is not finite aside. Logarithmic where all are positive, over more than a factor of
- * 100, and most are far below the largest; never if `linear` says so. A few values that lie ten times as far
- * out as all others are apart have no part in it. False: no memory.
+ * Chooses a scale for the finite ones of the values. It is logarithmic if all are positive, span more than a
+ * factor of 100, and most are far below the largest; never if `linear` is set. A few outliers, more than ten
+ * times the range of the others away, are ignored. False: no memory.
  */
 bool colour_scale_choose(struct colour_scale *scale, const double *value, int64_t count, bool linear);
 
-/* From 0, where the colours begin, to 1. */
+/* The position of a value on the scale: 0 at low, 1 at high, clamped. */
 double colour_scale_place(const struct colour_scale *scale, double value);
 
-/* The value at a place. */
+/* The value at a position of 0 to 1. */
 double colour_scale_value(const struct colour_scale *scale, double place);
 
 #endif

@@ -40,7 +40,7 @@ void dots_release(struct dots *dots)
 
 static void set(struct dots *dots, int x, int y, int pen)
 {
-    /* Unicode numbers the dots of a character down its columns, those of the fourth row last. */
+    /* Unicode numbers the dots column by column, from the top; the fourth row comes last. */
     static const unsigned char bit[DOTS_BRAILLE_Y][DOTS_BRAILLE_X] = {
         {0x40, 0x80}, {0x04, 0x20}, {0x02, 0x10}, {0x01, 0x08}};
     int at = dots->braille ? y / DOTS_BRAILLE_Y * dots->columns + x / DOTS_BRAILLE_X : y * dots->columns + x;
@@ -49,7 +49,7 @@ static void set(struct dots *dots, int x, int y, int pen)
     dots->pen[at] = (unsigned char)pen;
 }
 
-/* By Bresenham: a step along the longer side each time, one along the other when half of it is gone. */
+/* Bresenham's algorithm. */
 void dots_line(struct dots *dots, int x0, int y0, int x1, int y1, int pen)
 {
     int dx = abs(x1 - x0), dy = abs(y1 - y0), right = x0 < x1 ? 1 : -1, up = y0 < y1 ? 1 : -1;
@@ -70,7 +70,7 @@ void dots_line(struct dots *dots, int x0, int y0, int x1, int y1, int pen)
     }
 }
 
-/* A character of braille in UTF-8. */
+/* A braille character in UTF-8. */
 static void print_braille(FILE *out, unsigned char dots)
 {
     unsigned code = BRAILLE_FIRST + dots;

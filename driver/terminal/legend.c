@@ -10,7 +10,7 @@ static bool is_painted(const struct legend *legend, const struct plot_cell *cell
     return legend->terminal->colours == COLOURS_256 && cell->colour != COLOUR_NONE;
 }
 
-/* Two squares show a hatch; a character is one. */
+/* A hatch needs two squares to show. */
 static int sample_width(const struct legend *legend, const struct plot_cell *cell)
 {
     return is_painted(legend, cell) && legend->terminal->unicode ? 2 : 1;

@@ -3,17 +3,17 @@
 
 #include "driver/terminal/plot.h"
 
-/* What the cells of a plot mean: samples of them with a word each, on as many lines as it takes. */
+/* The legend of a plot: samples of cells, each with a word, wrapped to the terminal. */
 struct legend {
     FILE *out;
     const struct terminal *terminal;
-    int at; /* columns that the line has; 0: it is empty */
+    int at; /* columns printed on the current line; 0: none */
 };
 
-/* Adds a cell as plots draw it. */
+/* Adds a sample of the cell, as plots draw it, and its word. */
 void legend_add(struct legend *legend, const struct plot_cell *cell, const char *word);
 
-/* Ends the last line, if there is one. */
+/* Ends the current line, unless it is empty. */
 void legend_end(struct legend *legend);
 
 #endif

@@ -7,16 +7,16 @@
 
 enum { LINES_MOST = 60, LINES_LEAST = 3, TICK_LINES_MOST = 2, TICK_WIDTH_MOST = 12 };
 
-/* What is drawn of a plot, and where. */
+/* Which cells of a plot are drawn, and how large its parts are. */
 struct plot_layout {
-    int label; /* columns of the y axis's labels; a blank and a bar follow */
+    int label; /* columns of the y labels; a blank and a bar follow */
     int width; /* columns of a cell */
     int64_t columns, rows; /* cells that are drawn */
-    bool halved; /* two rows a line */
-    int64_t lines; /* of cells */
+    bool halved; /* two rows per line, by half blocks */
+    int64_t lines; /* lines that hold cells */
     int64_t ticks; /* columns that have a label */
-    int tick_lines; /* on which those lie in turn */
-    bool names, frame; /* there is room for them */
+    int tick_lines; /* lines of these labels; they take turns */
+    bool names, frame; /* drawn, as there is room */
 };
 
 void plot_init(struct plot *plot, FILE *out, const struct terminal *terminal)
@@ -40,7 +40,7 @@ static int row_label_width(const struct plot *plot)
     return width < most ? width : most;
 }
 
-/* The columns for cells. */
+/* Columns left for cells. */
 static int room(const struct plot *plot)
 {
     int left = plot->terminal.columns - row_label_width(plot) - 3;
@@ -48,7 +48,7 @@ static int room(const struct plot *plot)
     return left > 1 ? left : 1;
 }
 
-/* The columns that the labels of the x axis take beside one another; 0: more than a cell should have. */
+/* The cell width at which x labels fit side by side; 0: wider than a cell should be. */
 static int tick_width(const struct plot *plot)
 {
     int width = 0;
@@ -73,7 +73,7 @@ static bool aligned_left(const struct plot *plot)
     return plot->spelled && !plot_is_painted(plot);
 }
 
-/* The column, from the first cell on, to which the label of a drawn column belongs. */
+/* The text column, counted from the first cell, that the label of a drawn column points at. */
 static int64_t anchor(const struct plot *plot, const struct plot_layout *layout, int64_t column)
 {
     return column * layout->width + (aligned_left(plot) ? 0 : (layout->width - 1) / 2);
@@ -81,7 +81,7 @@ static int64_t anchor(const struct plot *plot, const struct plot_layout *layout,
 
 struct plot_tick {
     const char *label;
-    int64_t start, end; /* columns of the label, from the first cell on */
+    int64_t start, end; /* text columns of the label, counted from the first cell */
 };
 
 static struct plot_tick tick(
@@ -99,7 +99,7 @@ static struct plot_tick tick(
     return tick;
 }
 
-/* Do `count` labels find room on so many lines? */
+/* Do `count` labels fit on this many lines? */
 static bool ticks_fit(const struct plot *plot, const struct plot_layout *layout, int64_t count, int lines)
 {
     for (int64_t i = lines; i < count; i++)
@@ -108,7 +108,7 @@ static bool ticks_fit(const struct plot *plot, const struct plot_layout *layout,
     return true;
 }
 
-/* As many labels as find room, on one line if that does. */
+/* As many labels as fit, on one line if possible. */
 static void lay_out_ticks(const struct plot *plot, struct plot_layout *layout)
 {
     layout->ticks = 0;
@@ -132,7 +132,7 @@ static void lay_out_columns(const struct plot *plot, struct plot_layout *layout)
     layout->columns = layout->columns > 1 ? layout->columns : 1;
 }
 
-/* The lines that are no cells. */
+/* The number of lines besides those of cells. */
 static int64_t lines_around(const struct plot *plot, const struct plot_layout *layout)
 {
     bool part = layout->columns < plot->x.length || layout->rows < plot->y.length;
@@ -154,7 +154,7 @@ static void lay_out_rows(const struct plot *plot, struct plot_layout *layout, in
     layout->lines = layout->halved ? (layout->rows + 1) / 2 : layout->rows;
 }
 
-/* Where lines are few, the cells come before what says what they are. */
+/* With few lines, names and then the frame give way to the cells. */
 static void lay_out_plot(const struct plot *plot, struct plot_layout *layout)
 {
     int64_t most = LINES_MOST;
@@ -174,7 +174,7 @@ static void lay_out_plot(const struct plot *plot, struct plot_layout *layout)
     }
 }
 
-/* The row, of those drawn, whose label stands on a line, counted from below; -1: none. */
+/* The drawn row whose label is on this line (0 the lowest); -1: none. */
 static int64_t labelled_row(const struct plot_layout *layout, int64_t line)
 {
     int64_t share = layout->halved ? 2 : 1, count = (layout->rows - 1) / share + 1;
@@ -199,7 +199,7 @@ static void draw_margin(const struct plot *plot, const struct plot_layout *layou
         plot->terminal.unicode ? "│" : "|");
 }
 
-/* Cell (column, row) of those drawn; nothing where the grid has ended. */
+/* Drawn cell (column, row); blank past the last row. */
 static struct plot_cell cell_at(
     const struct plot *plot, const struct plot_layout *layout, int64_t column, int64_t row)
 {
@@ -241,7 +241,7 @@ static void draw_halves(struct pen *pen, int upper, int lower)
     fputs(upper == lower ? " " : upper == COLOUR_NONE ? "▄" : "▀", pen->out);
 }
 
-/* The colour of a cell at one of its columns: a hatched one's squares alternate. */
+/* The colour of one square of a cell; a hatched cell alternates. */
 static int hatched(const struct plot_cell *cell, int64_t square)
 {
     return square % 2 && cell->hatch != COLOUR_NONE ? cell->hatch : cell->colour;
@@ -306,7 +306,7 @@ static void draw_frame(const struct plot *plot, const struct plot_layout *layout
     fputc('\n', plot->out);
 }
 
-/* Labels below the columns, each `tick_lines`th from `line` on. */
+/* One line of labels below the columns: every `tick_lines`th from `line` on. */
 static void draw_ticks(const struct plot *plot, const struct plot_layout *layout, int line)
 {
     int64_t at = 0;

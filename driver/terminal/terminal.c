@@ -23,7 +23,7 @@ static const char *variable(const char *name)
     return value ? value : "";
 }
 
-/* The locale of characters, by the first variable that says something. */
+/* Is the character encoding UTF-8? The first of the variables that is set decides. */
 static bool is_utf8(void)
 {
     static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
@@ -47,7 +47,7 @@ static enum colours find_colours(const char *name)
     return many ? COLOURS_256 : COLOURS_16;
 }
 
-/* False where the terminal does not tell. */
+/* False if the terminal does not report its size. */
 static bool measure_window(int descriptor, struct winsize *size)
 {
     return ioctl(descriptor, TIOCGWINSZ, size) == 0 && size->ws_col > 0 && size->ws_row > 0;
@@ -95,7 +95,7 @@ char *terminal_format(const struct terminal *terminal, char *text, size_t size)
     return text;
 }
 
-/* Takes a whole number of 0 to SIZE_MOST away from the front of *text. */
+/* Reads an integer from 0 to SIZE_MOST and advances *text past it. */
 static bool take_size(const char **text, int *size)
 {
     char *end;
@@ -108,7 +108,7 @@ static bool take_size(const char **text, int *size)
     return true;
 }
 
-/* Takes a blank and the word behind it away; its index among the words, or -1. */
+/* Reads a blank and a word and advances *text; the word's index among `words`, or -1. */
 static int take_word(const char **text, const char *const *words, int count)
 {
     if (**text != ' ')

@@ -5,33 +5,33 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* What the other end of a stream can show. */
+/* What the reader of a stream can display. */
 
 enum colours { COLOURS_NONE, COLOURS_16, COLOURS_256 };
 
 struct terminal {
-    int columns; /* 80 where they are not known */
-    int rows; /* 0: no terminal whose cursor moves; lines follow one another */
-    enum colours colours; /* none without a terminal, under NO_COLOR and TERM=dumb */
+    int columns; /* 80 if unknown */
+    int rows; /* 0: the cursor cannot be moved (a file, a pipe, a dumb terminal) */
+    enum colours colours; /* none without a terminal, with NO_COLOR, or with TERM=dumb */
     bool unicode; /* block characters may be used */
 };
 
-/* By the stream itself and TERM, COLORTERM, NO_COLOR, LC_ALL, LC_CTYPE, LANG. */
+/* Examines the stream and TERM, COLORTERM, NO_COLOR, LC_ALL, LC_CTYPE, LANG. */
 struct terminal terminal_find(FILE *file);
 
-/* Takes over the size that this process's own terminal has by now; false: it is the same, or there is none.
- */
+/* Updates the size from this process's controlling terminal. False: it is unchanged, or there is no
+ * terminal. */
 bool terminal_resize(struct terminal *terminal);
 
-enum { TERMINAL_TEXT = 48 }; /* holds every terminal_format */
+enum { TERMINAL_TEXT = 48 }; /* size of a text that holds any terminal_format */
 
 /*
- * As an environment variable holds it, for a process whose terminal is hidden (a rank under mpirun):
+ * Formats a terminal for an environment variable, for a process that cannot see it (a rank under mpirun):
  * "80x24 256 utf8", "80x0 none ascii". Returns text.
  */
 char *terminal_format(const struct terminal *terminal, char *text, size_t size);
 
-/* And back; false, and *terminal as it was, for any other text. */
+/* Parses such a text. For any other text returns false and leaves *terminal alone. */
 bool terminal_parse(struct terminal *terminal, const char *text);
 
 #endif

@@ -1,25 +1,24 @@
-#ifndef NORMSWEEP_DRIVER_SWEEP_WAITING_H
-#define NORMSWEEP_DRIVER_SWEEP_WAITING_H
+#ifndef NORMSWEEP_DRIVER_TERMINAL_WAITING_H
+#define NORMSWEEP_DRIVER_TERMINAL_WAITING_H
 
 #include "driver/terminal/canvas.h"
 
 /*
- * One line that says what a command is busy with before it prints its answer, for someone who waits at a
- * terminal: each line replaces the one before, and the last is taken away. Elsewhere (terminal.rows 0)
- * nothing is written.
+ * A status line for a command that takes a while before it prints its answer. Each line replaces the one
+ * before; the last one is erased. Nothing is written if the stream is not a terminal (terminal.rows 0).
  */
 struct waiting {
     struct canvas canvas;
-    double next; /* no line before; seconds of clock_now() */
+    double next; /* clock_now() before which no line is due */
 };
 
-/* The first line comes after a moment: an answer that comes sooner needs none. */
+/* The first line is due after a short pause, so that quick commands show none. */
 void waiting_begin(struct waiting *waiting, FILE *file, const struct terminal *terminal);
 
-/* A few times a second. For a loop that has more turns than anyone can read lines. */
+/* True a few times a second; a loop with many iterations asks before it shows a line. */
 bool waiting_is_due(const struct waiting *waiting);
 
-/* Shows the line at once. `format` without '\n'. */
+/* Shows a line at once. The format has no '\n'. */
 void waiting_say(struct waiting *waiting, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 void waiting_end(struct waiting *waiting);
