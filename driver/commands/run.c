@@ -135,7 +135,8 @@ static int status_of(const struct job *job, const struct dispatch_end *end)
     if (job_pending(job) > 0 && end->abandoned && getenv(LEASE_VARIABLE))
         return STATUS_ABANDONED; /* the launcher starts again */
     if (job_pending(job) > 0 && end->abandoned)
-        fprintf(stderr, "%s: no worker is left; the same command carries on\n", job->sweep->output);
+        fprintf(
+            stderr, "%s: no worker is left; run the same command again to continue\n", job->sweep->output);
     if (job_pending(job) > 0)
         return STATUS_STOPPED;
     return job->tally.failed > 0 ? STATUS_RUNS_FAILED : STATUS_DONE;

@@ -72,7 +72,7 @@ static void print_way_on(const struct sweep *sweep)
     if (saved > 0)
         printf("%" PRId64 " run%s under way %s saved; ", saved, saved == 1 ? "" : "s",
             saved == 1 ? "is" : "are");
-    puts("the same command carries on");
+    puts("run the same command again to continue");
 }
 
 static void print_counts(const struct sweep *sweep, const struct counts *counts, double seconds)

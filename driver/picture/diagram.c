@@ -1,5 +1,5 @@
-/* The phase diagram: growing, shrinking and diverged cells, painted by how far they are from neither, or told
- * apart by characters. */
+/* The phase diagram: cells painted by how much their norms grew or shrank, or, without 256 colours, one
+ * character per state. */
 #include "driver/picture/diagram.h"
 
 #include "driver/tables/dataset_tables.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How a cell of the diagram is drawn; the first that applies. */
+/* How a cell of the diagram is drawn. */
 enum mark {
     MARK_GROWING,
     MARK_SHRINKING,
@@ -25,7 +25,7 @@ enum mark {
     MARK_COUNT,
 };
 
-/* Hatched is what neither grew nor shrank: no hue of its own is to be mistaken for one of theirs. */
+/* Diverged cells are hatched, because any hue could be mistaken for one of growing or shrinking. */
 static const struct {
     char character;
     const char *code;
@@ -42,7 +42,7 @@ static const struct {
     [MARK_SKIPPED] = {' ', NULL, COLOUR_NONE, COLOUR_NONE, "skipped"},
 };
 
-#define CLEARLY 0.5 /* grown or shrunk, where it is not known how far; from -1 to 1 */
+#define CLEARLY 0.5 /* colour, from -1 to 1, of growth and shrinkage by an unknown amount */
 
 static void take_mark(enum mark mark, struct plot_cell *cell)
 {
@@ -66,11 +66,11 @@ bool diagram_cell(const char *word, struct plot_cell *cell)
     return false;
 }
 
-/* The runs that fall into one cell of the diagram. */
+/* Sums over the runs of one cell of the diagram. */
 struct cell_tally {
     int64_t outcome[OUTCOME_COUNT];
-    int64_t count; /* of done runs with a norm_growth */
-    double log_growth; /* sum of its logarithms: it is a ratio, of which a half and a double make no growth */
+    int64_t count; /* of done runs with a positive norm_growth */
+    double log_growth; /* sum of its logarithms: norm_growth is a ratio, so halving and doubling cancel */
 };
 
 static enum mark mark_of(const struct cell_tally *tally, bool live)
@@ -95,10 +95,10 @@ static enum mark mark_of(const struct cell_tally *tally, bool live)
 struct diagram {
     struct plot plot;
     const struct plane *plane;
-    bool live; /* as in struct diagram_runs */
+    bool live; /* see struct diagram_runs */
     struct cell_tally *tally; /* [y][x] as drawn */
-    int64_t used[MARK_COUNT]; /* cells of each */
-    double range; /* the largest |log growth| of a cell */
+    int64_t used[MARK_COUNT]; /* number of cells with each mark */
+    double range; /* largest |log growth| of a cell */
 };
 
 static double log_growth(const struct cell_tally *tally)
@@ -106,7 +106,7 @@ static double log_growth(const struct cell_tally *tally)
     return tally->log_growth / (double)tally->count;
 }
 
-/* Is there more in a cell than that its norm has vanished? */
+/* Does the cell count for the colour scale? A norm that vanished has no finite logarithm. */
 static bool has_range(enum mark mark, const struct cell_tally *tally)
 {
     return (mark == MARK_GROWING || mark == MARK_SHRINKING) && isfinite(log_growth(tally));
@@ -135,7 +135,7 @@ static void draw_mark(void *context, int64_t x, int64_t y, struct plot_cell *cel
 
 enum { BAR_LEVELS = 5 };
 
-/* "shrinking 0.2 VVvvooOO 5 growing", the words on a line of their own where that is too long. */
+/* "shrinking 0.2 VVvvooOO 5 growing"; on a narrow terminal the words get a line of their own. */
 static void draw_bar(const struct diagram *diagram, FILE *out)
 {
     struct pen pen = PEN(out);
@@ -154,7 +154,7 @@ static void draw_bar(const struct diagram *diagram, FILE *out)
     fprintf(out, "%s%s\n", high, narrow ? "" : " growing");
 }
 
-/* What stands in the diagram: a bar for what is painted by a scale, a sample for all else. */
+/* A bar for marks that are painted on a scale, samples for all others. */
 static void draw_legend(const struct diagram *diagram, FILE *out)
 {
     bool scaled =
@@ -184,8 +184,7 @@ static void draw_note(const struct diagram *diagram, FILE *out)
     plane_others(diagram->plane, NULL, others, sizeof(others));
     if (others[0])
         lines_print(out, diagram->plot.terminal.columns,
-            "by the geometric mean of norm_growth over %s; diverged where most of the ended runs are",
-            others);
+            "cells: geometric mean of norm_growth over %s; diverged if most ended runs diverged", others);
 }
 
 static void tally_run(struct cell_tally *tally, enum outcome outcome, double growth)
@@ -224,7 +223,7 @@ static int count_lines(const char *text)
     return lines;
 }
 
-/* What `draw` prints, the caller's to free; NULL: no memory. */
+/* The output of `draw`, which the caller frees. NULL: no memory. */
 static char *printed(const struct diagram *diagram, void (*draw)(const struct diagram *, FILE *))
 {
     char *text = NULL;
@@ -248,9 +247,9 @@ static void draw_cells(const struct diagram *diagram, FILE *out)
     plot_draw(&plot);
 }
 
-enum { ROWS_OF_CELLS = 5 }; /* for which a note, then the legend, gives way */
+enum { ROWS_OF_CELLS = 5 }; /* with fewer lines left, first the note is dropped, then the legend */
 
-/* The number of lines; -1: no memory. */
+/* Returns the number of lines; -1: no memory. */
 static int draw_all(struct diagram *diagram, FILE *out, int rows, int beside)
 {
     char *legend = printed(diagram, draw_legend), *note = printed(diagram, draw_note), *cells = NULL;

@@ -1,5 +1,5 @@
-/* Any variable over two of its dimensions: painted with its numbers on it where they fit; without colours as
- * numbers, else as shades. */
+/* Any variable over two of its dimensions: painted, with the numbers on the cells if they fit; without 256
+ * colours, numbers if they fit, otherwise characters as shades. */
 #include "driver/picture/field.h"
 #include "driver/dataset/variables.h"
 #include "driver/picture/diagram.h"
@@ -22,13 +22,13 @@ struct field {
     const struct plane *plane;
     const struct reduction *reduction;
     struct colour_scale scale;
-    int digits; /* of the numbers in the cells; 0: they do not fit */
-    bool words; /* the words of flags fit */
+    int digits; /* significant digits of the numbers in the cells; 0: none are shown */
+    bool words; /* cells show the words of flags */
 };
 
 static const char shades[] = ":-=+*#%@";
 
-/* A cell of which nothing is known. */
+/* A cell without a value. */
 static const struct plot_cell no_value = {
     .fill = '.', .code = "2", .colour = 240, .hatch = COLOUR_NONE, .text = "."};
 
@@ -54,7 +54,7 @@ static struct plot_cell diverged_cell(const struct field *field)
     return cell;
 }
 
-/* What a cell says of a value: a number, or a word. */
+/* The text of a cell with this value: a number, or a flag's word. */
 static void spell(const struct field *field, double value, char text[PLOT_TEXT])
 {
     const struct view_flags *flags = &field->reduction->flags;
@@ -67,7 +67,7 @@ static void spell(const struct field *field, double value, char text[PLOT_TEXT])
         snprintf(text, PLOT_TEXT, "%.*g", field->digits, value);
 }
 
-/* What the phase diagram knows has its colour there, all else one of its own. */
+/* Flags that the phase diagram has get their colour there, others a class colour. */
 static void colour_flag(const struct field *field, int flag, struct plot_cell *cell)
 {
     if (diagram_cell(field->reduction->flags.word[flag], cell))
@@ -96,7 +96,7 @@ static void draw_cell(void *context, int64_t x, int64_t y, struct plot_cell *cel
         cell->colour = colour_sequential(colour_scale_place(&field->scale, value));
 }
 
-/* The columns of the longest text of a cell. */
+/* The width of the longest text of a cell. */
 static int longest(const struct field *field)
 {
     char text[PLOT_TEXT];
@@ -111,7 +111,7 @@ static int longest(const struct field *field)
     return most;
 }
 
-/* Makes cells as wide as their texts, if there is room for them. */
+/* Makes cells wide enough for their texts; false if the terminal is too narrow. */
 static bool fit_texts(struct field *field)
 {
     int width = longest(field) + 1;
@@ -124,7 +124,8 @@ static bool fit_texts(struct field *field)
     return true;
 }
 
-/* Words where they fit, else their numbers, else as many as fit; numbers where they fit, else shades. */
+/* Flags: their words if they fit, else their numbers, of as many cells as fit. Other variables: numbers if
+ * they fit, else shades. */
 static void choose_texts(struct field *field)
 {
     bool flags = field->reduction->flags.count > 0;
@@ -145,7 +146,7 @@ static void choose_texts(struct field *field)
 
 enum { FLAG_SAMPLE = 3 };
 
-/* One flag's number, painted as its cells are. */
+/* A flag's number in the colour of its cells. */
 static void draw_sample(const struct field *field, int flag)
 {
     struct plot_cell cell = {.colour = COLOUR_NONE};
@@ -158,7 +159,7 @@ static void draw_sample(const struct field *field, int flag)
     pen_take(&pen, COLOUR_NONE, COLOUR_NONE);
 }
 
-/* What the colours mean, on as many lines as it takes. */
+/* The words of flags in their colours, wrapped. */
 static void draw_samples(const struct field *field)
 {
     const struct view_flags *flags = &field->reduction->flags;
@@ -176,7 +177,7 @@ static void draw_samples(const struct field *field)
     fputc('\n', field->plot.out);
 }
 
-/* "0 none, 1 growing": what the digits mean. */
+/* "0 none, 1 growing" */
 static void draw_flags(const struct field *field)
 {
     const struct view_flags *flags = &field->reduction->flags;
@@ -218,7 +219,7 @@ static void draw_shades(const struct field *field)
         field->scale.logarithmic ? ", logarithmic" : "");
 }
 
-/* Values that the colours do not tell apart. */
+/* Says which values beyond the ends of the scale share a colour. */
 static void draw_beyond(const struct field *field)
 {
     const struct colour_scale *scale = &field->scale;
@@ -231,7 +232,7 @@ static void draw_beyond(const struct field *field)
             field->plot.out, field->plot.terminal.columns, "%.4g and above: %s", scale->high, colours);
 }
 
-/* What the digits, the shades or the colours mean. */
+/* Explains the digits, shades or colours. */
 static void draw_legend(const struct field *field)
 {
     bool painted = plot_is_painted(&field->plot);
@@ -250,7 +251,7 @@ static void draw_legend(const struct field *field)
     }
 }
 
-/* Samples of cells that have no value, as far as there are any. */
+/* Samples of the cells without a value, if there are any. */
 static void draw_exceptions(const struct field *field)
 {
     struct legend legend = {.out = field->plot.out, .terminal = &field->plot.terminal};
@@ -297,7 +298,7 @@ static void draw_note(const struct field *field)
         lines_print(field->plot.out, field->plot.terminal.columns, "%s", diverged);
 }
 
-/* A variable with nothing to draw it over. */
+/* A variable without a dimension to draw it over: a single value. */
 static void draw_one(const struct field *field)
 {
     const struct view_flags *flags = &field->reduction->flags;
@@ -320,7 +321,7 @@ static void draw_field(struct field *field)
     field->plot.y = plane->y.axis;
     field->plot.context = field;
     field->plot.cell = draw_cell;
-    field->plot.beside = PICTURE_BESIDE + 5; /* a legend and a note, of two lines each, and samples */
+    field->plot.beside = PICTURE_BESIDE + 5; /* legend and note, two lines each, and samples */
     choose_texts(field);
     if (plane->x.dimension >= 0 || plane->y.dimension >= 0) {
         plot_draw(&field->plot);

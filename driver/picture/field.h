@@ -3,8 +3,8 @@
 
 #include "driver/picture/picture.h"
 
-/* A variable over two of its dimensions, as means over what is not drawn, of flags the most frequent.
- * ERROR_INPUT: it is none. */
+/* Draws a variable over two of its dimensions: means over the other dimensions, or the most frequent flag.
+ * -1 and ERROR_INPUT: there is no such variable, or it is a text. */
 int picture_field(const struct picture *picture, const char *name, struct error *error);
 
 #endif

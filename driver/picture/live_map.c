@@ -6,8 +6,8 @@
 
 enum { ROWS_LEAST = 8 };
 
-#define REST 100 /* times what drawing took, until the next */
-#define REST_LEAST 1 /* seconds */
+#define REST 100 /* pause after a drawing, in times that the drawing took */
+#define REST_LEAST 1 /* seconds, the shortest pause */
 
 void live_map_init(struct live_map *map, const struct diagram_runs *runs)
 {
@@ -20,7 +20,7 @@ void live_map_release(struct live_map *map)
     map->text = NULL;
 }
 
-/* The map's lines; the caller's to free. NULL: there are none. */
+/* The map's lines, which the caller frees; NULL if it cannot be drawn. */
 static char *draw_text(const struct live_map *map, const struct canvas *canvas, int rows)
 {
     struct terminal terminal = canvas->terminal;

@@ -5,23 +5,23 @@
 #include "driver/terminal/canvas.h"
 
 /*
- * The phase diagram of a sweep that runs. It is drawn again when something has changed, and so seldom that it
- * takes less than a hundredth of the time, however large the grid is; and at once when its room has changed,
- * as lines that were made for a larger terminal would push the workers' lines out of a smaller one.
+ * The phase diagram of a running sweep. It is redrawn after changes, but so rarely that drawing takes less
+ * than 1 % of the time, however large the grid is. When the terminal changes size it is redrawn at once,
+ * because lines made for a larger terminal would push the workers' lines off a smaller one.
  */
 struct live_map {
-    struct diagram_runs runs; /* what it points to is borrowed; outcomes NULL: there is no map */
-    char *text; /* its lines; NULL: none */
-    int rows, columns; /* the room that it was drawn for */
-    bool changed; /* since it was drawn */
-    double next; /* not before */
+    struct diagram_runs runs; /* borrowed pointers; outcome NULL: no map */
+    char *text; /* the lines; NULL: none */
+    int rows, columns; /* the size that the lines were made for */
+    bool changed; /* since the last drawing */
+    double next; /* time of the next drawing, at the earliest */
 };
 
 void live_map_init(struct live_map *map, const struct diagram_runs *runs);
 void live_map_release(struct live_map *map);
 
-/* Makes `text` what it is to be by now, in seconds: at most `rows` lines that the canvas has room for, none
- * where they are too few. */
+/* Updates `text` if due; `now` in seconds. At most `rows` lines of the canvas's width; none if rows are
+ * too few for a map. */
 void live_map_draw(struct live_map *map, const struct canvas *canvas, int rows, double now);
 
 #endif

@@ -1,4 +1,4 @@
-/* What pictures of a dataset share, and the phase diagram of one. */
+/* Functions that all pictures of a dataset use, and the phase diagram of a dataset. */
 #include "driver/picture/picture.h"
 
 #include "driver/dataset/variables.h"
@@ -36,11 +36,12 @@ static int refuse_metric(const struct view *view, enum metric metric, struct err
     const char *word = metric_group_names[metric_table[metric].group];
 
     return error_set(error, ERROR_INPUT,
-        "%s: %s was not measured; in a sweep file, '%s' among the metrics of measure switches it on",
+        "%s: %s was not measured; to measure it, add '%s' to the metrics of measure in the sweep file",
         view->name, metric_table[metric].name, word);
 }
 
-/* No number is called so: a text, or what the dataset has under the nearest name. */
+/* There is no number of this name: it is a text, was not measured, or is unknown; the message names the
+ * nearest name. */
 static int refuse_variable(const struct view *view, const char *name, struct error *error)
 {
     char excerpt[EXCERPT_SIZE], hint[NEAREST_SIZE];
@@ -49,9 +50,8 @@ static int refuse_variable(const struct view *view, const char *name, struct err
     place_excerpt(name, excerpt);
     if (view_is_text(view, name))
         return error_set(error, ERROR_INPUT,
-            "%s: %s is a text; analysis/table has texts beside the numbers of each run, ncdump -v %s prints "
-            "it",
-            view->name, excerpt, excerpt);
+            "%s: %s is a text; analysis/table lists texts for each run, ncdump -v %s prints it", view->name,
+            excerpt, excerpt);
     nearest_init(&nearest, name);
     for (enum metric metric = 0; metric < METRIC_COUNT; metric++) {
         if (strcmp(metric_table[metric].name, name) == 0)

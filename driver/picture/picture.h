@@ -7,31 +7,31 @@
 #include "driver/picture/selection.h"
 #include "driver/terminal/terminal.h"
 
-/* Pictures of a dataset in a terminal. */
+/* A picture of a dataset in a terminal. */
 struct picture {
     FILE *out;
     struct terminal terminal;
     const struct view *view; /* open */
-    struct selection selection; /* what of it is looked at */
+    struct selection selection; /* the part of the dataset to draw */
 };
 
-/* The phase diagram. */
+/* Draws the phase diagram. */
 int picture_diagram(const struct picture *picture, struct error *error);
 
 /* Prints "out.nc: what at seed=0: the sweep's title". */
 void picture_title(const struct picture *picture, const char *what, const struct shape *shape);
 
-/* Finds a number of the dataset by its name; -1 and ERROR_INPUT where there is none, with what to do about
- * it. */
+/* Finds a numeric variable of the dataset. -1 and ERROR_INPUT: there is none; the message says what to do. */
 int picture_find(
     const struct picture *picture, const char *name, struct view_variable *variable, struct error *error);
 
 enum {
-    PICTURE_BESIDE = 4, /* lines beside a picture: its title, the command and the next one */
-    PICTURE_ABOUT = 512, /* characters of "out.nc: param_norm", before errors of the selection */
+    PICTURE_BESIDE = 4, /* lines on the screen besides a picture: title, this command, the next prompt */
+    PICTURE_ABOUT = 512, /* size of "out.nc: param_norm", which errors of the selection begin with */
 };
 
-/* The plane of a shape, called `what`, that the selection says, and fixes in it what that fixes. */
+/* Makes the plane of a shape that the selection asks for; fixes the dimensions of the shape that the
+ * selection fixes. `what`: name of the variable or picture, for messages. */
 int picture_plane(const struct picture *picture, struct plane *plane, struct shape *shape, const char *what,
     struct error *error);
 

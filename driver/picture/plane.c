@@ -11,7 +11,7 @@ static int find_open(const struct shape *shape, const char *name)
     return found >= 0 && dimension_is_open(&shape->dimension[found]) ? found : PLANE_NONE;
 }
 
-/* The first open dimension but `taken`, or PLANE_NONE. */
+/* The first open dimension other than `taken`, or PLANE_NONE. */
 static int next_open(const struct shape *shape, int taken)
 {
     for (int i = 0; i < shape->count; i++)
@@ -44,7 +44,7 @@ static int compare_ranked(const void *a, const void *b)
     return x->index < y->index ? -1 : 1;
 }
 
-/* Places and labels in the order in which they are drawn. False: no memory. */
+/* Sets places and labels; numbers are drawn in ascending order. False: no memory. */
 static bool rank(struct side *side, const struct dimension *dimension)
 {
     struct ranked_axis *ranked = malloc((size_t)side->length * sizeof(*ranked));

@@ -5,13 +5,13 @@
 #include "driver/terminal/plot.h"
 
 /*
- * Two dimensions of a shape, to be looked at; the others are fixed or taken together. learning_rate lies
- * along x and weight_decay along y where they are open; else the first open dimensions do.
+ * Two dimensions of a shape that are drawn; the others are fixed, or averaged over. By default learning_rate
+ * is x and weight_decay is y if they are open, otherwise the first open dimensions.
  */
 struct side {
-    int dimension; /* of the shape; -1: none, length 1 */
+    int dimension; /* index in the shape; PLANE_NONE: none, and length is 1 */
     int64_t length;
-    int64_t *place; /* [length] where each index along the dimension is drawn: numbers ascend */
+    int64_t *place; /* [length] position at which each index is drawn; numbers ascend */
     struct plot_axis axis;
 };
 
@@ -22,21 +22,20 @@ struct plane {
 
 enum { PLANE_CHOOSE = -2, PLANE_NONE = -1 };
 
-/* Over dimensions x and y of the shape, or PLANE_NONE; PLANE_CHOOSE for both: as above. -1: no memory. */
+/* `x`, `y`: dimensions of the shape, or PLANE_NONE; or both PLANE_CHOOSE, for the default. -1: no memory. */
 int plane_init(struct plane *plane, const struct shape *shape, int x, int y, struct error *error);
 void plane_release(struct plane *plane);
 
-/* The cell of the plane (y.length rows of x.length, in the order drawn) in which value `index` falls; -1: in
- * none, for a fixed dimension has another value there. */
+/* The cell of the plane (y.length rows of x.length, in the order drawn) that value `index` of the shape
+ * belongs to; -1: none, as a fixed dimension has another value there. */
 int64_t plane_cell(const struct plane *plane, int64_t index);
 
 enum { PLANE_NAMES = 512 };
 
-/* The names of the open dimensions that are taken together, ", " between; "" if none. `left_out` is not
- * named. Returns text. */
+/* The names of the open dimensions that are not drawn, except `left_out`, joined by ", ". Returns text. */
 char *plane_others(const struct plane *plane, const char *left_out, char *text, size_t size);
 
-/* " at seed=0, step=100": what is fixed; "" where nothing is. Returns text. */
+/* " at seed=0, step=100": the fixed dimensions; "" if there are none. Returns text. */
 char *plane_fixed(const struct shape *shape, char *text, size_t size);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Keeps the last value along `step`, NaNs aside: at its place 0. The others become NaN. */
+/* Moves the last value along `step` that is not NaN to index 0; the others become NaN. */
 static void keep_last_step(const struct shape *shape, int step, double *values)
 {
     int64_t inner = 1;
@@ -39,7 +39,7 @@ static int64_t cell_count(const struct plane *plane)
     return plane->x.length * plane->y.length;
 }
 
-/* `count` has room for a number per cell, all 0. */
+/* `count`: [cells], all 0. */
 static void average_plane(
     double *mean, const struct plane *plane, const double *values, bool geometric, int64_t *count)
 {
@@ -57,8 +57,7 @@ static void average_plane(
     }
 }
 
-/* `balance` has room for a number per cell, all 0: by how much runs that diverged outnumber those that are
- * done. Are there others than such as diverged? */
+/* `balance`: [cells], all 0; becomes diverged minus done runs. Returns whether any run has not diverged. */
 static bool count_diverged(struct reduction *reduction, const struct plane *plane, const signed char *outcome,
     int64_t values_a_run, int64_t *balance)
 {
@@ -80,7 +79,7 @@ static bool count_diverged(struct reduction *reduction, const struct plane *plan
     return others;
 }
 
-/* Takes the values of runs that diverged away; where there are no others, they are what is to be seen. */
+/* Replaces values of diverged runs by NaN, unless all runs diverged. */
 static void leave_diverged_out(struct reduction *reduction, const struct plane *plane,
     const signed char *outcome, int64_t values_a_run, double *values, int64_t *balance)
 {
@@ -92,7 +91,7 @@ static void leave_diverged_out(struct reduction *reduction, const struct plane *
             values[i] = NAN;
 }
 
-/* The same, if the variable is a metric of runs. */
+/* Leaves diverged runs out, if the variable is a metric of training. */
 static int judge_runs(struct reduction *reduction, const struct view *view, const struct plane *plane,
     double *values, struct error *error)
 {
@@ -114,7 +113,7 @@ static int judge_runs(struct reduction *reduction, const struct view *view, cons
     return result;
 }
 
-/* Where most have diverged, the mean of the few others is no word on the cell. */
+/* If most runs diverged, do not show the mean of the rest. */
 static void drop_diverged(struct reduction *reduction, int64_t cells)
 {
     for (int64_t i = 0; i < cells && !reduction->all_diverged; i++)
@@ -122,7 +121,7 @@ static void drop_diverged(struct reduction *reduction, int64_t cells)
             reduction->value[i] = NAN;
 }
 
-/* The flag that most of the counts are of, the lowest of equals; NaN where all are 0. */
+/* The flag with the largest count, the lowest in a tie; NaN if all counts are 0. */
 static double most_frequent(const int64_t *count, int flags)
 {
     int best = 0;
@@ -132,7 +131,7 @@ static double most_frequent(const int64_t *count, int flags)
     return count[best] ? best : NAN;
 }
 
-/* `count` has room for a number per cell and flag, all 0. */
+/* `count`: [cells][flags], all 0. */
 static void vote(double *winner, const struct plane *plane, const double *values, int flags, int64_t *count)
 {
     for (int64_t i = 0; i < plane->shape->size; i++) {
@@ -144,7 +143,7 @@ static void vote(double *winner, const struct plane *plane, const double *values
         winner[i] = most_frequent(count + i * flags, flags);
 }
 
-/* `values` has room for the whole variable, `count` for the plane and, of flags, each of them. */
+/* `values` has room for the whole variable; `count` is [cells], or [cells][flags] for flags. */
 static int read_and_reduce(struct reduction *reduction, const struct view *view,
     const struct view_variable *variable, const struct plane *plane, double *values, int64_t *count,
     struct error *error)

@@ -5,24 +5,24 @@
 #include "driver/picture/plane.h"
 #include "driver/tables/nature.h"
 
-/* A variable over a plane: one number for each cell. Of a metric of training, runs that diverged are left out
- * where there are others. */
+/* A variable reduced to a plane: one number per cell. For metrics of training, diverged runs are left out
+ * unless all runs diverged. */
 struct reduction {
-    const struct nature_row *nature; /* geometric means are those of finite values */
+    const struct nature_row *nature; /* says whether means are geometric; those use finite values only */
     struct view_flags flags;
-    double *value; /* [y][x] as drawn: a mean or, of flags, the most frequent; NaN where there is nothing */
-    bool *diverged; /* [y][x] have most of the ended runs there diverged? */
-    bool all_diverged; /* all runs have, and nothing is left out; else the values of those cells are NaN */
+    double *value; /* [y][x] as drawn: a mean, or the most frequent flag; NaN: none */
+    bool *diverged; /* [y][x] most ended runs of the cell diverged */
+    bool all_diverged; /* all runs diverged, and none is left out; if not, diverged cells have value NaN */
     int64_t diverged_runs;
 };
 
-/* Reads and reduces what of the variable called `name` falls into the plane; along `step`, where that is
- * neither drawn nor fixed, the last value stands for all. On failure -1 and nothing held. */
+/* Reads the variable called `name` and reduces it to the plane. If `step` is neither drawn nor fixed, the
+ * last value along it is used. -1: an error, nothing to release. */
 int reduction_init(struct reduction *reduction, const struct view *view, const char *name,
     const struct view_variable *variable, const struct plane *plane, struct error *error);
 void reduction_release(struct reduction *reduction);
 
-/* The `step` dimension where it is neither drawn nor fixed, or -1. */
+/* The `step` dimension if it is neither drawn nor fixed, or -1. */
 int reduction_hidden_step(const struct plane *plane);
 
 #endif

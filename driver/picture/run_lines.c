@@ -7,21 +7,19 @@
 #include <math.h>
 
 enum {
-    NOTE_COLUMNS = 60, /* of a terminal that has room for notes */
-    LOSS_COLUMNS = 40, /* and for losses */
-    LOSS_WIDTH = 10, /* "loss 3.215", as most are */
+    NOTE_COLUMNS = 60, /* width from which notes are shown */
+    LOSS_COLUMNS = 40, /* width from which losses are shown */
+    LOSS_WIDTH = 10, /* of "loss 3.215", the usual width */
     LOSS_SIZE = 32,
     TAIL = 128,
 };
 
 static int digits(int64_t number)
 {
-    char text[32];
-
-    return snprintf(text, sizeof(text), "%" PRId64, number);
+    return snprintf(NULL, 0, "%" PRId64, number);
 }
 
-/* "loss 3.215"; "" where there is none, or no room for it. Returns how many columns it takes. */
+/* "loss 3.215"; "" if there is no loss, or no room. Returns its width. */
 static int put_loss(const struct run_line *line, int columns, char loss[LOSS_SIZE])
 {
     if (isnan(line->loss) || columns < LOSS_COLUMNS)
@@ -29,7 +27,7 @@ static int put_loss(const struct run_line *line, int columns, char loss[LOSS_SIZ
     return snprintf(loss, LOSS_SIZE, "loss %.4g", line->loss);
 }
 
-/* Columns that every line keeps for its loss, so that the notes behind them line up. */
+/* The width that every line reserves for its loss, so that the notes line up. */
 static int widest_loss(int columns, const struct run_line *line, int count)
 {
     char loss[LOSS_SIZE];
@@ -42,7 +40,7 @@ static int widest_loss(int columns, const struct run_line *line, int count)
     return widest;
 }
 
-/* What stands behind the run's name. */
+/* The part of a line after the run's name. */
 static void put_tail(const struct run_line *line, int columns, int loss_width, char tail[TAIL])
 {
     char loss[LOSS_SIZE];
@@ -58,7 +56,7 @@ static void put_tail(const struct run_line *line, int columns, int loss_width, c
         snprintf(tail + written, TAIL - (size_t)written, "%*s  %s", loss_width - lines_width(loss), "", note);
 }
 
-/* The names of the runs: all alike, next to the longest head and tail. */
+/* How the names of the runs are written: all in the same way. */
 struct names {
     int64_t axis_count;
     const struct axis *axis;
@@ -92,7 +90,7 @@ static int longest_name(const struct names *names, const struct run_line *line, 
     return longest;
 }
 
-/* Columns that are left to a name in every line. */
+/* The width that every line has left for a name. */
 static int name_room(int columns, const struct run_line *line, int count)
 {
     int room = columns, head = longest_head(line, count), loss_width = widest_loss(columns, line, count);

@@ -8,19 +8,19 @@
 
 enum { RUN_LINE_HEAD = 64, RUN_LINE_NOTE = 32 };
 
-/* A worker and the run that it trains. */
+/* A worker and the run that it is training. */
 struct run_line {
     char head[RUN_LINE_HEAD]; /* "  1", "node07" */
-    int64_t cell; /* -1: it trains nothing */
-    int64_t step, last_step; /* last_step -1: not known */
+    int64_t cell; /* -1: idle */
+    int64_t step, last_step; /* last_step -1: unknown */
     double loss; /* NaN: none yet */
     char note[RUN_LINE_NOTE]; /* "12.3k tokens/s"; "": none */
 };
 
 /*
- * Prints `count` of them, one a line, in columns that line up and `columns` wide at most: "  1  lr=0.1 seed=2
- * 120/300  loss 3.214  12.3k tokens/s". Where it is narrow the run's name gives way, then the note, then the
- * loss.
+ * Prints `count` lines with aligned columns, at most `columns` wide: "  1  lr=0.1 seed=2  120/300  loss 3.214
+ * 12.3k tokens/s". If the width is short, names are shortened, notes are dropped below 60 columns, losses
+ * below 40.
  */
 void run_lines_print(FILE *out, int columns, int64_t axis_count, const struct axis *axis,
     const struct run_line *line, int count);

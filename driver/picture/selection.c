@@ -11,7 +11,7 @@
 enum { LIST_MOST = 8, LIST_SIZE = 256 };
 #define TOLERANCE 1e-9 /* relative, of values */
 
-/* "learning_rate, seed": what can be named. */
+/* "learning_rate, seed": the dimensions of the shape. */
 static const char *list_names(const struct shape *shape, char text[LIST_SIZE])
 {
     text[0] = '\0';
@@ -40,7 +40,7 @@ static const char *list_values(const struct dimension *dimension, char text[LIST
     return text;
 }
 
-/* Is it a dimension, of other variables? Then nothing else was meant. */
+/* Is it a dimension of other variables? Such a name is not a typing error, so no other is suggested. */
 static bool is_dimension(const char *name)
 {
     for (enum metric_dimension i = 0; i < DIMENSION_COUNT; i++)
@@ -87,7 +87,7 @@ static const char *list_nearest(const struct dimension *dimension, double value,
     return text;
 }
 
-/* A number that is none of so many that they are not all listed. */
+/* Is the unknown value a number, of a dimension that has too many to list? */
 static bool is_lost(const struct dimension *dimension, const char *value, double *number)
 {
     char *end;
@@ -118,7 +118,7 @@ static int unknown_value(
         list_values(dimension, values));
 }
 
-/* Is a number what people have written? A label of few digits, as pictures show it, will do. */
+/* Does the text mean this value of the dimension? The rounded label that pictures show is enough. */
 static bool is_number(const struct dimension *dimension, int64_t index, const char *value)
 {
     char *end, label[DIMENSION_LABEL];
@@ -137,7 +137,7 @@ static int64_t find_value(const struct dimension *dimension, const char *value)
     return -1;
 }
 
-/* One "seed=0"; writes into it. */
+/* Fixes one "seed=0"; overwrites the '='. */
 static int fix_one(struct shape *shape, char *pair, const char *about, struct error *error)
 {
     char excerpt[EXCERPT_SIZE], *value = strchr(pair, '=');
@@ -156,7 +156,7 @@ static int fix_one(struct shape *shape, char *pair, const char *about, struct er
     return dimension->fixed < 0 ? unknown_value(dimension, value, about, error) : 0;
 }
 
-/* A copy of a text to be cut into pieces. */
+/* A copy of a text for strsep. */
 static char *copy(const char *text, struct error *error)
 {
     char *own = strdup(text);
@@ -166,7 +166,7 @@ static char *copy(const char *text, struct error *error)
     return own;
 }
 
-/* Is it one pair, whose value has a comma in it? */
+/* Is the text a single pair whose value contains a comma? */
 static bool is_whole(const struct shape *shape, const char *text)
 {
     const char *value = strchr(text, '=');
@@ -195,7 +195,7 @@ int selection_fix(
     return result;
 }
 
-/* One name of `over`, beside `count` that are taken. */
+/* The dimension that a name of `over` means, unless it is fixed or among the `count` in `which`. */
 static int take_over(const struct shape *shape, const char *name, const int *which, int count,
     const char *about, struct error *error)
 {

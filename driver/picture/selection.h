@@ -3,21 +3,21 @@
 
 #include "driver/picture/shape.h"
 
-/* What of a dataset is looked at, as a command line says it. */
+/* The part of a dataset to draw, as given on the command line. */
 struct selection {
     const char *const *at; /* [at_count] "seed=0,norm_placement=pre" */
     int at_count;
-    const char *over; /* "learning_rate,seed"; NULL: not said */
+    const char *over; /* "learning_rate,seed"; NULL: not given */
 };
 
-/* Fixes what `at` names. -1 and ERROR_INPUT, beginning with `about`: unknown or repeated names, unknown
- * values. */
+/* Fixes the dimensions that `at` names. -1 and ERROR_INPUT, a message that begins with `about`: unknown or
+ * repeated names, unknown values. */
 int selection_fix(
     const struct selection *selection, struct shape *shape, const char *about, struct error *error);
 
 /*
- * The dimensions of the shape that `over` names, at most `most`, into which[most]; their number, 0 where it
- * is not said. -1 and ERROR_INPUT: unknown, repeated, fixed or too many names.
+ * Stores the dimensions that `over` names in which[most]. Returns their number, 0 if `over` is NULL. -1 and
+ * ERROR_INPUT: unknown, repeated, fixed, or more than `most` names.
  */
 int selection_over(const struct selection *selection, const struct shape *shape, int most, int *which,
     const char *about, struct error *error);

@@ -1,4 +1,4 @@
-/* A variable over steps, as lines: one for each value of one axis, means over what is not told apart. */
+/* A variable over steps, as lines: one for each value of one axis, means over the other axes. */
 #include "driver/picture/series.h"
 #include "driver/dataset/variables.h"
 #include "driver/picture/picture.h"
@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Which runs a line is made of: the first that it has any of. Runs under way are of different lengths. */
+/* The kind of runs that a line averages: the first kind of which it has any. Kinds are not mixed. */
 enum stage { STAGE_DONE, STAGE_UNDER_WAY, STAGE_DIVERGED, STAGE_COUNT, STAGE_NONE = STAGE_COUNT };
 
-/* The finite values of one line's runs of each stage at one step. */
+/* Sums of finite values of a line's runs, by stage, at one step. */
 struct sum {
     double sum[STAGE_COUNT];
     int64_t count[STAGE_COUNT];
@@ -26,12 +26,11 @@ struct series {
     struct shape shape;
     struct plane plane; /* steps along x, lines along y */
     signed char *outcome; /* [cells] */
-    int64_t
-        *line; /* [cells] that the run is part of, or of its several lines the last; -1: it is not drawn */
+    int64_t *line; /* [cells] line of each run, the last one if it is in several; -1: not drawn */
     struct sum *sum; /* [lines][steps] */
     enum stage *stage; /* [lines] */
     double *step, *mean; /* [steps], [lines][steps] */
-    int64_t infinite; /* values that are left out */
+    int64_t infinite; /* infinite values, which are left out */
 };
 
 static int64_t cell_count(const struct series *series)
@@ -44,7 +43,7 @@ static bool is_step(const struct dimension *dimension)
     return strcmp(dimension->name, metric_dimension_table[DIMENSION_STEP].name) == 0;
 }
 
-/* The dimension that tells lines apart where nothing is said of it; PLANE_NONE: there is one line. */
+/* The dimension whose values the lines are, if --over does not name one; PLANE_NONE: a single line. */
 static int choose_lines(const struct shape *shape)
 {
     int rate = shape_find(shape, "learning_rate");
@@ -57,7 +56,7 @@ static int choose_lines(const struct shape *shape)
     return PLANE_NONE;
 }
 
-/* Steps and lines as the selection says. */
+/* Makes the plane of steps and lines that the selection asks for. */
 static int choose(struct series *series, struct error *error)
 {
     const struct picture *picture = series->picture;
@@ -68,7 +67,7 @@ static int choose(struct series *series, struct error *error)
     snprintf(about, sizeof(about), "%s: %s", picture->view->name, series->name);
     if (step < 0)
         return error_set(
-            error, ERROR_INPUT, "%s has one value a run and none over steps, which --series draws", about);
+            error, ERROR_INPUT, "%s has one value per run and no steps, so --series cannot draw it", about);
     if (selection_fix(&picture->selection, shape, about, error) != 0)
         return -1;
     int count = selection_over(&picture->selection, shape, 1, &lines, about, error);
@@ -76,7 +75,7 @@ static int choose(struct series *series, struct error *error)
         return -1;
     if (shape->dimension[step].fixed >= 0 || (count && lines == step))
         return error_set(
-            error, ERROR_INPUT, "%s: --series draws over step; neither --at nor --over can have it", about);
+            error, ERROR_INPUT, "%s: --series draws over step, which --at and --over cannot name", about);
     return plane_init(&series->plane, shape, step, count ? lines : choose_lines(shape), error);
 }
 
@@ -102,7 +101,7 @@ static void series_add(struct series *series, int64_t index, int64_t run, double
     series->sum[cell].count[stage_of(series, run)]++;
 }
 
-/* The most values that a line has at any step: as many as it has runs, if they are of this stage. */
+/* The largest number of values that a line has at any step: that of its runs of this stage. */
 static int64_t most_values(const struct sum *sum, int64_t steps, enum stage stage)
 {
     int64_t most = 0;
@@ -121,8 +120,8 @@ static enum stage choose_stage(const struct sum *sum, int64_t steps)
     return stage;
 }
 
-/* Means over the runs of a line's stage; of runs under way at the steps that all of them have, lest the line
- * jump where one ends. */
+/* Means over the runs of a line's stage. Runs under way have different lengths; only steps that all of
+ * them have are averaged, so that the line does not jump where one ends. */
 static void series_average(struct series *series)
 {
     int64_t steps = series->plane.x.length;
@@ -180,16 +179,7 @@ static int read_and_reduce(
     return 0;
 }
 
-static int64_t runs_seen(const struct series *series, enum outcome outcome)
-{
-    int64_t count = 0;
-
-    for (int64_t i = 0; i < series->picture->view->cells; i++)
-        count += series->line[i] >= 0 && series->outcome[i] == (signed char)outcome;
-    return count;
-}
-
-/* Diverged runs that their lines are drawn without. */
+/* Diverged runs that are left out of their lines. */
 static int64_t runs_without(const struct series *series)
 {
     int64_t count = 0;
@@ -200,27 +190,23 @@ static int64_t runs_without(const struct series *series)
     return count;
 }
 
-static int64_t lines_of(const struct series *series, enum stage stage)
-{
-    int64_t count = 0;
-
-    for (int64_t line = 0; line < series->plane.y.length; line++)
-        count += series->stage[line] == stage;
-    return count;
-}
-
 static void note_unended(const struct series *series)
 {
-    int64_t unended = runs_seen(series, OUTCOME_RUNNING) + runs_seen(series, OUTCOME_PENDING), all = 0;
+    int64_t unended = 0, all = 0;
 
-    for (enum outcome outcome = 0; outcome < OUTCOME_COUNT; outcome++)
-        all += outcome == OUTCOME_SKIPPED ? 0 : runs_seen(series, outcome);
+    for (int64_t i = 0; i < series->picture->view->cells; i++) {
+        signed char outcome = series->outcome[i];
+        if (series->line[i] < 0 || outcome == OUTCOME_SKIPPED)
+            continue;
+        unended += outcome == OUTCOME_RUNNING || outcome == OUTCOME_PENDING;
+        all++;
+    }
     if (unended)
         lines_print(series->picture->out, series->picture->terminal.columns, "%lld of %lld runs %s not ended",
             (long long)unended, (long long)all, unended == 1 ? "has" : "have");
 }
 
-/* What is not to be seen in the lines themselves. */
+/* Notes on what the lines leave out. */
 static void draw_notes(const struct series *series, int drawn)
 {
     FILE *out = series->picture->out;
@@ -242,7 +228,7 @@ static void draw_notes(const struct series *series, int drawn)
         lines_print(out, columns, "infinite values are left out");
 }
 
-/* The one step at which there are values; -1: there are several, or none. */
+/* The only step with values; -1: there are several, or none. */
 static int64_t only_step(const struct series *series)
 {
     int64_t only = -1;
@@ -258,13 +244,16 @@ static int64_t only_step(const struct series *series)
     return only;
 }
 
-/* The lines that are drawn, of those that have values. */
+/* Chooses lines with values, evenly spaced if there are more than a chart holds. */
 static void choose_drawn(const struct series *series, struct chart *chart)
 {
     static const char *const suffix[] = {
         [STAGE_DONE] = "", [STAGE_UNDER_WAY] = " (under way)", [STAGE_DIVERGED] = " (diverged)"};
     const struct side *x = &series->plane.x, *y = &series->plane.y;
-    int64_t count = y->length - lines_of(series, STAGE_NONE), place = 0;
+    int64_t count = 0, place = 0;
+
+    for (int64_t line = 0; line < y->length; line++)
+        count += series->stage[line] != STAGE_NONE;
 
     chart->line_count = count < CHART_LINES_MOST ? (int)count : CHART_LINES_MOST;
     for (int64_t line = 0, i = 0; line < y->length && i < chart->line_count; line++) {
@@ -304,7 +293,7 @@ static int draw_chart(const struct series *series, struct error *error)
     if (only < 0)
         return draw_lines(series, error);
     lines_print(picture->out, picture->terminal.columns,
-        "measured at step %.15g alone: see measure and validate", series->step[only]);
+        "measured at step %.15g only; the keys measure and validate set when", series->step[only]);
     note_unended(series);
     return 0;
 }

@@ -3,7 +3,8 @@
 
 #include "driver/picture/picture.h"
 
-/* A variable over steps, as lines. ERROR_INPUT: it is none, or has no steps. */
+/* Draws a variable over steps, as lines. -1 and ERROR_INPUT: there is no such variable, or it has no
+ * steps. */
 int picture_series(const struct picture *picture, const char *name, struct error *error);
 
 #endif

@@ -52,7 +52,7 @@ static bool take_axis(struct dimension *dimension, const struct axis *axis)
     return dimension->word != NULL;
 }
 
-/* What has to be ordered, and drawn to scale. */
+/* Only finite numbers can be sorted and drawn to scale. */
 static bool all_finite(const struct dimension *dimension)
 {
     for (int64_t i = 0; i < dimension->length; i++)
@@ -61,7 +61,7 @@ static bool all_finite(const struct dimension *dimension)
     return true;
 }
 
-/* The numbers of a coordinate variable, as far as there is one. */
+/* Reads the numbers of a coordinate variable, if there is one. */
 static bool read_numbers(struct dimension *dimension, const struct view *view)
 {
     struct view_variable variable;
@@ -78,7 +78,7 @@ static bool read_numbers(struct dimension *dimension, const struct view *view)
     return false;
 }
 
-/* The texts of a coordinate variable, as far as there is one. */
+/* Reads the texts of a coordinate variable, if there is one. */
 static bool read_words(struct dimension *dimension, const struct view *view)
 {
     if (!view_is_text(view, dimension->name))
@@ -188,7 +188,7 @@ static int ascending(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* Does each of ascending numbers differ from the next with so many digits? */
+/* Do all sorted numbers differ from their neighbours when written with this many digits? */
 static bool all_differ(const double *number, int64_t length, int digits)
 {
     char here[DIMENSION_LABEL], last[DIMENSION_LABEL] = "";

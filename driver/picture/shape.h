@@ -4,39 +4,39 @@
 #include "driver/dataset/variables.h"
 #include "driver/dataset/view.h"
 
-/* The dimensions of something to be looked at, and the values that stand along each. */
+/* A dimension of something that is drawn, with its values. */
 struct dimension {
     const char *name; /* borrowed from the axis or the variable */
     int64_t length;
-    double *number; /* [length]; NULL: they are words */
-    char **word; /* [length], clean; NULL: they are numbers */
-    int64_t fixed; /* the one index that is looked at; -1: all */
+    double *number; /* [length]; NULL: the values are words */
+    char **word; /* [length], without control characters; NULL: the values are numbers */
+    int64_t fixed; /* the only index to draw; -1: all */
 };
 
 struct shape {
     int count;
     struct dimension dimension[VIEW_DIMENSIONS_MAX];
-    int64_t size; /* the product of their lengths */
+    int64_t size; /* product of the lengths */
 };
 
-/* Of a grid. -1: no memory, and nothing held. */
+/* The shape of a grid. -1: no memory, nothing to release. */
 int shape_of_axes(struct shape *shape, int64_t axis_count, const struct axis *axis, struct error *error);
 
-/* Of a variable, which is to outlive it: what the file says along its dimensions, places where that is
- * nothing. */
+/* The shape of a variable, which must outlive it. Values come from the file's coordinates; dimensions
+ * without one have the indices 0, 1, ... -1: no memory, nothing to release. */
 int shape_of_variable(
     struct shape *shape, const struct view *view, const struct view_variable *variable, struct error *error);
 
 void shape_release(struct shape *shape);
 
-/* How many values each run of a view has in a variable of this shape, one run's after another's; 0: it is not
- * of runs. */
+/* The number of values of each run in a variable of this shape, stored run by run; 0: the variable is not
+ * over runs. */
 int64_t shape_values_a_run(const struct shape *shape, const struct view *view);
 
 /* The index of the dimension of that name, or -1. */
 int shape_find(const struct shape *shape, const char *name);
 
-/* Has it more than one value to be looked at? */
+/* Is more than one value drawn? */
 static inline bool dimension_is_open(const struct dimension *dimension)
 {
     return dimension->length > 1 && dimension->fixed < 0;
@@ -44,12 +44,12 @@ static inline bool dimension_is_open(const struct dimension *dimension)
 
 enum { DIMENSION_LABEL = 24 };
 
-/* Value `index` for people: a word, cut where it is long, or a number of `digits`; whole ones are whole.
- * Returns label. */
+/* Formats value `index`: a word, cut to fit, or a number with `digits` significant digits, integers with
+ * all of them. Returns label. */
 char *dimension_label(
     const struct dimension *dimension, int64_t index, int digits, char label[DIMENSION_LABEL]);
 
-/* The digits, 3 or more, with which all its labels differ. */
+/* The number of digits, at least 3, with which all labels differ. */
 int dimension_digits(const struct dimension *dimension);
 
 #endif

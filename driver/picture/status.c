@@ -1,4 +1,4 @@
-/* normsweep status: how far a sweep is, from its dataset alone. */
+/* normsweep status: the progress of a sweep, read from its dataset alone. */
 #include "driver/picture/status.h"
 
 #include "driver/dataset/conversion.h"
@@ -96,7 +96,7 @@ static void print_times(const struct status *status)
     bool going = status_is_going(status), alive = survey->running > 0 && status->written < QUIET_SECONDS;
 
     if (survey->ended < survey->runs && !status->held && !status->view.copy) {
-        puts("stopped   nothing runs; the command that started it carries on");
+        puts("stopped   nothing runs; run the same command again to continue");
         print_saved(status->view.name);
     }
     if (isfinite(survey->speed))
@@ -176,7 +176,7 @@ static void print_failures(const struct status *status)
         printf("and %" PRId64 " more failed\n", survey->count[OUTCOME_FAILED] - printed);
 }
 
-/* How a copy is made that takes less room; of the whole alone. And how a copy is made a dataset again. */
+/* The command that makes a compressed copy of a complete dataset, or a dataset from such a copy. */
 static void print_export(const struct status *status)
 {
     bool back = status->view.copy;
@@ -184,7 +184,7 @@ static void print_export(const struct status *status)
 
     if (command)
         printf("%s%s   %s; nccopy is in Debian's netcdf-bin\n", back ? "carry on  " : "export    ", command,
-            back ? "a dataset that run carries on with" : "a compressed netCDF-4 copy");
+            back ? "a dataset that run can continue" : "a compressed netCDF-4 copy");
     free(command);
 }
 
@@ -216,7 +216,7 @@ static double seconds_since_write(const char *path)
 int status_read(
     struct status *status, const char *path, const struct survey *before, double now, struct error *error)
 {
-    bool held = lease_is_held(path); /* asked first: a sweep that ends meanwhile is no stopped one */
+    bool held = lease_is_held(path); /* asked first: a sweep that ends meanwhile must not appear stopped */
 
     *status = (struct status){.held = held, .written = seconds_since_write(path)};
     if (view_open(&status->view, path, error) != 0)

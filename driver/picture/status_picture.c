@@ -1,4 +1,4 @@
-/* The picture of status --watch: counts, times, the map of the grid, runs under way, failures. */
+/* The screen of status --watch: counts, times, the map of the grid, runs under way, failures. */
 #include "driver/picture/status_picture.h"
 
 #include "driver/dataset/variables.h"
@@ -15,8 +15,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Lines: the map has what the head and these do not need, or none where that is too little; runs and failures
- * have what it leaves. */
+/* Numbers of lines. The map gets what the head, RUNS_LEAST and FAILURES_LEAST leave, or nothing if that is
+ * below MAP_LEAST; runs and failures share the rest. */
 enum { HEAD_LINES = 4, MAP_LEAST = 8, RUNS_LEAST = 4, FAILURES_LEAST = 2 };
 
 enum { BAR_MOST = 40, RUNS_MOST = 200, HOST_MOST = 16, QUIET_SECONDS = 10 };
@@ -82,10 +82,10 @@ static void put_times(const struct status_view *picture, FILE *out)
     } else if (survey->ended < survey->runs && picture->status->view.copy) {
         fputs("stopped: this is a netCDF-4 copy, in which nothing runs\n", out);
     } else if (survey->ended < survey->runs) {
-        fputs("stopped: nothing runs; the command that started it carries on\n", out);
+        fputs("stopped: nothing runs; run the same command again to continue\n", out);
     } else {
         if (isfinite(survey->seconds) && isfinite(survey->speed))
-            fprintf(out, "%s and %s tokens/s a run on average",
+            fprintf(out, "per run, on average: %s, %s tokens/s",
                 duration_format(survey->seconds, time, sizeof(time)),
                 rate_format(survey->speed, rate, sizeof(rate)));
         fputc('\n', out);
@@ -103,7 +103,7 @@ static void put_head(const struct status_view *picture, FILE *out)
     put_times(picture, out);
 }
 
-/* As much of the map as finds room; *lines that it has taken. */
+/* Prints the map if there is room; *lines becomes its number of lines. */
 static void put_map(const struct status_view *picture, FILE *out, int rows, int *lines)
 {
     const struct status *status = picture->status;
@@ -135,7 +135,7 @@ static void describe_run(const struct survey_run *run, struct run_line *line)
         snprintf(line->note, sizeof(line->note), "heard %s ago", duration_format(silent, time, sizeof(time)));
 }
 
-/* At most `rows` lines of the runs under way. */
+/* Prints the runs under way, at most `rows` lines. */
 static void put_runs(const struct status_view *picture, FILE *out, int rows)
 {
     static struct run_line line[RUNS_MOST];

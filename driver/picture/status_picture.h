@@ -4,9 +4,7 @@
 #include "driver/picture/status.h"
 #include "driver/terminal/canvas.h"
 
-/*
- * Prints what there is to see of a sweep, as lines that the canvas has room for.
- */
+/* Prints the state of a sweep as lines that fit the canvas. */
 void status_picture(FILE *out, const struct status *status, const struct canvas *canvas);
 
 #endif

@@ -53,7 +53,7 @@ static int read_means(struct survey *survey, const struct view *view, struct err
 
 /* ---- runs under way ---- */
 
-/* Does the number of steps of an epoch depend on an axis? */
+/* Can the number of steps of a run depend on an axis? */
 static bool is_told_apart(const struct view *view)
 {
     for (int64_t i = 0; i < view->axis_count; i++)
@@ -63,7 +63,8 @@ static bool is_told_apart(const struct view *view)
     return false;
 }
 
-/* The last step of a whole run: `steps`, or the end of its epochs where it is the same for all runs. */
+/* The last step of a complete run: `steps`, or else the end of the epochs, if it is the same for all runs.
+ * -1: unknown. */
 static int64_t last_step_of(const struct view *view, int64_t cell)
 {
     const struct param *steps = param_find("steps");
@@ -83,7 +84,7 @@ static int64_t last_step_of(const struct view *view, int64_t cell)
     return is_told_apart(view) ? -1 : view->step[view->step_count - 1];
 }
 
-/* Where a run's last row is, and its loss. `rows`: of the run, [step_count]. */
+/* Finds the last row of a run and its loss. `rows`: [step_count] losses of the run. */
 static void find_row(struct survey_run *run, const struct view *view, const double *rows)
 {
     for (int64_t i = 0; i < view->step_count; i++) {
@@ -102,7 +103,7 @@ static void read_host(struct survey_run *run, const struct view *view)
     free(host);
 }
 
-/* The same run of an earlier survey, whose runs are by cell, too. */
+/* The same run in an earlier survey. Both are sorted by cell, so *place only advances. */
 static const struct survey_run *find_run(const struct survey *before, int64_t cell, int64_t *place)
 {
     while (before && *place < before->running && before->run[*place].cell < cell)
@@ -111,14 +112,14 @@ static const struct survey_run *find_run(const struct survey *before, int64_t ce
     return found ? &before->run[*place] : NULL;
 }
 
-/* A file that nobody has written alone may have it over anything. */
+/* A file that other programs have changed may have the variable over any dimensions. */
 static bool is_over_steps(const struct view *view, const struct view_variable *variable)
 {
     return view_is_of_runs(view, variable) && variable->dimension_count == view->axis_count + 1 &&
            variable->length[view->axis_count] == view->step_count;
 }
 
-/* `loss`: of size 0 where the dataset has none; `rows`: room for a run's. */
+/* `loss`: size 0 if the dataset has none. `rows`: [step_count], scratch. */
 static int read_run(const struct view *view, const struct view_variable *loss, double *rows,
     struct survey_run *run, struct error *error)
 {
@@ -196,7 +197,7 @@ static double session_age(const struct view *view)
     return known ? difftime(time(NULL), timegm(&date)) : NAN;
 }
 
-/* A run that nobody is left to end will start anew: the next start makes it pending. */
+/* If no process holds the dataset, its running runs count as pending: the next start makes them so. */
 static void count_outcomes(struct survey *survey, bool held)
 {
     for (int64_t cell = 0; cell < survey->cells; cell++) {
@@ -210,7 +211,7 @@ static void count_outcomes(struct survey *survey, bool held)
     survey->ended = survey->runs - survey->count[OUTCOME_PENDING] - survey->running;
 }
 
-/* A number of the last session; NaN where the dataset has none. */
+/* A number of the last session; NaN if the dataset has none. */
 static double read_number(const struct view *view, enum session_variable which)
 {
     const char *name = session_variable_table[which].name;

@@ -219,7 +219,7 @@ def test_stopped(sweep, tmp_path, jobs, number):
         wait_until(lambda: (outcomes(tmp_path / "sweep.nc") == 1).any(), "a run trains")
         start.process.send_signal(number)
         out, err = start.ended(75)
-        assert "the same command carries on" in out and said(err) == ""
+        assert "run the same command again to continue" in out and said(err) == ""
     assert not list(tmp_path.glob("*.lease*")) and not processes(sweep)
     assert (outcomes(tmp_path / "sweep.nc") == 0).all()
 

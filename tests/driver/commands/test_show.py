@@ -194,15 +194,15 @@ REFUSED = [
     (["param_norm", "--over", "step,seed,model"], "param_norm: --over takes one or two names here"),
     (["param_norm", "--over", "seed", "--at", "seed=1"], "param_norm: seed is both in --at and in --over"),
     (["param_norm", "--series", "--over", "seed,model"], "param_norm: --over takes one name here"),
-    (["param_norm", "--series", "--over", "step"],
-     "param_norm: --series draws over step; neither --at nor --over can have it"),
+        (["param_norm", "--series", "--over", "step"],
+     "param_norm: --series draws over step, which --at and --over cannot name"),
     (["param_norm", "--series", "--at", "step=0"],
-     "param_norm: --series draws over step; neither --at nor --over can have it"),
-    (["norm_growth", "--series"], "norm_growth has one value a run and none over steps, which --series draws"),
+     "param_norm: --series draws over step, which --at and --over cannot name"),
+    (["norm_growth", "--series"], "norm_growth has one value per run and no steps, so --series cannot draw it"),
     (["saturation", "--series"],
-     "saturation was not measured; in a sweep file, 'saturation' among the metrics of measure switches it on"),
+     "saturation was not measured; to measure it, add 'saturation' to the metrics of measure in the sweep file"),
     (["positions_attended"],
-     "positions_attended was not measured; in a sweep file, 'heads' among the metrics of measure switches it on"),
+     "positions_attended was not measured; to measure it, add 'heads' to the metrics of measure in the sweep file"),
     (["param_norm", "--at", "seed=\033[31m"], "param_norm: no seed '?[31m'; it is one of 0, 1, 2"),
 ]
 
@@ -323,7 +323,7 @@ def test_series_of_one_step(path, tmp_path, normsweep):
         ds["valid_loss"][..., 3] = 2
     file = changed(path, tmp_path, keep_last)
     shown = normsweep("show", file, "valid_loss", "--series").stdout
-    assert shown.splitlines()[1:] == ["measured at step 30 alone: see measure and validate"]
+    assert shown.splitlines()[1:] == ["measured at step 30 only; the keys measure and validate set when"]
 
 
 def test_series_of_at_most_eight_lines(tmp_path, normsweep):

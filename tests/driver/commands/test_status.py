@@ -229,7 +229,7 @@ def test_a_stopped_sweep_is_not_waited_for(tmp_path):
     assert process.wait(60) == 75
     screen = Screen(NORMSWEEP, "status", "--watch", "r.nc", cwd=tmp_path)
     assert screen.end() == 0
-    assert "6 pending\nstopped: nothing runs; the command that started it carries on\n" in screen.text()
+    assert "6 pending\nstopped: nothing runs; run the same command again to continue\n" in screen.text()
 
 
 def test_saved_runs_of_a_stopped_sweep_are_told(tmp_path):
@@ -300,5 +300,5 @@ def test_run_draws_the_same_map(tmp_path, workers):
     os.write(screen.master, b"abc\x03")
     assert screen.end() == 75
     assert re.search(r"(?m)^a.nc: stopped: 6 of 12 runs have ended: 6 done, 0 diverged, 0 failed; .*\n"
-                     r"1 run under way is saved; the same command carries on\n", screen.text())
+                     r"1 run under way is saved; run the same command again to continue\n", screen.text())
     assert "tokens/s" not in screen.text() and "growing" not in screen.text()

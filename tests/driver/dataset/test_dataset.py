@@ -205,8 +205,8 @@ weight_decay
           1e-05   6.31e-05 0.000398 0.00251   0.0158    0.1
                                                  learning_rate
 # growing   - shrinking   ! diverged
-by the geometric mean of norm_growth over norm_placement, bias, seed, model;
-diverged where most of the ended runs are
+cells: geometric mean of norm_growth over norm_placement, bias, seed, model;
+diverged if most ended runs diverged
 """
 
 
@@ -310,11 +310,11 @@ def test_show_and_status_refuse(path, tmp_path, normsweep):
             (("show", path, "parm_norm"), f"{path}: no variable parm_norm; did you mean 'param_norm'?"
                                           " see normsweep help metrics\n"),
             (("show", path, "dynamcs"), f"{path}: no variable dynamcs; did you mean 'dynamics'?"),
-            (("show", path, "saturation"), f"{path}: saturation was not measured; in a sweep file, 'saturation' among "
-                                                "the metrics of measure switches it on\n"),
+                        (("show", path, "saturation"), f"{path}: saturation was not measured; to measure it, add 'saturation' to "
+                                           "the metrics of measure in the sweep file\n"),
             (("show", path, "a\nb"), f"{path}: no variable a?b; see normsweep help metrics\n"),
-            (("show", path, "reason"), f"{path}: reason is a text; analysis/table has texts beside the "
-                                        "numbers of each run, ncdump -v reason prints it\n"),
+                        (("show", path, "reason"), f"{path}: reason is a text; analysis/table lists texts for each run, "
+                                       "ncdump -v reason prints it\n"),
             (("show", path, "session_host"), f"{path}: session_host is a text; "),
             (("show", "a.nc"), "a.nc: is not a normsweep dataset"),
             (("status", "a.nc"), "a.nc: is not a normsweep dataset"),

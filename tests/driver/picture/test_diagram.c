@@ -252,8 +252,8 @@ TEST(diagram_of_means)
         "    0.0001 0.001\n"
         "    learning_rate\n"
         "# growing   - shrinking   ! diverged\n"
-        "by the geometric mean of norm_growth over seed; diverged where most of the ended\n"
-        "runs are\n");
+        "cells: geometric mean of norm_growth over seed; diverged if most ended runs\n"
+        "diverged\n");
 }
 
 /* Whatever the grid, the terminal and the lines: no more of them than allowed, none too wide. */
