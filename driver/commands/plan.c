@@ -106,7 +106,7 @@ static double memory_of(const struct cost_group *group, const void *context)
 static double step_milliseconds_of(const struct cost_group *group, const void *context)
 {
     (void)context;
-    return 1e3 * group->step_seconds;
+    return 1e3 * group->seconds[PART_STEP];
 }
 
 struct planned {

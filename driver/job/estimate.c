@@ -1,7 +1,8 @@
 /*
- * What a sweep will take, from trained samples: runs are grouped by what their time depends on, some groups
- * are trained for a short while, in as many processes at once as the sweep will have workers (they share
- * caches, memory and clock), and the rest lies between them on the scale of the cost model.
+ * Estimates the time of a sweep from samples: runs are grouped by the parameters that their time depends
+ * on; a few groups are trained for a short while, in as many processes at once as the sweep will have
+ * workers, because those share caches, memory and clock; the other groups are interpolated with the cost
+ * model.
  */
 #include "driver/job/estimate.h"
 
@@ -18,17 +19,17 @@
 #include "worker/run/cost.h"
 #include "worker/train/train.h"
 
-/* Groups that are measured, and the most seconds for one. */
+/* The number of groups that are measured, and the seconds for each at most. */
 enum { SAMPLES = 6, SECONDS_MOST = 2 };
 
-enum { CELLS_BETWEEN = 1 << 14 }; /* two looks at the clock */
+enum { CELLS_BETWEEN = 1 << 14 }; /* cells between two looks at the clock */
 
 static int plan_no_memory(struct error *error)
 {
     return error_set(error, ERROR_ENVIRONMENT, "plan: no memory");
 }
 
-/* Groups */
+/* ---- groups ---- */
 
 static struct digest cost_digest(const struct run *run, int64_t last_step)
 {
@@ -44,13 +45,13 @@ static struct digest cost_digest(const struct run *run, int64_t last_step)
     return digest;
 }
 
-/* The groups while they are gathered: open addressing by digest, at most half full. */
+/* A hash table of groups by digest: open addressing, at most half full. */
 struct gathering {
     const struct corpus *corpus;
     const struct measure *measure;
     struct cost_group *group;
     int64_t count, room;
-    int64_t *slot; /* [2 * room] index + 1, 0: free */
+    int64_t *slot; /* [2 * room] index of a group + 1; 0: free */
 };
 
 static int grow_groups(struct gathering *g)
@@ -127,8 +128,8 @@ static int gather_all(struct estimate *estimate, const struct sweep *sweep, cons
     for (int64_t cell = 0; cell < sweep->cells && status == 0; cell++) {
         struct run run;
         if (cell % CELLS_BETWEEN == 0 && waiting_is_due(waiting))
-            waiting_say(waiting, "plan: groups the runs, cell %lld of %lld", (long long)cell,
-                (long long)sweep->cells);
+            waiting_say(
+                waiting, "plan: grouping runs, cell %lld of %lld", (long long)cell, (long long)sweep->cells);
         if (sweep_skips(sweep, cell)) {
             estimate->skipped++;
             continue;
@@ -147,16 +148,16 @@ static int gather_all(struct estimate *estimate, const struct sweep *sweep, cons
     return 0;
 }
 
-/* Samples */
+/* ---- samples ---- */
 
-/* What one process finds out about a group. */
+/* What one process measures of a group. */
 struct sample {
-    double setup, step, measure, validate, saturate;
-    char reason[REASON_SIZE]; /* why the run cannot be trained; "" if it can */
+    double seconds[PART_COUNT]; /* see struct cost_group */
+    char reason[REASON_SIZE]; /* why the run cannot be trained; "": it can */
 };
 
 struct stopwatch {
-    double first, last, limit; /* clock after the first step, after the last, and when to stop */
+    double first, last, limit; /* clock after the first step, after the last one, and at which to stop */
     int64_t steps;
 };
 
@@ -165,7 +166,7 @@ static enum verdict watch_sample(void *context, int64_t step, int64_t last_step,
     struct stopwatch *stopwatch = context;
 
     (void)last_step, (void)tokens;
-    if (step == stopwatch->steps) /* in the middle of its validation */
+    if (step == stopwatch->steps) /* called again during the validation of a step */
         return VERDICT_CARRY_ON;
     stopwatch->last = clock_now();
     stopwatch->steps = step;
@@ -174,14 +175,14 @@ static enum verdict watch_sample(void *context, int64_t step, int64_t last_step,
     return step < 3 || stopwatch->last < stopwatch->limit ? VERDICT_CARRY_ON : VERDICT_STOP;
 }
 
-/* Predictions in a validation of at most `tokens` tokens. */
+/* The number of tokens that a validation of at most `tokens` predicts. */
 static double validation_tokens(const struct corpus *corpus, int64_t tokens)
 {
     int64_t all = corpus->valid.token_count;
     return (double)(tokens < all ? tokens : all);
 }
 
-/* A process that takes samples of a group. */
+/* The task of a sampling process. */
 struct sampling {
     const struct cost_group *group;
     const struct corpus *corpus;
@@ -189,8 +190,13 @@ struct sampling {
     double limit; /* clock at which to stop */
 };
 
-/* Trains a group's run for a while. Measured and validated at step 0, on few tokens; the first step warms up.
- */
+static double mean(double seconds, int64_t times)
+{
+    return times ? seconds / (double)times : 0;
+}
+
+/* Trains a group's run for a while. It is measured and validated at step 0 only, on few tokens; the first
+ * step is left out of the mean, as a warm-up. */
 static struct sample take_sample(const struct sampling *sampling, struct arena *arena)
 {
     const struct run *run = &sampling->group->run;
@@ -207,21 +213,28 @@ static struct sample take_sample(const struct sampling *sampling, struct arena *
     train(run, sampling->corpus, &few, &observer, arena, &result);
     double step = stopwatch.steps > 1 ? (stopwatch.last - stopwatch.first) / (double)(stopwatch.steps - 1)
                                       : result.step_seconds;
-    double measure_once = result.measured ? result.measure_seconds / (double)result.measured : 0;
-    double validate_once = result.validated ? result.validate_seconds / (double)result.validated : 0;
-    double saturate_once = result.saturated ? result.saturate_seconds / (double)result.saturated : 0;
+    double measure_once = mean(result.measure_seconds, result.measured);
+    double validate_once = mean(result.validate_seconds, result.validated);
+    double saturate_once = mean(result.saturate_seconds, result.saturated);
     double once = measure_once + validate_once + saturate_once;
     double setup = stopwatch.steps > 0 ? stopwatch.first - begin - step - once : 0;
     double scale = validation_tokens(sampling->corpus, sampling->measure->validate_tokens) /
                    fmax(validation_tokens(sampling->corpus, few.validate_tokens), 1);
     struct sample sample = {
-        fmax(setup, 0), step, measure_once, validate_once * scale, saturate_once * scale, ""};
+        .seconds = {fmax(setup, 0), step, measure_once, validate_once * scale, saturate_once * scale}};
     if (result.outcome == OUTCOME_FAILED)
         memcpy(sample.reason, result.reason, sizeof(sample.reason));
     return sample;
 }
 
-/* The mean of as many samples as there is time for, one at least. */
+/* Updates a mean that now has `count` samples. */
+static void add_to_mean(double mean[PART_COUNT], const double sample[PART_COUNT], int count)
+{
+    for (enum cost_part part = 0; part < PART_COUNT; part++)
+        mean[part] += (sample[part] - mean[part]) / count;
+}
+
+/* The mean of as many samples as there is time for, at least one. */
 static struct sample take_samples(const struct sampling *sampling)
 {
     struct sample mean = {0};
@@ -232,19 +245,14 @@ static struct sample take_samples(const struct sampling *sampling)
         struct sample one = take_sample(sampling, &arena);
         if (one.reason[0])
             return one;
-        count++;
-        mean.setup += (one.setup - mean.setup) / count;
-        mean.step += (one.step - mean.step) / count;
-        mean.measure += (one.measure - mean.measure) / count;
-        mean.validate += (one.validate - mean.validate) / count;
-        mean.saturate += (one.saturate - mean.saturate) / count;
+        add_to_mean(mean.seconds, one.seconds, ++count);
     } while (clock_now() < sampling->limit);
     return mean;
 }
 
 /*
- * As many processes at once as the sweep has workers, but no more than this machine has processors for: the
- * plan may be for a larger one.
+ * The number of processes that sample at once: the sweep's workers, but no more than this machine has
+ * processors for, as the plan may be for a larger machine.
  */
 static int sample_processes(const struct cost_group *group, int workers)
 {
@@ -253,7 +261,7 @@ static int sample_processes(const struct cost_group *group, int workers)
     return (int)(workers < room ? workers : room > 1 ? room : 1);
 }
 
-/* The mean of what the processes report. */
+/* Sets the group's seconds to the mean over the sampling processes. */
 static int sample_group(struct cost_group *group, const struct corpus *corpus, const struct measure *measure,
     int workers, double seconds, struct error *error)
 {
@@ -280,12 +288,7 @@ static int sample_group(struct cost_group *group, const struct corpus *corpus, c
     while (read(ends[0], &sample, sizeof(sample)) == (ssize_t)sizeof(sample)) {
         if (sample.reason[0])
             continue;
-        reported++;
-        group->setup_seconds += (sample.setup - group->setup_seconds) / reported;
-        group->step_seconds += (sample.step - group->step_seconds) / reported;
-        group->measure_seconds += (sample.measure - group->measure_seconds) / reported;
-        group->validate_seconds += (sample.validate - group->validate_seconds) / reported;
-        group->saturate_seconds += (sample.saturate - group->saturate_seconds) / reported;
+        add_to_mean(group->seconds, sample.seconds, ++reported);
     }
     close(ends[0]);
     while (wait(NULL) > 0)
@@ -297,13 +300,13 @@ static int sample_group(struct cost_group *group, const struct corpus *corpus, c
     return 0;
 }
 
-/* Of `count` groups, how many are measured. */
+/* How many of `count` groups are measured. */
 static int64_t sample_count(int64_t count)
 {
     return count < SAMPLES ? count : SAMPLES;
 }
 
-/* Which group is sample i: they lie evenly over the groups' order by cost, the ends among them. */
+/* The group that is sample i; samples are evenly spaced in the order of cost, both ends included. */
 static int64_t sample_at(int64_t i, int64_t count)
 {
     return count > 1 ? i * (count - 1) / (sample_count(count) - 1) : 0;
@@ -316,7 +319,7 @@ static int sample_groups(struct estimate *estimate, const struct sweep *sweep, c
 
     for (int64_t i = 0; i < samples; i++) {
         int64_t at = sample_at(i, estimate->group_count);
-        waiting_say(waiting, "plan: measures kind of run %lld of %lld", (long long)i + 1, (long long)samples);
+        waiting_say(waiting, "plan: timing kind of run %lld of %lld", (long long)i + 1, (long long)samples);
         if (sample_group(&estimate->group[at], corpus, &sweep->measure, estimate->workers,
                 fmin(seconds / (double)samples, SECONDS_MOST), error) != 0)
             return -1;
@@ -326,8 +329,8 @@ static int sample_groups(struct estimate *estimate, const struct sweep *sweep, c
     return 0;
 }
 
-/* A group that was not measured takes its rate from the nearest by cost of a step that was. Only the samples
- * are looked at: a sweep over lengths has as many groups as runs. */
+/* Scales the seconds of the sample with the nearest cost of a step. Only samples are searched, because a
+ * sweep over lengths has as many groups as runs. */
 static void interpolate(const struct estimate *estimate, struct cost_group *group)
 {
     const struct cost_group *near = &estimate->group[0];
@@ -339,39 +342,35 @@ static void interpolate(const struct estimate *estimate, struct cost_group *grou
             near = other;
     }
     double ratio = group->step_cost / near->step_cost;
-    group->setup_seconds = near->setup_seconds * ratio;
-    group->step_seconds = near->step_seconds * ratio;
-    group->measure_seconds = near->measure_seconds * ratio;
-    group->validate_seconds = near->validate_seconds * ratio;
-    group->saturate_seconds = near->saturate_seconds * ratio;
+    for (enum cost_part part = 0; part < PART_COUNT; part++)
+        group->seconds[part] = near->seconds[part] * ratio;
 }
 
-/* Sums */
+/* ---- sums ---- */
 
-static double measure_total(const struct cost_group *group, const struct measure *measure)
+/* Seconds of a whole run of the group, by part. */
+static void part_seconds(
+    const struct cost_group *group, const struct measure *measure, bool validated, double seconds[PART_COUNT])
 {
-    return group->measure_seconds * (double)measure_count(measure, group->last_step);
-}
+    double times[PART_COUNT] = {[PART_SETUP] = 1, [PART_STEP] = (double)group->last_step};
 
-static double saturate_total(const struct cost_group *group, const struct measure *measure)
-{
-    return group->saturate_seconds * (double)measure_count(measure, group->last_step);
-}
-
-static double validate_total(const struct cost_group *group, const struct measure *measure, bool validated)
-{
-    double times = (double)measure_validations(measure, group->last_step);
-
-    return validated ? group->validate_seconds * times : 0;
+    times[PART_MEASURE] = times[PART_SATURATE] = (double)measure_count(measure, group->last_step);
+    times[PART_VALIDATE] = validated ? (double)measure_validations(measure, group->last_step) : 0;
+    for (enum cost_part part = 0; part < PART_COUNT; part++)
+        seconds[part] = group->seconds[part] * times[part];
 }
 
 double cost_group_seconds(const struct cost_group *group, const struct measure *measure, bool validated)
 {
-    return group->setup_seconds + group->step_seconds * (double)group->last_step +
-           measure_total(group, measure) + saturate_total(group, measure) +
-           validate_total(group, measure, validated);
+    double seconds[PART_COUNT], sum = 0;
+
+    part_seconds(group, measure, validated, seconds);
+    for (enum cost_part part = 0; part < PART_COUNT; part++)
+        sum += seconds[part];
+    return sum;
 }
 
+/* Restores the heap after load[0] has grown. */
 static void sink(double *load, int workers)
 {
     int at = 0;
@@ -391,7 +390,7 @@ static void sink(double *load, int workers)
     }
 }
 
-/* Each run in turn to the worker that is free first: a heap of loads, its least on top. */
+/* Assigns each run in turn to the worker that is free first, by a heap with the smallest load on top. */
 static int schedule_runs(
     struct estimate *estimate, const struct measure *measure, bool validated, struct error *error)
 {
@@ -413,24 +412,21 @@ static int schedule_runs(
 
 static void add_up(struct estimate *estimate, const struct measure *measure, bool validated)
 {
-    double setups = 0, steps = 0, measuring = 0, validating = 0, saturating = 0, all = 0;
+    double sum[PART_COUNT] = {0}, seconds[PART_COUNT], all = 0;
 
     for (int64_t i = 0; i < estimate->group_count; i++) {
-        const struct cost_group *group = &estimate->group[i];
-        double runs = (double)group->runs;
-        setups += runs * group->setup_seconds;
-        steps += runs * group->step_seconds * (double)group->last_step;
-        measuring += runs * measure_total(group, measure);
-        validating += runs * validate_total(group, measure, validated);
-        saturating += runs * saturate_total(group, measure);
-        all += runs * cost_group_seconds(group, measure, validated);
+        part_seconds(&estimate->group[i], measure, validated, seconds);
+        for (enum cost_part part = 0; part < PART_COUNT; part++)
+            sum[part] += (double)estimate->group[i].runs * seconds[part];
     }
+    for (enum cost_part part = 0; part < PART_COUNT; part++)
+        all += sum[part];
     estimate->core_seconds = all;
-    estimate->setup_part = setups / all;
-    estimate->step_part = steps / all;
-    estimate->measure_part = measuring / all;
-    estimate->validate_part = validating / all;
-    estimate->saturate_part = saturating / all;
+    estimate->setup_part = sum[PART_SETUP] / all;
+    estimate->step_part = sum[PART_STEP] / all;
+    estimate->measure_part = sum[PART_MEASURE] / all;
+    estimate->validate_part = sum[PART_VALIDATE] / all;
+    estimate->saturate_part = sum[PART_SATURATE] / all;
 }
 
 int estimate_make(struct estimate *estimate, const struct sweep *sweep, const struct corpus *corpus,
@@ -448,7 +444,7 @@ int estimate_make(struct estimate *estimate, const struct sweep *sweep, const st
         if (!estimate->group[i].timed)
             interpolate(estimate, &estimate->group[i]);
     add_up(estimate, &sweep->measure, validated);
-    waiting_say(waiting, "plan: gives %lld runs to %d workers", (long long)estimate->runs, workers);
+    waiting_say(waiting, "plan: assigning %lld runs to %d workers", (long long)estimate->runs, workers);
     if (schedule_runs(estimate, &sweep->measure, validated, error) != 0) {
         estimate_release(estimate);
         return -1;

@@ -8,21 +8,21 @@
 #include "model/core/error.h"
 #include "model/corpora/corpus.h"
 
-/* Runs that cost the same: alike in every parameter that the table marks as `cost`, and in their last step.
- */
+/* The parts that a run's time consists of; `saturate` is the measurement of saturation and heads. */
+enum cost_part { PART_SETUP, PART_STEP, PART_MEASURE, PART_VALIDATE, PART_SATURATE, PART_COUNT };
+
+/* Runs of equal cost: alike in every parameter that the table marks as `cost`, and in their last step. */
 struct cost_group {
     struct digest digest;
-    struct run run; /* the first of them */
+    struct run run; /* the first run */
     int64_t last_step, runs;
-    double step_cost, cost; /* of a step and of the whole run: train_step_cost, train_cost */
+    double step_cost, cost; /* of a step, of the whole run: train_step_cost, train_cost */
     size_t memory; /* bytes of its arena */
     bool timed; /* measured, not interpolated */
-    double setup_seconds, step_seconds, measure_seconds, validate_seconds,
-        saturate_seconds; /* once, and per step, measurement, validation, measurement of saturation and heads
-                           */
+    double seconds[PART_COUNT]; /* of one set-up, step, measurement, validation, ... */
 };
 
-/* What a sweep will take. */
+/* The expected time of a sweep. */
 struct estimate {
     int64_t runs, skipped;
     int64_t group_count;
@@ -30,14 +30,15 @@ struct estimate {
     int workers;
     int64_t timed; /* groups measured */
     int at_once; /* processes that measured at the same time */
-    double core_seconds, setup_part, step_part, measure_part, validate_part, saturate_part; /* parts of 1 */
-    double makespan; /* seconds on `workers`, longest runs first */
+    double core_seconds, setup_part, step_part, measure_part, validate_part,
+        saturate_part; /* fractions of core_seconds */
+    double makespan; /* seconds with `workers` workers, longest runs first */
 };
 
 /*
- * Groups the sweep's runs and trains samples of them for real, in as many processes at once as the sweep
- * would have workers and this machine has processors, for about `seconds` in all; groups between the samples
- * are interpolated. What it is busy with goes to `waiting`. -1: no memory or no process.
+ * Groups the sweep's runs and trains samples of them for about `seconds` in all, in as many processes at
+ * once as the sweep has workers and this machine has processors for. The other groups are interpolated. Shows
+ * its progress on `waiting`. -1: no memory, or no process can be started, or a sample failed.
  */
 int estimate_make(struct estimate *estimate, const struct sweep *sweep, const struct corpus *corpus,
     int workers, double seconds, struct waiting *waiting, struct error *error);

@@ -19,14 +19,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* With several orders ahead runs of milliseconds need not wait for a coordinator that sleeps as long; the
- * makespan is that with one (see coordinator.c for the rules that keep it). */
+/* With several orders ahead, runs of milliseconds do not wait for a coordinator that sleeps between
+ * messages. The makespan does not grow; the rules for that are in coordinator.c. */
 enum { ORDERS_AHEAD = 3, BEAT_CELLS = 1 << 16 };
 
-#define SILENCE_SECONDS 60 /* of a worker that has not said yet how long it may be silent */
+#define SILENCE_SECONDS 60 /* for a worker that has not yet announced how long it may be silent */
 
-/* Results that come within this time share the two syncs of a commit; where a sync is slow, more of them, so
- * that syncs take a small part of the time. */
+/* Results within this time share the two syncs of a commit. If syncs are slow the time grows, so that they
+ * take at most COMMIT_PART of it. */
 #define COMMIT_SECONDS 0.25
 #define COMMIT_PART 0.02
 #define FLUSH_SECONDS 1
@@ -98,7 +98,7 @@ static struct coordinator *make_coordinator(const struct job *job, int workers)
     return coordinator;
 }
 
-/* What earlier starts have left of norm_growth; where that cannot be told the map does without. */
+/* norm_growth of runs that ended in earlier starts; NULL if it cannot be read, and there is no map then. */
 static double *read_growth(const struct job *job)
 {
     struct error ignored;
@@ -149,7 +149,7 @@ int job_open(struct job *job, const struct sweep *sweep, const struct corpus *co
     if (!job->coordinator || !job->progress || !job->folder || !job->saved)
         error_set(error, ERROR_ENVIRONMENT, "%s: no memory", sweep->output);
     else if (checkpoint_set_init(&job->kept, job->folder, error) == 0) {
-        log_sweep(job->folder); /* of workers of an earlier start */
+        log_sweep(job->folder); /* logs left by workers of an earlier start */
         job->had_folder = access(job->folder, F_OK) == 0 || errno != ENOENT;
         return 0;
     }
@@ -176,7 +176,7 @@ void job_fail(struct job *job, const struct error *error)
     job->failed = true;
 }
 
-/* Keeps the first error of a step that has failed. */
+/* Fails the job with this error, if `failed`. */
 static void keep_error(struct job *job, int failed, const struct error *error)
 {
     if (failed)
@@ -205,7 +205,7 @@ bool job_has_files(const struct job *job, int64_t cell)
     return checkpoint_set_has(&job->kept, &digest);
 }
 
-/* A run has ended; what was written of it, now or by earlier starts, goes when that is kept for good. */
+/* A run has ended: its files, of this start and earlier ones, are removed after the next commit. */
 static void spend(struct job *job, int64_t cell)
 {
     if (!job->had_folder && !job->saved[cell])
@@ -214,14 +214,14 @@ static void spend(struct job *job, int64_t cell)
         int64_t size = job->spent_size ? 2 * job->spent_size : 16;
         int64_t *more = realloc(job->spent, (size_t)size * sizeof(*more));
         if (!more)
-            return; /* what stays behind costs room on the disk alone */
+            return; /* its files stay behind and only cost disk space */
         job->spent = more;
         job->spent_size = size;
     }
     job->spent[job->spent_count++] = cell;
 }
 
-/* A run that has failed leaves what its workers had to say. */
+/* The log of a failed run is kept. */
 static void remove_files(struct job *job, int64_t cell)
 {
     char name[DIGEST_TEXT];
@@ -274,7 +274,7 @@ int job_close(struct job *job, struct error *error)
     commit(job, clock_now());
     if (job->mark[0] && job->folder) {
         mark_remove(job->folder, job->mark);
-        rmdir(job->folder); /* where nothing was kept in it */
+        rmdir(job->folder); /* succeeds only if it is empty */
     }
     if (!job->failed && job->coordinator && job_pending(job) == 0)
         keep_error(job, folder_clear(job->sweep->output, &closing), &closing);
@@ -394,7 +394,7 @@ void job_settle(
     bool running = is_running(job, order->cell);
     if (running) {
         job->tally.running--;
-        if (order->kind == ORDER_ACCEPT) /* the tokens since its last word */
+        if (order->kind == ORDER_ACCEPT) /* counts the tokens since its last message */
             progress_step(job->progress, order->worker, result->last_step, result->last_step, result->tokens,
                 clock_now());
         progress_end(job->progress, order->worker);
@@ -405,12 +405,12 @@ void job_settle(
         struct result failed = killed_its_workers(job, order->cell, last_words);
         put_result(job, order->cell, &failed);
     } else if (running) {
-        job->saved[order->cell] = true; /* its worker may have died before it could say so */
+        job->saved[order->cell] = true; /* its worker may have died before it could report a checkpoint */
         keep_error(job, dataset_return(job->dataset, order->cell, &error), &error);
     }
 }
 
-/* Without the lease the dataset is another's: what has not reached it is dropped. */
+/* If the lease is lost, the dataset belongs to another process: drop what is not yet written. */
 static void renew(struct job *job, double now)
 {
     struct error error;
@@ -426,7 +426,7 @@ static void renew(struct job *job, double now)
     job_fail(job, &error);
 }
 
-/* Readers of the dataset learn from it how long the sweep will still take. */
+/* Writes the time left into the dataset, for its readers. */
 static void tell_pace(struct job *job, int workers, double now)
 {
     struct pace pace;

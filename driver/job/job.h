@@ -13,9 +13,9 @@
 #include "worker/train/train.h"
 
 /*
- * A sweep that runs: its dataset, its coordinator and its progress, kept in step. What is common to training
- * in this process (local) and on other ranks (dispatch). The first error sticks: what follows it writes
- * nothing, and whoever drives the job ends it.
+ * A running sweep: keeps its dataset, its coordinator and its progress display consistent. Used for
+ * training both in this process (local) and on other ranks (dispatch). After the first error nothing more is
+ * written, and the caller ends the job.
  */
 struct job {
     const struct sweep *sweep;
@@ -24,77 +24,76 @@ struct job {
     struct dataset *dataset;
     struct coordinator *coordinator;
     struct progress *progress;
-    double
-        *growth; /* [cells] norm_growth for the map of the progress, NaN: not known; NULL: there is no map */
+    double *growth; /* [cells] norm_growth for the map of the progress, NaN: unknown; NULL: no map */
     struct tally tally;
     char *folder; /* OUT.nc.d */
-    char mark[MARK_SIZE]; /* in it, while workers of other processes may write there; "": none does */
-    bool had_folder; /* it was there before this start */
+    char mark[MARK_SIZE]; /* file in the folder, while other processes may write there; "": none */
+    bool had_folder; /* the folder existed before this start */
     bool failed;
-    struct error error; /* where failed */
-    int64_t waiting; /* results that are not committed */
-    struct checkpoint_set kept; /* runs that earlier starts have left checkpoints of */
+    struct error error; /* set if failed */
+    int64_t waiting; /* results that are not committed yet */
+    struct checkpoint_set kept; /* checkpoints of earlier starts */
     bool *saved; /* [cells] the run may have checkpoints of this start */
-    int64_t *spent; /* [spent_count] cells among the waiting that may have files: they go with the commit */
+    int64_t *spent; /* [spent_count] ended cells whose files the next commit removes */
     int64_t spent_count, spent_size;
-    double committed, flushed, renewed, told; /* when that was last done */
-    double pause; /* from a commit to the next */
+    double committed, flushed, renewed, told; /* when each was last done */
+    double pause; /* seconds between two commits */
 };
 
-/* What is borrowed lives until job_close. -1 with the line in error. */
+/* Pointers are borrowed until job_close. -1 with a message in error; the job is closed. */
 int job_open(struct job *job, const struct sweep *sweep, const struct corpus *corpus, struct lease *lease,
     const struct session *session, const struct dataset_options *options, int workers, struct error *error);
 
-/* Before workers of other processes are told of the folder: leaves the mark there. -1 with the line in error.
- */
+/* Writes the mark into the folder, before workers in other processes may use it. -1 with a message in
+ * error. */
 int job_mark(struct job *job, struct error *error);
 
-/* Before a worker that comes later looks for the mark: leaves it again where a cleaner of old files has
- * removed it. job_breathe does so, too, with each renewal of the lease. */
+/* Writes the mark again if a cleaner of old files has removed it, before a later worker looks for it. So does
+ * job_breathe, with each renewal of the lease. */
 void job_renew_mark(const struct job *job);
 
-/* Commits what waits and closes; the first error of the whole job, or 0. */
+/* Commits waiting results and closes the job. Returns 0, or -1 with the job's first error. */
 int job_close(struct job *job, struct error *error);
 
-/* Keeps the first error. */
+/* Marks the job as failed; the first error is kept. */
 void job_fail(struct job *job, const struct error *error);
 
-/* The same where the dataset itself is sound: what waits is committed first. */
+/* The same for an error that does not concern the dataset: commits waiting results first. */
 void job_break_off(struct job *job, const struct error *error);
 
-/* The run of a cell, and what it is expected to cost. */
+/* Fills in the run of a cell; returns its expected cost, in the unit of train_cost. */
 double job_run(const struct job *job, int64_t cell, struct run *run);
 
-/* Names what this start writes beside the dataset. Its row in the session table; or more, where checkpoints
- * lie there of a dataset that is no more, which would otherwise pass for the newer ones. */
+/* The session number in names of this start's files: its row in the session table, or a larger number if
+ * the folder has checkpoints of a dataset that was removed, which would otherwise pass for newer ones. */
 int64_t job_session(const struct job *job);
 
-/* What names a run's files. */
+/* The digest that names a run's files. */
 void job_digest(const struct job *job, int64_t cell, struct digest *digest);
 
-/* May there be checkpoints of a run? */
+/* May the run have checkpoints? */
 bool job_has_files(const struct job *job, int64_t cell);
 
-/* A worker is at a step of its run; the first word of a run makes it running, from that step on. */
+/* A worker reports the step of its run. The first report marks the run as running from that step on. */
 void job_step(struct job *job, int worker, int64_t cell, const char *host, int64_t step, int64_t last_step,
     int64_t tokens, double now);
 
-/* A row of measurements, or the `count` values from `offset` on. */
+/* A worker reports `count` values of a row of measurements, from index `offset` on. */
 void job_row(struct job *job, int worker, int64_t cell, int64_t step, const double *values, size_t offset,
     size_t count);
 
-/* A run has a checkpoint: once it has ended, and that is kept for good, it goes. */
+/* A worker reports a checkpoint. It is removed once the run's result is committed. */
 void job_checkpoint(struct job *job, int64_t cell);
 
-/* Obeys ORDER_ACCEPT (with its result), ORDER_RETURN or ORDER_FAIL (with what its worker left to say, or
- * ""). */
+/* Carries out ORDER_ACCEPT (with its result), ORDER_RETURN, or ORDER_FAIL (with the last line of its
+ * worker's log, or ""). */
 void job_settle(
     struct job *job, const struct order *order, const struct result *result, const char *last_words);
 
-/* What is due from time to time: commits, flushes, the lease, progress. To be called often; cheap. */
+/* Does periodic work if due: lease, commits, flushes, progress. Cheap; call it often. */
 void job_breathe(struct job *job, double now);
 
-/* Cells that have not ended. */
+/* The number of runs that have not ended. */
 int64_t job_pending(const struct job *job);
 
 #endif

@@ -16,10 +16,10 @@ enum { WORKER = 0, HELD_MOST = 16 };
 
 struct local {
     struct job *job;
-    struct order held[HELD_MOST]; /* orders to train, held[0] next */
+    struct order held[HELD_MOST]; /* orders to train, held[0] first */
     int used;
     bool finished, stopping;
-    struct result result; /* of the run that trains, or has trained last */
+    struct result result; /* of the current or last run */
     struct arena arena;
     struct keeper keeper;
     char host[HOST_SIZE];
@@ -96,7 +96,7 @@ static void on_finish(void *context, const struct snapshot *snapshot)
     keeper_finish(&local->keeper, snapshot);
 }
 
-/* What the keeper has to say, for people. */
+/* Prints a message of the keeper. */
 static void print_line(void *context, const char *line)
 {
     const struct local *local = context;
@@ -112,7 +112,7 @@ static void local_begin_run(struct local *local, const struct order *order, cons
 
     sweep_run_digest(job->sweep, job->corpus, run, &digest);
     keeper_begin(&local->keeper, &digest, order->ticket, job_has_files(job, order->cell));
-    if (!local->keeper.resume) /* else that is when it is known from which step */
+    if (!local->keeper.resume) /* otherwise on_resume knows the first step */
         report_step(local, 0, run_last_step(run, job->corpus), 0, clock_now());
 }
 
@@ -146,7 +146,7 @@ static void train_next(struct local *local)
     job_breathe(job, clock_now());
 }
 
-/* Nothing trains while this process looks: whatever it holds it hands back itself. */
+/* No run is training when this is called, so all held orders are returned unfinished. */
 static void stop_local(struct local *local)
 {
     local->stopping = true;

@@ -3,7 +3,7 @@
 
 #include "driver/job/job.h"
 
-/* Runs a job of one worker in this process, without MPI, until every run has ended or a signal has come. */
+/* Runs a job with one worker in this process, without MPI, until every run has ended or a signal arrives. */
 void local_run(struct job *job);
 
 #endif

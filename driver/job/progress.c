@@ -18,38 +18,38 @@ enum { LINE_SIZE = 512 };
 #define LIVE_SECONDS 0.25
 #define PLAIN_SECONDS 30
 #define RATE_SECONDS 10 /* over which rates are smoothed */
-#define ROUNDING 1e-12 /* of sums of costs, as a part of them */
+#define ROUNDING 1e-12 /* relative rounding error of sums of costs */
 
 struct worker_progress {
-    bool busy, begun; /* begun: its first step was heard */
+    bool busy, begun; /* begun: its first step was reported */
     int64_t cell;
-    double cost, credit; /* credit: the part of the cost that is behind it */
+    double cost, credit; /* credit: cost of the steps taken so far */
     double loss; /* NaN: none yet */
     int64_t loss_step;
     int64_t step, last_step, tokens;
-    double heard; /* when `tokens` was */
-    double rate; /* tokens per second; NaN: not known yet */
+    double heard; /* when `tokens` was reported */
+    double rate; /* tokens per second; NaN: not yet known */
 };
 
-/* Tokens per second of all workers, as one of those who ask sees them. */
+/* Tokens per second of all workers. Each reader has its own meter, as reading resets it. */
 struct meter {
-    double tokens; /* since it was read */
-    double rate; /* NaN: not known yet */
-    double read; /* when; -INFINITY: never */
+    double tokens; /* since the last reading */
+    double rate; /* NaN: not yet known */
+    double read; /* time of the last reading; -INFINITY: never */
 };
 
 struct progress {
     struct canvas canvas; /* rows 0: plain lines */
-    bool follows; /* its terminal's size */
+    bool follows; /* adapts to the terminal's size */
     struct live_map map;
     int workers;
     struct worker_progress *worker; /* [workers] */
     struct run_line *line; /* [workers] */
-    double credit; /* of all workers */
-    double given; /* the part of all credit that runs came with when they were resumed */
-    struct meter shown, told; /* on the screen; to the dataset */
+    double credit; /* sum over all workers */
+    double given; /* credit of resumed runs for steps taken before this start */
+    struct meter shown, told; /* for the screen; for the dataset */
     double begun;
-    double cost_first; /* left when the sweep began; NaN: not known yet */
+    double cost_first; /* cost left when the sweep began; NaN: not yet known */
 };
 
 struct terminal progress_terminal(void)
@@ -114,7 +114,7 @@ void progress_begin(struct progress *p, int worker, int64_t cell, double cost, d
     progress_remap(p);
 }
 
-/* An average that forgets what is older than RATE_SECONDS. */
+/* A moving average with a time constant of RATE_SECONDS. */
 static double smoothed(double rate, double latest, double seconds)
 {
     double weight = 1 - exp(-seconds / RATE_SECONDS);
@@ -136,7 +136,6 @@ void progress_step(
     struct progress *p, int worker, int64_t step, int64_t last_step, int64_t tokens, double now)
 {
     struct worker_progress *w = &p->worker[worker];
-
     double credit = last_step > 0 ? w->cost * (double)step / (double)last_step : 0;
 
     if (!w->busy || tokens < w->tokens)
@@ -174,7 +173,7 @@ void progress_remap(struct progress *p)
     p->map.changed = true;
 }
 
-/* Seconds until the end at the pace so far; NaN while there is none. */
+/* Seconds to the end at the average pace so far; NaN: not yet known. */
 static double time_left(const struct progress *p, const struct tally *tally, double now)
 {
     double left = tally->cost_left - p->credit, elapsed = now - p->begun;
@@ -189,7 +188,7 @@ struct pace progress_pace(struct progress *p, const struct tally *tally, double 
     return (struct pace){time_left(p, tally, now), p->told.rate, p->workers};
 }
 
-/* A part of the sweep's line; where it is too long, those of the least weight are left out. */
+/* A part of the sweep's line. If the line is too long, parts with the smallest weight are left out. */
 struct part {
     char text[48];
     int weight;
@@ -228,7 +227,7 @@ static void leave_out_least(struct part *part, int count)
     part[least].weight = INT_MAX;
 }
 
-/* `columns` at most. */
+/* The line about the whole sweep, at most `columns` wide. */
 static void sweep_line(
     const struct progress *p, const struct tally *tally, double now, int columns, char line[LINE_SIZE])
 {
@@ -281,7 +280,7 @@ static void put_workers(struct progress *p, FILE *out, int count)
         fprintf(out, "  ... and %d workers more\n", p->workers - count);
 }
 
-/* Workers come first, the map has what they leave. */
+/* The workers' lines take precedence; the map gets the rest. */
 static void put_block(struct progress *p, FILE *out, const struct tally *tally, double now)
 {
     int room = canvas_rows(&p->canvas) - 1; /* the sweep's line */
@@ -311,11 +310,10 @@ static void draw_block(struct progress *p, const struct tally *tally, double now
 {
     char *text = NULL;
     size_t size;
-
     FILE *out = open_memstream(&text, &size);
 
     if (!out)
-        return; /* there may be memory for the next */
+        return; /* no memory: skip this drawing */
     follow_size(p);
     put_block(p, out, tally, now);
     if (fclose(out) == 0)

@@ -10,53 +10,53 @@
 #include "driver/terminal/terminal.h"
 
 /*
- * How a sweep goes, for people: on a terminal a block of lines that is drawn anew, the map of the grid as far
- * as there is room, one line for each worker that fits and one for the sweep; elsewhere a plain line now and
- * then.
+ * The progress display of a sweep. On a terminal it is a block of lines that is redrawn in place: the map
+ * of the grid if there is room, a line for each worker that fits, and a line for the sweep. Elsewhere it is a
+ * plain line every 30 s.
  */
 struct progress;
 
 /*
- * The terminal of stderr. A rank's is hidden by mpirun: its launcher hands it over as SCREEN_VARIABLE, as
- * terminal_format has it.
+ * The terminal of stderr. mpirun hides it from its ranks, so the launcher passes it in the environment
+ * variable SCREEN_VARIABLE, in the form of terminal_format.
  */
 #define SCREEN_VARIABLE "NORMSWEEP_SCREEN"
 struct terminal progress_terminal(void);
 
-/* The sweep as a whole. */
+/* Counts of runs of the whole sweep. */
 struct tally {
     int64_t runs; /* skipped cells left out */
     int64_t done, diverged, failed, running;
-    double cost_left; /* of the runs that have not ended, in the unit of progress_begin's cost */
+    double cost_left; /* of runs that have not ended, in the unit of progress_begin's cost */
 };
 
-/* Writes to `file`. What `runs` points to is borrowed and may change; outcomes NULL: there is no map. NULL:
- * no memory. */
+/* Writes to `file`. Pointers in `runs` are borrowed, and what they point to may change; outcome NULL: no
+ * map. NULL: no memory. */
 struct progress *progress_new(
     FILE *file, const struct terminal *terminal, int workers, const struct diagram_runs *runs, double now);
 void progress_free(struct progress *progress);
 
-/* The file is this process's own terminal, or is printed there: keeps to its size as that changes. */
+/* Follows changes of the terminal's size. Only if the output ends up on this process's own terminal. */
 void progress_follow(struct progress *progress);
 
-/* Worker 0 .. workers - 1 begins the run of a cell, which costs `cost`. Its first step tells where it goes on
- * from: what lies before that was done by others. */
+/* Worker 0 to workers - 1 begins the run of a cell, of this cost. The first step that it reports is where
+ * the run resumes; the work before it does not count for the pace. */
 void progress_begin(struct progress *progress, int worker, int64_t cell, double cost, double now);
 void progress_step(
     struct progress *progress, int worker, int64_t step, int64_t last_step, int64_t tokens, double now);
 void progress_loss(struct progress *progress, int worker, int64_t step, double loss);
 void progress_end(struct progress *progress, int worker);
 
-/* The map's outcomes have changed. */
+/* Call when outcomes of the map have changed. */
 void progress_remap(struct progress *progress);
 
-/* Draws when it is time to: a few times a second on a terminal, else every 30 s. */
+/* Draws if due: a few times a second on a terminal, otherwise every 30 s. */
 void progress_show(struct progress *progress, const struct tally *tally, double now);
 
-/* How fast the sweep goes, after the first progress_show; to be asked about every second. */
+/* The pace of the sweep; call it about once a second, after the first progress_show. */
 struct pace progress_pace(struct progress *progress, const struct tally *tally, double now);
 
-/* Takes the block away, so that something else can be written. */
+/* Erases the block, so that other output can take its place. */
 void progress_clear(struct progress *progress);
 
 #endif

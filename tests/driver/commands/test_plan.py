@@ -129,7 +129,7 @@ def test_who_waits_at_a_terminal_is_told(tmp_path):
         answer = process.stdout.read()
     os.close(main)
     assert process.returncode == 0 and answer.startswith(b"axes ") and b"\x1b" not in answer
-    assert b"plan: measures kind of run 1 of 1" in written and written.endswith(b"\r\x1b[1A\x1b[J")
+    assert b"plan: timing kind of run 1 of 1" in written and written.endswith(b"\r\x1b[1A\x1b[J")
 
 
 def test_a_plan_is_silent_elsewhere(tmp_path, normsweep):

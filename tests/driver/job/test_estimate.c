@@ -12,7 +12,7 @@
     "corpus: markov\nvocabulary: 9\ncorpus_tokens: 400\nlayers: 1\nheads: 1\nfeedforward: 4\ncontext: 4\n"   \
     "batch: 1\nvalidate: {tokens: 4}\n"
 
-/* A plan of a sweep with so little measuring that it takes a moment; false where it failed. */
+/* Makes a plan with hardly any sampling, so that it is fast; false if it failed. */
 static bool make(struct estimate *estimate, struct sweep *sweep, struct corpus *corpus, const char *yaml)
 {
     const struct terminal terminal = {.columns = 80};
@@ -39,8 +39,7 @@ static void release(struct estimate *estimate, struct sweep *sweep, struct corpu
     sweep_release(sweep);
 }
 
-/* Of all measured groups the nearest in the logarithm of a step's cost; of two that are as near, the first.
- */
+/* The measured group whose cost of a step is nearest, on a logarithmic scale; the first in a tie. */
 static const struct cost_group *nearest(const struct estimate *estimate, const struct cost_group *group)
 {
     const struct cost_group *near = NULL;
@@ -68,15 +67,14 @@ TEST(estimate_interpolates_from_the_nearest_sample)
     for (int64_t i = 0; i < estimate.group_count; i++) {
         const struct cost_group *group = &estimate.group[i], *near = nearest(&estimate, group);
         double ratio = group->step_cost / near->step_cost;
-        CHECK(group->timed || group->step_seconds == near->step_seconds * ratio);
-        CHECK(group->timed || group->setup_seconds == near->setup_seconds * ratio);
-        CHECK(group->timed || group->validate_seconds == near->validate_seconds * ratio);
+        for (enum cost_part part = 0; part < PART_COUNT; part++)
+            CHECK(group->timed || group->seconds[part] == near->seconds[part] * ratio);
     }
     release(&estimate, &sweep, &corpus);
 }
 
-/* Seconds that a plan of so many lengths takes; the bounds below leave a factor of a hundred to slow
- * machines. */
+/* Seconds that a plan with this many groups takes. The bounds below are a factor of a hundred above the
+ * usual time, for slow machines. */
 static double plan_seconds(const char *yaml, int64_t groups)
 {
     struct estimate estimate;
