@@ -1,6 +1,6 @@
 /*
- * GPT-2's tensors as the plane of weights. A row of the table is a tensor of the file; three of the model's,
- * which lie one behind the other in the plane as they lie side by side in the file, make up c_attn.
+ * Copies GPT-2's tensors into a plane of weights. A row of the tables is a tensor of the file. c_attn holds
+ * three tensors of the model, side by side; the plane has them one behind the other.
  */
 #include "driver/weights/gpt2.h"
 
@@ -13,19 +13,19 @@
 
 #define PREFIX "transformer."
 
-/* Sizes up to which no product of theirs overflows; beyond what anybody has trained. */
+/* Limits under which no product of sizes overflows; larger than any trained model. */
 enum { WIDTH_MOST = 1 << 20, LAYERS_MOST = 1 << 12 };
 
 enum { NAME_SIZE = 64 };
 
-/* A length of a tensor's shape; LENGTH_NONE where it has no more. */
+/* A length in a tensor's shape; LENGTH_NONE: the tensor has no such dimension. */
 enum length { LENGTH_NONE, LENGTH_V, LENGTH_T, LENGTH_C, LENGTH_3C, LENGTH_F, LENGTH_COUNT };
 
 struct gpt2_tensor {
-    const char *name; /* behind "h.N." in the layers */
-    enum tensor_kind kind; /* the first of the model's tensors that it holds: one, or three of c_attn */
+    const char *name; /* follows "h.N." in the layers */
+    enum tensor_kind kind; /* the tensor of the model; for c_attn the first of three */
     enum length shape[2];
-    bool turned; /* [in, out] */
+    bool turned; /* stored as [in, out] */
 };
 
 static const struct gpt2_tensor outside[] = {
@@ -50,10 +50,10 @@ static const struct gpt2_tensor inside[] = {
     {"mlp.c_proj.bias", TENSOR_W2_BIAS, {LENGTH_C}, false},
 };
 
-/* An output layer of its own. */
+/* The output layer, if it is not the token embedding. */
 static const struct gpt2_tensor own_output = {"lm_head.weight", TENSOR_OUTPUT, {LENGTH_V, LENGTH_C}, false};
 
-/* Masks, which are no parameters. */
+/* Masks, which are not parameters. */
 static const char *const ignored[] = {"attn.bias", "attn.masked_bias"};
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
@@ -63,7 +63,7 @@ static const char *prefix_of(const struct safetensors *file)
     return safetensors_find(file, PREFIX "wte.weight") ? PREFIX : "";
 }
 
-/* The layer of a name "h.N.rest", and where `rest` begins; -1: it is outside the layers, or of none. */
+/* The layer of a name "h.N.rest", and where `rest` begins; -1: the name is not in a layer. */
 static int64_t layer_of(const char *name, const char **rest)
 {
     char written[NAME_SIZE];
@@ -79,7 +79,7 @@ static int64_t layer_of(const char *name, const char **rest)
     return layer;
 }
 
-/* The name of a tensor in the file, without what stands before it; layer -1 outside the layers. */
+/* The name of a tensor in the file; layer -1: outside the layers. */
 static const char *full_name(char name[NAME_SIZE], const char *prefix, int64_t layer, const char *rest)
 {
     if (layer < 0)
@@ -89,7 +89,7 @@ static const char *full_name(char name[NAME_SIZE], const char *prefix, int64_t l
     return name;
 }
 
-/* A tensor that has to be there, of a type that is read. NULL with the error set. */
+/* A required tensor. NULL with a message in error: it is missing or of a type that is not read. */
 static const struct stored_tensor *find_tensor(
     const struct safetensors *file, const struct gpt2_tensor *row, int64_t layer, struct error *error)
 {
@@ -98,10 +98,10 @@ static const struct stored_tensor *find_tensor(
     const struct stored_tensor *tensor = safetensors_find(file, full_name(name, prefix, layer, row->name));
 
     if (!tensor) {
-        error_set(
-            error, ERROR_INPUT, "%s is missing from the tensors of a GPT-2 as Hugging Face names them", name);
+        error_set(error, ERROR_INPUT,
+            "%s is missing; expected the tensors of GPT-2 as Hugging Face names them", name);
     } else if (tensor->type >= STORED_READ_COUNT) {
-        error_set(error, ERROR_INPUT, "%s: dtype %s; F32, F16, BF16 and F64 are read", name,
+        error_set(error, ERROR_INPUT, "%s: dtype %s is not supported; use F32, F16, BF16 or F64", name,
             stored_type_name(tensor->type));
         tensor = NULL;
     }
@@ -120,7 +120,7 @@ static const char *format_shape(char text[NAME_SIZE], int64_t rank, const int64_
     return text;
 }
 
-/* Its shape, as the architecture has it; returns its rank. */
+/* The shape that a tensor must have in the architecture; returns its rank. */
 static int64_t shape_of(const struct gpt2_tensor *row, const struct architecture *a, int64_t shape[2])
 {
     const int64_t length[LENGTH_COUNT] = {
@@ -148,7 +148,7 @@ static int check_shape(const struct stored_tensor *tensor, const struct gpt2_ten
         format_shape(there, tensor->rank, tensor->shape), format_shape(wanted, rank, shape));
 }
 
-/* The matrix [*rows, *columns] that sizes are taken from. */
+/* Reads sizes of the model from the shape of a matrix. */
 static int read_matrix(const struct safetensors *file, const struct gpt2_tensor *row, int64_t layer,
     int64_t *rows, int64_t *columns, struct error *error)
 {
@@ -195,7 +195,7 @@ static bool is_ignored(const char *name)
     return false;
 }
 
-/* Counts the layers; refuses a tensor that GPT-2 has not. */
+/* Counts the layers; refuses tensors that GPT-2 does not have. */
 static int read_names(const struct safetensors *file, struct architecture *a, struct error *error)
 {
     const char *prefix = prefix_of(file), *rest;
@@ -218,7 +218,7 @@ static int read_names(const struct safetensors *file, struct architecture *a, st
     return 0;
 }
 
-/* Is the output layer's matrix the token embedding? */
+/* Sets a->tied: is the output layer's matrix the token embedding? */
 static int read_tied(const struct safetensors *file, struct architecture *a, struct error *error)
 {
     const struct stored_tensor *output, *token;
@@ -235,7 +235,7 @@ static int read_tied(const struct safetensors *file, struct architecture *a, str
     return 0;
 }
 
-/* What is done with each tensor of the file. */
+/* Called for each tensor of the file. */
 typedef int visit_function(void *context, const struct stored_tensor *tensor, const struct gpt2_tensor *row,
     int64_t layer, struct error *error);
 
@@ -296,7 +296,7 @@ struct weight_plane {
     scalar *weights;
 };
 
-/* Its elements, finite, to where they belong. */
+/* Copies the elements of a tensor, which must be finite, to their place in the plane. */
 static int copy_one(void *context, const struct stored_tensor *tensor, const struct gpt2_tensor *row,
     int64_t layer, struct error *error)
 {

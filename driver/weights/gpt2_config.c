@@ -1,4 +1,4 @@
-/* config.json, as Hugging Face writes it beside the weights. */
+/* Reads config.json, which Hugging Face writes beside the weights. */
 #include "driver/weights/gpt2.h"
 
 #include "driver/output/mapped_file.h"
@@ -61,7 +61,7 @@ static bool take_type(struct gpt2_config *config, const json_t *value)
     return json_is_string(value) && strcmp(json_string_value(value), "gpt2") == 0;
 }
 
-/* The keys that matter here; the tensors say the sizes, and the rest changes no forward pass. */
+/* The keys that are read. Sizes come from the tensors; the other keys do not change the forward pass. */
 static const struct {
     const char *key;
     bool (*take)(struct gpt2_config *config, const json_t *value);
@@ -77,8 +77,8 @@ static const struct {
 
 static int refuse(const char *key, const json_t *value, const char *taken, struct error *error)
 {
-    char excerpt[EXCERPT_SIZE],
-        *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(6));
+    char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(6));
+    char excerpt[EXCERPT_SIZE];
 
     error_set(error, ERROR_INPUT, "%s: %s is not %s", key, place_excerpt(text ? text : "", excerpt), taken);
     free(text);

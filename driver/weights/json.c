@@ -1,7 +1,7 @@
 /*
- * By jansson and not by libyaml, which reads sweep files: JSON is not a part of what libyaml takes. It
- * refuses surrogate pairs, the only way in which JSON escapes characters past U+FFFF, and keys of more than
- * 1024 characters.
+ * JSON is read with jansson. libyaml, which reads sweep files, does not accept all of JSON: it refuses
+ * surrogate pairs, the only escapes of JSON for characters above U+FFFF, and keys of more than 1024
+ * characters.
  */
 #include "driver/weights/json.h"
 
@@ -18,7 +18,7 @@ json_t *json_read(const char *text, size_t size, struct place *fault, struct err
         return NULL;
     }
     *fault = PLACE_DEFAULT;
-    error_set(error, ERROR_ENVIRONMENT, "no memory"); /* the one failure that jansson has no words for */
+    error_set(error, ERROR_ENVIRONMENT, "no memory"); /* the only failure without a message of jansson */
     return NULL;
 }
 

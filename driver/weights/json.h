@@ -7,10 +7,9 @@
 #include "driver/text/place.h"
 
 /*
- * Reads one JSON object or list as RFC 8259 has it; json_decref() releases it. Refused beside what is not
- * JSON: repeated keys, NUL characters, halves of surrogate pairs, anything but UTF-8, numbers that neither
- * int64_t nor double can hold, and deep nesting. On failure NULL, the line in error without its place, which
- * is in *fault: where the reader stopped.
+ * Reads one JSON object or array (RFC 8259); json_decref() releases it. Also refused: repeated keys, NUL
+ * characters, unpaired surrogates, text that is not UTF-8, numbers that neither int64_t nor double can hold,
+ * and deep nesting. NULL with a message in error, without its place; *fault is where the reader stopped.
  */
 json_t *json_read(const char *text, size_t size, struct place *fault, struct error *error);
 

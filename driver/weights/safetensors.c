@@ -9,7 +9,7 @@
 
 enum {
     LENGTH_BYTES = 8,
-    HEADER_MOST = 16 << 20, /* bytes; a model of a hundred layers has some 200000 */
+    HEADER_MOST = 16 << 20, /* bytes; a model of a hundred layers has about 200000 */
 };
 
 static const struct {
@@ -26,7 +26,7 @@ const char *stored_type_name(enum stored_type type)
     return types[type].name;
 }
 
-/* An unsigned number of `count` bytes, the least first. */
+/* An unsigned little-endian number of `count` bytes. */
 static uint64_t little_endian(const unsigned char *bytes, int count)
 {
     uint64_t number = 0;
@@ -36,7 +36,7 @@ static uint64_t little_endian(const unsigned char *bytes, int count)
     return number;
 }
 
-/* A list of whole numbers, `most` at most; returns how many, or -1: it is something else. */
+/* Reads a list of at most `most` whole numbers. Returns its length; -1: it is something else. */
 static int64_t read_wholes(const json_t *list, int64_t *number, size_t most)
 {
     size_t count = json_array_size(list);
@@ -72,21 +72,22 @@ static int read_shape(struct stored_tensor *tensor, const json_t *entry, struct 
 {
     tensor->rank = read_wholes(json_object_get(entry, "shape"), tensor->shape, STORED_RANK_MOST);
     if (tensor->rank < 0)
-        return error_set(error, ERROR_INPUT, "shape is no list of up to %d whole numbers", STORED_RANK_MOST);
+        return error_set(
+            error, ERROR_INPUT, "shape is not a list of up to %d whole numbers", STORED_RANK_MOST);
     tensor->count = 1;
     for (int64_t i = 0; i < tensor->rank; i++)
         if (__builtin_mul_overflow(tensor->count, tensor->shape[i], &tensor->count))
-            return error_set(error, ERROR_INPUT, "its shape has more elements than can be counted");
+            return error_set(error, ERROR_INPUT, "its shape has too many elements");
     return 0;
 }
 
-/* Which of the `room` bytes of data are its own: as many as its elements take. */
+/* Reads which of the `room` bytes of data belong to the tensor; their number must match its elements. */
 static int read_place(struct stored_tensor *tensor, const json_t *entry, uint64_t room, struct error *error)
 {
     int64_t offset[2], bytes;
 
     if (read_wholes(json_object_get(entry, "data_offsets"), offset, 2) != 2)
-        return error_set(error, ERROR_INPUT, "data_offsets is no list of two whole numbers");
+        return error_set(error, ERROR_INPUT, "data_offsets is not a list of two whole numbers");
     if (offset[0] > offset[1] || (uint64_t)offset[1] > room)
         return error_set(error, ERROR_INPUT,
             "data_offsets [%" PRId64 ", %" PRId64 "] are not within %" PRIu64
@@ -109,7 +110,7 @@ static int read_tensor(struct stored_tensor *tensor, const char *name, const jso
 
     *tensor = (struct stored_tensor){.name = name};
     if (!json_is_object(entry))
-        status = error_set(error, ERROR_INPUT, "no object of dtype, shape and data_offsets");
+        status = error_set(error, ERROR_INPUT, "not an object with dtype, shape and data_offsets");
     else if ((status = read_type(tensor, entry, error)) == 0 &&
              (status = read_shape(tensor, entry, error)) == 0)
         status = read_place(tensor, entry, room, error);
@@ -135,7 +136,7 @@ static int compare_places(const void *a, const void *b)
     return (left->end > right->end) - (left->end < right->end);
 }
 
-/* Every byte of the data belongs to one tensor. */
+/* Checks that every byte of the data belongs to exactly one tensor. */
 static int check_places(struct safetensors *file, uint64_t room, struct error *error)
 {
     char name[EXCERPT_SIZE], before[EXCERPT_SIZE];
@@ -185,16 +186,16 @@ static int parse(struct safetensors *file, const unsigned char *bytes, size_t si
     struct place fault;
 
     if (size < LENGTH_BYTES)
-        return error_set(error, ERROR_INPUT, "no safetensors file: %zu bytes", size);
+        return error_set(error, ERROR_INPUT, "not a safetensors file: only %zu bytes", size);
     if (length > HEADER_MOST)
         return error_set(error, ERROR_INPUT,
-            "no safetensors file: its header would have %" PRIu64 " bytes; at most %d are read", length,
+            "not a safetensors file: its header would have %" PRIu64 " bytes; the limit is %d", length,
             HEADER_MOST);
     if (length > size - LENGTH_BYTES)
-        return error_set(error, ERROR_INPUT, "cut short: its header has %" PRIu64 " bytes, and there are %zu",
-            length, size - LENGTH_BYTES);
+        return error_set(error, ERROR_INPUT,
+            "truncated: its header has %" PRIu64 " bytes, but only %zu follow", length, size - LENGTH_BYTES);
     if (length == 0 || header[0] != '{')
-        return error_set(error, ERROR_INPUT, "no safetensors file: its header does not begin with '{'");
+        return error_set(error, ERROR_INPUT, "not a safetensors file: its header does not begin with '{'");
     file->header = json_read((const char *)header, (size_t)length, &fault, error);
     if (!file->header)
         return error_prefix(error, "header, line %d, column %d", fault.line, fault.column);
@@ -226,7 +227,7 @@ const struct stored_tensor *safetensors_find(const struct safetensors *file, con
     return bsearch(&key, file->tensor, (size_t)file->count, sizeof(key), compare_names);
 }
 
-/* IEEE binary16: sign, 5 bits of exponent, 10 of fraction. */
+/* IEEE binary16: sign, 5 bits of exponent, 10 bits of fraction. */
 static double half_value(uint16_t bits)
 {
     int exponent = bits >> 10 & 31, fraction = bits & 1023;

@@ -6,7 +6,7 @@
 
 #include "model/core/error.h"
 
-/* The types of elements: X(NAME, bytes). The first four are read, the others are only known. */
+/* The element types: X(NAME, bytes). Only the first four can be read. */
 /* clang-format off */
 #define STORED_TYPES(X) \
     X(F32, 4) X(F16, 2) X(BF16, 2) X(F64, 8) \
@@ -26,39 +26,40 @@ enum { STORED_RANK_MOST = 8 };
 
 /* One tensor of a file. */
 struct stored_tensor {
-    const char *name; /* the header's */
+    const char *name; /* borrowed from the header */
     enum stored_type type;
     int64_t rank, shape[STORED_RANK_MOST]; /* row-major */
     int64_t count; /* of elements */
-    uint64_t begin, end; /* bytes of the data */
-    const unsigned char *bytes; /* the file's */
+    uint64_t begin, end; /* offsets in the data */
+    const unsigned char *bytes; /* borrowed from the file */
 };
 
 /*
- * A safetensors file: eight bytes with the length of a header, the header in JSON, and the tensors' elements,
- * little-endian, one tensor behind the other. The file is believed in nothing: tensors neither overlap nor
- * leave gaps, each has the bytes that its shape says, and together they are the whole file.
+ * A safetensors file: eight bytes with the length of the header, the header in JSON, and the elements of the
+ * tensors, little-endian, one tensor after the other. Nothing in the file is trusted: parsing checks that
+ * tensors neither overlap nor leave gaps, that each has the bytes that its shape needs, and that together
+ * they fill the file.
  */
 struct safetensors {
-    struct json_t *header; /* jansson's */
+    struct json_t *header; /* owned, from jansson */
     int64_t count;
-    struct stored_tensor *tensor; /* [count] by name; owned */
+    struct stored_tensor *tensor; /* [count] sorted by name; owned */
 };
 
 /*
- * Reads what `size` bytes say, which stay the caller's and stay in place; `path` is what messages call them.
- * -1: nothing held, and one line, whatever the bytes are.
+ * Parses `size` bytes, which the caller owns and must keep in place. `path`: their name in messages. -1 with
+ * a message in error, nothing to release, for any bytes that are not a valid file.
  */
 int safetensors_parse(
     struct safetensors *file, const char *path, const unsigned char *bytes, size_t size, struct error *error);
 void safetensors_release(struct safetensors *file);
 
-/* NULL: no tensor has this name. */
+/* The tensor of this name; NULL: none. */
 const struct stored_tensor *safetensors_find(const struct safetensors *file, const char *name);
 
 const char *stored_type_name(enum stored_type type);
 
-/* Element `index` of a tensor of one of the types that are read. */
+/* Element `index` of a tensor, whose type must be one that can be read. */
 double stored_value(const struct stored_tensor *tensor, int64_t index);
 
 #endif

@@ -14,7 +14,7 @@ static bool is_blank(unsigned char byte)
     return byte == ' ' || (byte >= '\t' && byte <= '\r');
 }
 
-/* The word of `length` bytes as a token; -1: it is none. */
+/* Parses a word of `length` bytes as a token; -1: it is not a token id. */
 static int read_token(
     const unsigned char *word, size_t length, int64_t vocabulary, int32_t *token, struct error *error)
 {
@@ -25,7 +25,7 @@ static int read_token(
         text, sizeof(text), "%.*s", length < EXCERPT_SIZE ? (int)length : EXCERPT_SIZE, (const char *)word);
     for (size_t i = 0; i < length; i++) {
         if (word[i] < '0' || word[i] > '9')
-            return error_set(error, ERROR_INPUT, "'%s' is no token id", place_excerpt(text, excerpt));
+            return error_set(error, ERROR_INPUT, "'%s' is not a token id", place_excerpt(text, excerpt));
         if (number < vocabulary)
             number = 10 * number + (word[i] - '0');
     }
@@ -36,7 +36,7 @@ static int read_token(
     return 0;
 }
 
-/* Fills text->tokens, which has room for all. */
+/* Fills text->tokens, which must have room for all. */
 static int read_tokens(struct text *text, const struct mapped_file *file, const char *path,
     int64_t vocabulary, struct error *error)
 {
@@ -66,7 +66,7 @@ int token_ids_read(struct text *text, const char *path, int64_t vocabulary, stru
     *text = (struct text){0};
     if (mapped_file_open(&file, path, error) < 0)
         return -1;
-    text->tokens = malloc((file.size / 2 + 1) * sizeof(*text->tokens)); /* a digit and a blank each */
+    text->tokens = malloc((file.size / 2 + 1) * sizeof(*text->tokens)); /* each needs a digit and a blank */
     if (text->tokens)
         status = read_tokens(text, &file, path, vocabulary, error);
     else

@@ -4,8 +4,8 @@
 #include "model/corpora/corpus.h"
 
 /*
- * A text of token ids: whole numbers below `vocabulary` with white space between, read from a file. One
- * stream: text->line_count is 0. On failure -1, nothing held, and "<path>:<line>: why".
+ * Reads a text of token ids from a file: whole numbers below `vocabulary`, separated by white space. The text
+ * is one stream: text->line_count is 0. -1 with "<path>:<line>: why" in error, nothing to release.
  */
 int token_ids_read(struct text *text, const char *path, int64_t vocabulary, struct error *error);
 void token_ids_release(struct text *text);

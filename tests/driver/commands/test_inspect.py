@@ -159,25 +159,28 @@ def element(name, value):
     return change
 
 
-NO_GPT2 = "is missing from the tensors of a GPT-2 as Hugging Face names them"
+NO_GPT2 = "is missing; expected the tensors of GPT-2 as Hugging Face names them"
 CHANGED = {
     "dtype unknown": (entry("wte.weight", dtype="F7"), "wte.weight: unknown dtype 'F7'"),
     "dtype a list": (entry("wte.weight", dtype=[1]), "wte.weight: no dtype"),
-    "dtype not read": (entry("wte.weight", dtype="I32"), "wte.weight: dtype I32; F32, F16, BF16 and F64 are read"),
-    "shape a word": (entry("wte.weight", shape="6"), "wte.weight: shape is no list of up to 8 whole numbers"),
-    "shape negative": (entry("wte.weight", shape=[-3, -2]), "wte.weight: shape is no list of up to 8 whole numbers"),
-    "shape a fraction": (entry("wte.weight", shape=[3.0, 2]), "wte.weight: shape is no list of up to 8 whole numbers"),
-    "shape quoted": (entry("wte.weight", shape=["3", 2]), "wte.weight: shape is no list of up to 8 whole numbers"),
+    "dtype not read": (entry("wte.weight", dtype="I32"),
+                       "wte.weight: dtype I32 is not supported; use F32, F16, BF16 or F64"),
+    "shape a word": (entry("wte.weight", shape="6"), "wte.weight: shape is not a list of up to 8 whole numbers"),
+    "shape negative": (entry("wte.weight", shape=[-3, -2]), "wte.weight: shape is not a list of up to 8 whole numbers"),
+    "shape a fraction": (entry("wte.weight", shape=[3.0, 2]),
+                         "wte.weight: shape is not a list of up to 8 whole numbers"),
+    "shape quoted": (entry("wte.weight", shape=["3", 2]), "wte.weight: shape is not a list of up to 8 whole numbers"),
     "shape past 64 bits": (entry("wte.weight", shape=[2**63, 2]),
                            "header, line 1, column 57: JSON: too big integer near '9223372036854775808'"),
     "shape overflows": (entry("wte.weight", shape=[2**62, 2**62]),
-                        "wte.weight: its shape has more elements than can be counted"),
+                        "wte.weight: its shape has too many elements"),
     "bytes overflow": (entry("wte.weight", shape=[2**62, 1]), f"wte.weight: 24 bytes for {2**62} elements of F32"),
-    "shape of 9": (entry("wte.weight", shape=[1] * 9), "wte.weight: shape is no list of up to 8 whole numbers"),
+    "shape of 9": (entry("wte.weight", shape=[1] * 9), "wte.weight: shape is not a list of up to 8 whole numbers"),
     "shape too small": (entry("wte.weight", shape=[3, 1]), "wte.weight: 24 bytes for 3 elements of F32"),
-    "one offset": (entry("wte.weight", data_offsets=[0]), "wte.weight: data_offsets is no list of two whole numbers"),
+    "one offset": (entry("wte.weight", data_offsets=[0]),
+                   "wte.weight: data_offsets is not a list of two whole numbers"),
     "offset negative": (entry("wte.weight", data_offsets=[-24, 0]),
-                        "wte.weight: data_offsets is no list of two whole numbers"),
+                        "wte.weight: data_offsets is not a list of two whole numbers"),
     "offsets reversed": (entry("wte.weight", data_offsets=[24, 0]),
                          "wte.weight: data_offsets [24, 0] are not within 584 bytes of data; is the file whole?"),
     "offset behind": (entry("wte.weight", data_offsets=[2**62, 2**62 + 24]),
@@ -227,13 +230,13 @@ def framed(header, length=None):
 WHOLE = gpt2.pack(*small())
 HEADER = struct.unpack("<Q", WHOLE[:8])[0]
 RAW = {
-    "empty": (b"", "no safetensors file: 0 bytes"),
-    "seven bytes": (WHOLE[:7], "no safetensors file: 7 bytes"),
-    "no header": (framed(b""), "no safetensors file: its header does not begin with '{'"),
-    "not JSON": (framed(b"hello"), "no safetensors file: its header does not begin with '{'"),
+    "empty": (b"", "not a safetensors file: only 0 bytes"),
+    "seven bytes": (WHOLE[:7], "not a safetensors file: only 7 bytes"),
+    "no header": (framed(b""), "not a safetensors file: its header does not begin with '{'"),
+    "not JSON": (framed(b"hello"), "not a safetensors file: its header does not begin with '{'"),
     "half JSON": (framed(b'{"a":[1'), "header, line 1, column 7: JSON: ']' expected near end of file"),
     "more than JSON": (framed(b"{}{}"), "header, line 1, column 3: JSON: end of file expected near '{'"),
-    "no object": (framed(b'{"a":1}'), "a: no object of dtype, shape and data_offsets"),
+    "no object": (framed(b'{"a":1}'), "a: not an object with dtype, shape and data_offsets"),
     "twice": (framed(b'{"a":1,"a":2}'), "header, line 1, column 10: JSON: duplicate object key near '\"a\"'"),
     "deep": (framed(b'{"a":' + b"[" * 10**6),
              "header, line 1, column 2053: JSON: maximum parsing depth reached near '['"),
@@ -242,11 +245,11 @@ RAW = {
                               "header, line 2, column 9: JSON: invalid Unicode '\\uD83D' near '\"\\ud83d\"'"),
     "YAML": (framed(b'{a: 1}'), "header, line 1, column 2: JSON: string or '}' expected near 'a'"),
     "no GPT-2": (framed(b"{}"), "wte.weight " + NO_GPT2),
-    "a zip archive": (b"PK\3\4\0\0\0\0\0\0\0\0" * 9, "no safetensors file: its header would have 67324752 bytes;"
-                      " at most 16777216 are read"),
-    "huge header": (framed(b"{}", 2**64 - 1), f"no safetensors file: its header would have {2**64 - 1} bytes;"
-                    " at most 16777216 are read"),
-    "header cut": (WHOLE[: 8 + HEADER - 1], f"cut short: its header has {HEADER} bytes, and there are {HEADER - 1}"),
+    "a zip archive": (b"PK\3\4\0\0\0\0\0\0\0\0" * 9, "not a safetensors file: its header would have 67324752 bytes;"
+                      " the limit is 16777216"),
+    "huge header": (framed(b"{}", 2**64 - 1), f"not a safetensors file: its header would have {2**64 - 1} bytes;"
+                    " the limit is 16777216"),
+    "header cut": (WHOLE[: 8 + HEADER - 1], f"truncated: its header has {HEADER} bytes, but only {HEADER - 1} follow"),
     "data cut": (WHOLE[:-1], "ln_f.bias: data_offsets [576, 584] are not within 583 bytes of data; is the file whole?"),
 }
 
@@ -284,10 +287,10 @@ IDS_REFUSED = {
     " \n\t\n": "ids.txt: no tokens",
     "1 2\n\n0 3": "ids.txt:3: token 3 is not below the vocabulary of 3",
     "1 99999999999999999999999999 2": "ids.txt:1: token 99999999999999999999999999 is not below the vocabulary of 3",
-    "1\n-1": "ids.txt:2: '-1' is no token id",
-    "0 1.0": "ids.txt:1: '1.0' is no token id",
-    "nan": "ids.txt:1: 'nan' is no token id",
-    "0\n1\x1b[2J\n": "ids.txt:2: '1?[2J' is no token id",
+    "1\n-1": "ids.txt:2: '-1' is not a token id",
+    "0 1.0": "ids.txt:1: '1.0' is not a token id",
+    "nan": "ids.txt:1: 'nan' is not a token id",
+    "0\n1\x1b[2J\n": "ids.txt:2: '1?[2J' is not a token id",
     "0 1 2": "ids.txt: 3 tokens are no window of 4 and the one that it predicts; give a smaller --context",
 }
 
