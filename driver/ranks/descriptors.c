@@ -1,11 +1,10 @@
 /*
- * An mpirun that cannot open the pipes of a rank says nothing, starts the others, and waits for the missing
- * one for good. So the limit is looked at before it starts.
+ * An mpirun that cannot open the pipes of a rank reports nothing, starts the other ranks, and waits for the
+ * missing one forever. So the limit is checked before mpirun starts.
  *
- * Open MPI 4.1 needs 31 descriptors and 4 for each worker, for 1 to 16 workers, lost ones that are replaced
- * among them. Other releases and transports may open more, hence the margin. The limit is raised as far as
- * that and not to the most that is allowed: programs that loop over all descriptors become slow under a very
- * high one.
+ * Open MPI 4.1 needs 31 descriptors and 4 for each worker, for 1 to 16 workers, replacements of lost ones
+ * included. Other releases and transports may open more, hence the margin. The limit is not raised to the
+ * maximum, because programs that loop over all descriptors become slow under a very high limit.
  */
 #include "driver/ranks/descriptors.h"
 
@@ -16,8 +15,8 @@
 enum {
     LEAST = 40, /* of mpirun and the coordinator */
     LEAST_WORKER = 5,
-    ROOM = 4, /* times the least, where the limit has to be raised anyway */
-    USUAL = 1024, /* what a message proposes, or the next multiple of it */
+    ROOM = 4, /* the limit is raised to this many times the least */
+    USUAL = 1024, /* a message proposes a multiple of this */
 };
 
 static rlim_t smaller(rlim_t a, rlim_t b)

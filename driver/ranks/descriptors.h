@@ -4,9 +4,8 @@
 #include "model/core/error.h"
 
 /*
- * Makes sure that mpirun can open what `workers` workers and a coordinator on this machine need: raises this
- * process's limit of file descriptors, which mpirun inherits, where it is too low. -1 and one line: it cannot
- * be raised so far.
+ * Raises this process's limit of file descriptors, which mpirun inherits, if it is too low for `workers`
+ * workers and a coordinator on this machine. -1 with a message in error: the limit cannot be raised that far.
  */
 int descriptors_reserve(int workers, struct error *error);
 

@@ -15,14 +15,14 @@
 
 enum { MESSAGES_AT_ONCE = 1000 };
 
-#define LOOK_SECONDS 1 /* between two looks whether workers are alive */
-#define ALIVE_SECONDS 5 /* between two words to every worker: see worker/wire/loop.c */
-#define MUTE_SECONDS 30 /* without such a word after which workers may be about to end for want of one */
-#define WAKE_SECONDS 110 /* for a silent worker whose process lives, where there is no other */
-#define PAUSE_LEAST 100e-6 /* between two looks for messages */
+#define LOOK_SECONDS 1 /* between two checks whether workers are alive */
+#define ALIVE_SECONDS 5 /* between two ALIVE messages to every worker: see worker/wire/loop.c */
+#define MUTE_SECONDS 30 /* without ALIVE messages, after which workers may be ending themselves */
+#define WAKE_SECONDS 110 /* to wait for silent workers with live processes if there are no others */
+#define PAUSE_LEAST 100e-6 /* between two checks for messages */
 #define PAUSE_MOST 5e-3
-#define SIGNALS_SECONDS 5 /* after which signals are let through though not all ranks have said hello */
-#define GAP_MOST 1 /* of the time between two looks, what counts as having listened */
+#define SIGNALS_SECONDS 5 /* after which signals are passed on even if some ranks have not said hello */
+#define GAP_MOST 1 /* seconds between two checks that count as listening, at most */
 
 void dispatch_say(const struct dispatch *d, const char *format, ...)
 {
@@ -81,7 +81,7 @@ static void send_order(struct dispatch *d, const struct order *order)
     send(d, order->worker);
 }
 
-/* All live, and can end together. */
+/* Are all ranks alive, so that they can end together? */
 static bool is_whole(const struct dispatch *d)
 {
     struct coordinator_state state;
@@ -102,22 +102,22 @@ static void send_quit(struct dispatch *d, int worker)
     peer->quit = true;
 }
 
-/* A run that is asked for while the sweep goes on is another worker's by now. */
+/* A run is stopped without saving if the sweep goes on, because then another worker has it. */
 static void send_stop(struct dispatch *d, const struct order *order)
 {
     blank(d, MESSAGE_STOP)->as.stop = (struct stop){.ticket = order->ticket, .save = d->stopping};
     send(d, order->worker);
 }
 
-/* A worker that has long been silent; what becomes of its run follows. */
+/* A worker has been silent for too long; an order about its run follows. */
 static void note_silence(struct dispatch *d, const struct order *order)
 {
     struct peer *peer = dispatch_peer(d, order->worker);
 
     peer->silent = true;
     d->lost++;
-    dispatch_say(d, "worker %d on %s has not been heard of for %.0f s%s", order->worker + 1, peer->host,
-        peer->patience, order->cell >= 0 ? "; its run goes to another" : "");
+    dispatch_say(d, "worker %d on %s has been silent for %.0f s%s", order->worker + 1, peer->host,
+        peer->patience, order->cell >= 0 ? "; its run goes to another worker" : "");
 }
 
 static void obey(struct dispatch *d, const struct order *order)
@@ -130,7 +130,7 @@ static void obey(struct dispatch *d, const struct order *order)
         send_stop(d, order);
         break;
     case ORDER_QUIT:
-        break; /* all ranks are told at the end, those too that the coordinator has never heard of */
+        break; /* all ranks are told at the end, also those that never said hello */
     case ORDER_GIVE_UP:
         note_silence(d, order);
         break;
@@ -165,8 +165,8 @@ static void take_hello(struct dispatch *d, int worker, const struct hello *hello
     send_setup(d, worker);
 }
 
-/* What no worker can do anything about: a disk that is full, texts that are others. But a worker that was
- * given up and wakes may find its files removed, as the run is another's by now: that is nothing amiss. */
+/* An error that ends the sweep: a full disk, other texts. But a worker that was given up may wake to find
+ * its files removed, because another worker has the run; that is not an error. */
 static void take_failure(struct dispatch *d, int worker, struct failure *failure)
 {
     const struct peer *peer = dispatch_peer(d, worker);
@@ -180,7 +180,7 @@ static void take_failure(struct dispatch *d, int worker, struct failure *failure
     job_break_off(d->job, &error);
 }
 
-/* A word of a worker about the run of `ticket`. */
+/* A worker has reported something about the run of `ticket`. */
 static void take_word(struct dispatch *d, enum event_kind kind, int worker, uint64_t ticket)
 {
     struct peer *peer = dispatch_peer(d, worker);
@@ -250,7 +250,7 @@ static bool take_message(struct dispatch *d)
         return false;
     int worker = peers_worker(&d->peers, address);
     if (worker < 0 || dispatch_peer(d, worker)->dead)
-        return true; /* what it left; nothing can be sent to it any more */
+        return true; /* a message sent before the worker died */
     peers_hear(&d->peers, worker, d->now);
     switch ((enum message_kind)d->in.kind) {
     case MESSAGE_HELLO:
@@ -279,22 +279,21 @@ static bool take_message(struct dispatch *d)
         take_result(d, worker, &d->in.as.result);
         break;
     default:
-        break; /* nothing that a worker says */
+        break; /* not a message of workers */
     }
     return true;
 }
 
 /* ---- watching ---- */
 
-/* A silent worker may wait for a disk that is slow for all of them: they come back, and know its pace then.
- */
+/* A silent worker may be waiting for a slow disk; when it returns, it has measured the disk's pace. */
 static bool may_come_back(const struct dispatch *d, const struct peer *peer)
 {
     return peer->silent && peer->here && d->now - peer->asked < WAKE_SECONDS &&
            process_lives(&peer->process) && !process_is_stopped(&peer->process);
 }
 
-/* With every worker dead, silent or on its way out nothing more can be done. */
+/* Is every worker dead, silent, or about to quit? */
 static bool is_abandoned(const struct dispatch *d)
 {
     struct coordinator_state state;
@@ -316,8 +315,8 @@ static void send_alive(struct dispatch *d)
             send(d, i);
 }
 
-/* Says a word to every worker. Those that have heard none for long, as this process was stopped or waited for
- * a disk, may have ended themselves: no fault of their runs. */
+/* Sends ALIVE to every worker. If this process was paused or waited for a disk, workers may have ended
+ * themselves for lack of this message, which is not the fault of their runs. */
 static void speak(struct dispatch *d)
 {
     double silence = d->clock - d->told_alive;
@@ -350,7 +349,7 @@ static void watch_workers(struct dispatch *d)
         return;
     d->looked = d->now;
     if (!lease_owner_lives(d->job->lease))
-        stop_all(d); /* a script around mpirun may have kept it from ending with its launcher */
+        stop_all(d); /* a script around mpirun may have kept mpirun from ending with its launcher */
     speak(d);
     dispatch_bury(d);
     dispatch_replace(d);
@@ -382,9 +381,9 @@ static int prepare_dispatch(struct dispatch *d)
 }
 
 /*
- * How long to sleep between two looks for messages. As workers hold an order ahead, an answer may come late
- * by as much as a run takes: the pause grows by and by, and is halved when a worker has had to wait. Each
- * look costs some 15 us, mostly for falling asleep and waking.
+ * How long to sleep between two checks for messages. Workers hold orders ahead, so an answer may be late by
+ * the duration of a run: the pause grows slowly, and is halved whenever a worker had to wait. Each check
+ * costs about 15 us, mostly for falling asleep and waking.
  */
 static double next_pause(struct dispatch *d, double pause)
 {
@@ -396,7 +395,7 @@ static double next_pause(struct dispatch *d, double pause)
     return waited ? fmax(pause / 2, PAUSE_LEAST) : fmin(pause * 1.1, PAUSE_MOST);
 }
 
-/* Time in which this process was stopped, or waited for a disk, is nobody's silence. */
+/* Time in which this process was stopped or waited for a disk does not count as silence of workers. */
 static void advance_clock(struct dispatch *d)
 {
     double clock = clock_now();
@@ -412,7 +411,7 @@ static void work_until_finished(struct dispatch *d)
     while (!d->finished && !d->job->failed) {
         int count = 0;
         advance_clock(d);
-        job_breathe(d->job, d->clock); /* first: after a long pause the lease may be another's */
+        job_breathe(d->job, d->clock); /* first: after a long pause another process may have the lease */
         while (count < MESSAGES_AT_ONCE && !d->finished && take_message(d))
             count++;
         if (count < MESSAGES_AT_ONCE)

@@ -4,21 +4,21 @@
 #include "driver/job/job.h"
 #include "worker/wire/message.h"
 
-/* What was learned about the other ranks. */
+/* The state of the other ranks at the end. */
 struct dispatch_end {
-    bool together; /* all ranks live: MPI can be ended as it should be */
-    bool abandoned; /* no worker was left */
+    bool together; /* all ranks are alive, so MPI_Finalize is safe */
+    bool abandoned; /* no worker is left */
 };
 
 /*
  * Runs a job on the ranks behind the wire: their messages become the coordinator's events, its orders become
- * messages and writes. Returns when every run has ended, when a signal has stopped all, or when the job has
- * failed; every rank has then been told to quit. `argument`: the program's path and its arguments, for the
- * processes that take the places of dead workers; ends with NULL.
+ * messages and writes. Returns when every run has ended, a signal has stopped all, or the job has failed; by
+ * then every rank has been told to quit. `argument`: the program's path and its arguments, ending with NULL,
+ * for processes that replace dead workers.
  */
 struct dispatch_end dispatch_run(struct job *job, struct wire *wire, char **argument);
 
-/* Tells every rank to quit before any job was begun. */
+/* Tells every rank to quit if no job was begun. */
 void dispatch_dismiss(struct wire *wire);
 
 #endif

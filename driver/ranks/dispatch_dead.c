@@ -1,4 +1,4 @@
-/* Workers that die, and those who take their places. */
+/* Workers that die, and their replacement. */
 #include "driver/ranks/dispatch_inside.h"
 
 #include "worker/host/log.h"
@@ -12,8 +12,8 @@ static int count_dead(const struct dispatch *d)
     return dead;
 }
 
-/* What a dead worker's log has to say goes to that of the run it trained. */
-static void inherit(struct dispatch *d, int worker)
+/* Appends a dead worker's log to the log of the run that it was training. */
+static void keep_log(struct dispatch *d, int worker)
 {
     const struct peer *peer = dispatch_peer(d, worker);
     int64_t cell = coordinator_cell(d->job->coordinator, worker, peer->ticket);
@@ -28,7 +28,7 @@ static void inherit(struct dispatch *d, int worker)
         sizeof(d->last_words));
 }
 
-static void bury(struct dispatch *d, int worker)
+static void handle_death(struct dispatch *d, int worker)
 {
     struct peer *peer = dispatch_peer(d, worker);
     int left = d->peers.count - count_dead(d) - 1;
@@ -36,7 +36,7 @@ static void bury(struct dispatch *d, int worker)
     peer->dead = true;
     d->lost++;
     wire_forget(d->wire, peer->address);
-    inherit(d, worker);
+    keep_log(d, worker);
     dispatch_say(d, "worker %d on %s was lost%s%s; %d of %d are left", worker + 1, peer->host,
         d->last_words[0] ? ", " : "", d->last_words, left, d->peers.count);
     bool blame = peer->here && !d->stopping && d->now >= d->forgiving;
@@ -65,5 +65,5 @@ void dispatch_bury(struct dispatch *d)
 {
     for (int i = 0; i < d->peers.count; i++)
         if (!d->peers.peer[i].dead && peer_is_dead(&d->peers.peer[i], d->now))
-            bury(d, i);
+            handle_death(d, i);
 }

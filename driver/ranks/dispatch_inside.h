@@ -5,38 +5,39 @@
 #include "driver/ranks/peers.h"
 #include "driver/ranks/replace.h"
 
-/* The inside of a dispatch, for the files of which it consists. */
+/* The state of a dispatch, shared by its files. */
 struct dispatch {
     struct job *job;
     struct wire *wire;
     struct peers peers;
     struct replacements replacements;
-    int hellos, lost; /* lost: workers that are dead or were given up, ever */
+    int hellos, lost; /* lost: workers that ever died or were given up */
     unsigned char *setup;
     size_t setup_size;
     struct message in, out;
-    const struct result *result; /* of the event that is handled */
-    char last_words[REASON_SIZE]; /* of the worker that was lost in this event; "": none */
-    int64_t waits; /* of workers, at the last look */
+    const struct result *result; /* of the event being handled */
+    char last_words[REASON_SIZE]; /* last log line of the worker that died in this event; "": none */
+    int64_t waits; /* how often workers had to wait, when last checked */
     bool told_ready, stopping, finished, abandoned;
-    double looked, forgiving; /* forgiving: until then a death is laid to no run */
+    double looked, forgiving; /* forgiving: until this time no run is blamed for a death */
     double clock; /* clock_now() of this round */
-    double told_alive; /* clock: the last word to every worker */
-    double now; /* seconds since the begin; stands while this process does not listen: nobody is silent */
+    double told_alive; /* clock of the last ALIVE message to every worker */
+    double
+        now; /* listening time in seconds; frozen while this process is paused, so that no worker times out */
 };
 
-/* A line for the user, with the name of the output before it. */
+/* Prints a line on stderr, with the name of the output before it. */
 void dispatch_say(const struct dispatch *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* An event for the coordinator, at the present time; its orders are obeyed. */
+/* Passes an event to the coordinator, with the present time, and carries out its orders. */
 void dispatch_tell(struct dispatch *d, struct event event);
 
 struct peer *dispatch_peer(struct dispatch *d, int worker);
 
-/* Looks for workers that are dead; what they trained goes to others. */
+/* Looks for dead workers; their runs go to others. */
 void dispatch_bury(struct dispatch *d);
 
-/* Gives one of the dead a new process while there are more runs than the others train. */
+/* Starts a new process for a dead worker if there are runs that no worker is training. */
 void dispatch_replace(struct dispatch *d);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * mpirun runs in a process group of its own, so that Ctrl-C at the terminal reaches this process alone:
- * mpirun would take it as the order to kill all ranks within a second. SIGUSR1 it forwards to every rank, and
- * the job goes on; but a rank without a handler dies of it, so none is sent before the coordinator has told,
- * through the lease, that all ranks are there.
+ * mpirun runs in its own process group, so that Ctrl-C at the terminal reaches only this process: on SIGINT
+ * mpirun would kill all ranks within a second. mpirun forwards SIGUSR1 to every rank, and the job goes on.
+ * But a rank without a handler dies of SIGUSR1, so none is sent before the coordinator has reported, through
+ * the lease, that all ranks are ready.
  */
 #include "driver/ranks/launcher.h"
 
@@ -27,18 +27,16 @@
 
 enum { OPTIONS_MOST = 20 };
 
-#define GAP_MOST 1 /* of the time between two looks, what counts: a job may be suspended whole */
-#define NEWS_SECONDS 0.1 /* between two looks at the lease while ranks start; ten times that afterwards */
+#define GAP_MOST 1 /* seconds between two looks that count, at most: the whole job may be suspended */
+#define NEWS_SECONDS 0.1 /* between two looks at the lease while ranks start; later ten times as long */
 #define GRACE_SECONDS 5 /* for mpirun to end after its coordinator */
-#define TERM_SECONDS 3 /* between SIGTERM and SIGKILL; mpirun takes one to remove its files */
-#define START_SECONDS 30 /* for ranks to start once a stop has been asked for */
-#define INIT_SECONDS 100 /* for a coordinator to come out of MPI_Init */
-#define INIT_SECONDS_ALLOCATION 300 /* the same where it may be one of thousands */
-#define HUNG_SECONDS                                                                                         \
-    100 /* for a coordinator to show that it goes on, as it does while it reads texts, too                   \
-         */
+#define TERM_SECONDS 3 /* between SIGTERM and SIGKILL; mpirun needs one to remove its files */
+#define START_SECONDS 30 /* for ranks to start after a stop was requested */
+#define INIT_SECONDS 100 /* for a coordinator to return from MPI_Init */
+#define INIT_SECONDS_ALLOCATION 300 /* the same in an allocation, which may have thousands of ranks */
+#define HUNG_SECONDS 100 /* without a beat of the coordinator, which beats while it reads texts, too */
 
-enum { STARTS_IN_VAIN = 3 }; /* starts anew without anything new that is kept */
+enum { STARTS_IN_VAIN = 3 }; /* restarts in a row without a new result or checkpoint */
 
 struct launcher {
     struct lease *lease;
@@ -47,15 +45,14 @@ struct launcher {
     struct coordinator_news news;
     struct rank_processes ranks;
     int expected; /* ranks on this machine; 0: they may be on others */
-    bool reaped, asked, put_down; /* asked: SIGUSR1 has been sent; put_down: mpirun was ended from here */
+    bool reaped, asked, put_down; /* asked: SIGUSR1 was sent; put_down: this process ended mpirun */
     int ended; /* mpirun's wait status */
-    double clock,
-        now; /* clock_now() of this look; the time that counts, which stands while this process does */
+    double clock, now; /* clock_now() of this look; time that counts, frozen while this process is paused */
     double begun, looked, renewed;
-    double patience; /* until a coordinator has joined */
-    double beaten; /* when the coordinator's beat was last seen to go on */
-    double stopped; /* when a stop was first seen to be asked for; 0: it is not */
-    double gone; /* when the coordinator was first seen to be gone; 0: it is not */
+    double patience; /* seconds for a coordinator to join */
+    double beaten; /* when the coordinator's beat last changed */
+    double stopped; /* when a requested stop was first seen; 0: none is requested */
+    double gone; /* when the coordinator was first seen to be gone; 0: it is not gone */
 };
 
 /* ---- starting ---- */
@@ -71,7 +68,7 @@ static void add_argument(struct command_line *line, const char *argument)
     line->argument[line->count++] = (char *)argument;
 }
 
-/* Without a death of a rank being the death of all; N workers and a coordinator that mostly sleeps. */
+/* One dead rank must not end all others. The coordinator mostly sleeps, so it may share a processor. */
 static void add_options(struct command_line *line, int release, int workers)
 {
     add_argument(line, "mpirun");
@@ -122,7 +119,7 @@ static void hand_over(const struct lease *lease)
     setenv(LEASE_VARIABLE, lease_token(lease), 1);
 }
 
-/* The child: mpirun, which dies with this process. */
+/* In the child: runs mpirun, which ends when this process dies. */
 static void become_mpirun(char **argument, int out, int error, pid_t parent)
 {
     int nothing = open("/dev/null", O_RDONLY);
@@ -186,8 +183,8 @@ static void wait_a_moment(struct launcher *l, int milliseconds)
     reap(l, WNOHANG);
 }
 
-/* Ends mpirun, first gently: it removes its files and kills its ranks. Ranks die with their mpirun; what was
- * started may be a script around it. */
+/* Ends mpirun. It gets time to remove its files and to kill its ranks, which die with it in any case. The
+ * command that was started may be a script around mpirun. */
 static void end(struct launcher *l)
 {
     double begin = clock_now();
@@ -201,7 +198,7 @@ static void end(struct launcher *l)
     reap(l, 0);
 }
 
-/* Keeps what was told last where the lease has been taken away. */
+/* Reads the lease; keeps the last state if the lease was taken by others. */
 static void hear(struct launcher *l)
 {
     struct coordinator_news news = lease_news(l->lease);
@@ -213,8 +210,7 @@ static void hear(struct launcher *l)
     l->news = news;
 }
 
-/* Is there no coordinator any more, nor will there be? Of one that has yet to join that is a guess: it may be
- * late. */
+/* Is the coordinator gone, or not going to come? Before it has joined this is a guess, as it may be late. */
 static bool is_gone(struct launcher *l, double now)
 {
     if (l->news.stage == STAGE_NONE)
@@ -235,7 +231,7 @@ static void look_at_ranks(struct launcher *l, double now)
     }
     if (now - l->renewed >= LEASE_RENEW_SECONDS) {
         l->renewed = now;
-        lease_renew(l->lease, &ignored); /* the coordinator's is the one that must not write */
+        lease_renew(l->lease, &ignored); /* if this fails, it is the coordinator that must stop writing */
     }
     if (!is_gone(l, now))
         l->gone = 0;
@@ -250,7 +246,7 @@ static bool is_hung(const struct launcher *l, double now)
     return l->news.stage != STAGE_NONE && now - l->beaten > HUNG_SECONDS;
 }
 
-/* Has mpirun to be ended because it does not end by itself? */
+/* Must mpirun be ended because it does not end by itself? */
 static bool is_overdue(const struct launcher *l, double now)
 {
     if (l->gone > 0 && now - l->gone > GRACE_SECONDS)
@@ -288,11 +284,11 @@ static void watch_mpirun(struct launcher *l)
     pump_finish(&l->error);
 }
 
-/* What the end of mpirun means where it is no exit status, nor -1 with an error: it can be started again. */
+/* LOST: an end of mpirun that is neither an exit status nor an error; mpirun can be started again. */
 enum { LOST = -2, STATUS_SIGNAL = 128 };
 
-/* mpirun has ended before a coordinator joined the lease. One that could not has said why; of others that
- * were killed nobody has. */
+/* mpirun has ended before a coordinator joined the lease. A coordinator that could not join has printed
+ * why; one that was killed has not. */
 static int judge_start(const struct launcher *l, struct error *error)
 {
     int status = WIFEXITED(l->ended) ? WEXITSTATUS(l->ended) : STATUS_SIGNAL;
@@ -306,8 +302,8 @@ static int judge_start(const struct launcher *l, struct error *error)
     return error_set(error, ERROR_ENVIRONMENT, "mpirun: ended before the sweep could begin");
 }
 
-/* Has a coordinator stopped that nobody wanted to stop? As mpirun is put down, ranks take its SIGTERM for a
- * wish. */
+/* Did the coordinator stop without being asked to? When this process ends mpirun, ranks take the SIGTERM
+ * for a request. */
 static bool has_to_go_on(const struct launcher *l)
 {
     return l->news.status == STATUS_ABANDONED ||
@@ -331,7 +327,7 @@ static int judge(struct launcher *l, struct error *error)
     return lease_renew(l->lease, error) == 0 ? LOST : -1;
 }
 
-/* A script around mpirun may have died without it. */
+/* Ends an mpirun that outlived the script around it. */
 static void end_orphan(struct launcher *l)
 {
     const struct process *mpirun = &l->ranks.mpirun_process;
@@ -367,7 +363,7 @@ static int run_once(struct launcher *l, const struct command_line *line, struct 
     return status;
 }
 
-/* A coordinator that outlives its mpirun, as it hangs, must not meet the next one. */
+/* A hanging coordinator that outlives its mpirun must not run beside the next one. */
 static void end_coordinator(const struct launcher *l)
 {
     if (l->news.stage != STAGE_NONE && process_is_here(&l->news.process) && process_lives(&l->news.process))
@@ -381,21 +377,22 @@ static const char *what_was_lost(const struct launcher *l)
     return l->news.stage == STAGE_ENDED ? "no worker is left" : "the coordinator was lost";
 }
 
-/* After a life that was lost, `vain` of them in succession: LOST, where there is to be another; else the end.
- */
+/* After a lost life, the `vain`th in a row without progress: LOST if there will be another, otherwise the
+ * exit status or -1. */
 static int judge_loss(const struct launcher *l, const char *output, int vain, struct error *error)
 {
     if (signals_stop())
         return STATUS_STOPPED;
     if (vain > STARTS_IN_VAIN)
         return error_set(error, ERROR_ENVIRONMENT,
-            "%s: %s, %d times without anything new; what was measured is kept, the same command carries on",
+            "%s: %s, %d times in a row without progress; all results are kept, run the same command again to "
+            "continue",
             output, what_was_lost(l), vain);
     fprintf(stderr, "%s: %s; starting again\n", output, what_was_lost(l));
     return LOST;
 }
 
-/* Does mpirun get its machines from elsewhere? */
+/* Does a scheduler or a host file tell mpirun which machines to use? */
 static bool has_allocation(void)
 {
     static const char *const told_by[] = {
@@ -407,7 +404,7 @@ static bool has_allocation(void)
     return false;
 }
 
-/* One life of mpirun after the other. */
+/* Starts mpirun, and again as long as it is lost. */
 static int run_lives(struct lease *lease, const char *output, const struct command_line *line, int workers,
     struct error *error)
 {

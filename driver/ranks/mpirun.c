@@ -34,11 +34,11 @@ int mpirun_check_root(struct error *error)
         (allows_root("OMPI_ALLOW_RUN_AS_ROOT") && allows_root("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")))
         return 0;
     return error_set(error, ERROR_ENVIRONMENT,
-        "as root, Open MPI asks for OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 in the "
+        "as root, Open MPI requires OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 in the "
         "environment");
 }
 
-/* The child: becomes `mpirun --version`, its output in `out`. */
+/* In the child: runs `mpirun --version` with its output in `out`. */
 static void become_version(int out)
 {
     char *argument[] = {(char[]){"mpirun"}, (char[]){"--version"}, NULL};
@@ -51,7 +51,7 @@ static void become_version(int out)
     _exit(STATUS_NOT_FOUND);
 }
 
-/* The release of Open MPI; 0: another MPI; -1: there is no mpirun. */
+/* The major release of Open MPI; 0: another MPI; -1: there is no mpirun. */
 static int mpirun_release(void)
 {
     static const char name[] = "(Open MPI) ";

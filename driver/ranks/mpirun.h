@@ -3,17 +3,19 @@
 
 #include "model/core/error.h"
 
-/* The number of this process among the ranks that mpirun or srun has started; -1: it is none of them. */
+/* The rank of this process; -1: it was not started by mpirun or srun. */
 int mpirun_rank(void);
 
-/* Root without the two variables that Open MPI asks of it: -1 and the line that names them. */
+/* -1 with a message in error: the user is root and the two variables that Open MPI then requires are not
+ * set. */
 int mpirun_check_root(struct error *error);
 
-/* Can Open MPI make the folder of its files, in $TMPDIR or /tmp? -1 and a line that names it: its mpirun
- * would fail with pages of its own. */
+/* Checks that Open MPI can create its session folder, in $TMPDIR or /tmp. -1 with a message in error: mpirun
+ * itself would print pages. */
 int mpirun_check_folder(struct error *error);
 
-/* The release of Open MPI on the PATH; 0: another MPI; -1 with the line: there is no mpirun. */
+/* The major release of Open MPI on the PATH; 0: another MPI; -1 with a message in error: there is no
+ * mpirun. */
 int mpirun_find(struct error *error);
 
 #endif

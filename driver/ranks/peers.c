@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* All ranks come out of MPI_Init together, and a worker that reads texts says so every few seconds. */
+/* All ranks return from MPI_Init together, and a worker that is reading texts reports every few seconds. */
 enum { HELLO_SECONDS = 100, READY_SECONDS = 100 };
 
 static bool grow_addresses(struct peers *peers, int address)
@@ -51,7 +51,7 @@ int peers_worker(const struct peers *peers, int address)
     return address >= 0 && address < peers->addresses ? peers->worker[address] : -1;
 }
 
-/* The number of a machine: that of whoever was there first, or a new one. */
+/* The number of the worker's machine: that of an earlier worker on it, or a new one. */
 static int find_node(struct peers *peers, int worker)
 {
     const char *place = peers->peer[worker].process.place;
@@ -61,7 +61,7 @@ static int find_node(struct peers *peers, int worker)
     digest_add_string(&digest, place);
     for (int at = (int)(digest.low % (uint64_t)peers->nodes_size);; at = (at + 1) % peers->nodes_size) {
         int first = peers->node[at];
-        if (first < 0) { /* there are fewer machines than places: every worker is on one at most */
+        if (first < 0) { /* the table never fills up: it has more entries than there are workers */
             peers->node[at] = worker;
             return peers->nodes++;
         }
@@ -75,7 +75,7 @@ void peers_hello(struct peers *peers, int worker, const struct hello *hello, dou
     struct peer *peer = &peers->peer[worker];
     bool known = peer->process.pid > 0;
 
-    if (!known) { /* who takes its place is on the same machine */
+    if (!known) { /* a replacement is on the same machine */
         peer->process = hello->process;
         peer->process.place[PROCESS_PLACE - 1] = '\0';
         peer->seat = hello->seat;

@@ -8,14 +8,7 @@
 
 void pump_init(struct pump *pump, int from, int to, bool quiet)
 {
-    pump->from = from;
-    pump->to = to;
-    pump->quiet = quiet;
-    pump->ended = pump->in_block = false;
-    pump->length = pump->noise_length = 0;
-    pump->last[0] = '\0';
-    pump->status = -1;
-    pump->block_lines = 0;
+    *pump = (struct pump){.from = from, .to = to, .quiet = quiet, .status = -1};
     fcntl(from, F_SETFL, fcntl(from, F_GETFL) | O_NONBLOCK);
 }
 
@@ -24,7 +17,7 @@ static void write_bytes(int to, const char *bytes, size_t count)
     while (count > 0) {
         ssize_t written = write(to, bytes, count);
         if (written < 0 && errno != EINTR)
-            return; /* nobody reads any more: the sweep goes on */
+            return; /* the reader is gone; the sweep goes on without it */
         if (written > 0) {
             bytes += written;
             count -= (size_t)written;
@@ -38,7 +31,7 @@ static bool is_dashed(const char *line, size_t length)
     return dashes >= 40 && dashes >= length - 1;
 }
 
-/* Somewhere in a line of mpirun's own, or of libevent's below it. */
+/* Parts of lines that mpirun, or libevent inside it, prints about itself. */
 static const char *const noise[] = {
     "PMIX ERROR", "ORTE_ERROR_LOG", "PRTE ERROR", "mpirun: Forwarding signal", "[warn] Epoll "};
 
@@ -58,7 +51,7 @@ static bool takes_status(struct pump *pump, const char *line)
     return true;
 }
 
-/* Is this line nobody's but the launcher's? */
+/* Is the line not for the user: noise of mpirun, or a status for the launcher? */
 static bool is_noise(struct pump *pump, const char *line, size_t length)
 {
     if (is_dashed(line, length)) {
@@ -105,7 +98,7 @@ void pump_move(struct pump *pump)
     if (!pump->ended)
         close(pump->from);
     pump->ended = true;
-    pump->from = -1; /* poll passes over it */
+    pump->from = -1; /* poll ignores it */
 }
 
 void pump_finish(struct pump *pump)

@@ -7,11 +7,11 @@
 enum { PUMP_LINE = 4096, PUMP_NOISE = 8192, PUMP_BLOCK_LINES = 40 };
 
 /*
- * Passes on what a child says, line by line. With `quiet`, what mpirun says of its own is kept back, so that
- * it does not bury the one line that matters: its blocks between dashed lines (of at most PUMP_BLOCK_LINES:
- * one may lack its end), and the errors of its daemons when a rank has died.
+ * Copies the output of a child line by line. With `quiet`, mpirun's own messages are held back, so that they
+ * do not hide the one line that matters: blocks between dashed lines (at most PUMP_BLOCK_LINES long, as the
+ * closing line may be missing), and errors of its daemons when a rank has died.
  */
-#define PUMP_STATUS "normsweep: the coordinator ends with status " /* and the number */
+#define PUMP_STATUS "normsweep: the coordinator ends with status " /* followed by the number */
 
 struct pump {
     int from, to;
@@ -19,23 +19,23 @@ struct pump {
     bool in_block; /* between two dashed lines */
     char line[PUMP_LINE]; /* not yet complete */
     size_t length;
-    int status; /* as a line PUMP_STATUS has it, which is not passed on either; -1: none came */
-    char last[PUMP_LINE]; /* the line passed on last; "": none */
+    int status; /* from a PUMP_STATUS line, which is not copied; -1: none yet */
+    char last[PUMP_LINE]; /* the last line that was copied; "": none */
     int block_lines;
-    char noise[PUMP_NOISE]; /* what was kept back, the first of it */
+    char noise[PUMP_NOISE]; /* the beginning of what was held back */
     size_t noise_length;
 };
 
-/* The pump owns `from`. */
+/* The pump takes ownership of `from`. */
 void pump_init(struct pump *pump, int from, int to, bool quiet);
 
-/* Passes on what there is, without waiting. */
+/* Copies the available lines without waiting. */
 void pump_move(struct pump *pump);
 
-/* The same, and the line that was not completed. */
+/* The same, and an incomplete last line. */
 void pump_finish(struct pump *pump);
 
-/* Passes on what was kept back. */
+/* Writes what was held back. */
 void pump_tell_noise(struct pump *pump);
 
 void pump_release(struct pump *pump);

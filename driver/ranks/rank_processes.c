@@ -1,9 +1,9 @@
 /*
- * mpirun removes its files when it ends, whichever way, unless it is killed with SIGKILL: then a folder of
- * locks and shared memory stays below the folder of temporary files, and a segment of shared memory for each
- * rank in /dev/shm, until somebody wonders where the memory is. Their names are in the environment of every
- * rank: the folder itself, and the number of the job, of which the upper 16 bits are those of all jobs of one
- * mpirun. (Open MPI 4.1; nothing that does not have exactly these names is touched.)
+ * mpirun removes its files when it ends, unless it is killed with SIGKILL. Then a folder of locks and shared
+ * memory stays in the folder of temporary files, and a segment of shared memory for each rank stays in
+ * /dev/shm. Their names are in the environment of every rank: the path of the folder, and the number of the
+ * job, whose upper 16 bits are the same for all jobs of one mpirun. (Open MPI 4.1; only files with exactly
+ * these names are removed.)
  */
 #include "driver/ranks/rank_processes.h"
 
@@ -19,8 +19,7 @@
 #include "worker/host/process.h"
 #include "worker/wire/setup.h"
 
-#define OVERDUE_SECONDS                                                                                      \
-    60 /* since a rank was last seen to start, for the next; programs load slowly on a cold disk */
+#define OVERDUE_SECONDS 60 /* from the start of a rank to the next; a cold disk loads programs slowly */
 #define SEGMENTS "/dev/shm"
 #define SEGMENTS_VARIABLE "OMPI_MCA_btl_vader_backing_directory"
 
@@ -37,7 +36,7 @@ void rank_processes_release(struct rank_processes *ranks)
     ranks->session = NULL;
 }
 
-/* What a rank's environment tells of its mpirun. */
+/* Reads the names of mpirun's files from a rank's environment. */
 static void learn(struct rank_processes *ranks, long pid)
 {
     if (!ranks->session)
@@ -90,7 +89,7 @@ bool rank_processes_lost(const struct rank_processes *ranks, int expected, doubl
     return ranks->ranks < ranks->most || (ranks->ranks < expected && now - ranks->grown > OVERDUE_SECONDS);
 }
 
-/* ---- what is left ---- */
+/* ---- files left behind ---- */
 
 static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *at)
 {
@@ -99,7 +98,7 @@ static int remove_entry(const char *path, const struct stat *status, int kind, s
     return 0;
 }
 
-/* Of this mpirun, and of no other: its last part is "pid.<number>". */
+/* Does the folder belong to this mpirun? Its last part must be "pid.<number>". */
 static bool is_session(const struct rank_processes *ranks)
 {
     const char *name = ranks->session ? strrchr(ranks->session, '/') : NULL;
@@ -116,7 +115,7 @@ static void remove_session(const struct rank_processes *ranks)
     nftw(ranks->session, remove_entry, FOLDERS_MOST, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
     if (slash) {
         *slash = '\0';
-        rmdir(above); /* where no other mpirun has its own in it */
+        rmdir(above); /* fails if another mpirun has a folder in it */
     }
     free(above);
 }
@@ -150,7 +149,7 @@ static void remove_segments(const struct rank_processes *ranks)
 void rank_processes_tidy(const struct rank_processes *ranks)
 {
     if (!is_session(ranks) || access(ranks->session, F_OK) != 0)
-        return; /* it has ended as it should */
+        return; /* mpirun has removed its files itself */
     remove_session(ranks);
     if (ranks->family)
         remove_segments(ranks);

@@ -12,7 +12,7 @@ bool replacements_ready(const struct replacements *r)
     return r->argument && r->worker < 0 && r->vain < VAIN_MOST;
 }
 
-/* It will not work the next time either. */
+/* A spawn that failed would fail again. */
 static void give_up(struct replacements *r)
 {
     r->argument = NULL;
@@ -23,7 +23,7 @@ void replacements_begin(struct replacements *r, const struct peers *peers, int w
 {
     r->worker = worker;
     r->begun = now;
-    r->vain++; /* until it is ready */
+    r->vain++; /* reset to 0 when the worker is ready */
     if (!wire_spawn(r->wire, peers->peer[worker].host, r->argument))
         give_up(r);
 }

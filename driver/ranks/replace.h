@@ -4,27 +4,29 @@
 #include "driver/ranks/peers.h"
 
 /*
- * New processes in the place of dead workers: MPI_Comm_spawn, which works below mpirun --enable-recovery.
- * Where it does not, the pool shrinks: once is enough to know.
+ * Replaces dead workers by new processes with MPI_Comm_spawn, which works under mpirun --enable-recovery.
+ * After the first failure no more are tried, and the number of workers shrinks.
  */
 struct replacements {
     struct wire *wire; /* borrowed */
-    char **argument; /* the program's path and its arguments, ends with NULL; borrowed. NULL: none are made */
-    int worker; /* whose place the process that is under way takes; -1: none is */
+    char *
+        *argument; /* the program's path and its arguments, ends with NULL; borrowed. NULL: no replacements */
+    int worker; /* the worker that is being replaced; -1: none */
     double begun;
-    int vain; /* those in succession that never got ready */
+    int vain; /* processes in a row that never became ready */
 };
 
 void replacements_init(struct replacements *replacements, struct wire *wire, char **argument);
 
-/* Can another one be begun? Not while one is under way, nor after too many in vain. */
+/* Can a replacement be started? Not while one is under way, and not after too many that never became
+ * ready. */
 bool replacements_ready(const struct replacements *replacements);
 
-/* Begins one for a dead worker. */
+/* Starts a replacement for a dead worker. */
 void replacements_begin(struct replacements *replacements, const struct peers *peers, int worker, double now);
 
-/* Looks after the one that is under way; true: it has come to an end, and *worker has its process, or (its
- * address unchanged) has none. */
+/* Checks the replacement that is under way. True: it has finished; *worker has a new address, or still its
+ * old one if there is no process for it. */
 bool replacements_look(struct replacements *replacements, struct peers *peers, int *worker, double now);
 
 #endif

@@ -57,7 +57,7 @@ def test_a_worker_that_hangs_while_it_saves_is_given_up_like_any_other(normsweep
     with Watched([NORMSWEEP, "run", sweep, "-j", "2", *SAVING], stopping(tmp_path), cwd=tmp_path) as command:
         wait_until(command, (tmp_path / "between" / "done").exists, "a worker hangs")
         begin = time.monotonic()
-        wait_until(command, lambda: "has not been heard of" in command.text["err"], "it is given up", seconds=60)
+        wait_until(command, lambda: "has been silent for" in command.text["err"], "it is given up", seconds=60)
         assert time.monotonic() - begin < 45
         assert ends(command) == 0, command.text
     normsweep("run", sweep, "-j", "0", *SAVING, "-o", "whole.nc")
