@@ -21,7 +21,8 @@ static int (*const functions[COMMAND_COUNT])(int argc, char **argv) = {
 #undef X
 };
 
-/* Closed standard streams: a dataset that took one of their places would have messages written into it. */
+/* Opens standard streams that are closed; otherwise a dataset could get one of their descriptors, and
+ * messages would be written into it. */
 static void take_streams(void)
 {
     int file;
@@ -38,14 +39,15 @@ static bool is_version(const char *name)
     return strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0;
 }
 
-/* Commands that compute want the BLAS library as it should be, and the version tells what they have. */
+/* Does the command use the BLAS library? --version shows the library in the same state. */
 static bool computes(const char *name)
 {
     return strcmp(name, "run") == 0 || strcmp(name, "plan") == 0 || strcmp(name, "inspect") == 0 ||
            is_version(name);
 }
 
-/* Handlers come first: a signal before them kills a rank. Commands that only look end at once. */
+/* Signal handlers come first, because an earlier signal would kill a rank. Commands that only read have
+ * none and end at once. */
 static void prepare_process(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "";
@@ -55,7 +57,7 @@ static void prepare_process(int argc, char **argv)
     if (!computes(name))
         return;
     environment_prepare(argv);
-    environment_threads(1); /* a run's own threads share its products out */
+    environment_threads(1); /* matrix products are divided among a run's own threads */
 }
 
 int main(int argc, char **argv)

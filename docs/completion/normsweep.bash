@@ -1,15 +1,15 @@
 # Completion of normsweep in bash, from 3.2 on, without the package bash-completion. In ~/.bashrc:
 #     eval "$(normsweep completion bash)"
-# It asks the program, `normsweep help --names KIND`. bash breaks words at '=' as well (COMP_WORDBREAKS): they are put
-# together again, and what is answered begins behind the last '='.
+# The names come from `normsweep help --names KIND`. bash also breaks words at '=' (COMP_WORDBREAKS): the function joins
+# them again, and its answers begin after the last '='.
 # shellcheck shell=bash
 
-# The names of a kind; `program` is the command that is completed.
+# The names of a kind; `program` is the command being completed.
 _normsweep_names() {
     "$program" help --names "$1" 2>/dev/null | cut -f 1
 }
 
-# Words that carry the current one on, each with a suffix.
+# Adds the words that begin with the current one, each with a suffix.
 _normsweep_words() {
     local word
     for word in $1; do
@@ -17,7 +17,7 @@ _normsweep_words() {
     done
 }
 
-# Files with an ending, and folders.
+# Adds files with this extension, and folders.
 _normsweep_files() {
     local file
     compopt -o filenames 2>/dev/null
@@ -26,7 +26,7 @@ _normsweep_files() {
     done < <(compgen -f -X "${1:+!*.$1}" -- "$current"; [[ $1 ]] && compgen -d -- "$current")
 }
 
-# NAME=VALUE, behind the prefix.
+# Completes NAME=VALUE after the prefix.
 _normsweep_pairs() {
     local rest=${current#"$prefix"}
     if [[ $rest == *=* ]]; then
@@ -38,7 +38,7 @@ _normsweep_pairs() {
     fi
 }
 
-# What stands for a placeholder of the usage lines.
+# Completes what a placeholder of the usage lines stands for.
 _normsweep_placeholder() {
     case $1 in
     '' | N | T) ;;
@@ -119,7 +119,7 @@ _normsweep() {
 }
 complete -F _normsweep normsweep
 
-# Scripts beside the program: a dataset or sweep file, and what their --help names.
+# Completes the scripts that come with the program: a dataset or sweep file, and the options in their --help.
 _normsweep_script() {
     local IFS=$' \t\n' current=$2 prefix=''
     COMPREPLY=()

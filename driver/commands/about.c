@@ -1,4 +1,4 @@
-/* What `normsweep --version` says: what a report of a fault, or of a number, has to name. */
+/* The output of `normsweep --version`, which bug reports and published numbers should quote. */
 #include "driver/commands/about.h"
 
 #include "driver/dataset/view.h"
@@ -20,7 +20,7 @@ void about_version(FILE *file)
     fprintf(file, "normsweep %s%s%s\n", version_number, version_commit[0] ? " " : "", version_commit);
 }
 
-/* "MPI       Open MPI v4.1.4, ..."; of a text of several lines the first, which names the library. */
+/* "MPI       Open MPI v4.1.4, ..."; only the first line of the text, which names the library. */
 static void print_row(FILE *file, const char *name, const char *text)
 {
     fprintf(file, "%-10s%.*s\n", name, (int)strcspn(text, "\r\n"), text);
@@ -32,14 +32,14 @@ static void print_blas(FILE *file)
 
     environment_blas_file(path, sizeof(path));
     if (!environment_sets_threads()) {
-        fprintf(file, "%-10snot OpenBLAS, threads are its own affair; %s\n", "BLAS", path);
+        fprintf(file, "%-10snot OpenBLAS, may start threads of its own; %s\n", "BLAS", path);
         return;
     }
     fprintf(file, "%-10s%s\n", "BLAS", environment_blas());
     fprintf(file, "%-10skernel %s, 1 thread; %s\n", "", environment_blas_kernel(), path);
 }
 
-/* The levels built in; in use is the best that the processor has, or that the environment asks for. */
+/* The level in use and the levels that are built in. */
 static void print_levels(FILE *file)
 {
     bool runs;

@@ -6,8 +6,7 @@
 /* "normsweep 0.1.0 0123456789ab" */
 void about_version(FILE *file);
 
-/* That line, then what the program was built with and which libraries it has found: a line each. Starts no
- * MPI. */
+/* That line, then one for each part of the build and each library that was found. Does not start MPI. */
 void about(FILE *file);
 
 #endif

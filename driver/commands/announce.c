@@ -22,10 +22,10 @@ static void print_workers(int workers, struct threads threads)
         printf("%" PRId64 " to ", threads.least);
     printf("%" PRId64 " thread%s", threads.most, threads.most == 1 ? "" : "s");
     if (threads.most > 1 && !team_has_threads())
-        printf(", one doing the work of all: this program is built without OpenMP");
+        printf(", of which only one works: this program is built without OpenMP");
 }
 
-/* More threads than processors: training is slow then, and nothing else shows it. */
+/* Warns of more threads than processors, which makes training slow and is not reported elsewhere. */
 static void print_shortage(int workers, struct threads threads, bool here)
 {
     int processors = processors_count();
@@ -41,15 +41,15 @@ static void print_shortage(int workers, struct threads threads, bool here)
             processors, ending, threads.most);
 }
 
-/* The vector level in use, and that a wish for another was in vain. */
+/* The vector level in use; warns if the requested level is not available. */
 static void print_level(void)
 {
     const char *asked = getenv("NORMSWEEP_VECTOR"), *level = kernels_best()->level;
 
     printf(", vector level %s", level);
     if (asked && strcmp(asked, level) != 0)
-        printf(
-            " (NORMSWEEP_VECTOR=%.20s is not to be had: baseline, avx2, avx512 where the processor has them)",
+        printf(" (NORMSWEEP_VECTOR=%.20s is not available; it may be baseline, or avx2 or avx512 if the "
+               "processor has it)",
             asked);
 }
 
@@ -60,12 +60,12 @@ void announce(const struct sweep *sweep, int workers, bool here)
     printf("%s: ", sweep->output);
     print_workers(workers, threads);
     if (!team_has_threads())
-        threads.most = 1; /* that processors are needed for */
+        threads.most = 1; /* only one thread needs a processor */
     print_shortage(workers, threads, here);
     if (environment_sets_threads())
         printf("; BLAS kernel %s", environment_blas_kernel());
     else
-        printf("; this BLAS library may start threads of its own: OMP_NUM_THREADS=1 keeps it from that");
+        printf("; this BLAS library may start threads of its own: set OMP_NUM_THREADS=1 to prevent that");
     print_level();
     printf("\n");
     fflush(stdout);

@@ -6,9 +6,9 @@
 #include "driver/sweep/sweep.h"
 
 /*
- * Says in one line on stdout what a sweep is about to train with: workers (0: as many as an allocation has),
- * threads, BLAS kernel, vector level; and where these are more threads than processors. `here`: all workers
- * share the processors of this process; otherwise each has as many as this one.
+ * Prints one line on stdout about how a sweep will train: workers (0: as many as the allocation has),
+ * threads, BLAS kernel, vector level, and a warning if there are more threads than processors. `here`: all
+ * workers share the processors of this process; otherwise each worker has as many as this process.
  */
 void announce(const struct sweep *sweep, int workers, bool here);
 

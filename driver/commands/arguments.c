@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The place of a field, which has to be of the type that its option stores. */
+/* The offset of a field; compiles only if the field has this type. */
 #define PLACE(field, type)                                                                                   \
     _Generic(&((struct arguments *)0)->field, type * : offsetof(struct arguments, field))
 #define FLAG                                                                                                 \
@@ -32,7 +32,7 @@ const struct option_row option_table[OPTION_COUNT] = {
 #undef X
 };
 
-/* A command line on its way. */
+/* A command line while it is parsed. */
 struct scan {
     struct arguments *arguments;
     struct error *error;
@@ -70,7 +70,7 @@ static int take_number(struct scan *scan, const struct option_row *row, const ch
     return misuse(scan, what, value, "");
 }
 
-/* Where an option's value is kept. */
+/* Where an option's value is stored. */
 static void *place_of(struct arguments *arguments, const struct option_row *row)
 {
     return (char *)arguments + row->store.offset;
@@ -96,14 +96,14 @@ static int take_option(struct scan *scan, const struct option_row *row, const ch
     return *value ? 0 : misuse(scan, "a value is missing after", name, "");
 }
 
-/* The value of an option: what is attached, else the next argument. */
+/* The value of an option is the attached text, or else the next argument. */
 static int take_value(struct scan *scan, enum option option, const char *name, const char *attached)
 {
     const struct option_row *row = &option_table[option];
 
     scan->arguments->given |= 1u << option;
     if (row->store.kind == STORE_FLAG)
-        return attached ? misuse(scan, "no value belongs to", name, "") : 0;
+        return attached ? misuse(scan, "unexpected value for", name, "") : 0;
     if (!attached && scan->next == scan->argc)
         return misuse(scan, "a value is missing after", name, "");
     return take_option(scan, row, name, attached ? attached : scan->argv[scan->next++]);
@@ -159,7 +159,7 @@ static int take_operand(struct scan *scan, char *text)
     struct arguments *arguments = scan->arguments;
 
     if (arguments->operand_count == scan->most)
-        return misuse(scan, "one argument too many:", text, "");
+        return misuse(scan, "unexpected argument", text, "");
     arguments->operand[arguments->operand_count++] = text;
     return 0;
 }
@@ -183,7 +183,7 @@ static int take_all(struct scan *scan)
     return status;
 }
 
-/* Room for as many texts as there are arguments, for each option that may come more than once. */
+/* Allocates room for argc texts for each option that may be repeated. */
 static int make_room(struct arguments *arguments, int argc)
 {
     for (enum option option = 0; option < OPTION_COUNT; option++) {

@@ -80,7 +80,7 @@ void command_overview(FILE *file)
         command_usage(file, command);
         fprintf(file, "    %s\n", command->help);
     }
-    fputs("normsweep COMMAND --help says more; normsweep --version\n", file);
+    fputs("normsweep COMMAND --help explains the options; normsweep --version shows versions\n", file);
 }
 
 int command_fail(const struct error *error)
@@ -88,7 +88,7 @@ int command_fail(const struct error *error)
     struct error line = *error;
 
     place_clean(&line);
-    if (mpirun_rank() <= 0) /* of many ranks one speaks */
+    if (mpirun_rank() <= 0) /* only one of the ranks prints it */
         fprintf(stderr, "%s\n", line.text);
     return error->status;
 }

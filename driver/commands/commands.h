@@ -5,25 +5,26 @@
 
 #include "driver/commands/arguments.h"
 
-/* The commands: X(name, options, operands, least, most, help). main.c alone has their functions. */
+/* The commands: X(name, options, operands, least, most, help). Only main.c refers to their functions. */
 #define COMMANDS(X)                                                                                          \
     X(run,                                                                                                   \
         OPTION_BIT(OUTPUT) | OPTION_BIT(JOBS) | OPTION_BIT(SET) | OPTION_BIT(FRESH) |                        \
             OPTION_BIT(RETRY_FAILED),                                                                        \
-        "SWEEP.yaml", 1, 1, "train every run of a sweep, or carry on where it stopped")                      \
+        "SWEEP.yaml", 1, 1, "train every run of a sweep, or continue where it stopped")                      \
     X(plan, OPTION_BIT(OUTPUT) | OPTION_BIT(JOBS) | OPTION_BIT(SET) | OPTION_BIT(VALUES), "SWEEP.yaml", 1,   \
-        1, "what a sweep would take: runs, memory, disk, hours; trains a few steps to know")                 \
-    X(check, OPTION_BIT(SET), "SWEEP.yaml", 1, 1, "is a sweep file valid?")                                  \
-    X(status, OPTION_BIT(WATCH), "OUT.nc", 1, 1, "how far a sweep is, and whether its dataset is whole")     \
+        1, "estimate what a sweep takes: runs, memory, disk, hours; trains a few steps for it")              \
+    X(check, OPTION_BIT(SET), "SWEEP.yaml", 1, 1, "check that a sweep file is valid")                        \
+    X(status, OPTION_BIT(WATCH), "OUT.nc", 1, 1,                                                             \
+        "show the progress of a sweep, and whether its dataset is complete")                                 \
     X(show, OPTION_BIT(AT) | OPTION_BIT(OVER) | OPTION_BIT(SERIES), "OUT.nc [VARIABLE]", 1, 2,               \
-        "the phase diagram, any variable over two axes, or over steps, in the terminal")                     \
+        "draw the phase diagram, or a variable over two axes or over steps, in the terminal")                \
     X(inspect, OPTION_BIT(TOKENS) | OPTION_BIT(HEADS) | OPTION_BIT(CONTEXT) | OPTION_BIT(THREADS),           \
         "WEIGHTS.safetensors", 1, 1,                                                                         \
-        "norms of a trained GPT-2; with a text also its loss, its saturation and what its heads attend to")  \
+        "measure the norms of a trained GPT-2; with a text also its loss, its saturation and its attention") \
     X(help, OPTION_BIT(MARKDOWN) | OPTION_BIT(NAMES), "[params|metrics|KEY|NAME|COMMAND]", 0, 1,             \
-        "what a sweep file may hold, what is measured, how a command is called")                             \
+        "explain keys of the sweep file, metrics, other names of a dataset, and commands")                   \
     X(completion, 0, "bash|zsh", 1, 1,                                                                       \
-        "a script by which that shell completes commands, options, keys and variables")
+        "print a script with which this shell completes commands, options, keys and variables")
 
 enum command_number {
 #define X(name, ...) COMMAND_##name,
@@ -36,45 +37,45 @@ struct command {
     const char *name;
     unsigned options; /* bits of OPTION_BIT */
     const char *operands; /* as in the usage line */
-    int least, most; /* how many operands */
+    int least, most; /* number of operands */
     const char *help; /* one line */
 };
 
 /* The table; a row without a name ends it. */
 extern const struct command command_table[COMMAND_COUNT + 1];
 
-/* The row of a name, or NULL. */
+/* The command of this name, or NULL. */
 const struct command *command_find(const char *name);
 
 /*
- * Takes the command line apart as argv[0]'s row says. 0: go on; 1: all is done, return *status: --help or
- * --version have been printed, or the line was wrong and its message is on stderr.
+ * Parses the command line of the command argv[0]. 0: go on; 1: return *status, because --help or --version
+ * was printed, or the line was wrong and a message is on stderr.
  */
 int command_arguments(struct arguments *arguments, int argc, char **argv, int *status);
 
-/* Says an error on stderr; returns its exit status. */
+/* Prints an error on stderr; returns its exit status. */
 int command_fail(const struct error *error);
 
-/* All commands, one usage line each. */
+/* Prints all commands: a usage line and a line of help for each. */
 void command_overview(FILE *file);
 
-/* "normsweep check SWEEP.yaml [--set KEY=VALUE]..." */
+/* Prints "normsweep check SWEEP.yaml [--set KEY=VALUE]...". */
 void command_usage(FILE *file, const struct command *command);
 
-/* Is an option one of the command's own, or --help? */
+/* Is the option in the command's row, or --help? */
 bool command_takes(const struct command *command, enum option option);
 
 /* "-o, --output OUT.nc"; returns text. */
 enum { OPTION_FORM = 64 };
 const char *command_option(enum option option, char text[OPTION_FORM]);
 
-/* A command's page: usage, what it is, its options. */
+/* Prints the help of a command: usage, description, options. */
 void command_page(FILE *file, const struct command *command);
 
-/* An unknown command: its line on stderr; returns the exit status. */
+/* Prints an error about an unknown command; returns the exit status. */
 int command_unknown(const char *name);
 
-/* What was printed has to arrive: `status`, or 3 with a line on stderr. */
+/* Flushes stdout. Returns `status`, or 3 with a message on stderr if the output could not be written. */
 int command_flush(int status);
 
 #endif

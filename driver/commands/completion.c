@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The assembler puts the file here; its path is from the folder where make runs. */
+/* The assembler includes the file; its path is relative to the folder where make runs. */
 #define EMBED(name, path)                                                                                    \
     __asm__(".section .rodata\n" #name ":\n.incbin \"" path "\"\n.byte 0\n.previous\n");                     \
     extern const char name[] __attribute__((visibility("hidden")))

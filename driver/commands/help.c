@@ -12,8 +12,8 @@
 #include <string.h>
 
 /*
- * What the program says of itself, printed from its tables alone: here the topics of the help command, and
- * what a sweep file may hold. help_dataset.c says what a dataset holds, help_markdown.c prints the reference.
+ * The help command, printed from the program's tables: its topics, and the keys of a sweep file.
+ * help_dataset.c has the names of a dataset, help_markdown.c the reference.
  */
 
 const char *help_form(const struct param *param, char text[HELP_FORM])
@@ -58,13 +58,13 @@ static void print_key(enum key key)
 
 void help_lists(void)
 {
-    puts("A parameter that may be an axis becomes one with\n"
+    puts("A parameter that may be an axis becomes one if its value is a list:\n"
          "    [a, b, ...]                     these values\n"
          "    {range: [a, b]}                 the integers from a to b, both included\n"
          "    {range: [a, b], points: n}      n values, evenly spaced\n"
-         "    {log: [a, b], points: n}        n values, evenly spaced in the logarithm\n"
-         "    {..., plus: [c, ...]}           and these\n"
-         "Made values are rounded to 12 significant digits, their ends are exact.");
+         "    {log: [a, b], points: n}        n values, evenly spaced on a logarithmic scale\n"
+         "    {..., plus: [c, ...]}           also these values\n"
+         "Generated values are rounded to 12 significant digits; both ends are exact.");
 }
 
 static void print_params(void)
@@ -82,7 +82,7 @@ static void offer(void *context, const char *name, const char *help)
     nearest_offer(context, name);
 }
 
-/* A topic that is none, with the one that it may have been. */
+/* Refuses an unknown topic and suggests the nearest one. */
 static int refuse_topic(const char *topic)
 {
     char excerpt[EXCERPT_SIZE], hint[NEAREST_SIZE];
@@ -97,13 +97,13 @@ static int refuse_topic(const char *topic)
     for (enum key key = 0; key < KEY_COUNT; key++)
         nearest_offer(&nearest, key_table[key].name);
     help_each_of_dataset(offer, &nearest);
-    error_set(&error, ERROR_INPUT, "normsweep help: nothing is called '%s'%s", place_excerpt(topic, excerpt),
+    error_set(&error, ERROR_INPUT, "normsweep help: unknown name '%s'%s", place_excerpt(topic, excerpt),
         nearest_hint(&nearest, hint));
     place_clean(&error);
     return command_fail(&error);
 }
 
-/* A parameter or a key of a sweep file. False: none has that name. */
+/* Explains a parameter or another key of the sweep file. False: there is none of this name. */
 static bool print_input(const char *topic)
 {
     const struct param *param = param_find(topic);
@@ -127,7 +127,7 @@ static int print_topic(const char *topic)
     } else if (command_find(topic)) {
         command_page(stdout, command_find(topic));
     } else {
-        bool input = print_input(topic), dataset = help_dataset(topic); /* heads is in both */
+        bool input = print_input(topic), dataset = help_dataset(topic); /* `heads` is in both */
         if (!input && !dataset)
             return refuse_topic(topic);
     }

@@ -7,13 +7,11 @@
 #include "driver/tables/dataset_tables.h"
 #include "driver/text/nearest.h"
 
-/* Inside the help command: how it prints, and what it says of a dataset. All on stdout. */
-
-/* The forms in which a sweep file may give a list. */
+/* Prints the forms of a list in a sweep file on stdout. */
 void help_lists(void);
 
-const char *help_form(
-    const struct param *param, char text[HELP_FORM]); /* "integer >= 1", "pre | post | out" */
+/* The values that a parameter takes: "integer >= 1", "pre | post | out". Returns text. */
+const char *help_form(const struct param *param, char text[HELP_FORM]);
 
 int command_help(int argc, char **argv);
 

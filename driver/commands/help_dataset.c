@@ -35,7 +35,7 @@ const char *help_measured(enum metric_group group)
 {
     if (group == GROUP_ALWAYS)
         return "in every sweep";
-    return metric_group_initial[group] ? "unless measure names others alone" : "where measure names it";
+    return metric_group_initial[group] ? "unless measure names only other groups" : "if measure names it";
 }
 
 const char *help_values(enum run_variable variable, char text[HELP_NAMES])
@@ -69,7 +69,7 @@ static void print_metric(enum metric metric)
         printf("    measured %s\n", help_measured(row->group));
     else
         printf("    measured with measure: {metrics: [%s]}%s\n", metric_group_names[row->group],
-            metric_group_initial[row->group] ? ", as by default" : "");
+            metric_group_initial[row->group] ? ", on by default" : "");
 }
 
 /* "norms: a group of metrics, measured by default", and their names. */

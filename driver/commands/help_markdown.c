@@ -1,4 +1,4 @@
-/* The reference: every table of the program as Markdown, docs/reference.md as a whole. */
+/* The reference as Markdown: every table of the program. docs/reference.md is its output. */
 #include "driver/commands/help.h"
 
 #include "driver/commands/commands.h"
@@ -14,19 +14,11 @@
 
 enum { NAME_SIZE = 96, MEANING_SIZE = 1024 };
 
-/* Names and what is typed stand in typewriter letters. */
+/* Puts a name into backquotes. */
 static const char *code(const char *text, char name[NAME_SIZE])
 {
     snprintf(name, NAME_SIZE, "`%s`", text);
     return name;
-}
-
-/* A row's help as a sentence. */
-static void print_sentence(const char *help)
-{
-    bool question = help[strlen(help) - 1] == '?';
-
-    printf("%c%s%s\n", toupper((unsigned char)help[0]), help + 1, question ? "" : ".");
 }
 
 static void print_command(const struct command *command)
@@ -36,7 +28,7 @@ static void print_command(const struct command *command)
     printf("### %s\n\n```\n", command->name);
     command_usage(stdout, command);
     printf("```\n\n");
-    print_sentence(command->help);
+    printf("%c%s.\n", toupper((unsigned char)command->help[0]), command->help + 1);
     printf("\n| option | meaning |\n|---|---|\n");
     for (enum option option = 0; option < OPTION_COUNT; option++)
         if (command_takes(command, option))
@@ -164,55 +156,52 @@ static void print_attributes(void)
         help_row((const char *[]){code(attribute_table[i].name, name), attribute_table[i].meaning}, 2);
 }
 
-/* The sections of the reference in their order. */
+/* The sections of the reference, in order. */
 static const struct table {
     const char *name, *title, *text;
     void (*print)(void);
 } tables[] = {
     {"commands", "Commands",
-        "Options may stand anywhere behind the command's name; `--` ends them. Every command takes "
-        "`--version`, too.",
+        "Options may stand anywhere after the command's name; `--` ends them. Every command also takes "
+        "`--version`.",
         print_commands},
-    {"params", "Parameters", "Keys of the sweep file that describe a run. Those marked as axes take lists.",
+    {"params", "Parameters", "Keys of the sweep file that describe a run. Those marked as axes accept lists.",
         print_params},
-    {"lists", "Lists", "One value fixes a parameter, a list makes it an axis.", print_lists},
-    {"keys", "Keys about the sweep itself", "Each at most once, as all keys.", print_keys},
+    {"lists", "Lists", "A single value fixes a parameter; a list makes it an axis.", print_lists},
+    {"keys", "Keys about the sweep itself", "Like all keys, each may appear at most once.", print_keys},
     {"dimensions", "Dimensions of a dataset",
-        "First come the axes of the grid, in the order of the sweep file, each with a coordinate variable: "
-        "numbers as "
-        "numbers, words as texts; an axis of `together` has its labels, and its keys as further coordinates. "
-        "What a metric has values for beyond that lies over these; what a run has none of (a layer, a step) "
-        "is NaN.",
+        "First come the axes of the grid, in the order of the sweep file, each with a coordinate variable of "
+        "numbers or texts. An axis of `together` has labels as its coordinate, and its keys as further "
+        "coordinates. Metrics may have the following dimensions after these. Values at indices that a run "
+        "does not have (a layer, a step) are NaN.",
         print_dimensions},
     {"groups", "Groups of metrics",
-        "The words of `measure: {metrics: [...]}`. `always` is none of them: what is in it cannot be left "
-        "out.",
+        "The words of `measure: {metrics: [...]}`, except `always`, whose metrics cannot be left out.",
         print_groups},
     {"natures", "Natures of variables",
-        "What kind of number a variable is, by which pictures choose scales and means: the attribute "
-        "`nature` of every metric, and `record` of what else is known of each "
-        "run and session.",
+        "The attribute `nature` of a metric says what kind of number it is; pictures choose scales and means "
+        "by it. All other variables of runs and sessions have the nature `record`.",
         print_natures},
     {"metrics", "Metrics",
-        "Over the axes of the grid and what the second column says. NaN where nothing is measured yet.",
+        "Over the axes of the grid and the dimensions in the second column. NaN: not measured yet.",
         print_metrics},
-    {"runs", "What else is known of each run", "Over the axes of the grid.", print_runs},
+    {"runs", "Other variables of each run", "Over the axes of the grid.", print_runs},
     {"sessions", "Sessions",
-        "Over `sessions`: texts that each start of the program says of itself, and numbers that it keeps up "
-        "to "
-        "date while it runs, NaN before they are known. A run's `session` is its place there.",
+        "Over `sessions`, one for each start of the program: texts that describe it, and numbers that are "
+        "updated while it runs, NaN until they are known. A run's `session` is an index into these.",
         print_sessions},
     {"attributes", "Global attributes",
-        "Of the dataset; and every parameter that is no axis, under its own name.", print_attributes},
+        "The dataset also has an attribute for every parameter that is not an axis, under the parameter's "
+        "name.",
+        print_attributes},
 };
 enum { TABLES = (int)(sizeof(tables) / sizeof(*tables)) };
 
 static void print_page(void)
 {
     puts("# Reference\n\n"
-         "Everything that has a name: written by the program from its own tables (`normsweep help "
-         "--markdown`). In the\n"
-         "terminal `normsweep help NAME` says the same of one of them.");
+         "All names, printed by the program from its own tables (`normsweep help --markdown`).\n"
+         "`normsweep help NAME` explains one of them in the terminal.");
     for (int i = 0; i < TABLES; i++) {
         printf("\n## %s\n\n", tables[i].title);
         help_paragraph(tables[i].text);

@@ -1,7 +1,6 @@
 /*
- * What may be typed where, for the completions in docs/completion. All of it is in the tables of the program:
- * a new command, option or key is completed without a word here, unless an option takes something of a new
- * kind.
+ * Lists of names for the completions in docs/completion. They come from the program's tables, so that a new
+ * command, option or key needs no change here, unless an option takes a value of a new kind.
  */
 #include "driver/commands/help_names.h"
 
@@ -28,7 +27,7 @@ static void each_key(help_take *take, void *context)
         take(context, key_table[key].name, key_table[key].help);
 }
 
-/* What `show` draws: numbers over the grid. */
+/* The variables that `show` draws: numbers over the grid. */
 static void each_variable(help_take *take, void *context)
 {
     for (enum metric metric = 0; metric < METRIC_COUNT; metric++)
@@ -38,7 +37,7 @@ static void each_variable(help_take *take, void *context)
             take(context, run_variable_table[variable].name, run_variable_table[variable].long_name);
 }
 
-/* Axes of the grid, as far as they are parameters, and dimensions of metrics. */
+/* Parameters that may be axes, and dimensions of metrics. */
 static void each_axis(help_take *take, void *context)
 {
     for (size_t i = 0; i < param_count; i++)
@@ -48,7 +47,7 @@ static void each_axis(help_take *take, void *context)
         take(context, metric_dimension_table[dimension].name, metric_dimension_table[dimension].long_name);
 }
 
-/* The lists of names that placeholders in usage lines stand for. */
+/* The lists of names for the placeholders in usage lines. */
 static const struct {
     const char *placeholder;
     void (*each)(help_take *take, void *context);
@@ -88,7 +87,7 @@ static void print_command(const struct command *command)
     }
 }
 
-/* False: the values of a parameter, or of the dimension of tensors, are not words. */
+/* Prints the values of a parameter, or of the dimension of tensors. False: they are not words. */
 static bool print_values(const char *name)
 {
     const struct param *param = param_find(name);
@@ -105,7 +104,7 @@ static bool print_values(const char *name)
     return param && (param->kind == PARAM_BOOLEAN || param->kind == PARAM_WORD);
 }
 
-/* One of the placeholders between bars: a list's, or a word that stands for itself. */
+/* One of the alternatives between bars: a placeholder, or a literal word. */
 static void print_placeholder(const char *text, size_t length)
 {
     for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)

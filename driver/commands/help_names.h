@@ -2,10 +2,14 @@
 #define NORMSWEEP_DRIVER_COMMANDS_HELP_NAMES_H
 
 /*
- * `help --names KIND`, which completions of shells ask: one name a line, a tab, and what it is. KIND is a
- * command (its options, and behind a second tab what they take; its operands as 1, 2, ...), a parameter whose
- * values are words (the values), or a placeholder of usage lines: KEY, VARIABLE, AXIS, NAME, COMMAND, or
- * several with bars between, where a word in small letters is itself. Returns an exit status.
+ * `help --names KIND`, for shell completions: prints lines of a name, a tab and a description. KIND is
+ *
+ * - a command: its options, with the placeholder of a value after a second tab; its operands as 1, 2, ...;
+ * - a parameter whose values are words: these words;
+ * - a placeholder of usage lines (KEY, VARIABLE, AXIS, NAME, COMMAND), or several with bars between, where a
+ *   word in small letters stands for itself.
+ *
+ * Returns an exit status.
  */
 int help_names(const char *kind);
 

@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A cell of a Markdown table: a bar would end it, and stars outside of `code` would set it in italics. */
+/* A cell of a Markdown table. Escapes bars, which would end the cell, and stars outside `code`, which
+ * would start italics. */
 static void print_cell(const char *text)
 {
     bool code = false;

@@ -1,7 +1,7 @@
 /*
- * normsweep inspect: the measurements of a sweep, on a model that somebody else has trained.
+ * normsweep inspect: the measurements of a sweep, on a model that was trained elsewhere.
  *
- * All that can be wrong with the files is found before the first line is printed.
+ * All files are checked before the first line is printed.
  */
 #include "driver/commands/inspect.h"
 
@@ -21,9 +21,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { ROWS_LEAST = 1024 }; /* of a batch: short windows go together */
+enum { ROWS_LEAST = 1024 }; /* rows of a batch, at least: short windows share a batch */
 
-/* A model, its text, and what is measured on them. */
+/* A model, its text, and the measurements. */
 struct inspection {
     struct architecture architecture;
     struct text text; /* token_count 0: none */
@@ -40,7 +40,7 @@ struct inspection {
     struct collapse_measures predicted;
 };
 
-/* Rows of the largest batch: whole windows. */
+/* The number of rows of the largest batch, which holds whole windows. */
 static int64_t batch_rows(const struct inspection *i)
 {
     int64_t windows = text_sequences(&i->text, SEQUENCES_STREAM, i->window);
@@ -77,21 +77,20 @@ static int take_memory(struct inspection *i, struct arena *arena, struct error *
     inspection_layout(i, &counted);
     if (counted.used > limits()->memory || arena_init(arena, counted.used) < 0)
         return error_set(error, ERROR_ENVIRONMENT,
-            "no memory: %.1f MiB are needed, and this process may have %.1f MiB%s",
-            (double)counted.used / 0x1p20, (double)limits()->memory / 0x1p20,
-            i->text.token_count ? "; a smaller --context needs less" : "");
+            "no memory: %.1f MiB are needed, this process may use %.1f MiB%s", (double)counted.used / 0x1p20,
+            (double)limits()->memory / 0x1p20, i->text.token_count ? "; a smaller --context needs less" : "");
     inspection_layout(i, arena);
     return 0;
 }
 
-/* Text and how it is cut. */
+/* Reads the text and sets the length of its windows. */
 static int read_text(struct inspection *i, const struct arguments *arguments, struct error *error)
 {
     int64_t context = i->architecture.context;
 
     i->window = arguments->context ? arguments->context : context;
     if (i->window > context)
-        return error_set(error, ERROR_INPUT, "%s: --context %" PRId64 " is above the model's %" PRId64,
+        return error_set(error, ERROR_INPUT, "%s: --context %" PRId64 " is larger than the model's %" PRId64,
             arguments->operand[0], i->window, context);
     if (!arguments->tokens)
         return 0;
@@ -100,8 +99,8 @@ static int read_text(struct inspection *i, const struct arguments *arguments, st
     if (text_sequences(&i->text, SEQUENCES_STREAM, i->window) > 0)
         return 0;
     return error_set(error, ERROR_INPUT,
-        "%s: %" PRId64 " tokens are no window of %" PRId64
-        " and the one that it predicts; give a smaller --context",
+        "%s: %" PRId64 " tokens do not fill one window of %" PRId64
+        " and its target; give a smaller --context",
         arguments->tokens, i->text.token_count, i->window);
 }
 
@@ -116,7 +115,7 @@ static int read_config(struct gpt2_config *config, const struct arguments *argum
     if (config->heads || !arguments->tokens)
         return 0;
     return error_set(error, ERROR_INPUT,
-        "%s: its attention heads are not known; give --heads N, or n_head in a config.json beside it", path);
+        "%s: unknown number of attention heads; give --heads N, or n_head in a config.json beside it", path);
 }
 
 static void measure_text(struct inspection *i)
@@ -139,7 +138,7 @@ static void measure_text(struct inspection *i)
     i->loss = sum / (double)validation.sequence_count;
 }
 
-/* A line of the table; layer and head -1, tensor NULL: the column does not apply. */
+/* Prints a line of the table; layer or head -1, tensor NULL: the column does not apply. */
 static void print(const char *name, int64_t layer, const char *tensor, int64_t head, double value)
 {
     char number[2][24] = {"-", "-"};
@@ -171,7 +170,7 @@ static void print_norms(const struct inspection *i)
                 i->tensor_norm[layer * LAYER_TENSOR_COUNT + k]);
 }
 
-/* Of the state behind each layer, and of what the output layer sees. */
+/* Values of the state after each layer, and of the input of the output layer. */
 static void print_states(const char *name, const char *final, const double *cosine, int64_t layers)
 {
     for (int64_t layer = 0; layer < layers; layer++)
@@ -201,7 +200,7 @@ static void print_text(const struct inspection *i)
     print_heads("share_above_one", s, s->above_one);
 }
 
-/* What is measured, on which text. */
+/* Reads config, architecture and text. */
 static int read_inputs(struct inspection *i, const struct arguments *arguments,
     const struct safetensors *file, struct error *error)
 {
@@ -229,7 +228,7 @@ static void print_table(const struct inspection *i)
         print_text(i);
 }
 
-/* From the tensors in memory to the table. */
+/* Measures the model whose tensors are in `file`, and prints the table. */
 static int inspect(struct inspection *i, const struct arguments *arguments, const struct safetensors *file,
     struct error *error)
 {

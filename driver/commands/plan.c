@@ -1,4 +1,4 @@
-/* `normsweep plan`: what a sweep will take, before it takes it. */
+/* normsweep plan: estimates the time, memory and disk space of a sweep. */
 #include "driver/commands/plan.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@
 #include "driver/sweep/threads.h"
 #include "model/core/limits.h"
 
-/* About as long as one looks at an empty line before asking whether it works. */
+/* About as long as a user waits before wondering whether the program works. */
 static const double sample_seconds = 12;
 
 /* "12.3 MiB" */
@@ -54,7 +54,7 @@ static void print_grid(const struct sweep *sweep, const struct estimate *estimat
     puts(sweep->axis_count ? "" : "none");
     printf("%-12s%lld", "runs", (long long)estimate->runs);
     if (estimate->skipped)
-        printf(", %lld cells left out", (long long)estimate->skipped);
+        printf(", %lld cells skipped", (long long)estimate->skipped);
     putchar('\n');
 }
 
@@ -122,7 +122,7 @@ static double corpus_bytes(const struct corpus *corpus)
     return tokens * sizeof(*corpus->train.tokens) + lines * sizeof(*corpus->train.line);
 }
 
-/* On one machine all workers' memory counts together; the plan may be for several. */
+/* All workers are assumed to be on this machine, although the plan may be for several. */
 static void print_memory(const struct corpus *corpus, const struct estimate *estimate)
 {
     struct span memory = span_of(estimate, memory_of, NULL);
@@ -133,15 +133,15 @@ static void print_memory(const struct corpus *corpus, const struct estimate *est
     if (memory.low < memory.high)
         printf(" to %s", format_bytes(memory.high, text));
     printf(" per rank, and %s for the corpus%s", format_bytes(corpus_bytes(corpus), text),
-        corpus->file >= 0 ? ", once a machine" : "");
+        corpus->file >= 0 ? ", once per machine" : "");
     if (all > there) {
         printf("; %d workers may need %s", estimate->workers, format_bytes(all, text));
-        printf(", and here is %s", format_bytes(there, text));
+        printf(", this machine has %s", format_bytes(there, text));
     }
     putchar('\n');
 }
 
-/* At the most: weights, two moments and the weights of the last measurement, and the rows. */
+/* An upper bound: weights, two moments, the weights of the last measurement, and the rows. */
 static double checkpoint_bytes_of(const struct cost_group *group, const void *context)
 {
     const struct planned *planned = context;
@@ -151,7 +151,7 @@ static double checkpoint_bytes_of(const struct cost_group *group, const void *co
            rows * (double)metric_form(&group->run, planned->sweep->measure.group).row_size * sizeof(double);
 }
 
-/* Two of each run that is under way; a third while it is written. */
+/* Each run under way has two checkpoints, and a third while it is being written. */
 static void print_checkpoints(
     const struct sweep *sweep, const struct corpus *corpus, const struct estimate *estimate)
 {
@@ -207,8 +207,8 @@ static void print_times(const struct estimate *estimate)
         printf("%-12s%.4g to %.4g%s\n", "step", step.low, step.high, note);
     else
         printf("%-12s%.4g%s\n", "step", step.high, note);
-    printf("%-12sof the time: set-up %.1f %%, training %.1f %%, measuring %.1f %%, validation %.1f %%",
-        "parts", 100 * estimate->setup_part, 100 * estimate->step_part, 100 * estimate->measure_part,
+    printf("%-12sset-up %.1f %%, training %.1f %%, measuring %.1f %%, validation %.1f %%", "parts",
+        100 * estimate->setup_part, 100 * estimate->step_part, 100 * estimate->measure_part,
         100 * estimate->validate_part);
     if (estimate->saturate_part > 0)
         printf(", saturation and heads %.1f %%", 100 * estimate->saturate_part);
@@ -216,7 +216,7 @@ static void print_times(const struct estimate *estimate)
     printf("%-12s%s on %d worker%s", "time", format_time(estimate->makespan, text), estimate->workers,
         estimate->workers == 1 ? "" : "s");
     printf(", %s of one core%s\n", format_time(estimate->core_seconds, text),
-        estimate->at_once < estimate->workers ? "; on a machine with a processor for each" : "");
+        estimate->at_once < estimate->workers ? "; assumes a processor for each worker" : "");
 }
 
 struct length {
@@ -231,7 +231,7 @@ static double run_seconds_of(const struct cost_group *group, const void *context
     return cost_group_seconds(group, length->measure, length->validated);
 }
 
-/* What a script asks for; it holds for any number of workers, as the parts are there beside the whole. */
+/* Values for scripts. core_seconds and longest_seconds let a script plan with another number of workers. */
 static void print_values(
     const struct sweep *sweep, const struct corpus *corpus, const struct estimate *estimate)
 {
@@ -280,7 +280,7 @@ static int plan(const struct sweep *sweep, int workers, bool values, struct erro
     return status;
 }
 
-/* -j 0 trains in one process, too. */
+/* -j 0 also trains in one process. */
 static int workers_of(const struct arguments *arguments, const struct sweep *sweep)
 {
     if (arguments->jobs < 0)

@@ -30,7 +30,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* What a start of `run` holds. */
+/* Resources of one start of `run`. */
 struct start {
     int argc;
     char **argv; /* the command's name first */
@@ -38,10 +38,10 @@ struct start {
     struct sweep sweep;
     struct corpus corpus;
     struct lease *lease;
-    struct breath breath; /* while texts are read: tells the launcher that this goes on */
+    struct breath breath; /* called while texts are read; beats on the lease for the launcher */
     bool has_sweep, has_corpus;
-    bool found; /* mpirun, whose */
-    int release; /* this is; see mpirun_find */
+    bool found; /* mpirun was looked for */
+    int release; /* from mpirun_find; valid once found is set */
 };
 
 static int start_load_sweep(struct start *start, struct error *error)
@@ -85,7 +85,7 @@ static struct dataset_options options_of(const struct arguments *arguments)
         .retry_failed = arguments_has(arguments, OPTION_RETRY_FAILED)};
 }
 
-/* `host` is held by the caller; `mpi` "": none. */
+/* The caller keeps `host`. `mpi` "": none. */
 static struct session session_of(const char *mpi, const char *host)
 {
     return (struct session){
@@ -110,8 +110,7 @@ static int64_t count_pending(const struct start *start, const struct dataset *da
     return pending;
 }
 
-/* Brings the output into the form that the sweep needs, or refuses it. How many runs it leaves to do, or -1.
- */
+/* Creates or extends the dataset as the sweep needs. Returns the number of pending runs, or -1. */
 static int64_t open_output(struct start *start, struct error *error)
 {
     struct dataset_options options = options_of(&start->arguments);
@@ -119,7 +118,7 @@ static int64_t open_output(struct start *start, struct error *error)
 
     if (lease_take(&start->lease, start->sweep.output, error) != 0)
         return -1;
-    lease_keep(start->lease); /* a large dataset takes minutes to be laid out */
+    lease_keep(start->lease); /* creating a large dataset takes minutes */
     if (dataset_open(&dataset, start->sweep.output, &start->sweep, &start->corpus, NULL, &options, error) !=
         0)
         return -1;
@@ -129,7 +128,7 @@ static int64_t open_output(struct start *start, struct error *error)
 
 /* ---- as a rank ---- */
 
-/* What became of a job on ranks, as an exit status. */
+/* The exit status of a job on ranks. */
 static int status_of(const struct job *job, const struct dispatch_end *end)
 {
     if (job_pending(job) > 0 && end->abandoned && getenv(LEASE_VARIABLE))
@@ -142,7 +141,7 @@ static int status_of(const struct job *job, const struct dispatch_end *end)
     return job->tally.failed > 0 ? STATUS_RUNS_FAILED : STATUS_DONE;
 }
 
-/* This program's command line once more, for a worker; ends with NULL. NULL: no memory. */
+/* This program's command line, for a new worker; ends with NULL. NULL: no memory. */
 static char **command_line(int argc, char **argv)
 {
     char **argument = calloc((size_t)argc + 2, sizeof(*argument));
@@ -165,7 +164,7 @@ static struct dispatch_end run_on_ranks(struct start *start, struct job *job, st
     return end;
 }
 
-/* Opens the job and runs it on the other ranks, or, where there are none, here. -1: error. */
+/* Opens the job and runs it on the other ranks, or here if there are none. -1: error. */
 static int coordinate_job(struct start *start, struct wire *wire, bool *together, struct error *error)
 {
     struct dataset_options options = {0};
@@ -193,8 +192,11 @@ static int coordinate_job(struct start *start, struct wire *wire, bool *together
     return job_close(&job, error) != 0 ? -1 : status;
 }
 
-/* Loads the sweep and takes its output, unless a launcher has done the latter: it is to know at once that
- * there is a coordinator. How many runs are left (of a launcher's sweep: some), or -1. */
+/*
+ * Loads the sweep and opens its output. With a launcher (a token), which has opened the output, joins its
+ * lease first, so that the launcher sees a coordinator early. Returns the number of pending runs (with a
+ * launcher: 1), or -1.
+ */
 static int64_t begin_job(struct start *start, const char *token, struct error *error)
 {
     if (start_load_sweep(start, error) != 0)
@@ -228,19 +230,20 @@ static int coordinate(struct start *start, struct wire *wire, bool *together)
         status = summary_print(&start->sweep, pending > 0 ? clock_now() - begun : -1);
     if (!token || !start->lease)
         return status;
-    if (lease_tell(start->lease, STAGE_ENDED, status) != 0) /* the disk is full, or it is gone */
+    if (lease_tell(start->lease, STAGE_ENDED, status) != 0) /* the disk is full or gone */
         fprintf(stderr, PUMP_STATUS "%d\n", status);
-    return 0; /* mpirun makes much noise of another status; the launcher reads the lease */
+    return 0; /* mpirun prints a long message for any other status; the launcher reads the status from the
+                 lease */
 }
 
 static int run_rank(struct start *start)
 {
     bool together = true;
 
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* without mpirun nobody would end it */
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* a rank must not outlive mpirun */
     struct wire *wire = wire_open(&start->argc, &start->argv);
     if (!wire) {
-        fputs("MPI cannot be started\n", stderr);
+        fputs("normsweep: MPI cannot be started\n", stderr);
         start_release(start);
         return ERROR_ENVIRONMENT;
     }
@@ -248,7 +251,8 @@ static int run_rank(struct start *start)
         start_release(start);
         return worker_loop(wire);
     }
-    int status = command_flush(coordinate(start, wire, &together)); /* MPI's end may be left by an alarm */
+    int status =
+        command_flush(coordinate(start, wire, &together)); /* flushed first: an alarm may end wire_close */
     start_release(start);
     wire_close(wire, together, status);
     if (!together)
@@ -256,7 +260,7 @@ static int run_rank(struct start *start)
     return status;
 }
 
-/* ---- as the user starts it ---- */
+/* ---- as started by the user ---- */
 
 static int run_here(struct start *start, struct error *error)
 {
@@ -272,11 +276,10 @@ static int run_here(struct start *start, struct error *error)
     bool stopped = job_pending(&job) > 0;
     if (job_close(&job, error) != 0)
         return -1;
-    return stopped ? STATUS_STOPPED : STATUS_DONE; /* of the runs that failed the summary tells */
+    return stopped ? STATUS_STOPPED : STATUS_DONE; /* failed runs are reported by the summary */
 }
 
-/* As many as asked for, or as there are cores for; no more than there are runs. 0: what the allocation has.
- */
+/* As many as requested, or as the cores allow, but no more than there are runs. 0: as the allocation has. */
 static int worker_count(const struct start *start, int64_t pending)
 {
     int asked = start->arguments.jobs;
@@ -287,7 +290,7 @@ static int worker_count(const struct start *start, int64_t pending)
     return pending < workers ? (int)pending : workers;
 }
 
-/* For as many workers as start on this machine: in an allocation, a task for each of its processors. */
+/* Reserves descriptors for the workers on this machine; in an allocation, one worker per processor. */
 static int reserve_descriptors(const struct start *start, int64_t pending, struct error *error)
 {
     int workers = worker_count(start, pending);
@@ -295,7 +298,7 @@ static int reserve_descriptors(const struct start *start, int64_t pending, struc
     return descriptors_reserve(workers > 0 ? workers : processors_count(), error);
 }
 
-/* Once is enough. */
+/* Looks for mpirun the first time it is called. */
 static int find_mpirun(struct start *start, struct error *error)
 {
     if (!start->found)
@@ -304,7 +307,7 @@ static int find_mpirun(struct start *start, struct error *error)
     return start->release < 0 ? -1 : 0;
 }
 
-/* Have all runs of the sweep ended, as far as its dataset can be read? */
+/* Have all runs of the sweep ended? False if its dataset cannot be read. */
 static bool has_ended(const struct sweep *sweep)
 {
     struct error ignored;
@@ -323,7 +326,7 @@ static bool has_ended(const struct sweep *sweep)
     return all;
 }
 
-/* What a sweep on ranks needs, before anything is written; a finished one is told so without it. */
+/* Checks what a sweep on ranks needs before anything is written. A finished sweep needs none of it. */
 static int check_launch(struct start *start, struct error *error)
 {
     if (mpirun_check_root(error) != 0)
@@ -344,7 +347,7 @@ static int run_launched(struct start *start, int64_t pending, struct error *erro
 
     if (reserve_descriptors(start, pending, error) != 0 || find_mpirun(start, error) != 0)
         return -1;
-    if (start->corpus.file < 0) { /* the ranks read their own; one that can be shared is kept for them */
+    if (start->corpus.file < 0) { /* ranks read their own corpus, unless this one can be shared */
         corpus_release(&start->corpus);
         start->has_corpus = false;
     }
@@ -353,8 +356,8 @@ static int run_launched(struct start *start, int64_t pending, struct error *erro
         start->lease, start->sweep.output, start->release, start->argc, start->argv, workers, error);
 }
 
-/* Says how things stand. Where all has ended, a worker that had been given up may have left something since.
- */
+/* Prints the summary. If all runs have ended, removes files that a worker which was given up may have
+ * left. */
 static int conclude(const struct start *start, bool ended, double seconds)
 {
     struct error ignored;
@@ -390,7 +393,9 @@ int command_run(int argc, char **argv)
     int status;
 
     if (command_arguments(&start.arguments, argc, argv, &status))
-        return mpirun_rank() > 0 ? 0 : status; /* mpirun would end rank 0 before it has spoken */
+        return mpirun_rank() > 0
+                   ? 0
+                   : status; /* otherwise mpirun would end rank 0 before it has printed the message */
     if (mpirun_rank() >= 0)
         return run_rank(&start);
     status = run_plainly(&start, &error);

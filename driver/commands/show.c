@@ -1,4 +1,4 @@
-/* normsweep show: the phase diagram, any variable over two axes, or over steps. */
+/* normsweep show: draws the phase diagram, or a variable over two axes or over steps. */
 #include "driver/commands/show.h"
 
 #include "driver/commands/commands.h"

@@ -1,6 +1,6 @@
 /*
- * status --watch. The dataset is opened anew for every picture: a sweep that is extended or begun afresh puts
- * another file in its place, which may take a moment.
+ * status --watch. The dataset is reopened for every picture, because extending a sweep or starting it over
+ * replaces the file, which may take a moment.
  */
 #include "driver/commands/status_watch.h"
 #include "driver/commands/summary.h"
@@ -18,8 +18,8 @@ struct watch {
     const char *path;
     struct canvas canvas; /* rows 0: plain lines */
     struct status status; /* of the last picture */
-    bool known; /* there has been one */
-    double lost; /* since when the dataset cannot be read; 0: it can */
+    bool known; /* status is valid */
+    double lost; /* since when the dataset could not be read; 0: it could */
 };
 
 static volatile sig_atomic_t interrupted, resized;
@@ -43,8 +43,8 @@ static void install_handlers(void)
         sigaction(SIGINT, &action, NULL);
 }
 
-/* Until it is time for another picture; false: the user has had enough. In small parts: a thread of a library
- * may be the one that gets the signal, and this one is not woken then. */
+/* Waits until the next picture is due; false: interrupted. Sleeps in short intervals, because a signal may
+ * go to a library's thread and not wake this one. */
 static bool wait_for_next(void)
 {
     double end = clock_now() + WATCH_SECONDS;
@@ -55,7 +55,8 @@ static bool wait_for_next(void)
     return !interrupted;
 }
 
-/* Reads the dataset. One that was there and is gone may come back: 1 as long as there is hope. */
+/* Reads the dataset. Returns 1 if it was readable less than LOST_SECONDS ago, as it may come back; -1:
+ * error. */
 static int look_again(struct watch *watch, struct error *error)
 {
     double now = clock_now();
@@ -81,7 +82,7 @@ static void draw_status(struct watch *watch)
     FILE *out = open_memstream(&text, &size);
 
     if (!out)
-        return; /* there may be memory for the next */
+        return; /* no memory: skip this drawing */
     canvas_resize(&watch->canvas, &terminal);
     status_picture(out, &watch->status, &watch->canvas);
     if (fclose(out) == 0)
@@ -113,7 +114,7 @@ static int follow_dataset(struct watch *watch, struct error *error)
             return STATUS_DONE;
         if (!wait_for_next()) {
             if (watch->canvas.terminal.rows > 0)
-                putchar('\n'); /* below what the terminal echoes */
+                putchar('\n'); /* to the line below the echoed ^C */
             return STATUS_INTERRUPTED;
         }
     }

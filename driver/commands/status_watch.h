@@ -4,8 +4,9 @@
 #include "model/core/error.h"
 
 /*
- * Follows a sweep until it has ended or nobody is at it, on a terminal by a picture that is drawn anew, else
- * by blocks of plain lines. The exit status, which is 130 after SIGINT; -1: error.
+ * Shows the status repeatedly until the sweep has ended or no process runs it: as a picture that is redrawn
+ * on a terminal, otherwise as blocks of plain lines. Returns the exit status, which is 130 after SIGINT; -1
+ * with a message in error.
  */
 int status_watch(const char *path, struct error *error);
 

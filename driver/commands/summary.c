@@ -50,7 +50,7 @@ static void name_failed(
         fprintf(stderr, "failed: %" PRId64 " more\n", failed - named);
 }
 
-/* How many runs that were under way can go on from a checkpoint. */
+/* The number of runs that can continue from a checkpoint. */
 static int64_t count_saved(const struct sweep *sweep)
 {
     struct checkpoint_set saved = {0};
@@ -93,9 +93,9 @@ static void print_counts(const struct sweep *sweep, const struct counts *counts,
     if (counts->left > 0)
         print_way_on(sweep);
     else
-        printf("look with: normsweep show %s\n", sweep->output);
+        printf("to see the results: normsweep show %s\n", sweep->output);
     if (counts->left == 0 && counts->of[OUTCOME_FAILED] > 0)
-        puts("--retry-failed runs what has failed once more");
+        puts("to repeat the failed runs, add --retry-failed");
 }
 
 static int status_of(const struct counts *counts)
@@ -105,7 +105,7 @@ static int status_of(const struct counts *counts)
     return counts->of[OUTCOME_FAILED] > 0 ? STATUS_RUNS_FAILED : STATUS_DONE;
 }
 
-/* Fills counts and says what they are. */
+/* Fills counts and prints them. */
 static int say_counts(const struct sweep *sweep, const struct view *view, double seconds,
     struct counts *counts, struct error *error)
 {

@@ -5,10 +5,9 @@
 #include "driver/text/exit_status.h"
 
 /*
- * Says on stdout what the dataset of a sweep holds now, and on stderr which runs have failed and why.
- * `seconds`: what it took; below 0: nothing was left to do. Returns the exit status that follows from it: 0,
- * 1 when runs have failed, 75 when runs are left, or, with its line on stderr, what a dataset that cannot be
- * read leads to.
+ * Prints the outcomes of a sweep on stdout, and on stderr which runs failed and why. `seconds`: duration of
+ * the sweep; below 0: there was nothing left to do. Returns the exit status: 0, 1 if runs failed, 75 if runs
+ * are left, or that of an error, with a message on stderr, if the dataset cannot be read.
  */
 int summary_print(const struct sweep *sweep, double seconds);
 

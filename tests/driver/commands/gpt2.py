@@ -13,7 +13,7 @@ import torch
 torch.set_num_threads(1)
 
 PARTS = {"q": 0, "k": 1, "v": 2}
-TENSORS = {  # of normsweep: what of GPT-2 it is
+TENSORS = {  # normsweep's names of GPT-2's tensors
     "o": "attn.c_proj.weight", "w1": "mlp.c_fc.weight", "w2": "mlp.c_proj.weight", "ln1": "ln_1.weight",
     "ln2": "ln_2.weight", "o_bias": "attn.c_proj.bias", "w1_bias": "mlp.c_fc.bias", "w2_bias": "mlp.c_proj.bias",
     "ln1_bias": "ln_1.bias", "ln2_bias": "ln_2.bias",
@@ -88,7 +88,7 @@ def attention_weights(q, k, hard):
 
 
 def forward(weights, tokens, heads, activation, hard=False):
-    """tokens [B, T]: the states behind every layer and what the output layer sees [B, T, C]; attention [B, H, T, T]."""
+    """tokens [B, T]: states after every layer and the input of the output layer [B, T, C]; attention [B, H, T, T]."""
     batch, length = tokens.shape
     states, attention = [], []
     x = weights["wte.weight"][tokens] + weights["wpe.weight"][:length]
@@ -138,7 +138,7 @@ def windows(ids, context):
 
 
 def cosines(name, states, others):
-    """Per layer and, last, of what the output layer sees."""
+    """Per layer and, last, for the input of the output layer."""
     means = [float(torch.cosine_similarity(a, b, dim=-1).mean()) for a, b in zip(states, others)]
     return {(name, layer, "-", "-"): mean for layer, mean in enumerate(means[:-1])} | {
         (name + "_final", "-", "-", "-"): means[-1]}
@@ -186,14 +186,14 @@ def elements(tensor, dtype):
 
 
 def pack(entries, data, metadata=None):
-    """A file from entries {name: {dtype, shape, data_offsets}} and the bytes behind the header."""
+    """A file from entries {name: {dtype, shape, data_offsets}} and the bytes after the header."""
     header = json.dumps(({"__metadata__": metadata} if metadata else {}) | entries, separators=(",", ":")).encode()
     header += b" " * (-len(header) % 8)
     return struct.pack("<Q", len(header)) + header + data
 
 
 def entries_of(weights, dtype="F32", prefix=""):
-    """The entries of a file, its data, and the weights as they are there."""
+    """The entries of a file, its data, and the weights that it holds."""
     entries, data, rounded = {}, b"", {}
     for name, tensor in weights.items():
         content, rounded[name] = elements(tensor, dtype)

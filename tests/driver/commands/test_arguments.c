@@ -1,4 +1,4 @@
-/* What options are stored as: every row of the table in a place of its own. */
+/* Values of options: every option of the table is stored in its own field. */
 #include "driver/commands/arguments.h"
 #include "tests/test.h"
 
@@ -20,7 +20,7 @@ static size_t store_size(enum store_kind kind)
     return 0;
 }
 
-/* Takes "command --word=1" apart; false where it is refused. */
+/* Parses "command --word=1"; false if it is refused. */
 static bool parse(struct arguments *arguments, enum option option, const char *value)
 {
     char command[] = "command", text[64];
@@ -31,7 +31,7 @@ static bool parse(struct arguments *arguments, enum option option, const char *v
     return arguments_parse(arguments, 2, argv, ~0u, 0, 0, &error) == 0;
 }
 
-/* Is what an option was given, "=1", at its place? */
+/* Is the value of the option, "=1", in its field? */
 static bool is_stored(const struct arguments *arguments, const struct option_store *store)
 {
     const char *place = (const char *)arguments + store->offset;

@@ -1,4 +1,4 @@
-"""What the completion scripts offer, in bash by their function and by readline, in zsh by its line editor."""
+"""Answers of the completion scripts: in bash from their function and from readline, in zsh from its line editor."""
 
 import os
 import pty
@@ -47,7 +47,7 @@ def files(tmp_path):
 
 
 def offered(scripts, folder, line, breaks=" \t\n\"'><=;|&(:"):
-    """The lines that bash would make of one whose end is completed."""
+    """The lines that bash would make of a line by completing its end."""
     words = re.findall(r"=+|[^\s=]+" if "=" in breaks else r"\S+", line) + ([""] if line[-1] == " " else [])
     code = ('source "$1"; COMP_WORDBREAKS=$2; shift 2; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); '
             '_normsweep normsweep; printf "%s\\n" "${COMPREPLY[@]}"')
@@ -59,7 +59,7 @@ def offered(scripts, folder, line, breaks=" \t\n\"'><=;|&(:"):
 
 
 def ends(scripts, folder, line, **options):
-    """The same, without what was there before the last blank."""
+    """The same, without the part before the last blank."""
     return {whole[line.rfind(" ") + 1:] for whole in offered(scripts, folder, line, **options)}
 
 
@@ -141,7 +141,7 @@ def test_every_placeholder_has_its_meaning():
 
 
 def typed(shell, preparation, line, folder):
-    """What a shell in a terminal makes of a line with a tab at its end: its words."""
+    """The words of the line that a shell in a terminal makes of a line with a tab at its end."""
     main, terminal = pty.openpty()
     environment = {"PATH": f"{BUILD}:{os.environ['PATH']}", "TERM": "dumb", "LC_ALL": "C", "HOME": str(folder)}
     program = subprocess.Popen(shell, stdin=terminal, stdout=terminal, stderr=terminal, cwd=folder, env=environment,

@@ -1,4 +1,4 @@
-"""The program speaks of its tables alone: help, usage errors, and docs/reference.md against what it prints."""
+"""The help command, usage errors, and docs/reference.md against what the program prints."""
 
 import os
 import pathlib
@@ -96,8 +96,8 @@ def test_a_metric_in_the_table_means_what_help_says():
         assert said and meaning == said[1] + ": " + " ".join(line.strip() for line in rest)
         assert last == "    measured " + {
             "always": "in every sweep",
-            "norms": "with measure: {metrics: [norms]}, as by default",
-            "alignment": "with measure: {metrics: [alignment]}, as by default",
+            "norms": "with measure: {metrics: [norms]}, on by default",
+            "alignment": "with measure: {metrics: [alignment]}, on by default",
         }.get(group, f"with measure: {{metrics: [{group}]}}")
 
 
@@ -163,7 +163,7 @@ def test_version_of_a_command_is_one_line():
 
 @pytest.mark.parametrize("word", ["--version", "-V"])
 def test_version_names_the_libraries(word):
-    done = normsweep(word, env={})  # no variable of Open MPI's: no MPI is started, as root either
+    done = normsweep(word, env={})  # without the variables that let root start MPI: MPI is not started
     assert done.returncode == 0 and done.stderr == ""
     first, rest = done.stdout.split("\n", 1)
     assert re.fullmatch(VERSION, first + "\n")
@@ -189,24 +189,24 @@ USAGE = {
     ("chek", "a.yaml"): "normsweep: unknown command 'chek'; did you mean 'check'?",
     ("launch",): "normsweep: unknown command 'launch'; see normsweep help",
     ("check",): "normsweep check: an argument is missing; see normsweep check --help",
-    ("check", "a.yaml", "b.yaml"): "normsweep check: one argument too many: 'b.yaml'",
+    ("check", "a.yaml", "b.yaml"): "normsweep check: unexpected argument 'b.yaml'",
     ("check", "--fresh", "a.yaml"): "normsweep check: unknown option '--fresh'; see normsweep check --help",
     ("run", "--frsh", "a.yaml"): "normsweep run: unknown option '--frsh'; did you mean '--fresh'?",
     ("run", "-x", "a.yaml"): "normsweep run: unknown option '-x'; see normsweep run --help",
     ("run", "a.yaml", "-o"): "normsweep run: a value is missing after '-o'",
     ("run", "a.yaml", "--output="): "normsweep run: a value is missing after '--output'",
     ("run", "a.yaml", "--set"): "normsweep run: a value is missing after '--set'",
-    ("run", "a.yaml", "--fresh=yes"): "normsweep run: no value belongs to '--fresh'",
+    ("run", "a.yaml", "--fresh=yes"): "normsweep run: unexpected value for '--fresh'",
     ("run", "a.yaml", "-j", "two"): "normsweep run: -j takes a number of workers and not 'two'",
     ("run", "a.yaml", "-j-1"): "normsweep run: -j takes a number of workers and not '-1'",
     ("check", "none.yaml"): "none.yaml: No such file or directory",
     ("check", "."): ".: Is a directory",
-    ("help", "learning_rte"): "normsweep help: nothing is called 'learning_rte'; did you mean 'learning_rate'?",
-    ("help", "homogenity"): "normsweep help: nothing is called 'homogenity'; did you mean 'homogeneity'?",
-    ("help", "alway"): "normsweep help: nothing is called 'alway'; did you mean 'always'?",
+    ("help", "learning_rte"): "normsweep help: unknown name 'learning_rte'; did you mean 'learning_rate'?",
+    ("help", "homogenity"): "normsweep help: unknown name 'homogenity'; did you mean 'homogeneity'?",
+    ("help", "alway"): "normsweep help: unknown name 'alway'; did you mean 'always'?",
     ("help", "--markdown", "param"): "normsweep help: --markdown takes nothing or one of commands, params, lists, "
                                      "keys, dimensions, groups, natures, metrics, runs, sessions, attributes",
-    ("help", "a\nb"): "normsweep help: nothing is called 'a?b'",
+    ("help", "a\nb"): "normsweep help: unknown name 'a?b'",
 }
 
 

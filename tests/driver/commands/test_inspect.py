@@ -1,4 +1,4 @@
-"""`normsweep inspect`: every number against PyTorch in float64, and every bad file with its one line."""
+"""`normsweep inspect`: every number against PyTorch in float64, and the error message of every bad file."""
 import copy
 import json
 import struct
@@ -35,7 +35,7 @@ def compare(found, expected, tolerance):
 
 
 def write(folder, weights, dtype="F32", prefix="", config=None, ids=IDS, metadata=None):
-    """The files in a folder; the weights as they are there."""
+    """The files in a folder, and the weights that they hold."""
     entries, data, rounded = gpt2.entries_of(weights, dtype, prefix)
     (folder / "model.safetensors").write_bytes(gpt2.pack(entries, data, metadata))
     (folder / "ids.txt").write_text("\n".join(" ".join(map(str, ids[i : i + 7])) for i in range(0, len(ids), 7)))
@@ -77,7 +77,7 @@ def test_smaller_windows(tmp_path):
 
 
 def test_many_batches(tmp_path):
-    """More windows than a batch holds; the last of them smaller. And threads change no more than the last digits."""
+    """More windows than a batch holds, with a smaller last batch. Threads change only the last digits."""
     ids = [int(i) for i in np.random.default_rng(2).integers(0, 40, 100 * CONTEXT + 3)]
     weights = write(tmp_path, gpt2.random_weights(seed=4, layers=1), ids=ids)
     for threads in "12":
@@ -92,7 +92,7 @@ def test_norms_alone(tmp_path):
 
 
 def test_an_output_layer_that_is_the_embedding(tmp_path):
-    """lm_head.weight that repeats wte.weight is no second tensor."""
+    """An lm_head.weight equal to wte.weight is not a second tensor."""
     weights = gpt2.random_weights()
     rounded = write(tmp_path, weights | {"lm_head.weight": weights["wte.weight"]}, prefix="transformer.")
     del rounded["lm_head.weight"]
@@ -143,7 +143,7 @@ def added(name, dtype="F32", count=2):
 
 
 def replaced(name, shape):
-    """A tensor of another shape, with the bytes that it needs."""
+    """A tensor of another shape, with the right number of bytes."""
     def change(entries, data):
         return_data = removed(name)(entries, data)
         size = 4 * int(np.prod(shape))
@@ -263,7 +263,7 @@ def test_refused_bytes(tmp_path, name):
 
 
 def test_what_json_may_hold(tmp_path):
-    """Of a config written by others: a mark before it, escapes past U+FFFF, very long keys."""
+    """A config of other programs: a byte order mark, escapes above U+FFFF, very long keys."""
     entries, data = small()
     entries = {"__metadata__": {"smile \U0001f600": "x", "k" * 3000: "x"}, **entries}
     (tmp_path / "model.safetensors").write_bytes(gpt2.pack(entries, data))
@@ -275,7 +275,7 @@ def test_what_json_may_hold(tmp_path):
 
 
 def test_every_prefix_is_refused(tmp_path):
-    """A download that broke off, wherever it did."""
+    """A file truncated at any byte."""
     for length in range(0, len(WHOLE), 37):
         (tmp_path / "model.safetensors").write_bytes(WHOLE[:length])
         done = inspect(tmp_path, status=2)
@@ -291,7 +291,7 @@ IDS_REFUSED = {
     "0 1.0": "ids.txt:1: '1.0' is not a token id",
     "nan": "ids.txt:1: 'nan' is not a token id",
     "0\n1\x1b[2J\n": "ids.txt:2: '1?[2J' is not a token id",
-    "0 1 2": "ids.txt: 3 tokens are no window of 4 and the one that it predicts; give a smaller --context",
+    "0 1 2": "ids.txt: 3 tokens do not fill one window of 4 and its target; give a smaller --context",
 }
 
 
@@ -322,7 +322,7 @@ CONFIG_REFUSED = {
     '{"n_head": 1,\n "x": "\\ude00"}': "config.json:2:14: JSON: invalid Unicode '\\uDE00' near '\"\\ude00\"'",
     '{"activation_function": "\\ud83d\\ude00"}': "config.json: activation_function: \"\U0001f600\" is not gelu_new,"
                                                " gelu_pytorch_tanh, gelu or relu",
-    '{"n_head": null}': "model.safetensors: its attention heads are not known; give --heads N, or n_head in a"
+    '{"n_head": null}': "model.safetensors: unknown number of attention heads; give --heads N, or n_head in a"
                         " config.json beside it",
     '{"n_head": 3}': "model.safetensors: 3 heads do not divide the width of 2",
 }
@@ -341,9 +341,9 @@ OPTIONS_REFUSED = {
     ("--heads", "0"): "normsweep inspect: --heads takes a number of heads and not '0'",
     ("--threads", "x"): "normsweep inspect: --threads takes a number of threads and not 'x'",
     ("--context", ""): "normsweep inspect: --context takes a number of tokens and not ''",
-    ("--context", "5"): "model.safetensors: --context 5 is above the model's 4",
+    ("--context", "5"): "model.safetensors: --context 5 is larger than the model's 4",
     ("--tokens",): "normsweep inspect: a value is missing after '--tokens'",
-    ("--tokens", "none"): "model.safetensors: its attention heads are not known; give --heads N, or n_head in a"
+    ("--tokens", "none"): "model.safetensors: unknown number of attention heads; give --heads N, or n_head in a"
                           " config.json beside it",
     ("--tokens", "none", "--heads", "2"): "none: No such file or directory",
 }

@@ -1,4 +1,4 @@
-"""normsweep plan: what it says of sizes is exact; what it says of times is there. No time is judged."""
+"""normsweep plan: sizes are exact, and times are printed; the values of times are not tested."""
 
 import os
 import pty
@@ -43,7 +43,7 @@ def test_sizes_are_exact_and_times_measured(tmp_path, normsweep):
     sweep.write_text(SWEEP)
     said = plan(normsweep, sweep, "-o", tmp_path / "small.nc", "-j", "0")
     assert said["axes"] == "width 2 x learning_rate 2"
-    assert said["runs"] == "3, 1 cells left out"
+    assert said["runs"] == "3, 1 cells skipped"
     assert said["parameters"] == f"{parameters(16)} to {parameters(32)}"
     assert said["steps"] == "30 per run"
     assert said["corpus"].startswith("33 words; 4000 training tokens")
@@ -62,7 +62,7 @@ def test_larger_machines_are_not_acted_out(tmp_path, normsweep):
     sweep = tmp_path / "small.yaml"
     sweep.write_text(SWEEP)
     said = plan(normsweep, sweep, "-j", "500")
-    assert "on 500 workers" in said["time"] and "with a processor for each" in said["time"]
+    assert "on 500 workers" in said["time"] and "assumes a processor for each worker" in said["time"]
 
 
 def test_nothing_to_run_is_refused(tmp_path, normsweep):
@@ -112,7 +112,7 @@ def test_values_for_scripts(tmp_path, normsweep):
 
 
 def test_who_waits_at_a_terminal_is_told(tmp_path):
-    """On stderr alone, a line that is replaced and taken away; nothing where stderr is not a terminal."""
+    """A line on stderr that is replaced and erased; nothing if stderr is not a terminal."""
     sweep = tmp_path / "small.yaml"
     sweep.write_text(SWEEP)
     main, terminal = pty.openpty()

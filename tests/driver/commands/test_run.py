@@ -1,4 +1,4 @@
-"""`normsweep run` from end to end: on ranks and without, stopped, carried on, refused, killed."""
+"""`normsweep run` from end to end: with MPI and without, stopped, continued, refused, killed."""
 
 import os
 import pathlib
@@ -33,12 +33,12 @@ seed: [1, 2]
 measure: {every: 10}
 """
 RUNS = 12
-# Four runs that take a second or more in all, for what needs time.
+# Four runs that take at least a second together, for tests that need time.
 LONG = ["--set", "steps=4000", "--set", "measure={every: 1000}", "--set", "learning_rate=0.1"]
 LONG_RUNS = 4
-# Runs that end on no machine.
+# Runs that are too long to end on any machine.
 ENDLESS = ["--set", "steps=100000000", "--set", "measure={every: 1000000}", "--set", "learning_rate=0.1"]
-# What differs from start to start.
+# Variables that differ from start to start.
 CLOCK = {"seconds", "tokens_per_second", "attempts", "deaths", "host", "session"}
 
 
@@ -76,7 +76,7 @@ def processes(path):
 
 
 def said(err):
-    """What stderr holds but the plain lines of progress that a long sweep writes."""
+    """Stderr without the plain lines of progress that a long sweep writes."""
     return "".join(line for line in err.splitlines(True) if not re.match(r"\d+/\d+ done, ", line))
 
 
@@ -89,7 +89,7 @@ def outcomes(path):
 
 
 def rank(pid):
-    """The number among the ranks; -1: it is none."""
+    """The rank of a process; -1: it is not a rank."""
     try:
         found = re.search(rb"\0PMIX_RANK=(\d+)", pathlib.Path(f"/proc/{pid}/environ").read_bytes())
     except OSError:
@@ -105,7 +105,7 @@ def wait_until(condition, what, timeout=60):
 
 
 class Start:
-    """A sweep in the background; on leaving, whatever is left of it is ended."""
+    """A sweep in the background; on exit, its remaining processes are ended."""
 
     def __init__(self, sweep, *arguments, **options):
         self.sweep, self.folder = sweep, sweep.parent
@@ -460,7 +460,7 @@ def test_live_block_on_a_terminal(sweep, tmp_path):
 
 
 def read(descriptor):
-    """What a pseudo-terminal says; nothing once its other end is closed."""
+    """The output on a pseudo-terminal; nothing once its other end is closed."""
     try:
         return os.read(descriptor, 4096)
     except OSError:

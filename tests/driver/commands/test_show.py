@@ -1,4 +1,4 @@
-"""`show` on datasets whose numbers are known: what is looked at, and what is said where that cannot be."""
+"""`show` on datasets with known numbers: pictures, and messages if they cannot be drawn."""
 
 import fcntl
 import itertools
@@ -43,7 +43,7 @@ def sample(path, sweep=SWEEP):
 
 @pytest.fixture(scope="module")
 def norms():
-    """Over the grid and steps: each cell has its own."""
+    """Values over the grid and steps, different in each cell."""
     return np.random.default_rng(7).uniform(10, 20, SHAPE + (STEPS,))
 
 
@@ -62,7 +62,7 @@ def cells(shown):
 
 
 def plane(values):
-    """As it is drawn: weight decays downwards, learning rates from the least on."""
+    """In the order drawn: weight decays descending, learning rates ascending."""
     return values[[1, 2, 0]][:, ::-1].T
 
 
@@ -91,7 +91,7 @@ def test_at_matches_numbers(path, norms, normsweep, value):
 
 
 def changed(path, tmp_path, change):
-    """A copy of a dataset, changed."""
+    """A changed copy of a dataset."""
     file = tmp_path / "c.nc"
     file.write_bytes(path.read_bytes())
     with netCDF4.Dataset(file, "r+") as ds:
@@ -100,7 +100,7 @@ def changed(path, tmp_path, change):
 
 
 def test_a_metric_is_the_mean_of_what_has_not_diverged(path, tmp_path, norms, normsweep):
-    """Of twelve runs a cell: five, then seven diverged; what they measured before is no part of the mean."""
+    """Of twelve runs per cell first five, then seven diverged; their measurements do not enter the mean."""
     def diverge(ds):
         ds["outcome"][0, 0, :, :2, 0] = ds["outcome"][0, 0, 1, 2, 0] = DIVERGED
         ds["outcome"][0, 1, :, :, 0] = ds["outcome"][0, 1, 0, 0, 1] = DIVERGED
@@ -134,7 +134,7 @@ def test_norm_growth_has_geometric_means(path, norms, normsweep):
 
 
 def test_a_scale_without_what_is_huge(path, tmp_path, normsweep):
-    """All cells but one alike would tell nothing; its number stands there all the same."""
+    """A single outlier must not make all other cells look alike; its number is still shown."""
     def enlarge(ds):
         ds["final_train_loss"][:] = 2 + np.arange(np.prod(SHAPE)).reshape(SHAPE) / 100
         ds["final_train_loss"][0, 0, 0, 0, 0] = 125
@@ -194,7 +194,7 @@ REFUSED = [
     (["param_norm", "--over", "step,seed,model"], "param_norm: --over takes one or two names here"),
     (["param_norm", "--over", "seed", "--at", "seed=1"], "param_norm: seed is both in --at and in --over"),
     (["param_norm", "--series", "--over", "seed,model"], "param_norm: --over takes one name here"),
-        (["param_norm", "--series", "--over", "step"],
+    (["param_norm", "--series", "--over", "step"],
      "param_norm: --series draws over step, which --at and --over cannot name"),
     (["param_norm", "--series", "--at", "step=0"],
      "param_norm: --series draws over step, which --at and --over cannot name"),
@@ -247,7 +247,7 @@ def test_series_of_every_rate(path, normsweep):
 
 
 def dots(shown):
-    """Where the marks of a chart's lines are: columns and rows from its lower left, by their letters."""
+    """The marks of a chart's lines, by letter: columns and rows, counted from the lower left."""
     rows = [line[2] for line in (re.match(r" *([-\d.e+]*) [|+]([^-+]*)$", line) for line in shown.splitlines()) if line]
     found = {}
     for y, row in enumerate(reversed(rows)):
@@ -257,7 +257,7 @@ def dots(shown):
 
 
 def test_series_goes_through_its_values(path, tmp_path, norms, normsweep):
-    """The ends of each line lie where the means do, on the rows between the least and the most of all lines."""
+    """Each line ends at its mean, on rows scaled from the smallest to the largest value of all lines."""
     shown = normsweep("show", path, "--series", "--over", "seed").stdout
     means = norms.mean(axis=(0, 1, 2, 4))
     found, rows = dots(shown)
@@ -292,7 +292,7 @@ def test_series_without_what_diverged(path, tmp_path, norms, normsweep):
 
 
 def test_series_under_way(path, tmp_path, normsweep):
-    """Of two seeds one is done; runs of the third are of different lengths, those of a fourth have not begun."""
+    """One of two seeds is done; runs of the third have different lengths, runs of the fourth have not begun."""
     file = sample(tmp_path / "u.nc", SWEEP.replace("seed: [0, 1, 2]", "seed: [0, 1, 2, 3]"))
     with netCDF4.Dataset(file, "r+") as ds:
         ds["outcome"][:] = DONE
@@ -313,7 +313,7 @@ def test_series_under_way(path, tmp_path, normsweep):
     found, rows = dots(shown)
     last = max(x for x, _ in found["a"])
     assert (last, rows - 1) in found["a"]
-    assert len({y for _, y in found["b"]}) == len({y for _, y in found["c"]}) == 1  # what was left out is 1e6
+    assert len({y for _, y in found["b"]}) == len({y for _, y in found["c"]}) == 1  # values left out are 1e6
     assert max(x for x, _ in found["c"]) in (last // 2, last // 2 + 1)
 
 
@@ -340,7 +340,7 @@ TERMINALS = [dict(TERM="xterm-256color", LANG="C.UTF-8"), dict(TERM="xterm-256co
 
 
 def on_terminal(columns, rows, environment, *arguments):
-    """What a command prints on a terminal."""
+    """The output of a command on a terminal."""
     main, other = pty.openpty()
     fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
     kept = {key: value for key, value in os.environ.items()
@@ -369,7 +369,7 @@ PICTURES = [[], ["param_norm"], ["outcome"], ["tensor_norm", "--over", "tensor,s
 
 @pytest.fixture(scope="module")
 def wild(tmp_path_factory):
-    """A dataset whose title would play with the terminal."""
+    """A dataset whose title contains escape sequences."""
     file = sample(tmp_path_factory.mktemp("wild") / "w.nc")
     with netCDF4.Dataset(file, "r+") as ds:
         ds.title = WILD
@@ -377,7 +377,7 @@ def wild(tmp_path_factory):
 
 
 def has_colours(environment, arguments):
-    """Numbers and shades have colours of 256 alone; marks, classes and lines of 16, too."""
+    """Numbers and shades are coloured only with 256 colours; marks, classes and lines also with 16."""
     if environment["TERM"] == "dumb" or "NO_COLOR" in environment:
         return False
     return "256" in environment["TERM"] or arguments in ([], ["outcome"]) or "--series" in arguments

@@ -1,4 +1,4 @@
-"""status --watch on a terminal: a sweep that runs, one that was stopped, one that has ended, one that is replaced."""
+"""status --watch on a terminal: a running sweep, a stopped one, a finished one, one whose dataset is replaced."""
 
 import fcntl
 import os
@@ -34,7 +34,7 @@ ENDLESS = "steps: 100000000\nmeasure: {steps: [0, 40, 80, 120, 160, 200, 240, 28
 
 
 class Screen:
-    """A program on a terminal of its own, and the screen as it stands: cursor, erasing and lines, but no colours."""
+    """A program on its own terminal, and the screen that it draws: cursor, erasing and lines, but no colours."""
 
     def __init__(self, *arguments, columns=80, rows=24, cwd=None, **environment):
         self.columns, self.rows = columns, rows
@@ -121,7 +121,7 @@ class Screen:
         raise AssertionError(f"'{pattern}' does not come:\n{self.text()}")
 
     def end(self, seconds=30):
-        """Waits for the program's end; its exit status."""
+        """Waits for the program's end; returns its exit status."""
         deadline = time.monotonic() + seconds
         while self.process.poll() is None and time.monotonic() < deadline:
             self.read()  # a program whose terminal is full waits
@@ -142,7 +142,7 @@ def make(folder, steps, every=20):
 
 
 def start_endless(folder):
-    """A sweep that goes on for longer than any test looks at it; it has a dataset already."""
+    """A sweep that runs longer than any test; its dataset already exists."""
     (folder / "r.yaml").write_text(SWEEP + ENDLESS)
     process = subprocess.Popen([NORMSWEEP, "run", "r.yaml", "-j", "0"], cwd=folder, stdin=subprocess.DEVNULL,
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -159,7 +159,7 @@ def ended(tmp_path_factory):
 
 @pytest.fixture
 def running(tmp_path):
-    """The dataset of a sweep that runs."""
+    """The dataset of a running sweep."""
     process = start_endless(tmp_path)
     yield tmp_path / "r.nc"
     process.send_signal(signal.SIGTERM)
@@ -209,7 +209,7 @@ def test_without_colours_and_unicode(ended):
 
 
 def test_plain_lines_elsewhere(running, ended, normsweep):
-    """Neither a pipe nor a dumb terminal is sent anything that moves a cursor."""
+    """Output to a pipe or a dumb terminal contains nothing that moves a cursor."""
     screen = Screen(NORMSWEEP, "status", "--watch", "a.nc", cwd=ended.parent, TERM="dumb", rows=40)
     assert screen.end() == 0 and "file      whole, " in screen.text()
     watch = subprocess.Popen([NORMSWEEP, "status", "--watch", running], stdout=subprocess.PIPE, text=True,
@@ -251,7 +251,7 @@ def test_a_dataset_that_is_replaced_is_read_anew(running, ended):
     screen.wait_for("0 of 6 runs have ended")
     away = running.with_suffix(".away")
     running.rename(away)
-    time.sleep(5)  # two looks in vain
+    time.sleep(5)  # two failed attempts to read it
     assert screen.process.poll() is None
     shutil.copy(ended, running)
     assert screen.end() == 0
@@ -287,7 +287,7 @@ def test_export_of_an_ended_sweep(tmp_path):
 
 @pytest.mark.parametrize("workers", [0, 1])
 def test_run_draws_the_same_map(tmp_path, workers):
-    """What earlier starts have done is on it; Ctrl-C takes the picture away and leaves what there is to say."""
+    """The map includes runs of earlier starts; Ctrl-C erases the picture and leaves the summary."""
     (tmp_path / "a.yaml").write_text(SWEEP + ENDLESS.replace("100000000", "[20]"))
     run(NORMSWEEP, "run", "a.yaml", "-j", "0", cwd=tmp_path)
     (tmp_path / "a.yaml").write_text(SWEEP + ENDLESS.replace("100000000", "[20, 100000000]"))
