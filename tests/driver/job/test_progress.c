@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What has been written to a progress's file so far; starts anew. */
+/* The output so far; the buffer is then cleared. */
 struct paper {
     char *text;
     size_t size, seen;
@@ -34,7 +34,7 @@ static void paper_init(struct paper *paper)
     paper->file = open_memstream(&paper->text, &paper->size);
 }
 
-/* What has been written since the last look. */
+/* The output since the last call. */
 static const char *paper_news(struct paper *paper)
 {
     size_t seen = paper->seen;
@@ -44,7 +44,7 @@ static const char *paper_news(struct paper *paper)
     return paper->text + seen;
 }
 
-/* The last that begins like this, up to an escape sequence. */
+/* The last line that begins with this text, up to an escape sequence. */
 static char *last_line(char *text, const char *begin)
 {
     char *last = strstr(text, begin);
@@ -108,7 +108,7 @@ TEST(progress_plain_lines_every_30_s)
     paper_release(&paper);
 }
 
-/* Rows come when they are measured, steps now and then: what a line says is of the later of both. */
+/* Rows arrive when they are measured, steps at intervals: a line shows the later of both. */
 TEST(progress_is_at_its_last_row)
 {
     struct tally tally = {.runs = 3, .running = 1, .cost_left = 3};
@@ -151,8 +151,7 @@ TEST(progress_block_on_a_terminal)
     paper_release(&paper);
 }
 
-/* What lies before the step from which a run goes on was done in another time: neither pace nor rate has it.
- */
+/* Steps before the one at which a run resumes count neither for the pace nor for the rate. */
 TEST(progress_of_a_resumed_run)
 {
     struct tally tally = {.runs = 10, .done = 1, .running = 1, .cost_left = 90};
@@ -188,7 +187,7 @@ TEST(progress_fits_the_screen)
     paper_release(&paper);
 }
 
-/* What says least gives way first; what has gone wrong and what is left stay longest. */
+/* The least important parts are left out first; failures and the time left stay longest. */
 TEST(progress_line_of_the_sweep_is_as_long_as_the_terminal)
 {
     struct tally tally = {
@@ -221,7 +220,7 @@ TEST(progress_line_of_the_sweep_is_as_long_as_the_terminal)
     }
 }
 
-/* The map stands above the workers while there is room, and is drawn again when runs have ended. */
+/* The map is above the workers if there is room, and is redrawn when runs have ended. */
 TEST(progress_draws_the_map)
 {
     static signed char outcome[] = {OUTCOME_RUNNING, OUTCOME_PENDING, OUTCOME_PENDING};

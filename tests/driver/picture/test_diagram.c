@@ -1,4 +1,4 @@
-/* The phase diagram on terminals of every kind, to the character. */
+/* The phase diagram on terminals of every kind, compared character by character. */
 #include "driver/picture/diagram.h"
 #include "tests/test.h"
 
@@ -10,7 +10,7 @@
 static const struct terminal plain = {80, 0, COLOURS_NONE, false}, few = {80, 24, COLOURS_16, false},
                              many = {80, 24, COLOURS_256, true}, many_ascii = {80, 24, COLOURS_256, false};
 
-/* A grid of learning rates 10^-4, 10^-3, ... and weight decays 0, 1, ..., and two seeds where there are. */
+/* A grid of learning rates 10^-4, 10^-3, ... and weight decays 0, 1, ..., optionally with two seeds. */
 struct grid {
     struct axis axis[3];
     const struct param *param[3];
@@ -48,7 +48,7 @@ static void grid_init(struct grid *grid, int64_t rates, int64_t decays, int64_t 
     }
 }
 
-/* What is drawn, the caller's to free; *lines as returned. */
+/* The drawing, which the caller frees; *lines becomes the returned number. */
 static char *drawn(const struct grid *grid, struct terminal terminal, int rows, int *lines)
 {
     struct error error;
@@ -71,7 +71,7 @@ static int count_lines(const char *text)
     return lines;
 }
 
-/* Takes colours away, in place, and counts the columns of the widest line. */
+/* Removes colours in place; returns the width of the widest line. */
 static int widest(char *text)
 {
     int most = 0, width = 0;
@@ -90,7 +90,7 @@ static int widest(char *text)
     return most;
 }
 
-/* Cells by rate, then decay: norms have grown by these factors. */
+/* Growth factors of the cells, by rate, then decay. */
 static void set_six(struct grid *grid)
 {
     static const double growth[] = {0.5, 0.25, 2, 0.9, 4, 1.1};
@@ -157,7 +157,7 @@ TEST(diagram_painted)
         "\033[48;5;223m  \033[48;5;215m  \033[48;5;172m  \033[48;5;130m  \033[48;5;94m  \033[0m 4 growing\n");
 }
 
-/* One rate and five decays on few lines: the topmost half is empty. */
+/* One rate and five decays on few lines: the top half block is empty. */
 TEST(diagram_of_half_blocks)
 {
     static const double growth[] = {4, 0.25, 4, 0.25, 0.25};
@@ -202,7 +202,7 @@ TEST(diagram_tells_marks_apart)
         "> running   . pending   _ skipped (blank)\n");
 }
 
-/* A cell with a run under way: by the others, or as that where it is to be seen. */
+/* A cell with a run under way is marked by its other runs, or as running if the diagram is live. */
 TEST(diagram_live)
 {
     static const char *const row[] = {"0 |###### ...... >>>>>>\n", "0 |>>>>>> ...... >>>>>>\n"};
@@ -222,7 +222,8 @@ TEST(diagram_live)
     }
 }
 
-/* Growth is averaged over what is not drawn; what diverged is not, and decides where it is the most. */
+/* Growth is averaged over axes that are not drawn. Diverged runs are left out of the mean, and mark the
+ * cell if they are the majority. */
 TEST(diagram_of_means)
 {
     grid_init(&grid, 2, 1, 3);
@@ -256,7 +257,7 @@ TEST(diagram_of_means)
         "diverged\n");
 }
 
-/* Whatever the grid, the terminal and the lines: no more of them than allowed, none too wide. */
+/* For all grids, terminals and limits: not too many lines, and none too wide. */
 TEST(diagram_keeps_to_its_lines)
 {
     static const int sizes[] = {1, 2, 7, 20, 61, 128}, columns[] = {28, 40, 80, 200},

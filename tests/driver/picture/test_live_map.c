@@ -1,4 +1,4 @@
-/* The map of a sweep that runs, on a terminal whose size changes. */
+/* The map of a running sweep, on a terminal whose size changes. */
 #include "driver/picture/live_map.h"
 #include "tests/test.h"
 
@@ -18,8 +18,8 @@ static int count_lines(const char *text)
     return lines;
 }
 
-/* A map has no more lines than its room, from the moment on at which the room shrinks: also where it was
- * drawn just now, and where there is no room for any. */
+/* A map never has more lines than its room, also right after the room shrinks, even if the map was just
+ * drawn or there is no room at all. */
 TEST(live_map_keeps_to_a_room_that_shrinks)
 {
     const struct param *seed = param_find("seed");

@@ -1,4 +1,4 @@
-/* Runs under way, one a line, on terminals of any width. */
+/* Runs under way, one per line, on terminals of any width. */
 #include "driver/picture/run_lines.h"
 #include "tests/test.h"
 
@@ -65,7 +65,7 @@ TEST(run_lines_line_up)
     sweep_release(&sweep);
 }
 
-/* Losses of unlike widths, wider than most among them, leave the notes in one column. */
+/* Notes line up after losses of different widths. */
 TEST(run_lines_of_wide_losses)
 {
     static const char yaml[] = "corpus: markov\nsteps: 300\nseed: [1, 2, 3, 4]\n";

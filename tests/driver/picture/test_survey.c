@@ -1,4 +1,4 @@
-/* What a dataset tells of how its sweep stands, against what was written into it. */
+/* The state of a sweep as read from its dataset, compared with what was written. */
 #include "driver/dataset/view.h"
 #include "driver/dataset/write.h"
 #include "driver/picture/survey.h"
@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* Surveys the bench's file as it is; false and a failed test where that cannot be done. */
+/* Surveys the bench's file; on failure returns false and fails the test. */
 static bool survey_bench(struct survey *survey, struct view *view, const struct bench *bench, bool held,
     const struct survey *before, double now)
 {
@@ -31,7 +31,7 @@ static void forget(struct survey *survey, struct view *view)
 
 /*
  * Runs of 10 and of 20 steps of 8 tokens, three of each. One short run has ended (in 2 s, at 1000 tokens/s),
- * one has failed; one long run is at step 10, another has not told anything yet.
+ * one has failed; one long run is at step 10, another has no row yet.
  */
 static const char six_runs[] = BASE_WITHOUT_STEPS "steps: [10, 20]\nseed: [1, 2, 3]\n";
 
@@ -81,7 +81,7 @@ TEST(survey_of_a_sweep_that_runs)
     bench_release(&bench);
 }
 
-/* What has not told anything new is heard of since the earlier survey,. */
+/* A run without a new row keeps the time of the earlier survey. */
 TEST(survey_after_another)
 {
     struct survey first, second;
@@ -145,8 +145,8 @@ static void check_last_step(const char *yaml, int64_t cell, int64_t last_step)
     bench_release(&bench);
 }
 
-/* The file does not say how long an epoch is: the last of all steps is that of every run, if all are alike.
- */
+/* The file does not store the length of an epoch: the last step of the file is that of every run, if all
+ * have the same length. */
 TEST(survey_tells_the_last_step)
 {
     check_last_step(BASE "seed: [1, 2]\n", 1, 10);

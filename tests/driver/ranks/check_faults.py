@@ -1,5 +1,5 @@
-"""Faults of which each takes a minute or so: starts that are slow, ranks that hang at the wrong moment. `make faults`
-runs these after its random ones."""
+"""Faults that take about a minute each: slow starts, ranks that hang at a bad moment. `make faults` runs these after
+its random ones."""
 
 import os
 import re
@@ -15,10 +15,10 @@ from preloaded import CHECKPOINTS, preload
 from test_faults import ENDLESS, ends, outcomes, start, sweep, wait_for, wait_until  # noqa: F401
 from watched import Watched
 
-START_SECONDS = 120  # no start hangs for longer
+START_SECONDS = 120  # the longest time that a start may hang
 SAVING = ["--set", "checkpoint_minutes=0.002"]
 
-# The first sync of a checkpoint that is not whole yet stops its process, once among all of them.
+# The first sync of an incomplete checkpoint stops its process; only once among all processes.
 STOPS_WHILE_IT_SAVES = CHECKPOINTS + """
 int fsync(int file)
 {
@@ -66,7 +66,7 @@ def test_a_worker_that_hangs_while_it_saves_is_given_up_like_any_other(normsweep
 
 
 def test_a_worker_that_wakes_after_the_end_leaves_nothing(sweep, tmp_path):  # noqa: F811
-    """Under an mpirun that nobody ends, as on another host: it finishes the file that it was about to save."""
+    """Under an mpirun that is not ended, as on another host: the worker finishes the file that it was about to save."""
     mpirun = ["mpirun", "--enable-recovery", "--oversubscribe", "-n", "3", NORMSWEEP, "run", sweep, *SAVING]
     with Watched(mpirun, stopping(tmp_path), cwd=tmp_path) as command:
         wait_until(command, (tmp_path / "between" / "done").exists, "a worker hangs")
@@ -81,7 +81,7 @@ def test_a_worker_that_wakes_after_the_end_leaves_nothing(sweep, tmp_path):  # n
 
 @pytest.mark.parametrize("wrapper", ["sleep 12; {mpirun} \"$@\"", "sleep 25; exec {mpirun} \"$@\""])
 def test_a_slow_start_is_waited_for(sweep, tmp_path, wrapper):  # noqa: F811
-    """Behind a script, too, of which the ranks are grandchildren."""
+    """Also behind a script, so that the ranks are its grandchildren."""
     real = subprocess.run(["which", "mpirun"], capture_output=True, text=True, check=True).stdout.strip()
     script = tmp_path / "bin" / "mpirun"
     script.parent.mkdir()
@@ -95,7 +95,7 @@ def test_a_slow_start_is_waited_for(sweep, tmp_path, wrapper):  # noqa: F811
 
 @pytest.mark.parametrize("role, moment", [("worker", 0.2), ("worker", 0.45), ("coordinator", 0.3), ("mpirun", 0.2)])
 def test_no_start_hangs(sweep, tmp_path, role, moment):  # noqa: F811
-    """A process that stops for good while the ranks start costs two minutes, and the sweep goes on without it."""
+    """A process that stops forever during the start delays the sweep by two minutes; the sweep goes on without it."""
     with start(sweep, "-j", "2") as command:
         wait_until(command, lambda: command.of(role), f"there is a {role}")
         time.sleep(moment)
@@ -107,7 +107,7 @@ def test_no_start_hangs(sweep, tmp_path, role, moment):  # noqa: F811
 
 
 def test_workers_without_a_coordinator_end(sweep, tmp_path):  # noqa: F811
-    """As on another machine, where nobody kills them: two minutes after its last word none trains or writes."""
+    """As on another machine, where no process kills them: two minutes after its last message none trains or writes."""
     with start(sweep, "-j", "2", *ENDLESS, "--set", "checkpoint_minutes=0.01") as command:
         wait_until(command, lambda: len(list(tmp_path.glob("sweep.nc.d/*.nc"))) > 1, "runs are saved")
         others = [process for process in command.look() if process.role != "worker"]
@@ -134,7 +134,7 @@ int fsync(int file)
 
 
 def test_a_disk_that_is_slow_for_all_ends_no_sweep(sweep, tmp_path):  # noqa: F811
-    """All workers fall silent together while they save; they come back, and know the disk's pace from then on."""
+    """All workers are silent together while they save; they come back, and allow for the disk's pace from then on."""
     (tmp_path / "between").mkdir()
     environment = preload(tmp_path / "between", SLOW_DISK)
     with Watched([NORMSWEEP, "run", sweep, "-j", "2", "--set", "checkpoint_minutes=0.01"], environment,

@@ -1,4 +1,4 @@
-"""What can befall a sweep under way, and with which exit statuses its command may then end.
+"""The kinds of faults, and the exit statuses with which a command may end after each.
 
 Every kind has a function that does it to a command that runs, at a moment that the case has chosen: it returns what it
 did, or None when there is nothing yet to do it to (it is then asked again until there is), and adds to the case what
@@ -39,7 +39,7 @@ def kill(role):
 
 
 def kill_launcher(case, command):
-    """The next command follows at once, or when all processes have ended."""
+    """The next command follows at once, or after all processes have ended."""
     done = kill("launcher")(case, command)
     if done:
         case.at_once = time.monotonic() if case.random.random() < 0.5 else 0
@@ -47,7 +47,7 @@ def kill_launcher(case, command):
 
 
 def kill_all(case, command):
-    """As when a machine goes down."""
+    """Kills everything at once, as if the machine crashed."""
     found = [process for process in command.look() if process.kill(signal.SIGKILL)]
     return f"{len(found)} processes" if found else None
 
@@ -64,7 +64,7 @@ def pause(role):
 
 
 def freeze(case, command):
-    """SIGSTOP for good, or until the coordinator has said that it gave the worker up."""
+    """SIGSTOP forever, or until the coordinator reports that it gave the worker up."""
     process, wakes = choose(case, command, "worker"), case.random.random() < 0.5
     if not process or not process.kill(signal.SIGSTOP):
         return None
@@ -92,7 +92,7 @@ def send(role, number, times=1):
 
 
 def fill_disk(case, command):
-    """Full from now on: what the sweep itself frees is filled again, until its command has ended."""
+    """Keeps the disk full until the command has ended, even if the sweep frees space."""
     filler = case.disk / "filler"
 
     def fill():
@@ -112,8 +112,8 @@ def fill_disk(case, command):
 
 
 def limit_writes(case, command):
-    """No file can be written any more: the limit of its size is 0 in all processes that write. Not before workers have
-    their logs: Open MPI has files of its own until then."""
+    """Makes every write fail, by a size limit of 0 in all processes that write. Only after workers have opened their
+    logs, because before that Open MPI writes files of its own."""
     if not case.here and not list(case.place.glob("sweep.nc.d/worker-*.log")):
         return None
     found = command.of("launcher") if case.here else command.of("coordinator") + command.of("worker")
@@ -129,7 +129,7 @@ def limit_writes(case, command):
 
 
 def take_folder(back):
-    """The output's folder is renamed away; back again a moment later, or when the command has ended."""
+    """Renames the output's folder away, and back a moment later or after the command has ended."""
     def inject(case, command):
         away = case.place.with_name("away")
         if away.exists():
@@ -172,7 +172,7 @@ def flip(random, path):
 
 
 def damage(how):
-    """The sweep is stopped, or all of it killed; then the newest checkpoint of some runs is damaged, or all of them."""
+    """Stops or kills the whole sweep; then damages the newest checkpoint of some runs, or all of their checkpoints."""
     def inject(case, command):
         kills = case.random.random() < 0.5
         done = (kill_all if kills else send("launcher", signal.SIGTERM))(case, command)

@@ -1,4 +1,4 @@
-"""The small sweeps that faults are injected into, and what each of them measures when nothing disturbs it."""
+"""The small sweeps that faults are injected into, and their undisturbed results."""
 
 import os
 import pathlib
@@ -13,7 +13,7 @@ import same
 
 PROJECT = pathlib.Path(__file__).resolve().parents[3]
 PROGRAM = pathlib.Path(os.environ.get("NORMSWEEP_BUILD", PROJECT / "build")).resolve() / "normsweep"
-ROWS = 40  # measured in a run
+ROWS = 40  # measured rows per run
 ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"} if os.geteuid() == 0 else {}
 
 COMMON = """\
@@ -62,12 +62,12 @@ validate: {{every: end, tokens: 128}}
 
 
 def said(text):
-    """The lines on stderr but for those of progress."""
+    """The lines on stderr except those of progress."""
     return [line for line in text.splitlines() if line.strip() and not re.match(r"\d+/\d+ done, ", line)]
 
 
 class Sweep:
-    """A sweep file whose full runs take about `seconds` here, and its results without any fault."""
+    """A sweep file whose full runs take about `seconds` on this machine, and its results without faults."""
 
     def __init__(self, name, folder, seconds):
         self.name, self.folder, self.path = name, folder / name, folder / f"{name}.yaml"
@@ -103,7 +103,7 @@ class Sweep:
         return {path.name: same.read(path) for path in pathlib.Path(f"{output}.d").glob("*.weights.nc")}
 
     def compare(self, output):
-        """Raises unless dataset and weights are those of the undisturbed sweep."""
+        """Raises unless dataset and weights equal those of the undisturbed sweep."""
         found = same.differences(same.read(output), self.whole)
         weights = self.read_weights(output)
         found += [f"{name}: weights of one of them alone" for name in weights.keys() ^ self.weights.keys()]
@@ -113,7 +113,7 @@ class Sweep:
             raise AssertionError("differs from the undisturbed sweep: " + "; ".join(found))
 
     def doubt(self, random):
-        """Raises unless the comparison sees one flipped bit among the results; which it was."""
+        """Raises unless the comparison notices one flipped bit in the results; returns which bit."""
         with tempfile.TemporaryDirectory() as folder:
             copy = pathlib.Path(folder) / "whole.nc"
             copy.write_bytes((self.folder / "whole.nc").read_bytes())

@@ -1,11 +1,11 @@
-"""Injects faults into small sweeps and looks whether anything that was measured is lost.
+"""Injects faults into small sweeps and checks that no measurement is lost.
 
-A case is one sweep with one fault or more, at random moments of its life: processes killed, stopped, signalled, disks
-full, folders gone, checkpoints damaged (fault_kinds.py). Its command is given again until the sweep is complete. Each
-time the exit status must be one that the fault allows, no process may be left, the dataset must hold what was committed
-and nothing that an undisturbed sweep would not have measured; in the end every measured variable must be the
-undisturbed one's, bit for bit, and nothing may lie beside the dataset. All random choices of a case come from the seed
-and its number, so that `--seed S --only K` repeats it, as far as the machine's own timing allows.
+A case is a sweep with one or more faults at random moments: processes killed, stopped, signalled, disks full, folders
+removed, checkpoints damaged (fault_kinds.py). Its command is repeated until the sweep is complete. After each command
+the exit status must be one that the fault allows, no process may be left, and the dataset must hold what was committed
+and nothing that an undisturbed sweep would not have measured. At the end every measured variable must equal that of
+the undisturbed sweep, bit for bit, and no file may be left beside the dataset. All random choices of a case depend
+only on the seed and its number, so that `--seed S --only K` repeats it, as far as the machine's timing allows.
 """
 
 import argparse
@@ -24,25 +24,25 @@ import time
 import netCDF4
 import numpy
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))  # as a program, too
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))  # also when run as a program
 
 import same
 from fault_kinds import KINDS, checkpoints
 from fault_sweeps import PROGRAM, ROOT, SWEEPS, Sweep, said
 from watched import Watched
 
-LAUNCHER_DIES = ("kill launcher", "kill all", "cut checkpoint", "flip checkpoint")  # nobody is left to tidy up
+LAUNCHER_DIES = ("kill launcher", "kill all", "cut checkpoint", "flip checkpoint")  # no process is left to remove files
 GONE_SECONDS = 60  # for the processes of a sweep to end after their launcher
-LATE_MOST = 10  # times a case is begun anew because its sweep had ended before the fault
+LATE_MOST = 10  # times that a case is restarted because its sweep ended before the fault
 DISK_BYTES = 8 << 20
 
 
 class Lost(Exception):
-    """What must not happen has happened."""
+    """A check of a case has failed."""
 
 
 class Case:
-    """One sweep with its faults, in a folder of its own."""
+    """A sweep with its faults, in its own folder."""
 
     def __init__(self, sweep, kinds, moments, jobs, chance, folder, deadline):
         self.sweep, self.random, self.folder = sweep, chance, folder
@@ -64,7 +64,7 @@ class Case:
         self.allowed, self.timers, self.repairs, self.causes = {0}, [], [], [""]
         self.happened, self.before, self.stopped = 0, set(), False
 
-    # ---- what kinds of faults ask for ----
+    # ---- queries of fault kinds ----
 
     def later(self, seconds, action):
         due = time.monotonic() + seconds
@@ -86,7 +86,7 @@ class Case:
     # ---- one command ----
 
     def left(self):
-        """About how long the sweep lives from here, in seconds."""
+        """About how long the sweep still takes, in seconds."""
         life = self.sweep.life_here if self.here else self.sweep.life
         return life if self.over is None else life * (1 - 0.9 * self.over.sum() / self.over.size)
 
@@ -99,7 +99,7 @@ class Case:
         return command
 
     def inject(self, command, end):
-        """The next fault, at its moment. False: the command has ended before."""
+        """Injects the next fault at its moment. False: the command ended before."""
         kind, moment = self.plan[0]
         running = command.wait(moment * self.left(), self.tick)
         while running and time.monotonic() < end:
@@ -115,12 +115,12 @@ class Case:
         return False
 
     def give_command(self):
-        """Gives the command once, with as many of the faults as come in its time; its exit status."""
+        """Runs the command once, with the faults that fall into its time; returns its exit status."""
         self.begin_command()
         command = self.start()
         end = command.begun + self.deadline
         while self.plan and self.inject(command, end) and (self.allowed == {0} or self.random.random() < 0.3):
-            pass  # what ends a command leaves the other faults to the next, mostly
+            pass  # a fault that ends the command mostly leaves the other faults to the next
         hangs = command.wait(end - time.monotonic(), self.tick)
         stacks = command.stacks() if hangs else ""
         for action in self.repairs:
@@ -155,7 +155,7 @@ class Case:
     # ---- the dataset between commands and in the end ----
 
     def running(self):
-        """Cells of runs that have measured something after their start, and go on."""
+        """Cells of running runs that have measured something since their start."""
         try:
             with netCDF4.Dataset(self.output) as dataset:
                 outcome, loss = dataset["outcome"][:], numpy.ma.filled(dataset["train_loss"][:], numpy.nan)
@@ -166,7 +166,7 @@ class Case:
 
     def look_at_dataset(self):
         if not self.output.exists() and self.over is None:
-            return  # it had not been made yet
+            return  # not created yet
         try:
             part = same.read(self.output)
         except OSError as error:
@@ -180,7 +180,7 @@ class Case:
         self.over = over
 
     def look_at_checkpoints(self):
-        """After a stop with nothing else: what was running has either ended or can be carried on."""
+        """After a stop without other faults: each run that was running has ended or can be continued."""
         waits = {cell for cell in self.before if not self.over[cell]}
         saved = checkpoints(self.place / "sweep.nc.d")
         if len(waits) > len(saved):
@@ -202,7 +202,7 @@ class Case:
             raise Lost(f"left of mpirun: {temporary}")
 
     def play(self):
-        """True when all faults have come in time. Raises Lost."""
+        """True if all faults were injected in time. Raises Lost."""
         (self.folder / "t").mkdir()
         self.place.mkdir(parents=True)
         most = 3 * self.planned + 4
@@ -228,7 +228,7 @@ class Case:
 
 @contextlib.contextmanager
 def small_disk(folder, wanted):
-    """Mounts a file system of its own in the folder, where the case wants one."""
+    """Mounts a file system in the folder, if the case needs one."""
     folder.mkdir()
     if wanted:
         subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "tmpfs", folder], check=True)
@@ -250,7 +250,7 @@ def can_mount(folder):
 
 
 class Campaign:
-    """Case after case until there were as many injections as asked for."""
+    """Plays cases until the requested number of faults was injected."""
 
     def __init__(self, chosen, folder):
         self.seed, self.deadline, self.folder, self.kinds = chosen.seed, chosen.deadline, folder, chosen.kinds
@@ -267,7 +267,7 @@ class Campaign:
                   f"comparison sees a flipped bit of {name}{list(at)}", flush=True)
 
     def draw(self, number, again):
-        """The case of this number: every kind in turn comes first, others may follow it."""
+        """The case of this number: each kind in turn comes first, and others may follow."""
         chance = random.Random(f"{self.seed} {number} {again}")
         kind = self.kinds[number % len(self.kinds)]
         sweep = chance.choice(self.sweeps)
@@ -276,12 +276,12 @@ class Campaign:
         more = 0 if self.alone else chance.choice([0, 0, 1, 2])
         kinds = [kind] + chance.choices(others, [other.weight for other in others], k=more)
         if sum(kind.name in ("kill worker", "freeze worker") for kind in kinds) > 2:
-            kinds.pop()  # a third death without a checkpoint would be a failed run, and rightly so
+            kinds.pop()  # a third death without a checkpoint would rightly fail the run
         moments = [chance.random() * (0.1 if chance.random() < 0.15 else 1) * 0.8 ** again for _ in kinds]
         return sweep, kinds, moments, jobs, chance
 
     def play(self, number):
-        """Plays a case, anew where its first fault came too late; tells of it."""
+        """Plays a case, again if its first fault came too late; prints the result."""
         for again in range(LATE_MOST):
             folder = self.folder / f"{number}-{again}"
             folder.mkdir()

@@ -1,4 +1,4 @@
-"""Too few file descriptors for Open MPI: told before mpirun starts, which would wait for its missing ranks for good."""
+"""Too few file descriptors for Open MPI: reported before mpirun starts, which would wait for missing ranks forever."""
 import resource
 
 import pytest
@@ -42,7 +42,7 @@ def test_too_few_are_told_at_once(limited, tmp_path, jobs, needed):
 
 @pytest.mark.parametrize("jobs, needed", [(1, 45), (4, 60)])
 def test_as_many_as_are_said_are_enough(limited, jobs, needed):
-    """The first time by a soft limit that is raised, then by one that is just high enough."""
+    """First with a soft limit that is raised, then with one that is just high enough."""
     done = limited(24, needed, "-j", jobs)
     assert "8 runs: 8 done" in done.stdout and done.stderr == ""
     assert "8 runs: 8 done" in limited(needed, needed, "-j", jobs, "--fresh").stdout

@@ -1,5 +1,5 @@
-"""Nothing that was measured is lost: faults of every kind in small sweeps, a run that kills its workers, two sweeps on
-one output. NORMSWEEP_FAULTS_SEED repeats the random moments of an earlier call; `make faults` injects more of them."""
+"""No measurement is lost: faults of every kind in small sweeps, a run that kills its workers, two sweeps with one
+output. NORMSWEEP_FAULTS_SEED repeats the random moments of an earlier call; `make faults` injects more faults."""
 
 import os
 import random
@@ -59,7 +59,7 @@ def wait_until(command, condition, what, seconds=120):
 
 
 def ends(command, seconds=300):
-    """The exit status of a command that ends, and none of its processes after it."""
+    """The exit status of a command; checks that it ends and leaves no process."""
     assert not command.wait(seconds), f"does not end\n{command.stacks()}"
     assert command.wait_gone(60) is not None, command.stacks()
     return command.process.returncode
@@ -76,7 +76,7 @@ def test_nothing_is_lost():
 
 
 def test_the_comparison_sees_a_bit(normsweep, sweep, tmp_path):
-    """In the file as it lies on the disk, wherever among the values of the runs."""
+    """A bit flipped in the file on disk, in any variable of the runs."""
     normsweep("run", sweep, "-j", "0", "-o", "whole.nc")
     whole, chance = same.read(tmp_path / "whole.nc"), random.Random(0)
     axes = whole["outcome"].dimensions
@@ -113,7 +113,7 @@ def test_a_part_may_be_empty_but_not_wrong(normsweep, sweep, tmp_path):
     assert strays(("train_loss", np.nan), ("outcome", same.FAILED)) != []
 
 
-# ---- the harness sees what it is there to see ----
+# ---- the harness notices errors ----
 
 def leave_a_file(case):
     (case.place / "sweep.nc.part").touch()
@@ -170,19 +170,19 @@ def test_the_harness_sees(undisturbed, tmp_path, monkeypatch, harm, complaint):
         case.play()
 
 
-# ---- a run that kills whoever trains it ----
+# ---- a run that kills its workers ----
 
 BEGINS = re.compile(r" pid (\d+) .*begins run ([0-9a-f]{32}) cell (\d+)$", re.M)
 
 
 class Logs:
-    """What workers log, read on while they run."""
+    """The logs of workers, read while they run."""
 
     def __init__(self, folder):
         self.folder, self.read = folder, {}
 
     def news(self):
-        """(pid, digest, cell) of runs that have begun since the last look."""
+        """(pid, digest, cell) of runs that have begun since the last call."""
         found = []
         for path in self.folder.glob("worker-*.log"):
             try:
@@ -224,7 +224,7 @@ def test_a_run_that_kills_its_workers_fails_alone(normsweep, sweep, tmp_path):
     assert not list(tmp_path.glob("sweep.nc.d/*")) and not list(tmp_path.glob("*.lease"))
 
 
-# ---- two sweeps on one output ----
+# ---- two sweeps with one output ----
 
 @pytest.mark.parametrize("jobs", ["0", "2"])
 def test_a_second_sweep_is_refused_while_the_first_lives(normsweep, sweep, tmp_path, jobs):

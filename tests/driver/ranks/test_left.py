@@ -1,4 +1,4 @@
-"""Who is lost leaves nothing behind, and who cannot be found by others does not begin."""
+"""A lost process leaves no files behind, and a rank that does not share the output's folder does not begin."""
 
 import os
 import signal
@@ -28,7 +28,7 @@ measure: {every: 1000}
 checkpoint_minutes: 0.002
 """
 
-# The folder of the output as a host would see it that does not share it: what the coordinator writes is not there.
+# Simulates a host that does not share the output's folder: files of the coordinator are missing there.
 ELSEWHERE = """
 static int is_elsewhere(const char *path)
 {
@@ -76,8 +76,8 @@ def test_a_folder_that_is_not_shared_is_refused(sweep, tmp_path, normsweep):
 
 
 def test_a_killed_mpirun_leaves_nothing(sweep, tmp_path):
-    """Neither its folder of files nor the shared memory of its ranks, once the command that outlives it has ended. What
-    other mpiruns have there stays."""
+    """Its folder and the shared memory of its ranks are removed by the time the command ends. Files of other mpiruns
+    stay."""
     temporary, shared = tmp_path / "t", tmp_path / "shared"
     owner = f"{os.uname().nodename}.{os.geteuid()}"
     others = {temporary / f"ompi.{owner}/pid.1/contact.txt", shared / f"vader_segment.{owner}.10001.0"}

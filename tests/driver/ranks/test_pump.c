@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What a pump passes on of `text`; in static memory. */
+/* What a pump copies of `text`; in static memory. */
 static const char *pumped(const char *text, bool quiet, const char *more)
 {
     static char passed[4096];

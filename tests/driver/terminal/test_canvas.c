@@ -1,11 +1,11 @@
-/* Lines drawn over themselves, as the bytes that a terminal gets. */
+/* Lines redrawn in place, as the bytes that the terminal receives. */
 #include "driver/terminal/canvas.h"
 #include "tests/test.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What has been written since the last look. */
+/* The output since the last call. */
 struct paper {
     char *text;
     size_t size, seen;
@@ -70,7 +70,7 @@ TEST(canvas_is_cut_to_the_terminal)
     paper_release(&paper);
 }
 
-/* Lines may be wrapped then, and the drawing no longer where it was. */
+/* After shrinking, lines may be wrapped and the drawing may have moved. */
 TEST(canvas_on_a_terminal_that_shrinks)
 {
     struct terminal wider = {.columns = 90, .rows = 30}, narrower = {.columns = 60, .rows = 30};
@@ -90,8 +90,8 @@ TEST(canvas_on_a_terminal_that_shrinks)
     paper_release(&paper);
 }
 
-/* From the corner on, everything each time: whatever was typed meanwhile goes. What stood there before is
- * scrolled away and not lost. */
+/* A whole screen is redrawn completely each time, which erases typed characters. Earlier output is
+ * scrolled away, not lost. */
 TEST(canvas_has_the_whole_screen)
 {
     struct terminal wider = {.columns = 90, .rows = 3};

@@ -1,4 +1,4 @@
-/* Lines in a terminal, to the dot. */
+/* Charts in a terminal, compared dot by dot. */
 #include "driver/terminal/chart.h"
 #include "tests/test.h"
 
@@ -8,7 +8,7 @@
 
 static const struct terminal plain = {15, 6, COLOURS_NONE, false}, many = {13, 6, COLOURS_256, true};
 
-/* Drawn, and the caller's to free. */
+/* The drawing, which the caller frees. */
 static char *drawn(struct chart chart)
 {
     char *text = NULL;
@@ -52,8 +52,8 @@ TEST(chart_of_characters)
                                  "          step\n");
 }
 
-/* One dot a value, two of them a character along x and four along y; steps without a value, a break, and a
- * dot alone. */
+/* One dot per value, two per character along x and four along y; steps without a value, a break, and a
+ * single dot. */
 TEST(chart_of_braille)
 {
     const double y[16] = {0, 1, 2, 3, 4, NAN, NAN, 7, 8, 9, 10, 11, 12, 13, INFINITY, 23};
@@ -69,7 +69,7 @@ TEST(chart_of_braille)
                                  "        step\n");
 }
 
-/* Of two lines the second is over the first; where there are no colours, characters tell them apart. */
+/* The second of two lines covers the first; without colours they are different characters. */
 TEST(chart_of_lines)
 {
     const double first[] = {2, 2, 2}, second[] = {1, 1, 2};
@@ -93,8 +93,8 @@ TEST(chart_of_lines)
                  "seed  a 0  b 1\n");
 }
 
-/* A factor of 10 and more is logarithmic: a power of ten a tick, or one, two and five of it where there are
- * few. */
+/* A range of a factor of 10 or more is logarithmic, with ticks at powers of ten, or at 1, 2 and 5 times
+ * each if there are few. */
 TEST(chart_with_decades)
 {
     const double y[] = {1, 10, 100, 1000, 1e4, 1e5};
@@ -141,7 +141,8 @@ TEST(chart_with_few_decades)
                                    "               step\n");
 }
 
-/* A line that diverges leaves the chart, and the others their axis; without others it has its own. */
+/* A diverged line does not change the axis of the others and may leave the chart; alone it has its own
+ * axis. */
 TEST(chart_of_what_diverges)
 {
     const double calm[] = {0, 1, 2, 3, 4, 5}, wild[] = {0, 5, 1e30, NAN, NAN, NAN};
@@ -178,7 +179,7 @@ TEST(chart_of_nothing)
     check(chart_of(many, 3, y), "nothing has\nbeen measured\nyet\n");
 }
 
-/* Whatever the values, no line is too wide. */
+/* No line is too wide for any values. */
 TEST(chart_keeps_to_its_columns)
 {
     static const double scales[] = {1e-12, 1e-3, 1, 12345.678, 1e9, 1e300};

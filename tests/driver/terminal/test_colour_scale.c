@@ -1,4 +1,4 @@
-/* Which numbers have which colours. */
+/* The choice of colour scales. */
 #include "driver/tables/nature.h"
 #include "driver/terminal/colour_scale.h"
 #include "tests/test.h"
@@ -19,7 +19,7 @@ TEST(colour_scale_is_logarithmic_where_most_are_small)
     CHECK(scale.logarithmic && scale.low == 0.1 && scale.high == 1000 && !scale.below && !scale.above);
     CHECK(fabs(colour_scale_place(&scale, 10) - 0.5) < 1e-15);
     CHECK(fabs(colour_scale_value(&scale, 0.5) - 10) < 1e-13);
-    CHOOSE(&scale, true, 1, 1000, 10, 0.1); /* as it is told */
+    CHOOSE(&scale, true, 1, 1000, 10, 0.1); /* linear was requested */
     CHECK(!scale.logarithmic);
     CHOOSE(&scale, false, 1, 100, 10, 5); /* no more than a factor of 100 */
     CHECK(!scale.logarithmic && scale.low == 1 && scale.high == 100);
@@ -37,7 +37,7 @@ TEST(colour_scale_leaves_out_what_lies_far_out)
     CHECK(!scale.logarithmic && scale.low == 2 && scale.high == 3 && scale.above && !scale.below);
     CHECK(colour_scale_place(&scale, 2.5) == 0.5 && colour_scale_place(&scale, 125) == 1);
     CHECK(colour_scale_place(&scale, INFINITY) == 1 && colour_scale_place(&scale, -INFINITY) == 0);
-    CHOOSE(&scale, false, 2, 2.5, 3, 2.2, 2.7, 2.9, 1e30); /* of which the logarithm, too, is far out */
+    CHOOSE(&scale, false, 2, 2.5, 3, 2.2, 2.7, 2.9, 1e30); /* also an outlier on a logarithmic scale */
     CHECK(!scale.logarithmic && scale.high == 3 && scale.above);
     CHOOSE(&scale, false, -1e9, -0.5, 0, 0.5, 1, 2);
     CHECK(scale.low == -0.5 && scale.high == 2 && scale.below && !scale.above);

@@ -1,4 +1,4 @@
-/* What a stream can show: by its environment, and handed over in a variable. */
+/* The properties of a terminal: from the environment, and passed in a variable. */
 #include "driver/terminal/terminal.h"
 #include "tests/test.h"
 
@@ -60,8 +60,8 @@ static void set(const char *const value[VARIABLES])
             unsetenv(names[i]);
 }
 
-/* A terminal of 100 columns and 30 rows, the end that a program prints on; *other is to be closed, too. NULL:
- * there are no pseudo-terminals here. */
+/* The end of a pseudo-terminal of 100 columns and 30 rows that a program prints on; the caller also closes
+ * *other. NULL: there are no pseudo-terminals here. */
 static FILE *open_terminal(int *other)
 {
     struct winsize size = {.ws_col = 100, .ws_row = 30};

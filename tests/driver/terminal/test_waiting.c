@@ -1,4 +1,4 @@
-/* The line of a command that is busy, as the bytes that a terminal gets. */
+/* The status line of a busy command, as the bytes that the terminal receives. */
 #include "driver/terminal/waiting.h"
 #include "tests/test.h"
 #include "worker/host/clock.h"

@@ -1,5 +1,5 @@
-/* What of JSON is read and what is refused, with its place; what of it weights and their config need is in
- * test_inspect.py. */
+/* JSON that is read, and JSON that is refused, with its place. The keys of weights and their config are
+ * tested in test_inspect.py. */
 #include "driver/weights/json.h"
 #include "tests/test.h"
 
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a text of `size` bytes is read as, or "line:column: why"; the caller frees it. The bytes are copied,
- * so that a look past their end is seen by a sanitizer. */
+/* A text of `size` bytes as it is read, or "line:column: why"; the caller frees it. The bytes are copied,
+ * so that a sanitizer notices reads past their end. */
 static char *read_bytes(const char *text, size_t size)
 {
     char *written, *copy = memcpy(malloc(size + !size), text, size);
@@ -54,7 +54,7 @@ TEST(json_values)
     CHECK_READINGS(reading);
 }
 
-/* What libyaml takes otherwise, or not at all. */
+/* Texts that libyaml reads differently, or not at all. */
 TEST(json_escapes)
 {
     static const struct reading reading[] = {
@@ -112,7 +112,7 @@ TEST(json_depth)
     free(text);
 }
 
-/* libyaml knows no key of more than 1024 characters. */
+/* libyaml refuses keys of more than 1024 characters. */
 TEST(json_long_keys)
 {
     enum { LENGTH = 100000 };

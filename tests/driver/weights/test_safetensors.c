@@ -1,4 +1,4 @@
-/* What a safetensors file's bytes say, to the bit. What is refused is in test_inspect.py. */
+/* Values of a safetensors file, bit by bit. Refused files are in test_inspect.py. */
 #include "tests/test.h"
 
 #include "driver/weights/safetensors.h"
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A file of this header and these bytes behind it; the caller frees it. */
+/* A file with this header, followed by these bytes; the caller frees it. */
 static unsigned char *make_file(const char *header, const void *data, size_t count, size_t *size)
 {
     size_t length = strlen(header);
@@ -60,7 +60,7 @@ TEST(safetensors_bfloat)
         "{\"a\":{\"dtype\":\"BF16\",\"shape\":[5],\"data_offsets\":[0,10]}}", data, sizeof(data), value, 5);
 }
 
-/* At even and odd places, as the header's length has it. */
+/* The header's length puts the data at even and at odd offsets. */
 TEST(safetensors_single_and_double)
 {
     const float single[] = {1.5f, -0x1p-149f};
@@ -73,7 +73,7 @@ TEST(safetensors_single_and_double)
         "{\"a\": {\"data_offsets\":[0,16], \"shape\":[1,2,1],\n\t\"dtype\":\"F64\"}}", twice, 16, twice, 2);
 }
 
-/* A scalar has no lengths, an empty tensor no bytes; names have an order of their own. */
+/* A scalar has no lengths, an empty tensor has no bytes; tensors are sorted by name. */
 TEST(safetensors_names)
 {
     struct safetensors file;
