@@ -1,8 +1,8 @@
-"""How every figure looks: sizes, letters, colours, scales, and how it becomes a file.
+"""How every figure looks: sizes, fonts, colours, scales, and how it is saved.
 
-A figure is 6.5 inches wide, the text width of a page, with letters of 8 points. Colours are told apart by every kind
-of colour vision: viridis for what has an order, PuOr for what has a middle, Okabe and Ito's for what has neither.
-No pyplot: figures are objects of their own, and a program that uses these modules keeps its own settings.
+A figure is 6.5 inches wide, the text width of a page, with letters of 8 points. Colours are safe for every kind of
+colour vision: viridis for ordered values, PuOr for values around a middle, Okabe and Ito's for the rest.
+Figures are made without pyplot, so that a program which uses these modules keeps its own settings.
 """
 
 import math
@@ -23,11 +23,11 @@ DIVERGING = colormaps["PuOr_r"]
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#e69f00", "#cc79a7", "#56b4e9", "#000000", "#8c8c8c")
 DASHES = ("-", "--", "-.", ":")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
-BLANK = "0.93"  # of what is not known
-WIDE_RANGE = 30  # largest over smallest: beyond, a scale is logarithmic
+BLANK = "0.93"  # grey of cells without a value
+WIDE_RANGE = 30  # largest over smallest value above which a scale is logarithmic
 LINE = 0.165  # inches from one line of text to the next
-LETTER = 0.062  # inches, at most on the average
-NOTE_LETTER = 0.057  # of sentences
+LETTER = 0.062  # inches: upper bound of a letter's mean width
+NOTE_LETTER = 0.057  # the same in sentences
 
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -37,8 +37,8 @@ STYLE = {
     "axes.linewidth": 0.6, "lines.linewidth": 1.1, "xtick.major.width": 0.6, "ytick.major.width": 0.6,
     "legend.frameon": False, "axes.formatter.useoffset": False, "axes.formatter.limits": (-3, 4),
     "hatch.linewidth": 0.6, "savefig.dpi": DPI,
-    "svg.fonttype": "none",  # text stays text, to be found and copied
-    "svg.hashsalt": "normsweep",  # the same figure is the same file
+    "svg.fonttype": "none",  # text stays text, so that it can be searched and copied
+    "svg.hashsalt": "normsweep",  # the same figure gives the same file
 }
 
 
@@ -54,13 +54,14 @@ def sheet(rows, columns, height=2.2, width=WIDTH, **options):
 
 
 def crowd(count, columns=3):
-    """Rows and columns for so many panels of one kind."""
+    """(rows, columns) for `count` panels of one kind."""
     columns = 2 if count == 4 else min(count, columns)
     return math.ceil(count / columns), columns
 
 
 def name_axes(panels, used, x, y=""):
-    """Words for the axes of the first `used` panels: below the lowest of each column, beside the first of each row."""
+    """Labels the axes of the first `used` panels: x below the lowest panel of each column, y beside the first of each
+    row."""
     columns = panels.shape[1]
     for place, axes in enumerate(panels.ravel()[:used]):
         if y and place % columns == 0:
@@ -71,14 +72,14 @@ def name_axes(panels, used, x, y=""):
 
 
 def clear_rest(panels, used):
-    """Takes out the panels behind the first `used` of them."""
+    """Removes the panels after the first `used`."""
     for axes in panels.ravel()[used:]:
         axes.remove()
 
 
 def close(figure, dataset, handles=(), notes=()):
-    """What stands above and below the panels: the sweep's title, the legend and notes, which hide nothing. That a sweep
-    has not ended is one of them."""
+    """Adds the sweep's title above the panels, the legend and the notes below them, in room of their own. If the sweep
+    has not ended, a note says so."""
     width, height = figure.get_size_inches()
     notes = [*notes, progress(dataset)] if progress(dataset) else notes
     text = [line for note in notes for line in textwrap.wrap(note, int(width / NOTE_LETTER))]
@@ -100,7 +101,7 @@ def close(figure, dataset, handles=(), notes=()):
 
 
 def legend_lines(labels, width):
-    """(lines, columns) of a legend that is no wider than the figure."""
+    """(lines, columns) of a legend at most as wide as the figure."""
     if not labels:
         return 0, 1
     columns = max(1, min(len(labels), int((width - 0.1) / (max(map(len, labels)) * LETTER + 0.5))))
@@ -113,23 +114,29 @@ def grid(axes, which="both"):
     axes.set_axisbelow(True)
 
 
+def reference_line(axes, y):
+    """A dotted line at y, which separates growth from shrinkage or one direction from the other."""
+    axes.axhline(y, color="black", linewidth=0.8, linestyle=":")
+
+
 def save(figure, path):
-    """Writes PNG, SVG or PDF, by the ending of the name; without a date, so that the same is the same."""
+    """Writes PNG, SVG or PDF, by the ending of the name; SVG without a date, so that the same figure is the same file.
+    """
     dated = str(path).lower().endswith((".svg", ".svgz"))
     with style():
         figure.savefig(path, dpi=DPI, metadata={"Date": None} if dated else None)
-    figure.set_layout_engine("none")  # it is laid out now, for further formats too
+    figure.set_layout_engine("none")  # the layout is done, for further formats too
 
 
 # ---- words ----
 
 def plain(text):
-    """A text from the dataset as it is to be seen: a $ begins no formula, what cannot be printed is a question mark."""
+    """A text from the dataset as matplotlib shows it: $ does not start a formula, unprintable characters become ?."""
     return re.sub(r"[\x00-\x1f\x7f-\x9f]", "?", str(text)).replace("$", r"\$")
 
 
 def label(variable, width=0):
-    """The words for an axis: long name and, where there is one, unit; in lines of `width` letters."""
+    """The label of an axis: the long name and the unit, if any; wrapped to `width` letters unless 0."""
     name = str(variable.attrs.get("long_name", str(variable.name).replace("_", " ")))
     unit = variable.attrs.get("units", "1")
     text = name if unit in ("1", "") else f"{name} ({unit})"
@@ -137,7 +144,7 @@ def label(variable, width=0):
 
 
 def plain_bar(bar):
-    """The same for the bar of colours, if it is logarithmic."""
+    """Plain text for the ticks of a logarithmic colour bar."""
     axis = bar.ax.yaxis if bar.orientation == "vertical" else bar.ax.xaxis
     if isinstance(bar.norm, LogNorm):
         plain_ticks(axis)
@@ -146,7 +153,7 @@ def plain_bar(bar):
 
 
 def power(value):
-    """A tick of a logarithmic axis: 10⁻³, −10², 1, 0.5. Plain letters are drawn much faster than formulas."""
+    """A tick of a logarithmic axis: 10⁻³, −10², 1, 0.5. Plain text is drawn much faster than formulas."""
     if value == 0 or not np.isclose(np.log10(abs(value)) % 1, [0, 1], atol=1e-9).any():
         return number(value)
     decade = round(np.log10(abs(value)))
@@ -155,7 +162,7 @@ def power(value):
 
 
 def lines(text, width):
-    """Words between commas, in lines of at most so many letters."""
+    """Breaks a text at its commas into lines of at most `width` letters where possible."""
     found = []
     for part in text.split(", "):
         if found and len(found[-1]) + len(part) + 2 <= width:
@@ -166,24 +173,24 @@ def lines(text, width):
 
 
 def title(text):
-    """What stands above a panel, no wider than a third of the page."""
+    """The title of a panel, at most a third of the page wide."""
     return lines(text, 25)
 
 
 def side_title(text):
-    """What stands beside a row of panels, no longer than a panel is high."""
+    """The title beside a row of panels, at most as long as a panel is high."""
     return lines(text, 24)
 
 
 def progress(dataset):
-    """A sentence on a sweep that has not ended; "" of one that has."""
+    """A sentence about a sweep that has not ended, else ""."""
     stands = dataset.sweep
     count, ended = int((~stands.skipped).sum()), int((stands.done | stands.diverged | stands.failed).sum())
     return f"{ended} of {count} runs have ended." if ended < count else ""
 
 
 def number(value):
-    """A number as a label has it."""
+    """A number for a label."""
     text = f"{value:.3g}"
     mantissa, e, exponent = text.partition("e")
     return f"{mantissa}e{int(exponent)}" if e else text
@@ -192,13 +199,13 @@ def number(value):
 # ---- scales ----
 
 def finite(arrays):
-    """All finite numbers of some arrays, in one."""
+    """All finite numbers of some arrays, as one array."""
     values = np.concatenate([np.ravel(np.asarray(array, dtype=float)) for array in arrays]) if len(arrays) else []
     return np.asarray(values, dtype=float)[np.isfinite(values)]
 
 
 def bounds(values):
-    """The range that shows most values: the whole, unless a few lie so far out that the rest would be one colour."""
+    """The range that shows most values: all, unless outliers would leave a single colour for the rest."""
     low, high = values.min(), values.max()
     inner = np.quantile(values, [0.05, 0.95])
     if inner[1] > inner[0] and high - low > 3 * (inner[1] - inner[0]):
@@ -207,7 +214,7 @@ def bounds(values):
 
 
 def colour_scale(arrays, linear=False):
-    """(normaliser, colour map, which ends go on) for numbers of any kind; None where there is no number."""
+    """(normaliser, colour map, `extend` of the colour bar) for numbers of any kind; None without a finite number."""
     values = finite(arrays)
     if not len(values):
         return None
@@ -228,12 +235,12 @@ def colour_scale(arrays, linear=False):
 
 
 def bar_ends(below, above):
-    """Which ends of a bar of colours go on."""
+    """The `extend` of a colour bar with values below or above its range."""
     return {(True, True): "both", (True, False): "min", (False, True): "max"}.get((bool(below), bool(above)), "neither")
 
 
 def scale_y(axes, arrays, linear=False):
-    """The scale of the y axis by its numbers: logarithmic where they need it, but never where it has to be linear."""
+    """Sets the scale of the y axis by its numbers: logarithmic for a wide range, unless `linear`."""
     if linear:
         return
     values = finite(arrays)
@@ -250,7 +257,7 @@ def scale_y(axes, arrays, linear=False):
 
 
 def plain_ticks(axis):
-    """Ticks of a logarithmic axis: decades as plain text; where it spans fewer than two, numbers between them."""
+    """Ticks of a logarithmic axis: decades as plain text; if it spans fewer than two, also numbers between them."""
     low, high = axis.get_view_interval()
     if high >= 100 * low:
         axis.set_major_formatter(lambda value, _: power(value))

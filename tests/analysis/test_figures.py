@@ -13,7 +13,7 @@ from drawn import (DECAYS, DIVERGED, DONE, FAILED, PENDING, RATES, RUNNING, SKIP
 from matplotlib.collections import QuadMesh
 from matplotlib.colors import to_hex
 from normsweep import figures, look
-from normsweep.figures import fits, lines
+from normsweep.figures import fits, lines, runs
 
 SCRIPT = PROJECT / "analysis" / "figures"
 
@@ -137,7 +137,7 @@ def test_phase_boundary_and_predictions():
     level, rising = lines_of["--"], lines_of["-."]
     assert near(rising.get_ydata() - rising.get_xdata(), np.log10(3))
     assert near(level.get_ydata(), [np.log10(3) - 2] * 2)
-    assert {"no growth", "aligned: slope 0", "misaligned: slope 1", "PyTorch's default"} == set(legend(found))
+    assert {"no growth", "aligned: slope 0", "misaligned: slope 1", "PyTorch's defaults"} == set(legend(found))
     star = next(line for line in axes.lines if line.get_marker() == "*")
     assert near(star.get_xydata(), [[-3, -2]])
     assert "Measured slope 1.00 ± 0.00." in found.caption
@@ -154,7 +154,7 @@ def test_phase_spread_over_seeds():
                      data_vars="all")
     found = drawing(made, "phase")
     axes = panels(found)[0]
-    assert "range of the boundary over seed" in legend(found) and "Geometric mean over seed." in found.caption
+    assert "range of the boundary over seeds" in legend(found) and "Geometric mean over seeds." in found.caption
     band = next(artist for artist in axes.collections if artist.get_hatch())
     x, y = np.concatenate([path.vertices for path in band.get_paths()]).T
     assert near((y - x).min(), np.log10(3)) and near((y - x).max(), np.log10(3) + 0.2)
@@ -169,7 +169,7 @@ def test_phase_line_is_the_boundary_of_the_module():
     found = drawing(made, "phase")
     known = np.log10(made.sweep.phase_boundary().boundary.sortby("learning_rate"))
     assert np.isnan(known).sum() == 1 and near(boundary_line(panels(found)[0])[:, 1], known)
-    assert "none where all grow or all shrink" in found.caption
+    assert "none where all runs grow or all shrink" in found.caption
     assert not any("slope" in name for name in legend(drawing(made.isel(learning_rate=[1, 0], seed=[0]), "phase")))
 
 
@@ -235,7 +235,7 @@ def test_norms_are_over_their_starts():
     made.outcome[1] = DIVERGED
     found = drawing(made, "norms")
     assert near(line_data(panels(found)[0]), [[[t, (5 + 1e-2 * t) / 5] for t in (0, 1, 2, 4)]])
-    assert "Without 1 diverged run." in found.caption
+    assert "1 diverged run is not shown." in found.caption
 
 
 def test_few_runs_have_names_and_differ_in_more_than_colour():
@@ -261,7 +261,7 @@ def test_many_runs_are_thinned_and_medians_are_of_all():
                    alignment=(["step"], lambda rate, decay, seed, step: rate * decay * (1 + seed) * (1 + step)))
     found = drawing(made, "norms")
     assert len(line_data(panels(found)[0])) == lines.MOST
-    assert f"{lines.MOST} of 1200 runs" in words(found)
+    assert f"{lines.MOST} of 1200 runs are shown, evenly spaced." in words(found)
     medians = sorted(line_data(panels(drawing(made, "alignment"))[0]), key=lambda line: line[0, 1])
     expected = np.median(axes["weight_decay"][:, np.newaxis] * (1 + np.arange(3)))
     assert near([line[0, 1] for line in medians], expected * axes["learning_rate"])
@@ -316,7 +316,7 @@ def test_few_wild_losses_leave_the_panel():
     found = drawing(made, "losses")
     axes, = panels(found)
     assert near(axes.get_ylim(), (3 - 0.05 * 4.5, 7.5)) and axes.get_yscale() == "linear"
-    assert "Panels end at 1.5 times the usual start; 1 line beyond." in words(found)
+    assert "Panels are cut at 1.5 times the median start value; 1 line goes beyond." in words(found)
     wild = made.assign(train_loss=made.train_loss.where((made.learning_rate < 1e-3) | (made.step == 0), 500))
     assert panels(drawing(wild, "losses"))[0].get_ylim()[1] > 500 and "beyond" not in words(drawing(wild, "losses"))
 
@@ -340,10 +340,26 @@ def test_layers_of_representative_runs():
                    norm_growth=np.arange(9) + 1)
     found = drawing(made, "norms-by-layer")
     axes = panels(found)
-    assert "6 of 9 runs, evenly from the most shrinking to the most growing." in found.caption
+    assert "6 of 9 runs, evenly spaced by norm growth." in found.caption
     assert (axes[0].get_title(), axes[-1].get_title()) == ("learning rate 1e-9", "learning rate 0.1")
     assert near([line[:, 1] for line in line_data(axes[3])],
                 [[1 + t * (1 + layer) / 2 for t in (0, 1, 2, 4)] for layer in (0, 1)])
+
+
+def test_notes_say_how_runs_were_chosen():
+    axes = {"learning_rate": RATES, "norm_placement": ["pre", "post"], "bias": [True, False]}
+    made = dataset(axes, norm_growth=np.arange(16).reshape(4, 2, 2) + 1.0)
+
+    def note(part, count):
+        return runs.representatives(part, "norm_growth", count)[1]
+    both, one = made, made.isel(bias=0)
+    assert note(one, 2) == "2 of 8 runs: for each norm placement, the one closest to PyTorch's defaults."
+    assert note(one, 4) == "4 of 8 runs, evenly spaced by norm growth within each norm placement."
+    assert note(both, 4) == ("4 of 16 runs: for each combination of norm placement and bias, the one closest to "
+                             "PyTorch's defaults.")
+    assert note(both, 2).startswith("2 of 16 runs: for each of 2 combinations of norm placement and bias, ")
+    many = dataset({"optimiser": list("abcd"), "seed": [0, 1]}, norm_growth=1.5)
+    assert note(many, 3) == "3 of 8 runs: for each of 3 optimisers, one run."
 
 
 def test_saturation_at_the_first_and_the_last_step():
@@ -471,8 +487,8 @@ def test_runs_that_have_not_ended_are_of_no_class():
     mesh = [artist for artist in panels(found)[1].collections if isinstance(artist, QuadMesh)][0]
     assert near(np.ma.filled(mesh.get_array(), np.nan).ravel(), [2, 1, np.nan, np.nan])
     assert legend(found) == ["aligned", "misaligned", "diverged", "no value"]
-    assert "Mean over seed, of classes the most frequent." in found.caption
-    assert "The most frequent class over seed." in drawing(made.drop_vars("growth_exponent"), "dynamics").caption
+    assert "Mean over seeds; for classes, the most frequent." in found.caption
+    assert "The most frequent class over seeds." in drawing(made.drop_vars("growth_exponent"), "dynamics").caption
     curve = drawing(made.isel(weight_decay=0, seed=0), "dynamics")
     assert near(panels(curve)[1].lines[0].get_ydata(), [2, np.nan])
 
@@ -486,7 +502,7 @@ def test_a_variable_that_no_figure_knows():
     made["at_end"] = made.sharpness.where(made.step == 4)
     assert figures.undrawn(made) == ["sharpness", "trace", "at_end"]
     found = drawing(made, "sharpness")
-    assert "Mean over layer and probe." in found.caption
+    assert "Mean over layers and probes." in found.caption
     assert near(sorted({line[0, 1] for line in line_data(panels(found)[0])}), np.sort(RATES) * 2.5)
     for name, expected in (("trace", lambda rate, decay: rate + decay + 1), ("at_end", lambda rate, _: rate * 12.5)):
         mesh = next(artist for artist in panels(drawing(made, name))[0].collections if isinstance(artist, QuadMesh))

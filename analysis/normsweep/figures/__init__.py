@@ -1,11 +1,11 @@
-"""The figures of a dataset: a table of what each draws, and how all are drawn.
+"""The figures of a dataset: a table of them, and the loop that draws them.
 
 >>> from normsweep import figures, look, open_sweep
 >>> for drawing in figures.draw_all(open_sweep("first.nc")):
 ...     look.save(drawing.figure, f"first-{drawing.name}.svg")
 
-A new figure is a function from a dataset to a Drawing, or to None where the dataset has not what it needs, and a row
-in FIGURES. A variable that no row names is drawn by rest.plot under its own name.
+A new figure is a row in FIGURES and a function from a dataset to a Drawing, or to None if the dataset lacks what the
+figure needs. rest.plot draws every variable that no row names, under its own name.
 """
 
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ __all__ = ["BOOKKEEPING", "FIGURES", "Drawing", "NotDrawn", "draw_all", "names",
 
 @dataclass(frozen=True)
 class Figure:
-    """A row: the name of the drawing, the function that makes it, the variables that are seen in it."""
+    """A row: the name of the drawing, the function that makes it, the variables that it shows."""
 
     name: str
     draw: Callable
@@ -56,7 +56,7 @@ FIGURES = (
     Figure("predictions", losses.predictions, ("accuracy", "predicted_entropy")),
 )
 
-# Of the machinery, or how sure a number is that a figure shows: for tables and reports.
+# Variables for tables and reports, not for figures: about the program, or errors of numbers that a figure shows.
 BOOKKEEPING = frozenset((
     "attempts", "deaths", "session", "seconds", "tokens_per_second", "last_step", "diverged_step", "host", "reason",
     "balance_error", "growth_exponent_error", "fit_aligned_aic", "fit_misaligned_aic", "fit_adam_like_aic",
@@ -68,13 +68,13 @@ class NotDrawn(Exception):
 
 
 def undrawn(dataset):
-    """The variables with numbers that no figure of the table draws."""
+    """The numeric variables that no figure of the table draws."""
     drawn = {variable for figure in FIGURES for variable in figure.variables} | BOOKKEEPING
     return [name for name in map(str, dataset.data_vars) if name not in drawn and rest.is_drawable(dataset, name)]
 
 
 def table(dataset):
-    """The rows that concern a dataset, one for each variable without a figure of its own among them."""
+    """The rows for a dataset, including one for each variable without a figure of its own."""
     rows = [figure for figure in FIGURES if any(name in dataset for name in figure.variables)]
     return rows + [Figure(name, lambda dataset, name=name: rest.plot(dataset, name), (name,))
                    for name in undrawn(dataset)]
@@ -86,10 +86,10 @@ def names(dataset):
 
 
 def draw_all(dataset, only=None, failed=None):
-    """Yields a Drawing for each figure that the dataset allows, or for those whose names are in `only`.
+    """Yields a Drawing for each figure that the dataset has data for, or for those whose names are in `only`.
 
-    A figure that fails takes no other down: failed(name, exception) hears of it; without `failed`, NotDrawn names all
-    of them once the rest is drawn.
+    A figure that fails does not stop the others: failed(name, exception) is called; without `failed`, NotDrawn is
+    raised at the end and names all that failed.
     """
     lost = []
     for figure in table(dataset):
@@ -97,7 +97,7 @@ def draw_all(dataset, only=None, failed=None):
             continue
         try:
             drawing = figure.draw(dataset)
-        except Exception as error:  # whatever it is, the others are worth having
+        except Exception as error:  # one broken figure must not stop the others
             lost.append(f"{figure.name}: {error or type(error).__name__}")
             if failed:
                 failed(figure.name, error)

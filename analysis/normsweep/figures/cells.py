@@ -1,5 +1,5 @@
-"""One number a run, over the axes of the grid: a map where two of them are numbers, curves over one, dots where all
-are words. Repeats and further axes of numbers are averaged over in a map, and said so."""
+"""One number per run, over the axes of the grid: a map if two axes are numbers, curves over one, dots if all are
+words. A map averages over repeats and over further axes of numbers; a note says so."""
 
 from dataclasses import dataclass
 
@@ -12,11 +12,11 @@ from matplotlib.patches import Patch, Rectangle
 from .. import look
 from ..plane import is_linear, last, of_sound_runs, reduced
 from . import runs
-from .drawing import Drawing
-from .lines import arrange, words_name
+from .drawing import finished
+from .lines import arrange, cut
 
-CURVES = 8
-MARKS = {  # of cells without a result: how they look
+CURVES = 8  # at most
+MARKS = {  # how cells without a result look
     "diverged": {"facecolor": "0.85", "edgecolor": "0.4", "hatch": "xxxx", "linewidth": 0},
     "failed": {"facecolor": "0.85", "edgecolor": "0.4", "hatch": "||||", "linewidth": 0},
     "skipped": {"facecolor": "white", "edgecolor": "0.7", "hatch": "....", "linewidth": 0},
@@ -26,18 +26,18 @@ MARKS = {  # of cells without a result: how they look
 
 @dataclass(frozen=True)
 class Scale:
-    """Where an axis of the grid has its values on paper. is_log: `centres` are log10, and 0 lies below the rest."""
+    """Where the n values of an axis lie in a map. is_log: positions are log10, and the value 0 lies below the rest."""
 
-    centres: np.ndarray
-    edges: np.ndarray
+    centres: np.ndarray  # [n]
+    edges: np.ndarray  # [n + 1]
     ticks: list
-    words: list
+    words: list  # one for each tick
     is_log: bool
 
 
 def scale(coordinate):
-    """The scale of an axis of ascending numbers: logarithmic for learning rate, weight decay and whatever has a wide
-    range, else one place after the other."""
+    """The scale of an axis of ascending numbers: logarithmic for learning rate, weight decay and any wide range, else
+    evenly spaced."""
     values = coordinate.values.astype(float)
     positive = values[values > 0]
     least = 1 if coordinate.name in runs.PHASE_AXES else look.WIDE_RANGE
@@ -55,7 +55,7 @@ def scale(coordinate):
 
 
 def positions(values):
-    """log10, and a zero one step and a half below the smallest other value."""
+    """log10 of the values; a zero lies one and a half steps below the smallest other value."""
     with np.errstate(divide="ignore"):
         logs = np.log10(values)
     known = logs[np.isfinite(logs)]
@@ -63,7 +63,7 @@ def positions(values):
 
 
 def edges(centres):
-    """Cell borders around ascending centres: half-way between neighbours."""
+    """Cell borders around ascending centres: half-way between neighbours. [n] -> [n + 1]"""
     if len(centres) == 1:
         return np.array([centres[0] - 0.5, centres[0] + 0.5])
     middle = (centres[1:] + centres[:-1]) / 2
@@ -78,13 +78,13 @@ def set_axis(axis, places):
 # ---- maps ----
 
 def plane_of(dataset):
-    """The axes (x, y) of maps; fewer where there are fewer axes of numbers."""
+    """The axes (x, y) of maps; fewer if there are fewer axes of numbers."""
     return runs.numbers_of(dataset)[:2]
 
 
 def without_dimensions(dataset, variable):
-    """The variable as one number a run: the last measured one over the steps, the mean over layers and the like; NaN
-    in runs that say nothing of it."""
+    """The variable as one number per run: the last measured one over the steps, the mean over layers and other
+    dimensions; NaN in runs that do not count (plane.of_sound_runs)."""
     values = of_sound_runs(dataset, variable)
     if values.dtype.kind == "f":
         values = values.where(np.isfinite(values))
@@ -110,7 +110,7 @@ def flags(variable):
 
 
 def stands(part, plane):
-    """{word of MARKS: mask over the plane}: of cells where no run is done, those of which it is true of any run."""
+    """{word of MARKS: mask over the plane} of the cells where no run is done and any run stands so."""
     others = [axis for axis in part.outcome.dims if axis not in plane]
     order = list(plane[::-1])
 
@@ -126,15 +126,14 @@ def stands(part, plane):
 
 
 def draw_map(axes, part, values, plane, normaliser, colours):
-    """A map of values over the plane, with its axes; the words of MARKS that occur."""
+    """Draws a map of values over the plane, with its axes. Returns the words of MARKS that occur."""
     x, y = (scale(values[axis]) for axis in plane)
     axes.pcolormesh(x.edges, y.edges, values, cmap=colours, norm=normaliser)
     axes.set_facecolor(look.BLANK)
-    if y.is_log and values[plane[1]].values[0] == 0:  # a row of its own, on no scale
+    if y.is_log and values[plane[1]].values[0] == 0:  # 0 has no place on the scale: a line separates its row
         axes.axhline(y.edges[1], color="white", linewidth=1.5)
-    for axis, places, name in ((axes.xaxis, x, "x"), (axes.yaxis, y, "y")):
-        axis.set_ticks(places.ticks, places.words)
-        axes.set(**{f"{name}lim": places.edges[[0, -1]]})
+    set_axis(axes.xaxis, x)
+    set_axis(axes.yaxis, y)
     blank, found = np.isnan(values.values.astype(float)), []
     for word, mask in stands(part, plane).items():
         hatch(axes, x, y, blank & mask.values, MARKS[word])
@@ -154,7 +153,7 @@ def mark_handles(words):
 
 
 def flag_colours(words):
-    """Colours for flags: white for none."""
+    """One colour for each flag: white for none."""
     colours = iter(look.COLOURS)
     return ["white" if word == "none" else next(colours) for word in words]
 
@@ -175,15 +174,14 @@ def maps(dataset, name, variables, caption, labels):
     look.clear_rest(panels, used)
     name_axes(panels, used, dataset, plane)
     averaged = [axis for axis in runs.axes_of(dataset) if axis not in [*plane, *words]]
-    notes = reduction_note(dataset, variables, averaged) + cut(kept, combinations, words)
+    notes = [reduction_note(dataset, variables, averaged), cut(kept, combinations, words)]
     handles = {handle.get_label(): handle for handle in sorted(handles, key=lambda one: one.get_label() in MARKS)}
-    look.close(figure, dataset, handles.values(), notes)
-    return Drawing(name, " ".join([caption, *notes]), figure)
+    return finished(name, caption, figure, dataset, handles.values(), notes)
 
 
 def draw_maps(figure, panels, dataset, variable, combinations, words, side):
-    """One variable, a panel for each combination of words, and its bar of colours at one side of them. Returns handles
-    for a legend."""
+    """Draws one variable, one panel for each combination of words, with a colour bar at one side of them. Returns
+    handles for a legend."""
     plane, parts = plane_of(dataset), [dataset.isel(at) for at in combinations]
     values = [map_of(part, variable, plane) for part in parts]
     normaliser, colours, ends, handles = colouring(dataset[variable], values)
@@ -200,23 +198,16 @@ def draw_maps(figure, panels, dataset, variable, combinations, words, side):
 
 
 def reduction_note(dataset, variables, averaged):
-    """A note on what a cell shows of several runs."""
+    """A note on how a cell combines several runs; "" if each cell is one run."""
     if not averaged:
-        return []
+        return ""
     ways = {"The most frequent class" if flags(dataset[variable]) else "Mean" for variable in variables}
-    over = f" over {' and '.join(map(words_name, averaged))}"
-    return [f"Mean{over}, of classes the most frequent." if len(ways) > 1 else f"{ways.pop()}{over}."]
-
-
-def cut(kept, everything, axes):
-    """A note that some combinations of words are left out."""
-    if len(kept) == len(everything):
-        return []
-    return [f"{len(kept)} of {len(everything)} combinations of {', '.join(map(words_name, axes))}."]
+    over = f" over {runs.plurals(averaged)}"
+    return f"Mean{over}; for classes, the most frequent." if len(ways) > 1 else f"{ways.pop()}{over}."
 
 
 def colouring(variable, values):
-    """(normaliser, colours, ends of the bar that go on, handles in place of a bar) for maps of a variable."""
+    """(normaliser, colours, `extend` of the colour bar, handles in place of a bar) for maps of a variable."""
     words = flags(variable)
     if words:
         chosen = flag_colours(words)
@@ -228,14 +219,14 @@ def colouring(variable, values):
 
 
 def name_axes(panels, used, dataset, plane):
-    """The plane's axes in words."""
     look.name_axes(panels, used, look.label(dataset[plane[0]]), look.label(dataset[plane[1]]))
 
 
 # ---- curves and dots ----
 
 def curves(dataset, name, variables, caption, labels, decorate):
-    """Over one axis of numbers, or, without any, over the words: a dot a run and a line through the means."""
+    """One dot per run, over one axis of numbers, with a line through the means; or, without such an axis, over the
+    words."""
     numbers, words = plane_of(dataset), runs.words_of(dataset)
     combinations = list(runs.combinations(dataset, words))
     kept = runs.thinned(combinations, CURVES) if numbers else combinations
@@ -252,11 +243,10 @@ def curves(dataset, name, variables, caption, labels, decorate):
     seen = [any(runs.is_measured(dataset.isel(at), variable) for variable in variables) for at in kept]
     handles = [Line2D([], [], label=runs.text(dataset, at), **curve_look(i))
                for i, at in enumerate(kept) if at and seen[i]]
-    notes = cut(kept, combinations, words)
+    notes = [cut(kept, combinations, words)]
     if runs.REPEAT in runs.axes_of(dataset):
-        notes.append("A dot is a run." + " Lines go through the means over the seeds." * bool(numbers))
-    look.close(figure, dataset, handles if numbers else (), notes)
-    return Drawing(name, " ".join([caption, *notes]), figure)
+        notes.append("Each dot is a run; lines connect the means over seeds." if numbers else "Each dot is a run.")
+    return finished(name, caption, figure, dataset, handles if numbers else (), notes)
 
 
 def dress_curves(axes, variable, words):
@@ -271,7 +261,7 @@ def dress_curves(axes, variable, words):
 
 
 def draw_curves(axes, dataset, variable, number, combinations):
-    """Over one axis of numbers; classes have dots alone, as there is nothing between them."""
+    """Draws a variable over one axis of numbers; classes as dots only, because there is nothing between them."""
     places, values = scale(dataset[number].sortby(number)), without_dimensions(dataset, variable).sortby(number)
     for i, at in enumerate(combinations):
         row, style = values.isel(at), curve_look(i)
@@ -289,7 +279,7 @@ def draw_curves(axes, dataset, variable, number, combinations):
 
 
 def draw_dots(axes, dataset, variable, combinations):
-    """Over words alone."""
+    """Draws a variable over combinations of words."""
     values = without_dimensions(dataset, variable)
     for i, at in enumerate(combinations):
         dots = values.isel(at).values.ravel()
@@ -305,7 +295,7 @@ def curve_look(i):
 
 
 def has_values(dataset, variable):
-    """Is there anything to show: a number, or a class that is not none, of a run that did not go wrong?"""
+    """True if a run that counts (plane.of_sound_runs) has a number, or a class other than none."""
     if not runs.is_measured(dataset, variable):
         return False
     values, codes = of_sound_runs(dataset, variable), flags(dataset[variable])
@@ -313,8 +303,8 @@ def has_values(dataset, variable):
 
 
 def over_plane(dataset, name, variables, caption, labels=None, decorate=None):
-    """A drawing of variables, one number a run, over the axes of the grid; None where nothing was measured, or there
-    is one run alone. decorate(axes) adds to a panel of curves."""
+    """A drawing of variables, one number per run, over the axes of the grid; None if nothing was measured, or if the
+    sweep has a single run. labels: {variable: label}. decorate(axes) adds to a panel of curves."""
     variables = [variable for variable in variables if has_values(dataset, variable)]
     if not variables or not runs.axes_of(dataset):
         return None

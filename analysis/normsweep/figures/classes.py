@@ -1,12 +1,12 @@
-"""How norms grow, run by run: the exponent of their growth, and which recursion they follow."""
+"""How the norm of each run grows: the exponent of its growth, and the recursion that it follows."""
 
 from .cells import over_plane
 
 
 def dynamics(dataset):
     return over_plane(dataset, "dynamics", ["growth_exponent", "dynamics"],
-                      "The exponent p of growth like t^p, and the class of growth that fits best; none where none "
-                      "does, or two fit alike.",
+                      "The exponent p of growth like t^p, and the class of growth that fits best: none if no class "
+                      "fits, or if two fit equally well.",
                       {"growth_exponent": "growth exponent $p$", "dynamics": "class of growth"})
 
 

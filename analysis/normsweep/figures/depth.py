@@ -1,4 +1,4 @@
-"""What is measured in every layer, over the steps of runs that stand for the others."""
+"""What is measured in every layer, over the steps of representative runs."""
 
 import numpy as np
 from matplotlib.cm import ScalarMappable
@@ -8,7 +8,7 @@ from matplotlib.lines import Line2D
 from .. import look
 from ..plane import is_linear
 from . import runs
-from .drawing import Drawing
+from .drawing import finished
 from .lines import has_steps, label_steps
 from .norms import relative
 
@@ -17,7 +17,7 @@ TENSORS = 8  # kinds of tensor in a panel
 
 
 def layer_looks(count):
-    """Keywords for the line of each layer, from the input (dark) to the output (pale)."""
+    """The line style of each layer, from the input (dark) to the output (pale)."""
     colours = look.ORDERED(np.linspace(0, 1, count)) if count > 1 else [look.COLOURS[0]]
     return [{"color": tuple(colours[i]) if count > 1 else colours[i],
              "linestyle": look.DASHES[i % len(look.DASHES)] if count <= len(look.DASHES) else "-"}
@@ -26,8 +26,13 @@ def layer_looks(count):
 
 def over_layers(dataset, name, variables, caption, prepare=None, labels=None, mark=None, count=6,
                 shared=False):
-    """A drawing of variables over the steps, a line for each layer; a row of panels for each run, a column for each
-    variable. mark: where a dotted line lies. shared: all panels have the same y axis."""
+    """A drawing of variables over the steps, one line for each layer, one row of panels for each run, one column for
+    each variable; None if nothing was measured.
+
+    prepare(values) turns the values of one layer into the line. labels: {variable: label of its axis}. mark: y of a
+    dotted line. count: at most so many runs for one variable, half of them for several. shared: all panels have the
+    same y axis.
+    """
     variables = [variable for variable in variables if has_steps(dataset, variable, "layer")]
     if not variables:
         return None
@@ -42,19 +47,18 @@ def over_layers(dataset, name, variables, caption, prepare=None, labels=None, ma
                 axes = panels.ravel()[used]
                 draw_layers(axes, dataset, variable, run, looks, prepare)
                 if mark is not None:
-                    axes.axhline(mark, color="black", linewidth=0.8, linestyle=":")
+                    look.reference_line(axes, mark)
                 words = (labels or {}).get(variable) or look.label(dataset[variable], 30)
                 title(axes, runs.text(dataset, run), words, used % shape[1], used // shape[1], len(variables))
                 used += 1
         look.clear_rest(panels, used)
         label_steps(panels, used, dataset)
         handles = layer_legend(figure, panels.ravel()[:used].tolist(), dataset, looks)
-        look.close(figure, dataset, handles, [note] if note else [])
-        return Drawing(name, f"{caption} {note}".strip(), figure)
+        return finished(name, caption, figure, dataset, handles, [note])
 
 
 def title(axes, run, words, column, row, variables):
-    """With one variable the run stands above the panel, with several beside its row."""
+    """The name of the run: above the panel for one variable, beside the row of panels for several."""
     look.grid(axes)
     if variables == 1:
         axes.set_title(look.title(run))
@@ -74,7 +78,7 @@ def draw_layers(axes, dataset, variable, run, looks, prepare):
 
 
 def layer_legend(figure, panels, dataset, looks):
-    """Handles for few layers; for many a bar beside the panels, and none."""
+    """Legend handles for few layers; for many, none but a colour bar beside the panels."""
     if len(looks) <= NAMED:
         return [Line2D([], [], label=f"layer {layer}", **style) for layer, style in zip(dataset.layer.values, looks)]
     bar = figure.colorbar(ScalarMappable(Normalize(0, len(looks) - 1), look.ORDERED), ax=panels, aspect=30, pad=0.02)
@@ -83,23 +87,24 @@ def layer_legend(figure, panels, dataset, looks):
 
 
 def norms(dataset):
-    return over_layers(dataset, "norms-by-layer", ["layer_norm"], "The norm of each layer over its start.", relative,
-                       {"layer_norm": "norm of a layer\nover its start"}, 1)
+    return over_layers(dataset, "norms-by-layer", ["layer_norm"], "The norm of each layer relative to its start.",
+                       relative, {"layer_norm": "norm of a layer\nrelative to its start"}, 1)
 
 
 def directions(dataset):
     return over_layers(dataset, "direction-by-layer", ["layer_direction_cosine"],
-                       "The cosine between the parameters of each layer at successive measured steps.")
+                       "The cosine between each layer's parameters at successive measured steps.")
 
 
 def steps(dataset):
     return over_layers(dataset, "steps-by-layer", ["layer_step_size", "layer_alignment", "layer_gradient_alignment"],
-                       "The optimiser's step in each layer: its length, its cosine and that of the descent direction "
-                       "with the layer's parameters.", count=10)
+                       "The optimiser's step in each layer: its norm, its cosine with the layer's parameters, and their "
+                       "cosine with the descent direction.", count=10)
 
 
 def tensors(dataset):
-    """The norm of each kind of tensor over its start: a row for each run, a column for each of a few layers."""
+    """The norm of each kind of tensor relative to its start: one row for each run, one column for each of a few
+    layers."""
     if not has_steps(dataset, "tensor_norm", "layer", "tensor"):
         return None
     with look.style():
@@ -114,14 +119,13 @@ def tensors(dataset):
                 values = dataset.tensor_norm.isel(run).isel(layer=layer).transpose("tensor", "step").values[kinds]
                 draw_tensors(axes, dataset.step.values, values)
                 title(axes, runs.text(dataset, run), f"layer {dataset.layer.values[layer]}", column, row, 2)
-                axes.axhline(1, color="black", linewidth=0.8, linestyle=":")
+                look.reference_line(axes, 1)
                 axes.set_visible(bool(np.isfinite(values).any()))  # a run may have fewer layers
         label_steps(panels, panels.size, dataset)
         handles = [Line2D([], [], label=str(dataset.tensor.values[kind]), **tensor_look(i))
                    for i, kind in enumerate(kinds)]
-        notes = ["Norms over their starts; biases, many of which begin at 0, are left out.", note]
-        look.close(figure, dataset, handles, [text for text in notes if text])
-        return Drawing("norms-by-tensor", " ".join(["The norm of each kind of tensor.", *notes]).strip(), figure)
+        notes = ["Norms relative to their starts; without biases, many of which start at 0.", note]
+        return finished("norms-by-tensor", "The norm of each kind of tensor.", figure, dataset, handles, notes)
 
 
 def tensor_look(i):

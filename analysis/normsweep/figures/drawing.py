@@ -1,19 +1,47 @@
-"""What a figure is to those who ask for one."""
+"""What every figure function returns, and what several of them share."""
 
 from dataclasses import dataclass
 from typing import Any
 
+from .. import look
+from . import runs
+
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure of a dataset: a name for its file, a sentence or two that say what it shows, the figure itself."""
+    """A figure of a dataset: a name for its file, a caption of a few sentences, the figure itself."""
 
     name: str
     caption: str
     figure: Any  # matplotlib.figure.Figure
 
 
+def finished(name, caption, figure, dataset, handles=(), notes=()):
+    """Closes a figure and makes it a Drawing. Notes are sentences below the panels and in the caption; "" is left out.
+    """
+    notes = [note for note in notes if note]
+    look.close(figure, dataset, handles, notes)
+    return Drawing(name, " ".join([caption, *notes]), figure)
+
+
+def run_panels(dataset, variable, draw, x, y="", height=2.1, single=3):
+    """One panel for each representative run, drawn by draw(axes, run); x and y name the axes. A panel is `height`
+    inches high, or `single` if there is only one.
+
+    Returns (figure, panels, note on which runs were chosen).
+    """
+    chosen, note = runs.representatives(dataset, variable)
+    figure, panels = look.sheet(*look.crowd(len(chosen)), height=height if len(chosen) > 1 else single, sharex=True,
+                                sharey=True)
+    for axes, run in zip(panels.ravel(), chosen):
+        draw(axes, run)
+        axes.set_title(look.title(runs.text(dataset, run)))
+    look.name_axes(panels, len(chosen), x, y)
+    look.clear_rest(panels, len(chosen))
+    return figure, panels.ravel()[:len(chosen)].tolist(), note
+
+
 def reason(error):
-    """What an exception says, in one line; a drawing library may begin with an empty one."""
+    """The first line of an exception's message that is not empty, or the exception's type."""
     lines = [line.strip() for line in str(error).splitlines()]
     return next(filter(None, lines), type(error).__name__)

@@ -1,4 +1,4 @@
-"""One figure as files: a task for a process of its own."""
+"""Writes one figure to files; called in worker processes."""
 
 from .. import look, open_sweep
 from . import draw_all
@@ -6,8 +6,8 @@ from .drawing import reason
 
 
 def write(task):
-    """Draws one figure of a dataset in every format. task: (path of the dataset, name of the figure, what the files'
-    names begin with, formats). Returns (paths of the files, what went wrong or "")."""
+    """Draws one figure of a dataset in every format. task: (path of the dataset, name of the figure, start of the
+    files' names, formats). Returns (paths of the written files, error message or "")."""
     path, name, stem, formats = task
     written, lost = [], []
     try:
@@ -18,6 +18,6 @@ def write(task):
                     written.append(f"{stem}-{drawing.name}.{ending}")
     except OSError as error:
         return written, f"{error.filename or path}: {error.strerror or error}"
-    except Exception as error:  # whatever it is, the other figures are worth having
+    except Exception as error:  # one broken figure must not stop the others
         lost.append(error)
     return written, "".join(f"{name}: {reason(error)}" for error in lost[:1])

@@ -1,13 +1,13 @@
-"""How homogeneous fresh models are: the cosine of their final states at each scale with those at a huge one."""
+"""How homogeneous untrained models are: the cosine of their final states at each scale with those at scale 1000."""
 
 import numpy as np
 from matplotlib.lines import Line2D
 
 from .. import look
 from . import runs
-from .drawing import Drawing
+from .drawing import finished
 
-MOST = 8
+MOST = 8  # lines
 DEGREES = {"homogeneity_degree": "states", "output_homogeneity_degree": "logits"}
 
 
@@ -27,20 +27,19 @@ def homogeneity(dataset):
             words = [runs.text(dataset, at), degree_text(dataset, at)]
             handles.append(Line2D([], [], label=": ".join(word for word in words if word), **style))
         axes.set_xlabel(look.label(dataset.scale))
-        axes.set_ylabel("homogeneity: cosine of states with those at 1000")
+        axes.set_ylabel("homogeneity: cosine with the states at scale 1000")
         look.grid(axes)
-        notes = ["Lines are means over the models of a kind, bands their standard deviation."] if (
+        notes = ["Lines: mean over all runs of the same model; bands: standard deviation."] if (
             runs.REPEAT in runs.axes_of(dataset)) else []
         if len(shown) < len(combinations):
-            notes.append(f"{len(shown)} of {len(combinations)} kinds of model.")
-        look.close(figure, dataset, [handle for handle in handles if handle.get_label()], notes)
-        return Drawing("homogeneity", " ".join(["The cosine between the final states of fresh models with every "
-                                                "parameter times a scale and with every parameter times 1000.",
-                                                *notes]), figure)
+            notes.append(f"{len(shown)} of {len(combinations)} models are shown.")
+        return finished("homogeneity", "The cosine between the final states of an untrained model with every parameter "
+                        "times a scale and with every parameter times 1000.", figure, dataset,
+                        [handle for handle in handles if handle.get_label()], notes)
 
 
 def matters(values, axis):
-    """Do values change along this axis? Fresh models know nothing of learning rates."""
+    """Do values change along this axis? An untrained model does not depend on the learning rate, for example."""
     return bool((values.max(axis) > values.min(axis)).any())
 
 
@@ -54,7 +53,7 @@ def draw_line(axes, dataset, values, style):
 
 
 def degree_text(dataset, at):
-    """degree 1.00 ± 0.01 (states), 2.01 ± 0.02 (logits), over the models of a kind."""
+    """"degree 1.00 ± 0.01 (states), 2.01 ± 0.02 (logits)" over all runs of the same model."""
     words = []
     for name, of in DEGREES.items():
         values = look.finite([dataset[name].isel(at).values]) if name in dataset else []

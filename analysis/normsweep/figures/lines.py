@@ -1,4 +1,4 @@
-"""Lines over the steps: one a run, told apart by colour, dashes and panels as far as they go."""
+"""Lines over the steps: one per run, distinguished by colour, dashes and panels as far as possible."""
 
 import numpy as np
 from matplotlib.cm import ScalarMappable
@@ -8,20 +8,20 @@ from matplotlib.lines import Line2D
 from .. import look
 from ..plane import is_linear
 from . import runs
-from .drawing import Drawing
+from .drawing import finished
 
-FEW = 16  # lines with names
+FEW = 16  # at most so many lines have names
 MOST = 120  # lines in a panel
-MANY_BEYOND = 0.2  # of the numbers in a panel: what is usual, not to be cut off
-MOST_PANELS = 6  # of words, where each has several
-ZERO = "0.6"  # a value without a place on a logarithmic bar
+MANY_BEYOND = 0.2  # share of a panel's numbers beyond its end from which on the panel is not cut
+MOST_PANELS = 6  # combinations of words, if each has several panels
+ZERO = "0.6"  # grey of a value without a place on a logarithmic bar
 
 
 class Looks:
-    """How the line of a run looks, and in which panel it stands.
+    """How the line of a run looks, and which panel it belongs to.
 
-    Few runs have names: colours along the longest axis, dashes along the others. Of many, panels are combinations of
-    words and colours the learning rate, or else the longest axis of numbers.
+    Few runs have names: colours tell the longest axis, dashes the others. For many runs, panels are combinations of
+    words, and colours tell the learning rate, or else the longest axis of numbers.
     """
 
     def __init__(self, dataset):
@@ -35,14 +35,14 @@ class Looks:
             self.colour_axis, self.dash_axes, self.words = (ordered or [None])[0], ordered[1:], []
         else:
             numbers, words = runs.numbers_of(dataset), runs.words_of(dataset)
-            if not numbers:  # the longest of the words then
+            if not numbers:  # then the longest axis of words
                 numbers = sorted(words, key=lambda axis: -dataset.sizes[axis])[:1]
             self.colour_axis, self.dash_axes = numbers[0], []
             self.words = [axis for axis in words if axis != self.colour_axis]
         self.normaliser, self.colours = self.make_colours()
 
     def make_colours(self):
-        """(normaliser of a bar or None, colour of each value of the colour axis): a bar where values are many."""
+        """(normaliser of a colour bar or None, colour of each value of the colour axis); a bar for many values."""
         if self.colour_axis is None:
             return None, [look.COLOURS[0]]
         values = self.dataset[self.colour_axis].values
@@ -57,7 +57,7 @@ class Looks:
         return normaliser, [look.ORDERED(float(normaliser(value))) if value in shown else ZERO for value in values]
 
     def of(self, run):
-        """Keywords for the line of a run."""
+        """The line style of a run."""
         colour = run.get(self.colour_axis, 0)
         dash = 0
         for axis in self.dash_axes:
@@ -68,12 +68,12 @@ class Looks:
                 "linewidth": 1.2 if self.named else 0.7}
 
     def legend(self, drawn):
-        """The handles of the lines with names, numbers ascending, as far as they are among the runs that are drawn."""
+        """Handles of the named lines among the runs that are drawn, numbers ascending."""
         if self.colour_axis is None:
             return []
         values, is_words = self.dataset[self.colour_axis].values, self.colour_axis in self.dataset.sweep.word_axes
         order = range(len(values)) if is_words else np.argsort(values)
-        if self.normaliser is not None:  # of a bar: what it has no place for
+        if self.normaliser is not None:  # the colour bar has the other values
             order = [i for i in order if self.colours[i] == ZERO]
         axes = self.dash_axes if self.named else []
         return [Line2D([], [], label=runs.text(self.dataset, at), **self.of(at))
@@ -81,7 +81,7 @@ class Looks:
                 for at in [{self.colour_axis: int(i), **rest}] if any(at.items() <= run.items() for run in drawn)]
 
     def add_bar(self, figure, panels):
-        """The bar of colours, where lines have no names."""
+        """Adds the colour bar, if lines have no names."""
         if self.normaliser is None:
             return
         bar = figure.colorbar(ScalarMappable(self.normaliser, look.ORDERED), ax=panels, aspect=30, pad=0.02)
@@ -90,12 +90,12 @@ class Looks:
 
 
 def over_steps(dataset, name, variables, caption, prepare=None, labels=None, decorate=None, medians=False, most=None):
-    """A drawing of variables over the steps, None where none was measured.
+    """A drawing of variables over the steps; None if none was measured.
 
-    prepare(values) makes one run's values [steps] into what is drawn; decorate(axes, variable, run list) adds to a
-    panel. labels: {variable: words of its axis}. medians: where lines have no names, one for each colour, the median
-    over its runs, as single ones would hide each other. most: panels end at so many times the usual start, where few
-    lines pass that.
+    prepare(values) turns one run's values [steps] into its line. decorate(axes, variable, run list) adds to a panel.
+    labels: {variable: label of its axis}. medians: if lines have no names, draw one line per colour, the median over
+    its runs, because single lines would hide each other. most: cut a panel at this multiple of the median start value,
+    if few values lie beyond.
     """
     variables = [variable for variable in variables if has_steps(dataset, variable)]
     if not variables:
@@ -106,7 +106,7 @@ def over_steps(dataset, name, variables, caption, prepare=None, labels=None, dec
 
 
 def has_steps(dataset, variable, *dims):
-    """Was it measured at two steps or more, and has it these dimensions?"""
+    """True if the variable has these dimensions and was measured at two steps or more."""
     if not runs.is_measured(dataset, variable, "step", *dims):
         return False
     others = [dim for dim in dataset[variable].dims if dim != "step"]
@@ -119,8 +119,7 @@ def draw(dataset, name, variables, caption, prepare, labels, decorate, medians, 
     grid = arrange(len(variables), len(words))
     figure, panels = look.sheet(*grid["shape"], height=grid["height"], sharex=True)
     kept = runs.thinned(words, grid["words"])
-    if len(kept) < len(words):
-        notes.append(f"{len(kept)} of {len(words)} combinations of {', '.join(map(words_name, looks.words))}.")
+    notes.append(cut(kept, words, looks.words))
     used, shown, beyond = 0, [], 0
     for k, at in enumerate(kept):
         for j, variable in enumerate(variables):
@@ -137,17 +136,25 @@ def draw(dataset, name, variables, caption, prepare, labels, decorate, medians, 
             used += 1
     look.clear_rest(panels, used)
     label_steps(panels, used, dataset)
-    notes += notes_on(dataset, variables, looks, medians, max(cuts))
+    notes.append(notes_on(dataset, variables, looks, medians, max(cuts)))
     if beyond:
-        notes.append(f"Panels end at {most} times the usual start; {beyond} line{'s' * (beyond > 1)} beyond.")
+        notes.append(f"Panels are cut at {most} times the median start value; "
+                     f"{beyond} line{' goes' if beyond == 1 else 's go'} beyond.")
     looks.add_bar(figure, panels.ravel()[:used].tolist())
     handles = looks.legend(shown) + (decorate.legend() if hasattr(decorate, "legend") else [])
-    look.close(figure, dataset, handles, notes)
-    return Drawing(name, " ".join([caption, *notes]), figure)
+    return finished(name, caption, figure, dataset, handles, notes)
+
+
+def cut(kept, everything, axes):
+    """A note that some combinations of values along word axes are left out; "" if none is."""
+    if len(kept) == len(everything):
+        return ""
+    kind = runs.plurals(axes) if len(axes) == 1 else f"combinations of {' and '.join(map(runs.axis_name, axes))}"
+    return f"{len(kept)} of {len(everything)} {kind} are shown."
 
 
 def frame(axes, linear, most):
-    """The scale of the lines in a panel, and its end where few are far beyond; how many lines are."""
+    """Sets the y scale of a panel, and cuts it if few values lie far beyond. Returns the number of lines cut."""
     lines = [line.get_ydata() for line in axes.lines]
     end = end_of(lines, most) if most else np.inf
     beyond = sum(bool((line > end).any()) for line in lines)
@@ -159,24 +166,20 @@ def frame(axes, linear, most):
 
 
 def end_of(lines, most):
-    """`most` times the usual start of lines; nothing where many of their numbers lie beyond."""
+    """`most` times the median start of the lines; infinite if many of their values lie beyond."""
     values = look.finite(lines)
     end = most * np.median([line[0] for line in lines]) if lines else np.inf
     return end if (values > end).mean() < MANY_BEYOND else np.inf
 
 
 def say_empty(axes):
-    """In a panel without lines."""
     axes.text(0.5, 0.5, "no run yet", transform=axes.transAxes, ha="center", va="center", color="0.35")
     axes.set_yticks([])
 
 
-def words_name(axis):
-    return axis.replace("_", " ")
-
-
 def arrange(variables, words):
-    """Where panels stand: variables side by side and words below each other, or one kind of them alone."""
+    """The layout of panels for so many variables and combinations of words: a table with variables side by side and
+    words below each other, or a crowd of panels if there is one variable or one combination."""
     if words == 1:
         rows, columns = look.crowd(variables)
         return {"shape": (rows, columns), "words": 1, "table": False, "height": 3.4 if variables == 1 else 2.3}
@@ -188,7 +191,8 @@ def arrange(variables, words):
 
 
 def draw_panel(axes, dataset, variable, at, looks, prepare, medians):
-    """The lines of one panel; which runs they are, and of how many if not all have one."""
+    """Draws the lines of one panel. Returns {"runs": the runs drawn, "cut": the number of all runs if some are left
+    out, else 0}."""
     values = dataset[variable].transpose(*dataset.sweep.axes, "step")
     mask = runs.measured(dataset, variable)
     inside = mask.copy()
@@ -206,20 +210,20 @@ def draw_panel(axes, dataset, variable, at, looks, prepare, medians):
 
 
 def notes_on(dataset, variables, looks, medians, cut):
-    """What there is to say of runs that have no line of their own. cut: (runs, lines) of the fullest panel."""
+    """A note on runs without a line of their own. cut: (runs, lines) of the fullest panel."""
     notes = []
     if medians and not looks.named:
-        notes.append(f"A line is the median of the runs with one {look.label(dataset[looks.colour_axis])}.")
+        notes.append(f"Each line is the median over the runs with the same {look.label(dataset[looks.colour_axis])}.")
     if cut[0]:
-        notes.append(f"{cut[1]} of {cut[0]} runs{' in a panel' if looks.words else ''}, evenly spaced.")
+        notes.append(f"{cut[1]} of {cut[0]} runs{' per panel' if looks.words else ''} are shown, evenly spaced.")
     diverged = int((dataset.sweep.diverged & ~runs.measured(dataset, variables[0])).sum())
     if diverged:
-        notes.append(f"Without {diverged} diverged {'run' if diverged == 1 else 'runs'}.")
-    return [" ".join(notes)] if notes else []
+        notes.append(f"{diverged} diverged {'run is' if diverged == 1 else 'runs are'} not shown.")
+    return " ".join(notes)
 
 
 def merged(lines):
-    """(look, median line) of the lines that look the same."""
+    """Yields (style, median line) for each set of lines with the same style."""
     groups = {}
     for style, line in lines:
         groups.setdefault(tuple(style.items()), []).append(np.where(np.isfinite(line), line, np.nan))
@@ -243,14 +247,10 @@ def dress(axes, dataset, variable, labels, at, grid, row, column):
             axes.set_ylabel(look.side_title(title))
         return
     axes.set_title(look.title(title))
-    if at == {} or column_of(grid, row) == 0:
+    if at == {} or row % grid["shape"][1] == 0:
         axes.set_ylabel(words)
 
 
-def column_of(grid, place):
-    return place % grid["shape"][1]
-
-
 def label_steps(panels, used, dataset):
-    """The x axis of the lowest panel of each column."""
+    """Labels the x axis of the lowest panel of each column."""
     look.name_axes(panels, used, look.label(dataset.step))

@@ -6,12 +6,13 @@ from .. import look
 from .cells import over_plane
 from .lines import over_steps
 
-
-MOST = 1.5  # times the loss at the start, where all words are about as likely: what is beyond has gone astray
+# Times the loss at the start, where all words are about equally likely: a larger loss is that of a run gone wrong.
+MOST = 1.5
+LEVEL = {"color": "black", "linewidth": 0.9, "linestyle": (0, (1, 1))}
 
 
 class UnigramLevel:
-    """The loss of predicting each word as often as it stands in the text, as lines beside the validation loss."""
+    """The loss of predicting each word with its frequency in the text, as lines in the panel of the validation loss."""
 
     def __init__(self, dataset):
         self.levels = sorted(set(look.finite([dataset.unigram_loss.values]))) if "unigram_loss" in dataset else []
@@ -21,25 +22,23 @@ class UnigramLevel:
         if variable != "valid_loss" or len(self.levels) > 3:
             return
         for level in self.levels:
-            axes.axhline(level, color="black", linewidth=0.9, linestyle=(0, (1, 1)))
+            axes.axhline(level, **LEVEL)
             self.drawn = True
 
     def legend(self):
-        line = Line2D([], [], color="black", linewidth=0.9, linestyle=(0, (1, 1)),
-                      label="unigram level")
-        return [line] if self.drawn else []
+        return [Line2D([], [], label="unigram level", **LEVEL)] if self.drawn else []
 
 
 def losses(dataset):
     return over_steps(dataset, "losses", ["train_loss", "valid_loss"],
-                      "The loss on the training batches and on the validation text, whose unigram level is reached by "
-                      "predicting each word as often as it occurs.", decorate=UnigramLevel(dataset), most=MOST)
+                      "The loss on the training batches and on the validation text. The unigram level is the loss of "
+                      "predicting each word with its frequency.", decorate=UnigramLevel(dataset), most=MOST)
 
 
 def predictions(dataset):
-    """Over the steps; where they were measured at the end alone, over the grid."""
+    """Over the steps; over the grid if they were measured at the last step only."""
     names = ["accuracy", "predicted_entropy"]
-    what = ("The share of words predicted rightly, and the entropy of the predicted words: at 0 the model says one "
-            "word whatever comes in.")
+    what = ("The share of words predicted correctly, and the entropy of the predicted words; an entropy of 0 means that "
+            "the model always predicts the same word.")
     drawing = over_steps(dataset, "predictions", names, what)
     return drawing or over_plane(dataset, "predictions", names, f"At the last step: {what[0].lower()}{what[1:]}")

@@ -1,4 +1,4 @@
-"""Norms of the parameters, and how their direction turns, over the steps."""
+"""Norms of the parameters, and how their direction changes, over the steps."""
 
 import numpy as np
 
@@ -9,30 +9,31 @@ RELATIVE = "$|\\theta_t| / |\\theta_0|$"
 
 
 def relative(values):
-    """A norm over its first value; nothing where that is 0."""
+    """A norm divided by its first value; not finite if that is 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return values / values[0]
 
 
 def mark_one(axes, _variable, _runs):
-    axes.axhline(1, color="black", linewidth=0.8, linestyle=":")
+    look.reference_line(axes, 1)
 
 
 def norms(dataset):
     return over_steps(dataset, "norms", ["param_norm"],
-                      "The norm of the layers' parameters over its start, one line a run.", relative,
+                      "The norm of the layers' parameters relative to its start, one line per run.", relative,
                       {"param_norm": f"parameter norm {RELATIVE}"}, mark_one)
 
 
 def parts(dataset):
     names = ["total_norm", "embedding_norm", "output_norm"]
-    labels = {name: f"{look.label(dataset[name])}\nover its start" for name in names if name in dataset}
-    return over_steps(dataset, "norms-parts", names,
-                      "The norms of all parameters, of the embeddings and of the output layer over their starts.",
+    labels = {name: f"{look.label(dataset[name])}\nrelative to its start" for name in names if name in dataset}
+    return over_steps(dataset, "norms-parts", names, "The norms of all parameters, of the embeddings and of the output "
+                      "layer, relative to their starts.",
                       relative, labels, mark_one)
 
 
 def direction(dataset):
     return over_steps(dataset, "direction", ["direction_cosine"],
-                      "The cosine between the parameters of successive measured steps: at 1 their direction rests.",
+                      "The cosine between the parameters at successive measured steps; 1 means that their direction "
+                      "does not change.",
                       medians=True)

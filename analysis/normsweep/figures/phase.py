@@ -1,5 +1,5 @@
 """The phase diagram: norm growth over learning rate and weight decay, the boundary between growing and shrinking, and
-what two kinds of dynamics predict of it."""
+the slopes that two kinds of dynamics predict for it."""
 
 import numpy as np
 from matplotlib.cm import ScalarMappable
@@ -10,15 +10,15 @@ from matplotlib.patches import Patch
 from .. import look
 from ..boundary import straight_line
 from . import cells, runs
-from .drawing import Drawing
-from .lines import words_name
+from .drawing import finished
+from .lines import cut
 
-LINEAR_BELOW = 0.05  # of |log growth|: the colours are logarithmic beyond, so that weak growth shows beside strong
+LINEAR_BELOW = 0.05  # |log growth| above which colours are logarithmic, so that weak growth shows beside strong growth
 TICKS = (1e-9, 1e-6, 0.001, 0.01, 0.1, 0.5, 0.8, 0.95, 1, 1.05, 1.25, 2, 10, 100, 1000, 1e6, 1e9)
 LABEL = "norm growth $|\\theta_{end}| / |\\theta_0|$"
 MOST_PANELS = 12
 BOUNDARY = {"color": "black", "linewidth": 1.5, "marker": "o", "markersize": 3}
-PREDICTIONS = {  # slope of the boundary in the logs: how its line looks, its name
+PREDICTIONS = {  # log-log slope of the boundary: style of its line, its name
     0: ({"color": "#009e73", "linestyle": "--", "linewidth": 1.4}, "aligned"),
     1: ({"color": "#cc79a7", "linestyle": "-.", "linewidth": 1.4}, "misaligned"),
 }
@@ -28,33 +28,29 @@ SOME = {"marker": "x", "markersize": 4, "color": "0.2", "markeredgewidth": 0.8, 
 
 
 def phase(dataset):
-    """The map over two axes of numbers; over one the curve of norm growth, over words alone its dots."""
+    """Norm growth as a map over two axes of numbers, as a curve over one, or as dots over words."""
     if not runs.is_measured(dataset, "norm_growth") or not runs.axes_of(dataset):
         return None
     dataset = dataset.assign(norm_growth=dataset.norm_growth.where(dataset.sweep.done).assign_attrs(
         dataset.norm_growth.attrs))
     if len(cells.plane_of(dataset)) < 2:
-        return cells.over_plane(dataset, "phase", ["norm_growth"], "Norm growth: above 1 parameters grow.",
-                                {"norm_growth": LABEL}, mark_one)
+        return cells.over_plane(dataset, "phase", ["norm_growth"], "Norm growth: the parameters grow where it is above "
+                                "1.", {"norm_growth": LABEL}, lambda axes: look.reference_line(axes, 1))
     with look.style():
         return Phase(dataset).draw()
 
 
-def mark_one(axes):
-    axes.axhline(1, color="black", linewidth=0.8, linestyle=":")
-
-
 class Phase:
-    """One phase diagram: a panel for each combination of words; the legend names what occurs in any."""
+    """One phase diagram: a panel for each combination of words; the legend explains what occurs in any of them."""
 
     def __init__(self, dataset):
         self.dataset = dataset
         self.plane = cells.plane_of(dataset)
         self.is_paper = tuple(self.plane) == runs.PHASE_AXES
-        words = runs.words_of(dataset)
-        self.combinations = list(runs.combinations(dataset, words))
+        self.words = runs.words_of(dataset)
+        self.combinations = list(runs.combinations(dataset, self.words))
         self.shown = runs.thinned(self.combinations, MOST_PANELS)
-        self.averaged = [axis for axis in runs.axes_of(dataset) if axis not in [*self.plane, *words]]
+        self.averaged = [axis for axis in runs.axes_of(dataset) if axis not in [*self.plane, *self.words]]
         self.legend = {}
 
     def draw(self):
@@ -77,27 +73,25 @@ class Phase:
         cells.name_axes(panels, count, self.dataset, self.plane)
         ends = look.bar_ends(*(any((sign * values > spread).any() for values in maps) for sign in (-1, 1)))
         self.add_bar(figure, panels.ravel()[:count].tolist(), normaliser, spread, ends)
-        notes = self.notes(slopes if count == 1 else [])
-        look.close(figure, self.dataset, self.legend.values(), notes)
-        caption = f"Norm growth |θ_end| / |θ_0| over {words_name(self.plane[0])} and {words_name(self.plane[1])}."
-        return Drawing("phase", " ".join([caption, *notes]), figure)
+        caption = f"Norm growth |θ_end| / |θ_0| over {' and '.join(map(runs.axis_name, self.plane))}."
+        return finished("phase", caption, figure, self.dataset, self.legend.values(),
+                        self.notes(slopes if count == 1 else []))
 
     def notes(self, slopes):
         notes = [f"{slope[0].upper()}{slope[1:]}." for slope in slopes if slope]
         if "no growth" in self.legend:
-            notes.append("Black: at each learning rate the largest weight decay of no growth, straight in the logs "
-                         "between a run that grows and the next that does not; none where all grow or all shrink.")
+            notes.append("Black: the weight decay at which growth stops, interpolated log-log between neighbouring "
+                         "runs; the largest one if there are several, none where all runs grow or all shrink.")
         if self.averaged:
-            notes.append(f"Geometric mean over {' and '.join(map(words_name, self.averaged))}.")
+            notes.append(f"Geometric mean over {runs.plurals(self.averaged)}.")
         if "aligned" in self.legend:
-            notes.append("Predictions go through the middle of the measured boundary: if steps point along the "
-                         "parameters it is level, if across them it rises in proportion to the learning rate.")
-        if len(self.shown) < len(self.combinations):
-            notes.append(f"{len(self.shown)} of {len(self.combinations)} combinations of words.")
+            notes.append("Predicted slopes, drawn through the middle of the measured boundary: 0 if steps point along "
+                         "the parameters (aligned), 1 if they are orthogonal to them (misaligned).")
+        notes.append(cut(self.shown, self.combinations, self.words))
         return notes
 
     def draw_panel(self, axes, part, values, normaliser):
-        """Cells, boundary, band, predictions, default. Returns what there is to say of the slope."""
+        """Draws the cells, the boundary, its band, the predictions, PyTorch's defaults. Returns a text on the slope."""
         x, y = (cells.scale(values[axis]) for axis in self.plane)
         marks = cells.draw_map(axes, part, values, self.plane, normaliser, look.DIVERGING)
         for handle in cells.mark_handles(marks):
@@ -110,11 +104,11 @@ class Phase:
                                          and np.log10(runs.PYTORCH_DEFAULT[axis]) <= places.edges[-1]
                                          for axis, places in zip(self.plane, (x, y))):
             axes.plot(*(np.log10(runs.PYTORCH_DEFAULT[axis]) for axis in self.plane), **DEFAULT)
-            self.legend.setdefault("default", Line2D([], [], label="PyTorch's default", **DEFAULT))
+            self.legend.setdefault("default", Line2D([], [], label="PyTorch's defaults", **DEFAULT))
         return slope
 
     def mark_partly_diverged(self, axes, part, x, y):
-        """A small cross where some repeats diverged and others did not."""
+        """Draws a small cross where some repeats diverged and others did not."""
         if not self.averaged:
             return
         order = list(self.plane[::-1])
@@ -125,7 +119,7 @@ class Phase:
             self.legend.setdefault("some", Line2D([], [], label="some diverged", **SOME))
 
     def add_boundary(self, axes, part, x):
-        """The boundary, its range over the repeats, and the predictions through its middle."""
+        """Draws the boundary, its range over the repeats, and the predictions through its middle."""
         each = part.sweep.phase_boundary().each.sortby("learning_rate")
         others = [dim for dim in each.dims if dim != "learning_rate"]
         rates, logs = np.log10(each.learning_rate.values), np.log10(each)
@@ -133,12 +127,12 @@ class Phase:
         known = np.isfinite(middle)
         if not known.any():
             return ""
-        axes.plot(x.centres, middle, **BOUNDARY)  # broken where a learning rate has none
+        axes.plot(x.centres, middle, **BOUNDARY)  # the line has a gap at a learning rate without a boundary
         self.legend.setdefault("no growth", Line2D([], [], label="no growth", **BOUNDARY))
         if others and int(each.notnull().sum(others).max()) > 1:
             axes.fill_between(x.centres, logs.min(others).values, logs.max(others).values, **BAND)
-            words = " and ".join(map(words_name, others))
-            self.legend.setdefault("band", Patch(label=f"range of the boundary over {words}", **BAND))
+            label = f"range of the boundary over {runs.plurals(others)}"
+            self.legend.setdefault("band", Patch(label=label, **BAND))
         slope, error, _, points = straight_line(rates, middle)
         if points < 2:
             return ""
@@ -159,12 +153,12 @@ class Phase:
 
 
 def log_growth(growth):
-    """ln of norm growth; a norm of 0 or beyond all numbers lies at the end of what floats can say."""
+    """ln of norm growth, clipped to what floats can represent: a growth of 0 or infinity has a colour, too."""
     with np.errstate(divide="ignore"):
         return np.log(growth).clip(-700, 700)
 
 
 def colour_range(maps):
-    """The |ln growth| at which colours end: nearly all cells lie inside."""
+    """The |ln growth| at which colours end; nearly all cells lie within."""
     size = np.abs(look.finite(maps))
     return max(float(np.quantile(size, 0.98)) if len(size) else 1.0, 1e-6)

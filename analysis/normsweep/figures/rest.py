@@ -1,25 +1,24 @@
-"""What no other figure draws: a plain plot of any variable, so that a new metric is seen before it has a figure."""
+"""A plain plot of any variable, so that a new metric can be seen before it has a figure of its own."""
 
 import numpy as np
 
 from .. import look
 from . import runs
 from .cells import over_plane
-from .lines import has_steps, over_steps, words_name
+from .lines import has_steps, over_steps
 
 
 def is_drawable(dataset, name):
-    """Numbers along the axes or the steps, of which not all are the same."""
+    """True for numbers along the axes or the steps that are not all the same."""
     variable = dataset[name]
-    if variable.dtype.kind not in "iuf" or not set(dataset.sweep.axes) & set(variable.dims) | {"step"} & set(
-            variable.dims):
+    if variable.dtype.kind not in "iuf" or not {*dataset.sweep.axes, "step"} & set(variable.dims):
         return False
     values = look.finite([variable.values])
     return len(values) > 0 and values.min() < values.max()
 
 
 def plot(dataset, name):
-    """Lines over the steps, or a map over the plane; the mean over layers, heads and the like, which the caption
+    """Lines over the steps, or a map over the plane. Layers, heads and other dimensions are averaged, as the caption
     says."""
     variable = dataset[name]
     known = {*dataset.sweep.axes, "step"}
@@ -30,11 +29,10 @@ def plot(dataset, name):
     if others:
         values = variable.where(np.isfinite(variable)).mean(others, keep_attrs=True)
         dataset = dataset.assign({name: values})
-        over = " and ".join(map(words_name, others))
-        caption += f" Mean over {over}."
-        labels = {name: f"{look.label(values, 34)},\nmean over {over}"}
+        caption += f" Mean over {runs.plurals(others)}."
+        labels = {name: f"{look.label(values, 34)},\nmean over {runs.plurals(others)}"}
     missing = [axis for axis in dataset.sweep.axes if axis not in dataset[name].dims]
-    if missing:  # measured for some axes alone: the same for all values of the others
+    if missing:  # the variable has only some of the axes: it is the same along the others
         whole = dataset[name].broadcast_like(dataset.outcome).assign_attrs(variable.attrs)
         dataset = dataset.assign({name: whole})
     if has_steps(dataset, name):

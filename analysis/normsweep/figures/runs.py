@@ -1,5 +1,5 @@
-"""The runs of a sweep as figures need them: which have something to show, what they are called, which stand for the
-others where there is no room for all."""
+"""The runs of a sweep as figures need them: which have values, their labels, and a representative few where there is
+no room for all."""
 
 import itertools
 
@@ -17,12 +17,13 @@ def axes_of(dataset):
 
 
 def words_of(dataset):
-    """Those of them whose values are words."""
+    """The axes with more than one value whose values are words."""
     return [axis for axis in axes_of(dataset) if axis in dataset.sweep.word_axes]
 
 
 def numbers_of(dataset):
-    """Those whose values are numbers, without the seed: learning rate and weight decay first, then the longest."""
+    """The axes with more than one value whose values are numbers, without the seed: learning rate and weight decay
+    first, then by falling length."""
     numbers = [axis for axis in axes_of(dataset) if axis not in dataset.sweep.word_axes and axis != REPEAT]
     return ([axis for axis in PHASE_AXES if axis in numbers]
             + sorted((axis for axis in numbers if axis not in PHASE_AXES), key=lambda axis: -dataset.sizes[axis]))
@@ -34,39 +35,50 @@ def combinations(dataset, axes):
         yield dict(zip(axes, indices))
 
 
+def axis_name(axis):
+    """"norm placement" for norm_placement."""
+    return axis.replace("_", " ")
+
+
+def plurals(axes):
+    """"seeds and norm placements" for seed and norm_placement."""
+    words = map(axis_name, axes)
+    return " and ".join(word + ("" if word.endswith("s") else "es" if word.endswith("ch") else "s") for word in words)
+
+
 def value_text(dataset, axis, index):
-    """A value as it stands in a legend: words that speak for themselves alone, numbers with their axis."""
+    """A value as a legend shows it: words alone, numbers and truth values with their axis."""
     value = dataset[axis].values[index]
     if dataset[axis].dtype.kind in "OSTU":
         return look.plain(value)
-    name = look.label(dataset[axis])
-    return f"{name} {'yes' if value else 'no'}" if dataset[axis].dtype.kind == "b" else f"{name} {look.number(value)}"
+    label = look.label(dataset[axis])
+    return f"{label} {'yes' if value else 'no'}" if dataset[axis].dtype.kind == "b" else f"{label} {look.number(value)}"
 
 
 def text(dataset, at):
-    """What a run, or a panel, is called."""
+    """The label of a run or of a panel."""
     return ", ".join(value_text(dataset, axis, index) for axis, index in at.items() if dataset.sizes[axis] > 1)
 
 
 def measured(dataset, variable):
-    """Mask over the axes: which runs have a number of this variable. Diverged ones count where there are no others,
-    as theirs would hide the rest."""
+    """Mask over the axes: the runs with a finite value of this variable. Diverged and failed runs are in it only if
+    there are no others, because their values would dwarf the rest."""
     values = dataset[variable]
     others = [dim for dim in values.dims if dim not in dataset.sweep.axes]
     has = np.isfinite(values).any(others).transpose(*dataset.sweep.axes)
-    calm = has & (dataset.sweep.running | dataset.sweep.done)
-    return calm if calm.any() else has
+    sound = has & (dataset.sweep.running | dataset.sweep.done)
+    return sound if sound.any() else has
 
 
 def is_measured(dataset, variable, *dims):
-    """Is it there, along these dimensions, with any finite number?"""
+    """Does the dataset have this variable, with these dimensions and any finite number?"""
     if variable not in dataset or not set(dims) <= set(dataset[variable].dims):
         return False
     return dataset[variable].dtype.kind in "iuf" and bool(np.isfinite(dataset[variable]).any())
 
 
 def once(mask):
-    """The mask without repeats: the first seed alone, if that has any run."""
+    """The mask restricted to the first seed; unchanged if the first seed has no run in it."""
     if REPEAT not in mask.dims:
         return mask
     first = mask & (mask[REPEAT] == mask[REPEAT][0])
@@ -79,16 +91,16 @@ def listed(mask):
 
 
 def thinned(items, count):
-    """So many of the items, evenly spaced, the first and the last among them."""
+    """At most `count` of the items, evenly spaced, including the first and the last."""
     if len(items) <= count:
         return list(items)
     return [items[i] for i in np.linspace(0, len(items) - 1, count).round().astype(int)]
 
 
 def representatives(dataset, variable, count=6):
-    """(at most `count` runs that show how different runs are, a note that says which they are).
+    """(at most `count` runs that show the variety of the sweep, a note that says how they were chosen).
 
-    One combination of the words after the other; in each from the one that shrinks most to the one that grows most.
+    The runs are ordered by their combination of words, and within one by norm growth.
     """
     mask = measured(dataset, variable)
     runs = listed(mask)
@@ -102,18 +114,27 @@ def representatives(dataset, variable, count=6):
     chosen = [run for group in kept for run in spread_by_growth(dataset, group, each)]
     if len(chosen) == len(runs):
         return chosen, ""
+    some = f"{len(chosen)} of {len(runs)} runs"
+    if len(groups) == 1:
+        return chosen, f"{some}, evenly spaced by norm growth."
     if each > 1:
-        how = "evenly from the most shrinking to the most growing" + " of each kind" * (len(groups) > 1)
-    elif len(groups) > 1 and set(PHASE_AXES) & set(numbers_of(dataset)):
-        how = "of a kind the one nearest to PyTorch's default"
+        return chosen, f"{some}, evenly spaced by norm growth {each_group('within', words, kept, groups)}."
+    one = "the one closest to PyTorch's defaults" if set(PHASE_AXES) & set(numbers_of(dataset)) else "one run"
+    return chosen, f"{some}: {each_group('for', words, kept, groups)}, {one}."
+
+
+def each_group(preposition, words, kept, groups):
+    """"for each norm placement", "within each of 6 combinations of optimiser and schedule"."""
+    several = len(kept) < len(groups)
+    if len(words) == 1:
+        kind = plurals(words) if several else axis_name(words[0])
     else:
-        how = "each of another kind"
-    return chosen, f"{len(chosen)} of {len(runs)} runs, {how}."
+        kind = f"combination{'s' * several} of {' and '.join(map(axis_name, words))}"
+    return f"{preposition} each {f'of {len(kept)} ' if several else ''}{kind}"
 
 
 def spread_by_growth(dataset, group, count):
-    """So many runs of a group, from the most shrinking to the most growing; a single one as near to PyTorch's
-    default as any."""
+    """`count` runs of a group, evenly spaced by norm growth; if one, the run closest to PyTorch's defaults."""
     if count == 1:
         return [min(group, key=lambda run: from_default(dataset, run))]
     growth = dataset.norm_growth.transpose(*dataset.sweep.axes).values if "norm_growth" in dataset else None
@@ -124,7 +145,7 @@ def spread_by_growth(dataset, group, count):
 
 
 def from_default(dataset, run):
-    """How many decades a run lies from PyTorch's default."""
+    """The distance of a run from PyTorch's defaults, in decades summed over the axes."""
     distance = 0.0
     for axis, default in PYTORCH_DEFAULT.items():
         if axis in run:

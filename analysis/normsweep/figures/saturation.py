@@ -1,4 +1,4 @@
-"""Saturation: how near a network's states are to those of its saturated one, by layer and over the steps."""
+"""Saturation: how close a network's states are to those of the saturated network, by layer and over the steps."""
 
 import numpy as np
 from matplotlib.lines import Line2D
@@ -6,7 +6,7 @@ from matplotlib.lines import Line2D
 from .. import look
 from . import runs
 from .depth import over_layers
-from .drawing import Drawing
+from .drawing import finished, run_panels
 from .lines import over_steps
 
 KINDS = ("saturation", "hard_saturation")
@@ -16,35 +16,30 @@ HARD = {"color": look.COLOURS[1], "marker": "x", "markersize": 7, "linestyle": "
 
 
 def ends(values):
-    """The first and the last step at which anything was measured, as positions."""
+    """The indices of the first and the last step at which anything was measured; None if nothing was."""
     others = [dim for dim in values.dims if dim != "step"]
     seen = np.flatnonzero(np.isfinite(values).any(others).values)
     return (seen[0], seen[-1]) if len(seen) else None
 
 
 def by_layer(dataset):
-    """After each block and at the end, before training (open) and after it (filled)."""
+    """After each layer and at the output layer's input, at the first (open) and the last (filled) step."""
     kinds = [kind for kind in KINDS if runs.is_measured(dataset, kind, "step", "layer")]
     if not kinds:
         return None
+    names = [*map(str, dataset.layer.values), "final"]
+    shown = runs.thinned(range(len(names)), 8)
+
+    def draw(axes, run):
+        for kind in kinds:
+            draw_kind(axes, dataset, kind, run)
+        axes.set_xticks(shown, [names[i] for i in shown])
+        look.grid(axes)
+
     with look.style():
-        chosen, note = runs.representatives(dataset, kinds[0])
-        figure, panels = look.sheet(*look.crowd(len(chosen)), height=2.1 if len(chosen) > 1 else 3, sharex=True,
-                                    sharey=True)
-        layers = [str(layer) for layer in dataset.layer.values]
-        for place, run in enumerate(chosen):
-            axes = panels.ravel()[place]
-            for kind in kinds:
-                draw_kind(axes, dataset, kind, run)
-            axes.set_title(look.title(runs.text(dataset, run)))
-            shown = runs.thinned(range(len(layers) + 1), 8)
-            axes.set_xticks(shown, [(*layers, "final")[i] for i in shown])
-            look.grid(axes)
-        look.name_axes(panels, len(chosen), "behind layer", "cosine with saturated states")
-        look.clear_rest(panels, len(chosen))
-        look.close(figure, dataset, legend(kinds), [note] if note else [])
-        return Drawing("saturation", f"Saturation behind each layer and of what the output layer sees, at the first "
-                       f"and the last step at which it was measured. {note}".strip(), figure)
+        figure, _, note = run_panels(dataset, kinds[0], draw, "after layer", "cosine with saturated states")
+        return finished("saturation", "Saturation after each layer and at the input of the output layer (final), at "
+                        "the first and the last measured step.", figure, dataset, legend(kinds), [note])
 
 
 def draw_kind(axes, dataset, kind, run):
@@ -60,16 +55,16 @@ def draw_kind(axes, dataset, kind, run):
 
 def legend(kinds):
     handles = [Line2D([], [], label="first step", **FIRST), Line2D([], [], label="last step", **LAST)]
-    hard = [Line2D([], [], label="the same by hard attention", **HARD)]
+    hard = [Line2D([], [], label="the same with hard attention", **HARD)]
     return handles * ("saturation" in kinds) + hard * ("hard_saturation" in kinds)
 
 
 def over_time(dataset):
     return over_layers(dataset, "saturation-by-layer", ["saturation"],
-                       "The cosine between the states behind each layer and those of the saturated network.",
+                       "The cosine between the states after each layer and those of the saturated network.",
                        shared=True)
 
 
 def final(dataset):
     return over_steps(dataset, "saturation-final", ["saturation_final", "hard_saturation_final"],
-                      "The saturation of what the output layer sees.")
+                      "The saturation of the input of the output layer.")
