@@ -1,4 +1,4 @@
-"""The scripts here need a Python that has xarray and matplotlib; the first python3 on the PATH may be another."""
+"""Finds a Python with the modules that a script needs; the first python3 on the PATH may lack them."""
 
 import importlib.util
 import os
@@ -8,7 +8,8 @@ DEBIAN = "/usr/bin/python3"
 
 
 def require(*modules):
-    """Goes on in Debian's Python if this one lacks a module; ends with one line if that lacks it too."""
+    """Restarts the script in Debian's Python if this one lacks a module; exits with one line if that one lacks it too.
+    """
     missing = [name for name in modules if importlib.util.find_spec(name) is None]
     if not missing:
         return

@@ -1,4 +1,4 @@
-"""Datasets of normsweep, for Python: open_sweep opens one, and every dataset has the accessor `sweep`.
+"""normsweep datasets in Python: open_sweep opens one, and the accessor `sweep` of a dataset knows its axes and runs.
 
 >>> from normsweep import open_sweep
 >>> ds = open_sweep("first.nc")
@@ -7,7 +7,7 @@
 >>> ds.sweep.phase_boundary().boundary.sel(norm_placement="pre").round(3).values
 array([0.1 , 0.01,  nan])
 
-Importing the package registers the accessor, so that it is there on what xr.open_dataset gives, too.
+Importing the package registers the accessor, also for datasets that xr.open_dataset opens.
 """
 
 from .boundary import phase_boundary

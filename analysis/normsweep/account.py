@@ -1,6 +1,6 @@
-"""What a dataset says of its sweep in words and numbers: what was run, on what, how it went, what came out.
+"""The contents of a report in words and numbers: what was run, on which machines, how it went, the results.
 
-Functions give plain values, rows of tables among them, and leave their form to those who show them.
+Functions return plain values and rows of tables; report.py formats them.
 """
 
 import numpy as np
@@ -9,22 +9,22 @@ from .names import SESSION, SESSION_NUMBERS
 from .plane import last
 from .words import duration, number, several, value_text
 
-FILES = ("text", "bytes")  # corpora that are read
-DRAWN = ("vocabulary", "corpus_tokens", "corpus_seed")  # keys of those that are drawn
+FILES = ("text", "bytes")  # corpora that are read from files
+DRAWN = ("vocabulary", "corpus_tokens", "corpus_seed")  # keys of the built-in corpora
 GENERAL = ("Conventions", "title", "source", "history", "references", "format_version", "configuration_digest",
-           "data_digest", "sweep")  # attributes that are no keys of the sweep file
-COLLAPSED = 1e-6  # nats of predicted_entropy: one word whatever comes in
+           "data_digest", "sweep")  # attributes that are not keys of the sweep file
+COLLAPSED = 1e-6  # nats of predicted_entropy below which a model always predicts the same word
 
 
 def plain(value):
-    """A value of numpy as Python has it; truth values are bytes in the file."""
+    """A numpy value as a Python value; truth values are bytes in the file."""
     if isinstance(value, (np.int8, np.bool_)):
         return bool(value)
     return value.item() if isinstance(value, np.generic) else value
 
 
 def axes(dataset):
-    """(axis, number of values, values as texts, {key: values as texts} of those that it moves) of each axis; numbers
+    """(axis, number of values, values as texts, {key: values as texts} of the keys along it) for each axis; numbers
     ascend."""
     def texts(name, order):
         return [value_text(plain(value)) for value in dataset[name].values[order]]
@@ -38,20 +38,20 @@ def axes(dataset):
 
 
 def fixed(dataset):
-    """(key, value) of every key that is the same in all runs and means something there."""
+    """(key, value) of every key that is the same in all runs and has an effect on the corpus."""
     of_files = dataset.attrs.get("corpus") in FILES
     return [(name, plain(value)) for name, value in dataset.attrs.items()
             if name not in GENERAL and not (of_files and name in DRAWN)]
 
 
 def digests(dataset):
-    """(what, digest) of the configuration and of the data."""
+    """("configuration" or "data", digest) of each digest in the dataset."""
     names = {"configuration_digest": "configuration", "data_digest": "data"}
     return [(what, dataset.attrs[name]) for name, what in names.items() if name in dataset.attrs]
 
 
 def sessions(dataset):
-    """(what all sessions share, what differs): [(name, text)], and for each session {name: text} with its runs."""
+    """([(name, text)] of what all sessions share, [{name: text}] of what differs, with the number of runs)."""
     names = [name for name in map(str, dataset.data_vars) if name.startswith(SESSION) and name not in SESSION_NUMBERS]
     used = np.flatnonzero(dataset.session_start.values.astype(str) != "")
     columns = {name[len(SESSION):].replace("_", " "): dataset[name].values[used].astype(str) for name in names}
@@ -63,30 +63,30 @@ def sessions(dataset):
 
 
 def counts(dataset):
-    """{word: number} of every outcome that occurs, skipped cells among them."""
+    """{word: number of runs} for every outcome that occurs, including skipped cells."""
     outcome = dataset.sweep.outcome
     found = {word: int((outcome == word).sum()) for word in dataset.outcome.attrs["flag_meanings"].split()}
     return {word: count for word, count in found.items() if count}
 
 
 def phases(dataset):
-    """{word: number} of the runs that grew, shrank."""
+    """{word: number of runs} for growing and shrinking, as far as they occur."""
     words = dataset.sweep.words("phase").values[dataset.sweep.done.values]
     return {word: int((words == word).sum()) for word in ("growing", "shrinking") if (words == word).any()}
 
 
 def labels(dataset):
-    """The names of what tells runs apart, axes with several values; where there is none, all."""
+    """The axes with several values, which distinguish runs; all axes if there is none."""
     return [axis for axis in dataset.sweep.axes if dataset.sizes[axis] > 1] or list(dataset.sweep.axes)
 
 
 def runs(dataset, mask, *variables, most=None):
-    """A row for each run of the mask, at most `most`, in the order of the grid: its labels and the variables."""
+    """At most `most` rows, one for each run of the mask in the order of the grid: its labels and the variables."""
     return rows_at(dataset, np.flatnonzero(in_order(dataset, mask))[:most], variables)
 
 
 def rows_at(dataset, places, variables):
-    """Rows of labels and variables for runs at some places of the grid."""
+    """Rows of labels and variables for the runs at these flat indices of the grid."""
     columns = [in_order(dataset, dataset[name]) for name in variables]
     rows = []
     for place in places:
@@ -97,40 +97,41 @@ def rows_at(dataset, places, variables):
 
 
 def in_order(dataset, variable):
-    """The values of a variable in the order of the grid."""
+    """The values of a variable, flat, in the order of the grid."""
     return variable.transpose(*dataset.sweep.axes).values.ravel()
 
 
 def slowest(dataset, most):
-    """Rows of the runs that took longest, the slowest first: labels, seconds, steps, tokens per second."""
+    """Rows of the `most` slowest runs, the slowest first: labels, seconds, steps, tokens per second."""
     seconds = in_order(dataset, dataset.seconds.where(dataset.sweep.done | dataset.sweep.diverged))
     places = np.argsort(-seconds, kind="stable")[:most]  # NaN comes last
     return rows_at(dataset, places[~np.isnan(seconds[places])], ("seconds", "last_step", "tokens_per_second"))
 
 
 def effort(dataset):
-    """(what, text) about time, speed and what was lost."""
+    """(name, text) about time, speed, attempts and lost processes."""
     found = []
     seconds = dataset.seconds.values[np.isfinite(dataset.seconds.values)]
     if len(seconds):
         found += [("time in all runs", duration(seconds.sum())),
-                  ("a run", f"{duration(np.median(seconds))} in the median, {duration(seconds.min())} to "
-                            f"{duration(seconds.max())}")]
+                  ("time per run", f"median {duration(np.median(seconds))}, {duration(seconds.min())} to "
+                                   f"{duration(seconds.max())}")]
     speed = dataset.tokens_per_second.values[np.isfinite(dataset.tokens_per_second.values)]
     if len(speed):
-        found.append(("speed of a run", f"{number(np.median(speed))} tokens per second in the median, "
-                                        f"{number(speed.min())} to {number(speed.max())}"))
+        found.append(("tokens per second and run", f"median {number(np.median(speed))}, {number(speed.min())} to "
+                                                   f"{number(speed.max())}"))
     attempts = dataset.attempts.values
     again = several(int((attempts > 1).sum()), "run")
-    found.append(("starts of runs", f"{number(int(attempts.sum()))}; {again} began more than once"))
+    found.append(("attempts", f"{number(int(attempts.sum()))}; {again} started more than once"))
     deaths = int(dataset.deaths.values.sum())
     if deaths:
-        found.append(("lost processes", f"{number(deaths)}, in runs that have saved nothing since"))
+        found.append(("lost processes", f"{number(deaths)}, in runs without a checkpoint since"))
     return found
 
 
 def exponents(dataset):
-    """(words, runs with a fit, lower quartile, median, upper quartile, median R^2) of growth_exponent by words."""
+    """(words, runs with a fit, lower quartile, median, upper quartile, median R^2) of growth_exponent for each
+    combination of word axes."""
     if "growth_exponent" not in dataset:
         return []
     fitted = dataset.growth_exponent.where(dataset.sweep.done)
@@ -146,7 +147,7 @@ def exponents(dataset):
 
 
 def dynamics(dataset):
-    """{word: number} of the classes of growth of the runs that are done; {} where no run has one."""
+    """{word: number of runs} of the classes of growth of the runs that are done; {} if no run has one."""
     if "dynamics" not in dataset or "param_norm" not in dataset:
         return {}
     words = dataset.sweep.words("dynamics").values[dataset.sweep.done.values].astype(str)
@@ -155,7 +156,7 @@ def dynamics(dataset):
 
 
 def losses(dataset):
-    """(what, text) about validation: the lowest loss and where, and how many runs learned nothing."""
+    """(name, text) about validation: the lowest loss and its run, and how many runs learned nothing."""
     if "final_valid_loss" not in dataset:
         return []
     final = dataset.final_valid_loss.where(dataset.sweep.done)
@@ -167,17 +168,17 @@ def losses(dataset):
         if "unigram_loss" in dataset and dataset.unigram_loss.notnull().any():
             unlearned = several(int((final >= dataset.unigram_loss).sum()), "run")
             found.append(("not below the unigram level",
-                          f"{unlearned}: nothing was learned but, at best, how often each word occurs"))
+                          f"{unlearned}: learned at most how often each word occurs"))
     if "predicted_entropy" in dataset:
         entropy = last(dataset.predicted_entropy).where(dataset.sweep.done)
         if entropy.notnull().any():
             collapsed = several(int((entropy < COLLAPSED).sum()), "run")
-            found.append(("collapsed", f"{collapsed}: one word is predicted whatever comes in"))
+            found.append(("collapsed", f"{collapsed}: always predict the same word"))
     return found
 
 
 def combinations(dataset, dims):
-    """(its values in words, {dim: index}) for each combination of values along some dimensions."""
+    """Yields (values in words, {dim: index}) for each combination of values along some dimensions."""
     for place in np.ndindex(*(dataset.sizes[dim] for dim in dims)):
         values = (plain(dataset[dim].values[i]) for dim, i in zip(dims, place))
         yield ", ".join(f"{dim.replace('_', ' ')} {value_text(value)}" for dim, value in zip(dims, values)), \
@@ -185,10 +186,10 @@ def combinations(dataset, dims):
 
 
 def boundaries(dataset):
-    """For each combination of the other axes (words, rows over the learning rate, slope, its error, its points).
+    """(words, rows over the learning rate, slope, its standard error, its points) for each combination of the other
+    axes; None if weight_decay is not an axis.
 
-    A row is learning rate, boundary, spread as a factor, low, high, seeds with a boundary, side. None where
-    weight_decay is no axis.
+    A row is learning rate, boundary, spread as a factor, low, high, seeds with a boundary, side.
     """
     try:
         found = dataset.sweep.phase_boundary()

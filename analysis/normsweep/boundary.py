@@ -1,6 +1,6 @@
-"""The boundary between growing and shrinking: the weight decay at which norm_growth is 1, and how it moves with the
-learning rate. If steps are orthogonal to the parameters it rises in proportion (slope 1 in the logs); if they point
-along them it stays where it is (slope 0)."""
+"""The boundary between growing and shrinking: the weight decay at which norm_growth is 1, and its dependence on the
+learning rate. If steps are orthogonal to the parameters, the boundary is proportional to the learning rate (log-log
+slope 1); if steps point along the parameters, it is constant (slope 0)."""
 
 import numpy as np
 import xarray as xr
@@ -10,34 +10,35 @@ from .names import DONE, REPEAT
 CROSSES, GROWING, SHRINKING, BELOW, RISING, UNKNOWN = SIDES = (
     "crosses", "growing", "shrinking", "below", "rising", "unknown")
 MIXED = "mixed"
-LARGEST = 700.0  # |log growth| beyond is taken for this: a norm of 0, or infinite, has a side too
+LARGEST = 700.0  # |log growth| is clipped to this, so that a norm of 0 or infinity has a side, too
 
 
 def phase_boundary(dataset, over=REPEAT):
-    """The boundary for every learning rate and every other axis, as a Dataset.
+    """The boundary for every learning rate and every value of the other axes, as a Dataset.
 
-    Each row of runs along weight_decay has one boundary: log norm_growth is taken to be straight in log weight_decay
-    between neighbouring runs, and crosses 0 between one that grows and the next that does not. Of several such places
-    it is the one at the largest weight decay, above which none grows. Only runs that are done count: diverged, failed
-    and pending ones are passed over, and their neighbours become each other's. Where nothing crosses the boundary is
-    NaN and the side says why:
+    Each row of runs along weight_decay has one boundary: log norm_growth is interpolated linearly in log weight_decay
+    between neighbouring runs, and crosses 0 between a run that grows and the next that does not. If there are several
+    such places, the boundary is the one at the largest weight decay, above which no run grows. Only runs that are done
+    count: diverged, failed and pending runs are left out, and the runs beside them become neighbours. If nothing
+    crosses, the boundary is NaN and the side says why:
 
-    growing, shrinking  all do (a norm_growth of exactly 1 is no growth)
+    growing, shrinking  all runs do (a norm_growth of exactly 1 is not growth)
     below               growing at a weight decay of 0, which has no logarithm, and shrinking from the next value on
-    rising              shrinking, then growing: where decay exceeds 2 / learning_rate it throws the weights about
+    rising              shrinking, then growing: a decay above 2 / learning_rate makes the weights overshoot zero
     unknown             no run is done
 
-    `over` names the axis of repeats, None if there is none. Variables, each over learning_rate and the other axes:
+    `over` names the axis of repeats; None if there is none. Variables, each over learning_rate and the other axes:
 
-    boundary            geometric mean of the repeats that have one
-    spread              their standard deviation (n - 1) in log10; NaN with fewer than two
+    boundary            geometric mean over the repeats that have one
+    spread              their standard deviation (n - 1) in log10; NaN for fewer than two
     low, high           the smallest and the largest of them
-    repeats             how many they are. The others have no part in boundary and spread.
-    side                "crosses" where any has one; else what all of them say, or "mixed"
+    repeats             their number. Repeats without a boundary do not count in boundary and spread.
+    side                "crosses" if any repeat has a boundary; else the side that all have in common, or "mixed"
     each, each_side     boundary and side of each repeat, along `over` too
-    slope, slope_error  of log boundary over log learning_rate by least squares over the learning rates that have a
-                        boundary, and its standard error from the residuals; NaN with fewer than two, three of them
-    level               log10 of the straight line at a learning rate of 1; slope_points: the learning rates in it
+    slope, slope_error  slope of log boundary over log learning_rate, by least squares over the learning rates with a
+                        boundary (NaN for fewer than two), and its standard error (NaN for fewer than three)
+    level               log10 of the fitted boundary at a learning rate of 1
+    slope_points        number of learning rates in the fit
 
     >>> found = ds.sweep.phase_boundary().sel(norm_placement="pre")
     >>> found.boundary.round(6).values
@@ -45,12 +46,12 @@ def phase_boundary(dataset, over=REPEAT):
     >>> list(found.side.values), found.repeats.values.tolist(), float(found.slope.round(6))
     (['crosses', 'crosses', 'shrinking'], [2, 2, 0], 1.0)
 
-    ValueError where the dataset has no norm_growth, weight_decay is no axis, or `over` none of the others; "seed" may
-    be none, as a sweep without repeats has no such axis.
+    Raises ValueError if the dataset has no norm_growth, if weight_decay is not an axis, or if `over` is not one of the
+    other axes; "seed" is allowed without such an axis, for sweeps without repeats.
     """
     each, side = each_boundary(dataset)
     if over not in (*each.dims, REPEAT, None):
-        raise ValueError(f"{over}: no axis of repeats; there are {', '.join(map(str, each.dims)) or 'none'}")
+        raise ValueError(f"{over}: not an axis of repeats; the axes are {', '.join(map(str, each.dims)) or 'none'}")
     along = [over] if over in each.dims else []
     logs = np.log10(each)
     repeats = each.notnull().astype(int).sum(along)
@@ -72,14 +73,14 @@ def phase_boundary(dataset, over=REPEAT):
 def each_boundary(dataset):
     """(boundary, side) of every row of runs along weight_decay."""
     if "norm_growth" not in dataset or "weight_decay" not in dataset.norm_growth.dims:
-        raise ValueError("weight_decay is no axis of this sweep: it has no boundary")
+        raise ValueError("weight_decay is not an axis of this sweep, so there is no boundary")
     growth = dataset.norm_growth.where(dataset.outcome == DONE).sortby("weight_decay")
     return xr.apply_ufunc(crossing, growth.weight_decay, growth, input_core_dims=[["weight_decay"]] * 2,
                           output_core_dims=[[], []], vectorize=True, output_dtypes=[float, object])
 
 
 def crossing(decay, growth):
-    """(boundary, side) of one row; decay [n] ascends."""
+    """(boundary, side) of one row of runs; decay [n] ascends, growth [n]."""
     known = ~np.isnan(growth)
     with np.errstate(divide="ignore"):
         decay, height = decay[known], np.clip(np.log(growth[known]), -LARGEST, LARGEST)
@@ -97,7 +98,7 @@ def crossing(decay, growth):
 
 
 def deviation(values, along):
-    """Standard deviation (n - 1) of what is no NaN; NaN of fewer than two."""
+    """Standard deviation (n - 1) of the values that are not NaN; NaN for fewer than two."""
     squares = (values - values.mean(along)) ** 2
     others = values.notnull().astype(int).sum(along) - 1
     return np.sqrt(squares.sum(along) / others.where(others > 0))
@@ -111,7 +112,7 @@ def common_side(sides):
 
 
 def slopes(boundary):
-    """The straight line through the boundary over the learning rate, in log10, as variables."""
+    """The straight line through the boundary over the learning rate, in log10, as {name: variable}."""
     names = ("slope", "slope_error", "level", "slope_points")
     if "learning_rate" not in boundary.dims:
         nothing = xr.full_like(boundary, np.nan)
@@ -123,7 +124,7 @@ def slopes(boundary):
 
 
 def straight_line(x, y):
-    """(slope, its standard error, intercept, points) by least squares over the points where y is no NaN."""
+    """(slope, its standard error, intercept, points) by least squares over the points where y is not NaN."""
     x, y = x[~np.isnan(y)], y[~np.isnan(y)]
     if len(x) < 2:
         return np.nan, np.nan, np.nan, len(x)
@@ -135,21 +136,21 @@ def straight_line(x, y):
 
 
 def describe(found, over):
-    """Long names and units, for axes and tables."""
+    """Sets long names and units, for labels and tables."""
     of = f", over {over}" if over else ""
     names = {
-        "boundary": f"weight decay of no growth{of and ', geometric mean' + of}",
+        "boundary": f"weight decay at which growth stops{of and ', geometric mean' + of}",
         "spread": f"standard deviation of log10 of the boundary{of}",
         "low": f"smallest boundary{of}",
         "high": f"largest boundary{of}",
         "repeats": f"boundaries found{of}",
-        "side": "why there is none",
-        "each": "weight decay of no growth",
-        "each_side": "why there is none",
-        "slope": "slope of the boundary over the learning rate in the logs",
+        "side": "why there is no boundary",
+        "each": "weight decay at which growth stops",
+        "each_side": "why there is no boundary",
+        "slope": "log-log slope of the boundary over the learning rate",
         "slope_error": "standard error of the slope",
         "level": "log10 of the fitted boundary at a learning rate of 1",
-        "slope_points": "learning rates in the slope",
+        "slope_points": "learning rates in the fit",
     }
     for name, text in names.items():
         found[name].attrs = {"long_name": text, "units": "1"}

@@ -1,4 +1,4 @@
-"""What the commands share: one line on stderr for what is wrong, and results that are whole or not there."""
+"""What the scripts share: errors as one line on stderr, and output files that are complete or absent."""
 
 import contextlib
 import os
@@ -9,12 +9,12 @@ from .dataset import NotASweep, open_sweep
 
 
 def fail(message):
-    """Ends the program: one line, status 1."""
+    """Exits with one line on stderr and status 1."""
     sys.exit(f"{os.path.basename(sys.argv[0])}: {message}")
 
 
 def open_or_fail(path):
-    """The dataset at the path."""
+    """open_sweep; exits with one line if that fails."""
     try:
         return open_sweep(path)
     except NotASweep as error:
@@ -24,7 +24,7 @@ def open_or_fail(path):
 
 
 def make_folder(path):
-    """Makes a folder and those above it, unless it is there."""
+    """Makes a folder and its parents, unless it exists; exits with one line if that fails."""
     try:
         os.makedirs(path, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
@@ -37,9 +37,9 @@ def make_folder(path):
 
 @contextlib.contextmanager
 def whole_file(path):
-    """The name under which a file is to be written that becomes `path` when the block ends well, and only then.
+    """Yields the name of a temporary file, which is renamed to `path` if the block succeeds, and removed if not.
 
-    Ends the program at once where no file can be written there, before the block has taken its time.
+    Exits with one line, before the block runs, if no file can be written there.
     """
     if os.path.isdir(path):
         fail(f"{path}: is a folder")

@@ -1,4 +1,4 @@
-"""open_sweep, and the accessor `sweep` of a dataset: the axes of a sweep, how its runs stand, planes of them."""
+"""open_sweep, and the accessor `sweep` of a dataset: the axes of a sweep, the state of its runs, planes of values."""
 
 import xarray as xr
 
@@ -10,16 +10,16 @@ NO_NETCDF = -51  # the netCDF library's errno for a file of another format
 
 
 def open_sweep(path):
-    """The dataset in a file, decoded: an xarray.Dataset whose values are read when they are asked for.
+    """The dataset in a file, decoded: an xarray.Dataset that reads values on demand.
 
-    A sweep that still runs can be opened at any moment; open it again to see more. Close it, or use `with`:
+    A sweep that still runs can be opened at any moment; open it again to see new values. Close it, or use `with`:
 
     >>> with open_sweep("first.nc") as dataset:
     ...     dataset.sweep.title, int(dataset.sweep.done.sum())
     ('My first diagram', 53)
 
-    A netCDF-4 copy is opened in the same way. Raises OSError where the file cannot be read and NotASweep where it is no
-    dataset of normsweep, is cut short, or has been altered by another program.
+    A netCDF-4 copy can be opened, too. Raises OSError if the file cannot be read, and NotASweep if it is not a
+    normsweep dataset, is cut short, or was altered by another program.
     """
     verify.check_file(path)
     try:
@@ -27,12 +27,12 @@ def open_sweep(path):
     except OSError as error:
         if error.errno != NO_NETCDF:
             raise
-        raise NotASweep(f"{path}: no dataset of normsweep") from error
-    except ValueError as error:  # of xarray, about coordinates that it cannot make anything of
+        raise NotASweep(f"{path}: not a normsweep dataset") from error
+    except ValueError as error:  # xarray cannot make sense of the coordinates
         raise NotASweep(f"{path}: {str(error).splitlines()[0]}") from error
     try:
         if dataset.attrs.get("source") != SOURCE or "outcome" not in dataset:
-            raise NotASweep(f"{path}: no dataset of normsweep")
+            raise NotASweep(f"{path}: not a normsweep dataset")
         verify.check_variables(dataset, path)
     except NotASweep:
         dataset.close()
@@ -42,7 +42,7 @@ def open_sweep(path):
 
 @xr.register_dataset_accessor("sweep")
 class Sweep:
-    """What a dataset says of its sweep; of a part, `ds.sel(seed=0).sweep`, the same of that part.
+    """The sweep of a dataset, or of a part of it, such as `ds.sel(seed=0).sweep`.
 
     >>> ds.sel(seed=0).sweep
     <sweep 'My first diagram': 3 learning_rate x 5 weight_decay x 2 norm_placement, 29 done>
@@ -85,7 +85,7 @@ class Sweep:
 
     @property
     def together(self):
-        """The keys that move as one along an axis, {axis: (key, ...)}; {} where no axis is of that kind.
+        """The keys that change together along an axis, {axis: (key, ...)}; {} if no axis is of that kind.
 
         >>> ds.sweep.together
         {}
@@ -99,10 +99,10 @@ class Sweep:
 
     @property
     def plane(self):
-        """The axes over which the sweep is looked at: (x, y), or fewer where fewer have several values.
+        """The axes (x, y) over which the sweep is shown; fewer if fewer axes have several values.
 
-        Learning rate along x and weight decay along y; where one has not several values, the first other axis that
-        has, as `normsweep show` takes it.
+        Learning rate along x and weight decay along y. If one of them has a single value, the first other axis with
+        several values takes its place, as in `normsweep show`.
 
         >>> ds.sweep.plane
         ('learning_rate', 'weight_decay')
@@ -116,7 +116,7 @@ class Sweep:
 
     @property
     def outcome(self):
-        """How each run stands, in words: pending running done diverged failed skipped.
+        """The state of each run, in words: pending running done diverged failed skipped.
 
         >>> ds.sweep.outcome.sel(weight_decay=10, seed=0, norm_placement="pre").values
         array(['diverged', 'done', 'done'], dtype=object)
@@ -124,19 +124,19 @@ class Sweep:
         return self.words("outcome")
 
     def words(self, name):
-        """A variable of flags in words: outcome, phase, dynamics.
+        """A variable of flags (outcome, phase, dynamics) in words; ValueError for any other.
 
         >>> ds.sweep.words("phase").sel(learning_rate=1e-2, weight_decay=1e-3, norm_placement="pre").values
         array(['growing', 'growing'], dtype=object)
         """
         variable = self._outcome if name == "outcome" else self._dataset[name]
         if not verify.has_words(variable):
-            raise ValueError(f"{name}: has no words")
+            raise ValueError(f"{name}: not a variable of flags with words")
         return plane.as_words(variable)
 
     @property
     def pending(self):
-        """Mask of the runs that have not begun, or have stopped and will go on."""
+        """Mask of the runs that have not begun, or have stopped and will continue."""
         return self._stands("pending")
 
     @property
@@ -169,7 +169,7 @@ class Sweep:
         return self._stands("skipped")
 
     def phase_boundary(self, over=REPEAT):
-        """The weight decay at which norms neither grow nor shrink; see boundary.phase_boundary."""
+        """The weight decay at which growth stops; see boundary.phase_boundary."""
         return boundary.phase_boundary(self._dataset, over)
 
     def pivot(self, variable="norm_growth", **at):
@@ -177,13 +177,13 @@ class Sweep:
         return plane.pivot(self._dataset, variable, **at)
 
     def table(self):
-        """A pandas.DataFrame with one row a run; see table.run_table."""
+        """A pandas.DataFrame with one row per run; see table.run_table."""
         return table.run_table(self._dataset)
 
     @property
     def _outcome(self):
         if "outcome" not in self._dataset:
-            raise NotASweep("no dataset of normsweep: outcome is not among its variables")
+            raise NotASweep("not a normsweep dataset: it has no variable outcome")
         return self._dataset["outcome"]
 
     def _stands(self, word):

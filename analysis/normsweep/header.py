@@ -1,10 +1,10 @@
-"""Where the values of a CDF-5 file lie, from its header.
+"""Whether a CDF-5 file is complete, from its header.
 
-The netCDF library reads zeros where a file ends too early, and a run whose outcome is zero is pending: a file that was
-cut short would pass for a sweep that has not begun.
+The netCDF library reads zeros beyond the end of a file, and outcome 0 means pending: without this check, a file that
+was cut short would look like a sweep that has not begun.
 
-The grammar is in "The CDF-5 file format" of netCDF's documentation: big-endian numbers; each list a tag, a count and
-its elements; names and values padded to 4 bytes.
+The grammar is in "The CDF-5 file format" of netCDF's documentation: big-endian numbers; each list is a tag, a count
+and its elements; names and values are padded to 4 bytes.
 """
 
 import math
@@ -29,15 +29,17 @@ def is_whole(path):
 
 
 def extents(file):
-    """{variable: (begin, bytes)} of an open file of which the magic number has been read."""
+    """{variable: (begin, bytes)} of an open file, positioned after the magic number."""
     header = Header(file)
-    header.number()  # records: a dataset has none
+    header.number()  # number of records: a dataset has no record dimension
     lengths = [header.dimension() for _ in range(header.count())]
     header.attributes()
     return dict(header.variable(lengths) for _ in range(header.count()))
 
 
 class Header:
+    """Reads the elements of a header one after the other."""
+
     def __init__(self, file):
         self.file = file
 
@@ -45,12 +47,12 @@ class Header:
         return struct.unpack(form, self.file.read(struct.calcsize(form)))[0]
 
     def count(self):
-        """Of the list that begins here."""
+        """The number of elements of the list that begins here."""
         self.number(">i")
         return self.number()
 
     def skip(self, size):
-        """Values and the padding after them."""
+        """Skips values and the padding after them."""
         if size < 0:
             raise OverflowError
         self.file.seek(-(-size // 4) * 4, os.SEEK_CUR)
@@ -76,5 +78,5 @@ class Header:
         values = math.prod(lengths[self.number()] for _ in range(self.number()))
         self.attributes()
         size = SIZES[self.number(">i")]
-        self.number()  # its padded size, which its shape tells
+        self.number()  # the padded size, which follows from the shape
         return name, (self.number(), values * size)

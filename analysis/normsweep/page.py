@@ -1,7 +1,7 @@
-"""HTML pages that stand alone: elements whose texts are escaped, tables, and the style of a page.
+"""Self-contained HTML pages: elements with escaped texts, tables, and the style of a page.
 
-Nothing in a page is loaded from elsewhere, and a browser is told so: whatever a dataset's texts contain, they are shown
-as they stand.
+A page loads nothing, and its content security policy forbids it: texts of a dataset are shown literally, whatever they
+contain.
 """
 
 import html
@@ -25,7 +25,7 @@ nav { margin: 0.8rem 0; line-height: 1.8 }
 nav a { display: inline-block; margin-right: 1rem }
 a { color: inherit }
 .quiet, figcaption { color: var(--quiet); font-size: 0.9rem }
-.wide { overflow-x: auto; margin: 0.6rem 0; background:  /* shades at the sides to which it can be scrolled */
+.wide { overflow-x: auto; margin: 0.6rem 0; background:  /* shade the sides that can be scrolled to */
   linear-gradient(90deg, var(--ground) 30%, transparent) left / 2rem 100% no-repeat local,
   linear-gradient(270deg, var(--ground) 30%, transparent) right / 2rem 100% no-repeat local,
   linear-gradient(90deg, var(--line), transparent) left / 0.8rem 100% no-repeat scroll,
@@ -56,17 +56,17 @@ pre { background: var(--shade); padding: 0.8rem; overflow-x: auto; font-size: 0.
 }
 """
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
-LONG = 30  # letters: a text that may be broken into lines
-EMPTY = ("meta", "img", "br", "wbr")  # elements without an end
+LONG = 30  # letters above which a text may be broken into lines
+EMPTY = ("meta", "img", "br", "wbr")  # elements without an end tag
 
 
 class Html(str):
-    """A text that is HTML already. Every other text is escaped where it becomes part of an element."""
+    """A text that is HTML already. Every other text is escaped when it becomes part of an element."""
 
 
 def element(name, /, *children, **attributes):
-    """The element; None among the children is nothing. Attributes have _ for -, and at their end where
-    Python has the word."""
+    """An element. Children that are None are left out. Attribute names have _ for -, and a final _ if they are Python
+    keywords."""
     words = "".join(f' {key.rstrip("_").replace("_", "-")}="{html.escape(str(value))}"'
                     for key, value in attributes.items())
     if name in EMPTY:
@@ -94,14 +94,14 @@ def cell(value):
 
 
 def breakable(name):
-    """A name that may be broken into lines behind each of its underscores, and stays whole where it is copied."""
+    """A name that may be broken into lines after each underscore, and is copied without the breaks."""
     first, *others = name.split("_")
     return join([first, *(Html(f"_<wbr>{html.escape(part)}") for part in others)])
 
 
 def table(columns, rows, note=None, most=None, count=None):
-    """A table and a note below it; of more than `most` rows the first, and the note says so. `count` tells how many
-    rows there are where not all are given."""
+    """A table and a note below it. At most the first `most` rows are shown, and the note says so. count: the number of
+    all rows, if `rows` has only some of them."""
     rows = list(rows)
     shown = rows[:most]
     count = count or len(rows)
@@ -116,13 +116,13 @@ def table(columns, rows, note=None, most=None, count=None):
 
 
 def facts(rows):
-    """A table of names and what they are."""
+    """A table of (name, value) rows."""
     body = join(element("tr", element("th", name, scope="row"), cell(value)) for name, value in rows)
     return element("div", element("table", element("tbody", body)), class_="wide")
 
 
 def page(title, sections):
-    """The whole page; sections are (id, heading, content), the first without a heading."""
+    """The page as text; sections are (id, heading, content), the first one without a heading."""
     links = element("nav", *(element("a", heading, href=f"#{name}") for name, heading, _ in sections if heading))
     body = []
     for name, heading, content in sections:

@@ -1,4 +1,4 @@
-"""One variable over two axes: what an eye, or a table on paper, takes in at once."""
+"""One variable over two axes: a plane that can be shown as a map or a table."""
 
 import numpy as np
 import xarray as xr
@@ -6,36 +6,36 @@ import xarray as xr
 from .names import BEFORE_NATURES, NATURE, NATURES, OF_RUNS
 from .verify import has_words
 
-SAME = 1e-9  # two values of an axis that are nearer than this, relative, are one
+SAME = 1e-9  # relative difference below which two values of an axis are the same
 
 
 def pivot(dataset, variable="norm_growth", **at):
     """The values of a variable over `ds.sweep.plane`, rows along y and columns along x, numbers ascending.
 
-    `at` takes one value of an axis, or of any other dimension of the variable (layer=0, step=100). What is left besides
-    the plane becomes one: over `step` the last value measured in each run; then the mean of what is not NaN,
-    that of a ratio, as norm_growth, geometric, and of flags and texts the most frequent word, the first of equals.
-    Where the part has fewer axes with several values, the result has as few dimensions.
+    `at` selects one value of an axis, or of any other dimension of the variable (layer=0, step=100). All other
+    dimensions are reduced: `step` to the last value measured in each run; then numbers to the mean of the values that
+    are not NaN (the geometric mean for ratios such as norm_growth), flags and texts to the most frequent word, the
+    alphabetically first of equals. If fewer than two axes have several values, the result has fewer dimensions.
 
-    What was measured counts in runs that are sound: numbers in those that have neither diverged nor failed, classes
-    (dynamics) in those that are done. What every run has, however it ended, counts in all: names.OF_RUNS, as outcome,
-    phase, seconds.
+    Measured variables count only in sound runs: numbers in runs that neither diverged nor failed, classes (dynamics)
+    in runs that are done. Variables that every run has, however it ended (names.OF_RUNS: outcome, phase, seconds,
+    ...), count in all.
 
     >>> ds.sweep.pivot(norm_placement="pre").round(3).sel(learning_rate=1e-2).values
     array([3.162, 1.   , 0.316, 0.1  , 0.032])
     >>> ds.sweep.pivot("phase", norm_placement="pre").sel(learning_rate=1e-2, weight_decay=1e-3).item()
     'growing'
 
-    KeyError names a variable, dimension or value that is none of the dataset's.
+    Raises KeyError, with its name, for a variable, dimension or value that the dataset does not have.
     """
     if variable not in dataset.variables:
-        raise KeyError(f"{variable}: no variable of this dataset")
+        raise KeyError(f"{variable}: not a variable of this dataset")
     part = select(dataset[[variable, "outcome"]], at)
     return reduced(part, variable, part.sweep.plane)
 
 
 def reduced(dataset, variable, plane):
-    """pivot over any axes (x, y) of the dataset, or fewer, in place of its own plane."""
+    """pivot over any axes (x, y) of the dataset, or fewer, instead of its own plane."""
     values = of_sound_runs(dataset, variable)
     axes = [name for name in plane if name in values.dims]
     if "step" in values.dims:
@@ -53,12 +53,12 @@ def reduced(dataset, variable, plane):
 
 
 def is_linear(variable):
-    """Is it one that no logarithm is taken of, as a cosine or a share?"""
+    """True if its scale is never logarithmic: a cosine, a share."""
     return nature_of(variable)[0]
 
 
 def is_geometric(variable):
-    """Is its mean the geometric one?"""
+    """True if its mean is geometric: a ratio."""
     return nature_of(variable)[1]
 
 
@@ -68,13 +68,13 @@ def nature_of(variable):
 
 
 def select(dataset, at):
-    """The part of a dataset at one value of each dimension that `at` names; KeyError if there is none such."""
+    """The part of a dataset at one value of each dimension that `at` names; KeyError if there is no such value."""
     for name, value in at.items():
         if name not in dataset.dims:
-            raise KeyError(f"{name}: no dimension with several values; there are {', '.join(map(str, dataset.dims))}")
+            raise KeyError(f"{name}: not a dimension; the dimensions are {', '.join(map(str, dataset.dims))}")
         places = np.flatnonzero(equal(dataset[name].values, value))
         if len(places) != 1:
-            raise KeyError(f"{name}: no {value}; there are {', '.join(map(str, dataset[name].values))}")
+            raise KeyError(f"{name}: no value {value}; it has {', '.join(map(str, dataset[name].values))}")
         dataset = dataset.isel({name: places[0]})
     return dataset
 
@@ -86,7 +86,7 @@ def equal(values, value):
 
 
 def of_sound_runs(dataset, name):
-    """A variable without the runs that say nothing of it; see pivot. Missing numbers are NaN, missing classes too."""
+    """A variable with NaN in the runs that do not count; see pivot."""
     values, stands = dataset[name], dataset.sweep
     if name in OF_RUNS or values.dtype.kind not in "iuf":
         return values
@@ -95,14 +95,13 @@ def of_sound_runs(dataset, name):
 
 
 def last(values):
-    """The value of each run at the last step at which there is one."""
+    """The last value over the steps that is not missing, for each run."""
     places = xr.where(values.notnull(), xr.DataArray(np.arange(values.sizes["step"]), dims="step"), 0).max("step")
     return values.isel(step=places).drop_vars("step", errors="ignore")
 
 
 def most_frequent(words, dims):
-    """The word that stands most often along `dims`, "" where there is none; the first in the alphabet of those that
-    stand as often."""
+    """The most frequent word along `dims`, the alphabetically first of equals; "" if there is none."""
     def winner(row):
         found, count = np.unique([word for word in row.ravel().astype(str) if word], return_counts=True)
         return found[count.argmax()] if len(found) else ""
@@ -113,7 +112,7 @@ def most_frequent(words, dims):
 
 
 def as_words(variable):
-    """A variable of flags in words; "" where it is none of them."""
+    """A variable of flags in words; "" for a value without a word."""
     attributes = dict(variable.attrs)
     meaning = dict(zip(np.ravel(attributes.pop("flag_values")).tolist(), attributes.pop("flag_meanings").split()))
     words = np.array([meaning.get(code, "") for code in variable.values.ravel().tolist()], dtype=object)

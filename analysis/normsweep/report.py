@@ -1,4 +1,4 @@
-"""A sweep as one HTML page: what was run, on what, how it went, what came out, the figures, the sweep file."""
+"""A sweep as one HTML page: what was run, on which machines, how it went, the results, figures, and the sweep file."""
 
 import base64
 import io
@@ -16,23 +16,23 @@ MOST_VALUES = 30  # of an axis
 MOST_SESSIONS = 20
 MOST_BOUNDARIES = 24  # tables of them
 SLOWEST = 5
-LARGEST_SVG = 400_000  # bytes; a figure with more of them is pixels
-PIXELS = 200  # to the inch
+LARGEST_SVG = 400_000  # bytes; a larger figure becomes a PNG
+PIXELS = 200  # per inch
 SIDES = {
     "crosses": "", "growing": "all grow", "shrinking": "all shrink",
-    "below": "between 0 and the smallest other decay", "rising": "shrinking below, growing above",
-    "mixed": "not the same in all seeds", "unknown": "no run is done"}
+    "below": "between 0 and the smallest positive decay", "rising": "shrinking below, growing above",
+    "mixed": "differs between seeds", "unknown": "no run is done"}
 
 
 def report(dataset, drawings=(), source=""):
-    """The page, as a text. `drawings` are (name, caption, figure or exception); `source` says where it is from."""
-    title = dataset.sweep.title or "A sweep of normsweep"
+    """The page as text. drawings: (name, caption, figure or exception); source: the dataset's name and date."""
+    title = dataset.sweep.title or "Untitled sweep"
     sections = [
         ("top", None, told(summary, dataset, source)),
         ("what", "What was run", told(grid, dataset)),
-        ("where", "On what", told(machines, dataset)),
+        ("where", "Machines", told(machines, dataset)),
         ("how", "How it went", told(course, dataset)),
-        ("result", "What came out", results(dataset)),
+        ("result", "Results", results(dataset)),
         ("figures", "Figures", figures(drawings)),
         ("file", "The sweep file", element("pre", dataset.sweep.sweep_file)),
     ]
@@ -40,11 +40,12 @@ def report(dataset, drawings=(), source=""):
 
 
 def told(part, *arguments):
-    """A part of the page; where a variable is missing or another program has altered it, the rest is worth having."""
+    """A part of the page; if a variable is missing or was altered by another program, a line that says so, because the
+    other parts are still of use."""
     try:
         return part(*arguments)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        return paragraph(f"{part.__name__.replace('_', ' ')}: could not be told: {reason(error)}")
+        return paragraph(f"{part.__name__.replace('_', ' ')}: not available: {reason(error)}")
 
 
 def paragraph(*texts):
@@ -64,7 +65,7 @@ def summary(dataset, source):
     if phases:
         text += f" Of those done, {phases}."
     if open_runs:
-        text += " The sweep has not ended: what follows is what is known so far."
+        text += " The sweep has not ended; this page shows its state so far."
     return join([paragraph(text), quiet(source) if source else None])
 
 
@@ -76,7 +77,7 @@ def grid(dataset):
             ["axis", "values", ""], [(name, count, some(texts)) for name, count, texts, _ in axes])]
     for name, _, labels, keys in axes:
         if keys:
-            parts.append(table([name, *keys], zip(labels, *keys.values()), "Keys that move as one along this axis.",
+            parts.append(table([name, *keys], zip(labels, *keys.values()), "Keys that change together along this axis.",
                                most=MOST_VALUES))
     if fixed:
         parts += [element("h3", "The same in all runs"),
@@ -86,7 +87,7 @@ def grid(dataset):
 
 
 def some(texts):
-    """The values of an axis, as many as a line or two hold."""
+    """At most MOST_VALUES values of an axis, with the last one."""
     if len(texts) <= MOST_VALUES:
         return ", ".join(texts)
     return ", ".join(texts[:MOST_VALUES - 1]) + f", … {texts[-1]}"
@@ -99,7 +100,7 @@ def machines(dataset):
     if rows:
         names = list(rows[0])
         parts.append(table(names, [[row[name] for name in names] for row in rows],
-                           "A session is a start of the program; a run counts in that of its last attempt.",
+                           "A session is one start of the program; a run counts in the session of its last attempt.",
                            most=MOST_SESSIONS))
     return join(parts)
 
@@ -118,7 +119,8 @@ def course(dataset):
     if counts.get("diverged"):
         rows = account.runs(dataset, dataset.sweep.diverged, "diverged_step", most=MOST_RUNS)
         parts += [element("h3", "Diverged"),
-                  table([*names, "step"], rows, "The step whose loss or norm is not finite.", count=counts["diverged"])]
+                  table([*names, "step"], rows, "step: the first with a loss or norm that is not finite.",
+                        count=counts["diverged"])]
     slowest = account.slowest(dataset, SLOWEST)
     if slowest:
         parts += [element("h3", "Slowest"),
@@ -134,31 +136,30 @@ def boundary_part(dataset):
     boundaries = account.boundaries(dataset)
     heading = element("h3", "Boundary between growing and shrinking")
     if boundaries is None:
-        return join([heading, paragraph("weight_decay is no axis of this sweep: it has no boundary.")])
+        return join([heading, paragraph("weight_decay is not an axis of this sweep, so there is no boundary.")])
     parts = [heading, quiet(
-        "The weight decay at which the norm of the parameters ends as it began: log norm growth is taken to be "
-        "straight in log weight decay between a run that grows and the next that does not. Over seeds the geometric "
-        "mean; spread is the factor of one standard deviation. The slope is that of a straight line through the "
-        "boundary in the logs, with its standard error: 1 if steps are orthogonal to the parameters, 0 if they point "
-        "along them.")]
+        "The weight decay at which growth stops: the norm of the parameters ends as large as it began. It is "
+        "interpolated log-log between a run that grows and the next that does not. Over seeds: the geometric mean; "
+        "spread is one standard deviation, as a factor. Slope: of a straight line through the log-log boundary, with "
+        "its standard error. It is 1 if steps are orthogonal to the parameters, 0 if they point along them.")]
     for words, rows, slope, error, points in boundaries[:MOST_BOUNDARIES]:
         if words:
             parts.append(element("h3", words))
         parts.append(boundary_table(rows))
         if points >= 2:
             parts.append(paragraph(f"Slope {slope:.2f}" + (f" ± {error:.2f}" if error == error else "") +
-                                   f", over {points:.0f} learning rates."))
+                                   f", from {points:.0f} learning rates."))
     if len(boundaries) > MOST_BOUNDARIES:
-        parts.append(quiet(f"The first {MOST_BOUNDARIES} of {len(boundaries)} tables."))
+        parts.append(quiet(f"The first {MOST_BOUNDARIES} of {len(boundaries)} boundaries are shown."))
     return join(parts)
 
 
 def boundary_table(rows):
-    """Columns that say nothing are left out."""
+    """The boundary over the learning rate, without columns that would be empty."""
     repeated = any(row[5] > 1 for row in rows)
     with_rate = any(row[0] == row[0] for row in rows)
     explained = any(SIDES[row[6]] for row in rows)
-    columns = (["learning rate"] if with_rate else []) + ["weight decay of no growth"]
+    columns = (["learning rate"] if with_rate else []) + ["boundary weight decay"]
     columns += ["spread", "lowest", "highest", "seeds"] if repeated else []
     return table(columns + ([""] if explained else []), [
         ([row[0]] if with_rate else []) + [row[1]] + (row[2:6] if repeated else []) +
@@ -174,10 +175,10 @@ def exponent_part(dataset):
     if rows:
         parts.append(table(
             ["growth exponent p", "runs", "lower quartile", "median", "upper quartile", "median R²"], rows,
-            "|θ|² − |θ₀|² ~ t²ᵖ, fitted where the norm is above its start: p is 1/2 for a random walk."))
+            "|θ|² − |θ₀|² ~ t²ᵖ, fitted where the norm is above its start; p is 1/2 for a random walk."))
     if classes:
         parts.append(table(["class of growth", "runs"], classes.items(),
-                           "The recursion with the lowest AIC; relative: aligned and misaligned are one curve."))
+                           "The recursion with the lowest AIC; relative: aligned and misaligned give the same curve."))
     return join(parts)
 
 
@@ -194,7 +195,7 @@ def figures(drawings):
             continue
         try:
             image = element("img", src=picture(figure), alt=caption)
-        except Exception as error:  # whatever a drawing library may say of one figure, the rest is worth having
+        except Exception as error:  # one broken figure must not stop the others
             parts.append(undrawn(name, error))
         else:
             parts.append(element("figure", image, element("figcaption", caption)))
@@ -206,7 +207,7 @@ def undrawn(name, error):
 
 
 def picture(figure):
-    """A figure as the address of an image that holds it: as SVG with letters as lines, or PNG where that is shorter."""
+    """A figure as a data: URL: an SVG with letters as outlines, or a PNG if the SVG is larger than LARGEST_SVG."""
     with style(), rc_context({"svg.fonttype": "path"}):
         image, kind = rendered(figure, "svg", metadata={"Date": None}), "svg+xml"
         if len(image) > LARGEST_SVG:

@@ -1,4 +1,4 @@
-"""A sweep as a table with a row for each run, for pandas, R, a spreadsheet."""
+"""A sweep as a table with one row per run, for pandas, R or a spreadsheet."""
 
 import numpy as np
 import pandas as pd
@@ -8,12 +8,12 @@ from .verify import has_words
 
 
 def run_table(dataset):
-    """A DataFrame with one row a run, in the order of the grid; cells that the sweep skips have none.
+    """A DataFrame with one row per run, in the order of the grid; skipped cells have no row.
 
-    Columns, in this order: the axes, each axis that moves several keys followed by these; outcome; every other variable
-    of a run as the dataset has them, flags as words; and NAME_last for each metric NAME over the steps of a run alone:
-    the last value measured. What is measured by layer, tensor or head is left out. Whole numbers are whole (Int64),
-    with NA where there is none; reals are NaN there, texts "".
+    Columns, in this order: the axes, each `together` axis followed by its keys; outcome; every other variable with one
+    value per run, in the order of the dataset, flags as words; and NAME_last, the last measured value, for each metric
+    NAME over the steps. Metrics by layer, tensor or head are left out. Integers are Int64, with NA for a missing value;
+    a missing real is NaN, a missing text "".
 
     >>> frame = ds.sweep.table()
     >>> len(frame), list(frame.columns[:5])
@@ -37,24 +37,24 @@ def run_table(dataset):
 
 
 def key_names(dataset):
-    """The axes, and behind each the keys that move along it."""
+    """The axes, each followed by the keys that change along it."""
     return [name for axis in dataset.sweep.axes for name in (axis, *dataset.sweep.together.get(axis, ()))]
 
 
 def run_variables(dataset):
-    """Variables with one value a run, but outcome."""
+    """Variables with one value per run, except outcome."""
     return [name for name, variable in dataset.data_vars.items()
             if set(variable.dims) <= set(dataset.sweep.axes) and name != "outcome"]
 
 
 def step_variables(dataset):
-    """Variables with one value a run and step."""
+    """Variables with one value per run and step."""
     return [name for name, variable in dataset.data_vars.items()
             if "step" in variable.dims and set(variable.dims) <= {*dataset.sweep.axes, "step"}]
 
 
 def typed(values, variable):
-    """Values in the type of the file: whole numbers come as reals where some are missing."""
+    """Values in the type that the file has: xarray reads integers as reals if some are missing."""
     if values.dtype.kind == "f" and np.dtype(variable.encoding.get("dtype", float)).kind in "iu":
         missing = np.isnan(values)
         return pd.arrays.IntegerArray(np.where(missing, 0, values).astype(np.int64), missing)
@@ -64,7 +64,7 @@ def typed(values, variable):
 
 
 def write_csv(frame, file):
-    """Comma-separated, a line of names first; reals in as many digits as tell them apart, truth values as in YAML."""
+    """Writes CSV with a header line; reals with enough digits to restore them exactly, truth values as in YAML."""
     for name in frame.columns[frame.dtypes == bool]:
         frame = frame.assign(**{name: np.where(frame[name], "true", "false")})
     frame.to_csv(file, index=False, lineterminator="\n")

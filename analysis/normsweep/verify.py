@@ -1,4 +1,4 @@
-"""Is a file what normsweep has written? It is asked once, when a dataset is opened: what comes after relies on it."""
+"""Checks once, when a dataset is opened, that normsweep wrote it; all other code relies on this."""
 
 import os
 import stat
@@ -8,22 +8,23 @@ import numpy as np
 from .header import is_whole
 from .names import FITTED, FLAGS, NUMBERS, OF_RUNS, OUTCOMES, SESSION, SESSION_NUMBERS, SESSIONS, TEXTS
 
-SAID = {FLAGS: "whole numbers", NUMBERS: "numbers", TEXTS: "texts"}
+KINDS = {FLAGS: "integers", NUMBERS: "numbers", TEXTS: "texts"}
 
 
 class NotASweep(ValueError):
-    """The file, or the dataset, is none of normsweep's, or no longer what normsweep has written."""
+    """The file or dataset is not from normsweep, or another program has changed it."""
 
 
 def check_file(path):
-    """A plain file, whole as far as its header tells. Opening another, as a pipe, might wait for ever."""
+    """Raises NotASweep unless the file is a regular one, and as long as its header says. Opening a pipe could block for
+    ever."""
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     try:
         mode = os.fstat(handle).st_mode
     finally:
         os.close(handle)
     if stat.S_ISDIR(mode):
-        open(path, "rb").close()  # whose OSError says so
+        open(path, "rb").close()  # raises an OSError that says so
     if not stat.S_ISREG(mode):
         raise NotASweep(f"{path}: not a regular file")
     if not is_whole(path):
@@ -31,7 +32,7 @@ def check_file(path):
 
 
 def check_variables(dataset, path):
-    """Types and dimensions of what every sweep has: what is said of its runs, and of its sessions."""
+    """Raises NotASweep unless the variables of runs and sessions have the types and dimensions of every sweep."""
     for name, kinds in (OF_RUNS | FITTED).items():
         if name in dataset.variables:
             check(dataset, path, name, kinds, dataset["outcome"].dims)
@@ -39,18 +40,18 @@ def check_variables(dataset, path):
         if name.startswith(SESSION):
             check(dataset, path, name, NUMBERS if name in SESSION_NUMBERS else TEXTS, (SESSIONS,))
     if dataset["outcome"].attrs["flag_meanings"].split() != list(OUTCOMES):
-        raise altered(path, "outcome does not mean " + " ".join(OUTCOMES))
+        raise altered(path, "the words of outcome are not " + " ".join(OUTCOMES))
 
 
 def check(dataset, path, name, kinds, dims):
     variable = dataset[name]
     if variable.dtype.kind not in kinds:
-        raise altered(path, f"{name} is of type {variable.dtype} and not of {SAID[kinds]}")
+        raise altered(path, f"{name} has type {variable.dtype}, not {KINDS[kinds]}")
     if set(variable.dims) != set(dims):
-        raise altered(path, f"{name} is over ({', '.join(map(str, variable.dims))}) and not over "
+        raise altered(path, f"{name} has dimensions ({', '.join(map(str, variable.dims))}), not "
                             f"({', '.join(map(str, dims))})")
     if kinds == FLAGS and not has_words(variable):
-        raise altered(path, f"{name} does not say what its values mean")
+        raise altered(path, f"{name} has no flag_meanings for its flag_values")
 
 
 def altered(path, what):
@@ -58,6 +59,6 @@ def altered(path, what):
 
 
 def has_words(variable):
-    """Is it a variable of flags, with a word for each value?"""
+    """True for a variable of flags with a word for each value."""
     meanings, values = variable.attrs.get("flag_meanings"), variable.attrs.get("flag_values")
     return isinstance(meanings, str) and values is not None and len(meanings.split()) == np.size(values)

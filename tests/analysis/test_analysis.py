@@ -65,7 +65,7 @@ def test_opens_nothing_else(tmp_path):
     (tmp_path / "empty.nc").write_text("")
     netCDF4.Dataset(tmp_path / "foreign.nc", "w").close()
     for name in ("text.nc", "empty.nc", "foreign.nc"):
-        with pytest.raises(normsweep.NotASweep, match=f"{name}: no dataset of normsweep$"):
+        with pytest.raises(normsweep.NotASweep, match=f"{name}: not a normsweep dataset$"):
             normsweep.open_sweep(tmp_path / name)
     assert issubclass(normsweep.NotASweep, ValueError)
     with pytest.raises(normsweep.NotASweep):
@@ -136,9 +136,9 @@ def test_pivot_of_words_is_the_most_frequent(ds):
 
 
 def test_pivot_says_what_is_none(ds):
-    for variable, at, message in (("norm", {}, "norm: no variable"),
-                                  ("norm_growth", {"speed": 1}, "speed: no dimension"),
-                                  ("norm_growth", {"seed": 7}, "seed: no 7; there are 0, 1")):
+    for variable, at, message in (("norm", {}, "norm: not a variable"),
+                                  ("norm_growth", {"speed": 1}, "speed: not a dimension"),
+                                  ("norm_growth", {"seed": 7}, "seed: no value 7; it has 0, 1")):
         with pytest.raises(KeyError, match=message):
             ds.sweep.pivot(variable, **at)
 
@@ -241,7 +241,7 @@ def test_slope_against_least_squares(ds):
 
 def test_no_boundary_without_its_axis(ds):
     for part in (ds.sel(weight_decay=0.1), ds.drop_vars("norm_growth")):
-        with pytest.raises(ValueError, match="weight_decay is no axis"):
+        with pytest.raises(ValueError, match="weight_decay is not an axis"):
             part.sweep.phase_boundary()
     alone = ds.sel(learning_rate=1e-2, norm_placement="pre").sweep.phase_boundary()
     assert near(alone.boundary, 1e-2) and alone.slope.isnull() and alone.slope_points == 0
@@ -249,10 +249,11 @@ def test_no_boundary_without_its_axis(ds):
 
 def test_no_boundary_over_what_is_no_axis(ds):
     for over in ("nope", "weight_decay"):
-        with pytest.raises(ValueError, match=f"{over}: no axis.*; there are learning_rate, norm_placement, seed$"):
+        axes = "the axes are learning_rate, norm_placement, seed"
+        with pytest.raises(ValueError, match=f"{over}: not an axis.*; {axes}$"):
             ds.sweep.phase_boundary(over=over)
     part = ds.sel(seed=0, learning_rate=1e-2, norm_placement="pre")
-    with pytest.raises(ValueError, match="there are none$"):
+    with pytest.raises(ValueError, match="the axes are none$"):
         part.sweep.phase_boundary(over="layers")
     assert near(part.sweep.phase_boundary(over="seed").boundary, 1e-2 / ROOT)
 

@@ -67,7 +67,7 @@ def test_script_draws_what_is_asked_for(tmp_path):
     assert error == "figures: no figure heads; this dataset has phase, norms, norms-fits\n"
     error = run(SCRIPT, tmp_path / "a.nc", "--only", "norms-fit", status=1).stderr
     assert error == "figures: no figure norms-fit; this dataset has norms-fits, norms, phase\n"
-    assert "'gif' is none of png, svg, pdf" in run(SCRIPT, tmp_path / "a.nc", "--format", "gif", status=2).stderr
+    assert "'gif' is not one of png, svg, pdf" in run(SCRIPT, tmp_path / "a.nc", "--format", "gif", status=2).stderr
 
 
 def test_script_without_a_dataset(tmp_path):
@@ -80,7 +80,7 @@ def test_script_with_a_foreign_file(tmp_path):
     (tmp_path / "text.nc").write_text("no netCDF")
     for name in ("foreign.nc", "text.nc"):
         error = run(SCRIPT, tmp_path / name, status=1).stderr
-        assert error == f"figures: {tmp_path}/{name}: no dataset of normsweep\n"
+        assert error == f"figures: {tmp_path}/{name}: not a normsweep dataset\n"
 
 
 def test_script_where_nothing_can_be_written(tmp_path):
@@ -95,7 +95,7 @@ def test_a_figure_that_fails_takes_no_other_down(tmp_path):
     made.dynamics.attrs["flag_meanings"] = "none aligned"  # without their numbers
     made.to_netcdf(tmp_path / "a.nc")
     done = run(SCRIPT, tmp_path / "a.nc", "-o", tmp_path, status=1)
-    assert done.stderr.startswith("figures: ") and "dynamics does not say what its values mean" in done.stderr
+    assert done.stderr.startswith("figures: ") and "dynamics has no flag_meanings for its flag_values" in done.stderr
     assert done.stderr.count("\n") == 1
     drawn = []
     with pytest.raises(figures.NotDrawn, match="dynamics: 'flag_values'"):

@@ -113,7 +113,7 @@ def test_long_axes_are_cut():
 
 
 def test_sessions():
-    common, sessions = read(made_up()).tables["On what"]
+    common, sessions = read(made_up()).tables["Machines"]
     assert common == [["version", "0.1.0"], ["compiler", "cc 1"], ["blas", "OpenBLAS"], ["blas kernel", "Zen"],
                       ["mpi", "Open MPI"], ["digest of the configuration", "c0ffee"], ["digest of the data", "beef"]]
     assert sessions == [["session", "runs", "commit", "vector level", "host", "start"],
@@ -128,7 +128,7 @@ def test_how_it_went():
                         ["diverged", "2", "3.3%"]]
     seconds = 29 / 3 + 24 * 4 / 3
     assert ["time in all runs", f"{seconds:.3g} s"] in effort
-    assert ["starts of runs", "55; 0 runs began more than once"] in effort and "lost processes" not in dict(effort)
+    assert ["attempts", "55; 0 runs started more than once"] in effort and "lost processes" not in dict(effort)
     assert reader.tables["Diverged"] == [[
         ["learning_rate", "weight_decay", "norm_placement", "seed", "step"],
         ["0.1", "10", "pre", "0", "7"], ["0.1", "10", "pre", "1", "7"]]]
@@ -144,7 +144,7 @@ def test_long_names_may_be_broken_and_stay_escaped():
 def test_lost_processes():
     ds = made_up()
     ds["deaths"][0, 0, 0, 0], ds["deaths"][1, 0, 0, 0] = 2, 1
-    assert ["lost processes", "3, in runs that have saved nothing since"] in read(ds).tables["How it went"][1]
+    assert ["lost processes", "3, in runs without a checkpoint since"] in read(ds).tables["How it went"][1]
 
 
 def test_slowest_first_and_failures_cut():
@@ -176,18 +176,18 @@ def test_one_run():
 def test_boundary():
     reader = read(made_up())
     assert reader.tables["norm placement pre"] == [[
-        ["learning rate", "weight decay of no growth", "spread", "lowest", "highest", "seeds", ""],
+        ["learning rate", "boundary weight decay", "spread", "lowest", "highest", "seeds", ""],
         ["0.0001", "–", "–", "–", "–", "0", "all shrink"],
         ["0.01", "0.01", "1.633", "0.007071", "0.01414", "2", ""],
         ["0.1", "0.1", "1.633", "0.07071", "0.1414", "2", ""]]]
     post = reader.tables["norm placement post"][0]
     assert post[1] == ["0.0001", "0.2121", "–", "0.2121", "0.2121", "1"] and post[3][1] == "0.3"
     slopes = [text for text in reader.texts if text.startswith("Slope")]
-    assert slopes[0] == "Slope 1.00, over 2 learning rates." and "±" in slopes[1] and "over 3" in slopes[1]
+    assert slopes[0] == "Slope 1.00, from 2 learning rates." and "±" in slopes[1] and "from 3" in slopes[1]
     one = read(made_up().isel(seed=0, norm_placement=1, learning_rate=0))
-    assert one.tables["Boundary between growing and shrinking"] == [[["weight decay of no growth"], ["0.2121"]]]
+    assert one.tables["Boundary between growing and shrinking"] == [[["boundary weight decay"], ["0.2121"]]]
     none = read(made_up().isel(weight_decay=0))
-    assert "weight_decay is no axis of this sweep: it has no boundary." in none.texts
+    assert "weight_decay is not an axis of this sweep, so there is no boundary." in none.texts
 
 
 def test_laws_and_losses():
@@ -304,6 +304,6 @@ def test_written_whole_or_not_at_all(tmp_path):
 def test_errors_are_one_line(tmp_path):
     (tmp_path / "text.nc").write_text("no dataset\n")
     for arguments, message in ((["none.nc"], "none.nc: No such file or directory"),
-                               (["text.nc"], "text.nc: no dataset of normsweep")):
+                               (["text.nc"], "text.nc: not a normsweep dataset")):
         assert run(*REPORT, *arguments, status=1, cwd=tmp_path).stderr == f"report: {message}\n"
     assert os.listdir(tmp_path) == ["text.nc"]

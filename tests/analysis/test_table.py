@@ -123,8 +123,8 @@ def test_one_run(tmp_path):
 def test_errors_are_one_line(path, tmp_path):
     (tmp_path / "folder").mkdir()
     for arguments, message in ((["none.nc"], "none.nc: No such file or directory"),
-                               ([TABLE], f"{TABLE}: no dataset of normsweep"),
-                               ([path, "-o", path], f"{path}: ends neither in .csv nor in .parquet"),
+                               ([TABLE], f"{TABLE}: not a normsweep dataset"),
+                               ([path, "-o", path], f"{path}: the name must end in .csv or .parquet"),
                                ([path, "-o", "folder"], "folder: is a folder"),
                                ([path, "-o", "none/a.csv"], "none/a.csv: No such file or directory")):
         assert run(*COMMAND, *arguments, status=1, cwd=tmp_path).stderr == f"table: {message}\n"

@@ -98,8 +98,8 @@ def directions(dataset):
 
 def steps(dataset):
     return over_layers(dataset, "steps-by-layer", ["layer_step_size", "layer_alignment", "layer_gradient_alignment"],
-                       "The optimiser's step in each layer: its norm, its cosine with the layer's parameters, and their "
-                       "cosine with the descent direction.", count=10)
+                       "The optimiser's step in each layer: its norm, its cosine with the layer's parameters, and "
+                       "the cosine of the descent direction with them.", count=10)
 
 
 def tensors(dataset):

@@ -38,7 +38,7 @@ def losses(dataset):
 def predictions(dataset):
     """Over the steps; over the grid if they were measured at the last step only."""
     names = ["accuracy", "predicted_entropy"]
-    what = ("The share of words predicted correctly, and the entropy of the predicted words; an entropy of 0 means that "
-            "the model always predicts the same word.")
+    what = ("The share of words predicted correctly, and the entropy of the predicted words; an entropy of 0 means "
+            "that the model always predicts the same word.")
     drawing = over_steps(dataset, "predictions", names, what)
     return drawing or over_plane(dataset, "predictions", names, f"At the last step: {what[0].lower()}{what[1:]}")

@@ -43,7 +43,7 @@ def test_an_outcome_of_doubles(whole, tmp_path, script):
     content["outcome"].type = "f8"
     content.write(tmp_path / "a.nc")
     assert refused(script, tmp_path) == \
-        "a.nc: outcome is of type float64 and not of whole numbers; normsweep did not write this"
+        "a.nc: outcome has type float64, not integers; normsweep did not write this"
 
 
 @pytest.mark.parametrize("part", [0.01, 0.5, 0.99])
@@ -61,20 +61,20 @@ def words(name, value):
 
 
 REFUSED = {
-    "reason is over (learning_rate, seed, string256) and not over (learning_rate, seed)":
+    "reason has dimensions (learning_rate, seed, string256), not (learning_rate, seed)":
         lambda content: setattr(content["reason"], "type", "i4"),
-    "attempts is of type |S64 and not of numbers": lambda content: (
+    "attempts has type |S64, not numbers": lambda content: (
         setattr(content["attempts"], "type", "S1"), content["attempts"].dimensions.append("string64")),
-    "phase is of type float32 and not of whole numbers": lambda content: setattr(content["phase"], "type", "f4"),
-    "seconds is over (learning_rate) and not over (learning_rate, seed)":
+    "phase has type float32, not integers": lambda content: setattr(content["phase"], "type", "f4"),
+    "seconds has dimensions (learning_rate), not (learning_rate, seed)":
         lambda content: setattr(content["seconds"], "dimensions", ["learning_rate"]),
-    "session_start is over (step) and not over (sessions)":
+    "session_start has dimensions (step), not (sessions)":
         lambda content: setattr(content["session_start"], "dimensions", ["step", "string64"]),
-    "outcome does not say what its values mean": words("outcome", np.int32(7)),
-    "phase does not say what its values mean": words("phase", "none growing"),
-    "outcome does not mean pending running done diverged failed skipped":
+    "outcome has no flag_meanings for its flag_values": words("outcome", np.int32(7)),
+    "phase has no flag_meanings for its flag_values": words("phase", "none growing"),
+    "the words of outcome are not pending running done diverged failed skipped":
         words("outcome", "running pending done diverged failed skipped"),
-    "outcome is of type float": lambda content: content["outcome"].attributes.update(_FillValue=2),
+    "outcome has type float": lambda content: content["outcome"].attributes.update(_FillValue=2),
     "'seed' has more than 1-dimension": lambda content: content["seed"].dimensions.append("sessions"),
 }
 
@@ -100,4 +100,4 @@ def test_a_report_has_what_there_is(whole, tmp_path, name):
     done = subprocess.run(script, cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0 and "Traceback" not in done.stderr
     page = (tmp_path / "a.html").read_text()
-    assert "exponent part: could not be told" in page and "The sweep file" in page
+    assert "exponent part: not available" in page and "The sweep file" in page
