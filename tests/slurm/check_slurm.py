@@ -1,4 +1,4 @@
-"""Sweeps on a real Slurm: submitted, stopped by the time limit, carried on, bereft of a node, ended.
+"""Sweeps on a real Slurm: submitted, stopped by the time limit, continued, after the loss of a node, ended.
 
 `make check-slurm` runs this; `make check` does not, as it takes minutes. Whatever happens to a sweep, its numbers are
 those of one that ran undisturbed. No test depends on how fast the machine is: sweeps are sized by a plan, and are
@@ -17,7 +17,7 @@ if lacking():
     pytest.skip(lacking(), allow_module_level=True)
 
 SUBMIT = PROJECT / "slurm" / "submit"
-PATIENCE = 900  # seconds for what has no time of its own
+PATIENCE = 900  # seconds to wait for anything without a time limit of its own
 RUNS = 16
 SWEEP = """\
 corpus: markov
@@ -43,7 +43,7 @@ def cluster():
 
 
 class Sweeps:
-    """A sweep file that takes some time here, and what an undisturbed sweep of it gives."""
+    """A sweep file that takes some time on this machine, and the dataset of an undisturbed sweep of it."""
 
     def __init__(self, folder, seconds):
         self.folder = folder
@@ -80,7 +80,7 @@ def sweeps(tmp_path_factory):
 
 
 class Chain:
-    """The jobs that one call of slurm/submit has made, in a folder of its own."""
+    """The jobs of one call of slurm/submit, in a folder of its own."""
 
     def __init__(self, cluster, sweeps, folder, *options):
         folder.mkdir(exist_ok=True)
@@ -104,7 +104,7 @@ class Chain:
         return [re.search(r" JobState=(\w+)", line)[1] for line in shown]
 
     def statuses(self):
-        """Of each job that has ended by itself: the exit status in its last line."""
+        """The exit status in the last line of each job that has ended by itself."""
         found = [re.findall(r" job \d+: status (\d+): ", log) for log in self.logs()]
         return [int(each[-1]) for each in found if each]
 
@@ -115,7 +115,7 @@ class Chain:
         self.cluster.wait(self.is_over, f"the jobs {self.jobs} are over", PATIENCE)
 
     def wait_trains(self):
-        """Until a run trains while another has ended; False: all is over before."""
+        """Waits until a run trains while another has ended; False if the chain is over before."""
         def trains():
             seen = outcomes(self.dataset)
             return self.is_over() or (seen == 1).any() and (seen >= 2).any()
@@ -130,7 +130,7 @@ def assert_complete(chain, sweeps):
 
 
 def disturbed(cluster, sweeps, tmp_path, disturb, *options):
-    """A chain that has been disturbed while it trained, and is over."""
+    """A chain that was disturbed while it trained, and is over."""
     for attempt in range(10):
         chain = Chain(cluster, sweeps, tmp_path / str(attempt), *options)
         hit = chain.wait_trains() and disturb(chain)
@@ -142,7 +142,7 @@ def disturbed(cluster, sweeps, tmp_path, disturb, *options):
 
 
 def test_time_limit(cluster, sweeps, tmp_path):
-    """Jobs of a minute stop shortly before it is over; the last cancels what is left of the chain."""
+    """Jobs of a minute stop shortly before their time limit; the last one cancels the rest of the chain."""
     options = ["--ntasks-per-node=2", "--time=1", "--lead=20", "--chain=12"]
     while True:
         chain = Chain(cluster, sweeps, tmp_path / str(sweeps.steps), *options)
@@ -155,12 +155,12 @@ def test_time_limit(cluster, sweeps, tmp_path):
     left = len(chain.jobs) - len(statuses)
     assert chain.states() == ["FAILED"] * (len(statuses) - 1) + ["COMPLETED"] + ["CANCELLED"] * left
     if left:
-        assert f"cancels what is left of its chain, {chain.jobs[-left]}" in chain.log(chain.jobs[-left - 1])
+        assert f"cancelling the rest of the chain, {chain.jobs[-left]}" in chain.log(chain.jobs[-left - 1])
     assert_complete(chain, sweeps)
 
 
 def test_node_lost(cluster, sweeps, tmp_path):
-    """A node dies with all that runs there; the sweep goes on on the others, in the same job or the next."""
+    """A node dies with all its processes; the sweep continues on the others, in the same job or the next."""
     def lose(chain):
         job = chain.jobs[0]
         if len(cluster.node_processes("n3", job)) < 2:
@@ -197,10 +197,10 @@ def test_srun_is_stopped_and_carried_on(cluster, sweeps, tmp_path):
 
 
 def test_plans_by_itself_and_refuses(cluster, sweeps, tmp_path):
-    """Without a plan a first job makes one; what the cluster does not allow is refused in one line."""
+    """Without a plan a first job makes one; requests that the cluster does not allow are refused with one line."""
     sweep = tmp_path / "small.yaml"
     sweep.write_text(SWEEP + "steps: 10\n")
-    for options, said in [(["--nodes=5"], "partition all gives 4 nodes at most, and not 5"),
+    for options, said in [(["--nodes=5"], "partition all gives at most 4 nodes, not 5"),
                           (["--partition=short", "--time=3"], "partition short ends jobs after 0:02:00, and --time is"),
                           (["--partition=none"], "Slurm has no partition none")]:
         done = cluster.run(SUBMIT, sweep, *options, check=False, cwd=tmp_path)
@@ -219,4 +219,4 @@ def test_a_refused_sweep_ends_its_chain(cluster, sweeps, tmp_path):
     chain = Chain(cluster, sweeps, tmp_path, "--chain=3", "--ntasks-per-node=1")
     chain.wait_over()
     assert chain.statuses() == [2] and chain.states() == ["FAILED", "CANCELLED", "CANCELLED"]
-    assert "out.nc: " in chain.log(chain.jobs[0]) and "cancels what is left of its chain" in chain.log(chain.jobs[0])
+    assert "out.nc: " in chain.log(chain.jobs[0]) and "cancelling the rest of the chain" in chain.log(chain.jobs[0])

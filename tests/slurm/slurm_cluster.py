@@ -50,7 +50,7 @@ MpiDefault=none
 
 
 def lacking():
-    """Why there can be no cluster here; None if there can."""
+    """The reason why a cluster cannot run here; None if it can."""
     if os.geteuid() != 0:
         return "a Slurm of its own needs root"
     absent = [name for name in ("munged", "slurmctld", "slurmd", "sbatch") if not find(name)]
@@ -74,7 +74,7 @@ def die_with_parent():
 
 
 def processes(**variables):
-    """The pids of all processes whose environment has these."""
+    """The pids of all processes whose environment has these variables."""
     wanted = {f"{name}={value}".encode() for name, value in variables.items()}
     found = []
     for entry in pathlib.Path("/proc").iterdir():
@@ -172,7 +172,7 @@ class Cluster:
             time.sleep(0.1)
 
     def run(self, *command, check=True, **options):
-        """A client of the cluster; its completed process."""
+        """Runs a client of the cluster; returns its completed process."""
         done = subprocess.run([str(each) for each in command], env=self.environment, stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, check=False, **options)
         assert not check or done.returncode == 0, f"{command}: {done.returncode}\n{done.stdout}{done.stderr}"
@@ -184,7 +184,7 @@ class Cluster:
         return not said.stdout.strip()
 
     def node_processes(self, node, job):
-        """Of a job on a node: its tasks, what they started, and the slurmstepd of each step."""
+        """The processes of a job on a node: its tasks, their children, and the slurmstepd of each step."""
         tasks = processes(SLURM_CONF=self.environment["SLURM_CONF"], SLURMD_NODENAME=node, SLURM_JOB_ID=job)
         with contextlib.suppress(OSError):
             steps = {parent(pid) for pid in tasks}
@@ -192,13 +192,13 @@ class Cluster:
         return tasks
 
     def lose_node(self, node, job):
-        """The node dies, and with it all that the job has there: the youngest first, as each srun has a child that
-        would cancel its step when it sees it die."""
+        """Kills the node and all processes of the job there, the youngest first, because each srun has a child that
+        would cancel the step when srun dies."""
         for pid in sorted([self.daemon.pop(node).pid, *self.node_processes(node, job)], reverse=True):
             kill(pid)
 
     def end(self):
-        """Every process of the cluster, and its folder."""
+        """Ends every process of the cluster and removes its folder."""
         if self.daemon.get("slurmctld"):
             self.run("scancel", "--signal=KILL", "--full", "--user=root", check=False)
         for name in reversed(list(self.daemon)):

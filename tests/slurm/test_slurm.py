@@ -1,4 +1,4 @@
-"""slurm/submit and slurm/normsweep.sbatch beside a Slurm that only writes down what it is asked for.
+"""slurm/submit and slurm/normsweep.sbatch with a fake Slurm that only records its calls.
 
 Sweeps on a real one are in check_slurm.py.
 """
@@ -31,7 +31,7 @@ PARTITION = ("PartitionName={name} Default={default} DefaultTime={usual} MaxNode
 
 
 class Slurm:
-    """Commands of Slurm that note each call, a line in `calls`, and answer what they are told to."""
+    """Slurm commands that record each call as a line in `calls`, and give prepared answers."""
 
     def __init__(self, folder):
         self.folder, self.bin = folder, folder / "bin"
@@ -178,60 +178,61 @@ def test_time_is_the_partitions_where_none_is_given(slurm):
 REFUSED = {
     (): "the sweep file comes first; see submit --help",
     ("--nodes=2",): "the sweep file comes first; see submit --help",
-    ("sweep.yaml", "--chain=0"): "--chain takes a whole number from 1 on, and not '0'",
-    ("sweep.yaml", "--nodes", "two"): "--nodes takes a whole number from 1 on, and not 'two'",
+    ("sweep.yaml", "--chain=0"): "--chain must be an integer >= 1, not '0'",
+    ("sweep.yaml", "--nodes", "two"): "--nodes must be an integer >= 1, not 'two'",
     ("sweep.yaml", "--nodes"): "a value is missing after --nodes",
-    ("sweep.yaml", "-N2-4"): "--nodes takes a whole number from 1 on, and not '2-4'",
-    ("sweep.yaml", "--nodes=2-4"): "--nodes takes a whole number from 1 on, and not '2-4'",
+    ("sweep.yaml", "-N2-4"): "--nodes must be an integer >= 1, not '2-4'",
+    ("sweep.yaml", "--nodes=2-4"): "--nodes must be an integer >= 1, not '2-4'",
     ("sweep.yaml", "-N"): "a value is missing after --nodes",
     ("sweep.yaml", "-HJ"): "a value is missing after -J",
-    ("sweep.yaml", "-N2", "-n5"): "--ntasks: 5 tasks are not as many on each of 2 nodes",
+    ("sweep.yaml", "-N2", "-n5"): "--ntasks: 5 tasks cannot be divided equally among 2 nodes",
     ("sweep.yaml", "-N2", "-n8", "--ntasks-per-node=2"):
         "--ntasks: 8 tasks are not 2 on each of 2 nodes, as --ntasks-per-node says",
-    ("sweep.yaml", "-nx"): "--ntasks takes a whole number from 1 on, and not 'x'",
+    ("sweep.yaml", "-nx"): "--ntasks must be an integer >= 1, not 'x'",
     ("sweep.yaml", "-t10", "--lead=600"): "a job of 0:10:00 is not longer than --lead, 600 s",
-    ("sweep.yaml", "-H"): "--hold: the job that plans the sweep would wait, too; --calibrated spares it",
-    ("sweep.yaml", "--hold"): "--hold: the job that plans the sweep would wait, too; --calibrated spares it",
+    ("sweep.yaml", "-H"): "--hold: the job that plans the sweep would wait, too; give --calibrated",
+    ("sweep.yaml", "--hold"): "--hold: the job that plans the sweep would wait, too; give --calibrated",
     ("sweep.yaml", "-t1"): "a job of 0:01:00 is not longer than --lead, 120 s",
     ("sweep.yaml", "-pnone"): "Slurm has no partition none",
     ("sweep.yaml", "--part=short"): "--part: sbatch's options are written in full here",
     ("sweep.yaml", "--nod", "4"): "--nod: sbatch's options are written in full here",
     ("sweep.yaml", "--signal=USR2@60"):
-        "--signal cannot be given: --lead says how early runs begin to save themselves",
+        "--signal cannot be given: --lead says how early runs are saved",
     ("sweep.yaml", "-Ha1-4"): "--array cannot be given: every job of the array would run the whole sweep",
     ("sweep.yaml", "--wait"): "--wait cannot be given: the jobs of a chain are submitted together",
     ("sweep.yaml", "-W"): "--wait cannot be given: the jobs of a chain are submitted together",
     ("sweep.yaml", "--test-only"): "--test-only cannot be given: nothing would be submitted",
     ("sweep.yaml", "--wrap=true"): "--wrap cannot be given: what the jobs run is normsweep.sbatch",
     ("sweep.yaml", "--comment", "mine"):
-        "--comment cannot be given: the comment names the chain that a job is part of",
+        "--comment cannot be given: the comment names the chain that a job belongs to",
     ("sweep.yaml", "--time-min=1"):
         "--time-min cannot be given: a chain of jobs that Slurm may shorten has no known length",
     ("sweep.yaml", "-D/tmp"):
-        "--chdir cannot be given: paths are those of the folder where submit is called; change to it",
+        "--chdir cannot be given: jobs run in the folder where submit is called; change to it",
     ("sweep.yaml", "other.yaml"): "'other.yaml' is not an option; one sweep file is submitted at a time",
     ("sweep.yaml", "--hold", "other.yaml"): "'other.yaml' is not an option; one sweep file is submitted at a time",
     ("sweep.yaml", "--", "-N4"): "'--' is not an option; one sweep file is submitted at a time",
     ("sweep.yaml", "-"): "'-' is not an option; one sweep file is submitted at a time",
     ("sweep.yaml", "--account", "-N4"): "--account: write a value that begins with - as --account=VALUE",
-    ("sweep.yaml", "--nodes=5"): "partition all gives 4 nodes at most, and not 5",
-    ("sweep.yaml", "--mode=ssh"): "--mode is mpirun or srun, and not 'ssh'",
-    ("sweep.yaml", "--time=soon"): "--time: 'soon' is no time, such as 8:00:00 or 2-12",
+    ("sweep.yaml", "--nodes=5"): "partition all gives at most 4 nodes, not 5",
+    ("sweep.yaml", "--mode=ssh"): "--mode must be mpirun or srun, not 'ssh'",
+    ("sweep.yaml", "--time=soon"): "--time: 'soon' is not a time, such as 8:00:00 or 2-12",
     ("sweep.yaml", "--time=2"): "a job of 0:02:00 is not longer than --lead, 120 s",
     ("sweep.yaml", "-p", "none"): "Slurm has no partition none",
     ("sweep.yaml", "-p", "short", "-t", "2-0"): "partition short ends jobs after 24:00:00, and --time is 48:00:00",
     ("sweep.yaml", "-c", "9"): "a node of partition all has fewer than 9 processors",
     ("sweep.yaml", "--calibrated=none"): "--calibrated: none: no such file",
-    ("sweep.yaml", "--calibrated=sweep.yaml"): "sweep.yaml: no output of normsweep plan --values",
-    ("sweep.yaml", "--calibrated=plan", "--set", "learning_rate=0.1"): "plan: a plan of 5 runs, and sweep.yaml has 1",
+    ("sweep.yaml", "--calibrated=sweep.yaml"): "sweep.yaml: not the output of normsweep plan --values",
+    ("sweep.yaml", "--calibrated=plan", "--set", "learning_rate=0.1"):
+        "plan: the plan is for 5 runs, but sweep.yaml has 1",
     ("sweep.yaml", "--calibrated=plan", "-t", "8:00:00", "--nodes=4", "--chain=1"): None,
     ("sweep.yaml", "--calibrated=plan", "-t", "1:02:00", "--ntasks-per-node=4", "--chain=5"):
-        "4:00:01 of training do not fit in 5 jobs of 1:02:00 with a quarter to spare; --chain 6 would do",
+        "4:00:01 of training do not fit in 5 jobs of 1:02:00 with a quarter to spare; give --chain 6",
     ("sweep.yaml", "--calibrated=plan", "-t", "0:06:00", "--ntasks-per-node=1"):
-        "a run of 2:00:00 is saved every 0:05:00 only, and a job trains for 0:04:00: lower checkpoint_minutes or raise "
-        "--time",
+        "a run takes 2:00:00 and is saved only every 0:05:00, but a job trains for 0:04:00: lower checkpoint_minutes "
+        "or raise --time",
     ("sweep.yaml", "--calibrated=plan", "-t", "0:08:00", "--ntasks-per-node=1"):
-        "12:00:01 of training are 151 jobs of --time 0:08:00; --chain 151 if they are meant",
+        "12:00:01 of training need 151 jobs of --time 0:08:00; give --chain 151 if you mean it",
 }
 
 
@@ -264,7 +265,7 @@ def test_a_sweep_that_runs_is_not_submitted_again(slurm):
         try:
             while not (slurm.folder / "sweep.nc").exists():
                 time.sleep(0.01)
-            assert "sweep.nc: a sweep is writing it" in slurm.submit(status=2)[1]
+            assert "sweep.nc: another sweep is writing to it" in slurm.submit(status=2)[1]
         finally:
             sweep.kill()
     assert slurm.called("sbatch") == []
@@ -276,7 +277,7 @@ def test_a_chain_is_submitted_whole_or_not_at_all(slurm):
     slurm.command("sbatch", 'count=$(grep -c ^sbatch "$CALLS"); [ "$count" -eq 3 ] || exec echo "$count"\n'
                             'echo no >&2; exit 1')
     err = slurm.submit("--ntasks-per-node=4", "--time=1:02:00", status=3)[1]
-    assert err == "no\nsubmit: sbatch refused job 3 of 6; none is left\n"
+    assert err == "no\nsubmit: sbatch refused job 3 of 6; the others are cancelled\n"
     assert slurm.called("scancel") == [["1", "2"]]
 
 
@@ -294,7 +295,7 @@ def test_a_first_job_plans(slurm):
 def test_a_first_job_that_fails(slurm):
     slurm.command("sbatch", "echo no partition >&2; exit 1")
     err = slurm.run(SUBMIT, "sweep.yaml", status=3)[1]
-    assert err == "no partition\nsubmit: the job that plans the sweep failed; lines above say how\n"
+    assert err == "no partition\nsubmit: the job that plans the sweep failed, see above\n"
     assert not list(slurm.folder.glob(".normsweep-plan-*"))
 
 
@@ -317,7 +318,7 @@ def test_exit_status_is_the_programs(slurm, status, chain_ends):
     assert " job 5: " in lines[0] and "program run sweep.yaml -o a b.nc; mpirun, 4 tasks on " in lines[0]
     assert f" job 5: status {status}: " in lines[-1]
     assert slurm.called("scancel") == ([["7", "9"]] if chain_ends else [])
-    assert any("cancels what is left of its chain, 7 9" in line for line in lines) == chain_ends
+    assert any("cancelling the rest of the chain, 7 9" in line for line in lines) == chain_ends
     assert slurm.called("program") == [["run", "sweep.yaml", "-o", "a b.nc"]] * (2 if status == 3 else 1)
     assert slurm.called("sleep") == ([["65"]] if status == 3 else [])
 
@@ -345,7 +346,7 @@ def test_signals_are_passed_on_and_waited_for(slurm, signals, mode):
         out, err = job.communicate(timeout=60)
     finally:
         job.kill()
-    assert job.returncode == 75 and "status 75: stopped with everything saved" in out, out + err
+    assert job.returncode == 75 and "status 75: stopped with all runs saved" in out, out + err
 
 
 def test_srun_starts_the_tasks(slurm):
@@ -361,7 +362,7 @@ def test_steps_of_mpirun_survive_a_node(slurm):
 
 
 def test_last_node_watches_the_first(slurm):
-    """Where the job has lost its first node, what runs on the last has it begin again, or ends it."""
+    """If the job has lost its first node, the guard on the last node requeues it, or cancels it."""
     slurm.command("scontrol", '[[ $2 == hostnames ]] && printf "%s\\n" ${3//,/ }; [[ $1 != requeue ]]')
     slurm.command("squeue", '[[ $* != *%N* ]] || tail -n 1 nodes')
     slurm.command("sleep", 'if [ -e once ]; then exit 1; elif [ -e nodes ]; then echo n2 >nodes; touch once\n'
@@ -375,7 +376,7 @@ def test_last_node_watches_the_first(slurm):
 
 def test_unknown_mode(slurm):
     lines = slurm.batch(2, NORMSWEEP_MODE="ssh")
-    assert "NORMSWEEP_MODE is mpirun or srun, not 'ssh'" in lines[1]
+    assert "NORMSWEEP_MODE must be mpirun or srun, not 'ssh'" in lines[1]
 
 
 @pytest.mark.parametrize("option", ["-j4", "--jobs=4"])
@@ -390,12 +391,12 @@ def test_workers_are_the_tasks_under_srun(slurm, option):
 
 def test_no_program(slurm):
     lines = slurm.batch(2, NORMSWEEP="/nowhere/normsweep")
-    assert lines[1].endswith(": /nowhere/normsweep: no program")
+    assert lines[1].endswith(": /nowhere/normsweep: program not found; set NORMSWEEP to its path")
     assert slurm.called("scancel") == [["7", "9"]]
 
 
 def test_program_of_the_checkout(slurm):
-    """Slurm runs a copy of the script; it tells where the original is."""
+    """Slurm runs a copy of the script, and says where the original is."""
     copy = slurm.folder / "spool" / "slurm_script"
     place = slurm.folder / "check out" / "slurm"
     for folder in [copy.parent, place, place.parent / "build"]:
