@@ -6,8 +6,8 @@ CC = mpicc
 PKG_CONFIG ?= pkg-config
 MAKEFLAGS += --no-builtin-rules
 
-# Libraries: pkg-config's word, or yours: make CBLAS='-I/opt/blas/include -L/opt/blas/lib -lopenblas'. Without either
-# the compiler has to find them by itself, as it does by CPATH and LIBRARY_PATH, which the modules of clusters set.
+# Libraries: from pkg-config, or from you: make CBLAS='-I/opt/blas/include -L/opt/blas/lib -lopenblas'. Without either
+# the compiler has to find them, for example through CPATH and LIBRARY_PATH, which the modules of clusters set.
 ifndef CBLAS
 CBLAS := $(shell $(PKG_CONFIG) --cflags --libs openblas 2>/dev/null || echo -lopenblas)
 endif
@@ -25,8 +25,8 @@ PACKAGES = $(CBLAS) $(NETCDF) $(YAML) $(JSON)
 # Flags. WERROR=1 makes warnings errors, as `make lint` does; no -ffast-math: it breaks isfinite.
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla $(if $(WERROR),-Werror)
 NUMERICS = $(OPENMP) -fno-math-errno -fno-trapping-math
-# Threads of a run are OpenMP's. clang comes without its library as often as not, and a run then has one thread
-# whatever it asks for: OPENMP=-fopenmp where it is there.
+# Threads of a run are OpenMP's. clang often comes without OpenMP's library; then a run has one thread, whatever it asks
+# for. Give OPENMP=-fopenmp if the library is installed.
 OPENMP ?= $(if $(findstring clang,$(COMPILER)),-fopenmp-simd,-fopenmp)
 COMPILER := $(shell $(CC) --version 2>/dev/null | head -n 1)
 release = -O3 -g
@@ -38,15 +38,15 @@ COMPILE = $(CC) -std=c11 -D_GNU_SOURCE $(variant) $(NUMERICS) $(WARNINGS) -I. $(
 LINK = $(CC) $(variant) $(OPENMP) $(LDFLAGS)
 LIBS = $(filter-out -I% -D%,$(PACKAGES)) -lm -lpthread -ldl
 
-# The release variant lies in build/ itself, the others beside it.
+# The release variant is built in build/, the others in build/VARIANT.
 BUILD = build$(filter-out /release,/$(VARIANT))
-# model and worker, the wire aside, are a library: all that trains and measures a run. The rest is the program's.
+# model and worker, without the wire, form a library with all that trains and measures a run.
 LIBRARY = $(filter-out $(KERNEL_SOURCES) worker/wire/%,$(wildcard model/*/*.c worker/*/*.c))
 PROGRAM = $(wildcard worker/wire/*.c driver/*/*.c) $(leaks)
 leaks = $(if $(findstring -fsanitize,$(variant)),tests/leaks.c)
 TESTS = $(shell find tests -name "test_*.c")
 
-# clang warns of a loop that it does not vectorise; it is right all the same.
+# clang warns about loops that it cannot vectorise; they are correct anyway.
 KERNEL_FLAGS = -ffp-contract=fast -Wno-pass-failed
 
 # The inner loops are built once for each vector level; the program picks one when it starts.
@@ -102,10 +102,10 @@ $(foreach scalar,float double,$(eval $(call scalar_rules,$(scalar))) \
 	$(foreach level,$(levels),$(eval $(call level_rules,$(scalar),$(level)))))
 -include $(foreach depth,*/* */*/* */*/*/*,$(wildcard $(BUILD)/*/$(depth).d))
 
-# They hold the files of docs/completion.
+# completion.c includes the files of docs/completion.
 $(BUILD)/float/driver/commands/completion.o $(BUILD)/double/driver/commands/completion.o: $(wildcard docs/completion/*)
 
-# What the program says of itself. A checkout's commit, with a + when files differ from it; none in a tarball.
+# For --version: the commit of a checkout, with a + if files differ from it; empty in a tarball.
 COMMIT := $(shell test -e .git && git describe --always --abbrev=12 --exclude='*' --dirty=+ 2>/dev/null)
 VERSION_FLAGS = -DVERSION='"$(VERSION)"' -DCOMMIT='"$(COMMIT)"' -DCOMPILER='"$(COMPILER) $(variant)"' \
 	-DFLAGS='"$(subst ",\",$(strip $(filter-out -W%,$(NUMERICS) $(KERNEL_FLAGS)) $(CFLAGS)))"'
@@ -113,7 +113,7 @@ VERSION_OBJECTS = $(BUILD)/float/driver/tables/version.o $(BUILD)/double/driver/
 $(VERSION_OBJECTS): private COMPILE += $(VERSION_FLAGS)
 $(VERSION_OBJECTS): $(BUILD)/version
 
-# Files that hold a command line and change when it does: what depends on them is then built anew.
+# Files that contain a command line and change only when it does, so that a changed command line causes a rebuild.
 stamp = @mkdir -p $(@D); printf '%s\n' '$(subst ','\'',$(1))' >$@.new; \
 	if cmp -s $@.new $@; then rm $@.new; else $(if $(2),$(2) &&) mv $@.new $@; fi
 $(BUILD)/version: FORCE
@@ -123,7 +123,7 @@ $(BUILD)/flags: FORCE
 		.ci/libraries "$(CC)" "$(CBLAS)" "$(NETCDF)" "$(YAML)" "$(JSON)" "$(OPENMP)")
 FORCE:
 
-# A sub-make with all cores, once the set-up has brought what was missing.
+# A sub-make with all cores, for use after the set-up has installed what was missing.
 MAKE_ALL = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 2))
 ifeq ($(shell id -u),0)
 quickstart check check-slurm faults fuzz bench: export OMPI_ALLOW_RUN_AS_ROOT = 1
@@ -147,11 +147,11 @@ check:
 	@$(MAKE_ALL) programs
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" tests/all
 
-## check-slurm: run sweeps on a Slurm of four nodes on this machine, which it installs and starts (as root)
+## check-slurm: install and start a Slurm of four nodes on this machine, and run sweeps on it (as root)
 check-slurm:
 	$(SAY_ROOT)
 	@.ci/setup build figures tests
-	@.ci/setup slurm || echo "check-slurm: goes on without"
+	@.ci/setup slurm || echo "check-slurm: continues without Slurm"
 	@$(MAKE_ALL) all
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python pytest numpy xarray netCDF4)" -m pytest -q -p no:cacheprovider \
 		--color=no -rs tests/slurm/check_slurm.py
@@ -161,7 +161,7 @@ lint:
 	@.ci/setup build lint
 	@MAKE_ALL="$(MAKE_ALL)" .ci/lint
 
-## faults: inject faults into small sweeps and look whether anything measured is lost (N=300, SEED=1)
+## faults: inject faults into small sweeps and check that nothing measured is lost (N=300, SEED=1)
 faults:
 	$(SAY_ROOT)
 	@.ci/setup build tests
@@ -171,7 +171,7 @@ faults:
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python pytest numpy netCDF4)" -m pytest -q -p no:cacheprovider \
 		--color=no -rs tests/driver/ranks/check_faults.py
 
-## fuzz: a minute of fuzzing for each reader: of sweep files and of trained weights
+## fuzz: fuzz the readers of sweep files and of pretrained weights for a minute each
 fuzz:
 	@.ci/setup build lint
 	@OMPI_CC=clang $(MAKE_ALL) VARIANT=fuzz $(fuzzers:%=build/fuzz/%)
@@ -181,29 +181,29 @@ fuzz:
 	build/fuzz/fuzz-weights -max_total_time=60 -timeout=30 -print_final_stats=1 \
 		-artifact_prefix=build/fuzz/ build/fuzz/corpus-weights tests/fuzz_weights
 
-## setup: install what building, figures, tests and lint need
+## setup: install everything that building, figures, tests and lint need
 setup:
 	@.ci/setup build figures tests lint
 
-## bench: how fast training is, beside sgemm and PyTorch (THREADS=2, ROUNDS=5, SHAPES='tiny small')
+## bench: measure the speed of training against sgemm and PyTorch (THREADS=2, ROUNDS=5, SHAPES='tiny small')
 bench:
 	@.ci/setup build
-	@.ci/setup bench || echo "bench: goes on without PyTorch"
+	@.ci/setup bench || echo "bench: continues without PyTorch"
 	$(SAY_ROOT)
 	@$(MAKE_ALL) $(BUILD)/speed $(BUILD)/normsweep
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python torch 2>/dev/null || .ci/python)" tests/speed.py \
 		$(THREADS:%=-t %) $(ROUNDS:%=-r %) $(SHAPES)
 	@$(if $(SHAPES),,echo && NORMSWEEP_BUILD="$$PWD/$(BUILD)" tests/speed_sweep)
 
-## install: program, sweeps, scripts, documents and completions into PREFIX (/usr/local), below DESTDIR
+## install: install program, sweeps, scripts, documents and completions into PREFIX (/usr/local), below DESTDIR
 install: $(BUILD)/normsweep
 	@.ci/install "$(DESTDIR)$(PREFIX)" "$<"
 
-## uninstall: take them away again
+## uninstall: remove what install has installed
 uninstall:
 	@.ci/install --remove "$(DESTDIR)$(PREFIX)"
 
-# For .ci/lint: every program, and the flags of the compiler.
+# For .ci/lint: all programs, and the compiler's flags.
 programs: $(programs:%=$(BUILD)/%)
 flags:
 	@echo '$(COMPILE:$(CC)%=%)'
@@ -212,7 +212,7 @@ flags:
 clean:
 	rm -rf build
 
-## help: this list
+## help: show this list
 help:
 	@sed -n 's/^## //p' Makefile | while IFS=: read -r target text; do printf '%-13s%s\n' "$$target" "$$text"; done
 	@echo "Variables: VARIANT=release|debug|san, V=1 (show commands), WERROR=1 (warnings are errors)"

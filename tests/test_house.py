@@ -76,7 +76,7 @@ def test_libraries_are_found_by_what_modules_set(modules, tmp_path):
     assert run(*look, env=modules).stdout == ""
     (tmp_path / "lib" / "libnormsweep-cdf.so").unlink()
     assert run(*look, env=modules, status=1).stderr == (
-        "missing: netCDF (NETCDF=...). On Debian `make setup` installs it, on a cluster a module does\n")
+        "missing: netCDF (NETCDF=...). On Debian run `make setup`, on a cluster load a module\n")
     modules["LIBRARY_PATH"] = ""
     error = run(*look, env=modules, status=1).stderr
     assert error.startswith("missing: MPI (CC=mpicc or another MPI compiler), a CBLAS (")
