@@ -1,4 +1,4 @@
-"""What every Python test shares: where the programs are, and how one is run.
+"""What all Python tests share: the paths of the programs, and a function that runs one.
 
 NORMSWEEP_BUILD names the folder of the programs to test (build/ by default, build/san under sanitizers).
 """
@@ -14,7 +14,7 @@ PROJECT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("NORMSWEEP_BUILD", PROJECT / "build"))
 NORMSWEEP = BUILD / "normsweep"
 
-# A shell without job control starts its background jobs with these ignored, and so would every program here.
+# A shell without job control starts background jobs with these signals ignored, and programs here would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
@@ -24,7 +24,7 @@ if hasattr(os, "geteuid") and os.geteuid() == 0:
 
 
 def run(*arguments, status=0, timeout=120, **options):
-    """Runs a command with no input; its completed process. Any exit status but the one expected fails the test."""
+    """Runs a command without input and returns its completed process. An unexpected exit status fails the test."""
     done = subprocess.run([str(a) for a in arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                           timeout=timeout, **options)
     assert done.returncode == status, f"{arguments}: status {done.returncode}\n{done.stdout}{done.stderr}"
@@ -33,7 +33,7 @@ def run(*arguments, status=0, timeout=120, **options):
 
 @pytest.fixture
 def normsweep(tmp_path):
-    """normsweep(ARGUMENT..., status=0) runs the program in the test's own folder."""
+    """normsweep(ARGUMENT..., status=0) runs the program in the folder of the test."""
     def call(*arguments, **options):
         return run(NORMSWEEP, *arguments, cwd=options.pop("cwd", tmp_path), **options)
     return call

@@ -1,4 +1,4 @@
-"""Libraries that stand between the program and the system: a few lines of C, compiled and preloaded."""
+"""Libraries between the program and the system: a few lines of C, compiled and preloaded."""
 
 import os
 import subprocess
@@ -44,7 +44,7 @@ static int is_part(int file)
 
 
 def preload(folder, source):
-    """The environment under which a program runs with this C source between it and the system."""
+    """The environment in which a program runs with this C source preloaded."""
     (folder / "between.c").write_text(HEADERS + source)
     subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-o", folder / "between.so", folder / "between.c", "-ldl"],
                    check=True)

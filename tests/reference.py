@@ -1,4 +1,4 @@
-"""The training of this program once more, in PyTorch and float64, for the parity tests.
+"""A second implementation of this program's training, in PyTorch and float64, for the parity tests.
 
 Written from the definitions of the model, the optimisers and the measurements, not from the C sources: plain
 tensor operations and autograd, torch.optim where PyTorch has the optimiser, real padding where the C side packs
@@ -88,7 +88,7 @@ def attention(config, x, real, get, hard=False):
         scores = scores.masked_fill(visible == 0, -math.inf)
     else:
         scores = scores * visible
-    # A padded row sees itself alone, so that no softmax is over nothing; its output is used nowhere.
+    # A padded row sees only itself, so that its softmax is not empty; its output is never used.
     padded = ~real[:, None, None, :] & ~torch.eye(length, dtype=torch.bool)
     scores = scores.masked_fill(padded, -math.inf)
     weights = hard_weights(scores) if hard else torch.softmax(scores, dim=-1)
@@ -108,7 +108,7 @@ def feedforward(config, x, get):
 
 
 def layer_forward(config, x, real, get, hard=False):
-    """The state behind a layer and its attention weights."""
+    """The state after a layer and its attention weights."""
     seen = []
 
     def attend(y):
@@ -129,7 +129,7 @@ def layer_forward(config, x, real, get, hard=False):
 
 
 def forward(config, weights, tokens, real, hard=False):
-    """tokens [B, T] -> the states [B, T, C] behind each layer and before the output, and the attention weights."""
+    """tokens [B, T] -> the states [B, T, C] after each layer and before the output, and the attention weights."""
     x = weights["token", -1][tokens] + weights["position", -1][: tokens.shape[1]]
     states, seen = [], []
     for layer in range(config["layers"]):
@@ -142,7 +142,7 @@ def forward(config, weights, tokens, real, hard=False):
 
 
 def final_state(config, weights, tokens, real):
-    """What the output layer sees: tokens [B, T] -> [B, T, C]."""
+    """The input of the output layer: tokens [B, T] -> [B, T, C]."""
     return forward(config, weights, tokens, real)[0][-1]
 
 
@@ -358,7 +358,7 @@ def layer_step_measures(theta, after, gradient, layers):
 
 
 def step_measures(theta, after, gradient, direction):
-    """What belongs to the one step from theta to after."""
+    """The metrics of the single step from theta to after."""
     here, g, u = of_layers(theta), of_layers(gradient), of_layers(direction)
     delta = of_layers(after) - here
     return {

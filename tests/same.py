@@ -1,7 +1,7 @@
-"""Are two datasets the same in everything that was measured, bit for bit?
+"""Compares two datasets bit for bit, in everything that was measured.
 
-All variables of the file count but those that CLOCKS and SESSIONS name: they tell when, where and in how many attempts
-a run was made. NaNs are compared by their bits as well, so that no NaN passes for a number, nor for another NaN.
+All variables count except CLOCKS and SESSIONS, which say when, where and in how many attempts a run was made. NaNs are
+compared by their bits, too, so that a NaN differs from any number and from any other NaN.
 """
 
 import netCDF4
@@ -13,7 +13,7 @@ PENDING, RUNNING, DONE, DIVERGED, FAILED, SKIPPED = range(6)
 
 
 class Values:
-    """A variable as it lies in the file: `bits` (uint8) has one more dimension, the bytes of a value."""
+    """A variable as stored in the file: `bits` (uint8) has one more dimension, the bytes of a value."""
 
     def __init__(self, variable):
         self.dimensions = variable.dimensions
@@ -24,7 +24,7 @@ class Values:
 
 
 def read(path):
-    """{name: Values} of all variables that are to be the same."""
+    """{name: Values} of all variables that have to be the same."""
     with netCDF4.Dataset(path) as file:
         file.set_auto_maskandscale(False)
         file.set_auto_chartostring(False)
@@ -56,8 +56,8 @@ def ended(dataset):
 
 
 def strays(part, whole):
-    """What cannot be in the dataset of a sweep under way: every value is the one of the `whole`, or is not there yet;
-    whatever has ended is there in full."""
+    """One line for each variable of a sweep under way that is wrong: every value must equal that of the `whole` sweep,
+    or be unwritten; runs that have ended must be complete."""
     found = [f"{name}: only in one of them" for name in sorted(part.keys() ^ whole.keys())]
     axes, over = part["outcome"].dimensions, ended(part)
     if (part["outcome"].values == FAILED).any():
@@ -79,7 +79,7 @@ def strays(part, whole):
 
 
 def flip_a_bit(dataset, random):
-    """Flips one bit of one measured value, in memory; where: (name, index). For whoever doubts the comparison."""
+    """Flips one bit of one measured value, in memory, to test the comparison; returns its place (name, index)."""
     axes = dataset["outcome"].dimensions
     name = random.choice(sorted(name for name, values in dataset.items() if values.values.dtype.kind == "f"
                                 and values.dimensions[:len(axes)] == axes))

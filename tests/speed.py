@@ -1,4 +1,4 @@
-"""How fast training is: against the processor's own matrix product and against PyTorch.
+"""The speed of training, compared with the BLAS library's matrix product and with PyTorch.
 
     speed.py [-t THREADS] [-r ROUNDS] [-s SECONDS] [SHAPE...]
 
@@ -37,7 +37,7 @@ def pairs(line):
 
 
 class Server:
-    """A process that answers each line with one of pairs, the first unasked; its `about`."""
+    """A process that answers each line with a line of pairs. The first line comes unasked: its `about`."""
 
     def __init__(self, command, environment):
         self.command = [str(word) for word in command]
@@ -61,7 +61,7 @@ class Server:
 
 
 def cleaned():
-    """The environment without what would choose a kernel or a number of threads; what was left out is told."""
+    """The environment without variables that choose a kernel or a number of threads; prints those left out."""
     left_out = [name for name in sorted(os.environ)
                 if name.startswith("OPENBLAS_") or name in ("NORMSWEEP_BLAS", "OMP_NUM_THREADS", "GOTO_NUM_THREADS")]
     if left_out:
@@ -106,7 +106,7 @@ class Bench:
         return {name: asked[server] for name, server in self.others.items()}
 
     def round(self, shape, seconds):
-        """{name: answer} of one round; sgemm before and after the step that it is compared with."""
+        """{name: answer} of one round; sgemm runs before and after the step that it is compared with."""
         answers = {"before": self.own.ask("sgemm", seconds / 2), "step": self.own.ask("step", shape, seconds),
                    "after": self.own.ask("sgemm", seconds / 2)}
         answers |= self.ask_others("step", self.shapes.get(shape, shape), seconds)
@@ -118,7 +118,7 @@ class Bench:
         return {name: {key: float(value) for key, value in answer.items()} for name, answer in answers.items()}
 
     def rounds(self, shape, most, seconds):
-        """The rounds of a shape; fewer of one that takes long."""
+        """The rounds of a shape; fewer if the shape takes long."""
         end = time.monotonic() + SHAPE_SECONDS
         rounds = []
         while len(rounds) < most and (len(rounds) < ROUNDS_LEAST or time.monotonic() < end):
@@ -139,7 +139,7 @@ def sgemm(answers):
 
 
 def relative(name):
-    """How long something else takes, in steps of this program; None where nothing has been asked for it."""
+    """The time of another process, in units of this program's step; None if it was not measured."""
     return lambda answers: answers[name]["seconds"] / answers["step"]["seconds"] if name in answers else None
 
 
@@ -158,7 +158,7 @@ THREAD_COLUMNS = (("x one thread", 2, True, relative("single")),)
 
 
 def spread(values, digits, quartiles=True):
-    """The median, with the quartiles where there are rounds enough for them; "-" without values."""
+    """The median, with the quartiles if there are enough rounds; "-" without values."""
     if None in values:
         return "-"
     text = f"{statistics.median(values):.{digits}f}"
@@ -173,7 +173,7 @@ def print_cells(cells):
 
 
 def print_table(bench, shapes, rounds, seconds):
-    """A row as soon as its shape is through. Returns the rates of sgemm, of every round."""
+    """Prints each row when its shape is done. Returns the rates of sgemm in all rounds."""
     columns = COLUMNS + THREAD_COLUMNS * ("single" in bench.others)
     rates = []
     print_cells(["shape", *(heading for heading, *_ in columns)])

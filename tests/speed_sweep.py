@@ -1,4 +1,4 @@
-"""What a sweep costs beside its runs: a benchmark over many very small ones, told, not judged.
+"""The overhead of a sweep per run: a benchmark over many very small runs, which reports numbers and has no limits.
 
 The program is watched from outside. It believes to draw its progress on a terminal, so that four times a second it says
 how many runs have ended; between the first and the last such line, as they are read, lies the wall time that counts:
@@ -47,7 +47,7 @@ validate: {{every: end, tokens: 64}}
 
 
 def processor_seconds(pid):
-    """What all threads of a process have used of a processor so far, in seconds; None when it is gone."""
+    """The processor time of all threads of a process so far, in seconds; None if it is gone."""
     try:
         return sum(int((thread / "schedstat").read_text().split()[0])
                    for thread in pathlib.Path(f"/proc/{pid}/task").iterdir()) / 1e9

@@ -1,4 +1,4 @@
-"""The training step of tests/speed.c once more, as a PyTorch user would write it, behind the same protocol.
+"""The training step of tests/speed.c as a PyTorch user would write it, with the same protocol.
 
     speed_torch.py [-t THREADS]    each line of standard input is `step SHAPE SECONDS` or `sgemm SECONDS`
 
@@ -141,7 +141,7 @@ class Server:
 
 
 def median(function, seconds):
-    """The median time of a call, called for so many seconds, once at least."""
+    """The median time of a call, repeated for some seconds, at least once."""
     times, end = [], time.perf_counter() + seconds
     while not times or time.perf_counter() < end:
         times.append(timed(function))

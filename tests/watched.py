@@ -19,11 +19,11 @@ MPIRUN = {"mpirun", "orterun", "prterun"}
 
 class Process(typing.NamedTuple):
     pid: int
-    started: int  # in clock ticks since the machine was booted
+    started: int  # in clock ticks since boot
     role: str  # launcher, mpirun, coordinator, worker, other
 
     def kill(self, number):
-        """False: it was gone before."""
+        """Sends a signal; False if the process was gone before."""
         if not is_alive(self.pid, self.started):
             return False
         try:
@@ -42,7 +42,7 @@ class Process(typing.NamedTuple):
 
 
 def born(pid):
-    """(state, time of its start); None: there is none, or only what its parent has yet to collect."""
+    """(state, start time) of a process; None if it does not exist or is a zombie."""
     try:
         fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -110,7 +110,7 @@ class Watched:
         self.end()
 
     def look(self):
-        """All its processes that live now."""
+        """All processes of the command that are alive."""
         found = []
         for entry in os.listdir("/proc"):
             if not entry.isdigit() or not (state := born(entry)):
@@ -131,12 +131,12 @@ class Watched:
         return [process for process in self.look() if process.role == role]
 
     def alive(self):
-        """Those of all that were ever seen that still live, and any other that bears the mark."""
+        """All processes seen so far that are still alive, and any other process with the mark."""
         self.look()
         return [process for process in self.known.values() if is_alive(process.pid, process.started)]
 
     def wait(self, seconds, until=lambda: False):
-        """Waits so long, or until a condition holds. False: the command has ended."""
+        """Waits for some seconds, or until a condition holds. False if the command has ended."""
         deadline = time.monotonic() + seconds
         while self.process.poll() is None:
             now = time.monotonic()
@@ -148,7 +148,7 @@ class Watched:
         return False
 
     def wait_gone(self, seconds):
-        """Waits until none of its processes is alive; how long that took, None: some are still there."""
+        """Waits until none of its processes is alive. Returns the seconds, or None if some are still alive."""
         begin = time.monotonic()
         while self.alive():
             if time.monotonic() - begin > seconds:
@@ -159,7 +159,7 @@ class Watched:
         return time.monotonic() - begin
 
     def stacks(self):
-        """What its processes are doing, as far as gdb can tell."""
+        """The stacks of its processes, as far as gdb can show them."""
         told = []
         for process in self.alive():
             told.append(f"-- {process.role} {process.pid}, state {(born(process.pid) or 'gone')[0]}")
@@ -172,7 +172,7 @@ class Watched:
         return "\n".join(told)
 
     def end(self):
-        """SIGKILL to whatever is left."""
+        """Sends SIGKILL to all remaining processes."""
         deadline = time.monotonic() + 30
         while (left := self.alive()) and time.monotonic() < deadline:
             for process in left:
