@@ -232,8 +232,7 @@ static int coordinate(struct start *start, struct wire *wire, bool *together)
         return status;
     if (lease_tell(start->lease, STAGE_ENDED, status) != 0) /* the disk is full or gone */
         fprintf(stderr, PUMP_STATUS "%d\n", status);
-    return 0; /* mpirun prints a long message for any other status; the launcher reads the status from the
-                 lease */
+    return 0; /* mpirun prints a long message for any other; the launcher reads the status in the lease */
 }
 
 static int run_rank(struct start *start)
@@ -251,8 +250,7 @@ static int run_rank(struct start *start)
         start_release(start);
         return worker_loop(wire);
     }
-    int status =
-        command_flush(coordinate(start, wire, &together)); /* flushed first: an alarm may end wire_close */
+    int status = command_flush(coordinate(start, wire, &together)); /* an alarm may end wire_close */
     start_release(start);
     wire_close(wire, together, status);
     if (!together)
@@ -393,9 +391,7 @@ int command_run(int argc, char **argv)
     int status;
 
     if (command_arguments(&start.arguments, argc, argv, &status))
-        return mpirun_rank() > 0
-                   ? 0
-                   : status; /* otherwise mpirun would end rank 0 before it has printed the message */
+        return mpirun_rank() > 0 ? 0 : status; /* else mpirun could end rank 0 before it prints the line */
     if (mpirun_rank() >= 0)
         return run_rank(&start);
     status = run_plainly(&start, &error);

@@ -98,7 +98,7 @@ static struct coordinator *make_coordinator(const struct job *job, int workers)
     return coordinator;
 }
 
-/* norm_growth of runs that ended in earlier starts; NULL if it cannot be read, and there is no map then. */
+/* norm_growth of runs that ended in earlier starts; NULL if it cannot be read: the map then lacks it. */
 static double *read_growth(const struct job *job)
 {
     struct error ignored;
@@ -288,11 +288,6 @@ int job_close(struct job *job, struct error *error)
     free(job->spent);
     free(job->saved);
     checkpoint_set_release(&job->kept);
-    job->dataset = NULL;
-    job->growth = NULL;
-    job->progress = NULL;
-    job->coordinator = NULL;
-    job->folder = NULL;
     if (job->failed)
         *error = job->error;
     return job->failed ? -1 : 0;

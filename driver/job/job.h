@@ -24,7 +24,7 @@ struct job {
     struct dataset *dataset;
     struct coordinator *coordinator;
     struct progress *progress;
-    double *growth; /* [cells] norm_growth for the map of the progress, NaN: unknown; NULL: no map */
+    double *growth; /* [cells] norm_growth for the map of the progress, NaN: unknown; NULL: all unknown */
     struct tally tally;
     char *folder; /* OUT.nc.d */
     char mark[MARK_SIZE]; /* file in the folder, while other processes may write there; "": none */
@@ -52,7 +52,7 @@ int job_mark(struct job *job, struct error *error);
  * job_breathe, with each renewal of the lease. */
 void job_renew_mark(const struct job *job);
 
-/* Commits waiting results and closes the job. Returns 0, or -1 with the job's first error. */
+/* Commits waiting results and closes the job, once. Returns 0, or -1 with the job's first error. */
 int job_close(struct job *job, struct error *error);
 
 /* Marks the job as failed; the first error is kept. */
