@@ -294,27 +294,52 @@ static void saturate(struct replay *replay)
 
 /* train() */
 
-static void write_row(void *context, int64_t step, const double *values, size_t count)
+/* What train() hands out, the latest of each step. */
+struct rows {
+    int64_t count, most;
+    int64_t *step;
+    double **values;
+};
+
+static void keep_row(void *context, int64_t step, const double *values, size_t count)
 {
-    const struct replay *replay = context;
+    struct rows *rows = context;
+    int64_t row = 0;
+
+    while (row < rows->count && rows->step[row] != step)
+        row++;
+    if (row == rows->most) {
+        rows->most = 2 * rows->most + 16;
+        rows->step = realloc(rows->step, (size_t)rows->most * sizeof(*rows->step));
+        rows->values = realloc(rows->values, (size_t)rows->most * sizeof(*rows->values));
+    }
+    if (row == rows->count) {
+        rows->step[row] = step;
+        rows->values[row] = calloc(count + 1, sizeof(**rows->values));
+        rows->count++;
+    }
+    memcpy(rows->values[row], values, count * sizeof(*values));
+}
+
+static void write_row(const struct replay *replay, int64_t step, const double *values)
+{
     const struct metric_form form = metric_form(&replay->run, replay->group);
 
-    if (count != form.row_size)
-        fail("a row of %zu values", count);
-    write_integer("step", step);
+    if (step != STEP_OF_RUN)
+        write_integer("step", step);
     for (enum metric metric = 0; metric < METRIC_COUNT; metric++)
-        if (!metric_is_of_run(metric))
+        if (metric_is_of_run(metric) == (step == STEP_OF_RUN))
             write_reals(metric_table[metric].name, values + form.offset[metric],
                 (int64_t)metric_values(metric, &form));
 }
 
 static void run_train(struct replay *replay)
 {
-    struct observer observer = {.context = replay, .row = write_row};
+    struct rows rows = {0};
+    struct observer observer = {.context = &rows, .row = keep_row};
     struct measure measure;
     struct arena arena = {0};
     struct result result;
-    struct metric_form form;
 
     measure_init(&measure);
     measure.every = replay->measure;
@@ -324,15 +349,16 @@ static void run_train(struct replay *replay)
     memcpy(replay->group, measure.group, sizeof(replay->group));
     train(&replay->run, &replay->corpus, &measure, &observer, &arena, &result);
     arena_release(&arena);
-    form = metric_form(&replay->run, replay->group);
+    for (int64_t i = 0; i < rows.count; i++) {
+        write_row(replay, rows.step[i], rows.values[i]);
+        free(rows.values[i]);
+    }
+    free(rows.step);
+    free(rows.values);
     write_integer("outcome", result.outcome);
     write_integer("result_last_step", result.last_step);
     write_integer("diverged_step", result.diverged_step);
     write_integer("trained_tokens", result.tokens);
-    for (enum metric metric = 0; metric < METRIC_COUNT; metric++)
-        if (metric_is_of_run(metric))
-            write_reals(metric_table[metric].name, result.values + metric_run_offset(metric),
-                (int64_t)metric_values(metric, &form));
     measure_release(&measure);
 }
 

@@ -4,7 +4,6 @@
 #include "driver/dataset/create.h"
 #include "driver/sweep/grid.h"
 #include "driver/tables/dataset_tables.h"
-#include "model/instruments/homogeneity.h"
 
 #include <netcdf.h>
 
@@ -108,39 +107,35 @@ static void write_param(struct definition *definition, const struct axis *axis, 
     }
 }
 
-static void write_tensor_names(struct definition *definition)
+static void write_dimension_words(
+    struct definition *definition, const struct metric_dimension_row *row, int64_t length)
 {
-    char *tensor[LAYER_TENSOR_COUNT];
+    char **text = malloc((size_t)length * sizeof(*text));
 
-    for (int i = 0; i < LAYER_TENSOR_COUNT; i++)
-        tensor[i] = (char *)tensor_name(LAYER_TENSOR_FIRST + i);
-    write_strings(definition, metric_dimension_table[DIMENSION_TENSOR].name, tensor, LAYER_TENSOR_COUNT);
-}
-
-enum { POSITIONS_MOST = 62 }; /* bins that end at powers of 2 */
-
-double definition_coordinate(enum metric_dimension dimension, int64_t index)
-{
-    switch (dimension) {
-    case DIMENSION_POSITIONS:
-        return index <= POSITIONS_MOST ? (double)(INT64_C(1) << index) : NAN;
-    case DIMENSION_SCALE:
-        return homogeneity_scale(index);
-    default:
-        return (double)index;
+    if (!text) {
+        definition_keep(definition, NC_ENOMEM);
+        return;
     }
+    for (int64_t i = 0; i < length; i++)
+        text[i] = (char *)row->word(i);
+    write_strings(definition, row->name, text, length);
+    free(text);
 }
 
 /* Goes through doubles, which are exact for integers below 2^53. */
 static void write_dimension(struct definition *definition, enum metric_dimension dimension)
 {
+    const struct metric_dimension_row *row = &metric_dimension_table[dimension];
     const struct layout *layout = definition->layout;
     int64_t length = dimension == DIMENSION_STEP ? layout->step_count : layout->form.along[dimension];
-    int variable = variable_named(definition, metric_dimension_table[dimension].name);
+    int variable = variable_named(definition, row->name);
 
+    if (row->word) {
+        write_dimension_words(definition, row, length);
+        return;
+    }
     for (size_t i = 0; i < (size_t)length && definition->status == NC_NOERR; i++) {
-        double value = dimension == DIMENSION_STEP ? (double)layout->step[i]
-                                                   : definition_coordinate(dimension, (int64_t)i);
+        double value = dimension == DIMENSION_STEP ? (double)layout->step[i] : row->number((int64_t)i);
         definition_keep(definition, nc_put_var1_double(definition->file, variable, &i, &value));
     }
 }
@@ -156,9 +151,8 @@ static void write_coordinates(struct definition *definition)
         for (int64_t j = 0; j < axis->param_count; j++)
             write_param(definition, axis, j);
     }
-    write_tensor_names(definition);
     for (enum metric_dimension i = 0; i < DIMENSION_COUNT; i++)
-        if (i != DIMENSION_TENSOR && definition->dimension[i] >= 0)
+        if (definition->dimension[i] >= 0)
             write_dimension(definition, i);
 }
 

@@ -22,11 +22,8 @@ struct definition {
 /* The netCDF type of a parameter's values. */
 extern const nc_type definition_param_types[];
 
-/* The netCDF types of the coordinates of metrics' dimensions. */
-extern const nc_type definition_dimension_types[DIMENSION_COUNT];
-
-/* Value `index` of such a coordinate, if it has numbers and is not `step`; NaN: there is no such value. */
-double definition_coordinate(enum metric_dimension dimension, int64_t index);
+/* The netCDF type of the coordinate of a metric's dimension. */
+nc_type definition_dimension_type(enum metric_dimension dimension);
 
 /* The netCDF types of a run variable's values, by its storage. */
 extern const nc_type definition_storage_types[];

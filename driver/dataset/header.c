@@ -154,23 +154,22 @@ static void define_axis(struct definition *definition, int64_t index)
         define_param(definition, dimension, axis, i);
 }
 
-static int64_t longest_tensor_name(void)
+/* Letters of the longest word of a coordinate, 1 for numbers. */
+static int64_t coordinate_width(const struct metric_dimension_row *row, int64_t length)
 {
     int64_t width = 1;
 
-    for (int i = 0; i < LAYER_TENSOR_COUNT; i++)
-        width = longer(width, tensor_name(LAYER_TENSOR_FIRST + i));
+    for (int64_t i = 0; row->word && i < length; i++)
+        width = longer(width, row->word(i));
     return width;
 }
 
-const nc_type definition_dimension_types[DIMENSION_COUNT] = {
-    [DIMENSION_STEP] = NC_INT64,
-    [DIMENSION_LAYER] = NC_INT64,
-    [DIMENSION_TENSOR] = NC_CHAR,
-    [DIMENSION_HEAD] = NC_INT64,
-    [DIMENSION_POSITIONS] = NC_INT64,
-    [DIMENSION_SCALE] = NC_DOUBLE,
-};
+nc_type definition_dimension_type(enum metric_dimension dimension)
+{
+    const struct metric_dimension_row *row = &metric_dimension_table[dimension];
+
+    return row->word ? NC_CHAR : row->is_real ? NC_DOUBLE : NC_INT64;
+}
 
 static void define_shared_coordinates(struct definition *definition)
 {
@@ -178,8 +177,8 @@ static void define_shared_coordinates(struct definition *definition)
         const struct metric_dimension_row *row = &metric_dimension_table[i];
         if (definition->dimension[i] < 0)
             continue;
-        int variable = define_variable(definition, row->name, definition_dimension_types[i],
-            longest_tensor_name(), 1, &definition->dimension[i]);
+        int variable = define_variable(definition, row->name, definition_dimension_type(i),
+            coordinate_width(row, definition->layout->form.along[i]), 1, &definition->dimension[i]);
         put_description(definition, variable, row->long_name, "1", row->comment);
     }
 }

@@ -73,7 +73,7 @@ static int verify_numbers(const struct view *view, enum metric_dimension dimensi
         return layout_error(error, view->name, status);
     }
     for (int64_t i = 0; result == 0 && i < length; i++) {
-        double expected = definition_coordinate(dimension, i);
+        double expected = metric_dimension_table[dimension].number(i);
         if (!(fabs(value[i] - expected) <= TOLERANCE * fabs(expected)))
             result = verify_fault(error, view, "%s is %.12g at place %lld and not %.12g", name, value[i],
                 (long long)i, expected);
@@ -82,17 +82,18 @@ static int verify_numbers(const struct view *view, enum metric_dimension dimensi
     return result;
 }
 
-static int verify_tensors(const struct view *view, struct error *error)
+/* Words at their places; the file may be longer than the table of this program. */
+static int verify_words(const struct view *view, enum metric_dimension dimension, struct error *error)
 {
-    const char *name = metric_dimension_table[DIMENSION_TENSOR].name;
+    const struct metric_dimension_row *row = &metric_dimension_table[dimension];
+    const char *expected;
     int result = 0;
 
-    for (int i = 0; result == 0 && i < LAYER_TENSOR_COUNT && i < view->form.along[DIMENSION_TENSOR]; i++) {
-        const char *expected = tensor_name(LAYER_TENSOR_FIRST + i);
-        char *text = view_string(view, name, i);
+    for (int64_t i = 0; result == 0 && i < view->form.along[dimension] && (expected = row->word(i)); i++) {
+        char *text = view_string(view, row->name, i);
         if (!text || strcmp(text, expected) != 0)
-            result = verify_fault(
-                error, view, "%s is '%s' at place %d and not '%s'", name, text ? text : "", i, expected);
+            result = verify_fault(error, view, "%s is '%s' at place %lld and not '%s'", row->name,
+                text ? text : "", (long long)i, expected);
         free(text);
     }
     return result;
@@ -101,13 +102,13 @@ static int verify_tensors(const struct view *view, struct error *error)
 static int verify_dimension(const struct view *view, enum metric_dimension dimension, struct error *error)
 {
     const char *name = metric_dimension_table[dimension].name;
-    struct variable_form form = {definition_dimension_types[dimension], 1, {name}, 0};
+    struct variable_form form = {definition_dimension_type(dimension), 1, {name}, 0};
 
     if (verify_variable(view, name, &form, error) != 0)
         return -1;
     if (dimension == DIMENSION_STEP)
         return verify_steps(view, error);
-    return form.type == NC_CHAR ? verify_tensors(view, error) : verify_numbers(view, dimension, error);
+    return form.type == NC_CHAR ? verify_words(view, dimension, error) : verify_numbers(view, dimension, error);
 }
 
 int verify_coordinates(const struct view *view, struct error *error)

@@ -199,26 +199,35 @@ static int put_metric(struct dataset *dataset, enum metric metric, int64_t place
     return status;
 }
 
+/* The place of a step among the dataset's, 0 for STEP_OF_RUN; -1 where the dataset does not have it. */
+static int64_t row_of_step(const struct layout *layout, int64_t step)
+{
+    const int64_t *found =
+        bsearch(&step, layout->step, (size_t)layout->step_count, sizeof(step), step_compare);
+
+    return step == STEP_OF_RUN ? 0 : found ? found - layout->step : -1;
+}
+
 int dataset_row(struct dataset *dataset, int64_t cell, int64_t step, const double *values, size_t offset,
     size_t count, struct error *error)
 {
     const struct layout *layout = &dataset->layout;
+    int64_t row = row_of_step(layout, step);
     struct run run;
     int status = 0;
 
-    const int64_t *row = bsearch(&step, layout->step, (size_t)layout->step_count, sizeof(step), step_compare);
     sweep_cell(layout->sweep, cell, &run);
     const struct metric_form form = metric_form(&run, layout->sweep->measure.group);
-    if (!row || offset + count > form.row_size)
+    if (row < 0 || offset + count > metric_row_size(&form, step))
         return error_set(error, ERROR_ENVIRONMENT, "%s: no row at step %lld of run %lld", dataset->name,
             (long long)step, (long long)cell);
     for (int i = 0; status == 0 && i < METRIC_COUNT; i++) {
-        if (dataset->metric[i] < 0 || metric_is_of_run(i))
+        if (dataset->metric[i] < 0 || metric_is_of_run(i) != (step == STEP_OF_RUN))
             continue;
         size_t first = form.offset[i], last = first + metric_values(i, &form);
         size_t from = first > offset ? first : offset;
         size_t end = last < offset + count ? last : offset + count;
-        int64_t place = metric_place(dataset, i, cell, row - layout->step);
+        int64_t place = metric_place(dataset, i, cell, row);
         if (from < end)
             status =
                 put_metric(dataset, i, place, &form, from - first, end - first, values + (from - offset));
@@ -264,24 +273,11 @@ int dataset_result(struct dataset *dataset, int64_t cell, const struct result *r
 
 static enum phase phase_of(const struct result *result)
 {
-    double growth = result->values[metric_run_offset(METRIC_norm_growth)];
-
     if (result->outcome == OUTCOME_DIVERGED)
         return PHASE_DIVERGED;
-    if (result->outcome != OUTCOME_DONE || isnan(growth))
+    if (result->outcome != OUTCOME_DONE || isnan(result->norm_growth))
         return PHASE_NONE;
-    return growth > 1 ? PHASE_GROWING : PHASE_SHRINKING;
-}
-
-static int put_metrics(struct dataset *dataset, int64_t cell, const double *values)
-{
-    int status = 0;
-
-    for (int i = 0; status == 0 && i < METRIC_COUNT; i++)
-        if (dataset->metric[i] >= 0 && metric_is_of_run(i))
-            status = put_numbers(dataset, metric_place(dataset, i, cell, 0), values + metric_run_offset(i),
-                metric_values(i, &dataset->layout.form));
-    return status;
+    return result->norm_growth > 1 ? PHASE_GROWING : PHASE_SHRINKING;
 }
 
 /* Writes everything of a result except its outcome. */
@@ -291,9 +287,7 @@ static int put_values(struct dataset *dataset, const struct waiting_result *wait
     double speed = result->step_seconds > 0 ? (double)result->tokens / result->step_seconds : NAN;
     int64_t cell = waiting->cell;
 
-    int status = put_metrics(dataset, cell, result->values);
-    if (status == 0)
-        status = put_integer(dataset, RUN_VARIABLE_last_step, cell, result->last_step);
+    int status = put_integer(dataset, RUN_VARIABLE_last_step, cell, result->last_step);
     if (status == 0)
         status = put_integer(dataset, RUN_VARIABLE_diverged_step, cell, result->diverged_step);
     if (status == 0)

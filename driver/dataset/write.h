@@ -17,8 +17,8 @@ int dataset_result(struct dataset *dataset, int64_t cell, const struct result *r
 /* Makes a running run pending again. */
 int dataset_return(struct dataset *dataset, int64_t cell, struct error *error);
 
-/* Writes a row of measurements (row_size of the run's metric_form), or a part of it: `count` values from
- * `offset` on. */
+/* Writes a row of measurements (metric_row_size of the run's metric_form), or a part of it: `count` values
+ * from `offset` on. The row of the whole run, STEP_OF_RUN, must come before the run's result. */
 int dataset_row(struct dataset *dataset, int64_t cell, int64_t step, const double *values, size_t offset,
     size_t count, struct error *error);
 

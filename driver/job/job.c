@@ -328,7 +328,7 @@ void job_row(struct job *job, int worker, int64_t cell, int64_t step, const doub
     if (job->failed)
         return;
     keep_error(job, dataset_row(job->dataset, cell, step, values, offset, count, &error), &error);
-    if (loss >= offset && loss < offset + count && isfinite(values[loss - offset]))
+    if (step != STEP_OF_RUN && loss >= offset && loss < offset + count && isfinite(values[loss - offset]))
         progress_loss(job->progress, worker, step, values[loss - offset]);
 }
 
@@ -341,12 +341,10 @@ static void count_result(struct job *job, const struct result *result)
 
 static struct result killed_its_workers(const struct job *job, int64_t cell, const char *last_words)
 {
-    struct result result = {.outcome = OUTCOME_FAILED, .diverged_step = -1};
+    struct result result = {.outcome = OUTCOME_FAILED, .diverged_step = -1, .norm_growth = NAN};
     char name[DIGEST_TEXT];
     struct digest digest;
 
-    for (int i = 0; i < METRIC_RUN_VALUES; i++)
-        result.values[i] = NAN;
     job_digest(job, cell, &digest);
     digest_format(&digest, name);
     snprintf(result.reason, sizeof(result.reason),
@@ -361,7 +359,7 @@ static void put_result(struct job *job, int64_t cell, const struct result *resul
 
     keep_error(job, dataset_result(job->dataset, cell, result, &error), &error);
     if (job->growth)
-        job->growth[cell] = result->values[metric_run_offset(METRIC_norm_growth)];
+        job->growth[cell] = result->norm_growth;
     spend(job, cell);
     job->waiting++;
     count_result(job, result);

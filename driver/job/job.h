@@ -78,7 +78,8 @@ bool job_has_files(const struct job *job, int64_t cell);
 void job_step(struct job *job, int worker, int64_t cell, const char *host, int64_t step, int64_t last_step,
     int64_t tokens, double now);
 
-/* A worker reports `count` values of a row of measurements, from index `offset` on. */
+/* A worker reports `count` values of a row of measurements, from index `offset` on; step STEP_OF_RUN: of the
+ * row of the whole run. */
 void job_row(struct job *job, int worker, int64_t cell, int64_t step, const double *values, size_t offset,
     size_t count);
 

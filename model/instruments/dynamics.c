@@ -67,26 +67,59 @@ static const struct recursion aligned = {aligned_step, false};
 static const struct recursion misaligned = {misaligned_step, true};
 static const struct recursion adam_like = {adam_like_step, true};
 
+/* The norms [GRID] at step 0, as the state of a recursion. */
+static void start(const struct norm_series *s, const struct recursion *recursion, double *state)
+{
+    for (int i = 0; i < GRID; i++)
+        state[i] = recursion->squared ? s->norm[0] * s->norm[0] : s->norm[0];
+}
+
+/* From the measured step before `point` to that of `point`, under each value of the parameter [GRID]. */
+static void advance(const struct norm_series *s, const struct recursion *recursion, const double *parameter,
+    int64_t point, double *state)
+{
+    for (int64_t step = s->step[point - 1] + 1; step <= s->step[point]; step++) {
+        double rate = schedule_rate(s->schedule, step);
+        recursion->step(state, parameter, rate, 1 - rate * s->decay);
+    }
+}
+
+static double norm_of(const struct recursion *recursion, double state)
+{
+    return recursion->squared ? sqrt(state) : state;
+}
+
 /* sum [GRID] = the sums of squared residuals for each value of the parameter [GRID]. */
 static void residuals(
     const struct norm_series *s, const struct recursion *recursion, const double *parameter, double *sum)
 {
-    double state[GRID], start = recursion->squared ? s->norm[0] * s->norm[0] : s->norm[0];
-    int64_t at = 0;
+    double state[GRID];
 
-    for (int i = 0; i < GRID; i++) {
-        state[i] = start;
+    start(s, recursion, state);
+    for (int i = 0; i < GRID; i++)
         sum[i] = 0;
-    }
     for (int64_t point = 1; point < s->count; point++) {
-        while (at < s->step[point]) {
-            double rate = schedule_rate(s->schedule, ++at);
-            recursion->step(state, parameter, rate, 1 - rate * s->decay);
-        }
+        advance(s, recursion, parameter, point, state);
         for (int i = 0; i < GRID; i++) {
-            double rest = (recursion->squared ? sqrt(state[i]) : state[i]) - s->norm[point];
+            double rest = norm_of(recursion, state[i]) - s->norm[point];
             sum[i] += rest * rest;
         }
+    }
+}
+
+/* The norms [count] under one value of the parameter. */
+static void follow(
+    const struct norm_series *s, const struct recursion *recursion, double parameter, double *norm)
+{
+    double same[GRID], state[GRID];
+
+    for (int i = 0; i < GRID; i++)
+        same[i] = parameter;
+    start(s, recursion, state);
+    norm[0] = s->norm[0];
+    for (int64_t point = 1; point < s->count; point++) {
+        advance(s, recursion, same, point, state);
+        norm[point] = norm_of(recursion, state[0]);
     }
 }
 
@@ -216,22 +249,27 @@ static double spread(const struct norm_series *s)
     return sum;
 }
 
-static const struct recursion_fit none = {NAN, NAN, NAN};
+static void set_none(struct recursion_fit *fit, int64_t count)
+{
+    fit->parameter = fit->r2 = fit->aic = NAN;
+    for (int64_t i = 0; fit->norm && i < count; i++)
+        fit->norm[i] = NAN;
+}
 
-static struct recursion_fit fit_recursion(
-    const struct norm_series *s, const struct recursion *recursion, struct bracket bracket)
+/* Leaves fit as it is where no value of the parameter has finite norms. */
+static void fit_recursion(const struct norm_series *s, const struct recursion *recursion,
+    struct bracket bracket, struct recursion_fit *fit)
 {
     double points = (double)(s->count - 1), total = spread(s), least, rounding = ROUNDING * s->norm[0];
     double parameter = minimise(s, recursion, bracket, &least);
 
     if (!isfinite(least))
-        return none;
-    return (struct recursion_fit){
-        .parameter = parameter,
-        .r2 = total > 0 ? 1 - least / total : NAN,
-        .aic = points * log(fmax(least / points, rounding * rounding)) +
-               2 * 2, /* two parameters: its own, and the variance */
-    };
+        return;
+    fit->parameter = parameter;
+    fit->r2 = total > 0 ? 1 - least / total : NAN;
+    fit->aic = points * log(fmax(least / points, rounding * rounding)) + 2 * 2; /* its own, and the variance */
+    if (fit->norm)
+        follow(s, recursion, parameter, fit->norm);
 }
 
 static bool can_be_fitted(const struct norm_series *s)
@@ -271,14 +309,17 @@ void dynamics_fit(const struct schedule *schedule, double decay, const int64_t *
     const struct norm_series s = {schedule, decay, step, norm, count};
     struct brackets brackets;
 
-    *fit = (struct dynamics_fit){none, none, none, DYNAMICS_NONE};
+    set_none(&fit->aligned, count);
+    set_none(&fit->misaligned, count);
+    set_none(&fit->adam_like, count);
+    fit->best = DYNAMICS_NONE;
     if (!can_be_fitted(&s))
         return;
     bracket_parameters(&s, &brackets);
-    fit->aligned = fit_recursion(&s, &aligned, brackets.aligned);
+    fit_recursion(&s, &aligned, brackets.aligned, &fit->aligned);
     fit->aligned.parameter += decay;
-    fit->misaligned = fit_recursion(&s, &misaligned, brackets.misaligned);
+    fit_recursion(&s, &misaligned, brackets.misaligned, &fit->misaligned);
     fit->misaligned.parameter = sqrt(fit->misaligned.parameter);
-    fit->adam_like = fit_recursion(&s, &adam_like, brackets.adam_like);
+    fit_recursion(&s, &adam_like, brackets.adam_like, &fit->adam_like);
     fit->best = classify(fit);
 }

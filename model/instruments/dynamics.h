@@ -24,6 +24,7 @@ enum dynamics {
 /* One fit. NaN with fewer than 4 measured steps, or if a norm is not finite or the first norm is 0. */
 struct recursion_fit {
     double parameter; /* k of any sign, k >= 0, a >= 0: least squares in n over the measured steps */
+    double *norm; /* [count] n at the measured steps with that parameter; the caller's, or NULL */
     double r2; /* against the mean of n; NaN if n is constant */
     double aic; /* lower is better; comparable among the fits of one run */
 };
@@ -36,7 +37,7 @@ struct dynamics_fit {
 /*
  * Fits all recursions. step, norm [count]: the measured steps, ascending from 0, and their norms. decay:
  * lambda of the recursions; 0 for a decay that is part of an update which is then normalised. Takes some
- * dozen passes over the steps of the run.
+ * dozen passes over the steps of the run. The caller sets the three `norm` of *fit first.
  */
 void dynamics_fit(const struct schedule *schedule, double decay, const int64_t *step, const double *norm,
     int64_t count, struct dynamics_fit *fit);

@@ -14,7 +14,7 @@
 #include "worker/checkpoint/visit.h"
 #include "worker/host/environment.h"
 
-enum { FORMAT = 2, NAME_MOST = 64, TENSOR_NAME = 8 };
+enum { FORMAT = 3, NAME_MOST = 64, TENSOR_NAME = 8 };
 
 /* ---- dimensions ---- */
 
@@ -34,7 +34,7 @@ static void set_lengths(struct form *form, bool weights_alone)
     const struct architecture *a = &form->snapshot->model->architecture;
     const struct metric_form *rows = &form->snapshot->history->form;
 
-    form->length[LAYER] = a->layers;
+    form->length[LAYER] = a->layers; /* the one of the metrics that weights have, too */
     form->length[VOCABULARY] = a->vocabulary;
     form->length[POSITION] = a->context;
     form->length[WIDTH] = a->width;
@@ -42,11 +42,10 @@ static void set_lengths(struct form *form, bool weights_alone)
     form->length[FEEDFORWARD] = a->feedforward;
     if (weights_alone)
         return;
+    for (int i = 0; i < (int)DIMENSION_COUNT; i++)
+        form->length[i] = rows->along[i];
     form->length[STEP] = form->snapshot->history->row_count;
     form->length[MEASURED_STEP] = form->snapshot->history->norm_count;
-    form->length[TENSOR] = LAYER_TENSOR_COUNT;
-    form->length[HEAD] = rows->along[DIMENSION_HEAD];
-    form->length[POSITIONS] = rows->along[DIMENSION_POSITIONS];
     form->length[TENSOR_LETTER] = TENSOR_NAME;
     form->length[FACTOR] = factor_count(form->snapshot->optimiser);
 }
@@ -179,15 +178,6 @@ static void gather_rows(const struct history *history, enum metric metric, doubl
     }
 }
 
-/* The dimensions of rows. */
-static const enum dimension row_dimensions[DIMENSION_COUNT] = {
-    [DIMENSION_STEP] = STEP,
-    [DIMENSION_LAYER] = LAYER,
-    [DIMENSION_TENSOR] = TENSOR,
-    [DIMENSION_HEAD] = HEAD,
-    [DIMENSION_POSITIONS] = POSITIONS,
-};
-
 static void visit_metric(struct form *form, enum metric metric)
 {
     const struct metric_row *row = &metric_table[metric];
@@ -206,7 +196,7 @@ static void visit_metric(struct form *form, enum metric metric)
         return;
     }
     for (int i = 0; i < shape->rank; i++)
-        array.dimension[i] = row_dimensions[shape->dimension[i]];
+        array.dimension[i] = (enum dimension)shape->dimension[i];
     if (form->pass == PUT)
         gather_rows(history, metric, values, false);
     visit_array(form, &array, values);

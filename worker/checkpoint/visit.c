@@ -5,18 +5,16 @@
 #include "worker/host/sync.h"
 
 static const char *const dimension_name[DIMENSIONS] = {
-    [LAYER] = "layer",
+#define X(NAME, name, ...) [NAME] = #name,
+    METRIC_DIMENSIONS(X)
+#undef X
     [VOCABULARY] = "vocabulary",
     [POSITION] = "context",
     [WIDTH] = "width",
     [INPUT] = "input",
     [FEEDFORWARD] = "feedforward",
-    [STEP] = "step",
     [MEASURED_STEP] = "measured_step",
-    [TENSOR] = "tensor",
     [TENSOR_LETTER] = "tensor_letter",
-    [HEAD] = "head",
-    [POSITIONS] = "positions",
     [FACTOR] = "factor",
 };
 

@@ -18,20 +18,21 @@
 #define SCALAR_NC NC_FLOAT
 #endif
 
-/* `input` is as long as `width`: a variable cannot have one dimension twice. */
+/*
+ * Those of the metrics come first, with their numbers there. `input` is as long as `width`: a variable cannot
+ * have one dimension twice.
+ */
 enum dimension {
-    LAYER,
-    VOCABULARY,
+#define X(NAME, ...) NAME,
+    METRIC_DIMENSIONS(X)
+#undef X
+        VOCABULARY,
     POSITION,
     WIDTH,
     INPUT,
     FEEDFORWARD,
-    STEP,
     MEASURED_STEP,
-    TENSOR,
     TENSOR_LETTER,
-    HEAD,
-    POSITIONS,
     FACTOR,
     DIMENSIONS
 };

@@ -1,5 +1,7 @@
 #include "worker/run/metric.h"
 
+#include <math.h>
+
 #include "model/instruments/homogeneity.h"
 #include "model/instruments/saturation.h"
 
@@ -16,11 +18,71 @@ const struct nature_row nature_table[NATURE_COUNT] = {
 #undef X
 };
 
+/* ---- dimensions ---- */
+
+static int64_t length_one(const struct run *run)
+{
+    (void)run;
+    return 1;
+}
+
+static int64_t length_layers(const struct run *run)
+{
+    return run->layers;
+}
+
+static int64_t length_tensors(const struct run *run)
+{
+    (void)run;
+    return LAYER_TENSOR_COUNT;
+}
+
+static int64_t length_heads(const struct run *run)
+{
+    return run->heads;
+}
+
+static int64_t length_bins(const struct run *run)
+{
+    return saturation_bins(run->context);
+}
+
+static int64_t length_scales(const struct run *run)
+{
+    (void)run;
+    return HOMOGENEITY_SCALES;
+}
+
+static double place_itself(int64_t place)
+{
+    return (double)place;
+}
+
+static double bin_end(int64_t place)
+{
+    return ldexp(1, (int)place);
+}
+
+static const char *layer_tensor_name(int64_t place)
+{
+    return place < LAYER_TENSOR_COUNT ? tensor_name((enum tensor_kind)(LAYER_TENSOR_FIRST + place)) : NULL;
+}
+
 const struct metric_dimension_row metric_dimension_table[DIMENSION_COUNT] = {
-#define X(NAME, name, long_name, comment) [DIMENSION_##NAME] = {#name, long_name, comment},
+#define INTEGER(function) .number = function
+#define REAL(function) .number = function, .is_real = true
+#define WORD(function) .word = function
+#define X(NAME, dimension, how_long, coordinate, described, note)                                            \
+    [DIMENSION_##NAME] = {.name = #dimension,                                                                \
+        .length = how_long,                                                                                  \
+        coordinate,                                                                                          \
+        .long_name = described,                                                                              \
+        .comment = note},
     METRIC_DIMENSIONS(X)
 #undef X
 };
+
+/* ---- shapes and places ---- */
 
 const struct metric_shape_row metric_shape_table[METRIC_SHAPE_COUNT] = {
 #define X(SHAPE, rank, ...) [METRIC_PER_##SHAPE] = {rank, {__VA_ARGS__}},
@@ -74,11 +136,9 @@ size_t metric_values(enum metric metric, const struct metric_form *form)
 
 void metric_form_place(struct metric_form *form)
 {
-    size_t of_run = 0;
-
-    form->row_size = 0;
+    form->row_size = form->run_size = 0;
     for (enum metric metric = 0; metric < METRIC_COUNT; metric++) {
-        size_t *end = metric_is_of_run(metric) ? &of_run : &form->row_size;
+        size_t *end = metric_is_of_run(metric) ? &form->run_size : &form->row_size;
         form->offset[metric] = *end;
         *end += metric_values(metric, form);
     }
@@ -86,19 +146,11 @@ void metric_form_place(struct metric_form *form)
 
 void metric_lengthen(struct metric_form *form, const struct run *run, const bool group[GROUP_COUNT])
 {
-    const int64_t along[DIMENSION_COUNT] = {
-        [DIMENSION_STEP] = 1,
-        [DIMENSION_LAYER] = run->layers,
-        [DIMENSION_TENSOR] = LAYER_TENSOR_COUNT,
-        [DIMENSION_HEAD] = run->heads,
-        [DIMENSION_POSITIONS] = saturation_bins(run->context),
-        [DIMENSION_SCALE] = HOMOGENEITY_SCALES,
-    };
-
-    /* Scales stay: a run's own metrics have their places whatever is measured. */
-    for (enum metric_dimension i = 0; i < DIMENSION_COUNT; i++)
-        if (along[i] > form->along[i] && (i == DIMENSION_SCALE || metric_dimension_needed(i, group)))
-            form->along[i] = along[i];
+    for (enum metric_dimension i = 0; i < DIMENSION_COUNT; i++) {
+        int64_t length = metric_dimension_table[i].length(run);
+        if (length > form->along[i] && metric_dimension_needed(i, group))
+            form->along[i] = length;
+    }
 }
 
 struct metric_form metric_form(const struct run *run, const bool group[GROUP_COUNT])
@@ -110,19 +162,7 @@ struct metric_form metric_form(const struct run *run, const bool group[GROUP_COU
     return form;
 }
 
-/* All that the metrics of whole runs have of dimensions. */
-static const struct metric_form of_run = {.along = {[DIMENSION_SCALE] = HOMOGENEITY_SCALES}};
-
-size_t metric_run_offset(enum metric metric)
+size_t metric_row_size(const struct metric_form *form, int64_t step)
 {
-    size_t offset = 0;
-
-    for (enum metric before = 0; before < metric; before++)
-        offset += metric_is_of_run(before) ? metric_values(before, &of_run) : 0;
-    return offset;
-}
-
-size_t metric_run_size(void)
-{
-    return metric_run_offset(METRIC_COUNT);
+    return step == STEP_OF_RUN ? form->run_size : form->row_size;
 }

@@ -8,15 +8,21 @@
 #include "model/network/transformer.h"
 #include "worker/run/run.h"
 
-/* The dimensions that metrics have beside the axes of a sweep: X(NAME, name, long_name, comment). */
+/*
+ * The dimensions that metrics have beside the axes of a sweep: X(NAME, name, length, coordinate, long_name,
+ * comment). `length` and `coordinate` are static functions of metric.c: the length that a run needs, and the
+ * number or word at a place. A new dimension is one row here.
+ */
 #define METRIC_DIMENSIONS(X)                                                                                 \
-    X(STEP, step, "step", "optimiser steps taken before the measurement")                                    \
-    X(LAYER, layer, "layer", "from the input on")                                                            \
-    X(TENSOR, tensor, "kind of tensor", "")                                                                  \
-    X(HEAD, head, "attention head", "of its layer")                                                          \
-    X(POSITIONS, positions, "most positions attended",                                                       \
+    X(STEP, step, length_one, INTEGER(place_itself), "step",                                                 \
+        "optimiser steps taken before the measurement")                                                      \
+    X(LAYER, layer, length_layers, INTEGER(place_itself), "layer", "from the input on")                      \
+    X(TENSOR, tensor, length_tensors, WORD(layer_tensor_name), "kind of tensor", "")                         \
+    X(HEAD, head, length_heads, INTEGER(place_itself), "attention head", "of its layer")                     \
+    X(POSITIONS, positions, length_bins, INTEGER(bin_end), "most positions attended",                        \
         "of a bin that holds those above the bin before: 1, 2, 3 to 4, 5 to 8, and so on")                   \
-    X(SCALE, scale, "scale of the parameters", "factor on every parameter of a fresh model")
+    X(SCALE, scale, length_scales, REAL(homogeneity_scale), "scale of the parameters",                       \
+        "factor on every parameter of a fresh model")
 
 enum metric_dimension {
 #define X(NAME, ...) DIMENSION_##NAME,
@@ -26,7 +32,12 @@ enum metric_dimension {
 };
 
 struct metric_dimension_row {
-    const char *name, *long_name, *comment;
+    const char *name;
+    int64_t (*length)(const struct run *run); /* for metrics of this run; 1 along steps */
+    bool is_real; /* the coordinate is a real number, else an integer or a word */
+    double (*number)(int64_t place); /* coordinate; NULL where it is a word. Steps have those of the sweep */
+    const char *(*word)(int64_t place); /* coordinate, NULL beyond the last; no function where it is a number */
+    const char *long_name, *comment;
 };
 
 extern const struct metric_dimension_row metric_dimension_table[DIMENSION_COUNT];
@@ -190,16 +201,22 @@ extern const struct nature_row nature_table[NATURE_COUNT];
     X(fit_aligned_k, RUN, NORMS, MAGNITUDE, "1", "k of aligned growth",                                      \
         "of n' = (1 - eta lambda + k eta) n, fitted to |theta_t|; lambda is weight_decay, with sgd over 1 "  \
         "- momentum, with adam 0")                                                                           \
+    X(fit_aligned_norm, STEP, NORMS, MAGNITUDE, "1", "parameter norm of aligned growth",                     \
+        "of that fit, at the measured steps; known once the run is done")                                    \
     X(fit_aligned_r2, RUN, NORMS, R_SQUARED, "1", "R^2 of aligned growth", "of that fit")                    \
     X(fit_aligned_aic, RUN, NORMS, MAGNITUDE, "1", "AIC of aligned growth",                                  \
         "of that fit; the lowest is the best")                                                               \
     X(fit_misaligned_k, RUN, NORMS, MAGNITUDE, "1", "k of misaligned growth",                                \
         "of n'^2 = ((1 - eta lambda)^2 + k^2 eta^2) n^2, fitted to |theta_t|")                               \
+    X(fit_misaligned_norm, STEP, NORMS, MAGNITUDE, "1", "parameter norm of misaligned growth",               \
+        "of that fit, at the measured steps; known once the run is done")                                    \
     X(fit_misaligned_r2, RUN, NORMS, R_SQUARED, "1", "R^2 of misaligned growth", "of that fit")              \
     X(fit_misaligned_aic, RUN, NORMS, MAGNITUDE, "1", "AIC of misaligned growth",                            \
         "of that fit; the lowest is the best")                                                               \
     X(fit_adam_like_a, RUN, NORMS, MAGNITUDE, "1", "a of Adam-like growth",                                  \
         "of n'^2 = (1 - eta lambda)^2 n^2 + a eta^2, fitted to |theta_t|")                                   \
+    X(fit_adam_like_norm, STEP, NORMS, MAGNITUDE, "1", "parameter norm of Adam-like growth",                 \
+        "of that fit, at the measured steps; known once the run is done")                                    \
     X(fit_adam_like_r2, RUN, NORMS, R_SQUARED, "1", "R^2 of Adam-like growth", "of that fit")                \
     X(fit_adam_like_aic, RUN, NORMS, MAGNITUDE, "1", "AIC of Adam-like growth",                              \
         "of that fit; the lowest is the best")                                                               \
@@ -246,15 +263,21 @@ extern const bool metric_group_initial[GROUP_COUNT]; /* is it measured where a s
 bool metric_is_of_run(enum metric metric);
 
 /*
- * How the metrics of runs of one shape lie in vectors of doubles: those of a step in a row, those of the run
- * in a vector of their own, both in the order of the table, each metric row-major in the order of its
- * dimensions. Along steps a row has length 1; what no measured metric needs has length 0.
+ * How the metrics of runs of one shape lie in rows of doubles: one row for each step, and one for the whole
+ * run, both in the order of the table, each metric row-major in the order of its dimensions. Along steps a
+ * row has length 1; a dimension that no measured metric needs has length 0.
  */
 struct metric_form {
     int64_t along[DIMENSION_COUNT];
-    size_t row_size; /* doubles */
-    size_t offset[METRIC_COUNT]; /* in the row, or in the vector of the run: that is the same for all runs */
+    size_t row_size, run_size; /* doubles in a step's row, in the run's */
+    size_t offset[METRIC_COUNT]; /* in the one of the two rows that has the metric */
 };
+
+/* Stands for a step where the row of the whole run travels beside those of its steps. */
+enum { STEP_OF_RUN = -1 };
+
+/* Doubles in the row of a step, or of STEP_OF_RUN. */
+size_t metric_row_size(const struct metric_form *form, int64_t step);
 
 /* Of a run whose measured groups are `group`. */
 struct metric_form metric_form(const struct run *run, const bool group[GROUP_COUNT]);
@@ -263,7 +286,7 @@ struct metric_form metric_form(const struct run *run, const bool group[GROUP_COU
  * the parameters that the table marks as `cost` need the same. */
 void metric_lengthen(struct metric_form *form, const struct run *run, const bool group[GROUP_COUNT]);
 
-/* Of these lengths: offsets and row_size from along. */
+/* Sets offsets and sizes from the lengths. */
 void metric_form_place(struct metric_form *form);
 
 /* Does a measured metric have this dimension? Steps, layers and tensors always count as needed. */
@@ -271,11 +294,5 @@ bool metric_dimension_needed(enum metric_dimension dimension, const bool group[G
 
 /* Values of one metric: of a run, or at one step. */
 size_t metric_values(enum metric metric, const struct metric_form *form);
-
-enum { METRIC_RUN_VALUES = 64 }; /* room for all that is measured once a run */
-
-/* Where a metric that is measured once a run begins among those, and how many values they are. */
-size_t metric_run_offset(enum metric metric);
-size_t metric_run_size(void);
 
 #endif

@@ -15,6 +15,7 @@ void history_layout(
         .norm_step = arena_take(arena, most, sizeof(int64_t)),
         .norm = arena_take(arena, most, sizeof(double)),
         .scratch = arena_take(arena, 2 * most, sizeof(double)),
+        .fitted = arena_take(arena, 3 * most, sizeof(double)),
     };
 }
 

@@ -18,6 +18,7 @@ struct history {
     int64_t *norm_step; /* [rows_most] the measured steps */
     double *norm; /* [rows_most] and |theta_t| then */
     double *scratch; /* [2 * rows_most] of the fits */
+    double *fitted; /* [3 * rows_most] the norms of the recursions that fit best */
 };
 
 void history_layout(

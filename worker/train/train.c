@@ -125,9 +125,7 @@ static void advance_to(struct trainer *t, int64_t step)
 
 static void result_init(struct result *result)
 {
-    *result = (struct result){.outcome = OUTCOME_RUNNING, .diverged_step = -1};
-    for (int i = 0; i < METRIC_RUN_VALUES; i++)
-        result->values[i] = NAN;
+    *result = (struct result){.outcome = OUTCOME_RUNNING, .diverged_step = -1, .norm_growth = NAN};
 }
 
 /* All memory of the run, zeroed and laid out; -1 and a reason where there is not so much. */
@@ -178,8 +176,7 @@ static int64_t resume(struct trainer *t)
     t->begin -= result->seconds;
     result->outcome = OUTCOME_RUNNING;
     result->last_step = snapshot.step;
-    for (int64_t row = 0; row < t->history.row_count; row++)
-        train_emit_row(t, row);
+    train_emit_rows(t);
     return snapshot.step;
 }
 
@@ -232,6 +229,8 @@ void train(const struct run *run, const struct corpus *corpus, const struct meas
         run_steps(&t, first);
     if (result->outcome == OUTCOME_DONE)
         finish(&t);
+    if (result->outcome == OUTCOME_DONE || result->outcome == OUTCOME_DIVERGED)
+        train_emit_run(&t);
     result->seconds = clock_now() - t.begin;
     arena_rest(arena);
 }

@@ -38,7 +38,7 @@ struct result {
     int64_t measured, validated, saturated; /* how often */
     int64_t tokens; /* trained on */
     int64_t dynamics; /* enum dynamics: the class of its growth */
-    double values[METRIC_RUN_VALUES]; /* of the run, by metric_run_offset; NaN where there is none */
+    double norm_growth; /* as the metric; NaN unless DONE */
     char reason[REASON_SIZE]; /* why it failed */
 };
 
@@ -63,8 +63,10 @@ enum verdict { VERDICT_CARRY_ON, VERDICT_SAVE, VERDICT_STOP, VERDICT_SAVE_AND_ST
 /* Who watches a run. Any function may be NULL. */
 struct observer {
     void *context;
-    /* A row of measurements is complete: row_size of the run's metric_form in doubles, NaN where there is
-     * nothing. A run that was resumed hands out those of its earlier life first. */
+    /* A row of measurements is complete: metric_row_size of the run's metric_form in doubles, NaN where
+     * nothing was measured. Steps ascend. A resumed run hands out the rows of its earlier life first; a run that
+     * is done hands out all of them again, with what is known only then. The row of the whole run, with step
+     * STEP_OF_RUN, comes last, once the run is done or has diverged. */
     void (*row)(void *context, int64_t step, const double *values, size_t count);
     /* Before every step but the first, and between the batches of the validation text, whatever is measured
      * on them: `tokens` trained on so far. */

@@ -24,6 +24,7 @@ void train_measure_layout(struct trainer *t, struct arena *arena)
     if (group[GROUP_HOMOGENEITY])
         homogeneity_layout(&t->fresh, a, arena);
     history_layout(&t->history, &form, measure_rows(t->measure, t->last_step, NULL), arena);
+    t->run_row = arena_take(arena, form.run_size, sizeof(*t->run_row));
 }
 
 /* ---- rows ---- */
@@ -35,7 +36,7 @@ static double *in_row(const struct trainer *t, enum metric metric)
 }
 
 #define ROW(t, name) (*in_row(t, METRIC_##name))
-#define VALUE(t, name) ((t)->result->values[metric_run_offset(METRIC_##name)])
+#define VALUE(t, name) ((t)->run_row[(t)->history.form.offset[METRIC_##name]])
 
 static void put_values(const struct trainer *t, enum metric metric, const double *values)
 {
@@ -110,7 +111,7 @@ void train_put_loss(struct trainer *t, double loss)
     ROW(t, train_loss) = loss;
 }
 
-/* Measures whose group is switched off are not shown. */
+/* Erases what was measured on the way to other metrics, while its own group is switched off. */
 static void hide_unwanted(const struct trainer *t)
 {
     for (enum metric metric = 0; metric < METRIC_COUNT; metric++) {
@@ -122,7 +123,7 @@ static void hide_unwanted(const struct trainer *t)
     }
 }
 
-void train_emit_row(const struct trainer *t, int64_t index)
+static void emit_row(const struct trainer *t, int64_t index)
 {
     const struct observer *observer = t->observer;
 
@@ -131,11 +132,25 @@ void train_emit_row(const struct trainer *t, int64_t index)
             t->history.form.row_size);
 }
 
+void train_emit_rows(const struct trainer *t)
+{
+    for (int64_t row = 0; row < t->history.row_count; row++)
+        emit_row(t, row);
+}
+
+void train_emit_run(const struct trainer *t)
+{
+    const struct observer *observer = t->observer;
+
+    if (observer && observer->row)
+        observer->row(observer->context, STEP_OF_RUN, t->run_row, t->history.form.run_size);
+}
+
 void train_end_row(struct trainer *t, int64_t step)
 {
     hide_unwanted(t);
     history_add_row(&t->history, step);
-    train_emit_row(t, t->history.row_count - 1);
+    emit_row(t, t->history.row_count - 1);
 }
 
 /* ---- steps ---- */
@@ -281,6 +296,8 @@ static void put_homogeneity(struct trainer *t)
 
 void train_put_givens(struct trainer *t)
 {
+    for (size_t i = 0; i < t->history.form.run_size; i++)
+        t->run_row[i] = NAN;
     put_unigram_loss(t);
     put_homogeneity(t);
 }
@@ -319,12 +336,28 @@ static double decay_of_recursion(const struct run *run)
     return run->weight_decay;
 }
 
+/* The norms of a fit, one for each measured norm, into the rows of their steps. */
+static void put_fitted(const struct trainer *t, enum metric metric, const double *norm)
+{
+    const struct history *history = &t->history;
+
+    for (int64_t row = 0, i = 0; row < history->row_count && i < history->norm_count; row++)
+        if (history->step[row] == history->norm_step[i])
+            history_row(history, row)[history->form.offset[metric]] = norm[i++];
+}
+
 static void put_dynamics(const struct trainer *t)
 {
-    struct dynamics_fit fit;
+    double *norm = t->history.fitted;
+    int64_t count = t->history.norm_count;
+    struct dynamics_fit fit = {
+        .aligned.norm = norm, .misaligned.norm = norm + count, .adam_like.norm = norm + 2 * count};
 
     dynamics_fit(&t->schedule, decay_of_recursion(t->run), t->history.norm_step, t->history.norm,
-        t->history.norm_count, &fit);
+        count, &fit);
+    put_fitted(t, METRIC_fit_aligned_norm, fit.aligned.norm);
+    put_fitted(t, METRIC_fit_misaligned_norm, fit.misaligned.norm);
+    put_fitted(t, METRIC_fit_adam_like_norm, fit.adam_like.norm);
     VALUE(t, fit_aligned_k) = fit.aligned.parameter;
     VALUE(t, fit_aligned_r2) = fit.aligned.r2;
     VALUE(t, fit_aligned_aic) = fit.aligned.aic;
@@ -341,9 +374,10 @@ void train_put_growth(struct trainer *t)
 {
     VALUE(t, final_train_loss) = ROW(t, train_loss);
     VALUE(t, final_valid_loss) = ROW(t, valid_loss);
-    VALUE(t, norm_growth) = history_growth(&t->history);
+    VALUE(t, norm_growth) = t->result->norm_growth = history_growth(&t->history);
     if (!t->measure->group[GROUP_NORMS])
         return;
     put_law(t);
     put_dynamics(t);
+    train_emit_rows(t);
 }

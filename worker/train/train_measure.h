@@ -19,8 +19,9 @@ void train_before_step(struct trainer *t, double clip, int64_t number);
  */
 bool train_begin_row(struct trainer *t, int64_t step, bool measured, const struct validated *validated);
 
-/* Hands a row of the history to the observer. */
-void train_emit_row(const struct trainer *t, int64_t index);
+/* Hand all rows so far, or that of the whole run, to the observer. */
+void train_emit_rows(const struct trainer *t);
+void train_emit_run(const struct trainer *t);
 
 void train_end_row(struct trainer *t, int64_t step);
 

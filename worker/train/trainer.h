@@ -31,6 +31,7 @@ struct trainer {
     struct history history;
     scalar *weights, *gradient; /* planes */
     double *row; /* in the history: the one to come, and the last once that is complete */
+    double *run_row; /* [history.form.run_size] of the whole run */
     double begin; /* clock, less the seconds of earlier lives */
 };
 

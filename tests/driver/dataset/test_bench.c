@@ -80,7 +80,8 @@ void bench_write_row(struct bench *bench, int64_t cell, int64_t step, size_t par
 {
     struct run run;
     sweep_cell(&bench->sweep, cell, &run);
-    size_t size = metric_form(&run, bench->sweep.measure.group).row_size;
+    const struct metric_form form = metric_form(&run, bench->sweep.measure.group);
+    size_t size = metric_row_size(&form, step);
     double *row = malloc(size * sizeof(*row));
 
     for (size_t i = 0; i < size; i++)
@@ -92,6 +93,13 @@ void bench_write_row(struct bench *bench, int64_t cell, int64_t step, size_t par
     free(row);
 }
 
+static double growth_of(const struct bench *bench, const struct run *run)
+{
+    const struct metric_form form = metric_form(run, bench->sweep.measure.group);
+
+    return made_up(run, STEP_OF_RUN, form.offset[METRIC_norm_growth]);
+}
+
 static struct result made_up_result(const struct run *run, enum outcome outcome)
 {
     struct result result = {.outcome = outcome,
@@ -101,8 +109,6 @@ static struct result made_up_result(const struct run *run, enum outcome outcome)
         .step_seconds = 1,
         .tokens = 1000};
 
-    for (size_t i = 0; i < metric_run_size(); i++)
-        result.values[i] = made_up(run, 0, i);
     if (outcome == OUTCOME_FAILED)
         snprintf(result.reason, sizeof(result.reason), "it rained");
     return result;
@@ -117,7 +123,9 @@ void bench_write_run(struct bench *bench, int64_t cell, enum outcome outcome, si
     CHECK(dataset_start(bench->dataset, cell, "here", 0, &bench->error) == 0);
     for (int64_t step = 0; step <= run.steps; step += 5)
         bench_write_row(bench, cell, step, parts);
+    bench_write_row(bench, cell, STEP_OF_RUN, parts);
     result = made_up_result(&run, outcome);
+    result.norm_growth = growth_of(bench, &run);
     CHECK(dataset_result(bench->dataset, cell, &result, &bench->error) == 0);
 }
 
@@ -211,5 +219,5 @@ double bench_growth(const struct bench *bench, int64_t cell)
     struct run run;
 
     sweep_cell(&bench->sweep, cell, &run);
-    return made_up(&run, 0, metric_run_offset(METRIC_norm_growth));
+    return growth_of(bench, &run);
 }

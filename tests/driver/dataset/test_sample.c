@@ -50,6 +50,19 @@ static void write_rows(struct dataset *dataset, const struct sweep *sweep, int64
     }
 }
 
+static void write_run_row(struct dataset *dataset, const struct sweep *sweep, int64_t cell, const struct run *run,
+    double growth, struct error *error)
+{
+    const struct metric_form form = metric_form(run, sweep->measure.group);
+    double row[200];
+
+    CHECK(form.run_size <= sizeof(row) / sizeof(*row));
+    for (size_t i = 0; i < form.run_size; i++)
+        row[i] = (double)i;
+    row[form.offset[METRIC_norm_growth]] = growth;
+    CHECK(dataset_row(dataset, cell, STEP_OF_RUN, row, 0, form.run_size, error) == 0);
+}
+
 static void write_run(struct dataset *dataset, const struct sweep *sweep, int64_t cell, struct error *error)
 {
     struct result result = {.outcome = OUTCOME_DONE, .last_step = 20, .diverged_step = -1};
@@ -58,17 +71,16 @@ static void write_run(struct dataset *dataset, const struct sweep *sweep, int64_
     sweep_cell(sweep, cell, &run);
     CHECK(dataset_start(dataset, cell, "node7", 0, error) == 0);
     write_rows(dataset, sweep, cell, &run, error);
-    for (size_t i = 0; i < metric_run_size(); i++)
-        result.values[i] = (double)i;
-    result.values[metric_run_offset(METRIC_norm_growth)] = made_up_growth(&run);
+    result.norm_growth = made_up_growth(&run);
     result.seconds = 3;
     result.step_seconds = 2;
     result.tokens = 160;
     if (run.learning_rate > 0.05 && run.weight_decay == 0) {
         result.outcome = OUTCOME_DIVERGED;
         result.diverged_step = result.last_step = 13;
-        result.values[metric_run_offset(METRIC_norm_growth)] = NAN;
+        result.norm_growth = NAN;
     }
+    write_run_row(dataset, sweep, cell, &run, result.norm_growth, error);
     if (cell == 1) {
         result.outcome = OUTCOME_FAILED;
         strcpy(result.reason, "the größte Anzahl died");

@@ -60,7 +60,7 @@ static void disturb(struct norms *norms, double relative)
 
 static struct dynamics_fit fit(const struct norms *norms, const struct schedule *schedule, double lambda)
 {
-    struct dynamics_fit fit;
+    struct dynamics_fit fit = {0};
 
     dynamics_fit(schedule, lambda, norms->step, norms->norm, POINTS, &fit);
     return fit;
@@ -122,6 +122,28 @@ TEST(dynamics_recovers_what_a_series_follows)
                 check_recovery(all[d], schedule, decays[l], 1.3);
                 check_recovery(all[d], schedule, decays[l], 100);
             }
+}
+
+/* The norms of a fit are those of the recursion, followed here by itself, with the parameter of the fit. */
+TEST(dynamics_follow_their_fit)
+{
+    struct norms norms, alone;
+    double curve[3][POINTS];
+
+    for (int d = 0; d < 3; d++)
+        for (int schedule = 0; schedule < SCHEDULES; schedule++) {
+            const struct schedule *s = &schedules[schedule];
+            struct dynamics_fit f = {
+                .aligned.norm = curve[0], .misaligned.norm = curve[1], .adam_like.norm = curve[2]};
+            follow(&norms, all[d], s, 0.03, parameter_for(all[d], s, 4), START);
+            disturb(&norms, 0.003);
+            dynamics_fit(s, 0.03, norms.step, norms.norm, POINTS, &f);
+            for (int e = 0; e < 3; e++) {
+                follow(&alone, all[e], s, 0.03, of(&f, all[e])->parameter, norms.norm[0]);
+                for (int i = 0; i < POINTS; i++)
+                    CHECK_CLOSE(of(&f, all[e])->norm[i] / alone.norm[i], 1, 1e-11);
+            }
+        }
 }
 
 /* Only aligned updates shrink a norm faster than decay does, here to nothing. */
@@ -304,9 +326,12 @@ static bool is_nan(const struct recursion_fit *fit)
 static void check_nan(const double *norm, int64_t count)
 {
     const int64_t step[] = {0, 10, 20, 30, 40};
-    struct dynamics_fit f;
+    double curve[5] = {0};
+    struct dynamics_fit f = {.misaligned.norm = curve};
 
     dynamics_fit(&schedules[0], 0.01, step, norm, count, &f);
+    for (int64_t i = 0; i < count; i++)
+        CHECK(isnan(curve[i]));
     CHECK(f.best == DYNAMICS_NONE);
     CHECK(is_nan(&f.aligned) && is_nan(&f.misaligned) && is_nan(&f.adam_like));
 }
@@ -337,7 +362,7 @@ TEST(dynamics_of_a_norm_that_vanishes)
 {
     const int64_t step[] = {0, 10, 20, 30, 40};
     const double norm[] = {2, 1e-5, 0, 0, 0};
-    struct dynamics_fit f;
+    struct dynamics_fit f = {0};
 
     dynamics_fit(&schedules[0], 0.01, step, norm, 5, &f);
     CHECK_CLOSE(pow(1 + (f.aligned.parameter - 0.01) * 3e-3, 10), 5e-6, 1e-9);

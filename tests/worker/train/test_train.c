@@ -9,6 +9,7 @@
 struct rows {
     int64_t count, steps[64];
     double values[64][256];
+    double of_run[256];
     int64_t stop_at;
 };
 
@@ -17,8 +18,16 @@ static void keep_row(void *context, int64_t step, const double *values, size_t c
     struct rows *rows = context;
 
     CHECK(rows->count < 64 && count <= 256);
-    memcpy(rows->values[rows->count], values, count * sizeof(*values));
-    rows->steps[rows->count++] = step;
+    if (step == STEP_OF_RUN) {
+        memcpy(rows->of_run, values, count * sizeof(*values));
+        return;
+    }
+    int64_t row = 0;
+    while (row < rows->count && rows->steps[row] != step) /* handed out again, it is complete */
+        row++;
+    memcpy(rows->values[row], values, count * sizeof(*values));
+    rows->steps[row] = step;
+    rows->count += row == rows->count;
 }
 
 static enum verdict until(void *context, int64_t step, int64_t last_step, int64_t tokens)
@@ -66,7 +75,7 @@ static void trial_train(struct trial *trial)
 {
     struct observer observer = {.context = &trial->rows, .row = keep_row, .carry_on = until};
 
-    trial->rows.count = 0;
+    trial->rows = (struct rows){.stop_at = trial->rows.stop_at};
     train(&trial->run, &trial->corpus, &trial->measure, &observer, &trial->arena, &trial->result);
 }
 
@@ -86,7 +95,7 @@ static double value(const struct trial *trial, int64_t row, enum metric metric)
 
 static double outcome_value(const struct trial *trial, enum metric metric)
 {
-    return trial->result.values[metric_run_offset(metric)];
+    return trial->rows.of_run[metric_form(&trial->run, trial->measure.group).offset[metric]];
 }
 
 TEST(train_measures_and_repeats)
@@ -112,7 +121,7 @@ TEST(train_measures_and_repeats)
     again.measure.every = 10;
     trial_train(&again);
     CHECK(memcmp(&trial.rows, &again.rows, sizeof(again.rows)) == 0);
-    CHECK(memcmp(trial.result.values, again.result.values, sizeof(again.result.values)) == 0);
+    CHECK(memcmp(trial.rows.of_run, again.rows.of_run, sizeof(again.rows.of_run)) == 0);
     trial_release(&again);
     trial_release(&trial);
 }
@@ -178,7 +187,7 @@ TEST(train_in_used_memory)
     trial_train(&again);
     CHECK(kept && again.arena.base == kept && trial.arena.base != kept);
     CHECK(memcmp(&trial.rows, &again.rows, sizeof(again.rows)) == 0);
-    CHECK(memcmp(trial.result.values, again.result.values, sizeof(again.result.values)) == 0);
+    CHECK(memcmp(trial.rows.of_run, again.rows.of_run, sizeof(again.rows.of_run)) == 0);
     trial_release(&again);
     trial_release(&trial);
 }
@@ -359,8 +368,8 @@ TEST(metric_layout_has_no_holes)
     struct metric_form form = metric_form(&shape, all);
     for (enum metric metric = 0; metric < METRIC_COUNT; metric++) {
         size_t *end = metric_is_of_run(metric) ? &run : &row;
-        CHECK((metric_is_of_run(metric) ? metric_run_offset(metric) : form.offset[metric]) == *end);
+        CHECK(form.offset[metric] == *end);
         *end += metric_values(metric, &form);
     }
-    CHECK(row == form.row_size && run == metric_run_size() && run <= METRIC_RUN_VALUES);
+    CHECK(row == metric_row_size(&form, 0) && run == metric_row_size(&form, STEP_OF_RUN));
 }
