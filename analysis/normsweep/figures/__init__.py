@@ -33,7 +33,8 @@ FIGURES = (
     Figure("norms-parts", norms.parts, ("total_norm", "embedding_norm", "output_norm")),
     Figure("norms-by-layer", depth.norms, ("layer_norm",)),
     Figure("norms-by-tensor", depth.tensors, ("tensor_norm",)),
-    Figure("norms-fits", fits.laws, ("param_norm", "fit_aligned_k", "fit_misaligned_k", "fit_adam_like_a")),
+    Figure("norms-fits", fits.laws, (
+        "param_norm", "fit_aligned_norm", "fit_misaligned_norm", "fit_adam_like_norm")),
     Figure("fits", fits.quality, (
         "fit_sqrt_r2", "fit_linear_r2", "fit_fourth_root_r2", "fit_exponential_r2", "fit_aligned_r2",
         "fit_misaligned_r2", "fit_adam_like_r2", "growth_exponent_r2")),
@@ -59,8 +60,9 @@ FIGURES = (
 # Variables for tables and reports, not for figures: about the program, or errors of numbers that a figure shows.
 BOOKKEEPING = frozenset((
     "attempts", "deaths", "session", "seconds", "tokens_per_second", "last_step", "diverged_step", "host", "reason",
-    "balance_error", "growth_exponent_error", "fit_aligned_aic", "fit_misaligned_aic", "fit_adam_like_aic",
-    "homogeneity_degree_r2", "output_homogeneity_degree_r2"))
+    "balance_error", "growth_exponent_error", "fit_aligned_k", "fit_misaligned_k", "fit_adam_like_a",
+    "fit_aligned_aic", "fit_misaligned_aic", "fit_adam_like_aic", "homogeneity_degree_r2",
+    "output_homogeneity_degree_r2"))
 
 
 class NotDrawn(Exception):

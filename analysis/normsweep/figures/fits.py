@@ -1,5 +1,5 @@
 """Laws of growth beside the measured norms: straight fits of a few functions of the step, and the recursions of
-aligned, misaligned and Adam-like growth with the parameters that the dataset has of them."""
+aligned, misaligned and Adam-like growth, whose fitted norms are in the dataset."""
 
 import numpy as np
 from matplotlib.lines import Line2D
@@ -15,97 +15,39 @@ STRAIGHT = {  # name in fit_NAME_r2: what is drawn through, as a function of t a
     "linear": (lambda t, end: t, "$t$"),
     "exponential": (lambda t, end: np.exp(-t / end), "$e^{-t/t_{end}}$"),
 }
-RECURSIONS = {  # name: its parameter in the dataset, its word
-    "aligned": ("fit_aligned_k", "aligned"),
-    "misaligned": ("fit_misaligned_k", "misaligned"),
-    "adam_like": ("fit_adam_like_a", "Adam-like"),
-}
+RECURSIONS = {"aligned": "aligned", "misaligned": "misaligned", "adam_like": "Adam-like"}  # name: its word
 MEASURED = {"color": "black", "marker": "o", "markersize": 3, "linestyle": "none", "markerfacecolor": "none",
             "markeredgewidth": 0.7}
 MOST_POINTS = 30  # of a run; all count in the fits
 SAME = 1e-3  # of the range of the norms: two curves that are nearer everywhere cannot be told apart
 EQUAL = 1e-9  # the difference of two R^2 of one curve
 UNDER = {"linewidth": 3, "alpha": 0.5}  # of a curve that another covers
-MOST_STEPS = 10 ** 6  # of a recursion that is followed
 
 
-def parameter(dataset, name, run):
-    """What a key of the sweep file is in a run: its place on an axis, or along one, or else the same for all."""
-    if name in dataset.coords:
-        value = dataset[name].isel({axis: index for axis, index in run.items() if axis in dataset[name].dims}).item()
-    else:
-        value = dataset.attrs[name]
-    return value if isinstance(value, str) else float(value)
-
-
-def rates(dataset, run, last):
-    """The learning rate of every step 1..last of a run, as its schedule has it."""
-    rate, start = parameter(dataset, "learning_rate", run), parameter(dataset, "schedule_start", run)
-    schedule, warmup = parameter(dataset, "schedule", run), parameter(dataset, "warmup_steps", run)
-    t = np.arange(1, last + 1, dtype=float)
-    rate = np.full(last, rate)
-    if schedule == "linear":
-        rate[t > start] *= (1 - 0.9 * (t - start) / (last - start))[t > start]
-    if schedule == "inverse_sqrt":
-        rate *= np.sqrt(np.minimum(1, max(start, 1) / t))
-    if warmup > 0:
-        rate *= np.minimum(1, t / warmup)
-    return rate
-
-
-def decay_of(dataset, run):
-    """lambda of the recursions: nothing where decay is part of what Adam normalises."""
-    optimiser, decay = parameter(dataset, "optimiser", run), parameter(dataset, "weight_decay", run)
-    return 0.0 if optimiser == "adam" else decay / (1 - parameter(dataset, "momentum", run)) if optimiser == "sgd" \
-        else decay
-
-
-def follow(kind, value, start, rate, decay):
-    """The norm at steps 0..n under a recursion; `value` is its k or a."""
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        if kind == "aligned":
-            return start * np.concatenate([[1], np.cumprod(1 - rate * decay + value * rate)])
-        if kind == "misaligned":
-            return start * np.sqrt(np.concatenate([[1], np.cumprod((1 - rate * decay) ** 2 + (value * rate) ** 2)]))
-        square = [start ** 2]
-        for step in rate:
-            square.append((1 - step * decay) ** 2 * square[-1] + value * step ** 2)
-        return np.sqrt(square)
-
-
-def straight_fits(step, norm):
-    """{name: (fitted norms, R^2)} by least squares over the measured steps."""
+def straight_fits(dataset, run, step, norm):
+    """{name: (fitted norms, R^2)} by least squares over the measured steps; R^2 is the dataset's."""
     found = {}
     for name, (function, _) in STRAIGHT.items():
         x = function(step, step[-1])
-        table = np.stack([np.ones_like(x), x], axis=1)
-        fitted = table @ np.linalg.lstsq(table, norm, rcond=None)[0]
-        found[name] = fitted, r_squared(norm, fitted)
+        found[name] = np.polynomial.Polynomial.fit(x, norm, 1)(x), r_squared(dataset, name, run)
     return found
 
 
-def r_squared(norm, fitted):
-    """R^2 against the mean; of numbers of any size, as a bad recursion may pass all bounds."""
-    size = np.abs(norm).max()
-    total = np.sum((norm / size - np.mean(norm / size)) ** 2) if size > 0 else 0
-    with np.errstate(over="ignore", invalid="ignore"):
-        return 1 - np.sum(((norm - fitted) / size) ** 2) / total if total > 0 else np.nan
-
-
-def recursion_fits(dataset, run, step, norm):
+def recursion_fits(dataset, run, seen):
     """{name: (norms, R^2)} of the recursions at the measured steps, as far as the dataset has them."""
-    if step[-1] > MOST_STEPS:
-        return {}
-    rate, decay, found = None, None, {}
-    for name, (variable, _) in RECURSIONS.items():
-        value = float(dataset[variable].isel(run)) if variable in dataset else np.nan
-        if not np.isfinite(value):
-            continue
-        if rate is None:
-            rate, decay = rates(dataset, run, int(step[-1])), decay_of(dataset, run)
-        fitted = follow(name, value, norm[0], rate, decay)[step.astype(int)]
-        found[name] = fitted, r_squared(norm, fitted)
+    found = {}
+    for name in RECURSIONS:
+        variable = f"fit_{name}_norm"
+        norm = dataset[variable].isel(run).values[seen] if variable in dataset else np.array([np.nan])
+        if np.isfinite(norm).all():
+            found[name] = norm, r_squared(dataset, name, run)
     return found
+
+
+def r_squared(dataset, name, run):
+    """R^2 of a run's fit, NaN where the dataset does not have it."""
+    variable = f"fit_{name}_r2"
+    return float(dataset[variable].isel(run)) if variable in dataset else np.nan
 
 
 def laws(dataset):
@@ -137,6 +79,11 @@ def fitted_ones(dataset):
     return dataset.assign(param_norm=dataset.param_norm.where(done)) if done.any() else dataset
 
 
+def quality_text(r2):
+    """Three decimals, or as short as it goes where a fit is worse than the mean by far."""
+    return f"{round(r2, 3) + 0:.3f}" if abs(r2) < 10 else look.number(r2)
+
+
 def are_one(fits, norm):
     """Are the curves of aligned and misaligned growth the same to the eye?"""
     if not {"aligned", "misaligned"} <= set(fits):
@@ -150,9 +97,8 @@ def draw_run(left, right, dataset, run):
     values = dataset.param_norm.isel(run).values
     seen = np.isfinite(values)
     step, norm = dataset.step.values[seen].astype(float), values[seen]
-    straight, recursions = straight_fits(step, norm), recursion_fits(dataset, run, step, norm)
-    words = {**{name: formula for name, (_, formula) in STRAIGHT.items()},
-             **{name: word for name, (_, word) in RECURSIONS.items()}}
+    straight, recursions = straight_fits(dataset, run, step, norm), recursion_fits(dataset, run, seen)
+    words = {**{name: formula for name, (_, formula) in STRAIGHT.items()}, **RECURSIONS}
     covered = are_one(recursions, norm)
     for axes, fits in ((left, straight), (right, recursions)):
         points = runs.thinned(range(len(step)), MOST_POINTS)
@@ -163,7 +109,7 @@ def draw_run(left, right, dataset, run):
             if covered and name == "aligned":
                 style |= UNDER
             axes.plot(step, fitted, **style)
-            handles.append(Line2D([], [], label=f"{words[name]}  {round(r2, 3) + 0:.3f}", **style))
+            handles.append(Line2D([], [], label=f"{words[name]}  {quality_text(r2)}", **style))
         look.grid(axes)
         if handles:
             axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(1, 1.02), borderaxespad=0.3,
@@ -183,7 +129,7 @@ def frame(axes, norm):
 def quality(dataset):
     """R^2 of every law over all runs: a box with the quartiles, a dot for each of not too many runs."""
     names = {name: formula for name, (_, formula) in STRAIGHT.items()}
-    names.update({name: word for name, (_, word) in RECURSIONS.items()})
+    names.update(RECURSIONS)
     names = {f"fit_{name}_r2": word for name, word in names.items()} | {"growth_exponent_r2": "$t^{p}$"}
     names = {name: word for name, word in names.items() if runs.is_measured(dataset, name)}
     if not names or int(dataset.sweep.done.sum()) < 2:
