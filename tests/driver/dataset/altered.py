@@ -7,7 +7,7 @@ CDF5 = "NETCDF3_64BIT_DATA"
 
 
 class Content:
-    """All that a dataset holds, to be altered at will and written anew."""
+    """The contents of a dataset, to be altered and written to a new file."""
 
     def __init__(self, path):
         with netCDF4.Dataset(path) as file:
@@ -21,7 +21,7 @@ class Content:
         return self.variables[name]
 
     def write(self, path, kind=CDF5, **options):
-        """Values that do not fit a dimension's length are repeated or cut. `options` of each variable's storage."""
+        """Repeats or cuts values that do not fit a dimension's length. `options` are for the storage of all variables."""
         with netCDF4.Dataset(path, "w", format=kind) as file:
             file.set_auto_maskandscale(False)
             file.setncatts(self.attributes)
@@ -58,7 +58,7 @@ class Variable:
 
 
 def cast(values, kind):
-    """Numbers for texts and texts for numbers, where it comes to that."""
+    """Converts numbers to texts and texts to numbers if the type requires it."""
     if (values.dtype.kind == "S") != (kind.kind == "S"):
         return np.full(values.shape, b"x" if kind.kind == "S" else 1, kind)
     return values.astype(kind)

@@ -10,7 +10,7 @@
 #define BASE_WITHOUT_STEPS "title: a test\n" BASE_UNTITLED
 #define BASE BASE_WITHOUT_STEPS "steps: 10\n"
 
-/* A dataset in a folder of its own, and the sweep it is of. */
+/* A dataset in a folder of its own, and its sweep. */
 struct bench {
     char folder[64], path[96];
     struct sweep sweep;
@@ -21,30 +21,31 @@ struct bench {
 
 void bench_init(struct bench *bench);
 
-/* Opens the bench's output with a sweep; what goes wrong is in bench->error. */
+/* Opens the bench's output with a sweep. On failure -1, with bench->error. */
 int bench_open(struct bench *bench, const char *yaml, const struct dataset_options *options);
 
-/* The same where it has to succeed: false and a failed test if not. */
+/* The same, but a failure fails the test and returns false. */
 bool bench_opens(struct bench *bench, const char *yaml);
 
 void bench_close(struct bench *bench);
 
-/* Removes the folder, in which nothing else may be left. */
+/* Removes the folder, which must not contain other files. */
 void bench_release(struct bench *bench);
 
-/* A row of made-up measurements, in parts of `parts` values. */
+/* Writes a row of made-up measurements, in parts of `parts` values. */
 void bench_write_row(struct bench *bench, int64_t cell, int64_t step, size_t parts);
 
-/* A whole run but for the commit. */
+/* Writes a whole run, without the commit. */
 void bench_write_run(struct bench *bench, int64_t cell, enum outcome outcome, size_t parts);
 
 /* One value of the file's variable. */
 double bench_read_value(const struct bench *bench, const char *name, int64_t index);
 
-/* Counts what is not as it was made up in one per-step metric of a cell; NaN where no step is. */
+/* Counts the wrong values of one per-step metric of a cell; values at steps that the run does not have must
+ * be NaN. */
 int64_t bench_count_wrong(const struct bench *bench, enum metric metric, int64_t cell);
 
-/* What norm_growth was made up to be. */
+/* The made-up norm_growth of a cell. */
 double bench_growth(const struct bench *bench, int64_t cell);
 
 /* Is there a file of that name in the folder? */

@@ -1,5 +1,5 @@
-"""Datasets that another program has altered: `run` refuses them by name and changes no byte; `show` and `status` say
-what they can, or one line."""
+"""Datasets that another program has altered: `run` names the fault and changes no byte; `show` and `status` print what
+they can, or one line."""
 
 import os
 import random
@@ -33,7 +33,7 @@ MORE = SWEEP.replace("1e-3]", "1e-3, 1e-4]")
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    """Two of its runs are still to be done."""
+    """A dataset with two pending runs."""
     folder = tmp_path_factory.mktemp("whole")
     (folder / "a.yaml").write_text(SWEEP)
     run(NORMSWEEP, "run", "a.yaml", "-j", "0", cwd=folder)
@@ -145,7 +145,7 @@ REFUSED = {
 
 
 def refused(content, folder, normsweep, sweep):
-    """What is said of it; nothing in the folder is another than before."""
+    """The refusal of `run`, after checking that nothing in the folder has changed."""
     path = content.write(folder / "a.nc")
     (folder / "a.yaml").write_text(sweep)
     before = path.read_bytes()
@@ -191,7 +191,7 @@ def test_a_sweep_that_has_not_grown_refuses_too(whole, tmp_path, normsweep, alte
 
 
 def test_a_dataset_without_natures_is_carried_on_as_it_is(tmp_path, normsweep):
-    """Datasets from before have none: pictures follow the program's own table, and the header stays."""
+    """Older datasets have no natures: pictures use the program's own table, and the header stays as it is."""
     (tmp_path / "a.yaml").write_text(SWEEP)
     normsweep("run", "a.yaml", "-j", "0")
     content = Content(tmp_path / "a.nc")
@@ -225,7 +225,7 @@ def hide_behind_fill(content):
                                    drop("session_mpi"), drop("session_seconds_left"), drop("param_norm"),
                                    drop("reason")])
 def test_runs_are_kept_where_nothing_is_wrong(whole, tmp_path, normsweep, alter):
-    """Some variables an older program did not have; a fill value hides none of what is stored."""
+    """An older program lacked some variables; a fill value hides no stored value."""
     content = Content(whole)
     alter(content)
     content.write(tmp_path / "a.nc")
@@ -332,7 +332,7 @@ def test_whatever_is_altered_is_survived(whole, tmp_path, seed):
 
 
 def survived(folder, *arguments):
-    """A run may fail for what it was given, but nothing dies."""
+    """A command may fail because of its input, but it does not crash."""
     done = subprocess.run([NORMSWEEP, *arguments], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                           timeout=120, errors="replace")
     assert done.returncode in (0, 2), (arguments, done.returncode, done.stderr)

@@ -1,4 +1,4 @@
-"""What Python is told of datasets that another program has altered, or that are not files: one line, and at once."""
+"""Reading an altered dataset, or a path that is not a file, in Python fails at once with one line."""
 
 import os
 import subprocess
@@ -24,7 +24,7 @@ def whole(tmp_path_factory):
 
 
 def refused(script, folder, name="a.nc"):
-    """The one line; nothing is written."""
+    """The line on stderr, after checking that nothing was written."""
     done = run(sys.executable, PROJECT / "analysis" / script, name, cwd=folder, status=1, timeout=60)
     assert done.stderr.startswith(f"{script}: ") and done.stderr.count("\n") == 1 and done.stdout == ""
     assert os.listdir(folder) == [name]

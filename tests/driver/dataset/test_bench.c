@@ -1,4 +1,4 @@
-/* What the tests of the dataset share. */
+/* Shared by the tests of the dataset. */
 #include "tests/driver/dataset/bench.h"
 #include "tests/test.h"
 
@@ -70,7 +70,7 @@ void bench_release(struct bench *bench)
     CHECK(rmdir(bench->folder) == 0);
 }
 
-/* A made-up measurement: a function of the run and of what it is, not of where it is stored. */
+/* A made-up measurement: depends on the run, step and index, not on where it is stored. */
 static double made_up(const struct run *run, int64_t step, size_t index)
 {
     return run->learning_rate * 1e6 + (double)run->seed * 1e4 + (double)step + (double)index / 1024;
@@ -129,7 +129,7 @@ void bench_write_run(struct bench *bench, int64_t cell, enum outcome outcome, si
     CHECK(dataset_result(bench->dataset, cell, &result, &bench->error) == 0);
 }
 
-/* A whole variable of the bench's file; the caller's to free. */
+/* All values of a variable of the bench's file. The caller frees them. */
 static double *read_variable(
     const struct bench *bench, struct view *view, const char *name, struct view_variable *variable)
 {
@@ -160,7 +160,7 @@ double bench_read_value(const struct bench *bench, const char *name, int64_t ind
     return value;
 }
 
-/* The place in a run's own row of value `index` of a row of the file; false where the run has none there. */
+/* The index in a run's own row of value `index` of a row of the file; false if the run has no such value. */
 static bool in_run(enum metric metric, const struct metric_form *form, const struct view_variable *variable,
     int64_t index, size_t *place)
 {

@@ -1,5 +1,5 @@
-"""Compressed netCDF-4 copies of datasets, which `status` offers: everything that reads a dataset reads them, and the
-way back makes a dataset that is carried on."""
+"""Compressed netCDF-4 copies of datasets, as `status` suggests: everything that reads a dataset reads them, and a copy
+that is converted back can be continued."""
 
 import os
 import re
@@ -25,7 +25,7 @@ NCCOPY = pytest.mark.skipif(not shutil.which("nccopy"), reason="nccopy is not in
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """a.nc, of whose runs two are still to be done, and its copy a-small.nc."""
+    """a.nc, with two pending runs, and its copy a-small.nc."""
     folder = tmp_path_factory.mktemp("copies")
     (folder / "a.yaml").write_text("title: träumerisch\n" + SWEEP)
     run(NORMSWEEP, "run", "a.yaml", "-j", "0", cwd=folder)
@@ -36,7 +36,7 @@ def folder(tmp_path_factory):
 
 
 def compress(source, target):
-    """As nccopy -4 -d 5 -s does it; but what is not ASCII becomes an attribute of the type string."""
+    """Copies like nccopy -4 -d 5 -s, but attributes that are not ASCII become type string."""
     Content(source).write(target, "NETCDF4", compression="zlib", shuffle=True)
 
 
@@ -88,7 +88,7 @@ def refusal(folder, *arguments):
 @NCCOPY
 @pytest.mark.parametrize("sweep, runs", [(SWEEP, 8), (MORE, 12)])
 def test_the_way_back(folder, tmp_path, sweep, runs):
-    """The commands that status, of a copy, and run give, as they are."""
+    """The commands that status and run print work unchanged."""
     home = tmp_path / "it's one"
     home.mkdir()
     shutil.copy(folder / "a.nc", home / "it's.nc")
@@ -130,7 +130,7 @@ def test_a_copy_that_is_cut_short(folder, tmp_path, normsweep, bytes_):
 
 
 def test_types_that_only_copies_have(folder, tmp_path, normsweep):
-    """Strings, and types of the file's own, are not numbers."""
+    """Strings and user-defined types are not numbers."""
     shutil.copy(folder / "a-small.nc", tmp_path / "a.nc")
     with netCDF4.Dataset(tmp_path / "a.nc", "r+") as file:
         file.createVariable("words", str, ("model",))[:] = np.array(["x", "yz"], object)
@@ -146,7 +146,7 @@ def test_types_that_only_copies_have(folder, tmp_path, normsweep):
 
 
 def begins(path):
-    """Where the numbers over the grid begin."""
+    """Offsets of the numbers over the grid."""
     with open(path, "rb") as file:
         file.seek(4)
         places = extents(file)
@@ -156,7 +156,7 @@ def begins(path):
 
 
 def test_numbers_lie_at_multiples_of_8_again(folder, tmp_path, normsweep):
-    """A reader sees no half of one."""
+    """A reader never sees half of a number."""
     content = Content(folder / "a.nc")
     path = content.write(tmp_path / "a.nc")
     if not any(begin % 8 for begin in begins(path)):

@@ -1,4 +1,4 @@
-/* The dataset: what is written is read back, whatever happens in between. */
+/* Values that were written are read back, whatever happens in between. */
 #include "tests/driver/dataset/bench.h"
 #include "tests/test.h"
 
@@ -89,7 +89,8 @@ TEST(dataset_of_one_run)
     bench_release(&bench);
 }
 
-/* Words of an odd length and a number of cells that is no multiple of 8 would shift what comes after them. */
+/* Words of an odd length, and a number of cells that is not a multiple of 8, would shift the values after
+ * them. */
 TEST(dataset_has_its_numbers_at_multiples_of_8)
 {
     struct bench bench;
@@ -138,7 +139,7 @@ TEST(dataset_wipes_an_earlier_attempt)
     bench_release(&bench);
 }
 
-/* Rows at steps before that from which a run goes on stay where readers see them. */
+/* When a run resumes, readers still see its rows at earlier steps. */
 TEST(dataset_keeps_what_comes_again)
 {
     static const int64_t from[] = {10, 6, 5, 1, 0};
@@ -248,7 +249,7 @@ TEST(dataset_reserves_its_names)
     CHECK(!dataset_reserves("model") && !dataset_reserves("string") && !dataset_reserves("strings"));
 }
 
-/* Writes run after run until it is killed; *committed: how many are durable. */
+/* Writes run after run until it is killed; *committed is the number of durable ones. */
 static void write_until_killed(struct bench *bench, const char *yaml, volatile int64_t *committed)
 {
     if (bench_open(bench, yaml, NULL) != 0)
@@ -265,7 +266,7 @@ static void write_until_killed(struct bench *bench, const char *yaml, volatile i
         pause();
 }
 
-/* Kills the child some time after so many runs are durable. False: it has ended by itself. */
+/* Kills the child some time after so many runs are durable. False: the child has ended by itself. */
 static bool kill_after(pid_t child, const volatile int64_t *committed, int64_t runs, long microseconds)
 {
     const struct timespec moment = {0, 100000}, rest = {0, 1000 * microseconds};

@@ -1,4 +1,4 @@
-"""The dataset as people meet it: through xarray, through a CF checker, through `status` and `show`."""
+"""The dataset as users see it: in xarray, in a CF checker, in `status` and `show`."""
 import json
 import os
 import shutil
@@ -14,7 +14,7 @@ from conftest import BUILD, run
 
 
 def sample(path, sweep=None, **environment):
-    """Writes a made-up dataset, of a sweep file's text where one is given."""
+    """Writes a made-up dataset, for the text of a sweep file if given."""
     if sweep is not None:
         file = path.with_suffix(".yaml")
         file.write_text(sweep)
@@ -140,7 +140,7 @@ def test_every_variable_is_described(path):
 
 
 def test_while_it_is_written(tmp_path):
-    """Opened again and again under a writer: always whole, and what says done has its values."""
+    """Opened repeatedly during writes, the file is always complete, and a run that is done has its values."""
     path = tmp_path / "live.nc"
     environment = {**os.environ, "NORMSWEEP_SAMPLE": str(path), "NORMSWEEP_SAMPLE_FOREVER": "1"}
     writer = subprocess.Popen([BUILD / "tests-float", "dataset_sample"], env=environment, stdin=subprocess.DEVNULL)
@@ -217,7 +217,7 @@ def test_show_the_diagram(path, normsweep):
 
 
 def drawn(lines):
-    """What stands in the cells of a picture, its rows from the top."""
+    """The contents of the cells of a picture, in rows from the top."""
     return [line.partition("|")[2].split() for line in lines if "|" in line]
 
 

@@ -1,4 +1,4 @@
-/* What is put into the write buffer stands in the file, whatever its order, overlaps and size. */
+/* Everything put into the write buffer reaches the file, in any order, with any overlaps and sizes. */
 #include "tests/test.h"
 
 #include "driver/dataset/buffer.h"
@@ -40,8 +40,8 @@ static void put(struct trial *trial, int64_t place, const unsigned char *bytes, 
     memcpy(trial->wanted + place, bytes, size);
 }
 
-/* As another process reads it. */
-static bool stands(struct trial *trial)
+/* Does another reader of the file see what was put? */
+static bool is_written(struct trial *trial)
 {
     FILE *file = fopen(trial->path, "rb");
     bool whole = file && fread(trial->found, 1, FILE_SIZE, file) == FILE_SIZE && fgetc(file) == EOF;
@@ -54,7 +54,7 @@ static bool stands(struct trial *trial)
 static void trial_release(struct trial *trial)
 {
     CHECK(write_buffer_close(&trial->buffer) == 0);
-    CHECK(stands(trial));
+    CHECK(is_written(trial));
     unlink(trial->path);
     free(trial->wanted);
     free(trial->found);
@@ -78,13 +78,13 @@ TEST(write_buffer_keeps_the_latest)
             memset(bytes, (int)draw(&draws, 256), sizeof(bytes));
             put(&trial, (int64_t)draw(&draws, range), bytes, (size_t)draw(&draws, sizeof(bytes)));
         }
-        CHECK(write_buffer_flush(&trial.buffer) == 0 && stands(&trial));
+        CHECK(write_buffer_flush(&trial.buffer) == 0 && is_written(&trial));
     }
     CHECK(write_buffer_sync(&trial.buffer) == 0);
     trial_release(&trial);
 }
 
-/* Larger than the buffer, and more pieces than it counts. */
+/* A put larger than the buffer, and more pieces than it can hold. */
 TEST(write_buffer_is_bounded)
 {
     struct trial trial = {0};

@@ -1,4 +1,4 @@
-"""Datasets that others have had a hand in: what is said of them is harmless, and nothing is read past its end."""
+"""Datasets made by others: messages about them are safe for a terminal, and nothing is read past its end."""
 
 import os
 
@@ -16,12 +16,12 @@ def path(tmp_path_factory):
 
 
 def held(path):
-    """As if a process wrote it: a lease that cannot be looked at."""
+    """Makes the lease unreadable, so that the dataset counts as being written."""
     os.symlink(path.with_name(path.name + ".lease"), path.with_name(path.name + ".lease"))
 
 
 def copy(source, target, dimensions=lambda name, kept: kept, steps=None):
-    """A dataset with other orders of dimensions, and fewer steps."""
+    """A dataset with another order of dimensions and fewer steps."""
     with netCDF4.Dataset(source) as old, netCDF4.Dataset(target, "w", format="NETCDF3_64BIT_DATA") as new:
         old.set_auto_maskandscale(False)
         old.set_auto_chartostring(False)

@@ -1,4 +1,4 @@
-/* An output that is there already: carried on with, extended, or refused. */
+/* An output that exists already is continued, extended or refused. */
 #include "tests/driver/dataset/bench.h"
 #include "tests/test.h"
 
@@ -17,10 +17,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What grows, and where the two finished runs of the first sweep are then found. */
+/* How a sweep grows, and the new cells of the two finished runs. */
 struct extension {
     const char *before, *after;
-    int64_t first, second; /* cells after, of cells 0 and 3 before */
+    int64_t first, second; /* the new cells of the old cells 0 and 3 */
 };
 
 TEST(dataset_grows)
@@ -83,7 +83,7 @@ TEST(dataset_grows)
     }
 }
 
-/* A message with the folder, whose name is random, left out. */
+/* A message without the folder, whose name is random. */
 static void without_folder(const struct bench *bench, const char *text, char *short_text, size_t size)
 {
     size_t folder = strlen(bench->folder), used = 0;
@@ -157,7 +157,7 @@ TEST(dataset_refuses_other_texts)
     bench_release(&bench);
 }
 
-/* The file's title, and a part of its sweep's text. */
+/* Checks the file's title, and a part of its sweep's text. */
 static void check_attributes(const struct bench *bench, const char *title, const char *part)
 {
     struct error error;
@@ -197,7 +197,7 @@ TEST(dataset_leaves_free_what_is_free)
     bench_release(&bench);
 }
 
-/* Another title makes another header; the same text again leaves the file as it is. */
+/* A new title needs a new header; the same text again leaves the file as it is. */
 TEST(dataset_takes_another_title)
 {
     static const char titled[] = BASE_UNTITLED "steps: 10\ntitle: another\nseed: [1, 2]\n";
@@ -295,7 +295,7 @@ TEST(dataset_refuses_bad_outputs)
     bench_release(&bench);
 }
 
-/* The bytes of a file in the bench's folder that holds a short text. */
+/* Checks that a file in the bench's folder still has its short text. */
 static void check_untouched(const struct bench *bench, const char *name, const char *text)
 {
     char path[128], found[64] = "";
@@ -342,7 +342,7 @@ TEST(dataset_fresh_sets_aside_datasets_alone)
     check_fresh_refused(&bench, ".old");
     check_untouched(&bench, "a.nc.old", "a diary");
     unlink(old);
-    for (int i = 0; i < 2; i++) { /* a dataset of ours may be overwritten */
+    for (int i = 0; i < 2; i++) { /* overwriting a dataset of this program is allowed */
         CHECK(bench_open(&bench, BASE, &(struct dataset_options){.fresh = true}) == 0);
         bench_close(&bench);
     }
@@ -366,7 +366,7 @@ TEST(dataset_is_made_where_a_link_leads)
     CHECK(lstat(target, &stat_) == 0 && S_ISREG(stat_.st_mode));
     unlink(target);
     unlink(bench.path);
-    CHECK(symlink("a.nc", bench.path) == 0); /* leads nowhere */
+    CHECK(symlink("a.nc", bench.path) == 0); /* a dangling link */
     CHECK(bench_open(&bench, BASE, NULL) == -1 && bench.error.status == ERROR_INPUT);
     bench_release(&bench);
 }
@@ -389,7 +389,7 @@ TEST(dataset_refuses_what_is_cut_short)
     bench_release(&bench);
 }
 
-/* Bytes of the header overturned one by one: whatever comes of it, no crash. */
+/* Changes the bytes of the header one by one; nothing may crash. */
 TEST(dataset_survives_a_spoilt_header)
 {
     struct bench bench;

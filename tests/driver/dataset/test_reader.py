@@ -1,5 +1,5 @@
-"""A dataset is read all the time while its sweep runs: it can always be opened, and what it holds is right or not there
-yet. How much that costs the sweep is printed, not judged."""
+"""A dataset is read constantly while its sweep runs: it can always be opened, and each value is correct or missing. The
+cost for the sweep is printed but not tested."""
 
 import json
 import os
@@ -42,7 +42,7 @@ checkpoint_minutes: 0.002
 
 
 def reader(path, whole_path):
-    """Runs until its stdin ends: opens the dataset again and again and compares all of it with the finished one."""
+    """Until stdin ends, opens the dataset repeatedly and compares all values with the finished one."""
     whole, last = load(whole_path), None
     told = {"opened": 0, "partial": 0, "wrong": [], "back": 0}
     print("ready", flush=True)
@@ -71,7 +71,7 @@ def reader(path, whole_path):
 
 
 def load(path):
-    """{name: values} as xarray reads them, without those that tell of clocks and sessions."""
+    """{name: values} as xarray reads them, except times and sessions."""
     with xr.open_dataset(path, engine="netcdf4") as dataset:
         return {name: variable.values for name, variable in dataset.variables.items()
                 if name not in same.CLOCKS and not name.startswith(same.SESSIONS)}
@@ -81,7 +81,7 @@ FLAGS = {"outcome", "phase", "dynamics"}  # 0 until a run has ended, and no fill
 
 
 def compare(part, whole):
-    """Every value is the finished dataset's, bit for bit, or is not there yet; all are, where the run has ended."""
+    """Every value equals that of the finished dataset, bit for bit, or is missing; an ended run misses none."""
     wrong = [] if part.keys() == whole.keys() else ["other variables"]
     over = part["outcome"] >= same.DONE
     for name in part.keys() & whole.keys() - FLAGS:
@@ -121,7 +121,7 @@ def read_throughout(path, whole, nice=0):
 
 
 def sweep_seconds(whole, path, disturb=lambda command: None):
-    """Runs the sweep; how long that took."""
+    """Runs the sweep; returns the time that it took."""
     begin = time.monotonic()
     with Watched([NORMSWEEP, "run", whole.with_name("sweep.yaml"), "-j", "2", "-o", path], cwd=path.parent) as command:
         disturb(command)
@@ -132,7 +132,7 @@ def sweep_seconds(whole, path, disturb=lambda command: None):
 
 
 def kill_a_worker(command):
-    """Once rows have come."""
+    """Waits until there are rows."""
     command.wait(120, lambda: len(command.of("worker")) == 2)
     command.wait(0.7)
     if workers := command.of("worker"):
@@ -159,7 +159,7 @@ def test_read_all_the_time(whole, tmp_path, disturb):
 
 
 def test_what_a_reader_costs(whole, tmp_path):
-    """Told, not judged. The reader leaves the processors to the sweep, as one on another machine would."""
+    """Printed, not tested. The reader leaves the processors to the sweep, like a reader on another machine."""
     alone, beside = [], []
     for i in range(2):
         alone.append(sweep_seconds(whole, tmp_path / f"alone{i}.nc"))

@@ -1,7 +1,7 @@
 /*
- * A dataset with every kind of axis, variable and outcome, made up and not trained, for the Python tests: at
- * NORMSWEEP_SAMPLE, where that is set; of the sweep file NORMSWEEP_SAMPLE_SWEEP instead of the one here; with
- * NORMSWEEP_SAMPLE_FOREVER the writer goes on until it is ended.
+ * Writes a made-up dataset with every kind of axis, variable and outcome for the Python tests, to the path
+ * NORMSWEEP_SAMPLE if that is set; for the sweep file NORMSWEEP_SAMPLE_SWEEP if set, else for the one here.
+ * With NORMSWEEP_SAMPLE_FOREVER it writes until it is killed.
  */
 #include "tests/test.h"
 
@@ -88,7 +88,7 @@ static void write_run(struct dataset *dataset, const struct sweep *sweep, int64_
     CHECK(dataset_result(dataset, cell, &result, error) == 0);
 }
 
-/* The last cell before `end` that is no gap in the grid, or -1. */
+/* The last cell before `end` that is not skipped; -1: none. */
 static int64_t cell_before(const struct sweep *sweep, int64_t end)
 {
     do
@@ -97,7 +97,7 @@ static int64_t cell_before(const struct sweep *sweep, int64_t end)
     return end;
 }
 
-/* Every run but the last two, where there are more: one of them runs, one is pending. */
+/* Writes all runs; if there are more than two, one of the last two is running and the other pending. */
 static void write_sample(struct dataset *dataset, const struct sweep *sweep, bool slowly, struct error *error)
 {
     int64_t pending = cell_before(sweep, sweep->cells), running = cell_before(sweep, pending);
@@ -129,7 +129,7 @@ TEST(dataset_sample)
     struct error error;
 
     if (!path) {
-        test_skip("it writes what the Python tests read, for them alone");
+        test_skip("only the Python tests need the dataset that it writes");
         return;
     }
     const char *file = getenv("NORMSWEEP_SAMPLE_SWEEP");

@@ -27,7 +27,7 @@ static void place_init(struct place *place)
 static void place_release(const struct place *place)
 {
     unlink(place->file);
-    CHECK(rmdir(place->folder) == 0); /* nothing else was left in it */
+    CHECK(rmdir(place->folder) == 0); /* fails if anything else is left in it */
 }
 
 static bool exists(const char *path)
@@ -35,7 +35,7 @@ static bool exists(const char *path)
     return access(path, F_OK) == 0;
 }
 
-/* A record as another machine would have written it, `age` seconds ago. */
+/* Writes a record as if from another machine, `age` seconds ago. */
 static void write_foreign(const char *path, int age)
 {
     char record[384];
@@ -72,7 +72,7 @@ TEST(lease_is_taken_once)
     place_release(&place);
 }
 
-/* A child that takes the lease, tells so, and waits to be killed. */
+/* Starts a child that takes the lease, reports this, and waits to be killed. */
 static pid_t holder(const char *output)
 {
     int ready[2];
@@ -197,7 +197,7 @@ TEST(lease_that_was_lost_is_noticed)
     CHECK(lease_renew(lease, &error) == -1);
     CHECK(error.status == ERROR_ENVIRONMENT);
     lease_release(lease);
-    CHECK(exists(place.file)); /* it is another's */
+    CHECK(exists(place.file)); /* the file belongs to another process */
     place_release(&place);
 }
 
@@ -291,7 +291,7 @@ TEST(lease_tells_of_a_dead_coordinator)
 
 enum { CONTENDERS = 6, ROUNDS = 60 };
 
-/* Waits for the word to begin, tries, says whether it won, waits again, says whether it still has it. */
+/* Waits for the start, tries, reports whether it won, waits again, reports whether it still has the lease. */
 static void contend(const char *output, int go, int on, int said)
 {
     struct lease *lease = NULL;
@@ -319,8 +319,8 @@ static int count_bytes(int from, int count, char wanted)
     return count == 0 ? found : -1;
 }
 
-/* How many of the contenders have won, and in *refused how many were told that it is in use; -1: one that had
- * won has lost it again. */
+/* Returns how many contenders won, and in *refused how many were told that the output is in use; -1: a winner
+ * has lost the lease again. */
 static int play_round(const char *output, int *refused)
 {
     int go[2] = {-1, -1}, on[2] = {-1, -1}, said[2] = {-1, -1};
@@ -363,7 +363,7 @@ TEST(lease_of_a_dead_process_goes_to_one_of_many)
     place_release(&place);
 }
 
-/* Contenders that are killed on their way keep nobody from it, and leave nothing that stays. */
+/* Contenders that are killed while they try do not block others, and leave no files behind for long. */
 TEST(lease_survives_contenders_that_die)
 {
     struct place place = {0};
@@ -394,7 +394,7 @@ TEST(lease_survives_contenders_that_die)
     place_release(&place);
 }
 
-/* Whoever has planted a link gets nothing overwritten, and who only looks writes nothing. */
+/* A link in place of the lease does not lead to an overwritten file, and lease_is_held writes nothing. */
 TEST(lease_follows_no_link_and_a_look_writes_nothing)
 {
     struct place place = {0};
@@ -425,7 +425,7 @@ TEST(lease_follows_no_link_and_a_look_writes_nothing)
     place_release(&place);
 }
 
-/* What others have beside the output, whatever it is called, is theirs. */
+/* Files of others beside the output are not removed, whatever their names. */
 TEST(lease_tidies_nothing_of_others)
 {
     static const char *const names[] = {"notes", "txt", "0123456789abcdef.txt", "0123456789abcdeg"};

@@ -1,4 +1,4 @@
-"""What a server or a disk hides for a moment is not absent: nothing is written over it."""
+"""A file that a server or disk hides for a moment is not overwritten."""
 
 import errno
 
@@ -18,7 +18,7 @@ batch: 4
 steps: 20
 seed: [1, 2]
 """
-# The library's own calls fail as well, whichever of them a release of it makes.
+# All calls fail that any release of the netCDF library might make.
 HIDDEN = """
 static int hides(const char *path)
 {
@@ -78,7 +78,7 @@ def test_an_old_dataset_that_cannot_be_seen_is_not_written_over(sweep, tmp_path,
 
 
 def test_a_new_dataset_replaces_nothing(tmp_path, normsweep):
-    """Even where the look said that there is none: the name is given only where nothing has it."""
+    """Even if the check found no file, the rename does not replace one."""
     path = tmp_path / "sweep.yaml"
     path.write_text(SWEEP)
     (tmp_path / "sweep.nc").write_text("somebody else's")

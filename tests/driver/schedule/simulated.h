@@ -5,12 +5,12 @@
 
 enum { HOLD_MAX = 8, LIE_MAX = 3, NODE_SIZE = 4, KILLS_OF_STUBBORN = 5 };
 
-/* What is to happen at a moment of virtual time. */
+/* What happens at a moment of virtual time. */
 enum happening_kind {
     MESSAGE, /* to the coordinator */
     ORDER, /* to a worker */
-    DONE, /* a worker ends what it trains */
-    BEAT, /* a worker gives a sign of life */
+    DONE, /* a worker ends its run */
+    BEAT, /* a worker sends a sign of life */
     SAVE, /* a worker makes a checkpoint */
     FATE, /* the fate of the run that a worker has begun, or of an idle worker */
     WAKE,
@@ -20,11 +20,11 @@ enum happening_kind {
 
 struct happening {
     double time;
-    uint64_t sequence; /* ties: in the order they were planned */
+    uint64_t sequence; /* breaks ties: the order of planning */
     enum happening_kind kind;
     int worker;
-    uint64_t serial; /* DONE, BEAT, SAVE, FATE: of what the worker did then; ORDER, WAKE, RESPAWN: of its
-                        life; MESSAGE: of the life of its node */
+    uint64_t serial; /* when it was planned: DONE, BEAT, SAVE, FATE: of the worker's activity; ORDER, WAKE,
+                        RESPAWN: of the worker's life; MESSAGE: of its node's life */
     union {
         struct event event;
         struct order order;
@@ -36,30 +36,30 @@ struct simulated {
     int used;
     bool alive;
     int node;
-    uint64_t life; /* how often it was born or died */
-    uint64_t serial; /* counts what it begins: older plans are void */
-    double patience; /* what it says */
+    uint64_t life; /* counts its births and deaths */
+    uint64_t serial; /* counts its activities; plans for older ones are void */
+    double patience; /* the one that it announces */
     double wakes; /* asleep until then; 0: awake */
-    double arrives; /* when its last message does: messages do not overtake each other */
+    double arrives; /* when its last message arrives; messages do not overtake each other */
     uint64_t heard_of[LIE_MAX]; /* old tickets to lie about */
-    /* As the coordinator must see it: */
+    /* What the coordinator must know of it: */
     int holds; /* valid tickets */
-    bool given_up; /* and not heard since */
-    double known; /* the last time that a word of it arrived, or that it was given the first order */
+    bool given_up; /* and silent since then */
+    double known; /* when its last message arrived, or it got its first order */
 };
 
-/* The next thing that happens; there is one. */
+/* Handles the next happening; there is one. */
 struct happening simulated_next(struct simulation *s);
 
-/* The worker is born, now and idle. */
+/* The worker is born, idle. */
 void simulated_arrive(struct simulation *s, int worker);
 
-/* An order on its way. */
+/* Sends an order to its worker. */
 void simulated_send(struct simulation *s, const struct order *order);
 
 void simulated_plan_fall(struct simulation *s);
 
-/* Anything but a message happens. */
+/* Handles a happening that is not a message. */
 void simulated_happens(struct simulation *s, const struct happening *it);
 
 #endif

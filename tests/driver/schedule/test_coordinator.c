@@ -1,4 +1,4 @@
-/* Single decisions of the coordinator, a test for each of its rules; test_silence.c has those on silence. */
+/* Single decisions of the coordinator, one test for each rule; test_silence.c has the rules about silence. */
 #include "tests/test.h"
 #include "tests/worker/train/trial.h"
 
@@ -176,7 +176,7 @@ TEST(coordinator_blames_the_run_that_was_trained_alone)
     coordinator_free(t.c);
 }
 
-/* The deaths of cell 10 after worker 0 has hung on node 0, of which another worker said a word at `word`. */
+/* The deaths of cell 10 after worker 0 has hung on node 0; another worker sent a message at `word`. */
 static int deaths_by_silence(int node, double word, double newcomer)
 {
     struct trial t = trial_begin(3, 0, 1000, NULL);
@@ -202,7 +202,7 @@ TEST(coordinator_counts_silence_as_a_death_when_the_node_lives)
     CHECK(deaths_by_silence(1, 20, INFINITY) == 0); /* another node */
 }
 
-/* After a node was started anew, words come from it that do not tell what became of the workers before. */
+/* Messages from a restarted node say nothing about the workers that it had before. */
 TEST(coordinator_does_not_trust_a_node_to_which_workers_have_come)
 {
     CHECK(deaths_by_silence(0, 25, 15) == 0);
@@ -218,12 +218,13 @@ TEST(coordinator_does_not_trust_the_last_words_of_the_dead)
     t.now = 1;
     trial_lost(&t, 1, false);
     t.now = 15;
-    trial_progress(&t, 1, other, 0); /* under way for long */
+    trial_progress(&t, 1, other, 0); /* sent long ago */
     CHECK(trial_tick(&t, 21) == 0 && trial_got(&t, ORDER_RETURN).deaths == 0);
     coordinator_free(t.c);
 }
 
-/* A worker died with its node, which is started anew, and then is given a run, as nobody knows. */
+/* A worker died with its node, which was restarted; the worker gets a run, since its death is not known yet.
+ */
 TEST(coordinator_judges_by_the_last_word_and_not_by_the_order_after_it)
 {
     struct trial t = trial_begin(1, 0, 20, NULL);
@@ -250,7 +251,7 @@ TEST(coordinator_takes_another_in_the_place_of_a_dead_worker)
 
     trial_lost(&t, 0, false);
     CHECK(trial_state(&t).workers == 0);
-    trial_result(&t, 0, ticket, true); /* the last words of the dead */
+    trial_result(&t, 0, ticket, true); /* a late message of the dead worker */
     trial_progress(&t, 0, ticket, 0);
     trial_progress(&t, 0, 0, 0);
     CHECK(t.count == 0 && trial_state(&t).workers == 0 && trial_state(&t).ended == 0);
@@ -293,7 +294,7 @@ TEST(coordinator_ignores_workers_and_nodes_that_cannot_be)
     coordinator_free(t.c);
 }
 
-/* A worker that hands its run back unasked was told by a signal of its own: it gets nothing more. */
+/* A worker that hands its run back unasked got a signal itself, and gets no more orders. */
 TEST(coordinator_lets_a_worker_leave)
 {
     struct trial t = trial_begin(3, 0, INFINITY, NULL);
@@ -322,7 +323,7 @@ TEST(coordinator_waits_for_all_of_a_worker_that_leaves)
     coordinator_free(t.c);
 }
 
-/* Those who are lost have no share in the queue: whoever is left holds orders ahead. */
+/* Lost workers have no share in the queue: the remaining ones hold orders ahead. */
 TEST(coordinator_shares_the_queue_among_those_who_are_left)
 {
     const int64_t pending[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};

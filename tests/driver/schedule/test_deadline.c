@@ -4,7 +4,7 @@
 
 enum { WORKERS = 50, ROUNDS = 20000 };
 
-/* Against a look at all deadlines: put off, brought forward, taken away. */
+/* Compared with a search of all deadlines, which are postponed, moved forward and removed. */
 TEST(deadline_finds_who_is_due)
 {
     struct deadlines deadlines;

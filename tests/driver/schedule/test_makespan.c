@@ -1,4 +1,4 @@
-/* How near the coordinator comes to the shortest time for a sweep, and what its workers wait. */
+/* How close the coordinator comes to the shortest time for a sweep, and how often its workers wait. */
 #include "driver/schedule/coordinator.h"
 #include "model/core/random.h"
 #include "tests/driver/schedule/simulation.h"
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* List scheduling in order of cost: each run to the worker that is free first. */
+/* List scheduling in order of cost: each run goes to the first free worker. */
 static double list_schedule(const double *cost, const double *length, int64_t count, int workers)
 {
     double *end = calloc((size_t)workers, sizeof(*end)), makespan = 0;
@@ -32,7 +32,7 @@ static double list_schedule(const double *cost, const double *length, int64_t co
     return makespan;
 }
 
-/* What the runs of a sweep cost, and how long they really take. */
+/* The estimated costs and true lengths of the runs of a sweep. */
 static void draw_sweep(int shape, uint64_t seed, int64_t count, double *cost, double *length)
 {
     for (int64_t i = 0; i < count; i++) {
@@ -70,8 +70,8 @@ TEST(coordinator_makespan_is_that_of_list_scheduling)
     printf("makespan at worst %.2f %% above list scheduling\n", 100 * worst);
 }
 
-/* Kinds of runs whose cost is misjudged by a factor of 1.35 (one standard deviation), as the cost model does,
- * and runs of a kind that differ by 3 %. */
+/* Kinds of runs whose cost estimates are wrong by a factor of 1.35 (one standard deviation), as those of the
+ * cost model; runs of one kind differ by 3 %. */
 static void draw_misjudged(uint64_t seed, int64_t count, double *cost, double *length)
 {
     enum { KINDS = 12 };
@@ -109,7 +109,7 @@ TEST(coordinator_makespan_is_near_the_best_with_misjudged_costs)
     printf("makespan with misjudged costs at worst %.2f %% above the bound\n", 100 * worst);
 }
 
-/* Costs that are right, and those of runs of which some take longer or shorter and some diverge at once. */
+/* Correct costs, and costs of runs of which some take longer or shorter and some diverge at once. */
 static void draw_few(uint64_t seed, int64_t count, bool misjudged, double *cost, double *length)
 {
     for (int64_t i = 0; i < count; i++) {
@@ -121,7 +121,7 @@ static void draw_few(uint64_t seed, int64_t count, bool misjudged, double *cost,
     }
 }
 
-/* With few runs to each worker one that is bound to the wrong one shows. */
+/* With few runs for each worker, one run bound to the wrong worker makes a difference. */
 TEST(coordinator_makespan_of_few_runs)
 {
     enum { MOST = 40 };
@@ -162,7 +162,7 @@ TEST(coordinator_gives_orders_ahead)
     simulation_init(&s, 4, 400, 1, cost, cost);
     simulate(&s);
     CHECK_CLOSE(s.last_accept, 100, 2.5); /* 120 without orders ahead */
-    CHECK(waits(&s) < 40); /* for the last runs alone */
+    CHECK(waits(&s) < 40); /* only for the last runs */
     simulation_release(&s);
     s = (struct simulation){.latency = 0.1, .silence = INFINITY, .stop_at = INFINITY};
     simulation_init(&s, 4, 400, 0, cost, cost);

@@ -1,4 +1,4 @@
-/* Whom the coordinator gives up for silence, and what becomes of them. */
+/* Which workers the coordinator gives up for silence, and what then happens to them. */
 #include "tests/test.h"
 #include "tests/worker/train/trial.h"
 
@@ -27,7 +27,7 @@ TEST(coordinator_patience_counts_from_the_last_word)
     t.now = 9;
     trial_progress(&t, 0, ticket, 10);
     CHECK(trial_tick(&t, 15) == -1 && trial_tick(&t, 19) == -1);
-    trial_progress(&t, 0, ticket, 2); /* sooner than what was said before */
+    trial_progress(&t, 0, ticket, 2); /* earlier than announced before */
     CHECK(trial_tick(&t, 21.5) == 0);
     coordinator_free(t.c);
 }
@@ -37,7 +37,7 @@ TEST(coordinator_patience_is_that_of_the_options_until_the_worker_says_its_own)
     struct trial t = trial_begin(2, 0, 20, NULL);
     trial_hello(&t, 0, 0, 5);
 
-    CHECK(trial_tick(&t, 6) == -1); /* the 5 s were said of idleness */
+    CHECK(trial_tick(&t, 6) == -1); /* the 5 s were announced for idleness */
     CHECK(trial_tick(&t, 20) == -1 && trial_tick(&t, 20.5) == 0);
     t.now = 30;
     uint64_t ticket = trial_hello(&t, 0, 0, 0);
@@ -48,7 +48,7 @@ TEST(coordinator_patience_is_that_of_the_options_until_the_worker_says_its_own)
     coordinator_free(t.c);
 }
 
-/* It begins the next run, which may be another matter. */
+/* The worker begins its next run, for which its patience may be different. */
 TEST(coordinator_patience_is_that_of_the_options_after_a_result)
 {
     struct trial t = trial_begin_ahead(20);
@@ -72,7 +72,7 @@ TEST(coordinator_never_gives_up_with_infinite_silence)
     coordinator_free(t.c);
 }
 
-/* What a worker says of idleness, or of the run before, while its next order is on its way. */
+/* A patience announced for idleness, or for the run before, while the next order is on its way. */
 TEST(coordinator_patience_under_another_ticket_does_not_count)
 {
     struct trial t = trial_begin(2, 0, 50, NULL);
@@ -98,12 +98,12 @@ TEST(coordinator_takes_checkpoints_and_orders_handed_back_for_words)
     trial_checkpoint(&t, 0, ticket);
     CHECK(trial_tick(&t, 18) == -1);
     trial_result(
-        &t, 0, ahead, false); /* it still trains what it trained: with the patience it said of that */
+        &t, 0, ahead, false); /* it still trains the same run, with the patience announced for that */
     CHECK(trial_tick(&t, 28) == -1 && trial_tick(&t, 28.5) == 0);
     coordinator_free(t.c);
 }
 
-/* Words lie unread while the coordinator is busy elsewhere: only a tick says that all were read. */
+/* Messages may wait while the coordinator is busy: only a tick means that all have been handled. */
 TEST(coordinator_looks_for_silence_at_a_tick_alone)
 {
     struct trial t = trial_begin(3, 0, 10, NULL);
@@ -155,7 +155,8 @@ TEST(coordinator_tells_a_worker_that_wakes_to_stop_once)
     CHECK(t.count == 1 && trial_has(&t, ORDER_STOP) && trial_got(&t, ORDER_STOP).ticket == 0);
     trial_progress(&t, 0, ticket, 0);
     CHECK(t.count == 0);
-    trial_result(&t, 0, ticket, false); /* all is handed back: idle, and given the run that was returned */
+    trial_result(
+        &t, 0, ticket, false); /* everything is handed back: the worker is idle and gets the returned run */
     CHECK(t.count == 1 && trial_got(&t, ORDER_RUN).cell == 10 && trial_got(&t, ORDER_RUN).ticket != ticket);
     CHECK(trial_tick(&t, 22) == 0);
     trial_progress(&t, 0, 0, 0); /* hung and awake again */
@@ -171,7 +172,7 @@ TEST(coordinator_accepts_nothing_of_a_worker_that_was_given_up)
     trial_tick(&t, 11);
     trial_result(&t, 0, ticket, true);
     CHECK(!trial_has(&t, ORDER_ACCEPT) && trial_state(&t).ended == 0);
-    CHECK(trial_got(&t, ORDER_RUN).cell == 10); /* it has nothing more, and may begin anew */
+    CHECK(trial_got(&t, ORDER_RUN).cell == 10); /* it has no runs left and may begin again */
     coordinator_free(t.c);
 }
 

@@ -1,4 +1,4 @@
-/* The workers of the simulation, and what is planned of them. */
+/* The workers of the simulation, and their planned happenings. */
 #include "model/core/random.h"
 #include "tests/driver/schedule/simulated.h"
 #include "tests/test.h"
@@ -16,7 +16,7 @@ static bool chance(struct simulation *s, double probability)
     return s->fault > 0 && draw(s) < probability;
 }
 
-/* ---- what is planned: a heap by time ---- */
+/* ---- planned happenings: a heap ordered by time ---- */
 
 static bool before(const struct happening *a, const struct happening *b)
 {
@@ -76,7 +76,7 @@ void simulated_send(struct simulation *s, const struct order *order)
                 .as.order = *order});
 }
 
-/* ---- words ---- */
+/* ---- messages ---- */
 
 static void deliver(struct simulation *s, double time, int worker, struct event event)
 {
@@ -88,7 +88,7 @@ static void deliver(struct simulation *s, double time, int worker, struct event 
                 .as.event = event});
 }
 
-/* Some words come late, some twice, and some a second time when everything has changed. */
+/* Some messages come late, some twice, and some again when everything has changed. */
 static void say(struct simulation *s, int worker, enum event_kind kind, uint64_t ticket, bool ended)
 {
     struct simulated *w = &s->worker[worker];
@@ -111,7 +111,7 @@ static void say_progress(struct simulation *s, int worker)
     say(s, worker, EVENT_PROGRESS, w->used > 0 ? w->held[0].ticket : 0, false);
 }
 
-/* ---- deeds ---- */
+/* ---- actions ---- */
 
 static struct cell *trained(struct simulation *s, int worker)
 {
@@ -124,7 +124,7 @@ static void plan_beat(struct simulation *s, int worker)
         plan_own(s, s->worker[worker].patience / 4, BEAT, worker);
 }
 
-/* What comes of what the worker does, of which `left` seconds are left. */
+/* Plans the consequences of what the worker does, which lasts `left` more seconds. */
 static void plan_end(struct simulation *s, int worker, double left)
 {
     const struct cell *cell = trained(s, worker);
@@ -200,8 +200,8 @@ static void worker_stops(struct simulation *s, int worker, uint64_t ticket)
         worker_begin(s, worker);
 }
 
-/* Somebody sees most deaths, with all that the worker had said, or too early to know what it died of. Of
- * others its silence alone tells. */
+/* Most deaths are reported, either after all messages of the worker, or too early to know their cause. Others
+ * are noticed only by silence. */
 static void say_lost(struct simulation *s, int worker, bool with_node)
 {
     const struct simulated *w = &s->worker[worker];
@@ -216,7 +216,7 @@ static void say_lost(struct simulation *s, int worker, bool with_node)
         deliver(s, time + s->silence / 8 * draw(s), worker, lost);
 }
 
-/* Worker 0 always comes back: somebody has to end the sweep. */
+/* Worker 0 always comes back, so that the sweep can end. */
 static void worker_dies(struct simulation *s, int worker, bool with_node)
 {
     struct simulated *w = &s->worker[worker];
@@ -270,7 +270,7 @@ static void worker_lies(struct simulation *s, int worker)
     say(s, worker, EVENT_CHECKPOINT, old, true);
 }
 
-/* What takes a worker is rationed, so that of healthy runs and stubborn ones none ever has to fail. */
+/* Limits the losses of workers, so that no healthy or stubborn run must fail. */
 static bool is_spared(const struct cell *cell, double fate)
 {
     if (!cell || cell->kind == CELL_POISON)
@@ -334,7 +334,7 @@ static void worker_obeys(struct simulation *s, const struct happening *it)
     }
 }
 
-/* Some come back elsewhere. */
+/* Some workers come back on another node. */
 static void worker_returns(struct simulation *s, int worker)
 {
     if (chance(s, 0.2))

@@ -1,6 +1,6 @@
 /*
- * Nothing lost and nothing done twice, whatever the workers do. SIMULATION_WORKERS, SIMULATION_RUNS and
- * SIMULATION_SEED scale and repeat the large simulation.
+ * No run is lost and none is completed twice, whatever the workers do. SIMULATION_WORKERS, SIMULATION_RUNS
+ * and SIMULATION_SEED scale and repeat the large simulation.
  */
 #include "model/core/random.h"
 #include "tests/driver/schedule/simulated.h"
@@ -13,7 +13,7 @@
 
 enum { DEATHS_MOST = 3, POISON_EVERY = 1000 };
 
-/* ---- the coordinator's orders, checked against the truth ---- */
+/* ---- the coordinator's orders, checked against the true state ---- */
 
 static void takes(struct simulation *s, const struct order *order)
 {
@@ -40,7 +40,7 @@ static void ends(struct simulation *s, const struct order *order, enum truth tru
     s->worker[order->worker].holds--;
 }
 
-/* A death that counts is the worker's that was just lost with blame, or given up. */
+/* Only the death of a worker that was just lost with blame, or given up, may count. */
 static void counts(struct simulation *s, const struct order *order)
 {
     struct cell *cell = &s->cell[order->cell];
@@ -59,7 +59,7 @@ static void fails(struct simulation *s, const struct order *order)
     CHECK(cell->deaths == DEATHS_MOST - 1);
     counts(s, order);
     CHECK(cell->deaths == DEATHS_MOST);
-    CHECK(cell->losses >= DEATHS_MOST && cell->kind != CELL_STUBBORN); /* none by nodes */
+    CHECK(cell->losses >= DEATHS_MOST && cell->kind != CELL_STUBBORN); /* not counting nodes */
     s->failed++;
     s->unlucky += cell->kind != CELL_POISON;
     ends(s, order, TRUTH_FAILED);
@@ -136,7 +136,7 @@ static double seconds(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* What an event means for what is known of its worker. */
+/* Updates what the coordinator must know of a worker after its event. */
 static void note(struct simulation *s, const struct event *event)
 {
     bool of_worker = event->kind != EVENT_TICK && event->kind != EVENT_STOP;
@@ -168,7 +168,7 @@ static void tell(struct simulation *s, struct event event)
         s->most_orders = orders;
 }
 
-/* After a tick nobody has a run who has been silent for longer than any patience. */
+/* After a tick no worker has a run if it has been silent for longer than any patience. */
 static void tick(struct simulation *s)
 {
     int overdue = 0;
@@ -204,7 +204,7 @@ void simulate(struct simulation *s)
 
 /* ---- sweeps ---- */
 
-/* Among faulty workers some runs are faulty too, and some have cost workers before. */
+/* With faults, some runs are faulty too, and some have killed workers before. */
 static void make_faulty(struct simulation *s, int *deaths)
 {
     for (int64_t i = 0; i < s->cells; i++) {
@@ -263,7 +263,7 @@ void simulation_release(struct simulation *s)
     free(s->heap);
 }
 
-/* Costs from a broad distribution: a factor of about 50 between the shortest and the longest. */
+/* Widely varying costs: a factor of about 50 between the shortest and the longest run. */
 static double *draw_costs(uint64_t seed, int64_t count)
 {
     double *cost = malloc((size_t)(count + 1) * sizeof(*cost));
@@ -301,7 +301,7 @@ static void report(const struct simulation *s)
         s->fallen, s->silent, s->told, s->events, 1e9 * s->handling / (double)s->events, s->most_orders);
 }
 
-/* The least that orders may pile up: all that all workers held is returned and handed out anew. */
+/* The number of orders when everything that all workers hold is returned and handed out again. */
 static void check_all_ended(const struct simulation *s)
 {
     struct coordinator_state state;
@@ -320,7 +320,7 @@ enum { WORKERS = 2000, RUNS = 100000 };
 enum { WORKERS = 10000, RUNS = 1000000 };
 #endif
 
-/* What an event costs is told for both sizes, not judged: time is the machine's. */
+/* Prints the cost of an event for both sizes, without a test: times depend on the machine. */
 TEST(coordinator_loses_nothing_among_faulty_workers)
 {
     int workers = (int)setting("SIMULATION_WORKERS", WORKERS);

@@ -1,4 +1,4 @@
-/* Labels for people: cut where they are long, between characters. */
+/* Labels for people: long ones are cut, between characters. */
 #include "driver/sweep/label.h"
 #include "tests/test.h"
 
@@ -33,7 +33,7 @@ TEST(label_of_a_cell_is_whole_characters)
 
     for (int i = 0; i < 120; i++)
         strcat(name, "\xc3\xb6");
-    for (int lead = 0; lead < 2; lead++) { /* one of the two ends inside a character */
+    for (int lead = 0; lead < 2; lead++) { /* one of the two would end inside a character */
         snprintf(yaml, sizeof(yaml), "corpus: markov\nsteps: 10\ntogether: {model: {%.*s%s: {width: 64}}}\n",
             lead, "x", name);
         if (sweep_parse(&sweep, "a.yaml", "", yaml, strlen(yaml), NULL, 0, &error) != 0) {

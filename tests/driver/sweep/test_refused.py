@@ -335,11 +335,13 @@ CASES = {
     ),
     "together: no name": (
         BASE + "together: {a b: {a: {heads: 2}}}\n",
-        "sweep.yaml:3:12: together: 'a b' is not a name: use at most 64 letters, digits and underscores, a letter first",
+        "sweep.yaml:3:12: together: 'a b' is not a name: use at most 64 letters, digits and "
+        "underscores, a letter first",
     ),
     "together: name with a slash": (
         BASE + "together: {a/b: {a: {heads: 2}}}\n",
-        "sweep.yaml:3:12: together: 'a/b' is not a name: use at most 64 letters, digits and underscores, a letter first",
+        "sweep.yaml:3:12: together: 'a/b' is not a name: use at most 64 letters, digits and "
+        "underscores, a letter first",
     ),
     "together: another key": (
         TOGETHER + "    large: {width: 256, layers: 8}\n",

@@ -10,7 +10,7 @@
 
 #define BASE "corpus: markov\nsteps: 10\n"
 
-/* Reads a sweep that has to be valid; false, with the test failed, where it is not. */
+/* Reads a sweep that must be valid; otherwise fails the test and returns false. */
 static bool parse(struct sweep *sweep, const char *text, const char *const *settings, int count)
 {
     struct error error;
@@ -21,7 +21,7 @@ static bool parse(struct sweep *sweep, const char *text, const char *const *sett
     return false;
 }
 
-/* The line that refuses a sweep. */
+/* The message that refuses a sweep. */
 static const char *refusal(const char *text, const char *setting)
 {
     static struct error error;
@@ -153,7 +153,7 @@ TEST(sweep_log_lists)
     sweep_release(&sweep);
 }
 
-/* Ends that no 12 digits hold stay as they were written. */
+/* Ends with more than 12 digits stay exact. */
 TEST(sweep_log_ends_exact)
 {
     struct sweep sweep;
@@ -250,7 +250,7 @@ TEST(sweep_cells_agree_with_indices)
     sweep_release(&sweep);
 }
 
-/* The cells that `text`, laid behind the grid, leaves out, against a condition on their runs. */
+/* Compares the cells that `skip: text` leaves out of the grid with a condition on their runs. */
 static void check_skip(const char *text, bool (*expected)(const struct run *run))
 {
     char whole[1024];
@@ -298,7 +298,7 @@ TEST(sweep_skip)
     check_skip("[{weight_decay: 0.10000000005}, {weight_decay: 0.1, seed: 2}]", outermost);
 }
 
-/* A cell that is left out need not make sense. */
+/* A skipped cell need not be a valid run. */
 TEST(sweep_skip_excuses)
 {
     const char text[] = BASE "width: [64, 96]\nheads: [4, 64]\n";
@@ -364,7 +364,7 @@ TEST(sweep_settings_fix_an_axis)
     sweep_release(&sweep);
 }
 
-/* The text that a dataset keeps is the file's own, settings behind it as comments. */
+/* A dataset keeps the text of the file, with the settings as comments at the end. */
 TEST(sweep_text)
 {
     const char *const settings[] = {"seed=[1,\n2]"};
@@ -376,7 +376,7 @@ TEST(sweep_text)
     sweep_release(&sweep);
 }
 
-/* The largest grid there may be, and one more. */
+/* The largest allowed grid, and one that is larger. */
 TEST(sweep_largest_grid)
 {
     struct sweep sweep;

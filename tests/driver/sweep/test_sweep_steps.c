@@ -37,7 +37,7 @@ TEST(sweep_steps_union)
     sweep_release(&sweep);
 }
 
-/* The union against rows gathered run by run. */
+/* Compares the union with rows collected run by run. */
 TEST(sweep_steps_agree_with_rows)
 {
     struct sweep sweep;
@@ -85,7 +85,7 @@ TEST(sweep_load_corpus_built_in)
     sweep_release(&sweep);
 }
 
-/* Two runs have one digest exactly where nothing that enters their numbers differs. */
+/* Two runs have the same digest exactly if nothing that affects their numbers differs. */
 TEST(sweep_run_digests)
 {
     static const char *const texts[] = {BASE, BASE "seed: 1\n", BASE "measure: {every: 7}\n",

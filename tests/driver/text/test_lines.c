@@ -1,4 +1,4 @@
-/* Texts of files on terminals: harmless, and no wider than they are. */
+/* Texts from files become safe for a terminal, and no wider than it is. */
 #include "driver/text/lines.h"
 #include "tests/test.h"
 

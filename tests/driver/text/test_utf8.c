@@ -1,10 +1,10 @@
-/* Characters of UTF-8, and texts that are in something else. */
+/* UTF-8 characters, and texts in other encodings. */
 #include "driver/text/utf8.h"
 #include "tests/test.h"
 
 #include <string.h>
 
-/* Writes a character below U+110000; the place behind it. */
+/* Writes a character below U+110000; returns the end. */
 static char *utf8_put(char *out, unsigned long code)
 {
     static const unsigned char first[] = {0, 0, 0xc0, 0xe0, 0xf0};
@@ -41,7 +41,7 @@ TEST(utf8_refuses_other_bytes)
             test_fail(__FILE__, __LINE__, "case %zu is taken", i);
 }
 
-/* What stands behind the mark, or why the text is refused. */
+/* The text after the mark, or the refusal. */
 static const char *begun(const char *text, size_t size)
 {
     static struct error error;
