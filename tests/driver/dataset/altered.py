@@ -21,7 +21,7 @@ class Content:
         return self.variables[name]
 
     def write(self, path, kind=CDF5, **options):
-        """Repeats or cuts values that do not fit a dimension's length. `options` are for the storage of all variables."""
+        """Repeats or cuts values that do not fit a dimension's length. `options`: storage of all variables."""
         with netCDF4.Dataset(path, "w", format=kind) as file:
             file.set_auto_maskandscale(False)
             file.setncatts(self.attributes)
