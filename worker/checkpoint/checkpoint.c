@@ -1,7 +1,7 @@
 /*
- * A checkpoint is written under the name it will have and ".part", sealed with a checksum, synced, and then
- * renamed: what has the name was whole once. The one before it is kept, as a disk may still lose or alter a
- * file; the seal finds that out before anything is read.
+ * A checkpoint is written under its name and ".part", sealed with a checksum, synced, and then renamed, so a
+ * file without ".part" was complete once. A disk may still lose or alter a file: the seal is checked before
+ * anything is read, and the previous checkpoint is kept.
  */
 #include "worker/checkpoint/checkpoint.h"
 
@@ -23,8 +23,10 @@ enum { KEPT = 2, REASON_MOST = 256 };
 
 /* ---- saving ---- */
 
-/* May anything be written into the folder? 0 or an errno. A worker that was stopped for long may have
- * outlived its sweep: nobody would find, or remove, what it leaves. */
+/*
+ * Checks that the owner may write into the folder: 0 or an errno. A worker that was stopped for long may have
+ * outlived its sweep, and nothing would find or remove its files.
+ */
 static int check_folder(const struct checkpoint_owner *owner)
 {
     if (owner->mark)
@@ -43,11 +45,13 @@ static int write_part(const struct checkpoint_owner *owner, const char *part, co
     if (status != NC_NOERR)
         return status;
     status = seal_put(part, owner->breath);
-    return status == SEAL_BROKEN ? EIO : status; /* what was just written is not what is there */
+    return status == SEAL_BROKEN ? EIO : status; /* the file is not what was just written */
 }
 
-/* The mark is looked for before, which nearly always does, and after: a stop may have lain between. Weights
- * that are there already are another worker's, who was quicker with the same bits. */
+/*
+ * Checks the mark before and after, as this process may have been stopped in between. Weights that already
+ * exist come from another worker, and have the same bits.
+ */
 static int put_in_place(const struct checkpoint_owner *owner, const char *part, const char *path, bool once)
 {
     int status = check_folder(owner);
@@ -69,7 +73,7 @@ static struct checkpoint_name name_of(const struct checkpoint_owner *owner, int6
         .digest = owner->digest, .session = owner->session, .ticket = owner->ticket, .step = step};
 }
 
-/* Writes the file `final` of the folder, until it is whole under a name that no other process writes. */
+/* Writes the file `final` of the folder, first under a name that no other process writes. */
 static int save_file(const struct checkpoint_owner *owner, const char *final, const struct snapshot *snapshot,
     bool weights_alone, struct error *error)
 {
@@ -95,7 +99,8 @@ static int save_file(const struct checkpoint_owner *owner, const char *final, co
     return status == 0 ? 0 : -1;
 }
 
-/* Removes what a newer checkpoint has replaced. Parts of a newer handing-out are somebody's at work. */
+/* Removes what a newer checkpoint has replaced, but no parts of a newer ticket: another worker writes those.
+ */
 static void tidy_run(const char *folder, const struct checkpoint_name *saved)
 {
     struct checkpoint_files files;
@@ -138,13 +143,13 @@ int checkpoint_save_weights(
 
 /* ---- loading ---- */
 
-/* What came of a file. */
+/* The result of trying a file. */
 struct attempt {
     bool damaged;
-    char why[REASON_MOST]; /* it is not used; "": it is none, or it is the one */
+    char why[REASON_MOST]; /* why the file is not used; "": it is used, or is a part */
 };
 
-/* Fills the snapshot from a file; false: it cannot be used. */
+/* Fills the snapshot from a file; false if the file cannot be used. */
 static bool try_file(const struct checkpoint_owner *owner, const char *path, struct snapshot *snapshot,
     struct attempt *attempt)
 {
@@ -163,7 +168,7 @@ static bool try_file(const struct checkpoint_owner *owner, const char *path, str
     return attempt->why[0] == '\0';
 }
 
-/* The newest file that can be used; files->count: none. */
+/* The index of the newest file that can be used; files->count if there is none. */
 static int64_t try_files(const struct checkpoint_owner *owner, const struct checkpoint_files *files,
     struct snapshot *snapshot, struct attempt *attempt)
 {
@@ -181,20 +186,17 @@ static int64_t try_files(const struct checkpoint_owner *owner, const struct chec
     return i;
 }
 
-struct listener {
-    void (*say)(void *context, const char *line);
-    void *context;
-};
-
-/* What was wrong with the files that are newer than the one of index `used`: of every damaged one, and of
- * several in a row that are sound once. */
-static void tell_of_files(const struct checkpoint_files *files, const struct attempt *attempt, int64_t used,
-    const struct listener *listener)
+/*
+ * Says why the files that are newer than file `used` are not used: a line for every damaged file, and one for
+ * several sound files in a row.
+ */
+static void explain_files(const struct checkpoint_files *files, const struct attempt *attempt, int64_t used,
+    void (*say)(void *context, const char *line), void *context)
 {
     char name[CHECKPOINT_NAME_SIZE], *line;
     bool said = false;
 
-    for (int64_t i = 0; listener->say && i < used; i++) {
+    for (int64_t i = 0; say && i < used; i++) {
         if (!attempt[i].why[0] || (said && !attempt[i].damaged))
             continue;
         said = !attempt[i].damaged;
@@ -202,7 +204,7 @@ static void tell_of_files(const struct checkpoint_files *files, const struct att
                 attempt[i].why,
                 used < files->count ? "an earlier checkpoint is used" : "the run starts anew") < 0)
             continue;
-        listener->say(listener->context, line);
+        say(context, line);
         free(line);
     }
 }
@@ -210,7 +212,6 @@ static void tell_of_files(const struct checkpoint_files *files, const struct att
 int checkpoint_load(const struct checkpoint_owner *owner, struct snapshot *snapshot,
     void (*say)(void *context, const char *line), void *context, struct error *error)
 {
-    const struct listener listener = {say, context};
     struct checkpoint_files files;
 
     if (checkpoint_files_list(&files, owner->folder, &owner->digest, error) != 0)
@@ -219,7 +220,7 @@ int checkpoint_load(const struct checkpoint_owner *owner, struct snapshot *snaps
     struct attempt *attempt = calloc((size_t)count + 1, sizeof(*attempt));
     int64_t used = attempt ? try_files(owner, &files, snapshot, attempt) : count;
     if (attempt)
-        tell_of_files(&files, attempt, used, &listener);
+        explain_files(&files, attempt, used, say, context);
     free(attempt);
     checkpoint_files_release(&files);
     if (!attempt)

@@ -5,7 +5,7 @@
 
 enum { LANES = CHECKSUM_BLOCK / 8 };
 
-/* The factor carries a change upwards alone; the shift brings it down again. */
+/* The product carries a change only to higher bits; the shift brings it back to lower ones. */
 static uint64_t mix_word(uint64_t hash, uint64_t word)
 {
     hash = (hash ^ word) * UINT64_C(0x100000001b3);

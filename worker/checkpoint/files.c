@@ -1,4 +1,4 @@
-/* The names of checkpoints, and the folder in which they lie. */
+/* The names of checkpoints and their folder. */
 #include "worker/checkpoint/files.h"
 
 #include <dirent.h>
@@ -21,7 +21,7 @@ char *checkpoint_format(const struct checkpoint_name *name, char text[CHECKPOINT
     return text;
 }
 
-/* What can be read as a name is one if it would be written so. */
+/* A text is a name if formatting what was read from it gives the same text. */
 bool checkpoint_parse(const char *text, struct checkpoint_name *name)
 {
     char again[CHECKPOINT_NAME_SIZE];
@@ -30,14 +30,14 @@ bool checkpoint_parse(const char *text, struct checkpoint_name *name)
     if (strlen(text) >= sizeof(again) ||
         sscanf(text, "%16" SCNx64 "%16" SCNx64 "-%" SCNd64 "-%" SCNu64 "-%" SCNd64, &read.digest.high,
             &read.digest.low, &read.session, &read.ticket, &read.step) != 5 ||
-        read.session < 0 || read.session == INT64_MAX || read.step < 0 || /* there is always a later one */
+        read.session < 0 || read.session == INT64_MAX || read.step < 0 || /* a next session must exist */
         strcmp(checkpoint_format(&read, again), text) != 0)
         return false;
     *name = read;
     return true;
 }
 
-/* The same of a file that may still be a part. */
+/* The same for a file that may be a part. */
 static bool parse_file(const char *text, struct checkpoint_file *file)
 {
     char whole[CHECKPOINT_NAME_SIZE];
@@ -53,7 +53,8 @@ static bool parse_file(const char *text, struct checkpoint_file *file)
     return checkpoint_parse(whole, &file->name);
 }
 
-/* Calls `visit` for every checkpoint or part, until it returns an errno; that, or the folder's. */
+/* Calls `visit` for every checkpoint or part until it returns an errno. Returns that errno, or the folder's.
+ */
 static int walk_folder(
     const char *folder, int (*visit)(void *context, const struct checkpoint_file *file), void *context)
 {
@@ -205,7 +206,7 @@ int checkpoint_clear(const char *folder, struct error *error)
     return 0;
 }
 
-/* A file system without links has renaming alone. */
+/* Links, so that an existing file stays; renames on file systems without links. */
 static int name_part(const char *part, const char *path, bool *there)
 {
     if (link(part, path) != 0 && errno != EEXIST)

@@ -7,21 +7,23 @@
 #include "model/core/digest.h"
 #include "model/core/error.h"
 
-/* Whose a checkpoint is, and when it was made: its name. Newer ones have the larger session, of one session
- * the larger ticket, of one ticket the larger step. */
+/*
+ * The name of a checkpoint: its run and its age. Newer ones have a larger session; in one session, a larger
+ * ticket; for one ticket, a larger step.
+ */
 struct checkpoint_name {
     struct digest digest; /* of the run */
-    int64_t session; /* of the dataset's session table */
-    uint64_t ticket; /* of the handing-out of the run */
+    int64_t session; /* row of the dataset's session table */
+    uint64_t ticket; /* of the order under which a worker trains the run */
     int64_t step;
 };
 
 #define CHECKPOINT_NAME_SIZE 96
 
-/* The checkpoints of one run in a folder, and what saves of it have left half-done. */
+/* A checkpoint of one run in a folder, or the remains of an unfinished save. */
 struct checkpoint_file {
     struct checkpoint_name name;
-    bool part; /* it still has the name under which it was written */
+    bool part; /* it has PART_SUFFIX: it is being written, or the save did not finish */
 };
 
 struct checkpoint_files {
@@ -38,35 +40,36 @@ int checkpoint_files_list(
     struct checkpoint_files *files, const char *folder, const struct digest *digest, struct error *error);
 void checkpoint_files_release(struct checkpoint_files *files);
 
-/* FOLDER/NAME, allocated, the caller's to free; NULL: no memory. */
+/* FOLDER/NAME, which the caller frees; NULL without memory. */
 char *checkpoint_files_path(const struct checkpoint_files *files, int64_t index);
 
-/* One that is gone already, or cannot be removed now, is nobody's loss. */
+/* Ignores errors: a file that cannot be removed does no harm. */
 void checkpoint_files_remove(const struct checkpoint_files *files, int64_t index);
 
-/* Gives a whole file its name, durably; 0 or an errno. `there` is not NULL for a name that is given once: set
- * where something has it, which stays as it is; the part is gone then. */
+/*
+ * Durably renames the complete file `part` to `path`; 0 or an errno. If `there` is not NULL, an existing file
+ * at `path` stays, *there says whether there is one, and `part` is removed.
+ */
 int checkpoint_put_in_place(const char *folder, const char *part, const char *path, bool *there);
 
-/* By age: < 0 where `a` is the newer. */
+/* Compares by age: < 0 if `a` is newer. */
 int checkpoint_compare(const struct checkpoint_name *a, const struct checkpoint_name *b);
 
-/* The file's name without its folder. Returns text. */
+/* Writes the file's name without its folder. Returns text. */
 char *checkpoint_format(const struct checkpoint_name *name, char text[CHECKPOINT_NAME_SIZE]);
 
-/* False: this is no checkpoint's name. */
+/* False if the text is not the name of a checkpoint. */
 bool checkpoint_parse(const char *text, struct checkpoint_name *name);
 
-/* Calls `visit` for every checkpoint in a folder, in no order; a folder that is not there has none. -1:
- * ERROR_ENVIRONMENT. */
+/* Calls `visit` for every checkpoint in a folder, which may be missing, in no order. -1: ERROR_ENVIRONMENT.
+ */
 int checkpoint_walk(const char *folder, void (*visit)(void *context, const struct checkpoint_name *name),
     void *context, struct error *error);
 
 /* Removes all checkpoints of a run, but not its final weights. -1: ERROR_ENVIRONMENT. */
 int checkpoint_remove(const char *folder, const struct digest *digest, struct error *error);
 
-/* The same of all runs, with whatever was left half-written, by anyone: where nothing runs and nothing is to
- * go on. */
+/* Removes the checkpoints of all runs and all parts. Only for when no run is under way or to be resumed. */
 int checkpoint_clear(const char *folder, struct error *error);
 
 #endif

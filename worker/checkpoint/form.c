@@ -1,6 +1,6 @@
 /*
- * One walk over everything that a checkpoint holds defines it, writes it and reads it back, so that the three
- * cannot drift apart: each visit does what the pass asks for.
+ * One walk over the contents of a checkpoint defines, writes or reads them, depending on the pass, so that
+ * the three cannot drift apart.
  */
 #include "worker/checkpoint/form.h"
 
@@ -83,7 +83,7 @@ static struct sides sides_of(enum tensor_kind kind)
     }
 }
 
-/* A tensor of a plane, in the variable of its kind. */
+/* Visits a tensor of a plane, in the variable of its kind. */
 static void visit_tensor(struct form *form, const char *prefix, const struct tensor *tensor, scalar *values)
 {
     struct sides sides = sides_of(tensor->kind);
@@ -108,7 +108,7 @@ static void visit_tensor(struct form *form, const char *prefix, const struct ten
     move_part(form, &array, start, count, values);
 }
 
-/* The tensors from scalar `begin` to `end` of the layout; `plane` has them from its own begin on. NULL: none.
+/* Visits the tensors in the range [begin, end) of the layout. plane[0] is scalar `begin`; NULL: no tensors.
  */
 static void visit_plane(struct form *form, const char *prefix, scalar *plane, int64_t begin, int64_t end)
 {
@@ -121,7 +121,7 @@ static void visit_plane(struct form *form, const char *prefix, scalar *plane, in
     }
 }
 
-/* adafactor's, one tensor after another. */
+/* Visits adafactor's factors, one tensor after another. */
 static void visit_factors(struct form *form, const struct optimiser *optimiser)
 {
     const struct array factors = {.name = "second_moment_factors",
@@ -167,7 +167,7 @@ static void visit_instruments(struct form *form)
 
 /* ---- rows ---- */
 
-/* A metric's values of all rows between the rows, where they lie apart, and `values`, where they do not. */
+/* Copies a metric's values of all rows to the contiguous array `values`, or `back` to the rows. */
 static void gather_rows(const struct history *history, enum metric metric, double *values, bool back)
 {
     size_t count = metric_values(metric, &history->form), offset = history->form.offset[metric];
@@ -261,7 +261,7 @@ static void visit_times(struct form *form)
     visit_integer(form, "saturated", &result->saturated);
 }
 
-/* Everything but the position, which the snapshot has as values. */
+/* Visits everything but step and last_step. */
 static void visit_contents(struct form *form, bool weights_alone)
 {
     const struct snapshot *snapshot = form->snapshot;
@@ -301,7 +301,7 @@ static void define_all(struct form *form, const struct digest *digest, bool weig
     form->status = nc_set_fill(form->file, NC_NOFILL, &old);
     visit_dimensions(form);
     digest_format(digest, text);
-    visit_text(form, SEAL_NAME, SEAL_BLANK); /* first, so that it lies near the file's begin */
+    visit_text(form, SEAL_NAME, SEAL_BLANK); /* first, so that it is in the file's first bytes */
     visit_text(form, "title", weights_alone ? "final weights of a run" : "checkpoint of a run");
     visit_integer(form, "format_version", &format);
     visit_text(form, "digest", text);
@@ -332,7 +332,7 @@ int form_write(const char *path, const struct digest *digest, const struct snaps
     return form.status == NC_NOERR ? closed : form.status;
 }
 
-/* Does an attribute say the same? `found` receives what it says, cut; "?" where it is none. */
+/* Does an attribute have this text? `found` receives its text, truncated; "?" without such an attribute. */
 static bool says(const struct form *form, const char *name, const char *text, char found[NAME_MOST])
 {
     char all[4 * NAME_MOST];
@@ -348,7 +348,7 @@ static bool says(const struct form *form, const char *name, const char *text, ch
     return strcmp(all, text) == 0;
 }
 
-/* What makes the file's numbers others than this process's, to `unfit`. */
+/* Sets `unfit` to what would give this process other numbers than the file's. */
 static void compare_origin(struct form *form, const struct digest *digest, char *unfit, size_t size)
 {
     const struct {
@@ -370,7 +370,7 @@ static void compare_origin(struct form *form, const struct digest *digest, char 
             snprintf(unfit, size, "made with %s %s, here it is %s", depends[i].what, found, depends[i].here);
 }
 
-/* How much history the file has, where there is room for it. */
+/* Reads how long the file's history is; an error if there is no room for it. */
 static void get_counts(struct form *form)
 {
     struct history *history = form->snapshot->history;

@@ -8,21 +8,23 @@
 #include "worker/train/train.h"
 
 /*
- * The form of a checkpoint as a netCDF file: weights, moments and what the instruments keep, one variable per
- * kind of tensor, those of the layers with a leading dimension `layer`, matrices [out, in]; the rows so far
- * as the metric table has them, over `step`; position, times, parameters and what numbers depend on as
- * attributes.
+ * The form of a checkpoint as a netCDF file. Weights, moments and what the instruments keep have one variable
+ * per kind of tensor, with a leading dimension `layer` for tensors of layers; matrices are [out, in]. The
+ * rows so far lie over `step`, as in the metric table. Position, times, parameters and everything that
+ * numbers depend on are attributes.
  */
 
-/* Writes a file, not yet sealed; final weights: with `weights_alone`. What is large reaches the disk piece by
- * piece, with a breath between them. A netCDF status or an errno; a file may be left. */
+/*
+ * Writes a file without its seal, only the weights if `weights_alone`. Syncs large contents piece by piece,
+ * with a breath between pieces. Returns a netCDF status or an errno; on failure a file may be left.
+ */
 int form_write(const char *path, const struct digest *digest, const struct snapshot *snapshot,
     bool weights_alone, const struct breath *breath);
 
 /*
- * Reads a file whose seal is good. A netCDF status or an errno: the snapshot then holds anything. Of another
- * run, format, BLAS kernel, vector level or scalar: 0 and `unfit` says so, a text that is empty otherwise;
- * the snapshot is then untouched.
+ * Reads a file whose seal was checked. Returns 0, or a netCDF status or an errno, when the snapshot holds
+ * anything. For a file of another run, format, BLAS kernel, vector level or scalar it returns 0, sets `unfit`
+ * to the reason, and leaves the snapshot unchanged; otherwise `unfit` is "".
  */
 int form_read(const char *path, const struct digest *digest, struct snapshot *snapshot,
     const struct breath *breath, char *unfit, size_t size);

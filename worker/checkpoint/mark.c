@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,7 +41,7 @@ int mark_leave(const char *folder, int64_t session, char mark[MARK_SIZE], struct
     return error_set(error, ERROR_ENVIRONMENT, "%s: %s", folder, strerror(status ? status : errno));
 }
 
-/* By an open: a client of a network file system asks the server then, and does not answer from its cache. */
+/* Opens the file, as a client of a network file system then asks the server instead of its cache. */
 int mark_look(const char *folder, const char *mark)
 {
     char path[PATH_MAX];
@@ -73,21 +74,13 @@ void mark_remove(const char *folder, const char *mark)
         unlink(path);
 }
 
-static bool is_mark(const char *name)
-{
-    size_t length = strlen(name);
-
-    return strncmp(name, PREFIX, strlen(PREFIX)) == 0 && length > strlen(SUFFIX) &&
-           strcmp(name + length - strlen(SUFFIX), SUFFIX) == 0;
-}
-
 void mark_sweep(const char *folder)
 {
     DIR *entries = opendir(folder);
     const struct dirent *entry;
 
     while (entries && (entry = readdir(entries)))
-        if (is_mark(entry->d_name))
+        if (fnmatch(PREFIX "*" SUFFIX, entry->d_name, 0) == 0)
             unlinkat(dirfd(entries), entry->d_name, 0);
     if (entries)
         closedir(entries);

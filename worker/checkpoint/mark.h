@@ -7,26 +7,26 @@
 #include "model/core/error.h"
 
 /*
- * A coordinator's mark: an empty file in the folder of checkpoints for as long as its workers may write
- * there. A worker that does not see it is on a host that has another folder of that name; one that sees it no
- * more has outlived its sweep. Each start has a mark of its own.
+ * A coordinator's mark: an empty file in the folder of checkpoints that exists as long as its workers may
+ * write there. A worker that never sees the mark is on a host with another folder of that name; a worker that
+ * no longer sees it has outlived its sweep. Each start has its own mark.
  */
 enum { MARK_SIZE = 48 };
 
-/* Makes the folder and the mark, whose name goes to `mark`; removes those of coordinators that are gone. -1:
+/* Makes the folder and the mark, and writes its name to `mark`; removes marks of dead coordinators. -1:
  * ERROR_ENVIRONMENT. */
 int mark_leave(const char *folder, int64_t session, char mark[MARK_SIZE], struct error *error);
 
-/* Is it there? 0 or an errno; ENOENT: no. */
+/* 0 if the mark exists, ENOENT if not, or another errno. */
 int mark_look(const char *folder, const char *mark);
 
-/* Leaves it again where somebody has removed it, and makes it look new to those who remove old files. */
+/* Writes the mark again if it was removed, and renews its time stamp, so that cleaners of old files spare it. */
 void mark_renew(const char *folder, const char *mark);
 
-/* Takes it away. An empty name: there is none. */
+/* Removes the mark. Does nothing for an empty name. */
 void mark_remove(const char *folder, const char *mark);
 
-/* Removes all marks from the folder: of coordinators that are gone. */
+/* Removes all marks from the folder, which dead coordinators have left. */
 void mark_sweep(const char *folder);
 
 #endif

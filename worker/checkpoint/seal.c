@@ -13,10 +13,10 @@
 enum { SEAL_LENGTH = sizeof(SEAL_BLANK) - 1, AT_ONCE = 1 << 18 };
 
 _Static_assert(BREATH_BYTES % AT_ONCE == 0, "breaths come between reads");
-_Static_assert(AT_ONCE % CHECKSUM_BLOCK == 0, "checksums are of whole blocks");
+_Static_assert(AT_ONCE % CHECKSUM_BLOCK == 0, "checksums take whole blocks");
 
-/* How the attribute begins in a CDF-5 file: length of its name, name, type (characters), length of its text.
- */
+/* The start of the attribute in a CDF-5 file: length of its name, name, type (characters), length of its
+ * text. */
 static const unsigned char marker[] = "\0\0\0\0\0\0\0\x08" SEAL_NAME "\0\0\0\x02"
                                       "\0\0\0\0\0\0\0\x10";
 
@@ -28,10 +28,10 @@ struct sealed {
     int file;
     const struct breath *breath;
     off_t place; /* of the seal */
-    char found[SEAL_LENGTH], due[SEAL_LENGTH + 1]; /* what it says, what it should say */
+    char found[SEAL_LENGTH], due[SEAL_LENGTH + 1]; /* the seal in the file, the right one */
 };
 
-/* As many bytes as there are; or -1, errno says why. */
+/* Reads up to `size` bytes, fewer only at the end of the file. Returns their number, or -1 with errno. */
 static ssize_t read_full(int file, unsigned char *bytes, size_t size)
 {
     size_t count = 0;
@@ -47,7 +47,8 @@ static ssize_t read_full(int file, unsigned char *bytes, size_t size)
     return (ssize_t)count;
 }
 
-/* Finds the seal in the file's first bytes, which hold the header's begin, and blanks it there. */
+/* Finds the seal in the first bytes of the file, where the header begins, copies it, and zeroes it in
+ * `bytes`. */
 static int take_seal(struct sealed *sealed, unsigned char *bytes, size_t count)
 {
     unsigned char *at = memmem(bytes, count, marker, MARKER_LENGTH);

@@ -4,14 +4,14 @@
 #include "model/core/breath.h"
 
 #define SEAL_NAME "checksum" /* the global attribute, the file's first */
-#define SEAL_BLANK "----------------" /* its text before the file is sealed, as long as after */
+#define SEAL_BLANK "----------------" /* its text before sealing, as long as the seal */
 
 enum { SEAL_BROKEN = -1 };
 
 /*
- * A netCDF file's seal is the checksum of all its bytes, with the attribute's text taken as zeros. Both
- * return 0, SEAL_BROKEN (cut, altered or never sealed) or an errno. They read raw bytes: a damaged file is
- * known before the netCDF library sees it. `breath` may be NULL.
+ * The seal of a netCDF file is the checksum of all its bytes, with the attribute's text taken as zeros. Both
+ * functions return 0, SEAL_BROKEN (cut, altered or never sealed) or an errno. They read raw bytes, so that
+ * the netCDF library never opens a damaged file. `breath` may be NULL.
  */
 int seal_put(const char *path, const struct breath *breath);
 int seal_check(const char *path, const struct breath *breath);

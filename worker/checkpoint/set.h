@@ -7,11 +7,11 @@
 #include "model/core/digest.h"
 #include "model/core/error.h"
 
-/* Which runs have checkpoints in a folder, and of when: found out once, when a sweep starts. */
+/* The runs that have checkpoints in a folder, and their latest session; read once, when a sweep starts. */
 struct checkpoint_set {
     int64_t count, size;
     struct digest *digest; /* [count] in order, distinct; owned */
-    int64_t session; /* the latest of any checkpoint; -1: there is none */
+    int64_t session; /* the latest session of any checkpoint; -1: no checkpoints */
 };
 
 /* -1: ERROR_ENVIRONMENT, and the set is empty. */

@@ -18,14 +18,6 @@ static const char *const dimension_name[DIMENSIONS] = {
     [FACTOR] = "factor",
 };
 
-static void define_dimensions(struct form *form)
-{
-    for (int i = 0; i < DIMENSIONS && form->status == NC_NOERR; i++)
-        if (form->length[i] > 0)
-            form->status =
-                nc_def_dim(form->file, dimension_name[i], (size_t)form->length[i], &form->dimension[i]);
-}
-
 int64_t find_length(const struct form *form, enum dimension dimension)
 {
     size_t length;
@@ -37,28 +29,31 @@ int64_t find_length(const struct form *form, enum dimension dimension)
     return (int64_t)length;
 }
 
-static void check_lengths(struct form *form)
-{
-    for (int i = 0; i < DIMENSIONS && form->status == NC_NOERR; i++)
-        if (find_length(form, i) != form->length[i])
-            form->status = NC_EDIMSIZE;
-}
-
 void visit_dimensions(struct form *form)
 {
-    if (form->pass == DEFINE)
-        define_dimensions(form);
-    else if (form->pass == GET)
-        check_lengths(form);
+    for (int i = 0; i < DIMENSIONS && form->status == NC_NOERR; i++) {
+        if (form->pass == DEFINE && form->length[i] > 0)
+            form->status =
+                nc_def_dim(form->file, dimension_name[i], (size_t)form->length[i], &form->dimension[i]);
+        else if (form->pass == GET && find_length(form, i) != form->length[i])
+            form->status = NC_EDIMSIZE;
+    }
+}
+
+/* Writes an attribute of a variable or of the file, unless it is NULL. */
+static void put_text(struct form *form, int variable, const char *name, const char *text)
+{
+    if (form->status == NC_NOERR && text)
+        form->status = nc_put_att_text(form->file, variable, name, strlen(text), text);
 }
 
 void visit_text(struct form *form, const char *name, const char *text)
 {
-    if (form->pass == DEFINE && form->status == NC_NOERR)
-        form->status = nc_put_att_text(form->file, NC_GLOBAL, name, strlen(text), text);
+    if (form->pass == DEFINE)
+        put_text(form, NC_GLOBAL, name, text);
 }
 
-/* A number of 8 bytes. */
+/* Visits a global attribute that is a number of 8 bytes. */
 static void visit_attribute(struct form *form, const char *name, nc_type type, void *value)
 {
     nc_type found;
@@ -87,13 +82,6 @@ void visit_real(struct form *form, const char *name, double *value)
     visit_attribute(form, name, NC_DOUBLE, value);
 }
 
-/* An attribute of a variable, where there is one. */
-static void put_text(struct form *form, int variable, const char *name, const char *text)
-{
-    if (form->status == NC_NOERR && text)
-        form->status = nc_put_att_text(form->file, variable, name, strlen(text), text);
-}
-
 void define_array(struct form *form, const struct array *array)
 {
     int dimension[RANK_MOST], id;
@@ -108,7 +96,7 @@ void define_array(struct form *form, const struct array *array)
     put_text(form, id, "_Encoding", array->encoding);
 }
 
-/* After so much that a breath is due: what was written reaches the disk now, so that no sync takes long. */
+/* Called when a breath is due: syncs what was written, so that no single sync takes long. */
 static void pause_moving(struct form *form)
 {
     form->moved = 0;
@@ -120,7 +108,7 @@ static void pause_moving(struct form *form)
     breathe(form->breath);
 }
 
-/* A part that is small enough to be moved at once. */
+/* Moves a part that is small enough for one call. */
 static void move_piece(
     struct form *form, int id, const size_t *start, const size_t *count, unsigned char *values, size_t bytes)
 {
@@ -133,7 +121,7 @@ static void move_piece(
         pause_moving(form);
 }
 
-/* Piece by piece along the first dimension of which the part has more than one. */
+/* Moves a part piece by piece, along the first dimension along which it is longer than 1. */
 static void move_pieces(struct form *form, const struct array *array, int id, size_t size,
     const size_t *start, const size_t *count, unsigned char *values)
 {

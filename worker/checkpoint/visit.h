@@ -9,8 +9,8 @@
 #include "worker/train/train.h"
 
 /*
- * How the walk of checkpoint_form.c visits dimensions, attributes and variables: each visit defines, writes
- * or reads, as the pass has it.
+ * Visits of dimensions, attributes and variables for the walk in form.c: each visit defines, writes or reads,
+ * depending on the pass.
  */
 #ifdef SCALAR_DOUBLE
 #define SCALAR_NC NC_DOUBLE
@@ -42,7 +42,7 @@ enum pass { DEFINE, PUT, GET };
 struct form {
     enum pass pass;
     int file;
-    int status; /* the first failure, netCDF's or an errno; nothing is done after it */
+    int status; /* the first failure, a netCDF status or an errno; later visits do nothing */
     const char *path; /* borrowed */
     const struct breath *breath; /* or NULL; borrowed */
     size_t moved; /* bytes since the last breath */
@@ -51,20 +51,20 @@ struct form {
     int dimension[DIMENSIONS];
 };
 
-/* DEFINE: those that have a length. GET: they must be as long in the file. */
+/* DEFINE: defines the dimensions that have a length. GET: checks that the file has the same lengths. */
 void visit_dimensions(struct form *form);
 
-/* The length of a dimension of the file, 0 where it has no such one. */
+/* The length of a dimension in the file, 0 without such a dimension. */
 int64_t find_length(const struct form *form, enum dimension dimension);
 
-/* Global attributes. A text is only defined, a number read back too. */
+/* Visit global attributes. Texts are only written, numbers are also read back. */
 void visit_text(struct form *form, const char *name, const char *text);
 void visit_integer(struct form *form, const char *name, int64_t *value);
 void visit_real(struct form *form, const char *name, double *value);
 
 enum { RANK_MOST = METRIC_RANK_MOST };
 
-/* What a variable is. */
+/* The description of a variable. */
 struct array {
     const char *name;
     nc_type type;
@@ -73,14 +73,15 @@ struct array {
     const char *long_name, *unit, *encoding; /* or NULL */
 };
 
-/* DEFINE: the variable. Else nothing: its parts are moved one by one. */
+/* DEFINE: defines the variable. Other passes move its parts by move_part. */
 void define_array(struct form *form, const struct array *array);
 
-/* PUT, GET: a part of an array between the file and memory. */
+/* PUT, GET: moves a part of an array between the file and memory. */
 void move_part(
     struct form *form, const struct array *array, const size_t *start, const size_t *count, void *values);
 
-/* An array that lies in memory as it does in the file; none where a dimension has no length. */
+/* Visits an array that has the same layout in memory and in the file; skips it if a dimension has length 0.
+ */
 void visit_array(struct form *form, const struct array *array, void *values);
 
 #endif

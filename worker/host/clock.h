@@ -3,7 +3,7 @@
 
 #include <time.h>
 
-/* Seconds on a clock that does not go back. */
+/* Seconds on a monotonic clock. */
 static inline double clock_now(void)
 {
     struct timespec time;
@@ -21,12 +21,12 @@ static inline void clock_pause(double seconds)
 }
 
 /*
- * How long to sleep between two looks for work: starts short and doubles while nothing comes, so that an
- * answer comes within a millisecond while there is traffic and waiting costs next to nothing.
+ * The pause between two looks for messages. It starts short and doubles while nothing comes, so that answers
+ * come within a millisecond while there is traffic, and waiting costs almost no processor time.
  */
 struct patience {
-    double pause; /* the next one; 0 at first */
-    double idle; /* slept since something last came */
+    double pause; /* the last pause; 0 at first */
+    double idle; /* seconds slept since the last message */
 };
 
 static inline void patience_wait(struct patience *patience)

@@ -9,16 +9,15 @@
 
 #include "worker/host/signals.h"
 
-/* OpenBLAS's own; absent from other libraries of the same interface. */
+/* Functions of OpenBLAS, which other BLAS libraries do not have. */
 extern char *openblas_get_corename(void) __attribute__((weak));
 extern char *openblas_get_config(void) __attribute__((weak));
 extern void openblas_set_num_threads(int threads) __attribute__((weak));
 
 #define CORE_VARIABLE "OPENBLAS_CORETYPE"
 #define THREADS_VARIABLE "OPENBLAS_NUM_THREADS"
-#define GUARD_VARIABLE                                                                                       \
-    "NORMSWEEP_BLAS" /* the core type that this program chose; "" for the library's own                      \
-                      */
+/* Holds the core type that this program chose; "" for the library's own choice. */
+#define GUARD_VARIABLE "NORMSWEEP_BLAS"
 #define CORE_WIDE "SKYLAKEX"
 
 enum { PROGRAM_SIZE = 4096 };
@@ -34,7 +33,7 @@ static bool has_avx512(void)
 #endif
 }
 
-/* A library older than its processor falls back to kernels of 256 bits. */
+/* A library older than the processor falls back to kernels of 256 bits. */
 static bool kernels_too_narrow(void)
 {
     const char *name = environment_blas_kernel();
@@ -42,7 +41,7 @@ static bool kernels_too_narrow(void)
     return has_avx512() && (strcmp(name, "Haswell") == 0 || strcmp(name, "Zen") == 0);
 }
 
-/* By its own name, which is then the process's; a program that was replaced meanwhile has none. */
+/* Executes the program by its path, which becomes the process's name; if it was replaced, it has no path. */
 static void execute_again(char **argv)
 {
     char program[PROGRAM_SIZE];
@@ -57,7 +56,7 @@ static void execute_again(char **argv)
     signals_let_go();
 }
 
-/* The variables came from a process of ours, perhaps on another machine with another processor. */
+/* The variables come from another process of this program, perhaps on a machine with another processor. */
 static void check_inherited(const char *chosen, char **argv)
 {
     if (strcmp(chosen, CORE_WIDE) != 0 || has_avx512())

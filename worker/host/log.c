@@ -2,10 +2,10 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 enum { FATAL_COUNT = sizeof(fatal) / sizeof(*fatal) };
 
 static struct {
-    int file; /* -1: none */
+    int file; /* -1: no log is open */
     char path[PATH_MAX];
     char doing[LINE_SIZE];
     struct sigaction before[FATAL_COUNT];
@@ -40,8 +40,10 @@ static int path_of(char path[PATH_MAX], const char *folder, int64_t session, int
 
 /* ---- of this process ---- */
 
-/* Leaves a line, and what was there before to deal with the signal: a fault comes again at once, what another
- * process has sent is raised again. Only what may be called in a handler is. */
+/*
+ * Writes a line and restores the handlers from before, which then handle the signal: a fault repeats at once,
+ * a signal from another process is raised again. Calls only functions that are safe in a handler.
+ */
 static void on_fatal(int number, siginfo_t *info, void *context)
 {
     (void)context;
@@ -54,7 +56,7 @@ static void on_fatal(int number, siginfo_t *info, void *context)
     length += strlen(log_.doing);
     line[length++] = '\n';
     if (write(log_.file, line, length) < 0) {
-        /* nobody is left to be told */
+        /* an error cannot be reported here */
     }
     for (int i = 0; i < FATAL_COUNT; i++)
         sigaction(fatal[i], &log_.before[i], NULL);
@@ -102,7 +104,7 @@ void log_line(const char *format, ...)
         length = LINE_SIZE - 1;
     line[length++] = '\n';
     if (write(log_.file, line, (size_t)length) < 0) {
-        /* a full disk: whoever writes what matters says so */
+        /* a full disk: writing checkpoints reports it */
     }
 }
 
@@ -122,7 +124,7 @@ void log_close(void)
 
 /* ---- of others ---- */
 
-/* The last bytes of a file, from the begin of a line on; their number, 0 where there are none. */
+/* Reads the last bytes of a file, from the start of a line on. Returns their number, 0 if there are none. */
 static size_t read_tail(const char *path, char tail[TAIL_BYTES + 1])
 {
     int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -142,7 +144,7 @@ static size_t read_tail(const char *path, char tail[TAIL_BYTES + 1])
     return length > 0 ? (size_t)length : 0;
 }
 
-/* The signal that the last such line tells of. */
+/* The signal in the last line about one, as text; "" if there is none. */
 static void find_fatal(const char *tail, char *last, int size)
 {
     const char *found = NULL;
@@ -168,7 +170,7 @@ static void append_to_log(const char *folder, const char *name, const char *byte
     if (file < 0)
         return;
     if (write(file, bytes, length) < 0) {
-        /* it is help alone */
+        /* the log only helps to explain a failure */
     }
     close(file);
 }
@@ -195,21 +197,13 @@ void log_forget(const char *folder, const char *name)
         unlink(path);
 }
 
-static bool is_log(const char *name)
-{
-    size_t length = strlen(name);
-
-    return strncmp(name, PREFIX, strlen(PREFIX)) == 0 && length > strlen(SUFFIX) &&
-           strcmp(name + length - strlen(SUFFIX), SUFFIX) == 0;
-}
-
 void log_sweep(const char *folder)
 {
     DIR *entries = opendir(folder);
     const struct dirent *entry;
 
     while (entries && (entry = readdir(entries)))
-        if (is_log(entry->d_name))
+        if (fnmatch(PREFIX "*" SUFFIX, entry->d_name, 0) == 0)
             unlinkat(dirfd(entries), entry->d_name, 0);
     if (entries)
         closedir(entries);

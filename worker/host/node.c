@@ -1,18 +1,18 @@
 /*
- * One copy of a corpus on a machine, whatever happens to the processes that use it.
+ * One copy of a corpus per machine, whatever happens to the processes that use it.
  *
- * The copy is a memfd: memory with a descriptor and without a place in any file system. It needs no room in
- * /dev/shm, and is gone when the last process that holds it is, however that ended. Its name holds a digest
- * of the source, so that /proc/PID/fd of any holder shows it: a process that wants the corpus looks through
- * the descriptors of its user's processes, opens what it finds and maps it. All that have it hold it, so it
- * outlives whoever has read it, and the death of that one needs no notice. A copy is sealed when it is
- * complete; what a killed reader had begun is gone with it.
+ * The copy is a memfd: memory with a descriptor but without a place in a file system. It needs no room in
+ * /dev/shm, and the kernel frees it when the last process that holds it ends, in whatever way. Its name holds
+ * a digest of the source and appears in /proc/PID/fd of every holder: a process that wants the corpus looks
+ * through the descriptors of its user's processes, opens the one that it finds, and maps it. Every user of
+ * the copy holds it, so it outlives the process that read the texts. A copy is sealed when it is complete; an
+ * incomplete copy disappears with its reader.
  *
- * So that not every process reads at the same time, the reader holds a lock: an abstract socket address,
- * which the kernel frees when its holder ends, however. The lock saves work and nothing depends on it: who
- * has waited for it too long, for a holder that hangs, reads a copy of its own.
+ * The reader holds a lock, so that processes do not all read at the same time: an abstract socket address,
+ * which the kernel frees when its holder ends. The lock only saves work: a process that has waited too long
+ * for it, as its holder hangs, reads a copy of its own.
  *
- * No process asks another for anything, and nothing is collective: ranks may die, hang or come later.
+ * Processes do not talk to each other, and nothing is collective: ranks may die, hang or come later.
  */
 #include "worker/host/node.h"
 
@@ -35,26 +35,26 @@
 
 enum { NAME_SIZE = 64, LINK_SIZE = NAME_SIZE + 32 };
 
-#define WAIT_SECONDS 20 /* for a reader, and the time to read as slowly as this: */
-#define READ_SLOWLY 20e6 /* bytes a second */
+#define WAIT_SECONDS 20 /* to wait for a reader, in addition to the time of reading at READ_SLOWLY */
+#define READ_SLOWLY 20e6 /* bytes per second */
 #define LOOK_SECONDS 0.02
 
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 8U
 #endif
 
-/* FAILED: the source is at fault. ALONE: it may be loaded, but not be shared. */
+/* FAILED: the source is at fault. ALONE: the corpus may be loaded, but not shared. */
 enum sharing { SHARED, FAILED, ALONE };
 
 #ifdef MFD_ALLOW_SEALING
 
-/* A source as the processes of a machine name it: "normsweep-0123...", and how many bytes it is about. */
+/* The name of a source on this machine, "normsweep-0123...", and its approximate number of bytes. */
 struct source_name {
     char text[NAME_SIZE];
     int64_t bytes;
 };
 
-/* A file by what the system says of it: it is not read for its name. -1: it is not there. */
+/* Adds a file by its metadata, without reading it. -1 if it does not exist. */
 static int add_file(struct source_name *name, struct digest *digest, const char *path)
 {
     struct stat status;
@@ -97,7 +97,8 @@ static int name_source(struct source_name *name, const struct corpus_source *sou
 
 /* ---- finding a copy ---- */
 
-/* A complete copy of this user's, by its descriptor in another process: nobody can change it any more. */
+/* Attaches a descriptor of another process if it is a complete copy of this user: sealed, so it cannot
+ * change. */
 static int attach_link(struct corpus *corpus, int folder, const char *entry)
 {
     struct stat status;
@@ -176,7 +177,7 @@ static int try_lock(const struct source_name *name)
     return -1;
 }
 
-/* Waits for the lock; -1: there is none to be had, or its holder hangs. */
+/* Waits for the lock; -1 if it cannot be taken, or its holder hangs. */
 static int take_lock(const struct source_name *name, const struct breath *breath)
 {
     double deadline = clock_now() + WAIT_SECONDS + (double)name->bytes / READ_SLOWLY;
@@ -189,7 +190,7 @@ static int take_lock(const struct source_name *name, const struct breath *breath
     return lock;
 }
 
-/* An empty memfd; a system may insist on being told that it is no program. */
+/* An empty memfd. Some systems require the flag that forbids execution, older ones do not know it. */
 static int make_file(const char *name)
 {
     int file = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
@@ -197,7 +198,7 @@ static int make_file(const char *name)
     return file >= 0 ? file : memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 }
 
-/* A new copy, which is this corpus. */
+/* Makes a new copy and attaches it. */
 static enum sharing make(struct corpus *corpus, const struct corpus_source *source,
     const struct source_name *name, enum corpus_fault *fault, struct error *error)
 {
@@ -226,7 +227,7 @@ static enum sharing share(
     if (attach_copy(corpus, &name) == 0)
         return SHARED;
     int lock = take_lock(&name, source->breath);
-    if (attach_copy(corpus, &name) != 0) /* it may have come meanwhile */
+    if (attach_copy(corpus, &name) != 0) /* the copy may exist by now */
         sharing = make(corpus, source, &name, fault, error);
     if (lock >= 0)
         close(lock);

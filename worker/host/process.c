@@ -16,7 +16,7 @@ enum { STAT_SIZE = 1024 };
 /* Fields of /proc/PID/stat between the state and the start. */
 #define SKIPPED " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
 
-/* What the kernel says of a process, behind its name, which may hold anything; NULL: there is none. */
+/* Reads /proc/PID/stat; returns the text after the process's name, which may hold any character, or NULL. */
 static const char *read_stat(long pid, char text[STAT_SIZE])
 {
     char name[64];
@@ -33,7 +33,7 @@ static const char *read_stat(long pid, char text[STAT_SIZE])
 
 enum state { STATE_UNKNOWN, STATE_ALIVE, STATE_DEAD };
 
-/* The time since boot at which a process was started, in ticks; 0: it cannot be told. A zombie is dead. */
+/* The start time of a process in ticks since boot, 0 if unknown, and its state. A zombie is dead. */
 static unsigned long long start_of(long pid, enum state *state)
 {
     char text[STAT_SIZE], letter = 'X';
@@ -47,7 +47,7 @@ static unsigned long long start_of(long pid, enum state *state)
     return start;
 }
 
-/* -1: there is no such process. */
+/* -1 without such a process. */
 static long parent_of(long pid)
 {
     char text[STAT_SIZE];
@@ -70,13 +70,18 @@ static void place_of_self(char place[PROCESS_PLACE])
     snprintf(place, PROCESS_PLACE, "%s/%s", host, space);
 }
 
-struct process process_self(void)
+struct process process_of(long pid)
 {
     enum state ignored;
-    struct process process = {.pid = getpid(), .start = start_of(getpid(), &ignored)};
+    struct process process = {.pid = pid, .start = start_of(pid, &ignored)};
 
     place_of_self(process.place);
     return process;
+}
+
+struct process process_self(void)
+{
+    return process_of(getpid());
 }
 
 bool process_is_here(const struct process *process)
@@ -87,8 +92,7 @@ bool process_is_here(const struct process *process)
     return strcmp(process->place, place) == 0;
 }
 
-/* What cannot be read in /proc (it is not mounted, hides other users, or this process may open no more files)
- * is not gone for that. */
+/* /proc may be unreadable (not mounted, hides other users, too many open files): then kill(2) decides. */
 bool process_lives(const struct process *process)
 {
     if (process->pid <= 0)
@@ -108,21 +112,12 @@ bool process_is_stopped(const struct process *process)
     return fields && sscanf(fields, ") %c", &letter) == 1 && (letter == 'T' || letter == 't');
 }
 
-struct process process_of(long pid)
-{
-    enum state ignored;
-    struct process process = {.pid = pid, .start = start_of(pid, &ignored)};
-
-    place_of_self(process.place);
-    return process;
-}
-
 bool process_same(const struct process *a, const struct process *b)
 {
     return a->pid == b->pid && a->start == b->start && strcmp(a->place, b->place) == 0;
 }
 
-/* By the file itself: a program that was replaced or removed since it was started has no path any more. */
+/* Compares the files themselves: a program that was replaced or removed since its start has no path. */
 bool process_is_alike(long pid)
 {
     struct stat other, self;
@@ -149,7 +144,7 @@ char *process_variable(long pid, const char *name)
     return value;
 }
 
-/* ---- what came of a process ---- */
+/* ---- descendants ---- */
 
 struct process_walker {
     void (*visit)(void *context, long pid, long parent);
@@ -158,7 +153,7 @@ struct process_walker {
 
 static bool walk_children(const struct process_walker *walk, long pid);
 
-/* The kernel lists the children of each thread. False: this one keeps no such lists. */
+/* Walks the kernel's list of the children of one thread. False if this kernel has no such lists. */
 static bool walk_thread(const struct process_walker *walk, long pid, const char *thread)
 {
     char name[320], child[32];
@@ -176,7 +171,7 @@ static bool walk_thread(const struct process_walker *walk, long pid, const char 
     return true;
 }
 
-/* A process that ends meanwhile has no children to be told of. */
+/* False if the process has ended or the kernel has no lists of children. */
 static bool walk_children(const struct process_walker *walk, long pid)
 {
     char name[64];
@@ -197,8 +192,7 @@ struct kin {
     long pid, parent;
 };
 
-/* All processes that can be seen, each with its parent; the caller's to free. NULL: no memory, or no /proc.
- */
+/* All visible processes with their parents; the caller frees the list. NULL without memory or /proc. */
 static struct kin *list_all(size_t *count)
 {
     DIR *processes = opendir("/proc");
@@ -225,7 +219,7 @@ static struct kin *list_all(size_t *count)
     return list;
 }
 
-/* Depth first; every process has one parent, so that none is visited twice. */
+/* Walks depth first; every process has one parent, so none is visited twice. */
 static void walk_list(const struct process_walker *walk, const struct kin *list, size_t count, long pid)
 {
     for (size_t i = 0; i < count; i++)

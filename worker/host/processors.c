@@ -46,7 +46,7 @@ static int compare_places(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-/* The end of the core that begins at `at`. */
+/* The index after the last processor of the core that begins at `at`. */
 static int core_end(const struct processor *processor, int count, int at)
 {
     int core = processor[at].core;
@@ -86,7 +86,7 @@ int processors_share(
     return end - begin;
 }
 
-/* Its place by the system's word; where that says nothing, it is a core of its own. */
+/* Reads the place of a processor from /sys; without information it is a core of its own. */
 static struct processor place_of(int number)
 {
     struct processor processor = {number, number, 0};

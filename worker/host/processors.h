@@ -4,30 +4,31 @@
 #include <stdint.h>
 
 /*
- * The processors that this process may use: those it is bound to, or fewer where a control group grants it
- * less of their time (1.5 of them are 2). At least 1.
+ * The number of processors that this process may use: those it is bound to, or fewer if a control group
+ * limits their time (a quota of 1.5 counts as 2). At least 1.
  */
 int processors_count(void);
 
-/* Is it bound to fewer than the machine has? By a batch system, say, or an mpirun. */
+/* Is this process bound to fewer processors than the machine has, by a batch system or by mpirun? */
 int processors_bound(void);
 
 /*
  * Binds this process to its share of the processors that it may use, as worker `index` of `workers` on this
- * machine with `threads` each, neighbours together: a processor for each thread where that uses them all, a
- * whole core where that uses all cores and their processors come in twos or more. Otherwise it does nothing:
- * with cores left over the system places workers better, next to whatever else runs, and with too few as
- * well.
+ * machine with `threads` each. Shares are contiguous: a processor per thread if that uses all processors, or
+ * a whole core per thread if that uses all cores. Otherwise it does nothing: with spare cores, or too few of
+ * them, the system places workers better.
  */
 void processors_pin(int index, int workers, int64_t threads);
 
-/* Where a processor is. Those of one core (hyperthreads) have the core in common, by the least of them. */
+/* The place of a processor. Hyperthreads of one core have the same `core`: the least of their numbers. */
 struct processor {
     int number, core, node;
 };
 
-/* The share of processors_pin out of `count`, which it brings into order: returns how many it is, from *first
- * on; 0: none. */
+/*
+ * The share of processors_pin out of `count` processors, which it sorts. Returns the number of processors
+ * from *first on; 0: do not bind.
+ */
 int processors_share(
     struct processor *processor, int count, int index, int workers, int64_t threads, int *first);
 

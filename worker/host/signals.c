@@ -13,9 +13,10 @@ static volatile sig_atomic_t stop /* the signal; 0: none */, interrupts, end_at_
 static bool installed;
 static const int stopping[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
 
-static struct timespec interrupted; /* when the last SIGINT came that counts */
+static struct timespec interrupted; /* time of the last SIGINT that counts */
 
-/* A signal that is sent to a process and to its group comes twice at once; nobody's fingers are as fast. */
+/* A signal that is sent both to a process and to its group comes twice at once, faster than a user can press.
+ */
 static bool is_echo(void)
 {
     struct timespec now;
@@ -91,6 +92,6 @@ void signals_let_go(void)
 {
     if (!installed)
         return;
-    interrupts = 0; /* the one that was raised again comes now */
+    interrupts = 0; /* the signal that signals_hold raised again comes now */
     mask(SIG_UNBLOCK);
 }

@@ -4,23 +4,28 @@
 #include <stdbool.h>
 
 /*
- * SIGINT, SIGTERM, SIGHUP and SIGUSR1 ask to save and stop; they only raise a flag. The first thing in main
- * of every process that trains or watches over one: a signal that comes earlier kills it. A signal that was
- * ignored when the program started (nohup) stays ignored. A sweep does not end because nobody reads what it
- * says (SIGPIPE), and a file that grows past what is allowed is an error like a full disk (SIGXFSZ).
+ * Makes SIGINT, SIGTERM, SIGHUP and SIGUSR1 set a flag that asks to save and stop. Call it first in main of
+ * every process that trains or supervises training: a signal that comes earlier kills the process. A signal
+ * that was ignored when the program started (nohup) stays ignored. SIGPIPE is ignored, so that a sweep does
+ * not end when its output is closed, and SIGXFSZ, so that a file above the size limit is an error like a full
+ * disk.
  */
 void signals_install(void);
 
-/* Has one of them come? */
+/* Has one of these signals come? */
 bool signals_stop(void);
 
-/* A second SIGINT, not the echo of the first that a process group gets from timeout(1), ends the process at
- * once with status 130; a process with children asks instead. */
+/*
+ * A second SIGINT ends the process at once with status 130; the echo of the first that a process group gets
+ * from timeout(1) does not count. A process with children turns that off and asks signals_second.
+ */
 void signals_end_at_second(bool end);
 bool signals_second(void);
 
-/* Where they are installed: keeps signals waiting over an exec of this program, until it installs them; one
- * that has come already is among them. Where the exec fails, signals_let_go undoes it. */
+/*
+ * Blocks installed signals, with one that has already come, during an exec of this program, until the new
+ * program installs its handlers. If the exec fails, signals_let_go undoes it.
+ */
 void signals_hold(void);
 void signals_let_go(void);
 

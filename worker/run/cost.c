@@ -3,10 +3,9 @@
 #include "worker/run/run.h"
 
 /*
- * What takes its time beside the matrix products, each in products' floating-point operations that take as
- * long: rough, from step times of shapes between width 16 and 192. They need not be exact: with costs wrong
- * by a factor of 1.35 a makespan is 0.4 % above the least possible (test_coordinator.c). Only their ratios
- * count.
+ * The time of everything beside matrix products, in floating-point operations of a product that take as long.
+ * Rough values, from step times of shapes between width 16 and 192. They need not be exact, and only their
+ * ratios count: with costs wrong by a factor of 1.35 a makespan is 0.4 % above the optimum (test_makespan.c).
  */
 enum {
     COST_TOKEN = 40, /* a token's loss, for each word of the vocabulary */
@@ -18,7 +17,7 @@ enum {
     COST_INIT = 2000, /* a parameter's first value */
 };
 
-/* A token's way through the model's matrix products, forward and backward; the causal half of attention's. */
+/* Matrix products per token, forward and backward, with the causal half of attention's. */
 static double token_arithmetic(const struct run *run, int64_t vocabulary)
 {
     double width = (double)run->width, layers = (double)run->layers, feedforward = (double)run->feedforward;
@@ -32,7 +31,7 @@ double train_step_arithmetic(const struct run *run, int64_t vocabulary)
     return token_arithmetic(run, vocabulary) * (double)run->batch * (double)run->context;
 }
 
-/* The same with what lies beside the products. */
+/* The same with everything beside the products. */
 static double token_cost(const struct run *run, int64_t vocabulary)
 {
     double gelu = run->activation != ACTIVATION_RELU ? COST_GELU * (double)run->feedforward : 0;
@@ -61,7 +60,7 @@ static double saturation_passes(const struct measure *measure)
     return measure->group[GROUP_SATURATION] ? 3 : measure->group[GROUP_HEADS];
 }
 
-/* Tokens of a validation. */
+/* Tokens per validation. */
 static double validated_tokens(const struct corpus *corpus, const struct measure *measure)
 {
     int64_t all = corpus->valid.token_count, once = measure->validate_tokens;

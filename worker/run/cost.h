@@ -13,8 +13,10 @@
  */
 double train_step_arithmetic(const struct run *run, int64_t vocabulary);
 
-/* What one training step and a whole run cost, in floating-point operations of matrix products and what takes
- * as long as so many: the cost model of longest-first and of plans. */
+/*
+ * The cost of one training step and of a whole run, in floating-point operations of matrix products that take
+ * as long. The schedule (longest first) and `plan` use this model.
+ */
 double train_step_cost(const struct run *run, int64_t vocabulary);
 double train_cost(const struct run *run, const struct corpus *corpus, const struct measure *measure);
 

@@ -33,18 +33,25 @@ int64_t step_place(const int64_t *step, int64_t count, int64_t wanted)
     return low;
 }
 
-static bool listed(const struct measure *measure, int64_t step)
+static bool is_listed(const struct measure *measure, int64_t step)
 {
     int64_t place = step_place(measure->steps, measure->step_count, step);
 
     return place < measure->step_count && measure->steps[place] == step;
 }
 
+/* The number of listed steps in 1 .. last_step - 1. */
+static int64_t listed_between(const struct measure *measure, int64_t last_step)
+{
+    return step_place(measure->steps, measure->step_count, last_step) -
+           step_place(measure->steps, measure->step_count, 1);
+}
+
 bool measure_at(const struct measure *measure, int64_t step, int64_t last_step)
 {
     if (step == 0 || step == last_step)
         return true;
-    return measure->every ? step % measure->every == 0 : listed(measure, step);
+    return measure->every ? step % measure->every == 0 : is_listed(measure, step);
 }
 
 bool validate_at(const struct measure *measure, int64_t step, int64_t last_step)
@@ -54,7 +61,7 @@ bool validate_at(const struct measure *measure, int64_t step, int64_t last_step)
     return measure->validate_every != VALIDATE_END && step % measure->validate_every == 0;
 }
 
-/* The first multiple of `every` above `step`, at most last_step, which is above it, too. 0: none is. */
+/* The first multiple of `every` above `step`, or last_step if that comes first; every = 0: last_step. */
 static int64_t next_multiple(int64_t every, int64_t step, int64_t last_step)
 {
     int64_t left = every ? every - step % every : last_step;
@@ -62,7 +69,7 @@ static int64_t next_multiple(int64_t every, int64_t step, int64_t last_step)
     return left < last_step - step ? step + left : last_step;
 }
 
-/* The first step above `step` that is a row. */
+/* The step of the next row after `step`; *place moves along the listed steps. */
 static int64_t next_row(const struct measure *measure, int64_t *place, int64_t step, int64_t last_step)
 {
     int64_t next = next_multiple(measure->every, step, last_step);
@@ -85,13 +92,13 @@ static int64_t greatest_common_divisor(int64_t a, int64_t b)
     return a;
 }
 
-/* Steps in 1 .. last_step - 1 that are multiples of `every`; 0: none are. */
+/* The number of multiples of `every` in 1 .. last_step - 1; 0 for every = 0. */
 static int64_t multiples(int64_t every, int64_t last_step)
 {
     return every ? (last_step - 1) / every : 0;
 }
 
-/* The same of both `a` and `b`. */
+/* The number of common multiples of `a` and `b`, likewise. */
 static int64_t common_multiples(int64_t a, int64_t b, int64_t last_step)
 {
     int64_t both;
@@ -101,15 +108,13 @@ static int64_t common_multiples(int64_t a, int64_t b, int64_t last_step)
     return multiples(both, last_step);
 }
 
-/* Listed steps in 1 .. last_step - 1 that are not multiples of either. */
+/* The number of listed steps in 1 .. last_step - 1 that are not multiples of `every` or `validate_every`. */
 static int64_t listed_alone(const struct measure *measure, int64_t last_step)
 {
     int64_t every = measure->every, validate = measure->validate_every, count = 0;
 
-    if (!every && !validate) /* all of them: a sweep of many lengths asks for each */
-        return last_step > 1 ? step_place(measure->steps, measure->step_count, last_step) -
-                                   step_place(measure->steps, measure->step_count, 1)
-                             : 0;
+    if (!every && !validate) /* all listed steps, without a loop: a sweep may have runs of many lengths */
+        return listed_between(measure, last_step);
     for (int64_t i = 0; i < measure->step_count && measure->steps[i] < last_step; i++) {
         int64_t step = measure->steps[i];
         count += step > 0 && !(every && step % every == 0) && !(validate && step % validate == 0);
@@ -146,8 +151,7 @@ int64_t measure_count(const struct measure *measure, int64_t last_step)
         return 1;
     if (measure->every)
         return 2 + multiples(measure->every, last_step);
-    return 2 + step_place(measure->steps, measure->step_count, last_step) -
-           step_place(measure->steps, measure->step_count, 1);
+    return 2 + listed_between(measure, last_step);
 }
 
 int64_t measure_validations(const struct measure *measure, int64_t last_step)

@@ -9,7 +9,7 @@
 #include "worker/run/run.h"
 
 /*
- * The dimensions that metrics have beside the axes of a sweep: X(NAME, name, length, coordinate, long_name,
+ * The dimensions of metrics in addition to the axes of the sweep: X(NAME, name, length, coordinate, long_name,
  * comment). `length` and `coordinate` are static functions of metric.c: the length that a run needs, and the
  * number or word at a place. A new dimension is one row here.
  */
@@ -42,8 +42,7 @@ struct metric_dimension_row {
 
 extern const struct metric_dimension_row metric_dimension_table[DIMENSION_COUNT];
 
-/* What a metric has values for: X(SHAPE, rank, dimensions...). What lies over steps is measured at each of
- * them, the rest once a run. */
+/* The dimensions of a metric: X(SHAPE, rank, dimensions...). Without STEP it is measured once per run. */
 #define METRIC_SHAPES(X)                                                                                     \
     X(RUN, 0, 0)                                                                                             \
     X(SCALE, 1, DIMENSION_SCALE)                                                                             \
@@ -70,8 +69,7 @@ struct metric_shape_row {
 
 extern const struct metric_shape_row metric_shape_table[METRIC_SHAPE_COUNT];
 
-/* Which word of `measure: {metrics: [...]}` switches it on; the first is always on. X(GROUP, word, default)
- */
+/* The words of `measure: {metrics: [...]}`; the first group is always on. X(GROUP, word, default) */
 #define METRIC_GROUPS(X)                                                                                     \
     X(ALWAYS, always, true)                                                                                  \
     X(NORMS, norms, true)                                                                                    \
@@ -88,9 +86,9 @@ enum metric_group {
 };
 
 /*
- * What kind of number a variable is, as far as pictures have to know; it is written as the variable's
- * attribute METRIC_NATURE. X(NATURE, word, trained, linear, geometric, meaning): `trained` says something of
- * a training that did not diverge alone; `linear` is never on a logarithmic scale; `geometric` are its means.
+ * The kind of number that a variable holds, as far as pictures need it; written as the variable's attribute
+ * METRIC_NATURE. X(NATURE, word, trained, linear, geometric, meaning). `trained`: has a meaning only if the
+ * run did not diverge; `linear`: never on a logarithmic scale; `geometric`: averaged by the geometric mean.
  */
 #define METRIC_NATURES(X)                                                                                    \
     X(RECORD, record, false, false, false, "holds for a run or its texts, however the run ended")            \
@@ -119,8 +117,7 @@ extern const struct nature_row nature_table[NATURE_COUNT];
 
 /*
  * The metric table: X(name, shape, group, nature, unit, long_name, help). The single source of netCDF
- * variables, help, README table and the wire. A new metric is one row here and the line in instruments that
- * computes it.
+ * variables, help, the reference and the wire. A new metric is one row here and the line that computes it.
  */
 #define METRICS(X)                                                                                           \
     X(train_loss, STEP, ALWAYS, MAGNITUDE, "1", "training loss (nats)",                                      \
@@ -257,42 +254,44 @@ struct metric_row {
 
 extern const struct metric_row metric_table[METRIC_COUNT];
 extern const char *const metric_group_names[GROUP_COUNT];
-extern const bool metric_group_initial[GROUP_COUNT]; /* is it measured where a sweep does not say? */
+extern const bool metric_group_initial[GROUP_COUNT]; /* is it measured by default? */
 
-/* Is a metric of a whole run, not of its steps? */
+/* Is the metric measured once per run, not over its steps? */
 bool metric_is_of_run(enum metric metric);
 
 /*
- * How the metrics of runs of one shape lie in rows of doubles: one row for each step, and one for the whole
- * run, both in the order of the table, each metric row-major in the order of its dimensions. Along steps a
- * row has length 1; a dimension that no measured metric needs has length 0.
+ * The layout of metrics in rows of doubles: one row for each step, and one for the whole run. Both are in the
+ * order of the table, each metric row-major in the order of its dimensions. Along steps the length is 1; a
+ * dimension that no measured metric needs has length 0.
  */
 struct metric_form {
     int64_t along[DIMENSION_COUNT];
-    size_t row_size, run_size; /* doubles in a step's row, in the run's */
-    size_t offset[METRIC_COUNT]; /* in the one of the two rows that has the metric */
+    size_t row_size, run_size; /* doubles in the row of a step, of the run */
+    size_t offset[METRIC_COUNT]; /* in the row of a step or of the run, whichever has the metric */
 };
 
-/* Stands for a step where the row of the whole run travels beside those of its steps. */
+/* In place of a step: the row of the whole run. */
 enum { STEP_OF_RUN = -1 };
 
 /* Doubles in the row of a step, or of STEP_OF_RUN. */
 size_t metric_row_size(const struct metric_form *form, int64_t step);
 
-/* Of a run whose measured groups are `group`. */
+/* The layout for a run with measured groups `group`. */
 struct metric_form metric_form(const struct run *run, const bool group[GROUP_COUNT]);
 
-/* Makes each dimension as long as such a run needs it, too; places are for metric_form_place. Runs alike in
- * the parameters that the table marks as `cost` need the same. */
+/*
+ * Makes each dimension at least as long as such a run needs; call metric_form_place afterwards. Runs with the
+ * same values of the parameters marked as `cost` need the same lengths.
+ */
 void metric_lengthen(struct metric_form *form, const struct run *run, const bool group[GROUP_COUNT]);
 
 /* Sets offsets and sizes from the lengths. */
 void metric_form_place(struct metric_form *form);
 
-/* Does a measured metric have this dimension? Steps, layers and tensors always count as needed. */
+/* Does a measured metric have this dimension? True for steps, layers and tensors in any case. */
 bool metric_dimension_needed(enum metric_dimension dimension, const bool group[GROUP_COUNT]);
 
-/* Values of one metric: of a run, or at one step. */
+/* The number of values of one metric: per run, or per step. */
 size_t metric_values(enum metric metric, const struct metric_form *form);
 
 #endif

@@ -32,19 +32,14 @@ static const char *const schedule_words[] = {[SCHEDULE_CONSTANT] = "constant",
     [SCHEDULE_INVERSE_SQRT] = "inverse_sqrt",
     NULL};
 
-/* A row's name, place and, where nothing else is said, its kind come from the field itself. */
-#define FIELD(field)                                                                                         \
-    .name = #field, .offset = offsetof(struct run, field),                                                   \
-    .kind = _Generic(((struct run *)0)->field, int64_t                                                       \
-                     : PARAM_INTEGER, double                                                                 \
-                     : PARAM_REAL)
-#define INTEGER(field, ...)                                                                                  \
+/* A row's name, offset and, for numbers, its kind come from the field. */
+#define NUMBER(field, ...)                                                                                   \
     {                                                                                                        \
-        FIELD(field), __VA_ARGS__                                                                            \
-    }
-#define REAL(field, ...)                                                                                     \
-    {                                                                                                        \
-        FIELD(field), __VA_ARGS__                                                                            \
+        .name = #field, .offset = offsetof(struct run, field),                                               \
+        .kind = _Generic(((struct run *)0)->field, int64_t                                                   \
+                         : PARAM_INTEGER, double                                                             \
+                         : PARAM_REAL),                                                                      \
+        __VA_ARGS__                                                                                          \
     }
 #define BOOLEAN(field, first, ...)                                                                           \
     {                                                                                                        \
@@ -58,7 +53,7 @@ static const char *const schedule_words[] = {[SCHEDULE_CONSTANT] = "constant",
         .unit = "1", __VA_ARGS__                                                                             \
     }
 #define SIZE(field, first, ...)                                                                              \
-    INTEGER(field, .axis = true, .min = 1, .max = INT32_MAX, .initial.integer = (first), .unit = "1",        \
+    NUMBER(field, .axis = true, .min = 1, .max = INT32_MAX, .initial.integer = (first), .unit = "1",         \
         __VA_ARGS__)
 
 const struct param param_table[] = {
@@ -74,18 +69,19 @@ const struct param param_table[] = {
         .help = "LayerNorm after the sum (post), before each sub-layer and at the end (pre), or on each "
                 "sub-layer's output (out: what Merrill et al. 2021 call pre-norm)"),
     WORD(activation, activation_words, ACTIVATION_RELU, .axis = true, .cost = true, .long_name = "activation",
-        .help = "of the feed-forward layer; gelu_tanh: gelu by way of tanh, as GPT-2 has it"),
+        .help =
+            "activation of the feed-forward layer; gelu_tanh: the tanh approximation of gelu, as in GPT-2"),
     BOOLEAN(bias, true, .axis = true, .cost = true, .long_name = "biases",
-        .help = "every bias of the layers and of their LayerNorms; the output layer always has one"),
+        .help = "biases of the layers and of their LayerNorms; the output layer always has one"),
     BOOLEAN(tied, false, .axis = true, .cost = true, .long_name = "tied output",
         .help = "the output layer's matrix is the token embedding"),
     WORD(init, init_words, INIT_TORCH, .axis = true, .long_name = "initialisation",
         .help = "torch: weights and biases U(-1/sqrt(fan_in), 1/sqrt(fan_in)); xavier: weights "
                 "N(0, 2/(fan_in+fan_out)), biases 0; embeddings N(0, 1) in both"),
     WORD(attention_mask, mask_words, MASK_CAUSAL, .axis = true, .cost = true, .long_name = "attention mask",
-        .help =
-            "causal: later positions are unseen; multiplicative: their scores are multiplied by 0 and the "
-            "model sees the future, as in the published code of Merrill et al. 2021"),
+        .help = "causal: later positions are hidden; multiplicative: their scores are multiplied by 0, so "
+                "that the "
+                "model sees the future, as in the published code of Merrill et al. 2021"),
     BOOLEAN(zero_query_key, false, .axis = true, .long_name = "query and key start at 0",
         .help = "queries and keys start at 0, the setting of Xiong et al. 2020"),
 
@@ -95,57 +91,60 @@ const struct param param_table[] = {
             "entropy), dyck (nested brackets), counter (a^n b^n c^n)"),
     WORD(sequences, sequences_words, SEQUENCES_STREAM, .axis = true, .cost = true, .long_name = "sequences",
         .help = "stream: windows of the whole text at stride T; lines: each line is one sequence, cut to T"),
-    INTEGER(vocabulary, .min = 2, .max = INT32_MAX, .initial.integer = 129, .unit = "1",
+    NUMBER(vocabulary, .min = 2, .max = INT32_MAX, .initial.integer = 129, .unit = "1",
         .long_name = "vocabulary",
-        .help = "markov: words, the end of a line among them; dyck: 1 + twice the kinds of brackets"),
-    INTEGER(corpus_tokens, .min = 1, .max = 1e12, .initial.integer = 200000, .unit = "1",
+        .help = "markov: words, including the end of a line; dyck: 1 + twice the kinds of brackets"),
+    NUMBER(corpus_tokens, .min = 1, .max = 1e12, .initial.integer = 200000, .unit = "1",
         .long_name = "training tokens", .help = "training tokens that a built-in corpus draws"),
-    INTEGER(corpus_seed, .min = -INFINITY, .max = INFINITY, .initial.integer = 0, .unit = "1",
+    NUMBER(corpus_seed, .min = -INFINITY, .max = INFINITY, .initial.integer = 0, .unit = "1",
         .long_name = "corpus seed",
-        .help = "of a built-in corpus and its draws; runs of all seeds share one"),
+        .help = "seed of a built-in corpus; all runs share one corpus, whatever their own seed"),
     SIZE(context, 64, .cost = true, .long_name = "context length",
         .help = "positions T: the longest sequence"),
     SIZE(batch, 16, .cost = true, .long_name = "batch size", .help = "sequences B per step"),
 
-    INTEGER(epochs, .axis = true, .min = 0, .max = 0xffffff, .initial.integer = 0, .unit = "1",
+    NUMBER(epochs, .axis = true, .min = 0, .max = 0xffffff, .initial.integer = 0, .unit = "1",
         .long_name = "epochs", .help = "passes over the training text; give exactly one of epochs and steps"),
-    INTEGER(steps, .axis = true, .min = 0, .max = 1e12, .initial.integer = 0, .unit = "1",
+    NUMBER(steps, .axis = true, .min = 0, .max = 1e12, .initial.integer = 0, .unit = "1",
         .long_name = "steps", .help = "optimiser steps; give exactly one of epochs and steps"),
     WORD(optimiser, optimiser_words, OPTIMISER_ADAMW, .axis = true, .cost = true, .long_name = "optimiser",
-        .help = "adamw, normalized_sgd and adafactor decay the weights beside the step; adam and sgd add the "
-                "decay to the gradient"),
-    REAL(learning_rate, .axis = true, .min = 0, .min_open = true, .max = INFINITY, .initial.real = 1e-3,
+        .help =
+            "adamw, normalized_sgd and adafactor decay the weights directly; adam and sgd add the decay to "
+            "the gradient"),
+    NUMBER(learning_rate, .axis = true, .min = 0, .min_open = true, .max = INFINITY, .initial.real = 1e-3,
         .unit = "1", .long_name = "learning rate", .help = "peak learning rate eta"),
-    REAL(weight_decay, .axis = true, .min = 0, .max = INFINITY, .initial.real = 1e-2, .unit = "1",
+    NUMBER(weight_decay, .axis = true, .min = 0, .max = INFINITY, .initial.real = 1e-2, .unit = "1",
         .long_name = "weight decay", .help = "weight decay lambda, on every parameter"),
     WORD(decay, decay_words, DECAY_FUSED, .axis = true, .cost = true, .long_name = "decay arithmetic",
-        .help = "of adamw: fused rounds step and decay together, once; factor multiplies by 1 - eta*lambda "
-                "in the weights' precision first, as published code does: off by up to a factor of 2 "
-                "where eta*lambda is below 2e-7, and no decay at all below 3e-8"),
-    REAL(beta1, .axis = true, .min = 0, .max = 1, .max_open = true, .initial.real = 0.9, .unit = "1",
-        .long_name = "beta1", .help = "decay rate of adam's first moment"),
-    REAL(beta2, .axis = true, .min = 0, .max = 1, .max_open = true, .initial.real = 0.999, .unit = "1",
-        .long_name = "beta2", .help = "decay rate of adam's second moment"),
-    REAL(epsilon, .axis = true, .min = 0, .min_open = true, .max = INFINITY, .initial.real = 1e-8,
-        .unit = "1", .long_name = "epsilon", .help = "adam's addend to the root of the second moment"),
-    REAL(momentum, .axis = true, .min = 0, .max = 1, .max_open = true, .initial.real = 0, .unit = "1",
-        .long_name = "momentum", .help = "of sgd"),
-    WORD(schedule, schedule_words, SCHEDULE_CONSTANT, .axis = true, .long_name = "schedule",
         .help =
-            "constant; linear: from schedule_start on down to a tenth at the last step; inverse_sqrt: from "
-            "schedule_start on eta*sqrt(schedule_start/t)"),
-    INTEGER(schedule_start, .axis = true, .min = 0, .max = 1e12, .initial.integer = 0, .unit = "1",
+            "for adamw: fused rounds step and decay together, once; factor first multiplies by 1 - "
+            "eta*lambda in the precision of the weights, as published code does: the decay is off by up to "
+            "a factor of 2 where eta*lambda is below 2e-7, and 0 below 3e-8"),
+    NUMBER(beta1, .axis = true, .min = 0, .max = 1, .max_open = true, .initial.real = 0.9, .unit = "1",
+        .long_name = "beta1", .help = "decay rate of adam's first moment"),
+    NUMBER(beta2, .axis = true, .min = 0, .max = 1, .max_open = true, .initial.real = 0.999, .unit = "1",
+        .long_name = "beta2", .help = "decay rate of adam's second moment"),
+    NUMBER(epsilon, .axis = true, .min = 0, .min_open = true, .max = INFINITY, .initial.real = 1e-8,
+        .unit = "1", .long_name = "epsilon", .help = "added by adam to the root of the second moment"),
+    NUMBER(momentum, .axis = true, .min = 0, .max = 1, .max_open = true, .initial.real = 0, .unit = "1",
+        .long_name = "momentum", .help = "momentum of sgd"),
+    WORD(schedule, schedule_words, SCHEDULE_CONSTANT, .axis = true, .long_name = "schedule",
+        .help = "constant; linear: falls from schedule_start on, to a tenth at the last step; inverse_sqrt: "
+                "eta*sqrt(schedule_start/t) from schedule_start on"),
+    NUMBER(schedule_start, .axis = true, .min = 0, .max = 1e12, .initial.integer = 0, .unit = "1",
         .long_name = "schedule start",
-        .help = "steps t0 at the full rate before the schedule sets in; inverse_sqrt takes 0 for 1"),
-    INTEGER(warmup_steps, .axis = true, .min = 0, .max = 1e12, .initial.integer = 0, .unit = "1",
+        .help = "steps t0 at the full rate before the schedule begins; inverse_sqrt treats 0 as 1"),
+    NUMBER(warmup_steps, .axis = true, .min = 0, .max = 1e12, .initial.integer = 0, .unit = "1",
         .long_name = "warm-up steps", .help = "steps over which the rate rises linearly to the schedule's"),
-    REAL(gradient_clip, .axis = true, .min = 0, .max = INFINITY, .initial.real = 0, .unit = "1", .cost = true,
-        .long_name = "gradient clipping", .help = "longest norm of the whole gradient; 0: no clipping"),
-    INTEGER(seed, .axis = true, .min = -INFINITY, .max = INFINITY, .initial.integer = 0, .unit = "1",
-        .long_name = "seed", .help = "of the initial weights and of the order of the sequences"),
-    INTEGER(threads, .axis = true, .min = 1, .max = 1024, .initial.integer = 1, .unit = "1", .cost = true,
+    NUMBER(gradient_clip, .axis = true, .min = 0, .max = INFINITY, .initial.real = 0, .unit = "1",
+        .cost = true, .long_name = "gradient clipping",
+        .help = "largest norm of the whole gradient; 0: no clipping"),
+    NUMBER(seed, .axis = true, .min = -INFINITY, .max = INFINITY, .initial.integer = 0, .unit = "1",
+        .long_name = "seed", .help = "seed of the initial weights and of the order of the sequences"),
+    NUMBER(threads, .axis = true, .min = 1, .max = 1024, .initial.integer = 1, .unit = "1", .cost = true,
         .long_name = "threads",
-        .help = "threads that train the run together, in one rank; their number shows in the last digits"),
+        .help =
+            "threads that train a run together, in one rank; the number affects the last digits of results"),
     BOOLEAN(save_weights, false, .long_name = "save weights",
         .help = "keep the final weights of every run beside the dataset"),
 };
@@ -233,8 +232,8 @@ void run_init(struct run *run)
 }
 
 /*
- * Sizes whose products no machine holds, told before an integer overflows. The vocabulary is the built-in
- * corpora's: a text's has as many words as the text.
+ * Refuses sizes whose products exceed any machine, before an integer overflows. The vocabulary is that of the
+ * built-in corpora; the vocabulary of a text is limited by the text.
  */
 static int check_size(const struct run *run, const struct param **at, struct error *error)
 {

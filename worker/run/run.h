@@ -11,10 +11,9 @@
 #include "model/optimisers/optimiser.h"
 
 /*
- * Everything that one run is made of, texts and measuring aside. Every field is 8 bytes: an int64_t
- * (integers, booleans and words) or a double; each has one row in the parameter table of run.c, which is the
- * single source of its YAML key, bounds, words, unit, default and help. A new parameter is one field and one
- * row.
+ * The parameters of one run, except for texts and measuring. Every field has 8 bytes: an int64_t (integers,
+ * booleans and words) or a double. Each has one row in the parameter table of run.c, the single source of its
+ * YAML key, bounds, words, unit, default and help. A new parameter is one field and one row.
  */
 struct run {
     /* model */
@@ -47,9 +46,9 @@ struct param {
     enum param_kind kind;
     bool cost; /* does a step's time or memory depend on it? */
     bool axis; /* may it be an axis? */
-    bool min_open; /* the minimum itself is out: "must be above" */
-    bool max_open; /* the maximum itself is out: "must be below" */
-    double min, max; /* -INFINITY, INFINITY: none */
+    bool min_open; /* the value must be above min */
+    bool max_open; /* the value must be below max */
+    double min, max; /* -INFINITY, INFINITY: no bound */
     const char *const *words; /* of a PARAM_WORD, in the order of its enum, NULL at the end */
     union param_value initial;
     const char *unit; /* "1" if none */
@@ -67,23 +66,23 @@ const struct param *param_find(const char *name);
 union param_value param_get(const struct param *param, const struct run *run);
 void param_set(const struct param *param, struct run *run, union param_value value);
 
-/* "1e-3", "true", "pre": as a sweep file would have it, shortest form that reads back the same. Returns text.
- */
+/* Writes a value as in a sweep file ("0.001", "true", "pre"), in the shortest form that reads back the same.
+ * Returns text. */
 char *param_format(const struct param *param, union param_value value, char *text, size_t size);
 
-/* Checks a value against its row's bounds: 0, or -1 with "weight_decay: -0.1 is below 0" in error. */
+/* Checks a value against the bounds of its row: 0, or -1 with "weight_decay: -0.1 is below 0" in error. */
 int param_check(const struct param *param, union param_value value, struct error *error);
 
 /* Every parameter at its default. */
 void run_init(struct run *run);
 
 /*
- * What no single row can say of a whole run: heads divide width; exactly one of epochs and steps; beta
- * bounds. -1 with the line in error and the row at fault in *at.
+ * Checks what involves several parameters: heads divide width; exactly one of epochs and steps; the size of
+ * the model and of a batch. 0, or -1 with the line in error and the row at fault in *at.
  */
 int run_check(const struct run *run, const struct param **at, struct error *error);
 
-/* The parts of the model room that a run describes. */
+/* The structs of model/ that a run describes. */
 struct architecture run_architecture(const struct run *run, int64_t vocabulary);
 struct optimiser_options run_optimiser(const struct run *run);
 struct schedule run_schedule(const struct run *run, int64_t last_step);

@@ -13,21 +13,24 @@
 
 enum { UNDER_WAY_MOST = 256 };
 
-#define POLL_SECONDS 1e-3 /* between two looks for messages while a run trains */
-#define PROGRESS_SECONDS 0.25
-#define IDLE_SECONDS 5 /* between two words of a worker that has nothing to do */
+#define POLL_SECONDS 1e-3 /* between two polls for messages while a run trains */
+#define PROGRESS_SECONDS 0.25 /* between two reports of progress */
+#define IDLE_SECONDS 5 /* between two messages of an idle worker */
 
-/* The coordinator says a word every few seconds: see dispatch.c. A process that was itself stopped for a
- * while first listens to what has come meanwhile. */
-#define ORPHAN_SECONDS 100 /* without a word of it: it may wait for a disk */
-#define FIRST_SECONDS 1800 /* without its first: it may have to read texts, and to lay out a dataset */
-#define GRACE_SECONDS 15 /* in which it may still come */
+/*
+ * The coordinator sends a message every few seconds: see dispatch.c. A worker that was itself stopped for a
+ * while first reads the messages that have come meanwhile.
+ */
+#define ORPHAN_SECONDS 100 /* longest silence of the coordinator, which may wait for a disk */
+#define FIRST_SECONDS                                                                                        \
+    1800 /* longest silence before its first message: it reads texts and lays out a dataset */
+#define GRACE_SECONDS 15 /* extra time for a message to arrive */
 
-/* How long the coordinator is to wait for the next word of a run. */
+/* How long the coordinator should wait for the next message about a run. */
 #define PATIENCE_LEAST 30
-#define PATIENCE_GAPS 20 /* as many times as the longest there has been between two */
-#define PATIENCE_MOST 600 /* with a disk, however slow it once was */
-#define SLOWEST_COST 1e10 /* of a second: a step that is not known yet takes no longer */
+#define PATIENCE_GAPS 20 /* in units of the longest time between two steps, or two breaths, so far */
+#define PATIENCE_MOST 600 /* for files, even if the disk was slow once */
+#define SLOWEST_COST 1e10 /* per second: bounds the time of the first step, which is not known yet */
 
 struct message *loop_blank(struct loop *loop, enum message_kind kind)
 {
@@ -36,7 +39,7 @@ struct message *loop_blank(struct loop *loop, enum message_kind kind)
     return &loop->message;
 }
 
-static void leave(const char *why)
+static _Noreturn void leave(const char *why)
 {
     log_line("%s", why);
     _exit(ERROR_ENVIRONMENT);
@@ -49,8 +52,11 @@ void loop_send(struct loop *loop)
     wire_send(loop->wire, ADDRESS_COORDINATOR, &loop->message);
     loop->spoken = now;
     if (!wire_drain(loop->wire, UNDER_WAY_MOST, GRACE_SECONDS + fmax(ORPHAN_SECONDS - silence, 0)))
-        leave("the coordinator takes no messages any more");
+        leave("the coordinator no longer takes messages");
 }
+
+/* The result of an order that is handed back. */
+static const struct result returned = {.outcome = OUTCOME_PENDING, .diverged_step = -1};
 
 static void send_result(struct loop *loop, uint64_t ticket, const struct result *result)
 {
@@ -67,18 +73,17 @@ static void remove_held(struct loop *loop, int at)
     memmove(&loop->held[at], &loop->held[at + 1], (size_t)(loop->used - at) * sizeof(loop->held[0]));
 }
 
-/* The run that trains is to be handed back. What was to be dropped is not saved because of another wish. */
+/* Asks to hand back the current run, saved or not. The first request decides whether it is saved. */
 static void stop_training(struct loop *loop, bool save)
 {
     loop->drop = loop->stop ? loop->drop : !save;
     loop->stop = true;
 }
 
-/* Hands back the order of `ticket`, or all for 0; the one that trains follows when its step is over. */
+/* Hands back the order of `ticket`, or all orders for 0; the run that trains follows at the end of its step.
+ */
 static void hand_back(struct loop *loop, uint64_t ticket, bool save)
 {
-    const struct result stopped = {.outcome = OUTCOME_PENDING, .diverged_step = -1};
-
     for (int i = loop->used - 1; i >= 0; i--) {
         if (ticket != 0 && loop->held[i].ticket != ticket)
             continue;
@@ -86,9 +91,9 @@ static void hand_back(struct loop *loop, uint64_t ticket, bool save)
             stop_training(loop, save);
             continue;
         }
-        uint64_t returned = loop->held[i].ticket;
+        uint64_t held = loop->held[i].ticket;
         remove_held(loop, i);
-        send_result(loop, returned, &stopped);
+        send_result(loop, held, &returned);
     }
 }
 
@@ -96,17 +101,13 @@ static void hand_back(struct loop *loop, uint64_t ticket, bool save)
 
 static void take_order(struct loop *loop, const struct train_order *order)
 {
-    struct train_order copy = *order;
-
-    if (loop->used == HELD_MAX || signals_stop()) {
-        const struct result stopped = {.outcome = OUTCOME_PENDING, .diverged_step = -1};
-        send_result(loop, copy.ticket, &stopped);
-        return;
-    }
-    loop->held[loop->used++] = copy;
+    if (loop->used == HELD_MAX || signals_stop())
+        send_result(loop, order->ticket, &returned);
+    else
+        loop->held[loop->used++] = *order;
 }
 
-/* False when nothing has come. */
+/* Handles one message; false if none has come. */
 static bool listen(struct loop *loop)
 {
     const struct message *message = &loop->message;
@@ -129,7 +130,7 @@ static bool listen(struct loop *loop)
     return true;
 }
 
-/* Ends this process where there is no coordinator any more: nobody is to train, or write, for nobody. */
+/* Ends this process if the coordinator is gone: an orphaned worker must neither train nor write. */
 static void look_for_coordinator(struct loop *loop)
 {
     struct patience patience = {0};
@@ -139,7 +140,7 @@ static void look_for_coordinator(struct loop *loop)
         return;
     while (!listen(loop)) {
         if (clock_now() - begin > GRACE_SECONDS)
-            leave("no word of the coordinator any more");
+            leave("no more messages from the coordinator");
         patience_wait(&patience);
     }
 }
@@ -176,7 +177,7 @@ static double usual_patience(const struct loop *loop)
     return fmax(PATIENCE_LEAST, PATIENCE_GAPS * loop->longest);
 }
 
-/* All that has come, and what signals want. */
+/* Handles all messages that have come, and signals. */
 static void attend(struct loop *loop, double now)
 {
     loop->polled = now;
@@ -222,7 +223,8 @@ static void on_breath(void *context)
         loop_progress(loop, file_patience(loop));
 }
 
-/* What reads or writes a file says so first, and is no part of the time between two steps. */
+/* Reports before a file is read or written, as that may be slow; end_file leaves it out of the time of a
+ * step. */
 void loop_begin_file(struct loop *loop)
 {
     loop->breathed = clock_now();
@@ -292,7 +294,7 @@ static void begin_run(struct loop *loop, const struct train_order *order)
     loop->stop = loop->drop = false;
     loop->longest = step;
     loop->looked = loop->polled = clock_now();
-    if (!order->resume) /* else on_resume says where it begins */
+    if (!order->resume) /* else on_resume reports the first step */
         loop_progress(loop, usual_patience(loop));
 }
 
@@ -303,7 +305,7 @@ static void end_run(struct loop *loop, const struct train_order *order, struct r
     log_doing("between two runs");
     if (loop->keeper.failed.text[0]) {
         loop_refuse(loop, loop->keeper.failed.status, loop->keeper.failed.text);
-        loop->keeper.failed.text[0] = '\0'; /* where the run was another's by then, the sweep goes on */
+        loop->keeper.failed.text[0] = '\0'; /* the sweep goes on if another worker has the run by now */
         result->outcome = OUTCOME_PENDING;
     }
     remove_held(loop, 0);
@@ -325,7 +327,7 @@ static void train_first(struct loop *loop)
     end_run(loop, &order, &result);
 }
 
-/* As mpirun numbers the processes of a machine; without an mpirun nobody knows. */
+/* This process among those of its machine, by mpirun's numbers; -1 without mpirun. */
 static struct seat own_seat(void)
 {
     const char *number = getenv("OMPI_COMM_WORLD_LOCAL_RANK"), *count = getenv("OMPI_COMM_WORLD_LOCAL_SIZE");

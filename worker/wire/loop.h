@@ -4,8 +4,9 @@
 #include "worker/wire/message.h"
 
 /*
- * A worker's life: says hello, is set up, trains what it is ordered to and reports, until it is told to quit.
- * Closes the wire. Returns the exit status of the process, or leaves by _exit where MPI cannot be ended.
+ * The loop of a worker: says hello, receives its setup, trains the runs that it is ordered to, and reports,
+ * until it is told to quit. Closes the wire. Returns the exit status of the process, or calls _exit if MPI
+ * cannot be finalised.
  */
 int worker_loop(struct wire *wire);
 

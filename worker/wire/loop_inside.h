@@ -4,7 +4,7 @@
 #include "worker/checkpoint/keeper.h"
 #include "worker/wire/loop.h"
 
-/* The inside of a worker's life, for the files of which it consists. */
+/* The state of a worker's loop, for loop.c and loop_setup.c. */
 
 enum { HELD_MAX = 16 };
 
@@ -19,37 +19,37 @@ struct loop {
     struct arena arena;
     struct keeper keeper;
     bool ready, quit, together;
-    struct train_order held[HELD_MAX]; /* held[0] is the one that trains, while `training` */
+    struct train_order held[HELD_MAX]; /* held[0] is the current run while `training` */
     int used;
-    bool training, stop, drop; /* stop: the run that trains is to be handed back; drop: without saving it */
-    struct run_progress progress; /* of the run that trains */
-    double looked, longest; /* when it last came to a step's end, and the longest time between two */
-    struct breath breath; /* while files are read and written */
-    double breathed, longest_breath; /* the same of its breaths, over all files */
-    double polled, reported; /* the last look for messages, word of the run's progress */
-    double spoken, heard; /* the last word sent, and heard of the coordinator */
-    struct message message; /* room for one, in either direction */
+    bool training, stop, drop; /* stop: hand back the current run; drop: without saving it */
+    struct run_progress progress; /* of the current run */
+    double looked, longest; /* time of the last end of a step; longest time between two */
+    struct breath breath; /* called while files are read and written */
+    double breathed, longest_breath; /* time of the last breath; longest time between two, over all files */
+    double polled, reported; /* time of the last poll for messages, and of the last report of progress */
+    double spoken, heard; /* time of the last message sent, and of the last one received */
+    struct message message; /* room for one message, sent or received */
 };
 
-/* Room for a message to be sent, of a kind, all else 0. */
+/* Returns room for a message of a kind to send; all other bytes are 0. */
 struct message *loop_blank(struct loop *loop, enum message_kind kind);
 
-/* Sends it. Ends the process where the coordinator takes no messages any more. */
+/* Sends the message. Ends the process if the coordinator no longer takes messages. */
 void loop_send(struct loop *loop);
 
-/* A line for the user. */
+/* Sends a line for the user. */
 void loop_say(struct loop *loop, const char *line);
 
-/* Neither this worker nor the sweep can go on. */
+/* Reports a failure after which neither this worker nor the sweep can go on. */
 void loop_refuse(struct loop *loop, enum error_status status, const char *why);
 
-/* How far the run is, and how many seconds may pass until the next word. */
+/* Reports the progress of the run, and after how many seconds of silence to give this worker up. */
 void loop_progress(struct loop *loop, double patience);
 
-/* A file is about to be read or written: from now on breaths are words. */
+/* Call before a file is read or written: breaths then report progress. */
 void loop_begin_file(struct loop *loop);
 
-/* A piece of the setup has come. */
+/* Takes a piece of the setup; after the last one, sets the worker up. */
 void loop_take_piece(struct loop *loop, const struct setup_piece *piece);
 
 #endif

@@ -1,4 +1,4 @@
-/* How a worker is set up: what the coordinator sends it, its processors, its folder, its corpus. */
+/* The setup of a worker: the coordinator's data, its processors, its folder, its corpus. */
 #include "worker/wire/loop_inside.h"
 
 #include <stdio.h>
@@ -11,8 +11,10 @@
 #include "worker/host/node.h"
 #include "worker/host/processors.h"
 
-/* For the coordinator's mark to be seen: at once on its own machine; elsewhere a network file system may hold
- * for a minute that there is no such folder, if it was asked before. */
+/*
+ * How long to wait for the coordinator's mark. On its machine the mark appears at once; elsewhere a network
+ * file system may cache for a minute that the folder does not exist.
+ */
 #define MARK_SECONDS_HERE 5
 #define MARK_SECONDS 70
 #define MARK_PAUSE 0.1
@@ -34,7 +36,7 @@ void loop_refuse(struct loop *loop, enum error_status status, const char *why)
     loop_send(loop);
 }
 
-/* The coordinator needs no processor of its own: it sleeps. */
+/* The coordinator gets no processor, as it sleeps. */
 static void pin(const struct loop *loop)
 {
     char host[HOST_SIZE];
@@ -57,7 +59,7 @@ static bool load_corpus(struct loop *loop)
         return false;
     }
     if (memcmp(&loop->corpus.digest, &loop->setup.corpus, sizeof(loop->corpus.digest)) != 0) {
-        loop_refuse(loop, ERROR_ENVIRONMENT, "the texts are not those that the coordinator has read");
+        loop_refuse(loop, ERROR_ENVIRONMENT, "the texts differ from those that the coordinator has read");
         return false;
     }
     return true;
@@ -68,8 +70,8 @@ static void say_note(void *context, const char *line)
     loop_say(context, line);
 }
 
-/* The folder of the output must be the coordinator's, or nobody will find what this worker writes. A network
- * file system may take a moment to show what another host has written. */
+/* Checks that the folder of the output is the coordinator's, which would else not find what this worker
+ * writes. */
 static bool sees_mark(struct loop *loop)
 {
     const struct setup *setup = &loop->setup;
@@ -85,7 +87,7 @@ static bool sees_mark(struct loop *loop)
     if (status == 0)
         return true;
     snprintf(why, sizeof(why),
-        "%.100s is not the folder that the coordinator on %s writes (%s); give an -o that all hosts share",
+        "%.100s is not the folder that the coordinator on %s writes (%s); use an -o that all hosts share",
         setup->folder, setup->host, strerror(status));
     loop_refuse(loop, ERROR_INPUT, why);
     return false;

@@ -1,6 +1,6 @@
 /*
- * A setup as bytes: the struct itself, as both ends run the same program, then what its pointers lead to, in
- * the order of `trail`: texts with their terminators, the steps of the measuring plan.
+ * A setup as bytes: the struct itself, as both ends run the same program, then what its pointers point to, in
+ * the order of put_setup: texts with their terminators, and the measured steps.
  */
 #include "worker/wire/setup.h"
 
@@ -14,7 +14,7 @@ struct trail {
     bool failed;
 };
 
-/* Bytes the trail has room for while it is written; counts only while it has no memory. */
+/* Appends bytes, or only counts them if the trail has no memory. */
 static void put_bytes(struct trail *trail, const void *bytes, size_t count)
 {
     if (trail->bytes && count)
@@ -49,7 +49,7 @@ unsigned char *setup_encode(const struct setup *setup, size_t *size)
     return trail.bytes;
 }
 
-/* A copy of the next `count` bytes; NULL and failed where there are fewer, or no memory. */
+/* A copy of the next `count` bytes; NULL, and `failed` set, if there are fewer or without memory. */
 static void *get(struct trail *trail, size_t count)
 {
     void *copy = NULL;

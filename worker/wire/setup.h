@@ -9,7 +9,7 @@
 
 enum { HOST_SIZE = 64 };
 
-/* What every worker has to know before its first order. */
+/* What every worker needs before its first order. */
 struct setup {
     struct corpus_source source;
     struct digest corpus; /* what the worker loads must be what the coordinator has loaded */
@@ -22,10 +22,11 @@ struct setup {
     char mark[MARK_SIZE]; /* in the folder */
 };
 
-/* As bytes, allocated, the caller's to free; NULL: no memory. */
+/* The setup as bytes, which the caller frees; NULL without memory. */
 unsigned char *setup_encode(const struct setup *setup, size_t *size);
 
-/* The same back; all its pointers are its own. -1: no memory, or the bytes are none of setup_encode's. */
+/* The setup from bytes; it owns all it points to. -1 without memory, or if setup_encode did not make the
+ * bytes. */
 int setup_decode(struct setup *setup, const unsigned char *bytes, size_t size);
 void setup_release(struct setup *setup);
 
