@@ -163,34 +163,4 @@ struct kernels {
     void (*over_root)(scalar *out, const scalar *x, const scalar *square, int64_t count, double factor);
 };
 
-/* The functions of struct kernels: X(name). Their declarations and the table of each level follow from it. */
-#define KERNEL_NAMES(X)                                                                                      \
-    X(product)                                                                                               \
-    X(spread)                                                                                                \
-    X(column_sums)                                                                                           \
-    X(layernorm)                                                                                             \
-    X(layernorm_gradient)                                                                                    \
-    X(relu)                                                                                                  \
-    X(relu_gradient)                                                                                         \
-    X(gelu)                                                                                                  \
-    X(gelu_tanh)                                                                                             \
-    X(gelu_gradient)                                                                                         \
-    X(attention)                                                                                             \
-    X(attended)                                                                                              \
-    X(attention_gradient)                                                                                    \
-    X(cross_entropy)                                                                                         \
-    X(cross_entropy_gradient)                                                                                \
-    X(argmax)                                                                                                \
-    X(dot)                                                                                                   \
-    X(sums)                                                                                                  \
-    X(keep)                                                                                                  \
-    X(difference)                                                                                            \
-    X(adam)                                                                                                  \
-    X(adam_sums)                                                                                             \
-    X(sgd)                                                                                                   \
-    X(sgd_sums)                                                                                              \
-    X(descend)                                                                                               \
-    X(add_squares)                                                                                           \
-    X(over_root)
-
 #endif

@@ -64,6 +64,36 @@ static inline float exponential(float x)
 #define SCALAR_LEAST ((double)FLT_MIN)
 #endif
 
+/* The functions of struct kernels: X(name). Their declarations and the table of each level follow from it. */
+#define KERNEL_NAMES(X)                                                                                      \
+    X(product)                                                                                               \
+    X(spread)                                                                                                \
+    X(column_sums)                                                                                           \
+    X(layernorm)                                                                                             \
+    X(layernorm_gradient)                                                                                    \
+    X(relu)                                                                                                  \
+    X(relu_gradient)                                                                                         \
+    X(gelu)                                                                                                  \
+    X(gelu_tanh)                                                                                             \
+    X(gelu_gradient)                                                                                         \
+    X(attention)                                                                                             \
+    X(attended)                                                                                              \
+    X(attention_gradient)                                                                                    \
+    X(cross_entropy)                                                                                         \
+    X(cross_entropy_gradient)                                                                                \
+    X(argmax)                                                                                                \
+    X(dot)                                                                                                   \
+    X(sums)                                                                                                  \
+    X(keep)                                                                                                  \
+    X(difference)                                                                                            \
+    X(adam)                                                                                                  \
+    X(adam_sums)                                                                                             \
+    X(sgd)                                                                                                   \
+    X(sgd_sums)                                                                                              \
+    X(descend)                                                                                               \
+    X(add_squares)                                                                                           \
+    X(over_root)
+
 /* Declares each function of struct kernels at this level, with the type of its field. */
 #define X(name) __typeof__(*((struct kernels *)NULL)->name) KERNEL(name);
 KERNEL_NAMES(X)
