@@ -94,7 +94,7 @@ static bool print_values(const char *name)
 
     if (strcmp(name, metric_dimension_table[DIMENSION_TENSOR].name) == 0) {
         for (int i = 0; i < LAYER_TENSOR_COUNT; i++)
-            print_name(NULL, tensor_name(LAYER_TENSOR_FIRST + i), "");
+            print_name(NULL, tensor_table[LAYER_TENSOR_FIRST + i].name, "");
         return true;
     }
     if (param && param->kind == PARAM_BOOLEAN)

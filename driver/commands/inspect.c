@@ -166,7 +166,7 @@ static void print_norms(const struct inspection *i)
         print("layer_norm", layer, NULL, -1, i->layer_norm[layer]);
     for (int64_t layer = 0; layer < i->architecture.layers; layer++)
         for (int64_t k = 0; k < LAYER_TENSOR_COUNT; k++)
-            print("tensor_norm", layer, tensor_name((enum tensor_kind)(LAYER_TENSOR_FIRST + k)), -1,
+            print("tensor_norm", layer, tensor_table[LAYER_TENSOR_FIRST + k].name, -1,
                 i->tensor_norm[layer * LAYER_TENSOR_COUNT + k]);
 }
 

@@ -2,6 +2,9 @@
 #define NORMSWEEP_MODEL_CORE_ARENA_H
 
 #include <stddef.h>
+#include <stdint.h>
+
+#include "model/core/scalar.h"
 
 /*
  * All memory of one run, allocated once. A layout function runs twice: over an arena without memory it only
@@ -36,5 +39,11 @@ void arena_rest(struct arena *arena);
  * end, as that is a bug in a layout function.
  */
 void *arena_take(struct arena *arena, size_t count, size_t size);
+
+/* The same for scalars [rows, columns]. */
+static inline scalar *arena_plane(struct arena *arena, int64_t rows, int64_t columns)
+{
+    return arena_take(arena, (size_t)rows * (size_t)columns, sizeof(scalar));
+}
 
 #endif

@@ -1,11 +1,12 @@
-#ifndef NORMSWEEP_MODEL_LAYERS_ACTIVATIONS_H
-#define NORMSWEEP_MODEL_LAYERS_ACTIVATIONS_H
+#ifndef NORMSWEEP_MODEL_NETWORK_ACTIVATIONS_H
+#define NORMSWEEP_MODEL_NETWORK_ACTIVATIONS_H
 
 #include <stdint.h>
 
 #include "model/core/arena.h"
 #include "model/core/scalar.h"
 #include "model/kernels/team.h"
+#include "model/network/sublayer.h"
 #include "model/network/weights.h"
 
 /*
@@ -13,23 +14,10 @@
  * the tokens of all sequences, packed.
  */
 
-/*
- * What the gradient needs of one sub-layer. `norm` holds LN's output under pre and LN's input under post and
- * out; the other end of LN is `in` or `out`.
- */
-struct sublayer {
-    scalar *norm; /* [rows, C] */
-    scalar *mean, *scale; /* [rows] of LN */
-    scalar *out; /* [rows, C] the residual stream behind it */
-};
-
+/* A list of sub-layers, in the order of the forward pass. */
 struct block {
-    struct sublayer attention, feedforward;
-    scalar *qkv; /* [rows, 3C] queries, keys, values */
-    scalar *mixed; /* [rows, C] the heads' outputs, before the output projection */
-    scalar *hidden; /* [rows, F] behind the activation */
-    scalar *slope; /* [rows, F] what is before it, then its derivative there; relu needs none */
-    scalar *most, *inverse; /* [H, rows] of attention */
+    int64_t sublayers;
+    struct sublayer *sublayer; /* [sublayers] */
 };
 
 struct activations {

@@ -6,55 +6,51 @@
 
 #include "model/core/random.h"
 
-static const char *const names[TENSOR_KIND_COUNT] = {
-#define X(kind, name) [TENSOR_##kind] = #name,
-    TENSOR_KINDS(X)
+const struct tensor_row tensor_table[TENSOR_KIND_COUNT] = {
+#define X(KIND, name, part, role, rows, columns, fan_in, presence, draw, gpt2)                               \
+    [TENSOR_##KIND] = {#name, PART_##part, ROLE_##role, EXTENT_##rows, EXTENT_##columns, EXTENT_##fan_in,    \
+        presence, draw, gpt2},
+    TENSORS(X)
 #undef X
 };
 
-const char *tensor_name(enum tensor_kind kind)
+int64_t extent_length(const struct architecture *a, enum tensor_extent extent)
 {
-    return names[kind];
-}
-
-/* [rows, columns] of a kind of tensor; 0 x 0 for one that the architecture has not. */
-static void tensor_shape(const struct architecture *a, enum tensor_kind kind, int64_t *rows, int64_t *columns)
-{
-    int64_t width = a->width, bias = a->bias, final = a->norm_placement == NORM_PRE;
-    const int64_t shape[TENSOR_KIND_COUNT][2] = {
-        [TENSOR_TOKEN] = {a->vocabulary, width},
-        [TENSOR_POSITION] = {a->context, width},
-        [TENSOR_Q] = {width, width},
-        [TENSOR_K] = {width, width},
-        [TENSOR_V] = {width, width},
-        [TENSOR_O] = {width, width},
-        [TENSOR_W1] = {a->feedforward, width},
-        [TENSOR_W2] = {width, a->feedforward},
-        [TENSOR_LN1] = {1, width},
-        [TENSOR_LN2] = {1, width},
-        [TENSOR_Q_BIAS] = {bias, width},
-        [TENSOR_K_BIAS] = {bias, width},
-        [TENSOR_V_BIAS] = {bias, width},
-        [TENSOR_O_BIAS] = {bias, width},
-        [TENSOR_W1_BIAS] = {bias, a->feedforward},
-        [TENSOR_W2_BIAS] = {bias, width},
-        [TENSOR_LN1_BIAS] = {bias, width},
-        [TENSOR_LN2_BIAS] = {bias, width},
-        [TENSOR_FINAL] = {final, width},
-        [TENSOR_FINAL_BIAS] = {final && bias, width},
-        [TENSOR_OUTPUT] = {a->tied ? 0 : a->vocabulary, width},
-        [TENSOR_OUTPUT_BIAS] = {1, a->vocabulary},
+    const int64_t length[EXTENT_COUNT] = {
+        [EXTENT_ONE] = 1,
+        [EXTENT_VOCABULARY] = a->vocabulary,
+        [EXTENT_CONTEXT] = a->context,
+        [EXTENT_WIDTH] = a->width,
+        [EXTENT_FEEDFORWARD] = a->feedforward,
     };
 
-    *rows = shape[kind][0];
-    *columns = *rows ? shape[kind][1] : 0;
+    return length[extent];
+}
+
+static bool is_present(const struct architecture *a, enum tensor_presence presence)
+{
+    bool final = a->norm_placement == NORM_PRE;
+
+    switch (presence) {
+    case ALWAYS:
+        return true;
+    case WITH_BIAS:
+        return a->bias;
+    case WITH_FINAL_NORM:
+        return final;
+    case WITH_FINAL_SHIFT:
+        return final && a->bias;
+    case UNTIED:
+        return !a->tied;
+    }
+    return false;
 }
 
 int64_t tensor_index(const struct architecture *architecture, enum tensor_kind kind, int64_t layer)
 {
     if (kind < LAYER_TENSOR_FIRST)
         return kind;
-    if (kind < LAYER_TENSOR_FIRST + LAYER_TENSOR_COUNT)
+    if (kind < LAYER_TENSOR_END)
         return kind + layer * LAYER_TENSOR_COUNT;
     return kind + (architecture->layers - 1) * LAYER_TENSOR_COUNT;
 }
@@ -63,9 +59,13 @@ int64_t tensor_index(const struct architecture *architecture, enum tensor_kind k
 static void place_tensor(struct weight_layout *layout, const struct architecture *architecture,
     enum tensor_kind kind, int64_t layer)
 {
+    const struct tensor_row *row = &tensor_table[kind];
     struct tensor tensor = {.kind = kind, .layer = layer, .offset = layout->size};
 
-    tensor_shape(architecture, kind, &tensor.rows, &tensor.columns);
+    if (is_present(architecture, row->presence)) {
+        tensor.rows = extent_length(architecture, row->rows);
+        tensor.columns = extent_length(architecture, row->columns);
+    }
     tensor.size = tensor.rows * tensor.columns;
     layout->size += tensor.size;
     layout->largest = tensor.size > layout->largest ? tensor.size : layout->largest;
@@ -76,16 +76,19 @@ static void place_tensor(struct weight_layout *layout, const struct architecture
 
 static void place_all(struct weight_layout *layout, const struct architecture *architecture)
 {
-    const enum tensor_kind behind = (enum tensor_kind)(LAYER_TENSOR_FIRST + LAYER_TENSOR_COUNT);
-
     for (enum tensor_kind kind = 0; kind < LAYER_TENSOR_FIRST; kind++)
         place_tensor(layout, architecture, kind, -1);
     layout->layers_begin = layout->size;
-    for (int64_t layer = 0; layer < architecture->layers; layer++)
-        for (enum tensor_kind kind = LAYER_TENSOR_FIRST; kind < behind; kind++)
+    for (int64_t layer = 0; layer < architecture->layers; layer++) {
+        if (layout->layer_begin)
+            layout->layer_begin[layer] = layout->size;
+        for (enum tensor_kind kind = LAYER_TENSOR_FIRST; kind < LAYER_TENSOR_END; kind++)
             place_tensor(layout, architecture, kind, layer);
+    }
     layout->layers_end = layout->size;
-    for (enum tensor_kind kind = behind; kind < TENSOR_KIND_COUNT; kind++)
+    if (layout->layer_begin)
+        layout->layer_begin[architecture->layers] = layout->size;
+    for (enum tensor_kind kind = LAYER_TENSOR_END; kind < TENSOR_KIND_COUNT; kind++)
         place_tensor(layout, architecture, kind, -1);
 }
 
@@ -94,7 +97,8 @@ void weight_layout_init(
 {
     size_t count = (size_t)(TENSOR_KIND_COUNT + (architecture->layers - 1) * LAYER_TENSOR_COUNT);
 
-    *layout = (struct weight_layout){.tensor = arena_take(arena, count, sizeof(*layout->tensor))};
+    *layout = (struct weight_layout){.tensor = arena_take(arena, count, sizeof(*layout->tensor)),
+        .layer_begin = arena_take(arena, (size_t)architecture->layers + 1, sizeof(*layout->layer_begin))};
     place_all(layout, architecture);
 }
 
@@ -104,19 +108,6 @@ int64_t architecture_parameters(const struct architecture *architecture)
 
     place_all(&layout, architecture);
     return layout.size;
-}
-
-static bool is_bias(enum tensor_kind kind)
-{
-    return (kind >= TENSOR_Q_BIAS && kind <= TENSOR_W2_BIAS) || kind == TENSOR_OUTPUT_BIAS;
-}
-
-/* The inputs of a linear layer, from its matrix or its bias. */
-static int64_t fan_in(const struct architecture *a, const struct tensor *tensor)
-{
-    if (!is_bias(tensor->kind))
-        return tensor->columns;
-    return tensor->kind == TENSOR_W2_BIAS ? a->feedforward : a->width;
 }
 
 static void draw_normal(
@@ -145,15 +136,30 @@ static void fill_tensor(scalar *weights, const struct tensor *tensor, scalar val
 static void init_linear(
     scalar *weights, const struct tensor *tensor, const struct architecture *a, int64_t seed, uint64_t first)
 {
+    const struct tensor_row *row = &tensor_table[tensor->kind];
     bool query_key = tensor->kind == TENSOR_Q || tensor->kind == TENSOR_K || tensor->kind == TENSOR_Q_BIAS ||
                      tensor->kind == TENSOR_K_BIAS;
 
-    if ((a->zero_query_key && query_key) || (a->init == INIT_XAVIER && is_bias(tensor->kind)))
+    if ((a->zero_query_key && query_key) || (a->init == INIT_XAVIER && row->role == ROLE_BIAS))
         fill_tensor(weights, tensor, 0);
     else if (a->init == INIT_TORCH)
-        draw_uniform(weights, tensor, 1 / sqrt((double)fan_in(a, tensor)), seed, first);
+        draw_uniform(weights, tensor, 1 / sqrt((double)extent_length(a, row->fan_in)), seed, first);
     else
         draw_normal(weights, tensor, sqrt(2.0 / (double)(tensor->rows + tensor->columns)), seed, first);
+}
+
+/*
+ * A tensor's draws have a place of their own, wherever it lies: 2^40 elements, 2^24 tensors. The kinds that
+ * the table began with are numbered densely over the layers; later ones lie beyond any of those.
+ */
+static uint64_t first_draw(const struct tensor *tensor)
+{
+    enum { FIRST_KINDS = 22, LATER_KINDS = 1 << 6, LATER = 1 << 23 };
+    uint64_t draw = tensor_table[tensor->kind].draw, layer = (uint64_t)(tensor->layer + 1);
+    uint64_t number =
+        draw < FIRST_KINDS ? layer * FIRST_KINDS + draw : LATER + layer * LATER_KINDS + (draw - FIRST_KINDS);
+
+    return number << 40;
 }
 
 void weights_init(scalar *weights, const struct weight_layout *layout,
@@ -161,27 +167,23 @@ void weights_init(scalar *weights, const struct weight_layout *layout,
 {
     for (int64_t i = 0; i < layout->tensor_count; i++) {
         const struct tensor *tensor = &layout->tensor[i];
-        /* A tensor's draws have a place of their own, wherever it lies: 2^40 elements, 2^24 tensors. */
-        uint64_t identity = (uint64_t)(tensor->layer + 1) * TENSOR_KIND_COUNT + (uint64_t)tensor->kind;
         scalar *at = weights + tensor->offset;
+        uint64_t first = first_draw(tensor);
 
-        switch (tensor->kind) {
-        case TENSOR_TOKEN:
-        case TENSOR_POSITION:
-            draw_normal(at, tensor, 1, seed, identity << 40);
+        switch (tensor_table[tensor->kind].role) {
+        case ROLE_EMBEDDING:
+            draw_normal(at, tensor, 1, seed, first);
             break;
-        case TENSOR_LN1:
-        case TENSOR_LN2:
-        case TENSOR_FINAL:
+        case ROLE_GAIN:
             fill_tensor(at, tensor, 1);
             break;
-        case TENSOR_LN1_BIAS:
-        case TENSOR_LN2_BIAS:
-        case TENSOR_FINAL_BIAS:
+        case ROLE_SHIFT:
             fill_tensor(at, tensor, 0);
             break;
-        default:
-            init_linear(at, tensor, architecture, seed, identity << 40);
+        case ROLE_MATRIX:
+        case ROLE_BIAS:
+            init_linear(at, tensor, architecture, seed, first);
+            break;
         }
     }
 }

@@ -24,32 +24,81 @@ struct architecture {
     bool zero_query_key;
 };
 
+/* Lengths that shapes of tensors are made of; EXTENT_ONE is the rows of a vector. */
+enum tensor_extent { EXTENT_ONE, EXTENT_VOCABULARY, EXTENT_CONTEXT, EXTENT_WIDTH, EXTENT_FEEDFORWARD, EXTENT_COUNT };
+
+/* What a tensor is, and so how it starts: see weights_init. */
+enum tensor_role { ROLE_EMBEDDING, ROLE_MATRIX, ROLE_BIAS, ROLE_GAIN, ROLE_SHIFT };
+
+/* Where it belongs. `param_norm` is over the layers. */
+enum tensor_part { PART_EMBEDDING, PART_LAYER, PART_FINAL, PART_OUTPUT };
+
+/* Which architectures have it. */
+enum tensor_presence { ALWAYS, WITH_BIAS, WITH_FINAL_NORM, WITH_FINAL_SHIFT, UNTIED };
+
 /*
- * The weight list: the kinds of tensors, in memory order. A layer holds one of each from TENSOR_Q to
- * TENSOR_LN2_BIAS (absent biases have size 0); embeddings come before all layers, final LN and output after,
- * so that the parameters of `param_norm` are one contiguous range. q, k, v and their biases are neighbours:
- * one product.
+ * The tensor table: X(KIND, name, part, role, rows, columns, fan_in, presence, draw, gpt2), in memory order.
+ * It is the single source of the layout, initial values, checkpoints, trained weights of others, norms and
+ * the dataset's `tensor` coordinate; a new tensor is one row.
+ *
+ * fan_in: inputs of the linear layer that a matrix or bias belongs to. draw: the number under which initial
+ * values are drawn; rows that are added later take the next free one, so that no run changes. gpt2: the name
+ * in GPT-2's files, behind "h.N." in layers; neighbours of one name lie side by side there.
+ *
+ * A layer holds one of each tensor of PART_LAYER (absent ones have size 0). Embeddings come before all
+ * layers, final norm and output after, so that the parameters of `param_norm` are one contiguous range. q, k,
+ * v and their biases are neighbours: one product.
  */
 /* clang-format off */
-#define TENSOR_KINDS(X) \
-    X(TOKEN, token) X(POSITION, position) \
-    X(Q, q) X(K, k) X(V, v) X(O, o) X(W1, w1) X(W2, w2) X(LN1, ln1) X(LN2, ln2) \
-    X(Q_BIAS, q_bias) X(K_BIAS, k_bias) X(V_BIAS, v_bias) X(O_BIAS, o_bias) \
-    X(W1_BIAS, w1_bias) X(W2_BIAS, w2_bias) X(LN1_BIAS, ln1_bias) X(LN2_BIAS, ln2_bias) \
-    X(FINAL, final) X(FINAL_BIAS, final_bias) X(OUTPUT, output) X(OUTPUT_BIAS, output_bias)
+#define TENSORS(X) \
+    X(TOKEN, token, EMBEDDING, EMBEDDING, VOCABULARY, WIDTH, ONE, ALWAYS, 0, "wte.weight") \
+    X(POSITION, position, EMBEDDING, EMBEDDING, CONTEXT, WIDTH, ONE, ALWAYS, 1, "wpe.weight") \
+    X(Q, q, LAYER, MATRIX, WIDTH, WIDTH, WIDTH, ALWAYS, 2, "attn.c_attn.weight") \
+    X(K, k, LAYER, MATRIX, WIDTH, WIDTH, WIDTH, ALWAYS, 3, "attn.c_attn.weight") \
+    X(V, v, LAYER, MATRIX, WIDTH, WIDTH, WIDTH, ALWAYS, 4, "attn.c_attn.weight") \
+    X(O, o, LAYER, MATRIX, WIDTH, WIDTH, WIDTH, ALWAYS, 5, "attn.c_proj.weight") \
+    X(W1, w1, LAYER, MATRIX, FEEDFORWARD, WIDTH, WIDTH, ALWAYS, 6, "mlp.c_fc.weight") \
+    X(W2, w2, LAYER, MATRIX, WIDTH, FEEDFORWARD, FEEDFORWARD, ALWAYS, 7, "mlp.c_proj.weight") \
+    X(LN1, ln1, LAYER, GAIN, ONE, WIDTH, ONE, ALWAYS, 8, "ln_1.weight") \
+    X(LN2, ln2, LAYER, GAIN, ONE, WIDTH, ONE, ALWAYS, 9, "ln_2.weight") \
+    X(Q_BIAS, q_bias, LAYER, BIAS, ONE, WIDTH, WIDTH, WITH_BIAS, 10, "attn.c_attn.bias") \
+    X(K_BIAS, k_bias, LAYER, BIAS, ONE, WIDTH, WIDTH, WITH_BIAS, 11, "attn.c_attn.bias") \
+    X(V_BIAS, v_bias, LAYER, BIAS, ONE, WIDTH, WIDTH, WITH_BIAS, 12, "attn.c_attn.bias") \
+    X(O_BIAS, o_bias, LAYER, BIAS, ONE, WIDTH, WIDTH, WITH_BIAS, 13, "attn.c_proj.bias") \
+    X(W1_BIAS, w1_bias, LAYER, BIAS, ONE, FEEDFORWARD, WIDTH, WITH_BIAS, 14, "mlp.c_fc.bias") \
+    X(W2_BIAS, w2_bias, LAYER, BIAS, ONE, WIDTH, FEEDFORWARD, WITH_BIAS, 15, "mlp.c_proj.bias") \
+    X(LN1_BIAS, ln1_bias, LAYER, SHIFT, ONE, WIDTH, ONE, WITH_BIAS, 16, "ln_1.bias") \
+    X(LN2_BIAS, ln2_bias, LAYER, SHIFT, ONE, WIDTH, ONE, WITH_BIAS, 17, "ln_2.bias") \
+    X(FINAL, final, FINAL, GAIN, ONE, WIDTH, ONE, WITH_FINAL_NORM, 18, "ln_f.weight") \
+    X(FINAL_BIAS, final_bias, FINAL, SHIFT, ONE, WIDTH, ONE, WITH_FINAL_SHIFT, 19, "ln_f.bias") \
+    X(OUTPUT, output, OUTPUT, MATRIX, VOCABULARY, WIDTH, WIDTH, UNTIED, 20, "lm_head.weight") \
+    X(OUTPUT_BIAS, output_bias, OUTPUT, BIAS, ONE, VOCABULARY, WIDTH, ALWAYS, 21, NULL)
 /* clang-format on */
 
 enum tensor_kind {
-#define X(kind, name) TENSOR_##kind,
-    TENSOR_KINDS(X)
+#define X(KIND, ...) TENSOR_##KIND,
+    TENSORS(X)
 #undef X
         TENSOR_KIND_COUNT,
     LAYER_TENSOR_FIRST = TENSOR_Q,
-    LAYER_TENSOR_COUNT = TENSOR_LN2_BIAS - TENSOR_Q + 1,
+    LAYER_TENSOR_END = TENSOR_FINAL,
+    LAYER_TENSOR_COUNT = LAYER_TENSOR_END - LAYER_TENSOR_FIRST,
 };
 
-/* The name of a kind, as the dataset's `tensor` coordinate has it. */
-const char *tensor_name(enum tensor_kind kind);
+struct tensor_row {
+    const char *name; /* as the dataset's `tensor` coordinate has it */
+    enum tensor_part part;
+    enum tensor_role role;
+    enum tensor_extent rows, columns, fan_in;
+    enum tensor_presence presence;
+    uint64_t draw;
+    const char *gpt2; /* or NULL */
+};
+
+extern const struct tensor_row tensor_table[TENSOR_KIND_COUNT];
+
+/* A length in an architecture. */
+int64_t extent_length(const struct architecture *architecture, enum tensor_extent extent);
 
 /* One tensor: rows x columns, [out, in] for matrices; vectors are 1 x n. Absent ones have size 0. */
 struct tensor {
@@ -63,6 +112,7 @@ struct tensor {
 struct weight_layout {
     int64_t size, largest; /* of the plane, of its largest tensor */
     int64_t layers_begin, layers_end; /* the range of param_norm */
+    int64_t *layer_begin; /* [L + 1] of each layer, and the end of the last */
     int64_t tensor_count;
     struct tensor *tensor; /* [tensor_count], in memory order: absent tensors are listed with size 0 */
 };

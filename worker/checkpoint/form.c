@@ -91,7 +91,7 @@ static void visit_tensor(struct form *form, const char *prefix, const struct ten
     struct array array = {.name = name, .type = SCALAR_NC};
     size_t start[RANK_MOST] = {0}, count[RANK_MOST];
 
-    snprintf(name, sizeof(name), "%s%s", prefix, tensor_name(tensor->kind));
+    snprintf(name, sizeof(name), "%s%s", prefix, tensor_table[tensor->kind].name);
     if (tensor->layer >= 0) {
         start[0] = (size_t)tensor->layer;
         count[array.rank] = 1;
@@ -216,7 +216,7 @@ static void visit_tensor_names(struct form *form)
     char letters[LAYER_TENSOR_COUNT * TENSOR_NAME];
 
     for (int i = 0; i < LAYER_TENSOR_COUNT; i++) {
-        snprintf(text[i], sizeof(text[i]), "%s", tensor_name(LAYER_TENSOR_FIRST + i));
+        snprintf(text[i], sizeof(text[i]), "%s", tensor_table[LAYER_TENSOR_FIRST + i].name);
         memcpy(letters + (size_t)i * TENSOR_NAME, text[i], TENSOR_NAME);
     }
     visit_array(form, &names, letters);

@@ -65,7 +65,7 @@ static double bin_end(int64_t place)
 
 static const char *layer_tensor_name(int64_t place)
 {
-    return place < LAYER_TENSOR_COUNT ? tensor_name((enum tensor_kind)(LAYER_TENSOR_FIRST + place)) : NULL;
+    return place < LAYER_TENSOR_COUNT ? tensor_table[LAYER_TENSOR_FIRST + place].name : NULL;
 }
 
 const struct metric_dimension_row metric_dimension_table[DIMENSION_COUNT] = {

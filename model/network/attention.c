@@ -1,0 +1,83 @@
+#include "model/network/attention.h"
+
+#include <string.h>
+
+#include "model/layers/attention.h"
+#include "model/network/pass.h"
+
+void attention_layout(struct sublayer *s, const struct architecture *a, int64_t rows, struct arena *arena)
+{
+    s->state.attention = (struct attention_state){
+        .qkv = arena_plane(arena, rows, 3 * a->width),
+        .mixed = arena_plane(arena, rows, a->width),
+        .most = arena_plane(arena, a->heads, rows),
+        .inverse = arena_plane(arena, a->heads, rows),
+    };
+}
+
+static struct linear qkv_of(const struct pass *pass, int64_t layer)
+{
+    return pass_linear(pass, TENSOR_Q, TENSOR_Q_BIAS, layer, 3); /* k and v lie behind q */
+}
+
+static struct linear projection_of(const struct pass *pass, int64_t layer)
+{
+    return pass_linear(pass, TENSOR_O, TENSOR_O_BIAS, layer, 1);
+}
+
+static struct heads heads_of(const struct pass *pass, const struct attention_state *state)
+{
+    const struct architecture *c = &pass->model->architecture;
+
+    return (struct heads){
+        .team = &pass->a->team,
+        .heads = c->heads,
+        .width = c->width,
+        .multiplicative = c->attention_mask == MASK_MULTIPLICATIVE,
+        .hard = pass->hard,
+        .sequences = pass->batch->sequences,
+        .start = pass->batch->start,
+        .most = state->most,
+        .inverse = state->inverse,
+    };
+}
+
+void attention_forward(
+    const struct pass *pass, const struct sublayer *s, scalar *out, const scalar *in, const scalar *residual)
+{
+    const struct attention_state *state = &s->state.attention;
+    struct linear qkv = qkv_of(pass, s->layer), projection = projection_of(pass, s->layer);
+    struct heads heads = heads_of(pass, state);
+    int64_t rows = pass->batch->rows;
+
+    linear_forward(&qkv, state->qkv, in, NULL, rows, false);
+    heads_forward(&heads, state->mixed, state->qkv);
+    linear_forward(&projection, out, state->mixed, residual, rows, false);
+}
+
+void attention_gradient(
+    const struct pass *pass, const struct sublayer *s, scalar *din, scalar *dout, const scalar *in, bool add)
+{
+    const struct activations *a = pass->a;
+    const struct attention_state *state = &s->state.attention;
+    struct linear qkv = qkv_of(pass, s->layer), projection = projection_of(pass, s->layer);
+    struct heads heads = heads_of(pass, state);
+    int64_t rows = pass->batch->rows, width = pass->model->architecture.width;
+
+    linear_weight_gradient(&projection, dout, state->mixed, rows, false);
+    linear_input_gradient(&projection, a->dmixed, dout, NULL, rows, false);
+    heads_gradient(&heads, a->dqkv, a->dmixed, state->qkv);
+    linear_weight_gradient(&qkv, a->dqkv, in, rows, false);
+    linear_input_gradient(&qkv, din, a->dqkv, NULL, rows, add);
+    /* A constant added to every key of a head changes no softmax: the sum is 0, and optimisers that normalise
+     * would blow up what rounding leaves of it. With the multiplicative mask it does change the scores. */
+    if (qkv.dbias && !heads.multiplicative)
+        memset(qkv.dbias + width, 0, (size_t)width * sizeof(*qkv.dbias));
+}
+
+void attention_attended(const struct pass *pass, const struct sublayer *s, int32_t *count)
+{
+    struct heads heads = heads_of(pass, &s->state.attention);
+
+    heads_attended(&heads, count, s->state.attention.qkv);
+}

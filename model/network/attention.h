@@ -1,0 +1,17 @@
+#ifndef NORMSWEEP_MODEL_NETWORK_ATTENTION_H
+#define NORMSWEEP_MODEL_NETWORK_ATTENTION_H
+
+#include "model/network/sublayer.h"
+
+/* The functions of a row of sublayer_table: see sublayer.h. */
+void attention_layout(struct sublayer *s, const struct architecture *architecture, int64_t rows, struct arena *arena);
+void attention_forward(
+    const struct pass *pass, const struct sublayer *s, scalar *out, const scalar *in, const scalar *residual);
+void attention_gradient(
+    const struct pass *pass, const struct sublayer *s, scalar *din, scalar *dout, const scalar *in, bool add);
+
+/* After a pass: of each head and row, how many softmax weights are above 1e-5, count [H, rows]; -1 where they
+ * are NaN. */
+void attention_attended(const struct pass *pass, const struct sublayer *s, int32_t *count);
+
+#endif

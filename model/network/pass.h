@@ -1,0 +1,38 @@
+#ifndef NORMSWEEP_MODEL_NETWORK_PASS_H
+#define NORMSWEEP_MODEL_NETWORK_PASS_H
+
+#include "model/layers/linear.h"
+#include "model/layers/rowwise.h"
+#include "model/network/activations.h"
+#include "model/network/transformer.h"
+
+/*
+ * One pass over a batch, inside the network's own files. `gradient` is NULL in a forward pass, the only one
+ * whose attention may be `hard`; row_loss and predicted are NULL where they are not wanted.
+ */
+struct pass {
+    const struct transformer *model;
+    const struct activations *a;
+    const struct batch *batch;
+    const scalar *weights;
+    scalar *gradient;
+    bool hard;
+    double *row_loss; /* [rows] */
+    int32_t *predicted; /* [rows] */
+};
+
+/* A tensor, and where its gradient goes; NULL for an absent one and where there is no gradient. layer is
+ * ignored outside the layers. */
+const scalar *pass_weight(const struct pass *pass, enum tensor_kind kind, int64_t layer);
+scalar *pass_gradient(const struct pass *pass, enum tensor_kind kind, int64_t layer);
+
+/* The linear layer of a matrix of the table and `bias`, with `count` matrices, of which the others lie behind
+ * the first: their products are one. */
+struct linear pass_linear(const struct pass *pass, enum tensor_kind matrix, enum tensor_kind bias, int64_t layer,
+    int64_t count);
+
+/* The norm of a gain and a shift of the table; mean and scale [rows] are its statistics. */
+struct layernorm pass_norm(const struct pass *pass, enum tensor_kind gain, enum tensor_kind shift,
+    int64_t layer, scalar *mean, scalar *scale);
+
+#endif

@@ -1,0 +1,70 @@
+#ifndef NORMSWEEP_MODEL_NETWORK_SUBLAYER_H
+#define NORMSWEEP_MODEL_NETWORK_SUBLAYER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/core/arena.h"
+#include "model/core/scalar.h"
+#include "model/network/weights.h"
+
+struct pass;
+struct sublayer;
+
+/*
+ * A kind of sub-layer S and the norm beside it. A block is a list of them; a new kind is a file with these
+ * functions and a row of sublayer_table.
+ */
+struct sublayer_row {
+    enum tensor_kind gain, shift; /* of the norm */
+    /* Takes what S keeps from forward to gradient, for up to `rows` rows. */
+    void (*layout)(
+        struct sublayer *s, const struct architecture *architecture, int64_t rows, struct arena *arena);
+    /* out [rows, C] = residual + S(in); residual may be NULL. */
+    void (*forward)(const struct pass *pass, const struct sublayer *s, scalar *out, const scalar *in,
+        const scalar *residual);
+    /* din (added to if `add`) and the gradients of S's tensors from dout and the `in` of the forward pass;
+     * din may be dout unless `add`. dout may be overwritten. */
+    void (*gradient)(const struct pass *pass, const struct sublayer *s, scalar *din, scalar *dout,
+        const scalar *in, bool add);
+};
+
+enum sublayer_kind { SUBLAYER_ATTENTION, SUBLAYER_FEEDFORWARD, SUBLAYER_KINDS };
+
+extern const struct sublayer_row sublayer_table[SUBLAYER_KINDS];
+
+struct attention_state {
+    scalar *qkv; /* [rows, 3C] queries, keys, values */
+    scalar *mixed; /* [rows, C] the heads' outputs, before the output projection */
+    scalar *most, *inverse; /* [H, rows] statistics of the softmax */
+};
+
+struct feedforward_state {
+    scalar *hidden; /* [rows, F] behind the activation */
+    scalar *slope; /* [rows, F] what is before it, then its derivative there; relu needs none */
+};
+
+/* A sub-layer of one block, and what its forward pass leaves for the gradient. `norm` holds the norm's output
+ * under pre and its input under post and out; the norm's other end is `in` or `out`. */
+struct sublayer {
+    const struct sublayer_row *row;
+    int64_t layer;
+    scalar *norm; /* [rows, C] */
+    scalar *mean, *scale; /* [rows] of the norm */
+    scalar *out; /* [rows, C] the residual stream behind it */
+    union {
+        struct attention_state attention;
+        struct feedforward_state feedforward;
+    } state;
+};
+
+void sublayer_layout(struct sublayer *s, enum sublayer_kind kind, int64_t layer,
+    const struct architecture *architecture, int64_t rows, struct arena *arena);
+
+/* s->out from the residual stream x before it. */
+void sublayer_forward(const struct pass *pass, const struct sublayer *s, const scalar *x);
+
+/* The activations' dstream from the gradient of s->out to that of x. */
+void sublayer_gradient(const struct pass *pass, const struct sublayer *s, const scalar *x);
+
+#endif
