@@ -15,23 +15,33 @@ torch.set_num_threads(1)
 
 MATRICES = ("q", "k", "v", "o", "w1", "w2")
 VECTORS = ("ln1", "ln2")
-LAYER_TENSORS = MATRICES + VECTORS + tuple(name + "_bias" for name in MATRICES + VECTORS)
+LAYER_TENSORS = MATRICES + VECTORS + tuple(name + "_bias" for name in MATRICES + VECTORS) + ("w3", "w3_bias")
 
 
 def layout(config, vocabulary):
     """[(name, layer, shape)] of every tensor that exists, in memory order; layer -1 outside the layers."""
     width, inner = config["width"], config["feedforward"]
     matrix = {name: (width, width) for name in MATRICES} | {"w1": (inner, width), "w2": (width, inner)}
+    matrix["w3"] = (inner, width)
     bias = {name + "_bias": (rows,) for name, (rows, _) in matrix.items()}
     shape = matrix | bias | {name: (width,) for name in ("ln1", "ln2", "ln1_bias", "ln2_bias")}
     tensors = [("token", -1, (vocabulary, width)), ("position", -1, (config["context"], width))]
     for layer in range(config["layers"]):
-        tensors += [(n, layer, shape[n]) for n in LAYER_TENSORS if config["bias"] or not n.endswith("_bias")]
+        tensors += [(n, layer, shape[n]) for n in LAYER_TENSORS if has_tensor(config, n)]
     if config["norm_placement"] == "pre":
-        tensors += [("final", -1, (width,))] + [("final_bias", -1, (width,))] * config["bias"]
+        tensors += [("final", -1, (width,))] + [("final_bias", -1, (width,))] * has_tensor(config, "ln1_bias")
     if not config["tied"]:
         tensors.append(("output", -1, (vocabulary, width)))
     return tensors + [("output_bias", -1, (vocabulary,))]
+
+
+def has_tensor(config, name):
+    """Does a layer have this tensor?"""
+    if name.endswith("_bias") and not config["bias"]:
+        return False
+    if name.startswith("ln") and name.endswith("_bias"):
+        return config["norm"] == "layernorm"
+    return config["gated"] or not name.startswith("w3")
 
 
 def weights_from(flat, config, vocabulary):
@@ -54,7 +64,10 @@ def flat(tensors):
 # The model
 
 
-def layer_norm(x, gain, bias):
+def normalise(config, x, gain, bias):
+    """LayerNorm or RMSNorm."""
+    if config["norm"] == "rmsnorm":
+        return x / torch.sqrt((x ** 2).mean(-1, keepdim=True) + 1e-5) * gain
     y = (x - x.mean(-1, keepdim=True)) / torch.sqrt(x.var(-1, unbiased=False, keepdim=True) + 1e-5) * gain
     return y if bias is None else y + bias
 
@@ -104,6 +117,8 @@ def feedforward(config, x, get):
         hidden = torch.nn.functional.gelu(hidden, approximate="tanh")
     else:
         hidden = hidden * 0.5 * (1 + torch.erf(hidden / math.sqrt(2)))
+    if config["gated"]:
+        hidden = hidden * linear(x, get("w3"), get("w3_bias"))
     return linear(hidden, get("w2"), get("w2_bias"))
 
 
@@ -116,7 +131,7 @@ def layer_forward(config, x, real, get, hard=False):
         seen.append(weights)
         return out
 
-    norms = [lambda y, n=n: layer_norm(y, get(n), get(n + "_bias")) for n in ("ln1", "ln2")]
+    norms = [lambda y, n=n: normalise(config, y, get(n), get(n + "_bias")) for n in ("ln1", "ln2")]
     blocks = [attend, lambda y: feedforward(config, y, get)]
     for norm, block in zip(norms, blocks):
         if config["norm_placement"] == "post":
@@ -137,7 +152,7 @@ def forward(config, weights, tokens, real, hard=False):
         states.append(x)
         seen.append(attention_weights)
     if config["norm_placement"] == "pre":
-        x = layer_norm(x, weights["final", -1], weights.get(("final_bias", -1)))
+        x = normalise(config, x, weights["final", -1], weights.get(("final_bias", -1)))
     return states + [x], seen
 
 

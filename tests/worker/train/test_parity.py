@@ -22,7 +22,9 @@ BASE = {
     "heads": 2,
     "feedforward": 24,
     "norm_placement": "pre",
+    "norm": "layernorm",
     "activation": "relu",
+    "gated": False,
     "bias": True,
     "tied": False,
     "init": "torch",
@@ -100,6 +102,14 @@ def cases():
         "gelu-post-lines": LINES | {"activation": "gelu", "norm_placement": "post"},
         "gelu-tanh": {"activation": "gelu_tanh"},
         "gelu-tanh-out-lines": LINES | {"activation": "gelu_tanh", "norm_placement": "out"},
+        "rmsnorm-post": {"norm": "rmsnorm", "norm_placement": "post"},
+        "rmsnorm-pre-lines": LINES | {"norm": "rmsnorm"},
+        "rmsnorm-out-plain": {"norm": "rmsnorm", "norm_placement": "out", "bias": False},
+        "rmsnorm-adafactor": {"norm": "rmsnorm", "optimiser": "adafactor", "learning_rate": 0.02},
+        "gated": {"gated": True},
+        "gated-gelu-post-lines": LINES | {"gated": True, "activation": "gelu", "norm_placement": "post"},
+        "gated-gelu-tanh-plain": {"gated": True, "activation": "gelu_tanh", "bias": False, "weight_decay": 0.1},
+        "gated-rmsnorm-out": {"gated": True, "norm": "rmsnorm", "norm_placement": "out", "feedforward": 37},
         "tied": {"tied": True},
         "tied-out-lines": LINES | {"tied": True, "norm_placement": "out", "bias": False},
         "tied-adafactor": {"tied": True, "optimiser": "adafactor", "learning_rate": 0.02},
@@ -148,7 +158,7 @@ PAIRS = list(itertools.product(CASES, SCALARS, ("",)))
 # Once more under each vector level below the machine's own.
 LEVELS = ("baseline", "avx2")
 LEVEL_CASES = ("post-bias-lines", "multiplicative-pre-lines", "gelu", "gelu-tanh", "odd-sizes", "wider-than-a-vector")
-LEVEL_CASES += ("sgd-linear", "adafactor-linear")
+LEVEL_CASES += ("sgd-linear", "adafactor-linear", "gated-rmsnorm-out", "gated-gelu-post-lines", "rmsnorm-post")
 PAIRS += itertools.product(LEVEL_CASES, SCALARS, LEVELS)
 
 
@@ -312,7 +322,7 @@ def test_lines_are_read_as_sequences(text):
 
 SATURATED = ("post-bias-lines", "pre-plain", "pre-bias-lines", "out-bias", "out-plain-lines", "multiplicative-post")
 SATURATED += ("multiplicative-pre-lines", "multiplicative-out-lines", "zero-query-key", "odd-sizes-multiplicative")
-SATURATED += ("gelu-tanh", "tied-out-lines", "wider-than-a-vector", "heads-of-width-1", "context-1")
+SATURATED += ("rmsnorm-pre-lines", "gated-rmsnorm-out", "gelu-tanh", "tied-out-lines", "wider-than-a-vector", "heads-of-width-1", "context-1")
 
 
 @pytest.mark.parametrize("name", SATURATED)
