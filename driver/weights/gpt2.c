@@ -1,6 +1,5 @@
 /*
- * Copies GPT-2's tensors into a plane of weights. A row of the tables is a tensor of the file. c_attn holds
- * three tensors of the model, side by side; the plane has them one behind the other.
+ * Copies GPT-2's tensors into a plane of weights; the table of tensors has their names in the file.
  */
 #include "driver/weights/gpt2.h"
 
@@ -18,40 +17,33 @@ enum { WIDTH_MOST = 1 << 20, LAYERS_MOST = 1 << 12 };
 
 enum { NAME_SIZE = 64 };
 
-/* A length in a tensor's shape; LENGTH_NONE: the tensor has no such dimension. */
-enum length { LENGTH_NONE, LENGTH_V, LENGTH_T, LENGTH_C, LENGTH_3C, LENGTH_F, LENGTH_COUNT };
+/*
+ * A tensor of the file is named by the first kind of the model's tensors that it holds: one, or the three of
+ * c_attn side by side.
+ */
+static bool is_in_file(enum tensor_kind kind)
+{
+    const char *name = tensor_table[kind].gpt2, *before = kind > 0 ? tensor_table[kind - 1].gpt2 : NULL;
 
-struct gpt2_tensor {
-    const char *name; /* follows "h.N." in the layers */
-    enum tensor_kind kind; /* the tensor of the model; for c_attn the first of three */
-    enum length shape[2];
-    bool turned; /* stored as [in, out] */
-};
+    return name && !(before && strcmp(name, before) == 0);
+}
 
-static const struct gpt2_tensor outside[] = {
-    {"wte.weight", TENSOR_TOKEN, {LENGTH_V, LENGTH_C}, false},
-    {"wpe.weight", TENSOR_POSITION, {LENGTH_T, LENGTH_C}, false},
-    {"ln_f.weight", TENSOR_FINAL, {LENGTH_C}, false},
-    {"ln_f.bias", TENSOR_FINAL_BIAS, {LENGTH_C}, false},
-};
+/* The number of the model's tensors in one of the file. */
+static int64_t parts_of(enum tensor_kind kind)
+{
+    int64_t parts = 1;
 
-static const struct gpt2_tensor inside[] = {
-    {"ln_1.weight", TENSOR_LN1, {LENGTH_C}, false},
-    {"ln_1.bias", TENSOR_LN1_BIAS, {LENGTH_C}, false},
-    {"attn.c_attn.weight", TENSOR_Q, {LENGTH_C, LENGTH_3C}, true},
-    {"attn.c_attn.bias", TENSOR_Q_BIAS, {LENGTH_3C}, false},
-    {"attn.c_proj.weight", TENSOR_O, {LENGTH_C, LENGTH_C}, true},
-    {"attn.c_proj.bias", TENSOR_O_BIAS, {LENGTH_C}, false},
-    {"ln_2.weight", TENSOR_LN2, {LENGTH_C}, false},
-    {"ln_2.bias", TENSOR_LN2_BIAS, {LENGTH_C}, false},
-    {"mlp.c_fc.weight", TENSOR_W1, {LENGTH_C, LENGTH_F}, true},
-    {"mlp.c_fc.bias", TENSOR_W1_BIAS, {LENGTH_F}, false},
-    {"mlp.c_proj.weight", TENSOR_W2, {LENGTH_F, LENGTH_C}, true},
-    {"mlp.c_proj.bias", TENSOR_W2_BIAS, {LENGTH_C}, false},
-};
+    while (kind + parts < TENSOR_KIND_COUNT && tensor_table[kind + parts].gpt2 &&
+           !is_in_file((enum tensor_kind)(kind + parts)))
+        parts++;
+    return parts;
+}
 
-/* The output layer, if it is not the token embedding. */
-static const struct gpt2_tensor own_output = {"lm_head.weight", TENSOR_OUTPUT, {LENGTH_V, LENGTH_C}, false};
+/* GPT-2 stores the matrices of its layers as [in, out]. */
+static bool is_turned(enum tensor_kind kind)
+{
+    return tensor_table[kind].part == PART_LAYER && tensor_table[kind].role == ROLE_MATRIX;
+}
 
 /* Masks, which are not parameters. */
 static const char *const ignored[] = {"attn.bias", "attn.masked_bias"};
@@ -91,11 +83,11 @@ static const char *full_name(char name[NAME_SIZE], const char *prefix, int64_t l
 
 /* A required tensor. NULL with a message in error: it is missing or of a type that is not read. */
 static const struct stored_tensor *find_tensor(
-    const struct safetensors *file, const struct gpt2_tensor *row, int64_t layer, struct error *error)
+    const struct safetensors *file, enum tensor_kind kind, int64_t layer, struct error *error)
 {
     char name[NAME_SIZE];
-    const char *prefix = row == &own_output ? "" : prefix_of(file);
-    const struct stored_tensor *tensor = safetensors_find(file, full_name(name, prefix, layer, row->name));
+    const char *prefix = kind == TENSOR_OUTPUT ? "" : prefix_of(file);
+    const struct stored_tensor *tensor = safetensors_find(file, full_name(name, prefix, layer, tensor_table[kind].gpt2));
 
     if (!tensor) {
         error_set(error, ERROR_INPUT,
@@ -120,27 +112,23 @@ static const char *format_shape(char text[NAME_SIZE], int64_t rank, const int64_
     return text;
 }
 
-/* The shape that a tensor must have in the architecture; returns its rank. */
-static int64_t shape_of(const struct gpt2_tensor *row, const struct architecture *a, int64_t shape[2])
+/* Fills in the shape that the architecture asks for; returns the rank. */
+static int64_t shape_of(enum tensor_kind kind, const struct architecture *a, int64_t shape[2])
 {
-    const int64_t length[LENGTH_COUNT] = {
-        [LENGTH_V] = a->vocabulary,
-        [LENGTH_T] = a->context,
-        [LENGTH_C] = a->width,
-        [LENGTH_3C] = 3 * a->width,
-        [LENGTH_F] = a->feedforward,
-    };
+    int64_t rows = extent_length(a, tensor_table[kind].rows), parts = parts_of(kind);
+    int64_t columns = extent_length(a, tensor_table[kind].columns);
+    bool vector = tensor_table[kind].rows == EXTENT_ONE;
 
-    shape[0] = length[row->shape[0]];
-    shape[1] = length[row->shape[1]];
-    return row->shape[1] == LENGTH_NONE ? 1 : 2;
+    shape[0] = vector ? columns * parts : is_turned(kind) ? columns : rows * parts;
+    shape[1] = is_turned(kind) ? rows * parts : columns;
+    return vector ? 1 : 2;
 }
 
-static int check_shape(const struct stored_tensor *tensor, const struct gpt2_tensor *row,
+static int check_shape(const struct stored_tensor *tensor, enum tensor_kind kind,
     const struct architecture *architecture, struct error *error)
 {
     char there[NAME_SIZE], wanted[NAME_SIZE];
-    int64_t shape[2], rank = shape_of(row, architecture, shape);
+    int64_t shape[2], rank = shape_of(kind, architecture, shape);
 
     if (tensor->rank == rank && memcmp(tensor->shape, shape, (size_t)rank * sizeof(*shape)) == 0)
         return 0;
@@ -149,11 +137,11 @@ static int check_shape(const struct stored_tensor *tensor, const struct gpt2_ten
 }
 
 /* Reads sizes of the model from the shape of a matrix. */
-static int read_matrix(const struct safetensors *file, const struct gpt2_tensor *row, int64_t layer,
+static int read_matrix(const struct safetensors *file, enum tensor_kind kind, int64_t layer,
     int64_t *rows, int64_t *columns, struct error *error)
 {
-    const struct stored_tensor *tensor = find_tensor(file, row, layer, error);
-    int64_t most = row->shape[0] == LENGTH_V ? INT32_MAX : WIDTH_MOST;
+    const struct stored_tensor *tensor = find_tensor(file, kind, layer, error);
+    int64_t most = kind == TENSOR_TOKEN ? INT32_MAX : WIDTH_MOST;
     char shape[NAME_SIZE];
 
     if (!tensor)
@@ -168,22 +156,20 @@ static int read_matrix(const struct safetensors *file, const struct gpt2_tensor 
 
 static int read_sizes(const struct safetensors *file, struct architecture *a, struct error *error)
 {
-    const struct gpt2_tensor *c_fc = inside;
     int64_t width;
 
-    while (c_fc->kind != TENSOR_W1)
-        c_fc++;
-    if (read_matrix(file, &outside[0], -1, &a->vocabulary, &a->width, error) < 0 ||
-        read_matrix(file, &outside[1], -1, &a->context, &width, error) < 0)
+    if (read_matrix(file, TENSOR_TOKEN, -1, &a->vocabulary, &a->width, error) < 0 ||
+        read_matrix(file, TENSOR_POSITION, -1, &a->context, &width, error) < 0)
         return -1;
-    return read_matrix(file, c_fc, 0, &width, &a->feedforward, error);
+    return read_matrix(file, TENSOR_W1, 0, &width, &a->feedforward, error);
 }
 
-static bool is_among(const char *name, const struct gpt2_tensor *row, size_t count)
+/* Does GPT-2 have a tensor of this name in its layers, or outside of them? */
+static bool is_known(const char *name, bool in_layer)
 {
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(row[i].name, name) == 0)
-            return true;
+    for (enum tensor_kind kind = 0; kind < TENSOR_KIND_COUNT; kind++)
+        if (kind != TENSOR_OUTPUT && tensor_table[kind].gpt2 && strcmp(tensor_table[kind].gpt2, name) == 0)
+            return (tensor_table[kind].part == PART_LAYER) == in_layer;
     return false;
 }
 
@@ -207,9 +193,8 @@ static int read_names(const struct safetensors *file, struct architecture *a, st
         size_t length = strncmp(name, prefix, strlen(prefix)) == 0 ? strlen(prefix) : 0;
         int64_t layer = layer_of(name + length, &rest);
         bool known = length == strlen(prefix) &&
-                     (layer < 0 ? is_among(rest, outside, COUNT(outside))
-                                : is_ignored(rest) || is_among(rest, inside, COUNT(inside)));
-        if (!known && strcmp(name, own_output.name) != 0)
+                     (is_known(rest, layer >= 0) || (layer >= 0 && is_ignored(rest)));
+        if (!known && strcmp(name, tensor_table[TENSOR_OUTPUT].gpt2) != 0)
             return error_set(
                 error, ERROR_INPUT, "%s: GPT-2 has no such tensor", place_excerpt(name, excerpt));
         if (layer >= a->layers)
@@ -224,11 +209,11 @@ static int read_tied(const struct safetensors *file, struct architecture *a, str
     const struct stored_tensor *output, *token;
 
     a->tied = true;
-    if (!safetensors_find(file, own_output.name))
+    if (!safetensors_find(file, tensor_table[TENSOR_OUTPUT].gpt2))
         return 0;
-    output = find_tensor(file, &own_output, -1, error);
-    token = find_tensor(file, &outside[0], -1, error);
-    if (!output || !token || check_shape(output, &own_output, a, error) < 0)
+    output = find_tensor(file, TENSOR_OUTPUT, -1, error);
+    token = find_tensor(file, TENSOR_TOKEN, -1, error);
+    if (!output || !token || check_shape(output, TENSOR_OUTPUT, a, error) < 0)
         return -1;
     for (int64_t i = 0; i < output->count && a->tied; i++)
         a->tied = stored_value(output, i) == stored_value(token, i);
@@ -236,15 +221,17 @@ static int read_tied(const struct safetensors *file, struct architecture *a, str
 }
 
 /* Called for each tensor of the file. */
-typedef int visit_function(void *context, const struct stored_tensor *tensor, const struct gpt2_tensor *row,
+typedef int visit_function(void *context, const struct stored_tensor *tensor, enum tensor_kind kind,
     int64_t layer, struct error *error);
 
-static int visit_rows(const struct safetensors *file, const struct gpt2_tensor *row, size_t count,
-    int64_t layer, visit_function *visit, void *context, struct error *error)
+static int visit_part(const struct safetensors *file, enum tensor_part part, int64_t layer,
+    visit_function *visit, void *context, struct error *error)
 {
-    for (size_t i = 0; i < count; i++) {
-        const struct stored_tensor *tensor = find_tensor(file, &row[i], layer, error);
-        if (!tensor || visit(context, tensor, &row[i], layer, error) < 0)
+    for (enum tensor_kind kind = 0; kind < TENSOR_KIND_COUNT; kind++) {
+        if (tensor_table[kind].part != part || !is_in_file(kind))
+            continue;
+        const struct stored_tensor *tensor = find_tensor(file, kind, layer, error);
+        if (!tensor || visit(context, tensor, kind, layer, error) < 0)
             return -1;
     }
     return 0;
@@ -253,20 +240,22 @@ static int visit_rows(const struct safetensors *file, const struct gpt2_tensor *
 static int visit_tensors(const struct safetensors *file, const struct architecture *a, visit_function *visit,
     void *context, struct error *error)
 {
-    int status = visit_rows(file, outside, COUNT(outside), -1, visit, context, error);
+    int status = visit_part(file, PART_EMBEDDING, -1, visit, context, error);
 
+    if (status == 0)
+        status = visit_part(file, PART_FINAL, -1, visit, context, error);
     for (int64_t layer = 0; status == 0 && layer < a->layers; layer++)
-        status = visit_rows(file, inside, COUNT(inside), layer, visit, context, error);
+        status = visit_part(file, PART_LAYER, layer, visit, context, error);
     if (status == 0 && !a->tied)
-        status = visit_rows(file, &own_output, 1, -1, visit, context, error);
+        status = visit_part(file, PART_OUTPUT, -1, visit, context, error);
     return status;
 }
 
-static int check_one(void *context, const struct stored_tensor *tensor, const struct gpt2_tensor *row,
+static int check_one(void *context, const struct stored_tensor *tensor, enum tensor_kind kind,
     int64_t layer, struct error *error)
 {
     (void)layer;
-    return check_shape(tensor, row, context, error);
+    return check_shape(tensor, kind, context, error);
 }
 
 int gpt2_architecture(const struct safetensors *file, const struct gpt2_config *config,
@@ -297,13 +286,13 @@ struct weight_plane {
 };
 
 /* Copies the elements of a tensor, which must be finite, to their place in the plane. */
-static int copy_one(void *context, const struct stored_tensor *tensor, const struct gpt2_tensor *row,
+static int copy_one(void *context, const struct stored_tensor *tensor, enum tensor_kind kind,
     int64_t layer, struct error *error)
 {
     const struct weight_plane *plane = context;
     scalar *out =
-        plane->weights + plane->layout->tensor[tensor_index(plane->architecture, row->kind, layer)].offset;
-    int64_t columns = row->turned ? tensor->shape[0] : tensor->count, rows = tensor->count / columns;
+        plane->weights + plane->layout->tensor[tensor_index(plane->architecture, kind, layer)].offset;
+    int64_t columns = is_turned(kind) ? tensor->shape[0] : tensor->count, rows = tensor->count / columns;
 
     for (int64_t i = 0; i < tensor->count; i++) {
         int64_t from = i % columns * rows + i / columns;

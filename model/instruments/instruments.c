@@ -21,12 +21,6 @@ void instruments_layout(
     };
 }
 
-/* Layers lie one after another and all have the same size. */
-static int64_t layer_size(const struct instruments *i)
-{
-    return (i->layout->layers_end - i->layout->layers_begin) / i->layers;
-}
-
 static void sums_add(struct sums *sums, struct sums more)
 {
     sums->square += more.square;
@@ -61,12 +55,18 @@ static double measure_outside(
         if (tensor->layer >= 0)
             continue;
         double square = i->kernels->dot(at, at, tensor->size);
-        if (tensor->kind == TENSOR_TOKEN || tensor->kind == TENSOR_POSITION)
+        switch (tensor_table[tensor->kind].part) {
+        case PART_EMBEDDING:
             embedding += square;
-        else if (tensor->kind == TENSOR_OUTPUT || tensor->kind == TENSOR_OUTPUT_BIAS)
+            break;
+        case PART_OUTPUT:
             output += square;
-        else
+            break;
+        case PART_FINAL:
+        case PART_LAYER:
             final += square;
+            break;
+        }
     }
     measures->embedding_norm = sqrt(embedding);
     measures->output_norm = sqrt(output);
@@ -97,11 +97,11 @@ void measure_gradient(struct instruments *i, const struct optimiser *optimiser, 
     const scalar *gradient, double clip, int64_t step, struct step_measures *measures,
     double *layer_gradient_alignment)
 {
-    int64_t begin = i->layout->layers_begin, end = i->layout->layers_end, size = layer_size(i);
+    int64_t begin = i->layout->layers_begin, end = i->layout->layers_end;
     struct sums g = {0}, update = optimiser_update(optimiser, weights, gradient, clip, step, begin, end);
 
     for (int64_t layer = 0; layer < i->layers; layer++) {
-        int64_t at = begin + layer * size;
+        int64_t at = i->layout->layer_begin[layer], size = i->layout->layer_begin[layer + 1] - at;
         struct sums one = i->kernels->sums(weights + at, gradient + at, size);
         layer_gradient_alignment[layer] = -cosine(one.product, i->layer_square[layer], one.square);
         sums_add(&g, one);
@@ -116,14 +116,15 @@ void measure_gradient(struct instruments *i, const struct optimiser *optimiser, 
 void measure_step(struct instruments *i, const scalar *weights, struct step_measures *measures,
     double *layer_step_size, double *layer_alignment)
 {
-    int64_t size = layer_size(i);
+    int64_t begin = i->layout->layers_begin;
     struct sums delta = {0};
     double after = 0;
 
     for (int64_t layer = 0; layer < i->layers; layer++) {
-        const scalar *now = weights + i->layout->layers_begin + layer * size;
+        int64_t at = i->layout->layer_begin[layer], size = i->layout->layer_begin[layer + 1] - at;
         double layer_after;
-        struct sums one = i->kernels->difference(i->kept + layer * size, now, size, &layer_after);
+        struct sums one =
+            i->kernels->difference(i->kept + (at - begin), weights + at, size, &layer_after);
         layer_step_size[layer] = sqrt(one.square);
         layer_alignment[layer] = cosine(one.product, i->layer_square[layer], one.square);
         sums_add(&delta, one);

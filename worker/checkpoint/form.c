@@ -52,57 +52,35 @@ static void set_lengths(struct form *form, bool weights_alone)
 
 /* ---- planes ---- */
 
-/* The dimensions of a kind of tensor's rows and columns; a vector has columns alone. */
-struct sides {
-    enum dimension rows, columns;
+/* The dimension of each length of tensors; rows of a vector have none. */
+static const enum dimension extent_dimension[EXTENT_COUNT] = {
+    [EXTENT_ONE] = DIMENSIONS,
+    [EXTENT_VOCABULARY] = VOCABULARY,
+    [EXTENT_CONTEXT] = POSITION,
+    [EXTENT_WIDTH] = WIDTH,
+    [EXTENT_FEEDFORWARD] = FEEDFORWARD,
 };
-
-static struct sides sides_of(enum tensor_kind kind)
-{
-    switch (kind) {
-    case TENSOR_TOKEN:
-    case TENSOR_OUTPUT:
-        return (struct sides){VOCABULARY, WIDTH};
-    case TENSOR_POSITION:
-        return (struct sides){POSITION, WIDTH};
-    case TENSOR_W1:
-        return (struct sides){FEEDFORWARD, WIDTH};
-    case TENSOR_W2:
-        return (struct sides){WIDTH, FEEDFORWARD};
-    case TENSOR_W1_BIAS:
-        return (struct sides){DIMENSIONS, FEEDFORWARD};
-    case TENSOR_OUTPUT_BIAS:
-        return (struct sides){DIMENSIONS, VOCABULARY};
-    case TENSOR_Q:
-    case TENSOR_K:
-    case TENSOR_V:
-    case TENSOR_O:
-        return (struct sides){WIDTH, INPUT};
-    default:
-        return (struct sides){DIMENSIONS, WIDTH};
-    }
-}
 
 /* Visits a tensor of a plane, in the variable of its kind. */
 static void visit_tensor(struct form *form, const char *prefix, const struct tensor *tensor, scalar *values)
 {
-    struct sides sides = sides_of(tensor->kind);
+    const struct tensor_row *row = &tensor_table[tensor->kind];
     char name[NAME_MOST];
     struct array array = {.name = name, .type = SCALAR_NC};
     size_t start[RANK_MOST] = {0}, count[RANK_MOST];
 
-    snprintf(name, sizeof(name), "%s%s", prefix, tensor_table[tensor->kind].name);
+    snprintf(name, sizeof(name), "%s%s", prefix, row->name);
     if (tensor->layer >= 0) {
         start[0] = (size_t)tensor->layer;
         count[array.rank] = 1;
         array.dimension[array.rank++] = LAYER;
     }
-    if (sides.rows != DIMENSIONS) {
+    if (row->rows != EXTENT_ONE) {
         count[array.rank] = (size_t)tensor->rows;
-        array.dimension[array.rank++] = sides.rows;
+        array.dimension[array.rank++] = extent_dimension[row->rows];
     }
     count[array.rank] = (size_t)tensor->columns;
-    array.dimension[array.rank++] = sides.columns;
+    array.dimension[array.rank++] = row->columns == row->rows ? INPUT : extent_dimension[row->columns];
     if (tensor->layer <= 0)
         define_array(form, &array);
     move_part(form, &array, start, count, values);

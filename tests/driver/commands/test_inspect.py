@@ -193,7 +193,7 @@ CHANGED = {
     "missing": (removed("h.1.mlp.c_fc.bias"), "h.1.mlp.c_fc.bias " + NO_GPT2),
     "missing layer": (removed("h.0.mlp.c_fc.weight"), "h.0.mlp.c_fc.weight " + NO_GPT2),
     "missing embedding": (removed("wte.weight"), "wte.weight " + NO_GPT2),
-    "a layer alone": (added("h.3.ln_1.weight"), "h.2.ln_1.weight " + NO_GPT2),
+    "a layer alone": (added("h.3.ln_1.weight"), "h.2.attn.c_attn.weight " + NO_GPT2),
     "extra": (added("adapter"), "adapter: GPT-2 has no such tensor"),
     "extra in a layer": (added("h.1.crossattention"), "h.1.crossattention: GPT-2 has no such tensor"),
     "leading zero": (added("h.01.ln_1.weight"), "h.01.ln_1.weight: GPT-2 has no such tensor"),
