@@ -51,6 +51,16 @@ void KERNEL(relu_gradient)(scalar *dx, const scalar *y, int64_t count)
         dx[i] = y[i] == 0 ? 0 : dx[i];
 }
 
+void KERNEL(relu_slope)(scalar *y, scalar *x, int64_t count)
+{
+    SIMD
+    for (int64_t i = 0; i < count; i++) {
+        scalar at = x[i];
+        y[i] = at < 0 ? 0 : at; /* NaN stays, here and below */
+        x[i] = at > 0 ? 1 : at <= 0 ? 0 : at;
+    }
+}
+
 /* From the tail at a = |x|: x Phi(x) = max(x, 0) - a Phi(-a). The slope at -a is d = Phi(-a) - a phi(a), at a
  * 1 - d. */
 void KERNEL(gelu)(scalar *y, scalar *x, int64_t count)
@@ -88,9 +98,9 @@ void KERNEL(gelu_tanh)(scalar *y, scalar *x, int64_t count)
     }
 }
 
-void KERNEL(gelu_gradient)(scalar *dx, const scalar *slope, int64_t count)
+void KERNEL(multiply)(scalar *out, const scalar *a, const scalar *b, int64_t count)
 {
     SIMD
     for (int64_t i = 0; i < count; i++)
-        dx[i] *= slope[i];
+        out[i] = a[i] * b[i];
 }

@@ -4,7 +4,7 @@
  * mask a panel of queries stops at the key of its last query. The gradient computes the attention weights
  * again from the statistics of the forward pass.
  *
- * T, D: length and depth of the head; Tp, Dp: rounded up to whole panels and vectors, so that loops need no
+ * Tq, Tk, D: queries, keys and depth of the head; Tp, Dp: rounded up to whole panels and vectors, so that loops need no
  * remainder.
  */
 #include "model/kernels/vector.h"
@@ -46,7 +46,7 @@ static scalar *take_scratch(struct attention_work *work, int64_t count)
 static struct attention_work begin_work(const struct head *head, scalar *scratch)
 {
     return (struct attention_work){.head = head,
-        .padded_length = round_up(head->length, TILE_COLUMNS),
+        .padded_length = round_up(head->queries, TILE_COLUMNS),
         .padded_depth = round_up(head->depth, LANES),
         .scale = 1 / scalar_sqrt((scalar)head->depth),
         .free = scratch};
@@ -58,7 +58,7 @@ static scalar *transposed(struct attention_work *work, const scalar *from, int64
     scalar *to = take_scratch(work, head->depth * work->padded_length);
 
     for (int64_t i = 0; i < work->padded_length; i += LANES)
-        transpose_rows(to + i, work->padded_length, from + i * stride, stride, head->length - i, head->depth);
+        transpose_rows(to + i, work->padded_length, from + i * stride, stride, head->queries - i, head->depth);
     return to;
 }
 
@@ -67,32 +67,34 @@ static bool fills_vectors(const struct attention_work *work)
     return work->padded_depth == work->head->depth;
 }
 
-static struct rows rows_to_read(struct attention_work *work, const scalar *from, int64_t stride)
+static struct rows rows_to_read(
+    struct attention_work *work, const scalar *from, int64_t stride, int64_t count)
 {
     int64_t wide = work->padded_depth, depth = work->head->depth;
 
     if (fills_vectors(work))
         return (struct rows){(scalar *)from, stride};
-    scalar *copy = take_scratch(work, work->head->length * wide);
-    for (int64_t i = 0; i < work->head->length; i++) {
+    scalar *copy = take_scratch(work, count * wide);
+    for (int64_t i = 0; i < count; i++) {
         memcpy(copy + i * wide, from + i * stride, (size_t)depth * sizeof(*copy));
         memset(copy + i * wide + depth, 0, (size_t)(wide - depth) * sizeof(*copy));
     }
     return (struct rows){copy, wide};
 }
 
-static struct rows rows_to_write(struct attention_work *work, scalar *to, int64_t stride)
+static struct rows rows_to_write(struct attention_work *work, scalar *to, int64_t stride, int64_t count)
 {
     if (fills_vectors(work))
         return (struct rows){to, stride};
-    return (struct rows){take_scratch(work, work->head->length * work->padded_depth), work->padded_depth};
+    return (struct rows){take_scratch(work, count * work->padded_depth), work->padded_depth};
 }
 
-static void write_back(const struct attention_work *work, struct rows rows, scalar *to, int64_t stride)
+static void write_back(const struct attention_work *work, struct rows rows, scalar *to, int64_t stride,
+    int64_t count)
 {
     if (fills_vectors(work))
         return;
-    for (int64_t i = 0; i < work->head->length; i++)
+    for (int64_t i = 0; i < count; i++)
         memcpy(to + i * stride, rows.at + i * rows.stride, (size_t)work->head->depth * sizeof(*to));
 }
 
@@ -106,7 +108,7 @@ static void run_wide(struct tile tile, int64_t rows, int64_t wide)
 /* Keys that the queries before `last` see. */
 static int64_t keys_until(const struct head *head, int64_t last)
 {
-    return head->multiplicative ? head->length : at_most(last, head->length);
+    return head->mask == MASK_CAUSAL ? at_most(last, head->keys) : head->keys;
 }
 
 /* The keys that a panel of queries computes: up to a whole last tile; `hide` masks what no query sees. */
@@ -134,12 +136,17 @@ static void score(const struct attention_work *work, scalar *c, const scalar *fr
     }
 }
 
-/* In the rows below `keys`, sets the entries that are hidden from the vector of queries at `query` to `rest`.
+/*
+ * In the rows below `keys`, masks the keys behind each of the vector of queries at `query`: their entries
+ * become `rest` under the causal mask, 0 under the multiplicative one.
  */
-static void hide(scalar *column, int64_t query, int64_t keys, scalar rest)
+static void hide(const struct head *head, scalar *column, int64_t query, int64_t keys, scalar rest)
 {
     const vector_index lane = vector_lanes();
 
+    if (head->mask == MASK_NONE)
+        return;
+    rest = head->mask == MASK_MULTIPLICATIVE ? 0 : rest;
     for (int64_t key = query + 1; key < keys; key++) {
         scalar *at = column + key * QUERY_BLOCK;
         const vector_index hidden = lane < (lane_index)at_most(key - query, LANES);
@@ -156,7 +163,7 @@ static void clear(scalar *column, int64_t from, int64_t to)
 /* How many of the panel's keys the vector of queries at `query` can see. */
 static int64_t keys_of_vector(const struct head *head, int64_t query, int64_t keys)
 {
-    return head->multiplicative ? keys : at_most(query + LANES, keys);
+    return head->mask == MASK_CAUSAL ? at_most(query + LANES, keys) : keys;
 }
 
 /* Replaces scores by exp(scale * (score - most)); returns the sums. */
@@ -195,9 +202,9 @@ static void weigh(const struct attention_work *work, scalar *column, int64_t que
 {
     const struct head *head = work->head;
     int64_t seen = keys_of_vector(head, query, keys);
-    size_t size = (size_t)at_most(head->length - query, LANES) * sizeof(scalar);
+    size_t size = (size_t)at_most(head->queries - query, LANES) * sizeof(scalar);
 
-    hide(column, query, seen, head->multiplicative ? 0 : -(scalar)INFINITY);
+    hide(head, column, query, seen, -(scalar)INFINITY);
     vector most = vector_load(column);
     for (int64_t key = 1; key < seen; key++) {
         vector next = vector_load(column + key * QUERY_BLOCK);
@@ -217,7 +224,7 @@ static void weigh_block(const struct attention_work *work, int64_t first, int64_
     for (int64_t query = first; query < last; query += TILE_COLUMNS) {
         scalar *panel = work->weights + query - first;
         int64_t keys = keys_of_panel(head, query);
-        score(work, panel, head->k, head->stride, work->queries + query, keys);
+        score(work, panel, head->k, head->kv_stride, work->queries + query, keys);
         for (int64_t i = 0; i < TILE_COLUMNS && query + i < last; i += LANES)
             weigh(work, panel + i, query + i, keys);
     }
@@ -237,12 +244,12 @@ static void count_attended(
     const struct attention_work *work, const scalar *column, int64_t query, int32_t *count)
 {
     const struct head *head = work->head;
-    const vector inverse = statistics(head->inverse, query, head->length);
+    const vector inverse = statistics(head->inverse, query, head->queries);
     vector_index above = {0};
 
     for (int64_t key = 0; key < keys_until(head, query + LANES); key++)
         above -= vector_load(column + key * QUERY_BLOCK) * inverse > (scalar)ATTENDED;
-    for (int lane = 0; lane < LANES && query + lane < head->length; lane++)
+    for (int lane = 0; lane < LANES && query + lane < head->queries; lane++)
         count[query + lane] = isnan(inverse[lane]) ? -1 : (int32_t)above[lane];
 }
 
@@ -250,10 +257,10 @@ void KERNEL(attended)(const struct head *head, int32_t *count, scalar *scratch)
 {
     struct attention_work work = begin_work(head, scratch);
 
-    work.queries = transposed(&work, head->q, head->stride);
-    work.weights = take_scratch(&work, head->length * QUERY_BLOCK);
-    for (int64_t first = 0; first < head->length; first += QUERY_BLOCK) {
-        int64_t last = at_most(first + QUERY_BLOCK, head->length);
+    work.queries = transposed(&work, head->q, head->q_stride);
+    work.weights = take_scratch(&work, head->keys * QUERY_BLOCK);
+    for (int64_t first = 0; first < head->queries; first += QUERY_BLOCK) {
+        int64_t last = at_most(first + QUERY_BLOCK, head->queries);
         weigh_block(&work, first, last);
         for (int64_t query = first; query < last; query += LANES)
             count_attended(&work, work.weights + query - first, query, count);
@@ -292,18 +299,18 @@ static void divide_rows(const struct attention_work *work, struct rows out, int6
 void KERNEL(attention)(const struct head *head, scalar *mixed, int64_t mixed_stride, scalar *scratch)
 {
     struct attention_work work = begin_work(head, scratch);
-    struct rows values = rows_to_read(&work, head->v, head->stride);
-    struct rows out = rows_to_write(&work, mixed, mixed_stride);
+    struct rows values = rows_to_read(&work, head->v, head->kv_stride, head->keys);
+    struct rows out = rows_to_write(&work, mixed, mixed_stride, head->queries);
 
-    work.queries = transposed(&work, head->q, head->stride);
-    work.weights = take_scratch(&work, head->length * QUERY_BLOCK);
-    for (int64_t first = 0; first < head->length; first += QUERY_BLOCK) {
-        int64_t last = at_most(first + QUERY_BLOCK, head->length);
+    work.queries = transposed(&work, head->q, head->q_stride);
+    work.weights = take_scratch(&work, head->keys * QUERY_BLOCK);
+    for (int64_t first = 0; first < head->queries; first += QUERY_BLOCK) {
+        int64_t last = at_most(first + QUERY_BLOCK, head->queries);
         weigh_block(&work, first, last);
         mix(&work, out, work.weights, values, first, last);
         divide_rows(&work, out, first, last);
     }
-    write_back(&work, out, mixed, mixed_stride);
+    write_back(&work, out, mixed, mixed_stride, head->queries);
 }
 
 /*
@@ -314,14 +321,14 @@ static void differentiate(
     const struct attention_work *work, scalar *p, scalar *d, int64_t query, int64_t keys)
 {
     const struct head *head = work->head;
-    const vector most = statistics(head->most, query, head->length);
-    const vector inverse = statistics(head->inverse, query, head->length);
+    const vector most = statistics(head->most, query, head->queries);
+    const vector inverse = statistics(head->inverse, query, head->queries);
     int64_t seen = keys_of_vector(head, query, keys);
     vector sum = {0};
 
-    hide(p, query, seen, head->multiplicative ? 0 : -(scalar)INFINITY);
-    if (!head->multiplicative)
-        hide(d, query, seen, 0);
+    hide(head, p, query, seen, -(scalar)INFINITY);
+    if (head->mask == MASK_CAUSAL)
+        hide(head, d, query, seen, 0);
     for (int64_t key = 0; key < seen; key++) {
         scalar *at = p + key * QUERY_BLOCK;
         vector weight = vector_exponential(work->scale * (vector_load(at) - most)) * inverse;
@@ -332,7 +339,7 @@ static void differentiate(
         int64_t at = key * QUERY_BLOCK;
         vector_store(d + at, work->scale * vector_load(p + at) * (vector_load(d + at) - sum));
     }
-    hide(d, query, seen, 0); /* a score that the mask multiplies by 0 has no gradient */
+    hide(head, d, query, seen, 0); /* a score that the mask multiplies by 0 has no gradient */
     clear(p, seen, keys);
     clear(d, seen, keys);
 }
@@ -344,8 +351,8 @@ static void differentiate_block(const struct attention_work *work, int64_t first
     for (int64_t query = first; query < last; query += TILE_COLUMNS) {
         scalar *p = work->weights + query - first, *d = work->dscores + query - first;
         int64_t keys = keys_of_panel(head, query);
-        score(work, p, head->k, head->stride, work->queries + query, keys);
-        score(work, d, head->v, head->stride, work->dout + query, keys);
+        score(work, p, head->k, head->kv_stride, work->queries + query, keys);
+        score(work, d, head->v, head->kv_stride, work->dout + query, keys);
         for (int64_t i = 0; i < TILE_COLUMNS && query + i < last; i += LANES)
             differentiate(work, p + i, d + i, query + i, keys);
     }
@@ -362,7 +369,7 @@ static void gather_rows(const struct attention_work *work, struct rows to, const
     int64_t seen = keys_until(head, last);
 
     for (int64_t key = 0; key < seen; key += TILE_ROWS) {
-        int64_t query = head->multiplicative || key < first ? first : key;
+        int64_t query = head->mask != MASK_CAUSAL || key < first ? first : key;
         run_wide((struct tile){.a = factor + key * QUERY_BLOCK + query - first,
                      .a_row = QUERY_BLOCK,
                      .a_step = 1,
@@ -371,7 +378,7 @@ static void gather_rows(const struct attention_work *work, struct rows to, const
                      .depth = last - query,
                      .c = to.at + key * to.stride,
                      .c_row = to.stride,
-                     .add = head->multiplicative ? first > 0 : key < first},
+                     .add = head->mask == MASK_CAUSAL ? key < first : first > 0},
             at_most(seen - key, TILE_ROWS), work->padded_depth);
     }
 }
@@ -380,25 +387,25 @@ void KERNEL(attention_gradient)(const struct head *head, scalar *dq, scalar *dk,
     const scalar *dmixed, int64_t dmixed_stride, scalar *scratch)
 {
     struct attention_work work = begin_work(head, scratch);
-    struct rows q = rows_to_read(&work, head->q, head->stride);
-    struct rows k = rows_to_read(&work, head->k, head->stride);
-    struct rows dout = rows_to_read(&work, dmixed, dmixed_stride);
-    struct rows query = rows_to_write(&work, dq, head->stride);
-    struct rows key = rows_to_write(&work, dk, head->stride);
-    struct rows value = rows_to_write(&work, dv, head->stride);
+    struct rows q = rows_to_read(&work, head->q, head->q_stride, head->queries);
+    struct rows k = rows_to_read(&work, head->k, head->kv_stride, head->keys);
+    struct rows dout = rows_to_read(&work, dmixed, dmixed_stride, head->queries);
+    struct rows query = rows_to_write(&work, dq, head->q_stride, head->queries);
+    struct rows key = rows_to_write(&work, dk, head->kv_stride, head->keys);
+    struct rows value = rows_to_write(&work, dv, head->kv_stride, head->keys);
 
-    work.queries = transposed(&work, head->q, head->stride);
+    work.queries = transposed(&work, head->q, head->q_stride);
     work.dout = transposed(&work, dmixed, dmixed_stride);
-    work.weights = take_scratch(&work, head->length * QUERY_BLOCK);
-    work.dscores = take_scratch(&work, head->length * QUERY_BLOCK);
-    for (int64_t first = 0; first < head->length; first += QUERY_BLOCK) {
-        int64_t last = at_most(first + QUERY_BLOCK, head->length);
+    work.weights = take_scratch(&work, head->keys * QUERY_BLOCK);
+    work.dscores = take_scratch(&work, head->keys * QUERY_BLOCK);
+    for (int64_t first = 0; first < head->queries; first += QUERY_BLOCK) {
+        int64_t last = at_most(first + QUERY_BLOCK, head->queries);
         differentiate_block(&work, first, last);
         mix(&work, query, work.dscores, k, first, last);
         gather_rows(&work, value, work.weights, dout, first, last);
         gather_rows(&work, key, work.dscores, q, first, last);
     }
-    write_back(&work, query, dq, head->stride);
-    write_back(&work, key, dk, head->stride);
-    write_back(&work, value, dv, head->stride);
+    write_back(&work, query, dq, head->q_stride, head->queries);
+    write_back(&work, key, dk, head->kv_stride, head->keys);
+    write_back(&work, value, dv, head->kv_stride, head->keys);
 }

@@ -44,20 +44,27 @@ struct product {
 };
 
 /*
- * One head of one sequence. The causal mask hides later positions; the multiplicative mask multiplies their
- * scores by 0, so that they take part.
+ * Which keys a query sees: those up to its own position; all, but the scores of later positions multiplied by
+ * 0 (Merrill et al. 2021, published code); or all.
+ */
+enum attention_mask { MASK_CAUSAL, MASK_MULTIPLICATIVE, MASK_NONE };
+
+/*
+ * One head of one sequence, or of two: queries may come from another sequence than keys and values. Masks
+ * compare positions; the causal mask needs Tq = Tk.
  */
 struct head {
-    const scalar *q, *k, *v; /* [T, D] */
-    int64_t stride; /* from row to row of each */
-    int64_t length, depth; /* T, D */
-    bool multiplicative;
+    const scalar *q; /* [Tq, D] */
+    const scalar *k, *v; /* [Tk, D] */
+    int64_t q_stride, kv_stride; /* from row to row */
+    int64_t queries, keys, depth; /* Tq, Tk, D */
+    enum attention_mask mask;
     /*
      * Replaces the softmax by its limit as scores grow: the mean over the keys whose score is within 1e-6 of
      * the largest, relative to it. The gradient ignores this field.
      */
     bool hard;
-    scalar *most, *inverse; /* [T] largest score m of each query; 1 / sum of exp(scaled scores - scaled m) */
+    scalar *most, *inverse; /* [Tq] largest score m of each query; 1 / sum of exp(scaled scores - scaled m) */
 };
 
 /* A query attends to a position if its attention weight is above this (Merrill et al. 2021). */
@@ -99,27 +106,36 @@ struct kernels {
         const scalar *in, const scalar *gain, const scalar *mean, const scalar *scale, int64_t rows,
         int64_t width, bool add);
 
+    /* The same without means: out = residual + gain * in / sqrt(mean square + 1e-5) + bias; mean becomes 0. */
+    void (*rmsnorm)(scalar *out, const scalar *in, const scalar *residual, const scalar *gain,
+        const scalar *bias, scalar *mean, scalar *scale, int64_t rows, int64_t width);
+    void (*rmsnorm_gradient)(scalar *din, scalar *dgain, scalar *dbias, const scalar *dout, const scalar *in,
+        const scalar *gain, const scalar *mean, const scalar *scale, int64_t rows, int64_t width, bool add);
+
     void (*relu)(scalar *x, int64_t count);
     /* dx[i] = 0 where the output y[i] is 0 */
     void (*relu_gradient)(scalar *dx, const scalar *y, int64_t count);
+    /* y = max(x, 0); replaces x by the slope at x, 0 at 0 */
+    void (*relu_slope)(scalar *y, scalar *x, int64_t count);
     /* y = x Phi(x), Phi the exact normal distribution function (erf); replaces x by the slope at x */
     void (*gelu)(scalar *y, scalar *x, int64_t count);
     /* the same for y = x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) / 2, the approximation in GPT-2 */
     void (*gelu_tanh)(scalar *y, scalar *x, int64_t count);
-    /* dx *= slope */
-    void (*gelu_gradient)(scalar *dx, const scalar *slope, int64_t count);
+    /* out = a b by elements; out may be a or b */
+    void (*multiply)(scalar *out, const scalar *a, const scalar *b, int64_t count);
 
     /*
-     * mixed [T, D] = softmax(q k^T / sqrt(D), masked) v, rows `mixed_stride` apart; sets head->most and
-     * inverse. scratch [attention_scratch(T, D)]
+     * mixed [Tq, D] = softmax(q k^T / sqrt(D), masked) v, rows `mixed_stride` apart; sets head->most and
+     * inverse. scratch [attention_scratch(max(Tq, Tk), D)]
      */
     void (*attention)(const struct head *head, scalar *mixed, int64_t mixed_stride, scalar *scratch);
     /*
-     * count [T] = how many attention weights of each query are above ATTENDED, -1 where they are NaN. Does
+     * count [Tq] = how many attention weights of each query are above ATTENDED, -1 where they are NaN. Does
      * not read v; sets most and inverse as `attention` does, and needs as much scratch.
      */
     void (*attended)(const struct head *head, int32_t *count, scalar *scratch);
-    /* Overwrites dq, dk, dv [T, D], rows head->stride apart, from dmixed and what `attention` has set. */
+    /* Overwrites dq, rows head->q_stride apart, and dk, dv, rows head->kv_stride apart, from dmixed [Tq, D]
+     * and what `attention` has set. */
     void (*attention_gradient)(const struct head *head, scalar *dq, scalar *dk, scalar *dv,
         const scalar *dmixed, int64_t dmixed_stride, scalar *scratch);
 

@@ -71,11 +71,14 @@ static inline float exponential(float x)
     X(column_sums)                                                                                           \
     X(layernorm)                                                                                             \
     X(layernorm_gradient)                                                                                    \
+    X(rmsnorm)                                                                                               \
+    X(rmsnorm_gradient)                                                                                      \
     X(relu)                                                                                                  \
     X(relu_gradient)                                                                                         \
+    X(relu_slope)                                                                                            \
     X(gelu)                                                                                                  \
     X(gelu_tanh)                                                                                             \
-    X(gelu_gradient)                                                                                         \
+    X(multiply)                                                                                              \
     X(attention)                                                                                             \
     X(attended)                                                                                              \
     X(attention_gradient)                                                                                    \

@@ -1,7 +1,10 @@
-/* Kernels that go by rows: LayerNorm and cross-entropy. */
+/* Kernels that go by rows: norms and cross-entropy. */
 #include "model/kernels/level.h"
 
-#define LAYERNORM_EPSILON ((scalar)1e-5)
+#define NORM_EPSILON ((scalar)1e-5)
+
+/* Inlined, so that the compiler builds each norm for itself. */
+#define INLINE_ROWS static inline __attribute__((always_inline))
 
 void KERNEL(spread)(scalar *out, const scalar *residual, const scalar *bias, int64_t rows, int64_t columns)
 {
@@ -93,7 +96,7 @@ static void row_variances(scalar variance[SIDE_BY_SIDE], const scalar mean[SIDE_
     variance[3] = d / (scalar)width;
 }
 
-static void layernorm_row(scalar *out, const scalar *in, const scalar *residual, const scalar *gain,
+static void norm_row(scalar *out, const scalar *in, const scalar *residual, const scalar *gain,
     const scalar *bias, scalar mean, scalar scale, int64_t width)
 {
     if (residual) {
@@ -107,34 +110,48 @@ static void layernorm_row(scalar *out, const scalar *in, const scalar *residual,
     }
 }
 
-void KERNEL(layernorm)(scalar *out, const scalar *in, const scalar *residual, const scalar *gain,
-    const scalar *bias, scalar *mean, scalar *scale, int64_t rows, int64_t width)
+/* LayerNorm if `centred`, else RMSNorm, whose variance is about 0. */
+INLINE_ROWS void norm_rows(bool centred, scalar *out, const scalar *in, const scalar *residual,
+    const scalar *gain, const scalar *bias, scalar *mean, scalar *scale, int64_t rows, int64_t width)
 {
     for (int64_t begin = 0; begin < rows; begin += SIDE_BY_SIDE) {
         int64_t end = begin + SIDE_BY_SIDE < rows ? begin + SIDE_BY_SIDE : rows;
         const scalar *row[SIDE_BY_SIDE];
-        scalar means[SIDE_BY_SIDE], variance[SIDE_BY_SIDE];
+        scalar means[SIDE_BY_SIDE] = {0}, variance[SIDE_BY_SIDE];
 
         rows_from(row, in, begin, rows, width);
-        row_means(means, row, width);
+        if (centred)
+            row_means(means, row, width);
         row_variances(variance, means, row, width);
         for (int64_t r = begin; r < end; r++) {
             scalar v = variance[r - begin];
             mean[r] = means[r - begin];
             /* If the variance overflows, the row is NaN: a scale of 0 would hide the fault. */
-            scale[r] = v < (scalar)INFINITY ? 1 / scalar_sqrt(v + LAYERNORM_EPSILON) : (scalar)NAN;
-            layernorm_row(out + r * width, in + r * width, residual ? residual + r * width : NULL, gain, bias,
+            scale[r] = v < (scalar)INFINITY ? 1 / scalar_sqrt(v + NORM_EPSILON) : (scalar)NAN;
+            norm_row(out + r * width, in + r * width, residual ? residual + r * width : NULL, gain, bias,
                 mean[r], scale[r], width);
         }
     }
 }
 
+void KERNEL(layernorm)(scalar *out, const scalar *in, const scalar *residual, const scalar *gain,
+    const scalar *bias, scalar *mean, scalar *scale, int64_t rows, int64_t width)
+{
+    norm_rows(true, out, in, residual, gain, bias, mean, scale, rows, width);
+}
+
+void KERNEL(rmsnorm)(scalar *out, const scalar *in, const scalar *residual, const scalar *gain,
+    const scalar *bias, scalar *mean, scalar *scale, int64_t rows, int64_t width)
+{
+    norm_rows(false, out, in, residual, gain, bias, mean, scale, rows, width);
+}
+
 /*
  * One row of din, and its contribution to dgain and dbias. With n = (in - mean) * scale and d = gain * dout:
- * din = scale * (d - mean(d) - n * mean(d n)).
+ * din = scale * (d - mean(d) - n * mean(d n)), without mean(d) unless `centred`.
  */
-static void layernorm_gradient_row(scalar *din, scalar *dgain, scalar *dbias, const scalar *dout,
-    const scalar *in, const scalar *gain, scalar mean, scalar scale, int64_t width, bool add)
+INLINE_ROWS void norm_gradient_row(bool centred, scalar *din, scalar *dgain, scalar *dbias,
+    const scalar *dout, const scalar *in, const scalar *gain, scalar mean, scalar scale, int64_t width, bool add)
 {
     scalar sum = 0, product = 0;
 
@@ -147,7 +164,7 @@ static void layernorm_gradient_row(scalar *din, scalar *dgain, scalar *dbias, co
         sum += d;
         product += d * n;
     }
-    sum /= (scalar)width;
+    sum = centred ? sum / (scalar)width : 0;
     product *= scale / (scalar)width;
     SIMD
     for (int64_t c = 0; c < width; c++) {
@@ -156,16 +173,29 @@ static void layernorm_gradient_row(scalar *din, scalar *dgain, scalar *dbias, co
     }
 }
 
-void KERNEL(layernorm_gradient)(scalar *din, scalar *dgain, scalar *dbias, const scalar *dout,
-    const scalar *in, const scalar *gain, const scalar *mean, const scalar *scale, int64_t rows,
-    int64_t width, bool add)
+INLINE_ROWS void norm_gradient_rows(bool centred, scalar *din, scalar *dgain, scalar *dbias,
+    const scalar *dout, const scalar *in, const scalar *gain, const scalar *mean, const scalar *scale,
+    int64_t rows, int64_t width, bool add)
 {
     memset(dgain, 0, (size_t)width * sizeof(*dgain));
     if (dbias)
         memset(dbias, 0, (size_t)width * sizeof(*dbias));
     for (int64_t r = 0; r < rows; r++)
-        layernorm_gradient_row(din + r * width, dgain, dbias, dout + r * width, in + r * width, gain, mean[r],
-            scale[r], width, add);
+        norm_gradient_row(centred, din + r * width, dgain, dbias, dout + r * width, in + r * width, gain,
+            mean[r], scale[r], width, add);
+}
+
+void KERNEL(layernorm_gradient)(scalar *din, scalar *dgain, scalar *dbias, const scalar *dout,
+    const scalar *in, const scalar *gain, const scalar *mean, const scalar *scale, int64_t rows,
+    int64_t width, bool add)
+{
+    norm_gradient_rows(true, din, dgain, dbias, dout, in, gain, mean, scale, rows, width, add);
+}
+
+void KERNEL(rmsnorm_gradient)(scalar *din, scalar *dgain, scalar *dbias, const scalar *dout, const scalar *in,
+    const scalar *gain, const scalar *mean, const scalar *scale, int64_t rows, int64_t width, bool add)
+{
+    norm_gradient_rows(false, din, dgain, dbias, dout, in, gain, mean, scale, rows, width, add);
 }
 
 /*

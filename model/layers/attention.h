@@ -8,32 +8,46 @@
 #include "model/kernels/team.h"
 
 /*
- * Multi-head attention over packed sequences. Scores are q.k/sqrt(D). The causal mask hides later positions;
- * the multiplicative mask multiplies their scores by 0, so that they take part (Merrill et al. 2021,
- * published code). Attention weights are not kept: the gradient computes them again, which costs little and
- * saves B H T^2 scalars per layer.
+ * Multi-head attention over packed sequences: sequence i of the queries attends to sequence i of the keys,
+ * which are the same sequences in self-attention and others in cross-attention. Scores are q.k/sqrt(D); see
+ * enum attention_mask. Attention weights are not kept: the gradient computes them again, which costs little
+ * and saves B H T^2 scalars per layer.
  */
 struct heads {
     const struct team *team;
     int64_t heads, width; /* H divides C; D = C / H */
-    bool multiplicative;
+    enum attention_mask mask;
     bool hard; /* see struct head; only in the forward pass */
     int64_t sequences;
-    const int64_t *start; /* [sequences + 1] */
-    scalar *most,
-        *inverse; /* [H, rows] statistics of the softmax: the forward pass sets them for the gradient */
+    const int64_t *start, *key_start; /* [sequences + 1] of the queries, of the keys and values */
+    /* [H, rows of queries] statistics of the softmax: the forward pass sets them for the gradient */
+    scalar *most, *inverse;
 };
 
-/* mixed [rows, C] from qkv [rows, 3C]: queries, keys, values side by side, heads side by side within each. */
-void heads_forward(const struct heads *heads, scalar *mixed, const scalar *qkv);
+/* Queries [rows, C] and keys, values [key rows, C], heads side by side, or their gradients; the strides are
+ * those from row to row. */
+struct projected {
+    scalar *q, *k, *v;
+    int64_t q_stride, kv_stride;
+};
+
+/* Self-attention's, side by side in qkv [rows, 3C]. */
+static inline struct projected projected_together(scalar *qkv, int64_t width)
+{
+    return (struct projected){qkv, qkv + width, qkv + 2 * width, 3 * width, 3 * width};
+}
+
+/* mixed [rows, C] from the projected; does not write them. */
+void heads_forward(const struct heads *heads, scalar *mixed, const struct projected *in);
 
 /*
- * count [H, rows] = how many attention weights of each row are above 1e-5, -1 where they are NaN. Writes most
- * and inverse.
+ * count [H, rows] = how many attention weights of each query are above 1e-5, -1 where they are NaN. Writes
+ * most and inverse.
  */
-void heads_attended(const struct heads *heads, int32_t *count, const scalar *qkv);
+void heads_attended(const struct heads *heads, int32_t *count, const struct projected *in);
 
-/* Overwrites dqkv [rows, 3C]. */
-void heads_gradient(const struct heads *heads, scalar *dqkv, const scalar *dmixed, const scalar *qkv);
+/* Overwrites din, with the strides of `in`, from dmixed [rows, C]. */
+void heads_gradient(const struct heads *heads, const struct projected *din, const scalar *dmixed,
+    const struct projected *in);
 
 #endif

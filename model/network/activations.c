@@ -55,5 +55,6 @@ struct activations *activations_layout(
     a->dmixed = arena_plane(arena, max_rows, c->width);
     a->dqkv = arena_plane(arena, max_rows, 3 * c->width);
     a->dhidden = arena_plane(arena, max_rows, c->feedforward);
+    a->dgate = c->gated ? arena_plane(arena, max_rows, c->feedforward) : NULL;
     return taken;
 }

@@ -34,6 +34,7 @@ struct activations {
     scalar *dmixed; /* [rows, C] */
     scalar *dqkv; /* [rows, 3C] */
     scalar *dhidden; /* [rows, F] */
+    scalar *dgate; /* [rows, F] if the feed-forward layers are gated */
 };
 
 /* All of it from the arena, the struct itself too; NULL while counting. */

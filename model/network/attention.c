@@ -33,10 +33,11 @@ static struct heads heads_of(const struct pass *pass, const struct attention_sta
         .team = &pass->a->team,
         .heads = c->heads,
         .width = c->width,
-        .multiplicative = c->attention_mask == MASK_MULTIPLICATIVE,
+        .mask = c->attention_mask,
         .hard = pass->hard,
         .sequences = pass->batch->sequences,
         .start = pass->batch->start,
+        .key_start = pass->batch->start,
         .most = state->most,
         .inverse = state->inverse,
     };
@@ -48,10 +49,11 @@ void attention_forward(
     const struct attention_state *state = &s->state.attention;
     struct linear qkv = qkv_of(pass, s->layer), projection = projection_of(pass, s->layer);
     struct heads heads = heads_of(pass, state);
+    struct projected projected = projected_together(state->qkv, heads.width);
     int64_t rows = pass->batch->rows;
 
     linear_forward(&qkv, state->qkv, in, NULL, rows, false);
-    heads_forward(&heads, state->mixed, state->qkv);
+    heads_forward(&heads, state->mixed, &projected);
     linear_forward(&projection, out, state->mixed, residual, rows, false);
 }
 
@@ -62,22 +64,25 @@ void attention_gradient(
     const struct attention_state *state = &s->state.attention;
     struct linear qkv = qkv_of(pass, s->layer), projection = projection_of(pass, s->layer);
     struct heads heads = heads_of(pass, state);
-    int64_t rows = pass->batch->rows, width = pass->model->architecture.width;
+    struct projected projected = projected_together(state->qkv, heads.width);
+    struct projected gradient = projected_together(a->dqkv, heads.width);
+    int64_t rows = pass->batch->rows, width = heads.width;
 
     linear_weight_gradient(&projection, dout, state->mixed, rows, false);
     linear_input_gradient(&projection, a->dmixed, dout, NULL, rows, false);
-    heads_gradient(&heads, a->dqkv, a->dmixed, state->qkv);
+    heads_gradient(&heads, &gradient, a->dmixed, &projected);
     linear_weight_gradient(&qkv, a->dqkv, in, rows, false);
     linear_input_gradient(&qkv, din, a->dqkv, NULL, rows, add);
     /* A constant added to every key of a head changes no softmax: the sum is 0, and optimisers that normalise
      * would blow up what rounding leaves of it. With the multiplicative mask it does change the scores. */
-    if (qkv.dbias && !heads.multiplicative)
+    if (qkv.dbias && heads.mask != MASK_MULTIPLICATIVE)
         memset(qkv.dbias + width, 0, (size_t)width * sizeof(*qkv.dbias));
 }
 
 void attention_attended(const struct pass *pass, const struct sublayer *s, int32_t *count)
 {
     struct heads heads = heads_of(pass, &s->state.attention);
+    struct projected projected = projected_together(s->state.attention.qkv, heads.width);
 
-    heads_attended(&heads, count, s->state.attention.qkv);
+    heads_attended(&heads, count, &projected);
 }

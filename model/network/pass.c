@@ -34,11 +34,12 @@ struct linear pass_linear(
     };
 }
 
-struct layernorm pass_norm(const struct pass *pass, enum tensor_kind gain, enum tensor_kind shift,
+struct norm pass_norm(const struct pass *pass, enum tensor_kind gain, enum tensor_kind shift,
     int64_t layer, scalar *mean, scalar *scale)
 {
-    return (struct layernorm){
+    return (struct norm){
         .team = &pass->a->team,
+        .kind = pass->model->architecture.norm,
         .gain = pass_weight(pass, gain, layer),
         .bias = pass_weight(pass, shift, layer),
         .dgain = pass_gradient(pass, gain, layer),

@@ -2,7 +2,7 @@
 #define NORMSWEEP_MODEL_NETWORK_PASS_H
 
 #include "model/layers/linear.h"
-#include "model/layers/rowwise.h"
+#include "model/layers/norm.h"
 #include "model/network/activations.h"
 #include "model/network/transformer.h"
 
@@ -32,7 +32,7 @@ struct linear pass_linear(const struct pass *pass, enum tensor_kind matrix, enum
     int64_t count);
 
 /* The norm of a gain and a shift of the table; mean and scale [rows] are its statistics. */
-struct layernorm pass_norm(const struct pass *pass, enum tensor_kind gain, enum tensor_kind shift,
+struct norm pass_norm(const struct pass *pass, enum tensor_kind gain, enum tensor_kind shift,
     int64_t layer, scalar *mean, scalar *scale);
 
 #endif

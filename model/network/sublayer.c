@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "model/layers/rowwise.h"
+#include "model/layers/norm.h"
 #include "model/network/attention.h"
 #include "model/network/feedforward.h"
 #include "model/network/pass.h"
@@ -32,50 +32,50 @@ void sublayer_layout(struct sublayer *s, enum sublayer_kind kind, int64_t layer,
     s->row->layout(s, architecture, rows, arena);
 }
 
-static struct layernorm norm_of(const struct pass *pass, const struct sublayer *s)
+static struct norm norm_of(const struct pass *pass, const struct sublayer *s)
 {
     return pass_norm(pass, s->row->gain, s->row->shift, s->layer, s->mean, s->scale);
 }
 
 void sublayer_forward(const struct pass *pass, const struct sublayer *s, const scalar *x)
 {
-    struct layernorm norm = norm_of(pass, s);
+    struct norm norm = norm_of(pass, s);
     int64_t rows = pass->batch->rows;
 
     switch (pass->model->architecture.norm_placement) {
     case NORM_POST:
         s->row->forward(pass, s, s->norm, x, x);
-        layernorm_forward(&norm, s->out, s->norm, NULL, rows);
+        norm_forward(&norm, s->out, s->norm, NULL, rows);
         break;
     case NORM_PRE:
-        layernorm_forward(&norm, s->norm, x, NULL, rows);
+        norm_forward(&norm, s->norm, x, NULL, rows);
         s->row->forward(pass, s, s->out, s->norm, x);
         break;
     case NORM_OUT:
         s->row->forward(pass, s, s->norm, x, NULL);
-        layernorm_forward(&norm, s->out, s->norm, x, rows);
+        norm_forward(&norm, s->out, s->norm, x, rows);
         break;
     }
 }
 
 void sublayer_gradient(const struct pass *pass, const struct sublayer *s, const scalar *x)
 {
-    struct layernorm norm = norm_of(pass, s);
+    struct norm norm = norm_of(pass, s);
     scalar *dstream = pass->a->dstream, *dnorm = pass->a->dnorm;
     int64_t rows = pass->batch->rows;
 
     switch (pass->model->architecture.norm_placement) {
     case NORM_POST:
-        layernorm_gradient(&norm, dstream, dstream, s->norm, rows, false);
+        norm_gradient(&norm, dstream, dstream, s->norm, rows, false);
         memcpy(dnorm, dstream, (size_t)(rows * norm.width) * sizeof(*dnorm));
         s->row->gradient(pass, s, dstream, dnorm, x, true);
         break;
     case NORM_PRE:
         s->row->gradient(pass, s, dnorm, dstream, s->norm, false);
-        layernorm_gradient(&norm, dstream, dnorm, x, rows, true);
+        norm_gradient(&norm, dstream, dnorm, x, rows, true);
         break;
     case NORM_OUT:
-        layernorm_gradient(&norm, dnorm, dstream, s->norm, rows, false);
+        norm_gradient(&norm, dnorm, dstream, s->norm, rows, false);
         s->row->gradient(pass, s, dstream, dnorm, x, true);
         break;
     }

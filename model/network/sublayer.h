@@ -41,7 +41,8 @@ struct attention_state {
 
 struct feedforward_state {
     scalar *hidden; /* [rows, F] behind the activation */
-    scalar *slope; /* [rows, F] what is before it, then its derivative there; relu needs none */
+    scalar *slope; /* [rows, F] before the activation, then its slope; NULL if the product applies relu */
+    scalar *gate, *gated; /* [rows, F] x W3, and hidden times it; NULL unless the layer is gated */
 };
 
 /* A sub-layer of one block, and what its forward pass leaves for the gradient. `norm` holds the norm's output

@@ -24,7 +24,7 @@ static struct linear output_of(const struct pass *pass)
     return pass_linear(pass, tied ? TENSOR_TOKEN : TENSOR_OUTPUT, TENSOR_OUTPUT_BIAS, 0, 1);
 }
 
-static struct layernorm final_norm_of(const struct pass *pass)
+static struct norm final_norm_of(const struct pass *pass)
 {
     return pass_norm(pass, TENSOR_FINAL, TENSOR_FINAL_BIAS, 0, pass->a->final_mean, pass->a->final_scale);
 }
@@ -85,8 +85,8 @@ static const scalar *forward(const struct pass *pass)
         for (int64_t i = 0; i < a->block[layer].sublayers; i++)
             sublayer_forward(pass, &a->block[layer].sublayer[i], stream_before(pass, layer, i));
     if (c->norm_placement == NORM_PRE) {
-        struct layernorm norm = final_norm_of(pass);
-        layernorm_forward(&norm, a->final, stream(pass, c->layers), NULL, pass->batch->rows);
+        struct norm norm = final_norm_of(pass);
+        norm_forward(&norm, a->final, stream(pass, c->layers), NULL, pass->batch->rows);
     }
     return transformer_final(pass->model);
 }
@@ -99,8 +99,8 @@ static void backward(const struct pass *pass)
     struct embedding embedding = embedding_of(pass);
 
     if (c->norm_placement == NORM_PRE) {
-        struct layernorm norm = final_norm_of(pass);
-        layernorm_gradient(&norm, a->dstream, a->dstream, stream(pass, c->layers), pass->batch->rows, false);
+        struct norm norm = final_norm_of(pass);
+        norm_gradient(&norm, a->dstream, a->dstream, stream(pass, c->layers), pass->batch->rows, false);
     }
     for (int64_t layer = c->layers - 1; layer >= 0; layer--)
         for (int64_t i = a->block[layer].sublayers - 1; i >= 0; i--)

@@ -29,7 +29,7 @@ int64_t extent_length(const struct architecture *a, enum tensor_extent extent)
 
 static bool is_present(const struct architecture *a, enum tensor_presence presence)
 {
-    bool final = a->norm_placement == NORM_PRE;
+    bool final = a->norm_placement == NORM_PRE, shift = a->bias && norm_table[a->norm].shift;
 
     switch (presence) {
     case ALWAYS:
@@ -38,8 +38,14 @@ static bool is_present(const struct architecture *a, enum tensor_presence presen
         return a->bias;
     case WITH_FINAL_NORM:
         return final;
+    case WITH_SHIFT:
+        return shift;
     case WITH_FINAL_SHIFT:
-        return final && a->bias;
+        return final && shift;
+    case GATED:
+        return a->gated;
+    case GATED_WITH_BIAS:
+        return a->gated && a->bias;
     case UNTIED:
         return !a->tied;
     }

@@ -6,17 +6,19 @@
 
 #include "model/core/arena.h"
 #include "model/core/scalar.h"
+#include "model/layers/activation.h"
+#include "model/layers/norm.h"
 
 enum norm_placement { NORM_POST, NORM_PRE, NORM_OUT };
-enum activation { ACTIVATION_RELU, ACTIVATION_GELU, ACTIVATION_GELU_TANH };
-enum attention_mask { MASK_CAUSAL, MASK_MULTIPLICATIVE };
 enum init { INIT_TORCH, INIT_XAVIER };
 
 /* The architecture: V, T, C, H, F, L and its switches. H divides C. */
 struct architecture {
     int64_t vocabulary, context, width, heads, feedforward, layers;
     enum norm_placement norm_placement;
+    enum norm_kind norm;
     enum activation activation;
+    bool gated; /* the feed-forward layer multiplies act(x W1) by x W3 */
     enum attention_mask attention_mask;
     enum init init;
     bool bias; /* every bias of the layers and LayerNorms; the output layer keeps its own */
@@ -34,7 +36,16 @@ enum tensor_role { ROLE_EMBEDDING, ROLE_MATRIX, ROLE_BIAS, ROLE_GAIN, ROLE_SHIFT
 enum tensor_part { PART_EMBEDDING, PART_LAYER, PART_FINAL, PART_OUTPUT };
 
 /* Which architectures have it. */
-enum tensor_presence { ALWAYS, WITH_BIAS, WITH_FINAL_NORM, WITH_FINAL_SHIFT, UNTIED };
+enum tensor_presence {
+    ALWAYS,
+    WITH_BIAS,
+    WITH_SHIFT, /* with biases, and a norm that has one */
+    WITH_FINAL_NORM,
+    WITH_FINAL_SHIFT,
+    GATED,
+    GATED_WITH_BIAS,
+    UNTIED
+};
 
 /*
  * The tensor table: X(KIND, name, part, role, rows, columns, fan_in, presence, draw, gpt2), in memory order.
@@ -67,8 +78,10 @@ enum tensor_presence { ALWAYS, WITH_BIAS, WITH_FINAL_NORM, WITH_FINAL_SHIFT, UNT
     X(O_BIAS, o_bias, LAYER, BIAS, ONE, WIDTH, WIDTH, WITH_BIAS, 13, "attn.c_proj.bias") \
     X(W1_BIAS, w1_bias, LAYER, BIAS, ONE, FEEDFORWARD, WIDTH, WITH_BIAS, 14, "mlp.c_fc.bias") \
     X(W2_BIAS, w2_bias, LAYER, BIAS, ONE, WIDTH, FEEDFORWARD, WITH_BIAS, 15, "mlp.c_proj.bias") \
-    X(LN1_BIAS, ln1_bias, LAYER, SHIFT, ONE, WIDTH, ONE, WITH_BIAS, 16, "ln_1.bias") \
-    X(LN2_BIAS, ln2_bias, LAYER, SHIFT, ONE, WIDTH, ONE, WITH_BIAS, 17, "ln_2.bias") \
+    X(LN1_BIAS, ln1_bias, LAYER, SHIFT, ONE, WIDTH, ONE, WITH_SHIFT, 16, "ln_1.bias") \
+    X(LN2_BIAS, ln2_bias, LAYER, SHIFT, ONE, WIDTH, ONE, WITH_SHIFT, 17, "ln_2.bias") \
+    X(W3, w3, LAYER, MATRIX, FEEDFORWARD, WIDTH, WIDTH, GATED, 22, NULL) \
+    X(W3_BIAS, w3_bias, LAYER, BIAS, ONE, FEEDFORWARD, WIDTH, GATED_WITH_BIAS, 23, NULL) \
     X(FINAL, final, FINAL, GAIN, ONE, WIDTH, ONE, WITH_FINAL_NORM, 18, "ln_f.weight") \
     X(FINAL_BIAS, final_bias, FINAL, SHIFT, ONE, WIDTH, ONE, WITH_FINAL_SHIFT, 19, "ln_f.bias") \
     X(OUTPUT, output, OUTPUT, MATRIX, VOCABULARY, WIDTH, WIDTH, UNTIED, 20, "lm_head.weight") \

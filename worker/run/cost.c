@@ -12,6 +12,7 @@ enum {
     COST_WIDTH = 240, /* a token in a layer, for each element of the width: norms, biases, sums */
     COST_ATTENTION = 300, /* a token in a head, for each position it may see */
     COST_GELU = 80, /* a token in a layer, for each element of the feed-forward width */
+    COST_GATE = 20, /* the same of a gated layer's products by elements */
     COST_UPDATE = 30, /* a parameter in a step of the optimiser */
     COST_MEASURE = 60, /* a parameter in a measured step */
     COST_INIT = 2000, /* a parameter's first value */
@@ -21,7 +22,7 @@ enum {
 static double token_arithmetic(const struct run *run, int64_t vocabulary)
 {
     double width = (double)run->width, layers = (double)run->layers, feedforward = (double)run->feedforward;
-    double block = 4 * width * width + 2 * width * feedforward;
+    double block = 4 * width * width + (run->gated ? 3 : 2) * width * feedforward;
 
     return 6 * (layers * block + (double)vocabulary * width) + 6 * layers * (double)run->context * width;
 }
@@ -34,9 +35,9 @@ double train_step_arithmetic(const struct run *run, int64_t vocabulary)
 /* The same with everything beside the products. */
 static double token_cost(const struct run *run, int64_t vocabulary)
 {
-    double gelu = run->activation != ACTIVATION_RELU ? COST_GELU * (double)run->feedforward : 0;
+    double hidden = (run->activation != ACTIVATION_RELU ? COST_GELU : 0) + (run->gated ? COST_GATE : 0);
     double attention = COST_ATTENTION * (double)run->heads * (double)run->context;
-    double beside = COST_WIDTH * (double)run->width + attention + gelu;
+    double beside = COST_WIDTH * (double)run->width + attention + hidden * (double)run->feedforward;
 
     return token_arithmetic(run, vocabulary) + (double)run->layers * beside + COST_TOKEN * (double)vocabulary;
 }

@@ -7,8 +7,6 @@
 
 static const char *const norm_placement_words[] = {
     [NORM_POST] = "post", [NORM_PRE] = "pre", [NORM_OUT] = "out", NULL};
-static const char *const activation_words[] = {
-    [ACTIVATION_RELU] = "relu", [ACTIVATION_GELU] = "gelu", [ACTIVATION_GELU_TANH] = "gelu_tanh", NULL};
 static const char *const init_words[] = {[INIT_TORCH] = "torch", [INIT_XAVIER] = "xavier", NULL};
 static const char *const mask_words[] = {
     [MASK_CAUSAL] = "causal", [MASK_MULTIPLICATIVE] = "multiplicative", NULL};
@@ -66,13 +64,17 @@ const struct param param_table[] = {
         .help = "width F of the feed-forward layer"),
     WORD(norm_placement, norm_placement_words, NORM_PRE, .axis = true, .cost = true,
         .long_name = "norm placement",
-        .help = "LayerNorm after the sum (post), before each sub-layer and at the end (pre), or on each "
+        .help = "norm after the sum (post), before each sub-layer and at the end (pre), or on each "
                 "sub-layer's output (out: what Merrill et al. 2021 call pre-norm)"),
+    WORD(norm, norm_words, LAYERNORM, .axis = true, .cost = true, .long_name = "norm",
+        .help = "layernorm, or rmsnorm: divided by the root mean square, without a mean and a bias"),
     WORD(activation, activation_words, ACTIVATION_RELU, .axis = true, .cost = true, .long_name = "activation",
         .help =
             "activation of the feed-forward layer; gelu_tanh: the tanh approximation of gelu, as in GPT-2"),
+    BOOLEAN(gated, false, .axis = true, .cost = true, .long_name = "gated feed-forward layer",
+        .help = "the feed-forward layer has a second input matrix w3: W2 (act(x W1) * (x W3))"),
     BOOLEAN(bias, true, .axis = true, .cost = true, .long_name = "biases",
-        .help = "biases of the layers and of their LayerNorms; the output layer always has one"),
+        .help = "biases of the layers and of their norms; the output layer always has one"),
     BOOLEAN(tied, false, .axis = true, .cost = true, .long_name = "tied output",
         .help = "the output layer's matrix is the token embedding"),
     WORD(init, init_words, INIT_TORCH, .axis = true, .long_name = "initialisation",
@@ -280,7 +282,9 @@ struct architecture run_architecture(const struct run *run, int64_t vocabulary)
         .feedforward = run->feedforward,
         .layers = run->layers,
         .norm_placement = (enum norm_placement)run->norm_placement,
+        .norm = (enum norm_kind)run->norm,
         .activation = (enum activation)run->activation,
+        .gated = run->gated,
         .attention_mask = (enum attention_mask)run->attention_mask,
         .init = (enum init)run->init,
         .bias = run->bias,

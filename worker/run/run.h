@@ -18,7 +18,7 @@
 struct run {
     /* model */
     int64_t layers, width, heads, feedforward;
-    int64_t norm_placement, activation, bias, tied, init, attention_mask, zero_query_key;
+    int64_t norm_placement, norm, activation, gated, bias, tied, init, attention_mask, zero_query_key;
     /* data */
     int64_t corpus, sequences, vocabulary, corpus_tokens, corpus_seed, context, batch;
     /* training */

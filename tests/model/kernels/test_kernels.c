@@ -78,15 +78,16 @@ TEST(kernels_exponential)
     each_level(check_exponential);
 }
 
-/* LayerNorm of rows x width, out of the same draws whatever the size. */
-struct layernorm_case {
+/* A norm of rows x width, out of the same draws whatever the size. */
+struct norm_case {
     int64_t rows, width;
+    bool centred; /* LayerNorm, else RMSNorm */
     bool bias, add;
     scalar in[COUNT], dout[COUNT], out[COUNT], din[COUNT], residual[COUNT];
     scalar gain[COUNT], shift[COUNT], dgain[COUNT], dbias[COUNT], mean[COUNT], scale[COUNT];
 };
 
-static void layernorm_draw(struct layernorm_case *k)
+static void norm_draw(struct norm_case *k)
 {
     draw(k->in, 2, 11);
     draw(k->dout, 1, 12);
@@ -115,10 +116,10 @@ static double row_scale(const scalar *row, int64_t width, double mean)
 }
 
 /* One row of out and din, and what it adds to dgain [width]. */
-static void check_layernorm_row(const struct layernorm_case *k, int64_t r, double *dgain)
+static void check_norm_row(const struct norm_case *k, int64_t r, double *dgain)
 {
     const scalar *in = k->in + r * k->width, *dout = k->dout + r * k->width;
-    double mean = row_mean(in, k->width), scale = row_scale(in, k->width, mean), sum = 0, product = 0;
+    double mean = k->centred ? row_mean(in, k->width) : 0, scale = row_scale(in, k->width, mean), sum = 0, product = 0;
 
     CHECK_CLOSE((double)k->mean[r], mean, rounding);
     CHECK_CLOSE((double)k->scale[r], scale, rounding * 20 * scale);
@@ -127,7 +128,7 @@ static void check_layernorm_row(const struct layernorm_case *k, int64_t r, doubl
         double out = n * (double)k->gain[c] + (k->bias ? (double)k->shift[c] : 0);
         out += k->add ? (double)k->residual[r * k->width + c] : 0;
         CHECK_CLOSE((double)k->out[r * k->width + c], out, rounding * 20);
-        sum += d / (double)k->width;
+        sum += k->centred ? d / (double)k->width : 0;
         product += d * n / (double)k->width;
         dgain[c] += n * (double)dout[c];
     }
@@ -139,22 +140,23 @@ static void check_layernorm_row(const struct layernorm_case *k, int64_t r, doubl
     }
 }
 
-static void check_layernorm_size(const struct kernels *kernels, int64_t rows, int64_t width)
+static void check_norm_size(const struct kernels *kernels, bool centred, int64_t rows, int64_t width)
 {
-    static struct layernorm_case k;
+    static struct norm_case k;
     double dgain[COUNT] = {0};
     scalar sums[COUNT];
 
-    k = (struct layernorm_case){.rows = rows, .width = width, .bias = width % 3, .add = width % 2};
-    layernorm_draw(&k);
-    kernels->layernorm(k.out, k.in, k.add ? k.residual : NULL, k.gain, k.bias ? k.shift : NULL, k.mean,
+    k = (struct norm_case){
+        .rows = rows, .width = width, .centred = centred, .bias = width % 3, .add = width % 2};
+    norm_draw(&k);
+    (centred ? kernels->layernorm : kernels->rmsnorm)(k.out, k.in, k.add ? k.residual : NULL, k.gain, k.bias ? k.shift : NULL, k.mean,
         k.scale, rows, width);
-    kernels->layernorm_gradient(
+    (centred ? kernels->layernorm_gradient : kernels->rmsnorm_gradient)(
         k.din, k.dgain, k.bias ? k.dbias : NULL, k.dout, k.in, k.gain, k.mean, k.scale, rows, width, k.add);
     CHECK(k.out[rows * width] == 0 && k.mean[rows] == 0 && k.scale[rows] == 0 && k.dgain[width] == 0);
     CHECK(k.din[rows * width] == k.residual[rows * width]);
     for (int64_t r = 0; r < rows; r++)
-        check_layernorm_row(&k, r, dgain);
+        check_norm_row(&k, r, dgain);
     draw(sums, 1, 16);
     kernels->column_sums(sums, k.dout, width, rows, width, k.add);
     for (int64_t c = 0; c < width; c++) {
@@ -168,24 +170,26 @@ static void check_layernorm_size(const struct kernels *kernels, int64_t rows, in
     }
 }
 
-static void check_layernorm(const struct kernels *kernels)
+static void check_norms(const struct kernels *kernels)
 {
-    for (int64_t width = 1; width <= 70; width++)
-        check_layernorm_size(kernels, 1 + width % 11, width);
+    for (int64_t width = 1; width <= 70; width++) {
+        check_norm_size(kernels, true, 1 + width % 11, width);
+        check_norm_size(kernels, false, 1 + width % 11, width);
+    }
 }
 
-TEST(kernels_layernorm)
+TEST(kernels_norms)
 {
-    each_level(check_layernorm);
+    each_level(check_norms);
 }
 
 /* A row of NaN, or too long to be squared, is NaN and leaves its neighbours alone. */
 static void check_layernorm_ends(const struct kernels *kernels)
 {
     enum { ROWS = 5, WIDTH = 19 };
-    static struct layernorm_case k;
+    static struct norm_case k;
 
-    layernorm_draw(&k);
+    norm_draw(&k);
     k.in[1 * WIDTH + 3] = NAN;
     k.in[3 * WIDTH + 2] = sizeof(scalar) == 4 ? (scalar)1e25 : (scalar)1e200;
     kernels->layernorm(k.out, k.in, NULL, k.gain, NULL, k.mean, k.scale, ROWS, WIDTH);

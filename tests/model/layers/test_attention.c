@@ -20,7 +20,8 @@ static scalar qkv[SIZE], dqkv[SIZE], mixed[SIZE], dmixed[SIZE];
 static scalar most[LENGTH_MOST], inverse[LENGTH_MOST];
 static double p[LENGTH_MOST][LENGTH_MOST], dscore[LENGTH_MOST][LENGTH_MOST];
 
-static struct head draw_head(int64_t length, int64_t depth, bool multiplicative, double scale)
+static struct head draw_head(
+    int64_t queries, int64_t keys, int64_t depth, enum attention_mask mask, double scale)
 {
     for (int i = 0; i < SIZE; i++) {
         qkv[i] = (scalar)(scale * random_normal(1, RANDOM_TEST, (uint64_t)i));
@@ -30,10 +31,12 @@ static struct head draw_head(int64_t length, int64_t depth, bool multiplicative,
     return (struct head){.q = qkv,
         .k = qkv + depth,
         .v = qkv + 2 * depth,
-        .stride = STRIDE,
-        .length = length,
+        .q_stride = STRIDE,
+        .kv_stride = STRIDE,
+        .queries = queries,
+        .keys = keys,
         .depth = depth,
-        .multiplicative = multiplicative,
+        .mask = mask,
         .most = most,
         .inverse = inverse};
 }
@@ -52,12 +55,13 @@ static void differentiate(const struct head *head)
 {
     double root = sqrt((double)head->depth);
 
-    for (int64_t i = 0; i < head->length; i++) {
-        int64_t keys = head->multiplicative ? head->length : i + 1;
+    for (int64_t i = 0; i < head->queries; i++) {
+        int64_t keys = head->mask == MASK_CAUSAL ? i + 1 : head->keys;
+        bool masked = head->mask != MASK_NONE;
         double sum = 0, largest = -INFINITY, mean = 0;
         for (int64_t j = 0; j < keys; j++) {
             double score = product_of(head->q + i * STRIDE, head->k + j * STRIDE, head->depth) / root;
-            p[i][j] = j > i ? 0 : score;
+            p[i][j] = masked && j > i ? 0 : score;
             largest = fmax(largest, p[i][j]);
         }
         for (int64_t j = 0; j < keys; j++)
@@ -66,60 +70,94 @@ static void differentiate(const struct head *head)
             p[i][j] /= sum;
             mean += p[i][j] * product_of(dmixed + i * STRIDE, head->v + j * STRIDE, head->depth);
         }
-        for (int64_t j = 0; j < head->length; j++) {
+        for (int64_t j = 0; j < head->keys; j++) {
             double d = product_of(dmixed + i * STRIDE, head->v + j * STRIDE, head->depth);
-            dscore[i][j] = j > i ? 0 : p[i][j] * (d - mean) / root;
+            dscore[i][j] = masked && j > i ? 0 : p[i][j] * (d - mean) / root;
             p[i][j] = j < keys ? p[i][j] : 0;
         }
     }
 }
 
-/* Elements of mixed, dq, dk and dv at (i, d) that are not as they should be. */
-static int wrong_at(const struct head *head, int64_t i, int64_t d)
+/* Elements of mixed and dq at (i, d) that are not as they should be. */
+static int wrong_at_query(const struct head *head, int64_t i, int64_t d)
 {
-    double out = 0, dq = 0, dk = 0, dv = 0;
-    const scalar *at = dqkv + i * STRIDE + d;
+    double out = 0, dq = 0;
 
-    for (int64_t j = 0; j < head->length; j++) {
+    for (int64_t j = 0; j < head->keys; j++) {
         out += p[i][j] * (double)head->v[j * STRIDE + d];
         dq += dscore[i][j] * (double)head->k[j * STRIDE + d];
-        dk += dscore[j][i] * (double)head->q[j * STRIDE + d];
-        dv += p[j][i] * (double)dmixed[j * STRIDE + d];
     }
     return !(fabs((double)mixed[i * STRIDE + d] - out) <= rounding) +
-           !(fabs((double)at[0] - dq) <= rounding) + !(fabs((double)at[head->depth] - dk) <= rounding) +
+           !(fabs((double)dqkv[i * STRIDE + d] - dq) <= rounding);
+}
+
+/* Elements of dk and dv at (j, d) that are not as they should be. */
+static int wrong_at_key(const struct head *head, int64_t j, int64_t d)
+{
+    const scalar *at = dqkv + j * STRIDE + d;
+    double dk = 0, dv = 0;
+
+    for (int64_t i = 0; i < head->queries; i++) {
+        dk += dscore[i][j] * (double)head->q[i * STRIDE + d];
+        dv += p[i][j] * (double)dmixed[i * STRIDE + d];
+    }
+    return !(fabs((double)at[head->depth] - dk) <= rounding) +
            !(fabs((double)at[2 * head->depth] - dv) <= rounding);
+}
+
+/* Everything beside the results must be as it was. */
+static int wrong_beside(const struct head *head)
+{
+    int wrong = 0;
+
+    for (int64_t i = 0; i < LENGTH_MOST; i++)
+        for (int64_t d = 0; d < STRIDE; d++) {
+            bool of_query = i < head->queries && d < head->depth;
+            bool of_key = i < head->keys && d >= head->depth && d < 3 * head->depth;
+            wrong += !of_query && !((double)mixed[i * STRIDE + d] == 77);
+            wrong += !of_query && !of_key && !((double)dqkv[i * STRIDE + d] == 77);
+        }
+    return wrong;
+}
+
+static int64_t scratch_size(const struct head *head)
+{
+    return attention_scratch(head->queries > head->keys ? head->queries : head->keys, head->depth);
+}
+
+static void fail_head(const struct kernels *kernels, const struct head *head, const char *what, int wrong)
+{
+    if (wrong)
+        test_fail(__FILE__, __LINE__, "%s, %s: %d wrong of %d queries, %d keys, depth %d, mask %d",
+            kernels->level, what, wrong, (int)head->queries, (int)head->keys, (int)head->depth,
+            (int)head->mask);
 }
 
 static void check_head(const struct kernels *kernels, const struct head *head)
 {
-    scalar *scratch = malloc((size_t)attention_scratch(head->length, head->depth) * sizeof(*scratch));
+    scalar *scratch = malloc((size_t)scratch_size(head) * sizeof(*scratch));
     int wrong = 0;
 
-    for (int64_t i = 0; i < attention_scratch(head->length, head->depth); i++)
+    for (int64_t i = 0; i < scratch_size(head); i++)
         scratch[i] = (scalar)NAN; /* nothing may be read that was not written */
     kernels->attention(head, mixed, STRIDE, scratch);
     kernels->attention_gradient(
         head, dqkv, dqkv + head->depth, dqkv + 2 * head->depth, dmixed, STRIDE, scratch);
     differentiate(head);
-    for (int64_t i = 0; i < head->length; i++)
-        for (int64_t d = 0; d < STRIDE; d++) {
-            if (d < head->depth)
-                wrong += wrong_at(head, i, d);
-            else
-                wrong += !((double)mixed[i * STRIDE + d] == 77);
-            wrong += d >= 3 * head->depth && !((double)dqkv[i * STRIDE + d] == 77);
-        }
-    if (wrong)
-        test_fail(__FILE__, __LINE__, "%s: %d wrong at length %d, depth %d, multiplicative %d",
-            kernels->level, wrong, (int)head->length, (int)head->depth, head->multiplicative);
+    for (int64_t d = 0; d < head->depth; d++) {
+        for (int64_t i = 0; i < head->queries; i++)
+            wrong += wrong_at_query(head, i, d);
+        for (int64_t j = 0; j < head->keys; j++)
+            wrong += wrong_at_key(head, j, d);
+    }
+    fail_head(kernels, head, "softmax", wrong + wrong_beside(head));
     free(scratch);
 }
 
 /* Queries and keys become small integers: their scores are exact, and ties among the largest common. */
 static void make_whole(const struct head *head)
 {
-    for (int64_t i = 0; i < head->length; i++)
+    for (int64_t i = 0; i < LENGTH_MOST; i++)
         for (int64_t d = 0; d < 2 * head->depth; d++)
             qkv[i * STRIDE + d] = (scalar)(int)(3 * qkv[i * STRIDE + d]);
 }
@@ -127,11 +165,12 @@ static void make_whole(const struct head *head)
 /* p of every query and key: one over the number of keys whose score is the largest, on those. */
 static void choose(const struct head *head)
 {
-    for (int64_t i = 0; i < head->length; i++) {
-        int64_t keys = head->multiplicative ? head->length : i + 1, chosen = 0;
+    for (int64_t i = 0; i < head->queries; i++) {
+        int64_t keys = head->mask == MASK_CAUSAL ? i + 1 : head->keys, chosen = 0;
         double largest = -INFINITY;
         for (int64_t j = 0; j < keys; j++) {
-            p[i][j] = j > i ? 0 : product_of(head->q + i * STRIDE, head->k + j * STRIDE, head->depth);
+            bool masked = head->mask != MASK_NONE && j > i;
+            p[i][j] = masked ? 0 : product_of(head->q + i * STRIDE, head->k + j * STRIDE, head->depth);
             largest = p[i][j] > largest ? p[i][j] : largest;
         }
         for (int64_t j = 0; j < keys; j++)
@@ -143,23 +182,21 @@ static void choose(const struct head *head)
 
 static void check_hard(const struct kernels *kernels, struct head *head)
 {
-    scalar *scratch = malloc((size_t)attention_scratch(head->length, head->depth) * sizeof(*scratch));
+    scalar *scratch = malloc((size_t)scratch_size(head) * sizeof(*scratch));
     int wrong = 0;
 
     make_whole(head);
     head->hard = true;
     kernels->attention(head, mixed, STRIDE, scratch);
     choose(head);
-    for (int64_t i = 0; i < head->length; i++)
+    for (int64_t i = 0; i < head->queries; i++)
         for (int64_t d = 0; d < head->depth; d++) {
             double out = 0;
-            for (int64_t j = 0; j < (head->multiplicative ? head->length : i + 1); j++)
+            for (int64_t j = 0; j < (head->mask == MASK_CAUSAL ? i + 1 : head->keys); j++)
                 out += p[i][j] * (double)head->v[j * STRIDE + d];
             wrong += !(fabs((double)mixed[i * STRIDE + d] - out) <= rounding);
         }
-    if (wrong)
-        test_fail(__FILE__, __LINE__, "%s, hard: %d wrong at length %d, depth %d, multiplicative %d",
-            kernels->level, wrong, (int)head->length, (int)head->depth, head->multiplicative);
+    fail_head(kernels, head, "hard", wrong);
     free(scratch);
 }
 
@@ -167,44 +204,51 @@ static void check_hard(const struct kernels *kernels, struct head *head)
  */
 static void check_attended(const struct kernels *kernels, struct head *head)
 {
-    scalar *scratch = malloc((size_t)attention_scratch(head->length, head->depth) * sizeof(*scratch));
+    scalar *scratch = malloc((size_t)scratch_size(head) * sizeof(*scratch));
     static int32_t count[LENGTH_MOST + 1];
     int wrong = 0;
 
     make_whole(head);
     head->hard = false;
-    count[head->length] = 77;
+    count[head->queries] = 77;
     kernels->attended(head, count, scratch);
     differentiate(head);
-    for (int64_t i = 0; i < head->length; i++) {
+    for (int64_t i = 0; i < head->queries; i++) {
         int32_t expected = 0;
-        for (int64_t j = 0; j < head->length; j++) {
+        for (int64_t j = 0; j < head->keys; j++) {
             expected += p[i][j] > 1e-5;
             wrong += fabs(p[i][j] / 1e-5 - 1) < 1e-5;
         }
         wrong += count[i] != expected;
     }
-    wrong += count[head->length] != 77;
-    if (wrong)
-        test_fail(__FILE__, __LINE__, "%s, counts: %d wrong at length %d, depth %d, multiplicative %d",
-            kernels->level, wrong, (int)head->length, (int)head->depth, head->multiplicative);
+    wrong += count[head->queries] != 77;
+    fail_head(kernels, head, "counts", wrong);
     free(scratch);
+}
+
+static void check_case(int64_t queries, int64_t keys, int64_t depth, enum attention_mask mask)
+{
+    struct head head = draw_head(queries, keys, depth, mask, 0.7);
+
+    check_head(kernels_best(), &head);
+    check_hard(kernels_best(), &head);
+    check_attended(kernels_best(), &head);
 }
 
 static void check_level(const char *level)
 {
     static const int64_t lengths[] = {1, 2, 7, 8, 9, 15, 16, 17, 31, 33, 48, 63, 64, 65, 97, 128, 150};
     static const int64_t depths[] = {1, 3, 8, 16, 17, 32, 40};
+    enum { LENGTHS = sizeof(lengths) / sizeof(*lengths), DEPTHS = sizeof(depths) / sizeof(*depths) };
 
     setenv("NORMSWEEP_VECTOR", level, 1);
-    for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++)
-        for (size_t j = 0; j < sizeof(depths) / sizeof(*depths); j++)
-            for (int multiplicative = 0; multiplicative < 2; multiplicative++) {
-                struct head head = draw_head(lengths[i], depths[j], multiplicative, 0.7);
-                check_head(kernels_best(), &head);
-                check_hard(kernels_best(), &head);
-                check_attended(kernels_best(), &head);
-            }
+    for (int i = 0; i < LENGTHS; i++)
+        for (int j = 0; j < DEPTHS; j++) {
+            for (enum attention_mask mask = MASK_CAUSAL; mask <= MASK_NONE; mask++)
+                check_case(lengths[i], lengths[i], depths[j], mask);
+            check_case(lengths[i], lengths[(5 * i + 3) % LENGTHS], depths[j], MASK_NONE);
+            check_case(lengths[i], lengths[(7 * i + 2) % LENGTHS], depths[j], MASK_MULTIPLICATIVE);
+        }
     unsetenv("NORMSWEEP_VECTOR");
 }
 
@@ -226,7 +270,7 @@ TEST(attention_avx512)
 /* Scores in the thousands: each query attends to one key, and nothing overflows. */
 TEST(attention_saturated)
 {
-    struct head head = draw_head(100, 16, false, 1);
+    struct head head = draw_head(100, 100, 16, MASK_CAUSAL, 1);
 
     for (int i = 0; i < SIZE; i++)
         qkv[i] *= i % STRIDE < 32 ? 40 : 1;
@@ -250,7 +294,7 @@ TEST(attention_saturated)
 static void check_ties(double first, double second, double third, double mean)
 {
     const double scores[] = {first, second, third}, values[] = {1, 2, 4};
-    struct head head = draw_head(3, 1, false, 1);
+    struct head head = draw_head(3, 3, 1, MASK_CAUSAL, 1);
     scalar *scratch = malloc((size_t)attention_scratch(3, 1) * sizeof(*scratch));
 
     head.hard = true;
@@ -280,7 +324,7 @@ TEST(attention_hard_ties)
 TEST(attention_lets_nan_through)
 {
     for (int hard = 0; hard < 2; hard++) {
-        struct head head = draw_head(40, 8, false, 1);
+        struct head head = draw_head(40, 40, 8, MASK_CAUSAL, 1);
         scalar *scratch = malloc((size_t)attention_scratch(40, 8) * sizeof(*scratch));
 
         int32_t count[40];

@@ -8,8 +8,10 @@
 #include "model/core/random.h"
 #include "model/corpora/batches.h"
 #include "model/kernels/levels.h"
+#include "model/layers/activation.h"
 #include "model/layers/attention.h"
 #include "model/layers/linear.h"
+#include "model/layers/norm.h"
 #include "model/network/transformer.h"
 
 #ifdef SCALAR_DOUBLE
@@ -131,36 +133,46 @@ TEST(gradient_linear_in_parts)
     arena_release(&arena);
 }
 
-struct layernorm_case {
+struct norm_case {
+    void (*forward)(scalar *, const scalar *, const scalar *, const scalar *, const scalar *, scalar *, scalar *,
+        int64_t, int64_t);
     scalar in[ROWS * IN], out[ROWS * IN], residual[ROWS * IN], c[ROWS * IN];
     scalar gain[IN], bias[IN], mean[ROWS], scale[ROWS];
 };
 
-static double layernorm_value(void *context)
+static double norm_value(void *context)
 {
-    struct layernorm_case *k = context;
+    struct norm_case *k = context;
 
-    kernels_best()->layernorm(k->out, k->in, k->residual, k->gain, k->bias, k->mean, k->scale, ROWS, IN);
+    k->forward(k->out, k->in, k->residual, k->gain, k->bias, k->mean, k->scale, ROWS, IN);
     return weighted(k->c, k->out, ROWS * IN);
 }
 
-TEST(gradient_layernorm)
+static void check_norm(enum norm_kind kind)
 {
-    static struct layernorm_case k;
+    static struct norm_case k;
     static scalar din[ROWS * IN], dgain[IN], dbias[IN];
+    const struct kernels *kernels = kernels_best();
 
     draw(k.in, ROWS * IN, 1);
     draw(k.residual, ROWS * IN, 2);
     draw(k.c, ROWS * IN, 3);
     draw(k.gain, IN, 4);
     draw(k.bias, IN, 5);
-    layernorm_value(&k);
-    kernels_best()->layernorm_gradient(
+    k.forward = kind == LAYERNORM ? kernels->layernorm : kernels->rmsnorm;
+    norm_value(&k);
+    (kind == LAYERNORM ? kernels->layernorm_gradient : kernels->rmsnorm_gradient)(
         din, dgain, dbias, k.c, k.in, k.gain, k.mean, k.scale, ROWS, IN, false);
-    CHECK(gradient_error(layernorm_value, &k, k.in, din, ROWS * IN) < tolerance);
-    CHECK(gradient_error(layernorm_value, &k, k.gain, dgain, IN) < tolerance);
-    CHECK(gradient_error(layernorm_value, &k, k.bias, dbias, IN) < tolerance);
-    CHECK(gradient_error(layernorm_value, &k, k.residual, k.c, ROWS * IN) < tolerance);
+    CHECK(gradient_error(norm_value, &k, k.in, din, ROWS * IN) < tolerance);
+    CHECK(gradient_error(norm_value, &k, k.gain, dgain, IN) < tolerance);
+    CHECK(gradient_error(norm_value, &k, k.bias, dbias, IN) < tolerance);
+    CHECK(gradient_error(norm_value, &k, k.residual, k.c, ROWS * IN) < tolerance);
+}
+
+TEST(gradient_norms)
+{
+    for (enum norm_kind kind = 0; kind < NORM_KIND_COUNT; kind++)
+        check_norm(kind);
 }
 
 struct activation_case {
@@ -172,14 +184,10 @@ static double activation_value(void *context)
 {
     struct activation_case *k = context;
 
-    memcpy(k->y, k->x, sizeof(k->y));
+    const struct team team = {.kernels = kernels_best(), .threads = 1};
+
     memcpy(k->slope, k->x, sizeof(k->slope));
-    if (k->activation == ACTIVATION_RELU)
-        kernels_best()->relu(k->y, ROWS * IN);
-    else if (k->activation == ACTIVATION_GELU)
-        kernels_best()->gelu(k->y, k->slope, ROWS * IN);
-    else
-        kernels_best()->gelu_tanh(k->y, k->slope, ROWS * IN);
+    activation_forward(&team, k->activation, k->y, k->slope, ROWS * IN);
     return weighted(k->c, k->y, ROWS * IN);
 }
 
@@ -190,22 +198,20 @@ TEST(gradient_activations)
 
     draw(k.x, ROWS * IN, 1);
     draw(k.c, ROWS * IN, 2);
-    for (k.activation = ACTIVATION_RELU; k.activation <= ACTIVATION_GELU_TANH; k.activation++) {
+    for (k.activation = 0; k.activation < ACTIVATION_COUNT; k.activation++) {
         activation_value(&k);
-        memcpy(dx, k.c, sizeof(dx));
-        if (k.activation == ACTIVATION_RELU)
-            kernels_best()->relu_gradient(dx, k.y, ROWS * IN);
-        else
-            kernels_best()->gelu_gradient(dx, k.slope, ROWS * IN);
+        kernels_best()->multiply(dx, k.c, k.slope, ROWS * IN);
         CHECK(gradient_error(activation_value, &k, k.x, dx, ROWS * IN) < tolerance);
     }
 }
 
-/* Sequences on both sides of a block of queries (at most 64), and one of a single token. */
-enum { HEAD_COUNT = 2, WIDTH = 6, TOKENS = 1 + 9 + 64 + 5 };
+/* Sequences on both sides of a block of queries (at most 64), and one of a single token; keys of others. */
+enum { HEAD_COUNT = 2, WIDTH = 6, TOKENS = 1 + 9 + 64 + 5, KEYS = 3 + 70 + 2 };
 
 struct heads_case {
     struct heads heads;
+    struct projected in;
+    scalar q[TOKENS * WIDTH], k[KEYS * 2 * WIDTH]; /* keys and values side by side */
     scalar qkv[TOKENS * 3 * WIDTH], mixed[TOKENS * WIDTH], c[TOKENS * WIDTH];
 };
 
@@ -213,34 +219,65 @@ static double heads_value(void *context)
 {
     struct heads_case *k = context;
 
-    heads_forward(&k->heads, k->mixed, k->qkv);
+    heads_forward(&k->heads, k->mixed, &k->in);
     return weighted(k->c, k->mixed, TOKENS * WIDTH);
 }
 
-TEST(gradient_attention)
+static struct heads_case *heads_case(const struct team *team)
 {
     static const int64_t start[] = {0, 1, 10, TOKENS};
-    static struct heads_case k;
-    static scalar dqkv[TOKENS * 3 * WIDTH];
     static scalar most[HEAD_COUNT * TOKENS], inverse[HEAD_COUNT * TOKENS];
-    struct arena arena;
-    struct team team = alone(attention_scratch(TOKENS, WIDTH / HEAD_COUNT), &arena);
+    static struct heads_case k;
 
-    k.heads = (struct heads){.team = &team,
+    k.heads = (struct heads){.team = team,
         .heads = HEAD_COUNT,
         .width = WIDTH,
         .sequences = 3,
         .start = start,
+        .key_start = start,
         .most = most,
         .inverse = inverse};
     draw(k.qkv, TOKENS * 3 * WIDTH, 1);
     draw(k.c, TOKENS * WIDTH, 2);
-    for (int multiplicative = 0; multiplicative < 2; multiplicative++) {
-        k.heads.multiplicative = multiplicative;
-        heads_forward(&k.heads, k.mixed, k.qkv);
-        heads_gradient(&k.heads, dqkv, k.c, k.qkv);
-        CHECK(gradient_error(heads_value, &k, k.qkv, dqkv, TOKENS * 3 * WIDTH) < tolerance);
+    draw(k.q, TOKENS * WIDTH, 3);
+    draw(k.k, KEYS * 2 * WIDTH, 4);
+    return &k;
+}
+
+TEST(gradient_attention)
+{
+    static scalar dqkv[TOKENS * 3 * WIDTH];
+    struct arena arena;
+    struct team team = alone(attention_scratch(TOKENS, WIDTH / HEAD_COUNT), &arena);
+    struct heads_case *k = heads_case(&team);
+    const struct projected din = projected_together(dqkv, WIDTH);
+
+    k->in = projected_together(k->qkv, WIDTH);
+    for (k->heads.mask = MASK_CAUSAL; k->heads.mask <= MASK_NONE; k->heads.mask++) {
+        heads_forward(&k->heads, k->mixed, &k->in);
+        heads_gradient(&k->heads, &din, k->c, &k->in);
+        CHECK(gradient_error(heads_value, k, k->qkv, dqkv, TOKENS * 3 * WIDTH) < tolerance);
     }
+    arena_release(&arena);
+}
+
+/* Cross-attention: keys and values of other sequences, longer and shorter than those of the queries. */
+TEST(gradient_cross_attention)
+{
+    static const int64_t key_start[] = {0, 3, 73, KEYS};
+    static scalar dq[TOKENS * WIDTH], dk[KEYS * 2 * WIDTH];
+    struct arena arena;
+    struct team team = alone(attention_scratch(TOKENS, WIDTH / HEAD_COUNT), &arena);
+    struct heads_case *k = heads_case(&team);
+    const struct projected din = {dq, dk, dk + WIDTH, WIDTH, 2 * WIDTH};
+
+    k->in = (struct projected){k->q, k->k, k->k + WIDTH, WIDTH, 2 * WIDTH};
+    k->heads.mask = MASK_NONE;
+    k->heads.key_start = key_start;
+    heads_forward(&k->heads, k->mixed, &k->in);
+    heads_gradient(&k->heads, &din, k->c, &k->in);
+    CHECK(gradient_error(heads_value, k, k->q, dq, TOKENS * WIDTH) < tolerance);
+    CHECK(gradient_error(heads_value, k, k->k, dk, KEYS * 2 * WIDTH) < tolerance);
     arena_release(&arena);
 }
 
@@ -325,8 +362,8 @@ static double model_error(const struct architecture *architecture)
 
 TEST(gradient_whole_models)
 {
-    for (int bits = 0; bits < 3 * 48; bits++) {
-        const int flags = bits % 48 / 3;
+    for (int bits = 0; bits < 4 * 3 * 48; bits++) {
+        const int flags = bits % 48 / 3, rest = bits / 48;
         const struct architecture architecture = {
             .vocabulary = 11,
             .context = 5,
@@ -334,7 +371,9 @@ TEST(gradient_whole_models)
             .heads = 2,
             .feedforward = 6,
             .layers = 2,
-            .norm_placement = (enum norm_placement)(bits / 48),
+            .norm_placement = (enum norm_placement)(rest % 3),
+            .norm = rest / 3 & 1 ? RMSNORM : LAYERNORM,
+            .gated = rest / 6,
             .activation = (enum activation)(bits % 3),
             .attention_mask = flags & 1 ? MASK_MULTIPLICATIVE : MASK_CAUSAL,
             .bias = flags & 2,
@@ -344,8 +383,8 @@ TEST(gradient_whole_models)
         double error = model_error(&architecture);
         if (!(error < tolerance))
             test_fail(__FILE__, __LINE__,
-                "norm %d activation %d mask %d bias %d tied %d init %d: relative error %.3g", bits / 48,
-                bits % 3, flags & 1, flags >> 1 & 1, flags >> 2 & 1, flags >> 3 & 1, error);
+                "%s %d gated %d activation %d mask %d bias %d tied %d init %d: relative error %.3g",
+                norm_table[architecture.norm].word, rest % 3, rest / 6, bits % 3, flags & 1, flags >> 1 & 1, flags >> 2 & 1, flags >> 3 & 1, error);
     }
 }
 

@@ -105,7 +105,7 @@ def cases():
         "rmsnorm-post": {"norm": "rmsnorm", "norm_placement": "post"},
         "rmsnorm-pre-lines": LINES | {"norm": "rmsnorm"},
         "rmsnorm-out-plain": {"norm": "rmsnorm", "norm_placement": "out", "bias": False},
-        "rmsnorm-adafactor": {"norm": "rmsnorm", "optimiser": "adafactor", "learning_rate": 0.02},
+        "rmsnorm-adafactor": {"norm": "rmsnorm", "optimiser": "adafactor", "learning_rate": 5e-3},
         "gated": {"gated": True},
         "gated-gelu-post-lines": LINES | {"gated": True, "activation": "gelu", "norm_placement": "post"},
         "gated-gelu-tanh-plain": {"gated": True, "activation": "gelu_tanh", "bias": False, "weight_decay": 0.1},

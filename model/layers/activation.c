@@ -1,0 +1,58 @@
+#include "model/layers/activation.h"
+
+enum { ELEMENTS = 4096 }; /* the grain of shares: smaller shares would cost more than they save */
+
+const char *const activation_words[ACTIVATION_COUNT + 1] = {
+#define X(NAME, word, kernel) [ACTIVATION_##NAME] = #word,
+    ACTIVATIONS(X)
+#undef X
+};
+
+typedef __typeof__(((struct kernels *)NULL)->gelu) activation_kernel;
+
+struct activation_work {
+    activation_kernel kernel;
+    scalar *y, *x;
+};
+
+static void activation_share(const void *context, scalar *scratch, int64_t begin, int64_t end)
+{
+    const struct activation_work *work = context;
+
+    (void)scratch;
+    work->kernel(work->y + begin, work->x + begin, end - begin);
+}
+
+void activation_forward(
+    const struct team *team, enum activation activation, scalar *y, scalar *x, int64_t count)
+{
+    const activation_kernel kernel[ACTIVATION_COUNT] = {
+#define X(NAME, word, kernel) [ACTIVATION_##NAME] = team->kernels->kernel,
+        ACTIVATIONS(X)
+#undef X
+    };
+    const struct activation_work work = {kernel[activation], y, x};
+
+    team_run(team, count, ELEMENTS, activation_share, &work);
+}
+
+struct multiply_work {
+    const struct kernels *kernels;
+    scalar *out;
+    const scalar *a, *b;
+};
+
+static void multiply_share(const void *context, scalar *scratch, int64_t begin, int64_t end)
+{
+    const struct multiply_work *work = context;
+
+    (void)scratch;
+    work->kernels->multiply(work->out + begin, work->a + begin, work->b + begin, end - begin);
+}
+
+void multiply(const struct team *team, scalar *out, const scalar *a, const scalar *b, int64_t count)
+{
+    const struct multiply_work work = {team->kernels, out, a, b};
+
+    team_run(team, count, ELEMENTS, multiply_share, &work);
+}
