@@ -54,6 +54,15 @@ static void on_row(void *context, int64_t step, const double *values, size_t cou
     job_breathe(local->job, clock_now());
 }
 
+/* A gang of one has nothing to sum; a step may be long, and the display and the lease are kept up in it. */
+static void on_gradient(void *context, double *loss, scalar *gradient, int64_t size)
+{
+    struct local *local = context;
+
+    (void)loss, (void)gradient, (void)size;
+    job_breathe(local->job, clock_now());
+}
+
 static void report_step(struct local *local, int64_t step, int64_t last_step, int64_t tokens, double now)
 {
     local->reported = now;
@@ -130,8 +139,12 @@ static void train_next(struct local *local)
 {
     struct job *job = local->job;
     const struct order order = local->held[0];
-    struct observer observer = {
-        .context = local, .row = on_row, .carry_on = on_step, .save = on_save, .finish = on_finish};
+    struct observer observer = {.context = local,
+        .row = on_row,
+        .carry_on = on_step,
+        .combine = on_gradient,
+        .save = on_save,
+        .finish = on_finish};
     struct run run;
 
     job_run(job, order.cell, &run);

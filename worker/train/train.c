@@ -56,6 +56,13 @@ size_t train_memory(const struct run *run, const struct corpus *corpus, const st
     return arena.used;
 }
 
+/* Sums the loss and the gradient over the gang that shares the batch, if there is one. */
+static void combine(const struct trainer *t, double *loss, scalar *gradient)
+{
+    if (t->observer && t->observer->combine)
+        t->observer->combine(t->observer->context, loss, gradient, t->model.layout.size);
+}
+
 /* One optimiser step from theta_t to theta_(t+1), measured if asked. False: the loss is not finite, no step
  * was taken. */
 static bool take_step(struct trainer *t, int64_t step, bool measured)
@@ -65,6 +72,7 @@ static bool take_step(struct trainer *t, int64_t step, bool measured)
 
     batches_fill(&t->batches, step + 1, &t->batch);
     double loss = transformer_gradient(&t->model, t->weights, &t->batch, t->gradient);
+    combine(t, &loss, t->gradient);
     if (measured)
         train_put_loss(t, loss);
     if (!isfinite(loss))
@@ -91,6 +99,7 @@ static bool last_loss(struct trainer *t)
 {
     batches_fill(&t->batches, t->last_step + 1, &t->batch);
     double loss = transformer_loss(&t->model, t->weights, &t->batch, NULL);
+    combine(t, &loss, NULL);
     train_put_loss(t, loss);
     return isfinite(loss);
 }

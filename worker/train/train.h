@@ -63,14 +63,22 @@ enum verdict { VERDICT_CARRY_ON, VERDICT_SAVE, VERDICT_STOP, VERDICT_SAVE_AND_ST
 /* Who watches a run. Any function may be NULL. */
 struct observer {
     void *context;
-    /* A row of measurements is complete: metric_row_size of the run's metric_form in doubles, NaN where
-     * nothing was measured. Steps ascend. A resumed run hands out the rows of its earlier life first; a run that
-     * is done hands out all of them again, with what is known only then. The row of the whole run, with step
-     * STEP_OF_RUN, comes last, once the run is done or has diverged. */
+    /*
+     * A row of measurements is complete: metric_row_size of the run's metric_form in doubles, NaN where
+     * nothing was measured. Steps ascend. A resumed run hands out the rows of its earlier life first; a run
+     * that is done hands out all of them again, with what is known only then. The row of the whole run, with
+     * step STEP_OF_RUN, comes last, once the run is done or has diverged.
+     */
     void (*row)(void *context, int64_t step, const double *values, size_t count);
     /* Before every step but the first, and between the batches of the validation text, whatever is measured
      * on them: `tokens` trained on so far. */
     enum verdict (*carry_on)(void *context, int64_t step, int64_t last_step, int64_t tokens);
+    /*
+     * Between the gradient of a step's batch and the optimiser's step: may change the loss and the gradient
+     * [size], a plane, in place, as a gang of ranks does that sums its shares of a batch. Measurements see
+     * the result. gradient is NULL at the end of the run, where only the loss is left to measure.
+     */
+    void (*combine)(void *context, double *loss, scalar *gradient, int64_t size);
     /* Before anything else: may fill the snapshot with an earlier one of the same run. False: there is none,
      * and the run starts from its beginning, whatever the snapshot was filled with. */
     bool (*resume)(void *context, struct snapshot *snapshot);

@@ -11,6 +11,8 @@ struct rows {
     double values[64][256];
     double of_run[256];
     int64_t stop_at;
+    void (*combine)(void *context, double *loss, scalar *gradient, int64_t size);
+    int64_t combined; /* gradients that it has been given */
 };
 
 static void keep_row(void *context, int64_t step, const double *values, size_t count)
@@ -73,9 +75,10 @@ static void trial_init(struct trial *trial)
 /* Trains the run from its beginning; the rows of an earlier time are forgotten. */
 static void trial_train(struct trial *trial)
 {
-    struct observer observer = {.context = &trial->rows, .row = keep_row, .carry_on = until};
+    struct observer observer = {
+        .context = &trial->rows, .row = keep_row, .carry_on = until, .combine = trial->rows.combine};
 
-    trial->rows = (struct rows){.stop_at = trial->rows.stop_at};
+    trial->rows = (struct rows){.stop_at = trial->rows.stop_at, .combine = trial->rows.combine};
     train(&trial->run, &trial->corpus, &trial->measure, &observer, &trial->arena, &trial->result);
 }
 
@@ -124,6 +127,44 @@ TEST(train_measures_and_repeats)
     CHECK(memcmp(trial.rows.of_run, again.rows.of_run, sizeof(again.rows.of_run)) == 0);
     trial_release(&again);
     trial_release(&trial);
+}
+
+/* Doubles the gradient, and halves the loss, to be seen in the rows. */
+static void double_gradient(void *context, double *loss, scalar *gradient, int64_t size)
+{
+    struct rows *rows = context;
+
+    for (int64_t i = 0; gradient && i < size; i++)
+        gradient[i] *= 2;
+    *loss /= 2;
+    rows->combined += gradient != NULL;
+}
+
+/* Twice the gradient is twice the rate of plain sgd, exactly: a factor of 2 rounds nothing. */
+TEST(train_steps_with_the_combined_gradient)
+{
+    static struct trial twice, fast;
+
+    trial_init(&twice);
+    twice.measure.every = 10;
+    twice.run.optimiser = OPTIMISER_SGD;
+    twice.run.momentum = twice.run.weight_decay = 0;
+    twice.run.learning_rate = 0.0625;
+    trial_init(&fast);
+    fast.measure.every = 10;
+    fast.run = twice.run;
+    fast.run.learning_rate = 0.125;
+    trial_train(&fast);
+    twice.rows.combine = double_gradient;
+    trial_train(&twice);
+    CHECK(twice.rows.combined == 40 && twice.rows.count == fast.rows.count);
+    for (int64_t row = 0; row < fast.rows.count; row++) {
+        CHECK(value(&twice, row, METRIC_param_norm) == value(&fast, row, METRIC_param_norm));
+        CHECK(value(&twice, row, METRIC_train_loss) == value(&fast, row, METRIC_train_loss) / 2);
+        CHECK(row == 4 || value(&twice, row, METRIC_grad_norm) == 2 * value(&fast, row, METRIC_grad_norm));
+    }
+    trial_release(&fast);
+    trial_release(&twice);
 }
 
 /* |theta_(t+1)|^2 - |theta_t|^2 is what the measured step says, at rounding level whatever took the step; and
