@@ -181,7 +181,7 @@ static int carry_on(struct dataset *dataset, const struct view *view, struct err
 
     if (verify_dataset(view, error) != 0)
         return -1;
-    if (view->form.along[DIMENSION_TENSOR] != LAYER_TENSOR_COUNT)
+    if (view->form.along[DIMENSION_TENSOR] > LAYER_TENSOR_COUNT)
         return error_set(error, ERROR_INPUT, "%s: has other tensors than this program", dataset->name);
     if (mapping_init(&mapping, view, layout, error) != 0)
         return -1;
