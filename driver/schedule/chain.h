@@ -6,6 +6,7 @@
 /* A doubly linked list of some of the workers 0 .. size - 1, each at most once: appends and removals are
  * O(1). */
 struct chain {
+    int size;
     int first, last; /* CHAIN_END: the chain is empty */
     struct chain_link *link; /* [size] */
 };

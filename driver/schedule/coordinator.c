@@ -17,10 +17,12 @@
 #include "driver/schedule/orders.h"
 #include "driver/schedule/pool.h"
 #include "driver/schedule/queue.h"
+#include "driver/schedule/slots.h"
+#include "model/core/check.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { NOTHING = -1 };
 
@@ -28,22 +30,14 @@ enum { NOTHING = -1 };
  * 4 % longer, with wrong cost estimates 31 %; with this value it is 1 %. */
 #define HELD_PART 0.25
 
-/* A ticket that a worker holds; run NOTHING: taken away, but not yet handed back. */
-struct slot {
-    uint64_t ticket;
-    int64_t run;
-};
-
 struct coordinator {
     struct coordinator_options options;
     struct queue queue;
-    int64_t ended, running, waits; /* see struct coordinator_state */
-    double cost_left; /* of all runs that have not ended */
+    int64_t left; /* runs that have neither ended nor been withdrawn */
+    int64_t ended, waits; /* see struct coordinator_state */
+    double cost_left; /* of the runs that are left */
     struct pool pool;
-    struct slot *slot; /* [pool.size][slots] in the order of training */
-    int slots;
-    struct chain holders; /* workers with an order ahead that others can take over */
-    uint64_t ticket; /* the last one given */
+    struct slots slots;
     double now;
     bool stopping, finished;
     struct orders orders;
@@ -68,81 +62,57 @@ static void push_run(struct coordinator *c, enum order_kind kind, int worker, co
                                 .deaths = run->deaths});
 }
 
-bool coordinator_next(struct coordinator *c, struct order *order)
-{
-    return orders_take(&c->orders, order);
-}
+/* ---- runs ---- */
 
-/* ---- slots ---- */
+/* A run that was left has ended, or is withdrawn. */
+static void run_leave(struct coordinator *c, int64_t run)
+{
+    INVARIANT(c->left > 0, "run %" PRId64 " leaves %" PRId64, run, c->left);
+    c->left--;
+    c->cost_left = c->left > 0 ? c->cost_left - c->queue.run[run].cost : 0;
+}
 
 static void run_end(struct coordinator *c, int64_t run)
 {
+    queue_end(&c->queue, run);
     c->ended++;
-    c->cost_left = c->ended < c->queue.count ? c->cost_left - c->queue.run[run].cost : 0;
+    run_leave(c, run);
 }
 
-static struct slot *slots_of(const struct coordinator *c, int worker)
+/* The run of a slot that its worker no longer holds. */
+static struct queued_run *run_of(struct coordinator *c, int worker, const struct slot *slot)
 {
-    return &c->slot[(size_t)worker * (size_t)c->slots];
-}
+    struct queued_run *run = &c->queue.run[slot->run];
 
-static int slot_find(const struct coordinator *c, int worker, uint64_t ticket)
-{
-    const struct slot *slot = slots_of(c, worker);
-
-    for (int i = 0; i < c->pool.worker[worker].used; i++)
-        if (slot[i].ticket == ticket)
-            return i;
-    return NOTHING;
-}
-
-/* Keeps the worker in the chain of holders exactly while another can take over one of its orders ahead. */
-static void note_holder(struct coordinator *c, int worker)
-{
-    const struct slot *slot = slots_of(c, worker);
-    bool holds = false;
-
-    for (int i = 1; i < c->pool.worker[worker].used; i++)
-        holds = holds || slot[i].run != NOTHING;
-    if (holds)
-        chain_append(&c->holders, worker);
-    else
-        chain_remove(&c->holders, worker);
-}
-
-/* The number of runs that the worker trains: 1 if its first slot has a run, else 0. */
-static int trains(const struct coordinator *c, int worker)
-{
-    return c->pool.worker[worker].used > 0 && slots_of(c, worker)[0].run != NOTHING;
-}
-
-static void slot_remove(struct coordinator *c, int worker, int at)
-{
-    struct worker *w = &c->pool.worker[worker];
-    struct slot *slot = slots_of(c, worker);
-
-    c->running -= trains(c, worker);
-    w->used--;
-    memmove(&slot[at], &slot[at + 1], (size_t)(w->used - at) * sizeof(*slot));
-    c->running += trains(c, worker);
-    note_holder(c, worker);
+    INVARIANT(run->state == RUN_HELD && run->holder == worker,
+        "ticket %" PRIu64 " of worker %d: run %" PRId64 " is %d, of worker %d", slot->ticket, worker,
+        slot->run, run->state, run->holder);
+    return run;
 }
 
 static void give(struct coordinator *c, int worker, int64_t run)
 {
-    struct worker *w = &c->pool.worker[worker];
-    struct slot *slot = &slots_of(c, worker)[w->used];
+    struct slot slot = slots_give(&c->slots, worker, run);
+    enum worker_state state = c->pool.worker[worker].state;
 
-    c->running -= trains(c, worker);
-    *slot = (struct slot){++c->ticket, run};
-    w->used++;
-    c->running += trains(c, worker);
-    note_holder(c, worker);
-    if (w->state == WORKER_IDLE) {
+    INVARIANT(state == WORKER_IDLE || state == WORKER_BUSY, "worker %d in state %d", worker, state);
+    INVARIANT(c->queue.run[run].state == RUN_HELD, "run %" PRId64 " is %d", run, c->queue.run[run].state);
+    c->queue.run[run].holder = worker;
+    if (state == WORKER_IDLE) {
         pool_enter(&c->pool, worker, WORKER_BUSY);
         pool_grant(&c->pool, worker, c->options.silence, c->now);
     }
-    push_run(c, ORDER_RUN, worker, slot);
+    push_run(c, ORDER_RUN, worker, &slot);
+}
+
+/* Takes the run of a slot away; the worker is told to hand the ticket back. */
+static struct slot recall(struct coordinator *c, int worker, int at)
+{
+    struct slot slot = slots_void(&c->slots, worker, at);
+
+    run_of(c, worker, &slot);
+    push_run(c, ORDER_STOP, worker, &slot);
+    return slot;
 }
 
 /* ---- loss of workers ---- */
@@ -150,7 +120,7 @@ static void give(struct coordinator *c, int worker, int64_t run)
 /* A run loses its worker; `counts`: the loss counts as a death. */
 static void run_lose(struct coordinator *c, int worker, const struct slot *slot, bool counts)
 {
-    struct queued_run *run = &c->queue.run[slot->run];
+    struct queued_run *run = run_of(c, worker, slot);
 
     run->deaths += counts;
     if (counts && run->deaths >= c->options.deaths) {
@@ -168,27 +138,24 @@ static void run_lose(struct coordinator *c, int worker, const struct slot *slot,
  */
 static void take_all(struct coordinator *c, int worker, bool blame)
 {
-    struct slot *slot = slots_of(c, worker);
-
-    c->running -= trains(c, worker);
-    for (int i = c->pool.worker[worker].used - 1; i >= 0; i--) {
-        if (slot[i].run != NOTHING)
-            run_lose(c, worker, &slot[i], blame && i == 0);
-        slot[i].run = NOTHING;
+    for (int i = c->slots.used[worker] - 1; i >= 0; i--) {
+        if (slots_of(&c->slots, worker)[i].run == NOTHING)
+            continue;
+        struct slot slot = slots_void(&c->slots, worker, i);
+        run_lose(c, worker, &slot, blame && i == 0);
     }
-    note_holder(c, worker);
 }
 
 static void lose(struct coordinator *c, int worker, bool blame)
 {
     take_all(c, worker, blame);
-    c->pool.worker[worker].used = 0;
+    slots_clear(&c->slots, worker);
     pool_enter(&c->pool, worker, WORKER_DEAD);
 }
 
 static void give_up(struct coordinator *c, int worker)
 {
-    int64_t run = trains(c, worker) ? slots_of(c, worker)[0].run : NOTHING;
+    int64_t run = slots_train(&c->slots, worker) ? slots_of(&c->slots, worker)[0].run : NOTHING;
     int64_t cell = run == NOTHING ? NOTHING : c->queue.run[run].cell;
 
     orders_push(&c->orders, (struct order){.kind = ORDER_GIVE_UP, .worker = worker, .cell = cell});
@@ -201,10 +168,10 @@ static void give_up(struct coordinator *c, int worker)
 
 static double held_cost(const struct coordinator *c, int worker)
 {
-    const struct slot *slot = slots_of(c, worker);
+    const struct slot *slot = slots_of(&c->slots, worker);
     double cost = 0;
 
-    for (int i = 0; i < c->pool.worker[worker].used; i++)
+    for (int i = 0; i < c->slots.used[worker]; i++)
         if (slot[i].run != NOTHING)
             cost += c->queue.run[slot[i].run].cost;
     return cost;
@@ -222,8 +189,9 @@ static int expected(const struct coordinator *c)
 static void top_up(struct coordinator *c, int worker)
 {
     const struct worker *w = &c->pool.worker[worker];
+    const int *used = &c->slots.used[worker];
 
-    while (w->state == WORKER_BUSY && w->used < c->slots && c->queue.waiting > 0 && !c->stopping) {
+    while (w->state == WORKER_BUSY && *used < c->slots.each && c->queue.waiting > 0 && !c->stopping) {
         double cost = c->queue.run[queue_front(&c->queue)].cost;
         double share = (c->queue.cost - cost) / expected(c);
         if (held_cost(c, worker) + cost > HELD_PART * share)
@@ -235,17 +203,9 @@ static void top_up(struct coordinator *c, int worker)
 /* The second rule: an idle worker takes over the latest order ahead. */
 static void take_over(struct coordinator *c, int idle)
 {
-    int holder = c->holders.last;
-    struct slot *slot = slots_of(c, holder);
-    int at = c->pool.worker[holder].used - 1;
+    int holder = c->slots.holders.last;
 
-    while (slot[at].run == NOTHING)
-        at--;
-    int64_t run = slot[at].run;
-    push_run(c, ORDER_STOP, holder, &slot[at]);
-    slot[at].run = NOTHING;
-    note_holder(c, holder);
-    give(c, idle, run);
+    give(c, idle, recall(c, holder, slots_last(&c->slots, holder)).run);
 }
 
 static void hand_out(struct coordinator *c)
@@ -255,7 +215,7 @@ static void hand_out(struct coordinator *c)
         if (c->queue.waiting > 0) {
             give(c, worker, queue_take(&c->queue));
             top_up(c, worker);
-        } else if (c->holders.last != CHAIN_END) {
+        } else if (c->slots.holders.last != CHAIN_END) {
             take_over(c, worker);
         } else {
             return;
@@ -266,10 +226,11 @@ static void hand_out(struct coordinator *c)
 static void finish_if_done(struct coordinator *c)
 {
     const int *count = c->pool.count;
-    bool done = c->stopping || c->ended == c->queue.count;
+    bool done = c->stopping || c->left == 0;
 
     if (c->finished || !done || count[WORKER_BUSY] + count[WORKER_LEAVING] > 0)
         return;
+    INVARIANT(c->slots.runs == 0, "%" PRId64 " runs are held at the end", c->slots.runs);
     c->finished = true;
     for (int i = 0; i < c->pool.size; i++)
         if (c->pool.worker[i].state != WORKER_ABSENT && c->pool.worker[i].state != WORKER_DEAD)
@@ -277,12 +238,75 @@ static void finish_if_done(struct coordinator *c)
     push_plain(c, ORDER_FINISH, NOBODY);
 }
 
+bool coordinator_next(struct coordinator *c, struct order *order)
+{
+    if (orders_take(&c->orders, order))
+        return true;
+    finish_if_done(c);
+    return orders_take(&c->orders, order);
+}
+
+/* Every run that is left waits or is held, once. */
+static void check_runs(const struct coordinator *c)
+{
+    INVARIANT(c->left == c->queue.waiting + c->slots.runs,
+        "%" PRId64 " left, %" PRId64 " waiting, %" PRId64 " held", c->left, c->queue.waiting, c->slots.runs);
+    INVARIANT(c->slots.training >= 0 && c->slots.training <= c->slots.runs,
+        "%" PRId64 " of %" PRId64 " in training", c->slots.training, c->slots.runs);
+}
+
+/* ---- runs that come and go later ---- */
+
+int64_t coordinator_add(struct coordinator *c, const int64_t *cell, const double *cost, const int *deaths,
+    int64_t count, double now)
+{
+    int64_t added = 0, last = 0;
+
+    if (c->stopping || c->finished)
+        return 0;
+    for (int64_t i = 0; i < count; i++)
+        last = cell[i] > last ? cell[i] : last;
+    if (queue_reserve(&c->queue, count, last) != 0)
+        return -1;
+    for (int64_t i = 0; i < count; i++)
+        if (queue_add(&c->queue, cell[i], cost[i], deaths ? deaths[i] : 0)) {
+            c->cost_left += cost[i];
+            added++;
+        }
+    c->left += added;
+    c->now = fmax(c->now, now);
+    hand_out(c);
+    check_runs(c);
+    return added;
+}
+
+bool coordinator_withdraw(struct coordinator *c, int64_t cell)
+{
+    struct slot slot = {.run = queue_find(&c->queue, cell)};
+    int worker = NOBODY;
+
+    if (c->finished || slot.run == NOTHING)
+        return false;
+    const struct queued_run *run = &c->queue.run[slot.run];
+    if (run->state == RUN_ENDED || run->state == RUN_WITHDRAWN)
+        return false;
+    if (run->state == RUN_HELD) {
+        worker = run->holder;
+        slot = recall(c, worker, slots_find_run(&c->slots, worker, slot.run));
+    }
+    queue_withdraw(&c->queue, slot.run);
+    run_leave(c, slot.run);
+    push_run(c, ORDER_WITHDRAW, worker, &slot);
+    check_runs(c);
+    return true;
+}
+
 /* ---- events ---- */
 
 /* The worker's tickets are void. If it is the same process as before and still trains, it is told to stop. */
 static void handle_hello(struct coordinator *c, int worker, int node, double patience)
 {
-    if (c->pool.worker[worker].used > 0)
+    if (c->slots.used[worker] > 0)
         push_plain(c, ORDER_STOP, worker);
     lose(c, worker, false);
     c->pool.worker[worker].patience = patience;
@@ -300,7 +324,7 @@ static void wake(struct coordinator *c, int worker)
 
     if (w->state != WORKER_GIVEN_UP)
         return;
-    if (w->used == 0)
+    if (c->slots.used[worker] == 0)
         pool_enter(&c->pool, worker, WORKER_IDLE);
     else if (!w->told)
         push_plain(c, ORDER_STOP, worker);
@@ -311,7 +335,7 @@ static void wake(struct coordinator *c, int worker)
 static void handle_progress(struct coordinator *c, int worker, uint64_t ticket, double patience)
 {
     struct worker *w = &c->pool.worker[worker];
-    uint64_t current = w->used > 0 ? slots_of(c, worker)[0].ticket : 0;
+    uint64_t current = c->slots.used[worker] > 0 ? slots_of(&c->slots, worker)[0].ticket : 0;
 
     if (ticket == current)
         w->patience = patience;
@@ -321,8 +345,8 @@ static void handle_progress(struct coordinator *c, int worker, uint64_t ticket, 
 
 static void handle_checkpoint(struct coordinator *c, int worker, uint64_t ticket)
 {
-    int at = slot_find(c, worker, ticket);
-    int64_t run = at == NOTHING ? NOTHING : slots_of(c, worker)[at].run;
+    int at = slots_find(&c->slots, worker, ticket);
+    int64_t run = at == NOTHING ? NOTHING : slots_of(&c->slots, worker)[at].run;
 
     if (run != NOTHING)
         c->queue.run[run].deaths = 0;
@@ -335,6 +359,7 @@ static void settle_slot(struct coordinator *c, int worker, const struct slot *sl
 {
     if (slot->run == NOTHING)
         return;
+    run_of(c, worker, slot);
     if (ended) {
         run_end(c, slot->run);
         push_run(c, ORDER_ACCEPT, worker, slot);
@@ -349,19 +374,18 @@ static void settle_slot(struct coordinator *c, int worker, const struct slot *sl
 static void handle_result(struct coordinator *c, int worker, uint64_t ticket, bool ended)
 {
     const struct worker *w = &c->pool.worker[worker];
-    int at = slot_find(c, worker, ticket);
+    int at = slots_find(&c->slots, worker, ticket);
 
     pool_hear(&c->pool, worker, c->now);
     if (at == NOTHING) {
         wake(c, worker);
         return;
     }
-    struct slot slot = slots_of(c, worker)[at];
-    slot_remove(c, worker, at);
+    struct slot slot = slots_remove(&c->slots, worker, at);
     settle_slot(c, worker, &slot, ended);
     if (at == 0) /* the next run, if any, starts now */
         pool_grant(&c->pool, worker, c->options.silence, c->now);
-    if (w->used > 0) {
+    if (c->slots.used[worker] > 0) {
         top_up(c, worker);
         wake(c, worker);
     } else {
@@ -415,24 +439,23 @@ void coordinator_handle(struct coordinator *c, const struct event *event)
     else if (event->worker >= 0 && event->worker < c->pool.size)
         handle_worker(c, event);
     hand_out(c);
-    finish_if_done(c);
+    check_runs(c);
 }
 
 int64_t coordinator_cell(const struct coordinator *c, int worker, uint64_t ticket)
 {
     if (worker < 0 || worker >= c->pool.size)
         return NOTHING;
-    int at = slot_find(c, worker, ticket);
-    if (at == NOTHING || slots_of(c, worker)[at].run == NOTHING)
-        return NOTHING;
-    return c->queue.run[slots_of(c, worker)[at].run].cell;
+    int at = slots_find(&c->slots, worker, ticket);
+    int64_t run = at == NOTHING ? NOTHING : slots_of(&c->slots, worker)[at].run;
+    return run == NOTHING ? NOTHING : c->queue.run[run].cell;
 }
 
 void coordinator_state(const struct coordinator *c, struct coordinator_state *state)
 {
     *state = (struct coordinator_state){
-        .pending = c->queue.count - c->ended - c->running,
-        .running = c->running,
+        .pending = c->left - c->slots.training,
+        .running = c->slots.training,
         .ended = c->ended,
         .workers = c->pool.count[WORKER_IDLE] + c->pool.count[WORKER_BUSY],
         .idle = c->pool.count[WORKER_IDLE],
@@ -452,15 +475,15 @@ struct coordinator *coordinator_new(const int64_t *pending, const double *cost, 
     if (!c)
         return NULL;
     c->options = *options;
-    c->slots = 1 + options->orders_ahead;
     c->now = -INFINITY;
-    c->slot = calloc((size_t)(max_workers + 1) * (size_t)c->slots, sizeof(*c->slot));
-    int failed = pool_init(&c->pool, max_workers) | chain_init(&c->holders, max_workers) |
+    int failed = pool_init(&c->pool, max_workers) |
+                 slots_init(&c->slots, max_workers, 1 + options->orders_ahead) |
                  queue_init(&c->queue, pending, cost, deaths, count) | orders_init(&c->orders);
-    if (failed || !c->slot) {
+    if (failed) {
         coordinator_free(c);
         return NULL;
     }
+    c->left = count;
     c->cost_left = c->queue.cost;
     return c;
 }
@@ -470,9 +493,8 @@ void coordinator_free(struct coordinator *c)
     if (!c)
         return;
     queue_release(&c->queue);
-    chain_release(&c->holders);
+    slots_release(&c->slots);
     pool_release(&c->pool);
-    free(c->slot);
     orders_release(&c->orders);
     free(c);
 }

@@ -8,7 +8,11 @@
  * Assigns runs to workers: a pure state machine. Events go in, orders come out; it uses no MPI, no files and
  * no clock, so that a test can drive it with ten thousand simulated workers. The time of a call does not grow
  * with the number of workers or runs, except for the logarithm of the workers in a deadline (STOP and the end
- * address every worker, once). All memory is allocated at creation, except for orders that are not taken.
+ * address every worker, once) and of the runs that were added. All memory is allocated at creation, except
+ * for orders that are not taken and runs that are added.
+ *
+ * Runs can be added and withdrawn at any time, as a search does that decides from results. Each run is
+ * trained to its end once, or fails, or is withdrawn.
  *
  * A run is identified by its cell, a worker by its index. Each assignment of a run has a ticket of its own,
  * so that a late message from a worker that was given up can be recognised. Events may come late, twice, or
@@ -58,6 +62,8 @@ enum order_kind {
     ORDER_ACCEPT, /* the result of the event is valid: write it for `cell` */
     ORDER_RETURN, /* `cell` is pending again: its worker was lost or stopped */
     ORDER_FAIL, /* `cell` has killed its workers too often: record it as failed */
+    ORDER_WITHDRAW, /* `cell` is withdrawn: from `worker`, which was told to stop it, or (NOBODY) before any
+                       had it */
     ORDER_FINISH, /* all runs have ended, or everything has stopped */
 };
 
@@ -88,15 +94,36 @@ void coordinator_free(struct coordinator *coordinator);
 /* Handles one event; take the resulting orders with coordinator_next. */
 void coordinator_handle(struct coordinator *coordinator, const struct event *event);
 
+/*
+ * Adds runs, to be handed out after those that were returned, the longest first among the others; idle
+ * workers get them at once. Cells that wait, are held or have ended are left as they are; one that was
+ * withdrawn is added like a new one. The arrays are those of coordinator_new, in any order. Memory grows with
+ * the largest cell. Returns how many runs were added; 0 after EVENT_STOP and once ORDER_QUIT was taken, since
+ * the workers go home; -1: no memory, and nothing is added. Take the orders afterwards.
+ *
+ * A sweep ends only when all orders have been taken: runs that are added in response to an ORDER_ACCEPT,
+ * before the next call of coordinator_next, continue it, even if that was the last result.
+ */
+int64_t coordinator_add(struct coordinator *coordinator, const int64_t *cell, const double *cost,
+    const int *deaths, int64_t count, double now);
+
+/*
+ * Withdraws a run that waits or is held: it is not handed out any more; a worker that holds it is told to
+ * stop, begun or not, and its result no longer counts. ORDER_WITHDRAW tells the same in the order of events.
+ * False without effect if the run has ended or is not there, or once ORDER_QUIT was taken: the orders have
+ * told, or will tell, what became of it. Take the orders afterwards.
+ */
+bool coordinator_withdraw(struct coordinator *coordinator, int64_t cell);
+
 /* Takes the next order; false if there is none. */
 bool coordinator_next(struct coordinator *coordinator, struct order *order);
 
 /* The state of the sweep, for progress lines. */
 struct coordinator_state {
-    int64_t pending, running, ended; /* runs */
+    int64_t pending, running, ended; /* runs, without withdrawn ones */
     int workers, idle; /* workers at work or available, and the available ones among them */
     int silent; /* workers that were given up and are still silent, or still have runs to hand back */
-    double cost_left; /* of all runs that have not ended */
+    double cost_left; /* of all pending and running runs */
     int64_t waits; /* how often a worker had to wait for its next run although runs were queued */
 };
 void coordinator_state(const struct coordinator *coordinator, struct coordinator_state *state);

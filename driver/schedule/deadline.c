@@ -1,5 +1,7 @@
 #include "driver/schedule/deadline.h"
 
+#include "model/core/check.h"
+
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -15,6 +17,7 @@ int deadlines_init(struct deadlines *d, int size)
     size_t room = (size_t)size + 1;
 
     *d = (struct deadlines){
+        .size = size,
         .heap = malloc(room * sizeof(*d->heap)),
         .due = malloc(room * sizeof(*d->due)),
         .place = malloc(room * sizeof(*d->place)),
@@ -63,8 +66,11 @@ static void sift_down(struct deadlines *d, int at, struct deadline_entry entry)
 
 void deadline_set(struct deadlines *d, int worker, double due)
 {
+    INVARIANT(worker >= 0 && worker < d->size, "worker %d of %d", worker, d->size);
     int at = d->place[worker];
-
+    INVARIANT(at == DEADLINE_NONE || (at < d->count && d->heap[at].worker == worker), "worker %d at %d of %d",
+        worker, at, d->count);
+    INVARIANT(!isnan(due), "worker %d", worker);
     d->due[worker] = due;
     if (at == DEADLINE_NONE && due < INFINITY)
         sift_up(d, d->count++, (struct deadline_entry){due, worker});
@@ -74,7 +80,10 @@ void deadline_set(struct deadlines *d, int worker, double due)
 
 static void drop_top(struct deadlines *d)
 {
-    d->place[d->heap[0].worker] = DEADLINE_NONE;
+    int worker = d->heap[0].worker;
+
+    INVARIANT(d->place[worker] == 0, "the first worker, %d, is at %d", worker, d->place[worker]);
+    d->place[worker] = DEADLINE_NONE;
     d->count--;
     if (d->count > 0)
         sift_down(d, 0, d->heap[d->count]);
@@ -84,6 +93,8 @@ int deadline_passed(struct deadlines *d, double now)
 {
     while (d->count > 0 && d->heap[0].known < now) {
         int worker = d->heap[0].worker;
+        INVARIANT(d->heap[0].known <= d->due[worker] || d->due[worker] == INFINITY,
+            "worker %d is due at %g, not %g", worker, d->due[worker], d->heap[0].known);
         double due = d->due[worker];
         if (due >= now && due < INFINITY) {
             sift_down(d, 0, (struct deadline_entry){due, worker});

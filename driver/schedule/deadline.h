@@ -7,6 +7,7 @@
  * once that time comes. An earlier deadline moves at once, O(log size).
  */
 struct deadlines {
+    int size;
     struct deadline_entry *heap; /* [size] the first `count` are in use */
     int count;
     double *due; /* [size] by worker; INFINITY: none */

@@ -1,5 +1,7 @@
 #include "driver/schedule/orders.h"
 
+#include "model/core/check.h"
+
 #include <stdlib.h>
 
 int orders_init(struct orders *orders)
@@ -17,6 +19,8 @@ void orders_release(struct orders *orders)
 
 void orders_push(struct orders *orders, struct order order)
 {
+    INVARIANT(orders->first <= orders->end && orders->end <= orders->size, "%zu to %zu of %zu", orders->first,
+        orders->end, orders->size);
     if (orders->end == orders->size) {
         orders->size *= 2;
         orders->order = realloc(orders->order, orders->size * sizeof(*orders->order));
@@ -28,6 +32,7 @@ void orders_push(struct orders *orders, struct order order)
 
 bool orders_take(struct orders *orders, struct order *order)
 {
+    INVARIANT(orders->first <= orders->end, "%zu to %zu", orders->first, orders->end);
     if (orders->first == orders->end) {
         orders->first = orders->end = 0;
         return false;

@@ -1,5 +1,7 @@
 #include "driver/schedule/pool.h"
 
+#include "model/core/check.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -19,8 +21,10 @@ int pool_init(struct pool *pool, int size)
     int failed = chain_init(&pool->idle, size) | deadlines_init(&pool->deadlines, size);
     if (failed || !pool->worker || !pool->node)
         return -1;
-    for (int i = 0; i < size; i++)
+    for (int i = 0; i < size; i++) {
+        pool->worker[i].heard = -INFINITY;
         pool->node[i] = (struct pool_node){-INFINITY, -INFINITY};
+    }
     return 0;
 }
 
@@ -46,10 +50,18 @@ static void watch_worker(struct pool *pool, int worker)
     deadline_set(&pool->deadlines, worker, is_watched(w) ? w->since + w->patience : INFINITY);
 }
 
+static struct worker *worker_of(const struct pool *pool, int worker)
+{
+    INVARIANT(worker >= 0 && worker < pool->size, "worker %d of %d", worker, pool->size);
+    return &pool->worker[worker];
+}
+
 void pool_enter(struct pool *pool, int worker, enum worker_state state)
 {
-    struct worker *w = &pool->worker[worker];
+    struct worker *w = worker_of(pool, worker);
 
+    INVARIANT(pool->count[w->state] > 0, "worker %d leaves state %d", worker, w->state);
+    INVARIANT(state != WORKER_ABSENT && state < WORKER_STATES, "worker %d enters state %d", worker, state);
     pool->count[w->state]--;
     pool->count[state]++;
     w->state = state;
@@ -62,22 +74,29 @@ void pool_enter(struct pool *pool, int worker, enum worker_state state)
 
 void pool_arrive(struct pool *pool, int worker, int node, double now)
 {
-    pool->worker[worker].node = node;
+    INVARIANT(node >= 0 && node < pool->size, "worker %d on node %d of %d", worker, node, pool->size);
+    worker_of(pool, worker)->node = node;
     pool->node[node].arrived = now;
     pool_hear(pool, worker, now);
 }
 
 void pool_hear(struct pool *pool, int worker, double now)
 {
-    pool->worker[worker].heard = pool->worker[worker].since = now;
-    pool->node[pool->worker[worker].node].heard = now;
+    struct worker *w = worker_of(pool, worker);
+
+    INVARIANT(now >= w->heard, "worker %d is heard at %g after %g", worker, now, w->heard);
+    w->heard = w->since = now;
+    pool->node[w->node].heard = now;
     watch_worker(pool, worker);
 }
 
 void pool_grant(struct pool *pool, int worker, double patience, double now)
 {
-    pool->worker[worker].since = now;
-    pool->worker[worker].patience = patience;
+    struct worker *w = worker_of(pool, worker);
+
+    INVARIANT(patience > 0, "worker %d has a patience of %g", worker, patience);
+    w->since = now;
+    w->patience = patience;
     watch_worker(pool, worker);
 }
 
@@ -85,12 +104,16 @@ int pool_silent(struct pool *pool, double now)
 {
     int worker = deadline_passed(&pool->deadlines, now);
 
-    return worker == DEADLINE_NONE ? NOBODY : worker;
+    if (worker == DEADLINE_NONE)
+        return NOBODY;
+    INVARIANT(
+        is_watched(worker_of(pool, worker)), "worker %d in state %d", worker, pool->worker[worker].state);
+    return worker;
 }
 
 bool pool_node_lives(const struct pool *pool, int worker)
 {
-    const struct worker *w = &pool->worker[worker];
+    const struct worker *w = worker_of(pool, worker);
     const struct pool_node *node = &pool->node[w->node];
 
     return node->heard >= w->since + w->patience / 2 && node->arrived <= w->heard;

@@ -24,7 +24,6 @@ struct worker {
     double heard; /* seconds: its last message */
     double since; /* seconds: start of its patience; `heard`, or the later time of a new order */
     double patience; /* seconds after `since` for which it may be silent; INFINITY: for ever */
-    int used; /* tickets it holds; maintained by the coordinator */
     bool told; /* given up, and told to stop since it woke; maintained by the coordinator */
 };
 

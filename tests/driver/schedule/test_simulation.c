@@ -120,6 +120,8 @@ static void obey(struct simulation *s, const struct order *order)
         break;
     case ORDER_QUIT:
         break;
+    case ORDER_WITHDRAW:
+        break;
     case ORDER_FINISH:
         CHECK(!s->finished);
         s->finished = true;

@@ -1,0 +1,306 @@
+/* Runs that are added to a coordinator at work, and runs that are withdrawn from it. */
+#include "tests/test.h"
+#include "tests/worker/train/trial.h"
+
+#include <stddef.h>
+
+static void take_orders(struct trial *t)
+{
+    t->count = 0;
+    while (t->count < TRIAL_ORDERS && coordinator_next(t->c, &t->order[t->count]))
+        t->count++;
+}
+
+static int64_t add(struct trial *t, int64_t cell, double cost)
+{
+    int64_t added = coordinator_add(t->c, &cell, &cost, NULL, 1, t->now);
+
+    take_orders(t);
+    return added;
+}
+
+static bool withdraw(struct trial *t, int64_t cell)
+{
+    bool withdrawn = coordinator_withdraw(t->c, cell);
+
+    take_orders(t);
+    return withdrawn;
+}
+
+/* The cells that worker 0 gets one after the other, as decimal digits. */
+static int64_t order_of_training(struct trial *t, uint64_t ticket)
+{
+    int64_t digits = 0;
+
+    while (ticket) {
+        digits = 10 * digits + coordinator_cell(t->c, 0, ticket) % 10;
+        trial_result(t, 0, ticket, true);
+        ticket = trial_got(t, ORDER_RUN).ticket;
+    }
+    return digits;
+}
+
+/* ---- adding ---- */
+
+TEST(coordinator_adds_the_longest_run_first)
+{
+    const int64_t cell[] = {4, 5, 6, 7, 8};
+    const double cost[] = {2.5, 9, 0.5, 2, 9};
+    struct trial t = trial_begin(3, 0, INFINITY, NULL); /* cells 10, 11, 12 cost 4, 3, 2 */
+    uint64_t ticket = trial_hello(&t, 0, 0, 0);
+
+    CHECK(coordinator_add(t.c, cell, cost, NULL, 5, t.now) == 5);
+    take_orders(&t);
+    CHECK(t.count == 0 && trial_state(&t).pending == 7);
+    CHECK_CLOSE(trial_state(&t).cost_left, 32, 0);
+    CHECK(order_of_training(&t, ticket) == 5814726); /* 10 first: a leading 0 */
+    CHECK(trial_has(&t, ORDER_FINISH) && trial_state(&t).ended == 8 && trial_state(&t).cost_left == 0);
+    coordinator_free(t.c);
+}
+
+TEST(coordinator_hands_out_returned_runs_before_added_ones)
+{
+    struct trial t = trial_begin(2, 0, INFINITY, NULL);
+
+    trial_hello(&t, 0, 0, 0);
+    CHECK(add(&t, 3, 100) == 1);
+    trial_lost(&t, 0, false);
+    CHECK(order_of_training(&t, trial_hello(&t, 0, 0, 0)) == 31);
+    coordinator_free(t.c);
+}
+
+TEST(coordinator_gives_added_runs_to_idle_workers_at_once)
+{
+    const int64_t cell[] = {1, 2, 3};
+    const double cost[] = {1, 3, 2};
+    struct trial t = trial_begin(1, 0, 10, NULL);
+
+    for (int worker = 0; worker < 3; worker++)
+        trial_hello(&t, worker, 0, 1000);
+    CHECK(trial_state(&t).idle == 2);
+    CHECK(coordinator_add(t.c, cell, cost, NULL, 3, 5) == 3);
+    take_orders(&t);
+    CHECK(t.count == 2 && t.order[0].cell == 2 && t.order[0].worker == 1 && t.order[1].cell == 3);
+    CHECK(trial_tick(&t, 14) == 0); /* the patience of the others counts from 5 */
+    CHECK(trial_tick(&t, 15.5) >= 1);
+    coordinator_free(t.c);
+}
+
+/* All workers are idle, and the last result is about to end the sweep. */
+TEST(coordinator_continues_if_runs_are_added_on_the_last_result)
+{
+    struct trial t = trial_begin(1, 0, INFINITY, NULL);
+    uint64_t ticket = trial_hello(&t, 0, 0, 0);
+    struct event event = {.kind = EVENT_RESULT, .ticket = ticket, .ended = true};
+    struct order order;
+
+    trial_hello(&t, 1, 0, 0);
+    coordinator_handle(t.c, &event);
+    CHECK(coordinator_next(t.c, &order) && order.kind == ORDER_ACCEPT);
+    CHECK(add(&t, 11, 1) == 1);
+    CHECK(t.count == 1 && trial_got(&t, ORDER_RUN).cell == 11);
+    trial_result(&t, trial_got(&t, ORDER_RUN).worker, trial_got(&t, ORDER_RUN).ticket, true);
+    CHECK(trial_has(&t, ORDER_ACCEPT) && trial_has(&t, ORDER_FINISH));
+    CHECK(add(&t, 12, 1) == 0 && t.count == 0); /* the workers go home */
+    CHECK(!withdraw(&t, 12) && trial_state(&t).pending == 0);
+    coordinator_free(t.c);
+}
+
+TEST(coordinator_adds_nothing_that_is_there_and_nothing_after_a_stop)
+{
+    struct trial t = trial_begin(2, 0, INFINITY, NULL);
+    uint64_t ticket = trial_hello(&t, 0, 0, 0);
+
+    CHECK(add(&t, 10, 1) == 0 && add(&t, 11, 1) == 0); /* held, waiting */
+    trial_result(&t, 0, ticket, true);
+    CHECK(add(&t, 10, 1) == 0 && trial_state(&t).pending == 0 && trial_state(&t).ended == 1); /* ended */
+    trial_event(&t, (struct event){.kind = EVENT_STOP});
+    CHECK(add(&t, 12, 1) == 0 && t.count == 0 && trial_state(&t).running == 1);
+    coordinator_free(t.c);
+}
+
+TEST(coordinator_counts_deaths_of_added_runs_before_now)
+{
+    const int64_t cell[] = {11};
+    const double cost[] = {1};
+    const int deaths[] = {2};
+    struct trial t = trial_begin(1, 0, INFINITY, NULL);
+
+    trial_hello(&t, 0, 0, 0);
+    CHECK(coordinator_add(t.c, cell, cost, deaths, 1, t.now) == 1);
+    CHECK(trial_hello(&t, 1, 0, 0) > 0);
+    trial_lost(&t, 1, true);
+    CHECK(trial_got(&t, ORDER_FAIL).cell == 11 && trial_got(&t, ORDER_FAIL).deaths == 3);
+    coordinator_free(t.c);
+}
+
+/* ---- withdrawing ---- */
+
+TEST(coordinator_withdraws_a_run_that_waits)
+{
+    struct trial t = trial_begin(4, 0, INFINITY, NULL);
+    uint64_t ticket = trial_hello(&t, 0, 0, 0);
+
+    CHECK(add(&t, 3, 1.5) == 1 && add(&t, 4, 1.2) == 1);
+    CHECK(withdraw(&t, 12));
+    CHECK(t.count == 1 && t.order[0].kind == ORDER_WITHDRAW && t.order[0].cell == 12);
+    CHECK(t.order[0].worker == -1);
+    CHECK(withdraw(&t, 3) && trial_state(&t).pending == 3);
+    CHECK_CLOSE(trial_state(&t).cost_left, 4 + 3 + 1.2 + 1, 1e-12);
+    CHECK(!withdraw(&t, 12) && !withdraw(&t, 99) && !withdraw(&t, -1) && t.count == 0);
+    CHECK(order_of_training(&t, ticket) == 143);
+    CHECK(trial_has(&t, ORDER_FINISH) && trial_state(&t).ended == 4);
+    coordinator_free(t.c);
+}
+
+TEST(coordinator_withdraws_a_run_that_was_returned)
+{
+    struct trial t = trial_begin(2, 0, INFINITY, NULL);
+
+    trial_hello(&t, 0, 0, 0);
+    trial_lost(&t, 0, true);
+    CHECK(withdraw(&t, 10) && trial_got(&t, ORDER_WITHDRAW).deaths == 1);
+    CHECK(order_of_training(&t, trial_hello(&t, 0, 0, 0)) == 1);
+    coordinator_free(t.c);
+}
+
+/* The worker gets nothing new until it has handed the run back, or was too late to stop. */
+TEST(coordinator_withdraws_a_run_in_training)
+{
+    for (int late = 0; late < 2; late++) {
+        struct trial t = trial_begin(2, 0, INFINITY, NULL);
+        uint64_t ticket = trial_hello(&t, 0, 0, 0);
+        CHECK(withdraw(&t, 10));
+        CHECK(t.count == 2 && t.order[0].kind == ORDER_STOP && t.order[0].ticket == ticket);
+        CHECK(t.order[1].kind == ORDER_WITHDRAW && t.order[1].worker == 0 && t.order[1].cell == 10);
+        CHECK(coordinator_cell(t.c, 0, ticket) == -1);
+        CHECK(trial_state(&t).running == 0 && trial_state(&t).pending == 1);
+        trial_progress(&t, 0, ticket, 0);
+        trial_checkpoint(&t, 0, ticket);
+        CHECK(t.count == 0);
+        trial_result(&t, 0, ticket, late);
+        CHECK(t.count == 1 && trial_got(&t, ORDER_RUN).cell == 11);
+        trial_result(&t, 0, trial_got(&t, ORDER_RUN).ticket, true);
+        CHECK(trial_has(&t, ORDER_FINISH) && trial_state(&t).ended == 1);
+        coordinator_free(t.c);
+    }
+}
+
+TEST(coordinator_withdraws_an_order_ahead)
+{
+    struct trial t = trial_begin_ahead(INFINITY);
+
+    trial_hello(&t, 0, 0, 0);
+    CHECK(withdraw(&t, 1));
+    CHECK(t.count == 2 && t.order[0].kind == ORDER_STOP && t.order[0].ticket == 2);
+    CHECK(trial_state(&t).running == 1 && trial_state(&t).pending == 10);
+    trial_result(&t, 0, 2, false); /* handed back */
+    CHECK(t.count == 1 && trial_got(&t, ORDER_RUN).cell == 2);
+    trial_result(&t, 0, 1, true);
+    CHECK(trial_got(&t, ORDER_ACCEPT).cell == 0);
+    coordinator_free(t.c);
+}
+
+/* Withdrawing the last run ends the sweep, but not before the worker has stopped. */
+TEST(coordinator_finishes_when_what_is_left_is_withdrawn)
+{
+    struct trial t = trial_begin(2, 0, INFINITY, NULL);
+    uint64_t ticket = trial_hello(&t, 0, 0, 0);
+
+    CHECK(withdraw(&t, 11) && withdraw(&t, 10) && !trial_has(&t, ORDER_FINISH));
+    CHECK(trial_state(&t).cost_left == 0);
+    trial_result(&t, 0, ticket, false);
+    CHECK(t.count == 2 && trial_has(&t, ORDER_QUIT) && trial_has(&t, ORDER_FINISH));
+    coordinator_free(t.c);
+}
+
+TEST(coordinator_withdraws_nothing_that_has_ended)
+{
+    struct trial t = trial_begin(2, 0, INFINITY, NULL);
+    uint64_t ticket = trial_hello(&t, 0, 0, 0);
+
+    trial_result(&t, 0, ticket, true);
+    CHECK(!withdraw(&t, 10) && t.count == 0 && trial_state(&t).ended == 1);
+    coordinator_free(t.c);
+}
+
+/* The old worker still holds the old ticket when the run begins anew on another. */
+TEST(coordinator_adds_a_withdrawn_run_again)
+{
+    struct trial t = trial_begin(1, 0, INFINITY, NULL);
+    uint64_t old = trial_hello(&t, 0, 0, 0);
+
+    trial_hello(&t, 1, 0, 0);
+    CHECK(withdraw(&t, 10) && add(&t, 10, 7) == 1);
+    CHECK(t.count == 1 && trial_got(&t, ORDER_RUN).worker == 1 && trial_got(&t, ORDER_RUN).cell == 10);
+    uint64_t again = trial_got(&t, ORDER_RUN).ticket;
+    CHECK(trial_state(&t).cost_left == 7);
+    trial_result(&t, 0, old, true);
+    CHECK(t.count == 0);
+    trial_result(&t, 1, again, true);
+    CHECK(trial_got(&t, ORDER_ACCEPT).cell == 10 && trial_has(&t, ORDER_FINISH));
+    CHECK(trial_state(&t).ended == 1);
+    coordinator_free(t.c);
+}
+
+/* ---- with deaths and silence ---- */
+
+TEST(coordinator_blames_no_run_that_was_withdrawn_for_a_death)
+{
+    struct trial t = trial_begin(2, 0, INFINITY, NULL);
+
+    trial_hello(&t, 0, 0, 0);
+    CHECK(withdraw(&t, 10) && add(&t, 10, 4) == 1);
+    trial_lost(&t, 0, true);
+    CHECK(t.count == 0);
+    CHECK(trial_hello(&t, 0, 0, 0) > 0 && trial_got(&t, ORDER_RUN).cell == 10);
+    CHECK(trial_got(&t, ORDER_RUN).deaths == 0);
+    coordinator_free(t.c);
+}
+
+/* The worker falls silent instead of handing the run back, and wakes after the run began elsewhere. */
+TEST(coordinator_gives_up_a_worker_that_was_told_to_stop_a_withdrawn_run)
+{
+    struct trial t = trial_begin(1, 0, 10, NULL);
+    uint64_t old = trial_hello(&t, 0, 0, 0);
+
+    CHECK(withdraw(&t, 10));
+    CHECK(trial_tick(&t, 10.5) == 0 && trial_got(&t, ORDER_GIVE_UP).cell == -1);
+    CHECK(!trial_has(&t, ORDER_RETURN) && trial_has(&t, ORDER_FINISH));
+    coordinator_free(t.c);
+
+    t = trial_begin(2, 0, 10, NULL);
+    old = trial_hello(&t, 0, 0, 0);
+    CHECK(withdraw(&t, 10) && trial_tick(&t, 10.5) == 0 && add(&t, 10, 4) == 1);
+    trial_hello(&t, 1, 0, 0);
+    CHECK(trial_got(&t, ORDER_RUN).cell == 10);
+    trial_progress(&t, 0, old, 0);
+    CHECK(t.count == 1 && trial_got(&t, ORDER_STOP).worker == 0);
+    trial_result(&t, 0, old, true);
+    CHECK(!trial_has(&t, ORDER_ACCEPT) && trial_got(&t, ORDER_RUN).cell == 11);
+    coordinator_free(t.c);
+}
+
+TEST(coordinator_withdraws_the_run_of_a_silent_worker)
+{
+    struct trial t = trial_begin(1, 0, 10, NULL);
+    uint64_t ticket = trial_hello(&t, 0, 0, 0);
+
+    CHECK(trial_tick(&t, 10.5) == 0 && trial_got(&t, ORDER_RETURN).cell == 10);
+    CHECK(withdraw(&t, 10) && trial_got(&t, ORDER_WITHDRAW).worker == -1 && trial_has(&t, ORDER_FINISH));
+    trial_result(&t, 0, ticket, true);
+    CHECK(t.count == 0);
+    coordinator_free(t.c);
+}
+
+TEST(coordinator_withdraws_while_it_stops)
+{
+    struct trial t = trial_begin(2, 0, INFINITY, NULL);
+    uint64_t ticket = trial_hello(&t, 0, 0, 0);
+
+    trial_event(&t, (struct event){.kind = EVENT_STOP});
+    CHECK(withdraw(&t, 10) && withdraw(&t, 11));
+    trial_result(&t, 0, ticket, false);
+    CHECK(!trial_has(&t, ORDER_RETURN) && trial_has(&t, ORDER_FINISH));
+    coordinator_free(t.c);
+}

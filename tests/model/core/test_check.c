@@ -1,0 +1,133 @@
+#include "driver/schedule/chain.h"
+#include "driver/schedule/deadline.h"
+#include "driver/schedule/pool.h"
+#include "driver/schedule/queue.h"
+#include "driver/schedule/slots.h"
+#include "model/core/check.h"
+#include "tests/test.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Calls `breaks` in a child, which must abort after one line; returns whether the line has `part`. */
+static bool says_and_aborts(void (*breaks)(void), const char *part)
+{
+    char text[1024];
+    size_t length = 0;
+    int ends[2], status;
+
+    fflush(NULL);
+    CHECK(pipe(ends) == 0);
+    pid_t child = fork();
+    if (child == 0) {
+        signal(SIGABRT, SIG_DFL);
+        dup2(ends[1], STDERR_FILENO);
+        breaks();
+        _exit(0);
+    }
+    close(ends[1]);
+    for (ssize_t got; (got = read(ends[0], text + length, sizeof(text) - 1 - length)) > 0;)
+        length += (size_t)got;
+    text[length] = '\0';
+    close(ends[0]);
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    const char *end = strchr(text, '\n');
+    CHECK(end != NULL && end[1] == '\0');
+    return strncmp(text, "normsweep: ", 11) == 0 && strstr(text, part) != NULL;
+}
+
+static void count_wrongly(void)
+{
+    int runs = 3;
+
+    INVARIANT(runs == 2 + 1, "never %d", runs);
+    INVARIANT(runs == 4, "%d runs of %s", runs, "four");
+}
+
+TEST(check_says_where_and_why)
+{
+    CHECK(says_and_aborts(count_wrongly, "tests/model/core/test_check.c:"));
+    CHECK(says_and_aborts(count_wrongly, ": runs == 4 (3 runs of four)\n"));
+}
+
+/* ---- the schedule notices what only a defect of its own can cause ---- */
+
+static void chain_a_stranger(void)
+{
+    struct chain chain;
+
+    chain_init(&chain, 4);
+    chain_append(&chain, 4);
+}
+
+static void enter_a_stranger(void)
+{
+    struct pool pool;
+
+    pool_init(&pool, 4);
+    pool_enter(&pool, -1, WORKER_IDLE);
+}
+
+static void misplace_a_deadline(void)
+{
+    struct deadlines deadlines;
+
+    deadlines_init(&deadlines, 4);
+    deadline_set(&deadlines, 0, 1);
+    deadline_set(&deadlines, 1, 2);
+    deadlines.place[1] = 0;
+    deadline_set(&deadlines, 1, 3);
+}
+
+static void give_too_much(void)
+{
+    struct slots slots;
+
+    slots_init(&slots, 1, 2);
+    for (int64_t run = 0; run < 3; run++)
+        slots_give(&slots, 0, run);
+}
+
+static void take_from_nothing(void)
+{
+    struct queue queue;
+
+    queue_init(&queue, NULL, NULL, NULL, 0);
+    queue_take(&queue);
+}
+
+static void end_twice(void)
+{
+    const int64_t cell[] = {7};
+    const double cost[] = {1};
+    struct queue queue;
+
+    queue_init(&queue, cell, cost, NULL, 1);
+    int64_t run = queue_take(&queue);
+    queue_end(&queue, run);
+    queue_end(&queue, run);
+}
+
+static void give_a_cell_twice(void)
+{
+    const int64_t cell[] = {7, 7};
+    const double cost[] = {1, 2};
+    struct queue queue;
+
+    queue_init(&queue, cell, cost, NULL, 2);
+}
+
+TEST(check_guards_the_schedule)
+{
+    CHECK(says_and_aborts(chain_a_stranger, "chain.c:"));
+    CHECK(says_and_aborts(enter_a_stranger, "(worker -1 of 4)"));
+    CHECK(says_and_aborts(misplace_a_deadline, "(worker 1 at 0 of 2)"));
+    CHECK(says_and_aborts(give_too_much, "(worker 0 holds 2)"));
+    CHECK(says_and_aborts(take_from_nothing, "(0 waiting)"));
+    CHECK(says_and_aborts(end_twice, "queue.c:"));
+    CHECK(says_and_aborts(give_a_cell_twice, "(cell 7 is there twice)"));
+}
