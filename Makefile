@@ -171,6 +171,12 @@ faults:
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python pytest numpy netCDF4)" -m pytest -q -p no:cacheprovider \
 		--color=no -rs tests/driver/ranks/check_faults.py
 
+## simulate: simulate the coordinator's faulty workers, with everything drawn (N=1000, SEED=1)
+simulate:
+	@.ci/setup build
+	@$(MAKE_ALL) $(BUILD)/tests-float
+	@SIMULATION_SEEDS=$(or $(N),1000) SIMULATION_SEED=$(or $(SEED),1) $(BUILD)/tests-float coordinator_survives
+
 ## fuzz: fuzz the readers of sweep files and of pretrained weights for a minute each
 fuzz:
 	@.ci/setup build lint
@@ -218,5 +224,5 @@ help:
 	@echo "Variables: VARIANT=release|debug|san, V=1 (show commands), WERROR=1 (warnings are errors)"
 	@echo "           CC, CFLAGS, LDFLAGS, CBLAS, NETCDF, YAML, JSON, OPENMP, PREFIX, DESTDIR"
 
-.PHONY: all quickstart check check-slurm faults lint fuzz bench setup programs flags install uninstall clean help FORCE
+.PHONY: all quickstart check check-slurm faults simulate lint fuzz bench setup programs flags install uninstall clean help FORCE
 .DELETE_ON_ERROR:

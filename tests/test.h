@@ -19,6 +19,9 @@ void test_register(struct test *test);
 void test_fail(const char *file, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void test_skip(const char *why);
 
+/* Failed checks of the current test so far. */
+int test_failures(void);
+
 #define TEST(id)                                                                                             \
     static void test_##id(void);                                                                             \
     __attribute__((constructor)) static void register_##id(void)                                             \

@@ -31,6 +31,11 @@ void test_fail(const char *file, int line, const char *format, ...)
     putchar('\n');
 }
 
+int test_failures(void)
+{
+    return failures;
+}
+
 void test_skip(const char *why)
 {
     skips = true;

@@ -15,7 +15,8 @@ enum happening_kind {
     FATE, /* the fate of the run that a worker has begun, or of an idle worker */
     WAKE,
     RESPAWN,
-    NODE_FALLS, /* some node, with all its workers */
+    NODE_FALLS, /* some nodes, with all their workers */
+    DECISION, /* of the owner */
 };
 
 struct happening {
@@ -25,6 +26,7 @@ struct happening {
     int worker;
     uint64_t serial; /* when it was planned: DONE, BEAT, SAVE, FATE: of the worker's activity; ORDER, WAKE,
                         RESPAWN: of the worker's life; MESSAGE: of its node's life */
+    bool lost; /* ORDER: its worker was dead when it was sent */
     union {
         struct event event;
         struct order order;
@@ -48,6 +50,9 @@ struct simulated {
     double known; /* when its last message arrived, or it got its first order */
 };
 
+/* The next random number, uniform on [0, 1). */
+double simulated_draw(struct simulation *s);
+
 /* Handles the next happening; there is one. */
 struct happening simulated_next(struct simulation *s);
 
@@ -58,8 +63,13 @@ void simulated_arrive(struct simulation *s, int worker);
 void simulated_send(struct simulation *s, const struct order *order);
 
 void simulated_plan_fall(struct simulation *s);
+void simulated_plan_decision(struct simulation *s);
 
-/* Handles a happening that is not a message. */
+/* Handles a happening that is neither a message nor a decision. */
 void simulated_happens(struct simulation *s, const struct happening *it);
+
+/* The owner decides something by itself, or in response to an order, while others have yet to be taken. */
+void owner_decides(struct simulation *s);
+void owner_responds(struct simulation *s, const struct order *order);
 
 #endif

@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double draw(struct simulation *s)
+double simulated_draw(struct simulation *s)
 {
     return random_uniform(s->seed, RANDOM_TEST, s->draws++);
 }
 
 static bool chance(struct simulation *s, double probability)
 {
-    return s->fault > 0 && draw(s) < probability;
+    return s->hazards.fault > 0 && simulated_draw(s) < probability;
 }
 
 /* ---- planned happenings: a heap ordered by time ---- */
@@ -62,17 +62,38 @@ static void plan_own(struct simulation *s, double delay, enum happening_kind kin
 
 void simulated_plan_fall(struct simulation *s)
 {
-    double gap = 5 * s->silence / (s->fault * s->nodes);
+    double after = 2 * s->hazards.gap * simulated_draw(s);
 
-    plan(s, (struct happening){.time = s->now + 2 * gap * draw(s), .kind = NODE_FALLS});
+    plan(s, (struct happening){.time = s->now + after, .kind = NODE_FALLS});
+}
+
+void simulated_plan_decision(struct simulation *s)
+{
+    double after = 2 * s->owner.gap * simulated_draw(s);
+
+    plan(s, (struct happening){.time = s->now + after, .kind = DECISION});
+}
+
+/* A worker did not get a run, for which the coordinator may count its death. */
+static void note_stray(struct simulation *s, const struct order *order)
+{
+    if (order->kind != ORDER_RUN)
+        return;
+    s->cell[order->cell].losses++;
+    s->cell[order->cell].strays++;
 }
 
 void simulated_send(struct simulation *s, const struct order *order)
 {
+    bool lost = !s->worker[order->worker].alive;
+
+    if (lost)
+        note_stray(s, order); /* its death may be known before the order would arrive */
     plan(s, (struct happening){.time = s->now + s->latency,
                 .kind = ORDER,
                 .worker = order->worker,
                 .serial = s->worker[order->worker].life,
+                .lost = lost,
                 .as.order = *order});
 }
 
@@ -94,14 +115,15 @@ static void say(struct simulation *s, int worker, enum event_kind kind, uint64_t
     struct simulated *w = &s->worker[worker];
     struct event event = {
         .kind = kind, .ticket = ticket, .ended = ended, .node = w->node, .patience = w->patience};
-    double late = chance(s, s->fault / 5) ? s->silence / 8 * draw(s) : 0;
+    const struct hazards *hazards = &s->hazards;
+    double late = chance(s, hazards->late) ? hazards->delay * simulated_draw(s) : 0;
 
     w->arrives = fmax(w->arrives, s->now + s->latency + late);
     deliver(s, w->arrives, worker, event);
-    if (chance(s, s->fault / 5))
-        deliver(s, w->arrives + s->silence / 8 * draw(s), worker, event);
-    if (kind != EVENT_HELLO && chance(s, s->fault / 20))
-        deliver(s, w->arrives + 4 * s->silence * draw(s), worker, event);
+    if (chance(s, hazards->twice))
+        deliver(s, w->arrives + hazards->delay * simulated_draw(s), worker, event);
+    if (kind != EVENT_HELLO && chance(s, hazards->stale))
+        deliver(s, w->arrives + 4 * s->silence * simulated_draw(s), worker, event);
 }
 
 static void say_progress(struct simulation *s, int worker)
@@ -130,16 +152,16 @@ static void plan_end(struct simulation *s, int worker, double left)
     const struct cell *cell = trained(s, worker);
 
     if (cell->kind == CELL_POISON) {
-        plan_own(s, left * draw(s), FATE, worker);
+        plan_own(s, left * simulated_draw(s), FATE, worker);
     } else if (cell->kind == CELL_STUBBORN && cell->losses < KILLS_OF_STUBBORN) {
         plan_own(s, 0.3 * left, SAVE, worker);
         plan_own(s, 0.6 * left, FATE, worker);
     } else {
         plan_own(s, left, DONE, worker);
-        if (chance(s, s->fault))
-            plan_own(s, left * draw(s), FATE, worker);
+        if (chance(s, s->hazards.fault))
+            plan_own(s, left * simulated_draw(s), FATE, worker);
         if (chance(s, 0.1))
-            plan_own(s, left * draw(s), SAVE, worker);
+            plan_own(s, left * simulated_draw(s), SAVE, worker);
     }
 }
 
@@ -152,8 +174,8 @@ static void worker_begin(struct simulation *s, int worker)
     if (w->used > 0) {
         say_progress(s, worker);
         plan_end(s, worker, trained(s, worker)->length);
-    } else if (chance(s, s->fault / 5)) {
-        plan_own(s, w->patience * draw(s), FATE, worker);
+    } else if (chance(s, s->hazards.idle)) {
+        plan_own(s, w->patience * simulated_draw(s), FATE, worker);
     }
 }
 
@@ -176,11 +198,23 @@ static void worker_remove(struct simulated *w, int at)
     memmove(&w->held[at], &w->held[at + 1], (size_t)(w->used - at) * sizeof(w->held[0]));
 }
 
+/* Two workers may end the same run, one of them under a ticket that is void. */
+static void note_completed(struct simulation *s, uint64_t ticket)
+{
+    if (ticket >= s->tickets) {
+        uint64_t more = 2 * ticket + 1024;
+        s->completed = realloc(s->completed, more * sizeof(*s->completed));
+        memset(s->completed + s->tickets, 0, (more - s->tickets) * sizeof(*s->completed));
+        s->tickets = more;
+    }
+    s->completed[ticket] = true;
+}
+
 static void worker_done(struct simulation *s, int worker)
 {
     struct simulated *w = &s->worker[worker];
 
-    trained(s, worker)->completed = w->held[0].ticket;
+    note_completed(s, w->held[0].ticket);
     say(s, worker, EVENT_RESULT, w->held[0].ticket, true);
     worker_remove(w, 0);
     worker_begin(s, worker);
@@ -205,15 +239,15 @@ static void worker_stops(struct simulation *s, int worker, uint64_t ticket)
 static void say_lost(struct simulation *s, int worker, bool with_node)
 {
     const struct simulated *w = &s->worker[worker];
-    bool early = draw(s) < 0.1;
+    bool early = simulated_draw(s) < s->hazards.early;
     struct event lost = {.kind = EVENT_LOST, .node = w->node, .blame = !with_node && !early};
     double time = fmax(early ? 0 : w->arrives, s->now + 2 * s->latency);
 
-    if (draw(s) < 0.3)
+    if (simulated_draw(s) < s->hazards.unnoticed)
         return;
     deliver(s, time, worker, lost);
     if (chance(s, 0.1))
-        deliver(s, time + s->silence / 8 * draw(s), worker, lost);
+        deliver(s, time + s->hazards.delay * simulated_draw(s), worker, lost);
 }
 
 /* Worker 0 always comes back, so that the sweep can end. */
@@ -221,13 +255,16 @@ static void worker_dies(struct simulation *s, int worker, bool with_node)
 {
     struct simulated *w = &s->worker[worker];
 
+    /* At least as long as its last messages, and the report of its death, can be under way. */
+    double least = 2.4 * s->hazards.delay + 4 * s->latency;
+
     w->alive = false;
     w->used = 0;
     w->serial++;
     w->life++;
     say_lost(s, worker, with_node);
-    if (worker == 0 || draw(s) > 0.02)
-        plan_own(s, (0.15 + draw(s)) * 2 * s->silence, RESPAWN, worker);
+    if (worker == 0 || simulated_draw(s) >= s->hazards.gone)
+        plan_own(s, least + s->hazards.absence * simulated_draw(s), RESPAWN, worker);
 }
 
 static void worker_hangs(struct simulation *s, int worker, double duration)
@@ -247,15 +284,15 @@ static void worker_wakes(struct simulation *s, int worker)
     say_progress(s, worker);
     plan_beat(s, worker);
     if (w->used > 0)
-        plan_end(s, worker, trained(s, worker)->length * draw(s));
+        plan_end(s, worker, trained(s, worker)->length * simulated_draw(s));
 }
 
 static void worker_lies(struct simulation *s, int worker)
 {
     const struct simulated *w = &s->worker[worker];
-    uint64_t old = w->heard_of[(int)(draw(s) * LIE_MAX)];
-    uint64_t never = (uint64_t)(draw(s) * 2 * (double)s->cells) | UINT64_C(1) << 40;
-    int elsewhere = (int)(draw(s) * (s->workers + 20)) - 10;
+    uint64_t old = w->heard_of[(int)(simulated_draw(s) * LIE_MAX)];
+    uint64_t never = (uint64_t)(simulated_draw(s) * 2 * (double)s->cells) | UINT64_C(1) << 40;
+    int elsewhere = (int)(simulated_draw(s) * (s->workers + 20)) - 10;
     const enum event_kind kind[] = {EVENT_HELLO, EVENT_PROGRESS, EVENT_CHECKPOINT, EVENT_RESULT, EVENT_LOST};
 
     for (int i = 0; i < 5; i++) {
@@ -271,20 +308,22 @@ static void worker_lies(struct simulation *s, int worker)
 }
 
 /* Limits the losses of workers, so that no healthy or stubborn run must fail. */
-static bool is_spared(const struct cell *cell, double fate)
+static bool is_spared(const struct simulation *s, const struct cell *cell, double fate)
 {
     if (!cell || cell->kind == CELL_POISON)
         return false;
-    return cell->kind == CELL_STUBBORN ? cell->losses >= KILLS_OF_STUBBORN : cell->losses >= 2 || fate < 0.4;
+    if (cell->kind == CELL_STUBBORN)
+        return cell->losses >= KILLS_OF_STUBBORN;
+    return cell->losses >= s->deaths - 1 || fate < 0.4;
 }
 
 static void worker_fate(struct simulation *s, int worker)
 {
     struct simulated *w = &s->worker[worker];
     struct cell *cell = w->used > 0 ? trained(s, worker) : NULL;
-    double fate = draw(s);
+    double fate = simulated_draw(s);
 
-    if (is_spared(cell, fate)) {
+    if (is_spared(s, cell, fate)) {
         worker_lies(s, worker);
         return;
     }
@@ -295,17 +334,22 @@ static void worker_fate(struct simulation *s, int worker)
     else if (fate < 0.7 || (cell && cell->kind == CELL_STUBBORN))
         worker_dies(s, worker, false);
     else
-        worker_hangs(s, worker, 2 * w->patience * draw(s));
+        worker_hangs(s, worker, s->hazards.hang * w->patience * simulated_draw(s));
 }
 
-static void node_falls(struct simulation *s)
+/* Neighbours fall together. */
+static void nodes_fall(struct simulation *s)
 {
-    int node = (int)(draw(s) * s->nodes);
+    int first = (int)(simulated_draw(s) * s->nodes), count = 1;
 
-    s->fallen++;
-    s->node_deaths[node]++;
+    if (s->hazards.burst > 1)
+        count += (int)(simulated_draw(s) * s->hazards.burst);
+    for (int node = first; node < s->nodes && node < first + count; node++) {
+        s->fallen++;
+        s->node_deaths[node]++;
+    }
     for (int i = 0; i < s->workers; i++)
-        if (s->worker[i].alive && s->worker[i].node == node)
+        if (s->worker[i].alive && s->worker[i].node >= first && s->worker[i].node < first + count)
             worker_dies(s, i, true);
     simulated_plan_fall(s);
 }
@@ -316,8 +360,8 @@ static void worker_obeys(struct simulation *s, const struct happening *it)
     const struct order *order = &it->as.order;
     bool fit = w->alive && it->serial == w->life && w->wakes == 0;
 
-    if (order->kind == ORDER_RUN && !fit)
-        s->cell[order->cell].losses++;
+    if (!fit && !it->lost)
+        note_stray(s, order);
     if (!w->alive || it->serial != w->life)
         return;
     if (w->wakes > 0) {
@@ -337,8 +381,8 @@ static void worker_obeys(struct simulation *s, const struct happening *it)
 /* Some workers come back on another node. */
 static void worker_returns(struct simulation *s, int worker)
 {
-    if (chance(s, 0.2))
-        s->worker[worker].node = (int)(draw(s) * s->nodes);
+    if (chance(s, s->hazards.moves))
+        s->worker[worker].node = (int)(simulated_draw(s) * s->nodes);
     simulated_arrive(s, worker);
 }
 
@@ -347,7 +391,7 @@ void simulated_happens(struct simulation *s, const struct happening *it)
     const struct simulated *w = &s->worker[it->worker];
 
     if (it->kind == NODE_FALLS) {
-        node_falls(s);
+        nodes_fall(s);
     } else if (it->kind == ORDER) {
         worker_obeys(s, it);
     } else if (it->kind == WAKE && it->serial == w->life) {

@@ -1,7 +1,4 @@
-/*
- * No run is lost and none is completed twice, whatever the workers do. SIMULATION_WORKERS, SIMULATION_RUNS
- * and SIMULATION_SEED scale and repeat the large simulation.
- */
+/* The simulation: it drives the coordinator, and compares each order with the true state. */
 #include "model/core/random.h"
 #include "tests/driver/schedule/simulated.h"
 #include "tests/test.h"
@@ -11,8 +8,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { DEATHS_MOST = 3, POISON_EVERY = 1000 };
-
 /* ---- the coordinator's orders, checked against the true state ---- */
 
 static void takes(struct simulation *s, const struct order *order)
@@ -21,7 +16,10 @@ static void takes(struct simulation *s, const struct order *order)
     struct simulated *w = &s->worker[order->worker];
 
     CHECK(cell->truth == TRUTH_PENDING && !s->stopped && !w->given_up);
-    CHECK(coordinator_cell(s->coordinator, order->worker, order->ticket) == order->cell);
+    int64_t held = coordinator_cell(s->coordinator, order->worker, order->ticket);
+    CHECK(held == order->cell || held == -1);
+    cell->passing = held == -1;
+    s->passing += cell->passing;
     cell->truth = TRUTH_HELD;
     cell->ticket = order->ticket;
     if (w->holds == 0)
@@ -37,6 +35,12 @@ static void ends(struct simulation *s, const struct order *order, enum truth tru
 
     CHECK(cell->truth == TRUTH_HELD && cell->ticket == order->ticket);
     cell->truth = truth;
+    s->passing -= cell->passing;
+    cell->passing = false;
+    if (cell->denied && truth != TRUTH_PENDING) {
+        cell->denied = false;
+        s->denied--;
+    }
     s->worker[order->worker].holds--;
 }
 
@@ -56,10 +60,11 @@ static void fails(struct simulation *s, const struct order *order)
 {
     const struct cell *cell = &s->cell[order->cell];
 
-    CHECK(cell->deaths == DEATHS_MOST - 1);
+    CHECK(cell->deaths == s->deaths - 1);
     counts(s, order);
-    CHECK(cell->deaths == DEATHS_MOST);
-    CHECK(cell->losses >= DEATHS_MOST && cell->kind != CELL_STUBBORN); /* not counting nodes */
+    CHECK(cell->deaths == s->deaths);
+    CHECK(cell->losses >= s->deaths); /* not counting nodes */
+    CHECK(cell->kind != CELL_STUBBORN || cell->strays >= s->deaths - 1);
     s->failed++;
     s->unlucky += cell->kind != CELL_POISON;
     ends(s, order, TRUTH_FAILED);
@@ -69,7 +74,7 @@ static void accepts(struct simulation *s, const struct order *order)
 {
     const struct cell *cell = &s->cell[order->cell];
 
-    CHECK(cell->completed == order->ticket && cell->kind != CELL_POISON);
+    CHECK(order->ticket < s->tickets && s->completed[order->ticket] && cell->kind != CELL_POISON);
     CHECK(!s->worker[order->worker].given_up);
     s->done++;
     s->last_accept = s->now;
@@ -82,6 +87,39 @@ static void stops(struct simulation *s, const struct order *order)
     if (order->ticket)
         ends(s, order, TRUTH_PENDING);
     simulated_send(s, order);
+}
+
+/* A worker that held the run was told to stop it before. */
+static void withdraws(struct simulation *s, const struct order *order)
+{
+    struct cell *cell = &s->cell[order->cell];
+
+    CHECK(cell->truth == TRUTH_PENDING && cell->due == 1 && cell->deaths == order->deaths);
+    cell->truth = TRUTH_WITHDRAWN;
+    cell->due--;
+    s->due--;
+    if (order->worker < 0) {
+        s->owner.unqueued++;
+        return;
+    }
+    const struct simulated *w = &s->worker[order->worker];
+    bool trains = w->alive && w->used > 0 && w->held[0].ticket == order->ticket;
+    CHECK(cell->ticket == order->ticket);
+    CHECK(coordinator_cell(s->coordinator, order->worker, order->ticket) == -1);
+    s->owner.recalled += !trains;
+    s->owner.broken_off += trains;
+}
+
+/* From now on the coordinator takes no decisions. */
+static void finishes(struct simulation *s)
+{
+    const int64_t cell = s->cells;
+    const double cost = 1;
+
+    CHECK(!s->finished);
+    CHECK(coordinator_add(s->coordinator, &cell, &cost, NULL, 1, s->now) == 0);
+    CHECK(!coordinator_withdraw(s->coordinator, 0));
+    s->finished = s->home = true;
 }
 
 static void gives_up(struct simulation *s, const struct order *order)
@@ -119,12 +157,13 @@ static void obey(struct simulation *s, const struct order *order)
         fails(s, order);
         break;
     case ORDER_QUIT:
+        s->home = true;
         break;
     case ORDER_WITHDRAW:
+        withdraws(s, order);
         break;
     case ORDER_FINISH:
-        CHECK(!s->finished);
-        s->finished = true;
+        finishes(s);
         break;
     }
 }
@@ -152,11 +191,23 @@ static void note(struct simulation *s, const struct event *event)
     s->worker[event->worker].given_up = false;
 }
 
-static void tell(struct simulation *s, struct event event)
+static void obey_all(struct simulation *s)
 {
     struct order order;
-    double begin = seconds();
     int64_t orders = 0;
+
+    for (; coordinator_next(s->coordinator, &order); orders++) {
+        obey(s, &order);
+        owner_responds(s, &order);
+    }
+    CHECK(s->due == 0 && s->denied == 0 && s->passing == 0);
+    if (orders > s->most_orders)
+        s->most_orders = orders;
+}
+
+static void tell(struct simulation *s, struct event event)
+{
+    double begin = seconds();
 
     event.now = s->now;
     s->events++;
@@ -164,10 +215,14 @@ static void tell(struct simulation *s, struct event event)
     note(s, &event);
     coordinator_handle(s->coordinator, &event);
     s->handling += seconds() - begin;
-    for (; coordinator_next(s->coordinator, &order); orders++)
-        obey(s, &order);
-    if (orders > s->most_orders)
-        s->most_orders = orders;
+    obey_all(s);
+}
+
+static void decide(struct simulation *s)
+{
+    owner_decides(s);
+    obey_all(s);
+    simulated_plan_decision(s);
 }
 
 /* After a tick no worker has a run if it has been silent for longer than any patience. */
@@ -183,17 +238,19 @@ static void tick(struct simulation *s)
 
 void simulate(struct simulation *s)
 {
-    const uint64_t events_most = 100000 + 60 * (uint64_t)(s->cells + s->workers);
+    const uint64_t events_most = 1000000 + 60 * (uint64_t)(s->cells + s->workers + s->owner.most);
     double next_tick = 0;
 
     while (!s->finished && s->planned > 0 && s->events < events_most) {
         struct happening it = simulated_next(s);
         s->now = it.time;
         if (s->now > s->stop_at && !s->stopped) {
-            tell(s, (struct event){.kind = EVENT_STOP});
             s->stopped = true;
+            tell(s, (struct event){.kind = EVENT_STOP});
         }
-        if (it.kind != MESSAGE)
+        if (it.kind == DECISION)
+            decide(s);
+        else if (it.kind != MESSAGE)
             simulated_happens(s, &it);
         else if (it.serial == s->node_deaths[it.as.event.node])
             tell(s, it.as.event);
@@ -206,50 +263,89 @@ void simulate(struct simulation *s)
 
 /* ---- sweeps ---- */
 
-/* With faults, some runs are faulty too, and some have killed workers before. */
-static void make_faulty(struct simulation *s, int *deaths)
+struct hazards usual_hazards(double fault, double silence, int nodes)
+{
+    return (struct hazards){
+        .fault = fault,
+        .idle = fault / 5,
+        .late = fault / 5,
+        .delay = silence / 8,
+        .twice = fault / 5,
+        .stale = fault / 20,
+        .unnoticed = 0.3,
+        .early = 0.1,
+        .gone = 0.02,
+        .absence = 2 * silence,
+        .moves = 0.2,
+        .hang = 2,
+        .gap = 5 * silence / (fault * nodes),
+        .burst = 1,
+        .poison = 0.001,
+        .stubborn = 0.002,
+    };
+}
+
+/* Some runs are faulty, too, and some have killed workers before. */
+static void make_faulty(struct simulation *s)
 {
     for (int64_t i = 0; i < s->cells; i++) {
         struct cell *cell = &s->cell[i];
         double kind = random_uniform(s->seed + 7, RANDOM_TEST, (uint64_t)i);
-        deaths[i] = 0;
-        if (i % POISON_EVERY == 3)
+        if (kind < s->hazards.poison)
             cell->kind = CELL_POISON;
-        else if (kind < 0.002)
+        else if (kind < s->hazards.poison + s->hazards.stubborn)
             cell->kind = CELL_STUBBORN;
-        if (kind > 0.5 && cell->kind == CELL_POISON)
-            cell->deaths = cell->losses = deaths[i] = DEATHS_MOST - 1;
-        s->poison += cell->kind == CELL_POISON;
+        if (kind < s->hazards.poison / 2)
+            cell->deaths = cell->losses = s->deaths - 1;
     }
+}
+
+/* The coordinator gets the cells that are there at first; `cost` [cells] is of all cells. */
+static void make_coordinator(struct simulation *s, const double *cost)
+{
+    struct coordinator_options options = {
+        .silence = s->silence, .deaths = s->deaths, .orders_ahead = s->ahead};
+    int64_t *pending = malloc((size_t)(s->cells + 1) * sizeof(*pending)), count = 0;
+    double *costs = malloc((size_t)(s->cells + 1) * sizeof(*costs));
+    int *deaths = malloc((size_t)(s->cells + 1) * sizeof(*deaths));
+
+    for (int64_t i = 0; i < s->cells; i++) {
+        if (random_uniform(s->seed + 8, RANDOM_TEST, (uint64_t)i) < s->owner.absent) {
+            s->cell[i].truth = TRUTH_ABSENT;
+            continue;
+        }
+        pending[count] = i;
+        deaths[count] = s->cell[i].deaths;
+        costs[count++] = cost[i];
+    }
+    s->coordinator =
+        coordinator_new(pending, costs, s->hazards.fault > 0 ? deaths : NULL, count, s->workers, &options);
+    CHECK(s->coordinator != NULL);
+    free(pending);
+    free(costs);
+    free(deaths);
 }
 
 void simulation_init(
     struct simulation *s, int workers, int64_t cells, int ahead, const double *cost, const double *length)
 {
-    struct coordinator_options options = {
-        .silence = s->silence, .deaths = DEATHS_MOST, .orders_ahead = ahead};
-    int64_t *pending = malloc((size_t)(cells + 1) * sizeof(*pending));
-    int *deaths = malloc((size_t)(cells + 1) * sizeof(*deaths));
-
     s->workers = workers;
     s->ahead = ahead;
     s->cells = cells;
+    s->deaths = s->deaths ? s->deaths : 3;
     s->nodes = (workers + NODE_SIZE - 1) / NODE_SIZE;
     s->cell = calloc((size_t)cells + 1, sizeof(*s->cell));
     s->worker = calloc((size_t)workers, sizeof(*s->worker));
     s->node_deaths = calloc((size_t)s->nodes, sizeof(*s->node_deaths));
-    for (int64_t i = 0; i < cells; i++) {
-        pending[i] = i;
+    for (int64_t i = 0; i < cells; i++)
         s->cell[i].length = length[i];
-    }
-    if (s->fault > 0) {
-        make_faulty(s, deaths);
+    if (s->hazards.fault > 0) {
+        make_faulty(s);
         simulated_plan_fall(s);
     }
-    s->coordinator = coordinator_new(pending, cost, s->fault > 0 ? deaths : NULL, cells, workers, &options);
-    CHECK(s->coordinator != NULL);
-    free(pending);
-    free(deaths);
+    if (s->owner.gap > 0)
+        simulated_plan_decision(s);
+    make_coordinator(s, cost);
     for (int i = 0; i < workers; i++) {
         s->worker[i].node = i / NODE_SIZE;
         simulated_arrive(s, i);
@@ -262,11 +358,11 @@ void simulation_release(struct simulation *s)
     free(s->cell);
     free(s->worker);
     free(s->node_deaths);
+    free(s->completed);
     free(s->heap);
 }
 
-/* Widely varying costs: a factor of about 50 between the shortest and the longest run. */
-static double *draw_costs(uint64_t seed, int64_t count)
+double *simulation_costs(uint64_t seed, int64_t count)
 {
     double *cost = malloc((size_t)(count + 1) * sizeof(*cost));
 
@@ -275,99 +371,37 @@ static double *draw_costs(uint64_t seed, int64_t count)
     return cost;
 }
 
-struct simulation simulate_faulty(
-    int workers, int64_t cells, int ahead, uint64_t seed, double fault, double stop_at)
+void simulation_report(const struct simulation *s)
 {
-    struct simulation s = {.latency = 1e-3, .silence = 5, .fault = fault, .seed = seed, .stop_at = stop_at};
-    double *cost = draw_costs(seed, cells);
+    const struct owner *owner = &s->owner;
 
-    simulation_init(&s, workers, cells, ahead, cost, cost);
-    simulate(&s);
-    free(cost);
-    return s;
-}
-
-static int64_t setting(const char *name, int64_t otherwise)
-{
-    const char *text = getenv(name);
-    return text ? strtoll(text, NULL, 10) : otherwise;
-}
-
-static void report(const struct simulation *s)
-{
     printf("seed %" PRIu64 ": %d workers, %" PRId64 " runs: %" PRId64 " done, %" PRId64 " failed (%" PRId64
            " unlucky), %" PRId64 " returned, %" PRId64 " deaths counted\n",
         s->seed, s->workers, s->cells, s->done, s->failed, s->unlucky, s->returned, s->blamed);
     printf("    %" PRId64 " nodes fell, %" PRId64 " workers given up, %" PRId64 " told to stop, %" PRIu64
            " events at %.0f ns, at most %" PRId64 " orders on one\n",
         s->fallen, s->silent, s->told, s->events, 1e9 * s->handling / (double)s->events, s->most_orders);
+    if (owner->batch > 0)
+        printf("    %" PRId64 " runs added, %" PRId64 " again; withdrawn: %" PRId64 " pending, %" PRId64
+               " held, %" PRId64 " in training; %" PRId64 " decisions without effect\n",
+            owner->added, owner->again, owner->unqueued, owner->recalled, owner->broken_off, owner->refused);
 }
 
-/* The number of orders when everything that all workers hold is returned and handed out again. */
-static void check_all_ended(const struct simulation *s)
+void simulation_check(const struct simulation *s)
 {
     struct coordinator_state state;
+    int64_t count[TRUTH_WITHDRAWN + 1] = {0}, cured = 0;
 
+    for (int64_t i = 0; i < s->cells; i++) {
+        count[s->cell[i].truth]++;
+        cured += s->cell[i].truth == TRUTH_DONE && s->cell[i].kind == CELL_POISON;
+    }
     coordinator_state(s->coordinator, &state);
-    CHECK(s->finished);
-    CHECK(s->done + s->failed == s->cells);
-    CHECK(s->failed - s->unlucky == s->poison);
-    CHECK(s->most_orders <= 2 + (int64_t)s->workers * (2 + 2 * (1 + s->ahead)));
-    CHECK(state.pending == 0 && state.running == 0 && state.ended == s->cells && state.cost_left == 0);
-}
-
-#if defined(__SANITIZE_ADDRESS__) || defined(SCALAR_DOUBLE)
-enum { WORKERS = 2000, RUNS = 100000 };
-#else
-enum { WORKERS = 10000, RUNS = 1000000 };
-#endif
-
-/* Prints the cost of an event for both sizes, without a test: times depend on the machine. */
-TEST(coordinator_loses_nothing_among_faulty_workers)
-{
-    int workers = (int)setting("SIMULATION_WORKERS", WORKERS);
-    int64_t cells = setting("SIMULATION_RUNS", RUNS);
-    uint64_t seed = (uint64_t)setting("SIMULATION_SEED", 1);
-
-    for (int size = 0; size < 2; size++) {
-        struct simulation s =
-            simulate_faulty(size ? workers : 100, size ? cells : 10000, 1, seed, 0.05, INFINITY);
-        report(&s);
-        check_all_ended(&s);
-        CHECK(s.returned > s.cells / 200 && s.told > s.cells / 1000 && s.fallen > 0);
-        CHECK(s.unlucky == 0);
-        simulation_release(&s);
-    }
-}
-
-TEST(coordinator_small_sweeps_from_many_seeds)
-{
-    int64_t poison = 0, fallen = 0;
-
-    for (uint64_t seed = 0; seed < 300; seed++) {
-        int workers = 1 + (int)(seed % 7);
-        int64_t cells = (int64_t)(seed * 7 % 41);
-        struct simulation s = simulate_faulty(workers, cells, (int)(seed % 4), seed, 0.4, INFINITY);
-        check_all_ended(&s);
-        poison += s.poison;
-        fallen += s.fallen;
-        simulation_release(&s);
-    }
-    CHECK(poison > 0 && fallen > 0);
-}
-
-TEST(coordinator_stop_drains)
-{
-    for (uint64_t seed = 0; seed < 100; seed++) {
-        struct simulation s = simulate_faulty(9, 400, 1 + (int)(seed % 2), seed, 0.05, 0.3 * (double)seed);
-        int64_t pending = 0;
-        CHECK(s.finished);
-        for (int64_t i = 0; i < s.cells; i++) {
-            pending += s.cell[i].truth == TRUTH_PENDING;
-            CHECK(s.cell[i].truth != TRUTH_HELD);
-        }
-        CHECK(pending + s.done + s.failed == s.cells);
-        CHECK(seed > 20 || pending > 0);
-        simulation_release(&s);
-    }
+    CHECK(s->finished && cured == 0);
+    CHECK(count[TRUTH_HELD] == 0 && (s->stopped || count[TRUTH_PENDING] == 0));
+    CHECK(count[TRUTH_DONE] == s->done && count[TRUTH_FAILED] == s->failed);
+    CHECK(state.pending == count[TRUTH_PENDING] && state.running == 0);
+    CHECK(state.ended == s->done + s->failed && (state.pending > 0 || state.cost_left == 0));
+    /* The number of orders when everything that all workers hold is returned and handed out again: */
+    CHECK(s->owner.batch > 0 || s->most_orders <= 2 + (int64_t)s->workers * (2 + 2 * (1 + s->ahead)));
 }

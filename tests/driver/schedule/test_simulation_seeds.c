@@ -1,0 +1,279 @@
+/*
+ * No run is lost and none is completed twice, whatever the workers do and whatever the owner of the sweep
+ * decides. SIMULATION_WORKERS, SIMULATION_RUNS and SIMULATION_SEED scale and repeat the large simulation;
+ * SIMULATION_SEED and SIMULATION_SEEDS are the first and the number of the drawn ones, see `make simulate`.
+ */
+#include "driver/tables/version.h"
+#include "model/core/random.h"
+#include "tests/driver/schedule/simulated.h"
+#include "tests/test.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int64_t setting(const char *name, int64_t otherwise)
+{
+    const char *text = getenv(name);
+    return text ? strtoll(text, NULL, 10) : otherwise;
+}
+
+/* Simulates a sweep in which each run meets a fault with probability `fault`; keeps the other fields of s. */
+static struct simulation simulate_faulty(
+    struct simulation s, int workers, int64_t cells, int ahead, uint64_t seed, double fault)
+{
+    double *cost = simulation_costs(seed, cells);
+
+    s.latency = 1e-3;
+    s.silence = 5;
+    s.seed = seed;
+    s.hazards = usual_hazards(fault, s.silence, (workers + NODE_SIZE - 1) / NODE_SIZE);
+    simulation_init(&s, workers, cells, ahead, cost, cost);
+    simulate(&s);
+    free(cost);
+    return s;
+}
+
+#if defined(__SANITIZE_ADDRESS__) || defined(SCALAR_DOUBLE)
+enum { WORKERS = 2000, RUNS = 100000, SEEDS = 10 };
+#else
+enum { WORKERS = 10000, RUNS = 1000000, SEEDS = 50 };
+#endif
+
+/* Prints the cost of an event for both sizes, without a test: times depend on the machine. */
+TEST(coordinator_loses_nothing_among_faulty_workers)
+{
+    int workers = (int)setting("SIMULATION_WORKERS", WORKERS);
+    int64_t cells = setting("SIMULATION_RUNS", RUNS);
+    uint64_t seed = (uint64_t)setting("SIMULATION_SEED", 1);
+
+    for (int size = 0; size < 2; size++) {
+        struct simulation s = simulate_faulty((struct simulation){.stop_at = INFINITY}, size ? workers : 100,
+            size ? cells : 10000, 1, seed, 0.05);
+        simulation_report(&s);
+        simulation_check(&s);
+        CHECK(s.done + s.failed == s.cells);
+        CHECK(s.returned > s.cells / 200 && s.told > s.cells / 1000 && s.fallen > 0);
+        CHECK(s.failed > 0 && s.unlucky == 0);
+        simulation_release(&s);
+    }
+}
+
+/* A third of the cells comes later, and cells in every state are withdrawn, some of them more than once. */
+TEST(coordinator_loses_nothing_of_a_sweep_that_changes)
+{
+    int workers = (int)setting("SIMULATION_WORKERS", WORKERS);
+    int64_t cells = setting("SIMULATION_RUNS", RUNS) / 5;
+    struct owner owner = {
+        .absent = 0.33, .adds = 0.2, .withdraws = 0.3, .gap = 0.01, .batch = 8, .most = 2 * cells};
+    struct simulation s = simulate_faulty((struct simulation){.stop_at = INFINITY, .owner = owner}, workers,
+        cells, 1, (uint64_t)setting("SIMULATION_SEED", 1), 0.05);
+
+    simulation_report(&s);
+    simulation_check(&s);
+    CHECK(s.owner.added > cells / 4 && s.owner.again > cells / 100 && s.owner.refused > cells / 100);
+    CHECK(s.owner.unqueued > cells / 100 && s.owner.broken_off > cells / 100);
+    CHECK(s.owner.recalled > cells / 1000 && s.silent > 0 && s.fallen > 0);
+    simulation_release(&s);
+}
+
+TEST(coordinator_small_sweeps_from_many_seeds)
+{
+    int64_t failed = 0, fallen = 0;
+
+    for (uint64_t seed = 0; seed < 300; seed++) {
+        int workers = 1 + (int)(seed % 7);
+        int64_t cells = (int64_t)(seed * 7 % 41);
+        struct simulation s = simulate_faulty(
+            (struct simulation){.stop_at = INFINITY}, workers, cells, (int)(seed % 4), seed, 0.4);
+        simulation_check(&s);
+        CHECK(s.done + s.failed == s.cells);
+        failed += s.failed;
+        fallen += s.fallen;
+        simulation_release(&s);
+    }
+    CHECK(failed > 0 && fallen > 0);
+}
+
+TEST(coordinator_stop_drains)
+{
+    for (uint64_t seed = 0; seed < 100; seed++) {
+        struct simulation s = simulate_faulty(
+            (struct simulation){.stop_at = 0.3 * (double)seed}, 9, 400, 1 + (int)(seed % 2), seed, 0.05);
+        simulation_check(&s);
+        CHECK(seed > 20 || s.done + s.failed < s.cells);
+        simulation_release(&s);
+    }
+}
+
+/* ---- everything drawn ---- */
+
+/* Draws for the parameters of a simulation, apart from those of its course. */
+struct dice {
+    uint64_t seed, draws;
+};
+
+static double uniform(struct dice *dice, double least, double most)
+{
+    return least + (most - least) * random_uniform(dice->seed + 9, RANDOM_TEST, dice->draws++);
+}
+
+static double log_uniform(struct dice *dice, double least, double most)
+{
+    return least * exp(uniform(dice, 0, 1) * log(most / least));
+}
+
+static bool with_probability(struct dice *dice, double probability)
+{
+    return uniform(dice, 0, 1) < probability;
+}
+
+/*
+ * Three limits follow from what the coordinator demands. Messages of a live worker are less than half of its
+ * patience apart: a quarter lies between two of them, so that a late one is late by less than a quarter. Some
+ * deaths are reported, since nothing else tells why the last worker fell silent, and the run that kills it is
+ * returned each time. And a node stands long enough for a run to end.
+ */
+static struct hazards draw_hazards(struct dice *dice, double silence, int nodes)
+{
+    int burst = 1 + (int)(log_uniform(dice, 1, 1 + nodes / 4.0) - 1);
+    double gap = 15.0 * burst / nodes;
+
+    return (struct hazards){
+        .fault = log_uniform(dice, 0.005, 0.6),
+        .idle = uniform(dice, 0, 0.2),
+        .late = uniform(dice, 0, 0.3),
+        .delay = uniform(dice, 0, 0.2) * silence,
+        .twice = uniform(dice, 0, 0.3),
+        .stale = uniform(dice, 0, 0.1),
+        .unnoticed = uniform(dice, 0, 0.9),
+        .early = uniform(dice, 0, 0.5),
+        .gone = with_probability(dice, 0.3) ? 1 : log_uniform(dice, 0.001, 0.3),
+        .absence = log_uniform(dice, 0.01, 10) * silence,
+        .moves = uniform(dice, 0, 1),
+        .hang = log_uniform(dice, 0.5, 5),
+        .gap = gap * log_uniform(dice, 1, 100),
+        .burst = burst,
+        .poison = with_probability(dice, 0.5) ? 0.001 : log_uniform(dice, 0.001, 0.2),
+        .stubborn = with_probability(dice, 0.5) ? 0.002 : log_uniform(dice, 0.001, 0.2),
+    };
+}
+
+static struct owner draw_owner(struct dice *dice, int64_t cells)
+{
+    if (with_probability(dice, 0.2))
+        return (struct owner){.most = 0};
+    return (struct owner){
+        .absent = uniform(dice, 0, 0.9),
+        .adds = log_uniform(dice, 0.01, 0.5),
+        .withdraws = log_uniform(dice, 0.01, 0.5),
+        .gap = log_uniform(dice, 0.01, 10),
+        .batch = (int)log_uniform(dice, 1, 60),
+        .most = 20 + (int64_t)(uniform(dice, 0, 3) * (double)cells),
+    };
+}
+
+static void simulate_drawn(struct simulation *s, uint64_t seed)
+{
+    struct dice dice = {seed, 0};
+    int workers = (int)log_uniform(&dice, 1, with_probability(&dice, 0.05) ? 10000 : 1000);
+    int64_t cells = (int64_t)log_uniform(&dice, 1, 200 + 50.0 * workers) - 1;
+    double *length = simulation_costs(seed, cells), *cost = simulation_costs(seed, cells);
+    double error = with_probability(&dice, 0.5) ? 0 : uniform(&dice, 0, 1);
+
+    for (int64_t i = 0; i < cells; i++)
+        cost[i] *= exp(error * random_normal(seed + 10, RANDOM_TEST, (uint64_t)i));
+    *s = (struct simulation){.seed = seed, .silence = log_uniform(&dice, 1, 20)};
+    s->latency = log_uniform(&dice, 1e-4, s->silence / 50);
+    s->deaths = 2 + (int)uniform(&dice, 0, 4);
+    s->stop_at = with_probability(&dice, 0.8) ? INFINITY : log_uniform(&dice, 0.01, 100);
+    s->hazards = draw_hazards(&dice, s->silence, (workers + NODE_SIZE - 1) / NODE_SIZE);
+    s->owner = draw_owner(&dice, cells);
+    simulation_init(s, workers, cells, (int)uniform(&dice, 0, HOLD_MAX - 1), cost, length);
+    simulate(s);
+    simulation_check(s);
+    free(length);
+    free(cost);
+}
+
+/* What happened in all simulations. */
+static void sum_up(struct simulation *sum, const struct simulation *s)
+{
+    sum->cells += s->cells;
+    sum->done += s->done;
+    sum->failed += s->failed;
+    sum->events += s->events;
+    sum->silent += s->silent;
+    sum->fallen += s->fallen;
+    sum->owner.added += s->owner.added;
+    sum->owner.again += s->owner.again;
+    sum->owner.unqueued += s->owner.unqueued;
+    sum->owner.recalled += s->owner.recalled;
+    sum->owner.broken_off += s->owner.broken_off;
+    sum->stopped = sum->stopped || s->stopped;
+}
+
+static void report_sum(const struct simulation *sum, uint64_t first, uint64_t count)
+{
+    printf("%" PRIu64 " seeds from %" PRIu64 ": %" PRId64 " runs, %" PRId64 " done, %" PRId64
+           " failed, %" PRIu64 " events; %" PRId64 " nodes fell, %" PRId64 " workers given up\n",
+        count, first, sum->cells, sum->done, sum->failed, sum->events, sum->fallen, sum->silent);
+    printf("    %" PRId64 " runs added, %" PRId64 " again; withdrawn: %" PRId64 " pending, %" PRId64
+           " held, %" PRId64 " in training\n",
+        sum->owner.added, sum->owner.again, sum->owner.unqueued, sum->owner.recalled, sum->owner.broken_off);
+}
+
+/* With many seeds, everything must have happened. */
+static void check_sum(const struct simulation *sum)
+{
+    CHECK(sum->done > 0 && sum->failed > 0 && sum->silent > 0 && sum->fallen > 0 && sum->stopped);
+    CHECK(sum->owner.added > 0 && sum->owner.again > 0);
+    CHECK(sum->owner.unqueued > 0 && sum->owner.recalled > 0 && sum->owner.broken_off > 0);
+}
+
+/* How to repeat the current simulation; printed if it fails, also by an assertion of the coordinator. */
+static char repeat[200];
+
+static void on_abort(int signal_number)
+{
+    ssize_t written = write(STDOUT_FILENO, repeat, strlen(repeat));
+
+    signal(signal_number, SIG_DFL);
+    if (written >= 0)
+        raise(signal_number);
+    _exit(1);
+}
+
+static void announce(uint64_t seed)
+{
+    snprintf(repeat, sizeof(repeat),
+        "seed %" PRIu64 " of commit %s failed; to run it alone: make simulate N=1 SEED=%" PRIu64 "\n", seed,
+        version_commit[0] ? version_commit : "(unknown)", seed);
+}
+
+TEST(coordinator_survives_what_is_drawn)
+{
+    uint64_t first = (uint64_t)setting("SIMULATION_SEED", 1);
+    uint64_t count = (uint64_t)setting("SIMULATION_SEEDS", SEEDS);
+    struct simulation s, sum = {.cells = 0};
+
+    signal(SIGABRT, on_abort);
+    for (uint64_t seed = first; seed < first + count; seed++) {
+        int failures = test_failures();
+        announce(seed);
+        simulate_drawn(&s, seed);
+        if (test_failures() > failures) {
+            fputs(repeat, stdout);
+            simulation_report(&s);
+        }
+        sum_up(&sum, &s);
+        simulation_release(&s);
+    }
+    signal(SIGABRT, SIG_DFL);
+    report_sum(&sum, first, count);
+    if (count >= SEEDS)
+        check_sum(&sum);
+}
