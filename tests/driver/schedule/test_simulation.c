@@ -225,14 +225,14 @@ static void decide(struct simulation *s)
     simulated_plan_decision(s);
 }
 
-/* After a tick no worker has a run if it has been silent for longer than any patience. */
+/* After a tick no worker has a run if it has been silent for longer than any patience, but for rounding. */
 static void tick(struct simulation *s)
 {
     int overdue = 0;
 
     tell(s, (struct event){.kind = EVENT_TICK});
     for (int i = 0; i < s->workers; i++)
-        overdue += s->worker[i].holds > 0 && s->now - s->worker[i].known > 2 * s->silence;
+        overdue += s->worker[i].holds > 0 && s->now - s->worker[i].known > 2.0001 * s->silence;
     CHECK(overdue == 0);
 }
 
