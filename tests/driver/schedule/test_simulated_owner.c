@@ -73,7 +73,8 @@ static void add(struct simulation *s)
 static void withdraw(struct simulation *s, int64_t at, bool taken)
 {
     struct cell *cell = &s->cell[at];
-    bool there = (cell->truth == TRUTH_PENDING || cell->truth == TRUTH_HELD) && cell->due == 0;
+    bool known = cell->truth == TRUTH_PENDING || cell->truth == TRUTH_HELD;
+    bool there = known && cell->due == 0 && !s->home;
     bool withdrawn = coordinator_withdraw(s->coordinator, at);
 
     CHECK(taken ? withdrawn == there : !withdrawn || there);
