@@ -5,13 +5,24 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include "model/core/check.h"
 
 int write_buffer_open(struct write_buffer *buffer, const char *path)
 {
+    struct stat status;
+
     *buffer = (struct write_buffer){.descriptor = open(path, O_RDWR | O_CLOEXEC)};
     if (buffer->descriptor < 0)
         return errno;
+    if (fstat(buffer->descriptor, &status) != 0) {
+        int fault = errno;
+        write_buffer_close(buffer);
+        return fault;
+    }
+    buffer->end = status.st_size;
     buffer->bytes = malloc(WRITE_BUFFER_BYTES);
     buffer->joined = malloc(WRITE_BUFFER_BYTES);
     buffer->piece = malloc(WRITE_BUFFER_PIECES * sizeof(*buffer->piece));
@@ -64,6 +75,8 @@ int write_buffer_put(struct write_buffer *buffer, int64_t place, const void *byt
 {
     const unsigned char *from = bytes;
 
+    INVARIANT(place >= 0 && (int64_t)size <= buffer->end - place, "%zu bytes at %lld of %lld", size,
+        (long long)place, (long long)buffer->end);
     while (size > 0) {
         size_t count = size < WRITE_BUFFER_BYTES ? size : WRITE_BUFFER_BYTES;
         if (buffer->used + count > WRITE_BUFFER_BYTES || buffer->pieces == WRITE_BUFFER_PIECES) {

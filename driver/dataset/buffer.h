@@ -14,6 +14,7 @@ struct write_buffer {
     unsigned char *bytes, *joined; /* [WRITE_BUFFER_BYTES] in the order of puts; space to join neighbours */
     struct piece *piece; /* [WRITE_BUFFER_PIECES] */
     size_t used, pieces; /* of both */
+    int64_t end; /* of the file, which has its full size from the beginning */
 };
 
 enum { WRITE_BUFFER_BYTES = 1 << 20, WRITE_BUFFER_PIECES = 1 << 15 };

@@ -2,6 +2,7 @@
 #include "driver/dataset/ledger.h"
 #include "driver/sweep/grid.h"
 #include "driver/tables/dataset_tables.h"
+#include "model/core/check.h"
 #include "driver/text/utf8.h"
 
 #include <endian.h>
@@ -50,6 +51,9 @@ static int64_t metric_place(const struct dataset *dataset, enum metric metric, i
 {
     const struct layout *layout = &dataset->layout;
 
+    INVARIANT(dataset->metric[metric] >= 0 && cell >= 0 && cell <= layout->sweep->cells && row >= 0 &&
+                  row < layout->step_count,
+        "%s of cell %lld, row %lld", metric_table[metric].name, (long long)cell, (long long)row);
     return dataset->metric[metric] + cell * metric_bytes(layout, metric) +
            8 * row * (int64_t)metric_values(metric, &layout->form);
 }
@@ -73,6 +77,8 @@ static int put_numbers(struct dataset *dataset, int64_t place, const double *val
 
 static int64_t place_of(const struct dataset *dataset, enum run_variable variable, int64_t cell)
 {
+    INVARIANT(cell >= 0 && cell < dataset->layout.sweep->cells, "%s of cell %lld",
+        run_variable_table[variable].name, (long long)cell);
     return dataset->run[variable] + cell * run_variable_bytes(variable);
 }
 

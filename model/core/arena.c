@@ -1,5 +1,7 @@
 #include "model/core/arena.h"
 
+#include "model/core/check.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -50,12 +52,11 @@ void *arena_take(struct arena *arena, size_t count, size_t size)
 {
     size_t bytes;
 
-    if (__builtin_mul_overflow(count, size, &bytes))
-        abort();
+    INVARIANT(
+        !__builtin_mul_overflow(count, size, &bytes) && bytes <= SIZE_MAX - ALIGNMENT, "%zu x %zu", count, size);
     bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     char *taken = arena->base ? arena->base + arena->used : NULL;
     arena->used += bytes;
-    if (arena->base && arena->used > arena->size)
-        abort();
+    INVARIANT(!arena->base || arena->used <= arena->size, "%zu of %zu bytes", arena->used, arena->size);
     return taken;
 }

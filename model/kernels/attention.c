@@ -11,6 +11,10 @@
 
 enum { QUERY_BLOCK = 8 * TILE_ROWS };
 
+_Static_assert((int)TILE_COLUMNS <= (int)ATTENTION_COLUMNS && (int)LANES <= (int)ATTENTION_LANES &&
+                   (int)QUERY_BLOCK <= (int)ATTENTION_BLOCK,
+    "attention_scratch() covers this level");
+
 /* Under hard attention, scores within this share of the largest score tie with it. */
 static const scalar HARD_TIE = (scalar)1e-6;
 

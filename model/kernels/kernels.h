@@ -67,6 +67,9 @@ struct head {
     scalar *most, *inverse; /* [Tq] largest score m of each query; 1 / sum of exp(scaled scores - scaled m) */
 };
 
+/* The largest tile columns, lanes and blocks of queries of all levels, for the size of attention's scratch. */
+enum { ATTENTION_COLUMNS = 32, ATTENTION_LANES = 16, ATTENTION_BLOCK = 64 };
+
 /* A query attends to a position if its attention weight is above this (Merrill et al. 2021). */
 #define ATTENDED 1e-5
 

@@ -58,10 +58,10 @@ const char *kernels_level(int place, bool *runs)
 
 int64_t attention_scratch(int64_t length, int64_t depth)
 {
-    enum { COLUMNS = 32, LANES = 16, BLOCK = 64 }; /* the largest of all levels */
+    enum { COLUMNS = ATTENTION_COLUMNS, LANES = ATTENTION_LANES };
     int64_t padded_length = (length + COLUMNS - 1) / COLUMNS * COLUMNS;
     int64_t padded_depth = (depth + LANES - 1) / LANES * LANES;
 
-    return 2 * padded_depth * padded_length + 2 * BLOCK * length + 6 * (length + 1) * padded_depth +
+    return 2 * padded_depth * padded_length + 2 * ATTENTION_BLOCK * length + 6 * (length + 1) * padded_depth +
            16 * LANES;
 }

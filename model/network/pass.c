@@ -1,10 +1,15 @@
 #include "model/network/pass.h"
 
+#include "model/core/check.h"
+
 static scalar *in_plane(const struct pass *pass, scalar *plane, enum tensor_kind kind, int64_t layer)
 {
     const struct architecture *c = &pass->model->architecture;
     const struct tensor *tensor = &pass->model->layout.tensor[tensor_index(c, kind, layer)];
 
+    INVARIANT(tensor->kind == kind && (tensor->layer == layer || tensor->layer < 0),
+        "tensor %d of layer %lld in the place of %d, %lld", (int)tensor->kind, (long long)tensor->layer, (int)kind,
+        (long long)layer);
     return plane && tensor->size ? plane + tensor->offset : NULL;
 }
 

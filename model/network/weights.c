@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "model/core/check.h"
 #include "model/core/random.h"
 
 const struct tensor_row tensor_table[TENSOR_KIND_COUNT] = {
@@ -106,6 +107,8 @@ void weight_layout_init(
     *layout = (struct weight_layout){.tensor = arena_take(arena, count, sizeof(*layout->tensor)),
         .layer_begin = arena_take(arena, (size_t)architecture->layers + 1, sizeof(*layout->layer_begin))};
     place_all(layout, architecture);
+    INVARIANT(layout->tensor_count == (int64_t)count, "%lld tensors, %zu expected",
+        (long long)layout->tensor_count, count);
 }
 
 int64_t architecture_parameters(const struct architecture *architecture)

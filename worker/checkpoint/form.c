@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/core/check.h"
 #include "model/kernels/levels.h"
 #include "worker/checkpoint/seal.h"
 #include "worker/checkpoint/visit.h"
@@ -94,8 +95,12 @@ static void visit_plane(struct form *form, const char *prefix, scalar *plane, in
 
     for (int64_t i = 0; plane && i < layout->tensor_count && form->status == NC_NOERR; i++) {
         const struct tensor *tensor = &layout->tensor[i];
-        if (tensor->size > 0 && tensor->offset >= begin && tensor->offset < end)
-            visit_tensor(form, prefix, tensor, plane + (tensor->offset - begin));
+        if (tensor->size == 0 || tensor->offset < begin || tensor->offset >= end)
+            continue;
+        INVARIANT(tensor->offset + tensor->size <= end, "%s of layer %lld: [%lld, %lld) of [%lld, %lld)",
+            tensor_table[tensor->kind].name, (long long)tensor->layer, (long long)tensor->offset,
+            (long long)(tensor->offset + tensor->size), (long long)begin, (long long)end);
+        visit_tensor(form, prefix, tensor, plane + (tensor->offset - begin));
     }
 }
 

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "model/core/check.h"
+
 void history_layout(
     struct history *history, const struct metric_form *form, int64_t rows, struct arena *arena)
 {
@@ -35,11 +37,17 @@ double *history_begin_row(const struct history *history)
 
 void history_add_row(struct history *history, int64_t step)
 {
+    INVARIANT(history->row_count < history->rows_most, "row %lld of %lld at step %lld",
+        (long long)history->row_count, (long long)history->rows_most, (long long)step);
+    INVARIANT(history->row_count == 0 || history->step[history->row_count - 1] < step, "step %lld after %lld",
+        (long long)step, (long long)history->step[history->row_count - 1]);
     history->step[history->row_count++] = step;
 }
 
 void history_add_norm(struct history *history, int64_t step, double norm)
 {
+    INVARIANT(history->norm_count < history->rows_most, "norm %lld of %lld at step %lld",
+        (long long)history->norm_count, (long long)history->rows_most, (long long)step);
     history->norm_step[history->norm_count] = step;
     history->norm[history->norm_count++] = norm;
 }

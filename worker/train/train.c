@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/core/check.h"
 #include "model/core/limits.h"
 #include "worker/host/clock.h"
 #include "worker/train/train_measure.h"
@@ -152,6 +153,7 @@ static int lay_out_trainer(struct trainer *t, struct arena *arena)
         return -1;
     }
     trainer_layout(t, arena);
+    INVARIANT(arena->used == memory, "%zu bytes laid out, %zu counted", arena->used, memory);
     return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "model/core/check.h"
 #include "worker/host/clock.h"
 #include "worker/host/log.h"
 #include "worker/host/signals.h"
@@ -150,7 +151,10 @@ static void look_for_coordinator(struct loop *loop)
 static void on_row(void *context, int64_t step, const double *values, size_t count)
 {
     struct loop *loop = context;
+    const struct metric_form form = metric_form(&loop->held[0].run, loop->setup.measure.group);
 
+    INVARIANT(count == metric_row_size(&form, step), "%zu values at step %lld, %zu in a row", count,
+        (long long)step, metric_row_size(&form, step));
     for (size_t offset = 0; offset < count; offset += PIECE_VALUES) {
         struct row_piece *row = &loop_blank(loop, MESSAGE_ROW)->as.row;
         row->ticket = loop->held[0].ticket;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "model/core/check.h"
 #include "worker/host/clock.h"
 #include "worker/wire/spawn.h"
 
@@ -223,6 +224,9 @@ void wire_send(struct wire *wire, int address, const struct message *message)
     struct parcel *parcel;
     size_t size = message_size(message);
 
+    INVARIANT(size >= HEAD && size <= sizeof(*message), "message of kind %lld has %zu bytes",
+        (long long)message->kind, size);
+    INVARIANT(address >= 0 && address < wire->addresses, "address %d of %d", address, wire->addresses);
     collect(wire);
     if (to->dead)
         return;
