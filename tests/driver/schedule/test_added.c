@@ -262,15 +262,15 @@ TEST(coordinator_blames_no_run_that_was_withdrawn_for_a_death)
 TEST(coordinator_gives_up_a_worker_that_was_told_to_stop_a_withdrawn_run)
 {
     struct trial t = trial_begin(1, 0, 10, NULL);
-    uint64_t old = trial_hello(&t, 0, 0, 0);
 
+    trial_hello(&t, 0, 0, 0);
     CHECK(withdraw(&t, 10));
     CHECK(trial_tick(&t, 10.5) == 0 && trial_got(&t, ORDER_GIVE_UP).cell == -1);
     CHECK(!trial_has(&t, ORDER_RETURN) && trial_has(&t, ORDER_FINISH));
     coordinator_free(t.c);
 
     t = trial_begin(2, 0, 10, NULL);
-    old = trial_hello(&t, 0, 0, 0);
+    uint64_t old = trial_hello(&t, 0, 0, 0);
     CHECK(withdraw(&t, 10) && trial_tick(&t, 10.5) == 0 && add(&t, 10, 4) == 1);
     trial_hello(&t, 1, 0, 0);
     CHECK(trial_got(&t, ORDER_RUN).cell == 10);

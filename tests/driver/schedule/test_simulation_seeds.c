@@ -38,9 +38,9 @@ static struct simulation simulate_faulty(
 }
 
 #if defined(__SANITIZE_ADDRESS__) || defined(SCALAR_DOUBLE)
-enum { WORKERS = 2000, RUNS = 100000, SEEDS = 10 };
+enum { WORKERS = 2000, RUNS = 100000, SEEDS = 50 };
 #else
-enum { WORKERS = 10000, RUNS = 1000000, SEEDS = 50 };
+enum { WORKERS = 10000, RUNS = 1000000, SEEDS = 200 };
 #endif
 
 /* Prints the cost of an event for both sizes, without a test: times depend on the machine. */
