@@ -1,0 +1,251 @@
+"""Runs the program with one failing call: the n-th of a family, for each n until none fails any more (tests/injector.c
+counts and fails them)."""
+
+import errno
+import os
+import pathlib
+import shutil
+import signal
+import struct
+import subprocess
+import typing
+
+import preloaded
+import same
+from conftest import NORMSWEEP
+
+# What the calls of a family fail with.
+FAMILIES = {"memory": errno.ENOMEM, "write": errno.ENOSPC, "sync": errno.EIO, "rename": errno.EIO, "open": errno.EIO,
+            "read": errno.EIO, "close": errno.EIO, "remove": errno.EIO}
+FOREVER = 2**62
+SECONDS = 20  # a command takes a tenth of one
+STATE = struct.Struct("7q24s")
+
+SWEEP = """\
+corpus: markov
+corpus_tokens: 300
+vocabulary: 8
+layers: 1
+width: 8
+heads: 1
+feedforward: 8
+context: 8
+batch: 2
+steps: 6
+measure: {every: 3}
+validate: {every: end, tokens: 64}
+checkpoint_minutes: 1.0e-9
+seed: [1, 2]
+"""
+
+
+def library(folder):
+    """The environment in which the injector is preloaded."""
+    folder.mkdir(exist_ok=True)
+    return preloaded.preload(folder, (pathlib.Path(__file__).parent / "injector.c").read_text())
+
+
+class Done(typing.NamedTuple):
+    status: int  # negative: a signal; None: it hung
+    out: str
+    err: str
+    calls: int
+    failed: int
+    place: str  # where in the program the first failed call came from
+
+
+def place_of(address, name):
+    if address <= 0:
+        return name
+    told = subprocess.run(["addr2line", "-s", "-f", "-i", "-e", NORMSWEEP, hex(address - 1)], capture_output=True,
+                          text=True, check=False).stdout.split()
+    return f"{name} in {told[0]} at {told[1]}" if len(told) > 1 else f"{name} at {address:x}"
+
+
+class Injector:
+    def __init__(self, folder):
+        self.state = folder / "state"
+        self.environment = library(folder)
+
+    def run(self, cwd, arguments, family="none", at=FOREVER, lasting=False, kill=0):
+        """Runs the program in a folder. `kill` is a signal that the program gets instead of a failure."""
+        cause = 0 if kill else FAMILIES.get(family, 0)
+        self.state.write_bytes(STATE.pack(at, lasting, cause, kill, 0, 0, 0, b""))
+        environment = self.environment | {"INJECT": family, "INJECT_FOLDER": f"{cwd.resolve()}/",
+                                          "INJECT_STATE": str(self.state)}
+        environment["ASAN_OPTIONS"] = environment["ASAN_OPTIONS"] + ":allocator_may_return_null=1"
+        with subprocess.Popen([NORMSWEEP, *arguments], cwd=cwd, env=environment, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace") as process:
+            try:
+                out, err = process.communicate(timeout=SECONDS)
+                status = process.returncode
+            except subprocess.TimeoutExpired:
+                process.kill()
+                out, err = process.communicate()
+                status = None
+        _, _, _, _, calls, failed, address, name = STATE.unpack(self.state.read_bytes())
+        return Done(status, out, err, calls, failed, place_of(address, name.rstrip(b"\0").decode()) if failed else "")
+
+
+class Case(typing.NamedTuple):
+    """A command, and the state of its folder before it."""
+    name: str
+    arguments: tuple
+    prepare: typing.Callable  # prepare(injector, folder): fills the folder before the command
+    fresh: bool = False  # the old dataset is set aside
+    looks: bool = False  # it only looks
+
+
+RUN = ("run", "../sweep.yaml", "-j", "0", "-o", "sweep.nc")
+MORE = (*RUN, "--set", "seed=[1, 2, 3]")
+
+
+def nothing(_injector, _folder):
+    pass
+
+
+def whole(injector, folder, arguments=RUN):
+    done = injector.run(folder, arguments)
+    assert done.status == 0, done
+
+
+def stopped(injector, folder):
+    """One run is done, the other has a checkpoint."""
+    done = injector.run(folder, RUN, "rename", 9, kill=signal.SIGTERM)
+    assert done.status == 75 and (folder / "sweep.nc.d").exists(), done
+
+
+def killed(injector, folder):
+    """A part of a checkpoint is left, and the lease."""
+    done = injector.run(folder, RUN, "rename", 9, kill=signal.SIGKILL)
+    assert done.status == -signal.SIGKILL and (folder / "sweep.nc.lease").exists(), done
+
+
+def set_aside(injector, folder):
+    """An older dataset and its folder beside the dataset."""
+    whole(injector, folder)
+    whole(injector, folder, (*RUN, "--fresh"))
+
+
+CASES = [
+    Case("new", RUN, nothing),
+    Case("stopped", RUN, stopped),
+    Case("killed", RUN, killed),
+    Case("weights", (*RUN, "--set", "save_weights=true", "--set", "seed=1"), nothing),
+    Case("more", MORE, whole),
+    Case("fresh", (*RUN, "--fresh"), set_aside, fresh=True),
+    Case("done", RUN, whole),
+    Case("status", ("status", "sweep.nc"), stopped, looks=True),
+    Case("show", ("show", "sweep.nc"), whole, looks=True),
+    Case("variable", ("show", "sweep.nc", "--series", "param_norm"), whole, looks=True),
+    Case("plan", ("plan", "../sweep.yaml", "-o", "sweep.nc"), nothing, looks=True),
+    Case("check", ("check", "../sweep.yaml"), nothing, looks=True),
+]
+
+
+def files(folder):
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+def contents(folder):
+    return {name: (folder / name).read_bytes() for name in files(folder)}
+
+
+class Bench:
+    """A case with all that is compared: the folder before the command, and after it undisturbed."""
+
+    def __init__(self, injector, folder, case):
+        self.injector, self.case = injector, case
+        self.before, self.after, self.work = (folder / case.name / name for name in ("before", "after", "work"))
+        for path in (self.before, self.after):
+            path.mkdir(parents=True)
+        (folder / case.name / "sweep.yaml").write_text(SWEEP)
+        case.prepare(injector, self.before)
+        shutil.copytree(self.before, self.after, dirs_exist_ok=True)
+        self.undisturbed = injector.run(self.after, case.arguments)
+        assert self.undisturbed.status == 0, self.undisturbed
+        if not case.looks:
+            self.whole = same.read(self.after / "sweep.nc")
+
+    def renew(self):
+        shutil.rmtree(self.work, ignore_errors=True)
+        shutil.copytree(self.before, self.work)
+
+    def try_one(self, family, at, lasting=False):
+        """Lets one call fail. Returns (what it did, a list of what is wrong)."""
+        self.renew()
+        done = self.injector.run(self.work, self.case.arguments, family, at, lasting)
+        if not done.failed:
+            return done, []
+        wrong = self.check_said(done)
+        if self.case.looks:
+            if contents(self.work) != contents(self.before):
+                wrong.append("a file has changed")
+        else:
+            wrong += self.check_left(done, family, lasting) + self.check_again(done, family, lasting)
+        return done, wrong
+
+    def check_said(self, done):
+        if done.status is None:
+            return [f"hung for {SECONDS} s"]
+        if done.status not in (0, 1, 3):
+            return [f"status {done.status}: {done.err.strip()[-1500:]}"]
+        lines = [line for line in done.err.splitlines() if line not in self.undisturbed.err.splitlines()]
+        if done.status == 3 and (len(lines) != 1 or ": " not in lines[0]):
+            return [f"status 3 with {len(lines)} lines: {done.err!r}"]
+        if done.status == 0 and len(lines) > 1:
+            return [f"status 0 with {len(lines)} lines: {done.err!r}"]
+        return []
+
+    def check_left(self, done, family, lasting):
+        """Nothing is left that a start leaves only while it runs, and nothing is lost."""
+        wrong = []
+        stray = [name for name in files(self.work)
+                 if name.endswith((".new", ".part", ".mark")) or ".lease" in name]
+        if stray and family != "remove" and not lasting:
+            wrong.append(f"left behind: {stray}")
+        if not (self.before / "sweep.nc").exists():
+            return wrong
+        before = (self.before / "sweep.nc").read_bytes()
+        found = [path for path in (self.work / "sweep.nc", self.work / "sweep.nc.old") if path.exists()]
+        if self.case.fresh and done.status != 0:
+            if before not in [path.read_bytes() for path in found]:
+                wrong.append("the old dataset is lost")
+        elif not self.case.fresh and self.lost():
+            wrong.append(f"lost: {self.lost()}")
+        return wrong
+
+    def lost(self):
+        """Runs that had ended before and no longer do, by the seed."""
+        if not (self.work / "sweep.nc").exists():
+            return "the dataset"
+        before, now = same.read(self.before / "sweep.nc"), same.read(self.work / "sweep.nc")
+        ended = {int(seed) for seed, outcome in zip(before["seed"].values, before["outcome"].values)
+                 if outcome >= same.DONE}
+        still = {int(seed) for seed, outcome in zip(now["seed"].values, now["outcome"].values) if outcome >= same.DONE}
+        return sorted(ended - still)
+
+    def check_again(self, done, family, lasting):
+        """The same command carries on to the same bits."""
+        if done.status == 0 and not lasting and family != "memory":
+            wrong = [f"status 0, but {line}" for line in same.differences(self.whole, same.read(self.work / "sweep.nc"))]
+            if wrong:
+                return wrong
+        retried = ("--retry-failed",) if done.status == 1 and not self.case.fresh else ()
+        again = self.injector.run(self.work, (*self.case.arguments, *retried))
+        if again.status != 0:
+            return [f"again: status {again.status}: {again.err.strip()[-1500:]}"]
+        wrong = [f"again: {line}" for line in same.differences(self.whole, same.read(self.work / "sweep.nc"))]
+        if files(self.work) != files(self.after) and not (family == "remove" or self.case.fresh or lasting):
+            wrong.append(f"again: files {files(self.work)} and not {files(self.after)}")
+        return wrong
+
+    def try_all(self, family, step=1, first=0, lasting=False):
+        """For n = first, first + step, ...: yields (n, what it did, what is wrong), until nothing fails any more."""
+        at = first
+        while True:
+            done, wrong = self.try_one(family, at, lasting)
+            if not done.failed:
+                return
+            yield at, done, wrong
+            at += step

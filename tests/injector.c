@@ -1,0 +1,389 @@
+/*
+ * Preloaded into the program by tests/injected.py: counts the calls of one family and lets one of them fail, or one and
+ * all that follow. A family is what INJECT names: calls on files below INJECT_FOLDER, or allocations that the program
+ * makes, itself or through a function of libc. Counts are in a file that is mapped by all processes that come of the
+ * program, so that the test can read them however the program ends.
+ */
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <execinfo.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <link.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BYTES_AT_START = 1 << 16, NAME_SIZE = 24, FRAMES = 32 };
+
+/* What the test reads; all but the counts are its orders. */
+struct state {
+    int64_t at; /* the number of the call that fails; from 0 */
+    int64_t lasting; /* so do all that follow */
+    int64_t cause; /* errno; 0: the program is sent `signal` before the call */
+    int64_t signal;
+    int64_t calls, failed;
+    int64_t place; /* in the program, from which the call came that failed first */
+    char name[NAME_SIZE]; /* of its function */
+};
+
+static struct state *state;
+static const char *family, *folder;
+static bool armed;
+static uintptr_t program_begin, program_end, program_base, libc_begin, libc_end;
+static _Thread_local int inside; /* a function of libc that counts as one call */
+
+#define NEXT(name) \
+    static __typeof__(&(name)) next; \
+    if (!next) \
+        next = (__typeof__(&(name)))dlsym(RTLD_NEXT, #name)
+#define CALLER ((uintptr_t)__builtin_return_address(0))
+
+static bool within(uintptr_t place, uintptr_t begin, uintptr_t end)
+{
+    return place >= begin && place < end;
+}
+
+static int64_t place_in_program(void)
+{
+    void *frame[FRAMES];
+
+    inside++;
+    int count = backtrace(frame, FRAMES);
+    inside--;
+    for (int i = 0; i < count; i++)
+        if (within((uintptr_t)frame[i], program_begin, program_end))
+            return (int64_t)((uintptr_t)frame[i] - program_base);
+    return 0;
+}
+
+/* Does this call of the family fail? Sets errno if so. */
+static bool fails(const char *name)
+{
+    int64_t number = __atomic_fetch_add(&state->calls, 1, __ATOMIC_SEQ_CST);
+
+    if (number < state->at || (number > state->at && !state->lasting))
+        return false;
+    if (__atomic_fetch_add(&state->failed, 1, __ATOMIC_SEQ_CST) == 0) {
+        state->place = place_in_program();
+        strncpy(state->name, name, NAME_SIZE - 1);
+    }
+    if (state->cause == 0) {
+        kill(getpid(), (int)state->signal);
+        return false;
+    }
+    errno = (int)state->cause;
+    return true;
+}
+
+static bool is_family(const char *name)
+{
+    return armed && strcmp(family, name) == 0;
+}
+
+/* ---- memory ---- */
+
+/* For functions that allocate. */
+static bool memory_fails(const char *name, uintptr_t caller)
+{
+    if (!is_family("memory") || inside)
+        return false;
+    if (!within(caller, program_begin, program_end) && !within(caller, libc_begin, libc_end))
+        return false;
+    return fails(name);
+}
+
+/* What is allocated while dlsym looks for malloc itself. */
+static char early[BYTES_AT_START];
+static size_t early_used;
+
+static void *early_take(size_t size)
+{
+    size_t at = early_used;
+
+    early_used += (size + 15) & ~(size_t)15;
+    return early_used <= sizeof(early) ? early + at : NULL;
+}
+
+static bool is_early(const void *block)
+{
+    return within((uintptr_t)block, (uintptr_t)early, (uintptr_t)(early + sizeof(early)));
+}
+
+static bool looking;
+
+#define NEXT_EARLY(name, instead) \
+    static __typeof__(&(name)) next; \
+    if (!next) { \
+        if (looking) \
+            return instead; \
+        looking = true; \
+        next = (__typeof__(&(name)))dlsym(RTLD_NEXT, #name); \
+        looking = false; \
+    }
+
+void *malloc(size_t size)
+{
+    NEXT_EARLY(malloc, early_take(size))
+    return memory_fails("malloc", CALLER) ? NULL : next(size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+    NEXT_EARLY(calloc, early_take(count * size))
+    return memory_fails("calloc", CALLER) ? NULL : next(count, size);
+}
+
+void *realloc(void *block, size_t size)
+{
+    NEXT_EARLY(realloc, NULL)
+    return memory_fails("realloc", CALLER) ? NULL : next(block, size);
+}
+
+void free(void *block)
+{
+    NEXT_EARLY(free, )
+    if (!is_early(block))
+        next(block);
+}
+
+/* Functions of libc that allocate count as one call each. */
+#define ALLOCATES(type, name, parameters, failed, ...) \
+    type name parameters \
+    { \
+        NEXT(name); \
+        if (memory_fails(#name, CALLER)) \
+            return failed; \
+        inside++; \
+        type result = next(__VA_ARGS__); \
+        inside--; \
+        return result; \
+    }
+ALLOCATES(char *, strdup, (const char *text), NULL, text)
+ALLOCATES(char *, strndup, (const char *text, size_t size), NULL, text, size)
+ALLOCATES(int, vasprintf, (char **text, const char *format, va_list arguments), -1, text, format, arguments)
+ALLOCATES(FILE *, open_memstream, (char **text, size_t *size), NULL, text, size)
+ALLOCATES(FILE *, fdopen, (int file, const char *mode), NULL, file, mode)
+ALLOCATES(int, pthread_create,
+    (pthread_t * thread, const pthread_attr_t *attributes, void *(*routine)(void *), void *context), EAGAIN, thread,
+    attributes, routine, context)
+ALLOCATES(void *, mmap, (void *place, size_t length, int protection, int flags, int file, off_t offset), MAP_FAILED,
+    place, length, protection, flags, file, offset)
+
+int asprintf(char **text, const char *format, ...)
+{
+    va_list arguments;
+
+    if (memory_fails("asprintf", CALLER))
+        return -1;
+    inside++;
+    va_start(arguments, format);
+    int length = vasprintf(text, format, arguments);
+    va_end(arguments);
+    inside--;
+    return length;
+}
+
+/* ---- files ---- */
+
+/* Paths that do not go up are relative to the folder, in which the program runs. */
+static bool is_below(const char *path)
+{
+    if (path[0] != '/')
+        return strncmp(path, "..", 2) != 0;
+    return strncmp(path, folder, strlen(folder)) == 0;
+}
+
+static bool path_fails(const char *which, const char *name, const char *path)
+{
+    return is_family(which) && path && is_below(path) && fails(name);
+}
+
+static bool file_fails(const char *which, const char *name, int file)
+{
+    char link[64], path[PATH_MAX];
+
+    if (!is_family(which))
+        return false;
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", file);
+    ssize_t length = readlink(link, path, sizeof(path) - 1);
+    path[length > 0 ? length : 0] = '\0';
+    return path[0] == '/' && is_below(path) && fails(name);
+}
+
+#define OF_FILE(family_, type, name, parameters, ...) \
+    type name parameters \
+    { \
+        NEXT(name); \
+        return file_fails(family_, #name, file) ? -1 : next(__VA_ARGS__); \
+    }
+OF_FILE("write", ssize_t, write, (int file, const void *bytes, size_t size), file, bytes, size)
+OF_FILE("write", ssize_t, pwrite, (int file, const void *bytes, size_t size, off_t at), file, bytes, size, at)
+OF_FILE("write", ssize_t, pwrite64, (int file, const void *bytes, size_t size, off_t at), file, bytes, size, at)
+OF_FILE("write", int, ftruncate, (int file, off_t size), file, size)
+OF_FILE("write", int, ftruncate64, (int file, off_t size), file, size)
+OF_FILE("read", ssize_t, read, (int file, void *bytes, size_t size), file, bytes, size)
+OF_FILE("read", ssize_t, pread, (int file, void *bytes, size_t size, off_t at), file, bytes, size, at)
+OF_FILE("read", ssize_t, pread64, (int file, void *bytes, size_t size, off_t at), file, bytes, size, at)
+OF_FILE("sync", int, fsync, (int file), file)
+OF_FILE("sync", int, fdatasync, (int file), file)
+
+/* A descriptor is closed even if this fails. */
+int close(int file)
+{
+    NEXT(close);
+    bool failed = file_fails("close", "close", file);
+    int cause = errno, status = next(file);
+
+    if (!failed)
+        return status;
+    errno = cause;
+    return -1;
+}
+
+#define OF_PATH(family_, name, parameters, path, ...) \
+    int name parameters \
+    { \
+        NEXT(name); \
+        return path_fails(family_, #name, path) ? -1 : next(__VA_ARGS__); \
+    }
+OF_PATH("rename", rename, (const char *from, const char *to), to, from, to)
+OF_PATH("rename", renameat2, (int at, const char *from, int into, const char *to, unsigned flags), to, at, from, into,
+    to, flags)
+OF_PATH("rename", link, (const char *from, const char *to), to, from, to)
+OF_PATH("remove", unlink, (const char *path), path, path)
+OF_PATH("remove", rmdir, (const char *path), path, path)
+OF_PATH("open", mkdir, (const char *path, mode_t mode), path, path, mode)
+
+int unlinkat(int at, const char *path, int flags)
+{
+    NEXT(unlinkat);
+    return file_fails("remove", "unlinkat", at) ? -1 : next(at, path, flags);
+}
+
+#define OPENS(name) \
+    int name(const char *path, int flags, ...) \
+    { \
+        va_list more; \
+        va_start(more, flags); \
+        mode_t mode = va_arg(more, mode_t); \
+        va_end(more); \
+        NEXT(name); \
+        return path_fails("open", #name, path) ? -1 : next(path, flags, mode); \
+    }
+OPENS(open)
+OPENS(open64)
+
+int openat(int at, const char *path, int flags, ...)
+{
+    va_list more;
+
+    va_start(more, flags);
+    mode_t mode = va_arg(more, mode_t);
+    va_end(more);
+    NEXT(openat);
+    return file_fails("open", "openat", at) ? -1 : next(at, path, flags, mode);
+}
+
+/* These allocate, and open a file. */
+DIR *opendir(const char *path)
+{
+    NEXT(opendir);
+    if (memory_fails("opendir", CALLER) || path_fails("open", "opendir", path))
+        return NULL;
+    inside++;
+    DIR *result = next(path);
+    inside--;
+    return result;
+}
+
+FILE *fopen(const char *path, const char *mode)
+{
+    NEXT(fopen);
+    if (memory_fails("fopen", CALLER) || path_fails("open", "fopen", path))
+        return NULL;
+    inside++;
+    FILE *result = next(path, mode);
+    inside--;
+    return result;
+}
+
+char *realpath(const char *path, char *resolved)
+{
+    NEXT(realpath);
+    if (memory_fails("realpath", CALLER))
+        return NULL;
+    inside++;
+    char *result = next(path, resolved);
+    inside--;
+    return result;
+}
+
+/* ---- start ---- */
+
+static int find_objects(struct dl_phdr_info *object, size_t size, void *first)
+{
+    bool *program = first;
+    uintptr_t begin = UINTPTR_MAX, end = 0;
+
+    (void)size;
+    for (int i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+        if (part->p_type != PT_LOAD)
+            continue;
+        uintptr_t from = object->dlpi_addr + part->p_vaddr;
+        begin = from < begin ? from : begin;
+        end = from + part->p_memsz > end ? from + part->p_memsz : end;
+    }
+    if (*program) {
+        program_base = object->dlpi_addr;
+        program_begin = begin;
+        program_end = end;
+    } else if (strstr(object->dlpi_name, "/libc.so")) {
+        libc_begin = begin;
+        libc_end = end;
+    }
+    *program = false;
+    return 0;
+}
+
+static int (*main_of_program)(int, char **, char **);
+
+/* What happens before, in constructors of libraries, is not the program's. */
+static int main_armed(int argc, char **argv, char **environment)
+{
+    armed = state != NULL;
+    int status = main_of_program(argc, argv, environment);
+    armed = false;
+    return status;
+}
+
+int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void), void (*fini)(void),
+    void (*rtld_fini)(void), void *stack)
+{
+    int (*next)(int (*)(int, char **, char **), int, char **, void (*)(void), void (*)(void), void (*)(void), void *) =
+        (__typeof__(next))dlsym(RTLD_NEXT, "__libc_start_main");
+    const char *path = getenv("INJECT_STATE");
+    bool program = true;
+
+    family = getenv("INJECT");
+    folder = getenv("INJECT_FOLDER");
+    int file = path && family && folder ? open(path, O_RDWR | O_CLOEXEC) : -1;
+    if (file >= 0) {
+        void *mapped = mmap(NULL, sizeof(*state), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        state = mapped == MAP_FAILED ? NULL : mapped;
+        close(file);
+    }
+    dl_iterate_phdr(find_objects, &program);
+    main_of_program = main;
+    return next(main_armed, argc, argv, init, fini, rtld_fini, stack);
+}
