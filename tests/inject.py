@@ -3,7 +3,7 @@
 checkpoints and lease. Each time the program must say so in one line, leave nothing behind, lose nothing, and the same
 command must then end with the same bits. `make check` does the same with a few of the calls (test_injected.py).
 
-inject.py [CASE...] [-f FAMILY] [-e N]: N tries every N-th call only.
+inject.py [CASE...] [-f FAMILY] [-d]
 """
 
 import argparse
@@ -19,8 +19,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("case", nargs="*", help=", ".join(case.name for case in injected.CASES))
     parser.add_argument("-f", "--family", action="append", choices=injected.FAMILIES)
-    parser.add_argument("-e", "--every", type=int, default=1)
-    parser.add_argument("-n", "--first", type=int, default=0)
+    parser.add_argument("-d", "--distinct", action="store_true", help="only the first call from each place")
     parser.add_argument("--lasting", action="store_true", help="all calls that follow fail, too")
     parser.add_argument("-v", "--verbose", action="store_true", help="show every failure")
     given = parser.parse_args()
@@ -33,7 +32,7 @@ def main():
             bench = injected.Bench(injector, pathlib.Path(folder), case)
             for family in given.family or injected.FAMILIES:
                 statuses, wrongs = collections.Counter(), collections.Counter()
-                for at, done, wrong in bench.try_all(family, given.every, given.first, given.lasting):
+                for at, done, wrong in bench.try_all(family, given.distinct, given.lasting):
                     statuses[done.status] += 1
                     if given.verbose:
                         print(f"    {at} {done.place}: {done.status} {done.err.strip()!r}", flush=True)

@@ -2,7 +2,7 @@
 counts and fails them)."""
 
 import errno
-import os
+import itertools
 import pathlib
 import shutil
 import signal
@@ -20,6 +20,7 @@ FAMILIES = {"memory": errno.ENOMEM, "write": errno.ENOSPC, "sync": errno.EIO, "r
 FOREVER = 2**62
 SECONDS = 20  # a command takes a tenth of one
 STATE = struct.Struct("7q24s")
+STACKS = 1 << 14
 
 SWEEP = """\
 corpus: markov
@@ -70,7 +71,7 @@ class Injector:
     def run(self, cwd, arguments, family="none", at=FOREVER, lasting=False, kill=0):
         """Runs the program in a folder. `kill` is a signal that the program gets instead of a failure."""
         cause = 0 if kill else FAMILIES.get(family, 0)
-        self.state.write_bytes(STATE.pack(at, lasting, cause, kill, 0, 0, 0, b""))
+        self.state.write_bytes(STATE.pack(at, lasting, cause, kill, 0, 0, 0, b"").ljust(STATE.size + 8 * STACKS, b"\0"))
         environment = self.environment | {"INJECT": family, "INJECT_FOLDER": f"{cwd.resolve()}/",
                                           "INJECT_STATE": str(self.state)}
         environment["ASAN_OPTIONS"] = environment["ASAN_OPTIONS"] + ":allocator_may_return_null=1"
@@ -83,8 +84,12 @@ class Injector:
                 process.kill()
                 out, err = process.communicate()
                 status = None
-        _, _, _, _, calls, failed, address, name = STATE.unpack(self.state.read_bytes())
+        _, _, _, _, calls, failed, address, name = STATE.unpack_from(self.state.read_bytes())
         return Done(status, out, err, calls, failed, place_of(address, name.rstrip(b"\0").decode()) if failed else "")
+
+    def stacks(self):
+        """What tells the calls of the last command apart: one number each, of the places they came from."""
+        return struct.unpack_from(f"{STACKS}q", self.state.read_bytes(), STATE.size)
 
 
 class Case(typing.NamedTuple):
@@ -240,12 +245,20 @@ class Bench:
             wrong.append(f"again: files {files(self.work)} and not {files(self.after)}")
         return wrong
 
-    def try_all(self, family, step=1, first=0, lasting=False):
-        """For n = first, first + step, ...: yields (n, what it did, what is wrong), until nothing fails any more."""
-        at = first
-        while True:
+    def numbers(self, family, distinct):
+        """The numbers of the calls to let fail: all, or the first of those that come from the same places."""
+        self.renew()
+        done = self.injector.run(self.work, self.case.arguments, family)
+        assert done.status == 0, done
+        if not distinct:
+            return itertools.count()
+        stacks = self.injector.stacks()[:done.calls]
+        return sorted({stack: at for at, stack in reversed(list(enumerate(stacks)))}.values())
+
+    def try_all(self, family, distinct=False, lasting=False):
+        """Yields (n, what it did, what is wrong) for each n, until nothing fails any more."""
+        for at in self.numbers(family, distinct):
             done, wrong = self.try_one(family, at, lasting)
             if not done.failed:
                 return
             yield at, done, wrong
-            at += step

@@ -23,7 +23,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BYTES_AT_START = 1 << 16, NAME_SIZE = 24, FRAMES = 32 };
+enum { BYTES_AT_START = 1 << 16, NAME_SIZE = 24, FRAMES = 32, STACKS = 1 << 14 };
 
 /* What the test reads; all but the counts are its orders. */
 struct state {
@@ -34,6 +34,7 @@ struct state {
     int64_t calls, failed;
     int64_t place; /* in the program, from which the call came that failed first */
     char name[NAME_SIZE]; /* of its function */
+    uint64_t stack[STACKS]; /* of each call: a digest of the places in the program that it came through */
 };
 
 static struct state *state;
@@ -53,28 +54,39 @@ static bool within(uintptr_t place, uintptr_t begin, uintptr_t end)
     return place >= begin && place < end;
 }
 
-static int64_t place_in_program(void)
+/* The innermost place in the program; 0: none. *digest is of all. */
+static int64_t places_in_program(uint64_t *digest)
 {
     void *frame[FRAMES];
+    int64_t innermost = 0;
 
     inside++;
     int count = backtrace(frame, FRAMES);
     inside--;
-    for (int i = 0; i < count; i++)
-        if (within((uintptr_t)frame[i], program_begin, program_end))
-            return (int64_t)((uintptr_t)frame[i] - program_base);
-    return 0;
+    *digest = 0;
+    for (int i = 0; i < count; i++) {
+        if (!within((uintptr_t)frame[i], program_begin, program_end))
+            continue;
+        uint64_t place = (uint64_t)((uintptr_t)frame[i] - program_base);
+        innermost = innermost ? innermost : (int64_t)place;
+        *digest = (*digest ^ place) * 0x100000001b3;
+    }
+    return innermost;
 }
 
 /* Does this call of the family fail? Sets errno if so. */
 static bool fails(const char *name)
 {
     int64_t number = __atomic_fetch_add(&state->calls, 1, __ATOMIC_SEQ_CST);
+    uint64_t digest;
+    int64_t place = places_in_program(&digest);
 
+    if (number < STACKS)
+        state->stack[number] = digest;
     if (number < state->at || (number > state->at && !state->lasting))
         return false;
     if (__atomic_fetch_add(&state->failed, 1, __ATOMIC_SEQ_CST) == 0) {
-        state->place = place_in_program();
+        state->place = place;
         strncpy(state->name, name, NAME_SIZE - 1);
     }
     if (state->cause == 0) {
@@ -374,6 +386,7 @@ int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv,
         (__typeof__(next))dlsym(RTLD_NEXT, "__libc_start_main");
     const char *path = getenv("INJECT_STATE");
     bool program = true;
+    void *frame[2];
 
     family = getenv("INJECT");
     folder = getenv("INJECT_FOLDER");
@@ -384,6 +397,7 @@ int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv,
         close(file);
     }
     dl_iterate_phdr(find_objects, &program);
+    backtrace(frame, 2); /* loads what it needs */
     main_of_program = main;
     return next(main_armed, argc, argv, init, fini, rtld_fini, stack);
 }

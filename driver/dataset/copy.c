@@ -5,6 +5,7 @@
 #include "driver/dataset/ledger.h"
 #include "driver/dataset/variables.h"
 #include "driver/tables/dataset_tables.h"
+#include "worker/checkpoint/written.h"
 
 #include <netcdf.h>
 
@@ -258,7 +259,7 @@ int mapping_copy(
         status = make_room(&copy);
     if (status == NC_NOERR)
         status = copy_all(&copy);
-    int closed = nc_close(copy.file);
+    int closed = written_close(copy.file);
     free(copy.from);
     free(copy.to);
     free(copy.step);

@@ -4,6 +4,7 @@
 #include "driver/dataset/create.h"
 #include "driver/sweep/grid.h"
 #include "driver/tables/dataset_tables.h"
+#include "worker/checkpoint/written.h"
 
 #include <netcdf.h>
 
@@ -43,7 +44,7 @@ int layout_write_header(const struct layout *layout, const char *path)
 
     definition_begin(&definition, layout, path, NC_NOFILL);
     if (definition.status == NC_NOERR)
-        definition_keep(&definition, nc_close(definition.file));
+        definition_keep(&definition, written_close(definition.file));
     free(definition.coordinates);
     return definition.status;
 }
@@ -196,7 +197,7 @@ int layout_write(const struct layout *layout, const char *path)
     if (definition.status == NC_NOERR) {
         write_coordinates(&definition);
         write_cells(&definition);
-        definition_keep(&definition, nc_close(definition.file));
+        definition_keep(&definition, written_close(definition.file));
     }
     free(definition.coordinates);
     return definition.status;

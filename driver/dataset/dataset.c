@@ -31,6 +31,7 @@
 #include "driver/output/output.h"
 #include "driver/sweep/grid.h"
 #include "driver/tables/dataset_tables.h"
+#include "worker/checkpoint/written.h"
 #include "worker/host/sync.h"
 
 #include <netcdf.h>
@@ -330,7 +331,7 @@ static int attach_file(struct dataset *dataset, const struct session *session,
     if (status != NC_NOERR)
         return dataset_error(dataset, status, error);
     int result = take_stock(dataset, file, session, options, error);
-    status = nc_close(file);
+    status = written_close(file);
     if (result != 0)
         return -1;
     if (status == NC_NOERR)

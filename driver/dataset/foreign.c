@@ -8,6 +8,8 @@
  */
 #include "driver/dataset/foreign.h"
 
+#include "worker/checkpoint/written.h"
+
 #include <netcdf.h>
 
 #include <stdlib.h>
@@ -228,6 +230,6 @@ int foreign_copy(
     if (result == 0)
         result = copy_all(&transfer, count, own);
     free(own);
-    status = result == 0 ? nc_close(transfer.to) : nc_abort(transfer.to);
+    status = result == 0 ? written_close(transfer.to) : nc_abort(transfer.to);
     return result == 0 && status != NC_NOERR ? layout_error(error, view->name, status) : result;
 }

@@ -13,6 +13,7 @@
 #include "model/kernels/levels.h"
 #include "worker/checkpoint/seal.h"
 #include "worker/checkpoint/visit.h"
+#include "worker/checkpoint/written.h"
 #include "worker/host/environment.h"
 
 enum { FORMAT = 3, NAME_MOST = 64, TENSOR_NAME = 8 };
@@ -311,7 +312,7 @@ int form_write(const char *path, const struct digest *digest, const struct snaps
     define_all(&form, digest, weights_alone);
     form.pass = PUT;
     visit_contents(&form, weights_alone);
-    int closed = nc_close(form.file);
+    int closed = written_close(form.file);
     return form.status == NC_NOERR ? closed : form.status;
 }
 

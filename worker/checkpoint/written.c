@@ -1,0 +1,10 @@
+#include "worker/checkpoint/written.h"
+
+#include <netcdf.h>
+
+int written_close(int file)
+{
+    int synced = nc_sync(file), closed = nc_close(file);
+
+    return synced == NC_NOERR ? closed : synced;
+}
