@@ -126,8 +126,8 @@ FORCE:
 # A sub-make with all cores, for use after the set-up has installed what was missing.
 MAKE_ALL = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 2))
 ifeq ($(shell id -u),0)
-quickstart check check-slurm faults fuzz bench: export OMPI_ALLOW_RUN_AS_ROOT = 1
-quickstart check check-slurm faults fuzz bench: export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
+quickstart check check-slurm faults inject fuzz bench: export OMPI_ALLOW_RUN_AS_ROOT = 1
+quickstart check check-slurm faults inject fuzz bench: export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
 SAY_ROOT = @echo "As root: OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 are set for Open MPI"
 endif
 
@@ -177,6 +177,13 @@ simulate:
 	@$(MAKE_ALL) $(BUILD)/tests-float
 	@SIMULATION_SEEDS=$(or $(N),1000) SIMULATION_SEED=$(or $(SEED),1) $(BUILD)/tests-float coordinator_survives
 
+## inject: let every allocation, write, sync, rename and open of small sweeps fail once (CASE='new show' FAMILY=memory)
+inject:
+	$(SAY_ROOT)
+	@.ci/setup build tests
+	@$(MAKE_ALL) $(BUILD)/normsweep
+	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python pytest numpy netCDF4)" tests/inject.py $(CASE) $(FAMILY:%=-f %)
+
 ## fuzz: fuzz the readers of sweep files and of pretrained weights for a minute each
 fuzz:
 	@.ci/setup build lint
@@ -224,6 +231,6 @@ help:
 	@echo "Variables: VARIANT=release|debug|san, V=1 (show commands), WERROR=1 (warnings are errors)"
 	@echo "           CC, CFLAGS, LDFLAGS, CBLAS, NETCDF, YAML, JSON, OPENMP, PREFIX, DESTDIR"
 
-.PHONY: all quickstart check check-slurm faults simulate lint fuzz bench setup programs flags install uninstall clean \
-	help FORCE
+.PHONY: all quickstart check check-slurm faults simulate inject lint fuzz bench setup programs flags install \
+	uninstall clean help FORCE
 .DELETE_ON_ERROR:

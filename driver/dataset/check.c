@@ -25,7 +25,7 @@ enum { TAG_ABSENT = 0, TAG_DIMENSIONS = 10, TAG_VARIABLES = 11, TAG_ATTRIBUTES =
 struct header {
     FILE *file;
     int64_t bytes, left; /* of the file; after the current position */
-    int cause; /* errno of a read that failed, else 0 */
+    int cause; /* errno of a read that failed, or ENOMEM; else 0 */
     bool sound; /* false: not a valid header; parsing has stopped */
     bool whole; /* false: header or variables extend beyond the end of the file */
     bool netcdf4; /* a netCDF-4 file: there is no header to parse */
@@ -130,6 +130,8 @@ static void walk_dimensions(struct header *header)
     int64_t count = read_list(header, TAG_DIMENSIONS, 16);
 
     header->dimension = calloc((size_t)count + 1, sizeof(*header->dimension));
+    if (!header->dimension)
+        header->cause = ENOMEM;
     if (!header->dimension || count > NC_MAX_DIMS)
         header->sound = false;
     for (int64_t i = 0; header->sound && i < count; i++) {
@@ -176,8 +178,10 @@ static void walk_variables(struct header *header)
     int64_t count = read_list(header, TAG_VARIABLES, 48);
 
     header->variable = calloc((size_t)count + 1, sizeof(*header->variable));
-    if (!header->variable)
+    if (!header->variable) {
+        header->cause = ENOMEM;
         header->sound = false;
+    }
     for (int64_t i = 0; header->sound && i < count; i++) {
         skip_name(header);
         int64_t values = walk_shape(header);

@@ -122,7 +122,10 @@ static int write_file(struct dataset *dataset, enum successor successor, const s
                      ? ENOMEM
                      : clear_new(new);
     if (status != 0) {
-        error_set(error, ERROR_INPUT, "%s.new: %s", dataset->name, strerror(status));
+        if (status == EEXIST)
+            error_set(error, ERROR_INPUT, "%s.new: %s", dataset->name, strerror(status));
+        else
+            dataset_error(dataset, status, error);
         free(new);
         free(old);
         return -1;
@@ -217,7 +220,7 @@ static int64_t find_place(int file, const struct extent *extent, const char *nam
 
 static int find_places(struct dataset *dataset, int file, struct error *error)
 {
-    struct extent *extent = layout_extents(dataset->path, error);
+    struct extent *extent = layout_extents(dataset->name, error);
     int64_t cells = dataset->layout.sweep->cells;
     bool found = true;
 
@@ -344,8 +347,10 @@ static int attach_file(struct dataset *dataset, const struct session *session,
 /* --fresh renames, and overwrites by renaming, only datasets of this program. */
 static int check_ours(const char *path, const char *name, const char *suffix, struct error *error)
 {
-    if (view_is_dataset(path))
+    if (view_check(path, error) == 0)
         return 0;
+    if (error->status == ERROR_ENVIRONMENT)
+        return -1;
     return error_set(error, ERROR_INPUT, "%s%s: is not a " PROGRAM " dataset; give another -o", name, suffix);
 }
 

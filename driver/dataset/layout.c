@@ -70,7 +70,7 @@ int layout_init(
     *layout = (struct layout){.sweep = sweep, .corpus = corpus, .sessions = SESSIONS_FIRST, .bytes = -1};
     layout->step = sweep_steps(sweep, corpus, &layout->step_count);
     if (!layout->step)
-        return error_set(error, ERROR_ENVIRONMENT, "no memory for the steps of the sweep");
+        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", sweep->output);
     layout->form = longest_form(sweep);
     return 0;
 }

@@ -20,6 +20,7 @@ struct differences {
     const struct layout *layout;
     FILE *out;
     int64_t count;
+    bool starved; /* no memory for a comparison */
 };
 
 static bool equal(const struct param *param, union param_value a, union param_value b)
@@ -93,6 +94,7 @@ static void compare_text(struct differences *differences, const char *name, char
 {
     char *there = view_text(differences->view, name);
 
+    differences->starved = differences->starved || !there || !here;
     if (there && here && strcmp(there, here) != 0)
         differ(differences, name, there, here);
     free(there);
@@ -105,6 +107,7 @@ static void compare_data(struct differences *differences)
     char here[DIGEST_TEXT], *there = view_text(differences->view, ATTRIBUTE_DATA);
 
     digest_format(&differences->layout->corpus->digest, here);
+    differences->starved = differences->starved || !there;
     if (differences->count == 0 && there && strcmp(there, here) != 0)
         fprintf(another(differences), "the content of the texts has changed since %s was made",
             differences->view->name);
@@ -270,7 +273,7 @@ int mapping_init(
 {
     char *text = NULL;
     size_t size = 0;
-    struct differences differences = {view, layout, open_memstream(&text, &size), 0};
+    struct differences differences = {view, layout, open_memstream(&text, &size), 0, false};
     bool memory = differences.out != NULL;
 
     *mapping = (struct mapping){.axis_count = view->axis_count};
@@ -286,7 +289,7 @@ int mapping_init(
         compare_text(&differences, ATTRIBUTE_VALIDATE, layout_validate_text(&layout->sweep->measure));
         compare_data(&differences);
     }
-    memory = differences.out && fclose(differences.out) == 0 && memory;
+    memory = differences.out && fclose(differences.out) == 0 && memory && !differences.starved;
     int result = memory ? 0 : error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
     if (memory && differences.count)
         result = refuse_differences(&differences, text, error);

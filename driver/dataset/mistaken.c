@@ -23,10 +23,11 @@ static char *dataset_beside(const char *path)
 void mistaken_dataset(const char *path, struct error *error)
 {
     char *beside = dataset_beside(path);
+    struct error ignored;
     struct stat status;
 
     if (beside && stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0 &&
-        view_is_dataset(beside))
+        view_check(beside, &ignored) == 0)
         error_set(error, ERROR_INPUT, "%s: is not a " PROGRAM " dataset; its dataset is %s", path, beside);
     free(beside);
 }

@@ -7,6 +7,7 @@
 
 #include <netcdf.h>
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -171,6 +172,7 @@ char *view_stored_text(const struct view *view, int variable, int64_t index)
     size_t start[VIEW_DIMENSIONS_MAX] = {0}, counts[VIEW_DIMENSIONS_MAX], width;
     nc_type type;
 
+    errno = 0;
     if (nc_inq_var(view->file, variable, NULL, &type, &count, dimensions, NULL) != NC_NOERR ||
         type != NC_CHAR || count < 1 || count > VIEW_DIMENSIONS_MAX ||
         nc_inq_dimlen(view->file, dimensions[count - 1], &width) != NC_NOERR || width > (size_t)view->most ||
@@ -181,6 +183,7 @@ char *view_stored_text(const struct view *view, int variable, int64_t index)
     char *text = calloc(width + 1, 1);
     if (text && nc_get_vara_text(view->file, variable, start, counts, text) == NC_NOERR)
         return text;
+    errno = text ? 0 : ENOMEM;
     free(text);
     return NULL;
 }
@@ -203,6 +206,7 @@ char *view_string(const struct view *view, const char *name, int64_t index)
 {
     int variable, count, dimensions[NC_MAX_VAR_DIMS];
 
+    errno = 0;
     if (nc_inq_varid(view->file, name, &variable) != NC_NOERR ||
         nc_inq_var(view->file, variable, NULL, NULL, &count, dimensions, NULL) != NC_NOERR)
         return NULL;

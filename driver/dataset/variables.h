@@ -51,7 +51,7 @@ double *view_cells(const struct view *view, const char *name, struct error *erro
 int view_outcomes(const struct view *view, signed char *outcome, struct error *error);
 
 /* Text `index` of a text variable over the grid (index is the cell) or over one dimension. The caller frees
- * it; NULL: there is none. */
+ * it; NULL: there is none, with errno 0, or ENOMEM. */
 char *view_string(const struct view *view, const char *name, int64_t index);
 
 #endif

@@ -16,6 +16,7 @@
 #include "driver/sweep/grid.h"
 #include "driver/sweep/label.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -253,6 +254,8 @@ static int verify_params(const struct view *view, struct error *error)
         int attribute;
         if (axis_find(view->axis_count, view->axis, param) || view_param(view, param, &value))
             continue;
+        if (errno == ENOMEM)
+            return layout_error(error, view->name, NC_ENOMEM);
         if (nc_inq_attid(view->file, NC_GLOBAL, param->name, &attribute) == NC_NOERR)
             return verify_fault(
                 error, view, "the attribute %s has a value that the key cannot have", param->name);
@@ -269,6 +272,8 @@ static int verify_texts(const struct view *view, struct error *error)
         char *text = view_text(view, compared[i]);
         bool there = text != NULL;
         free(text);
+        if (!there && errno == ENOMEM)
+            return layout_error(error, view->name, NC_ENOMEM);
         if (!there)
             return verify_fault(error, view, "the attribute %s is not a text", compared[i]);
     }

@@ -9,6 +9,7 @@
 #include "driver/sweep/label.h"
 #include "driver/sweep/value.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,6 +92,8 @@ static int verify_words(const struct view *view, enum metric_dimension dimension
 
     for (int64_t i = 0; result == 0 && i < view->form.along[dimension] && (expected = row->word(i)); i++) {
         char *text = view_string(view, row->name, i);
+        if (!text && errno == ENOMEM)
+            return layout_error(error, view->name, NC_ENOMEM);
         if (!text || strcmp(text, expected) != 0)
             result = verify_fault(error, view, "%s is '%s' at place %lld and not '%s'", row->name,
                 text ? text : "", (long long)i, expected);

@@ -13,6 +13,7 @@
 
 #include <netcdf.h>
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,12 @@ static int view_refuse(const struct view *view, struct error *error)
 static int view_no_memory(const struct view *view, struct error *error)
 {
     return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
+}
+
+/* After a text was not found: errno tells whether there is none. */
+static int view_missing(const struct view *view, struct error *error)
+{
+    return errno == ENOMEM ? view_no_memory(view, error) : view_refuse(view, error);
 }
 
 static bool integer_attribute(const struct view *view, const char *name, int64_t *value)
@@ -44,18 +51,22 @@ static bool integer_attribute(const struct view *view, const char *name, int64_t
     return true;
 }
 
-static bool is_ours(const struct view *view)
+static int check_source(const struct view *view, struct error *error)
 {
     char *source = view_text(view, ATTRIBUTE_SOURCE);
-    bool ours = source && strcmp(source, PROGRAM) == 0;
 
+    if (!source)
+        return view_missing(view, error);
+    bool ours = strcmp(source, PROGRAM) == 0;
     free(source);
-    return ours;
+    return ours ? 0 : view_refuse(view, error);
 }
 
 static int check_header(struct view *view, struct error *error)
 {
-    if (!is_ours(view) || !integer_attribute(view, ATTRIBUTE_FORMAT, &view->format))
+    if (check_source(view, error) != 0)
+        return -1;
+    if (!integer_attribute(view, ATTRIBUTE_FORMAT, &view->format))
         return view_refuse(view, error);
     if (view->format != FORMAT_VERSION)
         return error_set(error, ERROR_INPUT, "%s: has dataset format %lld; this program reads format %d",
@@ -107,7 +118,7 @@ static char **read_texts(
         view_no_memory(view, error);
     for (int64_t i = 0; whole && i < length; i++) {
         text[i] = view_stored_text(view, variable, i);
-        whole = text[i] || view_refuse(view, error) == 0;
+        whole = text[i] || view_missing(view, error) == 0;
     }
     if (whole)
         return text;
@@ -222,8 +233,9 @@ static int read_values(const struct view *view, struct axis *axis, struct error 
 
 static int read_axis(const struct view *view, struct axis *axis, int dimension, struct error *error)
 {
+    errno = 0;
     if (!find_axis(view, axis, dimension))
-        return view_refuse(view, error);
+        return view_missing(view, error);
     if (!param_find(axis->name)) {
         axis->label = read_texts(view, axis->name, axis->name, axis->length, error);
         if (!axis->label)
@@ -345,14 +357,13 @@ int view_open(struct view *view, const char *path, struct error *error)
     return result;
 }
 
-bool view_is_dataset(const char *path)
+int view_check(const char *path, struct error *error)
 {
-    struct error ignored;
     struct view view;
-    bool ours = open_file(&view, path, &ignored) == 0 && is_ours(&view);
+    int result = open_file(&view, path, error) == 0 ? check_source(&view, error) : -1;
 
     view_close(&view);
-    return ours;
+    return result;
 }
 
 void view_close(struct view *view)
@@ -384,6 +395,7 @@ bool view_param(const struct view *view, const struct param *param, union param_
 {
     struct error ignored;
 
+    errno = 0;
     return read_attribute(view, param, value) && param_check(param, *value, &ignored) == 0;
 }
 

@@ -35,10 +35,12 @@ struct view {
 int view_open(struct view *view, const char *path, struct error *error);
 void view_close(struct view *view); /* takes a closed view too */
 
-/* Is this a complete dataset of this program, of any format version? */
-bool view_is_dataset(const char *path);
+/* Is this a complete dataset of this program, of any format version? -1: no, ERROR_INPUT, or it is unknown,
+ * ERROR_ENVIRONMENT. */
+int view_check(const char *path, struct error *error);
 
-/* The value of a parameter that is not an axis; false if the file does not have a valid one. */
+/* The value of a parameter that is not an axis; false if the file does not have a valid one, with errno 0, or
+ * ENOMEM. */
 bool view_param(const struct view *view, const struct param *param, union param_value *value);
 
 /* "4.9.0 of ...": the netCDF library, in static memory. */

@@ -4,6 +4,7 @@
 
 #include <netcdf.h>
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,9 +28,11 @@ static char *read_string(const struct view *view, int variable, const char *name
 
     if (nc_get_att_string(view->file, variable, name, &string) != NC_NOERR)
         return NULL;
-    if (string)
+    bool there = string != NULL;
+    if (there)
         text = strdup(string);
     nc_free_string(1, &string);
+    errno = there && !text ? ENOMEM : 0;
     return text;
 }
 
@@ -38,6 +41,7 @@ static char *read_text(const struct view *view, int variable, const char *name)
     nc_type type;
     size_t length;
 
+    errno = 0;
     if (nc_inq_att(view->file, variable, name, &type, &length) != NC_NOERR)
         return NULL;
     if (type == NC_STRING && length == 1)
@@ -47,6 +51,7 @@ static char *read_text(const struct view *view, int variable, const char *name)
     char *text = calloc(length + 1, 1);
     if (text && nc_get_att_text(view->file, variable, name, text) == NC_NOERR)
         return text;
+    errno = text ? 0 : ENOMEM;
     free(text);
     return NULL;
 }

@@ -3,7 +3,7 @@
 
 #include "driver/dataset/variables.h"
 
-/* A global attribute that is a text. The caller frees it; NULL: there is none. */
+/* A global attribute that is a text. The caller frees it; NULL: there is none, with errno 0, or ENOMEM. */
 char *view_text(const struct view *view, const char *name);
 
 /* The same for an attribute of a variable. */

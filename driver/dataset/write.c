@@ -286,6 +286,16 @@ static enum phase phase_of(const struct result *result)
     return result->norm_growth > 1 ? PHASE_GROWING : PHASE_SHRINKING;
 }
 
+/* A run may fail before its first step is reported, and so before dataset_start. It was started all the same: a
+ * run that has ended without an attempt would be refused at the next start (verify.c). */
+static int count_attempt(struct dataset *dataset, int64_t cell)
+{
+    if (dataset->attempts[cell] > 0)
+        return 0;
+    int status = put_integer(dataset, RUN_VARIABLE_attempts, cell, ++dataset->attempts[cell]);
+    return status == 0 ? put_integer(dataset, RUN_VARIABLE_session, cell, dataset->session) : status;
+}
+
 /* Writes everything of a result except its outcome. */
 static int put_values(struct dataset *dataset, const struct waiting_result *waiting)
 {
@@ -293,7 +303,9 @@ static int put_values(struct dataset *dataset, const struct waiting_result *wait
     double speed = result->step_seconds > 0 ? (double)result->tokens / result->step_seconds : NAN;
     int64_t cell = waiting->cell;
 
-    int status = put_integer(dataset, RUN_VARIABLE_last_step, cell, result->last_step);
+    int status = count_attempt(dataset, cell);
+    if (status == 0)
+        status = put_integer(dataset, RUN_VARIABLE_last_step, cell, result->last_step);
     if (status == 0)
         status = put_integer(dataset, RUN_VARIABLE_diverged_step, cell, result->diverged_step);
     if (status == 0)

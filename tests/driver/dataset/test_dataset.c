@@ -239,6 +239,24 @@ TEST(dataset_cuts_reasons_between_characters)
     bench_release(&bench);
 }
 
+/* A run may fail for lack of memory before its first step. */
+TEST(dataset_counts_an_attempt_of_a_run_that_never_began)
+{
+    struct bench bench;
+    const struct result result = {.outcome = OUTCOME_FAILED, .reason = "no memory"};
+
+    bench_init(&bench);
+    if (!bench_opens(&bench, BASE "seed: [1, 2]\n"))
+        return;
+    CHECK(dataset_result(bench.dataset, 1, &result, &bench.error) == 0);
+    CHECK(dataset_commit(bench.dataset, &bench.error) == 0);
+    bench_close(&bench);
+    CHECK(bench_read_value(&bench, "attempts", 1) == 1);
+    CHECK(bench_opens(&bench, BASE "seed: [1, 2]\n"));
+    bench_close(&bench);
+    bench_release(&bench);
+}
+
 TEST(dataset_reserves_its_names)
 {
     static const char *const reserved[] = {"step", "layer", "tensor", "sessions", "session", "outcome",

@@ -1,0 +1,46 @@
+"""A call that fails once is one clear error, after which the same command ends with the same bits. These are a few of the
+calls; `make inject` lets each one fail."""
+
+import pytest
+
+import injected
+
+CALLS = [("new", "write", 9), ("new", "sync", 1), ("new", "rename", 1), ("new", "open", 5), ("new", "memory", 19),
+         ("stopped", "write", 5), ("stopped", "read", 9), ("killed", "rename", 1), ("killed", "memory", 41),
+         ("weights", "rename", 1), ("more", "write", 9), ("more", "memory", 41), ("fresh", "rename", 1),
+         ("fresh", "sync", 1), ("fresh", "open", 9), ("status", "memory", 5), ("show", "memory", 7),
+         ("variable", "memory", 9), ("check", "memory", 5)]
+
+
+@pytest.fixture(scope="session")
+def injector(tmp_path_factory):
+    return injected.Injector(tmp_path_factory.mktemp("injector"))
+
+
+@pytest.mark.parametrize("name, family, every", CALLS)
+def test_one_failing_call(injector, tmp_path, name, family, every):
+    case = next(case for case in injected.CASES if case.name == name)
+    bench, count = injected.Bench(injector, tmp_path, case), 0
+    for at, done, wrong in bench.try_all(family, distinct=True, every=every):
+        assert not wrong, (at, done, wrong)
+        count += 1
+    assert count > 0
+
+
+def test_the_last_block_of_a_file_counts(injector, tmp_path):
+    """nc_close writes it, and ignores that it cannot: a dataset or checkpoint without it would pass as whole."""
+    bench = injected.Bench(injector, tmp_path, next(case for case in injected.CASES if case.name == "new"))
+    said = {done.place.partition(" at ")[0]: done.status for _, done, _ in bench.try_all("write", distinct=True)
+            if "written_close" in done.place or "nc_sync" in done.place}
+    assert said and set(said.values()) == {3}
+
+
+def test_a_run_that_cannot_be_resumed_is_retried(injector, tmp_path):
+    """A run whose start was lost with a kill, and that fails for lack of memory, is counted as started."""
+    bench = injected.Bench(injector, tmp_path, next(case for case in injected.CASES if case.name == "killed"))
+    for at in bench.numbers("memory", distinct=True):
+        done, wrong = bench.try_one("memory", at) if at > 300 else (None, [])
+        if done and done.status == 1:
+            assert not wrong, (at, done, wrong)
+            return
+    pytest.fail("no run failed")
