@@ -33,6 +33,7 @@ release = -O3 -g
 debug = -Og -g3
 san = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 fuzz = $(san) -fsanitize=fuzzer-no-link
+coverage = -O2 -g
 variant := $(or $($(VARIANT)),$(error VARIANT=$(VARIANT): release, debug or san))
 COMPILE = $(CC) -std=c11 -D_GNU_SOURCE $(variant) $(NUMERICS) $(WARNINGS) -I. $(filter -I% -D%,$(PACKAGES)) $(CFLAGS)
 LINK = $(CC) $(variant) $(OPENMP) $(LDFLAGS)
@@ -59,7 +60,7 @@ KERNELS = $(foreach level,$(levels),$(KERNEL_SOURCES:%.c=%-$(level)))
 
 objects = $(patsubst %.c,$(BUILD)/$(1)/%.o,$(2)) $(BUILD)/$(1)/libnormsweep.a
 programs = normsweep normsweep-double tests-float tests-double replay-float replay-double speed
-fuzzers = fuzz-sweep fuzz-weights
+fuzzers = fuzz-sweep fuzz-weights fuzz-dataset
 python = $(shell .ci/python $(1))
 
 ## all: build the program, build/normsweep
@@ -74,6 +75,7 @@ $(BUILD)/replay-double: $(call objects,double,$(PROGRAM) tests/replay.c)
 $(fuzzers:%=$(BUILD)/%): private LINK += -fsanitize=fuzzer
 $(BUILD)/fuzz-sweep: $(call objects,float,$(PROGRAM) tests/fuzz_sweep.c)
 $(BUILD)/fuzz-weights: $(call objects,float,$(PROGRAM) tests/fuzz_weights.c)
+$(BUILD)/fuzz-dataset: $(call objects,float,$(PROGRAM) tests/fuzz_dataset.c)
 $(BUILD)/speed: $(call objects,float,$(PROGRAM) tests/speed.c)
 define library_rule
 $$(BUILD)/$(1)/libnormsweep.a: $$(LIBRARY:%.c=$$(BUILD)/$(1)/%.o) $$(KERNELS:%=$$(BUILD)/$(1)/%.o)
@@ -105,6 +107,13 @@ $(foreach scalar,float double,$(eval $(call scalar_rules,$(scalar))) \
 # completion.c includes the files of docs/completion.
 $(BUILD)/float/driver/commands/completion.o $(BUILD)/double/driver/commands/completion.o: $(wildcard docs/completion/*)
 
+# Rooms that must not be wrong: `make coverage` counts the branches that tests take in them.
+COVERED = driver/schedule driver/dataset driver/output worker/checkpoint
+ifeq ($(VARIANT),coverage)
+LINK += --coverage
+$(foreach room,$(COVERED),$(BUILD)/float/$(room)/%.o): private COMPILE += -O0 --coverage
+endif
+
 # For --version: the commit of a checkout, with a + if files differ from it; empty in a tarball.
 COMMIT := $(shell test -e .git && git describe --always --abbrev=12 --exclude='*' --dirty=+ 2>/dev/null)
 VERSION_FLAGS = -DVERSION='"$(VERSION)"' -DCOMMIT='"$(COMMIT)"' -DCOMPILER='"$(COMPILER) $(variant)"' \
@@ -126,8 +135,8 @@ FORCE:
 # A sub-make with all cores, for use after the set-up has installed what was missing.
 MAKE_ALL = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 2))
 ifeq ($(shell id -u),0)
-quickstart check check-slurm faults inject fuzz bench: export OMPI_ALLOW_RUN_AS_ROOT = 1
-quickstart check check-slurm faults inject fuzz bench: export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
+quickstart check check-slurm faults inject fuzz coverage bench: export OMPI_ALLOW_RUN_AS_ROOT = 1
+quickstart check check-slurm faults inject fuzz coverage bench: export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
 SAY_ROOT = @echo "As root: OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 are set for Open MPI"
 endif
 
@@ -184,15 +193,24 @@ inject:
 	@$(MAKE_ALL) $(BUILD)/normsweep
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python pytest numpy netCDF4)" tests/inject.py $(CASE) $(FAMILY:%=-f %)
 
-## fuzz: fuzz the readers of sweep files and of pretrained weights for a minute each
+## fuzz: fuzz the readers of sweep files, of pretrained weights and of datasets for a minute each
 fuzz:
 	@.ci/setup build lint
 	@OMPI_CC=clang $(MAKE_ALL) VARIANT=fuzz $(fuzzers:%=build/fuzz/%)
-	@mkdir -p build/fuzz/corpus build/fuzz/corpus-weights
+	@mkdir -p build/fuzz/corpus build/fuzz/corpus-weights build/fuzz/corpus-dataset
 	build/fuzz/fuzz-sweep -max_total_time=60 -timeout=30 -print_final_stats=1 \
 		-artifact_prefix=build/fuzz/ build/fuzz/corpus tests/fuzz
 	build/fuzz/fuzz-weights -max_total_time=60 -timeout=30 -print_final_stats=1 \
 		-artifact_prefix=build/fuzz/ build/fuzz/corpus-weights tests/fuzz_weights
+	build/fuzz/fuzz-dataset -max_total_time=60 -timeout=30 -print_final_stats=1 -close_fd_mask=1 -max_len=128 -len_control=0 \
+		-artifact_prefix=build/fuzz/ build/fuzz/corpus-dataset tests/fuzz_dataset
+
+## coverage: show the branches that tests take in coordinator, dataset, lease and checkpoints (V=1: and those they do not)
+coverage:
+	$(SAY_ROOT)
+	@.ci/setup build figures tests
+	@$(MAKE_ALL) VARIANT=coverage build/coverage/tests-float build/coverage/normsweep
+	@.ci/coverage $(V:%=-v) build/coverage $(COVERED)
 
 ## setup: install everything that building, figures, tests and lint need
 setup:
@@ -231,6 +249,6 @@ help:
 	@echo "Variables: VARIANT=release|debug|san, V=1 (show commands), WERROR=1 (warnings are errors)"
 	@echo "           CC, CFLAGS, LDFLAGS, CBLAS, NETCDF, YAML, JSON, OPENMP, PREFIX, DESTDIR"
 
-.PHONY: all quickstart check check-slurm faults simulate inject lint fuzz bench setup programs flags install \
+.PHONY: all quickstart check check-slurm faults simulate inject lint fuzz coverage bench setup programs flags install \
 	uninstall clean help FORCE
 .DELETE_ON_ERROR:

@@ -1,8 +1,8 @@
 /*
- * Preloaded into the program by tests/injected.py: counts the calls of one family and lets one of them fail, or one and
- * all that follow. A family is what INJECT names: calls on files below INJECT_FOLDER, or allocations that the program
- * makes, itself or through a function of libc. Counts are in a file that is mapped by all processes that come of the
- * program, so that the test can read them however the program ends.
+ * Preloaded into the program by tests/injected.py: counts the calls of one family and lets one of them fail,
+ * or one and all that follow. A family is what INJECT names: calls on files below INJECT_FOLDER, or
+ * allocations that the program makes, itself or through a function of libc. Counts are in a file that is
+ * mapped by all processes that come of the program, so that the test can read them however the program ends.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -43,10 +43,10 @@ static bool armed;
 static uintptr_t program_begin, program_end, program_base, libc_begin, libc_end;
 static _Thread_local int inside; /* a function of libc that counts as one call */
 
-#define NEXT(name) \
-    static __typeof__(&(name)) next; \
-    if (!next) \
-        next = (__typeof__(&(name)))dlsym(RTLD_NEXT, #name)
+#define NEXT(name)                                                                                           \
+    static __typeof__(&(name)) next;                                                                         \
+    if (!next)                                                                                               \
+    next = (__typeof__(&(name)))dlsym(RTLD_NEXT, #name)
 #define CALLER ((uintptr_t)__builtin_return_address(0))
 
 static bool within(uintptr_t place, uintptr_t begin, uintptr_t end)
@@ -133,14 +133,14 @@ static bool is_early(const void *block)
 
 static bool looking;
 
-#define NEXT_EARLY(name, instead) \
-    static __typeof__(&(name)) next; \
-    if (!next) { \
-        if (looking) \
-            return instead; \
-        looking = true; \
-        next = (__typeof__(&(name)))dlsym(RTLD_NEXT, #name); \
-        looking = false; \
+#define NEXT_EARLY(name, instead)                                                                            \
+    static __typeof__(&(name)) next;                                                                         \
+    if (!next) {                                                                                             \
+        if (looking)                                                                                         \
+            return instead;                                                                                  \
+        looking = true;                                                                                      \
+        next = (__typeof__(&(name)))dlsym(RTLD_NEXT, #name);                                                 \
+        looking = false;                                                                                     \
     }
 
 void *malloc(size_t size)
@@ -169,16 +169,16 @@ void free(void *block)
 }
 
 /* Functions of libc that allocate count as one call each. */
-#define ALLOCATES(type, name, parameters, failed, ...) \
-    type name parameters \
-    { \
-        NEXT(name); \
-        if (memory_fails(#name, CALLER)) \
-            return failed; \
-        inside++; \
-        type result = next(__VA_ARGS__); \
-        inside--; \
-        return result; \
+#define ALLOCATES(type, name, parameters, failed, ...)                                                       \
+    type name parameters                                                                                     \
+    {                                                                                                        \
+        NEXT(name);                                                                                          \
+        if (memory_fails(#name, CALLER))                                                                     \
+            return failed;                                                                                   \
+        inside++;                                                                                            \
+        type result = next(__VA_ARGS__);                                                                     \
+        inside--;                                                                                            \
+        return result;                                                                                       \
     }
 ALLOCATES(char *, strdup, (const char *text), NULL, text)
 ALLOCATES(char *, strndup, (const char *text, size_t size), NULL, text, size)
@@ -186,10 +186,10 @@ ALLOCATES(int, vasprintf, (char **text, const char *format, va_list arguments), 
 ALLOCATES(FILE *, open_memstream, (char **text, size_t *size), NULL, text, size)
 ALLOCATES(FILE *, fdopen, (int file, const char *mode), NULL, file, mode)
 ALLOCATES(int, pthread_create,
-    (pthread_t * thread, const pthread_attr_t *attributes, void *(*routine)(void *), void *context), EAGAIN, thread,
-    attributes, routine, context)
-ALLOCATES(void *, mmap, (void *place, size_t length, int protection, int flags, int file, off_t offset), MAP_FAILED,
-    place, length, protection, flags, file, offset)
+    (pthread_t * thread, const pthread_attr_t *attributes, void *(*routine)(void *), void *context), EAGAIN,
+    thread, attributes, routine, context)
+ALLOCATES(void *, mmap, (void *place, size_t length, int protection, int flags, int file, off_t offset),
+    MAP_FAILED, place, length, protection, flags, file, offset)
 
 int asprintf(char **text, const char *format, ...)
 {
@@ -232,15 +232,16 @@ static bool file_fails(const char *which, const char *name, int file)
     return path[0] == '/' && is_below(path) && fails(name);
 }
 
-#define OF_FILE(family_, type, name, parameters, ...) \
-    type name parameters \
-    { \
-        NEXT(name); \
-        return file_fails(family_, #name, file) ? -1 : next(__VA_ARGS__); \
+#define OF_FILE(family_, type, name, parameters, ...)                                                        \
+    type name parameters                                                                                     \
+    {                                                                                                        \
+        NEXT(name);                                                                                          \
+        return file_fails(family_, #name, file) ? -1 : next(__VA_ARGS__);                                    \
     }
 OF_FILE("write", ssize_t, write, (int file, const void *bytes, size_t size), file, bytes, size)
 OF_FILE("write", ssize_t, pwrite, (int file, const void *bytes, size_t size, off_t at), file, bytes, size, at)
-OF_FILE("write", ssize_t, pwrite64, (int file, const void *bytes, size_t size, off_t at), file, bytes, size, at)
+OF_FILE(
+    "write", ssize_t, pwrite64, (int file, const void *bytes, size_t size, off_t at), file, bytes, size, at)
 OF_FILE("write", int, ftruncate, (int file, off_t size), file, size)
 OF_FILE("write", int, ftruncate64, (int file, off_t size), file, size)
 OF_FILE("read", ssize_t, read, (int file, void *bytes, size_t size), file, bytes, size)
@@ -262,15 +263,15 @@ int close(int file)
     return -1;
 }
 
-#define OF_PATH(family_, name, parameters, path, ...) \
-    int name parameters \
-    { \
-        NEXT(name); \
-        return path_fails(family_, #name, path) ? -1 : next(__VA_ARGS__); \
+#define OF_PATH(family_, name, parameters, path, ...)                                                        \
+    int name parameters                                                                                      \
+    {                                                                                                        \
+        NEXT(name);                                                                                          \
+        return path_fails(family_, #name, path) ? -1 : next(__VA_ARGS__);                                    \
     }
 OF_PATH("rename", rename, (const char *from, const char *to), to, from, to)
-OF_PATH("rename", renameat2, (int at, const char *from, int into, const char *to, unsigned flags), to, at, from, into,
-    to, flags)
+OF_PATH("rename", renameat2, (int at, const char *from, int into, const char *to, unsigned flags), to, at,
+    from, into, to, flags)
 OF_PATH("rename", link, (const char *from, const char *to), to, from, to)
 OF_PATH("remove", unlink, (const char *path), path, path)
 OF_PATH("remove", rmdir, (const char *path), path, path)
@@ -282,15 +283,15 @@ int unlinkat(int at, const char *path, int flags)
     return file_fails("remove", "unlinkat", at) ? -1 : next(at, path, flags);
 }
 
-#define OPENS(name) \
-    int name(const char *path, int flags, ...) \
-    { \
-        va_list more; \
-        va_start(more, flags); \
-        mode_t mode = va_arg(more, mode_t); \
-        va_end(more); \
-        NEXT(name); \
-        return path_fails("open", #name, path) ? -1 : next(path, flags, mode); \
+#define OPENS(name)                                                                                          \
+    int name(const char *path, int flags, ...)                                                               \
+    {                                                                                                        \
+        va_list more;                                                                                        \
+        va_start(more, flags);                                                                               \
+        mode_t mode = va_arg(more, mode_t);                                                                  \
+        va_end(more);                                                                                        \
+        NEXT(name);                                                                                          \
+        return path_fails("open", #name, path) ? -1 : next(path, flags, mode);                               \
     }
 OPENS(open)
 OPENS(open64)
@@ -379,11 +380,11 @@ static int main_armed(int argc, char **argv, char **environment)
     return status;
 }
 
-int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void), void (*fini)(void),
-    void (*rtld_fini)(void), void *stack)
+int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void),
+    void (*fini)(void), void (*rtld_fini)(void), void *stack)
 {
-    int (*next)(int (*)(int, char **, char **), int, char **, void (*)(void), void (*)(void), void (*)(void), void *) =
-        (__typeof__(next))dlsym(RTLD_NEXT, "__libc_start_main");
+    int (*next)(int (*)(int, char **, char **), int, char **, void (*)(void), void (*)(void), void (*)(void),
+        void *) = (__typeof__(next))dlsym(RTLD_NEXT, "__libc_start_main");
     const char *path = getenv("INJECT_STATE");
     bool program = true;
     void *frame[2];

@@ -111,7 +111,8 @@ static int verify_dimension(const struct view *view, enum metric_dimension dimen
         return -1;
     if (dimension == DIMENSION_STEP)
         return verify_steps(view, error);
-    return form.type == NC_CHAR ? verify_words(view, dimension, error) : verify_numbers(view, dimension, error);
+    return form.type == NC_CHAR ? verify_words(view, dimension, error)
+                                : verify_numbers(view, dimension, error);
 }
 
 int verify_coordinates(const struct view *view, struct error *error)

@@ -2,8 +2,8 @@
 #define NORMSWEEP_WORKER_CHECKPOINT_WRITTEN_H
 
 /*
- * Closes a netCDF file that this process has written. Returns a netCDF status, also of the last write: nc_close
- * ignores it if its last block, which it writes only then, does not fit on the disk.
+ * Closes a netCDF file that this process has written. Returns a netCDF status, also of the last write:
+ * nc_close ignores it if its last block, which it writes only then, does not fit on the disk.
  */
 int written_close(int file);
 
