@@ -202,10 +202,10 @@ fuzz:
 		-artifact_prefix=build/fuzz/ build/fuzz/corpus tests/fuzz
 	build/fuzz/fuzz-weights -max_total_time=60 -timeout=30 -print_final_stats=1 \
 		-artifact_prefix=build/fuzz/ build/fuzz/corpus-weights tests/fuzz_weights
-	build/fuzz/fuzz-dataset -max_total_time=60 -timeout=30 -print_final_stats=1 -close_fd_mask=1 -max_len=128 -len_control=0 \
-		-artifact_prefix=build/fuzz/ build/fuzz/corpus-dataset tests/fuzz_dataset
+	build/fuzz/fuzz-dataset -max_total_time=60 -timeout=30 -print_final_stats=1 -close_fd_mask=1 \
+		-max_len=128 -len_control=0 -artifact_prefix=build/fuzz/ build/fuzz/corpus-dataset tests/fuzz_dataset
 
-## coverage: show the branches that tests take in coordinator, dataset, lease and checkpoints (V=1: and those they do not)
+## coverage: show the branches that tests take in schedule, dataset, output and checkpoint (V=1: and all others)
 coverage:
 	$(SAY_ROOT)
 	@.ci/setup build figures tests

@@ -240,7 +240,8 @@ class Bench:
     def check_again(self, done, family, lasting):
         """The same command carries on to the same bits."""
         if done.status == 0 and not lasting and family != "memory":
-            wrong = [f"status 0, but {line}" for line in same.differences(self.whole, same.read(self.work / "sweep.nc"))]
+            now = same.read(self.work / "sweep.nc")
+            wrong = [f"status 0, but {line}" for line in same.differences(self.whole, now)]
             if wrong:
                 return wrong
         retried = ("--retry-failed",) if done.status == 1 and not self.case.fresh else ()

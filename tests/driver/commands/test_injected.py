@@ -1,5 +1,5 @@
-"""A call that fails once is one clear error, after which the same command ends with the same bits. These are a few of the
-calls; `make inject` lets each one fail."""
+"""A call that fails once is one clear error, after which the same command ends with the same bits. These are a few of
+the calls; `make inject` lets each one fail."""
 
 import pytest
 
