@@ -60,7 +60,8 @@ static int unwritable(const char *name, int cause, struct error *error)
         error, is_of_path(cause) ? ERROR_INPUT : ERROR_ENVIRONMENT, "%s: %s", name, strerror(cause));
 }
 
-/* Blames the folder of an output that nothing can be created beside, unless its name or a link is at fault. */
+/* Blames the folder of an output that nothing can be created beside, unless its name or a link is at fault.
+ */
 static int unwritable_folder(const char *output, int cause, struct error *error)
 {
     bool of_name = cause == EISDIR || cause == ELOOP || cause == ENAMETOOLONG || cause == ENXIO;

@@ -273,7 +273,8 @@ static int read_file(const char *path, char **text, size_t *size, struct error *
         *size += (size_t)got;
     if (!*text || got < 0) {
         const char *place = errno == REGULAR_NONE ? ":1:1" : "";
-        error_set(error, ERROR_INPUT, "%s%s: %s", path, place, regular_why(errno));
+        error_set(error, errno == ENOMEM ? ERROR_ENVIRONMENT : ERROR_INPUT, "%s%s: %s", path, place,
+            regular_why(errno));
         free(*text);
         *text = NULL;
     }

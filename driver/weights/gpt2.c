@@ -87,7 +87,8 @@ static const struct stored_tensor *find_tensor(
 {
     char name[NAME_SIZE];
     const char *prefix = kind == TENSOR_OUTPUT ? "" : prefix_of(file);
-    const struct stored_tensor *tensor = safetensors_find(file, full_name(name, prefix, layer, tensor_table[kind].gpt2));
+    const struct stored_tensor *tensor =
+        safetensors_find(file, full_name(name, prefix, layer, tensor_table[kind].gpt2));
 
     if (!tensor) {
         error_set(error, ERROR_INPUT,
@@ -137,8 +138,8 @@ static int check_shape(const struct stored_tensor *tensor, enum tensor_kind kind
 }
 
 /* Reads sizes of the model from the shape of a matrix. */
-static int read_matrix(const struct safetensors *file, enum tensor_kind kind, int64_t layer,
-    int64_t *rows, int64_t *columns, struct error *error)
+static int read_matrix(const struct safetensors *file, enum tensor_kind kind, int64_t layer, int64_t *rows,
+    int64_t *columns, struct error *error)
 {
     const struct stored_tensor *tensor = find_tensor(file, kind, layer, error);
     int64_t most = kind == TENSOR_TOKEN ? INT32_MAX : WIDTH_MOST;
@@ -192,8 +193,8 @@ static int read_names(const struct safetensors *file, struct architecture *a, st
         const char *name = file->tensor[i].name;
         size_t length = strncmp(name, prefix, strlen(prefix)) == 0 ? strlen(prefix) : 0;
         int64_t layer = layer_of(name + length, &rest);
-        bool known = length == strlen(prefix) &&
-                     (is_known(rest, layer >= 0) || (layer >= 0 && is_ignored(rest)));
+        bool known =
+            length == strlen(prefix) && (is_known(rest, layer >= 0) || (layer >= 0 && is_ignored(rest)));
         if (!known && strcmp(name, tensor_table[TENSOR_OUTPUT].gpt2) != 0)
             return error_set(
                 error, ERROR_INPUT, "%s: GPT-2 has no such tensor", place_excerpt(name, excerpt));
@@ -251,8 +252,8 @@ static int visit_tensors(const struct safetensors *file, const struct architectu
     return status;
 }
 
-static int check_one(void *context, const struct stored_tensor *tensor, enum tensor_kind kind,
-    int64_t layer, struct error *error)
+static int check_one(void *context, const struct stored_tensor *tensor, enum tensor_kind kind, int64_t layer,
+    struct error *error)
 {
     (void)layer;
     return check_shape(tensor, kind, context, error);
@@ -286,8 +287,8 @@ struct weight_plane {
 };
 
 /* Copies the elements of a tensor, which must be finite, to their place in the plane. */
-static int copy_one(void *context, const struct stored_tensor *tensor, enum tensor_kind kind,
-    int64_t layer, struct error *error)
+static int copy_one(void *context, const struct stored_tensor *tensor, enum tensor_kind kind, int64_t layer,
+    struct error *error)
 {
     const struct weight_plane *plane = context;
     scalar *out =

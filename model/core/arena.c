@@ -52,8 +52,8 @@ void *arena_take(struct arena *arena, size_t count, size_t size)
 {
     size_t bytes;
 
-    INVARIANT(
-        !__builtin_mul_overflow(count, size, &bytes) && bytes <= SIZE_MAX - ALIGNMENT, "%zu x %zu", count, size);
+    INVARIANT(!__builtin_mul_overflow(count, size, &bytes) && bytes <= SIZE_MAX - ALIGNMENT, "%zu x %zu",
+        count, size);
     bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     char *taken = arena->base ? arena->base + arena->used : NULL;
     arena->used += bytes;

@@ -267,7 +267,8 @@ static void fit_recursion(const struct norm_series *s, const struct recursion *r
         return;
     fit->parameter = parameter;
     fit->r2 = total > 0 ? 1 - least / total : NAN;
-    fit->aic = points * log(fmax(least / points, rounding * rounding)) + 2 * 2; /* its own, and the variance */
+    fit->aic =
+        points * log(fmax(least / points, rounding * rounding)) + 2 * 2; /* its own, and the variance */
     if (fit->norm)
         follow(s, recursion, parameter, fit->norm);
 }

@@ -123,8 +123,7 @@ void measure_step(struct instruments *i, const scalar *weights, struct step_meas
     for (int64_t layer = 0; layer < i->layers; layer++) {
         int64_t at = i->layout->layer_begin[layer], size = i->layout->layer_begin[layer + 1] - at;
         double layer_after;
-        struct sums one =
-            i->kernels->difference(i->kept + (at - begin), weights + at, size, &layer_after);
+        struct sums one = i->kernels->difference(i->kept + (at - begin), weights + at, size, &layer_after);
         layer_step_size[layer] = sqrt(one.square);
         layer_alignment[layer] = cosine(one.product, i->layer_square[layer], one.square);
         sums_add(&delta, one);

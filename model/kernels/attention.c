@@ -4,8 +4,8 @@
  * mask a panel of queries stops at the key of its last query. The gradient computes the attention weights
  * again from the statistics of the forward pass.
  *
- * Tq, Tk, D: queries, keys and depth of the head; Tp, Dp: rounded up to whole panels and vectors, so that loops need no
- * remainder.
+ * Tq, Tk, D: queries, keys and depth of the head; Tp, Dp: rounded up to whole panels and vectors, so that
+ * loops need no remainder.
  */
 #include "model/kernels/vector.h"
 
@@ -62,7 +62,8 @@ static scalar *transposed(struct attention_work *work, const scalar *from, int64
     scalar *to = take_scratch(work, head->depth * work->padded_length);
 
     for (int64_t i = 0; i < work->padded_length; i += LANES)
-        transpose_rows(to + i, work->padded_length, from + i * stride, stride, head->queries - i, head->depth);
+        transpose_rows(
+            to + i, work->padded_length, from + i * stride, stride, head->queries - i, head->depth);
     return to;
 }
 
@@ -93,8 +94,8 @@ static struct rows rows_to_write(struct attention_work *work, scalar *to, int64_
     return (struct rows){take_scratch(work, count * work->padded_depth), work->padded_depth};
 }
 
-static void write_back(const struct attention_work *work, struct rows rows, scalar *to, int64_t stride,
-    int64_t count)
+static void write_back(
+    const struct attention_work *work, struct rows rows, scalar *to, int64_t stride, int64_t count)
 {
     if (fills_vectors(work))
         return;

@@ -67,7 +67,8 @@ struct head {
     scalar *most, *inverse; /* [Tq] largest score m of each query; 1 / sum of exp(scaled scores - scaled m) */
 };
 
-/* The largest tile columns, lanes and blocks of queries of all levels, for the size of attention's scratch. */
+/* The largest tile columns, lanes and blocks of queries of all levels, for the size of attention's scratch.
+ */
 enum { ATTENTION_COLUMNS = 32, ATTENTION_LANES = 16, ATTENTION_BLOCK = 64 };
 
 /* A query attends to a position if its attention weight is above this (Merrill et al. 2021). */
@@ -109,7 +110,8 @@ struct kernels {
         const scalar *in, const scalar *gain, const scalar *mean, const scalar *scale, int64_t rows,
         int64_t width, bool add);
 
-    /* The same without means: out = residual + gain * in / sqrt(mean square + 1e-5) + bias; mean becomes 0. */
+    /* The same without means: out = residual + gain * in / sqrt(mean square + 1e-5) + bias; mean becomes 0.
+     */
     void (*rmsnorm)(scalar *out, const scalar *in, const scalar *residual, const scalar *gain,
         const scalar *bias, scalar *mean, scalar *scale, int64_t rows, int64_t width);
     void (*rmsnorm_gradient)(scalar *din, scalar *dgain, scalar *dbias, const scalar *dout, const scalar *in,

@@ -151,7 +151,8 @@ void KERNEL(rmsnorm)(scalar *out, const scalar *in, const scalar *residual, cons
  * din = scale * (d - mean(d) - n * mean(d n)), without mean(d) unless `centred`.
  */
 INLINE_ROWS void norm_gradient_row(bool centred, scalar *din, scalar *dgain, scalar *dbias,
-    const scalar *dout, const scalar *in, const scalar *gain, scalar mean, scalar scale, int64_t width, bool add)
+    const scalar *dout, const scalar *in, const scalar *gain, scalar mean, scalar scale, int64_t width,
+    bool add)
 {
     scalar sum = 0, product = 0;
 

@@ -88,8 +88,8 @@ void heads_attended(const struct heads *heads, int32_t *count, const struct proj
     compute_heads(&work);
 }
 
-void heads_gradient(const struct heads *heads, const struct projected *din, const scalar *dmixed,
-    const struct projected *in)
+void heads_gradient(
+    const struct heads *heads, const struct projected *din, const scalar *dmixed, const struct projected *in)
 {
     const struct heads_work work = {.heads = heads, .in = in, .din = din, .dmixed = dmixed};
 

@@ -47,7 +47,7 @@ void heads_forward(const struct heads *heads, scalar *mixed, const struct projec
 void heads_attended(const struct heads *heads, int32_t *count, const struct projected *in);
 
 /* Overwrites din, with the strides of `in`, from dmixed [rows, C]. */
-void heads_gradient(const struct heads *heads, const struct projected *din, const scalar *dmixed,
-    const struct projected *in);
+void heads_gradient(
+    const struct heads *heads, const struct projected *din, const scalar *dmixed, const struct projected *in);
 
 #endif

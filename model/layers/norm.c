@@ -77,8 +77,8 @@ static void gradient_share(const void *context, scalar *scratch, int64_t begin, 
 
     if (norm->dbias && !work->alone)
         dbias = scratch + norm->width;
-    gradient_kernel(norm)(work->out + at, dgain, dbias, work->dout + at, work->in + at,
-        norm->gain, norm->mean + begin, norm->scale + begin, end - begin, norm->width, work->add);
+    gradient_kernel(norm)(work->out + at, dgain, dbias, work->dout + at, work->in + at, norm->gain,
+        norm->mean + begin, norm->scale + begin, end - begin, norm->width, work->add);
 }
 
 void norm_gradient(

@@ -1,11 +1,10 @@
 #include "model/network/activations.h"
 #include "model/kernels/levels.h"
 
-/* Rows of logits at a time: enough that their products run at full speed, few enough that they stay near the
- * core. */
+/* Rows of logits per block: enough for products to run at full speed, few enough to stay in the cache. */
 enum { LOGIT_ROWS = 560 };
 
-/* What a block of a decoder is made of. */
+/* The sub-layers of a decoder's block. */
 static const enum sublayer_kind decoder[] = {SUBLAYER_ATTENTION, SUBLAYER_FEEDFORWARD};
 enum { DECODER_SUBLAYERS = sizeof(decoder) / sizeof(*decoder) };
 
@@ -19,7 +18,7 @@ static void block_layout(
     *block = (struct block){DECODER_SUBLAYERS, taken};
 }
 
-/* Scalars of scratch for the largest share of any work. */
+/* Scratch for the largest share of any work, in scalars. */
 static int64_t scratch_of(const struct architecture *c)
 {
     int64_t attention = attention_scratch(c->context, c->width / c->heads), norm = 2 * c->width;

@@ -10,8 +10,8 @@
 #include "model/network/weights.h"
 
 /*
- * What the passes of a transformer keep: its activations, their gradients and the threads' scratch. Rows are
- * the tokens of all sequences, packed.
+ * The activations of a transformer, their gradients, and the threads' scratch. Rows are the packed tokens of
+ * all sequences.
  */
 
 /* A list of sub-layers, in the order of the forward pass. */
@@ -24,11 +24,11 @@ struct activations {
     struct team team;
     scalar *embedded; /* [rows, C] x0 */
     struct block *block; /* [L] */
-    scalar *final, *final_mean, *final_scale; /* final LN: [rows, C], [rows], [rows]; pre alone */
+    scalar *final, *final_mean, *final_scale; /* [rows, C], [rows], [rows] of the final norm; only pre */
     int64_t logit_rows;
-    scalar *logits; /* [logit_rows, V] one block of rows at a time */
-    double *loss; /* [logit_rows] of each of them, where no one else has room for it */
-    scalar *share; /* [logit_rows] what each counts in the loss of the batch */
+    scalar *logits; /* [logit_rows, V] of one block of rows */
+    double *loss; /* [logit_rows] if the caller does not want the losses of rows */
+    scalar *share; /* [logit_rows] weight of each row in the loss of the batch */
     scalar *dstream; /* [rows, C] gradient of the residual stream */
     scalar *dnorm; /* [rows, C] */
     scalar *dmixed; /* [rows, C] */
@@ -37,7 +37,7 @@ struct activations {
     scalar *dgate; /* [rows, F] if the feed-forward layers are gated */
 };
 
-/* All of it from the arena, the struct itself too; NULL while counting. */
+/* Takes everything, including the struct itself, from the arena; NULL while counting. */
 struct activations *activations_layout(
     const struct architecture *architecture, int64_t max_rows, int64_t threads, struct arena *arena);
 

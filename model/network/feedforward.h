@@ -4,7 +4,8 @@
 #include "model/network/sublayer.h"
 
 /* The functions of a row of sublayer_table: see sublayer.h. */
-void feedforward_layout(struct sublayer *s, const struct architecture *architecture, int64_t rows, struct arena *arena);
+void feedforward_layout(
+    struct sublayer *s, const struct architecture *architecture, int64_t rows, struct arena *arena);
 void feedforward_forward(
     const struct pass *pass, const struct sublayer *s, scalar *out, const scalar *in, const scalar *residual);
 void feedforward_gradient(

@@ -8,8 +8,8 @@ static scalar *in_plane(const struct pass *pass, scalar *plane, enum tensor_kind
     const struct tensor *tensor = &pass->model->layout.tensor[tensor_index(c, kind, layer)];
 
     INVARIANT(tensor->kind == kind && (tensor->layer == layer || tensor->layer < 0),
-        "tensor %d of layer %lld in the place of %d, %lld", (int)tensor->kind, (long long)tensor->layer, (int)kind,
-        (long long)layer);
+        "tensor %d of layer %lld in the place of %d, %lld", (int)tensor->kind, (long long)tensor->layer,
+        (int)kind, (long long)layer);
     return plane && tensor->size ? plane + tensor->offset : NULL;
 }
 
@@ -39,8 +39,8 @@ struct linear pass_linear(
     };
 }
 
-struct norm pass_norm(const struct pass *pass, enum tensor_kind gain, enum tensor_kind shift,
-    int64_t layer, scalar *mean, scalar *scale)
+struct norm pass_norm(const struct pass *pass, enum tensor_kind gain, enum tensor_kind shift, int64_t layer,
+    scalar *mean, scalar *scale)
 {
     return (struct norm){
         .team = &pass->a->team,

@@ -21,18 +21,18 @@ struct pass {
     int32_t *predicted; /* [rows] */
 };
 
-/* A tensor, and where its gradient goes; NULL for an absent one and where there is no gradient. layer is
- * ignored outside the layers. */
+/* A tensor and its gradient; NULL if the tensor is absent, or in a pass without gradients. Outside the
+ * layers, `layer` is ignored. */
 const scalar *pass_weight(const struct pass *pass, enum tensor_kind kind, int64_t layer);
 scalar *pass_gradient(const struct pass *pass, enum tensor_kind kind, int64_t layer);
 
-/* The linear layer of a matrix of the table and `bias`, with `count` matrices, of which the others lie behind
- * the first: their products are one. */
-struct linear pass_linear(const struct pass *pass, enum tensor_kind matrix, enum tensor_kind bias, int64_t layer,
-    int64_t count);
+/* The linear layer of `matrix` and `bias`, or of `count` matrices that follow one another in memory: their
+ * products are one. */
+struct linear pass_linear(
+    const struct pass *pass, enum tensor_kind matrix, enum tensor_kind bias, int64_t layer, int64_t count);
 
-/* The norm of a gain and a shift of the table; mean and scale [rows] are its statistics. */
-struct norm pass_norm(const struct pass *pass, enum tensor_kind gain, enum tensor_kind shift,
-    int64_t layer, scalar *mean, scalar *scale);
+/* The norm with this gain and shift; mean and scale [rows] are its statistics. */
+struct norm pass_norm(const struct pass *pass, enum tensor_kind gain, enum tensor_kind shift, int64_t layer,
+    scalar *mean, scalar *scale);
 
 #endif

@@ -17,7 +17,7 @@ struct sublayer;
  */
 struct sublayer_row {
     enum tensor_kind gain, shift; /* of the norm */
-    /* Takes what S keeps from forward to gradient, for up to `rows` rows. */
+    /* Takes what S keeps between forward and gradient, for up to `rows` rows. */
     void (*layout)(
         struct sublayer *s, const struct architecture *architecture, int64_t rows, struct arena *arena);
     /* out [rows, C] = residual + S(in); residual may be NULL. */

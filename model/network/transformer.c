@@ -61,19 +61,19 @@ static struct embedding embedding_of(const struct pass *pass)
     };
 }
 
-/* The state that enters each block, and after the last one. */
+/* The state before block `layer`, or after the last block. */
 static const scalar *stream(const struct pass *pass, int64_t layer)
 {
     return layer ? transformer_state(pass->model, layer - 1) : pass->a->embedded;
 }
 
-/* The state that enters a sub-layer of a block. */
+/* The state before a sub-layer of a block. */
 static const scalar *stream_before(const struct pass *pass, int64_t layer, int64_t sublayer)
 {
     return sublayer ? pass->a->block[layer].sublayer[sublayer - 1].out : stream(pass, layer);
 }
 
-/* Returns what the output layer sees. */
+/* Returns the input of the output layer. */
 static const scalar *forward(const struct pass *pass)
 {
     const struct architecture *c = &pass->model->architecture;
@@ -91,7 +91,7 @@ static const scalar *forward(const struct pass *pass)
     return transformer_final(pass->model);
 }
 
-/* From dstream at the output layer's input to all gradients of the blocks and embeddings. */
+/* Computes all gradients of blocks and embeddings from dstream at the output layer's input. */
 static void backward(const struct pass *pass)
 {
     const struct architecture *c = &pass->model->architecture;
@@ -108,7 +108,8 @@ static void backward(const struct pass *pass)
     embedding_gradient(&embedding, a->dstream, pass->batch);
 }
 
-/* What a row's loss counts in that of the batch; *sequence is that of an earlier row, and becomes its own. */
+/* The weight of a row's loss in the loss of the batch. *sequence is the sequence of an earlier row on entry,
+ * that of this row on return. */
 static double row_share(const struct batch *batch, int64_t row, int64_t *sequence)
 {
     while (row >= batch->start[*sequence + 1])
@@ -117,8 +118,8 @@ static double row_share(const struct batch *batch, int64_t row, int64_t *sequenc
 }
 
 /*
- * Output layer and loss over rows [begin, end), which lie in the sequences from *sequence on; with a
- * gradient, also the output layer's (added to unless begin is 0) and dstream.
+ * Output layer and loss of rows [begin, end), which lie in the sequences from *sequence on. With a gradient,
+ * also the gradients of the output layer (added to unless begin is 0) and dstream.
  */
 static double output_rows(
     const struct pass *pass, const scalar *x, int64_t begin, int64_t end, int64_t *sequence)

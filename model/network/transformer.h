@@ -10,9 +10,8 @@
 #include "model/network/weights.h"
 
 /*
- * A model ready to train on batches of up to `max_rows` rows with `threads` threads: layout, activations and
- * scratch in one arena. Weights and gradients are the caller's planes. Not thread-safe; no allocation after
- * layout.
+ * A model for batches of up to `max_rows` rows, with `threads` threads: layout, activations and scratch in
+ * one arena. Weights and gradients are planes of the caller. Not thread-safe; no allocation after layout.
  */
 struct transformer {
     struct architecture architecture;
@@ -25,9 +24,9 @@ void transformer_layout(struct transformer *model, const struct architecture *ar
     int64_t threads, struct arena *arena);
 
 /*
- * The loss of a batch in nats: the mean over its sequences of the mean over each one's predictions. Where not
- * NULL, row_loss receives -log p of each row's target [rows], and predicted the word of its largest logit
- * [rows], the first of equals. Forward only.
+ * The loss of a batch in nats: the mean over its sequences of the mean over each sequence's predictions. If
+ * not NULL, row_loss [rows] receives -log p of each row's target, and predicted [rows] the word of its
+ * largest logit, the first of equal ones. Forward only.
  */
 double transformer_evaluate(struct transformer *model, const scalar *weights, const struct batch *batch,
     double *row_loss, int32_t *predicted);
@@ -38,32 +37,32 @@ static inline double transformer_loss(
     return transformer_evaluate(model, weights, batch, row_loss, NULL);
 }
 
-/* The same loss and its gradient, written over the whole plane `gradient`. */
+/* The same loss; overwrites the whole plane `gradient` with its gradient. */
 double transformer_gradient(
     struct transformer *model, const scalar *weights, const struct batch *batch, scalar *gradient);
 
 /*
- * A forward pass alone, up to what the output layer sees. With `hard` attention each query takes the mean of
- * the values at its largest score, ties within 1e-6 of it: what softmax becomes when scores grow without end.
+ * A forward pass up to the input of the output layer. With `hard` attention each query takes the mean of the
+ * values at its largest score, ties within 1e-6 of it: the limit of softmax as scores grow.
  */
 void transformer_forward(
     struct transformer *model, const scalar *weights, const struct batch *batch, bool hard);
 
-/* After a pass: the state behind block `layer`, [rows, C]. Valid until the next pass, as the next is. */
+/* After a pass: the state after block `layer`, [rows, C], valid until the next pass. */
 const scalar *transformer_state(const struct transformer *model, int64_t layer);
 
-/* After a pass: what the output layer sees, [rows, C]: the last state, behind the final LN where there is
- * one. */
+/* After a pass: the input of the output layer, [rows, C], valid until the next pass: the last state, after
+ * the final norm if there is one. */
 const scalar *transformer_final(const struct transformer *model);
 
 /*
- * After a pass over this batch: of each head of a layer and each row, how many of its softmax's weights are
- * above 1e-5, count [H, rows]; -1 where they are NaN.
+ * After a pass over this batch: count [H, rows] = the number of attention weights above 1e-5 of each head of
+ * a layer and each row, -1 where they are NaN.
  */
 void transformer_attended(
     struct transformer *model, const struct batch *batch, int64_t layer, int32_t *count);
 
-/* A forward pass and its logits [rows, V], bias included. */
+/* A forward pass; logits [rows, V] include the bias. */
 void transformer_logits(
     struct transformer *model, const scalar *weights, const struct batch *batch, scalar *logits);
 

@@ -1,4 +1,4 @@
-/* The weight list: shapes, layout and initial values of every tensor. */
+/* The tensors of an architecture: shapes, layout and initial values. */
 #include "model/network/weights.h"
 
 #include <math.h>
@@ -62,7 +62,7 @@ int64_t tensor_index(const struct architecture *architecture, enum tensor_kind k
     return kind + (architecture->layers - 1) * LAYER_TENSOR_COUNT;
 }
 
-/* Lays one tensor behind those before it. */
+/* Places one tensor after those before it. */
 static void place_tensor(struct weight_layout *layout, const struct architecture *architecture,
     enum tensor_kind kind, int64_t layer)
 {
@@ -141,7 +141,7 @@ static void fill_tensor(scalar *weights, const struct tensor *tensor, scalar val
         weights[i] = value;
 }
 
-/* Matrices and biases of linear layers. */
+/* Initial values of matrices and biases. */
 static void init_linear(
     scalar *weights, const struct tensor *tensor, const struct architecture *a, int64_t seed, uint64_t first)
 {
@@ -158,8 +158,9 @@ static void init_linear(
 }
 
 /*
- * A tensor's draws have a place of their own, wherever it lies: 2^40 elements, 2^24 tensors. The kinds that
- * the table began with are numbered densely over the layers; later ones lie beyond any of those.
+ * The number of a tensor's first draw: each tensor has 2^40 draws of its own, wherever it lies in memory. The
+ * kinds that the table began with are numbered densely over the layers; later kinds follow beyond them, so
+ * that a new kind changes no initial value.
  */
 static uint64_t first_draw(const struct tensor *tensor)
 {

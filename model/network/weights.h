@@ -12,7 +12,7 @@
 enum norm_placement { NORM_POST, NORM_PRE, NORM_OUT };
 enum init { INIT_TORCH, INIT_XAVIER };
 
-/* The architecture: V, T, C, H, F, L and its switches. H divides C. */
+/* The architecture: sizes V, T, C, H, F, L, and switches. H divides C. */
 struct architecture {
     int64_t vocabulary, context, width, heads, feedforward, layers;
     enum norm_placement norm_placement;
@@ -21,25 +21,32 @@ struct architecture {
     bool gated; /* the feed-forward layer multiplies act(x W1) by x W3 */
     enum attention_mask attention_mask;
     enum init init;
-    bool bias; /* every bias of the layers and LayerNorms; the output layer keeps its own */
+    bool bias; /* all biases of the layers and norms; the output layer always has one */
     bool tied; /* output weight = token embedding */
     bool zero_query_key;
 };
 
-/* Lengths that shapes of tensors are made of; EXTENT_ONE is the rows of a vector. */
-enum tensor_extent { EXTENT_ONE, EXTENT_VOCABULARY, EXTENT_CONTEXT, EXTENT_WIDTH, EXTENT_FEEDFORWARD, EXTENT_COUNT };
+/* The lengths in shapes of tensors; EXTENT_ONE is the rows of a vector. */
+enum tensor_extent {
+    EXTENT_ONE,
+    EXTENT_VOCABULARY,
+    EXTENT_CONTEXT,
+    EXTENT_WIDTH,
+    EXTENT_FEEDFORWARD,
+    EXTENT_COUNT
+};
 
-/* What a tensor is, and so how it starts: see weights_init. */
+/* The role of a tensor, which decides its initial values: see weights_init. */
 enum tensor_role { ROLE_EMBEDDING, ROLE_MATRIX, ROLE_BIAS, ROLE_GAIN, ROLE_SHIFT };
 
-/* Where it belongs. `param_norm` is over the layers. */
+/* The part of the model that a tensor belongs to. `param_norm` covers the layers. */
 enum tensor_part { PART_EMBEDDING, PART_LAYER, PART_FINAL, PART_OUTPUT };
 
-/* Which architectures have it. */
+/* The architectures that have a tensor. */
 enum tensor_presence {
     ALWAYS,
     WITH_BIAS,
-    WITH_SHIFT, /* with biases, and a norm that has one */
+    WITH_SHIFT, /* with biases, if the norm has one */
     WITH_FINAL_NORM,
     WITH_FINAL_SHIFT,
     GATED,
@@ -110,7 +117,7 @@ struct tensor_row {
 
 extern const struct tensor_row tensor_table[TENSOR_KIND_COUNT];
 
-/* A length in an architecture. */
+/* The length in an architecture. */
 int64_t extent_length(const struct architecture *architecture, enum tensor_extent extent);
 
 /* One tensor: rows x columns, [out, in] for matrices; vectors are 1 x n. Absent ones have size 0. */
@@ -133,19 +140,19 @@ struct weight_layout {
 /* Index into weight_layout.tensor; layer is ignored outside the layers. */
 int64_t tensor_index(const struct architecture *architecture, enum tensor_kind kind, int64_t layer);
 
-/* Fills the layout; its table is taken from the arena (while counting, only the sizes are set). */
+/* Fills in the layout; its tables come from the arena. While the arena counts, only the sizes are set. */
 void weight_layout_init(
     struct weight_layout *layout, const struct architecture *architecture, struct arena *arena);
 
 /* Number of weights, embeddings and output included. */
 int64_t architecture_parameters(const struct architecture *architecture);
 
-/* Draws the initial weights: a function of (architecture, seed); a tensor's draws depend on its kind and
- * layer alone. */
+/* Draws the initial weights, a function of (architecture, seed). A tensor's draws depend only on its kind and
+ * layer. */
 void weights_init(scalar *weights, const struct weight_layout *layout,
     const struct architecture *architecture, int64_t seed);
 
-/* scaled = factor * weights, the whole plane, each rounded once. */
+/* scaled = factor * weights over the whole plane, each rounded once. */
 void weights_scale(const struct weight_layout *layout, scalar *scaled, const scalar *weights, double factor);
 
 #endif

@@ -20,7 +20,8 @@ int mark_leave(const char *folder, int64_t session, char mark[MARK_SIZE], struct
 /* 0 if the mark exists, ENOENT if not, or another errno. */
 int mark_look(const char *folder, const char *mark);
 
-/* Writes the mark again if it was removed, and renews its time stamp, so that cleaners of old files spare it. */
+/* Writes the mark again if it was removed, and renews its time stamp, so that cleaners of old files spare it.
+ */
 void mark_renew(const char *folder, const char *mark);
 
 /* Removes the mark. Does nothing for an empty name. */

@@ -8,7 +8,7 @@ static const char *const dimension_name[DIMENSIONS] = {
 #define X(NAME, name, ...) [NAME] = #name,
     METRIC_DIMENSIONS(X)
 #undef X
-    [VOCABULARY] = "vocabulary",
+        [VOCABULARY] = "vocabulary",
     [POSITION] = "context",
     [WIDTH] = "width",
     [INPUT] = "input",

@@ -73,11 +73,8 @@ const struct metric_dimension_row metric_dimension_table[DIMENSION_COUNT] = {
 #define REAL(function) .number = function, .is_real = true
 #define WORD(function) .word = function
 #define X(NAME, dimension, how_long, coordinate, described, note)                                            \
-    [DIMENSION_##NAME] = {.name = #dimension,                                                                \
-        .length = how_long,                                                                                  \
-        coordinate,                                                                                          \
-        .long_name = described,                                                                              \
-        .comment = note},
+    [DIMENSION_##NAME] = {                                                                                   \
+        .name = #dimension, .length = how_long, coordinate, .long_name = described, .comment = note},
     METRIC_DIMENSIONS(X)
 #undef X
 };

@@ -9,13 +9,12 @@
 #include "worker/run/run.h"
 
 /*
- * The dimensions of metrics in addition to the axes of the sweep: X(NAME, name, length, coordinate, long_name,
- * comment). `length` and `coordinate` are static functions of metric.c: the length that a run needs, and the
- * number or word at a place. A new dimension is one row here.
+ * The dimensions of metrics in addition to the axes of the sweep: X(NAME, name, length, coordinate,
+ * long_name, comment). `length` and `coordinate` are static functions of metric.c: the length that a run
+ * needs, and the number or word at a place. A new dimension is one row here.
  */
 #define METRIC_DIMENSIONS(X)                                                                                 \
-    X(STEP, step, length_one, INTEGER(place_itself), "step",                                                 \
-        "optimiser steps taken before the measurement")                                                      \
+    X(STEP, step, length_one, INTEGER(place_itself), "step", "optimiser steps taken before the measurement") \
     X(LAYER, layer, length_layers, INTEGER(place_itself), "layer", "from the input on")                      \
     X(TENSOR, tensor, length_tensors, WORD(layer_tensor_name), "kind of tensor", "")                         \
     X(HEAD, head, length_heads, INTEGER(place_itself), "attention head", "of its layer")                     \
@@ -36,7 +35,8 @@ struct metric_dimension_row {
     int64_t (*length)(const struct run *run); /* for metrics of this run; 1 along steps */
     bool is_real; /* the coordinate is a real number, else an integer or a word */
     double (*number)(int64_t place); /* coordinate; NULL where it is a word. Steps have those of the sweep */
-    const char *(*word)(int64_t place); /* coordinate, NULL beyond the last; no function where it is a number */
+    const char *(*word)(
+        int64_t place); /* coordinate, NULL beyond the last; no function where it is a number */
     const char *long_name, *comment;
 };
 

@@ -3,10 +3,10 @@
 
 #include "worker/train/trainer.h"
 
-/* What a checkpoint at `step` is to hold. The times of the result are brought up to date. */
+/* The contents of a checkpoint at `step`. Updates the times of the result. */
 struct snapshot train_snapshot(struct trainer *t, int64_t step);
 
-/* Does what the observer wants before a step, or amid it. False: the run stops here. */
+/* Asks the observer before a step, or during one, and obeys. False: the run stops here. */
 bool train_carry_on(struct trainer *t, int64_t step);
 
 #endif

@@ -1,4 +1,4 @@
-/* Trains a run: from its first step, or where it was resumed, to its last. */
+/* Trains a run from its first step, or from where it is resumed, to its last. */
 #include "worker/train/carry_on.h"
 #include "worker/train/trainer.h"
 
@@ -11,8 +11,8 @@
 #include "worker/host/clock.h"
 #include "worker/train/train_measure.h"
 
-/* Lines rarely fill their context: the rows of the largest batch that can come, and of any sequence of
- * validation, which fills them with what fits. */
+/* The rows of the largest possible batch, or of the longest sequence of validation. This is less than batch *
+ * context for lines, which rarely fill their context. */
 static int64_t most_rows(const struct run *run, const struct corpus *corpus)
 {
     enum sequences sequences = (enum sequences)run->sequences;
@@ -22,7 +22,7 @@ static int64_t most_rows(const struct run *run, const struct corpus *corpus)
     return train > valid ? train : valid;
 }
 
-/* What the texts say of the run. */
+/* Sets what follows from the texts. */
 static void set_out(struct trainer *t)
 {
     const struct run *run = t->run;
@@ -64,8 +64,8 @@ static void combine(const struct trainer *t, double *loss, scalar *gradient)
         t->observer->combine(t->observer->context, loss, gradient, t->model.layout.size);
 }
 
-/* One optimiser step from theta_t to theta_(t+1), measured if asked. False: the loss is not finite, no step
- * was taken. */
+/* Takes one optimiser step from theta_t to theta_(t+1). False: the loss is not finite, and no step was taken.
+ */
 static bool take_step(struct trainer *t, int64_t step, bool measured)
 {
     double begin = clock_now(), measuring = 0;
@@ -94,8 +94,8 @@ static bool take_step(struct trainer *t, int64_t step, bool measured)
     return true;
 }
 
-/* At the last step there is no further one to take its loss from: theta_end on the batch that would come
- * next. */
+/* After the last step no gradient follows whose loss could be used: takes the loss of theta_end on the batch
+ * that would come next. */
 static bool last_loss(struct trainer *t)
 {
     batches_fill(&t->batches, t->last_step + 1, &t->batch);
@@ -105,8 +105,7 @@ static bool last_loss(struct trainer *t)
     return isfinite(loss);
 }
 
-/* From theta_t through everything that belongs to step t. Sets the outcome when the run ends or stops here.
- */
+/* Measures theta_t and takes the step to theta_(t+1). Sets the outcome if the run ends or stops here. */
 static void advance_to(struct trainer *t, int64_t step)
 {
     bool measured = measure_at(t->measure, step, t->last_step);
@@ -138,7 +137,7 @@ static void result_init(struct result *result)
     *result = (struct result){.outcome = OUTCOME_RUNNING, .diverged_step = -1, .norm_growth = NAN};
 }
 
-/* All memory of the run, zeroed and laid out; -1 and a reason where there is not so much. */
+/* Takes all memory of the run, zeroed, and lays it out. -1 and a reason if there is too little. */
 static int lay_out_trainer(struct trainer *t, struct arena *arena)
 {
     size_t memory = train_memory(t->run, t->corpus, t->measure);
@@ -157,7 +156,7 @@ static int lay_out_trainer(struct trainer *t, struct arena *arena)
     return 0;
 }
 
-/* -1 and a reason for a run that cannot be trained. */
+/* -1 and a reason if the run cannot be trained. */
 static int prepare_run(struct trainer *t, struct arena *arena)
 {
     const struct run *run = t->run;
@@ -176,7 +175,8 @@ static int prepare_run(struct trainer *t, struct arena *arena)
     return lay_out_trainer(t, arena);
 }
 
-/* Takes the run up where the observer says, in memory that is all zeros. The step, or -1: it says nothing. */
+/* Resumes the run where the observer says, in memory that is all zeros. Returns the step, or -1: there is
+ * nothing to resume. */
 static int64_t resume(struct trainer *t)
 {
     struct snapshot snapshot = train_snapshot(t, 0);
@@ -191,14 +191,14 @@ static int64_t resume(struct trainer *t)
     return snapshot.step;
 }
 
-/* The run's first step, where everything is ready for it; -1: not enough memory. */
+/* Prepares weights and moments; returns the step to begin with, or -1: not enough memory. */
 static int64_t first_step(struct trainer *t, struct arena *arena)
 {
     if (t->observer && t->observer->resume) {
         int64_t step = resume(t);
         if (step >= 0)
             return step;
-        result_init(t->result); /* what was filled in until resuming failed is nothing to start from */
+        result_init(t->result); /* a failed resume may have filled in a part */
         if (lay_out_trainer(t, arena) != 0)
             return -1;
     }

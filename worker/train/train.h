@@ -14,7 +14,7 @@
 #include "worker/run/run.h"
 #include "worker/train/history.h"
 
-/* How a run stands, in the dataset's flag_values. */
+/* The state of a run, in the dataset's flag_values. */
 enum outcome {
     OUTCOME_PENDING,
     OUTCOME_RUNNING,
@@ -27,24 +27,25 @@ enum outcome {
 
 #define REASON_SIZE 256
 
-/* What one run came to. */
+/* The result of one run. */
 struct result {
-    int64_t outcome; /* DONE, DIVERGED, FAILED (see reason), or PENDING: it was told to stop */
+    int64_t outcome; /* DONE, DIVERGED, FAILED (see reason), or PENDING: the observer stopped it */
     int64_t last_step; /* steps taken */
     int64_t diverged_step; /* -1, or the step whose loss or norm is not finite */
-    double seconds; /* the whole run */
-    double step_seconds; /* in training steps alone */
-    double measure_seconds, validate_seconds, saturate_seconds; /* the rest, apart, for plans */
-    int64_t measured, validated, saturated; /* how often */
+    double seconds; /* of the whole run */
+    double step_seconds; /* of the training steps */
+    double measure_seconds, validate_seconds, saturate_seconds; /* of the parts beside them, for plans */
+    int64_t measured, validated, saturated; /* number of times */
     int64_t tokens; /* trained on */
-    int64_t dynamics; /* enum dynamics: the class of its growth */
+    int64_t dynamics; /* enum dynamics: the class of the growth */
     double norm_growth; /* as the metric; NaN unless DONE */
-    char reason[REASON_SIZE]; /* why it failed */
+    char reason[REASON_SIZE]; /* of a failure */
 };
 
 /*
- * All that a run is between two steps, before anything of `step` is done: what a checkpoint holds. The
- * pointers lead into what trains, for as long as the call lasts that hands it out.
+ * The whole state of a run between two steps, before anything of `step` is done: the contents of a
+ * checkpoint. The pointers lead into the run's own memory and are valid during the call that passes the
+ * snapshot.
  */
 struct snapshot {
     const struct run *run;
@@ -52,15 +53,15 @@ struct snapshot {
     int64_t step, last_step;
     scalar *weights; /* plane */
     struct optimiser *optimiser; /* its moments */
-    struct instruments *instruments; /* what they keep from measurement to measurement */
+    struct instruments *instruments; /* their state between measurements */
     struct history *history;
     struct result *result; /* times and counts so far */
 };
 
-/* What an observer wants of a run between two steps. */
+/* An observer's decision between two steps. */
 enum verdict { VERDICT_CARRY_ON, VERDICT_SAVE, VERDICT_STOP, VERDICT_SAVE_AND_STOP };
 
-/* Who watches a run. Any function may be NULL. */
+/* Observes a run. Any function may be NULL. */
 struct observer {
     void *context;
     /*
@@ -82,23 +83,22 @@ struct observer {
     /* Before anything else: may fill the snapshot with an earlier one of the same run. False: there is none,
      * and the run starts from its beginning, whatever the snapshot was filled with. */
     bool (*resume)(void *context, struct snapshot *snapshot);
-    /* As the verdict was. */
+    /* Saves the run, after a verdict to save. */
     void (*save)(void *context, const struct snapshot *snapshot);
-    /* A run is done: its final weights, with `step` the last. */
+    /* The run is done: the snapshot has its final weights and the last step. */
     void (*finish)(void *context, const struct snapshot *snapshot);
 };
 
 /*
  * Trains one run to its end, from its beginning or from where the observer resumes it, and measures it. A
- * function of its arguments: no MPI, no files. Never fails but through result->outcome. Losses are looked at
- * in every step, norms at measured ones. However often it is stopped, saved and resumed, its rows, values and
- * weights are the same bit for bit. `arena` lends its memory: {0}, or what earlier runs have left; the
- * caller's to release.
+ * function of its arguments: no MPI, no files. Fails only through result->outcome. Checks losses in every
+ * step, norms at measured steps. However often the run is stopped, saved and resumed, its rows, values and
+ * weights are the same bit for bit. `arena` is {0} or was used by earlier runs; the caller releases it.
  */
 void train(const struct run *run, const struct corpus *corpus, const struct measure *measure,
     const struct observer *observer, struct arena *arena, struct result *result);
 
-/* Bytes that train() takes for a run, exactly: its one arena. */
+/* The exact number of bytes that train() takes for a run: its one arena. */
 size_t train_memory(const struct run *run, const struct corpus *corpus, const struct measure *measure);
 
 #endif

@@ -1,4 +1,4 @@
-/* What a run measures of itself: its rows, and what is known of it at the end. */
+/* Measures a run under way: its rows, and the row of the whole run at the end. */
 #include "worker/train/train_measure.h"
 
 #include "worker/train/carry_on.h"
@@ -99,7 +99,7 @@ bool train_begin_row(struct trainer *t, int64_t step, bool measured, const struc
         t->result->saturated += train_saturates(t);
     }
     t->result->validated += validated != NULL;
-    if (finite && validated) { /* a loss of weights that are not finite says nothing */
+    if (finite && validated) { /* the loss of weights that are not finite means nothing */
         put_validated(t, validated);
         finite = isfinite(validated->loss);
     }
@@ -185,13 +185,13 @@ void train_after_step(struct trainer *t)
 
 /* ---- on the validation text ---- */
 
-/* Takes up a batch of `sequences`. */
+/* Called for each batch, of `sequences` sequences. */
 typedef void batch_function(struct trainer *t, int64_t sequences, void *context);
 
-/* Where the observer is not asked between batches. */
+/* In place of a step: does not ask the observer between batches. */
 enum { UNASKED = -1 };
 
-/* All batches of a validation, in order. False: told to stop. */
+/* Passes all batches of a validation to take_up, in order. False: the observer stopped the run. */
 static bool each_batch(struct trainer *t, int64_t step, batch_function *take_up, void *context)
 {
     struct validation validation;
@@ -269,7 +269,7 @@ static void add_targets(struct trainer *t, int64_t sequences, void *context)
     collapse_add(&t->collapse, &t->batch);
 }
 
-/* Of the targets alone, whatever is predicted. */
+/* Depends on the targets only, not on the model. */
 static void put_unigram_loss(struct trainer *t)
 {
     if (!t->can_validate)
@@ -317,9 +317,9 @@ static void put_law(const struct trainer *t)
 }
 
 /*
- * lambda of the recursions: without an update a step leaves 1 - eta lambda of theta. adam's decay goes
- * through its second moment, which no recursion of the norm alone has: u holds it there. A momentum repeats
- * what has come, and so the decay, 1 / (1 - momentum) times in all.
+ * lambda of the recursions: a step without an update leaves 1 - eta lambda of theta. The decay of adam passes
+ * through the second moment, which a recursion of the norm alone cannot follow: it counts as part of u. A
+ * momentum repeats each step's decay, 1 / (1 - momentum) times in total.
  */
 static double decay_of_recursion(const struct run *run)
 {
@@ -336,7 +336,7 @@ static double decay_of_recursion(const struct run *run)
     return run->weight_decay;
 }
 
-/* The norms of a fit, one for each measured norm, into the rows of their steps. */
+/* Puts the norms of a fit, one for each measured norm, into the rows of their steps. */
 static void put_fitted(const struct trainer *t, enum metric metric, const double *norm)
 {
     const struct history *history = &t->history;
@@ -353,8 +353,8 @@ static void put_dynamics(const struct trainer *t)
     struct dynamics_fit fit = {
         .aligned.norm = norm, .misaligned.norm = norm + count, .adam_like.norm = norm + 2 * count};
 
-    dynamics_fit(&t->schedule, decay_of_recursion(t->run), t->history.norm_step, t->history.norm,
-        count, &fit);
+    dynamics_fit(
+        &t->schedule, decay_of_recursion(t->run), t->history.norm_step, t->history.norm, count, &fit);
     put_fitted(t, METRIC_fit_aligned_norm, fit.aligned.norm);
     put_fitted(t, METRIC_fit_misaligned_norm, fit.misaligned.norm);
     put_fitted(t, METRIC_fit_adam_like_norm, fit.adam_like.norm);

@@ -3,9 +3,9 @@
 
 #include "worker/train/trainer.h"
 
-/* What is measured on a run under way, for train.c. */
+/* The measurements of a run under way, for train.c. */
 
-/* Room for everything that is measured, for batches of up to max_rows of the model, which is laid out. */
+/* Lays out everything that measurements need, after the model. */
 void train_measure_layout(struct trainer *t, struct arena *arena);
 
 void train_after_step(struct trainer *t);
@@ -13,40 +13,40 @@ void train_after_step(struct trainer *t);
 void train_before_step(struct trainer *t, double clip, int64_t number);
 
 /*
- * The row of step t, from here to train_end_row: the measures of theta_t itself; `validated` where there was
- * a validation, else NULL; what train_saturate found out, where `measured`. False: theta_t or its loss is not
+ * Begins the row of step t, which train_end_row ends, with the measures of theta_t: `validated`, or NULL if
+ * there was no validation, and the results of train_saturate if `measured`. False: theta_t or its loss is not
  * finite.
  */
 bool train_begin_row(struct trainer *t, int64_t step, bool measured, const struct validated *validated);
 
-/* Hand all rows so far, or that of the whole run, to the observer. */
+/* Pass all rows so far, or the row of the whole run, to the observer. */
 void train_emit_rows(const struct trainer *t);
 void train_emit_run(const struct trainer *t);
 
 void train_end_row(struct trainer *t, int64_t step);
 
-/* Before and after the optimiser's step, where train_measures_steps and the step is measured. */
+/* Measure before and after the optimiser's step, if train_measures_steps and the step is a measured one. */
 bool train_measures_steps(const struct trainer *t);
 
-/* What is known of a run before it begins, from its configuration alone: found out anew in every life. */
+/* Measures what depends on the run's configuration only; repeated whenever the run is resumed. */
 void train_put_givens(struct trainer *t);
 
-/* What is measured of the whole run, at its end. */
+/* Measures the whole run, at its end. */
 void train_put_growth(struct trainer *t);
 
 void train_put_loss(struct trainer *t, double loss);
 
-/* Measures them at theta_t, on the tokens of a validation, and as one. The gradient's plane is overwritten.
- */
+/* Measures saturation and heads at theta_t, on the validation text. Overwrites the plane of the gradient. */
 bool train_saturate(struct trainer *t, int64_t step);
 
-/* Are saturation or heads to be measured, and on what? */
+/* Does the run measure saturation or heads, and is there a validation text? */
 bool train_saturates(const struct trainer *t);
 
 /*
- * Every sequence of the validation text counts once, however they are packed. False: told to stop. It may
- * take minutes, so that the observer is asked between its batches; as nothing of the step has been done yet,
- * what is saved then is the run before the step, and a validation that was interrupted counts nothing.
+ * Validates theta_t; every sequence counts once, however the batches pack them. A validation may take
+ * minutes, so the observer is asked between batches. False: it stopped the run; as nothing of the step was
+ * done yet, a checkpoint saved then is that of the run before the step, and the interrupted validation does
+ * not count.
  */
 bool train_validate(struct trainer *t, int64_t step, struct validated *validated);
 

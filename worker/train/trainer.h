@@ -8,8 +8,7 @@
 #include "model/instruments/saturation.h"
 #include "worker/train/train.h"
 
-/* The inside of a run under way, shared by train.c, which trains it, and train_measure.c, which measures it:
- * all of it laid out in one arena. */
+/* The state of a run under way, laid out in one arena. For train.c, train_measure.c and carry_on.c. */
 struct trainer {
     const struct run *run;
     const struct corpus *corpus;
@@ -17,7 +16,7 @@ struct trainer {
     const struct observer *observer;
     struct result *result;
     int64_t last_step;
-    bool can_validate; /* the validation text has a sequence at all */
+    bool can_validate; /* the validation text has at least one sequence */
 
     struct transformer model;
     struct optimiser optimiser;
@@ -26,16 +25,16 @@ struct trainer {
     struct batch batch;
     struct instruments instruments;
     struct collapse collapse;
-    struct saturation saturation; /* where its groups are measured */
-    struct homogeneity_model fresh; /* where its group is */
+    struct saturation saturation; /* if its groups are measured */
+    struct homogeneity_model fresh; /* if its group is measured */
     struct history history;
     scalar *weights, *gradient; /* planes */
-    double *row; /* in the history: the one to come, and the last once that is complete */
+    double *row; /* in the history: the row under way, or the last one */
     double *run_row; /* [history.form.run_size] of the whole run */
-    double begin; /* clock, less the seconds of earlier lives */
+    double begin; /* clock, less the seconds of earlier attempts */
 };
 
-/* What a validation of theta_t came to. */
+/* The result of a validation of theta_t. */
 struct validated {
     double loss;
     struct collapse_measures collapse;

@@ -13,7 +13,7 @@
 
 enum { TAG = 1, MESSAGE_MOST = 3584, TESTS_AT_ONCE = 16, FINALIZE_SECONDS = 60 };
 
-#define CLOSE_SECONDS 5 /* for messages to leave */
+#define CLOSE_SECONDS 5 /* for messages that are still under way */
 
 _Static_assert(sizeof(struct message) <= MESSAGE_MOST, "a message is below the eager limit");
 
@@ -25,10 +25,10 @@ struct parcel {
     struct message message;
 };
 
-/* How a process is reached. */
+/* The MPI address of a process. */
 struct address {
     MPI_Comm comm;
-    int rank; /* in comm, or in its other group */
+    int rank; /* in comm, or in comm's remote group */
     bool dead;
 };
 
@@ -37,16 +37,16 @@ struct wire {
     struct address *address; /* [addresses] */
     int addresses;
     bool can_spawn;
-    int looked; /* the communicator that was looked at last for messages: the world, or a spawned one's */
-    struct spawn *spawn; /* NULL: none was ever begun */
-    struct parcel *first, **end; /* under way, in the order they were sent */
+    int looked; /* the communicator that was probed last: the world, or that of a spawned worker */
+    struct spawn *spawn; /* NULL before the first */
+    struct parcel *first, **end; /* under way, in the order of sending */
     size_t under_way;
     struct parcel *spare;
 };
 
 #define HEAD offsetof(struct message, as)
 
-/* The bytes of a message that are sent. */
+/* The number of bytes of a message that are sent. */
 static size_t message_size(const struct message *message)
 {
     switch ((enum message_kind)message->kind) {
@@ -80,7 +80,7 @@ static size_t message_size(const struct message *message)
     return 0;
 }
 
-/* The world, and where it was spawned, who did so. */
+/* Fills in the addresses: the world, or for a spawned process its parent. */
 static int find_addresses(struct wire *wire)
 {
     MPI_Comm parent;
@@ -94,7 +94,7 @@ static int find_addresses(struct wire *wire)
         wire->address[i] =
             (struct address){.comm = parent != MPI_COMM_NULL ? parent : MPI_COMM_WORLD, .rank = i};
     if (parent != MPI_COMM_NULL)
-        wire->rank = 1; /* it is a worker, whatever its rank in a world of its own */
+        wire->rank = 1; /* a spawned process is a worker, whatever its rank in its own world */
     return wire->address ? 0 : -1;
 }
 
@@ -204,7 +204,7 @@ static void keep_parcel(struct wire *wire, struct parcel *parcel)
     wire->spare = parcel;
 }
 
-/* Takes up the parcels that have left. Those that have not go to the end of the line. */
+/* Recycles the parcels that were sent. Others go to the end of the list. */
 static void collect(struct wire *wire)
 {
     size_t count = wire->under_way < TESTS_AT_ONCE ? wire->under_way : TESTS_AT_ONCE;
@@ -213,7 +213,7 @@ static void collect(struct wire *wire)
         struct parcel *parcel = take_first(wire);
         if (has_left(parcel))
             keep_parcel(wire, parcel);
-        else if (!wire->address[parcel->address].dead) /* MPI still has the memory of the others */
+        else if (!wire->address[parcel->address].dead) /* else MPI keeps the parcel's memory */
             append_parcel(wire, parcel);
     }
 }
@@ -236,29 +236,29 @@ void wire_send(struct wire *wire, int address, const struct message *message)
     else
         parcel = malloc(sizeof(*parcel));
     if (!parcel)
-        abort(); /* a message dropped in silence would be a run lost */
+        abort(); /* dropping a message silently would lose a run */
     memcpy(&parcel->message, message, size);
     parcel->address = address;
     if (MPI_Isend(&parcel->message, (int)size, MPI_BYTE, to->rank, TAG, to->comm, &parcel->request) ==
         MPI_SUCCESS)
         append_parcel(wire, parcel);
     else
-        keep_parcel(wire, parcel); /* MPI knows that it is dead; others will find out */
+        keep_parcel(wire, parcel); /* MPI knows that the process is dead; the program finds out elsewhere */
 } // NOLINT(clang-analyzer-optin.mpi.MPI-Checker): collect() waits for it
 
-/* How many communicators messages come over: one, and one for each spawned worker. */
+/* The number of communicators: one, and one for each spawned worker. */
 static int communicators(const struct wire *wire)
 {
     return wire->addresses > wire->size ? 1 + wire->addresses - wire->size : 1;
 }
 
-/* The address that stands for the communicator `number`. */
+/* The first address of communicator `number`. */
 static int address_of(const struct wire *wire, int number)
 {
     return number == 0 ? 0 : wire->size + number - 1;
 }
 
-/* Looks at one communicator after the other, beginning behind the one that had a message last. */
+/* Probes the communicators in turn, beginning after the one that had the last message. */
 static bool probe(struct wire *wire, int *first, MPI_Status *status)
 {
     int count = communicators(wire), there = 0;
@@ -289,7 +289,7 @@ bool wire_receive(struct wire *wire, int *address, struct message *message)
             &status) != MPI_SUCCESS ||
         message_size(message) != (size_t)size)
         return false;
-    *address = first + status.MPI_SOURCE; /* a spawned one is the only rank of its group */
+    *address = first + status.MPI_SOURCE; /* a spawned worker is the only rank of its group */
     return true;
 }
 

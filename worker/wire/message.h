@@ -12,29 +12,29 @@
 #include "worker/wire/setup.h"
 
 /*
- * The wire between coordinator (rank 0) and workers: small messages, point to point, never waiting. Whoever
- * is dead is simply not heard of; a message stays below the size from which MPI makes both ends wait for each
- * other (4 KiB in shared memory), and longer things are sent in pieces.
+ * The wire between coordinator (rank 0) and workers: small point-to-point messages that never block. A dead
+ * process simply stays silent. Messages are smaller than MPI's eager limit (4 KiB in shared memory), above
+ * which both ends would wait for each other; longer data are sent in pieces.
  */
 enum message_kind {
-    MESSAGE_HELLO = 1, /* worker: here I am */
+    MESSAGE_HELLO = 1, /* worker: has started */
     MESSAGE_SETUP, /* coordinator: a piece of what setup_encode made */
     MESSAGE_READY, /* worker: set up, waiting for orders */
-    MESSAGE_FAILED, /* worker: neither it nor the sweep can go on */
+    MESSAGE_FAILED, /* worker: the sweep cannot continue */
     MESSAGE_NOTE, /* worker: a line for the user */
-    MESSAGE_ORDER, /* coordinator: train this after what you have */
+    MESSAGE_ORDER, /* coordinator: train this run after those you have */
     MESSAGE_STOP, /* coordinator: hand back an order, or everything */
     MESSAGE_QUIT, /* coordinator: end */
-    MESSAGE_ALIVE, /* coordinator: still here */
-    MESSAGE_PROGRESS, /* worker: how far its run is, and that it lives; ticket 0: that alone */
-    MESSAGE_CHECKPOINT, /* worker: its run is saved */
+    MESSAGE_ALIVE, /* coordinator: is alive */
+    MESSAGE_PROGRESS, /* worker: the step of its run; ticket 0: is alive */
+    MESSAGE_CHECKPOINT, /* worker: has saved its run */
     MESSAGE_ROW, /* worker: a piece of a row of measurements */
-    MESSAGE_RESULT, /* worker: how its run ended */
+    MESSAGE_RESULT, /* worker: the end of its run */
 };
 
 enum { PIECE_BYTES = 3072, PIECE_VALUES = 384 };
 
-/* Where a worker sits among those of its machine: which processors are its own. */
+/* A worker's place among the workers of its machine, which selects its processors. */
 struct seat {
     int64_t number, count;
 };
@@ -45,8 +45,8 @@ struct hello {
 };
 
 struct setup_piece {
-    struct seat seat; /* that it is to take: its own, or that of the dead worker it replaces */
-    int64_t worker; /* its number, as users know it */
+    struct seat seat; /* to take: its own, or that of the dead worker that it replaces */
+    int64_t worker; /* its number in messages to users */
     int64_t total, offset, count; /* bytes */
     unsigned char bytes[PIECE_BYTES]; /* `count` of them are sent */
 };
@@ -56,20 +56,20 @@ struct train_order {
     int64_t cell;
     struct run run;
     struct digest digest; /* of the run: names its files */
-    int64_t resume; /* it was begun before: there may be a checkpoint */
+    int64_t resume; /* the run was begun before and may have a checkpoint */
 };
 
 struct stop {
     uint64_t ticket; /* 0: everything */
-    int64_t save; /* the run that trains is saved first: it is nobody else's yet */
+    int64_t save; /* save the run in training first: no other worker has it yet */
 };
 
 struct quit {
-    int64_t together; /* all ranks are alive: end MPI as it should be */
+    int64_t together; /* all ranks are alive: end with MPI_Finalize */
     int64_t save; /* as in stop */
 };
 
-/* What no worker can do anything about. */
+/* A failure that no other worker could avoid: it ends the sweep. */
 struct failure {
     int64_t status; /* of enum error_status */
     char text[REASON_SIZE];
@@ -77,14 +77,14 @@ struct failure {
 
 struct run_progress {
     uint64_t ticket;
-    int64_t step, last_step; /* step -1: it has not begun; the first after that is where it begins */
+    int64_t step, last_step; /* step -1: not begun; the next step reported is where the run begins */
     int64_t tokens; /* trained on so far */
-    double patience; /* seconds until the next word, at the most; 0: cannot be told */
+    double patience; /* seconds until the next message, at most; 0: unknown */
 };
 
 struct run_checkpoint {
     uint64_t ticket;
-    int64_t step; /* that it goes on from */
+    int64_t step; /* that a resumed run would begin with */
 };
 
 struct row_piece {
@@ -119,16 +119,17 @@ struct message {
 struct wire;
 
 /*
- * Whom a message goes to or comes from: 0 is the coordinator, 1 .. wire_size - 1 are the workers that were
- * started with it, further numbers those that it has spawned.
+ * The other end of a message: 0 is the coordinator, 1 .. wire_size - 1 are the workers started with it,
+ * larger numbers are the workers that it has spawned.
  */
 enum { ADDRESS_COORDINATOR = 0 };
 
-/* Starts MPI. NULL when it cannot be. */
+/* Starts MPI. NULL if that fails. */
 struct wire *wire_open(int *argc, char ***argv);
 
-/* Ends MPI; `together`: all ranks do so and none has died, as MPI_Finalize waits for every one. Should one
- * die just then, the process ends itself with `status` after a while. Without, it has to leave by _exit. */
+/* Ends MPI. `together`: all ranks do so and none has died, as MPI_Finalize waits for each of them; if one
+ * dies at that moment, the process exits with `status` after a while. Otherwise the caller must leave by
+ * _exit. */
 void wire_close(struct wire *wire, bool together, int status);
 
 bool wire_is_coordinator(const struct wire *wire);
@@ -140,24 +141,24 @@ const char *wire_library(void);
 /* Copies the message and sends it without waiting. */
 void wire_send(struct wire *wire, int address, const struct message *message);
 
-/* The next message that has arrived; false when there is none. One that is malformed is dropped. */
+/* The next message that has arrived; false if there is none. Drops malformed messages. */
 bool wire_receive(struct wire *wire, int *address, struct message *message);
 
-/* Waits until at most `most` of the messages sent are still under way; false: `seconds` have passed. */
+/* Waits until at most `most` sent messages are under way. False: `seconds` have passed before. */
 bool wire_drain(struct wire *wire, size_t most, double seconds);
 
-/* Who is dead gets nothing more, and nobody waits for what is under way to it. */
+/* The process is dead: nothing more is sent to it, and nothing waits for messages under way to it. */
 void wire_forget(struct wire *wire, int address);
 
 /*
- * For the coordinator: starts one more process of the program `argument[0]` (a path) with the arguments after
- * it [ends with NULL], on a host, while this one goes on. One at a time; false when it cannot be begun.
+ * For the coordinator: begins to start one more process on a host, of the program `argument[0]` (a path) with
+ * the arguments after it [ends with NULL]. Does not wait. One at a time; false if it cannot begin.
  */
 bool wire_spawn(struct wire *wire, const char *host, char **argument);
 
 enum wire_spawned { SPAWN_NONE, SPAWN_UNDER_WAY, SPAWN_DONE, SPAWN_FAILED };
 
-/* What has become of it; SPAWN_DONE gives its address, once. */
+/* The state of the last wire_spawn. Returns SPAWN_DONE once, with the address of the new process. */
 enum wire_spawned wire_spawned(struct wire *wire, int *address);
 
 #endif

@@ -50,8 +50,8 @@ static void write_rows(struct dataset *dataset, const struct sweep *sweep, int64
     }
 }
 
-static void write_run_row(struct dataset *dataset, const struct sweep *sweep, int64_t cell, const struct run *run,
-    double growth, struct error *error)
+static void write_run_row(struct dataset *dataset, const struct sweep *sweep, int64_t cell,
+    const struct run *run, double growth, struct error *error)
 {
     const struct metric_form form = metric_form(run, sweep->measure.group);
     double row[200];

@@ -119,7 +119,8 @@ static double row_scale(const scalar *row, int64_t width, double mean)
 static void check_norm_row(const struct norm_case *k, int64_t r, double *dgain)
 {
     const scalar *in = k->in + r * k->width, *dout = k->dout + r * k->width;
-    double mean = k->centred ? row_mean(in, k->width) : 0, scale = row_scale(in, k->width, mean), sum = 0, product = 0;
+    double mean = k->centred ? row_mean(in, k->width) : 0, scale = row_scale(in, k->width, mean), sum = 0,
+           product = 0;
 
     CHECK_CLOSE((double)k->mean[r], mean, rounding);
     CHECK_CLOSE((double)k->scale[r], scale, rounding * 20 * scale);
@@ -149,8 +150,8 @@ static void check_norm_size(const struct kernels *kernels, bool centred, int64_t
     k = (struct norm_case){
         .rows = rows, .width = width, .centred = centred, .bias = width % 3, .add = width % 2};
     norm_draw(&k);
-    (centred ? kernels->layernorm : kernels->rmsnorm)(k.out, k.in, k.add ? k.residual : NULL, k.gain, k.bias ? k.shift : NULL, k.mean,
-        k.scale, rows, width);
+    (centred ? kernels->layernorm : kernels->rmsnorm)(k.out, k.in, k.add ? k.residual : NULL, k.gain,
+        k.bias ? k.shift : NULL, k.mean, k.scale, rows, width);
     (centred ? kernels->layernorm_gradient : kernels->rmsnorm_gradient)(
         k.din, k.dgain, k.bias ? k.dbias : NULL, k.dout, k.in, k.gain, k.mean, k.scale, rows, width, k.add);
     CHECK(k.out[rows * width] == 0 && k.mean[rows] == 0 && k.scale[rows] == 0 && k.dgain[width] == 0);

@@ -134,8 +134,8 @@ TEST(gradient_linear_in_parts)
 }
 
 struct norm_case {
-    void (*forward)(scalar *, const scalar *, const scalar *, const scalar *, const scalar *, scalar *, scalar *,
-        int64_t, int64_t);
+    void (*forward)(scalar *, const scalar *, const scalar *, const scalar *, const scalar *, scalar *,
+        scalar *, int64_t, int64_t);
     scalar in[ROWS * IN], out[ROWS * IN], residual[ROWS * IN], c[ROWS * IN];
     scalar gain[IN], bias[IN], mean[ROWS], scale[ROWS];
 };
@@ -384,7 +384,8 @@ TEST(gradient_whole_models)
         if (!(error < tolerance))
             test_fail(__FILE__, __LINE__,
                 "%s %d gated %d activation %d mask %d bias %d tied %d init %d: relative error %.3g",
-                norm_table[architecture.norm].word, rest % 3, rest / 6, bits % 3, flags & 1, flags >> 1 & 1, flags >> 2 & 1, flags >> 3 & 1, error);
+                norm_table[architecture.norm].word, rest % 3, rest / 6, bits % 3, flags & 1, flags >> 1 & 1,
+                flags >> 2 & 1, flags >> 3 & 1, error);
     }
 }
 
