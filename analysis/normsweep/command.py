@@ -6,6 +6,7 @@ import sys
 import tempfile
 
 from .dataset import NotASweep, open_sweep
+from .plane import part_at
 
 
 def fail(message):
@@ -21,6 +22,14 @@ def open_or_fail(path):
         fail(error)
     except OSError as error:
         fail(f"{path}: {error.strerror or error}")
+
+
+def select_or_fail(dataset, pairs, path):
+    """plane.part_at; exits with one line if that fails."""
+    try:
+        return part_at(dataset, pairs)
+    except KeyError as error:
+        fail(f"{path}: {error.args[0]}")
 
 
 def make_folder(path):

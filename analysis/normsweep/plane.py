@@ -79,6 +79,29 @@ def select(dataset, at):
     return dataset
 
 
+def part_at(dataset, pairs):
+    """select for texts NAME=VALUE, each of an axis; the part's title says what was selected. KeyError for any other."""
+    at = {}
+    for pair in pairs:
+        name, sign, text = pair.partition("=")
+        if not sign or name not in dataset.sweep.axes:
+            raise KeyError(f"{pair}: not NAME=VALUE of an axis; the axes are {', '.join(dataset.sweep.axes)}")
+        at[name] = value_of(dataset[name], text)
+    part = select(dataset, at)
+    title = " ".join(filter(None, [dataset.sweep.title, *([f"at {', '.join(pairs)}"] if pairs else [])]))
+    return part.assign_attrs(title=title) if pairs else part
+
+
+def value_of(coordinate, text):
+    """The value that a text means on an axis; the text itself if it is none."""
+    if coordinate.dtype.kind == "b":
+        return {"true": True, "false": False}.get(text.lower(), text)
+    try:
+        return float(text) if coordinate.dtype.kind in "iuf" else text
+    except ValueError:
+        return text
+
+
 def equal(values, value):
     if values.dtype.kind in "iuf" and isinstance(value, (int, float, np.number)):
         return np.abs(values - value) <= SAME * np.abs(value)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Callable
 
 from .. import look
-from . import classes, depth, fits, heads, homogeneity, losses, norms, phase, rest, saturation, steps
+from . import classes, depth, fits, heads, homogeneity, losses, norms, phase, rest, runs, saturation, steps
 from .drawing import Drawing
 
 __all__ = ["BOOKKEEPING", "FIGURES", "Drawing", "NotDrawn", "draw_all", "names", "undrawn"]
@@ -63,6 +63,16 @@ BOOKKEEPING = frozenset((
     "balance_error", "growth_exponent_error", "fit_aligned_k", "fit_misaligned_k", "fit_adam_like_a",
     "fit_aligned_aic", "fit_misaligned_aic", "fit_adam_like_aic", "homogeneity_degree_r2",
     "output_homogeneity_degree_r2"))
+
+
+def why_empty(dataset, name):
+    """Why a figure that a dataset may have was not drawn, in words."""
+    shown = [variable for figure in table(dataset) if figure.name == name for variable in figure.variables]
+    if not any(runs.is_measured(dataset, variable) for variable in shown):
+        return "nothing was measured yet"
+    if not runs.axes_of(dataset):
+        return "a single run is not enough for this figure"
+    return "it needs more runs that have ended, or more measured steps"
 
 
 class NotDrawn(Exception):

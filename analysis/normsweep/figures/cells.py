@@ -1,5 +1,5 @@
 """One number per run, over the axes of the grid: a map if two axes are numbers, curves over one, dots if all are
-words. A map averages over repeats and over further axes of numbers; a note says so."""
+words. A map averages over seeds, and a note says so; each combination of all other axes has a panel of its own."""
 
 from dataclasses import dataclass
 
@@ -94,7 +94,8 @@ def without_dimensions(dataset, variable):
 
 
 def map_of(part, variable, plane):
-    """A variable over the plane of a part without word axes, ascending, rows along y; flags as their numbers."""
+    """A variable over the plane of a part without other axes than it and the seed, ascending, rows along y; flags as
+    their numbers."""
     found = reduced(part.assign({variable: without_dimensions(part, variable)}), variable, plane)
     if found.dtype.kind == "O":
         codes = flags(part[variable])
@@ -159,8 +160,9 @@ def flag_colours(words):
 
 
 def maps(dataset, name, variables, caption, labels):
-    plane, words = plane_of(dataset), runs.words_of(dataset)
-    combinations = list(runs.combinations(dataset, words))
+    plane = plane_of(dataset)
+    others = runs.others_of(dataset, *plane)
+    combinations = list(runs.combinations(dataset, others))
     grid = arrange(len(variables), len(combinations))
     kept = runs.thinned(combinations, grid["words"])
     figure, panels = look.sheet(*grid["shape"], height=grid["height"], sharex=True, sharey=True)
@@ -173,15 +175,14 @@ def maps(dataset, name, variables, caption, labels):
             mine[0].set_title(f"{labels.get(variable) or look.label(dataset[variable], 34)}\n{mine[0].get_title()}")
     look.clear_rest(panels, used)
     name_axes(panels, used, dataset, plane)
-    averaged = [axis for axis in runs.axes_of(dataset) if axis not in [*plane, *words]]
-    notes = [reduction_note(dataset, variables, averaged), cut(kept, combinations, words)]
+    notes = [reduction_note(dataset, variables), cut(kept, combinations, others)]
     handles = {handle.get_label(): handle for handle in sorted(handles, key=lambda one: one.get_label() in MARKS)}
     return finished(name, caption, figure, dataset, handles.values(), notes)
 
 
 def draw_maps(figure, panels, dataset, variable, combinations, words, side):
-    """Draws one variable, one panel for each combination of words, with a colour bar at one side of them. Returns
-    handles for a legend."""
+    """Draws one variable, one panel for each combination of the other axes, with a colour bar at one side of them.
+    Returns handles for a legend."""
     plane, parts = plane_of(dataset), [dataset.isel(at) for at in combinations]
     values = [map_of(part, variable, plane) for part in parts]
     normaliser, colours, ends, handles = colouring(dataset[variable], values)
@@ -197,13 +198,23 @@ def draw_maps(figure, panels, dataset, variable, combinations, words, side):
     return handles + mark_handles(marks)
 
 
-def reduction_note(dataset, variables, averaged):
+def reduction_note(dataset, variables):
     """A note on how a cell combines several runs; "" if each cell is one run."""
-    if not averaged:
+    if runs.REPEAT not in runs.axes_of(dataset):
         return ""
     ways = {"The most frequent class" if flags(dataset[variable]) else "Mean" for variable in variables}
-    over = f" over {runs.plurals(averaged)}"
-    return f"Mean{over}; for classes, the most frequent." if len(ways) > 1 else f"{ways.pop()}{over}."
+    over = f" over {runs.plurals([runs.REPEAT])}"
+    text = f"Mean{over}; for classes, the most frequent." if len(ways) > 1 else f"{ways.pop()}{over}."
+    return " ".join(filter(None, [text, fewer_note(dataset)]))
+
+
+def fewer_note(dataset):
+    """A note on the cells in which some of the seeds are skipped; "" if there is none."""
+    if runs.REPEAT not in runs.axes_of(dataset):
+        return ""
+    skipped = dataset.sweep.skipped
+    count = int((skipped.any(runs.REPEAT) & ~skipped.all(runs.REPEAT)).sum())
+    return f"Cells with fewer runs (skipped): {count}." if count else ""
 
 
 def colouring(variable, values):

@@ -18,7 +18,8 @@ STRAIGHT = {  # name in fit_NAME_r2: what is drawn through, as a function of t a
 RECURSIONS = {"aligned": "aligned", "misaligned": "misaligned", "adam_like": "Adam-like"}  # name: its word
 MEASURED = {"color": "black", "marker": "o", "markersize": 3, "linestyle": "none", "markerfacecolor": "none",
             "markeredgewidth": 0.7}
-MOST_POINTS = 30  # of a run; all count in the fits
+LEAST_POINTS = 4  # of a run that is drawn
+ALL_POINTS, MOST_POINTS = 60, 30  # of a run with more than ALL_POINTS, MOST_POINTS are drawn; all count in the fits
 SAME = 1e-3  # of the range of the norms: two curves that are nearer everywhere cannot be told apart
 EQUAL = 1e-9  # the difference of two R^2 of one curve
 UNDER = {"linewidth": 3, "alpha": 0.5}  # of a curve that another covers
@@ -55,16 +56,16 @@ def laws(dataset):
     if not runs.is_measured(dataset, "param_norm", "step"):
         return None
     with look.style():
-        chosen, note = runs.representatives(fitted_ones(dataset), "param_norm", 3)
-        chosen = [run for run in chosen if np.isfinite(dataset.param_norm.isel(run)).sum() >= 4]
-        if not chosen:
+        fitted = fitted_ones(dataset)
+        if not runs.is_measured(fitted, "param_norm"):
             return None
+        chosen, note = runs.representatives(fitted, "param_norm", 3)
         figure, panels = look.sheet(len(chosen), 2, height=2.4, sharey="row")
         covered = [draw_run(left, right, dataset, run) for (left, right), run in zip(panels, chosen)]
         panels[0, 0].set_title("straight lines in a function of $t$")
         panels[0, 1].set_title("recursions of the norm")
         label_steps(panels, panels.size, dataset)
-        notes = [note] if note else []
+        notes = [text for text in (note, points_note(dataset, chosen)) if text]
         if any(covered):
             notes.append("Where the learning rate is constant, aligned and misaligned growth are one curve: dashes on "
                          "a broad line.")
@@ -74,9 +75,17 @@ def laws(dataset):
 
 
 def fitted_ones(dataset):
-    """The dataset with the norms of no runs but those that are done, if there are any: those have fits."""
+    """The dataset with the norms of those runs only that are done, if there are any, because those have fits; and of
+    no run with less than LEAST_POINTS."""
     done = dataset.sweep.done
-    return dataset.assign(param_norm=dataset.param_norm.where(done)) if done.any() else dataset
+    norms = dataset.param_norm.where(done) if done.any() else dataset.param_norm
+    return dataset.assign(param_norm=norms.where(np.isfinite(norms).sum("step") >= LEAST_POINTS))
+
+
+def points_note(dataset, chosen):
+    """A note that measured points are not drawn; "" if all are."""
+    most = max(int(np.isfinite(dataset.param_norm.isel(run)).sum()) for run in chosen)
+    return f"{MOST_POINTS} of {most} measured points are drawn." if most > ALL_POINTS else ""
 
 
 def quality_text(r2):
@@ -101,7 +110,7 @@ def draw_run(left, right, dataset, run):
     words = {**{name: formula for name, (_, formula) in STRAIGHT.items()}, **RECURSIONS}
     covered = are_one(recursions, norm)
     for axes, fits in ((left, straight), (right, recursions)):
-        points = runs.thinned(range(len(step)), MOST_POINTS)
+        points = runs.thinned(range(len(step)), MOST_POINTS if len(step) > ALL_POINTS else ALL_POINTS)
         axes.plot(step[points], norm[points], **MEASURED)
         handles = []
         for i, (name, (fitted, r2)) in enumerate(fits.items()):

@@ -21,10 +21,11 @@ class Looks:
     """How the line of a run looks, and which panel it belongs to.
 
     Few runs have names: colours tell the longest axis, dashes the others. For many runs, panels are combinations of
-    words, and colours tell the learning rate, or else the longest axis of numbers.
+    words, and colours tell the learning rate, or else the longest axis of numbers. medians: runs with the same colour
+    become one line, so panels are combinations of all other axes but the seed.
     """
 
-    def __init__(self, dataset):
+    def __init__(self, dataset, medians=False):
         self.dataset = dataset
         axes = [axis for axis in runs.axes_of(dataset) if axis != runs.REPEAT]
         ordered = sorted(axes, key=lambda axis: -dataset.sizes[axis])
@@ -38,7 +39,8 @@ class Looks:
             if not numbers:  # then the longest axis of words
                 numbers = sorted(words, key=lambda axis: -dataset.sizes[axis])[:1]
             self.colour_axis, self.dash_axes = numbers[0], []
-            self.words = [axis for axis in words if axis != self.colour_axis]
+            self.words = runs.others_of(dataset, self.colour_axis) if medians else [
+                axis for axis in words if axis != self.colour_axis]
         self.normaliser, self.colours = self.make_colours()
 
     def make_colours(self):
@@ -94,7 +96,7 @@ def over_steps(dataset, name, variables, caption, prepare=None, labels=None, dec
 
     prepare(values) turns one run's values [steps] into its line. decorate(axes, variable, run list) adds to a panel.
     labels: {variable: label of its axis}. medians: if lines have no names, draw one line per colour, the median over
-    its runs, because single lines would hide each other. most: cut a panel at this multiple of the median start value,
+    its seeds, because single lines would hide each other. most: cut a panel at this multiple of the median start value,
     if few values lie beyond.
     """
     variables = [variable for variable in variables if has_steps(dataset, variable)]
@@ -114,7 +116,7 @@ def has_steps(dataset, variable, *dims):
 
 
 def draw(dataset, name, variables, caption, prepare, labels, decorate, medians, most):
-    looks, notes, cuts = Looks(dataset), [], []
+    looks, notes, cuts = Looks(dataset, medians), [], []
     words = list(runs.combinations(dataset, looks.words))
     grid = arrange(len(variables), len(words))
     figure, panels = look.sheet(*grid["shape"], height=grid["height"], sharex=True)
@@ -146,7 +148,7 @@ def draw(dataset, name, variables, caption, prepare, labels, decorate, medians, 
 
 
 def cut(kept, everything, axes):
-    """A note that some combinations of values along word axes are left out; "" if none is."""
+    """A note that some combinations of values along these axes are left out; "" if none is."""
     if len(kept) == len(everything):
         return ""
     kind = runs.plurals(axes) if len(axes) == 1 else f"combinations of {' and '.join(map(runs.axis_name, axes))}"
@@ -213,7 +215,8 @@ def notes_on(dataset, variables, looks, medians, cut):
     """A note on runs without a line of their own. cut: (runs, lines) of the fullest panel."""
     notes = []
     if medians and not looks.named:
-        notes.append(f"Each line is the median over the runs with the same {look.label(dataset[looks.colour_axis])}.")
+        notes += [f"Each line is the median over {runs.plurals([runs.REPEAT])}."] * (
+            runs.REPEAT in runs.axes_of(dataset))
     if cut[0]:
         notes.append(f"{cut[1]} of {cut[0]} runs{' per panel' if looks.words else ''} are shown, evenly spaced.")
     diverged = int((dataset.sweep.diverged & ~runs.measured(dataset, variables[0])).sum())

@@ -41,16 +41,17 @@ def phase(dataset):
 
 
 class Phase:
-    """One phase diagram: a panel for each combination of words; the legend explains what occurs in any of them."""
+    """One phase diagram: a panel for each combination of the other axes, over whose seeds it averages; the legend
+    explains what occurs in any of them."""
 
     def __init__(self, dataset):
         self.dataset = dataset
         self.plane = cells.plane_of(dataset)
         self.is_paper = tuple(self.plane) == runs.PHASE_AXES
-        self.words = runs.words_of(dataset)
-        self.combinations = list(runs.combinations(dataset, self.words))
+        self.others = runs.others_of(dataset, *self.plane)
+        self.combinations = list(runs.combinations(dataset, self.others))
         self.shown = runs.thinned(self.combinations, MOST_PANELS)
-        self.averaged = [axis for axis in runs.axes_of(dataset) if axis not in [*self.plane, *self.words]]
+        self.averaged = [axis for axis in runs.axes_of(dataset) if axis == runs.REPEAT]
         self.legend = {}
 
     def draw(self):
@@ -83,11 +84,11 @@ class Phase:
             notes.append("Black: the weight decay at which growth stops, interpolated log-log between neighbouring "
                          "runs; the largest one if there are several, none where all runs grow or all shrink.")
         if self.averaged:
-            notes.append(f"Geometric mean over {runs.plurals(self.averaged)}.")
+            notes += [f"Geometric mean over {runs.plurals(self.averaged)}.", cells.fewer_note(self.dataset)]
         if "aligned" in self.legend:
             notes.append("Predicted slopes, drawn through the middle of the measured boundary: 0 if steps point along "
                          "the parameters (aligned), 1 if they are orthogonal to them (misaligned).")
-        notes.append(cut(self.shown, self.combinations, self.words))
+        notes.append(cut(self.shown, self.combinations, self.others))
         return notes
 
     def draw_panel(self, axes, part, values, normaliser):
@@ -100,10 +101,11 @@ class Phase:
         if not self.is_paper:
             return ""
         slope = self.add_boundary(axes, part, x) if x.is_log and y.is_log else ""
-        if x.is_log and y.is_log and all(np.log10(runs.PYTORCH_DEFAULT[axis]) >= places.edges[0]
-                                         and np.log10(runs.PYTORCH_DEFAULT[axis]) <= places.edges[-1]
-                                         for axis, places in zip(self.plane, (x, y))):
-            axes.plot(*(np.log10(runs.PYTORCH_DEFAULT[axis]) for axis in self.plane), **DEFAULT)
+        defaults = [np.log10(runs.PYTORCH_DEFAULT[axis]) for axis in self.plane]
+        if x.is_log and y.is_log and all(
+                is_inside(places, values[axis], default)
+                for places, axis, default in zip((x, y), self.plane, defaults)):
+            axes.plot(*defaults, **DEFAULT)
             self.legend.setdefault("default", Line2D([], [], label="PyTorch's defaults", **DEFAULT))
         return slope
 
@@ -150,6 +152,12 @@ class Phase:
                  else 1 + np.linspace(-0.8 * spread, 0.8 * spread, 5))
         bar.set_ticks(np.log(ticks), labels=[f"{tick:.{max(3, int(2 - np.log10(spread)) + 1)}g}" for tick in ticks])
         bar.ax.minorticks_off()
+
+
+def is_inside(places, coordinate, position):
+    """Does a position lie in the cell of a positive value? The cell of 0 is no part of the logarithmic scale."""
+    first = int((coordinate.values == 0).sum())
+    return bool(places.edges[first] <= position <= places.edges[-1])
 
 
 def log_growth(growth):

@@ -29,6 +29,14 @@ def numbers_of(dataset):
             + sorted((axis for axis in numbers if axis not in PHASE_AXES), key=lambda axis: -dataset.sizes[axis]))
 
 
+def others_of(dataset, *shown):
+    """The axes with more than one value that are neither shown nor the seed: those of words first. Each combination of
+    their values has a panel or a line of its own, because only runs that differ in the seed are repeats."""
+    words = words_of(dataset)
+    numbers = [axis for axis in axes_of(dataset) if axis not in words and axis != REPEAT]
+    return [axis for axis in [*words, *numbers] if axis not in shown]
+
+
 def combinations(dataset, axes):
     """{axis: index} for each combination of values along some axes."""
     for indices in itertools.product(*(range(dataset.sizes[axis]) for axis in axes)):
@@ -78,11 +86,8 @@ def is_measured(dataset, variable, *dims):
 
 
 def once(mask):
-    """The mask restricted to the first seed; unchanged if the first seed has no run in it."""
-    if REPEAT not in mask.dims:
-        return mask
-    first = mask & (mask[REPEAT] == mask[REPEAT][0])
-    return first if first.any() else mask
+    """The mask restricted to one seed for each combination of the other axes: the first that has a run in it."""
+    return mask & (mask.cumsum(REPEAT) == 1) if REPEAT in mask.dims else mask
 
 
 def listed(mask):
@@ -119,8 +124,18 @@ def representatives(dataset, variable, count=6):
         return chosen, f"{some}, evenly spaced by norm growth."
     if each > 1:
         return chosen, f"{some}, evenly spaced by norm growth {each_group('within', words, kept, groups)}."
-    one = "the one closest to PyTorch's defaults" if set(PHASE_AXES) & set(numbers_of(dataset)) else "one run"
-    return chosen, f"{some}: {each_group('for', words, kept, groups)}, {one}."
+    return chosen, f"{some}: {each_group('for', words, kept, groups)}, {closest_text(dataset)}."
+
+
+def closest_text(dataset):
+    """What spread_by_growth chooses if it chooses one run."""
+    numbers = numbers_of(dataset)
+    axes = [axis for axis in PHASE_AXES if axis in numbers]
+    if not axes:
+        return "one run"
+    one = "the one" if len(axes) == len(numbers) else "one of those"
+    zero = " (decay 0 last)" if "weight_decay" in axes and (dataset.weight_decay.values == 0).any() else ""
+    return f"{one} closest to PyTorch's defaults{zero}"
 
 
 def each_group(preposition, words, kept, groups):
@@ -145,10 +160,12 @@ def spread_by_growth(dataset, group, count):
 
 
 def from_default(dataset, run):
-    """The distance of a run from PyTorch's defaults, in decades summed over the axes."""
-    distance = 0.0
-    for axis, default in PYTORCH_DEFAULT.items():
-        if axis in run:
-            value = float(dataset[axis].values[run[axis]])
-            distance += abs(np.log10(value / default)) if value > 0 else 10.0
-    return distance
+    """The distance of a run from PyTorch's defaults, for comparisons: (number of zeros, decades).
+
+    The decades are summed over learning rate and weight decay, as far as they are axes. A value of 0 is infinitely many
+    decades away, so a run with a weight decay of 0 is farther than any run with a positive one; among such runs the
+    learning rate decides.
+    """
+    values = {axis: float(dataset[axis].values[run[axis]]) for axis in PYTORCH_DEFAULT if axis in run}
+    decades = sum(abs(np.log10(value / PYTORCH_DEFAULT[axis])) for axis, value in values.items() if value > 0)
+    return sum(value <= 0 for value in values.values()), decades
