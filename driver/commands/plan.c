@@ -8,6 +8,7 @@
 
 #include "driver/commands/arguments.h"
 #include "driver/commands/commands.h"
+#include "driver/commands/earlier.h"
 #include "driver/dataset/create.h"
 #include "driver/dataset/dataset.h"
 #include "driver/job/estimate.h"
@@ -55,6 +56,9 @@ static void print_grid(const struct sweep *sweep, const struct estimate *estimat
     printf("%-12s%lld", "runs", (long long)estimate->runs);
     if (estimate->skipped)
         printf(", %lld cells skipped", (long long)estimate->skipped);
+    if (estimate->ended)
+        printf("; %lld of %lld have ended; %lld to train", (long long)estimate->ended,
+            (long long)estimate->runs, (long long)(estimate->runs - estimate->ended));
     putchar('\n');
 }
 
@@ -251,12 +255,24 @@ static void print_plan(
     const struct sweep *sweep, const struct corpus *corpus, const struct estimate *estimate)
 {
     print_grid(sweep, estimate);
-    if (!estimate->runs)
+    if (estimate->runs == estimate->ended)
         return;
     print_sizes(sweep, corpus, estimate);
     print_times(estimate);
 }
 
+/* The runs that need not be trained again. Warns if `run` would refuse the dataset that exists. */
+static bool *find_ended(const struct sweep *sweep, const struct corpus *corpus)
+{
+    bool *ended;
+    struct error refusal;
+
+    if (earlier_runs(sweep, corpus, &ended, &refusal) != 0)
+        fprintf(stderr, "%s\n", refusal.text);
+    return ended;
+}
+
+/* Values are of the whole sweep: a script subtracts what has ended. */
 static int plan(const struct sweep *sweep, int workers, bool values, struct error *error)
 {
     struct corpus corpus;
@@ -266,9 +282,12 @@ static int plan(const struct sweep *sweep, int workers, bool values, struct erro
 
     if (sweep_load_corpus(sweep, &corpus, error) != 0)
         return -1;
+    bool *ended = find_ended(sweep, &corpus);
     waiting_begin(&waiting, stderr, &terminal);
-    int status = estimate_make(&estimate, sweep, &corpus, workers, sample_seconds, &waiting, error);
+    int status = estimate_make(
+        &estimate, sweep, &corpus, values ? NULL : ended, workers, sample_seconds, &waiting, error);
     waiting_end(&waiting);
+    free(ended);
     if (status == 0) {
         if (values)
             print_values(sweep, &corpus, &estimate);

@@ -120,7 +120,7 @@ static int by_descending_cost(const void *a, const void *b)
 }
 
 static int gather_all(struct estimate *estimate, const struct sweep *sweep, const struct corpus *corpus,
-    struct waiting *waiting, struct error *error)
+    const bool *ended, struct waiting *waiting, struct error *error)
 {
     struct gathering g = {.corpus = corpus, .measure = &sweep->measure};
     int status = 0;
@@ -134,9 +134,13 @@ static int gather_all(struct estimate *estimate, const struct sweep *sweep, cons
             estimate->skipped++;
             continue;
         }
+        estimate->runs++;
+        if (ended && ended[cell]) {
+            estimate->ended++;
+            continue;
+        }
         sweep_cell(sweep, cell, &run);
         status = gather_run(&g, &run);
-        estimate->runs++;
     }
     free(g.slot);
     estimate->group = g.group;
@@ -430,13 +434,18 @@ static void add_up(struct estimate *estimate, const struct measure *measure, boo
 }
 
 int estimate_make(struct estimate *estimate, const struct sweep *sweep, const struct corpus *corpus,
-    int workers, double seconds, struct waiting *waiting, struct error *error)
+    const bool *ended, int workers, double seconds, struct waiting *waiting, struct error *error)
 {
     bool validated = corpus->valid.token_count > 0;
 
     *estimate = (struct estimate){.workers = workers};
-    if (gather_all(estimate, sweep, corpus, waiting, error) != 0 ||
-        sample_groups(estimate, sweep, corpus, seconds, waiting, error) != 0) {
+    if (gather_all(estimate, sweep, corpus, ended, waiting, error) != 0) {
+        estimate_release(estimate);
+        return -1;
+    }
+    if (estimate->runs > 0 && estimate->ended == estimate->runs)
+        return 0;
+    if (sample_groups(estimate, sweep, corpus, seconds, waiting, error) != 0) {
         estimate_release(estimate);
         return -1;
     }
@@ -444,7 +453,8 @@ int estimate_make(struct estimate *estimate, const struct sweep *sweep, const st
         if (!estimate->group[i].timed)
             interpolate(estimate, &estimate->group[i]);
     add_up(estimate, &sweep->measure, validated);
-    waiting_say(waiting, "plan: assigning %lld runs to %d workers", (long long)estimate->runs, workers);
+    waiting_say(waiting, "plan: assigning %lld runs to %d workers",
+        (long long)(estimate->runs - estimate->ended), workers);
     if (schedule_runs(estimate, &sweep->measure, validated, error) != 0) {
         estimate_release(estimate);
         return -1;

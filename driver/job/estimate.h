@@ -25,6 +25,7 @@ struct cost_group {
 /* The expected time of a sweep. */
 struct estimate {
     int64_t runs, skipped;
+    int64_t ended; /* of the runs, those that are not counted in the groups and times */
     int64_t group_count;
     struct cost_group *group; /* by descending cost of a whole run */
     int workers;
@@ -38,10 +39,11 @@ struct estimate {
 /*
  * Groups the sweep's runs and trains samples of them for about `seconds` in all, in as many processes at
  * once as the sweep has workers and this machine has processors for. The other groups are interpolated. Shows
- * its progress on `waiting`. -1: no memory, or no process can be started, or a sample failed.
+ * its progress on `waiting`. `ended` [cells]: runs that will not be trained; NULL: none. -1: no memory, or no
+ * process can be started, or a sample failed.
  */
 int estimate_make(struct estimate *estimate, const struct sweep *sweep, const struct corpus *corpus,
-    int workers, double seconds, struct waiting *waiting, struct error *error);
+    const bool *ended, int workers, double seconds, struct waiting *waiting, struct error *error);
 void estimate_release(struct estimate *estimate);
 
 /* Seconds of one whole run of a group. */

@@ -136,3 +136,34 @@ def test_a_plan_is_silent_elsewhere(tmp_path, normsweep):
     sweep = tmp_path / "small.yaml"
     sweep.write_text(SWEEP)
     assert normsweep("plan", sweep).stderr == ""
+
+
+def test_what_has_ended_is_not_planned_again(tmp_path, normsweep):
+    sweep = tmp_path / "small.yaml"
+    sweep.write_text(SWEEP.replace("width: [16, 32]", "width: 16").split("skip")[0])
+    normsweep("run", sweep, "-j", "0")
+    before = (tmp_path / "small.nc").read_bytes()
+    assert normsweep("plan", sweep).stdout.splitlines() == ["axes        learning_rate 2",
+                                                            "runs        2; 2 of 2 have ended; 0 to train"]
+    said = plan(normsweep, sweep, "--set", "learning_rate=[1e-3, 1e-2, 1e-1]", "--set", "steps=[30, 60]")
+    assert said["runs"] == "6; 2 of 6 have ended; 4 to train" and "2 of 2 kinds of run measured" in said["step"]
+    assert "runs=2" in normsweep("plan", sweep, "--values").stdout.splitlines()
+    assert (tmp_path / "small.nc").read_bytes() == before
+
+
+def test_a_dataset_that_run_would_refuse_is_said_in_its_words(tmp_path, normsweep):
+    sweep = tmp_path / "small.yaml"
+    sweep.write_text(SWEEP)
+    normsweep("run", sweep, "-j", "0", "--set", "width=16", "--set", "skip=", "--set", "steps=[10, 20]")
+    for options, hint in [((), ", or repeat the --set options of the earlier run\n"),
+                          (("--set", "batch=2"), ", or repeat the --set options of the earlier run\n")]:
+        refusal = normsweep("run", sweep, "-j", "0", *options, status=2).stderr
+        assert "steps is an axis in small.nc but not in " in refusal and refusal.endswith(hint)
+        planned = normsweep("plan", sweep, *options)
+        assert planned.stderr == refusal and "have ended" not in planned.stdout and "time " in planned.stdout
+    (tmp_path / "small.nc").unlink()
+    normsweep("run", sweep, "-j", "0")
+    refusal = normsweep("run", sweep, "-j", "0", "--set", "batch=2", status=2).stderr
+    assert refusal.endswith("; use --fresh or another -o\n")
+    (tmp_path / "small.nc").write_text("text")
+    assert normsweep("plan", sweep).stderr == normsweep("run", sweep, "-j", "0", status=2).stderr

@@ -1,0 +1,99 @@
+/* What an earlier start has left at a sweep's output, for commands that do not write it. */
+#include "driver/commands/earlier.h"
+
+#include "driver/dataset/ledger.h"
+#include "driver/dataset/variables.h"
+#include "driver/dataset/verify.h"
+#include "driver/dataset/view_attributes.h"
+#include "driver/output/output.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Marks the cells of the sweep whose runs have ended in the file. */
+static int read_ended(const struct view *view, const struct mapping *mapping, const struct sweep *sweep,
+    bool **ended, struct error *error)
+{
+    signed char *outcome = calloc((size_t)view->cells + 1, 1);
+    bool *found = calloc((size_t)sweep->cells + 1, sizeof(*found));
+    int result = outcome && found ? view_outcomes(view, outcome, error)
+                                  : error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
+
+    for (int64_t cell = 0; result == 0 && cell < view->cells; cell++)
+        if (outcome[cell] >= OUTCOME_DONE && outcome[cell] != OUTCOME_SKIPPED)
+            found[mapping_cell(mapping, view, cell)] = true;
+    free(outcome);
+    if (result == 0)
+        *ended = found;
+    else
+        free(found);
+    return result;
+}
+
+/* The checks of dataset_open, in its order. */
+static int read_view(const struct view *view, const struct sweep *sweep, const struct corpus *corpus,
+    bool **ended, struct error *error)
+{
+    struct layout layout;
+    struct mapping mapping;
+
+    if (verify_dataset(view, error) != 0 || layout_init(&layout, sweep, corpus, error) != 0)
+        return -1;
+    int result = mapping_init(&mapping, view, &layout, error);
+    if (result == 0) {
+        result = read_ended(view, &mapping, sweep, ended, error);
+        mapping_release(&mapping);
+    } else {
+        earlier_hint(sweep, error);
+    }
+    layout_release(&layout);
+    return result;
+}
+
+int earlier_runs(const struct sweep *sweep, const struct corpus *corpus, bool **ended, struct error *error)
+{
+    struct view view;
+    mode_t kind;
+
+    *ended = NULL;
+    if (output_exists(sweep->output, &kind) <= 0) /* nothing that could be read; `plan` checks the folder */
+        return 0;
+    if (access(sweep->output, W_OK) != 0)
+        return error_set(error, ERROR_INPUT, "%s: %s", sweep->output, strerror(errno));
+    if (view_open(&view, sweep->output, error) != 0)
+        return -1;
+    int result = read_view(&view, sweep, corpus, ended, error);
+    view_close(&view);
+    return result;
+}
+
+/* The settings at the end of a sweep file's text, as a dataset keeps it; NULL: none. */
+static const char *settings_of(const char *text)
+{
+    static const char head[] = "# --set ";
+    const char *found = text ? strstr(text, head) : NULL;
+
+    while (found && found != text && found[-1] != '\n')
+        found = strstr(found + 1, head);
+    return found;
+}
+
+void earlier_hint(const struct sweep *sweep, struct error *error)
+{
+    static const char hint[] = ", or repeat the --set options of the earlier run";
+    struct error ignored;
+    struct view view;
+
+    if (!strstr(error->text, ": holds another sweep: ") || view_open(&view, sweep->output, &ignored) != 0)
+        return;
+    char *text = view_text(&view, ATTRIBUTE_SWEEP);
+    const char *there = settings_of(text), *here = settings_of(sweep->text);
+    bool other = there && !(here && strcmp(there, here) == 0);
+
+    if (other && strlen(error->text) + sizeof(hint) <= sizeof(error->text))
+        strcat(error->text, hint);
+    free(text);
+    view_close(&view);
+}

@@ -1,0 +1,24 @@
+#ifndef NORMSWEEP_DRIVER_COMMANDS_EARLIER_H
+#define NORMSWEEP_DRIVER_COMMANDS_EARLIER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "driver/sweep/sweep.h"
+#include "model/core/error.h"
+#include "model/corpora/corpus.h"
+
+/*
+ * Which runs of the sweep have ended in the dataset that exists at its output? Sets *ended to [cells], which
+ * the caller frees; NULL if there is no dataset. -1: `run` would refuse the dataset, or memory is lacking;
+ * the message is that of `run`. Only reads.
+ */
+int earlier_runs(const struct sweep *sweep, const struct corpus *corpus, bool **ended, struct error *error);
+
+/*
+ * If the dataset at the sweep's output holds another sweep, as `error` says, and was made with other --set
+ * options than these, adds to the message that they may be missing.
+ */
+void earlier_hint(const struct sweep *sweep, struct error *error);
+
+#endif
