@@ -5,7 +5,7 @@ Functions return plain values and rows of tables; report.py formats them.
 
 import numpy as np
 
-from .names import SESSION, SESSION_NUMBERS
+from .names import REPEAT, SESSION, SESSION_NUMBERS
 from .plane import last
 from .words import duration, number, several, value_text
 
@@ -185,11 +185,20 @@ def combinations(dataset, dims):
             dict(zip(dims, place))
 
 
+def smallest_decay(dataset):
+    """The smallest positive weight decay of the runs that are done, for every combination of the other axes; over
+    seeds, the largest of them, so that each seed has a run at it or below."""
+    decay = dataset.weight_decay.where((dataset.weight_decay > 0) & dataset.sweep.done)
+    least = decay.min("weight_decay")
+    return least.max(REPEAT) if REPEAT in least.dims else least
+
+
 def boundaries(dataset):
     """(words, rows over the learning rate, slope, its standard error, its points) for each combination of the other
     axes; None if weight_decay is not an axis.
 
-    A row is learning rate, boundary, spread as a factor, low, high, seeds with a boundary, side.
+    A row is learning rate, boundary, spread as a factor, low, high, seeds with a boundary, side, the smallest positive
+    weight decay that was run to its end.
     """
     try:
         found = dataset.sweep.phase_boundary()
@@ -198,11 +207,12 @@ def boundaries(dataset):
     rates = found.boundary.learning_rate.values if "learning_rate" in found.dims else [np.nan]
     if "learning_rate" not in found.dims:
         found = found.drop_vars("learning_rate", errors="ignore").expand_dims("learning_rate")
+    least = smallest_decay(dataset)
     result = []
     for words, at in combinations(found, [str(dim) for dim in found.boundary.dims if dim != "learning_rate"]):
-        part = found.isel(at)
+        part, decay = found.isel(at), np.ravel(least.isel(at))
         rows = [[float(rate), float(part.boundary[i]), float(10 ** part.spread[i]), float(part.low[i]),
-                 float(part.high[i]), int(part.repeats[i]), str(part.side.values[i])] for i, rate in enumerate(rates)]
+                 float(part.high[i]), int(part.repeats[i]), str(part.side.values[i]), float(decay[i])] for i, rate in enumerate(rates)]
         line = [float(np.ravel(part[name])[0]) for name in ("slope", "slope_error", "slope_points")]
         result.append((words, sorted(rows), *line))
     return result

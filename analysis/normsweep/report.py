@@ -9,7 +9,7 @@ from . import account
 from .figures.drawing import reason
 from .look import style
 from .page import element, facts, join, page, table
-from .words import several, value_text
+from .words import number, several, value_text
 
 MOST_RUNS = 20  # rows in a table of runs
 MOST_VALUES = 30  # of an axis
@@ -20,7 +20,7 @@ LARGEST_SVG = 400_000  # bytes; a larger figure becomes a PNG
 PIXELS = 200  # per inch
 SIDES = {
     "crosses": "", "growing": "all grow", "shrinking": "all shrink",
-    "below": "between 0 and the smallest positive decay", "rising": "shrinking below, growing above",
+    "below": "between 0 and {}, the smallest positive decay that was run", "rising": "shrinking below, growing above",
     "mixed": "differs between seeds", "unknown": "no run is done"}
 
 
@@ -163,7 +163,7 @@ def boundary_table(rows):
     columns += ["spread", "lowest", "highest", "seeds"] if repeated else []
     return table(columns + ([""] if explained else []), [
         ([row[0]] if with_rate else []) + [row[1]] + (row[2:6] if repeated else []) +
-        ([SIDES[row[6]]] if explained else []) for row in rows])
+        ([SIDES[row[6]].format(number(row[7]))] if explained else []) for row in rows])
 
 
 def exponent_part(dataset):

@@ -98,6 +98,7 @@ struct diagram {
     bool live; /* see struct diagram_runs */
     struct cell_tally *tally; /* [y][x] as drawn */
     int64_t used[MARK_COUNT]; /* number of cells with each mark */
+    int64_t fewer; /* cells in which some runs are skipped and others are not */
     double range; /* largest |log growth| of a cell */
 };
 
@@ -185,6 +186,9 @@ static void draw_note(const struct diagram *diagram, FILE *out)
     if (others[0])
         lines_print(out, diagram->plot.terminal.columns,
             "cells: geometric mean of norm_growth over %s; diverged if most ended runs diverged", others);
+    if (others[0] && diagram->fewer)
+        lines_print(out, diagram->plot.terminal.columns, "cells with fewer runs (skipped): %lld",
+            (long long)diagram->fewer);
 }
 
 static void tally_run(struct cell_tally *tally, enum outcome outcome, double growth)
@@ -194,6 +198,16 @@ static void tally_run(struct cell_tally *tally, enum outcome outcome, double gro
         return;
     tally->count++;
     tally->log_growth += log(growth);
+}
+
+/* Are some runs of the cell skipped, and others not? */
+static bool is_thinned(const struct cell_tally *tally)
+{
+    int64_t runs = 0;
+
+    for (int i = 0; i < OUTCOME_COUNT; i++)
+        runs += i == OUTCOME_SKIPPED ? 0 : tally->outcome[i];
+    return runs > 0 && tally->outcome[OUTCOME_SKIPPED] > 0;
 }
 
 static void tally_runs(struct diagram *diagram, const struct diagram_runs *runs)
@@ -209,6 +223,7 @@ static void tally_runs(struct diagram *diagram, const struct diagram_runs *runs)
     for (int64_t cell = 0; cell < plane->x.length * plane->y.length; cell++) {
         enum mark mark = mark_of(&diagram->tally[cell], diagram->live);
         diagram->used[mark]++;
+        diagram->fewer += is_thinned(&diagram->tally[cell]);
         if (has_range(mark, &diagram->tally[cell]))
             diagram->range = fmax(diagram->range, fabs(log_growth(&diagram->tally[cell])));
     }

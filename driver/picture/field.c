@@ -296,6 +296,9 @@ static void draw_note(const struct field *field)
             others, diverged[0] ? ", " : "", diverged);
     else if (diverged[0])
         lines_print(field->plot.out, field->plot.terminal.columns, "%s", diverged);
+    if (others[0] && reduction->fewer)
+        lines_print(field->plot.out, field->plot.terminal.columns, "cells with fewer runs (skipped): %lld",
+            (long long)reduction->fewer);
 }
 
 /* A variable without a dimension to draw it over: a single value. */

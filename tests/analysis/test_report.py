@@ -307,3 +307,17 @@ def test_errors_are_one_line(tmp_path):
                                (["text.nc"], "text.nc: not a normsweep dataset")):
         assert run(*REPORT, *arguments, status=1, cwd=tmp_path).stderr == f"report: {message}\n"
     assert os.listdir(tmp_path) == ["text.nc"]
+
+
+def test_a_boundary_below_the_smallest_decay_names_it():
+    ds = made_up().isel(seed=[0]).assign_coords(weight_decay=[10, 1, 0.1, 0.01, 0])
+    below = ds.norm_growth.where(ds.weight_decay == 0, 0.5)
+    ds = ds.assign(norm_growth=below.where(ds.weight_decay > 0, 2).where(ds.outcome == 2))
+    thinned = ds.outcome.where((ds.learning_rate < 1e-1) | (ds.weight_decay != 0.01), 5).astype("int8")
+    ds["outcome"] = thinned.assign_attrs(ds.outcome.attrs)
+    rows = account.boundaries(ds)[0][1]
+    assert [(row[0], row[6], row[7]) for row in rows] == [(1e-4, "below", 0.01), (1e-2, "below", 0.01),
+                                                          (1e-1, "below", 0.1)]
+    texts = "".join(read(ds).texts)
+    assert "between 0 and 0.1, the smallest positive decay that was run" in texts
+    assert "between 0 and 0.01, the smallest positive decay that was run" in texts

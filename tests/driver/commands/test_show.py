@@ -31,7 +31,7 @@ together:
 """
 RATES, DECAYS, PLACEMENTS, SEEDS, MODELS, STEPS = 3, 2, 2, 3, 2, 5
 SHAPE = (RATES, DECAYS, PLACEMENTS, SEEDS, MODELS)
-DONE, DIVERGED, RUNNING = 2, 3, 1
+DONE, DIVERGED, RUNNING, SKIPPED = 2, 3, 1, 5
 
 
 def sample(path, sweep=SWEEP):
@@ -414,3 +414,15 @@ def test_a_label_with_a_comma(tmp_path, normsweep):
     file = sample(tmp_path / "c.nc", SWEEP.replace("small:", '"a,b":'))
     assert normsweep("show", file, "--at", "model=a,b", "--at", "seed=0").returncode == 0
     assert "no model 'a'" in normsweep("show", file, "--at", "model=a,seed=0", status=2).stderr
+
+
+def test_cells_with_skipped_runs_are_counted(tmp_path):
+    """Means over cells that `skip` has thinned mix unlike runs."""
+    file = sample(tmp_path / "s.nc")
+    with netCDF4.Dataset(file, "r+") as ds:
+        ds["outcome"][:] = DONE
+        ds["outcome"][0, 0, 1] = ds["outcome"][1, 1, 0, 2] = ds["outcome"][2, 1] = SKIPPED
+        ds["norm_growth"][:], ds["param_norm"][:] = 2, 3
+    for words in ((), ("norm_growth",), ("param_norm",)):
+        assert "cells with fewer runs (skipped): 2\n" in run(NORMSWEEP, "show", file, *words).stdout, words
+    assert "fewer runs" not in run(NORMSWEEP, "show", file, "--at", "norm_placement=pre,seed=0,model=small").stdout
