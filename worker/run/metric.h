@@ -121,16 +121,16 @@ extern const struct nature_row nature_table[NATURE_COUNT];
  */
 #define METRICS(X)                                                                                           \
     X(train_loss, STEP, ALWAYS, MAGNITUDE, "1", "training loss (nats)",                                      \
-        "loss at theta_t on the batch of step t + 1")                                                        \
+        "loss on the batch of step t + 1, before that step")                                                 \
     X(valid_loss, STEP, ALWAYS, MAGNITUDE, "1", "validation loss (nats)",                                    \
-        "loss at theta_t on the first validate.tokens tokens")                                               \
+        "loss on the first validate.tokens tokens of the validation text")                                   \
     X(predicted_entropy, STEP, ALWAYS, MAGNITUDE, "1", "entropy of the predicted words (nats)",              \
-        "of the distribution of the likeliest words over the validated tokens; 0: one word whatever comes "  \
-        "in")                                                                                                \
+        "entropy of the distribution of the likeliest words over the validated tokens; 0: the model "        \
+        "always predicts the same word")                                                                     \
     X(accuracy, STEP, ALWAYS, SHARE, "1", "accuracy",                                                        \
-        "share of the validated tokens that are the likeliest word")                                         \
+        "share of the validated tokens that the model predicts as the likeliest word")                       \
     X(param_norm, STEP, NORMS, MAGNITUDE, "1", "parameter norm",                                             \
-        "|theta_t| over the tensors of the layers; embeddings, output and final LayerNorm left out")         \
+        "|theta_t| over the tensors of the layers; embeddings, output layer and final norm are left out")    \
     X(embedding_norm, STEP, NORMS, MAGNITUDE, "1", "embedding norm",                                         \
         "norm of the token and position embeddings")                                                         \
     X(output_norm, STEP, NORMS, MAGNITUDE, "1", "output norm", "norm of the output layer's own tensors")     \
@@ -141,97 +141,125 @@ extern const struct nature_row nature_table[NATURE_COUNT];
     X(layer_norm, LAYER, NORMS, MAGNITUDE, "1", "parameter norm of a layer",                                 \
         "|theta_t| over the tensors of one layer")                                                           \
     X(layer_direction_cosine, LAYER, NORMS, SHARE, "1", "direction cosine of a layer",                       \
-        "direction_cosine over one layer")                                                                   \
+        "cos(theta_s, theta_t) over one layer, with s the measured step before t")                           \
     X(tensor_norm, TENSOR, NORMS, MAGNITUDE, "1", "norm of a tensor",                                        \
         "norm of one kind of tensor of one layer")                                                           \
     X(grad_norm, STEP, ALIGNMENT, MAGNITUDE, "1", "gradient norm",                                           \
-        "|g_t|, of the batch of step t + 1, before clipping and decay")                                      \
-    X(step_size, STEP, ALIGNMENT, MAGNITUDE, "1", "step size", "|delta_t|, delta_t = theta_(t+1) - theta_t") \
-    X(alignment, STEP, ALIGNMENT, SHARE, "1", "alignment", "cos(theta_t, delta_t)")                          \
-    X(gradient_alignment, STEP, ALIGNMENT, SHARE, "1", "gradient alignment", "cos(theta_t, -g_t)")           \
+        "|g_t|, the norm of the gradient of the batch of step t + 1, before clipping and decay")             \
+    X(step_size, STEP, ALIGNMENT, MAGNITUDE, "1", "step size",                                               \
+        "|delta_t|, where delta_t = theta_(t+1) - theta_t is the optimiser's step with its decay")           \
+    X(alignment, STEP, ALIGNMENT, SHARE, "1", "alignment",                                                   \
+        "cos(theta_t, delta_t), where delta_t = theta_(t+1) - theta_t is the optimiser's step with its "     \
+        "decay")                                                                                             \
+    X(gradient_alignment, STEP, ALIGNMENT, SHARE, "1", "gradient alignment",                                 \
+        "cos(theta_t, -g_t), where g_t is the gradient; 0: orthogonal to the parameters")                    \
     X(update_norm, STEP, ALIGNMENT, MAGNITUDE, "1", "update norm",                                           \
-        "|u_t|, the step without its decay, over -learning_rate")                                            \
-    X(update_alignment, STEP, ALIGNMENT, SHARE, "1", "update alignment", "cos(theta_t, -u_t)")               \
+        "|u_t|, where -learning_rate * u_t is the optimiser's step without its decay")                       \
+    X(update_alignment, STEP, ALIGNMENT, SHARE, "1", "update alignment",                                     \
+        "cos(theta_t, -u_t), where -learning_rate * u_t is the optimiser's step without its decay")          \
     X(balance_error, STEP, ALIGNMENT, MAGNITUDE, "1", "balance error",                                       \
-        "of |theta_(t+1)|^2 - |theta_t|^2 = 2 theta_t.delta_t + |delta_t|^2, relative to the larger square") \
-    X(layer_step_size, LAYER, ALIGNMENT, MAGNITUDE, "1", "step size of a layer", "step_size over one layer") \
-    X(layer_alignment, LAYER, ALIGNMENT, SHARE, "1", "alignment of a layer", "alignment over one layer")     \
+        "error of |theta_(t+1)|^2 - |theta_t|^2 = 2 theta_t.delta_t + |delta_t|^2, where delta_t = "         \
+        "theta_(t+1) - theta_t, relative to the larger square: a check of the arithmetic")                   \
+    X(layer_step_size, LAYER, ALIGNMENT, MAGNITUDE, "1", "step size of a layer",                             \
+        "|theta_(t+1) - theta_t| over the tensors of one layer")                                             \
+    X(layer_alignment, LAYER, ALIGNMENT, SHARE, "1", "alignment of a layer",                                 \
+        "cos(theta_t, theta_(t+1) - theta_t) over the tensors of one layer")                                 \
     X(layer_gradient_alignment, LAYER, ALIGNMENT, SHARE, "1", "gradient alignment of a layer",               \
-        "gradient_alignment over one layer")                                                                 \
+        "cos(theta_t, -g_t) over the tensors of one layer, where g_t is the gradient")                       \
     X(saturation, LAYER, SATURATION, SHARE, "1", "saturation of a layer",                                    \
-        "mean over the validated tokens of the cosine between the states behind the layer and those of the " \
-        "saturated network, every parameter times 1000")                                                     \
+        "cosine between the states after the layer and those of the saturated network, which has every "     \
+        "parameter times 1000; mean over the validated tokens")                                              \
     X(saturation_final, STEP, SATURATION, SHARE, "1", "saturation",                                          \
-        "the same of what the output layer sees")                                                            \
+        "cosine between the inputs of the output layer and those of the saturated network, which has "       \
+        "every parameter times 1000; mean over the validated tokens")                                        \
     X(hard_saturation, LAYER, SATURATION, SHARE, "1", "saturation of a layer by hard attention",             \
-        "as saturation, but the saturated network attends to the mean over the largest scores")              \
+        "cosine between the states after the layer and those of the saturated network, here with each "      \
+        "head attending equally to the positions of its largest scores; mean over the validated tokens")     \
     X(hard_saturation_final, STEP, SATURATION, SHARE, "1", "saturation by hard attention",                   \
-        "the same of what the output layer sees")                                                            \
+        "cosine between the inputs of the output layer and those of the saturated network, here with each "  \
+        "head attending equally to the positions of its largest scores; mean over the validated tokens")     \
     X(positions_attended, HEAD, HEADS, MAGNITUDE, "1", "positions attended",                                 \
-        "mean over the validated tokens of the attention weights above 1e-5, in the saturated network")      \
+        "number of positions whose attention weight exceeds 1e-5 in the saturated network, averaged over "   \
+        "the validated tokens")                                                                              \
     X(fraction_attended, HEAD, HEADS, SHARE, "1", "fraction attended",                                       \
-        "the same with each token's number over the positions up to it: above 1 where the multiplicative "   \
-        "mask lets it see more")                                                                             \
+        "number of positions whose attention weight exceeds 1e-5 in the saturated network, over the "        \
+        "number of positions up to the token, averaged over the validated tokens; above 1 where the "        \
+        "multiplicative mask lets a token see more")                                                         \
     X(share_above_one, HEAD, HEADS, SHARE, "1", "share of tokens that attend to more than one position",     \
-        "in the saturated network")                                                                          \
+        "share of the validated tokens for which the attention weights of more than one position exceed "    \
+        "1e-5 in the saturated network")                                                                     \
     X(attended_histogram, HEAD_POSITIONS, HEADS, SHARE, "1",                                                 \
         "distribution of positions attended over tokens",                                                    \
-        "share of the validated tokens in each bin, in the saturated network")                               \
+        "share of the validated tokens in each bin of the number of positions whose attention weight "       \
+        "exceeds 1e-5 in the saturated network")                                                             \
     X(heads_histogram, POSITIONS, HEADS, SHARE, "1", "distribution of positions attended over heads",        \
-        "number of heads, of all layers, whose positions_attended, rounded, lies in each bin")               \
+        "number of heads, over all layers, whose positions_attended, rounded, lies in each bin")             \
     X(norm_growth, RUN, ALWAYS, RATIO, "1", "norm growth",                                                   \
-        "|theta_end| / |theta_0|; a cell grows iff it is above 1")                                           \
+        "|theta_end| / |theta_0|; a run grows if it is above 1")                                             \
     X(growth_exponent, RUN, NORMS, MAGNITUDE, "1", "growth exponent p",                                      \
-        "half the slope of log(|theta_t|^2 - |theta_0|^2) over log t: the norm grows like t^p")              \
+        "half the slope of log(|theta_t|^2 - |theta_0|^2) over log t, over the steps where the norm is "     \
+        "above its start: the norm grows like t^p")                                                          \
     X(growth_exponent_error, RUN, NORMS, MAGNITUDE, "1", "standard error of the growth exponent",            \
-        "of growth_exponent, from the residuals of its fit")                                                 \
+        "standard error of growth_exponent, from the residuals of its fit")                                  \
     X(growth_exponent_r2, RUN, NORMS, R_SQUARED, "1", "R^2 of the growth exponent's fit",                    \
-        "NaN with fewer than 4 such steps")                                                                  \
+        "R^2 of the fit of growth_exponent; NaN with fewer than 4 measured steps where the norm is above "   \
+        "its start")                                                                                         \
     X(fit_sqrt_r2, RUN, NORMS, R_SQUARED, "1", "R^2 of |theta_t| against sqrt(t)",                           \
-        "straight fit over the measured steps")                                                              \
+        "R^2 of a straight line through |theta_t| over sqrt(t), at the measured steps")                      \
     X(fit_linear_r2, RUN, NORMS, R_SQUARED, "1", "R^2 of |theta_t| against t",                               \
-        "straight fit over the measured steps")                                                              \
+        "R^2 of a straight line through |theta_t| over t, at the measured steps")                            \
     X(fit_fourth_root_r2, RUN, NORMS, R_SQUARED, "1", "R^2 of |theta_t| against t^(1/4)",                    \
-        "straight fit over the measured steps")                                                              \
+        "R^2 of a straight line through |theta_t| over t^(1/4), at the measured steps")                      \
     X(fit_exponential_r2, RUN, NORMS, R_SQUARED, "1", "R^2 of |theta_t| against exp(-t/t_end)",              \
-        "straight fit over the measured steps")                                                              \
+        "R^2 of a straight line through |theta_t| over exp(-t/t_end), at the measured steps")                \
     X(fit_aligned_k, RUN, NORMS, MAGNITUDE, "1", "k of aligned growth",                                      \
-        "of n' = (1 - eta lambda + k eta) n, fitted to |theta_t|; lambda is weight_decay, with sgd over 1 "  \
-        "- momentum, with adam 0")                                                                           \
+        "k of the recursion n' = (1 - eta lambda + k eta) n, fitted to |theta_t|; eta is the rate of the "   \
+        "step, lambda is weight_decay, with sgd over 1 - momentum, with adam 0")                             \
     X(fit_aligned_norm, STEP, NORMS, MAGNITUDE, "1", "parameter norm of aligned growth",                     \
-        "of that fit, at the measured steps; known once the run is done")                                    \
-    X(fit_aligned_r2, RUN, NORMS, R_SQUARED, "1", "R^2 of aligned growth", "of that fit")                    \
+        "norm that the recursion of fit_aligned_k gives, at the measured steps; known once the run is done") \
+    X(fit_aligned_r2, RUN, NORMS, R_SQUARED, "1", "R^2 of aligned growth",                                   \
+        "R^2 of the fit of fit_aligned_k to the norms")                                                      \
     X(fit_aligned_aic, RUN, NORMS, MAGNITUDE, "1", "AIC of aligned growth",                                  \
-        "of that fit; the lowest is the best")                                                               \
+        "AIC of the fit of fit_aligned_k to the norms; of the three recursions, the lowest is the best")     \
     X(fit_misaligned_k, RUN, NORMS, MAGNITUDE, "1", "k of misaligned growth",                                \
-        "of n'^2 = ((1 - eta lambda)^2 + k^2 eta^2) n^2, fitted to |theta_t|")                               \
+        "k of the recursion n'^2 = ((1 - eta lambda)^2 + k^2 eta^2) n^2, fitted to |theta_t|; eta and "      \
+        "lambda as in fit_aligned_k")                                                                        \
     X(fit_misaligned_norm, STEP, NORMS, MAGNITUDE, "1", "parameter norm of misaligned growth",               \
-        "of that fit, at the measured steps; known once the run is done")                                    \
-    X(fit_misaligned_r2, RUN, NORMS, R_SQUARED, "1", "R^2 of misaligned growth", "of that fit")              \
+        "norm that the recursion of fit_misaligned_k gives, at the measured steps; known once the run is "   \
+        "done")                                                                                              \
+    X(fit_misaligned_r2, RUN, NORMS, R_SQUARED, "1", "R^2 of misaligned growth",                             \
+        "R^2 of the fit of fit_misaligned_k to the norms")                                                   \
     X(fit_misaligned_aic, RUN, NORMS, MAGNITUDE, "1", "AIC of misaligned growth",                            \
-        "of that fit; the lowest is the best")                                                               \
+        "AIC of the fit of fit_misaligned_k to the norms; of the three recursions, the lowest is the best")  \
     X(fit_adam_like_a, RUN, NORMS, MAGNITUDE, "1", "a of Adam-like growth",                                  \
-        "of n'^2 = (1 - eta lambda)^2 n^2 + a eta^2, fitted to |theta_t|")                                   \
+        "a of the recursion n'^2 = (1 - eta lambda)^2 n^2 + a eta^2, fitted to |theta_t|; eta and lambda "   \
+        "as in fit_aligned_k")                                                                               \
     X(fit_adam_like_norm, STEP, NORMS, MAGNITUDE, "1", "parameter norm of Adam-like growth",                 \
-        "of that fit, at the measured steps; known once the run is done")                                    \
-    X(fit_adam_like_r2, RUN, NORMS, R_SQUARED, "1", "R^2 of Adam-like growth", "of that fit")                \
+        "norm that the recursion of fit_adam_like_a gives, at the measured steps; known once the run is "    \
+        "done")                                                                                              \
+    X(fit_adam_like_r2, RUN, NORMS, R_SQUARED, "1", "R^2 of Adam-like growth",                               \
+        "R^2 of the fit of fit_adam_like_a to the norms")                                                    \
     X(fit_adam_like_aic, RUN, NORMS, MAGNITUDE, "1", "AIC of Adam-like growth",                              \
-        "of that fit; the lowest is the best")                                                               \
+        "AIC of the fit of fit_adam_like_a to the norms; of the three recursions, the lowest is the best")   \
     X(homogeneity, SCALE, HOMOGENEITY, FRESH, "1", "homogeneity",                                            \
-        "of a fresh model of the run's architecture and seed, but of ten words and ten positions: cosine "   \
-        "of "                                                                                                \
-        "its final states with every parameter times scale against those with every parameter times 1000")   \
+        "cosine of the final states of a fresh model with every parameter times scale and with every "       \
+        "parameter times 1000; the model has the run's architecture and seed, but ten words and ten "        \
+        "positions")                                                                                         \
     X(homogeneity_degree, RUN, HOMOGENEITY, FRESH, "1", "degree of homogeneity of the final states",         \
-        "slope of log |f(scale theta)| over log scale, of that model")                                       \
+        "slope of log |f(scale theta)| over log scale, where f are the final states of the fresh model of "  \
+        "homogeneity")                                                                                       \
     X(homogeneity_degree_r2, RUN, HOMOGENEITY, FRESH, "1",                                                   \
-        "R^2 of the degree of homogeneity of the final states", "of that fit")                               \
+        "R^2 of the degree of homogeneity of the final states",                                              \
+        "R^2 of the straight line whose slope is homogeneity_degree")                                        \
     X(output_homogeneity_degree, RUN, HOMOGENEITY, FRESH, "1", "degree of homogeneity of the logits",        \
-        "the same of the output layer's")                                                                    \
+        "slope of log |f(scale theta)| over log scale, where f are the logits of the fresh model of "        \
+        "homogeneity")                                                                                       \
     X(output_homogeneity_degree_r2, RUN, HOMOGENEITY, FRESH, "1",                                            \
-        "R^2 of the degree of homogeneity of the logits", "of that fit")                                     \
+        "R^2 of the degree of homogeneity of the logits",                                                    \
+        "R^2 of the straight line whose slope is output_homogeneity_degree")                                 \
     X(unigram_loss, RUN, ALWAYS, RECORD, "1", "unigram level of the validation text (nats)",                 \
-        "valid_loss of predicting each word as often as it is a target in training, whatever comes in: "     \
-        "a run that ends there has learned nothing else")                                                    \
+        "valid_loss of a model that predicts each word as often as it is a target in training, whatever "    \
+        "the input: a run that ends there has learned nothing else")                                         \
     X(final_train_loss, RUN, ALWAYS, MAGNITUDE, "1", "final training loss (nats)",                           \
         "train_loss at the last step")                                                                       \
     X(final_valid_loss, RUN, ALWAYS, MAGNITUDE, "1", "final validation loss (nats)",                         \

@@ -55,13 +55,13 @@ static const char *const schedule_words[] = {[SCHEDULE_CONSTANT] = "constant",
         __VA_ARGS__)
 
 const struct param param_table[] = {
-    SIZE(layers, 2, .cost = true, .long_name = "layers", .help = "number of transformer blocks L"),
+    SIZE(layers, 2, .cost = true, .long_name = "layers", .help = "number of transformer blocks"),
     SIZE(width, 64, .cost = true, .long_name = "width",
-        .help = "width C of the residual stream; heads must divide it"),
+        .help = "width of the residual stream; must be a multiple of heads"),
     SIZE(heads, 4, .cost = true, .long_name = "heads",
-        .help = "attention heads H per layer, each of width C/H"),
+        .help = "attention heads per layer, each of width / heads"),
     SIZE(feedforward, 256, .cost = true, .long_name = "feed-forward width",
-        .help = "width F of the feed-forward layer"),
+        .help = "width of the hidden layer of each feed-forward layer"),
     WORD(norm_placement, norm_placement_words, NORM_PRE, .axis = true, .cost = true,
         .long_name = "norm placement",
         .help = "norm after the sum (post), before each sub-layer and at the end (pre), or on each "
@@ -92,18 +92,22 @@ const struct param param_table[] = {
             "words of a text file, bytes of any file, or a built-in source: markov (Zipf bigrams of known "
             "entropy), dyck (nested brackets), counter (a^n b^n c^n)"),
     WORD(sequences, sequences_words, SEQUENCES_STREAM, .axis = true, .cost = true, .long_name = "sequences",
-        .help = "stream: windows of the whole text at stride T; lines: each line is one sequence, cut to T"),
+        .help =
+            "stream: consecutive windows of the whole text, of context tokens each; lines: each line is one "
+            "sequence, cut to context tokens"),
     NUMBER(vocabulary, .min = 2, .max = INT32_MAX, .initial.integer = 129, .unit = "1",
         .long_name = "vocabulary",
-        .help = "markov: words, including the end of a line; dyck: 1 + twice the kinds of brackets"),
+        .help =
+            "number of words of a built-in corpus; markov: including the end of a line; dyck: 1 + twice the "
+            "kinds of brackets"),
     NUMBER(corpus_tokens, .min = 1, .max = 1e12, .initial.integer = 200000, .unit = "1",
         .long_name = "training tokens", .help = "training tokens that a built-in corpus draws"),
     NUMBER(corpus_seed, .min = -INFINITY, .max = INFINITY, .initial.integer = 0, .unit = "1",
         .long_name = "corpus seed",
         .help = "seed of a built-in corpus; all runs share one corpus, whatever their own seed"),
     SIZE(context, 64, .cost = true, .long_name = "context length",
-        .help = "positions T: the longest sequence"),
-    SIZE(batch, 16, .cost = true, .long_name = "batch size", .help = "sequences B per step"),
+        .help = "positions that the model has: the longest sequence, in tokens"),
+    SIZE(batch, 16, .cost = true, .long_name = "batch size", .help = "sequences per step"),
 
     NUMBER(epochs, .axis = true, .min = 0, .max = 0xffffff, .initial.integer = 0, .unit = "1",
         .long_name = "epochs", .help = "passes over the training text; give exactly one of epochs and steps"),
@@ -114,33 +118,39 @@ const struct param param_table[] = {
             "adamw, normalized_sgd and adafactor decay the weights directly; adam and sgd add the decay to "
             "the gradient"),
     NUMBER(learning_rate, .axis = true, .min = 0, .min_open = true, .max = INFINITY, .initial.real = 1e-3,
-        .unit = "1", .long_name = "learning rate", .help = "peak learning rate eta"),
+        .unit = "1", .long_name = "learning rate", .help = "peak learning rate, eta in formulas"),
     NUMBER(weight_decay, .axis = true, .min = 0, .max = INFINITY, .initial.real = 1e-2, .unit = "1",
-        .long_name = "weight decay", .help = "weight decay lambda, on every parameter"),
+        .long_name = "weight decay", .help = "weight decay, lambda in formulas, on every parameter"),
     WORD(decay, decay_words, DECAY_FUSED, .axis = true, .cost = true, .long_name = "decay arithmetic",
         .help =
             "for adamw: fused rounds step and decay together, once; factor first multiplies by 1 - "
-            "eta*lambda in the precision of the weights, as published code does: the decay is off by up to "
-            "a factor of 2 where eta*lambda is below 2e-7, and 0 below 3e-8"),
+            "learning rate * weight_decay in the precision of the weights, as published code does: the decay "
+            "is off by up to a factor of 2 where that product is below 2e-7, and 0 below 3e-8"),
     NUMBER(beta1, .axis = true, .min = 0, .max = 1, .max_open = true, .initial.real = 0.9, .unit = "1",
-        .long_name = "beta1", .help = "decay rate of adam's first moment"),
+        .long_name = "beta1", .help = "decay rate of the first moment of adamw and adam"),
     NUMBER(beta2, .axis = true, .min = 0, .max = 1, .max_open = true, .initial.real = 0.999, .unit = "1",
-        .long_name = "beta2", .help = "decay rate of adam's second moment"),
+        .long_name = "beta2", .help = "decay rate of the second moment of adamw and adam"),
     NUMBER(epsilon, .axis = true, .min = 0, .min_open = true, .max = INFINITY, .initial.real = 1e-8,
-        .unit = "1", .long_name = "epsilon", .help = "added by adam to the root of the second moment"),
+        .unit = "1", .long_name = "epsilon",
+        .help = "added by adamw and adam to the root of the second moment"),
     NUMBER(momentum, .axis = true, .min = 0, .max = 1, .max_open = true, .initial.real = 0, .unit = "1",
-        .long_name = "momentum", .help = "momentum of sgd"),
+        .long_name = "momentum", .help = "momentum of the optimiser sgd"),
     WORD(schedule, schedule_words, SCHEDULE_CONSTANT, .axis = true, .long_name = "schedule",
-        .help = "constant; linear: falls from schedule_start on, to a tenth at the last step; inverse_sqrt: "
-                "eta*sqrt(schedule_start/t) from schedule_start on"),
+        .help =
+            "of the learning rate after the warm-up. constant; linear: falls from schedule_start on, to a "
+            "tenth at the last step; inverse_sqrt: learning_rate * sqrt(schedule_start / step) from "
+            "schedule_start on"),
     NUMBER(schedule_start, .axis = true, .min = 0, .max = 1e12, .initial.integer = 0, .unit = "1",
         .long_name = "schedule start",
-        .help = "steps t0 at the full rate before the schedule begins; inverse_sqrt treats 0 as 1"),
+        .help =
+            "step from which on the schedules linear and inverse_sqrt lower the learning rate; inverse_sqrt "
+            "treats 0 as 1"),
     NUMBER(warmup_steps, .axis = true, .min = 0, .max = 1e12, .initial.integer = 0, .unit = "1",
-        .long_name = "warm-up steps", .help = "steps over which the rate rises linearly to the schedule's"),
+        .long_name = "warm-up steps",
+        .help = "steps over which the learning rate rises linearly to that of the schedule"),
     NUMBER(gradient_clip, .axis = true, .min = 0, .max = INFINITY, .initial.real = 0, .unit = "1",
         .cost = true, .long_name = "gradient clipping",
-        .help = "largest norm of the whole gradient; 0: no clipping"),
+        .help = "largest norm of the whole gradient; a larger gradient is scaled down to it; 0: no clipping"),
     NUMBER(seed, .axis = true, .min = -INFINITY, .max = INFINITY, .initial.integer = 0, .unit = "1",
         .long_name = "seed", .help = "seed of the initial weights and of the order of the sequences"),
     NUMBER(threads, .axis = true, .min = 1, .max = 1024, .initial.integer = 1, .unit = "1", .cost = true,
