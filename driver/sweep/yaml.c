@@ -59,7 +59,63 @@ static size_t first_foreign_byte(const struct reading *reading)
     return offset;
 }
 
-/* Reports libyaml's error; of a wrong encoding libyaml names only the byte. */
+/* Line `number`, counted from 1, and its length; an empty one if there is no such line. */
+static const char *line_at(const struct reading *reading, int number, size_t *length)
+{
+    const char *line = reading->text, *end = reading->text + reading->size;
+
+    while (--number > 0 && line < end) {
+        const char *newline = memchr(line, '\n', (size_t)(end - line));
+        line = newline ? newline + 1 : end;
+    }
+    const char *newline = line < end ? memchr(line, '\n', (size_t)(end - line)) : NULL;
+    *length = number > 0 ? 0 : (size_t)((newline ? newline : end) - line);
+    return line;
+}
+
+static size_t span_of(const char *line, size_t length, const char *letters)
+{
+    size_t span = 0;
+
+    while (span < length && line[span] && strchr(letters, line[span]))
+        span++;
+    return span;
+}
+
+/* Does the line begin like "steps:5"? */
+static bool lacks_space(const char *line, size_t length)
+{
+    size_t key = span_of(line, length, " ");
+
+    while (key < length && !strchr(" :#'\"{[,", line[key]))
+        key++;
+    return key + 1 < length && line[key] == ':' && !strchr(" \t\r", line[key + 1]);
+}
+
+/* What a user has most likely done, "" if that is unknown; libyaml says only what it expected. */
+static const char *guess_cause(const struct reading *reading)
+{
+    const char *problem = reading->parser.problem ? reading->parser.problem : "";
+    size_t length, above_length, blanks;
+    const char *line = line_at(reading, reading->fault->line, &length);
+    const char *above = line_at(reading, reading->fault->line - 1, &above_length);
+
+    blanks = span_of(line, length, " \t");
+    if (memchr(line, '\t', blanks))
+        return "; a tab: indent with spaces";
+    bool colon = strstr(problem, "expected ':'") || strstr(problem, "mapping values are not allowed");
+    if (colon && (lacks_space(line, length) || lacks_space(above, above_length)))
+        return "; a space must follow ':'";
+    size_t before =
+        (size_t)(reading->fault->column - 1) < length ? (size_t)(reading->fault->column - 1) : length;
+    bool second = memmem(line, before, ": ", 2) != NULL; /* a second ':' in the line is another fault */
+    if ((strstr(problem, "mapping values are not allowed") && !second) ||
+        strstr(problem, "did not find expected key") || strstr(problem, "expected <document start>"))
+        return "; indented differently from the lines above?";
+    return "";
+}
+
+/* Reports libyaml's error and its likely cause; of a wrong encoding libyaml names only the byte. */
 static int parser_fault(struct reading *reading)
 {
     const yaml_parser_t *parser = &reading->parser;
@@ -74,10 +130,12 @@ static int parser_fault(struct reading *reading)
     }
     *reading->fault = parser->error == YAML_READER_ERROR ? offset_place(reading, parser->problem_offset)
                                                          : mark_place(parser->problem_mark);
+    const char *cause = guess_cause(reading);
     if (parser->context)
-        return error_set(reading->error, ERROR_INPUT, "YAML: %s, %s", parser->problem, parser->context);
-    return error_set(
-        reading->error, ERROR_INPUT, "YAML: %s", parser->problem ? parser->problem : "cannot be read");
+        return error_set(
+            reading->error, ERROR_INPUT, "YAML: %s, %s%s", parser->problem, parser->context, cause);
+    return error_set(reading->error, ERROR_INPUT, "YAML: %s%s",
+        parser->problem ? parser->problem : "cannot be read", cause);
 }
 
 static int next_event(struct reading *reading, yaml_event_t *event)

@@ -33,7 +33,35 @@ CASES = {
     ),
     "tab": (
         BASE + "\tlayers: 1\n",
-        "sweep.yaml:3:1: YAML: found a tab character that violates indentation, while scanning a plain scalar",
+        "sweep.yaml:3:1: YAML: found a tab character that violates indentation, while scanning a plain scalar; "
+        "a tab: indent with spaces",
+    ),
+    "tab before a key": (
+        BASE + "measure:\n\tevery: 2\n",
+        "sweep.yaml:4:1: YAML: found character that cannot start any token, while scanning for the next token; "
+        "a tab: indent with spaces",
+    ),
+    "no space after a colon": (
+        BASE + "layers:1\nwidth: 8\n",
+        "sweep.yaml:4:1: YAML: could not find expected ':', while scanning a simple key; a space must follow ':'",
+    ),
+    "no space after the first colon": (
+        "layers:1\n" + BASE,
+        "sweep.yaml:2:7: YAML: mapping values are not allowed in this context; a space must follow ':'",
+    ),
+    "an indented key": (
+        BASE + "  layers: 1\n",
+        "sweep.yaml:3:9: YAML: mapping values are not allowed in this context; "
+        "indented differently from the lines above?",
+    ),
+    "a key that is not indented enough": (
+        BASE + "measure:\n   every: 2\n  metrics: [norms]\n",
+        "sweep.yaml:5:3: YAML: did not find expected key, while parsing a block mapping; "
+        "indented differently from the lines above?",
+    ),
+    "two colons": (
+        BASE + "title: a: b\n",
+        "sweep.yaml:3:9: YAML: mapping values are not allowed in this context",
     ),
     "unclosed quote": (
         BASE + 'title: "abc\n',
