@@ -1,5 +1,7 @@
 """open_sweep, and the accessor `sweep` of a dataset: the axes of a sweep, the state of its runs, planes of values."""
 
+import os
+
 import xarray as xr
 
 from . import boundary, plane, table, verify
@@ -57,8 +59,9 @@ class Sweep:
 
     @property
     def title(self):
-        """The sweep's title; "" if it has none."""
-        return str(self._dataset.attrs.get("title", ""))
+        """The sweep's title; the name of its file if it has none, "" without a file."""
+        title = str(self._dataset.attrs.get("title", ""))
+        return os.path.basename(self._dataset.encoding.get("source", "")) if title in ("", SOURCE) else title
 
     @property
     def sweep_file(self):

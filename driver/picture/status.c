@@ -8,6 +8,7 @@
 #include "driver/dataset/view_attributes.h"
 #include "driver/output/folder.h"
 #include "driver/output/lease.h"
+#include "driver/picture/picture.h"
 #include "driver/sweep/label.h"
 #include "driver/tables/dataset_tables.h"
 #include "driver/text/duration.h"
@@ -33,9 +34,9 @@ enum {
 
 static void print_file(const struct view *view)
 {
-    char *title = view_text(view, ATTRIBUTE_TITLE);
+    char *title = picture_sweep_title(view);
 
-    lines_print(stdout, 0, "%s: %s", view->name, title ? title : "");
+    lines_print(stdout, 0, "%s%s%s", view->name, title ? ": " : "", title ? title : "");
     printf("file      %s, %" PRId64 " bytes, format %" PRId64 "\n",
         view->copy ? "a netCDF-4 copy, to be read only" : "whole", view->bytes, view->format);
     fputs("grid      ", stdout);

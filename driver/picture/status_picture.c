@@ -4,6 +4,7 @@
 #include "driver/dataset/variables.h"
 #include "driver/dataset/view_attributes.h"
 #include "driver/picture/diagram.h"
+#include "driver/picture/picture.h"
 #include "driver/picture/run_lines.h"
 #include "driver/sweep/label.h"
 #include "driver/tables/dataset_tables.h"
@@ -94,9 +95,9 @@ static void put_times(const struct status_view *picture, FILE *out)
 
 static void put_head(const struct status_view *picture, FILE *out)
 {
-    char *title = view_text(&picture->status->view, ATTRIBUTE_TITLE);
+    char *title = picture_sweep_title(&picture->status->view);
 
-    lines_print(out, 0, "%s: %s", picture->status->view.name, title ? title : "");
+    lines_print(out, 0, "%s%s%s", picture->status->view.name, title ? ": " : "", title ? title : "");
     free(title);
     put_bar(picture, out);
     put_counts(picture, out);

@@ -37,8 +37,8 @@ static void handle_death(struct dispatch *d, int worker)
     d->lost++;
     wire_forget(d->wire, peer->address);
     keep_log(d, worker);
-    dispatch_say(d, "worker %d on %s was lost%s%s; %d of %d are left", worker + 1, peer->host,
-        d->last_words[0] ? ", " : "", d->last_words, left, d->peers.count);
+    dispatch_say(d, "worker %d on %s was lost%s%s; %d of %d %s left", worker + 1, peer->host,
+        d->last_words[0] ? ", " : "", d->last_words, left, d->peers.count, left == 1 ? "is" : "are");
     bool blame = peer->here && !d->stopping && d->now >= d->forgiving;
     dispatch_tell(d, (struct event){.kind = EVENT_LOST, .worker = worker, .blame = blame});
     d->last_words[0] = '\0';

@@ -449,7 +449,7 @@ def test_classes_are_told_by_colour_and_name():
                          for axes in panels(found))
     assert classes.tolist() == [0, 4, 1, 4]
     assert near(np.ma.filled(exponent, np.nan), [0.5, np.nan, 0.25, 0.1])
-    assert legend(found) == ["none", "aligned", "adam-like", "no value"]
+    assert legend(found) == ["none", "aligned", "Adam-like", "no value"]
 
 
 def test_runs_that_have_not_ended_are_of_no_class():

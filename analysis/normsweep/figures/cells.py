@@ -153,6 +153,11 @@ def mark_handles(words):
     return [Patch(label=word, **style) for word, style in MARKS.items() if word in words]
 
 
+def word_text(word):
+    """A flag as figures spell it."""
+    return {"adam_like": "Adam-like"}.get(word, word.replace("_", "-"))
+
+
 def flag_colours(words):
     """One colour for each flag: white for none."""
     colours = iter(look.COLOURS)
@@ -223,7 +228,7 @@ def colouring(variable, values):
     if words:
         chosen = flag_colours(words)
         seen = set(look.finite(values))
-        handles = [Patch(facecolor=colour, edgecolor="0.5", linewidth=0.5, label=word.replace("_", "-"))
+        handles = [Patch(facecolor=colour, edgecolor="0.5", linewidth=0.5, label=word_text(word))
                    for (word, code), colour in zip(words.items(), chosen) if code in seen]
         return BoundaryNorm(np.arange(-0.5, len(chosen)), len(chosen)), ListedColormap(chosen), "neither", handles
     return (*look.colour_scale(values, is_linear(variable)), [])
@@ -265,7 +270,7 @@ def dress_curves(axes, variable, words):
     axes.set_ylabel(words or look.label(variable, 34))
     if flags(variable):
         codes = list(flags(variable).values())
-        axes.set_yticks(codes, [word.replace("_", "-") for word in flags(variable)])
+        axes.set_yticks(codes, [word_text(word) for word in flags(variable)])
         axes.set_ylim(min(codes) - 0.5, max(codes) + 0.5)
     else:
         look.scale_y(axes, [line.get_ydata() for line in axes.lines], is_linear(variable))

@@ -219,6 +219,8 @@ def notes_on(dataset, variables, looks, medians, cut):
             runs.REPEAT in runs.axes_of(dataset))
     if cut[0]:
         notes.append(f"{cut[1]} of {cut[0]} runs{' per panel' if looks.words else ''} are shown, evenly spaced.")
+    if not (medians and not looks.named) and dataset.outcome.size > 1:
+        notes.append("One line per run.")
     diverged = int((dataset.sweep.diverged & ~runs.measured(dataset, variables[0])).sum())
     if diverged:
         notes.append(f"{diverged} diverged {'run is' if diverged == 1 else 'runs are'} not shown.")

@@ -20,7 +20,7 @@ def mark_one(axes, _variable, _runs):
 
 def norms(dataset):
     return over_steps(dataset, "norms", ["param_norm"],
-                      "The norm of the layers' parameters relative to its start, one line per run.", relative,
+                      "The norm of the layers' parameters relative to its start.", relative,
                       {"param_norm": f"parameter norm {RELATIVE}"}, mark_one)
 
 
