@@ -110,7 +110,8 @@ static const char *guess_cause(const struct reading *reading)
         (size_t)(reading->fault->column - 1) < length ? (size_t)(reading->fault->column - 1) : length;
     bool second = memmem(line, before, ": ", 2) != NULL; /* a second ':' in the line is another fault */
     if ((strstr(problem, "mapping values are not allowed") && !second) ||
-        strstr(problem, "did not find expected key") || strstr(problem, "expected <document start>"))
+        (strstr(problem, "did not find expected key") && blanks > 0) ||
+        strstr(problem, "expected <document start>"))
         return "; indented differently from the lines above?";
     return "";
 }

@@ -5,7 +5,7 @@ import io
 import pytest
 from drawn import figures, words
 from made_up import made_up
-from normsweep import look
+from normsweep import look, open_sweep
 from normsweep.figures.drawing import reason
 
 
@@ -22,3 +22,11 @@ def test_titles_and_labels_are_no_formulas(title):
 def test_reasons_are_one_line():
     assert reason(ValueError("\n  x_$\n  ^\nParseException")) == "x_$"
     assert reason(KeyError()) == "KeyError"
+
+
+def test_a_sweep_without_a_title_shows_its_file(tmp_path):
+    made_up().drop_vars("reason").assign_attrs(title="normsweep", source="normsweep").to_netcdf(tmp_path / "some.nc")
+    with open_sweep(tmp_path / "some.nc") as dataset:
+        assert "some.nc" in words(next(figures.draw_all(dataset, ["phase"])))
+        assert dataset.isel(seed=0).sweep.title == "some.nc"
+    assert made_up().assign_attrs(title="normsweep").sweep.title == ""

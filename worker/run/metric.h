@@ -154,9 +154,9 @@ extern const struct nature_row nature_table[NATURE_COUNT];
     X(gradient_alignment, STEP, ALIGNMENT, SHARE, "1", "gradient alignment",                                 \
         "cos(theta_t, -g_t), where g_t is the gradient; 0: orthogonal to the parameters")                    \
     X(update_norm, STEP, ALIGNMENT, MAGNITUDE, "1", "update norm",                                           \
-        "|u_t|, where -learning_rate * u_t is the optimiser's step without its decay")                       \
+        "|u_t|, where -learning_rate u_t is the optimiser's step without its decay")                         \
     X(update_alignment, STEP, ALIGNMENT, SHARE, "1", "update alignment",                                     \
-        "cos(theta_t, -u_t), where -learning_rate * u_t is the optimiser's step without its decay")          \
+        "cos(theta_t, -u_t), where -learning_rate u_t is the optimiser's step without its decay")            \
     X(balance_error, STEP, ALIGNMENT, MAGNITUDE, "1", "balance error",                                       \
         "error of |theta_(t+1)|^2 - |theta_t|^2 = 2 theta_t.delta_t + |delta_t|^2, where delta_t = "         \
         "theta_(t+1) - theta_t, relative to the larger square: a check of the arithmetic")                   \

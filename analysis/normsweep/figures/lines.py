@@ -151,7 +151,7 @@ def cut(kept, everything, axes):
     """A note that some combinations of values along these axes are left out; "" if none is."""
     if len(kept) == len(everything):
         return ""
-    kind = runs.plurals(axes) if len(axes) == 1 else f"combinations of {' and '.join(map(runs.axis_name, axes))}"
+    kind = runs.plurals(axes) if len(axes) == 1 else f"combinations of {runs.names_text(axes)}"
     return f"{len(kept)} of {len(everything)} {kind} are shown."
 
 

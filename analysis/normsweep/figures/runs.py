@@ -48,6 +48,12 @@ def axis_name(axis):
     return axis.replace("_", " ")
 
 
+def names_text(axes):
+    """"norm placement, steps and seed" for norm_placement, steps and seed."""
+    *others, last = map(axis_name, axes)
+    return f"{', '.join(others)} and {last}" if others else last
+
+
 def plurals(axes):
     """"seeds and norm placements" for seed and norm_placement."""
     words = map(axis_name, axes)
@@ -144,7 +150,7 @@ def each_group(preposition, words, kept, groups):
     if len(words) == 1:
         kind = plurals(words) if several else axis_name(words[0])
     else:
-        kind = f"combination{'s' * several} of {' and '.join(map(axis_name, words))}"
+        kind = f"combination{'s' * several} of {names_text(words)}"
     return f"{preposition} each {f'of {len(kept)} ' if several else ''}{kind}"
 
 

@@ -426,3 +426,9 @@ def test_cells_with_skipped_runs_are_counted(tmp_path):
     for words in ((), ("norm_growth",), ("param_norm",)):
         assert "cells with fewer runs (skipped): 2\n" in run(NORMSWEEP, "show", file, *words).stdout, words
     assert "fewer runs" not in run(NORMSWEEP, "show", file, "--at", "norm_placement=pre,seed=0,model=small").stdout
+
+
+def test_a_sweep_without_a_title_shows_its_file_alone(tmp_path):
+    file = sample(tmp_path / "s.nc", SWEEP.replace("title: A sweep\n", ""))
+    assert run(NORMSWEEP, "show", file, "norm_growth", "--at", "seed=0").stdout.splitlines()[0].endswith("seed=0")
+    assert run(NORMSWEEP, "status", file).stdout.splitlines()[0] == str(file)
