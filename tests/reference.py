@@ -40,8 +40,8 @@ def has_tensor(config, name):
     if name.endswith("_bias") and not config["bias"]:
         return False
     if name.startswith("ln") and name.endswith("_bias"):
-        return config["norm"] == "layernorm"
-    return config["gated"] or not name.startswith("w3")
+        return config.get("norm", "layernorm") == "layernorm"
+    return config.get("gated", False) or not name.startswith("w3")
 
 
 def weights_from(flat, config, vocabulary):
@@ -66,7 +66,7 @@ def flat(tensors):
 
 def normalise(config, x, gain, bias):
     """LayerNorm or RMSNorm."""
-    if config["norm"] == "rmsnorm":
+    if config.get("norm", "layernorm") == "rmsnorm":
         return x / torch.sqrt((x ** 2).mean(-1, keepdim=True) + 1e-5) * gain
     y = (x - x.mean(-1, keepdim=True)) / torch.sqrt(x.var(-1, unbiased=False, keepdim=True) + 1e-5) * gain
     return y if bias is None else y + bias
@@ -117,7 +117,7 @@ def feedforward(config, x, get):
         hidden = torch.nn.functional.gelu(hidden, approximate="tanh")
     else:
         hidden = hidden * 0.5 * (1 + torch.erf(hidden / math.sqrt(2)))
-    if config["gated"]:
+    if config.get("gated", False):
         hidden = hidden * linear(x, get("w3"), get("w3_bias"))
     return linear(hidden, get("w2"), get("w2_bias"))
 

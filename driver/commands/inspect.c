@@ -19,6 +19,7 @@
 #include "worker/host/processors.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 enum { ROWS_LEAST = 1024 }; /* rows of a batch, at least: short windows share a batch */
@@ -165,9 +166,11 @@ static void print_norms(const struct inspection *i)
     for (int64_t layer = 0; layer < i->architecture.layers; layer++)
         print("layer_norm", layer, NULL, -1, i->layer_norm[layer]);
     for (int64_t layer = 0; layer < i->architecture.layers; layer++)
-        for (int64_t k = 0; k < LAYER_TENSOR_COUNT; k++)
-            print("tensor_norm", layer, tensor_table[LAYER_TENSOR_FIRST + k].name, -1,
-                i->tensor_norm[layer * LAYER_TENSOR_COUNT + k]);
+        for (int64_t k = 0; k < LAYER_TENSOR_COUNT; k++) {
+            double norm = i->tensor_norm[layer * LAYER_TENSOR_COUNT + k];
+            if (!isnan(norm)) /* NaN: the network does not have this tensor */
+                print("tensor_norm", layer, tensor_table[LAYER_TENSOR_FIRST + k].name, -1, norm);
+        }
 }
 
 /* Values of the state after each layer, and of the input of the output layer. */
