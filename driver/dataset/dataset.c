@@ -292,7 +292,8 @@ static int read_outcomes(struct dataset *dataset, int file, const struct dataset
     bool changed = false;
 
     dataset->outcome = malloc((size_t)sweep->cells);
-    if (!dataset->outcome)
+    dataset->end = calloc((size_t)sweep->cells, sizeof(*dataset->end));
+    if (!dataset->outcome || !dataset->end)
         return NC_ENOMEM;
     int status = nc_inq_varid(file, run_variable_table[RUN_VARIABLE_outcome].name, &variable);
     if (status == NC_NOERR)
@@ -406,6 +407,9 @@ static int settle_file(struct dataset *dataset, const struct dataset_options *op
 
 static void dispose(struct dataset *dataset)
 {
+    for (int64_t cell = 0; dataset->end && cell < dataset->layout.sweep->cells; cell++)
+        free(dataset->end[cell]);
+    free(dataset->end);
     layout_release(&dataset->layout);
     free(dataset->name);
     free(dataset->path);

@@ -17,6 +17,7 @@ struct dataset {
     int64_t number[SESSION_VARIABLE_COUNT]; /* offsets of the numbers of the session table */
     signed char *outcome; /* [cells] */
     int *attempts, *deaths; /* [cells] */
+    double **end; /* [cells] row of the whole run until its outcome is written; NULL: none. Owned */
     struct waiting_result *waiting; /* results that wait for dataset_commit */
     int64_t waiting_count, waiting_size;
 };

@@ -6,6 +6,7 @@
 #include "model/core/check.h"
 
 #include <endian.h>
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,25 +117,32 @@ static int put_outcome(struct dataset *dataset, int64_t cell, enum outcome outco
     return status;
 }
 
-static int wipe_metrics(struct dataset *dataset, int64_t cell, int64_t from)
+/* Clears a metric of a run from row `row` on; nothing to do where it is not measured. */
+static int wipe_metric(struct dataset *dataset, enum metric metric, int64_t cell, int64_t row)
 {
     double nothing[NUMBERS_AT_ONCE];
+    int status = 0;
+
+    if (dataset->metric[metric] < 0)
+        return 0;
+    for (int i = 0; i < NUMBERS_AT_ONCE; i++)
+        nothing[i] = NAN;
+    int64_t place = metric_place(dataset, metric, cell, row);
+    int64_t left = (metric_place(dataset, metric, cell + 1, 0) - place) / 8;
+    for (int64_t some; left > 0 && status == 0; left -= some, place += 8 * some) {
+        some = left < NUMBERS_AT_ONCE ? left : NUMBERS_AT_ONCE;
+        status = put_numbers(dataset, place, nothing, (size_t)some);
+    }
+    return status;
+}
+
+static int wipe_metrics(struct dataset *dataset, int64_t cell, int64_t from)
+{
     int64_t first = step_place(dataset->layout.step, dataset->layout.step_count, from);
     int status = 0;
 
-    for (int i = 0; i < NUMBERS_AT_ONCE; i++)
-        nothing[i] = NAN;
-    for (int i = 0; status == 0 && i < METRIC_COUNT; i++) {
-        if (dataset->metric[i] < 0)
-            continue;
-        int64_t row = metric_is_of_run(i) ? 0 : first;
-        int64_t place = metric_place(dataset, i, cell, row);
-        int64_t left = (metric_place(dataset, i, cell + 1, 0) - place) / 8;
-        for (int64_t some; left > 0 && status == 0; left -= some, place += 8 * some) {
-            some = left < NUMBERS_AT_ONCE ? left : NUMBERS_AT_ONCE;
-            status = put_numbers(dataset, place, nothing, (size_t)some);
-        }
-    }
+    for (int i = 0; status == 0 && i < METRIC_COUNT; i++)
+        status = wipe_metric(dataset, i, cell, metric_is_of_run(i) ? 0 : first);
     return status;
 }
 
@@ -154,6 +162,25 @@ static int wipe(struct dataset *dataset, int64_t cell, int64_t from)
         else
             status = put_integer(dataset, i, cell, row->filled ? -1 : 0);
     }
+    return status;
+}
+
+static void drop_end(struct dataset *dataset, int64_t cell)
+{
+    free(dataset->end[cell]);
+    dataset->end[cell] = NULL;
+}
+
+/* The run returns or fails, perhaps after its last step: takes back what only an ended run has. */
+static int take_back_end(struct dataset *dataset, int64_t cell)
+{
+    static const enum metric fitted[] = {
+        METRIC_fit_aligned_norm, METRIC_fit_misaligned_norm, METRIC_fit_adam_like_norm};
+    int status = 0;
+
+    drop_end(dataset, cell);
+    for (size_t i = 0; status == 0 && i < sizeof(fitted) / sizeof(*fitted); i++)
+        status = wipe_metric(dataset, fitted[i], cell, 0);
     return status;
 }
 
@@ -180,6 +207,7 @@ int dataset_start(struct dataset *dataset, int64_t cell, const char *host, int64
 {
     int status = dataset->attempts[cell] > 0 ? wipe(dataset, cell, from) : 0;
 
+    drop_end(dataset, cell);
     if (status == 0)
         status = put_integer(dataset, RUN_VARIABLE_attempts, cell, ++dataset->attempts[cell]);
     if (status == 0)
@@ -214,37 +242,71 @@ static int64_t row_of_step(const struct layout *layout, int64_t step)
     return step == STEP_OF_RUN ? 0 : found ? found - layout->step : -1;
 }
 
-int dataset_row(struct dataset *dataset, int64_t cell, int64_t step, const double *values, size_t offset,
-    size_t count, struct error *error)
+static struct metric_form form_of_cell(const struct dataset *dataset, int64_t cell)
 {
-    const struct layout *layout = &dataset->layout;
-    int64_t row = row_of_step(layout, step);
+    const struct sweep *sweep = dataset->layout.sweep;
     struct run run;
+
+    sweep_cell(sweep, cell, &run);
+    return metric_form(&run, sweep->measure.group);
+}
+
+/* Writes values [offset, offset + count) of a run's row at a step that the dataset has, or of STEP_OF_RUN. */
+static int put_row(struct dataset *dataset, int64_t cell, const struct metric_form *form, int64_t step,
+    const double *values, size_t offset, size_t count)
+{
+    int64_t row = row_of_step(&dataset->layout, step);
     int status = 0;
 
-    sweep_cell(layout->sweep, cell, &run);
-    const struct metric_form form = metric_form(&run, layout->sweep->measure.group);
-    if (row < 0 || offset + count > metric_row_size(&form, step))
-        return error_set(error, ERROR_ENVIRONMENT, "%s: no row at step %lld of run %lld", dataset->name,
-            (long long)step, (long long)cell);
     for (int i = 0; status == 0 && i < METRIC_COUNT; i++) {
         if (dataset->metric[i] < 0 || metric_is_of_run(i) != (step == STEP_OF_RUN))
             continue;
-        size_t first = form.offset[i], last = first + metric_values(i, &form);
+        size_t first = form->offset[i], last = first + metric_values(i, form);
         size_t from = first > offset ? first : offset;
         size_t end = last < offset + count ? last : offset + count;
         int64_t place = metric_place(dataset, i, cell, row);
         if (from < end)
-            status =
-                put_metric(dataset, i, place, &form, from - first, end - first, values + (from - offset));
+            status = put_metric(dataset, i, place, form, from - first, end - first, values + (from - offset));
     }
+    return status;
+}
+
+/* Keeps a part of the row of the whole run until its outcome is known. */
+static int keep_end(struct dataset *dataset, int64_t cell, const struct metric_form *form,
+    const double *values, size_t offset, size_t count)
+{
+    double *end = dataset->end[cell];
+
+    if (!end) {
+        end = dataset->end[cell] = malloc(form->run_size * sizeof(*end));
+        if (!end)
+            return ENOMEM;
+        for (size_t i = 0; i < form->run_size; i++)
+            end[i] = NAN;
+    }
+    memcpy(end + offset, values, count * sizeof(*values));
+    return 0;
+}
+
+int dataset_row(struct dataset *dataset, int64_t cell, int64_t step, const double *values, size_t offset,
+    size_t count, struct error *error)
+{
+    const struct metric_form form = form_of_cell(dataset, cell);
+
+    if (row_of_step(&dataset->layout, step) < 0 || offset + count > metric_row_size(&form, step))
+        return error_set(error, ERROR_ENVIRONMENT, "%s: no row at step %lld of run %lld", dataset->name,
+            (long long)step, (long long)cell);
+    int status = step == STEP_OF_RUN ? keep_end(dataset, cell, &form, values, offset, count)
+                                     : put_row(dataset, cell, &form, step, values, offset, count);
     return status == 0 ? 0 : dataset_error(dataset, status, error);
 }
 
 int dataset_return(struct dataset *dataset, int64_t cell, struct error *error)
 {
-    int status = put_outcome(dataset, cell, OUTCOME_PENDING);
+    int status = take_back_end(dataset, cell);
 
+    if (status == 0)
+        status = put_outcome(dataset, cell, OUTCOME_PENDING);
     return status == 0 ? 0 : dataset_error(dataset, status, error);
 }
 
@@ -265,6 +327,9 @@ int dataset_result(struct dataset *dataset, int64_t cell, const struct result *r
 {
     if (result->outcome == OUTCOME_PENDING)
         return dataset_return(dataset, cell, error);
+    int status = result->outcome == OUTCOME_FAILED ? take_back_end(dataset, cell) : 0;
+    if (status != 0)
+        return dataset_error(dataset, status, error);
     if (dataset->waiting_count == dataset->waiting_size) {
         int64_t size = dataset->waiting_size ? 2 * dataset->waiting_size : 16;
         struct waiting_result *more = realloc(dataset->waiting, (size_t)size * sizeof(*more));
@@ -318,6 +383,10 @@ static int put_values(struct dataset *dataset, const struct waiting_result *wait
         status = put_integer(dataset, RUN_VARIABLE_phase, cell, phase_of(result));
     if (status == 0)
         status = put_integer(dataset, RUN_VARIABLE_dynamics, cell, result->dynamics);
+    if (status == 0 && dataset->end[cell]) {
+        const struct metric_form form = form_of_cell(dataset, cell);
+        status = put_row(dataset, cell, &form, STEP_OF_RUN, dataset->end[cell], 0, form.run_size);
+    }
     return status;
 }
 
@@ -338,6 +407,8 @@ int dataset_commit(struct dataset *dataset, struct error *error)
         status = write_buffer_sync(&dataset->buffer);
     if (status != 0)
         return dataset_error(dataset, status, error);
+    for (int64_t i = 0; i < dataset->waiting_count; i++)
+        drop_end(dataset, dataset->waiting[i].cell);
     dataset->waiting_count = 0;
     return 0;
 }

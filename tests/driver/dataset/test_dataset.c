@@ -24,11 +24,13 @@
 
 static void check_values(const struct bench *bench)
 {
-    static const int64_t written[] = {0, 3, 5};
+    static const int64_t written[] = {0, 3, 5}; /* the last one has failed, and so has no fits */
 
     for (int i = 0; i < METRIC_COUNT; i++)
-        for (int j = 0; j < 3; j++)
+        for (int j = 0; j < (strncmp(metric_table[i].name, "fit_", 4) == 0 ? 2 : 3); j++)
             CHECK(metric_is_of_run(i) || bench_count_wrong(bench, i, written[j]) == 0);
+    CHECK(isnan(bench_read_value(bench, "norm_growth", 5)));
+    CHECK(isnan(bench_read_value(bench, "fit_aligned_norm", 3 * 5)));
     CHECK_CLOSE(bench_read_value(bench, "norm_growth", 3), bench_growth(bench, 3), 0);
     CHECK_CLOSE(bench_read_value(bench, "tokens_per_second", 0), 1000, 0);
     CHECK_CLOSE(bench_read_value(bench, "diverged_step", 3), 7, 0);
@@ -135,6 +137,53 @@ TEST(dataset_wipes_an_earlier_attempt)
     for (int64_t i = 0; i < 6; i++)
         CHECK(isnan(bench_read_value(&bench, "param_norm", i)));
     CHECK_CLOSE(bench_read_value(&bench, "attempts", 1), 2, 0);
+    bench_close(&bench);
+    bench_release(&bench);
+}
+
+static void check_end(struct bench *bench, int64_t cell, bool there, bool fits)
+{
+    CHECK(dataset_flush(bench->dataset, &bench->error) == 0);
+    CHECK(isnan(bench_read_value(bench, "norm_growth", cell)) == !there);
+    CHECK(isnan(bench_read_value(bench, "fit_aligned_k", cell)) == !there);
+    for (int64_t row = 0; row < 3; row++) {
+        CHECK(isnan(bench_read_value(bench, "fit_aligned_norm", 3 * cell + row)) == !fits);
+        CHECK(isnan(bench_read_value(bench, "fit_adam_like_norm", 3 * cell + row)) == !fits);
+        CHECK(!isnan(bench_read_value(bench, "param_norm", 3 * cell + row)));
+    }
+}
+
+/* Its worker may be lost, or fail to save the weights, after it has sent everything. */
+TEST(dataset_has_values_of_a_whole_run_only_once_it_has_ended)
+{
+    const struct result failed = {.outcome = OUTCOME_FAILED, .diverged_step = -1, .norm_growth = NAN};
+    const struct result done = {.outcome = OUTCOME_DONE, .last_step = 10, .diverged_step = -1};
+    struct bench bench;
+
+    bench_init(&bench);
+    if (!bench_opens(&bench, BASE "seed: [1, 2, 3]\n"))
+        return;
+    for (int64_t cell = 0; cell < 3; cell++) {
+        CHECK(dataset_start(bench.dataset, cell, "here", 0, &bench.error) == 0);
+        for (int64_t step = 0; step <= 10; step += 5)
+            bench_write_row(&bench, cell, step, 1000);
+        bench_write_row(&bench, cell, STEP_OF_RUN, 7);
+        check_end(&bench, cell, false, true);
+    }
+    CHECK(dataset_return(bench.dataset, 0, &bench.error) == 0);
+    CHECK(dataset_result(bench.dataset, 1, &failed, &bench.error) == 0);
+    CHECK(dataset_result(bench.dataset, 2, &done, &bench.error) == 0);
+    check_end(&bench, 2, false, true);
+    CHECK(dataset_commit(bench.dataset, &bench.error) == 0);
+    check_end(&bench, 0, false, false);
+    check_end(&bench, 1, false, false);
+    check_end(&bench, 2, true, true);
+    CHECK_CLOSE(bench_read_value(&bench, "norm_growth", 2), bench_growth(&bench, 2), 0);
+    CHECK(dataset_start(bench.dataset, 0, "there", 10, &bench.error) == 0);
+    bench_write_row(&bench, 0, 10, 1000);
+    CHECK(dataset_result(bench.dataset, 0, &done, &bench.error) == 0);
+    CHECK(dataset_commit(bench.dataset, &bench.error) == 0);
+    CHECK(isnan(bench_read_value(&bench, "norm_growth", 0)));
     bench_close(&bench);
     bench_release(&bench);
 }
