@@ -4,6 +4,7 @@
 
 #include <netcdf.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -107,15 +108,19 @@ static void put_digest(struct definition *definition, const char *name, const st
     definition_text(definition, NC_GLOBAL, name, text);
 }
 
-/* When the file was created; later starts are in the session table. */
+/* When the file was laid out, above the lines of the file that it replaces. Starts are in the session table. */
 static void put_history(struct definition *definition)
 {
-    char text[64];
+    const char *before = definition->layout->history;
+    char line[64], *text = NULL;
     time_t now = time(NULL);
     struct tm date;
 
-    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ: laid out by " PROGRAM, gmtime_r(&now, &date));
+    strftime(line, sizeof(line), "%Y-%m-%dT%H:%M:%SZ: laid out by " PROGRAM, gmtime_r(&now, &date));
+    if (asprintf(&text, "%s%s%s", line, before && before[0] ? "\n" : "", before ? before : "") < 0)
+        text = NULL;
     definition_text(definition, NC_GLOBAL, ATTRIBUTE_HISTORY, text);
+    free(text);
 }
 
 void definition_globals(struct definition *definition)

@@ -203,17 +203,29 @@ int layout_write(const struct layout *layout, const char *path)
     return definition.status;
 }
 
-void layout_measure(struct layout *layout)
+int layout_in_memory(const struct layout *layout, char path[LAYOUT_PATH])
 {
     int memory = memfd_create("normsweep", MFD_CLOEXEC);
-    char path[64];
+
+    if (memory < 0)
+        return -1;
+    snprintf(path, LAYOUT_PATH, "/proc/self/fd/%d", memory);
+    if (layout_write_header(layout, path) == NC_NOERR)
+        return memory;
+    close(memory);
+    return -1;
+}
+
+void layout_measure(struct layout *layout)
+{
+    char path[LAYOUT_PATH];
+    int memory = layout_in_memory(layout, path);
     struct stat stat;
 
     layout->bytes = -1;
     if (memory < 0)
         return;
-    snprintf(path, sizeof(path), "/proc/self/fd/%d", memory);
-    if (layout_write_header(layout, path) == NC_NOERR && fstat(memory, &stat) == 0)
+    if (fstat(memory, &stat) == 0)
         layout->bytes = (int64_t)stat.st_size;
     close(memory);
 }

@@ -12,6 +12,12 @@ int layout_write(const struct layout *layout, const char *path);
 /* Writes only the header, to a file of full length. Returns a netCDF status. */
 int layout_write_header(const struct layout *layout, const char *path);
 
+enum { LAYOUT_PATH = 64 };
+
+/* Lays the file out in memory, without values. A descriptor, which the caller closes, and the path at which
+ * the file can be opened meanwhile; -1: it cannot be done. */
+int layout_in_memory(const struct layout *layout, char path[LAYOUT_PATH]);
+
 /* Sets `bytes` by laying the file out in memory, without values. */
 void layout_measure(struct layout *layout);
 

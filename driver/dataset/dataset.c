@@ -14,9 +14,10 @@
  * calls for a run of three rows. A flush passes the buffer to the system, where readers see it; a sync passes
  * it to the disk.
  *
- * A new file, with all measurements of the old one, is written in four cases: the sweep has grown (values of
- * an axis, steps, layers), its title or text has changed, the session table is full, or another program has
- * rewritten the file so that numbers no longer lie at multiples of 8.
+ * A new file, with all measurements of the old one and everything that others have added (foreign.c), is
+ * written in five cases: the sweep has grown (values of an axis, steps, layers), its title or text has
+ * changed, the session table is full, an older program made the file without some variables or tensors, or
+ * another program has rewritten it so that numbers no longer lie at multiples of 8.
  */
 #include "driver/dataset/check.h"
 #include "driver/dataset/create.h"
@@ -38,6 +39,7 @@
 
 #include <errno.h>
 #include <libgen.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,12 +62,12 @@ static int sync_folder_of(const char *path)
     return status;
 }
 
-/* Refuses a file that does not fit on the disk, before the disk is full. */
-static int check_space(const struct dataset *dataset, struct error *error)
+/* Refuses a file that does not fit on the disk, before the disk is full. `foreign`: bytes that others added. */
+static int check_space(const struct dataset *dataset, double foreign, struct error *error)
 {
     char *copy = strdup(dataset->path);
     struct statvfs disk;
-    double need = (double)dataset->layout.bytes;
+    double need = (double)dataset->layout.bytes + (isnan(foreign) ? 0 : foreign);
     bool known = copy && statvfs(dirname(copy), &disk) == 0 && disk.f_blocks > 0;
 
     free(copy);
@@ -114,9 +116,10 @@ static int write_file(struct dataset *dataset, enum successor successor, const s
     const struct mapping *mapping, struct error *error)
 {
     char *new = NULL, *old = NULL;
+    double foreign = view ? foreign_bytes(view, &dataset->layout) : 0;
 
     layout_measure(&dataset->layout);
-    if (check_space(dataset, error) != 0)
+    if (check_space(dataset, foreign, error) != 0)
         return -1;
     int status = asprintf(&new, "%s.new", dataset->path) < 0 || asprintf(&old, "%s.old", dataset->path) < 0
                      ? ENOMEM
@@ -134,8 +137,8 @@ static int write_file(struct dataset *dataset, enum successor successor, const s
     if (status == NC_NOERR && view)
         status = mapping_copy(mapping, view, &dataset->layout, new);
     int result = status == NC_NOERR ? 0 : dataset_error(dataset, status, error);
-    if (result == 0 && view)
-        result = foreign_copy(view, mapping, new, error);
+    if (result == 0 && foreign != 0) /* or NaN */
+        result = foreign_copy(view, mapping, &dataset->layout, new, error);
     if (result == 0) {
         status = put_in_place(dataset->path, new, successor, old);
         result = status == 0 ? 0 : dataset_error(dataset, status, error);
@@ -196,6 +199,7 @@ static int carry_on(struct dataset *dataset, const struct view *view, struct err
     }
     bool full = dataset->session == view->sessions;
     layout->sessions = full ? 2 * view->sessions : view->sessions;
+    layout->history = view_text(view, ATTRIBUTE_HISTORY);
     bool longer = layout_lengthen(layout, &view->form);
     int result = layout_add_steps(layout, view->step, view->step_count) == 0
                      ? 0

@@ -1,25 +1,31 @@
 /*
- * People add to a dataset: a note with ncatted, a variable of their own with xarray or ncap2. A file that is
- * written anew keeps all of it. What the tables know is this program's: it is laid out anew, and what others
- * have changed of it is not taken over.
+ * People add to a dataset: a note with ncatted, a variable of their own with xarray or ncap2. When the file is
+ * rewritten, all of this is kept. Variables and attributes of the tables belong to this program: they are laid
+ * out again, and changes that others have made to them are lost.
  *
- * A variable over a dimension whose places change has no place for the new ones' values: the start is refused
- * then, rather than that something is lost which may exist nowhere else.
+ * A variable over a dimension whose places change has no values for the new places. The start is then refused,
+ * because the values may exist nowhere else.
  */
 #include "driver/dataset/foreign.h"
+#include "driver/dataset/create.h"
+#include "driver/sweep/grid.h"
 
 #include "worker/checkpoint/written.h"
 
 #include <netcdf.h>
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Two open files. */
 struct transfer {
     const struct view *view;
-    const struct mapping *mapping;
+    const struct mapping *mapping; /* NULL while only counting */
+    const struct sweep *sweep;
     int from, to; /* of netCDF */
+    double *bytes; /* only counts what would be copied; NULL: copies it */
     struct error *error;
 };
 
@@ -42,7 +48,8 @@ static int check(const struct transfer *transfer, const char *name, int status)
 
 /* ---- attributes ---- */
 
-/* Of a variable, or NC_GLOBAL, that the tables know: what depends on the layout is not another's to say. */
+/* Is an attribute that the new file lacks this program's all the same, as it depends on the layout? `variable`
+ * is one of the tables, or NC_GLOBAL. */
 static bool is_own_attribute(int variable, const char *name)
 {
     if (variable == NC_GLOBAL)
@@ -50,7 +57,21 @@ static bool is_own_attribute(int variable, const char *name)
     return strcmp(name, "_FillValue") == 0 || strcmp(name, "coordinates") == 0;
 }
 
-/* Those that the new file does not have; `own`: of a variable that the tables know. */
+static int copy_attribute(const struct transfer *transfer, int from, int to, const char *name)
+{
+    size_t length = 0, size = 0;
+    nc_type type;
+
+    if (!transfer->bytes)
+        return check(transfer, name, nc_copy_att(transfer->from, from, name, transfer->to, to));
+    int status = nc_inq_att(transfer->from, from, name, &type, &length);
+    if (status == NC_NOERR)
+        status = nc_inq_type(transfer->from, type, NULL, &size);
+    *transfer->bytes += (double)strlen(name) + (double)length * (double)size;
+    return check(transfer, name, status);
+}
+
+/* Copies the attributes that the new file does not have; `own`: of a variable that the tables know. */
 static int copy_attributes(const struct transfer *transfer, int from, int to, bool own)
 {
     char name[NC_MAX_NAME + 1];
@@ -64,40 +85,43 @@ static int copy_attributes(const struct transfer *transfer, int from, int to, bo
         if (result != 0 || nc_inq_attid(transfer->to, to, name, &known) == NC_NOERR ||
             (own && is_own_attribute(from, name)))
             continue;
-        result = check(transfer, name, nc_copy_att(transfer->from, from, name, transfer->to, to));
+        result = copy_attribute(transfer, from, to, name);
     }
     return result;
 }
 
-/* What was done to the file before, below the line that says when it was laid out anew. */
-static int copy_history(const struct transfer *transfer)
-{
-    size_t old = 0, new = 0;
-    nc_type type;
-
-    if (nc_inq_att(transfer->from, NC_GLOBAL, ATTRIBUTE_HISTORY, &type, &old) != NC_NOERR ||
-        type != NC_CHAR || nc_inq_attlen(transfer->to, NC_GLOBAL, ATTRIBUTE_HISTORY, &new) != NC_NOERR)
-        return 0;
-    char *text = malloc(new + 1 + old);
-    int status = text ? nc_get_att_text(transfer->to, NC_GLOBAL, ATTRIBUTE_HISTORY, text) : NC_ENOMEM;
-    if (status == NC_NOERR) {
-        text[new] = '\n';
-        status = nc_get_att_text(transfer->from, NC_GLOBAL, ATTRIBUTE_HISTORY, text + new + 1);
-    }
-    if (status == NC_NOERR)
-        status = nc_put_att_text(transfer->to, NC_GLOBAL, ATTRIBUTE_HISTORY, new + 1 + old, text);
-    free(text);
-    return check(transfer, ATTRIBUTE_HISTORY, status);
-}
-
 /* ---- variables ---- */
 
-/* Is it one that the tables know, whether or not the new file has it? */
+/* Does a variable of this name say what is along one of the axes? */
+static bool is_coordinate(int64_t axis_count, const struct axis *axis, const char *name)
+{
+    const struct param *param = param_find(name);
+    bool found = param && axis_find(axis_count, axis, param);
+
+    for (int64_t i = 0; !found && i < axis_count; i++)
+        found = strcmp(axis[i].name, name) == 0;
+    return found;
+}
+
+/* Has the new file this variable as well, or does it belong to an axis that has become a fixed parameter? */
 static bool is_own_variable(const struct transfer *transfer, const char *name)
 {
     int variable;
 
-    return nc_inq_varid(transfer->to, name, &variable) == NC_NOERR || param_find(name);
+    return nc_inq_varid(transfer->to, name, &variable) == NC_NOERR ||
+           is_coordinate(transfer->view->axis_count, transfer->view->axis, name);
+}
+
+/* Refuses a variable whose name is now that of an axis: it cannot be kept beside the axis. */
+static int check_name(const struct transfer *transfer, const char *name)
+{
+    const struct view *view = transfer->view;
+    const struct sweep *sweep = transfer->sweep;
+
+    if (transfer->bytes || !is_coordinate(sweep->axis_count, sweep->axis, name) ||
+        is_coordinate(view->axis_count, view->axis, name))
+        return 0;
+    return refuse(transfer, name, "it has the name of an axis of the sweep");
 }
 
 /* Has a dimension of the file the same places in the new one? */
@@ -145,24 +169,41 @@ static int define_variable(const struct transfer *transfer, int from, const char
     return result == 0 ? copy_attributes(transfer, from, to, false) : result;
 }
 
-/* Its values, by places of the first dimension. */
-static int copy_values(const struct transfer *transfer, int from, int to, const char *name)
+/* The number of places along the first dimension, the values at one of them, and their bytes. A netCDF
+ * status. */
+static int inquire_rows(
+    const struct transfer *transfer, int from, size_t *rows, size_t count[NC_MAX_VAR_DIMS], size_t *size)
 {
-    size_t start[NC_MAX_VAR_DIMS] = {0}, count[NC_MAX_VAR_DIMS] = {1}, size = 0, rows = 1;
     int rank = 0, dimension[NC_MAX_VAR_DIMS], status;
     nc_type type = NC_NAT;
 
     status = nc_inq_var(transfer->from, from, NULL, &type, &rank, dimension, NULL);
     if (status == NC_NOERR)
-        status = nc_inq_type(transfer->from, type, NULL, &size);
+        status = nc_inq_type(transfer->from, type, NULL, size);
     for (int i = 0; status == NC_NOERR && i < rank; i++) {
         status = nc_inq_dimlen(transfer->from, dimension[i], &count[i]);
-        size *= i ? count[i] : 1;
+        *size *= i ? count[i] : 1;
     }
-    if (rank > 0) {
-        rows = count[0];
-        count[0] = 1;
-    }
+    *rows = rank > 0 ? count[0] : 1;
+    count[0] = 1;
+    return status;
+}
+
+static int count_variable(const struct transfer *transfer, int from, const char *name)
+{
+    size_t count[NC_MAX_VAR_DIMS], rows, size = 0;
+    int status = inquire_rows(transfer, from, &rows, count, &size);
+
+    *transfer->bytes += (double)strlen(name) + (double)rows * (double)size;
+    return check(transfer, name, status);
+}
+
+/* Copies the values, by places of the first dimension. */
+static int copy_values(const struct transfer *transfer, int from, int to, const char *name)
+{
+    size_t start[NC_MAX_VAR_DIMS] = {0}, count[NC_MAX_VAR_DIMS], size = 0, rows;
+    int status = inquire_rows(transfer, from, &rows, count, &size);
+
     void *row = malloc(size + 1);
     status = status == NC_NOERR && !row ? NC_ENOMEM : status;
     for (size_t i = 0; status == NC_NOERR && size > 0 && i < rows; i++) {
@@ -177,7 +218,8 @@ static int copy_values(const struct transfer *transfer, int from, int to, const 
 
 enum visit { VISIT_DEFINE, VISIT_FILL };
 
-/* All variables of the file; what the first visit has defined, the second fills. `own` [count]. */
+/* Visits all variables of the file; the second visit fills what the first has defined, or counted. `own`
+ * [count]. */
 static int visit_variables(const struct transfer *transfer, enum visit visit, int count, bool *own)
 {
     char name[NC_MAX_NAME + 1];
@@ -191,13 +233,21 @@ static int visit_variables(const struct transfer *transfer, enum visit visit, in
             own[i] = is_own_variable(transfer, name);
         bool there = nc_inq_varid(transfer->to, name, &to) == NC_NOERR;
         if (visit == VISIT_DEFINE && !own[i])
-            result = define_variable(transfer, i, name);
+            result = transfer->bytes ? count_variable(transfer, i, name) : define_variable(transfer, i, name);
         else if (visit == VISIT_DEFINE && there)
-            result = copy_attributes(transfer, i, to, true);
+            result = check_name(transfer, name) == 0 ? copy_attributes(transfer, i, to, true) : -1;
         else if (visit == VISIT_FILL && !own[i])
             result = there ? copy_values(transfer, i, to, name) : check(transfer, name, NC_ENOTVAR);
     }
     return result;
+}
+
+/* The first visit. */
+static int define_all(const struct transfer *transfer, int count, bool *own)
+{
+    int result = copy_attributes(transfer, NC_GLOBAL, NC_GLOBAL, true);
+
+    return result == 0 ? visit_variables(transfer, VISIT_DEFINE, count, own) : result;
 }
 
 /* Begins of variables stay multiples of 8: see header.c. */
@@ -206,30 +256,55 @@ static int copy_all(const struct transfer *transfer, int count, bool *own)
     int result = check(transfer, "an attribute", nc_redef(transfer->to));
 
     if (result == 0)
-        result = copy_attributes(transfer, NC_GLOBAL, NC_GLOBAL, true);
-    if (result == 0)
-        result = copy_history(transfer);
-    if (result == 0)
-        result = visit_variables(transfer, VISIT_DEFINE, count, own);
+        result = define_all(transfer, count, own);
     if (result == 0)
         result = check(transfer, "an attribute", nc__enddef(transfer->to, 0, 8, 0, 8));
     return result == 0 ? visit_variables(transfer, VISIT_FILL, count, own) : result;
 }
 
-int foreign_copy(
-    const struct view *view, const struct mapping *mapping, const char *path, struct error *error)
+/* Copies or counts. */
+static int transfer_all(const struct transfer *transfer)
 {
-    struct transfer transfer = {.view = view, .mapping = mapping, .from = view->file, .error = error};
-    int count = 0, status = nc_open(path, NC_WRITE, &transfer.to);
+    int count = 0, status = nc_inq_nvars(transfer->from, &count);
+    bool *own = calloc((size_t)count + 1, sizeof(*own));
+    int result = check(transfer, "a variable", own ? status : NC_ENOMEM);
+
+    if (result == 0)
+        result = transfer->bytes ? define_all(transfer, count, own) : copy_all(transfer, count, own);
+    free(own);
+    return result;
+}
+
+double foreign_bytes(const struct view *view, const struct layout *layout)
+{
+    double bytes = 0;
+    struct error ignored;
+    struct transfer transfer = {
+        .view = view, .sweep = layout->sweep, .from = view->file, .bytes = &bytes, .error = &ignored};
+    char path[LAYOUT_PATH];
+    int memory = layout_in_memory(layout, path);
+
+    if (memory < 0)
+        return NAN;
+    bool known = nc_open(path, NC_NOWRITE, &transfer.to) == NC_NOERR;
+    if (known) {
+        known = transfer_all(&transfer) == 0;
+        nc_close(transfer.to);
+    }
+    close(memory);
+    return known ? bytes : NAN;
+}
+
+int foreign_copy(const struct view *view, const struct mapping *mapping, const struct layout *layout,
+    const char *path, struct error *error)
+{
+    struct transfer transfer = {
+        .view = view, .mapping = mapping, .sweep = layout->sweep, .from = view->file, .error = error};
+    int status = nc_open(path, NC_WRITE, &transfer.to);
 
     if (status != NC_NOERR)
         return layout_error(error, view->name, status);
-    status = nc_inq_nvars(view->file, &count);
-    bool *own = calloc((size_t)count + 1, sizeof(*own));
-    int result = check(&transfer, "a variable", own ? status : NC_ENOMEM);
-    if (result == 0)
-        result = copy_all(&transfer, count, own);
-    free(own);
+    int result = transfer_all(&transfer);
     status = result == 0 ? written_close(transfer.to) : nc_abort(transfer.to);
     return result == 0 && status != NC_NOERR ? layout_error(error, view->name, status) : result;
 }

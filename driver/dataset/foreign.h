@@ -4,12 +4,17 @@
 #include "driver/dataset/ledger.h"
 
 /*
- * Copies what other programs have added to the file of `view` into the new file at `path`, which is laid out:
- * global attributes, attributes of variables, variables with their dimensions, the history. -1: something
- * cannot be kept, as its variable is over a dimension that changes; then ERROR_INPUT names it. Or
- * ERROR_ENVIRONMENT.
+ * The bytes that other programs have added to the file of `view`, and that the layout's file does not have: 0:
+ * nothing was added; NaN: unknown.
  */
-int foreign_copy(
-    const struct view *view, const struct mapping *mapping, const char *path, struct error *error);
+double foreign_bytes(const struct view *view, const struct layout *layout);
+
+/*
+ * Copies these additions into the new file at `path`, which is laid out: global attributes, attributes of
+ * variables, variables with their dimensions. -1: something cannot be kept, because its variable is over a
+ * dimension that changes, or has the name of a new axis; then ERROR_INPUT names it. Or ERROR_ENVIRONMENT.
+ */
+int foreign_copy(const struct view *view, const struct mapping *mapping, const struct layout *layout,
+    const char *path, struct error *error);
 
 #endif

@@ -78,6 +78,7 @@ int layout_init(
 void layout_release(struct layout *layout)
 {
     free(layout->step);
+    free(layout->history);
     *layout = (struct layout){0};
 }
 

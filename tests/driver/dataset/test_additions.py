@@ -1,6 +1,7 @@
 """What people add to a dataset with other tools is there after `run` has written the file anew, or nothing is done."""
 
 import os
+import resource
 
 import netCDF4
 import numpy as np
@@ -55,6 +56,7 @@ def add(path, *variables):
 
 KEPT = [("scalar", (), 7.5), ("of_mine", ("mine",), np.arange(5)), ("of_two", ("step", "mine"), np.ones((3, 5))),
         ("letters", ("string3",), np.frombuffer(b"abc", "S1")), ("small", ("mine", "other"), np.eye(5, 3, dtype="i1"))]
+KEPT += [("epochs", ("step",), np.arange(3)), ("momentum", ("mine",), np.ones(5))]  # parameters, though no axes
 OF_RUNS = ("of_runs", ("learning_rate",), np.array([1.5, 2.5]))
 
 
@@ -92,3 +94,97 @@ def test_what_has_no_place_is_not_lost(dataset, tmp_path, normsweep, sweep):
                               "which changes; save it elsewhere and take it out, or use another -o\n")
     assert dataset.read_bytes() == before and sorted(os.listdir(tmp_path)) == ["a.nc", "a.yaml"]
     normsweep("run", "a.yaml", "-j", "0", "-o", "b.nc")
+
+
+def test_a_parameter_that_is_not_an_axis_is_not_lost(dataset, tmp_path, normsweep):
+    add(dataset, ("seed", ("mine",), np.arange(4)))
+    before = dataset.read_bytes()
+    (tmp_path / "a.yaml").write_text(SWEEP + "seed: [0, 1]\n")
+    assert normsweep("run", "a.yaml", "-j", "0", status=2).stderr.startswith(
+        "a.nc: seed, which normsweep did not write, cannot be kept: it has the name of an axis of the sweep; save it")
+    assert dataset.read_bytes() == before and sorted(os.listdir(tmp_path)) == ["a.nc", "a.yaml"]
+
+
+def test_an_axis_that_becomes_a_fixed_parameter_leaves_nothing(dataset, tmp_path, normsweep):
+    (tmp_path / "b.yaml").write_text(SWEEP.replace("bias: true", "bias: [true]"))
+    normsweep("run", "b.yaml", "-j", "0")
+    (tmp_path / "b.yaml").write_text(SWEEP)
+    normsweep("run", "b.yaml", "-j", "0")
+    with netCDF4.Dataset(tmp_path / "b.nc") as file:
+        assert "bias" in file.ncattrs() and "bias" not in file.variables
+
+
+def test_history_is_kept_without_other_additions(dataset, tmp_path, normsweep):
+    """Then nothing is defined after the layout: the file is as long as a new one with this history."""
+    (tmp_path / "a.yaml").write_text(LONGER)
+    normsweep("run", "a.yaml", "-j", "0")
+    normsweep("run", "a.yaml", "-j", "0", "-o", "new.nc")
+    with netCDF4.Dataset(dataset) as file, netCDF4.Dataset(tmp_path / "new.nc") as new:
+        lines = file.history.splitlines()
+        assert [line.split(": ")[1] for line in lines] == ["laid out by normsweep"] * 2
+        more = 4 * -(-len(file.history) // 4) - 4 * -(-len(new.history) // 4)
+    assert 0 <= dataset.stat().st_size - (tmp_path / "new.nc").stat().st_size - more < 8
+
+
+def test_additions_count_for_the_space_that_a_new_file_needs(dataset, tmp_path, normsweep):
+    free = os.statvfs(tmp_path).f_bavail * os.statvfs(tmp_path).f_frsize
+    if free > 2 ** 43:
+        pytest.skip("the disk is larger than a file may be sparse")
+    with netCDF4.Dataset(dataset, "a") as file:
+        file.set_fill_off()
+        file.createDimension("mine", free // 8 + 2 ** 20)
+        file.createVariable("huge", "f8", ("mine",))[-1] = 1  # a hole, which takes no space
+    (tmp_path / "a.yaml").write_text(LONGER)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2 ** 24, before[1]))  # whatever happens, the disk is not filled
+    try:
+        refused = normsweep("run", "a.yaml", "-j", "0", status=3).stderr
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert "No space left on device: needs " in refused and sorted(os.listdir(tmp_path)) == ["a.nc", "a.yaml"]
+
+
+def test_a_record_dimension_makes_the_file_unreadable(dataset, tmp_path, normsweep):
+    with netCDF4.Dataset(dataset, "a") as file:
+        file.createDimension("record", None)
+    for command in (("run", "a.yaml", "-j", "0"), ("status", "a.nc"), ("show", "a.nc")):
+        assert normsweep(*command, status=2).stderr == "a.nc: is not a normsweep dataset\n"
+
+
+def fewer_tensors(path, count):
+    """The file as a program with fewer kinds of tensors has made it: the last ones are left out."""
+    old = path.with_suffix(".old")
+    path.rename(old)
+    with netCDF4.Dataset(old) as file, netCDF4.Dataset(path, "w", format="NETCDF3_64BIT_DATA") as made:
+        for each in (file, made):
+            each.set_auto_maskandscale(False)
+            each.set_auto_chartostring(False)
+        made.setncatts({name: file.getncattr(name) for name in file.ncattrs()})
+        for name, dimension in file.dimensions.items():
+            made.createDimension(name, count if name == "tensor" else len(dimension))
+        for name, variable in file.variables.items():
+            attributes = {key: variable.getncattr(key) for key in variable.ncattrs()}
+            new = made.createVariable(name, variable.dtype, variable.dimensions,
+                                      fill_value=attributes.pop("_FillValue", None))
+            new.set_auto_maskandscale(False)
+            new.set_auto_chartostring(False)
+            new.setncatts(attributes)
+            new[...] = variable[tuple(slice(count) if key == "tensor" else slice(None)
+                                      for key in variable.dimensions)]
+    old.unlink()
+
+
+@pytest.mark.parametrize("sweep, runs", [(SWEEP, 2), (LONGER, 3)])
+def test_a_dataset_with_fewer_tensors_is_carried_on(dataset, tmp_path, normsweep, sweep, runs):
+    with netCDF4.Dataset(dataset) as file:
+        tensors, before = len(file.dimensions["tensor"]), np.asarray(file["tensor_norm"][...].filled(np.nan))
+        growth, words = np.asarray(file["norm_growth"][...]), np.asarray(file["tensor"][...])
+    assert tensors == 18 and np.isnan(before[..., 16:]).all()  # the tensors of gated layers, which this model lacks
+    fewer_tensors(dataset, 16)
+    (tmp_path / "a.yaml").write_text(sweep)
+    assert f"{runs} runs: {runs} done" in normsweep("run", "a.yaml", "-j", "0").stdout
+    with netCDF4.Dataset(dataset) as file:
+        np.testing.assert_array_equal(file["tensor_norm"][...].filled(np.nan)[:2], before)
+        np.testing.assert_array_equal(file["norm_growth"][:2], growth)
+        np.testing.assert_array_equal(file["tensor"][...], words)
+        assert (file["attempts"][...] == 1).all()
