@@ -142,18 +142,18 @@ static void compare_label(
     }
 }
 
-/* Maps an axis that both have: to[there->length]. */
+/* Maps an axis that both have: to[there->length]. Names the values that are missing here first, then differences
+ * of labels, so that the two do not mix. */
 static void map_axis(
     struct differences *differences, const struct axis *there, const struct axis *here, int64_t *to)
 {
-    int64_t hint = 0, missing = 0;
+    int64_t hint = 0, missing = 0, found = 0; /* places looked at */
     char text[128];
 
-    for (int64_t i = 0; i < there->length && missing <= NAMED_MAX; i++) {
-        to[i] = find_value(there, i, here, hint);
-        if (to[i] >= 0) {
-            hint = to[i] + 1;
-            compare_label(differences, there, i, here, to[i]);
+    for (; found < there->length && missing <= NAMED_MAX; found++) {
+        to[found] = find_value(there, found, here, hint);
+        if (to[found] >= 0) {
+            hint = to[found] + 1;
             continue;
         }
         if (missing++ == 0)
@@ -163,10 +163,13 @@ static void map_axis(
             fputs(" and more", differences->out);
         else
             fprintf(differences->out, "%s%s", missing > 1 ? ", " : "",
-                label_axis_value(there, i, text, sizeof(text)));
+                label_axis_value(there, found, text, sizeof(text)));
     }
     if (missing > 0)
         fprintf(differences->out, ", which %s contains", differences->view->name);
+    for (int64_t i = 0; i < found; i++)
+        if (to[i] >= 0)
+            compare_label(differences, there, i, here, to[i]);
 }
 
 /* For a new axis, the index at which its parameters equal the fixed ones of the file; -1: none. */

@@ -120,6 +120,10 @@ TEST(dataset_refuses_another_sweep)
         {"together: {model: {a: {width: 8, heads: 2}, b: {width: 16, heads: 4}}}\n",
             "together: {model: {a: {width: 8, heads: 4}, b: {width: 16, heads: 4}}}\n",
             "heads of model a is 2 in a.nc and 4 in a.yaml"},
+        {"together: {model: {a: {width: 8, heads: 2}, b: {width: 8, heads: 4}, c: {width: 16, heads: 2}}}\n",
+            "together: {model: {b: {width: 8, heads: 8}, d: {width: 16, heads: 2}}}\n",
+            "a.yaml no longer has model a, c, which a.nc contains, heads of model b is 4 in a.nc and 8 in "
+            "a.yaml"},
         {"validate: {every: end}\n", "validate: {every: 5, tokens: all}\n",
             "validate is {every: end, tokens: 16384} in a.nc and {every: 5, tokens: all} in a.yaml"},
     };
