@@ -165,7 +165,7 @@ int job_mark(struct job *job, struct error *error)
 
 void job_renew_mark(const struct job *job)
 {
-    if (job->mark[0])
+    if (job->mark[0] && !job->failed) /* else the output may belong to another process */
         mark_renew(job->folder, job->mark);
 }
 

@@ -58,7 +58,8 @@ int mark_look(const char *folder, const char *mark)
 void mark_renew(const char *folder, const char *mark)
 {
     char path[PATH_MAX];
-    int file = path_of(path, folder, mark) == 0 ? open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666) : -1;
+    int flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC;
+    int file = path_of(path, folder, mark) == 0 ? open(path, flags, 0666) : -1;
 
     if (file < 0)
         return;

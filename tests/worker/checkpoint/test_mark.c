@@ -31,6 +31,10 @@ TEST(mark_is_left_again_where_it_was_removed)
     CHECK(mark_look(folder, mark) == ENOENT);
     mark_renew(folder, mark);
     CHECK(mark_look(folder, mark) == 0);
+    CHECK(unlink(path) == 0);
+    CHECK(symlink("elsewhere", path) == 0);
+    mark_renew(folder, mark); /* follows no link */
+    CHECK(mark_look(folder, mark) == ENOENT);
     mark_remove(folder, mark);
     CHECK(rmdir(folder) == 0);
     mark_renew(folder, mark);
