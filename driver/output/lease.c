@@ -147,13 +147,17 @@ static int check_unheld(const struct lease *lease, struct error *error)
 static int take_file(struct lease *lease, struct error *error)
 {
     struct lease_record holder;
+    bool of_folder;
 
     if (check_unheld(lease, error) != 0)
         return -1;
-    int status = lease_file_take(lease->path, &lease->self, &holder);
+    int status = lease_file_take(lease->path, &lease->self, &holder, &of_folder);
     if (status == EBUSY)
         return in_use(lease, &holder, error);
-    return status == 0 ? 0 : unwritable_folder(lease->output, status, error);
+    if (status == 0)
+        return 0;
+    return of_folder ? unwritable_folder(lease->output, status, error)
+                     : unwritable(lease->path, status, error);
 }
 
 int lease_take(struct lease **lease, const char *output, struct error *error)

@@ -281,11 +281,13 @@ static int check(struct taking *taking, const char *path)
     return ours ? 0 : EBUSY;
 }
 
-int lease_file_take(const char *path, const struct lease_record *self, struct lease_record *holder)
+int lease_file_take(
+    const char *path, const struct lease_record *self, struct lease_record *holder, bool *of_folder)
 {
     struct taking taking = {.self = self};
     int status = own_make(&taking.own, path, self);
 
+    *of_folder = status != 0;
     *holder = (struct lease_record){0};
     if (status != 0)
         return status;

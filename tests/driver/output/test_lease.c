@@ -215,6 +215,38 @@ TEST(lease_of_an_output_that_cannot_be_written)
     CHECK(strncmp(error.text, "/proc/a.nc: the folder /proc cannot be written: ", 48) == 0);
 }
 
+/* In a sticky folder only the owner of a file may replace it, but anyone may create one. */
+TEST(lease_that_another_user_owns_is_named_and_not_its_folder)
+{
+    enum { SOMEBODY = 65534 };
+    struct place place = {0};
+    char expected[192];
+    int status = -1;
+
+    if (geteuid() != 0) {
+        test_skip("only root can act as another user");
+        return;
+    }
+    place_init(&place);
+    CHECK(chmod(place.folder, 01777) == 0);
+    write_foreign(place.file, 1000);
+    snprintf(expected, sizeof(expected), "%s: Operation not permitted", place.file);
+    pid_t child = fork();
+    if (child == 0) {
+        struct lease *lease = NULL;
+        struct error error = {0};
+        if (setuid(SOMEBODY) != 0 || access(place.folder, W_OK) != 0)
+            _exit(0);
+        _exit(lease_take(&lease, place.output, &error) == -1 && error.status == ERROR_INPUT &&
+                      strcmp(error.text, expected) == 0
+                  ? 0
+                  : 1);
+    }
+    CHECK(child > 0 && waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    place_release(&place);
+}
+
 TEST(lease_tells_the_launcher_of_its_coordinator)
 {
     struct lease *launcher = NULL, *coordinator = NULL;
