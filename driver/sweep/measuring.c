@@ -88,7 +88,7 @@ int measure_read(struct reader *reader, const struct node *node)
     for (int64_t i = 0; i < node->count; i++) {
         const struct node *key = &node->key[i], *value = &node->child[i];
         int64_t word;
-        if (value_word(reader, "measure", key, words, &word) < 0)
+        if (value_key(reader, "measure", key, words, &word) < 0)
             return -1;
         if (word != METRICS && timed)
             return reader_fault(reader, key->place, "measure: give either every or steps");
@@ -129,7 +129,7 @@ int validate_read(struct reader *reader, const struct node *node)
     for (int64_t i = 0; i < node->count; i++) {
         const struct node *value = &node->child[i];
         int64_t word;
-        if (value_word(reader, "validate", &node->key[i], words, &word) < 0)
+        if (value_key(reader, "validate", &node->key[i], words, &word) < 0)
             return -1;
         int status = word == 0 ? read_or_word(reader, "validate.every", value, "end", VALIDATE_END,
                                      &measure->validate_every)

@@ -168,19 +168,31 @@ static void list_words(const char *const *words, char *list, size_t size)
         used += (size_t)snprintf(list + used, size - used, "%s%s", i ? ", " : "", words[i]);
 }
 
-int value_word(
+static int find_word(
     struct reader *reader, const char *key, const struct node *node, const char *const *words, int64_t *index)
 {
     char list[512], excerpt[EXCERPT_SIZE];
 
-    if (check_single(reader, key, node) < 0)
-        return -1;
     for (*index = 0; words[*index]; ++*index)
         if (strcmp(words[*index], node->text) == 0)
             return 0;
     list_words(words, list, sizeof(list));
     return reader_fault(
         reader, node->place, "%s: '%s' is not one of %s", key, place_excerpt(node->text, excerpt), list);
+}
+
+int value_word(
+    struct reader *reader, const char *key, const struct node *node, const char *const *words, int64_t *index)
+{
+    return check_single(reader, key, node) < 0 ? -1 : find_word(reader, key, node, words, index);
+}
+
+int value_key(
+    struct reader *reader, const char *map, const struct node *node, const char *const *words, int64_t *index)
+{
+    if (node->kind != NODE_SCALAR)
+        return check_single(reader, map, node);
+    return find_word(reader, map, node, words, index);
 }
 
 /* The booleans of YAML's core schema: true, True, TRUE, ... */

@@ -20,6 +20,10 @@ int value_text(struct reader *reader, const char *key, const struct node *node, 
 int value_word(struct reader *reader, const char *key, const struct node *node, const char *const *words,
     int64_t *index);
 
+/* The same for a key of a mapping `map`: null is a wrong word like any other. */
+int value_key(struct reader *reader, const char *map, const struct node *node, const char *const *words,
+    int64_t *index);
+
 /* A value of a parameter, checked against its bounds. */
 int value_param(
     struct reader *reader, const struct param *param, const struct node *node, union param_value *value);
