@@ -66,6 +66,8 @@ def laws(dataset):
         panels[0, 1].set_title("recursions of the norm")
         label_steps(panels, panels.size, dataset)
         notes = [text for text in (note, points_note(dataset, chosen)) if text]
+        if any(lacks_recursions(dataset, run) for run in chosen):
+            notes.append("Measured by an older version: no fitted recursions.")
         if any(covered):
             notes.append("Where the learning rate is constant, aligned and misaligned growth are one curve: dashes on "
                          "a broad line.")
@@ -86,6 +88,20 @@ def points_note(dataset, chosen):
     """A note that measured points are not drawn; "" if all are."""
     most = max(int(np.isfinite(dataset.param_norm.isel(run)).sum()) for run in chosen)
     return f"{MOST_POINTS} of {most} measured points are drawn." if most > ALL_POINTS else ""
+
+
+def lacks_recursions(dataset, run):
+    """Was the run measured by a version that stored how well the recursions fit, but not their norms?"""
+    if not any(f"fit_{name}_norm" in dataset for name in RECURSIONS):
+        return True
+    seen = np.isfinite(dataset.param_norm.isel(run).values)
+    return any(np.isfinite(r_squared(dataset, name, run)) and name not in recursion_fits(dataset, run, seen)
+               for name in RECURSIONS)
+
+
+def entry(word, r2):
+    """A line of the legend; a run that has not ended has no R^2."""
+    return f"{word}  {quality_text(r2)}" if np.isfinite(r2) else word
 
 
 def quality_text(r2):
@@ -118,11 +134,12 @@ def draw_run(left, right, dataset, run):
             if covered and name == "aligned":
                 style |= UNDER
             axes.plot(step, fitted, **style)
-            handles.append(Line2D([], [], label=f"{words[name]}  {quality_text(r2)}", **style))
+            handles.append(Line2D([], [], label=entry(words[name], r2), **style))
         look.grid(axes)
         if handles:
+            known = any(np.isfinite(r2) for _, r2 in fits.values())
             axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(1, 1.02), borderaxespad=0.3,
-                        handlelength=1.6, handletextpad=0.5, title="$R^2$", alignment="left")
+                        handlelength=1.6, handletextpad=0.5, title="$R^2$" if known else None, alignment="left")
     frame(left, norm)
     left.set_ylabel(f"{look.label(dataset.param_norm)}\n" + look.side_title(runs.text(dataset, run)))
     return covered
