@@ -118,7 +118,7 @@ static int64_t parse_integer(const char *name, const char *text)
     int64_t value = strtoll(text, &end, 10);
 
     if (end == text || *end)
-        fail("%s: '%s' is no integer", name, text);
+        fail("%s: '%s' is not an integer", name, text);
     return value;
 }
 
@@ -128,7 +128,7 @@ static double parse_real(const char *name, const char *text)
     double value = strtod(text, &end);
 
     if (end == text || *end)
-        fail("%s: '%s' is no number", name, text);
+        fail("%s: '%s' is not a number", name, text);
     return value;
 }
 
@@ -171,7 +171,7 @@ static void parse_argument(struct replay *replay, char *argument)
     char *text = strchr(argument, '=');
 
     if (!text)
-        fail("'%s' is no key=value", argument);
+        fail("'%s' is not key=value", argument);
     *text++ = '\0';
     if (strcmp(argument, "train_text") == 0)
         replay->source.train_path = text;

@@ -335,7 +335,7 @@ static double parse_seconds(const char *text)
     double seconds = strtod(text, &end);
 
     if (end == text || *end || !(seconds >= 0))
-        fail("'%s' is no number of seconds", text);
+        fail("'%s' is not a number of seconds", text);
     return seconds;
 }
 
@@ -374,7 +374,7 @@ static int64_t parse_threads(const char *text)
     union param_value value = {.integer = strtoll(text, &end, 10)};
 
     if (end == text || *end)
-        fail("-t: '%s' is no number of threads", text);
+        fail("-t: '%s' is not a number of threads", text);
     if (param_check(param, value, &error) != 0)
         fail("-t: %s", error.text);
     return value.integer;

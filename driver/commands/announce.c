@@ -22,7 +22,7 @@ static void print_workers(int workers, struct threads threads)
         printf("%" PRId64 " to ", threads.least);
     printf("%" PRId64 " thread%s", threads.most, threads.most == 1 ? "" : "s");
     if (threads.most > 1 && !team_has_threads())
-        printf(", of which only one works: this program is built without OpenMP");
+        printf(", but only one works, because this program was built without OpenMP");
 }
 
 /* Warns of more threads than processors, which makes training slow and is not reported elsewhere. */

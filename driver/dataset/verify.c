@@ -316,7 +316,7 @@ static int refuse_copy(const struct view *view, struct error *error)
 
     if (!command)
         return layout_error(error, view->name, NC_ENOMEM);
-    error_set(error, ERROR_INPUT, "%s: is a netCDF-4 copy, which can only be read; to carry on: %s",
+    error_set(error, ERROR_INPUT, "%s: is a netCDF-4 copy, which can only be read; to continue: %s",
         view->name, command);
     free(command);
     return -1;

@@ -10,11 +10,11 @@
  */
 char *output_resolve(const char *path);
 
-/* The folder that holds an output, or is to: as the path names it, or where a link at the path leads. The
- * caller's to free; NULL: it cannot be told. */
+/* The folder in which an output lies or will be created: the one in its path, or if the path is a link, that of
+ * the link's target. The caller frees it; NULL: unknown. */
 char *output_folder(const char *path);
 
-/* Why nothing can be made in a folder: an errno; 0: nothing is seen to be in the way. */
+/* The errno with which creating a file in a folder would fail; 0: no reason is known. */
 int output_folder_fault(const char *folder);
 
 /*

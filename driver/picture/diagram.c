@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How a cell of the diagram is drawn. */
+/* How a cell of the diagram is drawn. mark_of() chooses the first that applies, in its own order. */
 enum mark {
     MARK_GROWING,
     MARK_SHRINKING,

@@ -77,7 +77,7 @@ static void print_duration(const char *before, double seconds, const char *after
     printf("%s%s%s", before, duration_format(seconds, time, sizeof(time)), after);
 }
 
-/* Runs that were under way, and that the next start carries on with. */
+/* Runs that were under way; the next start resumes them. */
 static void print_saved(const char *output)
 {
     char *folder = folder_of(output);
@@ -85,8 +85,8 @@ static void print_saved(const char *output)
     struct error ignored;
 
     if (folder && checkpoint_set_init(&saved, folder, &ignored) == 0 && saved.count > 0)
-        lines_print(stdout, 0, "saved     %" PRId64 " run%s in %s, which resume%s there", saved.count,
-            saved.count == 1 ? "" : "s", folder, saved.count == 1 ? "s" : "");
+        lines_print(stdout, 0, "saved     %" PRId64 " run%s under way, in %s", saved.count,
+            saved.count == 1 ? "" : "s", folder);
     checkpoint_set_release(&saved);
     free(folder);
 }
@@ -101,9 +101,9 @@ static void print_times(const struct status *status)
         print_saved(status->view.name);
     }
     if (isfinite(survey->speed))
-        printf("speed     %.4g tokens per second a run\n", survey->speed);
+        printf("speed     %.4g tokens per second per run\n", survey->speed);
     if (isfinite(survey->seconds))
-        print_duration("a run     ", survey->seconds, " on average\n");
+        print_duration("duration  ", survey->seconds, " per run, on average\n");
     if (isfinite(status->written) && survey->ended < survey->runs)
         print_duration("written   ", status->written, " ago\n");
     if (alive && isfinite(survey->age))
@@ -184,7 +184,7 @@ static void print_export(const struct status *status)
     char *command = back ? conversion_back(status->view.name, false) : conversion_to_copy(status->view.name);
 
     if (command)
-        printf("%s%s   %s; nccopy is in Debian's netcdf-bin\n", back ? "carry on  " : "export    ", command,
+        printf("%s%s   %s; nccopy is in Debian's netcdf-bin\n", back ? "continue  " : "export    ", command,
             back ? "a dataset that run can continue" : "a compressed netCDF-4 copy");
     free(command);
 }

@@ -101,7 +101,7 @@ static const char *session_base(const char **variable)
     return "/tmp";
 }
 
-/* Takes the path, which is allocated; gives the folder that it is in, as well. NULL: no memory. */
+/* Frees the path and returns the folder that contains it, which the caller frees. NULL: no memory. */
 static char *parent_of(char *path)
 {
     char *parent = strdup(dirname(path));
@@ -110,7 +110,7 @@ static char *parent_of(char *path)
     return parent;
 }
 
-/* Can a folder be made in this one, or in the nearest above it that is there? 0 or an errno. */
+/* Can a folder be created in this one, or in the nearest existing folder above it? 0 or an errno. */
 static int try_folder(const char *folder)
 {
     char *above = strdup(folder[0] ? folder : "/"), *path = NULL;

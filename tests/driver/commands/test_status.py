@@ -241,7 +241,7 @@ def test_saved_runs_of_a_stopped_sweep_are_told(tmp_path):
     process.send_signal(signal.SIGTERM)
     assert process.wait(60) == 75
     assert ("stopped   nothing runs; run the same command again to continue\n"
-            "saved     1 run in r.nc.d, which resumes there\n") in run(NORMSWEEP, "status", "r.nc", cwd=tmp_path).stdout
+            "saved     1 run under way, in r.nc.d\n") in run(NORMSWEEP, "status", "r.nc", cwd=tmp_path).stdout
     shutil.rmtree(tmp_path / "r.nc.d")
     assert "saved" not in run(NORMSWEEP, "status", "r.nc", cwd=tmp_path).stdout
 

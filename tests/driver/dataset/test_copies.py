@@ -53,12 +53,12 @@ def test_show_draws_the_same(folder, arguments):
 def test_status_says_the_same(folder):
     def lines(name):
         return [line for line in shown(folder, name, "status").splitlines()
-                if not line.startswith(("file", "stopped", "carry on", "written"))]
+                if not line.startswith(("file", "stopped", "continue", "written"))]
     assert lines("a-small.nc") == lines("a.nc")
     said = run(NORMSWEEP, "status", "a-small.nc", cwd=folder).stdout
     size = os.path.getsize(folder / "a-small.nc")
     assert f"file      a netCDF-4 copy, to be read only, {size} bytes, format 1" in said
-    assert "carry on  nccopy -k cdf5 a-small.nc a-small-cdf5.nc   " in said and "stopped" not in said
+    assert "continue  nccopy -k cdf5 a-small.nc a-small-cdf5.nc   " in said and "stopped" not in said
     assert "stopped" in run(NORMSWEEP, "status", "a.nc", cwd=folder).stdout
 
 
@@ -99,9 +99,9 @@ def test_the_way_back(folder, tmp_path, sweep, runs):
     (home / "a.yaml").write_text("title: träumerisch\n" + sweep)
     copy = r"'it'\''s-small.nc'"
     said = refusal(home, "a.yaml", "-j", "0", "-o", "it's-small.nc")
-    told = re.fullmatch(r"it's-small.nc: is a netCDF-4 copy, which can only be read; to carry on: "
+    told = re.fullmatch(r"it's-small.nc: is a netCDF-4 copy, which can only be read; to continue: "
                         r"(nccopy .*), then run with (-o .*)\n", said)
-    assert f"carry on  {told[1]}   " in run(NORMSWEEP, "status", "it's-small.nc", cwd=home).stdout and copy in told[1]
+    assert f"continue  {told[1]}   " in run(NORMSWEEP, "status", "it's-small.nc", cwd=home).stdout and copy in told[1]
     subprocess.run(told[1], shell=True, check=True, cwd=home, stdin=subprocess.DEVNULL)
     done = subprocess.run(f"{NORMSWEEP} run a.yaml -j 0 {told[2]}", shell=True, check=True, cwd=home, text=True,
                           stdin=subprocess.DEVNULL, capture_output=True)

@@ -171,7 +171,7 @@ def test_damaged_checkpoints_are_told(normsweep, sweep, tmp_path):
 
 @pytest.mark.parametrize("what", ["checkpoint_minutes=1e-4", "save_weights=true"])
 def test_no_room_for_a_file_of_a_run(what, normsweep, sweep, tmp_path):
-    """The disk's fault, not the run's: one line, status 3, and the same command carries on."""
+    """The disk's fault, not the run's: one line, status 3, and the same command, run again, continues."""
     settings = [f"--set={key}" for key in ("width=64", "feedforward=256", "steps=40", "seed=1", what)]
     if "checkpoint" not in what:
         settings.append("--set=checkpoint_minutes=60")
