@@ -149,7 +149,7 @@ def test_saturation_without_a_validation_text_is_refused(normsweep, tmp_path):
     (tmp_path / "t.txt").write_text("a b c d\n" * 100)
     (tmp_path / "s.yaml").write_text("train_text: t.txt\nsteps: 2\nmeasure: {metrics: [heads]}\n")
     done = normsweep("check", "s.yaml", status=2)
-    assert done.stderr == ("s.yaml:3:10: measure.metrics: heads needs a valid_text, on whose tokens it is measured\n")
+    assert done.stderr == "s.yaml:3:10: measure.metrics: heads is measured on valid_text, which is missing\n"
 
 
 def test_plan_prices_saturation(normsweep, sweep):
