@@ -108,7 +108,8 @@ static void put_digest(struct definition *definition, const char *name, const st
     definition_text(definition, NC_GLOBAL, name, text);
 }
 
-/* When the file was laid out, above the lines of the file that it replaces. Starts are in the session table. */
+/* When the file was laid out, above the lines of the file that it replaces. Starts are in the session table.
+ */
 static void put_history(struct definition *definition)
 {
     const char *before = definition->layout->history;

@@ -62,7 +62,8 @@ static int sync_folder_of(const char *path)
     return status;
 }
 
-/* Refuses a file that does not fit on the disk, before the disk is full. `foreign`: bytes that others added. */
+/* Refuses a file that does not fit on the disk, before the disk is full. `foreign`: bytes that others added.
+ */
 static int check_space(const struct dataset *dataset, double foreign, struct error *error)
 {
     char *copy = strdup(dataset->path);

@@ -1,10 +1,10 @@
 /*
- * People add to a dataset: a note with ncatted, a variable of their own with xarray or ncap2. When the file is
- * rewritten, all of this is kept. Variables and attributes of the tables belong to this program: they are laid
- * out again, and changes that others have made to them are lost.
+ * People add to a dataset: a note with ncatted, a variable of their own with xarray or ncap2. When the file
+ * is rewritten, all of this is kept. Variables and attributes of the tables belong to this program: they are
+ * laid out again, and changes that others have made to them are lost.
  *
- * A variable over a dimension whose places change has no values for the new places. The start is then refused,
- * because the values may exist nowhere else.
+ * A variable over a dimension whose places change has no values for the new places. The start is then
+ * refused, because the values may exist nowhere else.
  */
 #include "driver/dataset/foreign.h"
 #include "driver/dataset/create.h"
@@ -48,8 +48,8 @@ static int check(const struct transfer *transfer, const char *name, int status)
 
 /* ---- attributes ---- */
 
-/* Is an attribute that the new file lacks this program's all the same, as it depends on the layout? `variable`
- * is one of the tables, or NC_GLOBAL. */
+/* Is an attribute that the new file lacks this program's all the same, as it depends on the layout?
+ * `variable` is one of the tables, or NC_GLOBAL. */
 static bool is_own_attribute(int variable, const char *name)
 {
     if (variable == NC_GLOBAL)

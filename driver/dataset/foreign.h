@@ -4,8 +4,8 @@
 #include "driver/dataset/ledger.h"
 
 /*
- * The bytes that other programs have added to the file of `view`, and that the layout's file does not have: 0:
- * nothing was added; NaN: unknown.
+ * The bytes that other programs have added to the file of `view`, and that the layout's file does not have:
+ * 0: nothing was added; NaN: unknown.
  */
 double foreign_bytes(const struct view *view, const struct layout *layout);
 

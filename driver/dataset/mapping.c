@@ -142,8 +142,8 @@ static void compare_label(
     }
 }
 
-/* Maps an axis that both have: to[there->length]. Names the values that are missing here first, then differences
- * of labels, so that the two do not mix. */
+/* Maps an axis that both have: to[there->length]. Names the values that are missing here first, then
+ * differences of labels, so that the two do not mix. */
 static void map_axis(
     struct differences *differences, const struct axis *there, const struct axis *here, int64_t *to)
 {

@@ -19,11 +19,11 @@ int dataset_return(struct dataset *dataset, int64_t cell, struct error *error);
 
 /*
  * Writes a row of measurements (metric_row_size of the run's metric_form), or a part of it: `count` values
- * from `offset` on. The row of the whole run, STEP_OF_RUN, comes before the run's result and waits with it for
- * dataset_commit; if the run returns or fails instead, the row is dropped. So the file has values of a whole
- * run only where the run has ended, or if a crash between the two syncs has cost it its outcome. The norms of
- * fits, which a done run sends with its rows again, are written at once; they are cleared if the run then
- * returns or fails.
+ * from `offset` on. The row of the whole run, STEP_OF_RUN, comes before the run's result and waits with it
+ * for dataset_commit; if the run returns or fails instead, the row is dropped. So the file has values of a
+ * whole run only where the run has ended, or if a crash between the two syncs has cost it its outcome. The
+ * norms of fits, which a done run sends with its rows again, are written at once; they are cleared if the run
+ * then returns or fails.
  */
 int dataset_row(struct dataset *dataset, int64_t cell, int64_t step, const double *values, size_t offset,
     size_t count, struct error *error);

@@ -48,8 +48,8 @@ int job_open(struct job *job, const struct sweep *sweep, const struct corpus *co
  * error. */
 int job_mark(struct job *job, struct error *error);
 
-/* Writes the mark again if a cleaner of old files has removed it, before a later worker looks for it; not once
- * the job has failed. So does job_breathe, with each renewal of the lease. */
+/* Writes the mark again if a cleaner of old files has removed it, before a later worker looks for it; not
+ * once the job has failed. So does job_breathe, with each renewal of the lease. */
 void job_renew_mark(const struct job *job);
 
 /* Commits waiting results and closes the job, once. Returns 0, or -1 with the job's first error. */

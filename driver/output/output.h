@@ -10,8 +10,8 @@
  */
 char *output_resolve(const char *path);
 
-/* The folder in which an output lies or will be created: the one in its path, or if the path is a link, that of
- * the link's target. The caller frees it; NULL: unknown. */
+/* The folder in which an output lies or will be created: the one in its path, or if the path is a link, that
+ * of the link's target. The caller frees it; NULL: unknown. */
 char *output_folder(const char *path);
 
 /* The errno with which creating a file in a folder would fail; 0: no reason is known. */

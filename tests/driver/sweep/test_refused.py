@@ -486,8 +486,14 @@ CASES = {
         BASE + "measure: {every: 5, steps: [1]}\n",
         "sweep.yaml:3:21: measure: give either every or steps",
     ),
-    "measure: no key": (BASE + "measure: {~: 5}\n", "sweep.yaml:3:11: measure: '~' is not one of every, steps, metrics"),
-    "validate: no key": (BASE + "validate: {null: 5}\n", "sweep.yaml:3:12: validate: 'null' is not one of every, tokens"),
+    "measure: no key": (
+        BASE + "measure: {~: 5}\n",
+        "sweep.yaml:3:11: measure: '~' is not one of every, steps, metrics",
+    ),
+    "validate: no key": (
+        BASE + "validate: {null: 5}\n",
+        "sweep.yaml:3:12: validate: 'null' is not one of every, tokens",
+    ),
     "measure: unknown": (
         BASE + "measure: {evry: 5}\n",
         "sweep.yaml:3:11: measure: 'evry' is not one of every, steps, metrics",
