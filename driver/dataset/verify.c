@@ -188,7 +188,16 @@ static int verify_run_variable(const struct view *view, enum run_variable which,
     return whole ? verify_bounds(view, which, error) : 0;
 }
 
-/* A run that has ended must have attempts: an extended file takes over only runs that were started. */
+static bool has_ended(long long outcome)
+{
+    return outcome == OUTCOME_DONE || outcome == OUTCOME_DIVERGED || outcome == OUTCOME_FAILED;
+}
+
+/*
+ * A run that has ended must have attempts: an extended file takes over only runs that were started. A run
+ * under way may lack them: a flush writes in the order of offsets, and the process may be killed in the
+ * middle of it.
+ */
 static int verify_starts(const struct view *view, struct error *error)
 {
     long long *outcome = read_stored(view, run_variable_table[RUN_VARIABLE_outcome].name, error);
@@ -198,7 +207,7 @@ static int verify_starts(const struct view *view, struct error *error)
     int result = attempts ? 0 : -1;
 
     for (int64_t cell = 0; result == 0 && cell < view->cells; cell++)
-        if (outcome[cell] != OUTCOME_PENDING && outcome[cell] != OUTCOME_SKIPPED && attempts[cell] == 0)
+        if (has_ended(outcome[cell]) && attempts[cell] == 0)
             result = verify_fault(error, view, "attempts is 0 at %s, where outcome is %s",
                 label_named(view->axis_count, view->axis, cell, NAMING_WHOLE, label),
                 outcome_words[outcome[cell]]);

@@ -337,3 +337,15 @@ def survived(folder, *arguments):
                           timeout=120, errors="replace")
     assert done.returncode in (0, 2), (arguments, done.returncode, done.stderr)
     return done
+
+
+def test_a_start_that_was_killed_before_it_was_counted_carries_on(whole, tmp_path, normsweep):
+    """A flush writes in the order of offsets: a kill in the middle of it leaves an outcome without its attempt."""
+    content = Content(whole)
+    fill("outcome", 1)(content)
+    fill("attempts", 0)(content)
+    content.write(tmp_path / "a.nc")
+    (tmp_path / "a.yaml").write_text(MORE)
+    assert normsweep("run", "a.yaml", "-j", "0").stderr.count("did not write") == 0
+    made = Content(tmp_path / "a.nc")
+    assert (np.asarray(made["outcome"].values) == 2).all() and (np.asarray(made["attempts"].values) >= 1).all()
