@@ -98,7 +98,7 @@ struct diagram {
     bool live; /* see struct diagram_runs */
     struct cell_tally *tally; /* [y][x] as drawn */
     int64_t used[MARK_COUNT]; /* number of cells with each mark */
-    int64_t fewer; /* cells in which some runs are skipped and others are not */
+    int64_t fewer; /* cells that have runs, but fewer than others because some are skipped */
     double range; /* largest |log growth| of a cell */
 };
 
@@ -200,14 +200,26 @@ static void tally_run(struct cell_tally *tally, enum outcome outcome, double gro
     tally->log_growth += log(growth);
 }
 
-/* Are some runs of the cell skipped, and others not? */
-static bool is_thinned(const struct cell_tally *tally)
+/* The runs of a cell that are not skipped. */
+static int64_t runs_of(const struct cell_tally *tally)
 {
     int64_t runs = 0;
 
     for (int i = 0; i < OUTCOME_COUNT; i++)
         runs += i == OUTCOME_SKIPPED ? 0 : tally->outcome[i];
-    return runs > 0 && tally->outcome[OUTCOME_SKIPPED] > 0;
+    return runs;
+}
+
+/* The number of cells that have runs, but fewer than others. */
+static int64_t count_fewer(const struct diagram *diagram)
+{
+    int64_t cells = diagram->plane->x.length * diagram->plane->y.length, most = 0, fewer = 0;
+
+    for (int64_t cell = 0; cell < cells; cell++)
+        most = runs_of(&diagram->tally[cell]) > most ? runs_of(&diagram->tally[cell]) : most;
+    for (int64_t cell = 0; cell < cells; cell++)
+        fewer += runs_of(&diagram->tally[cell]) > 0 && runs_of(&diagram->tally[cell]) < most;
+    return fewer;
 }
 
 static void tally_runs(struct diagram *diagram, const struct diagram_runs *runs)
@@ -220,10 +232,10 @@ static void tally_runs(struct diagram *diagram, const struct diagram_runs *runs)
             tally_run(&diagram->tally[cell], (enum outcome)runs->outcome[run],
                 runs->growth ? runs->growth[run] : NAN);
     }
+    diagram->fewer = count_fewer(diagram);
     for (int64_t cell = 0; cell < plane->x.length * plane->y.length; cell++) {
         enum mark mark = mark_of(&diagram->tally[cell], diagram->live);
         diagram->used[mark]++;
-        diagram->fewer += is_thinned(&diagram->tally[cell]);
         if (has_range(mark, &diagram->tally[cell]))
             diagram->range = fmax(diagram->range, fabs(log_growth(&diagram->tally[cell])));
     }

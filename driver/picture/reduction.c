@@ -79,20 +79,19 @@ static bool count_diverged(struct reduction *reduction, const struct plane *plan
     return others;
 }
 
-/* Sets the number of cells in which some runs are skipped. `seen`: [cells], all 0. */
+/* Sets the number of cells with fewer runs than others. `values`: [cells], all 0. */
 static void count_fewer(struct reduction *reduction, const struct plane *plane, const signed char *outcome,
-    int64_t values_a_run, signed char *seen)
+    int64_t values_a_run, int64_t *values)
 {
-    enum { SEEN_SKIPPED = 1, SEEN_RUN = 2 };
+    int64_t most = 0;
 
     for (int64_t i = 0; i < plane->shape->size; i++) {
         int64_t cell = plane_cell(plane, i);
-        bool skipped = outcome[i / values_a_run] == OUTCOME_SKIPPED;
-        if (cell >= 0)
-            seen[cell] = (signed char)(seen[cell] | (skipped ? SEEN_SKIPPED : SEEN_RUN));
+        if (cell >= 0 && outcome[i / values_a_run] != OUTCOME_SKIPPED && ++values[cell] > most)
+            most = values[cell];
     }
     for (int64_t i = 0; i < cell_count(plane); i++)
-        reduction->fewer += seen[i] == (SEEN_SKIPPED | SEEN_RUN);
+        reduction->fewer += values[i] > 0 && values[i] < most;
 }
 
 /* Replaces values of diverged runs by NaN, unless all runs diverged. */
@@ -117,18 +116,18 @@ static int judge_runs(struct reduction *reduction, const struct view *view, cons
         return 0;
     signed char *outcome = malloc((size_t)view->cells);
     int64_t *balance = calloc((size_t)cell_count(plane), sizeof(*balance));
-    signed char *seen = calloc((size_t)cell_count(plane), sizeof(*seen));
+    int64_t *counts = calloc((size_t)cell_count(plane), sizeof(*counts));
     int result = -1;
-    if (!outcome || !balance || !seen) {
+    if (!outcome || !balance || !counts) {
         error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
     } else if (view_outcomes(view, outcome, error) == 0) {
         leave_diverged_out(reduction, plane, outcome, values_a_run, values, balance);
-        count_fewer(reduction, plane, outcome, values_a_run, seen);
+        count_fewer(reduction, plane, outcome, values_a_run, counts);
         result = 0;
     }
     free(outcome);
     free(balance);
-    free(seen);
+    free(counts);
     return result;
 }
 

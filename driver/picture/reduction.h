@@ -14,7 +14,7 @@ struct reduction {
     bool *diverged; /* [y][x] most ended runs of the cell diverged */
     bool all_diverged; /* all runs diverged, and none is left out; if not, diverged cells have value NaN */
     int64_t diverged_runs;
-    int64_t fewer; /* cells in which some runs are skipped and others are not */
+    int64_t fewer; /* cells that have runs, but fewer than others because some are skipped */
 };
 
 /* Reads the variable called `name` and reduces it to the plane. If `step` is neither drawn nor fixed, the

@@ -214,11 +214,11 @@ def reduction_note(dataset, variables):
 
 
 def fewer_note(dataset):
-    """A note on the cells in which some of the seeds are skipped; "" if there is none."""
+    """A note on the cells that have fewer seeds than others, because some are skipped; "" if there is none."""
     if runs.REPEAT not in runs.axes_of(dataset):
         return ""
-    skipped = dataset.sweep.skipped
-    count = int((skipped.any(runs.REPEAT) & ~skipped.all(runs.REPEAT)).sum())
+    seeds = (~dataset.sweep.skipped).sum(runs.REPEAT)
+    count = int(((seeds > 0) & (seeds < seeds.max())).sum())
     return f"Cells with fewer runs (skipped): {count}." if count else ""
 
 
