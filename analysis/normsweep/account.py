@@ -212,7 +212,8 @@ def boundaries(dataset):
     for words, at in combinations(found, [str(dim) for dim in found.boundary.dims if dim != "learning_rate"]):
         part, decay = found.isel(at), np.ravel(least.isel(at))
         rows = [[float(rate), float(part.boundary[i]), float(10 ** part.spread[i]), float(part.low[i]),
-                 float(part.high[i]), int(part.repeats[i]), str(part.side.values[i]), float(decay[i])] for i, rate in enumerate(rates)]
+                 float(part.high[i]), int(part.repeats[i]), str(part.side.values[i]), float(decay[i])]
+                for i, rate in enumerate(rates)]
         line = [float(np.ravel(part[name])[0]) for name in ("slope", "slope_error", "slope_points")]
         result.append((words, sorted(rows), *line))
     return result

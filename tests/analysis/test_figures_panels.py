@@ -110,8 +110,9 @@ def test_script_draws_a_part(tmp_path):
     drawn = run(SCRIPT, tmp_path / "a.nc", "-o", tmp_path, "--format", "svg", "--at", "steps=100", "--only", "phase")
     assert drawn.stdout == f"{tmp_path}/a-phase.svg\n"
     assert "Made up at steps=100" in (tmp_path / "a-phase.svg").read_text()
-    for at, error in (("steps=7", "steps: no value 7.0; it has 10, 100"), ("step=1", "step=1: not NAME=VALUE of an axis; "
-                      "the axes are learning_rate, weight_decay, steps")):
+    axes = "the axes are learning_rate, weight_decay, steps"
+    for at, error in (("steps=7", "steps: no value 7.0; it has 10, 100"),
+                      ("step=1", f"step=1: not NAME=VALUE of an axis; {axes}")):
         assert run(SCRIPT, tmp_path / "a.nc", "--at", at, status=1).stderr == f"figures: {tmp_path}/a.nc: {error}\n"
 
 
