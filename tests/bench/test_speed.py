@@ -64,7 +64,7 @@ def test_named_shapes():
     (["step", "11,8,3,12,2,5,3", "1"], "shape '11,8,3,12,2,5,3': heads: 3 does not divide width 8"),
     (["step", "11,8,2,12,2,0,3", "1"], "shape '11,8,2,12,2,0,3': context: 0 is below 1"),
     (["step", NUMBERS + ",tanh", "1"], f"shape '{NUMBERS},tanh': what is 'tanh' after its seven numbers?"),
-    (["step", "tiny", "nan"], "'nan' is no number of seconds"),
+    (["step", "tiny", "nan"], "'nan' is not a number of seconds"),
     (["jump", "tiny", "1"], "no request 'jump': step, forward, measure, sgemm, shapes"),
     (["step", "tiny"], "a request is step, forward or measure with SHAPE and SECONDS, sgemm with SECONDS, or shapes"),
 ])

@@ -294,7 +294,7 @@ def test_killed_worker_costs_only_its_run(normsweep, sweep, tmp_path):
             attempts, steps = dataset.attempts.values, 2 * steps
         assert steps < 10 ** 6, "no kill came in time"
     assert attempts.sum() <= LONG_RUNS + 1
-    assert "worker 1 on " in said(err) and "1 of 2 are left" in said(err)
+    assert "worker 1 on " in said(err) and "1 of 2 is left" in said(err)
     normsweep("run", sweep, "-j", "0", *arguments, "-o", "whole.nc")
     assert_equal(tmp_path / "sweep.nc", tmp_path / "whole.nc")
     assert not processes(sweep)
