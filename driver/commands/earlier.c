@@ -18,9 +18,12 @@ static int read_ended(const struct view *view, const struct mapping *mapping, co
 {
     signed char *outcome = calloc((size_t)view->cells + 1, 1);
     bool *found = calloc((size_t)sweep->cells + 1, sizeof(*found));
-    int result = outcome && found ? view_outcomes(view, outcome, error)
-                                  : error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
+    int result = -1;
 
+    if (outcome && found)
+        result = view_outcomes(view, outcome, error);
+    else
+        error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
     for (int64_t cell = 0; result == 0 && cell < view->cells; cell++)
         if (outcome[cell] >= OUTCOME_DONE && outcome[cell] != OUTCOME_SKIPPED)
             found[mapping_cell(mapping, view, cell)] = true;

@@ -174,18 +174,22 @@ static int define_variable(const struct transfer *transfer, int from, const char
 static int inquire_rows(
     const struct transfer *transfer, int from, size_t *rows, size_t count[NC_MAX_VAR_DIMS], size_t *size)
 {
-    int rank = 0, dimension[NC_MAX_VAR_DIMS], status;
+    int rank = 0, dimension[NC_MAX_VAR_DIMS] = {0}, status;
     nc_type type = NC_NAT;
 
     status = nc_inq_var(transfer->from, from, NULL, &type, &rank, dimension, NULL);
     if (status == NC_NOERR)
         status = nc_inq_type(transfer->from, type, NULL, size);
+    *rows = count[0] = 1;
     for (int i = 0; status == NC_NOERR && i < rank; i++) {
+        count[i] = 0;
         status = nc_inq_dimlen(transfer->from, dimension[i], &count[i]);
         *size *= i ? count[i] : 1;
     }
-    *rows = rank > 0 ? count[0] : 1;
-    count[0] = 1;
+    if (rank > 0) {
+        *rows = count[0];
+        count[0] = 1;
+    }
     return status;
 }
 
@@ -269,7 +273,7 @@ static int transfer_all(const struct transfer *transfer)
     bool *own = calloc((size_t)count + 1, sizeof(*own));
     int result = check(transfer, "a variable", own ? status : NC_ENOMEM);
 
-    if (result == 0)
+    if (own && result == 0)
         result = transfer->bytes ? define_all(transfer, count, own) : copy_all(transfer, count, own);
     free(own);
     return result;

@@ -87,8 +87,7 @@ int mpirun_find(struct error *error)
     return release;
 }
 
-/* The folder of mpirun's own files, by the variable that names it; "": by none. */
-static const char *session_base(const char **variable)
+const char *mpirun_folder(const char **variable)
 {
     static const char *const variables[] = {"OMPI_MCA_orte_tmpdir_base", "TMPDIR", "TEMP", "TMP"};
 
@@ -131,7 +130,7 @@ static int try_folder(const char *folder)
 
 int mpirun_check_folder(struct error *error)
 {
-    const char *variable, *folder = session_base(&variable);
+    const char *variable, *folder = mpirun_folder(&variable);
     int cause = try_folder(folder);
 
     if (cause == 0)

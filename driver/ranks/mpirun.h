@@ -18,4 +18,8 @@ int mpirun_check_folder(struct error *error);
  * mpirun. */
 int mpirun_find(struct error *error);
 
+/* The folder in which Open MPI creates its session folders. Sets *variable to the name of the environment
+ * variable that chooses it, "" if none does. Borrowed. */
+const char *mpirun_folder(const char **variable);
+
 #endif

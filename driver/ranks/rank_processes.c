@@ -10,11 +10,13 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "driver/ranks/mpirun.h"
 #include "worker/host/environment.h"
 #include "worker/host/process.h"
 #include "worker/wire/setup.h"
@@ -146,8 +148,27 @@ static void remove_segments(const struct rank_processes *ranks)
         closedir(entries);
 }
 
-void rank_processes_tidy(const struct rank_processes *ranks)
+/* The session folder of an mpirun that was killed before a rank of it was seen; NULL if there is none. */
+static char *find_session(const struct rank_processes *ranks)
 {
+    const char *variable, *folder = mpirun_folder(&variable);
+    char *pattern = NULL, *found = NULL;
+    glob_t paths;
+
+    if (asprintf(&pattern, "%s/ompi.*.%u/pid.%ld", folder, (unsigned)geteuid(), (long)ranks->mpirun) < 0)
+        return NULL;
+    if (glob(pattern, GLOB_NOSORT, NULL, &paths) == 0) {
+        found = paths.gl_pathc == 1 ? strdup(paths.gl_pathv[0]) : NULL;
+        globfree(&paths);
+    }
+    free(pattern);
+    return found;
+}
+
+void rank_processes_tidy(struct rank_processes *ranks)
+{
+    if (!ranks->session)
+        ranks->session = find_session(ranks);
     if (!is_session(ranks) || access(ranks->session, F_OK) != 0)
         return; /* mpirun has removed its files itself */
     remove_session(ranks);

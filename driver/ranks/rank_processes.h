@@ -35,6 +35,6 @@ bool rank_processes_lost(const struct rank_processes *ranks, int expected, doubl
 
 /* Removes what a killed mpirun has left on this machine: its files and the shared memory of its ranks.
  * Only after the command and its ranks are gone. */
-void rank_processes_tidy(const struct rank_processes *ranks);
+void rank_processes_tidy(struct rank_processes *ranks);
 
 #endif

@@ -1,5 +1,7 @@
 #include "driver/sweep/list.h"
 
+#include "model/core/check.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -76,6 +78,7 @@ static int reserve(struct reader *reader, struct list *list, int64_t count)
 static int check_ends(
     struct reader *reader, const struct param *param, const char *name, const struct node *ends)
 {
+    INVARIANT(ends, "%s of %s is in the rule", name, param->name);
     if (ends->kind == NODE_LIST && ends->count == 2)
         return 0;
     return reader_fault(reader, ends->place, "%s: %s takes [first, last]", param->name, name);

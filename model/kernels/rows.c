@@ -174,29 +174,31 @@ INLINE_ROWS void norm_gradient_row(bool centred, scalar *din, scalar *dgain, sca
     }
 }
 
-INLINE_ROWS void norm_gradient_rows(bool centred, scalar *din, scalar *dgain, scalar *dbias,
-    const scalar *dout, const scalar *in, const scalar *gain, const scalar *mean, const scalar *scale,
-    int64_t rows, int64_t width, bool add)
+/* dgain and dbias are sums over rows. */
+static void clear_sums(scalar *dgain, scalar *dbias, int64_t width)
 {
     memset(dgain, 0, (size_t)width * sizeof(*dgain));
     if (dbias)
         memset(dbias, 0, (size_t)width * sizeof(*dbias));
-    for (int64_t r = 0; r < rows; r++)
-        norm_gradient_row(centred, din + r * width, dgain, dbias, dout + r * width, in + r * width, gain,
-            mean[r], scale[r], width, add);
 }
 
 void KERNEL(layernorm_gradient)(scalar *din, scalar *dgain, scalar *dbias, const scalar *dout,
     const scalar *in, const scalar *gain, const scalar *mean, const scalar *scale, int64_t rows,
     int64_t width, bool add)
 {
-    norm_gradient_rows(true, din, dgain, dbias, dout, in, gain, mean, scale, rows, width, add);
+    clear_sums(dgain, dbias, width);
+    for (int64_t r = 0; r < rows; r++)
+        norm_gradient_row(true, din + r * width, dgain, dbias, dout + r * width, in + r * width, gain,
+            mean[r], scale[r], width, add);
 }
 
 void KERNEL(rmsnorm_gradient)(scalar *din, scalar *dgain, scalar *dbias, const scalar *dout, const scalar *in,
     const scalar *gain, const scalar *mean, const scalar *scale, int64_t rows, int64_t width, bool add)
 {
-    norm_gradient_rows(false, din, dgain, dbias, dout, in, gain, mean, scale, rows, width, add);
+    clear_sums(dgain, dbias, width);
+    for (int64_t r = 0; r < rows; r++)
+        norm_gradient_row(false, din + r * width, dgain, dbias, dout + r * width, in + r * width, gain,
+            mean[r], scale[r], width, add);
 }
 
 /*
