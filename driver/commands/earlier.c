@@ -4,7 +4,6 @@
 #include "driver/dataset/ledger.h"
 #include "driver/dataset/variables.h"
 #include "driver/dataset/verify.h"
-#include "driver/dataset/view_attributes.h"
 #include "driver/output/output.h"
 
 #include <errno.h>
@@ -48,8 +47,6 @@ static int read_view(const struct view *view, const struct sweep *sweep, const s
     if (result == 0) {
         result = read_ended(view, &mapping, sweep, ended, error);
         mapping_release(&mapping);
-    } else {
-        earlier_hint(sweep, error);
     }
     layout_release(&layout);
     return result;
@@ -70,33 +67,4 @@ int earlier_runs(const struct sweep *sweep, const struct corpus *corpus, bool **
     int result = read_view(&view, sweep, corpus, ended, error);
     view_close(&view);
     return result;
-}
-
-/* The settings at the end of a sweep file's text, as a dataset keeps it; NULL: none. */
-static const char *settings_of(const char *text)
-{
-    static const char head[] = "# --set ";
-    const char *found = text ? strstr(text, head) : NULL;
-
-    while (found && found != text && found[-1] != '\n')
-        found = strstr(found + 1, head);
-    return found;
-}
-
-void earlier_hint(const struct sweep *sweep, struct error *error)
-{
-    static const char hint[] = ", or repeat the --set options of the earlier run";
-    struct error ignored;
-    struct view view;
-
-    if (!strstr(error->text, ": holds another sweep: ") || view_open(&view, sweep->output, &ignored) != 0)
-        return;
-    char *text = view_text(&view, ATTRIBUTE_SWEEP);
-    const char *there = settings_of(text), *here = settings_of(sweep->text);
-    bool other = there && !(here && strcmp(there, here) == 0);
-
-    if (other && strlen(error->text) + sizeof(hint) <= sizeof(error->text))
-        strcat(error->text, hint);
-    free(text);
-    view_close(&view);
 }

@@ -15,10 +15,4 @@
  */
 int earlier_runs(const struct sweep *sweep, const struct corpus *corpus, bool **ended, struct error *error);
 
-/*
- * If the dataset at the sweep's output holds another sweep, as `error` says, and was made with other --set
- * options than these, adds to the message that they may be missing.
- */
-void earlier_hint(const struct sweep *sweep, struct error *error);
-
 #endif

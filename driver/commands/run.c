@@ -2,7 +2,6 @@
 
 #include "driver/commands/announce.h"
 #include "driver/commands/commands.h"
-#include "driver/commands/earlier.h"
 #include "driver/commands/summary.h"
 #include "driver/dataset/variables.h"
 #include "driver/dataset/view.h"
@@ -121,10 +120,8 @@ static int64_t open_output(struct start *start, struct error *error)
         return -1;
     lease_keep(start->lease); /* creating a large dataset takes minutes */
     if (dataset_open(&dataset, start->sweep.output, &start->sweep, &start->corpus, NULL, &options, error) !=
-        0) {
-        earlier_hint(&start->sweep, error);
+        0)
         return -1;
-    }
     int64_t pending = count_pending(start, dataset);
     return dataset_close(dataset, error) != 0 ? -1 : pending;
 }

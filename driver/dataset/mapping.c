@@ -256,8 +256,31 @@ static bool is_identity(const struct mapping *mapping, const struct view *view, 
     return same;
 }
 
+/* The --set options at the end of a sweep file's text, as a dataset keeps it; NULL: none. */
+static const char *settings_of(const char *text)
+{
+    static const char head[] = "# --set ";
+    const char *found = text ? strstr(text, head) : NULL;
+
+    while (found && found != text && found[-1] != '\n')
+        found = strstr(found + 1, head);
+    return found;
+}
+
+/* Was the file made with --set options that the sweep does not have? */
+static bool had_other_settings(const struct differences *differences)
+{
+    char *text = view_text(differences->view, ATTRIBUTE_SWEEP);
+    const char *there = settings_of(text), *here = settings_of(differences->layout->sweep->text);
+    bool other = there && !(here && strcmp(there, here) == 0);
+
+    free(text);
+    return other;
+}
+
 static int refuse_differences(struct differences *differences, const char *text, struct error *error)
 {
+    const char *hint = ", or repeat the --set options of the earlier run";
     size_t length = strlen(text);
     const char *dots = "";
 
@@ -267,8 +290,8 @@ static int refuse_differences(struct differences *differences, const char *text,
             length--;
         dots = " ...";
     }
-    return error_set(error, ERROR_INPUT, "%s: holds another sweep: %.*s%s; use --fresh or another -o",
-        differences->view->name, (int)length, text, dots);
+    return error_set(error, ERROR_INPUT, "%s: holds another sweep: %.*s%s; use --fresh or another -o%s",
+        differences->view->name, (int)length, text, dots, had_other_settings(differences) ? hint : "");
 }
 
 int mapping_init(
