@@ -221,7 +221,7 @@ static void layout(struct replay *replay)
     struct optimiser_options options = run_optimiser(run);
     struct arena *arena = &replay->arena;
 
-    transformer_layout(&replay->model, &architecture, run->batch * run->context, run->threads, arena);
+    transformer_layout(&replay->model, &architecture, run->batch * run->context, run->threads, false, arena);
     optimiser_layout(&replay->optimiser, &options, &replay->model.layout, run->threads, arena);
     batches_layout(&replay->batches, &replay->corpus.train, (enum sequences)run->sequences, run->context,
         run->batch, run->seed, arena);

@@ -149,7 +149,7 @@ static void subject_layout(struct subject *subject)
     struct optimiser_options options = run_optimiser(run);
     struct arena *arena = &subject->arena;
 
-    transformer_layout(&subject->model, &architecture, run->batch * run->context, run->threads, arena);
+    transformer_layout(&subject->model, &architecture, run->batch * run->context, run->threads, false, arena);
     optimiser_layout(&subject->optimiser, &options, &subject->model.layout, run->threads, arena);
     batches_layout(
         &subject->batches, &subject->text, SEQUENCES_STREAM, run->context, run->batch, run->seed, arena);

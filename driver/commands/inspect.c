@@ -56,7 +56,7 @@ static void inspection_layout(struct inspection *i, struct arena *arena)
     size_t layers = (size_t)a->layers;
 
     if (i->text.token_count) {
-        transformer_layout(&i->model, a, batch_rows(i), i->threads, arena);
+        transformer_layout(&i->model, a, batch_rows(i), i->threads, false, arena);
         batch_layout(&i->batch, i->model.max_rows, arena);
         saturation_layout(&i->saturation, a, i->model.max_rows, true, true, arena);
         collapse_layout(&i->collapse, a->vocabulary, i->model.max_rows, arena);

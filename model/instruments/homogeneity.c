@@ -24,7 +24,7 @@ void homogeneity_layout(
 
     small.vocabulary = HOMOGENEITY_VOCABULARY;
     small.context = HOMOGENEITY_CONTEXT;
-    transformer_layout(&h->model, &small, ROWS, 1, arena);
+    transformer_layout(&h->model, &small, ROWS, 1, false, arena);
     batch_layout(&h->batch, ROWS, arena);
     h->weights = arena_take(arena, (size_t)h->model.layout.size, sizeof(scalar));
     h->scaled = arena_take(arena, (size_t)h->model.layout.size, sizeof(scalar));

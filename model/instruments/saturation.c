@@ -82,7 +82,7 @@ void saturation_begin(struct saturation *s)
 /* The state after a block; for the index after the last block, the input of the output layer. */
 static const scalar *state_of(const struct transformer *model, int64_t at)
 {
-    return at < model->architecture.layers ? transformer_state(model, at) : transformer_final(model);
+    return at < model->architecture.layers ? transformer_state(model, at + 1) : transformer_final(model);
 }
 
 static scalar *kept_at(const struct saturation *s, int64_t at)

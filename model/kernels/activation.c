@@ -51,7 +51,7 @@ void KERNEL(relu_gradient)(scalar *dx, const scalar *y, int64_t count)
         dx[i] = y[i] == 0 ? 0 : dx[i];
 }
 
-void KERNEL(relu_slope)(scalar *y, scalar *x, int64_t count)
+void KERNEL(relu_slope)(scalar *y, scalar *x, scalar *curvature, int64_t count)
 {
     SIMD
     for (int64_t i = 0; i < count; i++) {
@@ -59,11 +59,16 @@ void KERNEL(relu_slope)(scalar *y, scalar *x, int64_t count)
         y[i] = at < 0 ? 0 : at; /* NaN stays, here and below */
         x[i] = at > 0 ? 1 : at <= 0 ? 0 : at;
     }
+    if (curvature)
+        memset(curvature, 0, (size_t)count * sizeof(*curvature));
 }
 
+/* Inlined, so that the compiler builds each activation with and without its curvature. */
+#define INLINE_ACTIVATION static inline __attribute__((always_inline))
+
 /* From the tail at a = |x|: x Phi(x) = max(x, 0) - a Phi(-a). The slope at -a is d = Phi(-a) - a phi(a), at a
- * 1 - d. */
-void KERNEL(gelu)(scalar *y, scalar *x, int64_t count)
+ * 1 - d; the curvature is phi(a) (2 - a^2). */
+INLINE_ACTIVATION void gelu_and(bool curved, scalar *y, scalar *x, scalar *curvature, int64_t count)
 {
     const scalar inverse_root_2pi = (scalar)0.3989422804014327, far = NORMAL_FAR;
 
@@ -75,14 +80,25 @@ void KERNEL(gelu)(scalar *y, scalar *x, int64_t count)
         scalar d = tail - a * (inverse_root_2pi * density);
         y[i] = (at < 0 ? 0 : at) - a * tail;
         x[i] = at < 0 ? d : 1 - d;
+        if (curved)
+            curvature[i] = inverse_root_2pi * density * (2 - a * a);
     }
+}
+
+void KERNEL(gelu)(scalar *y, scalar *x, scalar *curvature, int64_t count)
+{
+    if (curvature)
+        gelu_and(true, y, x, curvature, count);
+    else
+        gelu_and(false, y, x, NULL, count);
 }
 
 /*
  * With v = 2 sqrt(2/pi) (x + 0.044715 x^3) the result is x / (1 + exp(-v)): as above, with the tail exp(-v) /
- * (1 + exp(-v)) at a = |x|, which has the slope -v' tail (1 - tail).
+ * (1 + exp(-v)) at a = |x|, which has the slope -v' q, q = tail (1 - tail). The curvature is even: q (2 v' +
+ * a (v'' - (1 - 2 tail) v'^2)).
  */
-void KERNEL(gelu_tanh)(scalar *y, scalar *x, int64_t count)
+INLINE_ACTIVATION void gelu_tanh_and(bool curved, scalar *y, scalar *x, scalar *curvature, int64_t count)
 {
     const scalar first = (scalar)1.5957691216057308, third = (scalar)0.07135481627260025, far = NORMAL_FAR;
 
@@ -95,7 +111,20 @@ void KERNEL(gelu_tanh)(scalar *y, scalar *x, int64_t count)
         scalar d = tail - a * tail * (1 - tail) * (first + 3 * third * a * a);
         y[i] = (at < 0 ? 0 : at) - a * tail;
         x[i] = at < 0 ? d : 1 - d;
+        if (curved) {
+            scalar slope = first + 3 * third * a * a;
+            scalar bend = 6 * third * a - (1 - 2 * tail) * slope * slope;
+            curvature[i] = tail * (1 - tail) * (2 * slope + a * bend);
+        }
     }
+}
+
+void KERNEL(gelu_tanh)(scalar *y, scalar *x, scalar *curvature, int64_t count)
+{
+    if (curvature)
+        gelu_tanh_and(true, y, x, curvature, count);
+    else
+        gelu_tanh_and(false, y, x, NULL, count);
 }
 
 void KERNEL(multiply)(scalar *out, const scalar *a, const scalar *b, int64_t count)
@@ -103,4 +132,12 @@ void KERNEL(multiply)(scalar *out, const scalar *a, const scalar *b, int64_t cou
     SIMD
     for (int64_t i = 0; i < count; i++)
         out[i] = a[i] * b[i];
+}
+
+void KERNEL(multiply_tangent)(
+    scalar *tout, const scalar *a, const scalar *ta, const scalar *b, const scalar *tb, int64_t count)
+{
+    SIMD
+    for (int64_t i = 0; i < count; i++)
+        tout[i] = ta[i] * b[i] + a[i] * tb[i];
 }

@@ -67,6 +67,23 @@ struct head {
     scalar *most, *inverse; /* [Tq] largest score m of each query; 1 / sum of exp(scaled scores - scaled m) */
 };
 
+/* The gradient of a head's output and its tangent, and where the tangents of the gradients of q, k and v go,
+ * which have their strides. */
+struct head_gradient {
+    const scalar *dmixed, *tdmixed; /* [Tq, D] */
+    int64_t mixed_stride;
+    scalar *tdq, *tdk, *tdv;
+};
+
+/* Rows of a norm after its forward pass, and tangents: tin of the rows, tgain and tbias of its tensors, which
+ * are 0 if NULL. */
+struct norm_rows {
+    const scalar *in, *tin; /* [rows, width] */
+    const scalar *gain, *tgain, *tbias; /* [width] */
+    const scalar *mean, *scale; /* [rows] */
+    int64_t rows, width;
+};
+
 /* The largest tile columns, lanes and blocks of queries of all levels, for the size of attention's scratch.
  */
 enum { ATTENTION_COLUMNS = 32, ATTENTION_LANES = 16, ATTENTION_BLOCK = 64 };
@@ -117,17 +134,31 @@ struct kernels {
     void (*rmsnorm_gradient)(scalar *din, scalar *dgain, scalar *dbias, const scalar *dout, const scalar *in,
         const scalar *gain, const scalar *mean, const scalar *scale, int64_t rows, int64_t width, bool add);
 
+    /* The tangent of out: tout = tresidual + that of the norm. tresidual may be NULL. */
+    void (*layernorm_tangent)(const struct norm_rows *norm, scalar *tout, const scalar *tresidual);
+    void (*rmsnorm_tangent)(const struct norm_rows *norm, scalar *tout, const scalar *tresidual);
+    /* The tangents of what layernorm_gradient computes from dout and its tangent: overwrites tdin, which may
+     * then be tdout, or adds to it if `add`; overwrites tdgain and tdbias [width]. tdbias may be NULL. */
+    void (*layernorm_gradient_tangent)(const struct norm_rows *norm, scalar *tdin, scalar *tdgain,
+        scalar *tdbias, const scalar *dout, const scalar *tdout, bool add);
+    void (*rmsnorm_gradient_tangent)(const struct norm_rows *norm, scalar *tdin, scalar *tdgain,
+        scalar *tdbias, const scalar *dout, const scalar *tdout, bool add);
+
     void (*relu)(scalar *x, int64_t count);
     /* dx[i] = 0 where the output y[i] is 0 */
     void (*relu_gradient)(scalar *dx, const scalar *y, int64_t count);
-    /* y = max(x, 0); replaces x by the slope at x, 0 at 0 */
-    void (*relu_slope)(scalar *y, scalar *x, int64_t count);
-    /* y = x Phi(x), Phi the exact normal distribution function (erf); replaces x by the slope at x */
-    void (*gelu)(scalar *y, scalar *x, int64_t count);
-    /* the same for y = x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) / 2, the approximation in GPT-2 */
-    void (*gelu_tanh)(scalar *y, scalar *x, int64_t count);
+    /* Activations: y from x; replaces x by the slope at x; if not NULL, curvature is the second derivative.
+     * relu_slope: y = max(x, 0), with slope 0 at 0 */
+    void (*relu_slope)(scalar *y, scalar *x, scalar *curvature, int64_t count);
+    /* y = x Phi(x), Phi the exact normal distribution function (erf) */
+    void (*gelu)(scalar *y, scalar *x, scalar *curvature, int64_t count);
+    /* y = x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) / 2, the approximation in GPT-2 */
+    void (*gelu_tanh)(scalar *y, scalar *x, scalar *curvature, int64_t count);
     /* out = a b by elements; out may be a or b */
     void (*multiply)(scalar *out, const scalar *a, const scalar *b, int64_t count);
+    /* Its tangent: tout = ta b + a tb; tout may be any of the four. */
+    void (*multiply_tangent)(
+        scalar *tout, const scalar *a, const scalar *ta, const scalar *b, const scalar *tb, int64_t count);
 
     /*
      * mixed [Tq, D] = softmax(q k^T / sqrt(D), masked) v, rows `mixed_stride` apart; sets head->most and
@@ -144,10 +175,22 @@ struct kernels {
     void (*attention_gradient)(const struct head *head, scalar *dq, scalar *dk, scalar *dv,
         const scalar *dmixed, int64_t dmixed_stride, scalar *scratch);
 
+    /* The tangent of mixed, from tangents of q, k and v, which have the strides of `head`. Like the gradient
+     * it needs what `attention` has set. scratch [attention_tangent_scratch(max(Tq, Tk), D)], also below */
+    void (*attention_tangent)(const struct head *head, const struct head *tangent, scalar *tmixed,
+        int64_t mixed_stride, scalar *scratch);
+    /* The tangents of what attention_gradient computes. */
+    void (*attention_gradient_tangent)(const struct head *head, const struct head *tangent,
+        const struct head_gradient *gradient, scalar *scratch);
+
     /* -log softmax(logits)[target] */
     double (*cross_entropy)(const scalar *logits, int64_t count, int64_t target);
     /* the same; replaces logits by the gradient of weight * loss */
     double (*cross_entropy_gradient)(scalar *logits, int64_t count, int64_t target, scalar weight);
+    /* From what cross_entropy_gradient has left in dlogits: replaces tangents of the logits by those of their
+     * gradient; returns the tangent of weight * loss. */
+    double (*cross_entropy_tangent)(
+        scalar *tlogits, const scalar *dlogits, int64_t count, int64_t target, scalar weight);
     /* The index of the largest of x [count], count > 0: the first of equal ones; NaN counts as the smallest.
      */
     int64_t (*argmax)(const scalar *x, int64_t count);

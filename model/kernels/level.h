@@ -73,17 +73,25 @@ static inline float exponential(float x)
     X(layernorm_gradient)                                                                                    \
     X(rmsnorm)                                                                                               \
     X(rmsnorm_gradient)                                                                                      \
+    X(layernorm_tangent)                                                                                     \
+    X(rmsnorm_tangent)                                                                                       \
+    X(layernorm_gradient_tangent)                                                                            \
+    X(rmsnorm_gradient_tangent)                                                                              \
     X(relu)                                                                                                  \
     X(relu_gradient)                                                                                         \
     X(relu_slope)                                                                                            \
     X(gelu)                                                                                                  \
     X(gelu_tanh)                                                                                             \
     X(multiply)                                                                                              \
+    X(multiply_tangent)                                                                                      \
     X(attention)                                                                                             \
     X(attended)                                                                                              \
     X(attention_gradient)                                                                                    \
+    X(attention_tangent)                                                                                     \
+    X(attention_gradient_tangent)                                                                            \
     X(cross_entropy)                                                                                         \
     X(cross_entropy_gradient)                                                                                \
+    X(cross_entropy_tangent)                                                                                 \
     X(argmax)                                                                                                \
     X(dot)                                                                                                   \
     X(sums)                                                                                                  \

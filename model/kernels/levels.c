@@ -56,12 +56,23 @@ const char *kernels_level(int place, bool *runs)
     return by_level[place] ? by_level[place]->level : NULL;
 }
 
-int64_t attention_scratch(int64_t length, int64_t depth)
+/* Takes `transposes` copies [Dp][Tp], `panels` of columns and `copies` [T][Dp]. */
+static int64_t scratch_for(int64_t length, int64_t depth, int transposes, int panels, int copies)
 {
     enum { COLUMNS = ATTENTION_COLUMNS, LANES = ATTENTION_LANES };
     int64_t padded_length = (length + COLUMNS - 1) / COLUMNS * COLUMNS;
     int64_t padded_depth = (depth + LANES - 1) / LANES * LANES;
 
-    return 2 * padded_depth * padded_length + 2 * ATTENTION_BLOCK * length + 6 * (length + 1) * padded_depth +
-           16 * LANES;
+    return transposes * padded_depth * padded_length + panels * ATTENTION_BLOCK * length +
+           copies * (length + 1) * padded_depth + (transposes + panels + copies) * LANES;
+}
+
+int64_t attention_scratch(int64_t length, int64_t depth)
+{
+    return scratch_for(length, depth, 2, 2, 6);
+}
+
+int64_t attention_tangent_scratch(int64_t length, int64_t depth)
+{
+    return scratch_for(length, depth, 4, 4, 9);
 }

@@ -12,7 +12,8 @@ const struct kernels *kernels_best(void);
 /* The name of level `place`, 0 for the lowest, NULL past the last; *runs: whether this processor runs it. */
 const char *kernels_level(int place, bool *runs);
 
-/* Scalars of scratch that a head of up to these sizes needs, at any level. */
+/* Scalars of scratch that a head of up to these sizes needs, at any level; its tangents. */
 int64_t attention_scratch(int64_t length, int64_t depth);
+int64_t attention_tangent_scratch(int64_t length, int64_t depth);
 
 #endif

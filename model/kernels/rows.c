@@ -271,6 +271,32 @@ double KERNEL(cross_entropy_gradient)(scalar *logits, int64_t count, int64_t tar
     return log(sum) + (double)most - (double)at_target;
 }
 
+/*
+ * With the softmax p and mean = sum p t the tangent of the gradient weight (p - 1 at the target) is weight p
+ * (t - mean), of the loss t p - t at the target. dlogits has weight p, apart from the target.
+ */
+double KERNEL(cross_entropy_tangent)(
+    scalar *tlogits, const scalar *dlogits, int64_t count, int64_t target, scalar weight)
+{
+    scalar at_target = tlogits[target];
+    double loss = 0;
+
+    for (int64_t begin = 0; begin < count; begin += BLOCK) {
+        int64_t end = begin + BLOCK < count ? begin + BLOCK : count;
+        scalar part = 0;
+        SIMD_SUM(part)
+        for (int64_t i = begin; i < end; i++)
+            part += dlogits[i] * tlogits[i];
+        loss += (double)part;
+    }
+    scalar mean = (scalar)(loss / (double)weight + (double)at_target);
+    SIMD
+    for (int64_t i = 0; i < count; i++)
+        tlogits[i] = dlogits[i] * (tlogits[i] - mean);
+    tlogits[target] += weight * (at_target - mean);
+    return loss;
+}
+
 /* Two passes over a row that is in the cache: the first finds the maximum, the second where it comes first.
  */
 int64_t KERNEL(argmax)(const scalar *x, int64_t count)

@@ -12,7 +12,7 @@ typedef __typeof__(((struct kernels *)NULL)->gelu) activation_kernel;
 
 struct activation_work {
     activation_kernel kernel;
-    scalar *y, *x;
+    scalar *y, *x, *curvature;
 };
 
 static void activation_share(const void *context, scalar *scratch, int64_t begin, int64_t end)
@@ -20,18 +20,19 @@ static void activation_share(const void *context, scalar *scratch, int64_t begin
     const struct activation_work *work = context;
 
     (void)scratch;
-    work->kernel(work->y + begin, work->x + begin, end - begin);
+    work->kernel(
+        work->y + begin, work->x + begin, work->curvature ? work->curvature + begin : NULL, end - begin);
 }
 
-void activation_forward(
-    const struct team *team, enum activation activation, scalar *y, scalar *x, int64_t count)
+void activation_forward(const struct team *team, enum activation activation, scalar *y, scalar *x,
+    scalar *curvature, int64_t count)
 {
     const activation_kernel kernel[ACTIVATION_COUNT] = {
 #define X(NAME, word, kernel) [ACTIVATION_##NAME] = team->kernels->kernel,
         ACTIVATIONS(X)
 #undef X
     };
-    const struct activation_work work = {kernel[activation], y, x};
+    const struct activation_work work = {kernel[activation], y, x, curvature};
 
     team_run(team, count, ELEMENTS, activation_share, &work);
 }
@@ -55,4 +56,27 @@ void multiply(const struct team *team, scalar *out, const scalar *a, const scala
     const struct multiply_work work = {team->kernels, out, a, b};
 
     team_run(team, count, ELEMENTS, multiply_share, &work);
+}
+
+struct multiply_tangent_work {
+    const struct kernels *kernels;
+    scalar *tout;
+    struct dual a, b;
+};
+
+static void multiply_tangent_share(const void *context, scalar *scratch, int64_t begin, int64_t end)
+{
+    const struct multiply_tangent_work *work = context;
+    const struct dual a = work->a, b = work->b;
+
+    (void)scratch;
+    work->kernels->multiply_tangent(
+        work->tout + begin, a.at + begin, a.tangent + begin, b.at + begin, b.tangent + begin, end - begin);
+}
+
+void multiply_tangent(const struct team *team, scalar *tout, struct dual a, struct dual b, int64_t count)
+{
+    const struct multiply_tangent_work work = {team->kernels, tout, a, b};
+
+    team_run(team, count, ELEMENTS, multiply_tangent_share, &work);
 }

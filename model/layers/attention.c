@@ -1,19 +1,25 @@
 #include "model/layers/attention.h"
 
-/* What the threads share. `count` is set for heads_attended, `dmixed` and `din` for the gradient. */
+struct heads_work;
+struct placed;
+
+/* Computes one head of one sequence. */
+typedef void head_function(const struct heads_work *work, const struct placed *placed, scalar *scratch);
+
+/* What the threads share, as far as `compute` needs it. */
 struct heads_work {
+    head_function *compute;
     const struct heads *heads;
-    const struct projected *in, *din;
-    const scalar *dmixed;
-    scalar *mixed;
+    const struct projected *in, *tin, *din; /* din: gradients, or their tangents */
+    struct dual dmixed;
+    scalar *mixed; /* or its tangent */
     int32_t *count;
 };
 
 /* Head h of a sequence, and where it lies in each of the projected. */
 struct placed {
     struct head head;
-    int64_t row; /* the first query's */
-    int64_t q, kv; /* offsets */
+    int64_t q, kv, mixed; /* offsets */
 };
 
 static struct placed place_head(const struct heads_work *work, int64_t sequence, int64_t h)
@@ -24,9 +30,9 @@ static struct placed place_head(const struct heads_work *work, int64_t sequence,
     int64_t depth = heads->width / heads->heads, statistics = h * heads->start[heads->sequences] + row;
     int64_t q = row * in->q_stride + h * depth, kv = key_row * in->kv_stride + h * depth;
 
-    return (struct placed){.row = row,
-        .q = q,
+    return (struct placed){.q = q,
         .kv = kv,
+        .mixed = row * heads->width + h * depth,
         .head = {.q = in->q + q,
             .k = in->k + kv,
             .v = in->v + kv,
@@ -45,25 +51,10 @@ static struct placed place_head(const struct heads_work *work, int64_t sequence,
 static void compute_share(const void *context, scalar *scratch, int64_t begin, int64_t end)
 {
     const struct heads_work *work = context;
-    const struct heads *heads = work->heads;
-    const struct kernels *kernels = heads->team->kernels;
-    int64_t width = heads->width;
 
     for (int64_t i = begin; i < end; i++) {
-        int64_t h = i % heads->heads;
-        struct placed placed = place_head(work, i / heads->heads, h);
-        const struct head *head = &placed.head;
-        int64_t at = placed.row * width + h * head->depth; /* in [rows, C] */
-
-        if (work->count) {
-            kernels->attended(head, work->count + (head->most - heads->most), scratch);
-        } else if (work->dmixed) {
-            const struct projected *din = work->din;
-            kernels->attention_gradient(head, din->q + placed.q, din->k + placed.kv, din->v + placed.kv,
-                work->dmixed + at, width, scratch);
-        } else {
-            kernels->attention(head, work->mixed + at, width, scratch);
-        }
+        struct placed placed = place_head(work, i / work->heads->heads, i % work->heads->heads);
+        work->compute(work, &placed, scratch);
     }
 }
 
@@ -74,24 +65,101 @@ static void compute_heads(const struct heads_work *work)
     team_run(heads->team, heads->sequences * heads->heads, 1, compute_share, work);
 }
 
+static const struct kernels *kernels_of(const struct heads_work *work)
+{
+    return work->heads->team->kernels;
+}
+
+static void forward(const struct heads_work *work, const struct placed *placed, scalar *scratch)
+{
+    kernels_of(work)->attention(&placed->head, work->mixed + placed->mixed, work->heads->width, scratch);
+}
+
 void heads_forward(const struct heads *heads, scalar *mixed, const struct projected *in)
 {
-    const struct heads_work work = {.heads = heads, .in = in, .mixed = mixed};
+    const struct heads_work work = {.compute = forward, .heads = heads, .in = in, .mixed = mixed};
 
     compute_heads(&work);
 }
 
+static void count_attended(const struct heads_work *work, const struct placed *placed, scalar *scratch)
+{
+    int64_t at = placed->head.most - work->heads->most;
+
+    kernels_of(work)->attended(&placed->head, work->count + at, scratch);
+}
+
 void heads_attended(const struct heads *heads, int32_t *count, const struct projected *in)
 {
-    const struct heads_work work = {.heads = heads, .in = in, .count = count};
+    const struct heads_work work = {.compute = count_attended, .heads = heads, .in = in, .count = count};
 
     compute_heads(&work);
+}
+
+static void gradient(const struct heads_work *work, const struct placed *placed, scalar *scratch)
+{
+    const struct projected *din = work->din;
+
+    kernels_of(work)->attention_gradient(&placed->head, din->q + placed->q, din->k + placed->kv,
+        din->v + placed->kv, work->dmixed.at + placed->mixed, work->heads->width, scratch);
 }
 
 void heads_gradient(
     const struct heads *heads, const struct projected *din, const scalar *dmixed, const struct projected *in)
 {
-    const struct heads_work work = {.heads = heads, .in = in, .din = din, .dmixed = dmixed};
+    const struct heads_work work = {
+        .compute = gradient, .heads = heads, .in = in, .din = din, .dmixed.at = dmixed};
+
+    compute_heads(&work);
+}
+
+/* The tangents of the head's q, k and v. */
+static struct head tangent_of(const struct heads_work *work, const struct placed *placed)
+{
+    struct head tangent = placed->head;
+
+    tangent.q = work->tin->q + placed->q;
+    tangent.k = work->tin->k + placed->kv;
+    tangent.v = work->tin->v + placed->kv;
+    return tangent;
+}
+
+static void tangent(const struct heads_work *work, const struct placed *placed, scalar *scratch)
+{
+    const struct head of = tangent_of(work, placed);
+
+    kernels_of(work)->attention_tangent(
+        &placed->head, &of, work->mixed + placed->mixed, work->heads->width, scratch);
+}
+
+void heads_tangent(
+    const struct heads *heads, scalar *tmixed, const struct projected *in, const struct projected *tin)
+{
+    const struct heads_work work = {
+        .compute = tangent, .heads = heads, .in = in, .tin = tin, .mixed = tmixed};
+
+    compute_heads(&work);
+}
+
+static void gradient_tangent(const struct heads_work *work, const struct placed *placed, scalar *scratch)
+{
+    const struct head of = tangent_of(work, placed);
+    const struct projected *tdin = work->din;
+    const struct head_gradient head_gradient = {.dmixed = work->dmixed.at + placed->mixed,
+        .tdmixed = work->dmixed.tangent + placed->mixed,
+        .mixed_stride = work->heads->width,
+        .tdq = tdin->q + placed->q,
+        .tdk = tdin->k + placed->kv,
+        .tdv = tdin->v + placed->kv};
+
+    kernels_of(work)->attention_gradient_tangent(&placed->head, &of, &head_gradient, scratch);
+}
+
+void heads_gradient_tangent(const struct heads *heads, const struct projected *tdin, struct dual dmixed,
+    const struct projected *in, const struct projected *tin)
+{
+    const struct heads_work work = {
+        .compute = gradient_tangent, .heads = heads, .in = in, .tin = tin, .din = tdin, .dmixed = dmixed};
 
     compute_heads(&work);
 }

@@ -6,6 +6,7 @@
 
 #include "model/core/scalar.h"
 #include "model/kernels/team.h"
+#include "model/layers/dual.h"
 
 /*
  * Multi-head attention over packed sequences: sequence i of the queries attends to sequence i of the keys,
@@ -37,7 +38,7 @@ static inline struct projected projected_together(scalar *qkv, int64_t width)
     return (struct projected){qkv, qkv + width, qkv + 2 * width, 3 * width, 3 * width};
 }
 
-/* mixed [rows, C] from the projected; does not write them. */
+/* mixed [rows, C] from the projected, which it does not write. */
 void heads_forward(const struct heads *heads, scalar *mixed, const struct projected *in);
 
 /*
@@ -49,5 +50,13 @@ void heads_attended(const struct heads *heads, int32_t *count, const struct proj
 /* Overwrites din, with the strides of `in`, from dmixed [rows, C]. */
 void heads_gradient(
     const struct heads *heads, const struct projected *din, const scalar *dmixed, const struct projected *in);
+
+/* After the forward pass: the tangent of mixed from that of the projected, tin, with the strides of `in`. */
+void heads_tangent(
+    const struct heads *heads, scalar *tmixed, const struct projected *in, const struct projected *tin);
+
+/* The tangents of what heads_gradient computes, from dmixed and its tangent. */
+void heads_gradient_tangent(const struct heads *heads, const struct projected *tdin, struct dual dmixed,
+    const struct projected *in, const struct projected *tin);
 
 #endif

@@ -71,5 +71,6 @@ void embedding_gradient(const struct embedding *embedding, const scalar *dout, c
 {
     const struct embedding_work work = {.embedding = embedding, .batch = batch, .dout = dout};
 
-    team_run(embedding->team, embedding->width, COLUMNS, gradient_share, &work);
+    if (embedding->dtoken)
+        team_run(embedding->team, embedding->width, COLUMNS, gradient_share, &work);
 }

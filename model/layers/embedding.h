@@ -20,7 +20,8 @@ struct embedding {
 /* out [rows, C] of the batch's tokens. */
 void embedding_forward(const struct embedding *embedding, scalar *out, const struct batch *batch);
 
-/* dtoken and dposition from dout [rows, C]. Overwrites both, but adds to dtoken if `add`. */
+/* dtoken and dposition from dout [rows, C]. Overwrites both, but adds to dtoken if `add`. Does nothing if
+ * dtoken is NULL. Linear in its input: tangents pass through the same two functions. */
 void embedding_gradient(const struct embedding *embedding, const scalar *dout, const struct batch *batch);
 
 #endif

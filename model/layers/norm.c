@@ -14,37 +14,33 @@ const char *const norm_words[NORM_KIND_COUNT + 1] = {
 #undef X
 };
 
-typedef __typeof__(((struct kernels *)NULL)->layernorm) norm_kernel;
-typedef __typeof__(((struct kernels *)NULL)->layernorm_gradient) norm_gradient_kernel;
+/* The kernels of one norm. */
+struct norm_kernels {
+    __typeof__(((struct kernels *)NULL)->layernorm) forward;
+    __typeof__(((struct kernels *)NULL)->layernorm_gradient) gradient;
+    __typeof__(((struct kernels *)NULL)->layernorm_tangent) tangent;
+    __typeof__(((struct kernels *)NULL)->layernorm_gradient_tangent) gradient_tangent;
+};
 
-static norm_kernel forward_kernel(const struct norm *norm)
+static struct norm_kernels kernels_of(const struct norm *norm)
 {
     const struct kernels *kernels = norm->team->kernels;
-    const norm_kernel kernel[NORM_KIND_COUNT] = {
-#define X(KIND, word, shift) [KIND] = kernels->word,
+    const struct norm_kernels of[NORM_KIND_COUNT] = {
+#define X(KIND, word, shift)                                                                                 \
+    [KIND] = {                                                                                               \
+        kernels->word, kernels->word##_gradient, kernels->word##_tangent, kernels->word##_gradient_tangent},
         NORMS(X)
 #undef X
     };
 
-    return kernel[norm->kind];
-}
-
-static norm_gradient_kernel gradient_kernel(const struct norm *norm)
-{
-    const struct kernels *kernels = norm->team->kernels;
-    const norm_gradient_kernel kernel[NORM_KIND_COUNT] = {
-#define X(KIND, word, shift) [KIND] = kernels->word##_gradient,
-        NORMS(X)
-#undef X
-    };
-
-    return kernel[norm->kind];
+    return of[norm->kind];
 }
 
 struct norm_work {
     const struct norm *norm;
     scalar *out;
     const scalar *in, *residual, *dout;
+    const scalar *tin, *tdout;
     bool add, alone;
 };
 
@@ -55,7 +51,7 @@ static void forward_share(const void *context, scalar *scratch, int64_t begin, i
     int64_t at = begin * norm->width;
 
     (void)scratch;
-    forward_kernel(norm)(work->out + at, work->in + at, work->residual ? work->residual + at : NULL,
+    kernels_of(norm).forward(work->out + at, work->in + at, work->residual ? work->residual + at : NULL,
         norm->gain, norm->bias, norm->mean + begin, norm->scale + begin, end - begin, norm->width);
 }
 
@@ -67,34 +63,107 @@ void norm_forward(
     team_run(norm->team, rows, ROWS, forward_share, &work);
 }
 
-/* A share's part of dgain and dbias stays in its scratch, unless there is only one share. */
+/* The rows of a share, with their tangents. */
+static struct norm_rows rows_of(const struct norm_work *work, int64_t begin, int64_t end)
+{
+    const struct norm *norm = work->norm;
+    int64_t at = begin * norm->width;
+
+    return (struct norm_rows){work->in + at, work->tin + at, norm->gain, norm->tgain, norm->tbias,
+        norm->mean + begin, norm->scale + begin, end - begin, norm->width};
+}
+
+static void tangent_share(const void *context, scalar *scratch, int64_t begin, int64_t end)
+{
+    const struct norm_work *work = context;
+    const struct norm_rows rows = rows_of(work, begin, end);
+    int64_t at = begin * rows.width;
+
+    (void)scratch;
+    kernels_of(work->norm).tangent(&rows, work->out + at, work->residual ? work->residual + at : NULL);
+}
+
+void norm_tangent(
+    const struct norm *norm, scalar *tout, struct dual in, const scalar *tresidual, int64_t rows)
+{
+    const struct norm_work work = {
+        .norm = norm, .out = tout, .in = in.at, .tin = in.tangent, .residual = tresidual};
+
+    team_run(norm->team, rows, ROWS, tangent_share, &work);
+}
+
+/* Where a share adds up its part of the gradients of gain and bias: in place if it is the only share and they
+ * are wanted, else in its scratch. */
+struct parts {
+    scalar *gain, *bias;
+};
+
+static struct parts parts_of(const struct norm_work *work, scalar *scratch, scalar *gain, scalar *bias)
+{
+    int64_t width = work->norm->width;
+
+    if (work->alone && gain)
+        return (struct parts){gain, bias};
+    return (struct parts){scratch, bias ? scratch + width : NULL};
+}
+
 static void gradient_share(const void *context, scalar *scratch, int64_t begin, int64_t end)
 {
     const struct norm_work *work = context;
     const struct norm *norm = work->norm;
+    const struct parts parts = parts_of(work, scratch, norm->dgain, norm->dbias);
     int64_t at = begin * norm->width;
-    scalar *dgain = work->alone ? norm->dgain : scratch, *dbias = work->alone ? norm->dbias : NULL;
 
-    if (norm->dbias && !work->alone)
-        dbias = scratch + norm->width;
-    gradient_kernel(norm)(work->out + at, dgain, dbias, work->dout + at, work->in + at, norm->gain,
-        norm->mean + begin, norm->scale + begin, end - begin, norm->width, work->add);
+    kernels_of(norm).gradient(work->out + at, parts.gain, parts.bias, work->dout + at, work->in + at,
+        norm->gain, norm->mean + begin, norm->scale + begin, end - begin, norm->width, work->add);
+}
+
+static void gradient_tangent_share(const void *context, scalar *scratch, int64_t begin, int64_t end)
+{
+    const struct norm_work *work = context;
+    const struct norm *norm = work->norm;
+    const struct parts parts = parts_of(work, scratch, norm->tdgain, norm->tdbias);
+    const struct norm_rows rows = rows_of(work, begin, end);
+    int64_t at = begin * rows.width;
+
+    kernels_of(norm).gradient_tangent(
+        &rows, work->out + at, parts.gain, parts.bias, work->dout + at, work->tdout + at, work->add);
+}
+
+/* Runs the shares of a gradient over the team, and adds up their parts. */
+static void run_gradient(struct norm_work *work, team_share *share, int64_t rows, scalar *gain, scalar *bias)
+{
+    const struct team *team = work->norm->team;
+    int64_t shares = team_shares(team, rows, ROWS), width = work->norm->width;
+
+    work->alone = shares == 1;
+    team_run(team, rows, ROWS, share, work);
+    for (int64_t i = 0; gain && shares > 1 && i < shares; i++) {
+        const scalar *part = team->scratch + i * team->scratch_size;
+        team->kernels->spread(gain, i ? gain : NULL, part, 1, width);
+        if (bias)
+            team->kernels->spread(bias, i ? bias : NULL, part + width, 1, width);
+    }
 }
 
 void norm_gradient(
     const struct norm *norm, scalar *din, const scalar *dout, const scalar *in, int64_t rows, bool add)
 {
-    const struct team *team = norm->team;
-    int64_t shares = team_shares(team, rows, ROWS);
-    const struct norm_work work = {
-        .norm = norm, .out = din, .dout = dout, .in = in, .add = add, .alone = shares == 1};
+    struct norm_work work = {.norm = norm, .out = din, .dout = dout, .in = in, .add = add};
 
-    team_run(team, rows, ROWS, gradient_share, &work);
-    for (int64_t share = 0; shares > 1 && share < shares; share++) {
-        const scalar *part = team->scratch + share * team->scratch_size;
-        const struct kernels *kernels = team->kernels;
-        kernels->spread(norm->dgain, share ? norm->dgain : NULL, part, 1, norm->width);
-        if (norm->dbias)
-            kernels->spread(norm->dbias, share ? norm->dbias : NULL, part + norm->width, 1, norm->width);
-    }
+    run_gradient(&work, gradient_share, rows, norm->dgain, norm->dbias);
+}
+
+void norm_gradient_tangent(
+    const struct norm *norm, scalar *tdin, struct dual dout, struct dual in, int64_t rows, bool add)
+{
+    struct norm_work work = {.norm = norm,
+        .out = tdin,
+        .dout = dout.at,
+        .tdout = dout.tangent,
+        .in = in.at,
+        .tin = in.tangent,
+        .add = add};
+
+    run_gradient(&work, gradient_tangent_share, rows, norm->tdgain, norm->tdbias);
 }

@@ -63,6 +63,37 @@ void cross_entropy_rows(const struct team *team, double *loss, scalar *logits, c
     team_run(team, rows, ROWS, entropy_share, &work);
 }
 
+struct entropy_tangent_work {
+    const struct kernels *kernels;
+    double *tloss;
+    scalar *tlogits;
+    const scalar *dlogits;
+    const int32_t *target;
+    const scalar *weight;
+    int64_t vocabulary;
+};
+
+static void entropy_tangent_share(const void *context, scalar *scratch, int64_t begin, int64_t end)
+{
+    const struct entropy_tangent_work *work = context;
+
+    (void)scratch;
+    for (int64_t row = begin; row < end; row++) {
+        int64_t at = row * work->vocabulary;
+        work->tloss[row] = work->kernels->cross_entropy_tangent(
+            work->tlogits + at, work->dlogits + at, work->vocabulary, work->target[row], work->weight[row]);
+    }
+}
+
+void cross_entropy_tangent_rows(const struct team *team, double *tloss, scalar *tlogits,
+    const scalar *dlogits, const int32_t *target, const scalar *weight, int64_t rows, int64_t vocabulary)
+{
+    const struct entropy_tangent_work work = {
+        team->kernels, tloss, tlogits, dlogits, target, weight, vocabulary};
+
+    team_run(team, rows, ROWS, entropy_tangent_share, &work);
+}
+
 /* ---- predictions ---- */
 
 struct predicted_work {

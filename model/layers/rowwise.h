@@ -20,6 +20,13 @@ void column_sums(
 void cross_entropy_rows(const struct team *team, double *loss, scalar *logits, const int32_t *target,
     const scalar *weight, int64_t rows, int64_t vocabulary);
 
+/*
+ * After cross_entropy_rows with weights, which has left the gradient in dlogits: replaces the tangents of the
+ * logits by those of the gradient; tloss[r] = the tangent of weight[r] * loss[r].
+ */
+void cross_entropy_tangent_rows(const struct team *team, double *tloss, scalar *tlogits,
+    const scalar *dlogits, const int32_t *target, const scalar *weight, int64_t rows, int64_t vocabulary);
+
 /* predicted[r] = the word of row r's largest logit, the first of equal ones; NaN counts as the smallest. */
 void predicted_rows(
     const struct team *team, int32_t *predicted, const scalar *logits, int64_t rows, int64_t vocabulary);

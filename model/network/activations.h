@@ -1,6 +1,7 @@
 #ifndef NORMSWEEP_MODEL_NETWORK_ACTIVATIONS_H
 #define NORMSWEEP_MODEL_NETWORK_ACTIVATIONS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "model/core/arena.h"
@@ -35,10 +36,14 @@ struct activations {
     scalar *dqkv; /* [rows, 3C] */
     scalar *dhidden; /* [rows, F] */
     scalar *dgate; /* [rows, F] if the feed-forward layers are gated */
+    scalar *dgated; /* [rows, F] dhidden itself, or a plane of its own if the model takes tangents */
+    /* The tangents of embedded, final, logits and all the gradients; those of the blocks are in their
+     * sub-layers. NULL if the model takes none. */
+    struct activations *tangent;
 };
 
 /* Takes everything, including the struct itself, from the arena; NULL while counting. */
-struct activations *activations_layout(
-    const struct architecture *architecture, int64_t max_rows, int64_t threads, struct arena *arena);
+struct activations *activations_layout(const struct architecture *architecture, int64_t max_rows,
+    int64_t threads, bool tangents, struct arena *arena);
 
 #endif

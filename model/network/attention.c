@@ -5,8 +5,10 @@
 #include "model/layers/attention.h"
 #include "model/network/pass.h"
 
-void attention_layout(struct sublayer *s, const struct architecture *a, int64_t rows, struct arena *arena)
+void attention_layout(
+    struct sublayer *s, const struct architecture *a, int64_t rows, bool tangents, struct arena *arena)
 {
+    (void)tangents;
     s->state.attention = (struct attention_state){
         .qkv = arena_plane(arena, rows, 3 * a->width),
         .mixed = arena_plane(arena, rows, a->width),
@@ -57,8 +59,17 @@ void attention_forward(
     linear_forward(&projection, out, state->mixed, residual, rows, false);
 }
 
-void attention_gradient(
-    const struct pass *pass, const struct sublayer *s, scalar *din, scalar *dout, const scalar *in, bool add)
+/* A constant added to every key of a head changes no softmax: the gradient of the keys' bias is 0, and
+ * optimisers that normalise would blow up what rounding leaves of it. With the multiplicative mask it does
+ * change the scores. */
+static void clear_key_bias(const struct heads *heads, scalar *qkv_bias)
+{
+    if (qkv_bias && heads->mask != MASK_MULTIPLICATIVE)
+        memset(qkv_bias + heads->width, 0, (size_t)heads->width * sizeof(*qkv_bias));
+}
+
+void attention_gradient(const struct pass *pass, const struct sublayer *s, scalar *din, const scalar *dout,
+    const scalar *in, bool add)
 {
     const struct activations *a = pass->a;
     const struct attention_state *state = &s->state.attention;
@@ -66,17 +77,51 @@ void attention_gradient(
     struct heads heads = heads_of(pass, state);
     struct projected projected = projected_together(state->qkv, heads.width);
     struct projected gradient = projected_together(a->dqkv, heads.width);
-    int64_t rows = pass->batch->rows, width = heads.width;
+    int64_t rows = pass->batch->rows;
 
     linear_weight_gradient(&projection, dout, state->mixed, rows, false);
     linear_input_gradient(&projection, a->dmixed, dout, NULL, rows, false);
     heads_gradient(&heads, &gradient, a->dmixed, &projected);
     linear_weight_gradient(&qkv, a->dqkv, in, rows, false);
     linear_input_gradient(&qkv, din, a->dqkv, NULL, rows, add);
-    /* A constant added to every key of a head changes no softmax: the sum is 0, and optimisers that normalise
-     * would blow up what rounding leaves of it. With the multiplicative mask it does change the scores. */
-    if (qkv.dbias && heads.mask != MASK_MULTIPLICATIVE)
-        memset(qkv.dbias + width, 0, (size_t)width * sizeof(*qkv.dbias));
+    clear_key_bias(&heads, qkv.dbias);
+}
+
+void attention_tangent(
+    const struct pass *pass, const struct sublayer *s, scalar *tout, struct dual in, const scalar *tresidual)
+{
+    const struct attention_state *state = &s->state.attention, *t = &s->tangent->state.attention;
+    struct linear qkv = qkv_of(pass, s->layer), projection = projection_of(pass, s->layer);
+    struct heads heads = heads_of(pass, state);
+    struct projected projected = projected_together(state->qkv, heads.width);
+    struct projected tprojected = projected_together(t->qkv, heads.width);
+    int64_t rows = pass->batch->rows;
+
+    linear_tangent(&qkv, t->qkv, in, NULL, NULL, rows);
+    heads_tangent(&heads, t->mixed, &projected, &tprojected);
+    linear_tangent(&projection, tout, (struct dual){state->mixed, t->mixed}, tresidual, NULL, rows);
+}
+
+void attention_gradient_tangent(const struct pass *pass, const struct sublayer *s, scalar *tdin,
+    struct dual dout, struct dual in, bool add)
+{
+    const struct activations *a = pass->a, *ta = a->tangent;
+    const struct attention_state *state = &s->state.attention, *t = &s->tangent->state.attention;
+    struct linear qkv = qkv_of(pass, s->layer), projection = projection_of(pass, s->layer);
+    struct heads heads = heads_of(pass, state);
+    struct projected projected = projected_together(state->qkv, heads.width);
+    struct projected tprojected = projected_together(t->qkv, heads.width);
+    struct projected tgradient = projected_together(ta->dqkv, heads.width);
+    struct dual mixed = {state->mixed, t->mixed}, dmixed = {a->dmixed, ta->dmixed},
+                dqkv = {a->dqkv, ta->dqkv};
+    int64_t rows = pass->batch->rows;
+
+    linear_weight_gradient_tangent(&projection, dout, mixed, rows, false);
+    linear_input_gradient_tangent(&projection, ta->dmixed, dout, NULL, rows, false);
+    heads_gradient_tangent(&heads, &tgradient, dmixed, &projected, &tprojected);
+    linear_weight_gradient_tangent(&qkv, dqkv, in, rows, false);
+    linear_input_gradient_tangent(&qkv, tdin, dqkv, NULL, rows, add);
+    clear_key_bias(&heads, qkv.tdbias);
 }
 
 void attention_attended(const struct pass *pass, const struct sublayer *s, int32_t *count)

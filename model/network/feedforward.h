@@ -4,11 +4,15 @@
 #include "model/network/sublayer.h"
 
 /* The functions of a row of sublayer_table: see sublayer.h. */
-void feedforward_layout(
-    struct sublayer *s, const struct architecture *architecture, int64_t rows, struct arena *arena);
+void feedforward_layout(struct sublayer *s, const struct architecture *architecture, int64_t rows,
+    bool tangents, struct arena *arena);
 void feedforward_forward(
     const struct pass *pass, const struct sublayer *s, scalar *out, const scalar *in, const scalar *residual);
-void feedforward_gradient(
-    const struct pass *pass, const struct sublayer *s, scalar *din, scalar *dout, const scalar *in, bool add);
+void feedforward_gradient(const struct pass *pass, const struct sublayer *s, scalar *din, const scalar *dout,
+    const scalar *in, bool add);
+void feedforward_tangent(
+    const struct pass *pass, const struct sublayer *s, scalar *tout, struct dual in, const scalar *tresidual);
+void feedforward_gradient_tangent(const struct pass *pass, const struct sublayer *s, scalar *tdin,
+    struct dual dout, struct dual in, bool add);
 
 #endif

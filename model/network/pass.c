@@ -2,7 +2,7 @@
 
 #include "model/core/check.h"
 
-static scalar *in_plane(const struct pass *pass, scalar *plane, enum tensor_kind kind, int64_t layer)
+scalar *pass_gradient(const struct pass *pass, scalar *plane, enum tensor_kind kind, int64_t layer)
 {
     const struct architecture *c = &pass->model->architecture;
     const struct tensor *tensor = &pass->model->layout.tensor[tensor_index(c, kind, layer)];
@@ -13,14 +13,9 @@ static scalar *in_plane(const struct pass *pass, scalar *plane, enum tensor_kind
     return plane && tensor->size ? plane + tensor->offset : NULL;
 }
 
-const scalar *pass_weight(const struct pass *pass, enum tensor_kind kind, int64_t layer)
+const scalar *pass_weight(const struct pass *pass, const scalar *plane, enum tensor_kind kind, int64_t layer)
 {
-    return in_plane(pass, (scalar *)pass->weights, kind, layer);
-}
-
-scalar *pass_gradient(const struct pass *pass, enum tensor_kind kind, int64_t layer)
-{
-    return in_plane(pass, pass->gradient, kind, layer);
+    return pass_gradient(pass, (scalar *)plane, kind, layer);
 }
 
 struct linear pass_linear(
@@ -30,10 +25,14 @@ struct linear pass_linear(
 
     return (struct linear){
         .team = &pass->a->team,
-        .weight = pass_weight(pass, matrix, layer),
-        .bias = pass_weight(pass, bias, layer),
-        .dweight = pass_gradient(pass, matrix, layer),
-        .dbias = pass_gradient(pass, bias, layer),
+        .weight = pass_weight(pass, pass->weights, matrix, layer),
+        .bias = pass_weight(pass, pass->weights, bias, layer),
+        .dweight = pass_gradient(pass, pass->gradient, matrix, layer),
+        .dbias = pass_gradient(pass, pass->gradient, bias, layer),
+        .tweight = pass_weight(pass, pass->tweights, matrix, layer),
+        .tbias = pass_weight(pass, pass->tweights, bias, layer),
+        .tdweight = pass_gradient(pass, pass->tgradient, matrix, layer),
+        .tdbias = pass_gradient(pass, pass->tgradient, bias, layer),
         .in = extent_length(c, tensor_table[matrix].columns),
         .out = count * extent_length(c, tensor_table[matrix].rows),
     };
@@ -45,10 +44,14 @@ struct norm pass_norm(const struct pass *pass, enum tensor_kind gain, enum tenso
     return (struct norm){
         .team = &pass->a->team,
         .kind = pass->model->architecture.norm,
-        .gain = pass_weight(pass, gain, layer),
-        .bias = pass_weight(pass, shift, layer),
-        .dgain = pass_gradient(pass, gain, layer),
-        .dbias = pass_gradient(pass, shift, layer),
+        .gain = pass_weight(pass, pass->weights, gain, layer),
+        .bias = pass_weight(pass, pass->weights, shift, layer),
+        .dgain = pass_gradient(pass, pass->gradient, gain, layer),
+        .dbias = pass_gradient(pass, pass->gradient, shift, layer),
+        .tgain = pass_weight(pass, pass->tweights, gain, layer),
+        .tbias = pass_weight(pass, pass->tweights, shift, layer),
+        .tdgain = pass_gradient(pass, pass->tgradient, gain, layer),
+        .tdbias = pass_gradient(pass, pass->tgradient, shift, layer),
         .mean = mean,
         .scale = scale,
         .width = pass->model->architecture.width,

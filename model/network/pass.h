@@ -7,8 +7,9 @@
 #include "model/network/transformer.h"
 
 /*
- * One pass over a batch, inside the network's own files. `gradient` is NULL in a forward pass, the only one
- * whose attention may be `hard`; row_loss and predicted are NULL where they are not wanted.
+ * One pass over a batch, inside the network's own files. What is not wanted is NULL: the gradient of the
+ * weights, the tangent of the weights (which then counts as 0) and that of their gradient, losses and
+ * predictions of rows. Only forward passes may have `hard` attention.
  */
 struct pass {
     const struct transformer *model;
@@ -16,15 +17,19 @@ struct pass {
     const struct batch *batch;
     const scalar *weights;
     scalar *gradient;
+    const scalar *tweights;
+    scalar *tgradient;
     bool hard;
+    bool back; /* the gradient of the residual stream, with or without those of the weights */
     double *row_loss; /* [rows] */
     int32_t *predicted; /* [rows] */
+    double *tloss; /* the tangent of the loss is added to it */
 };
 
-/* A tensor and its gradient; NULL if the tensor is absent, or in a pass without gradients. Outside the
- * layers, `layer` is ignored. */
-const scalar *pass_weight(const struct pass *pass, enum tensor_kind kind, int64_t layer);
-scalar *pass_gradient(const struct pass *pass, enum tensor_kind kind, int64_t layer);
+/* A tensor in a plane of weights or gradients; NULL if the tensor is absent, or the plane is NULL. Outside
+ * the layers, `layer` is ignored. */
+const scalar *pass_weight(const struct pass *pass, const scalar *plane, enum tensor_kind kind, int64_t layer);
+scalar *pass_gradient(const struct pass *pass, scalar *plane, enum tensor_kind kind, int64_t layer);
 
 /* The linear layer of `matrix` and `bias`, or of `count` matrices that follow one another in memory: their
  * products are one. */

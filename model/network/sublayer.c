@@ -15,21 +15,26 @@
 
 const struct sublayer_row sublayer_table[SUBLAYER_KINDS] = {
     [SUBLAYER_ATTENTION] = {TENSOR_LN1, TENSOR_LN1_BIAS, attention_layout, attention_forward,
-        attention_gradient},
+        attention_gradient, attention_tangent, attention_gradient_tangent},
     [SUBLAYER_FEEDFORWARD] = {TENSOR_LN2, TENSOR_LN2_BIAS, feedforward_layout, feedforward_forward,
-        feedforward_gradient},
+        feedforward_gradient, feedforward_tangent, feedforward_gradient_tangent},
 };
 
 void sublayer_layout(struct sublayer *s, enum sublayer_kind kind, int64_t layer,
-    const struct architecture *architecture, int64_t rows, struct arena *arena)
+    const struct architecture *architecture, int64_t rows, bool tangents, struct arena *arena)
 {
+    struct sublayer *tangent = tangents ? arena_take(arena, 1, sizeof(*tangent)) : NULL, counted;
+
     *s = (struct sublayer){.row = &sublayer_table[kind],
         .layer = layer,
         .norm = arena_plane(arena, rows, architecture->width),
         .mean = arena_plane(arena, rows, 1),
         .scale = arena_plane(arena, rows, 1),
-        .out = arena_plane(arena, rows, architecture->width)};
-    s->row->layout(s, architecture, rows, arena);
+        .out = arena_plane(arena, rows, architecture->width),
+        .tangent = tangent};
+    s->row->layout(s, architecture, rows, tangents, arena);
+    if (tangents)
+        sublayer_layout(tangent ? tangent : &counted, kind, layer, architecture, rows, false, arena);
 }
 
 static struct norm norm_of(const struct pass *pass, const struct sublayer *s)
@@ -58,25 +63,87 @@ void sublayer_forward(const struct pass *pass, const struct sublayer *s, const s
     }
 }
 
-void sublayer_gradient(const struct pass *pass, const struct sublayer *s, const scalar *x)
+/* The norm's output or input and its tangent. */
+static struct dual kept_of(const struct sublayer *s)
+{
+    return (struct dual){s->norm, s->tangent ? s->tangent->norm : NULL};
+}
+
+void sublayer_tangent(const struct pass *pass, const struct sublayer *s, struct dual x)
 {
     struct norm norm = norm_of(pass, s);
-    scalar *dstream = pass->a->dstream, *dnorm = pass->a->dnorm;
+    const struct sublayer *t = s->tangent;
     int64_t rows = pass->batch->rows;
 
     switch (pass->model->architecture.norm_placement) {
     case NORM_POST:
-        norm_gradient(&norm, dstream, dstream, s->norm, rows, false);
-        memcpy(dnorm, dstream, (size_t)(rows * norm.width) * sizeof(*dnorm));
-        s->row->gradient(pass, s, dstream, dnorm, x, true);
+        s->row->tangent(pass, s, t->norm, x, x.tangent);
+        norm_tangent(&norm, t->out, kept_of(s), NULL, rows);
         break;
     case NORM_PRE:
-        s->row->gradient(pass, s, dnorm, dstream, s->norm, false);
-        norm_gradient(&norm, dstream, dnorm, x, rows, true);
+        norm_tangent(&norm, t->norm, x, NULL, rows);
+        s->row->tangent(pass, s, t->out, kept_of(s), x.tangent);
         break;
     case NORM_OUT:
-        norm_gradient(&norm, dnorm, dstream, s->norm, rows, false);
-        s->row->gradient(pass, s, dstream, dnorm, x, true);
+        s->row->tangent(pass, s, t->norm, x, NULL);
+        norm_tangent(&norm, t->out, kept_of(s), x.tangent, rows);
+        break;
+    }
+}
+
+/* A gradient and its tangent; the latter is NULL in a pass without. */
+struct back {
+    scalar *d, *td;
+};
+
+/* din from dout through S. */
+static void back_through(const struct pass *pass, const struct sublayer *s, struct back din, struct back dout,
+    struct dual in, bool add)
+{
+    s->row->gradient(pass, s, din.d, dout.d, in.at, add);
+    if (pass->tgradient)
+        s->row->gradient_tangent(pass, s, din.td, (struct dual){dout.d, dout.td}, in, add);
+}
+
+/* The same through the norm. The tangent comes first, since din may overwrite dout. */
+static void back_through_norm(const struct pass *pass, const struct sublayer *s, struct back din,
+    struct back dout, struct dual in, bool add)
+{
+    struct norm norm = norm_of(pass, s);
+    int64_t rows = pass->batch->rows;
+
+    if (pass->tgradient)
+        norm_gradient_tangent(&norm, din.td, (struct dual){dout.d, dout.td}, in, rows, add);
+    norm_gradient(&norm, din.d, dout.d, in.at, rows, add);
+}
+
+static void copy_back(const struct pass *pass, struct back to, struct back from)
+{
+    size_t size = (size_t)(pass->batch->rows * pass->model->architecture.width) * sizeof(scalar);
+
+    memcpy(to.d, from.d, size);
+    if (pass->tgradient)
+        memcpy(to.td, from.td, size);
+}
+
+void sublayer_gradient(const struct pass *pass, const struct sublayer *s, struct dual x)
+{
+    const struct activations *a = pass->a, *t = a->tangent;
+    struct back stream = {a->dstream, t ? t->dstream : NULL}, inner = {a->dnorm, t ? t->dnorm : NULL};
+
+    switch (pass->model->architecture.norm_placement) {
+    case NORM_POST:
+        back_through_norm(pass, s, stream, stream, kept_of(s), false);
+        copy_back(pass, inner, stream);
+        back_through(pass, s, stream, inner, x, true);
+        break;
+    case NORM_PRE:
+        back_through(pass, s, inner, stream, kept_of(s), false);
+        back_through_norm(pass, s, stream, inner, x, true);
+        break;
+    case NORM_OUT:
+        back_through_norm(pass, s, inner, stream, kept_of(s), false);
+        back_through(pass, s, stream, inner, x, true);
         break;
     }
 }

@@ -6,6 +6,7 @@
 
 #include "model/core/arena.h"
 #include "model/core/scalar.h"
+#include "model/layers/dual.h"
 #include "model/network/weights.h"
 
 struct pass;
@@ -17,16 +18,23 @@ struct sublayer;
  */
 struct sublayer_row {
     enum tensor_kind gain, shift; /* of the norm */
-    /* Takes what S keeps between forward and gradient, for up to `rows` rows. */
-    void (*layout)(
-        struct sublayer *s, const struct architecture *architecture, int64_t rows, struct arena *arena);
+    /* Takes what S keeps between forward and gradient, and, if `tangents`, for tangents, for up to `rows`
+     * rows. */
+    void (*layout)(struct sublayer *s, const struct architecture *architecture, int64_t rows, bool tangents,
+        struct arena *arena);
     /* out [rows, C] = residual + S(in); residual may be NULL. */
     void (*forward)(const struct pass *pass, const struct sublayer *s, scalar *out, const scalar *in,
         const scalar *residual);
-    /* din (added to if `add`) and the gradients of S's tensors from dout and the `in` of the forward pass;
-     * din may be dout unless `add`. dout may be overwritten. */
-    void (*gradient)(const struct pass *pass, const struct sublayer *s, scalar *din, scalar *dout,
+    /* din (added to if `add`) and the gradients of S's tensors from dout and the `in` of the forward pass. */
+    void (*gradient)(const struct pass *pass, const struct sublayer *s, scalar *din, const scalar *dout,
         const scalar *in, bool add);
+    /* After the forward pass: tout = tresidual + the tangent of S(in); tresidual may be NULL. Keeps in
+     * s->tangent the tangents of what S keeps. */
+    void (*tangent)(const struct pass *pass, const struct sublayer *s, scalar *tout, struct dual in,
+        const scalar *tresidual);
+    /* After `tangent` and right after `gradient`: the tangents of what `gradient` has computed. */
+    void (*gradient_tangent)(const struct pass *pass, const struct sublayer *s, scalar *tdin,
+        struct dual dout, struct dual in, bool add);
 };
 
 enum sublayer_kind { SUBLAYER_ATTENTION, SUBLAYER_FEEDFORWARD, SUBLAYER_KINDS };
@@ -43,6 +51,7 @@ struct feedforward_state {
     scalar *hidden; /* [rows, F] behind the activation */
     scalar *slope; /* [rows, F] before the activation, then its slope; NULL if the product applies relu */
     scalar *gate, *gated; /* [rows, F] x W3, and hidden times it; NULL unless the layer is gated */
+    scalar *curvature; /* [rows, F] of the activation, where there is a slope, for tangents; else NULL */
 };
 
 /* A sub-layer of one block, and what its forward pass leaves for the gradient. `norm` holds the norm's output
@@ -53,6 +62,7 @@ struct sublayer {
     scalar *norm; /* [rows, C] */
     scalar *mean, *scale; /* [rows] of the norm */
     scalar *out; /* [rows, C] the residual stream behind it */
+    struct sublayer *tangent; /* the tangents of norm, out and state; NULL if the model takes none */
     union {
         struct attention_state attention;
         struct feedforward_state feedforward;
@@ -60,12 +70,16 @@ struct sublayer {
 };
 
 void sublayer_layout(struct sublayer *s, enum sublayer_kind kind, int64_t layer,
-    const struct architecture *architecture, int64_t rows, struct arena *arena);
+    const struct architecture *architecture, int64_t rows, bool tangents, struct arena *arena);
 
 /* s->out from the residual stream x before it. */
 void sublayer_forward(const struct pass *pass, const struct sublayer *s, const scalar *x);
 
-/* The activations' dstream from the gradient of s->out to that of x. */
-void sublayer_gradient(const struct pass *pass, const struct sublayer *s, const scalar *x);
+/* After the forward pass: s->tangent->out, the tangent of s->out, from that of x. */
+void sublayer_tangent(const struct pass *pass, const struct sublayer *s, struct dual x);
+
+/* The activations' dstream from the gradient of s->out to that of x; in a pass with tgradient, after
+ * sublayer_tangent, likewise the tangent of dstream. */
+void sublayer_gradient(const struct pass *pass, const struct sublayer *s, struct dual x);
 
 #endif

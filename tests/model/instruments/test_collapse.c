@@ -76,7 +76,7 @@ static void lay_out(struct collapse_case *k, struct arena *arena)
         .bias = true,
     };
 
-    transformer_layout(&k->model, &architecture, ROWS, 1, arena);
+    transformer_layout(&k->model, &architecture, ROWS, 1, false, arena);
     collapse_layout(&k->collapse, VOCABULARY, ROWS, arena);
     batch_layout(&k->batch, ROWS, arena);
     batch_layout(&k->part, ROWS, arena);

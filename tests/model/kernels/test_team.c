@@ -136,7 +136,7 @@ struct model_case {
 static void lay_out(
     struct model_case *k, const struct architecture *architecture, int64_t threads, struct arena *arena)
 {
-    transformer_layout(&k->model, architecture, ROWS, threads, arena);
+    transformer_layout(&k->model, architecture, ROWS, threads, false, arena);
     batch_layout(&k->batch, ROWS, arena);
     k->weights = arena_take(arena, (size_t)k->model.layout.size, sizeof(scalar));
     k->gradient = arena_take(arena, (size_t)k->model.layout.size, sizeof(scalar));

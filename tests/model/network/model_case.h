@@ -15,25 +15,25 @@ struct model_case {
     struct arena arena;
 };
 
-static inline void model_case_layout(
-    struct model_case *k, const struct architecture *architecture, int64_t rows, struct arena *arena)
+static inline void model_case_layout(struct model_case *k, const struct architecture *architecture,
+    int64_t rows, bool tangents, struct arena *arena)
 {
-    transformer_layout(&k->model, architecture, rows, 1, arena);
+    transformer_layout(&k->model, architecture, rows, 1, tangents, arena);
     batch_layout(&k->batch, rows, arena);
     k->weights = arena_take(arena, (size_t)k->model.layout.size, sizeof(scalar));
 }
 
-static inline void model_case_init(struct model_case *k, const struct architecture *architecture,
-    const int64_t *lengths, int64_t sequences, uint64_t seed)
+static inline void model_case_begin(struct model_case *k, const struct architecture *architecture,
+    const int64_t *lengths, int64_t sequences, bool tangents, uint64_t seed)
 {
     struct arena counted = {0};
     int64_t rows = 0;
 
     for (int64_t s = 0; s < sequences; s++)
         rows += lengths[s];
-    model_case_layout(k, architecture, rows, &counted);
+    model_case_layout(k, architecture, rows, tangents, &counted);
     CHECK(arena_init(&k->arena, counted.used) == 0);
-    model_case_layout(k, architecture, rows, &k->arena);
+    model_case_layout(k, architecture, rows, tangents, &k->arena);
     k->batch.sequences = sequences;
     k->batch.rows = rows;
     for (int64_t s = 0; s < sequences; s++)
@@ -44,6 +44,19 @@ static inline void model_case_init(struct model_case *k, const struct architectu
         k->batch.target[row] = (int32_t)random_below(seed + 1, RANDOM_TEST, at, vocabulary);
     }
     weights_init(k->weights, &k->model.layout, architecture, (int64_t)seed);
+}
+
+static inline void model_case_init(struct model_case *k, const struct architecture *architecture,
+    const int64_t *lengths, int64_t sequences, uint64_t seed)
+{
+    model_case_begin(k, architecture, lengths, sequences, false, seed);
+}
+
+/* The same for a model that takes tangents. */
+static inline void model_case_init_tangents(struct model_case *k, const struct architecture *architecture,
+    const int64_t *lengths, int64_t sequences, uint64_t seed)
+{
+    model_case_begin(k, architecture, lengths, sequences, true, seed);
 }
 
 /* Every weight is moved, so that gains are off 1 and biases off 0 as those of a trained model are. */

@@ -40,12 +40,14 @@ static void draw(scalar *x, double scale, uint64_t seed)
 static void check_gelu(const struct kernels *kernels)
 {
     for (int i = -30000; i <= 30000; i++) {
-        scalar y, slope = (scalar)(i * 1e-3);
+        scalar y, slope = (scalar)(i * 1e-3), curvature;
         long double x = (long double)slope, phi = erfcl(x * -0.70710678118654752440L) / 2;
+        long double density = 0.39894228040143267794L * expl(x * x / -2);
         double value = (double)(x * phi);
-        double derivative = (double)(phi + x * 0.39894228040143267794L * expl(x * x / -2));
+        double derivative = (double)(phi + x * density);
 
-        kernels->gelu(&y, &slope, 1);
+        kernels->gelu(&y, &slope, &curvature, 1);
+        CHECK_CLOSE((double)curvature, (double)(density * (2 - x * x)), rounding);
         CHECK_CLOSE((double)y, value, gelu_rounding * fabs(value) + 1e-36);
         CHECK_CLOSE((double)slope, derivative, rounding / 8);
     }
@@ -57,25 +59,31 @@ static void check_gelu_tanh(const struct kernels *kernels)
     const long double root = 1.59576912160573071175L; /* 2 sqrt(2 / pi) */
 
     for (int i = -30000; i <= 30000; i++) {
-        scalar y, slope = (scalar)(i * 1e-3);
+        scalar y, slope = (scalar)(i * 1e-3), curvature;
         long double x = (long double)slope, e = expl(-root * (x + 0.044715L * x * x * x)), p = 1 / (1 + e);
         double value = (double)(x * p);
         double derivative =
             (double)(p + (isfinite(e) ? x * p * (e * p) * root * (1 + 3 * 0.044715L * x * x) : 0));
 
-        kernels->gelu_tanh(&y, &slope, 1);
+        long double v1 = root * (1 + 3 * 0.044715L * x * x), v2 = root * 6 * 0.044715L * x, q = e * p * p;
+        double second = isfinite(e) ? (double)(q * (2 * v1 + x * (v2 + (1 - 2 * p) * v1 * v1))) : 0;
+
+        kernels->gelu_tanh(&y, &slope, &curvature, 1);
+        CHECK_CLOSE((double)curvature, second, 2 * rounding);
         CHECK_CLOSE((double)y, value, gelu_tanh_rounding * fabs(value) + 1e-36);
         CHECK_CLOSE((double)slope, derivative, rounding);
     }
 }
 
-typedef void gelu_function(scalar *y, scalar *x, int64_t count);
+typedef __typeof__(*((struct kernels *)NULL)->gelu) gelu_function;
 
 static void check_ends(gelu_function *gelu)
 {
-    scalar x[] = {(scalar)INFINITY, (scalar)-INFINITY, (scalar)NAN, (scalar)1e30, (scalar)-1e30, 0}, y[6];
+    scalar x[] = {(scalar)INFINITY, (scalar)-INFINITY, (scalar)NAN, (scalar)1e30, (scalar)-1e30, 0}, y[6], bend[6];
 
-    gelu(y, x, 6);
+    gelu(y, x, bend, 6);
+    CHECK(bend[0] == 0 && bend[1] == 0 && isnan((double)bend[2]) && bend[3] == 0 && bend[4] == 0);
+    CHECK(bend[5] > (scalar)0.797 && bend[5] < (scalar)0.799); /* 2 / sqrt(2 pi), or nearly so */
     CHECK(isinf((double)y[0]) && y[0] > 0 && x[0] == 1);
     CHECK(y[1] == 0 && x[1] == 0);
     CHECK(isnan((double)y[2]) && isnan((double)x[2]));
@@ -99,11 +107,11 @@ static void check_gelu_tanh_counts(const struct kernels *kernels)
         draw(x, 2, 8);
         draw(y, 1, 9);
         scalar beyond_x = x[count], beyond_y = y[count];
-        kernels->gelu_tanh(y, x, count);
+        kernels->gelu_tanh(y, x, NULL, count);
         CHECK(x[count] == beyond_x && y[count] == beyond_y);
         for (int i = 0; i < count; i++) {
             scalar one, slope = (scalar)(2 * random_normal(8, RANDOM_TEST, (uint64_t)i));
-            kernels->gelu_tanh(&one, &slope, 1);
+            kernels->gelu_tanh(&one, &slope, NULL, 1);
             CHECK_CLOSE((double)y[i], (double)one, rounding);
             CHECK_CLOSE((double)x[i], (double)slope, rounding);
         }
@@ -120,7 +128,7 @@ static void check_gelu_counts(const struct kernels *kernels)
         draw(y, 1, 9);
         draw(dx, 1, 10);
         scalar beyond_x = x[count], beyond_y = y[count], beyond_dx = dx[count];
-        kernels->gelu(y, x, count);
+        kernels->gelu(y, x, NULL, count);
         kernels->multiply(dx, dx, x, count);
         CHECK(x[count] == beyond_x && y[count] == beyond_y && dx[count] == beyond_dx);
         for (int i = 0; i < count; i++) {

@@ -94,7 +94,13 @@ TEST(gradient_linear)
     struct arena arena;
     struct team team = alone(PRODUCT_SCRATCH, &arena);
 
-    k.linear = (struct linear){&team, weight, bias, dweight, dbias, IN, OUT};
+    k.linear = (struct linear){.team = &team,
+        .weight = weight,
+        .bias = bias,
+        .dweight = dweight,
+        .dbias = dbias,
+        .in = IN,
+        .out = OUT};
     draw(weight, OUT * IN, 1);
     draw(bias, OUT, 2);
     draw(k.x, ROWS * IN, 3);
@@ -117,7 +123,8 @@ TEST(gradient_linear_in_parts)
     struct arena arena;
     struct team team = alone(PRODUCT_SCRATCH, &arena);
 
-    k.linear = (struct linear){&team, weight, NULL, whole, dbias[0], IN, OUT};
+    k.linear = (struct linear){
+        .team = &team, .weight = weight, .dweight = whole, .dbias = dbias[0], .in = IN, .out = OUT};
     draw(weight, OUT * IN, 1);
     draw(k.x, ROWS * IN, 3);
     draw(k.c, ROWS * OUT, 5);
@@ -187,7 +194,7 @@ static double activation_value(void *context)
     const struct team team = {.kernels = kernels_best(), .threads = 1};
 
     memcpy(k->slope, k->x, sizeof(k->slope));
-    activation_forward(&team, k->activation, k->y, k->slope, ROWS * IN);
+    activation_forward(&team, k->activation, k->y, k->slope, NULL, ROWS * IN);
     return weighted(k->c, k->y, ROWS * IN);
 }
 
@@ -313,7 +320,7 @@ static const int64_t lengths[] = {5, 1, 3};
 
 static void model_layout(struct model_case *k, const struct architecture *architecture, struct arena *arena)
 {
-    transformer_layout(&k->model, architecture, 3 * architecture->context, 1, arena);
+    transformer_layout(&k->model, architecture, 3 * architecture->context, 1, false, arena);
     batch_layout(&k->batch, 3 * architecture->context, arena);
     k->weights = arena_take(arena, (size_t)k->model.layout.size, sizeof(scalar));
     k->gradient = arena_take(arena, (size_t)k->model.layout.size, sizeof(scalar));

@@ -1,0 +1,183 @@
+/*
+ * Tangents of attention and of its gradient. With scores s = scale q k^T, weights p = softmax(s), d = dmixed
+ * v^T and sums over the keys that a query sees, a dot for tangents:
+ *     p. = p (s. - sum p s.)                     mixed. = p. v + p v.
+ *     ds = p (d - sum p d)                       ds. = p. (d - sum p d) + p (d. - sum (p. d + p d.))
+ * Both compute the attention weights again from the statistics of the forward pass.
+ */
+#include "model/kernels/attention_work.h"
+
+/* Takes what both tangents need: q and its tangent transposed, and panels for weights and their tangents. */
+static void begin_tangent(struct attention_work *work, const struct head *head, const struct head *tangent)
+{
+    work->queries = transposed(work, head->q, head->q_stride);
+    work->tqueries = transposed(work, tangent->q, tangent->q_stride);
+    work->weights = take_scratch(work, head->keys * QUERY_BLOCK);
+    work->tweights = take_scratch(work, head->keys * QUERY_BLOCK);
+}
+
+/* Panels of the scores, unscaled, and of their tangents. */
+static void score_both(
+    const struct attention_work *work, const struct head *tangent, int64_t query, int64_t at, int64_t keys)
+{
+    const struct head *head = work->head;
+    scalar *t = work->tweights + at;
+
+    score(work, work->weights + at, head->k, head->kv_stride, work->queries + query, keys, false);
+    score(work, t, head->k, head->kv_stride, work->tqueries + query, keys, false);
+    score(work, t, tangent->k, tangent->kv_stride, work->queries + query, keys, true);
+}
+
+/* For a vector of queries: replaces scores p by attention weights, and their tangents t by those of the
+ * weights. */
+static void soften_both(const struct attention_work *work, scalar *p, scalar *t, int64_t query, int64_t keys)
+{
+    const struct head *head = work->head;
+    const vector most = statistics(head->most, query, head->queries);
+    const vector inverse = statistics(head->inverse, query, head->queries);
+    int64_t seen = keys_of_vector(head, query, keys);
+    vector mean = {0};
+
+    hide(head, p, query, seen, -(scalar)INFINITY);
+    hide(head, t, query, seen, 0);
+    for (int64_t key = 0; key < seen; key++) {
+        int64_t at = key * QUERY_BLOCK;
+        vector weight = vector_exponential(work->scale * (vector_load(p + at) - most)) * inverse;
+        vector_store(p + at, weight);
+        mean += weight * vector_load(t + at);
+    }
+    for (int64_t key = 0; key < seen; key++) {
+        int64_t at = key * QUERY_BLOCK;
+        vector_store(t + at, work->scale * vector_load(p + at) * (vector_load(t + at) - mean));
+    }
+    clear(p, seen, keys);
+    clear(t, seen, keys);
+}
+
+static void weigh_both(
+    const struct attention_work *work, const struct head *tangent, int64_t first, int64_t last)
+{
+    for (int64_t query = first; query < last; query += TILE_COLUMNS) {
+        int64_t panel = query - first, keys = keys_of_panel(work->head, query);
+        score_both(work, tangent, query, panel, keys);
+        for (int64_t i = 0; i < TILE_COLUMNS && query + i < last; i += LANES)
+            soften_both(work, work->weights + panel + i, work->tweights + panel + i, query + i, keys);
+    }
+}
+
+void KERNEL(attention_tangent)(const struct head *head, const struct head *tangent, scalar *tmixed,
+    int64_t mixed_stride, scalar *scratch)
+{
+    struct attention_work work = begin_work(head, scratch);
+    struct rows values = rows_to_read(&work, head->v, head->kv_stride, head->keys);
+    struct rows tvalues = rows_to_read(&work, tangent->v, tangent->kv_stride, head->keys);
+    struct rows out = rows_to_write(&work, tmixed, mixed_stride, head->queries);
+
+    begin_tangent(&work, head, tangent);
+    for (int64_t first = 0; first < head->queries; first += QUERY_BLOCK) {
+        int64_t last = at_most(first + QUERY_BLOCK, head->queries);
+        weigh_both(&work, tangent, first, last);
+        mix(&work, out, work.tweights, values, first, last, false);
+        mix(&work, out, work.weights, tvalues, first, last, true);
+    }
+    write_back(&work, out, tmixed, mixed_stride, head->queries);
+}
+
+/* For a vector of queries, from weights p and their tangents tp: replaces the gradients d of the weights by
+ * those of the scores, and likewise their tangents td. */
+static void differentiate_both(const struct attention_work *work, int64_t panel, int64_t query, int64_t keys)
+{
+    const struct head *head = work->head;
+    const scalar *p = work->weights + panel, *tp = work->tweights + panel;
+    scalar *d = work->dscores + panel, *td = work->tdscores + panel;
+    int64_t seen = keys_of_vector(head, query, keys);
+    vector sum = {0}, tsum = {0};
+
+    if (head->mask == MASK_CAUSAL) {
+        hide(head, d, query, seen, 0);
+        hide(head, td, query, seen, 0);
+    }
+    for (int64_t at = 0; at < seen * QUERY_BLOCK; at += QUERY_BLOCK) {
+        vector weight = vector_load(p + at), gradient = vector_load(d + at);
+        sum += weight * gradient;
+        tsum += vector_load(tp + at) * gradient + weight * vector_load(td + at);
+    }
+    for (int64_t at = 0; at < seen * QUERY_BLOCK; at += QUERY_BLOCK) {
+        vector weight = vector_load(p + at), about = vector_load(d + at) - sum;
+        vector tabout = vector_load(td + at) - tsum;
+        vector_store(td + at, work->scale * (vector_load(tp + at) * about + weight * tabout));
+        vector_store(d + at, work->scale * weight * about);
+    }
+    hide(head, d, query, seen, 0); /* a score that the mask multiplies by 0 has no gradient */
+    hide(head, td, query, seen, 0);
+    clear(d, seen, keys);
+    clear(td, seen, keys);
+}
+
+/* The panels of a block: weights and the gradients of scores, with the tangents of both. */
+static void differentiate_block(
+    const struct attention_work *work, const struct head *tangent, int64_t first, int64_t last)
+{
+    const struct head *head = work->head;
+
+    weigh_both(work, tangent, first, last);
+    for (int64_t query = first; query < last; query += TILE_COLUMNS) {
+        int64_t panel = query - first, keys = keys_of_panel(head, query);
+        scalar *d = work->dscores + panel, *td = work->tdscores + panel;
+        score(work, d, head->v, head->kv_stride, work->dout + query, keys, false);
+        score(work, td, head->v, head->kv_stride, work->tdout + query, keys, false);
+        score(work, td, tangent->v, tangent->kv_stride, work->dout + query, keys, true);
+        for (int64_t i = 0; i < TILE_COLUMNS && query + i < last; i += LANES)
+            differentiate_both(work, panel + i, query + i, keys);
+    }
+}
+
+/* Rows that the gradient's tangent reads and writes. */
+struct tangent_rows {
+    struct rows q, k, dout, tq, tk, tdout; /* read */
+    struct rows query, key, value; /* written */
+};
+
+static struct tangent_rows tangent_rows(
+    struct attention_work *work, const struct head *tangent, const struct head_gradient *g)
+{
+    const struct head *head = work->head;
+
+    return (struct tangent_rows){
+        .q = rows_to_read(work, head->q, head->q_stride, head->queries),
+        .k = rows_to_read(work, head->k, head->kv_stride, head->keys),
+        .dout = rows_to_read(work, g->dmixed, g->mixed_stride, head->queries),
+        .tq = rows_to_read(work, tangent->q, tangent->q_stride, head->queries),
+        .tk = rows_to_read(work, tangent->k, tangent->kv_stride, head->keys),
+        .tdout = rows_to_read(work, g->tdmixed, g->mixed_stride, head->queries),
+        .query = rows_to_write(work, g->tdq, head->q_stride, head->queries),
+        .key = rows_to_write(work, g->tdk, head->kv_stride, head->keys),
+        .value = rows_to_write(work, g->tdv, head->kv_stride, head->keys),
+    };
+}
+
+void KERNEL(attention_gradient_tangent)(
+    const struct head *head, const struct head *tangent, const struct head_gradient *g, scalar *scratch)
+{
+    struct attention_work work = begin_work(head, scratch);
+    struct tangent_rows rows = tangent_rows(&work, tangent, g);
+
+    begin_tangent(&work, head, tangent);
+    work.dout = transposed(&work, g->dmixed, g->mixed_stride);
+    work.tdout = transposed(&work, g->tdmixed, g->mixed_stride);
+    work.dscores = take_scratch(&work, head->keys * QUERY_BLOCK);
+    work.tdscores = take_scratch(&work, head->keys * QUERY_BLOCK);
+    for (int64_t first = 0; first < head->queries; first += QUERY_BLOCK) {
+        int64_t last = at_most(first + QUERY_BLOCK, head->queries);
+        differentiate_block(&work, tangent, first, last);
+        mix(&work, rows.query, work.tdscores, rows.k, first, last, false);
+        mix(&work, rows.query, work.dscores, rows.tk, first, last, true);
+        gather_rows(&work, rows.value, work.tweights, rows.dout, first, last, false);
+        gather_rows(&work, rows.value, work.weights, rows.tdout, first, last, true);
+        gather_rows(&work, rows.key, work.tdscores, rows.q, first, last, false);
+        gather_rows(&work, rows.key, work.dscores, rows.tq, first, last, true);
+    }
+    write_back(&work, rows.query, g->tdq, head->q_stride, head->queries);
+    write_back(&work, rows.key, g->tdk, head->kv_stride, head->keys);
+    write_back(&work, rows.value, g->tdv, head->kv_stride, head->keys);
+}

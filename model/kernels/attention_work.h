@@ -1,0 +1,234 @@
+#ifndef NORMSWEEP_MODEL_KERNELS_ATTENTION_WORK_H
+#define NORMSWEEP_MODEL_KERNELS_ATTENTION_WORK_H
+
+/*
+ * What the kernels of attention share: one head over one sequence, transposed: a column for each query of a
+ * block, a row for each key, so that the softmax runs down columns of whole vectors and never sums across
+ * lanes. Under the causal mask a panel of queries stops at the key of its last query.
+ *
+ * Tq, Tk, D: queries, keys and depth of the head; Tp, Dp: rounded up to whole panels and vectors, so that
+ * loops need no remainder.
+ */
+#include "model/kernels/vector.h"
+
+enum { QUERY_BLOCK = 8 * TILE_ROWS };
+
+_Static_assert((int)TILE_COLUMNS <= (int)ATTENTION_COLUMNS && (int)LANES <= (int)ATTENTION_LANES &&
+                   (int)QUERY_BLOCK <= (int)ATTENTION_BLOCK,
+    "attention_scratch() covers this level");
+
+/* Rows of D scalars that products read or write as rows of Dp: in place if D fills whole vectors. */
+struct rows {
+    scalar *at;
+    int64_t stride;
+};
+
+/* What a kernel needs, as far as it needs it. The panels hold the columns of a block of queries. */
+struct attention_work {
+    const struct head *head;
+    int64_t padded_length, padded_depth; /* Tp, Dp */
+    scalar scale;
+    scalar *free; /* the scratch that is left */
+    scalar *queries, *dout; /* q and dmixed, transposed: [D][Tp] */
+    scalar *weights, *dscores; /* [Tk][QUERY_BLOCK] */
+    scalar *tqueries, *tdout, *tweights, *tdscores; /* the tangents of the four */
+};
+
+static inline int64_t round_up(int64_t count, int64_t unit)
+{
+    return (count + unit - 1) / unit * unit;
+}
+
+static inline scalar *take_scratch(struct attention_work *work, int64_t count)
+{
+    scalar *taken = work->free;
+
+    work->free += round_up(count, 64 / (int64_t)sizeof(scalar));
+    return taken;
+}
+
+static inline struct attention_work begin_work(const struct head *head, scalar *scratch)
+{
+    return (struct attention_work){.head = head,
+        .padded_length = round_up(head->queries, TILE_COLUMNS),
+        .padded_depth = round_up(head->depth, LANES),
+        .scale = 1 / scalar_sqrt((scalar)head->depth),
+        .free = scratch};
+}
+
+static inline scalar *transposed(struct attention_work *work, const scalar *from, int64_t stride)
+{
+    const struct head *head = work->head;
+    scalar *to = take_scratch(work, head->depth * work->padded_length);
+
+    for (int64_t i = 0; i < work->padded_length; i += LANES)
+        transpose_rows(
+            to + i, work->padded_length, from + i * stride, stride, head->queries - i, head->depth);
+    return to;
+}
+
+static inline bool fills_vectors(const struct attention_work *work)
+{
+    return work->padded_depth == work->head->depth;
+}
+
+static inline struct rows rows_to_read(
+    struct attention_work *work, const scalar *from, int64_t stride, int64_t count)
+{
+    int64_t wide = work->padded_depth, depth = work->head->depth;
+
+    if (fills_vectors(work))
+        return (struct rows){(scalar *)from, stride};
+    scalar *copy = take_scratch(work, count * wide);
+    for (int64_t i = 0; i < count; i++) {
+        memcpy(copy + i * wide, from + i * stride, (size_t)depth * sizeof(*copy));
+        memset(copy + i * wide + depth, 0, (size_t)(wide - depth) * sizeof(*copy));
+    }
+    return (struct rows){copy, wide};
+}
+
+static inline struct rows rows_to_write(
+    struct attention_work *work, scalar *to, int64_t stride, int64_t count)
+{
+    if (fills_vectors(work))
+        return (struct rows){to, stride};
+    return (struct rows){take_scratch(work, count * work->padded_depth), work->padded_depth};
+}
+
+static inline void write_back(
+    const struct attention_work *work, struct rows rows, scalar *to, int64_t stride, int64_t count)
+{
+    if (fills_vectors(work))
+        return;
+    for (int64_t i = 0; i < count; i++)
+        memcpy(to + i * stride, rows.at + i * rows.stride, (size_t)work->head->depth * sizeof(*to));
+}
+
+/* The tile's product over all of its columns, `wide` of them. */
+static inline void run_wide(struct tile tile, int64_t rows, int64_t wide)
+{
+    for (int64_t j = 0; j < wide; j += TILE_COLUMNS, tile.b += TILE_COLUMNS, tile.c += TILE_COLUMNS)
+        KERNEL(tile)(&tile, rows, at_most((wide - j) / LANES, TILE_VECTORS));
+}
+
+/* Keys that the queries before `last` see. */
+static inline int64_t keys_until(const struct head *head, int64_t last)
+{
+    return head->mask == MASK_CAUSAL ? at_most(last, head->keys) : head->keys;
+}
+
+/* The keys that a panel of queries computes: up to a whole last tile; `hide` masks what no query sees. */
+static inline int64_t keys_of_panel(const struct head *head, int64_t query)
+{
+    return keys_until(head, round_up(query + TILE_COLUMNS, TILE_ROWS));
+}
+
+/*
+ * One panel of c [keys][QUERY_BLOCK] = the rows of `from`, one per key, times the panel `columns` of [D][Tp],
+ * added to c if `add`.
+ */
+static inline void score(const struct attention_work *work, scalar *c, const scalar *from, int64_t stride,
+    const scalar *columns, int64_t keys, bool add)
+{
+    struct tile tile = {.a_row = stride,
+        .a_step = 1,
+        .b = columns,
+        .b_row = work->padded_length,
+        .depth = work->head->depth,
+        .c_row = QUERY_BLOCK,
+        .add = add};
+
+    for (int64_t key = 0; key < keys; key += TILE_ROWS) {
+        tile.a = from + key * stride;
+        tile.c = c + key * QUERY_BLOCK;
+        KERNEL(tile)(&tile, at_most(keys - key, TILE_ROWS), TILE_VECTORS);
+    }
+}
+
+/*
+ * In the rows below `keys`, masks the keys behind each of the vector of queries at `query`: their entries
+ * become `rest` under the causal mask, 0 under the multiplicative one.
+ */
+static inline void hide(const struct head *head, scalar *column, int64_t query, int64_t keys, scalar rest)
+{
+    const vector_index lane = vector_lanes();
+
+    if (head->mask == MASK_NONE)
+        return;
+    rest = head->mask == MASK_MULTIPLICATIVE ? 0 : rest;
+    for (int64_t key = query + 1; key < keys; key++) {
+        scalar *at = column + key * QUERY_BLOCK;
+        const vector_index hidden = lane < (lane_index)at_most(key - query, LANES);
+        vector_store(at, vector_select(hidden, vector_all(rest), vector_load(at)));
+    }
+}
+
+static inline void clear(scalar *column, int64_t from, int64_t to)
+{
+    for (int64_t key = from; key < to; key++)
+        vector_store(column + key * QUERY_BLOCK, (vector){0});
+}
+
+/* How many of the panel's keys the vector of queries at `query` can see. */
+static inline int64_t keys_of_vector(const struct head *head, int64_t query, int64_t keys)
+{
+    return head->mask == MASK_CAUSAL ? at_most(query + LANES, keys) : keys;
+}
+
+/* The statistics of LANES queries; 0 after the last query. */
+static inline vector statistics(const scalar *of, int64_t query, int64_t length)
+{
+    scalar lane[LANES] = {0};
+
+    memcpy(lane, of + query, (size_t)at_most(length - query, LANES) * sizeof(*lane));
+    return vector_load(lane);
+}
+
+/*
+ * For a block of queries: to[query] = the sum over the keys that it sees of factor[key][query] * from[key],
+ * added to `to` if `add`.
+ */
+static inline void mix(const struct attention_work *work, struct rows to, const scalar *factor,
+    struct rows from, int64_t first, int64_t last, bool add)
+{
+    for (int64_t query = first; query < last; query += TILE_ROWS) {
+        int64_t rows = at_most(last - query, TILE_ROWS);
+        run_wide((struct tile){.a = factor + query - first,
+                     .a_row = 1,
+                     .a_step = QUERY_BLOCK,
+                     .b = from.at,
+                     .b_row = from.stride,
+                     .depth = keys_until(work->head, query + rows),
+                     .c = to.at + query * to.stride,
+                     .c_row = to.stride,
+                     .add = add},
+            rows, work->padded_depth);
+    }
+}
+
+/*
+ * For the keys that the block's queries see: to[key] = the sum over the queries of factor[key][query] *
+ * from[query], added to what earlier blocks have written, and to what this block has if `add`.
+ */
+static inline void gather_rows(const struct attention_work *work, struct rows to, const scalar *factor,
+    struct rows from, int64_t first, int64_t last, bool add)
+{
+    const struct head *head = work->head;
+    int64_t seen = keys_until(head, last);
+
+    for (int64_t key = 0; key < seen; key += TILE_ROWS) {
+        int64_t query = head->mask != MASK_CAUSAL || key < first ? first : key;
+        run_wide((struct tile){.a = factor + key * QUERY_BLOCK + query - first,
+                     .a_row = QUERY_BLOCK,
+                     .a_step = 1,
+                     .b = from.at + query * from.stride,
+                     .b_row = from.stride,
+                     .depth = last - query,
+                     .c = to.at + key * to.stride,
+                     .c_row = to.stride,
+                     .add = add || (head->mask == MASK_CAUSAL ? key < first : first > 0)},
+            at_most(seen - key, TILE_ROWS), work->padded_depth);
+    }
+}
+
+#endif

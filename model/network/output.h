@@ -1,0 +1,16 @@
+#ifndef NORMSWEEP_MODEL_NETWORK_OUTPUT_H
+#define NORMSWEEP_MODEL_NETWORK_OUTPUT_H
+
+#include "model/network/pass.h"
+
+/* The output layer, whose matrix is the token embedding if it is tied. */
+struct linear output_linear(const struct pass *pass);
+
+/*
+ * The loss of the batch from the output layer's input x [rows, C], block of rows by block of rows, since the
+ * logits of a whole batch would not fit the cache. If the pass goes back, also dstream, the gradient of x,
+ * and the gradients of the output layer; with tgradient, the tangents of all these.
+ */
+double output_loss(const struct pass *pass, struct dual x);
+
+#endif

@@ -1,0 +1,246 @@
+/*
+ * Tangents, in double. J is the Jacobian of whatever is tested, H the Hessian of the loss:
+ * - against central differences;
+ * - against the gradient, another implementation of the same J: <w, J v> = <J^T w, v>;
+ * - H against itself: u H v = v H u.
+ * Every kind of layer by itself, blocks, and whole models in every arrangement.
+ */
+#include "tests/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/kernels/levels.h"
+#include "tests/model/network/model_case.h"
+
+#ifdef SCALAR_DOUBLE
+
+static const double exact = 1e-12, differences = 1e-7;
+
+static void draw(scalar *x, int64_t count, uint64_t seed)
+{
+    for (int64_t i = 0; i < count; i++)
+        x[i] = random_normal(seed, RANDOM_TEST, (uint64_t)i);
+}
+
+static double dot(const scalar *a, const scalar *b, int64_t count)
+{
+    double sum = 0;
+
+    for (int64_t i = 0; i < count; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+static double size_of(const scalar *a, int64_t count)
+{
+    return sqrt(dot(a, a, count));
+}
+
+/* A model with tangents and planes of its size. */
+enum { PLANES = 6 };
+
+struct tangent_case {
+    struct model_case base;
+    scalar *plane[PLANES];
+    int64_t size, state; /* scalars in a plane of weights, of the residual stream */
+};
+
+static const int64_t lengths[] = {5, 1, 3};
+
+static void begin_case(struct tangent_case *k, const struct architecture *architecture)
+{
+    model_case_init_tangents(&k->base, architecture, lengths, 3, 5);
+    model_case_move(&k->base, 0.1);
+    k->size = k->base.model.layout.size;
+    k->state = k->base.batch.rows * architecture->width;
+    for (int i = 0; i < PLANES; i++) {
+        k->plane[i] = malloc((size_t)(k->size + k->state) * sizeof(scalar));
+        draw(k->plane[i], k->size + k->state, 20 + (uint64_t)i);
+    }
+}
+
+static void end_case(struct tangent_case *k)
+{
+    for (int i = 0; i < PLANES; i++)
+        free(k->plane[i]);
+    model_case_release(&k->base);
+}
+
+/* The gradient at weights + step * direction. */
+static void gradient_at(struct tangent_case *k, const scalar *direction, double step, scalar *gradient)
+{
+    struct model_case *base = &k->base;
+    scalar *kept = malloc((size_t)k->size * sizeof(*kept));
+
+    memcpy(kept, base->weights, (size_t)k->size * sizeof(*kept));
+    for (int64_t i = 0; i < k->size; i++)
+        base->weights[i] += step * direction[i];
+    transformer_gradient(&base->model, base->weights, &base->batch, gradient);
+    memcpy(base->weights, kept, (size_t)k->size * sizeof(*kept));
+    free(kept);
+}
+
+/*
+ * |H v - differences of the gradient| / |H v|. Of fourth order: where a norm divides by something small, as
+ * under `out`, the third derivative is large.
+ */
+static double difference_error(struct tangent_case *k, const scalar *v, const scalar *product)
+{
+    static const struct {
+        double steps, factor;
+    } points[] = {{-2, 1.0 / 12}, {-1, -8.0 / 12}, {1, 8.0 / 12}, {2, -1.0 / 12}};
+    const double step = 2e-6;
+    scalar *sum = k->plane[4], *gradient = k->plane[5];
+
+    memset(sum, 0, (size_t)k->size * sizeof(*sum));
+    for (int p = 0; p < 4; p++) {
+        gradient_at(k, v, points[p].steps * step, gradient);
+        for (int64_t i = 0; i < k->size; i++)
+            sum[i] += points[p].factor / step * gradient[i];
+    }
+    for (int64_t i = 0; i < k->size; i++)
+        sum[i] -= product[i];
+    return size_of(sum, k->size) / size_of(product, k->size);
+}
+
+struct product_errors {
+    double loss, slope, symmetry, differences;
+};
+
+static struct product_errors product_errors(const struct architecture *architecture)
+{
+    struct tangent_case k;
+    struct product_errors errors;
+    double slope, slope_u, loss;
+
+    begin_case(&k, architecture);
+    struct model_case *base = &k.base;
+    scalar *v = k.plane[0], *u = k.plane[1], *hv = k.plane[2], *hu = k.plane[3], *g = k.plane[4];
+    double expected = transformer_gradient(&base->model, base->weights, &base->batch, g);
+    double along = dot(g, v, k.size);
+    loss = transformer_hessian_product(&base->model, base->weights, &base->batch, v, hv, &slope);
+    transformer_hessian_product(&base->model, base->weights, &base->batch, u, hu, &slope_u);
+    errors.loss = fabs(loss / expected - 1);
+    errors.slope = fabs(slope - along) / (size_of(g, k.size) * size_of(v, k.size));
+    errors.symmetry = fabs(dot(u, hv, k.size) - dot(v, hu, k.size)) /
+                      (size_of(u, k.size) * size_of(hv, k.size));
+    errors.differences = difference_error(&k, v, hv);
+    end_case(&k);
+    return errors;
+}
+
+/* Arrangement `bits` of all of them. */
+enum { ARRANGEMENTS = 4 * 3 * 48 };
+
+static struct architecture arrangement(int bits)
+{
+    const int flags = bits % 48 / 3, rest = bits / 48;
+
+    return (struct architecture){
+        .vocabulary = 11,
+        .context = 5,
+        .width = 8,
+        .heads = 2,
+        .feedforward = 6,
+        .layers = 2,
+        .norm_placement = (enum norm_placement)(rest % 3),
+        .norm = rest / 3 & 1 ? RMSNORM : LAYERNORM,
+        .gated = rest / 6,
+        .activation = (enum activation)(bits % 3),
+        .attention_mask = flags & 1 ? MASK_MULTIPLICATIVE : MASK_CAUSAL,
+        .bias = flags & 2,
+        .tied = flags & 4,
+        .init = flags & 8 ? INIT_XAVIER : INIT_TORCH,
+    };
+}
+
+static void fail_arrangement(const struct architecture *a, const char *what, double error)
+{
+    test_fail(__FILE__, __LINE__, "%s: %s placement %d gated %d activation %d mask %d bias %d tied %d: %.3g",
+        what, norm_table[a->norm].word, a->norm_placement, a->gated, a->activation, a->attention_mask,
+        a->bias, a->tied, error);
+}
+
+TEST(tangent_hessian_products)
+{
+    for (int bits = 0; bits < ARRANGEMENTS; bits++) {
+        const struct architecture a = arrangement(bits);
+        struct product_errors errors = product_errors(&a);
+        if (!(errors.loss < exact))
+            fail_arrangement(&a, "loss", errors.loss);
+        if (!(errors.slope < exact))
+            fail_arrangement(&a, "slope", errors.slope);
+        if (!(errors.symmetry < exact))
+            fail_arrangement(&a, "symmetry", errors.symmetry);
+        if (!(errors.differences < differences))
+            fail_arrangement(&a, "differences", errors.differences);
+    }
+}
+
+/* <w, J v> against <J^T w, v>, relative to their factors. */
+static double block_error(struct tangent_case *k, int64_t first, int64_t end)
+{
+    struct model_case *base = &k->base;
+    scalar *v = k->plane[0], *w = k->plane[1], *jv = k->plane[2], *jw = k->plane[3];
+
+    memcpy(jv, v, (size_t)k->state * sizeof(*v));
+    memcpy(jw, w, (size_t)k->state * sizeof(*w));
+    for (int64_t layer = first; layer < end; layer++)
+        transformer_block_tangent(&base->model, base->weights, &base->batch, layer, jv);
+    for (int64_t layer = end - 1; layer >= first; layer--)
+        transformer_block_gradient(&base->model, base->weights, &base->batch, layer, jw);
+    return fabs(dot(w, jv, k->state) - dot(jw, v, k->state)) /
+           (size_of(w, k->state) * size_of(jv, k->state));
+}
+
+TEST(tangent_of_blocks)
+{
+    for (int bits = 0; bits < ARRANGEMENTS; bits++) {
+        const struct architecture a = arrangement(bits);
+        struct tangent_case k;
+        begin_case(&k, &a);
+        transformer_forward(&k.base.model, k.base.weights, &k.base.batch, false);
+        for (int64_t first = 0; first < a.layers; first++)
+            for (int64_t end = first + 1; end <= a.layers; end++) {
+                double error = block_error(&k, first, end);
+                if (!(error < exact))
+                    fail_arrangement(&a, "block", error);
+            }
+        end_case(&k);
+    }
+}
+
+/* The gradient of the loss with respect to the stream passes through the blocks to that of the embeddings. */
+TEST(tangent_stream_gradient)
+{
+    for (int placement = 0; placement < 3; placement++) {
+        struct architecture a = arrangement(2 * 3 + placement * 48);
+        struct tangent_case k;
+        begin_case(&k, &a);
+        struct model_case *base = &k.base;
+        scalar *dstate = k.plane[0], *gradient = k.plane[1], sum = 0;
+        double loss = transformer_gradient(&base->model, base->weights, &base->batch, gradient);
+        transformer_forward(&base->model, base->weights, &base->batch, false);
+        CHECK_CLOSE(
+            transformer_output_gradient(&base->model, base->weights, &base->batch, dstate), loss, 1e-14);
+        for (int64_t layer = a.layers - 1; layer >= 0; layer--)
+            transformer_block_gradient(&base->model, base->weights, &base->batch, layer, dstate);
+        /* Positions 1 of the first and the third sequence share a row of the position embedding. */
+        const scalar *position = gradient + base->model.layout.tensor[TENSOR_POSITION].offset + a.width;
+        for (int64_t c = 0; c < a.width; c++) {
+            sum = dstate[1 * a.width + c] + dstate[7 * a.width + c];
+            CHECK_CLOSE(position[c], sum, 1e-14);
+        }
+        end_case(&k);
+    }
+}
+
+#else
+
+TEST(tangents)
+{
+    test_skip("the float build; tests-double checks tangents");
+}
+
+#endif
