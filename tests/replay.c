@@ -35,7 +35,7 @@ struct replay {
     struct corpus_source source;
     struct corpus corpus;
     int64_t record, measure, saturation_wanted, evaluate, validate, all, homogeneity;
-    bool group[GROUP_COUNT]; /* what train() measures */
+    struct measure measuring; /* of train() */
     int64_t last_step;
     struct transformer model;
     struct optimiser optimiser;
@@ -323,7 +323,7 @@ static void keep_row(void *context, int64_t step, const double *values, size_t c
 
 static void write_row(const struct replay *replay, int64_t step, const double *values)
 {
-    const struct metric_form form = metric_form(&replay->run, replay->group);
+    const struct metric_form form = metric_form(&replay->run, &replay->measuring);
 
     if (step != STEP_OF_RUN)
         write_integer("step", step);
@@ -337,17 +337,16 @@ static void run_train(struct replay *replay)
 {
     struct rows rows = {0};
     struct observer observer = {.context = &rows, .row = keep_row};
-    struct measure measure;
+    struct measure *measure = &replay->measuring;
     struct arena arena = {0};
     struct result result;
 
-    measure_init(&measure);
-    measure.every = replay->measure;
-    measure.validate_tokens = replay->validate;
+    measure_init(measure);
+    measure->every = replay->measure;
+    measure->validate_tokens = replay->validate;
     for (int group = 0; group < GROUP_COUNT; group++)
-        measure.group[group] = measure.group[group] || replay->all;
-    memcpy(replay->group, measure.group, sizeof(replay->group));
-    train(&replay->run, &replay->corpus, &measure, &observer, &arena, &result);
+        measure->group[group] = measure->group[group] || replay->all;
+    train(&replay->run, &replay->corpus, measure, &observer, &arena, &result);
     arena_release(&arena);
     for (int64_t i = 0; i < rows.count; i++) {
         write_row(replay, rows.step[i], rows.values[i]);
@@ -359,7 +358,7 @@ static void run_train(struct replay *replay)
     write_integer("result_last_step", result.last_step);
     write_integer("diverged_step", result.diverged_step);
     write_integer("trained_tokens", result.tokens);
-    measure_release(&measure);
+    measure_release(measure);
 }
 
 /* Validation */

@@ -152,7 +152,7 @@ static double checkpoint_bytes_of(const struct cost_group *group, const void *co
     double rows = (double)measure_rows(&planned->sweep->measure, group->last_step, NULL);
 
     return 4 * parameters_of(group, planned->corpus) * sizeof(scalar) +
-           rows * (double)metric_form(&group->run, planned->sweep->measure.group).row_size * sizeof(double);
+           rows * (double)metric_form(&group->run, &planned->sweep->measure).row_size * sizeof(double);
 }
 
 /* Each run under way has two checkpoints, and a third while it is being written. */

@@ -124,11 +124,24 @@ static void put_history(struct definition *definition)
     free(text);
 }
 
+/* How one measures, as far as it is measured. */
+static void put_options(struct definition *definition, const struct measure *measure)
+{
+    for (enum measure_option i = 0; i < MEASURE_OPTION_COUNT; i = measure_option_end(i)) {
+        const struct measure_option_row *row = &measure_option_table[i];
+        if (!measure->group[row->group])
+            continue;
+        char *text = measure_option_text(measure, i);
+        definition_text(definition, NC_GLOBAL, row->key, text);
+        free(text);
+    }
+}
+
 void definition_globals(struct definition *definition)
 {
     const struct layout *layout = definition->layout;
     const struct sweep *sweep = layout->sweep;
-    char *measure = layout_measure_text(&sweep->measure), *validate = layout_validate_text(&sweep->measure);
+    char *measure = layout_measure_text(&sweep->measure);
     struct digest digest;
 
     definition_text(definition, NC_GLOBAL, ATTRIBUTE_CONVENTIONS, "CF-1.10");
@@ -143,11 +156,10 @@ void definition_globals(struct definition *definition)
     put_digest(definition, ATTRIBUTE_CONFIGURATION, &digest);
     put_digest(definition, ATTRIBUTE_DATA, &layout->corpus->digest);
     definition_text(definition, NC_GLOBAL, ATTRIBUTE_MEASURE, measure);
-    definition_text(definition, NC_GLOBAL, ATTRIBUTE_VALIDATE, validate);
+    put_options(definition, &sweep->measure);
     for (size_t i = 0; i < param_count; i++)
         if (!axis_find(sweep->axis_count, sweep->axis, &param_table[i]))
             put_param(definition, &param_table[i]);
     definition_text(definition, NC_GLOBAL, ATTRIBUTE_SWEEP, sweep->text ? sweep->text : "");
     free(measure);
-    free(validate);
 }

@@ -35,11 +35,11 @@ static struct metric_form longest_form(const struct sweep *sweep)
         if (sweep_skips(sweep, cell))
             continue;
         sweep_cell(sweep, cell, &run);
-        metric_lengthen(&longest, &run, sweep->measure.group);
+        metric_lengthen(&longest, &run, &sweep->measure);
         any = true;
     }
     if (!any)
-        metric_lengthen(&longest, &sweep->base, sweep->measure.group);
+        metric_lengthen(&longest, &sweep->base, &sweep->measure);
     metric_form_place(&longest);
     return longest;
 }
@@ -144,17 +144,6 @@ char *layout_measure_text(const struct measure *measure)
     }
     fputs("]}", out);
     return fclose(out) == 0 ? text : NULL;
-}
-
-char *layout_validate_text(const struct measure *measure)
-{
-    char every[32] = "end", tokens[32] = "all", *text;
-
-    if (measure->validate_every != VALIDATE_END)
-        snprintf(every, sizeof(every), "%lld", (long long)measure->validate_every);
-    if (measure->validate_tokens != VALIDATE_ALL)
-        snprintf(tokens, sizeof(tokens), "%lld", (long long)measure->validate_tokens);
-    return asprintf(&text, "{every: %s, tokens: %s}", every, tokens) < 0 ? NULL : text;
 }
 
 /* Must the user choose another path? */

@@ -58,9 +58,9 @@ size_t layout_find(const struct metric_form *dataset, const struct metric_form *
 /* The dataset's title; the program's name if the sweep has no title. Borrowed. */
 const char *layout_title(const struct sweep *sweep);
 
-/* Texts of the attributes `measure` and `validate`. The caller frees them; NULL: no memory. */
+/* Text of the attribute `measure`. The caller frees it; NULL: no memory. Options of measuring have attributes
+ * of their own, named like their keys: see measure_option_text. */
 char *layout_measure_text(const struct measure *measure);
-char *layout_validate_text(const struct measure *measure);
 
 /*
  * "phase.nc: No space left on device" from a netCDF status, or from an errno if it is above 0. ERROR_INPUT if

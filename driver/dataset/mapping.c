@@ -8,6 +8,7 @@
 #include "driver/sweep/grid.h"
 #include "driver/sweep/label.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,15 +91,30 @@ static void compare_fixed(struct differences *differences)
     }
 }
 
-static void compare_text(struct differences *differences, const char *name, char *here)
+static void compare_texts(struct differences *differences, const char *name, char *there, char *here)
 {
-    char *there = view_text(differences->view, name);
-
     differences->starved = differences->starved || !there || !here;
     if (there && here && strcmp(there, here) != 0)
         differ(differences, name, there, here);
     free(there);
     free(here);
+}
+
+/* How one measures; a missing attribute had the default. */
+static void compare_options(struct differences *differences, const struct measure *measure)
+{
+    struct measure initial;
+
+    measure_init(&initial);
+    for (enum measure_option i = 0; i < MEASURE_OPTION_COUNT; i = measure_option_end(i)) {
+        const char *key = measure_option_table[i].key;
+        if (!measure->group[measure_option_table[i].group])
+            continue;
+        char *there = view_text(differences->view, key);
+        if (!there && errno == 0)
+            there = measure_option_text(&initial, i);
+        compare_texts(differences, key, there, measure_option_text(measure, i));
+    }
 }
 
 /* A difference in the data is reported only without another one, which would explain it. */
@@ -311,8 +327,9 @@ int mapping_init(
         compare_fixed(&differences);
         map_new_axes(mapping, &differences);
         map_lost_axes(&differences);
-        compare_text(&differences, ATTRIBUTE_MEASURE, layout_measure_text(&layout->sweep->measure));
-        compare_text(&differences, ATTRIBUTE_VALIDATE, layout_validate_text(&layout->sweep->measure));
+        compare_texts(&differences, ATTRIBUTE_MEASURE, view_text(view, ATTRIBUTE_MEASURE),
+            layout_measure_text(&layout->sweep->measure));
+        compare_options(&differences, &layout->sweep->measure);
         compare_data(&differences);
     }
     memory = differences.out && fclose(differences.out) == 0 && memory && !differences.starved;

@@ -248,7 +248,7 @@ static struct metric_form form_of_cell(const struct dataset *dataset, int64_t ce
     struct run run;
 
     sweep_cell(sweep, cell, &run);
-    return metric_form(&run, sweep->measure.group);
+    return metric_form(&run, &sweep->measure);
 }
 
 /* Writes values [offset, offset + count) of a run's row at a step that the dataset has, or of STEP_OF_RUN. */

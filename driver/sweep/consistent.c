@@ -105,5 +105,7 @@ static int check_cells(struct reader *reader)
 
 int consistent_check(struct reader *reader)
 {
-    return check_corpus_keys(reader) < 0 || check_validation_text(reader) < 0 ? -1 : check_cells(reader);
+    if (check_corpus_keys(reader) < 0 || check_validation_text(reader) < 0 || options_check(reader) < 0)
+        return -1;
+    return check_cells(reader);
 }

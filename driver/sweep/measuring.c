@@ -3,28 +3,30 @@
 #include "driver/sweep/list.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define STEP_MOST 1e12 /* the same as of the parameter `steps` */
-
 /* measure.steps is read like the values of an axis. */
 static const struct param step_param = {
-    .name = "measure.steps", .kind = PARAM_INTEGER, .axis = true, .min = 0, .max = STEP_MOST};
+    .name = "measure.steps", .kind = PARAM_INTEGER, .axis = true, .min = 0, .max = MEASURE_NUMBER_MOST};
 
-static int check_map(struct reader *reader, const char *name, const struct node *node, const char *form)
+static int check_map(struct reader *reader, enum key key, const struct node *node)
 {
+    const struct key_row *row = &key_table[key];
+
     if (node->kind == NODE_MAP)
         return 0;
-    return reader_fault(reader, node->place, "%s: takes {%s}", name, form);
+    return reader_fault(reader, node->place, "%s: takes %s", row->name, row->form);
 }
 
-static int read_interval(struct reader *reader, const char *key, const struct node *node, int64_t *steps)
+static int read_number(struct reader *reader, const char *key, const struct node *node, int64_t least,
+    int64_t most, int64_t *number)
 {
-    if (value_integer(reader, key, node, 1, steps) < 0)
+    if (value_integer(reader, key, node, least, number) < 0)
         return -1;
-    if ((double)*steps > STEP_MOST)
-        return reader_fault(reader, node->place, "%s: %" PRId64 " is above %g", key, *steps, STEP_MOST);
+    if (*number > most)
+        return reader_fault(reader, node->place, "%s: %" PRId64 " is above %" PRId64, key, *number, most);
     return 0;
 }
 
@@ -83,7 +85,7 @@ int measure_read(struct reader *reader, const struct node *node)
     static const char *const words[] = {"every", "steps", "metrics", NULL};
     bool timed = false;
 
-    if (check_map(reader, "measure", node, "every: N or steps: [N, ...], metrics: [...]") < 0)
+    if (check_map(reader, KEY_MEASURE, node) < 0)
         return -1;
     for (int64_t i = 0; i < node->count; i++) {
         const struct node *key = &node->key[i], *value = &node->child[i];
@@ -93,8 +95,8 @@ int measure_read(struct reader *reader, const struct node *node)
         if (word != METRICS && timed)
             return reader_fault(reader, key->place, "measure: give either every or steps");
         timed = timed || word != METRICS;
-        int status = word == EVERY
-                         ? read_interval(reader, "measure.every", value, &reader->sweep->measure.every)
+        int status = word == EVERY   ? read_number(reader, "measure.every", value, 1, MEASURE_NUMBER_MOST,
+                                           &reader->sweep->measure.every)
                      : word == STEPS ? read_steps(reader, value)
                                      : read_groups(reader, value);
         if (status < 0)
@@ -103,40 +105,72 @@ int measure_read(struct reader *reader, const struct node *node)
     return 0;
 }
 
-/* A positive integer, or the one word that has a special meaning. */
-static int read_or_word(struct reader *reader, const char *key, const struct node *node, const char *word,
-    int64_t meaning, int64_t *value)
+/* Refuses a word that the option does not know. */
+static int refuse_word(
+    struct reader *reader, const char *name, const struct node *node, const struct measure_option_row *row)
 {
-    char excerpt[EXCERPT_SIZE];
+    char excerpt[EXCERPT_SIZE], words[64] = "";
 
-    if (node->kind == NODE_SCALAR && strcmp(node->text, word) == 0) {
-        *value = meaning;
-        return 0;
-    }
-    if (node->kind == NODE_SCALAR && !node_is_null(node) && !strpbrk(node->text, "0123456789"))
-        return reader_fault(reader, node->place, "%s: '%s' is neither %s nor an integer", key,
-            place_excerpt(node->text, excerpt), word);
-    return read_interval(reader, key, node, value);
+    for (const struct measure_word *word = row->word; word->text; word++)
+        snprintf(words + strlen(words), sizeof(words) - strlen(words), "%s nor ", word->text);
+    return reader_fault(reader, node->place, "%s: '%s' is neither %san integer", name,
+        place_excerpt(node->text, excerpt), words);
 }
 
-int validate_read(struct reader *reader, const struct node *node)
+/* A number, or one of the words that stand for one. */
+static int read_option(
+    struct reader *reader, enum measure_option option, const char *name, const struct node *node)
 {
-    static const char *const words[] = {"every", "tokens", NULL};
-    struct measure *measure = &reader->sweep->measure;
+    const struct measure_option_row *row = &measure_option_table[option];
+    bool single = node->kind == NODE_SCALAR && !node_is_null(node);
+    const struct measure_word *word = row->word;
+    int64_t number;
 
-    if (check_map(reader, "validate", node, "every: end or N, tokens: N or all") < 0)
+    while (single && word->text && strcmp(word->text, node->text) != 0)
+        word++;
+    if (single && word->text) {
+        measure_set(&reader->sweep->measure, option, word->value);
+        return 0;
+    }
+    if (single && row->word->text && !strpbrk(node->text, "0123456789"))
+        return refuse_word(reader, name, node, row);
+    if (read_number(reader, name, node, row->least, row->most, &number) < 0)
         return -1;
+    measure_set(&reader->sweep->measure, option, number);
+    return 0;
+}
+
+int options_read(struct reader *reader, enum key key, const struct node *node)
+{
+    const char *name = key_table[key].name, *words[MEASURE_OPTION_COUNT + 1] = {NULL};
+    enum measure_option first = measure_option_first(name), end = measure_option_end(first);
+    char full[64];
+
+    if (!measure_option_table[first].member)
+        return read_option(reader, first, name, node);
+    if (check_map(reader, key, node) < 0)
+        return -1;
+    for (enum measure_option i = first; i < end; i++)
+        words[i - first] = measure_option_table[i].member;
     for (int64_t i = 0; i < node->count; i++) {
-        const struct node *value = &node->child[i];
         int64_t word;
-        if (value_key(reader, "validate", &node->key[i], words, &word) < 0)
+        if (value_key(reader, name, &node->key[i], words, &word) < 0)
             return -1;
-        int status = word == 0 ? read_or_word(reader, "validate.every", value, "end", VALIDATE_END,
-                                     &measure->validate_every)
-                               : read_or_word(reader, "validate.tokens", value, "all", VALIDATE_ALL,
-                                     &measure->validate_tokens);
-        if (status < 0)
+        snprintf(full, sizeof(full), "%s.%s", name, words[word]);
+        if (read_option(reader, first + (enum measure_option)word, full, &node->child[i]) < 0)
             return -1;
+    }
+    return 0;
+}
+
+int options_check(struct reader *reader)
+{
+    for (enum measure_option i = 0; i < MEASURE_OPTION_COUNT; i = measure_option_end(i)) {
+        const struct measure_option_row *row = &measure_option_table[i];
+        const struct spot *spot = &reader->sweep->places->key[key_find(row->key)];
+        if (spot->given && !reader->sweep->measure.group[row->group])
+            return reader_fault(reader, spot->place, "%s: without effect; measure.metrics lacks %s", row->key,
+                metric_group_names[row->group]);
     }
     return 0;
 }

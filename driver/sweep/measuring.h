@@ -3,10 +3,12 @@
 
 #include "driver/sweep/reader.h"
 
-/* Read `measure: {every | steps, metrics}` and `validate: {every, tokens}` into the sweep's struct measure.
- */
+/* Read `measure: {every | steps, metrics}`, and a key of MEASURE_OPTIONS, into the sweep's struct measure. */
 int measure_read(struct reader *reader, const struct node *node);
-int validate_read(struct reader *reader, const struct node *node);
+int options_read(struct reader *reader, enum key key, const struct node *node);
+
+/* Refuses options of groups that are not measured; after all keys are read. */
+int options_check(struct reader *reader);
 
 #define ROWS_MOST 10000000 /* measured steps of a run */
 

@@ -119,7 +119,7 @@ static int read_key(struct reader *reader, enum key key, const struct node *node
     case KEY_MEASURE:
         return measure_read(reader, node);
     case KEY_VALIDATE:
-        return validate_read(reader, node);
+        return options_read(reader, key, node);
     case KEY_CHECKPOINT_MINUTES:
         return read_checkpoint_minutes(reader, node);
     case KEY_SKIP: /* read_keys reads it after all axes */

@@ -1,16 +1,89 @@
 #include "worker/run/measure.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+const struct measure_option_row measure_option_table[MEASURE_OPTION_COUNT] = {
+#define X(field, key, member, group, initial, least, most, ...)                                              \
+    [MEASURE_OPTION_##field] = {                                                                             \
+        #key, member, offsetof(struct measure, field), GROUP_##group, initial, least, most, {__VA_ARGS__}},
+    MEASURE_OPTIONS(X)
+#undef X
+};
+
+int64_t measure_get(const struct measure *measure, enum measure_option option)
+{
+    int64_t value;
+
+    memcpy(&value, (const char *)measure + measure_option_table[option].offset, sizeof(value));
+    return value;
+}
+
+void measure_set(struct measure *measure, enum measure_option option, int64_t value)
+{
+    memcpy((char *)measure + measure_option_table[option].offset, &value, sizeof(value));
+}
+
+static bool has_key(enum measure_option option, const char *key)
+{
+    return strcmp(measure_option_table[option].key, key) == 0;
+}
+
+enum measure_option measure_option_first(const char *key)
+{
+    enum measure_option option = 0;
+
+    while (option < MEASURE_OPTION_COUNT && !has_key(option, key))
+        option++;
+    return option;
+}
+
+enum measure_option measure_option_end(enum measure_option first)
+{
+    enum measure_option end = first;
+
+    while (end < MEASURE_OPTION_COUNT && has_key(end, measure_option_table[first].key))
+        end++;
+    return end;
+}
+
+static void write_option(FILE *out, enum measure_option option, int64_t value)
+{
+    const struct measure_option_row *row = &measure_option_table[option];
+
+    for (const struct measure_word *word = row->word; word->text; word++)
+        if (word->value == value) {
+            fputs(word->text, out);
+            return;
+        }
+    fprintf(out, "%lld", (long long)value);
+}
+
+char *measure_option_text(const struct measure *measure, enum measure_option first)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    bool mapping = measure_option_table[first].member != NULL;
+
+    if (!out)
+        return NULL;
+    for (enum measure_option i = first; i < measure_option_end(first); i++) {
+        if (mapping)
+            fprintf(out, "%s%s: ", i == first ? "{" : ", ", measure_option_table[i].member);
+        write_option(out, i, measure_get(measure, i));
+    }
+    fputs(mapping ? "}" : "", out);
+    return fclose(out) == 0 ? text : NULL;
+}
+
 void measure_init(struct measure *measure)
 {
-    *measure = (struct measure){
-        .every = MEASURE_EVERY_DEFAULT,
-        .validate_every = VALIDATE_END,
-        .validate_tokens = VALIDATE_TOKENS_DEFAULT,
-    };
+    *measure = (struct measure){.every = MEASURE_EVERY_DEFAULT};
     memcpy(measure->group, metric_group_initial, sizeof(measure->group));
+    for (enum measure_option i = 0; i < MEASURE_OPTION_COUNT; i++)
+        measure_set(measure, i, measure_option_table[i].initial);
 }
 
 void measure_release(struct measure *measure)
@@ -177,6 +250,9 @@ void measure_digest(const struct measure *measure, struct digest *digest)
     for (int group = 0; group < GROUP_COUNT; group++)
         if (measure->group[group])
             digest_add_string(digest, metric_group_names[group]);
-    digest_add(digest, &measure->validate_every, sizeof(measure->validate_every));
-    digest_add(digest, &measure->validate_tokens, sizeof(measure->validate_tokens));
+    for (enum measure_option i = 0; i < MEASURE_OPTION_COUNT; i++) {
+        int64_t value = measure_get(measure, i);
+        if (measure->group[measure_option_table[i].group])
+            digest_add(digest, &value, sizeof(value));
+    }
 }

@@ -2,6 +2,7 @@
 #define NORMSWEEP_WORKER_RUN_MEASURE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "model/core/digest.h"
@@ -11,9 +12,10 @@ enum { VALIDATE_END = 0 }; /* measure.validate_every: only at the last step */
 #define VALIDATE_ALL INT64_MAX /* measure.validate_tokens: the whole text */
 #define MEASURE_EVERY_DEFAULT 100
 #define VALIDATE_TOKENS_DEFAULT 16384
+#define MEASURE_NUMBER_MOST 1000000000000 /* the same as of the parameter `steps` */
 
-/* When and what a run measures: `measure` and `validate` of the sweep file. Step 0 and the last step are
- * always measured. */
+/* When, what and how a run measures: `measure` and MEASURE_OPTIONS. Step 0 and the last step are always
+ * measured. */
 struct measure {
     int64_t every; /* > 0; or 0 to measure at `steps` */
     int64_t step_count;
@@ -22,6 +24,52 @@ struct measure {
     int64_t validate_every; /* VALIDATE_END or > 0 */
     int64_t validate_tokens; /* >= 1, or VALIDATE_ALL */
 };
+
+/*
+ * The numbers with which one measures, and their keys in the sweep file: X(field, key, member, GROUP,
+ * initial, least, most, words...). `key` is a key of the sweep file that takes a number or, with `member`, a
+ * mapping whose rows are neighbours here; words stand for numbers. Without its group a number has no effect:
+ * it enters no digest, and its key is refused.
+ */
+#define MEASURE_OPTIONS(X)                                                                                   \
+    X(validate_every, validate, "every", ALWAYS, VALIDATE_END, 1, MEASURE_NUMBER_MOST,                       \
+        {"end", VALIDATE_END})                                                                               \
+    X(validate_tokens, validate, "tokens", ALWAYS, VALIDATE_TOKENS_DEFAULT, 1, MEASURE_NUMBER_MOST,          \
+        {"all", VALIDATE_ALL})
+
+enum measure_option {
+#define X(field, ...) MEASURE_OPTION_##field,
+    MEASURE_OPTIONS(X)
+#undef X
+        MEASURE_OPTION_COUNT,
+};
+
+enum { MEASURE_WORDS_MOST = 2 };
+
+struct measure_option_row {
+    const char *key, *member; /* member: NULL if the key takes the number itself */
+    size_t offset; /* of the field in struct measure */
+    enum metric_group group;
+    int64_t initial, least, most;
+    struct measure_word {
+        const char *text; /* NULL behind the last one */
+        int64_t value;
+    } word[MEASURE_WORDS_MOST + 1];
+};
+
+extern const struct measure_option_row measure_option_table[MEASURE_OPTION_COUNT];
+
+int64_t measure_get(const struct measure *measure, enum measure_option option);
+void measure_set(struct measure *measure, enum measure_option option, int64_t value);
+
+/* The first option of a key of the sweep file, MEASURE_OPTION_COUNT without one; and the one behind its last.
+ */
+enum measure_option measure_option_first(const char *key);
+enum measure_option measure_option_end(enum measure_option first);
+
+/* The value of a key as a sweep file would have it: "10", "{every: end, tokens: 16384}". The caller frees it;
+ * NULL: no memory. */
+char *measure_option_text(const struct measure *measure, enum measure_option first);
 
 void measure_init(struct measure *measure); /* the defaults; every = 100 */
 void measure_release(struct measure *measure);

@@ -4,6 +4,7 @@
 
 #include "model/instruments/homogeneity.h"
 #include "model/instruments/saturation.h"
+#include "worker/run/measure.h"
 
 const struct metric_row metric_table[METRIC_COUNT] = {
 #define X(name, shape, group, nature, ...)                                                                   \
@@ -20,36 +21,39 @@ const struct nature_row nature_table[NATURE_COUNT] = {
 
 /* ---- dimensions ---- */
 
-static int64_t length_one(const struct run *run)
+static int64_t length_one(const struct run *run, const struct measure *measure)
 {
-    (void)run;
+    (void)run, (void)measure;
     return 1;
 }
 
-static int64_t length_layers(const struct run *run)
+static int64_t length_layers(const struct run *run, const struct measure *measure)
 {
+    (void)measure;
     return run->layers;
 }
 
-static int64_t length_tensors(const struct run *run)
+static int64_t length_tensors(const struct run *run, const struct measure *measure)
 {
-    (void)run;
+    (void)run, (void)measure;
     return LAYER_TENSOR_COUNT;
 }
 
-static int64_t length_heads(const struct run *run)
+static int64_t length_heads(const struct run *run, const struct measure *measure)
 {
+    (void)measure;
     return run->heads;
 }
 
-static int64_t length_bins(const struct run *run)
+static int64_t length_bins(const struct run *run, const struct measure *measure)
 {
+    (void)measure;
     return saturation_bins(run->context);
 }
 
-static int64_t length_scales(const struct run *run)
+static int64_t length_scales(const struct run *run, const struct measure *measure)
 {
-    (void)run;
+    (void)run, (void)measure;
     return HOMOGENEITY_SCALES;
 }
 
@@ -141,20 +145,20 @@ void metric_form_place(struct metric_form *form)
     }
 }
 
-void metric_lengthen(struct metric_form *form, const struct run *run, const bool group[GROUP_COUNT])
+void metric_lengthen(struct metric_form *form, const struct run *run, const struct measure *measure)
 {
     for (enum metric_dimension i = 0; i < DIMENSION_COUNT; i++) {
-        int64_t length = metric_dimension_table[i].length(run);
-        if (length > form->along[i] && metric_dimension_needed(i, group))
+        int64_t length = metric_dimension_table[i].length(run, measure);
+        if (length > form->along[i] && metric_dimension_needed(i, measure->group))
             form->along[i] = length;
     }
 }
 
-struct metric_form metric_form(const struct run *run, const bool group[GROUP_COUNT])
+struct metric_form metric_form(const struct run *run, const struct measure *measure)
 {
     struct metric_form form = {0};
 
-    metric_lengthen(&form, run, group);
+    metric_lengthen(&form, run, measure);
     metric_form_place(&form);
     return form;
 }

@@ -8,10 +8,12 @@
 #include "model/network/transformer.h"
 #include "worker/run/run.h"
 
+struct measure; /* of measure.h, which needs the groups from here */
+
 /*
  * The dimensions of metrics in addition to the axes of the sweep: X(NAME, name, length, coordinate,
  * long_name, comment). `length` and `coordinate` are static functions of metric.c: the length that a run
- * needs, and the number or word at a place. A new dimension is one row here.
+ * needs, measured so, and the number or word at a place. A new dimension is one row here.
  */
 #define METRIC_DIMENSIONS(X)                                                                                 \
     X(STEP, step, length_one, INTEGER(place_itself), "step", "optimiser steps taken before the measurement") \
@@ -32,7 +34,8 @@ enum metric_dimension {
 
 struct metric_dimension_row {
     const char *name;
-    int64_t (*length)(const struct run *run); /* for metrics of this run; 1 along steps */
+    /* for metrics of this run, measured so; 1 along steps */
+    int64_t (*length)(const struct run *run, const struct measure *measure);
     bool is_real; /* the coordinate is a real number, else an integer or a word */
     double (*number)(int64_t place); /* coordinate; NULL where it is a word. Steps have those of the sweep */
     const char *(*word)(
@@ -304,14 +307,14 @@ enum { STEP_OF_RUN = -1 };
 /* Doubles in the row of a step, or of STEP_OF_RUN. */
 size_t metric_row_size(const struct metric_form *form, int64_t step);
 
-/* The layout for a run with measured groups `group`. */
-struct metric_form metric_form(const struct run *run, const bool group[GROUP_COUNT]);
+/* The layout for a run that is measured so. */
+struct metric_form metric_form(const struct run *run, const struct measure *measure);
 
 /*
  * Makes each dimension at least as long as such a run needs; call metric_form_place afterwards. Runs with the
  * same values of the parameters marked as `cost` need the same lengths.
  */
-void metric_lengthen(struct metric_form *form, const struct run *run, const bool group[GROUP_COUNT]);
+void metric_lengthen(struct metric_form *form, const struct run *run, const struct measure *measure);
 
 /* Sets offsets and sizes from the lengths. */
 void metric_form_place(struct metric_form *form);

@@ -13,7 +13,7 @@ void train_measure_layout(struct trainer *t, struct arena *arena)
 {
     const struct run *run = t->run;
     const bool *group = t->measure->group;
-    const struct metric_form form = metric_form(run, group);
+    const struct metric_form form = metric_form(run, t->measure);
     const struct architecture *a = &t->model.architecture;
 
     instruments_layout(&t->instruments, &t->model.layout, run->layers, arena);

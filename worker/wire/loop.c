@@ -151,7 +151,7 @@ static void look_for_coordinator(struct loop *loop)
 static void on_row(void *context, int64_t step, const double *values, size_t count)
 {
     struct loop *loop = context;
-    const struct metric_form form = metric_form(&loop->held[0].run, loop->setup.measure.group);
+    const struct metric_form form = metric_form(&loop->held[0].run, &loop->setup.measure);
 
     INVARIANT(count == metric_row_size(&form, step), "%zu values at step %lld, %zu in a row", count,
         (long long)step, metric_row_size(&form, step));

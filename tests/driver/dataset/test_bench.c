@@ -80,7 +80,7 @@ void bench_write_row(struct bench *bench, int64_t cell, int64_t step, size_t par
 {
     struct run run;
     sweep_cell(&bench->sweep, cell, &run);
-    const struct metric_form form = metric_form(&run, bench->sweep.measure.group);
+    const struct metric_form form = metric_form(&run, &bench->sweep.measure);
     size_t size = metric_row_size(&form, step);
     double *row = malloc(size * sizeof(*row));
 
@@ -95,7 +95,7 @@ void bench_write_row(struct bench *bench, int64_t cell, int64_t step, size_t par
 
 static double growth_of(const struct bench *bench, const struct run *run)
 {
-    const struct metric_form form = metric_form(run, bench->sweep.measure.group);
+    const struct metric_form form = metric_form(run, &bench->sweep.measure);
 
     return made_up(run, STEP_OF_RUN, form.offset[METRIC_norm_growth]);
 }
@@ -191,7 +191,7 @@ int64_t bench_count_wrong(const struct bench *bench, enum metric metric, int64_t
     if (!values)
         return -1;
     sweep_cell(&bench->sweep, cell, &run);
-    struct metric_form form = metric_form(&run, bench->sweep.measure.group);
+    struct metric_form form = metric_form(&run, &bench->sweep.measure);
     int64_t block = variable.size / view.cells, per_step = block / view.step_count;
     for (int64_t i = 0; i < block; i++) {
         double value = values[cell * block + i];

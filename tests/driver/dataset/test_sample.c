@@ -38,7 +38,7 @@ static void write_rows(struct dataset *dataset, const struct sweep *sweep, int64
     const struct run *run, struct error *error)
 {
     double row[2000];
-    const struct metric_form form = metric_form(run, sweep->measure.group);
+    const struct metric_form form = metric_form(run, &sweep->measure);
     size_t size = form.row_size;
 
     for (int64_t step = 0; step <= run->steps; step += 10) {
@@ -53,7 +53,7 @@ static void write_rows(struct dataset *dataset, const struct sweep *sweep, int64
 static void write_run_row(struct dataset *dataset, const struct sweep *sweep, int64_t cell,
     const struct run *run, double growth, struct error *error)
 {
-    const struct metric_form form = metric_form(run, sweep->measure.group);
+    const struct metric_form form = metric_form(run, &sweep->measure);
     double row[200];
 
     CHECK(form.run_size <= sizeof(row) / sizeof(*row));

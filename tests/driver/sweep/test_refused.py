@@ -479,7 +479,7 @@ CASES = {
     # measure, validate
     "measure: a number": (
         BASE + "measure: 100\n",
-        "sweep.yaml:3:10: measure: takes {every: N or steps: [N, ...], metrics: [...]}",
+        "sweep.yaml:3:10: measure: takes {every: N | steps: [N], metrics: [word]}",
     ),
     "measure: every 0": (BASE + "measure: {every: 0}\n", "sweep.yaml:3:18: measure.every: 0 is below 1"),
     "measure: every and steps": (
@@ -528,7 +528,7 @@ CASES = {
     ),
     "validate: a word": (
         BASE + "validate: end\n",
-        "sweep.yaml:3:11: validate: takes {every: end or N, tokens: N or all}",
+        "sweep.yaml:3:11: validate: takes {every: end | N, tokens: N | all}",
     ),
     "validate: every word": (
         BASE + "validate: {every: sometimes}\n",

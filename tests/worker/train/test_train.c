@@ -91,14 +91,14 @@ static void trial_release(struct trial *trial)
 
 static double value(const struct trial *trial, int64_t row, enum metric metric)
 {
-    const struct metric_form form = metric_form(&trial->run, trial->measure.group);
+    const struct metric_form form = metric_form(&trial->run, &trial->measure);
 
     return trial->rows.values[row][form.offset[metric]];
 }
 
 static double outcome_value(const struct trial *trial, enum metric metric)
 {
-    return trial->rows.of_run[metric_form(&trial->run, trial->measure.group).offset[metric]];
+    return trial->rows.of_run[metric_form(&trial->run, &trial->measure).offset[metric]];
 }
 
 TEST(train_measures_and_repeats)
@@ -171,7 +171,7 @@ TEST(train_steps_with_the_combined_gradient)
  * the steps of the layers make up the whole one. */
 static void check_balance(const struct trial *trial)
 {
-    const struct metric_form form = metric_form(&trial->run, trial->measure.group);
+    const struct metric_form form = metric_form(&trial->run, &trial->measure);
     int64_t layers = trial->run.layers, last = trial->rows.count - 1;
 
     for (int64_t row = 0; row < last; row++) {
@@ -399,14 +399,15 @@ TEST(measure_validations_are_counted_as_they_come)
 
 TEST(metric_layout_has_no_holes)
 {
-    bool all[GROUP_COUNT];
+    struct measure all;
     struct run shape;
     size_t row = 0, run = 0;
 
+    measure_init(&all);
     for (int group = 0; group < GROUP_COUNT; group++)
-        all[group] = true;
+        all.group[group] = true;
     run_init(&shape);
-    struct metric_form form = metric_form(&shape, all);
+    struct metric_form form = metric_form(&shape, &all);
     for (enum metric metric = 0; metric < METRIC_COUNT; metric++) {
         size_t *end = metric_is_of_run(metric) ? &run : &row;
         CHECK(form.offset[metric] == *end);
