@@ -386,6 +386,28 @@ def step_measures(theta, after, gradient, direction):
     }
 
 
+def gradient_measures(config, weights, batches):
+    """Norms of the gradients of some batches at these weights: of their mean, the mean of theirs, and the slopes."""
+    gradients, layers = [], range(config["layers"])
+    for batch in batches:
+        backward(config, weights, batch)
+        gradients.append({key: tensor.grad.clone() for key, tensor in weights.items()})
+
+    def norms(name, layer):
+        if (name, layer) not in weights:
+            return math.nan, math.nan
+        own = torch.stack([gradient[name, layer] for gradient in gradients])
+        return own.mean(0).norm().item(), own.flatten(1).norm(dim=1).mean().item()
+
+    mean, single = np.array([[norms(name, i) for name in LAYER_TENSORS] for i in layers]).transpose(2, 0, 1)
+    slopes = np.full((2, len(LAYER_TENSORS)), math.nan)
+    for kind in range(len(LAYER_TENSORS)):
+        if len(layers) >= 4 and (mean[:, kind] > 0).all():
+            slopes[:, kind] = straight_fit(np.arange(len(layers), dtype=float), np.log(mean[:, kind]))[:2]
+    return {"mean_gradient_norm": mean, "batch_gradient_norm": single, "gradient_depth_slope": slopes[0],
+            "gradient_depth_slope_error": slopes[1]}
+
+
 STEP_MEASURES = ("grad_norm", "step_size", "alignment", "gradient_alignment", "update_norm", "update_alignment")
 LAYER_STEP_MEASURES = ("layer_step_size", "layer_alignment", "layer_gradient_alignment")
 

@@ -9,6 +9,8 @@
  *     saturation               1: write what the final weights' saturated network says of that next batch
  *     evaluate                 1: write the final weights' loss on every prediction of the validation text
  *     validate                 tokens of that text, all unless given
+ *     gradients                n: measure the group gradients, over n batches, and write n batches after the last
+ *                              step in place of one
  *     homogeneity              1: write how homogeneous a fresh model is, its weights and its sequences
  * The dump is a series of arrays, each a line "<name> <f8|i8> <count>" and count numbers of 8 bytes; a name
  * comes again for each step. Whatever fails is told in one line, with exit status 1.
@@ -34,7 +36,7 @@ struct replay {
     struct run run;
     struct corpus_source source;
     struct corpus corpus;
-    int64_t record, measure, saturation_wanted, evaluate, validate, all, homogeneity;
+    int64_t record, measure, saturation_wanted, evaluate, validate, all, gradients, homogeneity;
     struct measure measuring; /* of train() */
     int64_t last_step;
     struct transformer model;
@@ -189,6 +191,8 @@ static void parse_argument(struct replay *replay, char *argument)
         replay->evaluate = parse_integer(argument, text);
     else if (strcmp(argument, "validate") == 0)
         replay->validate = parse_integer(argument, text);
+    else if (strcmp(argument, "gradients") == 0)
+        replay->gradients = parse_integer(argument, text);
     else if (strcmp(argument, "homogeneity") == 0)
         replay->homogeneity = parse_integer(argument, text);
     else
@@ -267,9 +271,11 @@ static void take_steps(struct replay *replay)
     write_scalars("initial", replay->weights, replay->model.layout.size);
     for (int64_t step = 1; step <= replay->last_step; step++)
         take_step(replay, &schedule, step);
-    batches_fill(&replay->batches, replay->last_step + 1, &replay->batch);
-    if (replay->record)
-        write_batch(&replay->batch);
+    for (int64_t i = 1; i <= (replay->gradients ? replay->gradients : 1); i++) {
+        batches_fill(&replay->batches, replay->last_step + i, &replay->batch);
+        if (replay->record)
+            write_batch(&replay->batch);
+    }
 }
 
 /* Saturation */
@@ -346,6 +352,10 @@ static void run_train(struct replay *replay)
     measure->validate_tokens = replay->validate;
     for (int group = 0; group < GROUP_COUNT; group++)
         measure->group[group] = measure->group[group] || replay->all;
+    if (replay->gradients) {
+        measure->group[GROUP_GRADIENTS] = true;
+        measure->gradient_batches = replay->gradients;
+    }
     train(&replay->run, &replay->corpus, measure, &observer, &arena, &result);
     arena_release(&arena);
     for (int64_t i = 0; i < rows.count; i++) {

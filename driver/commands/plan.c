@@ -211,11 +211,10 @@ static void print_times(const struct estimate *estimate)
         printf("%-12s%.4g to %.4g%s\n", "step", step.low, step.high, note);
     else
         printf("%-12s%.4g%s\n", "step", step.high, note);
-    printf("%-12sset-up %.1f %%, training %.1f %%, measuring %.1f %%, validation %.1f %%", "parts",
-        100 * estimate->setup_part, 100 * estimate->step_part, 100 * estimate->measure_part,
-        100 * estimate->validate_part);
-    if (estimate->saturate_part > 0)
-        printf(", saturation and heads %.1f %%", 100 * estimate->saturate_part);
+    for (enum cost_part part = 0; part < PART_COUNT; part++)
+        if (part <= PART_VALIDATE || estimate->part[part] > 0)
+            printf("%s%s %.1f %%", part ? ", " : "parts       ", cost_part_names[part],
+                100 * estimate->part[part]);
     putchar('\n');
     printf("%-12s%s on %d worker%s", "time", format_time(estimate->makespan, text), estimate->workers,
         estimate->workers == 1 ? "" : "s");

@@ -254,14 +254,17 @@ static void define_metric(struct definition *definition, enum metric metric)
     const struct metric_shape_row *shape = &metric_shape_table[row->shape];
     int dimensions[DIMENSIONS_MAX];
     int count = (int)definition->layout->sweep->axis_count;
+    bool tensor = false;
 
     memcpy(dimensions, definition->axis, (size_t)count * sizeof(*dimensions));
-    for (int i = 0; i < shape->rank; i++)
+    for (int i = 0; i < shape->rank; i++) {
         dimensions[count++] = definition->dimension[shape->dimension[i]];
+        tensor = tensor || shape->dimension[i] == DIMENSION_TENSOR;
+    }
     int variable = define_variable(definition, row->name, NC_DOUBLE, 0, count, dimensions);
     put_description(definition, variable, row->long_name, row->unit, row->help);
     definition_text(definition, variable, METRIC_NATURE, nature_table[row->nature].word);
-    put_coordinates(definition, variable, row->shape == METRIC_PER_TENSOR);
+    put_coordinates(definition, variable, tensor);
     put_fill(definition, variable, NC_DOUBLE);
 }
 

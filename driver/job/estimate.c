@@ -22,7 +22,15 @@
 /* The number of groups that are measured, and the seconds for each at most. */
 enum { SAMPLES = 6, SECONDS_MOST = 2 };
 
+enum { GRADIENTS_SAMPLED = 2 }; /* batches of a sample's measurement of gradients */
+
 enum { CELLS_BETWEEN = 1 << 14 }; /* cells between two looks at the clock */
+
+const char *const cost_part_names[PART_COUNT] = {
+#define X(PART, name) [PART_##PART] = name,
+    COST_PARTS(X)
+#undef X
+};
 
 static int plan_no_memory(struct error *error)
 {
@@ -214,18 +222,22 @@ static struct sample take_sample(const struct sampling *sampling, struct arena *
     few.every = few.validate_every = INT64_MAX;
     few.step_count = 0;
     few.validate_tokens = few.validate_tokens < most ? few.validate_tokens : most;
+    few.gradient_batches =
+        few.gradient_batches < GRADIENTS_SAMPLED ? few.gradient_batches : GRADIENTS_SAMPLED;
     train(run, sampling->corpus, &few, &observer, arena, &result);
     double step = stopwatch.steps > 1 ? (stopwatch.last - stopwatch.first) / (double)(stopwatch.steps - 1)
                                       : result.step_seconds;
     double measure_once = mean(result.measure_seconds, result.measured);
     double validate_once = mean(result.validate_seconds, result.validated);
     double saturate_once = mean(result.saturate_seconds, result.saturated);
-    double once = measure_once + validate_once + saturate_once;
+    double gradients_once = mean(result.gradients_seconds, result.gradients);
+    double once = measure_once + validate_once + saturate_once + gradients_once;
     double setup = stopwatch.steps > 0 ? stopwatch.first - begin - step - once : 0;
     double scale = validation_tokens(sampling->corpus, sampling->measure->validate_tokens) /
                    fmax(validation_tokens(sampling->corpus, few.validate_tokens), 1);
-    struct sample sample = {
-        .seconds = {fmax(setup, 0), step, measure_once, validate_once * scale, saturate_once * scale}};
+    double batches = (double)sampling->measure->gradient_batches / (double)few.gradient_batches;
+    struct sample sample = {.seconds = {fmax(setup, 0), step, measure_once, validate_once * scale,
+                                saturate_once * scale, gradients_once * batches}};
     if (result.outcome == OUTCOME_FAILED)
         memcpy(sample.reason, result.reason, sizeof(sample.reason));
     return sample;
@@ -358,7 +370,8 @@ static void part_seconds(
 {
     double times[PART_COUNT] = {[PART_SETUP] = 1, [PART_STEP] = (double)group->last_step};
 
-    times[PART_MEASURE] = times[PART_SATURATE] = (double)measure_count(measure, group->last_step);
+    times[PART_MEASURE] = (double)measure_count(measure, group->last_step);
+    times[PART_SATURATE] = times[PART_GRADIENTS] = times[PART_MEASURE];
     times[PART_VALIDATE] = validated ? (double)measure_validations(measure, group->last_step) : 0;
     for (enum cost_part part = 0; part < PART_COUNT; part++)
         seconds[part] = group->seconds[part] * times[part];
@@ -426,11 +439,8 @@ static void add_up(struct estimate *estimate, const struct measure *measure, boo
     for (enum cost_part part = 0; part < PART_COUNT; part++)
         all += sum[part];
     estimate->core_seconds = all;
-    estimate->setup_part = sum[PART_SETUP] / all;
-    estimate->step_part = sum[PART_STEP] / all;
-    estimate->measure_part = sum[PART_MEASURE] / all;
-    estimate->validate_part = sum[PART_VALIDATE] / all;
-    estimate->saturate_part = sum[PART_SATURATE] / all;
+    for (enum cost_part part = 0; part < PART_COUNT; part++)
+        estimate->part[part] = sum[part] / all;
 }
 
 int estimate_make(struct estimate *estimate, const struct sweep *sweep, const struct corpus *corpus,

@@ -8,8 +8,24 @@
 #include "model/core/error.h"
 #include "model/corpora/corpus.h"
 
-/* The parts that a run's time consists of; `saturate` is the measurement of saturation and heads. */
-enum cost_part { PART_SETUP, PART_STEP, PART_MEASURE, PART_VALIDATE, PART_SATURATE, PART_COUNT };
+/* The parts that a run's time consists of: X(PART, name). Those behind validation are shown if they take
+ * time. */
+#define COST_PARTS(X)                                                                                        \
+    X(SETUP, "set-up")                                                                                       \
+    X(STEP, "training")                                                                                      \
+    X(MEASURE, "measuring")                                                                                  \
+    X(VALIDATE, "validation")                                                                                \
+    X(SATURATE, "saturation and heads")                                                                      \
+    X(GRADIENTS, "gradients")
+
+enum cost_part {
+#define X(PART, name) PART_##PART,
+    COST_PARTS(X)
+#undef X
+        PART_COUNT
+};
+
+extern const char *const cost_part_names[PART_COUNT];
 
 /* Runs of equal cost: alike in every parameter that the table marks as `cost`, and in their last step. */
 struct cost_group {
@@ -31,8 +47,8 @@ struct estimate {
     int workers;
     int64_t timed; /* groups measured */
     int at_once; /* processes that measured at the same time */
-    double core_seconds, setup_part, step_part, measure_part, validate_part,
-        saturate_part; /* fractions of core_seconds */
+    double core_seconds;
+    double part[PART_COUNT]; /* fractions of core_seconds */
     double makespan; /* seconds with `workers` workers, longest runs first */
 };
 

@@ -30,6 +30,7 @@ enum { STRING_SHORT = 64, STRING_LONG = 128 }; /* characters of texts */
 #define ATTRIBUTE_DATA "data_digest"
 #define ATTRIBUTE_MEASURE "measure"
 #define ATTRIBUTE_VALIDATE "validate"
+#define ATTRIBUTE_GRADIENT_BATCHES "gradient_batches"
 #define ATTRIBUTE_SWEEP "sweep"
 
 /* All global attributes except the parameters that are not axes, which keep their own names: X(name,
@@ -45,6 +46,7 @@ enum { STRING_SHORT = 64, STRING_LONG = 128 }; /* characters of texts */
     X(ATTRIBUTE_DATA, "digest of the contents of the training and validation text")                          \
     X(ATTRIBUTE_MEASURE, "value of measure, with defaults filled in")                                        \
     X(ATTRIBUTE_VALIDATE, "value of validate, with defaults filled in")                                      \
+    X(ATTRIBUTE_GRADIENT_BATCHES, "value of gradient_batches, if gradients are measured")                    \
     X(ATTRIBUTE_SWEEP, "the text of the sweep file, YAML")
 
 struct attribute_row {

@@ -25,6 +25,8 @@
         "the tokens of validate")                                                                            \
     X(VALIDATE, validate, "{every: end | N, tokens: N | all}", "{every: end, tokens: 16384}",                \
         "when valid_loss is measured and on how many tokens of valid_text")                                  \
+    X(GRADIENT_BATCHES, gradient_batches, "1 to 100000", "10",                                               \
+        "batches over which the group gradients averages, at each measured step")                            \
     X(CHECKPOINT_MINUTES, checkpoint_minutes, "number > 0", "5",                                             \
         "minutes between checkpoints of a run; a run that is stopped also saves one and later resumes from " \
         "it")

@@ -16,7 +16,7 @@
 #include "worker/checkpoint/written.h"
 #include "worker/host/environment.h"
 
-enum { FORMAT = 3, NAME_MOST = 64, TENSOR_NAME = 8 };
+enum { FORMAT = 4, NAME_MOST = 64, TENSOR_NAME = 8 };
 
 /* ---- dimensions ---- */
 
@@ -240,9 +240,11 @@ static void visit_times(struct form *form)
     visit_real(form, "measure_seconds", &result->measure_seconds);
     visit_real(form, "validate_seconds", &result->validate_seconds);
     visit_real(form, "saturate_seconds", &result->saturate_seconds);
+    visit_real(form, "gradients_seconds", &result->gradients_seconds);
     visit_integer(form, "measured", &result->measured);
     visit_integer(form, "validated", &result->validated);
     visit_integer(form, "saturated", &result->saturated);
+    visit_integer(form, "gradients", &result->gradients);
 }
 
 /* Visits everything but step and last_step. */

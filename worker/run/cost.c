@@ -61,6 +61,14 @@ static double saturation_passes(const struct measure *measure)
     return measure->group[GROUP_SATURATION] ? 3 : measure->group[GROUP_HEADS];
 }
 
+/* Tokens of the gradients that are averaged at a measured step. */
+static double gradient_tokens(const struct run *run, const struct measure *measure)
+{
+    int64_t batches = measure->group[GROUP_GRADIENTS] ? measure->gradient_batches : 0;
+
+    return (double)batches * (double)run->batch * (double)run->context;
+}
+
 /* Tokens per validation. */
 static double validated_tokens(const struct corpus *corpus, const struct measure *measure)
 {
@@ -74,10 +82,11 @@ double train_cost(const struct run *run, const struct corpus *corpus, const stru
     int64_t last_step = run_last_step(run, corpus);
     double forward = token_cost(run, corpus->vocabulary) / 3;
     double rows = (double)measure_rows(measure, last_step, NULL);
+    double gradients = (double)measure_count(measure, last_step) * gradient_tokens(run, measure);
     double passes = (double)measure_validations(measure, last_step) +
                     (double)measure_count(measure, last_step) * saturation_passes(measure);
 
     return train_step_cost(run, corpus->vocabulary) * (double)last_step +
-           forward * passes * validated_tokens(corpus, measure) +
+           forward * passes * validated_tokens(corpus, measure) + 3 * forward * gradients +
            parameters(run, corpus->vocabulary) * (COST_INIT + COST_MEASURE * rows);
 }

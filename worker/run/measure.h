@@ -23,6 +23,7 @@ struct measure {
     bool group[GROUP_COUNT]; /* GROUP_ALWAYS is true */
     int64_t validate_every; /* VALIDATE_END or > 0 */
     int64_t validate_tokens; /* >= 1, or VALIDATE_ALL */
+    int64_t gradient_batches; /* >= 1, over which GROUP_GRADIENTS averages */
 };
 
 /*
@@ -35,7 +36,8 @@ struct measure {
     X(validate_every, validate, "every", ALWAYS, VALIDATE_END, 1, MEASURE_NUMBER_MOST,                       \
         {"end", VALIDATE_END})                                                                               \
     X(validate_tokens, validate, "tokens", ALWAYS, VALIDATE_TOKENS_DEFAULT, 1, MEASURE_NUMBER_MOST,          \
-        {"all", VALIDATE_ALL})
+        {"all", VALIDATE_ALL})                                                                               \
+    X(gradient_batches, gradient_batches, NULL, GRADIENTS, 10, 1, 100000, {NULL, 0})
 
 enum measure_option {
 #define X(field, ...) MEASURE_OPTION_##field,

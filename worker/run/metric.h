@@ -54,6 +54,7 @@ extern const struct metric_dimension_row metric_dimension_table[DIMENSION_COUNT]
     X(TENSOR, 3, DIMENSION_STEP, DIMENSION_LAYER, DIMENSION_TENSOR)                                          \
     X(HEAD, 3, DIMENSION_STEP, DIMENSION_LAYER, DIMENSION_HEAD)                                              \
     X(POSITIONS, 2, DIMENSION_STEP, DIMENSION_POSITIONS)                                                     \
+    X(DEPTH, 2, DIMENSION_STEP, DIMENSION_TENSOR)                                                            \
     X(HEAD_POSITIONS, 4, DIMENSION_STEP, DIMENSION_LAYER, DIMENSION_HEAD, DIMENSION_POSITIONS)
 
 enum metric_shape {
@@ -79,7 +80,8 @@ extern const struct metric_shape_row metric_shape_table[METRIC_SHAPE_COUNT];
     X(ALIGNMENT, alignment, true)                                                                            \
     X(SATURATION, saturation, false)                                                                         \
     X(HEADS, heads, false)                                                                                   \
-    X(HOMOGENEITY, homogeneity, false)
+    X(HOMOGENEITY, homogeneity, false)                                                                       \
+    X(GRADIENTS, gradients, false)
 
 enum metric_group {
 #define X(GROUP, ...) GROUP_##GROUP,
@@ -260,6 +262,22 @@ extern const struct nature_row nature_table[NATURE_COUNT];
     X(output_homogeneity_degree_r2, RUN, HOMOGENEITY, FRESH, "1",                                            \
         "R^2 of the degree of homogeneity of the logits",                                                    \
         "R^2 of the straight line whose slope is output_homogeneity_degree")                                 \
+    X(mean_gradient_norm, TENSOR, GRADIENTS, MAGNITUDE, "1", "norm of the mean gradient of a tensor",        \
+        "norm, at theta_t, of the loss gradient averaged over the batches of the steps t + 1 to t + "        \
+        "gradient_batches, by kind of tensor of each layer")                                                 \
+    X(batch_gradient_norm, TENSOR, GRADIENTS, MAGNITUDE, "1", "mean norm of a tensor's batch gradients",     \
+        "mean over the batches of mean_gradient_norm of the norm of each one's own gradient")                \
+    X(gradient_depth_slope, DEPTH, GRADIENTS, MAGNITUDE, "1", "slope of the gradient over depth",            \
+        "slope of ln mean_gradient_norm over layer, per layer from the input on: above 0, gradients fall "   \
+        "towards the input; NaN with fewer than 4 layers or where a norm is 0")                              \
+    X(gradient_depth_slope_error, DEPTH, GRADIENTS, MAGNITUDE, "1",                                          \
+        "standard error of the slope of the gradient over depth",                                            \
+        "standard error of gradient_depth_slope, from the residuals of its fit")                             \
+    X(gradient_depth_slope_theory, DEPTH, GRADIENTS, MAGNITUDE, "1",                                         \
+        "slope of the gradient over depth in theory",                                                        \
+        "gradient_depth_slope of w2 at step 0 after Xiong et al. 2020: ln(3/2)/2 with norm_placement post, " \
+        "0 with pre; NaN elsewhere, and outside their setting (init xavier, zero_query_key, layernorm, "     \
+        "relu, not gated, feedforward = width)")                                                             \
     X(unigram_loss, RUN, ALWAYS, RECORD, "1", "unigram level of the validation text (nats)",                 \
         "valid_loss of a model that predicts each word as often as it is a target in training, whatever "    \
         "the input: a run that ends there has learned nothing else")                                         \

@@ -9,7 +9,9 @@
 #include "model/core/check.h"
 #include "model/core/limits.h"
 #include "worker/host/clock.h"
+#include "worker/train/train_loss.h"
 #include "worker/train/train_measure.h"
+#include "worker/train/train_probe.h"
 
 /* The rows of the largest possible batch, or of the longest sequence of validation. This is less than batch *
  * context for lines, which rarely fill their context. */
@@ -57,13 +59,6 @@ size_t train_memory(const struct run *run, const struct corpus *corpus, const st
     return arena.used;
 }
 
-/* Sums the loss and the gradient over the gang that shares the batch, if there is one. */
-static void combine(const struct trainer *t, double *loss, scalar *gradient)
-{
-    if (t->observer && t->observer->combine)
-        t->observer->combine(t->observer->context, loss, gradient, t->model.layout.size);
-}
-
 /* Takes one optimiser step from theta_t to theta_(t+1). False: the loss is not finite, and no step was taken.
  */
 static bool take_step(struct trainer *t, int64_t step, bool measured)
@@ -71,9 +66,8 @@ static bool take_step(struct trainer *t, int64_t step, bool measured)
     double begin = clock_now(), measuring = 0;
     bool wanted = measured && train_measures_steps(t);
 
-    batches_fill(&t->batches, step + 1, &t->batch);
-    double loss = transformer_gradient(&t->model, t->weights, &t->batch, t->gradient);
-    combine(t, &loss, t->gradient);
+    double loss = train_gradient(t, step + 1);
+
     if (measured)
         train_put_loss(t, loss);
     if (!isfinite(loss))
@@ -98,9 +92,8 @@ static bool take_step(struct trainer *t, int64_t step, bool measured)
  * that would come next. */
 static bool last_loss(struct trainer *t)
 {
-    batches_fill(&t->batches, t->last_step + 1, &t->batch);
-    double loss = transformer_loss(&t->model, t->weights, &t->batch, NULL);
-    combine(t, &loss, NULL);
+    double loss = train_loss(t, t->last_step + 1);
+
     train_put_loss(t, loss);
     return isfinite(loss);
 }
@@ -116,6 +109,8 @@ static void advance_to(struct trainer *t, int64_t step)
     if (validated && !train_validate(t, step, &validation))
         return;
     if (measured && train_saturates(t) && !train_saturate(t, step))
+        return;
+    if (measured && !train_probe(t, step))
         return;
     if (row)
         finite = train_begin_row(t, step, measured, validated ? &validation : NULL);

@@ -34,8 +34,9 @@ struct result {
     int64_t diverged_step; /* -1, or the step whose loss or norm is not finite */
     double seconds; /* of the whole run */
     double step_seconds; /* of the training steps */
-    double measure_seconds, validate_seconds, saturate_seconds; /* of the parts beside them, for plans */
-    int64_t measured, validated, saturated; /* number of times */
+    /* of the parts beside them, for plans, and the number of times */
+    double measure_seconds, validate_seconds, saturate_seconds, gradients_seconds;
+    int64_t measured, validated, saturated, gradients;
     int64_t tokens; /* trained on */
     int64_t dynamics; /* enum dynamics: the class of the growth */
     double norm_growth; /* as the metric; NaN unless DONE */
@@ -71,13 +72,14 @@ struct observer {
      * step STEP_OF_RUN, comes last, once the run is done or has diverged.
      */
     void (*row)(void *context, int64_t step, const double *values, size_t count);
-    /* Before every step but the first, and between the batches of the validation text, whatever is measured
-     * on them: `tokens` trained on so far. */
+    /* Before every step but the first, and between the batches of a measurement that takes passes of its own:
+     * `tokens` trained on so far. */
     enum verdict (*carry_on)(void *context, int64_t step, int64_t last_step, int64_t tokens);
     /*
      * Between the gradient of a step's batch and the optimiser's step: may change the loss and the gradient
      * [size], a plane, in place, as a gang of ranks does that sums its shares of a batch. Measurements see
-     * the result. gradient is NULL at the end of the run, where only the loss is left to measure.
+     * the result, and get their own gradients so. gradient is NULL at the end of the run, where only the loss
+     * is left to measure.
      */
     void (*combine)(void *context, double *loss, scalar *gradient, int64_t size);
     /* Before anything else: may fill the snapshot with an earlier one of the same run. False: there is none,

@@ -2,7 +2,7 @@
 #include "worker/train/train_measure.h"
 
 #include "worker/train/carry_on.h"
-#include "worker/train/trainer.h"
+#include "worker/train/train_probe.h"
 
 #include <math.h>
 #include <string.h>
@@ -23,32 +23,22 @@ void train_measure_layout(struct trainer *t, struct arena *arena)
             &t->saturation, a, t->model.max_rows, group[GROUP_SATURATION], group[GROUP_HEADS], arena);
     if (group[GROUP_HOMOGENEITY])
         homogeneity_layout(&t->fresh, a, arena);
+    train_probe_layout(t, arena);
     history_layout(&t->history, &form, measure_rows(t->measure, t->last_step, NULL), arena);
     t->run_row = arena_take(arena, form.run_size, sizeof(*t->run_row));
 }
 
 /* ---- rows ---- */
 
-/* Where a metric's values lie in the row. */
-static double *in_row(const struct trainer *t, enum metric metric)
-{
-    return t->row + t->history.form.offset[metric];
-}
-
-#define ROW(t, name) (*in_row(t, METRIC_##name))
+#define ROW(t, name) (*trainer_values(t, METRIC_##name))
 #define VALUE(t, name) ((t)->run_row[(t)->history.form.offset[METRIC_##name]])
-
-static void put_values(const struct trainer *t, enum metric metric, const double *values)
-{
-    memcpy(in_row(t, metric), values, metric_values(metric, &t->history.form) * sizeof(*values));
-}
 
 static void put_state(struct trainer *t, int64_t step)
 {
     struct state_measures state;
 
-    measure_state(&t->instruments, t->weights, &state, in_row(t, METRIC_layer_norm),
-        in_row(t, METRIC_layer_direction_cosine), in_row(t, METRIC_tensor_norm));
+    measure_state(&t->instruments, t->weights, &state, trainer_values(t, METRIC_layer_norm),
+        trainer_values(t, METRIC_layer_direction_cosine), trainer_values(t, METRIC_tensor_norm));
     ROW(t, param_norm) = state.param_norm;
     ROW(t, embedding_norm) = state.embedding_norm;
     ROW(t, output_norm) = state.output_norm;
@@ -69,17 +59,17 @@ static void put_saturation(const struct trainer *t)
     const struct saturation *s = &t->saturation;
 
     if (s->soft_wanted) {
-        put_values(t, METRIC_saturation, s->soft);
-        put_values(t, METRIC_hard_saturation, s->hard);
+        trainer_put(t, METRIC_saturation, s->soft);
+        trainer_put(t, METRIC_hard_saturation, s->hard);
         ROW(t, saturation_final) = s->soft[s->layers];
         ROW(t, hard_saturation_final) = s->hard[s->layers];
     }
     if (s->heads_wanted) {
-        put_values(t, METRIC_positions_attended, s->attended);
-        put_values(t, METRIC_fraction_attended, s->fraction);
-        put_values(t, METRIC_share_above_one, s->above_one);
-        put_values(t, METRIC_attended_histogram, s->histogram);
-        put_values(t, METRIC_heads_histogram, s->heads_histogram);
+        trainer_put(t, METRIC_positions_attended, s->attended);
+        trainer_put(t, METRIC_fraction_attended, s->fraction);
+        trainer_put(t, METRIC_share_above_one, s->above_one);
+        trainer_put(t, METRIC_attended_histogram, s->histogram);
+        trainer_put(t, METRIC_heads_histogram, s->heads_histogram);
     }
 }
 
@@ -94,6 +84,8 @@ bool train_begin_row(struct trainer *t, int64_t step, bool measured, const struc
         finite = isfinite(ROW(t, total_norm));
         if (finite && train_saturates(t))
             put_saturation(t);
+        if (finite)
+            train_put_probe(t, step);
         t->result->measure_seconds += clock_now() - begin;
         t->result->measured++;
         t->result->saturated += train_saturates(t);
@@ -117,7 +109,7 @@ static void hide_unwanted(const struct trainer *t)
     for (enum metric metric = 0; metric < METRIC_COUNT; metric++) {
         if (metric_is_of_run(metric) || t->measure->group[metric_table[metric].group])
             continue;
-        double *hidden = in_row(t, metric);
+        double *hidden = trainer_values(t, metric);
         for (size_t i = 0; i < metric_values(metric, &t->history.form); i++)
             hidden[i] = NAN;
     }
@@ -165,7 +157,7 @@ void train_before_step(struct trainer *t, double clip, int64_t number)
     struct step_measures measures;
 
     measure_gradient(&t->instruments, &t->optimiser, t->weights, t->gradient, clip, number, &measures,
-        in_row(t, METRIC_layer_gradient_alignment));
+        trainer_values(t, METRIC_layer_gradient_alignment));
     ROW(t, grad_norm) = measures.grad_norm;
     ROW(t, gradient_alignment) = measures.gradient_alignment;
     ROW(t, update_norm) = measures.update_norm;
@@ -176,8 +168,8 @@ void train_after_step(struct trainer *t)
 {
     struct step_measures measures;
 
-    measure_step(&t->instruments, t->weights, &measures, in_row(t, METRIC_layer_step_size),
-        in_row(t, METRIC_layer_alignment));
+    measure_step(&t->instruments, t->weights, &measures, trainer_values(t, METRIC_layer_step_size),
+        trainer_values(t, METRIC_layer_alignment));
     ROW(t, step_size) = measures.step_size;
     ROW(t, alignment) = measures.alignment;
     ROW(t, balance_error) = measures.balance_error;

@@ -1,14 +1,17 @@
 #ifndef NORMSWEEP_WORKER_TRAIN_TRAINER_H
 #define NORMSWEEP_WORKER_TRAIN_TRAINER_H
 
+#include <string.h>
+
 #include "model/corpora/batches.h"
 #include "model/instruments/collapse.h"
+#include "model/instruments/gradients.h"
 #include "model/instruments/homogeneity.h"
 #include "model/instruments/instruments.h"
 #include "model/instruments/saturation.h"
 #include "worker/train/train.h"
 
-/* The state of a run under way, laid out in one arena. For train.c, train_measure.c and carry_on.c. */
+/* The state of a run under way, laid out in one arena. For the files of this room only. */
 struct trainer {
     const struct run *run;
     const struct corpus *corpus;
@@ -27,12 +30,25 @@ struct trainer {
     struct collapse collapse;
     struct saturation saturation; /* if its groups are measured */
     struct homogeneity_model fresh; /* if its group is measured */
+    struct gradients gradients; /* if its group is measured */
     struct history history;
     scalar *weights, *gradient; /* planes */
     double *row; /* in the history: the row under way, or the last one */
     double *run_row; /* [history.form.run_size] of the whole run */
     double begin; /* clock, less the seconds of earlier attempts */
 };
+
+/* Where a metric's values lie in the row under way. */
+static inline double *trainer_values(const struct trainer *t, enum metric metric)
+{
+    return t->row + t->history.form.offset[metric];
+}
+
+/* Puts all values of a metric into the row under way. */
+static inline void trainer_put(const struct trainer *t, enum metric metric, const double *values)
+{
+    memcpy(trainer_values(t, metric), values, metric_values(metric, &t->history.form) * sizeof(*values));
+}
 
 /* The result of a validation of theta_t. */
 struct validated {

@@ -500,7 +500,8 @@ CASES = {
     ),
     "measure: unknown metrics": (
         BASE + "measure: {metrics: [nroms]}\n",
-        "sweep.yaml:3:21: measure.metrics: 'nroms' is not one of norms, alignment, saturation, heads, homogeneity",
+        "sweep.yaml:3:21: measure.metrics: 'nroms' is not one of norms, alignment, saturation, heads, homogeneity, "
+        "gradients",
     ),
     "measure: metrics twice": (
         BASE + "measure: {metrics: [norms, norms]}\n",
@@ -545,6 +546,30 @@ CASES = {
     "validate: unknown": (
         BASE + "validate: {steps: 0}\n",
         "sweep.yaml:3:12: validate: 'steps' is not one of every, tokens",
+    ),
+    "validate: tokens beyond all": (
+        BASE + "validate: {tokens: 1e13}\n",
+        "sweep.yaml:3:20: validate.tokens: 10000000000000 is above 1000000000000",
+    ),
+    "gradient_batches: 0": (
+        BASE + "measure: {metrics: [gradients]}\ngradient_batches: 0\n",
+        "sweep.yaml:4:19: gradient_batches: 0 is below 1",
+    ),
+    "gradient_batches: too many": (
+        BASE + "measure: {metrics: [gradients]}\ngradient_batches: 1e6\n",
+        "sweep.yaml:4:19: gradient_batches: 1000000 is above 100000",
+    ),
+    "gradient_batches: a list": (
+        BASE + "measure: {metrics: [gradients]}\ngradient_batches: [1, 2]\n",
+        "sweep.yaml:4:19: gradient_batches: takes one value, not a list",
+    ),
+    "gradient_batches: a word": (
+        BASE + "measure: {metrics: [gradients]}\ngradient_batches: all\n",
+        "sweep.yaml:4:19: gradient_batches: 'all' is not an integer",
+    ),
+    "gradient_batches: without gradients": (
+        BASE + "gradient_batches: 5\n",
+        "sweep.yaml:3:19: gradient_batches: without effect; measure.metrics lacks gradients",
     ),
     # corpora
     "train_text missing": ("epochs: 1\n", "sweep.yaml:1:1: train_text: missing; corpus text needs one"),

@@ -72,7 +72,7 @@ TEST(sweep_defaults)
     CHECK(sweep.valid_path == NULL && sweep.source.train_path == sweep.train_path);
     CHECK(sweep.measure.every == MEASURE_EVERY_DEFAULT && sweep.measure.step_count == 0);
     CHECK(sweep.measure.validate_every == VALIDATE_END);
-    CHECK(sweep.measure.validate_tokens == VALIDATE_TOKENS_DEFAULT);
+    CHECK(sweep.measure.validate_tokens == VALIDATE_TOKENS_DEFAULT && sweep.measure.gradient_batches == 10);
     CHECK_CLOSE(sweep.checkpoint_minutes, 5, 0);
     sweep_release(&sweep);
 }

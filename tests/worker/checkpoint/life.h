@@ -4,7 +4,7 @@
 #include "worker/checkpoint/checkpoint.h"
 #include "worker/train/train.h"
 
-enum { LIFE_ROWS = 16, LIFE_VALUES = 256, LIFE_WEIGHTS = 4096, LIFE_SAID = 4096 };
+enum { LIFE_ROWS = 16, LIFE_VALUES = 256, LIFE_WEIGHTS = 4096, LIFE_SAID = 4096, LIFE_CALLS = 128 };
 
 /* A small run, in a folder of its own, that can be stopped, saved and resumed; and all that it gives. */
 struct life {
@@ -21,7 +21,7 @@ struct life {
 
     /* what the last life has given */
     int64_t calls, resumed_at /* -1: it began anew */;
-    int64_t asked[64]; /* the step of each call, [calls] of them */
+    int64_t asked[LIFE_CALLS]; /* the step of each call, [calls] of them */
     int64_t row_count, row_step[LIFE_ROWS];
     double row[LIFE_ROWS][LIFE_VALUES];
     scalar weights[LIFE_WEIGHTS]; /* the final ones */

@@ -86,7 +86,7 @@ static enum verdict on_step(void *context, int64_t step, int64_t last_step, int6
 {
     struct life *life = context;
 
-    CHECK(life->calls < 64 && step <= last_step && (tokens > 0) == (step > 0));
+    CHECK(life->calls < LIFE_CALLS && step <= last_step && (tokens > 0) == (step > 0));
     life->asked[life->calls++] = step;
     if (life->calls == life->stop_call)
         return VERDICT_SAVE_AND_STOP;
@@ -152,7 +152,8 @@ bool life_equal(const struct life *a, const struct life *b)
     return left->outcome == right->outcome && left->last_step == right->last_step &&
            left->diverged_step == right->diverged_step && left->tokens == right->tokens &&
            left->measured == right->measured && left->validated == right->validated &&
-           left->saturated == right->saturated && left->dynamics == right->dynamics &&
+           left->saturated == right->saturated && left->gradients == right->gradients &&
+           left->dynamics == right->dynamics &&
            memcmp(&left->norm_growth, &right->norm_growth, sizeof(double)) == 0 &&
            a->row_count == b->row_count &&
            memcmp(a->row_step, b->row_step, (size_t)a->row_count * sizeof(*a->row_step)) == 0 &&
@@ -303,6 +304,7 @@ static void with_every_group(struct life *life)
 {
     for (int group = 0; group < GROUP_COUNT; group++)
         life->measure.group[group] = true;
+    life->measure.gradient_batches = 3;
 }
 
 static void with_heads_alone(struct life *life)

@@ -1,0 +1,24 @@
+#include "worker/train/train_loss.h"
+
+/* Sums the loss and the gradient over the gang. */
+static void combine(const struct trainer *t, double *loss, scalar *gradient)
+{
+    if (t->observer && t->observer->combine)
+        t->observer->combine(t->observer->context, loss, gradient, t->model.layout.size);
+}
+
+double train_gradient(struct trainer *t, int64_t number)
+{
+    batches_fill(&t->batches, number, &t->batch);
+    double loss = transformer_gradient(&t->model, t->weights, &t->batch, t->gradient);
+    combine(t, &loss, t->gradient);
+    return loss;
+}
+
+double train_loss(struct trainer *t, int64_t number)
+{
+    batches_fill(&t->batches, number, &t->batch);
+    double loss = transformer_loss(&t->model, t->weights, &t->batch, NULL);
+    combine(t, &loss, NULL);
+    return loss;
+}

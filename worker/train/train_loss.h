@@ -1,0 +1,13 @@
+#ifndef NORMSWEEP_WORKER_TRAIN_TRAIN_LOSS_H
+#define NORMSWEEP_WORKER_TRAIN_TRAIN_LOSS_H
+
+#include "worker/train/trainer.h"
+
+/*
+ * Fill t->batch with the batch of step `number` and return its loss at theta, summed over the gang that
+ * shares the batch, if there is one. train_gradient also overwrites t->gradient with the gradient.
+ */
+double train_gradient(struct trainer *t, int64_t number);
+double train_loss(struct trainer *t, int64_t number);
+
+#endif
