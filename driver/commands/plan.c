@@ -19,7 +19,16 @@
 #include "model/core/limits.h"
 
 /* About as long as a user waits before wondering whether the program works. */
-static const double sample_seconds = 12;
+#define SAMPLE_SECONDS 12
+
+/* For tests, which do not judge the times: NORMSWEEP_PLAN_SECONDS shortens the sampling. */
+static double sample_seconds(void)
+{
+    const char *asked = getenv("NORMSWEEP_PLAN_SECONDS");
+    double seconds = asked ? strtod(asked, NULL) : SAMPLE_SECONDS;
+
+    return seconds > 0 && seconds < SAMPLE_SECONDS ? seconds : SAMPLE_SECONDS;
+}
 
 /* "12.3 MiB" */
 static const char *format_bytes(double bytes, char text[32])
@@ -284,7 +293,7 @@ static int plan(const struct sweep *sweep, int workers, bool values, struct erro
     bool *ended = find_ended(sweep, &corpus);
     waiting_begin(&waiting, stderr, &terminal);
     int status = estimate_make(
-        &estimate, sweep, &corpus, values ? NULL : ended, workers, sample_seconds, &waiting, error);
+        &estimate, sweep, &corpus, values ? NULL : ended, workers, sample_seconds(), &waiting, error);
     waiting_end(&waiting);
     free(ended);
     if (status == 0) {

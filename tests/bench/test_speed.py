@@ -10,8 +10,6 @@ import speed_torch
 import torch
 from conftest import BUILD, PROJECT, run
 
-pytestmark = pytest.mark.alone
-
 SPEED = BUILD / "speed"
 SHAPE = {"vocabulary": 11, "width": 8, "heads": 2, "feedforward": 12, "layers": 2, "context": 5, "batch": 3}
 NUMBERS = ",".join(map(str, SHAPE.values()))

@@ -2,10 +2,7 @@
 
 import math
 
-import pytest
 from conftest import BUILD, PROJECT, run
-
-pytestmark = pytest.mark.alone
 
 
 def test_table():

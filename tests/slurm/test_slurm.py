@@ -12,8 +12,6 @@ import pytest
 
 from conftest import NORMSWEEP, PROJECT
 
-pytestmark = pytest.mark.alone
-
 SUBMIT = PROJECT / "slurm" / "submit"
 BATCH = PROJECT / "slurm" / "normsweep.sbatch"
 SWEEP = """\

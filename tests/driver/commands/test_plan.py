@@ -6,10 +6,7 @@ import re
 import select
 import subprocess
 
-import pytest
 from conftest import NORMSWEEP
-
-pytestmark = pytest.mark.alone
 
 SWEEP = """
 corpus: markov

@@ -14,8 +14,6 @@ import xarray as xr
 
 from conftest import NORMSWEEP
 
-pytestmark = pytest.mark.alone
-
 SWEEP = """\
 corpus: markov
 vocabulary: 32
@@ -158,9 +156,11 @@ def test_numbers_do_not_depend_on_ranks(normsweep, sweep, tmp_path):
 
 
 def test_numbers_of_a_team_repeat(normsweep, sweep, tmp_path):
+    """Few steps: beside other tests, threads of a team wait for each other at every barrier."""
     for name, jobs, threads in [("one", "0", 1), ("two", "0", 2), ("again", "0", 2), ("rank", "1", 2)]:
         normsweep("run", sweep, "-j", jobs, "-o", f"{name}.nc", "--set", f"threads={threads}",
-                  "--set", "learning_rate=[1e-3, 1e-2]")
+                  "--set", "learning_rate=[1e-3, 1e-2]", "--set", "seed=1", "--set", "steps=10", "--set",
+                  "measure={every: 2}")
     assert_equal(tmp_path / "two.nc", tmp_path / "again.nc")
     assert_equal(tmp_path / "two.nc", tmp_path / "rank.nc")
     with xr.open_dataset(tmp_path / "one.nc") as one, xr.open_dataset(tmp_path / "two.nc") as two:
@@ -175,7 +175,7 @@ def test_says_what_it_trains_with(normsweep, sweep):
     for jobs, threads, text in [("0", "1", "1 worker of 1 thread; "), ("2", "1", "2 workers of 1 thread" + more),
                                 ("0", "2", "1 worker of 2 threads" + more),
                                 ("0", "[2, 1]", "1 worker of 1 to 2 threads" + more)]:
-        done = normsweep("run", sweep, "-j", jobs, "--fresh", "--set", f"threads={threads}", "--set", "seed=1",
+        done = normsweep("run", sweep, "-j", jobs, "--fresh", "--set", f"threads={threads}", "--set", "steps=2",
                          preexec_fn=lambda: os.sched_setaffinity(0, one))
         first = done.stdout.splitlines()[0]
         assert first.startswith("sweep.nc: " + text) and "kernel" in first and ", vector level " in first
@@ -183,7 +183,7 @@ def test_says_what_it_trains_with(normsweep, sweep):
 
 def test_workers_fit_the_processors_with_their_threads(normsweep, sweep):
     cores = len(os.sched_getaffinity(0))
-    done = normsweep("run", sweep, "--set", f"threads={cores}", "--set", "learning_rate=[1e-3, 1e-2]")
+    done = normsweep("run", sweep, "--set", f"threads={cores}", "--set", "seed=1", "--set", "steps=2")
     assert done.stdout.startswith(f"sweep.nc: 1 worker of {cores} thread")
 
 

@@ -68,14 +68,14 @@ def test_python_reads_the_same(folder):
         assert copy.sweep.title == "träumerisch" and int(copy.sweep.done.sum()) == 6
 
 
-@pytest.mark.parametrize("script", ["table", "report", "figures"])
-def test_scripts_read_them(folder, tmp_path, script):
-    options = {"table": [], "report": ["-o", tmp_path / "a.html"],
-               "figures": ["-o", tmp_path, "--only", "phase"]}[script]
-    told = [run(sys.executable, PROJECT / "analysis" / script, folder / name, *options).stdout.replace(name, "a.nc")
-            for name in ("a.nc", "a-small.nc")]
-    assert script == "figures" or told[0] == told[1]
-    assert told[1]
+def told(script, path, *options):
+    return run(sys.executable, PROJECT / "analysis" / script, path, *options).stdout
+
+
+def test_scripts_read_them(folder, tmp_path):
+    assert told("table", folder / "a-small.nc") == told("table", folder / "a.nc") != ""
+    assert told("report", folder / "a-small.nc", "-o", tmp_path / "a.html") == f"{tmp_path}/a.html\n"
+    assert told("figures", folder / "a-small.nc", "-o", tmp_path, "--only", "phase").count("\n") == 2
 
 
 def refusal(folder, *arguments):

@@ -19,8 +19,6 @@ from conftest import NORMSWEEP, PROJECT
 from fault_sweeps import Sweep, said
 from watched import MARK, Watched
 
-pytestmark = pytest.mark.alone
-
 SWEEP = """\
 corpus: markov
 vocabulary: 33

@@ -10,8 +10,6 @@ from conftest import NORMSWEEP
 from preloaded import preload
 from watched import Watched
 
-pytestmark = pytest.mark.alone
-
 SWEEP = """\
 corpus: markov
 corpus_tokens: 4000

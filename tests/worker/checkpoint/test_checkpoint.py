@@ -14,8 +14,6 @@ import xarray as xr
 from conftest import NORMSWEEP
 from test_run import assert_equal
 
-pytestmark = pytest.mark.alone
-
 SWEEP = """\
 corpus: markov
 vocabulary: 32

@@ -7,8 +7,6 @@ import pytest
 
 from test_run import Start, processes, rank, wait_until
 
-pytestmark = pytest.mark.alone
-
 SWEEP = """
 corpus: text
 train_text: words.txt
