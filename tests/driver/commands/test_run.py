@@ -229,7 +229,8 @@ def test_carried_on(normsweep, sweep, tmp_path, jobs):
     status, steps = 0, 4000
     while status == 0:  # twice as long wherever the sweep has ended before it could be stopped
         arguments = [*LONG, "--set", f"steps={steps}"]
-        with Start(sweep, "-j", jobs, *arguments, "--fresh") as start:
+        (tmp_path / "sweep.nc").unlink(missing_ok=True)
+        with Start(sweep, "-j", jobs, *arguments) as start:
             wait_until(lambda: (outcomes(tmp_path / "sweep.nc") >= 2).any() or start.process.poll() is not None,
                        "a run has ended")
             start.process.send_signal(signal.SIGINT)
