@@ -18,12 +18,16 @@ NORMSWEEP = BUILD / "normsweep"
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
-# No test judges the times that `normsweep plan` measures.
-os.environ.setdefault("NORMSWEEP_PLAN_SECONDS", "0.2")
-
 if hasattr(os, "geteuid") and os.geteuid() == 0:
     os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT", "1")
     os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+
+
+def pytest_collection_modifyitems(items):
+    """pytest-xdist gives each of its workers a share of successive tests. A long test comes first, so that it is not the
+    last to end; with it come many short ones, those of `tests/worker`, because its worker keeps its share."""
+    items.sort(key=lambda item: item.nodeid.partition("::")[0].split("/")[1:2], reverse=True)
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
 
 
 def run(*arguments, status=0, timeout=120, **options):

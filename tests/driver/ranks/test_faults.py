@@ -63,6 +63,7 @@ def ends(command, seconds=300):
     return command.process.returncode
 
 
+@pytest.mark.long
 def test_nothing_is_lost():
     seed = os.environ.get("NORMSWEEP_FAULTS_SEED", str(int.from_bytes(os.urandom(3), "big")))
     command = [sys.executable, PROJECT / "tests/driver/ranks/faults.py", "-n", "21", "--alone", "--seconds", "0.4",
