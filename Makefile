@@ -122,9 +122,10 @@ VERSION_OBJECTS = $(BUILD)/float/driver/tables/version.o $(BUILD)/double/driver/
 $(VERSION_OBJECTS): private COMPILE += $(VERSION_FLAGS)
 $(VERSION_OBJECTS): $(BUILD)/version
 
-# Files that contain a command line and change only when it does, so that a changed command line causes a rebuild.
-stamp = @mkdir -p $(@D); printf '%s\n' '$(subst ','\'',$(1))' >$@.new; \
-	if cmp -s $@.new $@; then rm $@.new; else $(if $(2),$(2) &&) mv $@.new $@; fi
+# Files that contain a command line and change only when it does, so that a changed command line causes a rebuild. Two
+# makes may run at once.
+stamp = @mkdir -p $(@D); trap 'rm -f $@.$$$$' EXIT; printf '%s\n' '$(subst ','\'',$(1))' >$@.$$$$; \
+	cmp -s $@.$$$$ $@ || { $(if $(2),$(2) &&) mv $@.$$$$ $@; }
 $(BUILD)/version: FORCE
 	$(call stamp,$(VERSION_FLAGS))
 $(BUILD)/flags: FORCE
