@@ -132,7 +132,7 @@ def test_additions_count_for_the_space_that_a_new_file_needs(dataset, tmp_path, 
         pytest.skip("the disk is larger than a file may be sparse")
     with netCDF4.Dataset(dataset, "a") as file:
         file.set_fill_off()
-        file.createDimension("mine", free // 8 + 2 ** 20)
+        file.createDimension("mine", free // 8 + 2 ** 30)  # 8 GiB that others may give back in the meantime
         file.createVariable("huge", "f8", ("mine",))[-1] = 1  # a hole, which takes no space
     (tmp_path / "a.yaml").write_text(LONGER)
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
