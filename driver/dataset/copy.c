@@ -5,6 +5,7 @@
 #include "driver/dataset/ledger.h"
 #include "driver/dataset/variables.h"
 #include "driver/tables/dataset_tables.h"
+#include "model/core/check.h"
 #include "worker/checkpoint/written.h"
 
 #include <netcdf.h>
@@ -22,15 +23,19 @@ struct copy {
     int64_t count;
     int64_t *from, *to; /* [count] cells */
     int64_t *step; /* [view->step_count] places among the new steps */
-    double *old, *new; /* one cell of the largest variable */
+    double *old, *new; /* one cell of the largest variable: [old_room], [new_room] */
+    size_t old_room, new_room;
 };
 
 static void cell_index(const struct axis *axis, int64_t axis_count, int64_t cell, size_t *index)
 {
+    int64_t rest = cell;
+
     for (int64_t i = axis_count - 1; i >= 0; i--) {
-        index[i] = (size_t)(cell % axis[i].length);
-        cell /= axis[i].length;
+        index[i] = (size_t)(rest % axis[i].length);
+        rest /= axis[i].length;
     }
+    INVARIANT(cell >= 0 && rest == 0, "cell %lld is outside of the grid", (long long)cell);
 }
 
 /* Finds the cells that were ever started. */
@@ -69,6 +74,8 @@ static int find_steps(struct copy *copy)
     for (int64_t i = 0; i < copy->view->step_count; i++) {
         while (place < layout->step_count - 1 && layout->step[place] < copy->view->step[i])
             place++;
+        INVARIANT(layout->step[place] == copy->view->step[i], "step %lld is not among the new ones",
+            (long long)copy->view->step[i]);
         copy->step[i] = place;
     }
     return NC_NOERR;
@@ -84,14 +91,15 @@ static int make_room(struct copy *copy)
     const struct view *view = copy->view;
     const struct layout *layout = copy->layout;
 
-    size_t old = 1, new = 1; /* values of the largest variable */
-
+    copy->old_room = copy->new_room = 1;
     for (enum metric metric = 0; metric < METRIC_COUNT; metric++) {
-        old = larger(old, metric_values(metric, &view->form) * (size_t)view->step_count);
-        new = larger(new, metric_values(metric, &layout->form) * (size_t)layout->step_count);
+        size_t old = metric_values(metric, &view->form) * (size_t)view->step_count;
+        size_t new = metric_values(metric, &layout->form) * (size_t)layout->step_count;
+        copy->old_room = larger(copy->old_room, old);
+        copy->new_room = larger(copy->new_room, new);
     }
-    copy->old = malloc(old * sizeof(double));
-    copy->new = malloc(new * sizeof(double));
+    copy->old = malloc(copy->old_room * sizeof(*copy->old));
+    copy->new = malloc(copy->new_room * sizeof(*copy->new));
     return copy->old && copy->new ? NC_NOERR : NC_ENOMEM;
 }
 
@@ -100,9 +108,10 @@ static int copy_run_variable(const struct copy *copy, const struct run_variable_
 {
     const struct sweep *sweep = copy->layout->sweep;
     size_t start[DIMENSIONS_MAX] = {0}, count[DIMENSIONS_MAX];
-    char value[REASON_SIZE > 8 ? REASON_SIZE : 8];
+    char value[STRING_LONGEST];
     int old, new;
 
+    _Static_assert(sizeof(value) >= sizeof(double), "a number fits, too");
     if (nc_inq_varid(copy->view->file, row->name, &old) != NC_NOERR)
         return NC_NOERR;
     int status = nc_inq_varid(copy->file, row->name, &new);
@@ -125,11 +134,13 @@ static int copy_run_variable(const struct copy *copy, const struct run_variable_
     return status;
 }
 
-/* The shape of one cell of a metric: the axes, then the metric's own dimensions. */
+/* The shape of one cell of a metric: the axes, then the metric's own dimensions. Its values fit into `room`.
+ */
 static void cell_shape(enum metric metric, int64_t axes, int64_t steps, const struct metric_form *form,
-    size_t *start, size_t *count)
+    size_t room, size_t *start, size_t *count)
 {
     const struct metric_shape_row *shape = &metric_shape_table[metric_table[metric].shape];
+    size_t values = 1;
 
     for (int64_t i = 0; i < axes; i++)
         count[i] = 1;
@@ -137,7 +148,9 @@ static void cell_shape(enum metric metric, int64_t axes, int64_t steps, const st
         enum metric_dimension dimension = shape->dimension[i];
         start[axes + i] = 0;
         count[axes + i] = (size_t)(dimension == DIMENSION_STEP ? steps : form->along[dimension]);
+        values *= count[axes + i];
     }
+    INVARIANT(values <= room, "%s: %zu values, room for %zu", metric_table[metric].name, values, room);
 }
 
 /* Copies row by row from the old lengths of dimensions to the new ones. */
@@ -172,13 +185,14 @@ static int copy_metric(const struct copy *copy, enum metric metric)
     int status = nc_inq_varid(copy->file, name, &new);
     for (int64_t i = 0; status == NC_NOERR && i < copy->count; i++) {
         cell_index(view->axis, view->axis_count, copy->from[i], start);
-        cell_shape(metric, view->axis_count, view->step_count, &view->form, start, count);
+        cell_shape(metric, view->axis_count, view->step_count, &view->form, copy->old_room, start, count);
         status = nc_get_vara_double(view->file, old, start, count, copy->old);
         if (status != NC_NOERR)
             break;
         scatter(copy, metric);
         cell_index(sweep->axis, sweep->axis_count, copy->to[i], start);
-        cell_shape(metric, sweep->axis_count, copy->layout->step_count, &copy->layout->form, start, count);
+        cell_shape(metric, sweep->axis_count, copy->layout->step_count, &copy->layout->form, copy->new_room,
+            start, count);
         status = nc_put_vara_double(copy->file, new, start, count, copy->new);
     }
     return status;
@@ -188,7 +202,7 @@ static int copy_metric(const struct copy *copy, enum metric metric)
 static int copy_session_texts(const struct copy *copy, const struct session_variable_row *row, int variable)
 {
     size_t start[2] = {0, 0}, count[2] = {1, (size_t)row->width};
-    char text[STRING_LONG];
+    char text[STRING_LONGEST];
     int old, status = NC_NOERR;
 
     if (nc_inq_varid(copy->view->file, row->name, &old) != NC_NOERR)

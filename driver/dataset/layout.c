@@ -2,6 +2,7 @@
 
 #include "driver/sweep/grid.h"
 #include "driver/sweep/texts.h"
+#include "model/core/check.h"
 
 #include <netcdf.h>
 
@@ -54,12 +55,16 @@ size_t layout_find(const struct metric_form *dataset, const struct metric_form *
     for (int i = shape->rank - 1; i >= 0; i--) {
         size_t here = (size_t)run->along[shape->dimension[i]];
         size_t there = (size_t)dataset->along[shape->dimension[i]];
+        INVARIANT(here > 0 && here <= there, "%s: length %zu, %zu in the dataset", metric_table[metric].name,
+            here, there);
         block *= together ? here : 1;
         together = together && here == there;
         place += rest % here * stride;
         rest /= here;
         stride *= there;
     }
+    INVARIANT(
+        rest == 0, "%s: value %zu of %zu", metric_table[metric].name, index, metric_values(metric, run));
     *count = block - index % block;
     return place;
 }

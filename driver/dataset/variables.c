@@ -4,6 +4,7 @@
 #include "driver/dataset/view_inside.h"
 #include "driver/tables/dataset_tables.h"
 #include "driver/text/lines.h"
+#include "model/core/check.h"
 
 #include <netcdf.h>
 
@@ -71,13 +72,18 @@ int view_read_cell(const struct view *view, const struct view_variable *variable
     double *values, struct error *error)
 {
     size_t start[VIEW_DIMENSIONS_MAX] = {0}, count[VIEW_DIMENSIONS_MAX];
+    int64_t whole = 1, rest = cell;
 
     for (int i = variable->dimension_count - 1; i >= 0; i--) {
         bool along_grid = i < view->axis_count;
         count[i] = along_grid ? 1 : (size_t)variable->length[i];
-        start[i] = along_grid ? (size_t)(cell % variable->length[i]) : 0;
-        cell /= along_grid ? variable->length[i] : 1;
+        start[i] = along_grid ? (size_t)(rest % variable->length[i]) : 0;
+        rest /= along_grid ? variable->length[i] : 1;
+        whole *= (int64_t)count[i];
     }
+    INVARIANT(cell >= 0 && rest == 0 && whole == variable->size / view->cells,
+        "cell %lld of %lld, %lld values of %lld", (long long)cell, (long long)view->cells, (long long)whole,
+        (long long)(variable->size / view->cells));
     int status = nc_get_vara_double(view->file, variable->id, start, count, values);
     return status == NC_NOERR ? 0 : layout_error(error, view->name, status);
 }

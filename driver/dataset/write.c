@@ -100,7 +100,7 @@ static int put_real(struct dataset *dataset, enum run_variable variable, int64_t
 
 static int put_text(struct dataset *dataset, enum run_variable variable, int64_t cell, const char *text)
 {
-    char field[REASON_SIZE > STRING_LONG ? REASON_SIZE : STRING_LONG];
+    char field[STRING_LONGEST];
     size_t width = (size_t)run_variable_table[variable].width;
 
     dataset_field(field, width, text);
@@ -225,6 +225,8 @@ static int put_metric(struct dataset *dataset, enum metric metric, int64_t place
 {
     int status = 0;
 
+    INVARIANT(end <= metric_values(metric, run), "%s: value %zu of %zu", metric_table[metric].name, end,
+        metric_values(metric, run));
     for (size_t i = from, count; i < end && status == 0; i += count) {
         size_t there = layout_find(&dataset->layout.form, run, metric, i, &count);
         count = count < end - i ? count : end - i;
@@ -288,14 +290,30 @@ static int keep_end(struct dataset *dataset, int64_t cell, const struct metric_f
     return 0;
 }
 
+static bool has_values(
+    const struct layout *layout, const struct metric_form *form, int64_t step, size_t offset, size_t count)
+{
+    size_t size = metric_row_size(form, step);
+
+    return row_of_step(layout, step) >= 0 && offset <= size && count <= size - offset;
+}
+
+bool dataset_has_values(
+    const struct dataset *dataset, int64_t cell, int64_t step, size_t offset, size_t count)
+{
+    const struct metric_form form = form_of_cell(dataset, cell);
+
+    return has_values(&dataset->layout, &form, step, offset, count);
+}
+
 int dataset_row(struct dataset *dataset, int64_t cell, int64_t step, const double *values, size_t offset,
     size_t count, struct error *error)
 {
     const struct metric_form form = form_of_cell(dataset, cell);
 
-    if (row_of_step(&dataset->layout, step) < 0 || offset + count > metric_row_size(&form, step))
-        return error_set(error, ERROR_ENVIRONMENT, "%s: no row at step %lld of run %lld", dataset->name,
-            (long long)step, (long long)cell);
+    INVARIANT(has_values(&dataset->layout, &form, step, offset, count),
+        "values [%zu, %zu + %zu) at step %lld of run %lld, %zu in its row", offset, offset, count,
+        (long long)step, (long long)cell, metric_row_size(&form, step));
     int status = step == STEP_OF_RUN ? keep_end(dataset, cell, &form, values, offset, count)
                                      : put_row(dataset, cell, &form, step, values, offset, count);
     return status == 0 ? 0 : dataset_error(dataset, status, error);

@@ -23,8 +23,11 @@ int dataset_return(struct dataset *dataset, int64_t cell, struct error *error);
  * for dataset_commit; if the run returns or fails instead, the row is dropped. So the file has values of a
  * whole run only where the run has ended, or if a crash between the two syncs has cost it its outcome. The
  * norms of fits, which a done run sends with its rows again, are written at once; they are cleared if the run
- * then returns or fails.
+ * then returns or fails. dataset_has_values says whether the run has these values; others are a defect of the
+ * caller.
  */
+bool dataset_has_values(
+    const struct dataset *dataset, int64_t cell, int64_t step, size_t offset, size_t count);
 int dataset_row(struct dataset *dataset, int64_t cell, int64_t step, const double *values, size_t offset,
     size_t count, struct error *error);
 

@@ -1,6 +1,7 @@
 #include "driver/ranks/dispatch.h"
 
 #include "driver/ranks/dispatch_inside.h"
+#include "driver/ranks/plausible.h"
 #include "driver/sweep/texts.h"
 #include "driver/sweep/threads.h"
 #include "worker/host/clock.h"
@@ -160,6 +161,10 @@ void dispatch_tell(struct dispatch *d, struct event event)
 
 static void take_hello(struct dispatch *d, int worker, const struct hello *hello)
 {
+    if (!plausible_hello(hello)) {
+        dispatch_distrust(d, worker, "a hello that no process can send");
+        return;
+    }
     d->hellos += !dispatch_peer(d, worker)->said_hello;
     peers_hello(&d->peers, worker, hello, d->now);
     job_renew_mark(d->job);
@@ -196,6 +201,10 @@ static void take_progress(struct dispatch *d, int worker, const struct run_progr
     int64_t cell = coordinator_cell(d->job->coordinator, worker, progress->ticket);
     struct peer *peer = dispatch_peer(d, worker);
 
+    if (!plausible_progress(d->job, cell, progress)) {
+        dispatch_distrust(d, worker, "progress that its run cannot make");
+        return;
+    }
     if (cell >= 0 && progress->step >= 0)
         job_step(d->job, worker, cell, peer->host, progress->step, progress->last_step, progress->tokens,
             d->clock);
@@ -216,6 +225,10 @@ static void take_row(struct dispatch *d, int worker, const struct row_piece *row
 {
     int64_t cell = coordinator_cell(d->job->coordinator, worker, row->ticket);
 
+    if (!plausible_row(d->job, cell, row)) {
+        dispatch_distrust(d, worker, "a row that its run does not have");
+        return;
+    }
     if (cell >= 0)
         job_row(d->job, worker, cell, row->step, row->values, (size_t)row->offset, (size_t)row->count);
     take_word(d, EVENT_PROGRESS, worker, row->ticket);
@@ -223,8 +236,13 @@ static void take_row(struct dispatch *d, int worker, const struct row_piece *row
 
 static void take_result(struct dispatch *d, int worker, const struct run_result *result)
 {
+    int64_t cell = coordinator_cell(d->job->coordinator, worker, result->ticket);
     bool ended = result->result.outcome != OUTCOME_PENDING;
 
+    if (!plausible_result(d->job, cell, &result->result)) {
+        dispatch_distrust(d, worker, "a result that its run cannot have");
+        return;
+    }
     d->result = &result->result;
     dispatch_tell(
         d, (struct event){.kind = EVENT_RESULT, .worker = worker, .ticket = result->ticket, .ended = ended});
@@ -234,6 +252,10 @@ static void take_ready(struct dispatch *d, int worker)
 {
     struct peer *peer = dispatch_peer(d, worker);
 
+    if (!peer->said_hello) {
+        dispatch_distrust(d, worker, "no hello before it was ready");
+        return;
+    }
     peer->ready = true;
     if (peer->address > d->peers.count) {
         d->replacements.vain = 0;
@@ -279,8 +301,14 @@ static bool take_message(struct dispatch *d)
     case MESSAGE_RESULT:
         take_result(d, worker, &d->in.as.result);
         break;
-    default:
-        break; /* not a message of workers */
+    case MESSAGE_DAMAGED:
+    case MESSAGE_SETUP:
+    case MESSAGE_ORDER:
+    case MESSAGE_STOP:
+    case MESSAGE_QUIT:
+    case MESSAGE_ALIVE:
+        dispatch_distrust(d, worker, "a message that no worker sends");
+        break;
     }
     return true;
 }

@@ -34,6 +34,10 @@ void dispatch_tell(struct dispatch *d, struct event event);
 
 struct peer *dispatch_peer(struct dispatch *d, int worker);
 
+/* Ends a worker that has sent `what`, which cannot be true, and ignores what it still sends. Its runs go to
+ * others; the one in training may have done the damage, and is blamed as for a death. */
+void dispatch_distrust(struct dispatch *d, int worker, const char *what);
+
 /* Looks for dead workers; their runs go to others. */
 void dispatch_bury(struct dispatch *d);
 

@@ -79,8 +79,8 @@ static void run_end(struct coordinator *c, int64_t run)
     run_leave(c, run);
 }
 
-/* The run of a slot that its worker no longer holds. */
-static struct queued_run *run_of(struct coordinator *c, int worker, const struct slot *slot)
+/* The run of a slot, which its worker holds, or held until just now. */
+static struct queued_run *run_of(const struct coordinator *c, int worker, const struct slot *slot)
 {
     struct queued_run *run = &c->queue.run[slot->run];
 
@@ -346,10 +346,10 @@ static void handle_progress(struct coordinator *c, int worker, uint64_t ticket, 
 static void handle_checkpoint(struct coordinator *c, int worker, uint64_t ticket)
 {
     int at = slots_find(&c->slots, worker, ticket);
-    int64_t run = at == NOTHING ? NOTHING : slots_of(&c->slots, worker)[at].run;
+    const struct slot *slot = at == NOTHING ? NULL : &slots_of(&c->slots, worker)[at];
 
-    if (run != NOTHING)
-        c->queue.run[run].deaths = 0;
+    if (slot && slot->run != NOTHING)
+        run_of(c, worker, slot)->deaths = 0;
     pool_hear(&c->pool, worker, c->now);
     wake(c, worker);
 }
@@ -447,8 +447,8 @@ int64_t coordinator_cell(const struct coordinator *c, int worker, uint64_t ticke
     if (worker < 0 || worker >= c->pool.size)
         return NOTHING;
     int at = slots_find(&c->slots, worker, ticket);
-    int64_t run = at == NOTHING ? NOTHING : slots_of(&c->slots, worker)[at].run;
-    return run == NOTHING ? NOTHING : c->queue.run[run].cell;
+    const struct slot *slot = at == NOTHING ? NULL : &slots_of(&c->slots, worker)[at];
+    return slot && slot->run != NOTHING ? run_of(c, worker, slot)->cell : NOTHING;
 }
 
 void coordinator_state(const struct coordinator *c, struct coordinator_state *state)

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "model/core/check.h"
+
 void sweep_indices(const struct sweep *sweep, int64_t cell, int64_t *index)
 {
     for (int64_t axis = sweep->axis_count - 1; axis >= 0; axis--) {
@@ -19,6 +21,8 @@ static void set_axis(const struct axis *axis, int64_t index, struct run *run)
 
 void sweep_cell(const struct sweep *sweep, int64_t cell, struct run *run)
 {
+    INVARIANT(
+        cell >= 0 && cell < sweep->cells, "cell %lld of %lld", (long long)cell, (long long)sweep->cells);
     *run = sweep->base;
     for (int64_t axis = sweep->axis_count - 1; axis >= 0; axis--) {
         set_axis(&sweep->axis[axis], cell % sweep->axis[axis].length, run);

@@ -26,6 +26,13 @@ const char *const dynamics_words[DYNAMICS_COUNT] = {
     [DYNAMICS_ADAM_LIKE] = "adam_like",
 };
 
+#define X(name, type, width, ...) _Static_assert((width) <= STRING_LONGEST, #name " fits into a buffer");
+RUN_VARIABLES(X)
+#undef X
+#define X(field, width, long_name) _Static_assert((width) <= STRING_LONGEST, #field " fits into a buffer");
+SESSION_VARIABLES(X)
+#undef X
+
 const struct run_variable_row run_variable_table[RUN_VARIABLE_COUNT] = {
 #define X(name, ...) {#name, __VA_ARGS__},
     RUN_VARIABLES(X)

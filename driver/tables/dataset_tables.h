@@ -12,7 +12,7 @@
 
 enum storage { STORED_BYTE, STORED_INTEGER, STORED_REAL, STORED_TEXT }; /* byte, int64, double, char */
 
-enum { STRING_SHORT = 64, STRING_LONG = 128 }; /* characters of texts */
+enum { STRING_SHORT = 64, STRING_LONG = 128, STRING_LONGEST = REASON_SIZE }; /* characters of texts */
 
 #define SESSION_DIMENSION "sessions"
 #define STRING_DIMENSION "string" /* and its length */

@@ -33,6 +33,12 @@ enum { UNDER_WAY_MOST = 256 };
 #define PATIENCE_MOST 600 /* for files, even if the disk was slow once */
 #define SLOWEST_COST 1e10 /* per second: bounds the time of the first step, which is not known yet */
 
+_Static_assert(sizeof(((struct message *)0)->as.hello) <= sizeof(struct run_result) &&
+                   sizeof(((struct message *)0)->as.text) <= sizeof(struct run_result) &&
+                   sizeof(((struct message *)0)->as.failure) <= sizeof(struct run_result) &&
+                   sizeof(((struct message *)0)->as.progress) <= sizeof(struct run_result),
+    "a result is the longest message of a worker, except the values of a row");
+
 struct message *loop_blank(struct loop *loop, enum message_kind kind)
 {
     memset(&loop->message, 0, offsetof(struct message, as) + sizeof(loop->message.as.result));
@@ -40,7 +46,7 @@ struct message *loop_blank(struct loop *loop, enum message_kind kind)
     return &loop->message;
 }
 
-static _Noreturn void leave(const char *why)
+void loop_leave(const char *why)
 {
     log_line("%s", why);
     _exit(ERROR_ENVIRONMENT);
@@ -53,7 +59,7 @@ void loop_send(struct loop *loop)
     wire_send(loop->wire, ADDRESS_COORDINATOR, &loop->message);
     loop->spoken = now;
     if (!wire_drain(loop->wire, UNDER_WAY_MOST, GRACE_SECONDS + fmax(ORPHAN_SECONDS - silence, 0)))
-        leave("the coordinator no longer takes messages");
+        loop_leave("the coordinator no longer takes messages");
 }
 
 /* The result of an order that is handed back. */
@@ -102,6 +108,8 @@ static void hand_back(struct loop *loop, uint64_t ticket, bool save)
 
 static void take_order(struct loop *loop, const struct train_order *order)
 {
+    if (order->ticket == 0 || order->cell < 0)
+        loop_leave("the coordinator has sent an order that cannot be true");
     if (loop->used == HELD_MAX || signals_stop())
         send_result(loop, order->ticket, &returned);
     else
@@ -123,6 +131,8 @@ static bool listen(struct loop *loop)
         take_order(loop, &message->as.order);
     } else if (message->kind == MESSAGE_STOP) {
         hand_back(loop, message->as.stop.ticket, message->as.stop.save);
+    } else if (message->kind == MESSAGE_DAMAGED) {
+        loop_leave("a message of the coordinator is damaged");
     } else if (message->kind == MESSAGE_QUIT) {
         stop_training(loop, message->as.quit.save);
         loop->quit = true;
@@ -131,7 +141,7 @@ static bool listen(struct loop *loop)
     return true;
 }
 
-/* Ends this process if the coordinator is gone: an orphaned worker must neither train nor write. */
+/* Ends this process if the coordinator is gone. */
 static void look_for_coordinator(struct loop *loop)
 {
     struct patience patience = {0};
@@ -141,7 +151,7 @@ static void look_for_coordinator(struct loop *loop)
         return;
     while (!listen(loop)) {
         if (clock_now() - begin > GRACE_SECONDS)
-            leave("no more messages from the coordinator");
+            loop_leave("no more messages from the coordinator");
         patience_wait(&patience);
     }
 }

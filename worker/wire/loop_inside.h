@@ -14,7 +14,7 @@ struct loop {
     struct seat seat;
     int64_t number;
     unsigned char *pieces; /* of the setup, while it arrives */
-    int64_t pieces_come;
+    int64_t pieces_come, pieces_total; /* bytes */
     struct corpus corpus;
     struct arena arena;
     struct keeper keeper;
@@ -36,6 +36,9 @@ struct message *loop_blank(struct loop *loop, enum message_kind kind);
 
 /* Sends the message. Ends the process if the coordinator no longer takes messages. */
 void loop_send(struct loop *loop);
+
+/* Ends the process: without a coordinator that it can trust, a worker must neither train nor write. */
+_Noreturn void loop_leave(const char *why);
 
 /* Sends a line for the user. */
 void loop_say(struct loop *loop, const char *line);

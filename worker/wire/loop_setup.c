@@ -127,18 +127,30 @@ static void set_up(struct loop *loop, size_t size)
     }
 }
 
+/* Pieces come in order, and together are as long as each of them says. */
+static bool comes_next(const struct loop *loop, const struct setup_piece *piece)
+{
+    bool same = loop->pieces_come == 0 || piece->total == loop->pieces_total;
+
+    return same && piece->offset == loop->pieces_come && piece->count <= piece->total - piece->offset;
+}
+
 void loop_take_piece(struct loop *loop, const struct setup_piece *piece)
 {
+    if (!comes_next(loop, piece))
+        loop_leave("the coordinator has sent a setup in pieces that do not fit");
+    loop->pieces_total = piece->total;
     loop->seat = piece->seat;
     loop->number = piece->worker;
-    if (!loop->pieces)
-        loop->pieces = malloc((size_t)piece->total);
-    if (!loop->pieces) {
-        loop_refuse(loop, ERROR_ENVIRONMENT, "no memory");
-        return;
-    }
-    memcpy(loop->pieces + piece->offset, piece->bytes, (size_t)piece->count);
     loop->pieces_come += piece->count;
+    if (piece->offset == 0) {
+        loop->pieces = malloc((size_t)piece->total);
+        if (!loop->pieces)
+            loop_refuse(loop, ERROR_ENVIRONMENT, "no memory");
+    }
+    if (!loop->pieces)
+        return;
+    memcpy(loop->pieces + piece->offset, piece->bytes, (size_t)piece->count);
     if (loop->pieces_come == piece->total)
         set_up(loop, (size_t)piece->total);
 }

@@ -16,6 +16,9 @@ enum { TAG = 1, MESSAGE_MOST = 3584, TESTS_AT_ONCE = 16, FINALIZE_SECONDS = 60 }
 #define CLOSE_SECONDS 5 /* for messages that are still under way */
 
 _Static_assert(sizeof(struct message) <= MESSAGE_MOST, "a message is below the eager limit");
+_Static_assert(sizeof(struct setup_piece) == offsetof(struct setup_piece, bytes) + PIECE_BYTES, "no padding");
+_Static_assert(sizeof(struct row_piece) == offsetof(struct row_piece, values) + PIECE_VALUES * sizeof(double),
+    "no padding");
 
 /* A message on its way. */
 struct parcel {
@@ -46,10 +49,12 @@ struct wire {
 
 #define HEAD offsetof(struct message, as)
 
-/* The number of bytes of a message that are sent. */
+/* The number of bytes that are sent of a message whose count is right; 0: no message is of this kind. */
 static size_t message_size(const struct message *message)
 {
     switch ((enum message_kind)message->kind) {
+    case MESSAGE_DAMAGED:
+        return 0;
     case MESSAGE_HELLO:
         return HEAD + sizeof(message->as.hello);
     case MESSAGE_SETUP:
@@ -78,6 +83,24 @@ static size_t message_size(const struct message *message)
         return HEAD + sizeof(message->as.result);
     }
     return 0;
+}
+
+static bool is_up_to(int64_t count, int64_t most)
+{
+    return count >= 1 && count <= most;
+}
+
+bool message_is_whole(const struct message *message, size_t size)
+{
+    if (size < HEAD || size > sizeof(*message) || !is_up_to(message->kind, MESSAGE_RESULT))
+        return false;
+    if (message->kind == MESSAGE_SETUP && (size < HEAD + offsetof(struct setup_piece, bytes) ||
+                                              !is_up_to(message->as.setup.count, PIECE_BYTES)))
+        return false;
+    if (message->kind == MESSAGE_ROW &&
+        (size < HEAD + offsetof(struct row_piece, values) || !is_up_to(message->as.row.count, PIECE_VALUES)))
+        return false;
+    return message_size(message) == size;
 }
 
 /* Fills in the addresses: the world, or for a spawned process its parent. */
@@ -224,8 +247,8 @@ void wire_send(struct wire *wire, int address, const struct message *message)
     struct parcel *parcel;
     size_t size = message_size(message);
 
-    INVARIANT(size >= HEAD && size <= sizeof(*message), "message of kind %lld has %zu bytes",
-        (long long)message->kind, size);
+    INVARIANT(
+        message_is_whole(message, size), "message of kind %lld, %zu bytes", (long long)message->kind, size);
     INVARIANT(address >= 0 && address < wire->addresses, "address %d of %d", address, wire->addresses);
     collect(wire);
     if (to->dead)
@@ -284,12 +307,14 @@ bool wire_receive(struct wire *wire, int *address, struct message *message)
     if (!probe(wire, &first, &status))
         return false;
     MPI_Get_count(&status, MPI_BYTE, &size);
-    memset(message, 0, HEAD);
-    if (MPI_Recv(message, (int)sizeof(*message), MPI_BYTE, status.MPI_SOURCE, TAG, wire->address[first].comm,
-            &status) != MPI_SUCCESS ||
-        message_size(message) != (size_t)size)
-        return false;
     *address = first + status.MPI_SOURCE; /* a spawned worker is the only rank of its group */
+    bool fits = size >= 0 && (size_t)size <= sizeof(*message);
+    int received = MPI_Recv(
+        message, (int)sizeof(*message), MPI_BYTE, status.MPI_SOURCE, TAG, wire->address[first].comm, &status);
+    if (fits && received != MPI_SUCCESS)
+        return false;
+    if (!fits || !message_is_whole(message, (size_t)size)) /* MPI cuts what does not fit */
+        message->kind = MESSAGE_DAMAGED;
     return true;
 }
 

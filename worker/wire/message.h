@@ -17,7 +17,8 @@
  * which both ends would wait for each other; longer data are sent in pieces.
  */
 enum message_kind {
-    MESSAGE_HELLO = 1, /* worker: has started */
+    MESSAGE_DAMAGED, /* what wire_receive makes of a message that nobody can have sent */
+    MESSAGE_HELLO, /* worker: has started */
     MESSAGE_SETUP, /* coordinator: a piece of what setup_encode made */
     MESSAGE_READY, /* worker: set up, waiting for orders */
     MESSAGE_FAILED, /* worker: the sweep cannot continue */
@@ -29,7 +30,7 @@ enum message_kind {
     MESSAGE_PROGRESS, /* worker: the step of its run; ticket 0: is alive */
     MESSAGE_CHECKPOINT, /* worker: has saved its run */
     MESSAGE_ROW, /* worker: a piece of a row of measurements */
-    MESSAGE_RESULT, /* worker: the end of its run */
+    MESSAGE_RESULT, /* worker: the end of its run. The last kind */
 };
 
 enum { PIECE_BYTES = 3072, PIECE_VALUES = 384 };
@@ -116,6 +117,9 @@ struct message {
     } as;
 };
 
+/* Are these `size` bytes a message: of a known kind, with as many bytes as its kind and count say? */
+bool message_is_whole(const struct message *message, size_t size);
+
 struct wire;
 
 /*
@@ -138,10 +142,10 @@ int wire_size(const struct wire *wire); /* the coordinator and the workers that 
 /* "Open MPI v4.1.4 ...", in static memory. May be called before wire_open, and without it. */
 const char *wire_library(void);
 
-/* Copies the message and sends it without waiting. */
+/* Copies the message, which is whole, and sends it without waiting. */
 void wire_send(struct wire *wire, int address, const struct message *message);
 
-/* The next message that has arrived; false if there is none. Drops malformed messages. */
+/* The next message that has arrived; false if there is none. It is whole, or of kind MESSAGE_DAMAGED. */
 bool wire_receive(struct wire *wire, int *address, struct message *message);
 
 /* Waits until at most `most` sent messages are under way. False: `seconds` have passed before. */

@@ -1,8 +1,10 @@
+#include "driver/dataset/layout.h"
 #include "driver/schedule/chain.h"
 #include "driver/schedule/deadline.h"
 #include "driver/schedule/pool.h"
 #include "driver/schedule/queue.h"
 #include "driver/schedule/slots.h"
+#include "driver/sweep/grid.h"
 #include "model/core/check.h"
 #include "tests/test.h"
 
@@ -130,4 +132,45 @@ TEST(check_guards_the_schedule)
     CHECK(says_and_aborts(take_from_nothing, "(0 waiting)"));
     CHECK(says_and_aborts(end_twice, "queue.c:"));
     CHECK(says_and_aborts(give_a_cell_twice, "(cell 7 is there twice)"));
+}
+
+/* ---- the dataset, too ---- */
+
+static void take_a_cell_outside(void)
+{
+    const struct sweep sweep = {.cells = 4};
+    struct run run;
+
+    sweep_cell(&sweep, 4, &run);
+}
+
+/* Reads value `index` of a run of two layers from a dataset of three. */
+static void find_value(size_t index, int64_t layers)
+{
+    struct metric_form dataset = {
+        .along = {[DIMENSION_STEP] = 1, [DIMENSION_LAYER] = 3, [DIMENSION_TENSOR] = 2}};
+    struct metric_form run = dataset;
+    size_t count;
+
+    run.along[DIMENSION_LAYER] = layers;
+    layout_find(&dataset, &run, METRIC_tensor_norm, index, &count);
+}
+
+static void read_behind_the_row(void)
+{
+    find_value(3, 2);
+    find_value(4, 2);
+}
+
+static void read_a_longer_run(void)
+{
+    find_value(0, 3);
+    find_value(0, 4);
+}
+
+TEST(check_guards_the_dataset)
+{
+    CHECK(says_and_aborts(take_a_cell_outside, "(cell 4 of 4)"));
+    CHECK(says_and_aborts(read_behind_the_row, "value 4 of 4)"));
+    CHECK(says_and_aborts(read_a_longer_run, "length 4, 3 in the dataset)"));
 }

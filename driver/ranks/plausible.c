@@ -1,0 +1,57 @@
+#include "driver/ranks/plausible.h"
+
+#include "driver/dataset/write.h"
+#include "driver/sweep/grid.h"
+
+#include <string.h>
+
+static bool is_within(int64_t value, int64_t least, int64_t most)
+{
+    return value >= least && value <= most;
+}
+
+static int64_t last_step_of(const struct job *job, int64_t cell)
+{
+    struct run run;
+
+    sweep_cell(job->sweep, cell, &run);
+    return run_last_step(&run, job->corpus);
+}
+
+bool plausible_hello(const struct hello *hello)
+{
+    return hello->process.pid > 0 && memchr(hello->process.place, '\0', PROCESS_PLACE);
+}
+
+bool plausible_progress(const struct job *job, int64_t cell, const struct run_progress *progress)
+{
+    if (!(progress->patience >= 0))
+        return false;
+    if (cell < 0)
+        return true;
+    return progress->last_step == last_step_of(job, cell) &&
+           is_within(progress->step, -1, progress->last_step) && progress->tokens >= 0;
+}
+
+bool plausible_row(const struct job *job, int64_t cell, const struct row_piece *row)
+{
+    if (cell < 0)
+        return true;
+    return row->offset >= 0 && row->count >= 1 &&
+           dataset_has_values(job->dataset, cell, row->step, (size_t)row->offset, (size_t)row->count);
+}
+
+_Static_assert(
+    OUTCOME_DIVERGED == OUTCOME_DONE + 1 && OUTCOME_FAILED == OUTCOME_DONE + 2, "the ends of a run");
+
+/* A run that is handed back has no result. */
+bool plausible_result(const struct job *job, int64_t cell, const struct result *result)
+{
+    if (cell < 0 || result->outcome == OUTCOME_PENDING)
+        return true;
+    int64_t last_step = last_step_of(job, cell);
+    return is_within(result->outcome, OUTCOME_DONE, OUTCOME_FAILED) &&
+           is_within(result->last_step, 0, last_step) && is_within(result->diverged_step, -1, last_step) &&
+           result->tokens >= 0 && is_within(result->dynamics, 0, DYNAMICS_COUNT - 1) &&
+           memchr(result->reason, '\0', sizeof(result->reason));
+}

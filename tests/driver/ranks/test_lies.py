@@ -1,0 +1,72 @@
+"""A worker whose messages cannot be true is ended; nothing of them gets into the dataset, and others have its runs."""
+
+import netCDF4
+import pytest
+
+import same
+from conftest import NORMSWEEP, run
+from preloaded import preload
+
+pytestmark = pytest.mark.alone
+
+SWEEP = """\
+corpus: markov
+corpus_tokens: 4000
+vocabulary: 33
+layers: 1
+width: 16
+heads: 2
+feedforward: 16
+context: 16
+batch: 4
+steps: 200
+seed: [1, 2, 3, 4]
+measure: {every: 20}
+"""
+
+# Alters one message of one worker. Numbers of 8 bytes: kind, ticket, step, offset and count of a row; kind, ticket and
+# outcome of a result.
+LIE = """
+enum {{ ROW = 12, RESULT = 13 }};
+int MPI_Isend(const void *bytes, int size, void *type, int to, int tag, void *comm, void *request)
+{{
+    static int (*next)(const void *, int, void *, int, int, void *, void *);
+    long long *number = (long long *)bytes;
+    if (!next)
+        next = dlsym(RTLD_NEXT, "MPI_Isend");
+    if ({when} && open("lied", O_CREAT | O_EXCL | O_WRONLY, 0666) >= 0)
+        {what};
+    return next(bytes, size, type, to, tag, comm, request);
+}}
+"""
+
+LIES = {
+    "offset": ("number[0] == ROW", "number[3] = 1000000", "a row that its run does not have"),
+    "negative offset": ("number[0] == ROW", "number[3] = -1", "a row that its run does not have"),
+    "step": ("number[0] == ROW", "number[2] = 7", "a row that its run does not have"),
+    "count": ("number[0] == ROW", "number[4] += 1LL << 61", "a message that no worker sends"),
+    "size": ("number[0] == ROW", "size -= 8", "a message that no worker sends"),
+    "kind": ("number[0] == ROW", "number[0] = 99", "a message that no worker sends"),
+    "outcome": ("number[0] == RESULT", "number[2] = 57", "a result that its run cannot have"),
+}
+
+
+@pytest.fixture(scope="module")
+def truth(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("truth")
+    (folder / "sweep.yaml").write_text(SWEEP)
+    run(NORMSWEEP, "run", "sweep.yaml", "-j", "0", cwd=folder)
+    return same.read(folder / "sweep.nc")
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_a_lie_ends_its_worker(tmp_path, normsweep, truth, lie):
+    when, what, named = LIES[lie]
+    (tmp_path / "sweep.yaml").write_text(SWEEP)
+    done = normsweep("run", "sweep.yaml", "-j", "2", env=preload(tmp_path, LIE.format(when=when, what=what)))
+    assert (tmp_path / "lied").exists()
+    assert done.stderr.count(f"sent {named}; it gets no more runs") == 1, done.stderr
+    assert "4 runs: 4 done" in done.stdout
+    assert same.differences(same.read(tmp_path / "sweep.nc"), truth) == []
+    with netCDF4.Dataset(tmp_path / "sweep.nc") as found:
+        assert sorted(found["attempts"][:]) == [1, 1, 1, 2]
