@@ -19,9 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* With several orders ahead, runs of milliseconds do not wait for a coordinator that sleeps between
- * messages. The makespan does not grow; the rules for that are in coordinator.c. */
-enum { ORDERS_AHEAD = 3, BEAT_CELLS = 1 << 16 };
+enum { BEAT_CELLS = 1 << 16 };
 
 #define SILENCE_SECONDS 60 /* for a worker that has not yet announced how long it may be silent */
 
@@ -73,7 +71,7 @@ static struct coordinator *make_coordinator(const struct job *job, int workers)
 {
     const signed char *outcome = dataset_outcomes(job->dataset);
     struct coordinator_options options = {
-        .silence = SILENCE_SECONDS, .deaths = DEATHS_MOST, .orders_ahead = ORDERS_AHEAD};
+        .silence = SILENCE_SECONDS, .deaths = DEATHS_MOST, .orders_ahead = JOB_ORDERS_AHEAD};
     int64_t pending = job_pending(job), count = 0;
     int64_t *cells = malloc((size_t)(pending + 1) * sizeof(*cells));
     double *cost = malloc((size_t)(pending + 1) * sizeof(*cost));

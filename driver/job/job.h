@@ -40,6 +40,11 @@ struct job {
     double pause; /* seconds between two commits */
 };
 
+/* Orders that a worker holds besides the one it trains, at most. With several of them, runs of milliseconds
+ * do not wait for a coordinator that sleeps between messages. The makespan does not grow; the rules for that
+ * are in coordinator.c. */
+enum { JOB_ORDERS_AHEAD = 3 };
+
 /* Pointers are borrowed until job_close. -1 with a message in error; the job is closed. */
 int job_open(struct job *job, const struct sweep *sweep, const struct corpus *corpus, struct lease *lease,
     const struct session *session, const struct dataset_options *options, int workers, struct error *error);

@@ -1,23 +1,26 @@
 #include "driver/job/local.h"
 
 #include "driver/sweep/texts.h"
+#include "model/core/check.h"
 #include "worker/checkpoint/keeper.h"
 #include "worker/host/clock.h"
 #include "worker/host/environment.h"
 #include "worker/host/signals.h"
 #include "worker/wire/setup.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { WORKER = 0, HELD_MOST = 16 };
+enum { WORKER = 0, HELD_MOST = 1 + JOB_ORDERS_AHEAD };
 
 #define STEP_SECONDS 0.1 /* between two reports of progress */
 
 struct local {
     struct job *job;
-    struct order held[HELD_MOST]; /* orders to train, held[0] first */
+    struct order held[HELD_MOST]; /* orders to train; held[0] is the current run while `training` */
     int used;
+    bool training, drop; /* drop: end the current run without saving it */
     bool finished, stopping;
     struct result result; /* of the current or last run */
     struct arena arena;
@@ -26,31 +29,75 @@ struct local {
     double reported;
 };
 
-static void tell_coordinator(struct local *local, enum event_kind kind, uint64_t ticket)
+/* An event of the worker; its orders are taken later. */
+static void push_event(struct local *local, enum event_kind kind, uint64_t ticket, bool ended)
 {
-    struct event event = {.kind = kind,
-        .worker = WORKER,
-        .ticket = ticket,
-        .ended = local->result.outcome != OUTCOME_PENDING,
-        .now = clock_now()};
-    struct order order;
+    const struct event event = {
+        .kind = kind, .worker = WORKER, .ticket = ticket, .ended = ended, .now = clock_now()};
 
     coordinator_handle(local->job->coordinator, &event);
+}
+
+static void take_order(struct local *local, const struct order *order)
+{
+    INVARIANT(
+        local->used < HELD_MOST, "ticket %" PRIu64 " comes after %d others", order->ticket, local->used);
+    local->held[local->used++] = *order;
+}
+
+static void remove_held(struct local *local, int at)
+{
+    local->used--;
+    memmove(&local->held[at], &local->held[at + 1], (size_t)(local->used - at) * sizeof(local->held[0]));
+}
+
+/* Hands back the order of `ticket`, or all orders for 0; the run that trains follows at the end of its step.
+ */
+static void hand_back(struct local *local, uint64_t ticket)
+{
+    for (int i = local->used - 1; i >= 0; i--) {
+        uint64_t held = local->held[i].ticket;
+        if (ticket != 0 && held != ticket)
+            continue;
+        if (i == 0 && local->training) {
+            local->drop = true;
+            continue;
+        }
+        remove_held(local, i);
+        push_event(local, EVENT_RESULT, held, false);
+    }
+}
+
+/* Carries out all orders, also those that follow from handing back. */
+static void obey(struct local *local)
+{
+    struct order order;
+
     while (coordinator_next(local->job->coordinator, &order)) {
         if (order.kind == ORDER_RUN)
-            local->held[local->used++] = order;
+            take_order(local, &order);
+        else if (order.kind == ORDER_STOP)
+            hand_back(local, order.ticket);
         else if (order.kind == ORDER_FINISH)
             local->finished = true;
-        else if (order.kind != ORDER_STOP && order.kind != ORDER_QUIT)
+        else if (order.kind != ORDER_QUIT)
             job_settle(local->job, &order, &local->result, "");
     }
+}
+
+/* The cell of the run in training; -1: it was withdrawn, and what it still measures no longer counts. */
+static int64_t current_cell(const struct local *local)
+{
+    return coordinator_cell(local->job->coordinator, WORKER, local->held[0].ticket);
 }
 
 static void on_row(void *context, int64_t step, const double *values, size_t count)
 {
     struct local *local = context;
+    int64_t cell = current_cell(local);
 
-    job_row(local->job, WORKER, local->held[0].cell, step, values, 0, count);
+    if (cell >= 0)
+        job_row(local->job, WORKER, cell, step, values, 0, count);
     job_breathe(local->job, clock_now());
 }
 
@@ -65,8 +112,11 @@ static void on_gradient(void *context, double *loss, scalar *gradient, int64_t s
 
 static void report_step(struct local *local, int64_t step, int64_t last_step, int64_t tokens, double now)
 {
+    int64_t cell = current_cell(local);
+
     local->reported = now;
-    job_step(local->job, WORKER, local->held[0].cell, local->host, step, last_step, tokens, now);
+    if (cell >= 0)
+        job_step(local->job, WORKER, cell, local->host, step, last_step, tokens, now);
 }
 
 static enum verdict on_step(void *context, int64_t step, int64_t last_step, int64_t tokens)
@@ -78,6 +128,9 @@ static enum verdict on_step(void *context, int64_t step, int64_t last_step, int6
         report_step(local, step, last_step, tokens, now);
         job_breathe(local->job, now);
     }
+    obey(local);
+    if (local->drop)
+        return VERDICT_STOP;
     return keeper_verdict(&local->keeper, step, signals_stop() || local->job->failed, now);
 }
 
@@ -95,7 +148,11 @@ static void on_save(void *context, const struct snapshot *snapshot)
 {
     struct local *local = context;
 
+    int64_t cell = current_cell(local);
+
     keeper_save(&local->keeper, snapshot);
+    if (cell >= 0 && local->keeper.saved_step == snapshot->step)
+        job_checkpoint(local->job, cell);
 }
 
 static void on_finish(void *context, const struct snapshot *snapshot)
@@ -121,18 +178,23 @@ static void local_begin_run(struct local *local, const struct order *order, cons
 
     sweep_run_digest(job->sweep, job->corpus, run, &digest);
     keeper_begin(&local->keeper, &digest, order->ticket, job_has_files(job, order->cell));
+    local->training = true;
+    local->drop = false;
     if (!local->keeper.resume) /* otherwise on_resume knows the first step */
         report_step(local, 0, run_last_step(run, job->corpus), 0, clock_now());
 }
 
 static void local_end_run(struct local *local)
 {
-    struct job *job = local->job;
+    uint64_t ticket = local->held[0].ticket;
 
+    local->training = false;
     if (local->keeper.failed.text[0])
-        job_break_off(job, &local->keeper.failed);
-    if (local->keeper.saved_step >= 0)
-        job_checkpoint(job, local->held[0].cell);
+        job_break_off(local->job, &local->keeper.failed);
+    remove_held(local, 0);
+    push_event(local, EVENT_RESULT, ticket, local->result.outcome != OUTCOME_PENDING);
+    obey(local);
+    job_breathe(local->job, clock_now());
 }
 
 static void train_next(struct local *local)
@@ -153,21 +215,14 @@ static void train_next(struct local *local)
         observer.resume = on_resume;
     train(&run, job->corpus, &job->sweep->measure, &observer, &local->arena, &local->result);
     local_end_run(local);
-    local->used--;
-    memmove(&local->held[0], &local->held[1], (size_t)local->used * sizeof(local->held[0]));
-    tell_coordinator(local, EVENT_RESULT, order.ticket);
-    job_breathe(job, clock_now());
 }
 
-/* No run is training when this is called, so all held orders are returned unfinished. */
+/* No run is training when this is called, so all orders are handed back. */
 static void stop_local(struct local *local)
 {
     local->stopping = true;
-    tell_coordinator(local, EVENT_STOP, 0);
-    while (local->used > 0) {
-        local->result = (struct result){.outcome = OUTCOME_PENDING, .diverged_step = -1};
-        tell_coordinator(local, EVENT_RESULT, local->held[--local->used].ticket);
-    }
+    push_event(local, EVENT_STOP, 0, false);
+    obey(local);
 }
 
 void local_run(struct job *job)
@@ -180,7 +235,8 @@ void local_run(struct job *job)
 
     local.keeper.context = &local;
     environment_host(local.host, sizeof(local.host));
-    tell_coordinator(&local, EVENT_HELLO, 0);
+    push_event(&local, EVENT_HELLO, 0, false);
+    obey(&local);
     while (!local.finished && !job->failed) {
         if (signals_stop() && !local.stopping)
             stop_local(&local);
