@@ -42,7 +42,7 @@ struct job {
 
 /* Orders that a worker holds besides the one it trains, at most. With several of them, runs of milliseconds
  * do not wait for a coordinator that sleeps between messages. The makespan does not grow; the rules for that
- * are in coordinator.c. */
+ * are in driver/schedule/assignment.c. */
 enum { JOB_ORDERS_AHEAD = 3 };
 
 /* Pointers are borrowed until job_close. -1 with a message in error; the job is closed. */
