@@ -91,8 +91,11 @@ void job_row(struct job *job, int worker, int64_t cell, int64_t step, const doub
 /* A worker reports a checkpoint. It is removed once the run's result is committed. */
 void job_checkpoint(struct job *job, int64_t cell);
 
-/* Carries out ORDER_ACCEPT (with its result), ORDER_RETURN, or ORDER_FAIL (with the last line of its
- * worker's log, or ""). */
+/*
+ * Carries out an order about a cell: ORDER_ACCEPT writes `result`; ORDER_FAIL writes a failure, with
+ * `last_words`, the last line of the worker's log, or ""; ORDER_RETURN and ORDER_WITHDRAW make a run that was
+ * under way pending again.
+ */
 void job_settle(
     struct job *job, const struct order *order, const struct result *result, const char *last_words);
 
