@@ -1,6 +1,7 @@
 #include "driver/dataset/definition.h"
 
 #include "driver/sweep/grid.h"
+#include "driver/tables/version.h"
 
 #include <netcdf.h>
 
@@ -108,17 +109,19 @@ static void put_digest(struct definition *definition, const char *name, const st
     definition_text(definition, NC_GLOBAL, name, text);
 }
 
-/* When the file was laid out, above the lines of the file that it replaces. Starts are in the session table.
- */
+/* When the file was created or extended, above the lines of the file that it replaces. Starts are in the
+ * session table. */
 static void put_history(struct definition *definition)
 {
     const char *before = definition->layout->history;
-    char line[64], *text = NULL;
+    bool extended = before && before[0];
+    char date[32], *text = NULL;
     time_t now = time(NULL);
-    struct tm date;
+    struct tm utc;
 
-    strftime(line, sizeof(line), "%Y-%m-%dT%H:%M:%SZ: laid out by " PROGRAM, gmtime_r(&now, &date));
-    if (asprintf(&text, "%s%s%s", line, before && before[0] ? "\n" : "", before ? before : "") < 0)
+    strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+    if (asprintf(&text, "%s %s by " PROGRAM " %s%s%s", date, extended ? "extended" : "created",
+            version_number, extended ? "\n" : "", extended ? before : "") < 0)
         text = NULL;
     definition_text(definition, NC_GLOBAL, ATTRIBUTE_HISTORY, text);
     free(text);
