@@ -1,12 +1,12 @@
 #include "driver/dataset/layout.h"
 
+#include "driver/output/output.h"
 #include "driver/sweep/grid.h"
 #include "driver/sweep/texts.h"
 #include "model/core/check.h"
 
 #include <netcdf.h>
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -151,27 +151,9 @@ char *layout_measure_text(const struct measure *measure)
     return fclose(out) == 0 ? text : NULL;
 }
 
-/* Must the user choose another path? */
-static bool is_path_error(int code)
-{
-    switch (code) {
-    case EACCES:
-    case EISDIR:
-    case ELOOP:
-    case ENAMETOOLONG:
-    case ENOENT:
-    case ENOTDIR:
-    case EPERM:
-    case EROFS:
-        return true;
-    default:
-        return false;
-    }
-}
-
 int layout_error(struct error *error, const char *name, int status)
 {
-    enum error_status kind = is_path_error(status) ? ERROR_INPUT : ERROR_ENVIRONMENT;
+    enum error_status kind = output_is_at_fault(status) ? ERROR_INPUT : ERROR_ENVIRONMENT;
 
     return error_set(error, kind, "%s: %s", name, status > 0 ? strerror(status) : nc_strerror(status));
 }

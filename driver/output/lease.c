@@ -43,21 +43,10 @@ static int in_use(const struct lease *lease, const struct lease_record *holder, 
         holder->process.pid, process_host_length(holder->process.place), holder->process.place, lease->path);
 }
 
-/* Must the user choose another path? All other errors are the machine's. */
-static bool is_of_path(int cause)
-{
-    static const int faults[] = {EACCES, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, ENXIO, EPERM, EROFS};
-
-    for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++)
-        if (cause == faults[i])
-            return true;
-    return false;
-}
-
 static int unwritable(const char *name, int cause, struct error *error)
 {
     return error_set(
-        error, is_of_path(cause) ? ERROR_INPUT : ERROR_ENVIRONMENT, "%s: %s", name, strerror(cause));
+        error, output_is_at_fault(cause) ? ERROR_INPUT : ERROR_ENVIRONMENT, "%s: %s", name, strerror(cause));
 }
 
 /* Blames the folder of an output that nothing can be created beside, unless its name or a link is at fault.
@@ -69,7 +58,7 @@ static int unwritable_folder(const char *output, int cause, struct error *error)
 
     if (!folder)
         return unwritable(output, cause, error);
-    error_set(error, is_of_path(cause) ? ERROR_INPUT : ERROR_ENVIRONMENT,
+    error_set(error, output_is_at_fault(cause) ? ERROR_INPUT : ERROR_ENVIRONMENT,
         "%s: the folder %s cannot be written: %s", output, folder, strerror(cause));
     free(folder);
     return -1;

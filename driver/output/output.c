@@ -76,6 +76,16 @@ char *output_folder(const char *path)
     return folder;
 }
 
+bool output_is_at_fault(int cause)
+{
+    static const int faults[] = {EACCES, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, ENXIO, EPERM, EROFS};
+
+    for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++)
+        if (cause == faults[i])
+            return true;
+    return false;
+}
+
 int output_folder_fault(const char *folder)
 {
     struct stat status;

@@ -1,6 +1,7 @@
 #ifndef NORMSWEEP_DRIVER_OUTPUT_OUTPUT_H
 #define NORMSWEEP_DRIVER_OUTPUT_OUTPUT_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 /*
@@ -13,6 +14,9 @@ char *output_resolve(const char *path);
 /* The folder in which an output lies or will be created: the one in its path, or if the path is a link, that
  * of the link's target. The caller frees it; NULL: unknown. */
 char *output_folder(const char *path);
+
+/* After an errno: must the user choose another path? All other errors are the machine's. */
+bool output_is_at_fault(int cause);
 
 /* The errno with which creating a file in a folder would fail; 0: no reason is known. */
 int output_folder_fault(const char *folder);

@@ -241,15 +241,6 @@ static void tally_runs(struct diagram *diagram, const struct diagram_runs *runs)
     }
 }
 
-static int count_lines(const char *text)
-{
-    int lines = 0;
-
-    for (; *text; text++)
-        lines += *text == '\n';
-    return lines;
-}
-
 /* The output of `draw`, which the caller frees. NULL: no memory. */
 static char *printed(const struct diagram *diagram, void (*draw)(const struct diagram *, FILE *))
 {
@@ -283,17 +274,17 @@ static int draw_all(struct diagram *diagram, FILE *out, int rows, int beside)
     int lines = -1;
 
     if (legend && note) {
-        if (rows > 0 && rows - count_lines(legend) - count_lines(note) < ROWS_OF_CELLS)
+        if (rows > 0 && rows - lines_count(legend) - lines_count(note) < ROWS_OF_CELLS)
             *note = '\0';
-        if (rows > 0 && rows - count_lines(legend) - count_lines(note) < ROWS_OF_CELLS)
+        if (rows > 0 && rows - lines_count(legend) - lines_count(note) < ROWS_OF_CELLS)
             *legend = '\0';
-        diagram->plot.rows = rows > 0 ? rows - count_lines(legend) - count_lines(note) : 0;
-        diagram->plot.beside = beside + count_lines(legend) + count_lines(note);
+        diagram->plot.rows = rows > 0 ? rows - lines_count(legend) - lines_count(note) : 0;
+        diagram->plot.beside = beside + lines_count(legend) + lines_count(note);
         cells = printed(diagram, draw_cells);
     }
     if (cells) {
         fprintf(out, "%s%s%s", cells, legend, note);
-        lines = count_lines(cells) + count_lines(legend) + count_lines(note);
+        lines = lines_count(cells) + lines_count(legend) + lines_count(note);
     }
     free(cells);
     free(legend);

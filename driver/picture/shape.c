@@ -2,6 +2,7 @@
 
 #include "driver/dataset/variables.h"
 #include "driver/sweep/label.h"
+#include "driver/terminal/ascending.h"
 #include "driver/text/lines.h"
 
 #include <math.h>
@@ -181,13 +182,6 @@ char *dimension_label(
     return label;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
 /* Do all sorted numbers differ from their neighbours when written with this many digits? */
 static bool all_differ(const double *number, int64_t length, int digits)
 {
@@ -211,7 +205,7 @@ int dimension_digits(const struct dimension *dimension)
     if (!sorted)
         return digits;
     memcpy(sorted, dimension->number, size);
-    qsort(sorted, (size_t)dimension->length, sizeof(*sorted), ascending);
+    ascending_sort(sorted, dimension->length);
     while (digits < DIGITS_MOST && !all_differ(sorted, dimension->length, digits))
         digits++;
     free(sorted);

@@ -1,5 +1,7 @@
 #include "driver/terminal/canvas.h"
 
+#include "driver/text/lines.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,15 +19,6 @@ int canvas_rows(const struct canvas *canvas)
 int canvas_columns(const struct canvas *canvas)
 {
     return canvas->terminal.columns - 1; /* a full line would wrap, or lose its end to ERASE_LINE */
-}
-
-static int count_lines(const char *lines)
-{
-    int count = 0;
-
-    for (; lines && *lines; lines++)
-        count += *lines == '\n';
-    return count;
 }
 
 /* Bytes of the line without its '\n'. */
@@ -77,7 +70,7 @@ static bool same_line(const char *a, const char *b)
 /* Moves the cursor to the first line of the drawing. */
 static void go_to_begin(const struct canvas *canvas, FILE *out)
 {
-    int drawn = count_lines(canvas->shown);
+    int drawn = lines_count(canvas->shown);
 
     if (canvas->whole_screen && !canvas->shown)
         for (int i = 0; i < canvas->terminal.rows; i++)
@@ -134,7 +127,7 @@ void canvas_draw(struct canvas *canvas, const char *lines)
 
 void canvas_clear(struct canvas *canvas)
 {
-    int drawn = count_lines(canvas->shown);
+    int drawn = lines_count(canvas->shown);
 
     if (drawn > 0) {
         fprintf(canvas->file, UP ERASE_BELOW, drawn);

@@ -1,5 +1,7 @@
 #include "driver/terminal/colour_scale.h"
 
+#include "driver/terminal/ascending.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -9,13 +11,6 @@
 enum { ENOUGH = 5 }; /* with fewer values there are no outliers */
 #define FAR 10 /* outliers are this many times the range of the others away */
 
-static int ascending(const void *a, const void *b)
-{
-    double first = *(const double *)a, second = *(const double *)b;
-
-    return (first > second) - (first < second);
-}
-
 /* Copies the finite values and sorts them; *count becomes their number. */
 static void sort(double *sorted, const double *value, int64_t *count)
 {
@@ -24,7 +19,7 @@ static void sort(double *sorted, const double *value, int64_t *count)
     for (int64_t i = 0; i < *count; i++)
         if (isfinite(value[i]))
             sorted[finite++] = value[i];
-    qsort(sorted, (size_t)finite, sizeof(*sorted), ascending);
+    ascending_sort(sorted, finite);
     *count = finite;
 }
 

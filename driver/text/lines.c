@@ -42,6 +42,15 @@ int lines_width(const char *text)
     return width;
 }
 
+int lines_count(const char *text)
+{
+    int count = 0;
+
+    for (; text && *text; text++)
+        count += *text == '\n';
+    return count;
+}
+
 int lines_fit(const char *text, int columns)
 {
     int width = 0, length = 0;

@@ -11,6 +11,9 @@ char *lines_clean(char *text);
 /* Columns of a clean text: one for each UTF-8 character. */
 int lines_width(const char *text);
 
+/* Lines that end with '\n'; NULL: 0. */
+int lines_count(const char *text);
+
 /* Bytes of the longest prefix of a clean text that fits in `columns`. */
 int lines_fit(const char *text, int columns);
 

@@ -60,3 +60,9 @@ TEST(lines_are_broken_at_blanks)
     check_broken(3, "\xc3\xa4\xc3\xb6\xc3\xbc \xc3\xa4", "\xc3\xa4\xc3\xb6\xc3\xbc\n\xc3\xa4\n");
     check_broken(0, "as long as it is", "as long as it is\n");
 }
+
+TEST(lines_are_counted)
+{
+    CHECK(lines_count(NULL) == 0 && lines_count("") == 0 && lines_count("begun") == 0);
+    CHECK(lines_count("one\n") == 1 && lines_count("\ntwo\nbegun") == 2);
+}
