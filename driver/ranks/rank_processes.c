@@ -10,7 +10,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <ftw.h>
-#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,21 +147,32 @@ static void remove_segments(const struct rank_processes *ranks)
         closedir(entries);
 }
 
-/* The session folder of an mpirun that was killed before a rank of it was seen; NULL if there is none. */
-static char *find_session(const struct rank_processes *ranks)
+/* The folder of this mpirun if it calls its machine `host`, which need not exist. NULL: no memory. */
+static char *session_on(const struct rank_processes *ranks, const char *host)
 {
     const char *variable, *folder = mpirun_folder(&variable);
-    char *pattern = NULL, *found = NULL;
-    glob_t paths;
+    char *path;
 
-    if (asprintf(&pattern, "%s/ompi.*.%u/pid.%ld", folder, (unsigned)geteuid(), (long)ranks->mpirun) < 0)
+    if (asprintf(&path, "%s/ompi.%s.%u/pid.%ld", folder, host, (unsigned)geteuid(), (long)ranks->mpirun) < 0)
         return NULL;
-    if (glob(pattern, GLOB_NOSORT, NULL, &paths) == 0) {
-        found = paths.gl_pathc == 1 ? strdup(paths.gl_pathv[0]) : NULL;
-        globfree(&paths);
-    }
-    free(pattern);
-    return found;
+    return path;
+}
+
+/*
+ * Where the session folder is of an mpirun that was killed before a rank of it was seen; NULL: no memory.
+ * mpirun leaves the domain out of the name of its machine, unless it is told not to. The name is compared
+ * because machines may share the folder of temporary files, and each may have a process of this number.
+ */
+static char *find_session(const struct rank_processes *ranks)
+{
+    char host[HOST_SIZE];
+    char *whole = session_on(ranks, environment_host(host, sizeof(host)));
+
+    if (whole && access(whole, F_OK) == 0)
+        return whole;
+    free(whole);
+    host[strcspn(host, ".")] = '\0';
+    return session_on(ranks, host);
 }
 
 void rank_processes_tidy(struct rank_processes *ranks)

@@ -1,0 +1,136 @@
+/* What an mpirun that was killed before any of its ranks was seen has left in the folder of temporary files.
+ */
+#include "driver/ranks/rank_processes.h"
+#include "tests/test.h"
+
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define FOLDER_VARIABLE "OMPI_MCA_orte_tmpdir_base"
+
+enum { HOST = 48, PATH = 192 };
+
+struct place {
+    char folder[64], host[HOST];
+    unsigned user;
+    long dead; /* the number of a process that has ended */
+};
+
+static long end_a_process(void)
+{
+    int status;
+    pid_t child = fork();
+
+    if (child == 0)
+        _exit(0);
+    CHECK(child > 0 && waitpid(child, &status, 0) == child);
+    return child;
+}
+
+static void place_init(struct place *place)
+{
+    const char *temporary = getenv("TMPDIR");
+
+    *place = (struct place){.user = (unsigned)geteuid(), .dead = end_a_process()};
+    snprintf(place->folder, sizeof(place->folder), "%.40s/normsweep-XXXXXX", temporary ? temporary : "/tmp");
+    CHECK(mkdtemp(place->folder) != NULL);
+    CHECK(gethostname(place->host, sizeof(place->host)) == 0);
+    setenv(FOLDER_VARIABLE, place->folder, 1);
+}
+
+/* The folder of a machine and user, and in it that of an mpirun. */
+static void name(
+    const struct place *place, const char *host, unsigned user, long pid, char above[PATH], char path[PATH])
+{
+    snprintf(above, PATH, "%s/ompi.%s.%u", place->folder, host, user);
+    snprintf(path, PATH, "%.140s/pid.%ld", above, pid);
+}
+
+/* As mpirun leaves it: with a file in a folder below. */
+static void make_session(const struct place *place, const char *host, unsigned user, long pid)
+{
+    char above[PATH], path[PATH], inner[PATH + 8], file[PATH + 24];
+
+    name(place, host, user, pid, above, path);
+    snprintf(inner, sizeof(inner), "%s/0", path);
+    snprintf(file, sizeof(file), "%s/contact.txt", inner);
+    mkdir(above, 0700);
+    CHECK(mkdir(path, 0700) == 0 && mkdir(inner, 0700) == 0);
+    int made = open(file, O_WRONLY | O_CREAT | O_EXCL, 0600);
+    CHECK(made >= 0);
+    close(made);
+}
+
+static bool is_left(const struct place *place, const char *host, unsigned user, long pid)
+{
+    char above[PATH], path[PATH];
+
+    name(place, host, user, pid, above, path);
+    return access(path, F_OK) == 0;
+}
+
+static void tidy(const struct place *place)
+{
+    struct rank_processes ranks;
+
+    rank_processes_init(&ranks, (pid_t)place->dead, 0);
+    rank_processes_tidy(&ranks);
+    rank_processes_release(&ranks);
+}
+
+static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *at)
+{
+    (void)status, (void)kind, (void)at;
+    return remove(path);
+}
+
+static void place_release(const struct place *place)
+{
+    unsetenv(FOLDER_VARIABLE);
+    CHECK(nftw(place->folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS) == 0);
+}
+
+TEST(session_of_an_mpirun_that_was_killed_early_is_removed)
+{
+    struct place place;
+    char above[PATH], path[PATH];
+
+    place_init(&place);
+    make_session(&place, place.host, place.user, place.dead);
+    tidy(&place);
+    name(&place, place.host, place.user, place.dead, above, path);
+    CHECK(access(path, F_OK) != 0 && access(above, F_OK) != 0);
+    tidy(&place); /* nothing is left to be done */
+    place_release(&place);
+}
+
+/* Of another mpirun, with a number that begins alike; of another user; of another machine. */
+TEST(session_of_another_mpirun_is_left)
+{
+    struct place place;
+    char other[HOST + 2];
+
+    place_init(&place);
+    snprintf(other, sizeof(other), "%s2", place.host);
+    for (int own = 0; own < 2; own++) { /* the second time, mpirun has not removed its own */
+        if (own) {
+            make_session(&place, place.host, place.user, place.dead);
+        } else {
+            make_session(&place, place.host, place.user, 10 * place.dead);
+            make_session(&place, place.host, place.user + 1, place.dead);
+            make_session(&place, other, place.user, place.dead);
+        }
+        tidy(&place);
+        CHECK(!is_left(&place, place.host, place.user, place.dead));
+        CHECK(is_left(&place, place.host, place.user, 10 * place.dead));
+        CHECK(is_left(&place, place.host, place.user + 1, place.dead));
+        CHECK(is_left(&place, other, place.user, place.dead));
+    }
+    place_release(&place);
+}
