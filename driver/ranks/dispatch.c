@@ -264,17 +264,9 @@ static void take_ready(struct dispatch *d, int worker)
     dispatch_tell(d, (struct event){.kind = EVENT_HELLO, .worker = worker, .node = peer->node});
 }
 
-/* False when nothing has arrived. */
-static bool take_message(struct dispatch *d)
+/* Takes the message in d->in. */
+static void take_message(struct dispatch *d, int worker)
 {
-    int address;
-
-    if (!wire_receive(d->wire, &address, &d->in))
-        return false;
-    int worker = peers_worker(&d->peers, address);
-    if (worker < 0 || dispatch_peer(d, worker)->dead)
-        return true; /* a message sent before the worker died */
-    peers_hear(&d->peers, worker, d->now);
     switch ((enum message_kind)d->in.kind) {
     case MESSAGE_HELLO:
         take_hello(d, worker, &d->in.as.hello);
@@ -310,6 +302,20 @@ static bool take_message(struct dispatch *d)
         dispatch_distrust(d, worker, "a message that no worker sends");
         break;
     }
+}
+
+/* False if nothing has arrived. Ignores what a worker sent before it died. */
+static bool listen(struct dispatch *d)
+{
+    int address;
+
+    if (!wire_receive(d->wire, &address, &d->in))
+        return false;
+    int worker = peers_worker(&d->peers, address);
+    if (worker < 0 || dispatch_peer(d, worker)->dead)
+        return true;
+    peers_hear(&d->peers, worker, d->now);
+    take_message(d, worker);
     return true;
 }
 
@@ -441,7 +447,7 @@ static void work_until_finished(struct dispatch *d)
         int count = 0;
         advance_clock(d);
         job_breathe(d->job, d->clock); /* first: after a long pause another process may have the lease */
-        while (count < MESSAGES_AT_ONCE && !d->finished && take_message(d))
+        while (count < MESSAGES_AT_ONCE && !d->finished && listen(d))
             count++;
         if (count < MESSAGES_AT_ONCE)
             watch_workers(d);

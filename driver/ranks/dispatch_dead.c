@@ -29,7 +29,7 @@ static void keep_log(struct dispatch *d, int worker)
 }
 
 /* Nothing is sent to the worker's process any more, and what it sends is ignored. */
-static void bury(struct dispatch *d, int worker)
+static void write_off(struct dispatch *d, int worker)
 {
     struct peer *peer = dispatch_peer(d, worker);
 
@@ -43,7 +43,7 @@ static void handle_death(struct dispatch *d, int worker)
     const struct peer *peer = dispatch_peer(d, worker);
     int left = d->peers.count - count_dead(d) - 1;
 
-    bury(d, worker);
+    write_off(d, worker);
     keep_log(d, worker);
     dispatch_say(d, "worker %d on %s was lost%s%s; %d of %d %s left", worker + 1, peer->host,
         d->last_words[0] ? ", " : "", d->last_words, left, d->peers.count, left == 1 ? "is" : "are");
@@ -59,7 +59,7 @@ void dispatch_distrust(struct dispatch *d, int worker, const char *what)
 
     dispatch_say(d, "worker %d on %s sent %s; it gets no more runs", worker + 1, peer->host, what);
     wire_send(d->wire, peer->address, &quit);
-    bury(d, worker);
+    write_off(d, worker);
     dispatch_tell(d, (struct event){.kind = EVENT_LOST, .worker = worker, .blame = !d->stopping});
 }
 

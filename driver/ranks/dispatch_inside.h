@@ -22,8 +22,8 @@ struct dispatch {
     double looked, forgiving; /* forgiving: until this time no run is blamed for a death */
     double clock; /* clock_now() of this round */
     double told_alive; /* clock of the last ALIVE message to every worker */
-    double
-        now; /* listening time in seconds; frozen while this process is paused, so that no worker times out */
+    /* Listening time in seconds; frozen while this process is paused, so that no worker times out. */
+    double now;
 };
 
 /* Prints a line on stderr, with the name of the output before it. */

@@ -23,8 +23,7 @@ enum { UNDER_WAY_MOST = 256 };
  * while first reads the messages that have come meanwhile.
  */
 #define ORPHAN_SECONDS 100 /* longest silence of the coordinator, which may wait for a disk */
-#define FIRST_SECONDS                                                                                        \
-    1800 /* longest silence before its first message: it reads texts and lays out a dataset */
+#define FIRST_SECONDS 1800 /* the same before its first message, when it reads texts and makes a dataset */
 #define GRACE_SECONDS 15 /* extra time for a message to arrive */
 
 /* How long the coordinator should wait for the next message about a run. */

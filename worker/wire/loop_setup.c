@@ -70,8 +70,8 @@ static void say_note(void *context, const char *line)
     loop_say(context, line);
 }
 
-/* Checks that the folder of the output is the coordinator's, which would else not find what this worker
- * writes. */
+/* Checks that the folder of the output is the coordinator's; in another folder the coordinator would not find
+ * what this worker writes. */
 static bool sees_mark(struct loop *loop)
 {
     const struct setup *setup = &loop->setup;

@@ -86,6 +86,9 @@ int setup_decode(struct setup *setup, const unsigned char *bytes, size_t size)
     memcpy(copy, bytes, size);
     memcpy(setup, bytes, sizeof(*setup));
     setup->source.breath = NULL;
+    setup->host[HOST_SIZE - 1] = setup->mark[MARK_SIZE - 1] = '\0';
+    trail.failed = setup->measure.step_count < 0 ||
+                   (uint64_t)setup->measure.step_count > size / sizeof(*setup->measure.steps);
     setup->source.train_path = get_text(&trail, setup->source.train_path);
     setup->source.valid_path = get_text(&trail, setup->source.valid_path);
     setup->folder = get_text(&trail, setup->folder);

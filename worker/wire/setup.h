@@ -25,8 +25,8 @@ struct setup {
 /* The setup as bytes, which the caller frees; NULL without memory. */
 unsigned char *setup_encode(const struct setup *setup, size_t *size);
 
-/* The setup from bytes; it owns all it points to. -1 without memory, or if setup_encode did not make the
- * bytes. */
+/* The setup from bytes; it owns all it points to. -1 without memory, or if setup_encode cannot have
+ * made the bytes. */
 int setup_decode(struct setup *setup, const unsigned char *bytes, size_t size);
 void setup_release(struct setup *setup);
 

@@ -53,3 +53,21 @@ TEST(setup_cut_short_is_refused)
         CHECK(setup_decode(&got, bytes, cut) == -1);
     free(bytes);
 }
+
+/* As many steps as these take a few bytes only if the multiplication wraps. */
+TEST(setup_with_a_wrong_count_is_refused)
+{
+    static const int64_t counts[] = {-1, 2, 4, INT64_MAX, (INT64_C(1) << 61) + 3};
+    struct setup sent = example(), got = {0};
+
+    for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+        size_t size;
+        unsigned char *bytes = setup_encode(&sent, &size);
+        CHECK(bytes != NULL);
+        if (!bytes)
+            return;
+        memcpy(bytes + offsetof(struct setup, measure.step_count), &counts[i], sizeof(counts[i]));
+        CHECK(setup_decode(&got, bytes, size) == -1);
+        free(bytes);
+    }
+}
