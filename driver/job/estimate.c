@@ -23,6 +23,7 @@
 enum { SAMPLES = 6, SECONDS_MOST = 2 };
 
 enum { GRADIENTS_SAMPLED = 2 }; /* batches of a sample's measurement of gradients */
+enum { HESSIAN_SAMPLED = 4 }; /* Lanczos steps of a sample's measurement of the Hessian */
 
 enum { CELLS_BETWEEN = 1 << 14 }; /* cells between two looks at the clock */
 
@@ -207,16 +208,10 @@ static double mean(double seconds, int64_t times)
     return times ? seconds / (double)times : 0;
 }
 
-/* Trains a group's run for a while. It is measured and validated at step 0 only, on few tokens; the first
- * step is left out of the mean, as a warm-up. */
-static struct sample take_sample(const struct sampling *sampling, struct arena *arena)
+/* What a sample measures: at step 0 only, and as little of everything as its time can be told from. */
+static struct measure few_of(const struct measure *measure, const struct run *run)
 {
-    const struct run *run = &sampling->group->run;
-    struct measure few = *sampling->measure;
-    struct stopwatch stopwatch = {.limit = sampling->limit};
-    struct observer observer = {.context = &stopwatch, .carry_on = watch_sample};
-    struct result result;
-    double begin = clock_now();
+    struct measure few = *measure;
     int64_t most = 4 * run->batch * run->context;
 
     few.every = few.validate_every = INT64_MAX;
@@ -224,6 +219,24 @@ static struct sample take_sample(const struct sampling *sampling, struct arena *
     few.validate_tokens = few.validate_tokens < most ? few.validate_tokens : most;
     few.gradient_batches =
         few.gradient_batches < GRADIENTS_SAMPLED ? few.gradient_batches : GRADIENTS_SAMPLED;
+    few.hessian_every = HESSIAN_START;
+    few.hessian_probes = few.hessian_batches = 1;
+    few.hessian_steps = few.hessian_steps < HESSIAN_SAMPLED ? few.hessian_steps : HESSIAN_SAMPLED;
+    few.group[GROUP_HESSIAN_LAYERS] = false;
+    return few;
+}
+
+/* Trains a group's run for a while. It is measured and validated at step 0 only, on few tokens; the first
+ * step is left out of the mean, as a warm-up. */
+static struct sample take_sample(const struct sampling *sampling, struct arena *arena)
+{
+    const struct run *run = &sampling->group->run;
+    struct measure few = few_of(sampling->measure, run);
+    struct stopwatch stopwatch = {.limit = sampling->limit};
+    struct observer observer = {.context = &stopwatch, .carry_on = watch_sample};
+    struct result result;
+    double begin = clock_now();
+
     train(run, sampling->corpus, &few, &observer, arena, &result);
     double step = stopwatch.steps > 1 ? (stopwatch.last - stopwatch.first) / (double)(stopwatch.steps - 1)
                                       : result.step_seconds;
@@ -231,13 +244,15 @@ static struct sample take_sample(const struct sampling *sampling, struct arena *
     double validate_once = mean(result.validate_seconds, result.validated);
     double saturate_once = mean(result.saturate_seconds, result.saturated);
     double gradients_once = mean(result.gradients_seconds, result.gradients);
-    double once = measure_once + validate_once + saturate_once + gradients_once;
+    double hessian_once = mean(result.hessian_seconds, result.hessians);
+    double once = measure_once + validate_once + saturate_once + gradients_once + hessian_once;
     double setup = stopwatch.steps > 0 ? stopwatch.first - begin - step - once : 0;
     double scale = validation_tokens(sampling->corpus, sampling->measure->validate_tokens) /
                    fmax(validation_tokens(sampling->corpus, few.validate_tokens), 1);
     double batches = (double)sampling->measure->gradient_batches / (double)few.gradient_batches;
+    double products = train_hessian_products(run, sampling->measure) / (double)few.hessian_steps;
     struct sample sample = {.seconds = {fmax(setup, 0), step, measure_once, validate_once * scale,
-                                saturate_once * scale, gradients_once * batches}};
+                                saturate_once * scale, gradients_once * batches, hessian_once * products}};
     if (result.outcome == OUTCOME_FAILED)
         memcpy(sample.reason, result.reason, sizeof(sample.reason));
     return sample;
@@ -372,6 +387,7 @@ static void part_seconds(
 
     times[PART_MEASURE] = (double)measure_count(measure, group->last_step);
     times[PART_SATURATE] = times[PART_GRADIENTS] = times[PART_MEASURE];
+    times[PART_HESSIAN] = (double)measure_hessians(measure, group->last_step);
     times[PART_VALIDATE] = validated ? (double)measure_validations(measure, group->last_step) : 0;
     for (enum cost_part part = 0; part < PART_COUNT; part++)
         seconds[part] = group->seconds[part] * times[part];

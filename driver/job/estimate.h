@@ -16,7 +16,8 @@
     X(MEASURE, "measuring")                                                                                  \
     X(VALIDATE, "validation")                                                                                \
     X(SATURATE, "saturation and heads")                                                                      \
-    X(GRADIENTS, "gradients")
+    X(GRADIENTS, "gradients")                                                                                \
+    X(HESSIAN, "Hessian")
 
 enum cost_part {
 #define X(PART, name) PART_##PART,

@@ -47,6 +47,32 @@ static int check_validation_text(struct reader *reader)
     return 0;
 }
 
+/* What hessian_layers measures, hessian measures on its way. */
+static int check_groups(struct reader *reader)
+{
+    const struct sweep *sweep = reader->sweep;
+    const bool *group = sweep->measure.group;
+
+    if (group[GROUP_HESSIAN_LAYERS] && !group[GROUP_HESSIAN])
+        return reader_fault(reader, sweep->places->key[KEY_MEASURE].place,
+            "measure.metrics: %s needs %s as well", metric_group_names[GROUP_HESSIAN_LAYERS],
+            metric_group_names[GROUP_HESSIAN]);
+    return 0;
+}
+
+/* The Hessian is measured at measured steps; an `every` that meets few of them is a mistake. */
+static int check_hessian(struct reader *reader)
+{
+    const struct measure *measure = &reader->sweep->measure;
+
+    if (!measure->group[GROUP_HESSIAN] || measure->hessian_every <= 0 || measure->every == 0 ||
+        measure->hessian_every % measure->every == 0)
+        return 0;
+    return reader_fault(reader, reader->sweep->places->key[KEY_HESSIAN].place,
+        "hessian.every: %lld is not a multiple of measure.every %lld", (long long)measure->hessian_every,
+        (long long)measure->every);
+}
+
 /* The place of a parameter's value in a cell if the file spells the value out, else the place of its key. */
 static struct place cell_place(const struct sweep *sweep, const int64_t *index, const struct param *param)
 {
@@ -105,7 +131,8 @@ static int check_cells(struct reader *reader)
 
 int consistent_check(struct reader *reader)
 {
-    if (check_corpus_keys(reader) < 0 || check_validation_text(reader) < 0 || options_check(reader) < 0)
+    if (check_corpus_keys(reader) < 0 || check_validation_text(reader) < 0 || options_check(reader) < 0 ||
+        check_groups(reader) < 0 || check_hessian(reader) < 0)
         return -1;
     return check_cells(reader);
 }

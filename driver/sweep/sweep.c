@@ -120,6 +120,7 @@ static int read_key(struct reader *reader, enum key key, const struct node *node
         return measure_read(reader, node);
     case KEY_VALIDATE:
     case KEY_GRADIENT_BATCHES:
+    case KEY_HESSIAN:
         return options_read(reader, key, node);
     case KEY_CHECKPOINT_MINUTES:
         return read_checkpoint_minutes(reader, node);

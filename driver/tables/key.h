@@ -27,6 +27,10 @@
         "when valid_loss is measured and on how many tokens of valid_text")                                  \
     X(GRADIENT_BATCHES, gradient_batches, "1 to 100000", "10",                                               \
         "batches over which the group gradients averages, at each measured step")                            \
+    X(HESSIAN, hessian, "{probes: N, steps: N, batches: N, every: ends | start | N}",                        \
+        "{probes: 10, steps: 80, batches: 1, every: ends}",                                                  \
+        "how the group hessian measures: random start vectors, Lanczos steps of each, batches whose loss "   \
+        "is averaged, and when: at both ends, at step 0, or at the measured steps that are multiples of N")  \
     X(CHECKPOINT_MINUTES, checkpoint_minutes, "number > 0", "5",                                             \
         "minutes between checkpoints of a run; a run that is stopped also saves one and later resumes from " \
         "it")

@@ -16,6 +16,7 @@ enum random_purpose {
     RANDOM_VALID_TEXT, /* the validation tokens of a built-in corpus */
     RANDOM_TEST, /* only for tests */
     RANDOM_HOMOGENEITY, /* the sequences on which homogeneity is measured */
+    RANDOM_PROBE, /* the start vectors of Lanczos processes; index: probe << 40 | element */
 };
 
 /* 64 uniform bits. */

@@ -241,10 +241,12 @@ static void visit_times(struct form *form)
     visit_real(form, "validate_seconds", &result->validate_seconds);
     visit_real(form, "saturate_seconds", &result->saturate_seconds);
     visit_real(form, "gradients_seconds", &result->gradients_seconds);
+    visit_real(form, "hessian_seconds", &result->hessian_seconds);
     visit_integer(form, "measured", &result->measured);
     visit_integer(form, "validated", &result->validated);
     visit_integer(form, "saturated", &result->saturated);
     visit_integer(form, "gradients", &result->gradients);
+    visit_integer(form, "hessians", &result->hessians);
 }
 
 /* Visits everything but step and last_step. */

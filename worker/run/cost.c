@@ -1,5 +1,8 @@
 #include "worker/run/cost.h"
 
+#include "model/instruments/hessian.h"
+#include "model/optimisers/edge.h"
+
 #include "worker/run/run.h"
 
 /*
@@ -16,6 +19,7 @@ enum {
     COST_UPDATE = 30, /* a parameter in a step of the optimiser */
     COST_MEASURE = 60, /* a parameter in a measured step */
     COST_INIT = 2000, /* a parameter's first value */
+    HESSIAN_GRADIENTS = 3, /* gradients that a product with the Hessian takes as long as */
 };
 
 /* Matrix products per token, forward and backward, with the causal half of attention's. */
@@ -69,6 +73,22 @@ static double gradient_tokens(const struct run *run, const struct measure *measu
     return (double)batches * (double)run->batch * (double)run->context;
 }
 
+double train_hessian_products(const struct run *run, const struct measure *measure)
+{
+    struct optimiser_options options = run_optimiser(run);
+    int64_t products = hessian_products(run->layers, measure->hessian_probes, measure->hessian_steps,
+        measure->group[GROUP_HESSIAN_LAYERS], edge_has_preconditioner(&options));
+
+    return (double)measure->hessian_batches * (double)products;
+}
+
+/* Tokens of the Hessian's products in a run. */
+static double hessian_tokens(const struct run *run, const struct measure *measure, int64_t last_step)
+{
+    return (double)measure_hessians(measure, last_step) * train_hessian_products(run, measure) *
+           (double)run->batch * (double)run->context;
+}
+
 /* Tokens per validation. */
 static double validated_tokens(const struct corpus *corpus, const struct measure *measure)
 {
@@ -82,7 +102,8 @@ double train_cost(const struct run *run, const struct corpus *corpus, const stru
     int64_t last_step = run_last_step(run, corpus);
     double forward = token_cost(run, corpus->vocabulary) / 3;
     double rows = (double)measure_rows(measure, last_step, NULL);
-    double gradients = (double)measure_count(measure, last_step) * gradient_tokens(run, measure);
+    double gradients = (double)measure_count(measure, last_step) * gradient_tokens(run, measure) +
+                       HESSIAN_GRADIENTS * hessian_tokens(run, measure, last_step);
     double passes = (double)measure_validations(measure, last_step) +
                     (double)measure_count(measure, last_step) * saturation_passes(measure);
 

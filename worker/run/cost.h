@@ -20,4 +20,7 @@ double train_step_arithmetic(const struct run *run, int64_t vocabulary);
 double train_step_cost(const struct run *run, int64_t vocabulary);
 double train_cost(const struct run *run, const struct corpus *corpus, const struct measure *measure);
 
+/* Products with the Hessian that one measurement takes at most, each as long as three gradients. */
+double train_hessian_products(const struct run *run, const struct measure *measure);
+
 #endif

@@ -134,6 +134,15 @@ bool validate_at(const struct measure *measure, int64_t step, int64_t last_step)
     return measure->validate_every != VALIDATE_END && step % measure->validate_every == 0;
 }
 
+bool hessian_at(const struct measure *measure, int64_t step, int64_t last_step)
+{
+    int64_t every = measure->hessian_every;
+
+    if (!measure->group[GROUP_HESSIAN])
+        return false;
+    return step == 0 || (every != HESSIAN_START && (step == last_step || (every && step % every == 0)));
+}
+
 /* The first multiple of `every` above `step`, or last_step if that comes first; every = 0: last_step. */
 static int64_t next_multiple(int64_t every, int64_t step, int64_t last_step)
 {
@@ -225,6 +234,21 @@ int64_t measure_count(const struct measure *measure, int64_t last_step)
     if (measure->every)
         return 2 + multiples(measure->every, last_step);
     return 2 + listed_between(measure, last_step);
+}
+
+int64_t measure_hessians(const struct measure *measure, int64_t last_step)
+{
+    int64_t every = measure->hessian_every, count = 0;
+
+    if (!measure->group[GROUP_HESSIAN])
+        return 0;
+    if (every <= 0)
+        return every == HESSIAN_ENDS && last_step > 0 ? 2 : 1;
+    if (measure->every)
+        return 2 + common_multiples(measure->every, every, last_step);
+    for (int64_t i = 0; i < measure->step_count; i++)
+        count += measure->steps[i] > 0 && measure->steps[i] < last_step && measure->steps[i] % every == 0;
+    return 2 + count;
 }
 
 int64_t measure_validations(const struct measure *measure, int64_t last_step)

@@ -9,6 +9,7 @@
 #include "worker/run/metric.h"
 
 enum { VALIDATE_END = 0 }; /* measure.validate_every: only at the last step */
+enum { HESSIAN_ENDS = 0, HESSIAN_START = -1 }; /* measure.hessian_every: only at step 0 and the last, at 0 */
 #define VALIDATE_ALL INT64_MAX /* measure.validate_tokens: the whole text */
 #define MEASURE_EVERY_DEFAULT 100
 #define VALIDATE_TOKENS_DEFAULT 16384
@@ -24,6 +25,8 @@ struct measure {
     int64_t validate_every; /* VALIDATE_END or > 0 */
     int64_t validate_tokens; /* >= 1, or VALIDATE_ALL */
     int64_t gradient_batches; /* >= 1, over which GROUP_GRADIENTS averages */
+    int64_t hessian_probes, hessian_steps, hessian_batches; /* >= 1 */
+    int64_t hessian_every; /* HESSIAN_START, HESSIAN_ENDS or > 0 */
 };
 
 /*
@@ -37,7 +40,12 @@ struct measure {
         {"end", VALIDATE_END})                                                                               \
     X(validate_tokens, validate, "tokens", ALWAYS, VALIDATE_TOKENS_DEFAULT, 1, MEASURE_NUMBER_MOST,          \
         {"all", VALIDATE_ALL})                                                                               \
-    X(gradient_batches, gradient_batches, NULL, GRADIENTS, 10, 1, 100000, {NULL, 0})
+    X(gradient_batches, gradient_batches, NULL, GRADIENTS, 10, 1, 100000, {NULL, 0})                         \
+    X(hessian_probes, hessian, "probes", HESSIAN, 10, 1, 10000, {NULL, 0})                                   \
+    X(hessian_steps, hessian, "steps", HESSIAN, 80, 1, 10000, {NULL, 0})                                     \
+    X(hessian_batches, hessian, "batches", HESSIAN, 1, 1, 100000, {NULL, 0})                                 \
+    X(hessian_every, hessian, "every", HESSIAN, HESSIAN_ENDS, 1, MEASURE_NUMBER_MOST,                        \
+        {"ends", HESSIAN_ENDS}, {"start", HESSIAN_START})
 
 enum measure_option {
 #define X(field, ...) MEASURE_OPTION_##field,
@@ -80,6 +88,9 @@ void measure_release(struct measure *measure);
 bool measure_at(const struct measure *measure, int64_t step, int64_t last_step);
 bool validate_at(const struct measure *measure, int64_t step, int64_t last_step);
 
+/* At this step, which it measures, does such a run measure the Hessian? Always at step 0, if at all. */
+bool hessian_at(const struct measure *measure, int64_t step, int64_t last_step);
+
 /*
  * The rows of a run: the steps that are measured or validated, ascending. Returns their number and fills
  * `steps` unless it is NULL; counting alone never takes longer than one pass over the listed steps. A row of
@@ -89,6 +100,9 @@ int64_t measure_rows(const struct measure *measure, int64_t last_step, int64_t *
 
 /* The number of steps at which a run measures. */
 int64_t measure_count(const struct measure *measure, int64_t last_step);
+
+/* The number of steps at which a run measures the Hessian. */
+int64_t measure_hessians(const struct measure *measure, int64_t last_step);
 
 /* The number of steps at which a run validates. */
 int64_t measure_validations(const struct measure *measure, int64_t last_step);

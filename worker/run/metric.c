@@ -57,6 +57,18 @@ static int64_t length_scales(const struct run *run, const struct measure *measur
     return HOMOGENEITY_SCALES;
 }
 
+static int64_t length_probes(const struct run *run, const struct measure *measure)
+{
+    (void)run;
+    return measure->hessian_probes;
+}
+
+static int64_t length_lanczos(const struct run *run, const struct measure *measure)
+{
+    (void)run;
+    return measure->hessian_steps;
+}
+
 static double place_itself(int64_t place)
 {
     return (double)place;

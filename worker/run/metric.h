@@ -23,7 +23,10 @@ struct measure; /* of measure.h, which needs the groups from here */
     X(POSITIONS, positions, length_bins, INTEGER(bin_end), "most positions attended",                        \
         "of a bin that holds those above the bin before: 1, 2, 3 to 4, 5 to 8, and so on")                   \
     X(SCALE, scale, length_scales, REAL(homogeneity_scale), "scale of the parameters",                       \
-        "factor on every parameter of a fresh model")
+        "factor on every parameter of a fresh model")                                                        \
+    X(PROBE, probe, length_probes, INTEGER(place_itself), "probe", "random start vector")                    \
+    X(LANCZOS, lanczos, length_lanczos, INTEGER(place_itself), "Lanczos step",                               \
+        "of a probe: its Ritz values, ascending")
 
 enum metric_dimension {
 #define X(NAME, ...) DIMENSION_##NAME,
@@ -55,7 +58,9 @@ extern const struct metric_dimension_row metric_dimension_table[DIMENSION_COUNT]
     X(HEAD, 3, DIMENSION_STEP, DIMENSION_LAYER, DIMENSION_HEAD)                                              \
     X(POSITIONS, 2, DIMENSION_STEP, DIMENSION_POSITIONS)                                                     \
     X(DEPTH, 2, DIMENSION_STEP, DIMENSION_TENSOR)                                                            \
-    X(HEAD_POSITIONS, 4, DIMENSION_STEP, DIMENSION_LAYER, DIMENSION_HEAD, DIMENSION_POSITIONS)
+    X(HEAD_POSITIONS, 4, DIMENSION_STEP, DIMENSION_LAYER, DIMENSION_HEAD, DIMENSION_POSITIONS)               \
+    X(LANCZOS, 3, DIMENSION_STEP, DIMENSION_PROBE, DIMENSION_LANCZOS)                                        \
+    X(LAYER_LANCZOS, 4, DIMENSION_STEP, DIMENSION_LAYER, DIMENSION_PROBE, DIMENSION_LANCZOS)
 
 enum metric_shape {
 #define X(SHAPE, ...) METRIC_PER_##SHAPE,
@@ -81,7 +86,9 @@ extern const struct metric_shape_row metric_shape_table[METRIC_SHAPE_COUNT];
     X(SATURATION, saturation, false)                                                                         \
     X(HEADS, heads, false)                                                                                   \
     X(HOMOGENEITY, homogeneity, false)                                                                       \
-    X(GRADIENTS, gradients, false)
+    X(GRADIENTS, gradients, false)                                                                           \
+    X(HESSIAN, hessian, false)                                                                               \
+    X(HESSIAN_LAYERS, hessian_layers, false)
 
 enum metric_group {
 #define X(GROUP, ...) GROUP_##GROUP,
@@ -278,6 +285,42 @@ extern const struct nature_row nature_table[NATURE_COUNT];
         "gradient_depth_slope of w2 at step 0 after Xiong et al. 2020: ln(3/2)/2 with norm_placement post, " \
         "0 with pre; NaN elsewhere, and outside their setting (init xavier, zero_query_key, layernorm, "     \
         "relu, not gated, feedforward = width)")                                                             \
+    X(hessian_ritz, LANCZOS, HESSIAN, MAGNITUDE, "1", "Ritz values of the Hessian",                          \
+        "Hessian of the loss, averaged over hessian.batches batches from that of step t + 1 on, over all "   \
+        "parameters: Ritz values of hessian.steps Lanczos steps from each probe; they are the nodes of a "   \
+        "quadrature of its spectral density")                                                                \
+    X(hessian_weight, LANCZOS, HESSIAN, SHARE, "1", "weights of the Ritz values",                            \
+        "weight of each hessian_ritz in the quadrature; the weights of a probe sum to 1")                    \
+    X(hessian_largest, STEP, HESSIAN, MAGNITUDE, "1", "largest eigenvalue of the Hessian",                   \
+        "largest hessian_ritz of all probes")                                                                \
+    X(hessian_smallest, STEP, HESSIAN, MAGNITUDE, "1", "smallest eigenvalue of the Hessian",                 \
+        "smallest hessian_ritz of all probes")                                                               \
+    X(hessian_trace, STEP, HESSIAN, MAGNITUDE, "1", "trace of the Hessian",                                  \
+        "mean over the probes z of z.Hz, with every element of z 1 or -1")                                   \
+    X(hessian_trace_error, STEP, HESSIAN, MAGNITUDE, "1", "standard error of the Hessian's trace",           \
+        "standard error of hessian_trace over the probes")                                                   \
+    X(hessian_bound, STEP, HESSIAN, MAGNITUDE, "1", "error bound of the Hessian's spectrum",                 \
+        "Wasserstein distance within which the quadrature, averaged over the probes, is of the spectral "    \
+        "density with probability 0.95 (Chen, Trogdon, Ubaru 2021)")                                         \
+    X(hessian_preconditioned, STEP, HESSIAN, MAGNITUDE, "1",                                                 \
+        "largest eigenvalue of the preconditioned Hessian",                                                  \
+        "largest Ritz value of P^-1 H, with P of adam and adamw, (1 - beta1^t) (sqrt(v_t / (1 - beta2^t)) "  \
+        "+ epsilon), over the parameters that have had a gradient; sgd: of H; NaN for other optimisers")     \
+    X(hessian_stability, STEP, HESSIAN, RATIO, "1", "distance from the edge of stability",                   \
+        "hessian_preconditioned times the learning rate of step t + 1, over (2 + 2 beta1) / (1 - beta1) "    \
+        "for adam and adamw, over 2 + 2 momentum for sgd: 1 at the edge of stability")                       \
+    X(layer_hessian_ritz, LAYER_LANCZOS, HESSIAN_LAYERS, MAGNITUDE, "1",                                     \
+        "Ritz values of a layer's block of the Hessian",                                                     \
+        "as hessian_ritz, of the block on the diagonal that belongs to the tensors of one layer")            \
+    X(layer_hessian_weight, LAYER_LANCZOS, HESSIAN_LAYERS, SHARE, "1",                                       \
+        "weights of the Ritz values of a layer's block", "weight of each layer_hessian_ritz")                \
+    X(layer_hessian_largest, LAYER, HESSIAN_LAYERS, MAGNITUDE, "1",                                          \
+        "largest eigenvalue of a layer's block of the Hessian", "largest layer_hessian_ritz of all probes")  \
+    X(layer_hessian_smallest, LAYER, HESSIAN_LAYERS, MAGNITUDE, "1",                                         \
+        "smallest eigenvalue of a layer's block of the Hessian",                                             \
+        "smallest layer_hessian_ritz of all probes")                                                         \
+    X(layer_hessian_trace, LAYER, HESSIAN_LAYERS, MAGNITUDE, "1", "trace of a layer's block of the Hessian", \
+        "as hessian_trace, of the block of one layer")                                                       \
     X(unigram_loss, RUN, ALWAYS, RECORD, "1", "unigram level of the validation text (nats)",                 \
         "valid_loss of a model that predicts each word as often as it is a target in training, whatever "    \
         "the input: a run that ends there has learned nothing else")                                         \

@@ -39,7 +39,8 @@ static void trainer_layout(struct trainer *t, struct arena *arena)
     struct architecture architecture = run_architecture(run, t->corpus->vocabulary);
     struct optimiser_options options = run_optimiser(run);
 
-    transformer_layout(&t->model, &architecture, most_rows(run, t->corpus), run->threads, false, arena);
+    transformer_layout(&t->model, &architecture, most_rows(run, t->corpus), run->threads,
+        t->measure->group[GROUP_HESSIAN], arena);
     optimiser_layout(&t->optimiser, &options, &t->model.layout, run->threads, arena);
     batches_layout(&t->batches, &t->corpus->train, (enum sequences)run->sequences, run->context, run->batch,
         run->seed, arena);

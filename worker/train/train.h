@@ -35,8 +35,8 @@ struct result {
     double seconds; /* of the whole run */
     double step_seconds; /* of the training steps */
     /* of the parts beside them, for plans, and the number of times */
-    double measure_seconds, validate_seconds, saturate_seconds, gradients_seconds;
-    int64_t measured, validated, saturated, gradients;
+    double measure_seconds, validate_seconds, saturate_seconds, gradients_seconds, hessian_seconds;
+    int64_t measured, validated, saturated, gradients, hessians;
     int64_t tokens; /* trained on */
     int64_t dynamics; /* enum dynamics: the class of the growth */
     double norm_growth; /* as the metric; NaN unless DONE */

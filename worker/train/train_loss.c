@@ -22,3 +22,13 @@ double train_loss(struct trainer *t, int64_t number)
     combine(t, &loss, NULL);
     return loss;
 }
+
+void train_hessian_product(struct trainer *t, int64_t number, const scalar *direction)
+{
+    double slope;
+
+    batches_fill(&t->batches, number, &t->batch);
+    double loss =
+        transformer_hessian_product(&t->model, t->weights, &t->batch, direction, t->gradient, &slope);
+    combine(t, &loss, t->gradient);
+}

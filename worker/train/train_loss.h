@@ -10,4 +10,7 @@
 double train_gradient(struct trainer *t, int64_t number);
 double train_loss(struct trainer *t, int64_t number);
 
+/* The same with the Hessian's product with a direction, a plane, in t->gradient. */
+void train_hessian_product(struct trainer *t, int64_t number, const scalar *direction);
+
 #endif

@@ -1,15 +1,22 @@
 #include "worker/train/train_probe.h"
 
 #include <math.h>
+#include <string.h>
 
+#include "model/optimisers/edge.h"
 #include "worker/host/clock.h"
 #include "worker/train/carry_on.h"
 #include "worker/train/train_loss.h"
 
 void train_probe_layout(struct trainer *t, struct arena *arena)
 {
-    if (t->measure->group[GROUP_GRADIENTS])
+    const struct measure *m = t->measure;
+
+    if (m->group[GROUP_GRADIENTS])
         gradients_layout(&t->gradients, &t->model.layout, t->run->layers, arena);
+    if (m->group[GROUP_HESSIAN])
+        hessian_layout(&t->hessian, &t->model.layout, t->run->layers, m->hessian_probes, m->hessian_steps,
+            m->group[GROUP_HESSIAN_LAYERS], edge_has_preconditioner(&t->optimiser.options), arena);
 }
 
 /* Over the batches that the run takes next, as if theta_t stayed. */
@@ -30,18 +37,54 @@ static bool probe_gradients(struct trainer *t, int64_t step)
     return true;
 }
 
-bool train_probe(struct trainer *t, int64_t step)
+/* Takes the Lanczos process under way to its end. */
+static bool run_process(struct trainer *t, int64_t step)
 {
-    return !t->measure->group[GROUP_GRADIENTS] || probe_gradients(t, step);
+    struct hessian *h = &t->hessian;
+    const scalar *direction;
+
+    while ((direction = hessian_direction(h))) {
+        for (int64_t i = 0; i < t->measure->hessian_batches; i++) {
+            if (!train_carry_on(t, step))
+                return false;
+            train_hessian_product(t, step + 1 + i, direction);
+            hessian_add(h, t->gradient);
+        }
+        hessian_step(h);
+    }
+    hessian_close(h);
+    return true;
 }
 
-void train_put_probe(const struct trainer *t, int64_t step)
+/* Over the same batches as the gradients. */
+static bool probe_hessian(struct trainer *t, int64_t step)
+{
+    double begin = clock_now();
+    bool preconditioned = t->hessian.root && step > 0;
+
+    if (preconditioned)
+        edge_root(&t->optimiser, step, t->hessian.root);
+    hessian_begin(&t->hessian, (uint64_t)t->run->seed, preconditioned);
+    while (hessian_next(&t->hessian))
+        if (!run_process(t, step))
+            return false;
+    t->result->hessian_seconds += clock_now() - begin;
+    t->result->hessians++;
+    return true;
+}
+
+bool train_probe(struct trainer *t, int64_t step)
+{
+    if (t->measure->group[GROUP_GRADIENTS] && !probe_gradients(t, step))
+        return false;
+    return !hessian_at(t->measure, step, t->last_step) || probe_hessian(t, step);
+}
+
+static void put_gradients(const struct trainer *t, int64_t step)
 {
     const struct gradients *g = &t->gradients;
     double *theory = trainer_values(t, METRIC_gradient_depth_slope_theory);
 
-    if (!t->measure->group[GROUP_GRADIENTS])
-        return;
     trainer_put(t, METRIC_mean_gradient_norm, g->mean_norm);
     trainer_put(t, METRIC_batch_gradient_norm, g->batch_norm);
     trainer_put(t, METRIC_gradient_depth_slope, g->slope);
@@ -49,4 +92,63 @@ void train_put_probe(const struct trainer *t, int64_t step)
     for (int kind = 0; step == 0 && kind < LAYER_TENSOR_COUNT; kind++)
         theory[kind] =
             gradients_theory(&t->model.architecture, (enum tensor_kind)(LAYER_TENSOR_FIRST + kind));
+}
+
+/* The largest eigenvalue of P^-1 H, and its distance from the edge of stability. */
+static void put_stability(const struct trainer *t, int64_t step)
+{
+    const struct hessian *h = &t->hessian;
+    const struct optimiser_options *options = &t->optimiser.options;
+    double bound = edge_bound(options);
+    double largest = edge_has_preconditioner(options) ? h->preconditioned : h->whole.largest;
+    double rate = schedule_rate(&t->schedule, step < t->last_step ? step + 1 : step);
+
+    if (!isfinite(bound))
+        return;
+    *trainer_values(t, METRIC_hessian_preconditioned) = largest;
+    *trainer_values(t, METRIC_hessian_stability) = largest * rate / bound;
+}
+
+static void put_hessian(const struct trainer *t, int64_t step)
+{
+    const struct hessian *h = &t->hessian;
+    const struct spectrum *s = &h->whole;
+
+    trainer_put(t, METRIC_hessian_ritz, s->ritz);
+    trainer_put(t, METRIC_hessian_weight, s->weight);
+    *trainer_values(t, METRIC_hessian_largest) = s->largest;
+    *trainer_values(t, METRIC_hessian_smallest) = s->smallest;
+    *trainer_values(t, METRIC_hessian_trace) = s->trace;
+    *trainer_values(t, METRIC_hessian_trace_error) = s->trace_error;
+    *trainer_values(t, METRIC_hessian_bound) =
+        hessian_bound(s->size, h->probes, h->steps, s->largest - s->smallest);
+    put_stability(t, step);
+}
+
+static void put_hessian_layers(const struct trainer *t)
+{
+    const struct hessian *h = &t->hessian;
+    size_t values = (size_t)(h->probes * h->steps);
+
+    for (int64_t layer = 0; layer < h->layers; layer++) {
+        const struct spectrum *s = &h->layer[layer];
+        double *ritz = trainer_values(t, METRIC_layer_hessian_ritz) + (size_t)layer * values;
+        double *weight = trainer_values(t, METRIC_layer_hessian_weight) + (size_t)layer * values;
+        memcpy(ritz, s->ritz, values * sizeof(*ritz));
+        memcpy(weight, s->weight, values * sizeof(*weight));
+        trainer_values(t, METRIC_layer_hessian_largest)[layer] = s->largest;
+        trainer_values(t, METRIC_layer_hessian_smallest)[layer] = s->smallest;
+        trainer_values(t, METRIC_layer_hessian_trace)[layer] = s->trace;
+    }
+}
+
+void train_put_probe(const struct trainer *t, int64_t step)
+{
+    if (t->measure->group[GROUP_GRADIENTS])
+        put_gradients(t, step);
+    if (!hessian_at(t->measure, step, t->last_step))
+        return;
+    put_hessian(t, step);
+    if (t->hessian.layer)
+        put_hessian_layers(t);
 }

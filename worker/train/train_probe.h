@@ -5,7 +5,7 @@
 
 /*
  * Measurements at theta_t that take passes of their own over training batches, beside the one of the step:
- * the group gradients. They come before the row of the step begins.
+ * the groups gradients and hessian. They come before the row of the step begins.
  */
 
 void train_probe_layout(struct trainer *t, struct arena *arena);

@@ -6,6 +6,7 @@
 #include "model/corpora/batches.h"
 #include "model/instruments/collapse.h"
 #include "model/instruments/gradients.h"
+#include "model/instruments/hessian.h"
 #include "model/instruments/homogeneity.h"
 #include "model/instruments/instruments.h"
 #include "model/instruments/saturation.h"
@@ -31,6 +32,7 @@ struct trainer {
     struct saturation saturation; /* if its groups are measured */
     struct homogeneity_model fresh; /* if its group is measured */
     struct gradients gradients; /* if its group is measured */
+    struct hessian hessian; /* if its group is measured */
     struct history history;
     scalar *weights, *gradient; /* planes */
     double *row; /* in the history: the row under way, or the last one */
