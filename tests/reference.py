@@ -408,6 +408,20 @@ def gradient_measures(config, weights, batches):
             "gradient_depth_slope_error": slopes[1]}
 
 
+def hessian(config, weights, batches):
+    """The Hessian of the mean loss of some batches, [n, n] in the order of the weights."""
+    keys, tensors = list(weights), list(weights.values())
+    sizes = [tensor.numel() for tensor in tensors]
+
+    def of(flat):
+        parts = zip(keys, tensors, flat.split(sizes))
+        own = {key: part.reshape(tensor.shape) for key, tensor, part in parts}
+        return sum(loss(config, own, batch) for batch in batches) / len(batches)
+
+    point = torch.cat([tensor.detach().reshape(-1) for tensor in tensors])
+    return torch.autograd.functional.hessian(of, point, vectorize=True).numpy()
+
+
 STEP_MEASURES = ("grad_norm", "step_size", "alignment", "gradient_alignment", "update_norm", "update_alignment")
 LAYER_STEP_MEASURES = ("layer_step_size", "layer_alignment", "layer_gradient_alignment")
 

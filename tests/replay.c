@@ -9,8 +9,9 @@
  *     saturation               1: write what the final weights' saturated network says of that next batch
  *     evaluate                 1: write the final weights' loss on every prediction of the validation text
  *     validate                 tokens of that text, all unless given
- *     gradients                n: measure the group gradients, over n batches, and write n batches after the last
- *                              step in place of one
+ *     gradients                n: measure the group gradients, over n batches, and write n batches after the
+ * last step in place of one hessian                  n: measure the groups hessian and hessian_layers at
+ * every measured step, by n Lanczos steps from 3 probes over 2 batches, and write 2 batches after the last
  *     homogeneity              1: write how homogeneous a fresh model is, its weights and its sequences
  * The dump is a series of arrays, each a line "<name> <f8|i8> <count>" and count numbers of 8 bytes; a name
  * comes again for each step. Whatever fails is told in one line, with exit status 1.
@@ -36,7 +37,7 @@ struct replay {
     struct run run;
     struct corpus_source source;
     struct corpus corpus;
-    int64_t record, measure, saturation_wanted, evaluate, validate, all, gradients, homogeneity;
+    int64_t record, measure, saturation_wanted, evaluate, validate, all, gradients, hessian, homogeneity;
     struct measure measuring; /* of train() */
     int64_t last_step;
     struct transformer model;
@@ -193,6 +194,8 @@ static void parse_argument(struct replay *replay, char *argument)
         replay->validate = parse_integer(argument, text);
     else if (strcmp(argument, "gradients") == 0)
         replay->gradients = parse_integer(argument, text);
+    else if (strcmp(argument, "hessian") == 0)
+        replay->hessian = parse_integer(argument, text);
     else if (strcmp(argument, "homogeneity") == 0)
         replay->homogeneity = parse_integer(argument, text);
     else
@@ -262,6 +265,16 @@ static void take_step(struct replay *replay, const struct schedule *schedule, in
         write_scalars("weights", replay->weights, size);
 }
 
+enum { HESSIAN_PROBES = 3, HESSIAN_BATCHES = 2 };
+
+/* Batches from the last step on that measurements take. */
+static int64_t batches_behind(const struct replay *replay)
+{
+    if (replay->hessian)
+        return HESSIAN_BATCHES;
+    return replay->gradients ? replay->gradients : 1;
+}
+
 static void take_steps(struct replay *replay)
 {
     struct schedule schedule = run_schedule(&replay->run, replay->last_step);
@@ -271,7 +284,7 @@ static void take_steps(struct replay *replay)
     write_scalars("initial", replay->weights, replay->model.layout.size);
     for (int64_t step = 1; step <= replay->last_step; step++)
         take_step(replay, &schedule, step);
-    for (int64_t i = 1; i <= (replay->gradients ? replay->gradients : 1); i++) {
+    for (int64_t i = 1; i <= batches_behind(replay); i++) {
         batches_fill(&replay->batches, replay->last_step + i, &replay->batch);
         if (replay->record)
             write_batch(&replay->batch);
@@ -355,6 +368,13 @@ static void run_train(struct replay *replay)
     if (replay->gradients) {
         measure->group[GROUP_GRADIENTS] = true;
         measure->gradient_batches = replay->gradients;
+    }
+    if (replay->hessian) {
+        measure->group[GROUP_HESSIAN] = measure->group[GROUP_HESSIAN_LAYERS] = true;
+        measure->hessian_steps = replay->hessian;
+        measure->hessian_probes = HESSIAN_PROBES;
+        measure->hessian_batches = HESSIAN_BATCHES;
+        measure->hessian_every = replay->measure;
     }
     train(&replay->run, &replay->corpus, measure, &observer, &arena, &result);
     arena_release(&arena);

@@ -38,7 +38,7 @@ void hessian_layout(struct hessian *h, const struct weight_layout *layout, int64
 /* ---- the processes: first those of all parameters, then P^-1 H, then those of the layers ---- */
 
 /* The process under way: its spectrum, NULL for P^-1 H; its range of the plane; its probe. */
-struct process {
+struct spectrum_part {
     struct spectrum *spectrum;
     int64_t begin, size, probe;
 };
@@ -48,16 +48,16 @@ static int64_t process_count(const struct hessian *h)
     return h->probes + h->has_root + (h->layer ? h->layers * h->probes : 0);
 }
 
-static struct process process_of(struct hessian *h)
+static struct spectrum_part part_of(struct hessian *h)
 {
     int64_t at = h->process, behind = at - h->probes - h->has_root;
 
     if (at < h->probes)
-        return (struct process){&h->whole, 0, h->layout->size, at};
+        return (struct spectrum_part){&h->whole, 0, h->layout->size, at};
     if (behind < 0)
-        return (struct process){NULL, 0, h->layout->size, 0};
+        return (struct spectrum_part){NULL, 0, h->layout->size, 0};
     int64_t layer = behind / h->probes;
-    return (struct process){
+    return (struct spectrum_part){
         &h->layer[layer], h->layout->layer_begin[layer], layer_size(h->layout, layer), behind % h->probes};
 }
 
@@ -81,24 +81,24 @@ bool hessian_next(struct hessian *h)
 {
     if (++h->process == process_count(h))
         return false;
-    struct process process = process_of(h);
-    lanczos_begin(&h->lanczos, process.size, h->seed, (uint64_t)process.probe);
+    struct spectrum_part part = part_of(h);
+    lanczos_begin(&h->lanczos, part.size, h->seed, (uint64_t)part.probe);
     h->added = 0;
     return true;
 }
 
 const scalar *hessian_direction(struct hessian *h)
 {
-    struct process process = process_of(h);
+    struct spectrum_part part = part_of(h);
     const scalar *vector = lanczos_vector(&h->lanczos);
 
-    if (!vector || process.spectrum == &h->whole)
+    if (!vector || part.spectrum == &h->whole)
         return vector;
-    if (process.spectrum) {
+    if (part.spectrum) {
         memset(h->direction, 0, (size_t)h->layout->size * sizeof(*h->direction));
-        memcpy(h->direction + process.begin, vector, (size_t)process.size * sizeof(*vector));
+        memcpy(h->direction + part.begin, vector, (size_t)part.size * sizeof(*vector));
     } else {
-        for (int64_t i = 0; i < process.size; i++)
+        for (int64_t i = 0; i < part.size; i++)
             h->direction[i] = h->root[i] * vector[i];
     }
     return h->direction;
@@ -106,13 +106,13 @@ const scalar *hessian_direction(struct hessian *h)
 
 void hessian_add(struct hessian *h, const scalar *product)
 {
-    struct process process = process_of(h);
-    const scalar *from = product + process.begin, *root = process.spectrum ? NULL : h->root;
+    struct spectrum_part part = part_of(h);
+    const scalar *from = product + part.begin, *root = part.spectrum ? NULL : h->root;
     double *sum = h->lanczos.product;
 
     if (h->added++ == 0)
-        memset(sum, 0, (size_t)process.size * sizeof(*sum));
-    for (int64_t i = 0; i < process.size; i++)
+        memset(sum, 0, (size_t)part.size * sizeof(*sum));
+    for (int64_t i = 0; i < part.size; i++)
         sum[i] += root ? (double)root[i] * (double)from[i] : (double)from[i];
 }
 
@@ -147,9 +147,9 @@ static void add_trace(struct spectrum *s, int64_t probe, double trace)
 
 void hessian_close(struct hessian *h)
 {
-    struct process process = process_of(h);
-    struct spectrum *s = process.spectrum;
-    int64_t at = process.probe * h->steps;
+    struct spectrum_part part = part_of(h);
+    struct spectrum *s = part.spectrum;
+    int64_t at = part.probe * h->steps;
     double *ritz = s ? s->ritz + at : h->ritz, *weight = s ? s->weight + at : h->weight;
 
     lanczos_end(&h->lanczos, ritz, weight);
@@ -158,10 +158,10 @@ void hessian_close(struct hessian *h)
         h->preconditioned = largest;
         return;
     }
-    add_trace(s, process.probe, (double)process.size * h->lanczos.first);
-    s->largest = process.probe == 0 || !(largest <= s->largest) ? largest : s->largest;
-    s->smallest = process.probe == 0 || !(smallest >= s->smallest) ? smallest : s->smallest;
-    if (process.probe == h->probes - 1) {
+    add_trace(s, part.probe, (double)part.size * h->lanczos.first);
+    s->largest = part.probe == 0 || !(largest <= s->largest) ? largest : s->largest;
+    s->smallest = part.probe == 0 || !(smallest >= s->smallest) ? smallest : s->smallest;
+    if (part.probe == h->probes - 1) {
         double probes = (double)h->probes;
         s->trace_error = h->probes > 1 ? sqrt(s->trace_error / (probes - 1) / probes) : NAN;
     }

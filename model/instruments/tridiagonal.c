@@ -3,7 +3,7 @@
 #include <float.h>
 #include <math.h>
 
-/* No eigenvalue needs more than a few rounds; more than these would mean that something is not finite. */
+/* No eigenvalue needs more than a few rounds. */
 enum { ROUNDS_MOST = 60 };
 
 /* Is element i beside the diagonal as good as 0? */
@@ -46,9 +46,20 @@ static void ql_step(double *diagonal, double *beside, double *vector, int64_t fi
     beside[last] = 0;
 }
 
-/* 0, or -1: an eigenvalue did not settle. */
+static int all_finite(const double *diagonal, const double *beside, int64_t count)
+{
+    int finite = 1;
+
+    for (int64_t i = 0; i < count; i++)
+        finite = finite && isfinite(diagonal[i]) && isfinite(beside[i]);
+    return finite;
+}
+
+/* 0, or -1: something is not finite, or an eigenvalue did not settle. */
 static int diagonalise(double *diagonal, double *beside, double *vector, int64_t count)
 {
+    if (!all_finite(diagonal, beside, count))
+        return -1;
     for (int64_t first = 0; first < count; first++)
         for (int round = 0;; round++) {
             int64_t last = first;

@@ -1,0 +1,192 @@
+"""The group hessian against the whole Hessian, by PyTorch's autograd in float64: eigenvalues, traces, the blocks of layers,
+the edge of stability; the keys of hessian, and where it is measured."""
+import functools
+import math
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import reference
+from replay import replay
+from test_parity import BASE, sequences_of
+
+STEPS, PROBES, BATCHES, LANCZOS = 4, 3, 2, 120
+TINY = BASE | {"steps": STEPS, "width": 4, "heads": 2, "feedforward": 5, "vocabulary": 7, "context": 5, "batch": 3,
+               "corpus_tokens": 200, "learning_rate": 1e-2}
+CASES = {
+    "pre": {},
+    "post-gelu": {"norm_placement": "post", "activation": "gelu"},
+    "out-gelu_tanh": {"norm_placement": "out", "activation": "gelu_tanh", "init": "xavier"},
+    "gated-tied": {"gated": True, "tied": True, "activation": "gelu"},
+    "rmsnorm-plain-sgd": {"norm": "rmsnorm", "bias": False, "optimiser": "sgd", "momentum": 0.9},
+    "multiplicative-adam": {"attention_mask": "multiplicative", "norm_placement": "post", "optimiser": "adam",
+                            "warmup_steps": 3},
+    "adafactor": {"optimiser": "adafactor", "norm_placement": "out"},
+}
+
+
+class Trained:
+    """A run by the program, with the reference's Hessian at each of its states."""
+
+    def __init__(self, case):
+        self.config = TINY | CASES[case]
+        self.dump = replay("double", **self.config, record=1, measure=2, hessian=LANCZOS)
+        self.batches = sequences_of(self.dump)
+        self.vocabulary = int(self.dump["vocabulary"][0][0])
+        self.planes = [self.dump["initial"][0], *self.dump["weights"]]
+
+    @functools.lru_cache
+    def hessian(self, step):
+        weights = reference.weights_from(self.planes[step], self.config, self.vocabulary)
+        return reference.hessian(self.config, weights, self.batches[step : step + BATCHES])
+
+    def layer(self, layer):
+        """The rows that belong to a layer."""
+        shapes = reference.layout(self.config, self.vocabulary)
+        return np.concatenate([np.full(math.prod(shape), at == layer) for _, at, shape in shapes])
+
+
+@pytest.fixture(scope="module", params=CASES)
+def trained(request):
+    return Trained(request.param)
+
+
+def check_spectrum(want, ritz, weight, trace, trace_error=None):
+    """Eigenvalues and trace of one matrix; ritz, weight: [probe, lanczos]."""
+    eigenvalues = np.linalg.eigvalsh(want)
+    largest = np.abs(eigenvalues).max()
+    assert np.nanmin(ritz) == pytest.approx(eigenvalues[0], abs=1e-6 * largest)
+    assert np.nanmax(ritz) == pytest.approx(eigenvalues[-1], abs=1e-6 * largest)
+    np.testing.assert_allclose(np.nansum(weight, 1), 1, rtol=1e-12)
+    estimates = len(want) * np.nansum(weight * ritz, 1)
+    assert trace == pytest.approx(estimates.mean(), abs=1e-10 * largest * len(want))
+    spread = math.sqrt(2 * ((want ** 2).sum() - (np.diag(want) ** 2).sum()))  # of one probe, in closed form
+    assert abs(trace - np.trace(want)) < 5 * spread / math.sqrt(PROBES)
+    if trace_error is not None:
+        assert trace_error == pytest.approx(estimates.std(ddof=1) / math.sqrt(PROBES), rel=1e-8)
+    return eigenvalues
+
+
+def test_spectrum(trained):
+    dump, size = trained.dump, len(trained.planes[0])
+    for row, step in enumerate((0, 2, 4)):
+        ritz, weight = (dump[f"hessian_{name}"][row].reshape(PROBES, LANCZOS) for name in ("ritz", "weight"))
+        values = check_spectrum(trained.hessian(step), ritz, weight, dump["hessian_trace"][row][0],
+                                dump["hessian_trace_error"][row][0])
+        assert dump["hessian_largest"][row][0] == np.nanmax(ritz) and dump["hessian_smallest"][row][0] == np.nanmin(ritz)
+        assert size > LANCZOS > 12
+        assert dump["hessian_bound"][row][0] == pytest.approx(
+            max(12 / (LANCZOS - 0.5), math.sqrt(4 * math.log(2 * size / 0.05) / (size + 2) / PROBES))
+            * (values[-1] - values[0]), rel=1e-6)
+
+
+def test_layers(trained):
+    dump, layers = trained.dump, trained.config["layers"]
+    for row, step in enumerate((0, 2, 4)):
+        whole = trained.hessian(step)
+        ritz, weight = (dump[f"layer_hessian_{name}"][row].reshape(layers, PROBES, LANCZOS)
+                        for name in ("ritz", "weight"))
+        for layer in range(layers):
+            rows = trained.layer(layer)
+            check_spectrum(whole[np.ix_(rows, rows)], ritz[layer], weight[layer],
+                           dump["layer_hessian_trace"][row][layer])
+            assert dump["layer_hessian_largest"][row][layer] == np.nanmax(ritz[layer])
+            assert dump["layer_hessian_smallest"][row][layer] == np.nanmin(ritz[layer])
+
+
+def preconditioners(trained):
+    """{step: P} of adam after 2 and 4 steps of the reference."""
+    config, found = trained.config, {}
+    run = reference.Run(config, trained.vocabulary, trained.planes[0], trained.batches, STEPS)
+    for t in range(1, STEPS + 1):
+        run.step(t)
+        second = [run.optimiser.state[tensor]["exp_avg_sq"] for tensor in run.weights.values()]
+        v = reference.flat(second) / (1 - config["beta2"] ** t)
+        found[t] = (1 - config["beta1"] ** t) * (np.sqrt(v) + config["epsilon"])
+    return found
+
+
+def test_edge_of_stability(trained):
+    config, dump = trained.config, trained.dump
+    optimiser, kinds = config["optimiser"], ("adam", "adamw")
+    p = preconditioners(trained) if optimiser in kinds else {}
+    bound = {"sgd": 2 + 2 * config["momentum"]}.get(optimiser, (2 + 2 * config["beta1"]) / (1 - config["beta1"]))
+    for row, step in enumerate((0, 2, 4)):
+        got, stability = dump["hessian_preconditioned"][row][0], dump["hessian_stability"][row][0]
+        if optimiser == "adafactor" or (optimiser in kinds and step == 0):
+            assert math.isnan(got) and math.isnan(stability)
+            continue
+        root = np.ones(len(trained.planes[0]))
+        if optimiser in kinds:
+            root = np.where(p[step] > 2 * config["epsilon"], p[step] ** -0.5, 0)
+        want = np.linalg.eigvalsh(root[:, None] * trained.hessian(step) * root)[-1]
+        assert got == pytest.approx(want, rel=1e-6)
+        rate = reference.schedule_rate(config, min(step + 1, STEPS), STEPS)
+        assert stability == pytest.approx(want * rate / bound, rel=1e-6)
+
+
+SWEEP = """\
+corpus: markov
+vocabulary: 16
+corpus_tokens: 2000
+layers: [1, 2]
+width: 8
+heads: 2
+feedforward: 12
+context: 8
+batch: 4
+steps: 40
+measure: {every: 10, metrics: [hessian, hessian_layers]}
+hessian: {probes: 2, steps: 5, every: 20}
+"""
+
+
+def test_dataset(normsweep, tmp_path):
+    (tmp_path / "sweep.yaml").write_text(SWEEP)
+    normsweep("run", "sweep.yaml", "-j", "0")
+    with xr.open_dataset(tmp_path / "sweep.nc") as ds:
+        assert ds.attrs["hessian"] == "{probes: 2, steps: 5, batches: 1, every: 20}"
+        assert ds.hessian_ritz.dims == ("layers", "step", "probe", "lanczos")
+        assert ds.layer_hessian_ritz.dims == ("layers", "step", "layer", "probe", "lanczos")
+        measured = ds["step"].isin([0, 20, 40])
+        assert (ds.hessian_ritz.notnull() == measured).all()
+        assert (ds.layer_hessian_largest.notnull() == (measured & (ds["layer"] < ds["layers"]))).all()
+        assert (ds.hessian_stability.notnull() == (measured & (ds["step"] > 0))).all()
+        assert (ds.hessian_ritz.diff("lanczos") > 0).where(measured, True).all()
+    for every, steps in {"start": [0], "ends": [0, 40]}.items():
+        normsweep("run", "sweep.yaml", "-j", "0", "--fresh", "--set",
+                  f"hessian={{probes: 1, steps: 2, every: {every}}}")
+        with xr.open_dataset(tmp_path / "sweep.nc") as ds:
+            assert (ds.hessian_trace.notnull() == ds["step"].isin(steps)).all()
+            assert ds.hessian_trace_error.isnull().all()
+
+
+@pytest.mark.parametrize("line, words", {
+    "hessian: {every: 15}": "hessian.every: 15 is not a multiple of measure.every 10",
+    "hessian: {probes: 0}": "hessian.probes: 0 is below 1",
+    "hessian: {steps: many}": "hessian.steps: 'many' is not an integer",
+    "hessian: {tokens: 5}": "tokens",
+}.items())
+def test_wrong_keys_are_refused(normsweep, tmp_path, line, words):
+    lines = SWEEP.splitlines()[:-1] + [line]
+    (tmp_path / "sweep.yaml").write_text("\n".join(lines) + "\n")
+    refused = normsweep("check", "sweep.yaml", status=2).stderr
+    assert refused.startswith("sweep.yaml:12:") and words in refused and refused.count("\n") == 1
+
+
+def test_groups_that_lack_hessian_are_refused(normsweep, tmp_path):
+    (tmp_path / "sweep.yaml").write_text(SWEEP)
+    layers = "measure={metrics: [hessian_layers]}"
+    assert "hessian_layers needs hessian as well" in normsweep(
+        "check", "sweep.yaml", "--set", layers, "--set", "hessian=null", status=2).stderr
+    assert "hessian: without effect" in normsweep("check", "sweep.yaml", "--set", "measure=null", status=2).stderr
+
+
+def test_plan_prices_it(normsweep, tmp_path):
+    (tmp_path / "sweep.yaml").write_text(SWEEP)
+    parts = [next(line for line in normsweep("plan", "sweep.yaml", "-j", "0", *options).stdout.splitlines()
+                  if line.startswith("parts"))
+             for options in ((), ("--set", "hessian={probes: 100, steps: 80, every: 10}"))]
+    few, many = (float(line.partition("Hessian ")[2].split()[0]) for line in parts)
+    assert 0 < few < many and many > 90
