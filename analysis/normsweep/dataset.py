@@ -4,7 +4,7 @@ import os
 
 import xarray as xr
 
-from . import boundary, plane, table, verify
+from . import boundary, gradients, plane, table, verify
 from .names import OUTCOMES, PHASE_AXES, REPEAT, SOURCE
 from .verify import NotASweep
 
@@ -174,6 +174,10 @@ class Sweep:
     def phase_boundary(self, over=REPEAT):
         """The weight decay at which growth stops; see boundary.phase_boundary."""
         return boundary.phase_boundary(self._dataset, over)
+
+    def gradient_slopes(self, tensor="w2", over=REPEAT):
+        """How the gradients of untrained networks depend on depth; see gradients.gradient_slopes."""
+        return gradients.gradient_slopes(self._dataset, tensor, over)
 
     def pivot(self, variable="norm_growth", **at):
         """A variable over the plane of the part that `at` selects; see plane.pivot."""

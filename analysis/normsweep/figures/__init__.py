@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Callable
 
 from .. import look
-from . import classes, depth, fits, heads, homogeneity, losses, norms, phase, rest, runs, saturation, steps
+from . import (
+    classes, depth, fits, gradients, heads, homogeneity, losses, norms, phase, rest, runs, saturation, steps, warmup)
 from .drawing import Drawing
 
 __all__ = ["BOOKKEEPING", "FIGURES", "Drawing", "NotDrawn", "draw_all", "names", "undrawn"]
@@ -52,8 +53,11 @@ FIGURES = (
     Figure("heads", heads.histogram, ("heads_histogram",)),
     Figure("heads-by-layer", heads.by_layer, ("positions_attended", "fraction_attended", "share_above_one")),
     Figure("heads-by-token", heads.tokens, ("attended_histogram",)),
+    Figure("gradients", gradients.by_layer, ("mean_gradient_norm", "gradient_depth_slope")),
+    Figure("gradients-last", gradients.last, ("mean_gradient_norm",)),
     Figure("losses", losses.losses, ("train_loss", "valid_loss", "unigram_loss")),
     Figure("final-losses", classes.final_losses, ("final_train_loss", "final_valid_loss")),
+    Figure("warmup", warmup.warmup, ("final_valid_loss", "final_train_loss")),
     Figure("predictions", losses.predictions, ("accuracy", "predicted_entropy")),
 )
 
@@ -62,7 +66,7 @@ BOOKKEEPING = frozenset((
     "attempts", "deaths", "session", "seconds", "tokens_per_second", "last_step", "diverged_step", "host", "reason",
     "balance_error", "growth_exponent_error", "fit_aligned_k", "fit_misaligned_k", "fit_adam_like_a",
     "fit_aligned_aic", "fit_misaligned_aic", "fit_adam_like_aic", "homogeneity_degree_r2",
-    "output_homogeneity_degree_r2"))
+    "output_homogeneity_degree_r2", "gradient_depth_slope_error", "gradient_depth_slope_theory"))
 
 
 def why_empty(dataset, name):

@@ -1,0 +1,197 @@
+"""Gradients of untrained networks: along the layers, and in the last layer over the number of layers."""
+
+import numpy as np
+from matplotlib.lines import Line2D
+from matplotlib.ticker import NullLocator
+
+from .. import look
+from ..gradients import error_of_mean, gradient_slopes
+from . import runs
+from .drawing import finished
+from .lines import cut
+
+TENSOR = "w2"  # the theory's
+ROWS = 4  # panels below each other
+NAMED = 10  # numbers of layers with a line in the legend
+DEPTH, PLACE = "layers", "norm_placement"
+THEORY = {"color": "black", "linewidth": 1.0, "linestyle": "--"}
+
+
+def is_there(dataset):
+    return (runs.is_measured(dataset, "mean_gradient_norm", "step", "layer", "tensor")
+            and TENSOR in dataset.tensor.values)
+
+
+def fresh(dataset):
+    """The part at step 0 for one kind of tensor, without axes of a single value."""
+    dataset = dataset.squeeze([axis for axis in dataset.sweep.axes if dataset.sizes[axis] == 1])
+    return dataset.isel(step=0, tensor=int(np.flatnonzero(dataset.tensor.values == TENSOR)[0]))
+
+
+def geometric(values, along):
+    """The geometric mean over the repeats that have a value."""
+    return np.exp(np.log(values).mean([dim for dim in along if dim in values.dims]))
+
+
+# ---- along the layers ----
+
+def by_layer(dataset):
+    """One row of panels for each combination of the other axes, one column for each place of the norm, one line for
+    each number of layers."""
+    if not is_there(dataset):
+        return None
+    with look.style():
+        others = runs.others_of(dataset, DEPTH, PLACE)
+        combinations = list(runs.combinations(dataset, others))
+        rows = runs.thinned(combinations, ROWS)
+        columns = list(runs.combinations(dataset, [axis for axis in (PLACE,) if axis in runs.axes_of(dataset)]))
+        figure, panels = look.sheet(len(rows), len(columns), height=2.1 if len(rows) > 1 else 3, sharex=True,
+                                    sharey="row")
+        looks = depth_looks(dataset)
+        drawn = [draw_layers(panels[i, j], fresh(dataset).isel(row | column), looks, runs.text(dataset, column))
+                 for i, row in enumerate(rows) for j, column in enumerate(columns)]
+        for axes, row in zip(panels[:, 0], rows):
+            side = look.side_title(runs.text(dataset, row))
+            axes.set_ylabel(f"{side}\ngradient norm".strip())
+        look.name_axes(panels, panels.size, "layers before the last")
+        handles = depth_handles(dataset, figure, panels, looks)
+        handles += [Line2D([], [], label="theory", **THEORY)] * any(drawn)
+        notes = [cut(rows, combinations, others), of_seeds(dataset, "Lines: geometric mean over seeds."),
+                 "b: slope of ln norm per layer towards the output, its mean over numbers of layers."]
+        return finished("gradients", f"The norm of the averaged gradient of {TENSOR} in each layer, before training.",
+                        figure, dataset, handles, notes)
+
+
+def depth_looks(dataset):
+    """The style of each number of layers, {layers: style}."""
+    depths = np.sort(np.unique(dataset[DEPTH].values)) if DEPTH in dataset.coords else [dataset.attrs.get(DEPTH, 0)]
+    colours = look.ORDERED(np.linspace(0, 1, len(depths))) if len(depths) > 1 else [look.COLOURS[0]]
+    return {int(depth): {"color": tuple(colour) if len(depths) > 1 else colour}
+            for depth, colour in zip(depths, colours)}
+
+
+def depth_handles(dataset, figure, panels, looks):
+    """Legend handles, for the ends and some between them if there are many."""
+    if len(looks) < 2:
+        return []
+    shown = runs.thinned(list(looks.items()), NAMED)
+    return [Line2D([], [], label=f"{depth} layers", **style) for depth, style in shown]
+
+
+def draw_layers(axes, part, looks, place):
+    """Draws one panel; True if there is a theory."""
+    norms = geometric(part.mean_gradient_norm, [runs.REPEAT])
+    flat = norms.expand_dims(DEPTH) if DEPTH not in norms.dims else norms
+    for i in np.argsort(flat[DEPTH].values) if DEPTH in flat.coords else range(flat.sizes[DEPTH]):
+        line = flat.isel({DEPTH: i}).transpose("layer").values
+        line = line[np.isfinite(line)]
+        depth = int(flat[DEPTH].values[i]) if DEPTH in flat.coords else len(line)
+        axes.plot(np.arange(len(line))[::-1], line, marker=".", markersize=3,
+                  **looks.get(depth, {"color": look.COLOURS[0]}))
+    look.grid(axes)
+    if not axes.xaxis_inverted():
+        axes.invert_xaxis()
+    axes.set_yscale("log")
+    look.plain_ticks(axes.yaxis)
+    axes.set_title(", ".join(filter(None, [place, slope_text(part)])))
+    return draw_theory(axes, part, flat)
+
+
+def slope_text(part):
+    """b with its standard error over the seeds."""
+    each = part.gradient_depth_slope
+    each = each.mean([dim for dim in each.dims if dim != runs.REPEAT])
+    along = [runs.REPEAT] if runs.REPEAT in each.dims else []
+    mean, error = float(each.mean(along)), float(error_of_mean(each, along)) if along else np.nan
+    if not np.isfinite(mean):
+        return ""
+    return f"b = {signed(mean, 3)}" + (f" ± {error:.3f}" if np.isfinite(error) else "")
+
+
+def signed(value, digits):
+    return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")
+
+
+def draw_theory(axes, part, norms):
+    """The line of the theory through the mean of the last layers; False if it says nothing."""
+    theory = look.finite([part.gradient_depth_slope_theory.values])
+    ends = [line.get_ydata()[-1] for line in axes.lines if len(line.get_ydata())]
+    if not len(theory) or not ends:
+        return False
+    x = np.array([0, norms.sizes["layer"] - 1])
+    axes.plot(x, np.exp(np.mean(np.log(ends)) - theory[0] * x), **THEORY)
+    return True
+
+
+# ---- the last layer over the number of layers ----
+
+def last(dataset):
+    """One panel for each combination of the other axes, one line for each place of the norm."""
+    if not is_there(dataset) or DEPTH not in runs.axes_of(dataset):
+        return None
+    with look.style():
+        others = runs.others_of(dataset, DEPTH, PLACE)
+        combinations = list(runs.combinations(dataset, others))
+        shown = runs.thinned(combinations, 6)
+        places = list(runs.combinations(dataset, [axis for axis in (PLACE,) if axis in runs.axes_of(dataset)]))
+        figure, panels = look.sheet(*look.crowd(len(shown)), height=3, sharex=True)
+        found, theory = gradient_slopes(dataset, TENSOR), False
+        for axes, at in zip(panels.ravel(), shown):
+            for i, place in enumerate(places):
+                theory = draw_last(axes, found.isel(at | place), i, runs.text(dataset, place) or TENSOR) or theory
+            dress_last(axes, dataset, look.title(runs.text(dataset, at)))
+        handles = [Line2D([], [], label="theory", **THEORY)] * theory
+        look.name_axes(panels, len(shown), "number of layers", "gradient norm in the last layer")
+        look.clear_rest(panels, len(shown))
+        notes = [cut(shown, combinations, others),
+                 of_seeds(dataset, "Points: geometric mean over seeds, with its standard error."),
+                 "Numbers: the exponent of the number of layers, and its standard error."]
+        return finished("gradients-last", f"The norm of the averaged gradient of {TENSOR} in the last layer, before "
+                        "training, over the number of layers.", figure, dataset, handles, notes)
+
+
+def place_look(i):
+    return {"color": look.COLOURS[i % len(look.COLOURS)], "marker": look.MARKERS[i % len(look.MARKERS)],
+            "markersize": 4}
+
+
+def draw_last(axes, found, i, name):
+    """Draws the points of one place of the norm, and the theory's line through their middle; True if there is one."""
+    found = found.sortby(DEPTH)
+    depths, norms = found[DEPTH].values.astype(float), found["last"].values
+    errors = np.nan_to_num(found.last_error.values)
+    label = f"{name}: {signed(found.slope.item(), 2)}" if np.isfinite(found.slope) else name
+    if np.isfinite(found.slope_error):
+        label += f" ± {found.slope_error.item():.2f}"
+    axes.errorbar(depths, norms, norms * errors, linewidth=1.1, capsize=2, label=label, **place_look(i))
+    if not np.isfinite(found.theory):
+        return False
+    logs = np.log(norms)
+    axes.plot(depths, np.exp(logs.mean() + found.theory.item() * (np.log(depths) - np.log(depths).mean())), **THEORY)
+    return True
+
+
+def dress_last(axes, dataset, title):
+    axes.set_title(title)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.margins(y=0.1)
+    axes.legend(loc="best", handlelength=1.6)
+    axes.xaxis.set_minor_locator(NullLocator())
+    shown = apart(np.sort(dataset[DEPTH].values)[::-1])
+    axes.set_xticks(shown, [look.number(depth) for depth in shown])
+    look.plain_ticks(axes.yaxis)
+    look.grid(axes)
+
+
+def apart(depths, least=0.13):
+    """The descending numbers of layers whose labels have room on a logarithmic axis, from the largest on."""
+    shown = [depths[0]]
+    for depth in depths[1:]:
+        if np.log(shown[-1] / depth) >= least * np.log(depths[0] / depths[-1]):
+            shown.append(depth)
+    return shown
+
+
+def of_seeds(dataset, text):
+    return text if runs.REPEAT in runs.axes_of(dataset) else ""
