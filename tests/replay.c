@@ -9,9 +9,8 @@
  *     saturation               1: write what the final weights' saturated network says of that next batch
  *     evaluate                 1: write the final weights' loss on every prediction of the validation text
  *     validate                 tokens of that text, all unless given
- *     gradients                n: measure the group gradients, over n batches, and write n batches after the
- * last step in place of one hessian                  n: measure the groups hessian and hessian_layers at
- * every measured step, by n Lanczos steps from 3 probes over 2 batches, and write 2 batches after the last
+ *     gradients                n: measure the group gradients over n batches; n batches follow the last step
+ *     hessian                  n: measure the groups hessian and hessian_layers by n Lanczos steps; 2 follow
  *     homogeneity              1: write how homogeneous a fresh model is, its weights and its sequences
  * The dump is a series of arrays, each a line "<name> <f8|i8> <count>" and count numbers of 8 bytes; a name
  * comes again for each step. Whatever fails is told in one line, with exit status 1.
