@@ -112,6 +112,13 @@ def test_last_gradients_over_depth():
     assert legend(found) == ["theory"] and "standard error" in found.caption
 
 
+def test_axes_of_one_value_are_no_matter():
+    more = untrained().expand_dims(setting=["theory"])
+    more = more.transpose("layers", "norm_placement", "setting", "seed", ...)
+    for name in ("gradients", "gradients-last"):
+        assert words(drawing(more, name)) == words(drawing(untrained(), name))
+
+
 def test_gradients_without_axes():
     alone = untrained().isel(layers=[0], norm_placement=[0], seed=[0])
     axes, = panels(drawing(alone, "gradients"))

@@ -13,6 +13,8 @@ from .lines import cut
 TENSOR = "w2"  # the theory's
 ROWS = 4  # panels below each other
 NAMED = 10  # numbers of layers with a line in the legend
+DOTTED = 30  # layers of a line with a dot for each
+BELOW = 0.6  # room for the theory below the norms, as a share of their range
 DEPTH, PLACE = "layers", "norm_placement"
 THEORY = {"color": "black", "linewidth": 1.0, "linestyle": "--"}
 
@@ -22,10 +24,14 @@ def is_there(dataset):
             and TENSOR in dataset.tensor.values)
 
 
+def without_single(dataset):
+    """The dataset without axes of a single value."""
+    return dataset.squeeze([axis for axis in dataset.sweep.axes if dataset.sizes[axis] == 1])
+
+
 def fresh(dataset):
-    """The part at step 0 for one kind of tensor, without axes of a single value."""
-    dataset = dataset.squeeze([axis for axis in dataset.sweep.axes if dataset.sizes[axis] == 1])
-    return dataset.isel(step=0, tensor=int(np.flatnonzero(dataset.tensor.values == TENSOR)[0]))
+    """The part at step 0 for one kind of tensor."""
+    return without_single(dataset).isel(step=0, tensor=int(np.flatnonzero(dataset.tensor.values == TENSOR)[0]))
 
 
 def geometric(values, along):
@@ -50,6 +56,8 @@ def by_layer(dataset):
         looks = depth_looks(dataset)
         drawn = [draw_layers(panels[i, j], fresh(dataset).isel(row | column), looks, runs.text(dataset, column))
                  for i, row in enumerate(rows) for j, column in enumerate(columns)]
+        for shared in panels:
+            limit(shared)
         for axes, row in zip(panels[:, 0], rows):
             side = look.side_title(runs.text(dataset, row))
             axes.set_ylabel(f"{side}\ngradient norm".strip())
@@ -86,15 +94,26 @@ def draw_layers(axes, part, looks, place):
         line = flat.isel({DEPTH: i}).transpose("layer").values
         line = line[np.isfinite(line)]
         depth = int(flat[DEPTH].values[i]) if DEPTH in flat.coords else len(line)
-        axes.plot(np.arange(len(line))[::-1], line, marker=".", markersize=3,
+        axes.plot(np.arange(len(line))[::-1], line, marker="." if depth <= DOTTED else "", markersize=3,
                   **looks.get(depth, {"color": look.COLOURS[0]}))
     look.grid(axes)
     if not axes.xaxis_inverted():
         axes.invert_xaxis()
     axes.set_yscale("log")
-    look.plain_ticks(axes.yaxis)
     axes.set_title(", ".join(filter(None, [place, slope_text(part)])))
     return draw_theory(axes, part, flat)
+
+
+def limit(panels):
+    """Sets the shared limits of a row: all norms, and some of a theory that leads far below them."""
+    lines = [line for axes in panels for line in axes.lines]
+    logs = np.log(look.finite([line.get_ydata() for line in lines if line.get_linestyle() == "-"]))
+    if not len(logs):
+        return
+    size = (logs.max() - logs.min()) or 1
+    low = max(logs.min() - BELOW * size, min(np.log(line.get_ydata()).min() for line in lines))
+    panels[0].set_ylim(np.exp(low - 0.08 * size), np.exp(logs.max() + 0.08 * size))
+    look.plain_ticks(panels[0].yaxis)
 
 
 def slope_text(part):
@@ -105,7 +124,8 @@ def slope_text(part):
     mean, error = float(each.mean(along)), float(error_of_mean(each, along)) if along else np.nan
     if not np.isfinite(mean):
         return ""
-    return f"b = {signed(mean, 3)}" + (f" ± {error:.3f}" if np.isfinite(error) else "")
+    size = f"{error:.3f}" if error >= 0.0005 else f"{error:.0e}"
+    return f"b = {signed(mean, 3)}" + (f" ± {size}" if np.isfinite(error) else "")
 
 
 def signed(value, digits):
@@ -135,7 +155,7 @@ def last(dataset):
         shown = runs.thinned(combinations, 6)
         places = list(runs.combinations(dataset, [axis for axis in (PLACE,) if axis in runs.axes_of(dataset)]))
         figure, panels = look.sheet(*look.crowd(len(shown)), height=3, sharex=True)
-        found, theory = gradient_slopes(dataset, TENSOR), False
+        found, theory = gradient_slopes(without_single(dataset), TENSOR), False
         for axes, at in zip(panels.ravel(), shown):
             for i, place in enumerate(places):
                 theory = draw_last(axes, found.isel(at | place), i, runs.text(dataset, place) or TENSOR) or theory
