@@ -46,7 +46,8 @@ def gradient_slopes(dataset, tensor="w2", over=REPEAT):
 def over_depth(fresh, along):
     """The variables that need networks of several depths."""
     place = xr.DataArray(fresh["layers"].values.astype(int) - 1, dims="layers")
-    logs = np.log(fresh[NORM].isel(layer=place).drop_vars("layer", errors="ignore"))
+    ends = fresh[NORM].isel(layer=place).drop_vars("layer", errors="ignore")
+    logs = np.log(ends.where((ends > 0) & np.isfinite(ends)))
     each, line_error = xr.apply_ufunc(
         lambda x, y: straight_line(x, y)[:2], np.log(fresh["layers"].astype(float)), logs,
         input_core_dims=[["layers"]] * 2, output_core_dims=[[], []], vectorize=True, output_dtypes=[float, float])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from drawn import DIVERGED, DONE, dataset, drawing, legend, near, panels, words
-from normsweep import gradient_slopes
+from normsweep import gradient_slopes, look
 
 LAYERS, SEEDS, B = [9, 4, 6], [0, 1, 2], np.log(1.5) / 2
 EXPONENT = {"post": 0.0, "pre": -0.5, "out": 0.25}
@@ -117,6 +117,20 @@ def test_axes_of_one_value_are_no_matter():
     more = more.transpose("layers", "norm_placement", "setting", "seed", ...)
     for name in ("gradients", "gradients-last"):
         assert words(drawing(more, name)) == words(drawing(untrained(), name))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("factor", [0, np.nan, np.inf])
+def test_norms_without_a_logarithm_are_left_out(tmp_path, factor):
+    made = untrained()
+    made["mean_gradient_norm"] = made.mean_gradient_norm * factor
+    for name in ("gradients", "gradients-last"):
+        found = drawing(made, name)
+        if found is not None:
+            look.save(found.figure, tmp_path / "a.svg")
+    part = untrained()
+    part["mean_gradient_norm"] = part.mean_gradient_norm.where(part.seed != 1, 0)
+    assert near(part.sweep.gradient_slopes()["last"].sel(norm_placement="post", layers=6), 3 ** 0.5)
 
 
 def test_gradients_without_axes():

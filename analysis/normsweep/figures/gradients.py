@@ -35,8 +35,8 @@ def fresh(dataset):
 
 
 def geometric(values, along):
-    """The geometric mean over the repeats that have a value."""
-    return np.exp(np.log(values).mean([dim for dim in along if dim in values.dims]))
+    """The geometric mean over the repeats that have a value above 0."""
+    return np.exp(np.log(values.where((values > 0) & np.isfinite(values))).mean([dim for dim in along if dim in values.dims]))
 
 
 # ---- along the layers ----
@@ -92,9 +92,9 @@ def draw_layers(axes, part, looks, place):
     flat = norms.expand_dims(DEPTH) if DEPTH not in norms.dims else norms
     for i in np.argsort(flat[DEPTH].values) if DEPTH in flat.coords else range(flat.sizes[DEPTH]):
         line = flat.isel({DEPTH: i}).transpose("layer").values
-        line = line[np.isfinite(line)]
-        depth = int(flat[DEPTH].values[i]) if DEPTH in flat.coords else len(line)
-        axes.plot(np.arange(len(line))[::-1], line, marker="." if depth <= DOTTED else "", markersize=3,
+        seen = np.flatnonzero(np.isfinite(line))
+        depth = int(flat[DEPTH].values[i]) if DEPTH in flat.coords else flat.sizes["layer"]
+        axes.plot(depth - 1 - seen, line[seen], marker="." if depth <= DOTTED else "", markersize=3,
                   **looks.get(depth, {"color": look.COLOURS[0]}))
     look.grid(axes)
     if not axes.xaxis_inverted():
@@ -109,9 +109,10 @@ def limit(panels):
     lines = [line for axes in panels for line in axes.lines]
     logs = np.log(look.finite([line.get_ydata() for line in lines if line.get_linestyle() == "-"]))
     if not len(logs):
+        panels[0].set_yscale("linear")  # a logarithmic one warns if it has nothing to show
         return
     size = (logs.max() - logs.min()) or 1
-    low = max(logs.min() - BELOW * size, min(np.log(line.get_ydata()).min() for line in lines))
+    low = max(logs.min() - BELOW * size, np.log(look.finite([line.get_ydata() for line in lines]).min()))
     panels[0].set_ylim(np.exp(low - 0.08 * size), np.exp(logs.max() + 0.08 * size))
     look.plain_ticks(panels[0].yaxis)
 
@@ -178,6 +179,9 @@ def place_look(i):
 def draw_last(axes, found, i, name):
     """Draws the points of one place of the norm, and the theory's line through their middle; True if there is one."""
     found = found.sortby(DEPTH)
+    found = found.isel({DEPTH: np.flatnonzero(np.isfinite(found["last"].values))})
+    if not found.sizes[DEPTH]:
+        return False
     depths, norms = found[DEPTH].values.astype(float), found["last"].values
     errors = np.nan_to_num(found.last_error.values)
     label = f"{name}: {signed(found.slope.item(), 2)}" if np.isfinite(found.slope) else name
@@ -194,9 +198,11 @@ def draw_last(axes, found, i, name):
 def dress_last(axes, dataset, title):
     axes.set_title(title)
     axes.set_xscale("log")
-    axes.set_yscale("log")
+    if len(look.finite([line.get_ydata() for line in axes.lines])):
+        axes.set_yscale("log")
     axes.margins(y=0.1)
-    axes.legend(loc="best", handlelength=1.6)
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(loc="best", handlelength=1.6)
     axes.xaxis.set_minor_locator(NullLocator())
     shown = apart(np.sort(dataset[DEPTH].values)[::-1])
     axes.set_xticks(shown, [look.number(depth) for depth in shown])

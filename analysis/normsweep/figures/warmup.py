@@ -83,7 +83,7 @@ def draw_line(axes, part, name, i, shift):
 def cross(axes, place, count, colour):
     """Marks, above all losses, how many runs diverged."""
     axes.plot([place], [0.95], transform=axes.get_xaxis_transform(), linestyle="", color=colour, **MARKS[DIVERGED])
-    axes.annotate(f"{count}", (place, 0.95), (5, 0), xycoords=axes.get_xaxis_transform(), fontsize=7, color=colour,
+    axes.annotate(f"{count}", (place, 0.95), (5, 0), xycoords=axes.get_xaxis_transform(), color=colour,
                   textcoords="offset points", va="center")
 
 

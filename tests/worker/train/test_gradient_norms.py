@@ -84,9 +84,10 @@ def test_dataset_has_them_where_there_are_layers(normsweep, tmp_path):
         assert ds.gradient_depth_slope.dims == ("layers", "step", "tensor")
         assert "tensor" in ds.gradient_depth_slope.encoding["coordinates"].split()
         w2 = ds.isel(tensor=reference.LAYER_TENSORS.index("w2"))
-        there = (ds["layer"] < ds["layers"]).broadcast_like(w2.mean_gradient_norm).transpose(*w2.mean_gradient_norm.dims)
-        assert (w2.mean_gradient_norm.notnull() == there).all()
-        assert (w2.mean_gradient_norm < w2.batch_gradient_norm).where(there, True).all()
+        norm = w2.mean_gradient_norm
+        there = (ds["layer"] < ds["layers"]).broadcast_like(norm).transpose(*norm.dims)
+        assert (norm.notnull() == there).all()
+        assert (norm < w2.batch_gradient_norm).where(there, True).all()
         assert ds.gradient_depth_slope.notnull().any("tensor").all()
 
 
