@@ -6,6 +6,7 @@
  *     step SHAPE SECONDS      training steps on random tokens, with the default optimiser
  *     forward SHAPE SECONDS   the loss alone, as validation takes it
  *     measure SHAPE SECONDS   training steps measured each; the time is that of the measuring
+ *     hessian SHAPE SECONDS   products with the Hessian and gradients in turns; the ratio of their times
  *     sgemm SECONDS           products of 1024 x 1024 matrices
  *     shapes                  the names of shapes and what they stand for
  * for about so many seconds, once at least. SHAPE is a name or V,C,H,F,L,T,B, and may end in ",gelu". Lines
@@ -54,6 +55,7 @@ static const struct {
 struct subject {
     int64_t threads; /* of every step; the products of BLAS have one each but in sgemm */
     char shape[LINE_SIZE]; /* as it was asked for; empty: none yet */
+    bool tangents; /* of the model, for products with the Hessian */
     struct run run;
     struct text text;
     struct transformer model;
@@ -63,6 +65,7 @@ struct subject {
     struct instruments instruments;
     double *layer_value, *tensor_value;
     scalar *weights, *gradient;
+    scalar *product; /* with tangents; else NULL */
     int64_t step; /* taken so far */
     struct arena arena;
 };
@@ -149,7 +152,8 @@ static void subject_layout(struct subject *subject)
     struct optimiser_options options = run_optimiser(run);
     struct arena *arena = &subject->arena;
 
-    transformer_layout(&subject->model, &architecture, run->batch * run->context, run->threads, false, arena);
+    transformer_layout(
+        &subject->model, &architecture, run->batch * run->context, run->threads, subject->tangents, arena);
     optimiser_layout(&subject->optimiser, &options, &subject->model.layout, run->threads, arena);
     batches_layout(
         &subject->batches, &subject->text, SEQUENCES_STREAM, run->context, run->batch, run->seed, arena);
@@ -159,6 +163,8 @@ static void subject_layout(struct subject *subject)
     subject->tensor_value = arena_take(arena, (size_t)run->layers * LAYER_TENSOR_COUNT, sizeof(double));
     subject->weights = arena_take(arena, (size_t)subject->model.layout.size, sizeof(scalar));
     subject->gradient = arena_take(arena, (size_t)subject->model.layout.size, sizeof(scalar));
+    if (subject->tangents)
+        subject->product = arena_take(arena, (size_t)subject->model.layout.size, sizeof(scalar));
     subject->text.tokens = arena_take(arena, (size_t)subject->text.token_count, sizeof(int32_t));
 }
 
@@ -218,16 +224,32 @@ static double take_forward(struct subject *subject)
     return clock_now() - begin;
 }
 
+/* The time of a product with the Hessian, along the gradient, in units of that of the gradient before it. */
+static double take_hessian(struct subject *subject)
+{
+    double begin = clock_now(), slope;
+
+    transformer_gradient(&subject->model, subject->weights, &subject->batch, subject->gradient);
+    double middle = clock_now();
+    transformer_hessian_product(
+        &subject->model, subject->weights, &subject->batch, subject->gradient, subject->product, &slope);
+    double end = clock_now();
+    if (!isfinite(slope))
+        fail("shape '%s': the slope of the loss is not finite", subject->shape);
+    return (end - middle) / (middle - begin);
+}
+
 /* Ready for a shape: nothing happens if it is the one already held. The first step touches all memory and is
  * not timed. */
-static void subject_prepare(struct subject *subject, const char *shape)
+static void subject_prepare(struct subject *subject, const char *shape, bool tangents)
 {
-    if (strcmp(subject->shape, shape) == 0)
+    if (strcmp(subject->shape, shape) == 0 && subject->tangents == tangents)
         return;
     struct run run = parse_shape(shape, subject->threads);
     if (subject->shape[0])
         arena_release(&subject->arena);
     *subject = (struct subject){.threads = subject->threads,
+        .tangents = tangents,
         .run = run,
         .text.token_count = TEXT_STEPS * run.batch * run.context + 1};
     snprintf(subject->shape, sizeof(subject->shape), "%s", shape);
@@ -238,6 +260,8 @@ static void subject_prepare(struct subject *subject, const char *shape)
     draw_text(&subject->text, run.vocabulary);
     weights_init(subject->weights, &subject->model.layout, &subject->model.architecture, run.seed);
     take_step(subject);
+    if (tangents)
+        take_hessian(subject);
 }
 
 /* The product that all is measured against. */
@@ -297,7 +321,7 @@ static const struct timing *timing_find(const char *name)
     for (size_t i = 0; i < sizeof(timing_table) / sizeof(*timing_table); i++)
         if (strcmp(timing_table[i].name, name) == 0)
             return &timing_table[i];
-    fail("no request '%s': step, forward, measure, sgemm, shapes", name);
+    fail("no request '%s': step, forward, measure, hessian, sgemm, shapes", name);
 }
 
 static void answer_timing(struct subject *subject, const char *name, const char *shape, double seconds)
@@ -305,7 +329,7 @@ static void answer_timing(struct subject *subject, const char *name, const char 
     const struct timing *timing = timing_find(name);
     int count;
 
-    subject_prepare(subject, shape);
+    subject_prepare(subject, shape, false);
     double median = time_median(timing->function, subject, seconds, &count);
     printf("seconds %.9g count %d parameters %" PRId64, median, count,
         architecture_parameters(&subject->model.architecture));
@@ -315,6 +339,16 @@ static void answer_timing(struct subject *subject, const char *name, const char 
     else
         printf(" every %d", MEASURE_EVERY_DEFAULT);
     printf("\n");
+}
+
+static void answer_hessian(struct subject *subject, const char *shape, double seconds)
+{
+    int count;
+
+    subject_prepare(subject, shape, true);
+    double ratio = time_median(take_hessian, subject, seconds, &count);
+    printf("ratio %.5g count %d parameters %" PRId64 "\n", ratio, count,
+        architecture_parameters(&subject->model.architecture));
 }
 
 static void answer_product(int64_t threads, double seconds)
@@ -345,10 +379,13 @@ static void answer(struct subject *subject, int words, char **word)
         answer_shapes();
     else if (words == 2 && strcmp(word[0], "sgemm") == 0)
         answer_product(subject->threads, parse_seconds(word[1]));
+    else if (words == 3 && strcmp(word[0], "hessian") == 0)
+        answer_hessian(subject, word[1], parse_seconds(word[2]));
     else if (words == 3)
         answer_timing(subject, word[0], word[1], parse_seconds(word[2]));
     else
-        fail("a request is step, forward or measure with SHAPE and SECONDS, sgemm with SECONDS, or shapes");
+        fail("a request is step, forward, measure or hessian with SHAPE and SECONDS, sgemm with SECONDS, or "
+             "shapes");
     if (fflush(stdout) != 0)
         fail("cannot write");
 }

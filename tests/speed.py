@@ -36,6 +36,10 @@ def pairs(line):
     return dict(zip(words[::2], words[1::2]))
 
 
+def numbers(answer):
+    return {key: float(value) for key, value in answer.items()}
+
+
 class Server:
     """A process that answers each line with a line of pairs. The first line comes unasked: its `about`."""
 
@@ -115,15 +119,17 @@ class Bench:
                 fail(f"{shape}: {answers['step']['parameters']} parameters here, {answers[name]['parameters']} there")
         for name in ("forward", "measure"):
             answers[name] = self.own.ask(name, shape, seconds / 2)
-        return {name: {key: float(value) for key, value in answer.items()} for name, answer in answers.items()}
+        return {name: numbers(answer) for name, answer in answers.items()}
 
     def rounds(self, shape, most, seconds):
-        """The rounds of a shape; fewer if the shape takes long."""
+        """The rounds of a shape; fewer if the shape takes long. The ratio "hessian", which one process measures by
+        itself and with more memory, is taken once and the same in all of them."""
         end = time.monotonic() + SHAPE_SECONDS
         rounds = []
         while len(rounds) < most and (len(rounds) < ROUNDS_LEAST or time.monotonic() < end):
             rounds.append(self.round(shape, seconds))
-        return rounds
+        hessian = numbers(self.own.ask("hessian", shape, seconds * len(rounds)))
+        return [answers | {"hessian": hessian} for answers in rounds]
 
     def close(self):
         for server in {self.own, *self.others.values()}:
@@ -153,6 +159,7 @@ COLUMNS = (  # heading, digits, with quartiles?, the value of one round
     ("x PyTorch tuned", 2, True, relative("tuned")),
     ("forward / step", 2, False, relative("forward")),
     ("measuring, %", 2, False, lambda answers: 100 * relative("measure")(answers) / answers["measure"]["every"]),
+    ("Hessian product / gradient", 2, False, lambda answers: answers["hessian"]["ratio"]),
 )
 THREAD_COLUMNS = (("x one thread", 2, True, relative("single")),)
 
@@ -210,7 +217,8 @@ CLOSING = """
 sgemm 1024 x 1024 x 1024, GFLOP/s: {}.
 Medians over the rounds, in brackets their quartiles. x: how many times as fast as. tuned: with the same kernel, memory
 kept between steps, and build/speed's vector level. forward: the loss alone, a third of a step's arithmetic. measuring:
-the default metrics at their default interval, of the time for steps."""
+the default metrics at their default interval, of the time for steps. Hessian product: the Hessian of a batch's loss
+times a vector, in units of the gradient of that loss."""
 
 
 def print_closing(bench, rates, seconds):
