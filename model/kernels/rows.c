@@ -272,8 +272,9 @@ double KERNEL(cross_entropy_gradient)(scalar *logits, int64_t count, int64_t tar
 }
 
 /*
- * With the softmax p and mean = sum p t the tangent of the gradient weight (p - 1 at the target) is weight p
- * (t - mean), of the loss t p - t at the target. dlogits has weight p, apart from the target.
+ * With the softmax p, tangents t counted from that at the target, and mean = sum p t the tangent of the loss
+ * is mean, that of the gradient (p - 1 at the target) is p (t - mean); all times weight. As t is 0 at the
+ * target, where dlogits is not weight p, the sum does not read it, and stays precise where p is almost 1.
  */
 double KERNEL(cross_entropy_tangent)(
     scalar *tlogits, const scalar *dlogits, int64_t count, int64_t target, scalar weight)
@@ -286,14 +287,14 @@ double KERNEL(cross_entropy_tangent)(
         scalar part = 0;
         SIMD_SUM(part)
         for (int64_t i = begin; i < end; i++)
-            part += dlogits[i] * tlogits[i];
+            part += dlogits[i] * (tlogits[i] - at_target);
         loss += (double)part;
     }
-    scalar mean = (scalar)(loss / (double)weight + (double)at_target);
+    scalar mean = (scalar)(loss / (double)weight);
     SIMD
     for (int64_t i = 0; i < count; i++)
-        tlogits[i] = dlogits[i] * (tlogits[i] - mean);
-    tlogits[target] += weight * (at_target - mean);
+        tlogits[i] = dlogits[i] * ((tlogits[i] - at_target) - mean);
+    tlogits[target] = -mean * (dlogits[target] + weight);
     return loss;
 }
 

@@ -104,7 +104,8 @@ void linear_input_gradient_tangent(
 {
     struct linear moved = *linear;
 
-    linear_input_gradient(linear, tdx, dy.tangent, NULL, rows, add);
     moved.weight = linear->tweight;
-    linear_input_gradient(&moved, tdx, dy.at, gate, rows, true);
+    linear_input_gradient(linear, tdx, dy.tangent, moved.weight ? NULL : gate, rows, add);
+    if (moved.weight)
+        linear_input_gradient(&moved, tdx, dy.at, gate, rows, true);
 }

@@ -69,20 +69,20 @@ void transformer_logits(
 
 /*
  * product, a plane, = H direction: the Hessian of the batch's loss times a plane, exact (the derivative of
- * the gradient along the direction: Pearlmutter 1994), where relu has no curvature. The same as
- * transformer_gradient but in about three times its time. *slope receives the derivative of the loss along
- * the direction. Returns the loss. The model must have tangents.
+ * the gradient along the direction: Pearlmutter 1994), where relu has no curvature. Takes about three times
+ * as long as transformer_gradient. *slope receives the derivative of the loss along the direction. Returns
+ * the loss. The model must have tangents; the three planes must not overlap.
  */
 double transformer_hessian_product(struct transformer *model, const scalar *weights,
     const struct batch *batch, const scalar *direction, scalar *product, double *slope);
 
 /*
- * After a pass over this batch with these weights: products with Jacobians of the residual stream. dstate,
- * tstate: [rows, C]; the weights stay fixed.
+ * After a pass over this batch with these weights and softmax attention, not `hard`: products with Jacobians
+ * of the residual stream. dstate, tstate: [rows, C]; the weights stay fixed.
  * - output_gradient: dstate = the gradient of the loss with respect to the stream after the last block;
  *   returns the loss.
- * - block_gradient: dstate, a gradient with respect to the stream after block `layer`, becomes that before
- * it.
+ * - block_gradient: dstate, a gradient with respect to the stream after block `layer`, becomes the one before
+ *   that block.
  * - block_tangent: tstate, a tangent of the stream before block `layer`, becomes that after it. The model
  *   must have tangents.
  */
