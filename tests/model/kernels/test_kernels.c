@@ -1,12 +1,10 @@
 /* The loops of every vector level against plain formulas, and their manners with NaN. */
 #include "tests/test.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "model/core/random.h"
-#include "model/kernels/kernels.h"
-#include "model/kernels/levels.h"
+#include "tests/model/kernels/each_level.h"
 
 #ifdef SCALAR_DOUBLE
 static const double rounding = 1e-14;
@@ -15,17 +13,6 @@ static const double rounding = 4e-6;
 #endif
 
 enum { COUNT = 1337 };
-
-static const char *const levels[] = {"baseline", "avx2", "avx512"};
-
-static void each_level(void (*check)(const struct kernels *))
-{
-    for (int i = 0; i < 3; i++) {
-        setenv("NORMSWEEP_VECTOR", levels[i], 1);
-        check(kernels_best()); /* a level that this processor lacks gives the best that it has */
-    }
-    unsetenv("NORMSWEEP_VECTOR");
-}
 
 static void draw(scalar *x, double scale, uint64_t seed)
 {

@@ -1,6 +1,12 @@
-/* One head of attention at every vector level against plain sums in double: forward, gradient and hard. */
+/*
+ * One head of attention at every vector level against plain sums in double: forward, gradient, the tangents
+ * of both, and hard. The sums are of complex numbers, whose imaginary parts are the inputs' tangents times a
+ * step so small that its square is 0 beside 1: those of the results are the tangents of the results times
+ * that step, without a rule of differentiation in the sums.
+ */
 #include "tests/test.h"
 
+#include <complex.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,9 +22,12 @@ static const double rounding = 2e-5;
 
 enum { LENGTH_MOST = 150, DEPTH_MOST = 40, STRIDE = 3 * DEPTH_MOST + 1, SIZE = LENGTH_MOST * STRIDE };
 
+static const double step = 1e-100;
+
 static scalar qkv[SIZE], dqkv[SIZE], mixed[SIZE], dmixed[SIZE];
+static scalar tqkv[SIZE], tdqkv[SIZE], tmixed[SIZE], tdmixed[SIZE];
 static scalar most[LENGTH_MOST], inverse[LENGTH_MOST];
-static double p[LENGTH_MOST][LENGTH_MOST], dscore[LENGTH_MOST][LENGTH_MOST];
+static double complex p[LENGTH_MOST][LENGTH_MOST], dscore[LENGTH_MOST][LENGTH_MOST];
 
 static struct head draw_head(
     int64_t queries, int64_t keys, int64_t depth, enum attention_mask mask, double scale)
@@ -26,7 +35,9 @@ static struct head draw_head(
     for (int i = 0; i < SIZE; i++) {
         qkv[i] = (scalar)(scale * random_normal(1, RANDOM_TEST, (uint64_t)i));
         dmixed[i] = (scalar)random_normal(2, RANDOM_TEST, (uint64_t)i);
-        mixed[i] = dqkv[i] = 77;
+        tqkv[i] = (scalar)(scale * random_normal(3, RANDOM_TEST, (uint64_t)i));
+        tdmixed[i] = (scalar)random_normal(4, RANDOM_TEST, (uint64_t)i);
+        mixed[i] = dqkv[i] = tmixed[i] = tdqkv[i] = 77;
     }
     return (struct head){.q = qkv,
         .k = qkv + depth,
@@ -41,12 +52,20 @@ static struct head draw_head(
         .inverse = inverse};
 }
 
-static double product_of(const scalar *x, const scalar *y, int64_t depth)
+/* A head's inputs with their tangents: those of q, k and v in qkv, and dmixed. */
+static double complex input(const scalar *at)
 {
-    double sum = 0;
+    const scalar *tangent = at < qkv || at >= qkv + SIZE ? tdmixed + (at - dmixed) : tqkv + (at - qkv);
+
+    return (double)*at + step * (double)*tangent * I;
+}
+
+static double complex product_of(const scalar *x, const scalar *y, int64_t depth)
+{
+    double complex sum = 0;
 
     for (int64_t d = 0; d < depth; d++)
-        sum += (double)x[d] * (double)y[d];
+        sum += input(x + d) * input(y + d);
     return sum;
 }
 
@@ -58,51 +77,58 @@ static void differentiate(const struct head *head)
     for (int64_t i = 0; i < head->queries; i++) {
         int64_t keys = head->mask == MASK_CAUSAL ? i + 1 : head->keys;
         bool masked = head->mask != MASK_NONE;
-        double sum = 0, largest = -INFINITY, mean = 0;
+        double complex sum = 0, mean = 0;
+        double largest = -INFINITY;
         for (int64_t j = 0; j < keys; j++) {
-            double score = product_of(head->q + i * STRIDE, head->k + j * STRIDE, head->depth) / root;
+            double complex score = product_of(head->q + i * STRIDE, head->k + j * STRIDE, head->depth) / root;
             p[i][j] = masked && j > i ? 0 : score;
-            largest = fmax(largest, p[i][j]);
+            largest = fmax(largest, creal(p[i][j]));
         }
         for (int64_t j = 0; j < keys; j++)
-            sum += p[i][j] = exp(p[i][j] - largest);
+            sum += p[i][j] = cexp(p[i][j] - largest);
         for (int64_t j = 0; j < keys; j++) {
             p[i][j] /= sum;
             mean += p[i][j] * product_of(dmixed + i * STRIDE, head->v + j * STRIDE, head->depth);
         }
         for (int64_t j = 0; j < head->keys; j++) {
-            double d = product_of(dmixed + i * STRIDE, head->v + j * STRIDE, head->depth);
+            double complex d = product_of(dmixed + i * STRIDE, head->v + j * STRIDE, head->depth);
             dscore[i][j] = masked && j > i ? 0 : p[i][j] * (d - mean) / root;
             p[i][j] = j < keys ? p[i][j] : 0;
         }
     }
 }
 
-/* Elements of mixed and dq at (i, d) that are not as they should be. */
-static int wrong_at_query(const struct head *head, int64_t i, int64_t d)
+/* Are an element and its tangent not as they should be? */
+static int wrong_element(scalar element, scalar tangent, double complex expected)
 {
-    double out = 0, dq = 0;
-
-    for (int64_t j = 0; j < head->keys; j++) {
-        out += p[i][j] * (double)head->v[j * STRIDE + d];
-        dq += dscore[i][j] * (double)head->k[j * STRIDE + d];
-    }
-    return !(fabs((double)mixed[i * STRIDE + d] - out) <= rounding) +
-           !(fabs((double)dqkv[i * STRIDE + d] - dq) <= rounding);
+    return !(fabs((double)element - creal(expected)) <= rounding) +
+           !(fabs((double)tangent - cimag(expected) / step) <= 10 * rounding);
 }
 
-/* Elements of dk and dv at (j, d) that are not as they should be. */
+/* Elements of mixed and dq at (i, d), and of their tangents, that are not as they should be. */
+static int wrong_at_query(const struct head *head, int64_t i, int64_t d)
+{
+    int64_t at = i * STRIDE + d;
+    double complex out = 0, dq = 0;
+
+    for (int64_t j = 0; j < head->keys; j++) {
+        out += p[i][j] * input(head->v + j * STRIDE + d);
+        dq += dscore[i][j] * input(head->k + j * STRIDE + d);
+    }
+    return wrong_element(mixed[at], tmixed[at], out) + wrong_element(dqkv[at], tdqkv[at], dq);
+}
+
+/* The same of dk and dv at (j, d). */
 static int wrong_at_key(const struct head *head, int64_t j, int64_t d)
 {
-    const scalar *at = dqkv + j * STRIDE + d;
-    double dk = 0, dv = 0;
+    int64_t k = j * STRIDE + d + head->depth, v = k + head->depth;
+    double complex dk = 0, dv = 0;
 
     for (int64_t i = 0; i < head->queries; i++) {
-        dk += dscore[i][j] * (double)head->q[i * STRIDE + d];
-        dv += p[i][j] * (double)dmixed[i * STRIDE + d];
+        dk += dscore[i][j] * input(head->q + i * STRIDE + d);
+        dv += p[i][j] * input(dmixed + i * STRIDE + d);
     }
-    return !(fabs((double)at[head->depth] - dk) <= rounding) +
-           !(fabs((double)at[2 * head->depth] - dv) <= rounding);
+    return wrong_element(dqkv[k], tdqkv[k], dk) + wrong_element(dqkv[v], tdqkv[v], dv);
 }
 
 /* Everything beside the results must be as it was. */
@@ -114,15 +140,75 @@ static int wrong_beside(const struct head *head)
         for (int64_t d = 0; d < STRIDE; d++) {
             bool of_query = i < head->queries && d < head->depth;
             bool of_key = i < head->keys && d >= head->depth && d < 3 * head->depth;
-            wrong += !of_query && !((double)mixed[i * STRIDE + d] == 77);
-            wrong += !of_query && !of_key && !((double)dqkv[i * STRIDE + d] == 77);
+            int64_t at = i * STRIDE + d;
+            wrong += !of_query && !((double)mixed[at] == 77 && (double)tmixed[at] == 77);
+            wrong += !of_query && !of_key && !((double)dqkv[at] == 77 && (double)tdqkv[at] == 77);
         }
     return wrong;
 }
 
+/* Scratch and a margin that must stay as it is. Nothing may be read that was not written: it holds NaN. */
+enum { MARGIN = 64 };
+
+static scalar *begin_scratch(int64_t size)
+{
+    scalar *scratch = malloc((size_t)(size + MARGIN) * sizeof(*scratch));
+
+    for (int64_t i = 0; i < size + MARGIN; i++)
+        scratch[i] = i < size ? (scalar)NAN : 77;
+    return scratch;
+}
+
+/* How many scalars of the margin were overwritten. */
+static int end_scratch(scalar *scratch, int64_t size)
+{
+    int wrong = 0;
+
+    for (int64_t i = size; i < size + MARGIN; i++)
+        wrong += !((double)scratch[i] == 77);
+    free(scratch);
+    return wrong;
+}
+
+static int64_t longest(const struct head *head)
+{
+    return head->queries > head->keys ? head->queries : head->keys;
+}
+
 static int64_t scratch_size(const struct head *head)
 {
-    return attention_scratch(head->queries > head->keys ? head->queries : head->keys, head->depth);
+    return attention_scratch(longest(head), head->depth);
+}
+
+/* Returns how many scalars beside the scratch were overwritten. */
+static int run_forward_and_gradient(const struct kernels *kernels, const struct head *head)
+{
+    scalar *scratch = begin_scratch(scratch_size(head));
+
+    kernels->attention(head, mixed, STRIDE, scratch);
+    kernels->attention_gradient(
+        head, dqkv, dqkv + head->depth, dqkv + 2 * head->depth, dmixed, STRIDE, scratch);
+    return end_scratch(scratch, scratch_size(head));
+}
+
+/* The same for the tangents, after them. */
+static int run_tangents(const struct kernels *kernels, const struct head *head)
+{
+    const int64_t size = attention_tangent_scratch(longest(head), head->depth);
+    const struct head tangent = {.q = tqkv,
+        .k = tqkv + head->depth,
+        .v = tqkv + 2 * head->depth,
+        .q_stride = STRIDE,
+        .kv_stride = STRIDE};
+    const struct head_gradient gradient = {
+        dmixed, tdmixed, STRIDE, tdqkv, tdqkv + head->depth, tdqkv + 2 * head->depth};
+    scalar *scratch = begin_scratch(size);
+
+    kernels->attention_tangent(head, &tangent, tmixed, STRIDE, scratch);
+    int wrong = end_scratch(scratch, size);
+    scratch = begin_scratch(size);
+    kernels->attention_gradient_tangent(head, &tangent, &gradient, scratch);
+    return wrong + end_scratch(scratch, size);
 }
 
 static void fail_head(const struct kernels *kernels, const struct head *head, const char *what, int wrong)
@@ -135,14 +221,8 @@ static void fail_head(const struct kernels *kernels, const struct head *head, co
 
 static void check_head(const struct kernels *kernels, const struct head *head)
 {
-    scalar *scratch = malloc((size_t)scratch_size(head) * sizeof(*scratch));
-    int wrong = 0;
+    int wrong = run_forward_and_gradient(kernels, head) + run_tangents(kernels, head);
 
-    for (int64_t i = 0; i < scratch_size(head); i++)
-        scratch[i] = (scalar)NAN; /* nothing may be read that was not written */
-    kernels->attention(head, mixed, STRIDE, scratch);
-    kernels->attention_gradient(
-        head, dqkv, dqkv + head->depth, dqkv + 2 * head->depth, dmixed, STRIDE, scratch);
     differentiate(head);
     for (int64_t d = 0; d < head->depth; d++) {
         for (int64_t i = 0; i < head->queries; i++)
@@ -151,7 +231,6 @@ static void check_head(const struct kernels *kernels, const struct head *head)
             wrong += wrong_at_key(head, j, d);
     }
     fail_head(kernels, head, "softmax", wrong + wrong_beside(head));
-    free(scratch);
 }
 
 /* Queries and keys become small integers: their scores are exact, and ties among the largest common. */
@@ -170,8 +249,9 @@ static void choose(const struct head *head)
         double largest = -INFINITY;
         for (int64_t j = 0; j < keys; j++) {
             bool masked = head->mask != MASK_NONE && j > i;
-            p[i][j] = masked ? 0 : product_of(head->q + i * STRIDE, head->k + j * STRIDE, head->depth);
-            largest = p[i][j] > largest ? p[i][j] : largest;
+            double score = creal(product_of(head->q + i * STRIDE, head->k + j * STRIDE, head->depth));
+            p[i][j] = masked ? 0 : rint(score); /* whole: see make_whole */
+            largest = creal(p[i][j]) > largest ? creal(p[i][j]) : largest;
         }
         for (int64_t j = 0; j < keys; j++)
             chosen += p[i][j] == largest;
@@ -193,7 +273,7 @@ static void check_hard(const struct kernels *kernels, struct head *head)
         for (int64_t d = 0; d < head->depth; d++) {
             double out = 0;
             for (int64_t j = 0; j < (head->mask == MASK_CAUSAL ? i + 1 : head->keys); j++)
-                out += p[i][j] * (double)head->v[j * STRIDE + d];
+                out += creal(p[i][j]) * (double)head->v[j * STRIDE + d];
             wrong += !(fabs((double)mixed[i * STRIDE + d] - out) <= rounding);
         }
     fail_head(kernels, head, "hard", wrong);
@@ -216,8 +296,8 @@ static void check_attended(const struct kernels *kernels, struct head *head)
     for (int64_t i = 0; i < head->queries; i++) {
         int32_t expected = 0;
         for (int64_t j = 0; j < head->keys; j++) {
-            expected += p[i][j] > 1e-5;
-            wrong += fabs(p[i][j] / 1e-5 - 1) < 1e-5;
+            expected += creal(p[i][j]) > 1e-5;
+            wrong += fabs(creal(p[i][j]) / 1e-5 - 1) < 1e-5;
         }
         wrong += count[i] != expected;
     }
@@ -281,7 +361,7 @@ TEST(attention_saturated)
         for (int64_t d = 0; d < 16; d++) {
             double out = 0;
             for (int64_t j = 0; j <= i; j++)
-                out += p[i][j] * (double)head.v[j * STRIDE + d];
+                out += creal(p[i][j]) * (double)head.v[j * STRIDE + d];
             CHECK_CLOSE((double)mixed[i * STRIDE + d], out, 100 * rounding);
         }
     free(scratch);

@@ -1,0 +1,302 @@
+/*
+ * The tangents of norms, cross-entropy and products by elements, at every vector level against plain formulas
+ * of complex numbers: with tangents times a step whose square is 0 beside 1 as imaginary parts of the inputs,
+ * the imaginary parts of results are their tangents times that step.
+ */
+#include "tests/test.h"
+
+#include <complex.h>
+#include <string.h>
+
+#include "model/core/random.h"
+#include "tests/model/kernels/each_level.h"
+
+#ifdef SCALAR_DOUBLE
+static const double rounding = 1e-14;
+#else
+static const double rounding = 4e-6;
+#endif
+
+static const double step = 1e-100;
+
+enum { COUNT = 2100 };
+
+static void draw(scalar *x, double scale, uint64_t seed)
+{
+    for (int i = 0; i < COUNT; i++)
+        x[i] = (scalar)(scale * random_normal(seed, RANDOM_TEST, (uint64_t)i));
+}
+
+static double complex both(scalar at, scalar tangent)
+{
+    return (double)at + step * (double)tangent * I;
+}
+
+static double tangent_of(double complex x)
+{
+    return cimag(x) / step;
+}
+
+/* A plane and its tangent. */
+struct plane {
+    scalar at[COUNT], t[COUNT];
+};
+
+static void draw_plane(struct plane *plane, double scale, uint64_t seed)
+{
+    draw(plane->at, scale, seed);
+    draw(plane->t, scale, seed + 100);
+}
+
+static double complex element(const struct plane *plane, int64_t i)
+{
+    return both(plane->at[i], plane->t[i]);
+}
+
+/* ---- norms ---- */
+
+/* A norm of rows x width, out of the same draws whatever the size. */
+struct norm_case {
+    int64_t rows, width;
+    bool centred; /* LayerNorm, else RMSNorm */
+    bool bias, add;
+    bool fixed; /* gain and bias have no tangents */
+    struct plane in, dout, gain, bias_plane;
+    scalar residual[COUNT], mean[COUNT], scale[COUNT], tout[COUNT], tdin[COUNT], tdgain[COUNT], tdbias[COUNT];
+};
+
+static void norm_draw(struct norm_case *k)
+{
+    draw_plane(&k->in, 2, 11);
+    draw_plane(&k->dout, 1, 12);
+    draw_plane(&k->gain, 1, 13);
+    draw_plane(&k->bias_plane, 1, 14);
+    draw(k->residual, 1, 15);
+    memcpy(k->tdin, k->residual, sizeof(k->tdin));
+    if (k->fixed)
+        memset(k->gain.t, 0, sizeof(k->gain.t));
+    if (k->fixed || !k->bias)
+        memset(k->bias_plane.t, 0, sizeof(k->bias_plane.t));
+    for (int i = 0; i < COUNT; i++)
+        k->tout[i] = k->tdgain[i] = k->tdbias[i] = 77;
+}
+
+static void norm_run(const struct kernels *kernels, struct norm_case *k)
+{
+    const struct norm_rows rows = {k->in.at, k->in.t, k->gain.at, k->fixed ? NULL : k->gain.t,
+        k->fixed || !k->bias ? NULL : k->bias_plane.t, k->mean, k->scale, k->rows, k->width};
+
+    (k->centred ? kernels->layernorm : kernels->rmsnorm)(
+        k->tout, k->in.at, NULL, k->gain.at, NULL, k->mean, k->scale, k->rows, k->width);
+    (k->centred ? kernels->layernorm_tangent : kernels->rmsnorm_tangent)(
+        &rows, k->tout, k->add ? k->residual : NULL);
+    (k->centred ? kernels->layernorm_gradient_tangent : kernels->rmsnorm_gradient_tangent)(
+        &rows, k->tdin, k->tdgain, k->bias ? k->tdbias : NULL, k->dout.at, k->dout.t, k->add);
+}
+
+/* One row with its tangents: n, and the mean over the row of the gradients d and of d n. */
+struct norm_row_values {
+    double complex n[COUNT], scale, d, dn;
+};
+
+static void norm_row_values(const struct norm_case *k, int64_t r, struct norm_row_values *row)
+{
+    double complex mean = 0, square = 0;
+    double width = (double)k->width;
+    int64_t at = r * k->width;
+
+    for (int64_t c = 0; c < k->width && k->centred; c++)
+        mean += element(&k->in, at + c) / width;
+    for (int64_t c = 0; c < k->width; c++)
+        square += (element(&k->in, at + c) - mean) * (element(&k->in, at + c) - mean) / width;
+    row->scale = 1 / csqrt(square + 1e-5);
+    row->d = row->dn = 0;
+    for (int64_t c = 0; c < k->width; c++) {
+        double complex d = element(&k->gain, c) * element(&k->dout, at + c);
+        row->n[c] = (element(&k->in, at + c) - mean) * row->scale;
+        row->d += k->centred ? d / width : 0;
+        row->dn += d * row->n[c] / width;
+    }
+}
+
+/* One row of tout and tdin, and what it adds to dgain [width]. */
+static void check_norm_row(const struct norm_case *k, int64_t r, double complex *dgain)
+{
+    static struct norm_row_values row;
+
+    norm_row_values(k, r, &row);
+    double scale = creal(row.scale), most = rounding * 40 * (1 + scale) * (1 + scale);
+    for (int64_t c = 0; c < k->width; c++) {
+        int64_t at = r * k->width + c;
+        double residual = k->add ? (double)k->residual[at] : 0;
+        double complex d = element(&k->gain, c) * element(&k->dout, at);
+        double complex out = row.n[c] * element(&k->gain, c) + element(&k->bias_plane, c);
+        double complex din = row.scale * (d - row.d - row.n[c] * row.dn);
+        CHECK_CLOSE((double)k->tout[at], tangent_of(out) + residual, most);
+        CHECK_CLOSE((double)k->tdin[at], tangent_of(din) + residual, most);
+        dgain[c] += row.n[c] * element(&k->dout, at);
+    }
+}
+
+static double largest_scale(const struct norm_case *k)
+{
+    double most = 0;
+
+    for (int64_t r = 0; r < k->rows; r++)
+        most = (double)k->scale[r] > most ? (double)k->scale[r] : most;
+    return most;
+}
+
+static void check_norm_size(const struct kernels *kernels, struct norm_case *k)
+{
+    double complex dgain[COUNT] = {0};
+    int64_t size = k->rows * k->width;
+
+    norm_draw(k);
+    norm_run(kernels, k);
+    CHECK((double)k->tout[size] == 77 && k->tdin[size] == k->residual[size]);
+    CHECK((double)k->tdgain[k->width] == 77 && (double)k->tdbias[k->bias ? k->width : 0] == 77);
+    for (int64_t r = 0; r < k->rows; r++)
+        check_norm_row(k, r, dgain);
+    for (int64_t c = 0; c < k->width; c++) {
+        double sum = 0;
+        for (int64_t r = 0; r < k->rows; r++)
+            sum += (double)k->dout.t[r * k->width + c];
+        CHECK_CLOSE((double)k->tdgain[c], tangent_of(dgain[c]), rounding * 40 * (1 + largest_scale(k)));
+        if (k->bias)
+            CHECK_CLOSE((double)k->tdbias[c], sum, rounding * 20);
+    }
+}
+
+static void check_norms(const struct kernels *kernels)
+{
+    static struct norm_case k;
+
+    for (int64_t width = 1; width <= 70; width++)
+        for (int kind = 0; kind < 2; kind++) {
+            k.rows = 1 + width % 11;
+            k.width = width;
+            k.centred = kind;
+            k.bias = width % 3 && k.centred;
+            k.add = width % 2;
+            k.fixed = width % 5 == 0;
+            check_norm_size(kernels, &k);
+        }
+}
+
+TEST(kernels_norm_tangents)
+{
+    each_level(check_norms);
+}
+
+/* Under post the gradient's tangent takes the place of dout's. */
+static void check_norm_in_place(const struct kernels *kernels)
+{
+    enum { ROWS = 5, WIDTH = 19 };
+    static struct norm_case k = {.rows = ROWS, .width = WIDTH, .centred = true, .bias = true};
+
+    norm_draw(&k);
+    norm_run(kernels, &k);
+    const struct norm_rows rows = {
+        k.in.at, k.in.t, k.gain.at, k.gain.t, k.bias_plane.t, k.mean, k.scale, ROWS, WIDTH};
+    kernels->layernorm_gradient_tangent(&rows, k.dout.t, k.tdgain, k.tdbias, k.dout.at, k.dout.t, false);
+    CHECK(memcmp(k.dout.t, k.tdin, ROWS * WIDTH * sizeof(scalar)) == 0);
+}
+
+TEST(kernels_norm_tangent_in_place)
+{
+    each_level(check_norm_in_place);
+}
+
+/* ---- cross-entropy ---- */
+
+static void check_cross_entropy_size(const struct kernels *kernels, int64_t count, double weight)
+{
+    static struct plane logits, gradient;
+    double complex sum = 0, loss = 0;
+    double largest = 0;
+    int64_t target = count / 3;
+
+    draw_plane(&logits, 3, 21);
+    gradient = logits;
+    kernels->cross_entropy_gradient(gradient.at, count, target, (scalar)weight);
+    double tloss = kernels->cross_entropy_tangent(gradient.t, gradient.at, count, target, (scalar)weight);
+    for (int64_t i = 0; i < count; i++) {
+        sum += cexp(element(&logits, i));
+        largest = fmax(largest, fabs((double)logits.t[i]));
+    }
+    loss = weight * (clog(sum) - element(&logits, target));
+    CHECK_CLOSE(tloss, tangent_of(loss), rounding * weight * largest);
+    for (int64_t i = 0; i < count; i++) {
+        double complex expected = weight * (cexp(element(&logits, i)) / sum - (i == target));
+        CHECK_CLOSE((double)gradient.t[i], tangent_of(expected), rounding * weight * largest);
+    }
+    CHECK(gradient.at[count] == logits.at[count] && gradient.t[count] == logits.t[count]);
+}
+
+static void check_cross_entropy(const struct kernels *kernels)
+{
+    for (int64_t count = 1; count <= 70; count++)
+        check_cross_entropy_size(kernels, count, 0.25);
+    check_cross_entropy_size(kernels, COUNT - 1, 1e-4); /* several blocks of its sums */
+}
+
+TEST(kernels_cross_entropy_tangent)
+{
+    each_level(check_cross_entropy);
+}
+
+/* Where the target is almost certain, loss and curvature are small, and yet precise relative to themselves.
+ */
+static void check_certain(const struct kernels *kernels)
+{
+    const double p = 1 / (1 + 2 * exp(-40.0)), rest = exp(-40.0) * p;
+    scalar logits[] = {0, 40, 0}, t[] = {1000, 1001, 1003};
+
+    kernels->cross_entropy_gradient(logits, 3, 1, 1);
+    CHECK_CLOSE(kernels->cross_entropy_tangent(t, logits, 3, 1, 1) / rest, 1, rounding);
+    CHECK_CLOSE((double)t[0] / -rest, 1, rounding);
+    CHECK_CLOSE((double)t[1] / -rest, 1, rounding);
+    CHECK_CLOSE((double)t[2] / (2 * rest), 1, rounding);
+}
+
+TEST(kernels_cross_entropy_tangent_of_certainty)
+{
+    each_level(check_certain);
+}
+
+/* ---- products by elements ---- */
+
+static void check_multiply_count(const struct kernels *kernels, int64_t count)
+{
+    static struct plane a, b;
+    static scalar out[COUNT];
+
+    draw_plane(&a, 1, 31);
+    draw_plane(&b, 1, 32);
+    draw(out, 1, 33);
+    scalar beside = out[count];
+    kernels->multiply_tangent(out, a.at, a.t, b.at, b.t, count);
+    for (int64_t i = 0; i < count; i++)
+        CHECK_CLOSE((double)out[i], tangent_of(element(&a, i) * element(&b, i)), rounding);
+    CHECK(out[count] == beside);
+    scalar *const planes[] = {a.at, a.t, b.at, b.t};
+    for (int i = 0; i < 4; i++) {
+        draw_plane(&a, 1, 31);
+        draw_plane(&b, 1, 32);
+        kernels->multiply_tangent(planes[i], a.at, a.t, b.at, b.t, count);
+        CHECK(memcmp(planes[i], out, (size_t)count * sizeof(scalar)) == 0);
+    }
+}
+
+static void check_multiply(const struct kernels *kernels)
+{
+    for (int64_t count = 0; count <= 70; count++)
+        check_multiply_count(kernels, count);
+    check_multiply_count(kernels, COUNT - 1);
+}
+
+TEST(kernels_multiply_tangent)
+{
+    each_level(check_multiply);
+}
