@@ -131,12 +131,13 @@ struct model_case {
     struct arena arena;
     scalar *weights, *gradient;
     double loss, *row_loss;
+    bool tangents; /* of the model, and of the gradient along a direction in its place */
 };
 
 static void lay_out(
     struct model_case *k, const struct architecture *architecture, int64_t threads, struct arena *arena)
 {
-    transformer_layout(&k->model, architecture, ROWS, threads, false, arena);
+    transformer_layout(&k->model, architecture, ROWS, threads, k->tangents, arena);
     batch_layout(&k->batch, ROWS, arena);
     k->weights = arena_take(arena, (size_t)k->model.layout.size, sizeof(scalar));
     k->gradient = arena_take(arena, (size_t)k->model.layout.size, sizeof(scalar));
@@ -219,26 +220,81 @@ static void check_architecture(const struct architecture *architecture, const ch
     arena_release(&team[1].arena);
 }
 
+/* The product with the Hessian along a fixed direction in the place of the gradient, then a block's Jacobian
+ * times a direction in that of the losses. */
+static void compute_tangents(struct model_case *k)
+{
+    const int64_t width = k->model.architecture.width, count = k->batch.rows * width;
+    scalar *direction = malloc((size_t)k->model.layout.size * sizeof(*direction));
+    scalar *state = malloc((size_t)count * sizeof(*state));
+    double slope;
+
+    for (int64_t i = 0; i < k->model.layout.size; i++) {
+        direction[i] = (scalar)random_normal(8, RANDOM_TEST, (uint64_t)i);
+        k->gradient[i] = NAN;
+    }
+    for (int64_t i = 0; i < count; i++)
+        state[i] = (scalar)random_normal(9, RANDOM_TEST, (uint64_t)i);
+    k->loss = transformer_hessian_product(&k->model, k->weights, &k->batch, direction, k->gradient, &slope);
+    transformer_block_tangent(&k->model, k->weights, &k->batch, 1, state);
+    transformer_block_gradient(&k->model, k->weights, &k->batch, 0, state);
+    for (int64_t row = 0; row < k->batch.rows; row++)
+        k->row_loss[row] = (double)state[row * width + row % width];
+    k->loss += slope;
+    free(direction);
+    free(state);
+}
+
+/* One thread, two and three agree to rounding, of which the tangents of norms collect some more. */
+static void check_tangents(const struct architecture *architecture, const char *level)
+{
+    struct model_case one = {.tangents = true};
+
+    model_case_init(&one, architecture, 1);
+    compute_tangents(&one);
+    for (int64_t threads = 2; threads <= THREADS; threads++) {
+        struct model_case team = {.tangents = true};
+        model_case_init(&team, architecture, threads);
+        compute_tangents(&team);
+        CHECK_CLOSE(team.loss, one.loss, 10 * rounding * fabs(one.loss));
+        for (int64_t row = 0; row < one.batch.rows; row++)
+            CHECK_CLOSE(team.row_loss[row], one.row_loss[row], 30 * rounding);
+        if (!(difference(&one, &team) <= 10 * rounding))
+            test_fail(__FILE__, __LINE__, "%s, norm %d, activation %d: tangents apart by %.3g", level,
+                (int)architecture->norm_placement, (int)architecture->activation, difference(&one, &team));
+        arena_release(&team.arena);
+    }
+    arena_release(&one.arena);
+}
+
 /* Every branch of the model once or more; all their combinations are the gradient checks' matter. */
+static struct architecture branch(int i)
+{
+    return (struct architecture){
+        .vocabulary = 131,
+        .context = CONTEXT,
+        .width = 48,
+        .heads = 3,
+        .feedforward = 100,
+        .layers = 2,
+        .norm_placement = (enum norm_placement)(i / 2),
+        .norm = i % 4 == 3 ? RMSNORM : LAYERNORM,
+        .gated = i % 3 == 1,
+        .activation = (enum activation)(i % 3),
+        .attention_mask = i % 2 ? MASK_MULTIPLICATIVE : MASK_CAUSAL,
+        .bias = i % 4 < 2,
+        .tied = i % 3 == 0,
+    };
+}
+
 static void check_level(const char *level)
 {
     environment_threads(1); /* of the BLAS library, as runs have it */
     setenv("NORMSWEEP_VECTOR", level, 1);
     for (int i = 0; i < 6; i++) {
-        const struct architecture architecture = {
-            .vocabulary = 131,
-            .context = CONTEXT,
-            .width = 48,
-            .heads = 3,
-            .feedforward = 100,
-            .layers = 2,
-            .norm_placement = (enum norm_placement)(i / 2),
-            .activation = (enum activation)(i % 3),
-            .attention_mask = i % 2 ? MASK_MULTIPLICATIVE : MASK_CAUSAL,
-            .bias = i % 4 < 2,
-            .tied = i % 3 == 0,
-        };
+        const struct architecture architecture = branch(i);
         check_architecture(&architecture, level);
+        check_tangents(&architecture, level);
     }
     unsetenv("NORMSWEEP_VECTOR");
 }

@@ -1,9 +1,10 @@
 /*
  * Tangents, in double. J is the Jacobian of whatever is tested, H the Hessian of the loss:
  * - against central differences;
- * - against the gradient, another implementation of the same J: <w, J v> = <J^T w, v>;
+ * - against the gradient, another implementation of the same J: <w, J v> = <J^T w, v>, and element by
+ * element;
  * - H against itself: u H v = v H u.
- * Every kind of layer by itself, blocks, and whole models in every arrangement.
+ * Blocks, and whole models in every arrangement.
  */
 #include "tests/test.h"
 
@@ -123,8 +124,8 @@ static struct product_errors product_errors(const struct architecture *architect
     transformer_hessian_product(&base->model, base->weights, &base->batch, u, hu, &slope_u);
     errors.loss = fabs(loss / expected - 1);
     errors.slope = fabs(slope - along) / (size_of(g, k.size) * size_of(v, k.size));
-    errors.symmetry = fabs(dot(u, hv, k.size) - dot(v, hu, k.size)) /
-                      (size_of(u, k.size) * size_of(hv, k.size));
+    errors.symmetry =
+        fabs(dot(u, hv, k.size) - dot(v, hu, k.size)) / (size_of(u, k.size) * size_of(hv, k.size));
     errors.differences = difference_error(&k, v, hv);
     end_case(&k);
     return errors;
@@ -190,8 +191,7 @@ static double block_error(struct tangent_case *k, int64_t first, int64_t end)
         transformer_block_tangent(&base->model, base->weights, &base->batch, layer, jv);
     for (int64_t layer = end - 1; layer >= first; layer--)
         transformer_block_gradient(&base->model, base->weights, &base->batch, layer, jw);
-    return fabs(dot(w, jv, k->state) - dot(jw, v, k->state)) /
-           (size_of(w, k->state) * size_of(jv, k->state));
+    return fabs(dot(w, jv, k->state) - dot(jw, v, k->state)) / (size_of(w, k->state) * size_of(jv, k->state));
 }
 
 TEST(tangent_of_blocks)
@@ -207,6 +207,71 @@ TEST(tangent_of_blocks)
                 if (!(error < exact))
                     fail_arrangement(&a, "block", error);
             }
+        end_case(&k);
+    }
+}
+
+/* Can the state of row r before a block act on that of row i after it? */
+static bool acts(const struct tangent_case *k, int64_t r, int64_t i)
+{
+    const struct batch *batch = &k->base.batch;
+    bool causal = k->base.model.architecture.attention_mask == MASK_CAUSAL;
+
+    for (int64_t s = 0; s < batch->sequences; s++)
+        if (batch->start[s] <= r && r < batch->start[s + 1])
+            return i >= (causal ? r : batch->start[s]) && i < batch->start[s + 1];
+    return false;
+}
+
+/*
+ * The Jacobian of a block, [state, state], column by column from tangents and row by row from gradients: the
+ * largest difference of an element, relative to the largest element; infinite if a row acts on one that does
+ * not see it.
+ */
+static double jacobian_error(struct tangent_case *k, int64_t layer, scalar *columns)
+{
+    struct model_case *base = &k->base;
+    const int64_t width = base->model.architecture.width, count = k->state;
+    scalar *unit = k->plane[0];
+    double largest = 0, apart = 0;
+
+    for (int64_t j = 0; j < count; j++) {
+        scalar *column = columns + j * count;
+        for (int64_t i = 0; i < count; i++)
+            column[i] = i == j;
+        transformer_block_tangent(&base->model, base->weights, &base->batch, layer, column);
+        for (int64_t i = 0; i < count; i++) {
+            largest = fmax(largest, fabs(column[i]));
+            if (!acts(k, j / width, i / width) && !(column[i] == 0))
+                return INFINITY;
+        }
+    }
+    for (int64_t i = 0; i < count; i++) {
+        for (int64_t j = 0; j < count; j++)
+            unit[j] = i == j;
+        transformer_block_gradient(&base->model, base->weights, &base->batch, layer, unit);
+        for (int64_t j = 0; j < count; j++) {
+            double here = fabs(unit[j] - columns[j * count + i]);
+            apart = here <= apart ? apart : here; /* NaN stays */
+        }
+    }
+    return apart / largest;
+}
+
+TEST(tangent_jacobian_of_a_block)
+{
+    for (int bits = 0; bits < ARRANGEMENTS; bits++) {
+        const struct architecture a = arrangement(bits);
+        struct tangent_case k;
+        if (a.tied || a.init != INIT_TORCH)
+            continue; /* the blocks are the same */
+        begin_case(&k, &a);
+        scalar *columns = malloc((size_t)(k.state * k.state) * sizeof(*columns));
+        transformer_forward(&k.base.model, k.base.weights, &k.base.batch, false);
+        double error = jacobian_error(&k, 1, columns);
+        if (!(error < exact))
+            fail_arrangement(&a, "jacobian", error);
+        free(columns);
         end_case(&k);
     }
 }
