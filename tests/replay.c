@@ -11,6 +11,8 @@
  *     validate                 tokens of that text, all unless given
  *     gradients                n: measure the group gradients over n batches; n batches follow the last step
  *     hessian                  n: measure the groups hessian and hessian_layers by n Lanczos steps; 2 follow
+ *     products                 1: write the Hessian of that next batch's loss at the final weights, column by
+ *                              column, and the losses and slopes that come with them
  *     homogeneity              1: write how homogeneous a fresh model is, its weights and its sequences
  * The dump is a series of arrays, each a line "<name> <f8|i8> <count>" and count numbers of 8 bytes; a name
  * comes again for each step. Whatever fails is told in one line, with exit status 1.
@@ -36,7 +38,8 @@ struct replay {
     struct run run;
     struct corpus_source source;
     struct corpus corpus;
-    int64_t record, measure, saturation_wanted, evaluate, validate, all, gradients, hessian, homogeneity;
+    int64_t record, measure, saturation_wanted, evaluate, validate, all, gradients, hessian, homogeneity,
+        products;
     struct measure measuring; /* of train() */
     int64_t last_step;
     struct transformer model;
@@ -197,6 +200,8 @@ static void parse_argument(struct replay *replay, char *argument)
         replay->hessian = parse_integer(argument, text);
     else if (strcmp(argument, "homogeneity") == 0)
         replay->homogeneity = parse_integer(argument, text);
+    else if (strcmp(argument, "products") == 0)
+        replay->products = parse_integer(argument, text);
     else
         parse_param(&replay->run, argument, text);
 }
@@ -227,7 +232,8 @@ static void layout(struct replay *replay)
     struct optimiser_options options = run_optimiser(run);
     struct arena *arena = &replay->arena;
 
-    transformer_layout(&replay->model, &architecture, run->batch * run->context, run->threads, false, arena);
+    transformer_layout(
+        &replay->model, &architecture, run->batch * run->context, run->threads, replay->products != 0, arena);
     optimiser_layout(&replay->optimiser, &options, &replay->model.layout, run->threads, arena);
     batches_layout(&replay->batches, &replay->corpus.train, (enum sequences)run->sequences, run->context,
         run->batch, run->seed, arena);
@@ -417,6 +423,26 @@ static void evaluate(struct replay *replay)
     free(row_loss);
 }
 
+/* The Hessian */
+
+/* A product for each unit vector; the planes of gradient and scaled weights serve for vector and product. */
+static void write_hessian(struct replay *replay)
+{
+    const int64_t size = replay->model.layout.size;
+    scalar *unit = replay->scaled, *column = replay->gradient;
+    double slope;
+
+    memset(unit, 0, (size_t)size * sizeof(*unit));
+    for (int64_t i = 0; i < size; i++) {
+        unit[i] = 1;
+        write_real("hessian_loss", transformer_hessian_product(&replay->model, replay->weights,
+                                       &replay->batch, unit, column, &slope));
+        write_real("hessian_slope", slope);
+        write_scalars("hessian", column, size);
+        unit[i] = 0;
+    }
+}
+
 /* Homogeneity */
 
 static void write_homogeneity(const struct replay *replay)
@@ -457,6 +483,8 @@ int main(int argc, char **argv)
         evaluate(&replay);
     if (replay.measure)
         run_train(&replay);
+    if (replay.products)
+        write_hessian(&replay);
     if (replay.homogeneity)
         write_homogeneity(&replay);
     arena_release(&replay.arena);
