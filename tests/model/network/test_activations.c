@@ -65,7 +65,8 @@ typedef __typeof__(*((struct kernels *)NULL)->gelu) gelu_function;
 
 static void check_ends(gelu_function *gelu)
 {
-    scalar x[] = {(scalar)INFINITY, (scalar)-INFINITY, (scalar)NAN, (scalar)1e30, (scalar)-1e30, 0}, y[6], bend[6];
+    scalar x[] = {(scalar)INFINITY, (scalar)-INFINITY, (scalar)NAN, (scalar)1e30, (scalar)-1e30, 0}, y[6],
+           bend[6];
 
     gelu(y, x, bend, 6);
     CHECK(bend[0] == 0 && bend[1] == 0 && isnan((double)bend[2]) && bend[3] == 0 && bend[4] == 0);

@@ -49,9 +49,15 @@ struct tangent_case {
 
 static const int64_t lengths[] = {5, 1, 3};
 
+/* Sequences longer than a block of attention's queries, together longer than a block of the output's rows. */
+static const int64_t many[] = {100, 1, 100, 100, 67, 100, 100, 100};
+
 static void begin_case(struct tangent_case *k, const struct architecture *architecture)
 {
-    model_case_init_tangents(&k->base, architecture, lengths, 3, 5);
+    if (architecture->context == many[0])
+        model_case_init_tangents(&k->base, architecture, many, sizeof(many) / sizeof(*many), 5);
+    else
+        model_case_init_tangents(&k->base, architecture, lengths, 3, 5);
     model_case_move(&k->base, 0.1);
     k->size = k->base.model.layout.size;
     k->state = k->base.batch.rows * architecture->width;
@@ -163,19 +169,53 @@ static void fail_arrangement(const struct architecture *a, const char *what, dou
         a->bias, a->tied, error);
 }
 
+static void check_products(const struct architecture *a)
+{
+    struct product_errors errors = product_errors(a);
+
+    if (!(errors.loss < exact))
+        fail_arrangement(a, "loss", errors.loss);
+    if (!(errors.slope < exact))
+        fail_arrangement(a, "slope", errors.slope);
+    if (!(errors.symmetry < exact))
+        fail_arrangement(a, "symmetry", errors.symmetry);
+    if (!(errors.differences < differences))
+        fail_arrangement(a, "differences", errors.differences);
+}
+
 TEST(tangent_hessian_products)
 {
     for (int bits = 0; bits < ARRANGEMENTS; bits++) {
         const struct architecture a = arrangement(bits);
-        struct product_errors errors = product_errors(&a);
-        if (!(errors.loss < exact))
-            fail_arrangement(&a, "loss", errors.loss);
-        if (!(errors.slope < exact))
-            fail_arrangement(&a, "slope", errors.slope);
-        if (!(errors.symmetry < exact))
-            fail_arrangement(&a, "symmetry", errors.symmetry);
-        if (!(errors.differences < differences))
-            fail_arrangement(&a, "differences", errors.differences);
+        check_products(&a);
+    }
+}
+
+TEST(tangent_hessian_products_of_many_rows)
+{
+    for (int bits = 0; bits < ARRANGEMENTS; bits += 37) {
+        struct architecture a = arrangement(bits);
+        a.context = many[0];
+        check_products(&a);
+    }
+}
+
+/* The gradient of the keys' bias is 0 whatever the weights are, unless the mask multiplies scores. */
+TEST(tangent_of_key_bias)
+{
+    for (int mask = MASK_CAUSAL; mask <= MASK_MULTIPLICATIVE; mask++) {
+        struct architecture a = arrangement(2 * 3);
+        struct tangent_case k;
+        double slope;
+        a.attention_mask = (enum attention_mask)mask;
+        begin_case(&k, &a);
+        struct model_case *base = &k.base;
+        scalar *product = k.plane[1];
+        transformer_hessian_product(&base->model, base->weights, &base->batch, k.plane[0], product, &slope);
+        const scalar *bias = product + base->model.layout.tensor[tensor_index(&a, TENSOR_K_BIAS, 1)].offset;
+        for (int64_t c = 0; c < a.width; c++)
+            CHECK((bias[c] == 0) == (mask == MASK_CAUSAL));
+        end_case(&k);
     }
 }
 
