@@ -33,9 +33,9 @@ def model_arithmetic(vocabulary, width, feedforward, layers, context, batch, **_
 
 
 def test_a_server_answers_each_line():
-    about, step, gelu, forward, measure, sgemm, again = ask(
-        f"step {NUMBERS} 0.01", f"step {NUMBERS},gelu 0", f"forward {NUMBERS} 0", f"measure {NUMBERS} 0", "sgemm 0",
-        f"step {NUMBERS} 0")
+    about, step, gelu, forward, measure, hessian, sgemm, again = ask(
+        f"step {NUMBERS} 0.01", f"step {NUMBERS},gelu 0", f"forward {NUMBERS} 0", f"measure {NUMBERS} 0",
+        f"hessian {NUMBERS} 0.01", "sgemm 0", f"step {NUMBERS} 0")
     assert about["threads"] == "1" and {"BLAS_kernel", "vector_level", "processors"} <= set(about)
     for answer, share in (step, 1), (gelu, 1), (forward, 1 / 3), (again, 1):
         seconds = float(answer["seconds"])
@@ -44,6 +44,7 @@ def test_a_server_answers_each_line():
         assert float(answer["tokens/s"]) * seconds == pytest.approx(SHAPE["batch"] * SHAPE["context"], rel=1e-3)
     assert int(step["count"]) > int(again["count"]) == 1
     assert float(measure["seconds"]) > 0 and measure["every"] == "100"
+    assert float(hessian["ratio"]) > 0 and int(hessian["parameters"]) == PARAMETERS and int(hessian["count"]) > 1
     assert float(sgemm["GFLOP/s"]) * float(sgemm["seconds"]) == pytest.approx(2e-9 * 1024**3, rel=1e-3)
 
 
@@ -63,8 +64,9 @@ def test_named_shapes():
     (["step", "11,8,2,12,2,0,3", "1"], "shape '11,8,2,12,2,0,3': context: 0 is below 1"),
     (["step", NUMBERS + ",tanh", "1"], f"shape '{NUMBERS},tanh': what is 'tanh' after its seven numbers?"),
     (["step", "tiny", "nan"], "'nan' is not a number of seconds"),
-    (["jump", "tiny", "1"], "no request 'jump': step, forward, measure, sgemm, shapes"),
-    (["step", "tiny"], "a request is step, forward or measure with SHAPE and SECONDS, sgemm with SECONDS, or shapes"),
+    (["jump", "tiny", "1"], "no request 'jump': step, forward, measure, hessian, sgemm, shapes"),
+    (["step", "tiny"],
+     "a request is step, forward, measure or hessian with SHAPE and SECONDS, sgemm with SECONDS, or shapes"),
 ])
 def test_a_wrong_request_is_one_line(request_words, message):
     assert run(SPEED, *request_words, status=1).stderr == f"speed: {message}\n"
@@ -91,7 +93,7 @@ def test_the_table():
     assert [row[0] for row in rows] == [NUMBERS, NUMBERS + ",gelu"]
     for row in rows:
         assert len(row) == len(head)
-        for cell, form in zip(row[1:], [NUMBER] * 3 + [SPREAD] * 4 + [NUMBER] * 2):
+        for cell, form in zip(row[1:], [NUMBER] * 3 + [SPREAD] * 4 + [NUMBER] * 3):
             assert re.fullmatch(form, cell), row
     rates = rf"{SPREAD}, installed {NUMBER}, same {NUMBER}, tuned {NUMBER}"
     assert re.search(rf"^sgemm .* GFLOP/s: {rates}\.$", output, re.M)
