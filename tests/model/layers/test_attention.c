@@ -417,3 +417,15 @@ TEST(attention_lets_nan_through)
         free(scratch);
     }
 }
+
+/* NaN in the tangent of a key reaches the tangents of those queries, and no others. */
+TEST(attention_tangents_let_nan_through)
+{
+    struct head head = draw_head(40, 40, 8, MASK_CAUSAL, 1);
+
+    tqkv[20 * STRIDE + 8] = (scalar)NAN;
+    CHECK(run_forward_and_gradient(kernels_best(), &head) == 0);
+    CHECK(run_tangents(kernels_best(), &head) == 0);
+    for (int64_t i = 0; i < 40; i++)
+        CHECK(isnan((double)tmixed[i * STRIDE]) == (i >= 20));
+}
