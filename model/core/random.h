@@ -17,6 +17,8 @@ enum random_purpose {
     RANDOM_TEST, /* only for tests */
     RANDOM_HOMOGENEITY, /* the sequences on which homogeneity is measured */
     RANDOM_PROBE, /* the start vectors of Lanczos processes; index: probe << 40 | element */
+    RANDOM_RESIDUAL, /* states, perturbations and directions of the residual stream */
+    RANDOM_LYAPUNOV, /* the tangents that Lyapunov exponents begin with: exponent << 40 | element */
 };
 
 /* 64 uniform bits. */

@@ -61,13 +61,11 @@ static struct dual stream_before(const struct pass *pass, int64_t layer, int64_t
     return s ? (struct dual){s->out, s->tangent ? s->tangent->out : NULL} : stream(pass, layer);
 }
 
-const scalar *stack_forward(const struct pass *pass)
+const scalar *stack_forward_blocks(const struct pass *pass)
 {
     const struct activations *a = pass->a;
     int64_t layers = pass->model->architecture.layers;
-    struct embedding embedding = embedding_of(pass, pass->weights, NULL);
 
-    embedding_forward(&embedding, a->embedded, pass->batch);
     for (int64_t layer = 0; layer < layers; layer++)
         for (int64_t i = 0; i < a->block[layer].sublayers; i++)
             sublayer_forward(pass, sublayer_of(pass, layer, i), stream_before(pass, layer, i).at);
@@ -76,6 +74,14 @@ const scalar *stack_forward(const struct pass *pass)
     struct norm norm = final_norm_of(pass);
     norm_forward(&norm, a->final, stream(pass, layers).at, NULL, pass->batch->rows);
     return a->final;
+}
+
+const scalar *stack_forward(const struct pass *pass)
+{
+    struct embedding embedding = embedding_of(pass, pass->weights, NULL);
+
+    embedding_forward(&embedding, pass->a->embedded, pass->batch);
+    return stack_forward_blocks(pass);
 }
 
 const scalar *stack_block_tangent(const struct pass *pass, int64_t layer, const scalar *tstate)

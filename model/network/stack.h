@@ -8,6 +8,9 @@
 /* Returns the input of the output layer, [rows, C]. */
 const scalar *stack_forward(const struct pass *pass);
 
+/* The same from the state that lies in the place of the embeddings. */
+const scalar *stack_forward_blocks(const struct pass *pass);
+
 /* After the forward pass: the tangents of all states; returns that of the output layer's input. */
 const scalar *stack_tangent(const struct pass *pass);
 

@@ -42,6 +42,11 @@ static struct pass pass_of(const struct transformer *model, const scalar *weight
     return (struct pass){.model = model, .a = model->activations, .batch = batch, .weights = weights};
 }
 
+static size_t state_size(const struct transformer *model, const struct batch *batch)
+{
+    return (size_t)(batch->rows * model->architecture.width) * sizeof(scalar);
+}
+
 double transformer_evaluate(struct transformer *model, const scalar *weights, const struct batch *batch,
     double *row_loss, int32_t *predicted)
 {
@@ -71,6 +76,15 @@ void transformer_forward(
 
     pass.hard = hard;
     stack_forward(&pass);
+}
+
+void transformer_forward_from(
+    struct transformer *model, const scalar *weights, const struct batch *batch, const scalar *state)
+{
+    struct pass pass = pass_of(model, weights, batch);
+
+    memcpy(pass.a->embedded, state, state_size(model, batch));
+    stack_forward_blocks(&pass);
 }
 
 void transformer_attended(struct transformer *model, const struct batch *batch, int64_t layer, int32_t *count)
@@ -107,11 +121,6 @@ double transformer_hessian_product(struct transformer *model, const scalar *weig
     double loss = output_loss(&pass, (struct dual){x, stack_tangent(&pass)});
     stack_gradient(&pass);
     return loss;
-}
-
-static size_t state_size(const struct transformer *model, const struct batch *batch)
-{
-    return (size_t)(batch->rows * model->architecture.width) * sizeof(scalar);
 }
 
 double transformer_output_gradient(

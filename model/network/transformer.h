@@ -49,6 +49,10 @@ double transformer_gradient(
 void transformer_forward(
     struct transformer *model, const scalar *weights, const struct batch *batch, bool hard);
 
+/* The same from a state [rows, C] in place of the embeddings; the batch needs no tokens. */
+void transformer_forward_from(
+    struct transformer *model, const scalar *weights, const struct batch *batch, const scalar *state);
+
 /* After a pass: the residual stream after `depth` blocks, 0 .. L, [rows, C], valid until the next pass. */
 const scalar *transformer_state(const struct transformer *model, int64_t depth);
 

@@ -1,0 +1,159 @@
+/*
+ * The tangents and all sums are double; a tangent is rounded to scalar on its way through a block. Passes run
+ * forward, and for a sweep back, one block at a time, so that a caller can stop between them: first for the
+ * exponents, then for the angular ones.
+ */
+#include "model/instruments/lyapunov.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "model/core/random.h"
+
+void lyapunov_layout(struct lyapunov *l, const struct architecture *architecture, int64_t exponents,
+    int64_t sweeps, int64_t rows, struct arena *arena)
+{
+    size_t wanted = (size_t)exponents, size = (size_t)(rows * architecture->width);
+
+    *l = (struct lyapunov){.wanted = exponents, .sweeps = sweeps};
+    l->exponent = arena_take(arena, wanted, sizeof(double));
+    l->angular = arena_take(arena, wanted, sizeof(double));
+    l->tangent = arena_take(arena, wanted * size, sizeof(double));
+    l->sum = arena_take(arena, wanted, sizeof(double));
+    l->state = arena_take(arena, size, sizeof(scalar));
+}
+
+void lyapunov_begin(struct lyapunov *l, struct transformer *model, const scalar *weights,
+    const struct batch *batch, int64_t seed)
+{
+    l->model = model;
+    l->weights = weights;
+    l->batch = *batch;
+    l->batch.sequences = 1;
+    l->batch.rows = batch->start[1];
+    l->seed = (uint64_t)seed;
+    l->size = l->batch.rows * model->architecture.width;
+    l->at = 0;
+    l->end = 2 * (2 * l->sweeps + 1) * model->architecture.layers;
+    transformer_forward(model, weights, &l->batch, false);
+}
+
+/* ---- tangents ---- */
+
+static double dot(const double *a, const double *b, int64_t count)
+{
+    double sum = 0;
+
+    for (int64_t i = 0; i < count; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+static void subtract(double *a, double factor, const double *b, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        a[i] -= factor * b[i];
+}
+
+/*
+ * Replaces the tangents by orthonormal ones that span the same, and adds ln R_ii to the sums. Modified
+ * Gram-Schmidt, twice: once leaves an error of rounding times the condition of the tangents. A tangent that
+ * depends on the others becomes 0, and its sum NaN.
+ */
+static void orthonormalise(struct lyapunov *l)
+{
+    for (int64_t i = 0; i < l->count; i++) {
+        double *v = l->tangent + i * l->size;
+        for (int64_t j = 0; j < 2 * i; j++) {
+            const double *u = l->tangent + j % i * l->size;
+            subtract(v, dot(u, v, l->size), u, l->size);
+        }
+        double norm = sqrt(dot(v, v, l->size));
+        l->sum[i] += norm > 0 ? log(norm) : NAN;
+        for (int64_t c = 0; c < l->size; c++)
+            v[c] = norm > 0 ? v[c] / norm : 0;
+    }
+}
+
+/* Takes from each token's part of a tangent what points along the token x, and multiplies by |x|^power. */
+static void make_angular(const struct lyapunov *l, double *tangent, const scalar *state, int power)
+{
+    int64_t width = l->model->architecture.width;
+
+    for (int64_t row = 0; row < l->batch.rows; row++) {
+        const scalar *x = state + row * width;
+        double *v = tangent + row * width, square = 0, product = 0;
+        for (int64_t c = 0; c < width; c++) {
+            square += (double)x[c] * (double)x[c];
+            product += (double)x[c] * v[c];
+        }
+        for (int64_t c = 0; c < width; c++)
+            v[c] = (v[c] - product / square * (double)x[c]) * pow(square, 0.5 * power);
+    }
+}
+
+static void draw_start(struct lyapunov *l, bool angular)
+{
+    int64_t rows = l->batch.rows, most = angular ? l->size - rows : l->size;
+
+    l->count = l->wanted < most ? l->wanted : most;
+    for (int64_t i = 0; i < l->count; i++) {
+        double *v = l->tangent + i * l->size;
+        for (int64_t c = 0; c < l->size; c++)
+            v[c] = random_normal(l->seed, RANDOM_LYAPUNOV, ((uint64_t)i << 40) + (uint64_t)c);
+        if (angular)
+            make_angular(l, v, transformer_state(l->model, 0), 0);
+    }
+    orthonormalise(l);
+}
+
+/* A tangent through one block, or back through its transpose. */
+static void pass_block(const struct lyapunov *l, double *tangent, int64_t layer, bool back)
+{
+    for (int64_t c = 0; c < l->size; c++)
+        l->state[c] = (scalar)tangent[c];
+    if (back)
+        transformer_block_gradient(l->model, l->weights, &l->batch, layer, l->state);
+    else
+        transformer_block_tangent(l->model, l->weights, &l->batch, layer, l->state);
+    for (int64_t c = 0; c < l->size; c++)
+        tangent[c] = (double)l->state[c];
+}
+
+/* P_(l+1) D_(l+1)^-1 J_l D_l P_l, where D_l has the tokens' norms and P_l projects, and its transpose. */
+static void pass_angular(const struct lyapunov *l, double *tangent, int64_t layer, bool back)
+{
+    const scalar *before = transformer_state(l->model, layer),
+                 *after = transformer_state(l->model, layer + 1);
+
+    make_angular(l, tangent, back ? after : before, back ? -1 : 1);
+    pass_block(l, tangent, layer, back);
+    make_angular(l, tangent, back ? before : after, back ? 1 : -1);
+}
+
+/* ---- passes ---- */
+
+static void keep_exponents(const struct lyapunov *l, double *exponent)
+{
+    for (int64_t i = 0; i < l->wanted; i++)
+        exponent[i] = i < l->count ? l->sum[i] / (double)l->model->architecture.layers : NAN;
+}
+
+bool lyapunov_advance(struct lyapunov *l)
+{
+    int64_t layers = l->model->architecture.layers, half = l->end / 2, at = l->at % half, done = at % layers;
+    bool angular = l->at >= half, back = at / layers % 2;
+    int64_t layer = back ? layers - 1 - done : done;
+
+    if (at == 0)
+        draw_start(l, angular);
+    if (done == 0)
+        memset(l->sum, 0, (size_t)l->count * sizeof(*l->sum));
+    for (int64_t i = 0; i < l->count; i++)
+        (angular ? pass_angular : pass_block)(l, l->tangent + i * l->size, layer, back);
+    orthonormalise(l);
+    l->at++;
+    if (at == half - 1)
+        keep_exponents(l, angular ? l->angular : l->exponent);
+    return l->at < l->end;
+}

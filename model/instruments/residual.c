@@ -1,0 +1,160 @@
+#include "model/instruments/residual.h"
+
+#include <math.h>
+
+#include "model/core/random.h"
+#include "model/instruments/cosine.h"
+#include "model/instruments/straight.h"
+#include "model/kernels/levels.h"
+
+/* Where the draws of each kind begin. */
+#define DRAW_SHARED ((uint64_t)0) /* u */
+#define DRAW_PERTURBATION ((uint64_t)1 << 40)
+#define DRAW_DIRECTION ((uint64_t)2 << 40) /* R */
+
+void residual_layout(
+    struct residual *r, const struct architecture *architecture, int64_t rows, struct arena *arena)
+{
+    size_t depths = (size_t)architecture->layers + 1;
+    int64_t most = rows > architecture->context ? rows : architecture->context;
+
+    *r = (struct residual){.norm = arena_take(arena, depths, sizeof(double))};
+    r->cosine = arena_take(arena, depths, sizeof(double));
+    r->depth = arena_take(arena, depths, sizeof(double));
+    r->logarithm = arena_take(arena, depths, sizeof(double));
+    r->square = arena_take(arena, (size_t)rows, sizeof(double));
+    r->state = arena_plane(arena, most, architecture->width);
+    r->tangent = arena_plane(arena, most, architecture->width);
+}
+
+static void draw_normal(scalar *x, int64_t count, double deviation, int64_t seed, uint64_t first)
+{
+    for (int64_t i = 0; i < count; i++)
+        x[i] = (scalar)(deviation * random_normal((uint64_t)seed, RANDOM_RESIDUAL, first + (uint64_t)i));
+}
+
+/* ---- states ---- */
+
+/* Sums over the tokens at one depth. */
+struct depth_sums {
+    int64_t tokens;
+    double norm, logarithm, square, cosine;
+};
+
+/* Takes |x_(l-1)|^2 from r->square, and leaves |x_l|^2 there. */
+static struct depth_sums sum_up(
+    struct residual *r, const struct transformer *model, const struct batch *batch, int64_t depth)
+{
+    const struct kernels *kernels = kernels_best();
+    const scalar *here = transformer_state(model, depth),
+                 *before = transformer_state(model, depth - (depth > 0));
+    int64_t width = model->architecture.width;
+    struct depth_sums sums = {0};
+
+    for (int64_t s = 0; s < batch->sequences; s++)
+        for (int64_t row = batch->start[s] + 1; row < batch->start[s + 1]; row++) {
+            struct sums own = kernels->sums(before + row * width, here + row * width, width);
+            sums.tokens++;
+            sums.norm += sqrt(own.square);
+            sums.logarithm += log(own.square) / 2;
+            sums.square += own.square;
+            sums.cosine += depth ? cosine(own.product, r->square[row], own.square) : NAN;
+            r->square[row] = own.square;
+        }
+    return sums;
+}
+
+void residual_states(
+    struct residual *r, struct transformer *model, const scalar *weights, const struct batch *batch)
+{
+    int64_t layers = model->architecture.layers;
+    struct straight fit;
+
+    transformer_forward(model, weights, batch, false);
+    for (int64_t depth = 0; depth <= layers; depth++) {
+        struct depth_sums sums = sum_up(r, model, batch, depth);
+        double tokens = (double)sums.tokens; /* none if all sequences have length 1: NaN */
+        r->norm[depth] = sums.norm / tokens;
+        r->cosine[depth] = sums.cosine / tokens;
+        r->depth[depth] = (double)depth;
+        r->logarithm[depth] = sums.logarithm / tokens;
+        if (depth == 0)
+            r->scale = sqrt(sums.square / tokens / (double)model->architecture.width);
+    }
+    fit = straight_fit(r->depth, r->logarithm, layers + 1);
+    r->growth = fit.slope;
+    r->growth_error = fit.slope_error;
+}
+
+/* ---- gradients ---- */
+
+static double square_of(const scalar *x, int64_t count)
+{
+    return kernels_best()->dot(x, x, count);
+}
+
+/* ln(|gradient at x_0|^2 / |gradient at x_L|^2) / L of the gradient in r->state, which moves to x_0. */
+static double growth_back(
+    struct residual *r, struct transformer *model, const scalar *weights, const struct batch *batch)
+{
+    int64_t layers = model->architecture.layers, size = batch->rows * model->architecture.width;
+    double end = square_of(r->state, size);
+
+    for (int64_t layer = layers - 1; layer >= 0; layer--)
+        transformer_block_gradient(model, weights, batch, layer, r->state);
+    return log(square_of(r->state, size) / end) / (double)layers;
+}
+
+void residual_gradients(struct residual *r, struct transformer *model, const scalar *weights,
+    const struct batch *batch, int64_t seed)
+{
+    transformer_output_gradient(model, weights, batch, r->state);
+    r->gradient_growth = growth_back(r, model, weights, batch) / 2;
+    draw_normal(r->state, batch->rows * model->architecture.width, 1, seed, DRAW_DIRECTION);
+    r->gradient_exponent = growth_back(r, model, weights, batch);
+}
+
+/* ---- tokens that hardly differ ---- */
+
+/* The variance of `rows` vectors, summed over their elements; NaN for one. */
+static double variance_of_rows(const scalar *x, int64_t rows, int64_t width)
+{
+    double variance = 0;
+
+    for (int64_t c = 0; c < width; c++) {
+        double mean = 0;
+        for (int64_t row = 0; row < rows; row++)
+            mean += (double)x[row * width + c] / (double)rows;
+        for (int64_t row = 0; row < rows; row++) {
+            double rest = (double)x[row * width + c] - mean;
+            variance += rest * rest;
+        }
+    }
+    return variance / (double)(rows - 1);
+}
+
+/* T equal tokens, whose root mean square is r->scale. */
+static void fill_state(struct residual *r, int64_t rows, int64_t width, int64_t seed)
+{
+    draw_normal(r->state, width, 1, seed, DRAW_SHARED);
+    double drawn = sqrt(square_of(r->state, width) / (double)width);
+    for (int64_t row = 0; row < rows; row++)
+        draw_normal(r->state + row * width, width, r->scale / drawn, seed, DRAW_SHARED);
+}
+
+void residual_angle(struct residual *r, struct transformer *model, const scalar *weights, int64_t seed)
+{
+    int64_t layers = model->architecture.layers, width = model->architecture.width;
+    int64_t rows = model->architecture.context, start[] = {0, rows};
+    const struct batch equal = {.sequences = 1, .rows = rows, .start = start};
+
+    fill_state(r, rows, width, seed);
+    draw_normal(r->tangent, rows * width, 1, seed, DRAW_PERTURBATION);
+    double before = variance_of_rows(r->tangent, rows, width) / square_of(r->state, width);
+    transformer_forward_from(model, weights, &equal, r->state);
+    for (int64_t layer = 0; layer < layers; layer++)
+        transformer_block_tangent(model, weights, &equal, layer, r->tangent);
+    double after =
+        variance_of_rows(r->tangent, rows, width) / square_of(transformer_state(model, layers), width);
+    r->angle_exponent = log(after / before) / (double)layers;
+}

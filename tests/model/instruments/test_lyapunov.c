@@ -1,0 +1,269 @@
+/* Lyapunov exponents: of linear maps, against the whole Jacobian, and where the state has too few dimensions.
+ */
+#include "tests/model/network/model_case.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/instruments/lyapunov.h"
+
+enum { LAYERS = 3, WIDTH = 4, SIZE = 3 * WIDTH };
+
+static const int64_t lengths[] = {3, 2};
+
+static struct architecture small(enum norm_placement placement)
+{
+    return (struct architecture){.vocabulary = 11,
+        .context = 3,
+        .width = WIDTH,
+        .heads = 2,
+        .feedforward = 6,
+        .layers = LAYERS,
+        .norm_placement = placement,
+        .activation = ACTIVATION_GELU,
+        .bias = true};
+}
+
+struct bench {
+    struct model_case base;
+    struct lyapunov lyapunov;
+    struct arena arena;
+};
+
+static void bench_begin(struct bench *b, const struct architecture *a, int64_t exponents, int64_t sweeps)
+{
+    struct arena counted = {0};
+
+    *b = (struct bench){0};
+    model_case_init_tangents(&b->base, a, lengths, 2, 5);
+    lyapunov_layout(&b->lyapunov, a, exponents, sweeps, a->context, &counted);
+    CHECK(arena_init(&b->arena, counted.used) == 0);
+    lyapunov_layout(&b->lyapunov, a, exponents, sweeps, a->context, &b->arena);
+}
+
+/* Returns the number of passes through blocks. */
+static int64_t bench_measure(struct bench *b)
+{
+    int64_t passes = 1;
+
+    lyapunov_begin(&b->lyapunov, &b->base.model, b->base.weights, &b->base.batch, 7);
+    while (lyapunov_advance(&b->lyapunov))
+        passes++;
+    return passes;
+}
+
+static void bench_end(struct bench *b)
+{
+    model_case_release(&b->base);
+    arena_release(&b->arena);
+}
+
+static double sum_of(const double *x, int64_t count)
+{
+    double sum = 0;
+
+    for (int64_t i = 0; i < count; i++)
+        sum += x[i];
+    return sum;
+}
+
+#ifdef SCALAR_DOUBLE
+
+static void set_tensors(struct bench *b, enum tensor_kind kind, double value)
+{
+    for (int64_t layer = 0; layer < LAYERS; layer++) {
+        int64_t index = tensor_index(&b->base.model.architecture, kind, layer);
+        const struct tensor *tensor = &b->base.model.layout.tensor[index];
+        for (int64_t i = 0; i < tensor->size; i++)
+            b->base.weights[tensor->offset + i] = (scalar)value;
+    }
+}
+
+/* Sub-layers that add nothing. */
+static void silence(struct bench *b)
+{
+    set_tensors(b, TENSOR_O, 0);
+    set_tensors(b, TENSOR_O_BIAS, 0);
+    set_tensors(b, TENSOR_W2, 0);
+    set_tensors(b, TENSOR_W2_BIAS, 0);
+}
+
+TEST(lyapunov_of_identity_blocks)
+{
+    for (int sweeps = 0; sweeps <= 2; sweeps += 2) {
+        struct architecture a = small(NORM_PRE);
+        struct bench b;
+        bench_begin(&b, &a, SIZE, sweeps);
+        silence(&b);
+        CHECK(bench_measure(&b) == 2 * (2 * sweeps + 1) * LAYERS);
+        for (int i = 0; i < SIZE; i++)
+            CHECK_CLOSE(b.lyapunov.exponent[i], 0, 1e-12);
+        for (int i = 0; i < SIZE - 3; i++)
+            CHECK_CLOSE(b.lyapunov.angular[i], 0, 1e-12);
+        for (int i = SIZE - 3; i < SIZE; i++)
+            CHECK(isnan(b.lyapunov.angular[i]));
+        bench_end(&b);
+    }
+}
+
+/*
+ * Under post with rmsnorm and silent sub-layers a block is x' = g x / rms(x) for each token, twice. Tangents
+ * along the token die (but for eps); those across it are multiplied by g / rms(x), as is the token itself: so
+ * the angular exponents are 0, and the others ln(|x_L| / |x_0|) / L, C - 1 times for each token.
+ */
+TEST(lyapunov_of_norms)
+{
+    struct architecture a = small(NORM_POST);
+    struct bench b;
+    const double gain = 3;
+
+    a.norm = RMSNORM;
+    bench_begin(&b, &a, SIZE - 3, 40);
+    silence(&b);
+    set_tensors(&b, TENSOR_LN1, gain);
+    set_tensors(&b, TENSOR_LN2, gain);
+    bench_measure(&b);
+    for (int i = 0; i < SIZE - 3; i++)
+        CHECK_CLOSE(b.lyapunov.angular[i], 0, 1e-10);
+    double factor[3];
+    transformer_forward(&b.base.model, b.base.weights, &b.base.batch, false);
+    const scalar *first = transformer_state(&b.base.model, 0),
+                 *last = transformer_state(&b.base.model, LAYERS);
+    for (int row = 0; row < 3; row++) {
+        double before = 0, after = 0;
+        for (int c = row * WIDTH; c < (row + 1) * WIDTH; c++) {
+            before += first[c] * first[c];
+            after += last[c] * last[c];
+        }
+        factor[row] = log(after / before) / 2 / LAYERS;
+    }
+    for (int row = 0; row < 3; row++) {
+        int above = 0;
+        for (int other = 0; other < 3; other++)
+            above += factor[other] > factor[row];
+        for (int i = 0; i < WIDTH - 1; i++)
+            CHECK_CLOSE(b.lyapunov.exponent[above * (WIDTH - 1) + i], factor[row], 1e-8);
+    }
+    bench_end(&b);
+}
+
+/* ln|det| of a matrix [n][n], by elimination with pivots. */
+static double log_determinant(double *m, int n)
+{
+    double sum = 0;
+
+    for (int i = 0; i < n; i++) {
+        int best = i;
+        for (int r = i + 1; r < n; r++)
+            best = fabs(m[r * n + i]) > fabs(m[best * n + i]) ? r : best;
+        for (int c = 0; c < n; c++) {
+            double kept = m[i * n + c];
+            m[i * n + c] = m[best * n + c];
+            m[best * n + c] = kept;
+        }
+        sum += log(fabs(m[i * n + i]));
+        for (int r = i + 1; r < n; r++)
+            for (int c = n - 1; c >= i; c--)
+                m[r * n + c] -= m[r * n + i] / m[i * n + i] * m[i * n + c];
+    }
+    return sum;
+}
+
+/* The Jacobian of blocks first .. LAYERS - 1 on the first sequence, one row for each column. */
+static void jacobian(struct bench *b, double *rows)
+{
+    struct batch first = b->base.batch;
+
+    first.sequences = 1;
+    first.rows = lengths[0];
+    transformer_forward(&b->base.model, b->base.weights, &first, false);
+    for (int i = 0; i < SIZE; i++) {
+        scalar *row = rows + i * SIZE;
+        memset(row, 0, SIZE * sizeof(*row));
+        row[i] = 1;
+        for (int64_t layer = 0; layer < LAYERS; layer++)
+            transformer_block_tangent(&b->base.model, b->base.weights, &first, layer, row);
+    }
+}
+
+/* The full set sums to ln|det J| / L, with any start; no projection on the way takes a part away. */
+TEST(lyapunov_full_set_is_the_determinant)
+{
+    for (int placement = NORM_PRE; placement <= NORM_OUT; placement++)
+        for (int sweeps = 0; sweeps <= 1; sweeps++) {
+            struct architecture a = small((enum norm_placement)placement);
+            struct bench b;
+            double matrix[SIZE * SIZE];
+            bench_begin(&b, &a, SIZE, sweeps);
+            model_case_move(&b.base, 0.1);
+            bench_measure(&b);
+            jacobian(&b, matrix);
+            CHECK_CLOSE(sum_of(b.lyapunov.exponent, SIZE), log_determinant(matrix, SIZE) / LAYERS, 1e-11);
+            bench_end(&b);
+        }
+}
+
+/* One exponent without sweeps, from the definition: |J v| of the start v. */
+TEST(lyapunov_first_exponent_is_the_growth_of_its_start)
+{
+    struct architecture a = small(NORM_OUT);
+    struct bench b;
+    double matrix[SIZE * SIZE], start = 0, end = 0;
+
+    bench_begin(&b, &a, 2, 0);
+    bench_measure(&b);
+    jacobian(&b, matrix);
+    for (int c = 0; c < SIZE; c++) {
+        double sum = 0, v = random_normal(7, RANDOM_LYAPUNOV, (uint64_t)c);
+        for (int r = 0; r < SIZE; r++)
+            sum += matrix[r * SIZE + c] * random_normal(7, RANDOM_LYAPUNOV, (uint64_t)r);
+        start += v * v;
+        end += sum * sum;
+    }
+    CHECK_CLOSE(b.lyapunov.exponent[0], log(end / start) / 2 / LAYERS, 1e-13);
+    bench_end(&b);
+}
+
+/* More exponents than dimensions; and a map that is singular. */
+TEST(lyapunov_beyond_the_state_is_missing)
+{
+    struct architecture a = small(NORM_PRE);
+    struct bench b;
+
+    bench_begin(&b, &a, SIZE + 2, 0);
+    bench_measure(&b);
+    for (int i = 0; i < SIZE + 2; i++) {
+        CHECK(i < SIZE ? isfinite(b.lyapunov.exponent[i]) : isnan(b.lyapunov.exponent[i]));
+        CHECK(i < SIZE - 3 ? isfinite(b.lyapunov.angular[i]) : isnan(b.lyapunov.angular[i]));
+    }
+    bench_end(&b);
+    a = small(NORM_POST);
+    bench_begin(&b, &a, 2, 1);
+    set_tensors(&b, TENSOR_LN2, 0);
+    bench_measure(&b);
+    for (int i = 0; i < 2; i++)
+        CHECK(isnan(b.lyapunov.exponent[i]) && isnan(b.lyapunov.angular[i]));
+    bench_end(&b);
+}
+
+#endif
+
+/* A resumed run measures the same bits: nothing is left over from one measurement to the next. */
+TEST(lyapunov_repeats_itself)
+{
+    struct architecture a = small(NORM_PRE);
+    struct bench b;
+    double before[4];
+
+    bench_begin(&b, &a, 4, 3);
+    bench_measure(&b);
+    memcpy(before, b.lyapunov.exponent, sizeof(before));
+    CHECK(isfinite(sum_of(before, 4)) && before[0] > before[3]);
+    model_case_move(&b.base, 0.1);
+    bench_measure(&b);
+    CHECK(memcmp(before, b.lyapunov.exponent, sizeof(before)) != 0);
+    weights_init(b.base.weights, &b.base.model.layout, &a, 5);
+    bench_measure(&b);
+    CHECK(memcmp(before, b.lyapunov.exponent, sizeof(before)) == 0);
+    bench_end(&b);
+}
