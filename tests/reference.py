@@ -420,6 +420,73 @@ def hessian(config, weights, batches):
 
     point = torch.cat([tensor.detach().reshape(-1) for tensor in tensors])
     return torch.autograd.functional.hessian(of, point, vectorize=True).numpy()
+def blocks(config, weights, tokens, real):
+    """The embedded tokens [B, T, C], and a function for each layer from the state before it to the one after it."""
+    def block(layer):
+        return lambda x: layer_forward(config, x, real, lambda name: weights.get((name, layer)))[0]
+
+    x = weights["token", -1][tokens] + weights["position", -1][: tokens.shape[1]]
+    return x, [block(layer) for layer in range(config["layers"])]
+
+
+def residual_measures(config, weights, sequences):
+    """The residual stream of a batch through depth, and how the gradient of its loss grows towards the input."""
+    tokens, targets, real = padded(sequences)
+    x, functions = blocks(config, weights, tokens, real)
+    states = [x]
+    for function in functions:
+        states.append(function(states[-1]))
+    for state in states:
+        state.retain_grad()
+    last = states[-1]
+    if config["norm_placement"] == "pre":
+        last = normalise(config, last, weights["final", -1], weights.get(("final_bias", -1)))
+    log_p = torch.log_softmax(output_layer(config, weights, last), dim=-1)
+    row_loss = -log_p.gather(2, targets[:, :, None])[:, :, 0]
+    (torch.where(real, row_loss, torch.zeros(())).sum(1) / real.sum(1)).mean().backward()
+    later = real.clone()
+    later[:, 0] = False
+    seen = [state.detach()[later] for state in states]
+    norms = torch.stack([state.norm(dim=-1) for state in seen])
+    growth, error, _ = straight_fit(np.arange(len(seen), dtype=float), norms.log().mean(1).numpy())
+    cosines = [row_cosines(a, b).mean().item() for a, b in zip(seen, seen[1:])]
+    ends = [states[i].grad[real].norm().item() for i in (0, -1)]
+    return {"residual_norm": norms.mean(1).numpy(), "residual_cosine": [math.nan] + cosines,
+            "residual_growth": growth, "residual_growth_error": error,
+            "gradient_growth": math.log(ends[0] / ends[1]) / config["layers"]}
+
+
+def lyapunov_exponents(config, weights, sequence):
+    """All exponents of a sequence in the limit of many sweeps, largest first, and all angular ones: logarithms of
+    the singular values of the Jacobian, and of that of the tokens' directions, over the number of layers."""
+    tokens, _, real = padded([sequence])
+    x, functions = blocks(config, weights, tokens, real)
+    size, x = x.numel(), x.detach()
+    whole, angular = np.eye(size), projector(x)
+    for function in functions:
+        jacobian = torch.autograd.functional.jacobian(function, x).reshape(size, size).numpy()
+        after = function(x).detach()
+        whole = jacobian @ whole
+        angular = projector(after) @ np.diag(1 / token_norms(after)) @ jacobian @ np.diag(token_norms(x)) @ angular
+        x = after
+    spectra = [np.linalg.svd(matrix, compute_uv=False) for matrix in (whole, angular)]
+    counts = size, size - x.shape[1]
+    return [np.log(spectrum[:count]) / config["layers"] for spectrum, count in zip(spectra, counts)]
+
+
+def token_norms(x):
+    """The norm of each element's token: [1, T, C] -> [T C]."""
+    return x.norm(dim=-1, keepdim=True).expand(x.shape).flatten().numpy()
+
+
+def projector(x):
+    """The matrix [T C, T C] that takes from each token's part what points along the token."""
+    unit = (x[0] / x[0].norm(dim=-1, keepdim=True)).numpy()
+    matrix, width = np.eye(x.numel()), x.shape[-1]
+    for t, direction in enumerate(unit):
+        part = slice(t * width, (t + 1) * width)
+        matrix[part, part] -= np.outer(direction, direction)
+    return matrix
 
 
 STEP_MEASURES = ("grad_norm", "step_size", "alignment", "gradient_alignment", "update_norm", "update_alignment")

@@ -13,6 +13,9 @@
  *     hessian                  n: measure the groups hessian and hessian_layers by n Lanczos steps; 2 follow
  *     products                 1: write the Hessian of that next batch's loss at the final weights, column by
  *                              column, and the losses and slopes that come with them
+ *     residual                 1: measure the group residual
+ *     lyapunov                 n: measure the group lyapunov, n exponents
+ *     sweeps                   of lyapunov, 0 unless given
  *     homogeneity              1: write how homogeneous a fresh model is, its weights and its sequences
  * The dump is a series of arrays, each a line "<name> <f8|i8> <count>" and count numbers of 8 bytes; a name
  * comes again for each step. Whatever fails is told in one line, with exit status 1.
@@ -40,6 +43,7 @@ struct replay {
     struct corpus corpus;
     int64_t record, measure, saturation_wanted, evaluate, validate, all, gradients, hessian, homogeneity,
         products;
+    int64_t residual, lyapunov, sweeps;
     struct measure measuring; /* of train() */
     int64_t last_step;
     struct transformer model;
@@ -198,6 +202,12 @@ static void parse_argument(struct replay *replay, char *argument)
         replay->gradients = parse_integer(argument, text);
     else if (strcmp(argument, "hessian") == 0)
         replay->hessian = parse_integer(argument, text);
+    else if (strcmp(argument, "residual") == 0)
+        replay->residual = parse_integer(argument, text);
+    else if (strcmp(argument, "lyapunov") == 0)
+        replay->lyapunov = parse_integer(argument, text);
+    else if (strcmp(argument, "sweeps") == 0)
+        replay->sweeps = parse_integer(argument, text);
     else if (strcmp(argument, "homogeneity") == 0)
         replay->homogeneity = parse_integer(argument, text);
     else if (strcmp(argument, "products") == 0)
@@ -357,6 +367,29 @@ static void write_row(const struct replay *replay, int64_t step, const double *v
                 (int64_t)metric_values(metric, &form));
 }
 
+static void choose_groups(const struct replay *replay, struct measure *measure)
+{
+    for (int group = 0; group < GROUP_COUNT; group++)
+        measure->group[group] = measure->group[group] || replay->all;
+    if (replay->gradients) {
+        measure->group[GROUP_GRADIENTS] = true;
+        measure->gradient_batches = replay->gradients;
+    }
+    measure->group[GROUP_RESIDUAL] |= replay->residual != 0;
+    if (replay->lyapunov) {
+        measure->group[GROUP_LYAPUNOV] = true;
+        measure->lyapunov_exponents = replay->lyapunov;
+        measure->lyapunov_sweeps = replay->sweeps;
+    }
+    if (replay->hessian) {
+        measure->group[GROUP_HESSIAN] = measure->group[GROUP_HESSIAN_LAYERS] = true;
+        measure->hessian_steps = replay->hessian;
+        measure->hessian_probes = HESSIAN_PROBES;
+        measure->hessian_batches = HESSIAN_BATCHES;
+        measure->hessian_every = replay->measure;
+    }
+}
+
 static void run_train(struct replay *replay)
 {
     struct rows rows = {0};
@@ -368,19 +401,7 @@ static void run_train(struct replay *replay)
     measure_init(measure);
     measure->every = replay->measure;
     measure->validate_tokens = replay->validate;
-    for (int group = 0; group < GROUP_COUNT; group++)
-        measure->group[group] = measure->group[group] || replay->all;
-    if (replay->gradients) {
-        measure->group[GROUP_GRADIENTS] = true;
-        measure->gradient_batches = replay->gradients;
-    }
-    if (replay->hessian) {
-        measure->group[GROUP_HESSIAN] = measure->group[GROUP_HESSIAN_LAYERS] = true;
-        measure->hessian_steps = replay->hessian;
-        measure->hessian_probes = HESSIAN_PROBES;
-        measure->hessian_batches = HESSIAN_BATCHES;
-        measure->hessian_every = replay->measure;
-    }
+    choose_groups(replay, measure);
     train(&replay->run, &replay->corpus, measure, &observer, &arena, &result);
     arena_release(&arena);
     for (int64_t i = 0; i < rows.count; i++) {

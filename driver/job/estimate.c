@@ -22,7 +22,7 @@
 /* The number of groups that are measured, and the seconds for each at most. */
 enum { SAMPLES = 6, SECONDS_MOST = 2 };
 
-enum { GRADIENTS_SAMPLED = 2 }; /* batches of a sample's measurement of gradients */
+enum { GRADIENTS_SAMPLED = 2, EXPONENTS_SAMPLED = 2 }; /* batches, exponents in a sample's measurements */
 enum { HESSIAN_SAMPLED = 4 }; /* Lanczos steps of a sample's measurement of the Hessian */
 
 enum { CELLS_BETWEEN = 1 << 14 }; /* cells between two looks at the clock */
@@ -208,22 +208,39 @@ static double mean(double seconds, int64_t times)
     return times ? seconds / (double)times : 0;
 }
 
-/* What a sample measures: at step 0 only, and as little of everything as its time can be told from. */
-static struct measure few_of(const struct measure *measure, const struct run *run)
+/* The same measurements, but once, on few tokens, and short. */
+static struct measure shorten(const struct measure *measure, int64_t tokens)
 {
     struct measure few = *measure;
-    int64_t most = 4 * run->batch * run->context;
 
     few.every = few.validate_every = INT64_MAX;
     few.step_count = 0;
-    few.validate_tokens = few.validate_tokens < most ? few.validate_tokens : most;
-    few.gradient_batches =
-        few.gradient_batches < GRADIENTS_SAMPLED ? few.gradient_batches : GRADIENTS_SAMPLED;
+    few.validate_tokens = few.validate_tokens < tokens ? few.validate_tokens : tokens;
+    if (few.gradient_batches > GRADIENTS_SAMPLED)
+        few.gradient_batches = GRADIENTS_SAMPLED;
     few.hessian_every = HESSIAN_START;
     few.hessian_probes = few.hessian_batches = 1;
-    few.hessian_steps = few.hessian_steps < HESSIAN_SAMPLED ? few.hessian_steps : HESSIAN_SAMPLED;
+    if (few.hessian_steps > HESSIAN_SAMPLED)
+        few.hessian_steps = HESSIAN_SAMPLED;
     few.group[GROUP_HESSIAN_LAYERS] = false;
+    if (few.lyapunov_exponents > EXPONENTS_SAMPLED)
+        few.lyapunov_exponents = EXPONENTS_SAMPLED;
     return few;
+}
+
+/* From the seconds of the short measurements to those of the sweep's. */
+static void lengthen(struct sample *sample, const struct sampling *sampling, const struct measure *few)
+{
+    const struct measure *all = sampling->measure;
+    double tokens = validation_tokens(sampling->corpus, all->validate_tokens) /
+                    fmax(validation_tokens(sampling->corpus, few->validate_tokens), 1);
+
+    sample->seconds[PART_VALIDATE] *= tokens;
+    sample->seconds[PART_SATURATE] *= tokens;
+    sample->seconds[PART_GRADIENTS] *= (double)all->gradient_batches / (double)few->gradient_batches;
+    sample->seconds[PART_HESSIAN] *=
+        train_hessian_products(&sampling->group->run, all) / (double)few->hessian_steps;
+    sample->seconds[PART_LYAPUNOV] *= (double)all->lyapunov_exponents / (double)few->lyapunov_exponents;
 }
 
 /* Trains a group's run for a while. It is measured and validated at step 0 only, on few tokens; the first
@@ -231,28 +248,25 @@ static struct measure few_of(const struct measure *measure, const struct run *ru
 static struct sample take_sample(const struct sampling *sampling, struct arena *arena)
 {
     const struct run *run = &sampling->group->run;
-    struct measure few = few_of(sampling->measure, run);
+    struct measure few = shorten(sampling->measure, 4 * run->batch * run->context);
     struct stopwatch stopwatch = {.limit = sampling->limit};
     struct observer observer = {.context = &stopwatch, .carry_on = watch_sample};
     struct result result;
-    double begin = clock_now();
+    double begin = clock_now(), once = 0;
 
     train(run, sampling->corpus, &few, &observer, arena, &result);
-    double step = stopwatch.steps > 1 ? (stopwatch.last - stopwatch.first) / (double)(stopwatch.steps - 1)
-                                      : result.step_seconds;
-    double measure_once = mean(result.measure_seconds, result.measured);
-    double validate_once = mean(result.validate_seconds, result.validated);
-    double saturate_once = mean(result.saturate_seconds, result.saturated);
-    double gradients_once = mean(result.gradients_seconds, result.gradients);
-    double hessian_once = mean(result.hessian_seconds, result.hessians);
-    double once = measure_once + validate_once + saturate_once + gradients_once + hessian_once;
-    double setup = stopwatch.steps > 0 ? stopwatch.first - begin - step - once : 0;
-    double scale = validation_tokens(sampling->corpus, sampling->measure->validate_tokens) /
-                   fmax(validation_tokens(sampling->corpus, few.validate_tokens), 1);
-    double batches = (double)sampling->measure->gradient_batches / (double)few.gradient_batches;
-    double products = train_hessian_products(run, sampling->measure) / (double)few.hessian_steps;
-    struct sample sample = {.seconds = {fmax(setup, 0), step, measure_once, validate_once * scale,
-                                saturate_once * scale, gradients_once * batches, hessian_once * products}};
+    struct sample sample = {
+        .seconds = {0, result.step_seconds, mean(result.measure_seconds, result.measured),
+            mean(result.validate_seconds, result.validated), mean(result.saturate_seconds, result.saturated),
+            mean(result.gradients_seconds, result.gradients), mean(result.hessian_seconds, result.hessians),
+            mean(result.residual_seconds, result.residuals),
+            mean(result.lyapunov_seconds, result.lyapunovs)}};
+    if (stopwatch.steps > 1)
+        sample.seconds[PART_STEP] = (stopwatch.last - stopwatch.first) / (double)(stopwatch.steps - 1);
+    for (enum cost_part part = PART_STEP; part < PART_COUNT; part++)
+        once += sample.seconds[part];
+    sample.seconds[PART_SETUP] = stopwatch.steps > 0 ? fmax(stopwatch.first - begin - once, 0) : 0;
+    lengthen(&sample, sampling, &few);
     if (result.outcome == OUTCOME_FAILED)
         memcpy(sample.reason, result.reason, sizeof(sample.reason));
     return sample;
@@ -388,6 +402,7 @@ static void part_seconds(
     times[PART_MEASURE] = (double)measure_count(measure, group->last_step);
     times[PART_SATURATE] = times[PART_GRADIENTS] = times[PART_MEASURE];
     times[PART_HESSIAN] = (double)measure_hessians(measure, group->last_step);
+    times[PART_RESIDUAL] = times[PART_LYAPUNOV] = times[PART_MEASURE];
     times[PART_VALIDATE] = validated ? (double)measure_validations(measure, group->last_step) : 0;
     for (enum cost_part part = 0; part < PART_COUNT; part++)
         seconds[part] = group->seconds[part] * times[part];

@@ -17,7 +17,9 @@
     X(VALIDATE, "validation")                                                                                \
     X(SATURATE, "saturation and heads")                                                                      \
     X(GRADIENTS, "gradients")                                                                                \
-    X(HESSIAN, "Hessian")
+    X(HESSIAN, "Hessian")                                                                                    \
+    X(RESIDUAL, "residual stream")                                                                           \
+    X(LYAPUNOV, "Lyapunov exponents")
 
 enum cost_part {
 #define X(PART, name) PART_##PART,

@@ -32,6 +32,8 @@ enum { STRING_SHORT = 64, STRING_LONG = 128, STRING_LONGEST = REASON_SIZE }; /* 
 #define ATTRIBUTE_VALIDATE "validate"
 #define ATTRIBUTE_GRADIENT_BATCHES "gradient_batches"
 #define ATTRIBUTE_HESSIAN "hessian"
+#define ATTRIBUTE_LYAPUNOV_EXPONENTS "lyapunov_exponents"
+#define ATTRIBUTE_LYAPUNOV_SWEEPS "lyapunov_sweeps"
 #define ATTRIBUTE_SWEEP "sweep"
 
 /* All global attributes except the parameters that are not axes, which keep their own names: X(name,
@@ -49,6 +51,8 @@ enum { STRING_SHORT = 64, STRING_LONG = 128, STRING_LONGEST = REASON_SIZE }; /* 
     X(ATTRIBUTE_VALIDATE, "value of validate, with defaults filled in")                                      \
     X(ATTRIBUTE_GRADIENT_BATCHES, "value of gradient_batches, if gradients are measured")                    \
     X(ATTRIBUTE_HESSIAN, "value of hessian, with defaults filled in, if it is measured")                     \
+    X(ATTRIBUTE_LYAPUNOV_EXPONENTS, "value of lyapunov_exponents, if lyapunov is measured")                  \
+    X(ATTRIBUTE_LYAPUNOV_SWEEPS, "value of lyapunov_sweeps, if lyapunov is measured")                        \
     X(ATTRIBUTE_SWEEP, "the text of the sweep file, YAML")
 
 struct attribute_row {

@@ -31,6 +31,11 @@
         "{probes: 10, steps: 80, batches: 1, every: ends}",                                                  \
         "how the group hessian measures: random start vectors, Lanczos steps of each, batches whose loss "   \
         "is averaged, and when: at both ends, at step 0, or at the measured steps that are multiples of N")  \
+    X(LYAPUNOV_EXPONENTS, lyapunov_exponents, "1 to 10000", "8",                                             \
+        "number of exponents that the group lyapunov measures")                                              \
+    X(LYAPUNOV_SWEEPS, lyapunov_sweeps, "0 to 10000", "10",                                                  \
+        "passes forward and back by which the group lyapunov turns its random start towards the directions " \
+        "that grow most; with many, its exponents are the logarithms of singular values over the layers")    \
     X(CHECKPOINT_MINUTES, checkpoint_minutes, "number > 0", "5",                                             \
         "minutes between checkpoints of a run; a run that is stopped also saves one and later resumes from " \
         "it")

@@ -16,7 +16,7 @@
 #include "worker/checkpoint/written.h"
 #include "worker/host/environment.h"
 
-enum { FORMAT = 4, NAME_MOST = 64, TENSOR_NAME = 8 };
+enum { FORMAT = 5, NAME_MOST = 64, TENSOR_NAME = 8 };
 
 /* ---- dimensions ---- */
 
@@ -242,11 +242,15 @@ static void visit_times(struct form *form)
     visit_real(form, "saturate_seconds", &result->saturate_seconds);
     visit_real(form, "gradients_seconds", &result->gradients_seconds);
     visit_real(form, "hessian_seconds", &result->hessian_seconds);
+    visit_real(form, "residual_seconds", &result->residual_seconds);
+    visit_real(form, "lyapunov_seconds", &result->lyapunov_seconds);
     visit_integer(form, "measured", &result->measured);
     visit_integer(form, "validated", &result->validated);
     visit_integer(form, "saturated", &result->saturated);
     visit_integer(form, "gradients", &result->gradients);
     visit_integer(form, "hessians", &result->hessians);
+    visit_integer(form, "residuals", &result->residuals);
+    visit_integer(form, "lyapunovs", &result->lyapunovs);
 }
 
 /* Visits everything but step and last_step. */

@@ -89,6 +89,18 @@ static double hessian_tokens(const struct run *run, const struct measure *measur
            (double)run->batch * (double)run->context;
 }
 
+/* Forward passes of one token that the groups residual and lyapunov take at a measured step. */
+static double probe_passes(const struct run *run, const struct measure *measure)
+{
+    double context = (double)run->context, exponents = (double)measure->lyapunov_exponents, passes = 0;
+
+    if (measure->group[GROUP_RESIDUAL]) /* states, gradients twice, and the tangents of one sequence */
+        passes += (3 * (double)run->batch + 3) * context;
+    if (measure->group[GROUP_LYAPUNOV])
+        passes += 2 * (2 * (double)measure->lyapunov_sweeps + 1) * exponents * context;
+    return passes;
+}
+
 /* Tokens per validation. */
 static double validated_tokens(const struct corpus *corpus, const struct measure *measure)
 {
@@ -104,10 +116,11 @@ double train_cost(const struct run *run, const struct corpus *corpus, const stru
     double rows = (double)measure_rows(measure, last_step, NULL);
     double gradients = (double)measure_count(measure, last_step) * gradient_tokens(run, measure) +
                        HESSIAN_GRADIENTS * hessian_tokens(run, measure, last_step);
+    double probes = (double)measure_count(measure, last_step) * probe_passes(run, measure);
     double passes = (double)measure_validations(measure, last_step) +
                     (double)measure_count(measure, last_step) * saturation_passes(measure);
 
     return train_step_cost(run, corpus->vocabulary) * (double)last_step +
-           forward * passes * validated_tokens(corpus, measure) + 3 * forward * gradients +
+           forward * passes * validated_tokens(corpus, measure) + forward * (3 * gradients + probes) +
            parameters(run, corpus->vocabulary) * (COST_INIT + COST_MEASURE * rows);
 }

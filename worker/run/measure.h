@@ -27,6 +27,7 @@ struct measure {
     int64_t gradient_batches; /* >= 1, over which GROUP_GRADIENTS averages */
     int64_t hessian_probes, hessian_steps, hessian_batches; /* >= 1 */
     int64_t hessian_every; /* HESSIAN_START, HESSIAN_ENDS or > 0 */
+    int64_t lyapunov_exponents, lyapunov_sweeps; /* of GROUP_LYAPUNOV: >= 1, >= 0 */
 };
 
 /*
@@ -45,7 +46,9 @@ struct measure {
     X(hessian_steps, hessian, "steps", HESSIAN, 80, 1, 10000, {NULL, 0})                                     \
     X(hessian_batches, hessian, "batches", HESSIAN, 1, 1, 100000, {NULL, 0})                                 \
     X(hessian_every, hessian, "every", HESSIAN, HESSIAN_ENDS, 1, MEASURE_NUMBER_MOST,                        \
-        {"ends", HESSIAN_ENDS}, {"start", HESSIAN_START})
+        {"ends", HESSIAN_ENDS}, {"start", HESSIAN_START})                                                    \
+    X(lyapunov_exponents, lyapunov_exponents, NULL, LYAPUNOV, 8, 1, 10000, {NULL, 0})                        \
+    X(lyapunov_sweeps, lyapunov_sweeps, NULL, LYAPUNOV, 10, 0, 10000, {NULL, 0})
 
 enum measure_option {
 #define X(field, ...) MEASURE_OPTION_##field,

@@ -69,6 +69,18 @@ static int64_t length_lanczos(const struct run *run, const struct measure *measu
     return measure->hessian_steps;
 }
 
+static int64_t length_depths(const struct run *run, const struct measure *measure)
+{
+    (void)measure;
+    return run->layers + 1;
+}
+
+static int64_t length_exponents(const struct run *run, const struct measure *measure)
+{
+    (void)run;
+    return measure->lyapunov_exponents;
+}
+
 static double place_itself(int64_t place)
 {
     return (double)place;

@@ -26,7 +26,9 @@ struct measure; /* of measure.h, which needs the groups from here */
         "factor on every parameter of a fresh model")                                                        \
     X(PROBE, probe, length_probes, INTEGER(place_itself), "probe", "random start vector")                    \
     X(LANCZOS, lanczos, length_lanczos, INTEGER(place_itself), "Lanczos step",                               \
-        "of a probe: its Ritz values, ascending")
+        "of a probe: its Ritz values, ascending")                                                            \
+    X(DEPTH, depth, length_depths, INTEGER(place_itself), "depth", "blocks passed; 0: embedded tokens")      \
+    X(EXPONENT, exponent, length_exponents, INTEGER(place_itself), "exponent", "of a spectrum, from 0")
 
 enum metric_dimension {
 #define X(NAME, ...) DIMENSION_##NAME,
@@ -60,7 +62,9 @@ extern const struct metric_dimension_row metric_dimension_table[DIMENSION_COUNT]
     X(DEPTH, 2, DIMENSION_STEP, DIMENSION_TENSOR)                                                            \
     X(HEAD_POSITIONS, 4, DIMENSION_STEP, DIMENSION_LAYER, DIMENSION_HEAD, DIMENSION_POSITIONS)               \
     X(LANCZOS, 3, DIMENSION_STEP, DIMENSION_PROBE, DIMENSION_LANCZOS)                                        \
-    X(LAYER_LANCZOS, 4, DIMENSION_STEP, DIMENSION_LAYER, DIMENSION_PROBE, DIMENSION_LANCZOS)
+    X(LAYER_LANCZOS, 4, DIMENSION_STEP, DIMENSION_LAYER, DIMENSION_PROBE, DIMENSION_LANCZOS)                 \
+    X(STATE, 2, DIMENSION_STEP, DIMENSION_DEPTH)                                                             \
+    X(EXPONENT, 2, DIMENSION_STEP, DIMENSION_EXPONENT)
 
 enum metric_shape {
 #define X(SHAPE, ...) METRIC_PER_##SHAPE,
@@ -88,7 +92,9 @@ extern const struct metric_shape_row metric_shape_table[METRIC_SHAPE_COUNT];
     X(HOMOGENEITY, homogeneity, false)                                                                       \
     X(GRADIENTS, gradients, false)                                                                           \
     X(HESSIAN, hessian, false)                                                                               \
-    X(HESSIAN_LAYERS, hessian_layers, false)
+    X(HESSIAN_LAYERS, hessian_layers, false)                                                                 \
+    X(RESIDUAL, residual, false)                                                                             \
+    X(LYAPUNOV, lyapunov, false)
 
 enum metric_group {
 #define X(GROUP, ...) GROUP_##GROUP,
@@ -321,6 +327,37 @@ extern const struct nature_row nature_table[NATURE_COUNT];
         "smallest layer_hessian_ritz of all probes")                                                         \
     X(layer_hessian_trace, LAYER, HESSIAN_LAYERS, MAGNITUDE, "1", "trace of a layer's block of the Hessian", \
         "as hessian_trace, of the block of one layer")                                                       \
+    X(residual_norm, STATE, RESIDUAL, MAGNITUDE, "1", "norm of the residual stream",                         \
+        "mean over the tokens of the batch of step t + 1, without the first of each sequence, of |x_l|, "    \
+        "where x_l is the residual stream after l blocks")                                                   \
+    X(residual_cosine, STATE, RESIDUAL, SHARE, "1",                                                          \
+        "cosine of the residual stream before and after a block",                                            \
+        "mean over the tokens of residual_norm of cos(x_(l-1), x_l); NaN at depth 0")                        \
+    X(residual_growth, STEP, RESIDUAL, MAGNITUDE, "1", "growth of the residual stream per block",            \
+        "slope over depth of the mean over the tokens of residual_norm of ln|x_l|; exp of it is the factor " \
+        "per block; NaN with fewer than 3 layers")                                                           \
+    X(residual_growth_error, STEP, RESIDUAL, MAGNITUDE, "1",                                                 \
+        "standard error of the growth of the residual stream",                                               \
+        "standard error of residual_growth, from the residuals of its fit")                                  \
+    X(gradient_growth, STEP, RESIDUAL, MAGNITUDE, "1",                                                       \
+        "growth of the gradient per block, towards the input",                                               \
+        "ln(|dLoss/dx_0| / |dLoss/dx_L|) / L on the batch of step t + 1, where x_l is the residual stream "  \
+        "after l of L blocks")                                                                               \
+    X(angle_exponent, STEP, RESIDUAL, MAGNITUDE, "1", "angle exponent",                                      \
+        "growth per block of 1 - p/q, where q and p are the mean square of a token and the mean product of " \
+        "two, for tokens that hardly differ: the limit of ln[(1 - p_L/q_L) / (1 - p_0/q_0)] / L for a "      \
+        "sequence of one random vector as large as the embedded tokens, perturbed for each token; below 0, " \
+        "tokens become alike (Cowsik et al. 2024); NaN with context 1")                                      \
+    X(gradient_exponent, STEP, RESIDUAL, MAGNITUDE, "1", "gradient exponent",                                \
+        "ln(|d(x_L.R)/dx_0|^2 / |R|^2) / L for a random R on the batch of step t + 1: twice the growth of "  \
+        "gradients per block, towards the input (Cowsik et al. 2024)")                                       \
+    X(lyapunov, EXPONENT, LYAPUNOV, MAGNITUDE, "1", "Lyapunov exponent of the residual stream",              \
+        "mean over the blocks of ln R_ii, where the QR decomposition of each block renews orthonormal "      \
+        "tangents of the whole state of one sequence, the first of the batch of step t + 1")                 \
+    X(lyapunov_angular, EXPONENT, LYAPUNOV, MAGNITUDE, "1",                                                  \
+        "Lyapunov exponent of the directions of the tokens",                                                 \
+        "lyapunov of x/|x| in place of x, for each token: each token's part of a tangent is orthogonal to "  \
+        "the token and divided by its norm")                                                                 \
     X(unigram_loss, RUN, ALWAYS, RECORD, "1", "unigram level of the validation text (nats)",                 \
         "valid_loss of a model that predicts each word as often as it is a target in training, whatever "    \
         "the input: a run that ends there has learned nothing else")                                         \

@@ -36,7 +36,8 @@ struct result {
     double step_seconds; /* of the training steps */
     /* of the parts beside them, for plans, and the number of times */
     double measure_seconds, validate_seconds, saturate_seconds, gradients_seconds, hessian_seconds;
-    int64_t measured, validated, saturated, gradients, hessians;
+    double residual_seconds, lyapunov_seconds;
+    int64_t measured, validated, saturated, gradients, hessians, residuals, lyapunovs;
     int64_t tokens; /* trained on */
     int64_t dynamics; /* enum dynamics: the class of the growth */
     double norm_growth; /* as the metric; NaN unless DONE */

@@ -10,6 +10,7 @@
 
 void train_probe_layout(struct trainer *t, struct arena *arena)
 {
+    const struct architecture *a = &t->model.architecture;
     const struct measure *m = t->measure;
 
     if (m->group[GROUP_GRADIENTS])
@@ -17,6 +18,12 @@ void train_probe_layout(struct trainer *t, struct arena *arena)
     if (m->group[GROUP_HESSIAN])
         hessian_layout(&t->hessian, &t->model.layout, t->run->layers, m->hessian_probes, m->hessian_steps,
             m->group[GROUP_HESSIAN_LAYERS], edge_has_preconditioner(&t->optimiser.options), arena);
+    if (m->group[GROUP_RESIDUAL])
+        residual_layout(&t->residual, a, t->model.max_rows, arena);
+    if (m->group[GROUP_LYAPUNOV])
+        lyapunov_layout(&t->lyapunov, a, m->lyapunov_exponents, m->lyapunov_sweeps, a->context, arena);
+    if (m->group[GROUP_RESIDUAL] || m->group[GROUP_LYAPUNOV])
+        transformer_layout(&t->single, a, a->context, t->run->threads, true, arena);
 }
 
 /* Over the batches that the run takes next, as if theta_t stayed. */
@@ -33,7 +40,36 @@ static bool probe_gradients(struct trainer *t, int64_t step)
     }
     gradients_end(&t->gradients);
     t->result->gradients_seconds += clock_now() - begin;
-    t->result->gradients++;
+    return true;
+}
+
+static bool probe_residual(struct trainer *t, int64_t step)
+{
+    double begin = clock_now();
+    int64_t seed = t->run->seed;
+
+    batches_fill(&t->batches, step + 1, &t->batch);
+    residual_states(&t->residual, &t->model, t->weights, &t->batch);
+    if (!train_carry_on(t, step))
+        return false;
+    residual_gradients(&t->residual, &t->model, t->weights, &t->batch, seed);
+    if (!train_carry_on(t, step))
+        return false;
+    residual_angle(&t->residual, &t->single, t->weights, seed);
+    t->result->residual_seconds += clock_now() - begin;
+    return true;
+}
+
+static bool probe_lyapunov(struct trainer *t, int64_t step)
+{
+    double begin = clock_now();
+
+    batches_fill(&t->batches, step + 1, &t->batch);
+    lyapunov_begin(&t->lyapunov, &t->single, t->weights, &t->batch, t->run->seed);
+    while (lyapunov_advance(&t->lyapunov))
+        if (!train_carry_on(t, step))
+            return false;
+    t->result->lyapunov_seconds += clock_now() - begin;
     return true;
 }
 
@@ -69,15 +105,17 @@ static bool probe_hessian(struct trainer *t, int64_t step)
         if (!run_process(t, step))
             return false;
     t->result->hessian_seconds += clock_now() - begin;
-    t->result->hessians++;
     return true;
 }
 
 bool train_probe(struct trainer *t, int64_t step)
 {
-    if (t->measure->group[GROUP_GRADIENTS] && !probe_gradients(t, step))
-        return false;
-    return !hessian_at(t->measure, step, t->last_step) || probe_hessian(t, step);
+    const bool *group = t->measure->group;
+
+    return (!group[GROUP_GRADIENTS] || probe_gradients(t, step)) &&
+           (!hessian_at(t->measure, step, t->last_step) || probe_hessian(t, step)) &&
+           (!group[GROUP_RESIDUAL] || probe_residual(t, step)) &&
+           (!group[GROUP_LYAPUNOV] || probe_lyapunov(t, step));
 }
 
 static void put_gradients(const struct trainer *t, int64_t step)
@@ -142,13 +180,42 @@ static void put_hessian_layers(const struct trainer *t)
     }
 }
 
+static void put_residual(const struct trainer *t)
+{
+    const struct residual *r = &t->residual;
+
+    trainer_put(t, METRIC_residual_norm, r->norm);
+    trainer_put(t, METRIC_residual_cosine, r->cosine);
+    trainer_put(t, METRIC_residual_growth, &r->growth);
+    trainer_put(t, METRIC_residual_growth_error, &r->growth_error);
+    trainer_put(t, METRIC_gradient_growth, &r->gradient_growth);
+    trainer_put(t, METRIC_angle_exponent, &r->angle_exponent);
+    trainer_put(t, METRIC_gradient_exponent, &r->gradient_exponent);
+}
+
+static void put_lyapunov(const struct trainer *t)
+{
+    trainer_put(t, METRIC_lyapunov, t->lyapunov.exponent);
+    trainer_put(t, METRIC_lyapunov_angular, t->lyapunov.angular);
+}
+
 void train_put_probe(const struct trainer *t, int64_t step)
 {
-    if (t->measure->group[GROUP_GRADIENTS])
+    const bool *group = t->measure->group;
+    bool hessian = hessian_at(t->measure, step, t->last_step);
+
+    if (group[GROUP_GRADIENTS])
         put_gradients(t, step);
-    if (!hessian_at(t->measure, step, t->last_step))
-        return;
-    put_hessian(t, step);
-    if (t->hessian.layer)
+    if (hessian)
+        put_hessian(t, step);
+    if (hessian && t->hessian.layer)
         put_hessian_layers(t);
+    if (group[GROUP_RESIDUAL])
+        put_residual(t);
+    if (group[GROUP_LYAPUNOV])
+        put_lyapunov(t);
+    t->result->gradients += group[GROUP_GRADIENTS];
+    t->result->hessians += hessian;
+    t->result->residuals += group[GROUP_RESIDUAL];
+    t->result->lyapunovs += group[GROUP_LYAPUNOV];
 }

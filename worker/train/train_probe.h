@@ -5,7 +5,7 @@
 
 /*
  * Measurements at theta_t that take passes of their own over training batches, beside the one of the step:
- * the groups gradients and hessian. They come before the row of the step begins.
+ * the groups gradients, hessian, residual and lyapunov. They come before the row of the step begins.
  */
 
 void train_probe_layout(struct trainer *t, struct arena *arena);
@@ -17,7 +17,8 @@ void train_probe_layout(struct trainer *t, struct arena *arena);
  */
 bool train_probe(struct trainer *t, int64_t step);
 
-/* Puts the results into the row under way. */
+/* Puts the results into the row under way, and counts them: a measurement may be repeated by a run that was
+ * stopped before its row. */
 void train_put_probe(const struct trainer *t, int64_t step);
 
 #endif

@@ -9,6 +9,8 @@
 #include "model/instruments/hessian.h"
 #include "model/instruments/homogeneity.h"
 #include "model/instruments/instruments.h"
+#include "model/instruments/lyapunov.h"
+#include "model/instruments/residual.h"
 #include "model/instruments/saturation.h"
 #include "worker/train/train.h"
 
@@ -33,6 +35,9 @@ struct trainer {
     struct homogeneity_model fresh; /* if its group is measured */
     struct gradients gradients; /* if its group is measured */
     struct hessian hessian; /* if its group is measured */
+    struct residual residual; /* if its group is measured */
+    struct lyapunov lyapunov; /* if its group is measured */
+    struct transformer single; /* takes tangents of one sequence, if residual or lyapunov are measured */
     struct history history;
     scalar *weights, *gradient; /* planes */
     double *row; /* in the history: the row under way, or the last one */

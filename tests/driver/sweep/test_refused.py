@@ -501,7 +501,7 @@ CASES = {
     "measure: unknown metrics": (
         BASE + "measure: {metrics: [nroms]}\n",
         "sweep.yaml:3:21: measure.metrics: 'nroms' is not one of norms, alignment, saturation, heads, homogeneity, "
-        "gradients",
+        "gradients, residual, lyapunov",
     ),
     "measure: metrics twice": (
         BASE + "measure: {metrics: [norms, norms]}\n",
@@ -570,6 +570,18 @@ CASES = {
     "gradient_batches: without gradients": (
         BASE + "gradient_batches: 5\n",
         "sweep.yaml:3:19: gradient_batches: without effect; measure.metrics lacks gradients",
+    ),
+    "lyapunov_exponents: 0": (
+        BASE + "measure: {metrics: [lyapunov]}\nlyapunov_exponents: 0\n",
+        "sweep.yaml:4:21: lyapunov_exponents: 0 is below 1",
+    ),
+    "lyapunov_sweeps: too many": (
+        BASE + "measure: {metrics: [lyapunov]}\nlyapunov_sweeps: 1e5\n",
+        "sweep.yaml:4:18: lyapunov_sweeps: 100000 is above 10000",
+    ),
+    "lyapunov_sweeps: without lyapunov": (
+        BASE + "lyapunov_sweeps: 0\n",
+        "sweep.yaml:3:18: lyapunov_sweeps: without effect; measure.metrics lacks lyapunov",
     ),
     # corpora
     "train_text missing": ("epochs: 1\n", "sweep.yaml:1:1: train_text: missing; corpus text needs one"),

@@ -153,6 +153,7 @@ bool life_equal(const struct life *a, const struct life *b)
            left->diverged_step == right->diverged_step && left->tokens == right->tokens &&
            left->measured == right->measured && left->validated == right->validated &&
            left->saturated == right->saturated && left->gradients == right->gradients &&
+           left->residuals == right->residuals && left->lyapunovs == right->lyapunovs &&
            left->dynamics == right->dynamics &&
            memcmp(&left->norm_growth, &right->norm_growth, sizeof(double)) == 0 &&
            a->row_count == b->row_count &&
@@ -305,6 +306,8 @@ static void with_every_group(struct life *life)
     for (int group = 0; group < GROUP_COUNT; group++)
         life->measure.group[group] = true;
     life->measure.gradient_batches = 3;
+    life->measure.lyapunov_exponents = 2;
+    life->measure.lyapunov_sweeps = 1;
 }
 
 static void with_heads_alone(struct life *life)

@@ -1,0 +1,115 @@
+"""The groups residual and lyapunov: the residual stream through depth against PyTorch in float64, its Jacobians among it,
+and where they are measured."""
+import numpy as np
+import pytest
+import xarray as xr
+
+import reference
+from replay import replay
+from test_parity import BASE, LINES, sequences_of, text, text_config
+
+__all__ = ["text"]  # the fixture
+
+STEPS = 4
+DEPTH = BASE | {"layers": 4, "steps": STEPS, "corpus_tokens": 300}
+CASES = {
+    "post": {"norm_placement": "post"},
+    "pre": {"norm_placement": "pre"},
+    "out": {"norm_placement": "out", "bias": False},
+    "pre-lines": LINES,
+    "post-lines-gelu": LINES | {"norm_placement": "post", "activation": "gelu"},
+    "gated-rmsnorm": {"gated": True, "norm": "rmsnorm", "optimiser": "sgd"},
+    "multiplicative": {"attention_mask": "multiplicative", "norm_placement": "out"},
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_residual_against_the_reference(case, text):
+    config = DEPTH | CASES[case]
+    dump = replay("double", **text_config(config, text), record=1, measure=2, residual=1)
+    vocabulary, batches = int(dump["vocabulary"][0][0]), sequences_of(dump)
+    assert [int(step[0]) for step in dump["step"]] == [0, 2, 4]
+    planes = [dump["initial"][0], *dump["weights"]]
+    for row, step in enumerate((0, 2, 4)):
+        weights = reference.weights_from(planes[step], config, vocabulary)
+        for name, want in reference.residual_measures(config, weights, batches[step]).items():
+            want = np.atleast_1d(want)
+            np.testing.assert_allclose(dump[name][row], want, rtol=1e-10, atol=1e-13, err_msg=f"{name} at {step}")
+            assert np.isfinite(want).sum() == len(want) - (name == "residual_cosine")
+        assert np.isfinite([dump["angle_exponent"][row], dump["gradient_exponent"][row]]).all()
+
+
+SMALL = BASE | {"layers": 3, "width": 6, "heads": 2, "feedforward": 7, "context": 3, "activation": "gelu", "steps": 2}
+LYAPUNOV = {
+    "pre": {"norm_placement": "pre"},
+    "out": {"norm_placement": "out"},
+    "pre-lines-rmsnorm": LINES | {"norm": "rmsnorm"},
+    "out-gated-multiplicative": {"norm_placement": "out", "gated": True, "attention_mask": "multiplicative"},
+}
+
+
+@pytest.mark.parametrize("case", LYAPUNOV)
+def test_all_exponents_are_the_singular_values_of_the_jacobian(case, text):
+    config = SMALL | LYAPUNOV[case]
+    dump = replay("double", **text_config(config, text), record=1, measure=2, lyapunov=18, sweeps=3000)
+    batches = sequences_of(dump)
+    for row, plane in enumerate((dump["initial"][0], dump["weights"][-1])):
+        weights = reference.weights_from(plane, config, int(dump["vocabulary"][0][0]))
+        spectra = reference.lyapunov_exponents(config, weights, batches[2 * row][0])
+        for name, want in zip(("lyapunov", "lyapunov_angular"), spectra):
+            got = dump[name][row]
+            assert np.isnan(got[len(want):]).all() and 0 < len(want) <= len(got)
+            np.testing.assert_allclose(got[: len(want)], want, atol=1e-6, err_msg=f"{name} of row {row}")
+
+
+def test_largest_exponents_of_blocks_with_norms_behind_them():
+    """Under post the Jacobian is singular up to the eps of the norms: the largest ones alone."""
+    config = SMALL | {"norm_placement": "post"}
+    dump = replay("double", **config, record=1, measure=2, lyapunov=3, sweeps=2000)
+    weights = reference.weights_from(dump["initial"][0], config, int(dump["vocabulary"][0][0]))
+    spectra = reference.lyapunov_exponents(config, weights, sequences_of(dump)[0][0])
+    for name, want in zip(("lyapunov", "lyapunov_angular"), spectra):
+        np.testing.assert_allclose(dump[name][0], want[:3], atol=1e-6, err_msg=name)
+
+
+SWEEP = """\
+corpus: markov
+vocabulary: 32
+corpus_tokens: 4000
+width: 16
+feedforward: 16
+layers: [4, 3]
+batch: 4
+context: 8
+steps: 40
+measure: {every: 20, metrics: [residual, lyapunov]}
+lyapunov_exponents: 5
+"""
+
+
+def test_dataset_has_them_where_there_are_layers(normsweep, tmp_path):
+    (tmp_path / "sweep.yaml").write_text(SWEEP)
+    normsweep("run", "sweep.yaml", "-j", "0")
+    with xr.open_dataset(tmp_path / "sweep.nc") as ds:
+        assert (ds.attrs["lyapunov_exponents"], ds.attrs["lyapunov_sweeps"]) == ("5", "10")
+        assert ds.residual_norm.dims == ("layers", "step", "depth") and ds.sizes["depth"] == 5
+        assert ds.lyapunov.dims == ("layers", "step", "exponent") and ds.sizes["exponent"] == 5
+        there = (ds["depth"] <= ds["layers"]).broadcast_like(ds.residual_norm).transpose(*ds.residual_norm.dims)
+        assert (ds.residual_norm.notnull() == there).all()
+        assert (ds.residual_cosine.notnull() == there & (ds["depth"] > 0)).all()
+        for name in ("lyapunov", "lyapunov_angular", "residual_growth", "angle_exponent", "gradient_exponent"):
+            assert ds[name].notnull().all(), name
+        assert (ds.lyapunov.isel(exponent=0) > ds.lyapunov.isel(exponent=4)).all()
+
+
+def test_plan_prices_them(normsweep, tmp_path):
+    (tmp_path / "sweep.yaml").write_text(SWEEP)
+
+    def parts(*options):
+        lines = normsweep("plan", "sweep.yaml", "-j", "0", *options).stdout.splitlines()
+        return next(line for line in lines if line.startswith("parts"))
+
+    few, many = (float(parts("--set", f"lyapunov_exponents={n}").partition("Lyapunov exponents ")[2].split()[0])
+                 for n in (1, 100))
+    assert 0 < few < many and many > 50
+    assert "residual stream" in parts() and "residual" not in parts("--set", "measure={metrics: [lyapunov]}")
