@@ -132,14 +132,15 @@ def layer_forward(config, x, real, get, hard=False):
         return out
 
     norms = [lambda y, n=n: normalise(config, y, get(n), get(n + "_bias")) for n in ("ln1", "ln2")]
+    scale = config.get("residual_scale", 1)
     blocks = [attend, lambda y: feedforward(config, y, get)]
     for norm, block in zip(norms, blocks):
         if config["norm_placement"] == "post":
-            x = norm(x + block(x))
+            x = norm(x + scale * block(x))
         elif config["norm_placement"] == "pre":
-            x = x + block(norm(x))
+            x = x + scale * block(norm(x))
         else:
-            x = x + norm(block(x))
+            x = x + scale * norm(block(x))
     return x, seen[0]
 
 

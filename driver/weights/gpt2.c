@@ -264,6 +264,8 @@ int gpt2_architecture(const struct safetensors *file, const struct gpt2_config *
 {
     struct architecture a = {
         .heads = config->heads ? config->heads : 1,
+        .init_scale = 1,
+        .residual_scale = 1,
         .norm_placement = NORM_PRE,
         .activation = config->activation,
         .attention_mask = MASK_CAUSAL,

@@ -134,6 +134,13 @@ void KERNEL(multiply)(scalar *out, const scalar *a, const scalar *b, int64_t cou
         out[i] = a[i] * b[i];
 }
 
+void KERNEL(add_scaled)(scalar *out, const scalar *a, const scalar *b, scalar factor, int64_t count)
+{
+    SIMD
+    for (int64_t i = 0; i < count; i++)
+        out[i] = (a ? a[i] : 0) + factor * b[i];
+}
+
 void KERNEL(multiply_tangent)(
     scalar *tout, const scalar *a, const scalar *ta, const scalar *b, const scalar *tb, int64_t count)
 {

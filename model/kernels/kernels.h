@@ -156,7 +156,9 @@ struct kernels {
     void (*gelu_tanh)(scalar *y, scalar *x, scalar *curvature, int64_t count);
     /* out = a b by elements; out may be a or b */
     void (*multiply)(scalar *out, const scalar *a, const scalar *b, int64_t count);
-    /* Its tangent: tout = ta b + a tb; tout may be any of the four. */
+    /* out = a + factor b; a may be NULL; out may be a or b */
+    void (*add_scaled)(scalar *out, const scalar *a, const scalar *b, scalar factor, int64_t count);
+    /* The tangent of multiply: tout = ta b + a tb; tout may be any of the four. */
     void (*multiply_tangent)(
         scalar *tout, const scalar *a, const scalar *ta, const scalar *b, const scalar *tb, int64_t count);
 

@@ -83,6 +83,7 @@ static inline float exponential(float x)
     X(gelu)                                                                                                  \
     X(gelu_tanh)                                                                                             \
     X(multiply)                                                                                              \
+    X(add_scaled)                                                                                            \
     X(multiply_tangent)                                                                                      \
     X(attention)                                                                                             \
     X(attended)                                                                                              \

@@ -1,7 +1,7 @@
 #include "model/layers/rowwise.h"
 
 /* The grains of shares: smaller shares would cost more than they save. */
-enum { ROWS = 16, COLUMNS = 64 };
+enum { ROWS = 16, COLUMNS = 64, ELEMENTS = 4096 };
 
 /* ---- sums of columns ---- */
 
@@ -28,6 +28,32 @@ void column_sums(
     const struct sums_work work = {team, sums, in, rows, columns, add};
 
     team_run(team, columns, COLUMNS, sums_share, &work);
+}
+
+/* ---- scaled sums ---- */
+
+struct scaled_work {
+    const struct kernels *kernels;
+    scalar *out;
+    const scalar *a, *b;
+    scalar factor;
+};
+
+static void scaled_share(const void *context, scalar *scratch, int64_t begin, int64_t end)
+{
+    const struct scaled_work *work = context;
+
+    (void)scratch;
+    work->kernels->add_scaled(
+        work->out + begin, work->a ? work->a + begin : NULL, work->b + begin, work->factor, end - begin);
+}
+
+void add_scaled(
+    const struct team *team, scalar *out, const scalar *a, const scalar *b, double factor, int64_t count)
+{
+    const struct scaled_work work = {team->kernels, out, a, b, (scalar)factor};
+
+    team_run(team, count, ELEMENTS, scaled_share, &work);
 }
 
 /* ---- cross-entropy ---- */

@@ -13,6 +13,10 @@
 void column_sums(
     const struct team *team, scalar *sums, const scalar *in, int64_t rows, int64_t columns, bool add);
 
+/* out [count] = a + factor b; a may be NULL, out may be a or b. */
+void add_scaled(
+    const struct team *team, scalar *out, const scalar *a, const scalar *b, double factor, int64_t count);
+
 /*
  * loss[r] = -log softmax(logits[r])[target[r]] for rows of `vocabulary` logits. If weight [rows] is not NULL,
  * replaces the logits by the gradient of the sum of weight[r] * loss[r].

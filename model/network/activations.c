@@ -65,10 +65,12 @@ struct activations *activations_layout(const struct architecture *architecture, 
         block_layout(a->block ? &a->block[layer] : &one, c, layer, max_rows, tangents, arena);
     planes_layout(a, c, max_rows, arena);
     a->dgated = tangents ? arena_plane(arena, max_rows, c->feedforward) : a->dhidden;
+    a->dscaled = tangents ? arena_plane(arena, max_rows, c->width) : a->dnorm;
     if (tangents) {
         a->tangent = taken ? &taken[1] : &counted;
         planes_layout(a->tangent, c, max_rows, arena);
         a->tangent->dgated = arena_plane(arena, max_rows, c->feedforward);
+        a->tangent->dscaled = arena_plane(arena, max_rows, c->width);
     }
     return taken;
 }

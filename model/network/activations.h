@@ -32,6 +32,7 @@ struct activations {
     scalar *share; /* [logit_rows] weight of each row in the loss of the batch */
     scalar *dstream; /* [rows, C] gradient of the residual stream */
     scalar *dnorm; /* [rows, C] */
+    scalar *dscaled; /* [rows, C] dnorm itself, or a plane of its own if the model takes tangents */
     scalar *dmixed; /* [rows, C] */
     scalar *dqkv; /* [rows, 3C] */
     scalar *dhidden; /* [rows, F] */

@@ -1,14 +1,16 @@
 /*
- * Where the norm stands beside a sub-layer S, in the residual stream x:
- * - post: x' = LN(x + S(x))
- * - pre:  x' = x + S(LN(x))
- * - out:  x' = x + LN(S(x))
+ * Where the norm stands beside a sub-layer S, in the residual stream x, and where its factor a:
+ * - post: x' = LN(x + a S(x))
+ * - pre:  x' = x + a S(LN(x))
+ * - out:  x' = x + a LN(S(x))
+ * With a = 1 the last product or the norm adds x; else x is added in a pass of its own.
  */
 #include "model/network/sublayer.h"
 
 #include <string.h>
 
 #include "model/layers/norm.h"
+#include "model/layers/rowwise.h"
 #include "model/network/attention.h"
 #include "model/network/feedforward.h"
 #include "model/network/pass.h"
@@ -42,23 +44,47 @@ static struct norm norm_of(const struct pass *pass, const struct sublayer *s)
     return pass_norm(pass, s->row->gain, s->row->shift, s->layer, s->mean, s->scale);
 }
 
+static double factor_of(const struct pass *pass)
+{
+    return pass->model->architecture.residual_scale;
+}
+
+/* What S or the norm adds to: nothing if there is a factor. */
+static const scalar *added_to(const struct pass *pass, const scalar *x)
+{
+    return factor_of(pass) == 1 ? x : NULL;
+}
+
+/* Adds x where it was left out: out = x + factor out. */
+static void add_stream(const struct pass *pass, scalar *out, const scalar *x)
+{
+    int64_t count = pass->batch->rows * pass->model->architecture.width;
+
+    if (factor_of(pass) != 1)
+        add_scaled(&pass->a->team, out, x, out, factor_of(pass), count);
+}
+
 void sublayer_forward(const struct pass *pass, const struct sublayer *s, const scalar *x)
 {
     struct norm norm = norm_of(pass, s);
+    const scalar *residual = added_to(pass, x);
     int64_t rows = pass->batch->rows;
 
     switch (pass->model->architecture.norm_placement) {
     case NORM_POST:
-        s->row->forward(pass, s, s->norm, x, x);
+        s->row->forward(pass, s, s->norm, x, residual);
+        add_stream(pass, s->norm, x);
         norm_forward(&norm, s->out, s->norm, NULL, rows);
         break;
     case NORM_PRE:
         norm_forward(&norm, s->norm, x, NULL, rows);
-        s->row->forward(pass, s, s->out, s->norm, x);
+        s->row->forward(pass, s, s->out, s->norm, residual);
+        add_stream(pass, s->out, x);
         break;
     case NORM_OUT:
         s->row->forward(pass, s, s->norm, x, NULL);
-        norm_forward(&norm, s->out, s->norm, x, rows);
+        norm_forward(&norm, s->out, s->norm, residual, rows);
+        add_stream(pass, s->out, x);
         break;
     }
 }
@@ -73,20 +99,24 @@ void sublayer_tangent(const struct pass *pass, const struct sublayer *s, struct 
 {
     struct norm norm = norm_of(pass, s);
     const struct sublayer *t = s->tangent;
+    const scalar *residual = added_to(pass, x.tangent);
     int64_t rows = pass->batch->rows;
 
     switch (pass->model->architecture.norm_placement) {
     case NORM_POST:
-        s->row->tangent(pass, s, t->norm, x, x.tangent);
+        s->row->tangent(pass, s, t->norm, x, residual);
+        add_stream(pass, t->norm, x.tangent);
         norm_tangent(&norm, t->out, kept_of(s), NULL, rows);
         break;
     case NORM_PRE:
         norm_tangent(&norm, t->norm, x, NULL, rows);
-        s->row->tangent(pass, s, t->out, kept_of(s), x.tangent);
+        s->row->tangent(pass, s, t->out, kept_of(s), residual);
+        add_stream(pass, t->out, x.tangent);
         break;
     case NORM_OUT:
         s->row->tangent(pass, s, t->norm, x, NULL);
-        norm_tangent(&norm, t->out, kept_of(s), x.tangent, rows);
+        norm_tangent(&norm, t->out, kept_of(s), residual, rows);
+        add_stream(pass, t->out, x.tangent);
         break;
     }
 }
@@ -117,13 +147,34 @@ static void back_through_norm(const struct pass *pass, const struct sublayer *s,
     norm_gradient(&norm, din.d, dout.d, in.at, rows, add);
 }
 
+/* to = factor from; a copy with factor 1. */
 static void copy_back(const struct pass *pass, struct back to, struct back from)
 {
-    size_t size = (size_t)(pass->batch->rows * pass->model->architecture.width) * sizeof(scalar);
+    int64_t count = pass->batch->rows * pass->model->architecture.width;
+    const struct team *team = &pass->a->team;
 
-    memcpy(to.d, from.d, size);
+    if (factor_of(pass) == 1) {
+        memcpy(to.d, from.d, (size_t)count * sizeof(scalar));
+        if (pass->tgradient)
+            memcpy(to.td, from.td, (size_t)count * sizeof(scalar));
+        return;
+    }
+    add_scaled(team, to.d, NULL, from.d, factor_of(pass), count);
     if (pass->tgradient)
-        memcpy(to.td, from.td, size);
+        add_scaled(team, to.td, NULL, from.td, factor_of(pass), count);
+}
+
+/* The gradient of what was added to the stream: that of the stream itself, or a->dscaled if there is a
+ * factor. */
+static struct back added_gradient(const struct pass *pass, struct back stream)
+{
+    const struct activations *a = pass->a, *t = a->tangent;
+    struct back scaled = {a->dscaled, t ? t->dscaled : NULL};
+
+    if (factor_of(pass) == 1)
+        return stream;
+    copy_back(pass, scaled, stream);
+    return scaled;
 }
 
 void sublayer_gradient(const struct pass *pass, const struct sublayer *s, struct dual x)
@@ -138,11 +189,11 @@ void sublayer_gradient(const struct pass *pass, const struct sublayer *s, struct
         back_through(pass, s, stream, inner, x, true);
         break;
     case NORM_PRE:
-        back_through(pass, s, inner, stream, kept_of(s), false);
+        back_through(pass, s, inner, added_gradient(pass, stream), kept_of(s), false);
         back_through_norm(pass, s, stream, inner, x, true);
         break;
     case NORM_OUT:
-        back_through_norm(pass, s, inner, stream, kept_of(s), false);
+        back_through_norm(pass, s, inner, added_gradient(pass, stream), kept_of(s), false);
         back_through(pass, s, stream, inner, x, true);
         break;
     }

@@ -25,7 +25,8 @@ struct sublayer_row {
     /* out [rows, C] = residual + S(in); residual may be NULL. */
     void (*forward)(const struct pass *pass, const struct sublayer *s, scalar *out, const scalar *in,
         const scalar *residual);
-    /* din (added to if `add`) and the gradients of S's tensors from dout and the `in` of the forward pass. */
+    /* din (added to if `add`) and the gradients of S's tensors from dout and the `in` of the forward pass.
+     * din may be dout, unless a gradient_tangent follows. */
     void (*gradient)(const struct pass *pass, const struct sublayer *s, scalar *din, const scalar *dout,
         const scalar *in, bool add);
     /* After the forward pass: tout = tresidual + the tangent of S(in); tresidual may be NULL. Keeps in

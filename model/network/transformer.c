@@ -14,6 +14,8 @@
 void transformer_layout(struct transformer *model, const struct architecture *architecture, int64_t max_rows,
     int64_t threads, bool tangents, struct arena *arena)
 {
+    INVARIANT(architecture->init_scale > 0 && architecture->residual_scale > 0,
+        "init_scale %g, residual_scale %g", architecture->init_scale, architecture->residual_scale);
     *model = (struct transformer){.architecture = *architecture, .max_rows = max_rows};
     model->activations = activations_layout(architecture, max_rows, threads, tangents, arena);
     weight_layout_init(&model->layout, architecture, arena);

@@ -146,15 +146,17 @@ static void init_linear(
     scalar *weights, const struct tensor *tensor, const struct architecture *a, int64_t seed, uint64_t first)
 {
     const struct tensor_row *row = &tensor_table[tensor->kind];
+    double scale = row->role == ROLE_MATRIX && row->part == PART_LAYER ? a->init_scale : 1;
     bool query_key = tensor->kind == TENSOR_Q || tensor->kind == TENSOR_K || tensor->kind == TENSOR_Q_BIAS ||
                      tensor->kind == TENSOR_K_BIAS;
 
     if ((a->zero_query_key && query_key) || (a->init == INIT_XAVIER && row->role == ROLE_BIAS))
         fill_tensor(weights, tensor, 0);
     else if (a->init == INIT_TORCH)
-        draw_uniform(weights, tensor, 1 / sqrt((double)extent_length(a, row->fan_in)), seed, first);
+        draw_uniform(weights, tensor, scale / sqrt((double)extent_length(a, row->fan_in)), seed, first);
     else
-        draw_normal(weights, tensor, sqrt(2.0 / (double)(tensor->rows + tensor->columns)), seed, first);
+        draw_normal(
+            weights, tensor, scale * sqrt(2.0 / (double)(tensor->rows + tensor->columns)), seed, first);
 }
 
 /*

@@ -24,6 +24,8 @@ struct architecture {
     bool bias; /* all biases of the layers and norms; the output layer always has one */
     bool tied; /* output weight = token embedding */
     bool zero_query_key;
+    double init_scale; /* > 0, times every initial matrix of the layers */
+    double residual_scale; /* > 0, times what each sub-layer adds to the residual stream */
 };
 
 /* The lengths in shapes of tensors; EXTENT_ONE is the rows of a vector. */

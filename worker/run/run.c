@@ -86,6 +86,14 @@ const struct param param_table[] = {
                 "model sees the future, as in the published code of Merrill et al. 2021"),
     BOOLEAN(zero_query_key, false, .axis = true, .long_name = "query and key start at 0",
         .help = "queries and keys start at 0, the setting of Xiong et al. 2020"),
+    NUMBER(init_scale, .axis = true, .min = 0, .min_open = true, .max = INFINITY, .initial.real = 1,
+        .unit = "1", .long_name = "scale of the initial matrices",
+        .help = "factor on every initial matrix of the layers, whatever init is; not on biases, norms, "
+                "embeddings and output layer"),
+    NUMBER(residual_scale, .axis = true, .min = 0, .min_open = true, .max = INFINITY, .initial.real = 1,
+        .unit = "1", .long_name = "scale of the sub-layers",
+        .help = "a, the factor on what each sub-layer S adds to the residual stream x, at all times: "
+                "LN(x + a S(x)) with norm_placement post, x + a S(LN(x)) with pre, x + a LN(S(x)) with out"),
 
     WORD(corpus, corpus_words, CORPUS_TEXT, .long_name = "corpus",
         .help =
@@ -300,6 +308,8 @@ struct architecture run_architecture(const struct run *run, int64_t vocabulary)
         .bias = run->bias,
         .tied = run->tied,
         .zero_query_key = run->zero_query_key,
+        .init_scale = run->init_scale,
+        .residual_scale = run->residual_scale,
     };
 }
 

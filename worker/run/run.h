@@ -19,6 +19,7 @@ struct run {
     /* model */
     int64_t layers, width, heads, feedforward;
     int64_t norm_placement, norm, activation, gated, bias, tied, init, attention_mask, zero_query_key;
+    double init_scale, residual_scale;
     /* data */
     int64_t corpus, sequences, vocabulary, corpus_tokens, corpus_seed, context, batch;
     /* training */

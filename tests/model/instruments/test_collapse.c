@@ -68,6 +68,8 @@ static void lay_out(struct collapse_case *k, struct arena *arena)
 {
     const struct architecture architecture = {
         .vocabulary = VOCABULARY,
+        .init_scale = 1,
+        .residual_scale = 1,
         .context = CONTEXT,
         .width = 12,
         .heads = 2,

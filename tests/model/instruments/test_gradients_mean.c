@@ -7,8 +7,15 @@
 
 enum { LAYERS = 6, BATCHES = 4 };
 
-static const struct architecture small = {
-    .vocabulary = 5, .context = 3, .width = 4, .heads = 1, .feedforward = 4, .layers = LAYERS, .bias = true};
+static const struct architecture small = {.vocabulary = 5,
+    .init_scale = 1,
+    .residual_scale = 1,
+    .context = 3,
+    .width = 4,
+    .heads = 1,
+    .feedforward = 4,
+    .layers = LAYERS,
+    .bias = true};
 
 struct bench {
     struct weight_layout layout;

@@ -6,7 +6,9 @@
 #include "model/instruments/homogeneity.h"
 
 static const struct architecture base = {
-    .vocabulary = 77, /* not the instrument's */
+    .vocabulary = 77,
+    .init_scale = 1,
+    .residual_scale = 1, /* not the instrument's */
     .context = 3,
     .width = 32,
     .heads = 4,

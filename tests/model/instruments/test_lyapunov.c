@@ -14,6 +14,8 @@ static const int64_t lengths[] = {3, 2};
 static struct architecture small(enum norm_placement placement)
 {
     return (struct architecture){.vocabulary = 11,
+        .init_scale = 1,
+        .residual_scale = 1,
         .context = 3,
         .width = WIDTH,
         .heads = 2,

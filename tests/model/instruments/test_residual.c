@@ -19,6 +19,8 @@ static const int64_t lengths[] = {5, 1, 3};
 static struct architecture small(enum norm_placement placement)
 {
     return (struct architecture){.vocabulary = 11,
+        .init_scale = 1,
+        .residual_scale = 1,
         .context = 5,
         .width = WIDTH,
         .heads = 2,
@@ -314,7 +316,13 @@ static void check_closed_form(const struct architecture *a)
 
 TEST(residual_angle_in_closed_form_at_width_256)
 {
-    struct architecture a = {.vocabulary = 2, .context = 64, .width = 256, .heads = 1, .feedforward = 256};
+    struct architecture a = {.vocabulary = 2,
+        .init_scale = 1,
+        .residual_scale = 1,
+        .context = 64,
+        .width = 256,
+        .heads = 1,
+        .feedforward = 256};
 
     a.norm_placement = NORM_PRE;
     a.attention_mask = MASK_MULTIPLICATIVE;

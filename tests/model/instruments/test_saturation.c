@@ -137,6 +137,8 @@ static void check_made_head(const struct saturation *s, enum attention_mask mask
 static void check_made_heads(enum attention_mask mask, int times)
 {
     const struct architecture architecture = {.vocabulary = 3,
+        .init_scale = 1,
+        .residual_scale = 1,
         .context = 6,
         .width = 4,
         .heads = 2,
@@ -180,6 +182,8 @@ TEST(saturation_of_made_heads)
 TEST(saturation_of_a_made_state)
 {
     const struct architecture architecture = {.vocabulary = 3,
+        .init_scale = 1,
+        .residual_scale = 1,
         .context = 6,
         .width = 2,
         .heads = 1,
@@ -220,8 +224,14 @@ static bool all_nan(const double *values, int64_t count)
 /* What is not wanted, and everything before a batch, is NaN; a model that holds NaN has no bins. */
 TEST(saturation_of_nothing)
 {
-    const struct architecture architecture = {
-        .vocabulary = 3, .context = 6, .width = 4, .heads = 2, .feedforward = 4, .layers = 2};
+    const struct architecture architecture = {.vocabulary = 3,
+        .init_scale = 1,
+        .residual_scale = 1,
+        .context = 6,
+        .width = 4,
+        .heads = 2,
+        .feedforward = 4,
+        .layers = 2};
     struct saturated k;
     struct saturation *s = &k.saturation;
 
@@ -252,6 +262,8 @@ static struct architecture fresh(int bits)
 {
     return (struct architecture){
         .vocabulary = 29,
+        .init_scale = 1,
+        .residual_scale = 1,
         .context = 12,
         .width = 24,
         .heads = 3,

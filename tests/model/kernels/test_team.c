@@ -271,6 +271,8 @@ static void check_tangents(const struct architecture *architecture, const char *
 static struct architecture branch(int i)
 {
     return (struct architecture){
+        .init_scale = 1,
+        .residual_scale = 1,
         .vocabulary = 131,
         .context = CONTEXT,
         .width = 48,

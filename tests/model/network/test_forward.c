@@ -16,6 +16,8 @@ static struct architecture architecture_of(int bits)
 {
     return (struct architecture){
         .vocabulary = 23,
+        .init_scale = 1,
+        .residual_scale = 1,
         .context = 9,
         .width = 12,
         .heads = 3,

@@ -373,6 +373,8 @@ TEST(gradient_whole_models)
         const int flags = bits % 48 / 3, rest = bits / 48;
         const struct architecture architecture = {
             .vocabulary = 11,
+            .init_scale = 1,
+            .residual_scale = bits % 5 == 2 ? 0.7 : 1,
             .context = 5,
             .width = 8,
             .heads = 2,

@@ -146,6 +146,8 @@ static struct architecture arrangement(int bits)
 
     return (struct architecture){
         .vocabulary = 11,
+        .init_scale = 1,
+        .residual_scale = bits % 5 == 2 ? 0.3 : 1,
         .context = 5,
         .width = 8,
         .heads = 2,

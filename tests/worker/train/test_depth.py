@@ -19,6 +19,7 @@ CASES = {
     "pre-lines": LINES,
     "post-lines-gelu": LINES | {"norm_placement": "post", "activation": "gelu"},
     "gated-rmsnorm": {"gated": True, "norm": "rmsnorm", "optimiser": "sgd"},
+    "scaled": {"residual_scale": 0.4, "init_scale": 2.0, "norm_placement": "post"},
     "multiplicative": {"attention_mask": "multiplicative", "norm_placement": "out"},
 }
 
@@ -44,6 +45,7 @@ LYAPUNOV = {
     "pre": {"norm_placement": "pre"},
     "out": {"norm_placement": "out"},
     "pre-lines-rmsnorm": LINES | {"norm": "rmsnorm"},
+    "pre-scaled": {"residual_scale": 0.3, "init_scale": 2.0},
     "out-gated-multiplicative": {"norm_placement": "out", "gated": True, "attention_mask": "multiplicative"},
 }
 

@@ -30,6 +30,8 @@ BASE = {
     "init": "torch",
     "attention_mask": "causal",
     "zero_query_key": False,
+    "init_scale": 1.0,
+    "residual_scale": 1.0,
     "corpus": "markov",
     "sequences": "stream",
     "vocabulary": 23,
@@ -114,6 +116,9 @@ def cases():
         "tied-out-lines": LINES | {"tied": True, "norm_placement": "out", "bias": False},
         "tied-adafactor": {"tied": True, "optimiser": "adafactor", "learning_rate": 0.02},
         "xavier": {"init": "xavier"},
+        "scaled-post": {"residual_scale": 0.3, "norm_placement": "post"},
+        "scaled-pre-lines": LINES | {"residual_scale": 2.5, "init_scale": 0.5},
+        "scaled-out-gated-gelu": {"residual_scale": 0.7, "norm_placement": "out", "gated": True, "activation": "gelu"},
         "zero-query-key": {"init": "xavier", "zero_query_key": True, "heads": 1, "norm_placement": "post"},
         "clip-adamw": {"gradient_clip": 0.3},
         "clip-sgd": {"gradient_clip": 0.3, "optimiser": "sgd", "learning_rate": 0.1, "momentum": 0.9},
@@ -434,6 +439,14 @@ def test_init_xavier():
             assert kolmogorov(unit, normal) < KOLMOGOROV, (name, layer)
             units.append(unit.ravel())
     assert kolmogorov(np.concatenate(units), normal) < KOLMOGOROV
+
+
+@pytest.mark.parametrize("init", ("torch", "xavier"))
+def test_init_scale_multiplies_the_matrices_of_the_layers(init):
+    plain, scaled = initial_weights(init=init), initial_weights(init=init, init_scale=3.0)
+    for (name, layer), w in plain.items():
+        factor = 3 if name in reference.MATRICES else 1
+        np.testing.assert_allclose(scaled[name, layer], factor * w, rtol=1e-6, err_msg=name)
 
 
 def test_init_zero_query_key():
