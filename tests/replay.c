@@ -226,9 +226,7 @@ static void load(struct replay *replay)
     struct error error;
 
     replay->source.kind = (enum corpus_kind)run->corpus;
-    replay->source.init_scale = 1,
-.residual_scale = 1,
-.vocabulary = run->vocabulary;
+    replay->source.vocabulary = run->vocabulary;
     replay->source.tokens = run->corpus_tokens;
     replay->source.seed = run->corpus_seed;
     if (run_check(run, &at, &error) != 0 ||

@@ -28,7 +28,8 @@ warmup_steps: 2
 learning_rate: [1e-2, 1e-1]
 weight_decay: [0, 0.1, 1]
 seed: [0, 1]
-measure: {every: 2, metrics: [norms, alignment, saturation, heads, homogeneity, gradients]}
+measure: {every: 2, metrics: [norms, alignment, saturation, heads, homogeneity, gradients, residual, lyapunov]}
+lyapunov_exponents: 4
 validate: {every: 4, tokens: 256}
 """
 

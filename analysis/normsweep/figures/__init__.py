@@ -13,7 +13,8 @@ from typing import Callable
 
 from .. import look
 from . import (
-    classes, depth, fits, gradients, heads, homogeneity, losses, norms, phase, rest, runs, saturation, steps, warmup)
+    classes, depth, exponents, fits, gradients, heads, homogeneity, losses, norms, phase, residual, rest, runs, saturation,
+    steps, warmup)
 from .drawing import Drawing
 
 __all__ = ["BOOKKEEPING", "FIGURES", "Drawing", "NotDrawn", "draw_all", "names", "undrawn"]
@@ -55,6 +56,12 @@ FIGURES = (
     Figure("heads-by-token", heads.tokens, ("attended_histogram",)),
     Figure("gradients", gradients.by_layer, ("mean_gradient_norm", "gradient_depth_slope")),
     Figure("gradients-last", gradients.last, ("mean_gradient_norm",)),
+    Figure("residual", residual.norms, ("residual_norm",)),
+    Figure("residual-cosine", residual.cosines, ("residual_cosine",)),
+    Figure("residual-growth", residual.growth, residual.GROWTH),
+    Figure("lyapunov", exponents.spectra, exponents.KINDS),
+    Figure("lyapunov-plane", exponents.at_the_end, ("lyapunov",)),
+    Figure("trainability", exponents.trainability, ("angle_exponent", "gradient_exponent")),
     Figure("losses", losses.losses, ("train_loss", "valid_loss", "unigram_loss")),
     Figure("final-losses", classes.final_losses, ("final_train_loss", "final_valid_loss")),
     Figure("warmup", warmup.warmup, ("final_valid_loss", "final_train_loss")),
@@ -68,7 +75,7 @@ BOOKKEEPING = frozenset((
     "balance_error", "growth_exponent_error", "fit_aligned_k", "fit_misaligned_k", "fit_adam_like_a",
     "fit_aligned_aic", "fit_misaligned_aic", "fit_adam_like_aic", "homogeneity_degree_r2",
     "output_homogeneity_degree_r2", "gradient_depth_slope_error", "gradient_depth_slope_theory",
-    "batch_gradient_norm"))
+    "batch_gradient_norm", "residual_growth_error"))
 
 
 def why_empty(dataset, name):

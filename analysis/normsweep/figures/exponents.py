@@ -1,0 +1,117 @@
+"""Lyapunov exponents as spectra, and where exponents vanish in the plane of a sweep."""
+
+import numpy as np
+from matplotlib.lines import Line2D
+
+from .. import look
+from . import cells, runs
+from .drawing import finished, run_panels
+from .lines import cut
+from .residual import first_and_last
+from .saturation import FIRST, LAST, ends
+
+KINDS = ("lyapunov", "lyapunov_angular")
+MOST_PANELS = 12
+LOWEST = {"marker": "*", "markersize": 11, "color": "white", "markeredgecolor": "black", "linestyle": "none"}
+
+
+def spectra(dataset):
+    """The exponents in their order, at the first (open) and the last (filled) step."""
+    kinds = [kind for kind in KINDS if runs.is_measured(dataset, kind, "step", "exponent")]
+    if not kinds:
+        return None
+    looks = {kind: {"color": look.COLOURS[i], "marker": "os"[i]} for i, kind in enumerate(KINDS)}
+
+    def draw(axes, run):
+        for kind in kinds:
+            values = dataset[kind].isel(run)
+            for step, style in zip(ends(values) or (), (FIRST, LAST)):
+                axes.plot(dataset.exponent.values, values.isel(step=step).values, **{**style, **looks[kind]})
+        look.reference_line(axes, 0)
+        look.grid(axes)
+
+    with look.style():
+        figure, _, note = run_panels(dataset, kinds[0], draw, "exponent", "per block")
+        words = {"lyapunov": "of the state", "lyapunov_angular": "of the tokens' directions"}
+        handles = [Line2D([], [], label=words[kind], linestyle="none", **looks[kind]) for kind in kinds]
+        return finished("lyapunov", "Lyapunov exponents of the residual stream, and of the directions of its tokens, at "
+                        "the first and the last measured step.", figure, dataset, handles + first_and_last(), [note])
+
+
+def trainability(dataset):
+    """The final loss, and the lines on which the two exponents of the untrained network are 0."""
+    names = {"angle_exponent": "angle exponent 0", "gradient_exponent": "gradient exponent 0"}
+    loss = loss_of(dataset)
+    if not loss or not all(runs.is_measured(dataset, name, "step") for name in names):
+        return None
+    fresh = dataset.assign({name: dataset[name].isel(step=0) for name in names})
+    return plane(fresh, "trainability", loss, names, "The loss at the end, and where the exponents of the untrained "
+                 "network are 0.")
+
+
+def at_the_end(dataset):
+    """The largest exponent at the end, and the line between growing and shrinking norms."""
+    if not runs.is_measured(dataset, "lyapunov", "step", "exponent"):
+        return None
+    with np.errstate(divide="ignore", invalid="ignore"):
+        growth = np.log(dataset.norm_growth)
+    largest = dataset.lyapunov.isel(exponent=0).assign_attrs(long_name="largest Lyapunov exponent")
+    ended = dataset.assign(lyapunov=largest, norm_growth=growth.where(np.isfinite(growth)), zero=largest)
+    return plane(ended, "lyapunov-plane", "lyapunov", {"norm_growth": "norm growth 1", "zero": "largest exponent 0"},
+                 "The largest Lyapunov exponent at the end, where it is 0, and where norms neither grow nor shrink.")
+
+
+def loss_of(dataset):
+    """The name of the loss at the end: of the validation, or else of the training; None if there is neither."""
+    for name in ("final_valid_loss", "final_train_loss"):
+        if runs.is_measured(dataset, name):
+            return name
+    return None
+
+
+def plane(dataset, name, variable, zeros, caption):
+    """A map of a variable over two axes of numbers, the lines on which others are 0, and the cell of the lowest loss;
+    None if the sweep has no such plane. zeros: {variable: label}."""
+    axes_of_plane = cells.plane_of(dataset)
+    if len(axes_of_plane) < 2 or not cells.has_values(dataset, variable):
+        return None
+    others = runs.others_of(dataset, *axes_of_plane)
+    combinations = list(runs.combinations(dataset, others))
+    kept, handles = runs.thinned(combinations, MOST_PANELS), {}
+    with look.style():
+        rows, columns = look.crowd(len(kept))
+        figure, panels = look.sheet(rows, columns, height=4 if len(kept) == 1 else 2.8, sharex=True, sharey=True)
+        used = panels.ravel()[:len(kept)]
+        marks = cells.draw_maps(figure, used, dataset, variable, kept, None, "right")
+        for axes, at in zip(used, kept):
+            add_lines(axes, dataset.isel(at), axes_of_plane, zeros, handles)
+            add_lowest(axes, dataset.isel(at), axes_of_plane, handles)
+        look.clear_rest(panels, len(kept))
+        cells.name_axes(panels, len(kept), dataset, axes_of_plane)
+        notes = [cells.reduction_note(dataset, [variable]), cut(kept, combinations, others)]
+        handles |= {mark.get_label(): mark for mark in marks}
+        return finished(name, caption, figure, dataset, handles.values(), notes)
+
+
+def add_lines(axes, part, names, zeros, handles):
+    """Draws the line on which each variable is 0, where it changes its sign."""
+    for i, (variable, label) in enumerate(zeros.items()):
+        values = cells.map_of(part, variable, names)
+        seen = look.finite([values.values])
+        if not len(seen) or not seen.min() < 0 < seen.max():
+            continue
+        style = {"colors": [look.COLOURS[1 - i]], "linestyles": [look.DASHES[i]], "linewidths": [2]}
+        places = [cells.scale(values[name]).centres for name in names]
+        axes.contour(*places, np.ma.masked_invalid(values.values), levels=[0], **style)
+        handles.setdefault(label, Line2D([], [], label=label, color=look.COLOURS[1 - i], linestyle=look.DASHES[i],
+                                         linewidth=2))
+
+
+def add_lowest(axes, part, names, handles):
+    loss = loss_of(part)
+    values = cells.map_of(part, loss, names) if loss and cells.has_values(part, loss) else None
+    if values is None:
+        return
+    row, column = np.unravel_index(np.nanargmin(values.values), values.shape)
+    axes.plot(cells.scale(values[names[0]]).centres[column], cells.scale(values[names[1]]).centres[row], **LOWEST)
+    handles.setdefault("lowest loss", Line2D([], [], label="lowest loss", **LOWEST))
