@@ -34,8 +34,9 @@ def spectra(dataset):
         figure, _, note = run_panels(dataset, kinds[0], draw, "exponent", "per block")
         words = {"lyapunov": "of the state", "lyapunov_angular": "of the tokens' directions"}
         handles = [Line2D([], [], label=words[kind], linestyle="none", **looks[kind]) for kind in kinds]
-        return finished("lyapunov", "Lyapunov exponents of the residual stream, and of the directions of its tokens, at "
-                        "the first and the last measured step.", figure, dataset, handles + first_and_last(), [note])
+        caption = ("Lyapunov exponents of the residual stream, and of the directions of its tokens, at the first and "
+                   "the last measured step.")
+        return finished("lyapunov", caption, figure, dataset, handles + first_and_last(), [note])
 
 
 def trainability(dataset):

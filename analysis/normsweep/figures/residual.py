@@ -14,8 +14,8 @@ GROWTH = ("residual_growth", "gradient_growth", "angle_exponent", "gradient_expo
 
 
 def norms(dataset):
-    return by_depth(dataset, "residual", "residual_norm", "The norm of the residual stream after each block: a straight "
-                    "line on the logarithmic scale is exponential growth.", "norm of the residual stream", log=True)
+    return by_depth(dataset, "residual", "residual_norm", "The norm of the residual stream after each block: a "
+                    "straight line on the logarithmic scale is exponential growth.", "norm of the stream", log=True)
 
 
 def cosines(dataset):

@@ -1,5 +1,5 @@
-"""The groups residual and lyapunov: the residual stream through depth against PyTorch in float64, its Jacobians among it,
-and where they are measured."""
+"""The groups residual and lyapunov: the residual stream through depth and its Jacobians against PyTorch in float64, and
+where they are measured."""
 import numpy as np
 import pytest
 import xarray as xr
