@@ -306,6 +306,8 @@ static void with_every_group(struct life *life)
     for (int group = 0; group < GROUP_COUNT; group++)
         life->measure.group[group] = true;
     life->measure.gradient_batches = 3;
+    life->measure.hessian_probes = life->measure.hessian_batches = 2;
+    life->measure.hessian_steps = 3;
     life->measure.lyapunov_exponents = 2;
     life->measure.lyapunov_sweeps = 1;
 }
