@@ -2,7 +2,9 @@
 counts and fails them)."""
 
 import errno
+import functools
 import itertools
+import os
 import pathlib
 import re
 import shutil
@@ -11,20 +13,22 @@ import struct
 import subprocess
 import typing
 
+import netCDF4
+
 import preloaded
 import same
 from conftest import NORMSWEEP
 
 # What the calls of a family fail with.
-FAMILIES = {"memory": errno.ENOMEM, "write": errno.ENOSPC, "sync": errno.EIO, "rename": errno.EIO, "open": errno.EIO,
+FAMILIES = {"memory": errno.ENOMEM, "library": errno.ENOMEM, "write": errno.ENOSPC, "sync": errno.EIO, "rename": errno.EIO, "open": errno.EIO,
             "read": errno.EIO, "close": errno.EIO, "remove": errno.EIO}
 # Functions in whose calls a failure is no error: a lease that could not be renewed is renewed later. Whatever else
 # cannot be written, synced or renamed ends a command.
 TOLERATED = {"write": {"lease_record_put"}, "sync": set(), "rename": set()}
 FOREVER = 2**62
 SECONDS = 20  # a command takes a tenth of one
-STATE = struct.Struct("7q24s")
-STACKS = 1 << 14
+STATE = struct.Struct("8q24s")
+STACKS = 1 << 16
 
 SWEEP = """\
 corpus: markov
@@ -57,14 +61,16 @@ class Done(typing.NamedTuple):
     calls: int
     failed: int
     place: str  # where in the program the first failed call came from
+    crashed: bool  # a library got a signal for a fault of its own, or aborted
 
 
+@functools.cache
 def place_of(address, name):
     if address <= 0:
         return name
-    told = subprocess.run(["addr2line", "-s", "-f", "-i", "-e", NORMSWEEP, hex(address - 1)], capture_output=True,
+    said = subprocess.run(["addr2line", "-s", "-f", "-i", "-e", NORMSWEEP, hex(address - 1)], capture_output=True,
                           text=True, check=False).stdout.split()
-    return f"{name} in {told[0]} at {told[1]}" if len(told) > 1 else f"{name} at {address:x}"
+    return f"{name} in {said[0]} at {said[1]}" if len(said) > 1 else f"{name} at {address:x}"
 
 
 class Injector:
@@ -75,10 +81,11 @@ class Injector:
     def run(self, cwd, arguments, family="none", at=FOREVER, lasting=False, kill=0):
         """Runs the program in a folder. `kill` is a signal that the program gets instead of a failure."""
         cause = 0 if kill else FAMILIES.get(family, 0)
-        self.state.write_bytes(STATE.pack(at, lasting, cause, kill, 0, 0, 0, b"").ljust(STATE.size + 8 * STACKS, b"\0"))
+        self.state.write_bytes(STATE.pack(at, lasting, cause, kill, 0, 0, 0, 0, b""))
+        os.truncate(self.state, STATE.size + 8 * STACKS)
         environment = self.environment | {"INJECT": family, "INJECT_FOLDER": f"{cwd.resolve()}/",
                                           "INJECT_STATE": str(self.state)}
-        environment["ASAN_OPTIONS"] = environment["ASAN_OPTIONS"] + ":allocator_may_return_null=1"
+        environment["ASAN_OPTIONS"] = environment["ASAN_OPTIONS"] + ":allocator_may_return_null=1:fast_unwind_on_malloc=0"
         with subprocess.Popen([NORMSWEEP, *arguments], cwd=cwd, env=environment, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace") as process:
             try:
@@ -88,8 +95,9 @@ class Injector:
                 process.kill()
                 out, err = process.communicate()
                 status = None
-        _, _, _, _, calls, failed, address, name = STATE.unpack_from(self.state.read_bytes())
-        return Done(status, out, err, calls, failed, place_of(address, name.rstrip(b"\0").decode()) if failed else "")
+        *_, calls, failed, address, crashed, name = STATE.unpack_from(self.state.read_bytes())
+        place = place_of(address, name.rstrip(b"\0").decode()) if failed else ""
+        return Done(status, out, err, calls, failed, place, bool(crashed))
 
     def stacks(self):
         """What tells the calls of the last command apart: one number each, of the places they came from."""
@@ -130,6 +138,13 @@ def killed(injector, folder):
     assert done.status == -signal.SIGKILL and (folder / "sweep.nc.lease").exists(), done
 
 
+def without_a_variable(injector, folder):
+    """The dataset of an older program, which lacks a variable, with one that somebody has added."""
+    whole(injector, folder)
+    with netCDF4.Dataset(folder / "sweep.nc", "a") as file:
+        file.renameVariable("grad_norm", "of_mine")
+
+
 def set_aside(injector, folder):
     """An older dataset and its folder beside the dataset."""
     whole(injector, folder)
@@ -144,9 +159,10 @@ CASES = [
     Case("more", MORE, whole),
     Case("fresh", (*RUN, "--fresh"), set_aside, fresh=True),
     Case("done", RUN, whole),
+    Case("variable", RUN, without_a_variable),
     Case("status", ("status", "sweep.nc"), stopped, looks=True),
     Case("show", ("show", "sweep.nc"), whole, looks=True),
-    Case("variable", ("show", "sweep.nc", "--series", "param_norm"), whole, looks=True),
+    Case("series", ("show", "sweep.nc", "--series", "param_norm"), whole, looks=True),
     Case("plan", ("plan", "../sweep.yaml", "-o", "sweep.nc"), nothing, looks=True),
     Case("check", ("check", "../sweep.yaml"), nothing, looks=True),
 ]
@@ -154,6 +170,15 @@ CASES = [
 
 def files(folder):
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+def same_bytes(one, other):
+    return other.exists() and one.read_bytes() == other.read_bytes()
+
+
+def told(text):
+    """A text of the program without its clocks."""
+    return re.sub(r"[0-9.]+ (s|min|h|days?)\b", "TIME", text)
 
 
 def contents(folder):
@@ -173,8 +198,8 @@ class Bench:
         shutil.copytree(self.before, self.after, dirs_exist_ok=True)
         self.undisturbed = injector.run(self.after, case.arguments)
         assert self.undisturbed.status == 0, self.undisturbed
-        if not case.looks:
-            self.whole = same.read(self.after / "sweep.nc")
+        self.whole = None if case.looks else same.read(self.after / "sweep.nc")
+        self.carried_on = {((), tuple(contents(self.before).items())): []}  # what is wrong when it carries on from there
 
     def renew(self):
         shutil.rmtree(self.work, ignore_errors=True)
@@ -188,15 +213,18 @@ class Bench:
             return done, []
         wrong = self.check_said(done, family)
         if self.case.looks:
-            if contents(self.work) != contents(self.before):
-                wrong.append("a file has changed")
+            wrong += self.check_looked(done)
         else:
-            wrong += self.check_left(done, family, lasting) + self.check_again(done, family, lasting)
+            wrong += self.check_left(done, family, lasting) + self.check_whole(done)
+            wrong += self.check_again(done, family, lasting)
         return done, wrong
 
     def check_said(self, done, family):
+        """One line if it gave up. Some libraries crash when they get no memory; what is left is checked all the same."""
         if done.status is None:
             return [f"hung for {SECONDS} s"]
+        if family == "library" and done.crashed:
+            return []
         if done.status not in (0, 1, 3):
             return [f"status {done.status}: {done.err.strip()[-1500:]}"]
         lines = [line for line in done.err.splitlines() if line not in self.undisturbed.err.splitlines()]
@@ -209,12 +237,19 @@ class Bench:
             return [f"status 0 with {len(lines)} lines: {done.err!r}"]
         return []
 
+    def check_looked(self, done):
+        """What only looks has changed nothing, and shows the same if it shows it without a word of an error."""
+        wrong = [] if contents(self.work) == contents(self.before) else ["a file has changed"]
+        if done.status == 0 and not done.err and told(done.out) != told(self.undisturbed.out):
+            wrong.append(f"status 0, but it shows {done.out!r}")
+        return wrong
+
     def check_left(self, done, family, lasting):
         """Nothing is left that a start leaves only while it runs, and nothing is lost."""
         wrong = []
         stray = [name for name in set(files(self.work)) - set(files(self.before))
                  if name.endswith((".new", ".part", ".mark")) or ".lease" in name]
-        if stray and family != "remove" and not lasting:
+        if stray and family != "remove" and not lasting and not done.crashed:
             wrong.append(f"left behind: {stray}")
         if not (self.before / "sweep.nc").exists():
             return wrong
@@ -237,19 +272,32 @@ class Bench:
         still = {int(seed) for seed, outcome in zip(now["seed"].values, now["outcome"].values) if outcome >= same.DONE}
         return sorted(ended - still)
 
+    def check_whole(self, done):
+        """The dataset is that of before or a part of that of after: a run that has ended has all its values."""
+        path = self.work / "sweep.nc"
+        if done.status == 1 or not path.exists() or same_bytes(path, self.before / "sweep.nc"):
+            return []
+        return [f"left: {line}" for line in same.strays(same.read(path), self.whole)]
+
     def check_again(self, done, family, lasting):
-        """The same command carries on to the same bits."""
-        if done.status == 0 and not lasting and family != "memory":
+        """The same command carries on to the same bits. What was left once need not be tried again."""
+        if done.status == 0 and not lasting:
             now = same.read(self.work / "sweep.nc")
             wrong = [f"status 0, but {line}" for line in same.differences(self.whole, now)]
             if wrong:
                 return wrong
         retried = ("--retry-failed",) if done.status == 1 and not self.case.fresh else ()
+        key = (retried, tuple(contents(self.work).items()))
+        if key not in self.carried_on:
+            self.carried_on[key] = self.carry_on(retried, family == "remove" or lasting or done.crashed)
+        return self.carried_on[key]
+
+    def carry_on(self, retried, strays):
         again = self.injector.run(self.work, (*self.case.arguments, *retried))
         if again.status != 0:
             return [f"again: status {again.status}: {again.err.strip()[-1500:]}"]
         wrong = [f"again: {line}" for line in same.differences(self.whole, same.read(self.work / "sweep.nc"))]
-        if files(self.work) != files(self.after) and not (family == "remove" or self.case.fresh or lasting):
+        if files(self.work) != files(self.after) and not (strays or self.case.fresh):
             wrong.append(f"again: files {files(self.work)} and not {files(self.after)}")
         return wrong
 

@@ -1,8 +1,9 @@
 /*
  * Preloaded into the program by tests/injected.py: counts the calls of one family and lets one of them fail,
- * or one and all that follow. A family is what INJECT names: calls on files below INJECT_FOLDER, or
- * allocations that the program makes, itself or through a function of libc. Counts are in a file that is
- * mapped by all processes that come of the program, so that the test can read them however the program ends.
+ * or one and all that follow. A family is what INJECT names: calls on files below INJECT_FOLDER; allocations
+ * that the program makes, itself or through a function of libc; or those of the libraries that it calls.
+ * Counts are in a file that is mapped by all processes that come of the program, so that the test can read
+ * them however the program ends. Under AddressSanitizer, these allocators call the sanitizer's.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -23,7 +24,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BYTES_AT_START = 1 << 16, NAME_SIZE = 24, FRAMES = 32, STACKS = 1 << 14 };
+enum { BYTES_AT_START = 1 << 16, NAME_SIZE = 24, FRAMES = 32, STACKS = 1 << 16 };
 
 /* What the test reads; all but the counts are its orders. */
 struct state {
@@ -33,15 +34,25 @@ struct state {
     int64_t signal;
     int64_t calls, failed;
     int64_t place; /* in the program, from which the call came that failed first */
+    int64_t crashed; /* in a library that the program calls, or beneath it */
     char name[NAME_SIZE]; /* of its function */
-    uint64_t stack[STACKS]; /* of each call: a digest of the places in the program that it came through */
+    uint64_t stack[STACKS]; /* of each call: a digest of the places that it came through */
 };
 
 static struct state *state;
 static const char *family, *folder;
 static bool armed;
-static uintptr_t program_begin, program_end, program_base, libc_begin, libc_end;
 static _Thread_local int inside; /* a function of libc that counts as one call */
+
+/* Objects whose calls count: the program, libc, and the libraries that the program calls. HDF5 and OpenSSL,
+ * which netCDF initialises but never uses for a classic file, are not among them. */
+enum { PROGRAM, LIBC, LIBRARIES };
+static const char *const object_names[] = {
+    "", "/libc.so", "/libnetcdf.so", "/libyaml-", "/libjansson.so", "/libopenblas", "/libgomp.so"};
+enum { OBJECTS = sizeof(object_names) / sizeof(*object_names) };
+static struct object {
+    uintptr_t begin, end, base;
+} objects[OBJECTS];
 
 #define NEXT(name)                                                                                           \
     static __typeof__(&(name)) next;                                                                         \
@@ -54,7 +65,18 @@ static bool within(uintptr_t place, uintptr_t begin, uintptr_t end)
     return place >= begin && place < end;
 }
 
-/* The innermost place in the program; 0: none. *digest is of all. */
+/* The object that a place lies in; OBJECTS: another one. */
+static int object_of(uintptr_t place)
+{
+    int i = 0;
+
+    while (i < OBJECTS && !within(place, objects[i].begin, objects[i].end))
+        i++;
+    return i;
+}
+
+/* The innermost place in the program; 0: none. *digest is of all in the program and in the libraries it
+ * calls. */
 static int64_t places_in_program(uint64_t *digest)
 {
     void *frame[FRAMES];
@@ -65,11 +87,13 @@ static int64_t places_in_program(uint64_t *digest)
     inside--;
     *digest = 0;
     for (int i = 0; i < count; i++) {
-        if (!within((uintptr_t)frame[i], program_begin, program_end))
+        int object = object_of((uintptr_t)frame[i]);
+        if (object == OBJECTS || object == LIBC)
             continue;
-        uint64_t place = (uint64_t)((uintptr_t)frame[i] - program_base);
-        innermost = innermost ? innermost : (int64_t)place;
-        *digest = (*digest ^ place) * 0x100000001b3;
+        uint64_t place = (uint64_t)((uintptr_t)frame[i] - objects[object].base);
+        if (object == PROGRAM && innermost == 0)
+            innermost = (int64_t)place;
+        *digest = (*digest ^ (place + (uint64_t)object)) * 0x100000001b3;
     }
     return innermost;
 }
@@ -107,11 +131,11 @@ static bool is_family(const char *name)
 /* For functions that allocate. */
 static bool memory_fails(const char *name, uintptr_t caller)
 {
-    if (!is_family("memory") || inside)
+    int object = object_of(caller);
+
+    if (inside || object == OBJECTS)
         return false;
-    if (!within(caller, program_begin, program_end) && !within(caller, libc_begin, libc_end))
-        return false;
-    return fails(name);
+    return is_family(object < LIBRARIES ? "memory" : "library") && fails(name);
 }
 
 /* What is allocated while dlsym looks for malloc itself. */
@@ -131,7 +155,7 @@ static bool is_early(const void *block)
     return within((uintptr_t)block, (uintptr_t)early, (uintptr_t)(early + sizeof(early)));
 }
 
-static bool looking;
+static volatile bool looking; /* dlsym calls malloc and free, which the compiler does not expect of it */
 
 #define NEXT_EARLY(name, instead)                                                                            \
     static __typeof__(&(name)) next;                                                                         \
@@ -343,38 +367,59 @@ char *realpath(const char *path, char *resolved)
 
 /* ---- start ---- */
 
-static int find_objects(struct dl_phdr_info *object, size_t size, void *first)
+static int find_object(struct dl_phdr_info *found, size_t size, void *first)
 {
     bool *program = first;
-    uintptr_t begin = UINTPTR_MAX, end = 0;
+    struct object object = {.begin = UINTPTR_MAX, .base = found->dlpi_addr};
+    int which = *program ? PROGRAM : LIBC;
 
     (void)size;
-    for (int i = 0; i < object->dlpi_phnum; i++) {
-        const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+    for (int i = 0; i < found->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &found->dlpi_phdr[i];
         if (part->p_type != PT_LOAD)
             continue;
-        uintptr_t from = object->dlpi_addr + part->p_vaddr;
-        begin = from < begin ? from : begin;
-        end = from + part->p_memsz > end ? from + part->p_memsz : end;
+        uintptr_t from = found->dlpi_addr + part->p_vaddr;
+        object.begin = from < object.begin ? from : object.begin;
+        object.end = from + part->p_memsz > object.end ? from + part->p_memsz : object.end;
     }
-    if (*program) {
-        program_base = object->dlpi_addr;
-        program_begin = begin;
-        program_end = end;
-    } else if (strstr(object->dlpi_name, "/libc.so")) {
-        libc_begin = begin;
-        libc_end = end;
-    }
+    while (!*program && which < OBJECTS && !strstr(found->dlpi_name, object_names[which]))
+        which++;
+    if (which < OBJECTS)
+        objects[which] = object;
     *program = false;
     return 0;
 }
 
 static int (*main_of_program)(int, char **, char **);
 
+/* Notes whether the crash is the program's: the innermost frame outside libc. */
+static void on_crash(int signal)
+{
+    void *frame[FRAMES];
+    int count = backtrace(frame, FRAMES), object = LIBC;
+
+    for (int i = 2; i < count && object == LIBC; i++) /* from the frame that the signal interrupted */
+        object = object_of((uintptr_t)frame[i]);
+    state->crashed = object >= LIBRARIES;
+    raise(signal); /* SA_RESETHAND: now it ends the process */
+}
+
+/* AddressSanitizer has handlers of its own, and more to say. */
+static void watch_crashes(void)
+{
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGABRT};
+    struct sigaction action = {.sa_handler = on_crash, .sa_flags = (int)SA_RESETHAND | SA_NODEFER};
+
+    for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+        sigaction(signals[i], &action, NULL);
+}
+
 /* What happens before, in constructors of libraries, is not the program's. */
 static int main_armed(int argc, char **argv, char **environment)
 {
     armed = state != NULL;
+    if (armed)
+        watch_crashes();
     int status = main_of_program(argc, argv, environment);
     armed = false;
     return status;
@@ -397,7 +442,7 @@ int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv,
         state = mapped == MAP_FAILED ? NULL : mapped;
         close(file);
     }
-    dl_iterate_phdr(find_objects, &program);
+    dl_iterate_phdr(find_object, &program);
     backtrace(frame, 2); /* loads what it needs */
     main_of_program = main;
     return next(main_armed, argc, argv, init, fini, rtld_fini, stack);
