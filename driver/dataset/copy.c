@@ -3,6 +3,7 @@
  * never started have nothing to copy. verify_dataset() has checked the old file.
  */
 #include "driver/dataset/ledger.h"
+#include "driver/dataset/lookup.h"
 #include "driver/dataset/variables.h"
 #include "driver/tables/dataset_tables.h"
 #include "model/core/check.h"
@@ -49,7 +50,7 @@ static int find_cells(struct copy *copy)
     copy->to = malloc((size_t)view->cells * sizeof(*copy->to));
     int status = tries && copy->from && copy->to ? NC_NOERR : NC_ENOMEM;
     if (status == NC_NOERR)
-        status = nc_inq_varid(view->file, run_variable_table[RUN_VARIABLE_attempts].name, &attempts);
+        status = lookup_variable(view->file, run_variable_table[RUN_VARIABLE_attempts].name, &attempts);
     if (status == NC_NOERR)
         status = nc_get_var_longlong(view->file, attempts, tries);
     for (int64_t cell = 0; status == NC_NOERR && cell < view->cells; cell++) {
@@ -112,9 +113,9 @@ static int copy_run_variable(const struct copy *copy, const struct run_variable_
     int old, new;
 
     _Static_assert(sizeof(value) >= sizeof(double), "a number fits, too");
-    if (nc_inq_varid(copy->view->file, row->name, &old) != NC_NOERR)
+    if (lookup_variable(copy->view->file, row->name, &old) != NC_NOERR)
         return NC_NOERR;
-    int status = nc_inq_varid(copy->file, row->name, &new);
+    int status = lookup_variable(copy->file, row->name, &new);
     for (int i = 0; i < DIMENSIONS_MAX; i++)
         count[i] = 1;
     for (int64_t i = 0; status == NC_NOERR && i < copy->count; i++) {
@@ -180,9 +181,9 @@ static int copy_metric(const struct copy *copy, enum metric metric)
     size_t start[DIMENSIONS_MAX], count[DIMENSIONS_MAX];
     int old, new;
 
-    if (nc_inq_varid(view->file, name, &old) != NC_NOERR)
+    if (lookup_variable(view->file, name, &old) != NC_NOERR)
         return NC_NOERR;
-    int status = nc_inq_varid(copy->file, name, &new);
+    int status = lookup_variable(copy->file, name, &new);
     for (int64_t i = 0; status == NC_NOERR && i < copy->count; i++) {
         cell_index(view->axis, view->axis_count, copy->from[i], start);
         cell_shape(metric, view->axis_count, view->step_count, &view->form, copy->old_room, start, count);
@@ -205,7 +206,7 @@ static int copy_session_texts(const struct copy *copy, const struct session_vari
     char text[STRING_LONGEST];
     int old, status = NC_NOERR;
 
-    if (nc_inq_varid(copy->view->file, row->name, &old) != NC_NOERR)
+    if (lookup_variable(copy->view->file, row->name, &old) != NC_NOERR)
         return NC_NOERR;
     for (; status == NC_NOERR && start[0] < (size_t)copy->view->sessions; start[0]++) {
         status = nc_get_vara_text(copy->view->file, old, start, count, text);
@@ -221,7 +222,7 @@ static int copy_session_numbers(const struct copy *copy, const struct session_va
     double *value;
     int old;
 
-    if (nc_inq_varid(copy->view->file, row->name, &old) != NC_NOERR)
+    if (lookup_variable(copy->view->file, row->name, &old) != NC_NOERR)
         return NC_NOERR;
     value = malloc(count * sizeof(*value));
     int status = value ? nc_get_var_double(copy->view->file, old, value) : NC_ENOMEM;
@@ -238,7 +239,7 @@ static int copy_sessions(const struct copy *copy)
     for (int i = 0; status == NC_NOERR && i < SESSION_VARIABLE_COUNT; i++) {
         const struct session_variable_row *row = &session_variable_table[i];
         int variable;
-        status = nc_inq_varid(copy->file, row->name, &variable);
+        status = lookup_variable(copy->file, row->name, &variable);
         if (status == NC_NOERR)
             status = row->type == STORED_TEXT ? copy_session_texts(copy, row, variable)
                                               : copy_session_numbers(copy, row, variable);

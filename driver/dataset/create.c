@@ -2,6 +2,7 @@
 #include "driver/dataset/definition.h"
 
 #include "driver/dataset/create.h"
+#include "driver/dataset/lookup.h"
 #include "driver/sweep/grid.h"
 #include "driver/tables/dataset_tables.h"
 #include "worker/checkpoint/written.h"
@@ -54,7 +55,7 @@ static int variable_named(struct definition *definition, const char *name)
     int variable = -1;
 
     if (definition->status == NC_NOERR)
-        definition_keep(definition, nc_inq_varid(definition->file, name, &variable));
+        definition_keep(definition, lookup_variable(definition->file, name, &variable));
     return variable;
 }
 

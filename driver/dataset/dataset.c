@@ -23,6 +23,7 @@
 #include "driver/dataset/create.h"
 #include "driver/dataset/foreign.h"
 #include "driver/dataset/ledger.h"
+#include "driver/dataset/lookup.h"
 #include "driver/dataset/session.h"
 #include "driver/dataset/variables.h"
 #include "driver/dataset/verify.h"
@@ -157,11 +158,12 @@ static bool has_all_variables(const struct view *view, const struct layout *layo
     bool all = true;
 
     for (int i = 0; all && i < METRIC_COUNT; i++)
-        all = !layout_has(layout, i) || nc_inq_varid(view->file, metric_table[i].name, &variable) == NC_NOERR;
+        all = !layout_has(layout, i) ||
+              lookup_variable(view->file, metric_table[i].name, &variable) == NC_NOERR;
     for (int i = 0; all && i < RUN_VARIABLE_COUNT; i++)
-        all = nc_inq_varid(view->file, run_variable_table[i].name, &variable) == NC_NOERR;
+        all = lookup_variable(view->file, run_variable_table[i].name, &variable) == NC_NOERR;
     for (int i = 0; all && i < SESSION_VARIABLE_COUNT; i++)
-        all = nc_inq_varid(view->file, session_variable_table[i].name, &variable) == NC_NOERR;
+        all = lookup_variable(view->file, session_variable_table[i].name, &variable) == NC_NOERR;
     return all;
 }
 
@@ -201,8 +203,9 @@ static int carry_on(struct dataset *dataset, const struct view *view, struct err
     bool full = dataset->session == view->sessions;
     layout->sessions = full ? 2 * view->sessions : view->sessions;
     layout->history = view_text(view, ATTRIBUTE_HISTORY);
+    bool kept = layout->history || errno == 0;
     bool longer = layout_lengthen(layout, &view->form);
-    int result = layout_add_steps(layout, view->step, view->step_count) == 0
+    int result = kept && layout_add_steps(layout, view->step, view->step_count) == 0
                      ? 0
                      : error_set(error, ERROR_ENVIRONMENT, "%s: no memory", dataset->name);
     bool fits = mapping.identity && !full && !longer && layout->step_count == view->step_count &&
@@ -218,7 +221,7 @@ static int64_t find_place(int file, const struct extent *extent, const char *nam
 {
     int variable;
 
-    if (nc_inq_varid(file, name, &variable) != NC_NOERR || extent[variable].bytes != bytes)
+    if (lookup_variable(file, name, &variable) != NC_NOERR || extent[variable].bytes != bytes)
         return -1;
     return extent[variable].begin;
 }
@@ -265,7 +268,7 @@ static enum outcome first_outcome(enum outcome outcome, bool skipped, bool retry
 static int read_count(const struct dataset *dataset, int file, enum run_variable which, int **count)
 {
     int variable;
-    int status = nc_inq_varid(file, run_variable_table[which].name, &variable);
+    int status = lookup_variable(file, run_variable_table[which].name, &variable);
 
     *count = malloc((size_t)dataset->layout.sweep->cells * sizeof(**count));
     if (!*count)
@@ -286,7 +289,7 @@ static int forgive(struct dataset *dataset, int file)
         }
     if (!changed)
         return NC_NOERR;
-    int status = nc_inq_varid(file, run_variable_table[RUN_VARIABLE_deaths].name, &variable);
+    int status = lookup_variable(file, run_variable_table[RUN_VARIABLE_deaths].name, &variable);
     return status == NC_NOERR ? nc_put_var_int(file, variable, dataset->deaths) : status;
 }
 
@@ -300,7 +303,7 @@ static int read_outcomes(struct dataset *dataset, int file, const struct dataset
     dataset->end = calloc((size_t)sweep->cells, sizeof(*dataset->end));
     if (!dataset->outcome || !dataset->end)
         return NC_ENOMEM;
-    int status = nc_inq_varid(file, run_variable_table[RUN_VARIABLE_outcome].name, &variable);
+    int status = lookup_variable(file, run_variable_table[RUN_VARIABLE_outcome].name, &variable);
     if (status == NC_NOERR)
         status = nc_get_var_schar(file, variable, dataset->outcome);
     for (int64_t cell = 0; status == NC_NOERR && cell < sweep->cells; cell++) {

@@ -8,6 +8,7 @@
  */
 #include "driver/dataset/foreign.h"
 #include "driver/dataset/create.h"
+#include "driver/dataset/lookup.h"
 #include "driver/sweep/grid.h"
 
 #include "worker/checkpoint/written.h"
@@ -64,7 +65,7 @@ static int copy_attribute(const struct transfer *transfer, int from, int to, con
 
     if (!transfer->bytes)
         return check(transfer, name, nc_copy_att(transfer->from, from, name, transfer->to, to));
-    int status = nc_inq_att(transfer->from, from, name, &type, &length);
+    int status = lookup_attribute(transfer->from, from, name, &type, &length);
     if (status == NC_NOERR)
         status = nc_inq_type(transfer->from, type, NULL, &size);
     *transfer->bytes += (double)strlen(name) + (double)length * (double)size;
@@ -75,17 +76,20 @@ static int copy_attribute(const struct transfer *transfer, int from, int to, con
 static int copy_attributes(const struct transfer *transfer, int from, int to, bool own)
 {
     char name[NC_MAX_NAME + 1];
-    int count = 0, known, result;
+    int count = 0, result;
 
     result = from == NC_GLOBAL ? nc_inq_natts(transfer->from, &count)
                                : nc_inq_varnatts(transfer->from, from, &count);
     result = check(transfer, "an attribute", result);
     for (int i = 0; result == 0 && i < count; i++) {
         result = check(transfer, "an attribute", nc_inq_attname(transfer->from, from, i, name));
-        if (result != 0 || nc_inq_attid(transfer->to, to, name, &known) == NC_NOERR ||
-            (own && is_own_attribute(from, name)))
+        if (result != 0 || (own && is_own_attribute(from, name)))
             continue;
-        result = copy_attribute(transfer, from, to, name);
+        int known = lookup_attribute(transfer->to, to, name, NULL, NULL);
+        if (known == NC_ENOTATT)
+            result = copy_attribute(transfer, from, to, name);
+        else
+            result = check(transfer, name, known);
     }
     return result;
 }
@@ -108,7 +112,7 @@ static bool is_own_variable(const struct transfer *transfer, const char *name)
 {
     int variable;
 
-    return nc_inq_varid(transfer->to, name, &variable) == NC_NOERR ||
+    return lookup_variable(transfer->to, name, &variable) == NC_NOERR ||
            is_coordinate(transfer->view->axis_count, transfer->view->axis, name);
 }
 
@@ -148,7 +152,7 @@ static int define_dimension(const struct transfer *transfer, const char *variabl
 
     if (result != 0)
         return result;
-    if (nc_inq_dimid(transfer->to, name, to) != NC_NOERR)
+    if (lookup_dimension(transfer->to, name, to) != NC_NOERR)
         return check(transfer, variable, nc_def_dim(transfer->to, name, length, to));
     if (keeps_places(transfer, name, length, *to))
         return 0;
@@ -235,7 +239,7 @@ static int visit_variables(const struct transfer *transfer, enum visit visit, in
             break;
         if (visit == VISIT_DEFINE)
             own[i] = is_own_variable(transfer, name);
-        bool there = nc_inq_varid(transfer->to, name, &to) == NC_NOERR;
+        bool there = lookup_variable(transfer->to, name, &to) == NC_NOERR;
         if (visit == VISIT_DEFINE && !own[i])
             result = transfer->bytes ? count_variable(transfer, i, name) : define_variable(transfer, i, name);
         else if (visit == VISIT_DEFINE && there)

@@ -6,6 +6,7 @@
  * padded to a multiple of 4, so that both together are a multiple of 8.
  */
 #include "driver/dataset/definition.h"
+#include "driver/dataset/lookup.h"
 #include "driver/tables/dataset_tables.h"
 
 #include <netcdf.h>
@@ -47,7 +48,7 @@ static int string_dimension(struct definition *definition, int64_t width)
     int dimension;
 
     snprintf(name, sizeof(name), STRING_DIMENSION "%lld", (long long)width);
-    if (nc_inq_dimid(definition->file, name, &dimension) == NC_NOERR)
+    if (lookup_dimension(definition->file, name, &dimension) == NC_NOERR)
         return dimension;
     return define_dimension(definition, name, width);
 }

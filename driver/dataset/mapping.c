@@ -21,7 +21,7 @@ struct differences {
     const struct layout *layout;
     FILE *out;
     int64_t count;
-    bool starved; /* no memory for a comparison */
+    int cause; /* errno of a value that could not be read */
 };
 
 static bool equal(const struct param *param, union param_value a, union param_value b)
@@ -71,8 +71,18 @@ static bool same_params(const struct axis *a, const struct axis *b)
     return same;
 }
 
-/* Compares parameters fixed in both. A parameter that the file lacks, from an older program, had its default.
- */
+/* A fixed parameter in the file. One that the file lacks, from an older program, had its default. */
+static union param_value fixed_there(struct differences *differences, const struct param *param)
+{
+    union param_value value;
+
+    if (view_param(differences->view, param, &value))
+        return value;
+    differences->cause = errno ? errno : differences->cause;
+    return param->initial;
+}
+
+/* Compares parameters fixed in both. */
 static void compare_fixed(struct differences *differences)
 {
     const struct sweep *sweep = differences->layout->sweep;
@@ -80,12 +90,11 @@ static void compare_fixed(struct differences *differences)
 
     for (size_t i = 0; i < param_count; i++) {
         const struct param *param = &param_table[i];
-        union param_value there, here = param_get(param, &sweep->base);
+        union param_value here = param_get(param, &sweep->base);
         if (axis_find(sweep->axis_count, sweep->axis, param) ||
             axis_find(view->axis_count, view->axis, param))
             continue;
-        if (!view_param(view, param, &there))
-            there = param->initial;
+        union param_value there = fixed_there(differences, param);
         if (!equal(param, there, here))
             differ_values(differences, param->name, param, there, here);
     }
@@ -93,7 +102,8 @@ static void compare_fixed(struct differences *differences)
 
 static void compare_texts(struct differences *differences, const char *name, char *there, char *here)
 {
-    differences->starved = differences->starved || !there || !here;
+    if (!there || !here)
+        differences->cause = ENOMEM;
     if (there && here && strcmp(there, here) != 0)
         differ(differences, name, there, here);
     free(there);
@@ -123,7 +133,8 @@ static void compare_data(struct differences *differences)
     char here[DIGEST_TEXT], *there = view_text(differences->view, ATTRIBUTE_DATA);
 
     digest_format(&differences->layout->corpus->digest, here);
-    differences->starved = differences->starved || !there;
+    if (!there)
+        differences->cause = ENOMEM;
     if (differences->count == 0 && there && strcmp(there, here) != 0)
         fprintf(another(differences), "the content of the texts has changed since %s was made",
             differences->view->name);
@@ -189,14 +200,14 @@ static void map_axis(
 }
 
 /* For a new axis, the index at which its parameters equal the fixed ones of the file; -1: none. */
-static int64_t find_fixed(const struct view *view, const struct axis *here)
+static int64_t find_fixed(struct differences *differences, const struct axis *here)
 {
+    const struct view *view = differences->view;
+
     for (int64_t j = 0; j < here->length; j++) {
         bool same = true;
         for (int64_t k = 0; same && k < here->param_count; k++) {
-            union param_value there;
-            if (!view_param(view, here->param[k], &there))
-                there = here->param[k]->initial;
+            union param_value there = fixed_there(differences, here->param[k]);
             same = !axis_find(view->axis_count, view->axis, here->param[k]) &&
                    equal(here->param[k], there, here->value[k * here->length + j]);
         }
@@ -235,7 +246,7 @@ static void map_new_axes(struct mapping *mapping, struct differences *difference
                     differences->view->name);
             continue;
         }
-        int64_t place = find_fixed(differences->view, here);
+        int64_t place = find_fixed(differences, here);
         if (place < 0)
             fprintf(another(differences),
                 "%s is not an axis in %s, and its value there is not on the axis in %s", here->name,
@@ -315,7 +326,7 @@ int mapping_init(
 {
     char *text = NULL;
     size_t size = 0;
-    struct differences differences = {view, layout, open_memstream(&text, &size), 0, false};
+    struct differences differences = {view, layout, open_memstream(&text, &size), 0, 0};
     bool memory = differences.out != NULL;
 
     *mapping = (struct mapping){.axis_count = view->axis_count};
@@ -332,11 +343,12 @@ int mapping_init(
         compare_options(&differences, &layout->sweep->measure);
         compare_data(&differences);
     }
-    memory = differences.out && fclose(differences.out) == 0 && memory && !differences.starved;
-    int result = memory ? 0 : error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
-    if (memory && differences.count)
+    memory = differences.out && fclose(differences.out) == 0 && memory;
+    int cause = memory ? differences.cause : ENOMEM;
+    int result = cause ? layout_error(error, view->name, cause) : 0;
+    if (cause == 0 && differences.count)
         result = refuse_differences(&differences, text, error);
-    else if (memory)
+    else if (cause == 0)
         mapping->identity = is_identity(mapping, view, layout->sweep);
     free(text);
     if (result != 0)

@@ -1,4 +1,5 @@
 #include "driver/dataset/session.h"
+#include "driver/dataset/lookup.h"
 
 #include <netcdf.h>
 
@@ -9,7 +10,7 @@ int session_find(const struct view *view, int64_t *session)
     size_t start[2] = {0, 0}, count[2] = {1, 1};
     char first = '\0';
     int variable,
-        status = nc_inq_varid(view->file, session_variable_table[SESSION_VARIABLE_start].name, &variable);
+        status = lookup_variable(view->file, session_variable_table[SESSION_VARIABLE_start].name, &variable);
 
     for (*session = 0; status == NC_NOERR && *session < view->sessions; ++*session) {
         start[0] = (size_t)*session;
@@ -40,7 +41,7 @@ int session_write(const struct dataset *dataset, int file, const struct session 
         char field[STRING_LONG];
         int variable;
         dataset_field(field, (size_t)row->width, text[i] ? text[i] : "");
-        status = nc_inq_varid(file, row->name, &variable);
+        status = lookup_variable(file, row->name, &variable);
         if (status == NC_NOERR)
             status = nc_put_vara_text(file, variable, start, count, field);
     }

@@ -1,5 +1,6 @@
 #include "driver/dataset/variables.h"
 #include "driver/dataset/layout.h"
+#include "driver/dataset/lookup.h"
 #include "driver/dataset/view.h"
 #include "driver/dataset/view_inside.h"
 #include "driver/tables/dataset_tables.h"
@@ -40,7 +41,7 @@ bool view_find(const struct view *view, const char *name, struct view_variable *
 {
     int id;
 
-    return nc_inq_varid(view->file, name, &id) == NC_NOERR && describe_variable(view, id, variable);
+    return lookup_variable(view->file, name, &id) == NC_NOERR && describe_variable(view, id, variable);
 }
 
 int view_read(
@@ -55,7 +56,7 @@ int view_read(
         for (int64_t i = 0; i < variable->size; i++)
             if (values[i] == fill)
                 values[i] = NAN;
-    return 0;
+    return errno ? layout_error(error, view->name, errno) : 0;
 }
 
 bool view_is_of_runs(const struct view *view, const struct view_variable *variable)
@@ -111,7 +112,7 @@ bool view_is_text(const struct view *view, const char *name)
     nc_type type;
     int id;
 
-    return nc_inq_varid(view->file, name, &id) == NC_NOERR &&
+    return lookup_variable(view->file, name, &id) == NC_NOERR &&
            nc_inq_vartype(view->file, id, &type) == NC_NOERR && type == NC_CHAR;
 }
 
@@ -136,7 +137,7 @@ void view_flags(const struct view *view, const struct view_variable *variable, s
     nc_type type;
     size_t length;
 
-    if (nc_inq_att(view->file, variable->id, "flag_meanings", &type, &length) != NC_NOERR ||
+    if (lookup_attribute(view->file, variable->id, "flag_meanings", &type, &length) != NC_NOERR ||
         type != NC_CHAR || length >= sizeof(text) ||
         nc_get_att_text(view->file, variable->id, "flag_meanings", text) != NC_NOERR)
         text[0] = '\0';
@@ -146,7 +147,7 @@ void view_flags(const struct view *view, const struct view_variable *variable, s
 int view_outcomes(const struct view *view, signed char *outcome, struct error *error)
 {
     int variable;
-    int status = nc_inq_varid(view->file, run_variable_table[RUN_VARIABLE_outcome].name, &variable);
+    int status = lookup_variable(view->file, run_variable_table[RUN_VARIABLE_outcome].name, &variable);
 
     if (status == NC_NOERR)
         status = nc_get_var_schar(view->file, variable, outcome);
@@ -187,10 +188,11 @@ char *view_stored_text(const struct view *view, int variable, int64_t index)
     for (int i = 0; i < count; i++)
         counts[i] = i == count - 1 ? width : 1;
     char *text = calloc(width + 1, 1);
-    if (text && nc_get_vara_text(view->file, variable, start, counts, text) == NC_NOERR)
+    int status = text ? nc_get_vara_text(view->file, variable, start, counts, text) : NC_ENOMEM;
+    if (status == NC_NOERR)
         return text;
-    errno = text ? 0 : ENOMEM;
     free(text);
+    errno = lookup_cause(status);
     return NULL;
 }
 
@@ -213,7 +215,7 @@ char *view_string(const struct view *view, const char *name, int64_t index)
     int variable, count, dimensions[NC_MAX_VAR_DIMS];
 
     errno = 0;
-    if (nc_inq_varid(view->file, name, &variable) != NC_NOERR ||
+    if (lookup_variable(view->file, name, &variable) != NC_NOERR ||
         nc_inq_var(view->file, variable, NULL, NULL, &count, dimensions, NULL) != NC_NOERR)
         return NULL;
     if (count != 2 && !is_over_grid(view, count, dimensions))

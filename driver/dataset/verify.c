@@ -11,6 +11,7 @@
 #include "driver/dataset/check.h"
 #include "driver/dataset/conversion.h"
 #include "driver/dataset/definition.h"
+#include "driver/dataset/lookup.h"
 #include "driver/dataset/verify_coordinates.h"
 #include "driver/dataset/view_attributes.h"
 #include "driver/sweep/grid.h"
@@ -98,7 +99,7 @@ int verify_variable(
     nc_type type;
     bool match;
 
-    if (nc_inq_varid(view->file, name, &variable) != NC_NOERR ||
+    if (lookup_variable(view->file, name, &variable) != NC_NOERR ||
         nc_inq_var(view->file, variable, NULL, &type, &count, dimensions, NULL) != NC_NOERR)
         return verify_fault(error, view, "%s is missing", name);
     if (type != form->type)
@@ -125,7 +126,7 @@ static bool is_there(const struct view *view, const char *name)
 {
     int variable;
 
-    return nc_inq_varid(view->file, name, &variable) == NC_NOERR;
+    return lookup_variable(view->file, name, &variable) == NC_NOERR;
 }
 
 /* ---- values of runs ---- */
@@ -145,7 +146,7 @@ static void bounds_of(enum run_variable which, long long *least, long long *most
 static long long *read_stored(const struct view *view, const char *name, struct error *error)
 {
     long long *value = malloc((size_t)view->cells * sizeof(*value));
-    int variable, status = value ? nc_inq_varid(view->file, name, &variable) : NC_ENOMEM;
+    int variable, status = value ? lookup_variable(view->file, name, &variable) : NC_ENOMEM;
 
     if (status == NC_NOERR)
         status = nc_get_var_longlong(view->file, variable, value);
@@ -260,12 +261,11 @@ static int verify_params(const struct view *view, struct error *error)
     for (size_t i = 0; i < param_count; i++) {
         const struct param *param = &param_table[i];
         union param_value value;
-        int attribute;
         if (axis_find(view->axis_count, view->axis, param) || view_param(view, param, &value))
             continue;
-        if (errno == ENOMEM)
-            return layout_error(error, view->name, NC_ENOMEM);
-        if (nc_inq_attid(view->file, NC_GLOBAL, param->name, &attribute) == NC_NOERR)
+        if (errno)
+            return layout_error(error, view->name, errno);
+        if (lookup_attribute(view->file, NC_GLOBAL, param->name, NULL, NULL) != NC_ENOTATT)
             return verify_fault(
                 error, view, "the attribute %s has a value that the key cannot have", param->name);
     }
@@ -280,9 +280,9 @@ static int verify_texts(const struct view *view, struct error *error)
     for (size_t i = 0; i < sizeof(compared) / sizeof(*compared); i++) {
         char *text = view_text(view, compared[i]);
         bool there = text != NULL;
-        free(text);
-        if (!there && errno == ENOMEM)
-            return layout_error(error, view->name, NC_ENOMEM);
+        free(text); /* keeps errno */
+        if (!there && errno)
+            return layout_error(error, view->name, errno);
         if (!there)
             return verify_fault(error, view, "the attribute %s is not a text", compared[i]);
     }
@@ -295,7 +295,7 @@ static bool is_aligned(const struct view *view, const struct extent *extent, con
 {
     int variable;
 
-    return nc_inq_varid(view->file, name, &variable) != NC_NOERR || extent[variable].begin % 8 == 0;
+    return lookup_variable(view->file, name, &variable) != NC_NOERR || extent[variable].begin % 8 == 0;
 }
 
 bool verify_alignment(const struct view *view)

@@ -4,6 +4,7 @@
  */
 #include "driver/dataset/verify_coordinates.h"
 #include "driver/dataset/definition.h"
+#include "driver/dataset/lookup.h"
 #include "driver/dataset/variables.h"
 #include "driver/dataset/verify.h"
 #include "driver/sweep/label.h"
@@ -65,7 +66,7 @@ static int verify_numbers(const struct view *view, enum metric_dimension dimensi
     const char *name = metric_dimension_table[dimension].name;
     int64_t length = view->form.along[dimension];
     double *value = malloc((size_t)length * sizeof(*value));
-    int variable, result = 0, status = value ? nc_inq_varid(view->file, name, &variable) : NC_ENOMEM;
+    int variable, result = 0, status = value ? lookup_variable(view->file, name, &variable) : NC_ENOMEM;
 
     if (status == NC_NOERR)
         status = nc_get_var_double(view->file, variable, value);
@@ -92,8 +93,8 @@ static int verify_words(const struct view *view, enum metric_dimension dimension
 
     for (int64_t i = 0; result == 0 && i < view->form.along[dimension] && (expected = row->word(i)); i++) {
         char *text = view_string(view, row->name, i);
-        if (!text && errno == ENOMEM)
-            return layout_error(error, view->name, NC_ENOMEM);
+        if (!text && errno)
+            return layout_error(error, view->name, errno);
         if (!text || strcmp(text, expected) != 0)
             result = verify_fault(error, view, "%s is '%s' at place %lld and not '%s'", row->name,
                 text ? text : "", (long long)i, expected);

@@ -3,6 +3,7 @@
 #include "driver/dataset/check.h"
 #include "driver/dataset/definition.h"
 #include "driver/dataset/layout.h"
+#include "driver/dataset/lookup.h"
 #include "driver/dataset/mistaken.h"
 #include "driver/dataset/verify.h"
 #include "driver/dataset/view_attributes.h"
@@ -29,26 +30,10 @@ static int view_no_memory(const struct view *view, struct error *error)
     return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
 }
 
-/* After a text was not found: errno tells whether there is none. */
+/* After something was not found: errno tells whether there is none. */
 static int view_missing(const struct view *view, struct error *error)
 {
-    return errno == ENOMEM ? view_no_memory(view, error) : view_refuse(view, error);
-}
-
-static bool integer_attribute(const struct view *view, const char *name, int64_t *value)
-{
-    long long number;
-    nc_type type;
-    size_t length;
-
-    if (nc_inq_att(view->file, NC_GLOBAL, name, &type, &length) != NC_NOERR || length != 1)
-        return false;
-    if (!view_is_number(type) || type == NC_FLOAT || type == NC_DOUBLE)
-        return false;
-    if (nc_get_att_longlong(view->file, NC_GLOBAL, name, &number) != NC_NOERR)
-        return false;
-    *value = number;
-    return true;
+    return errno ? layout_error(error, view->name, errno) : view_refuse(view, error);
 }
 
 static int check_source(const struct view *view, struct error *error)
@@ -66,8 +51,8 @@ static int check_header(struct view *view, struct error *error)
 {
     if (check_source(view, error) != 0)
         return -1;
-    if (!integer_attribute(view, ATTRIBUTE_FORMAT, &view->format))
-        return view_refuse(view, error);
+    if (!view_attribute_integer(view, ATTRIBUTE_FORMAT, &view->format))
+        return view_missing(view, error);
     if (view->format != FORMAT_VERSION)
         return error_set(error, ERROR_INPUT, "%s: has dataset format %lld; this program reads format %d",
             view->name, (long long)view->format, FORMAT_VERSION);
@@ -80,7 +65,7 @@ static int dimension_length(const struct view *view, const char *name, int64_t *
     int dimension;
     size_t size;
 
-    if (nc_inq_dimid(view->file, name, &dimension) != NC_NOERR ||
+    if (lookup_dimension(view->file, name, &dimension) != NC_NOERR ||
         nc_inq_dimlen(view->file, dimension, &size) != NC_NOERR || size < 1 || size > (size_t)view->most)
         return view_refuse(view, error);
     *length = (int64_t)size;
@@ -96,7 +81,7 @@ static int column(
 
     if (verify_variable(view, name, &form, error) != 0)
         return -1;
-    return nc_inq_varid(view->file, name, &variable) == NC_NOERR ? variable : view_refuse(view, error);
+    return lookup_variable(view->file, name, &variable) == NC_NOERR ? variable : view_refuse(view, error);
 }
 
 static void free_texts(char **text, int64_t length)
@@ -195,7 +180,7 @@ static bool find_params(const struct view *view, struct axis *axis, int dimensio
     axis->param = calloc(param_count, sizeof(const struct param *));
     for (size_t i = 0; axis->param && i < param_count; i++) {
         int variable, count, dimensions[NC_MAX_VAR_DIMS];
-        if (nc_inq_varid(view->file, param_table[i].name, &variable) == NC_NOERR &&
+        if (lookup_variable(view->file, param_table[i].name, &variable) == NC_NOERR &&
             nc_inq_var(view->file, variable, NULL, NULL, &count, dimensions, NULL) == NC_NOERR &&
             count >= 1 && dimensions[0] == dimension)
             axis->param[axis->param_count++] = &param_table[i];
@@ -251,7 +236,7 @@ static int find_grid(const struct view *view, int *count, int *dimensions, struc
     int outcome;
     nc_type type;
 
-    if (nc_inq_varid(view->file, name, &outcome) != NC_NOERR ||
+    if (lookup_variable(view->file, name, &outcome) != NC_NOERR ||
         nc_inq_var(view->file, outcome, NULL, &type, count, dimensions, NULL) != NC_NOERR)
         return view_refuse(view, error);
     if (type != NC_BYTE)
@@ -305,7 +290,7 @@ static int read_lengths(struct view *view, struct error *error)
     for (enum metric_dimension i = 0; i < DIMENSION_COUNT; i++) {
         const char *name = metric_dimension_table[i].name;
         bool optional = !metric_dimension_needed(i, (const bool[GROUP_COUNT]){false});
-        if (i == DIMENSION_STEP || (optional && nc_inq_dimid(view->file, name, &id) != NC_NOERR))
+        if (i == DIMENSION_STEP || (optional && lookup_dimension(view->file, name, &id) != NC_NOERR))
             continue;
         if (dimension_length(view, name, &view->form.along[i], error) != 0)
             return -1;
@@ -337,8 +322,8 @@ static int open_file(struct view *view, const char *path, struct error *error)
     if (status == NC_NOERR)
         return 0;
     view->file = -1;
-    if (status > 0)
-        return layout_error(error, path, status);
+    if (status > 0 || status == NC_ENOMEM || status == NC_EBADID) /* the last one: its table could not grow */
+        return layout_error(error, path, status == NC_EBADID ? NC_ENOMEM : status);
     if (!view->copy)
         return view_refuse(view, error);
     return error_set(error, ERROR_INPUT, "%s: cannot be read as netCDF-4: %s", path, nc_strerror(status));
@@ -387,7 +372,7 @@ static bool read_attribute(const struct view *view, const struct param *param, u
         return value->integer >= 0;
     }
     if (param->kind != PARAM_REAL)
-        return integer_attribute(view, param->name, &value->integer);
+        return view_attribute_integer(view, param->name, &value->integer);
     return view_attribute_number(view, NC_GLOBAL, param->name, &value->real);
 }
 

@@ -1,5 +1,6 @@
 /* Reads the attributes of a dataset. In a netCDF-4 copy a text may be a value of type string. */
 #include "driver/dataset/view_attributes.h"
+#include "driver/dataset/lookup.h"
 #include "driver/dataset/view_inside.h"
 
 #include <netcdf.h>
@@ -13,20 +14,53 @@ bool view_is_number(nc_type type)
     return type >= NC_BYTE && type <= NC_UINT64 && type != NC_CHAR;
 }
 
+/* Sets errno to 0 if there is none, or to what kept it from being looked up. */
+static bool has_attribute(
+    const struct view *view, int variable, const char *name, nc_type *type, size_t *length)
+{
+    int status = lookup_attribute(view->file, variable, name, type, length);
+
+    errno = status == NC_ENOTATT ? 0 : lookup_cause(status);
+    return status == NC_NOERR;
+}
+
+/* The same for the status with which an attribute that is there was read. */
+static bool was_read(int status)
+{
+    errno = lookup_cause(status);
+    return status == NC_NOERR;
+}
+
 bool view_attribute_number(const struct view *view, int variable, const char *name, double *value)
 {
     nc_type type;
     size_t length;
 
-    return nc_inq_att(view->file, variable, name, &type, &length) == NC_NOERR && view_is_number(type) &&
-           length == 1 && nc_get_att_double(view->file, variable, name, value) == NC_NOERR;
+    return has_attribute(view, variable, name, &type, &length) && view_is_number(type) && length == 1 &&
+           was_read(nc_get_att_double(view->file, variable, name, value));
+}
+
+bool view_attribute_integer(const struct view *view, const char *name, int64_t *value)
+{
+    long long number;
+    nc_type type;
+    size_t length;
+
+    if (!has_attribute(view, NC_GLOBAL, name, &type, &length) || length != 1)
+        return false;
+    if (!view_is_number(type) || type == NC_FLOAT || type == NC_DOUBLE)
+        return false;
+    if (!was_read(nc_get_att_longlong(view->file, NC_GLOBAL, name, &number)))
+        return false;
+    *value = number;
+    return true;
 }
 
 static char *read_string(const struct view *view, int variable, const char *name)
 {
     char *string = NULL, *text = NULL;
 
-    if (nc_get_att_string(view->file, variable, name, &string) != NC_NOERR)
+    if (!was_read(nc_get_att_string(view->file, variable, name, &string)))
         return NULL;
     bool there = string != NULL;
     if (there)
@@ -41,18 +75,18 @@ static char *read_text(const struct view *view, int variable, const char *name)
     nc_type type;
     size_t length;
 
-    errno = 0;
-    if (nc_inq_att(view->file, variable, name, &type, &length) != NC_NOERR)
+    if (!has_attribute(view, variable, name, &type, &length))
         return NULL;
     if (type == NC_STRING && length == 1)
         return read_string(view, variable, name);
     if (type != NC_CHAR || length > (size_t)view->most)
         return NULL;
     char *text = calloc(length + 1, 1);
-    if (text && nc_get_att_text(view->file, variable, name, text) == NC_NOERR)
+    int status = text ? nc_get_att_text(view->file, variable, name, text) : NC_ENOMEM;
+    if (was_read(status))
         return text;
-    errno = text ? 0 : ENOMEM;
     free(text);
+    errno = lookup_cause(status);
     return NULL;
 }
 
