@@ -27,12 +27,14 @@ static int draw_picture(const struct arguments *arguments, const struct view *vi
 
 /* A picture of what another program has altered is not what was measured. A sweep that runs has passed this,
  * and changes what is looked at. */
-static void warn_of_faults(const struct view *view)
+static int warn_of_faults(const struct view *view, struct error *error)
 {
-    struct error fault;
-
-    if (!lease_is_held(view->name) && verify_content(view, &fault) != 0)
-        fprintf(stderr, "%s\n", fault.text);
+    if (lease_is_held(view->name) || verify_content(view, error) == 0)
+        return 0;
+    if (error->status == ERROR_ENVIRONMENT)
+        return -1;
+    fprintf(stderr, "%s\n", error->text);
+    return 0;
 }
 
 int command_show(int argc, char **argv)
@@ -48,7 +50,7 @@ int command_show(int argc, char **argv)
     if (status == 0) {
         status = draw_picture(&arguments, &view, &error);
         if (status == 0)
-            warn_of_faults(&view);
+            status = warn_of_faults(&view, &error);
         view_close(&view);
     }
     arguments_release(&arguments);

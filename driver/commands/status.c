@@ -11,9 +11,9 @@ static int print_once(const char *path, struct error *error)
 
     if (status_read(&status, path, NULL, clock_now(), error) != 0)
         return -1;
-    status_print(&status);
+    int result = status_print(&status, error);
     status_release(&status);
-    return 0;
+    return result;
 }
 
 int command_status(int argc, char **argv)

@@ -90,26 +90,25 @@ static void draw_status(struct watch *watch)
     free(text);
 }
 
-static void show(struct watch *watch, bool first)
+static int show(struct watch *watch, bool first, struct error *error)
 {
     if (watch->canvas.terminal.rows > 0) {
         draw_status(watch);
-        return;
+        return 0;
     }
     if (!first)
         putchar('\n');
-    status_print(&watch->status);
+    int result = status_print(&watch->status, error);
     fflush(stdout);
+    return result;
 }
 
 static int follow_dataset(struct watch *watch, struct error *error)
 {
     for (bool first = true;; first = false) {
         int result = look_again(watch, error);
-        if (result < 0)
+        if (result < 0 || (result == 0 && show(watch, first, error) != 0))
             return -1;
-        if (result == 0)
-            show(watch, first);
         if (ferror(stdout) || (result == 0 && !status_is_going(&watch->status)))
             return STATUS_DONE;
         if (!wait_for_next()) {

@@ -109,13 +109,15 @@ static struct lease *lease_new(const char *output, struct error *error)
         free(whole);
         return lease;
     }
-    if (whole || !lease)
+    cause = whole || !lease ? ENOMEM : cause;
+    if (cause == ENOMEM)
         error_set(error, ERROR_ENVIRONMENT, "%s: no memory", output);
     else
         unwritable_folder(output, cause, error);
     free(whole);
     if (lease)
         lease_free(lease);
+    errno = cause;
     return NULL;
 }
 
@@ -177,6 +179,7 @@ bool lease_is_held(const char *output)
 
     if (!lease)
         return true;
+    errno = 0;
     int file = lease_file_open(lease->path, false);
     bool held = file >= 0 ? lease_file_is_held(file, time(NULL), &holder) : errno != ENOENT;
     if (file >= 0)

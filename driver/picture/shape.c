@@ -5,6 +5,7 @@
 #include "driver/terminal/ascending.h"
 #include "driver/text/lines.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,8 @@ static void dimension_release(struct dimension *dimension)
         free(dimension->word[i]);
     free(dimension->word);
     free(dimension->number);
+    dimension->word = NULL;
+    dimension->number = NULL;
 }
 
 void shape_release(struct shape *shape)
@@ -62,49 +65,61 @@ static bool all_finite(const struct dimension *dimension)
     return true;
 }
 
-/* Reads the numbers of a coordinate variable, if there is one. */
-static bool read_numbers(struct dimension *dimension, const struct view *view)
+static bool is_coordinate(
+    const struct dimension *dimension, const struct view *view, struct view_variable *variable)
 {
-    struct view_variable variable;
-    struct error ignored;
-
-    if (!view_find(view, dimension->name, &variable) || variable.size != dimension->length)
-        return false;
-    dimension->number = malloc((size_t)dimension->length * sizeof(*dimension->number));
-    if (dimension->number && view_read(view, &variable, dimension->number, &ignored) == 0 &&
-        all_finite(dimension))
-        return true;
-    free(dimension->number);
-    dimension->number = NULL;
-    return false;
+    return view_find(view, dimension->name, variable) && variable->size == dimension->length;
 }
 
-/* Reads the texts of a coordinate variable, if there is one. */
-static bool read_words(struct dimension *dimension, const struct view *view)
+/* Reads the numbers of a coordinate variable; leaves none if they cannot be drawn. */
+static int read_numbers(struct dimension *dimension, const struct view *view,
+    const struct view_variable *variable, struct error *error)
 {
-    if (!view_is_text(view, dimension->name))
-        return false;
+    dimension->number = malloc((size_t)dimension->length * sizeof(*dimension->number));
+    if (!dimension->number)
+        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
+    if (view_read(view, variable, dimension->number, error) != 0)
+        return -1;
+    if (!all_finite(dimension))
+        dimension_release(dimension);
+    return 0;
+}
+
+/* Reads the texts of a coordinate variable; leaves none if one is not of the expected form. */
+static int read_words(struct dimension *dimension, const struct view *view, struct error *error)
+{
     dimension->word = calloc((size_t)dimension->length, sizeof(*dimension->word));
-    for (int64_t i = 0; dimension->word && i < dimension->length; i++) {
+    if (!dimension->word)
+        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
+    for (int64_t i = 0; i < dimension->length; i++) {
         dimension->word[i] = view_string(view, dimension->name, i);
-        if (!dimension->word[i])
-            return false;
+        if (!dimension->word[i] && errno)
+            return error_set(error, ERROR_ENVIRONMENT, "%s: %s", view->name, strerror(errno));
+        if (!dimension->word[i]) {
+            dimension_release(dimension);
+            return 0;
+        }
         lines_clean(dimension->word[i]);
     }
-    return dimension->word != NULL;
+    return 0;
 }
 
-/* False: no memory. */
-static bool take_coordinate(struct dimension *dimension, const struct view *view)
+/* A dimension without a coordinate variable is numbered. */
+static int take_coordinate(struct dimension *dimension, const struct view *view, struct error *error)
 {
-    if (read_numbers(dimension, view) || read_words(dimension, view))
-        return true;
-    dimension_release(dimension);
-    dimension->word = NULL;
+    struct view_variable variable;
+    int result = 0;
+
+    if (is_coordinate(dimension, view, &variable))
+        result = read_numbers(dimension, view, &variable, error);
+    else if (view_is_text(view, dimension->name))
+        result = read_words(dimension, view, error);
+    if (result != 0 || dimension->number || dimension->word)
+        return result;
     dimension->number = malloc((size_t)dimension->length * sizeof(*dimension->number));
     for (int64_t i = 0; dimension->number && i < dimension->length; i++)
         dimension->number[i] = (double)i;
-    return dimension->number != NULL;
+    return dimension->number ? 0 : error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
 }
 
 static int shape_no_memory(struct shape *shape, struct error *error)
@@ -146,8 +161,12 @@ int shape_of_variable(
     for (int i = 0; i < variable->dimension_count; i++) {
         const struct axis *axis = grid_axis(view, variable->dimension[i]);
         struct dimension *dimension = add_dimension(shape, variable->dimension[i], variable->length[i]);
-        if (axis ? !take_axis(dimension, axis) : !take_coordinate(dimension, view))
+        if (axis && !take_axis(dimension, axis))
             return shape_no_memory(shape, error);
+        if (!axis && take_coordinate(dimension, view, error) != 0) {
+            shape_release(shape);
+            return -1;
+        }
     }
     return 0;
 }

@@ -14,9 +14,9 @@
 #include "driver/text/duration.h"
 #include "driver/text/lines.h"
 #include "driver/text/quote.h"
-#include "worker/checkpoint/set.h"
 #include "worker/host/clock.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -32,9 +32,18 @@ enum {
     EXPORT_LEAST = 1 << 20, /* bytes of a dataset: a copy has 250 KB of its own beside the numbers */
 };
 
-static void print_file(const struct view *view)
+/* A text of the dataset; *cause becomes an errno if it could not be read. */
+static char *keep_cause(int *cause, char *text)
 {
-    char *title = picture_sweep_title(view);
+    if (!text && errno)
+        *cause = errno;
+    return text;
+}
+
+static void print_file(const struct view *view, int *cause)
+{
+    errno = 0;
+    char *title = keep_cause(cause, picture_sweep_title(view));
 
     lines_print(stdout, 0, "%s%s%s", view->name, title ? ": " : "", title ? title : "");
     printf("file      %s, %" PRId64 " bytes, format %" PRId64 "\n",
@@ -44,15 +53,6 @@ static void print_file(const struct view *view)
         printf("%s%" PRId64 " %s", i ? " x " : "", view->axis[i].length, view->axis[i].name);
     printf("%s%" PRId64 " cell%s\n", view->axis_count ? ", " : "", view->cells, view->cells == 1 ? "" : "s");
     free(title);
-}
-
-/* What run would refuse. A sweep that runs has passed this, and changes what is looked at. */
-static void print_fault(const struct status *status)
-{
-    struct error fault;
-
-    if (!status->held && verify_content(&status->view, &fault) != 0)
-        lines_print(stdout, 0, "altered   %s", fault.text);
 }
 
 static void print_counts(const struct survey *survey)
@@ -77,18 +77,19 @@ static void print_duration(const char *before, double seconds, const char *after
     printf("%s%s%s", before, duration_format(seconds, time, sizeof(time)), after);
 }
 
-/* Runs that were under way; the next start resumes them. */
-static void print_saved(const char *output)
+static void print_saved(const struct status *status)
 {
-    char *folder = folder_of(output);
-    struct checkpoint_set saved = {.count = 0};
-    struct error ignored;
+    int64_t count = status->saved.count;
 
-    if (folder && checkpoint_set_init(&saved, folder, &ignored) == 0 && saved.count > 0)
-        lines_print(stdout, 0, "saved     %" PRId64 " run%s under way, in %s", saved.count,
-            saved.count == 1 ? "" : "s", folder);
-    checkpoint_set_release(&saved);
-    free(folder);
+    if (count > 0)
+        lines_print(stdout, 0, "saved     %" PRId64 " run%s under way, in %s", count, count == 1 ? "" : "s",
+            status->folder);
+}
+
+/* Could a start go on with it? */
+static bool is_stopped(const struct status *status)
+{
+    return status->survey.ended < status->survey.runs && !status->held && !status->view.copy;
 }
 
 static void print_times(const struct status *status)
@@ -96,9 +97,9 @@ static void print_times(const struct status *status)
     const struct survey *survey = &status->survey;
     bool going = status_is_going(status), alive = survey->running > 0 && status->written < QUIET_SECONDS;
 
-    if (survey->ended < survey->runs && !status->held && !status->view.copy) {
+    if (is_stopped(status)) {
         puts("stopped   nothing runs; run the same command again to continue");
-        print_saved(status->view.name);
+        print_saved(status);
     }
     if (isfinite(survey->speed))
         printf("speed     %.4g tokens per second per run\n", survey->speed);
@@ -112,12 +113,12 @@ static void print_times(const struct status *status)
         print_duration("left      about ", survey->left, "\n");
 }
 
-static void print_session(const struct view *view, int64_t session)
+static void print_session(const struct view *view, int64_t session, int *cause)
 {
     char *text[SESSION_VARIABLE_COUNT];
 
     for (int i = 0; i < SESSION_VARIABLE_COUNT; i++)
-        text[i] = view_string(view, session_variable_table[i].name, session);
+        text[i] = keep_cause(cause, view_string(view, session_variable_table[i].name, session));
     printf("session %" PRId64 " ", session);
     if (text[SESSION_VARIABLE_start])
         fputs(text[SESSION_VARIABLE_start], stdout);
@@ -131,15 +132,16 @@ static void print_session(const struct view *view, int64_t session)
     putchar('\n');
 }
 
-static void print_sessions(const struct view *view)
+static void print_sessions(const struct status *status, int *cause)
 {
-    int64_t last = survey_session(view);
+    const struct view *view = &status->view;
+    int64_t last = status->survey.session;
     int64_t first = last >= SESSIONS_MOST ? last - SESSIONS_MOST + 1 : 0;
 
     if (first > 0)
         printf("%" PRId64 " earlier sessions\n", first);
     for (int64_t i = first; i <= last; i++)
-        print_session(view, i);
+        print_session(view, i, cause);
 }
 
 /* "learning_rate 0.1, model small" */
@@ -158,7 +160,7 @@ static void print_cell(const struct view *view, int64_t cell)
     }
 }
 
-static void print_failures(const struct status *status)
+static void print_failures(const struct status *status, int *cause)
 {
     const struct survey *survey = &status->survey;
     int64_t printed = 0;
@@ -166,7 +168,8 @@ static void print_failures(const struct status *status)
     for (int64_t cell = 0; cell < survey->cells && printed < FAILURES_MOST; cell++) {
         if (survey->outcome[cell] != OUTCOME_FAILED)
             continue;
-        char *reason = view_string(&status->view, run_variable_table[RUN_VARIABLE_reason].name, cell);
+        char *reason =
+            keep_cause(cause, view_string(&status->view, run_variable_table[RUN_VARIABLE_reason].name, cell));
         fputs("failed: ", stdout);
         print_cell(&status->view, cell);
         printf(": %s\n", reason && reason[0] ? reason : "no reason given");
@@ -178,28 +181,36 @@ static void print_failures(const struct status *status)
 }
 
 /* The command that makes a compressed copy of a complete dataset, or a dataset from such a copy. */
-static void print_export(const struct status *status)
+static void print_export(const struct status *status, int *cause)
 {
     bool back = status->view.copy;
     char *command = back ? conversion_back(status->view.name, false) : conversion_to_copy(status->view.name);
 
-    if (command)
+    if (!command)
+        *cause = ENOMEM;
+    else
         printf("%s%s   %s; nccopy is in Debian's netcdf-bin\n", back ? "continue  " : "export    ", command,
             back ? "a dataset that run can continue" : "a compressed netCDF-4 copy");
     free(command);
 }
 
-void status_print(const struct status *status)
+int status_print(const struct status *status, struct error *error)
 {
-    print_file(&status->view);
-    print_fault(status);
+    bool large = status->view.bytes >= EXPORT_LEAST;
+    int cause = 0;
+
+    print_file(&status->view, &cause);
+    if (status->fault)
+        lines_print(stdout, 0, "altered   %s", status->fault);
     print_counts(&status->survey);
     print_times(status);
-    print_sessions(&status->view);
-    print_failures(status);
-    bool large = status->view.bytes >= EXPORT_LEAST;
+    print_sessions(status, &cause);
+    print_failures(status, &cause);
     if (status->view.copy || (large && status->survey.ended == status->survey.runs))
-        print_export(status);
+        print_export(status, &cause);
+    if (cause == 0)
+        return 0;
+    return error_set(error, ERROR_ENVIRONMENT, "%s: %s", status->view.name, strerror(cause));
 }
 
 bool status_is_going(const struct status *status)
@@ -214,22 +225,55 @@ static double seconds_since_write(const char *path)
     return stat(path, &stat_) == 0 ? difftime(time(NULL), stat_.st_mtime) : NAN;
 }
 
+/* Looks for what run would refuse. A sweep that runs has passed this, and changes what is looked at. */
+static int find_fault(struct status *status, struct error *error)
+{
+    if (status->held || verify_content(&status->view, error) == 0)
+        return 0;
+    if (error->status == ERROR_ENVIRONMENT)
+        return -1;
+    status->fault = strdup(error->text);
+    return status->fault ? 0 : error_set(error, ERROR_ENVIRONMENT, "%s: no memory", status->view.name);
+}
+
+/* A folder that this user cannot read is not an error: its runs are not listed. */
+static int find_saved(struct status *status, struct error *error)
+{
+    struct error ignored;
+
+    errno = 0;
+    status->folder = folder_of(status->view.name);
+    bool read = status->folder && checkpoint_set_init(&status->saved, status->folder, &ignored) == 0;
+    bool starved = !status->folder || (!read && errno == ENOMEM);
+    return starved ? error_set(error, ERROR_ENVIRONMENT, "%s: no memory", status->view.name) : 0;
+}
+
 int status_read(
     struct status *status, const char *path, const struct survey *before, double now, struct error *error)
 {
+    errno = 0;
     bool held = lease_is_held(path); /* asked first: a sweep that ends meanwhile must not appear stopped */
+    if (held && errno == ENOMEM)
+        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", path);
 
     *status = (struct status){.held = held, .written = seconds_since_write(path)};
     if (view_open(&status->view, path, error) != 0)
         return -1;
     int result = survey_make(&status->survey, &status->view, held, before, now, error);
+    if (result == 0)
+        result = find_fault(status, error);
+    if (result == 0 && is_stopped(status))
+        result = find_saved(status, error);
     if (result != 0)
-        view_close(&status->view);
+        status_release(status);
     return result;
 }
 
 void status_release(struct status *status)
 {
+    free(status->fault);
+    free(status->folder);
+    checkpoint_set_release(&status->saved);
     survey_release(&status->survey);
     view_close(&status->view);
 }

@@ -4,12 +4,16 @@
 #include <stdbool.h>
 
 #include "driver/picture/survey.h"
+#include "worker/checkpoint/set.h"
 
 /* The state of a sweep, which the command `status` prints. */
 struct status {
     struct view view;
     struct survey survey;
     bool held; /* a process writes the dataset, or may */
+    char *fault; /* what run would refuse; NULL: nothing */
+    char *folder; /* of `saved`; NULL: the sweep is not stopped */
+    struct checkpoint_set saved; /* runs that were under way; the next start resumes them */
     double written; /* seconds since the last write; NaN: unknown */
 };
 
@@ -21,7 +25,7 @@ void status_release(struct status *status);
 /* Are there runs that have not ended, and a process that may train them? */
 bool status_is_going(const struct status *status);
 
-/* Prints the status on stdout as plain lines. */
-void status_print(const struct status *status);
+/* Prints the status on stdout as plain lines. -1: some could not be read, and are not printed. */
+int status_print(const struct status *status, struct error *error);
 
 #endif

@@ -1,8 +1,10 @@
 #include "driver/picture/survey.h"
 
+#include "driver/dataset/layout.h"
 #include "driver/dataset/variables.h"
 #include "driver/tables/dataset_tables.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -170,31 +172,25 @@ static int read_runs(struct survey *survey, const struct view *view, const struc
 
 /* ---- the whole ---- */
 
-int64_t survey_session(const struct view *view)
+/* Finds the last session, and how long ago it began. */
+static int find_session(struct survey *survey, const struct view *view, struct error *error)
 {
-    int64_t last = -1;
+    const char *name = session_variable_table[SESSION_VARIABLE_start].name;
+    struct tm date = {0};
 
+    survey->session = -1;
     for (int64_t i = 0; i < view->sessions; i++) {
-        char *start = view_string(view, session_variable_table[SESSION_VARIABLE_start].name, i);
-        bool used = start && start[0];
+        char *start = view_string(view, name, i);
+        if (!start && errno)
+            return layout_error(error, view->name, errno);
+        bool used = start && start[0], known = used && strptime(start, "%Y-%m-%dT%H:%M:%SZ", &date);
         free(start);
         if (!used)
             break;
-        last = i;
+        survey->session = i;
+        survey->age = known ? difftime(time(NULL), timegm(&date)) : NAN;
     }
-    return last;
-}
-
-static double session_age(const struct view *view)
-{
-    int64_t last = survey_session(view);
-    char *start =
-        last < 0 ? NULL : view_string(view, session_variable_table[SESSION_VARIABLE_start].name, last);
-    struct tm date = {0};
-    bool known = start && strptime(start, "%Y-%m-%dT%H:%M:%SZ", &date);
-
-    free(start);
-    return known ? difftime(time(NULL), timegm(&date)) : NAN;
+    return 0;
 }
 
 /* If no process holds the dataset, its running runs count as pending: the next start makes them so. */
@@ -212,22 +208,30 @@ static void count_outcomes(struct survey *survey, bool held)
 }
 
 /* A number of the last session; NaN if the dataset has none. */
-static double read_number(const struct view *view, enum session_variable which)
+static int read_number(const struct survey *survey, const struct view *view, enum session_variable which,
+    double *number, struct error *error)
 {
-    const char *name = session_variable_table[which].name;
-    int64_t last = survey_session(view);
     struct view_variable variable;
-    struct error ignored;
-    double number = NAN;
 
-    if (last < 0 || !view_find(view, name, &variable) || variable.dimension_count != 1 ||
-        last >= variable.size)
-        return NAN;
+    if (survey->session < 0 || !view_find(view, session_variable_table[which].name, &variable) ||
+        variable.dimension_count != 1 || survey->session >= variable.size)
+        return 0;
     double *value = malloc((size_t)variable.size * sizeof(*value));
-    if (value && view_read(view, &variable, value, &ignored) == 0)
-        number = value[last];
+    if (!value)
+        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
+    int result = view_read(view, &variable, value, error);
+    if (result == 0)
+        *number = value[survey->session];
     free(value);
-    return number;
+    return result;
+}
+
+/* How fast and how far a sweep under way is. */
+static int read_pace(struct survey *survey, const struct view *view, struct error *error)
+{
+    if (read_number(survey, view, SESSION_VARIABLE_seconds_left, &survey->left, error) != 0)
+        return -1;
+    return read_number(survey, view, SESSION_VARIABLE_tokens_per_second, &survey->rate, error);
 }
 
 static int read_all(struct survey *survey, const struct view *view, bool held, const struct survey *before,
@@ -242,16 +246,16 @@ static int read_all(struct survey *survey, const struct view *view, bool held, c
     if (!survey->growth)
         return -1;
     count_outcomes(survey, held);
-    survey->age = session_age(view);
-    survey->left = held ? read_number(view, SESSION_VARIABLE_seconds_left) : NAN;
-    survey->rate = held ? read_number(view, SESSION_VARIABLE_tokens_per_second) : NAN;
+    if (find_session(survey, view, error) != 0 || (held && read_pace(survey, view, error) != 0))
+        return -1;
     return read_means(survey, view, error) == 0 ? read_runs(survey, view, before, now, error) : -1;
 }
 
 int survey_make(struct survey *survey, const struct view *view, bool held, const struct survey *before,
     double now, struct error *error)
 {
-    *survey = (struct survey){.cells = view->cells, .speed = NAN, .seconds = NAN, .left = NAN, .rate = NAN};
+    *survey = (struct survey){
+        .cells = view->cells, .speed = NAN, .seconds = NAN, .age = NAN, .left = NAN, .rate = NAN};
     if (read_all(survey, view, held, before, now, error) == 0)
         return 0;
     survey_release(survey);

@@ -26,7 +26,8 @@ struct survey {
     int64_t running;
     struct survey_run *run; /* [running] sorted by cell */
     double speed, seconds; /* tokens per second and duration, means over ended runs; NaN: none ended */
-    double age; /* seconds since the last session began; NaN: unknown */
+    int64_t session; /* the last one that was started; -1: none */
+    double age; /* seconds since it began; NaN: unknown */
     double left, rate; /* written by the last session: seconds to the end, tokens per second; NaN: unknown */
 };
 
@@ -40,8 +41,5 @@ int survey_make(struct survey *survey, const struct view *view, bool held, const
 
 /* Also accepts a survey that is all zeros. */
 void survey_release(struct survey *survey);
-
-/* The index of the last session that was started, or -1. */
-int64_t survey_session(const struct view *view);
 
 #endif

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { USUAL = 1024 }; /* bytes of a text that needs no memory */
+
 /* Bytes of the UTF-8 character that a text begins with; 0: not UTF-8, or a control character. */
 static int character(const unsigned char *text)
 {
@@ -79,18 +81,21 @@ static void print_broken(FILE *out, int columns, const char *text)
 
 void lines_print(FILE *out, int columns, const char *format, ...)
 {
-    va_list arguments;
-    char *text;
+    char usual[USUAL], *text = usual;
+    va_list arguments, again;
 
     va_start(arguments, format);
-    int length = vasprintf(&text, format, arguments);
+    va_copy(again, arguments);
+    if (vsnprintf(usual, sizeof(usual), format, arguments) >= (int)sizeof(usual) &&
+        vasprintf(&text, format, again) < 0)
+        text = usual;
+    va_end(again);
     va_end(arguments);
-    if (length < 0)
-        return;
     lines_clean(text);
     if (columns > 0)
         print_broken(out, columns, text);
     else
         fprintf(out, "%s\n", text);
-    free(text);
+    if (text != usual)
+        free(text);
 }

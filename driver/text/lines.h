@@ -18,7 +18,7 @@ int lines_count(const char *text);
 int lines_fit(const char *text, int columns);
 
 /* Prints a text from a printf format, cleaned, as lines of at most `columns`, broken at spaces where
- * possible; 0 columns: as one line. */
+ * possible; 0 columns: as one line. Without memory for a long text prints its beginning. */
 void lines_print(FILE *out, int columns, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 #endif

@@ -1,5 +1,6 @@
 #include "worker/checkpoint/set.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "worker/checkpoint/checkpoint.h"
@@ -57,8 +58,10 @@ int checkpoint_set_init(struct checkpoint_set *set, const char *folder, struct e
     struct name_gathering gathering = {.set = set};
     int status = checkpoint_walk(folder, take_name, &gathering, error);
 
-    if (status == 0 && gathering.failed)
+    if (status == 0 && gathering.failed) {
         status = error_set(error, ERROR_ENVIRONMENT, "%s: no memory", folder);
+        errno = ENOMEM;
+    }
     if (status != 0)
         checkpoint_set_release(set);
     else

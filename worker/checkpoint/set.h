@@ -14,7 +14,7 @@ struct checkpoint_set {
     int64_t session; /* the latest session of any checkpoint; -1: no checkpoints */
 };
 
-/* -1: ERROR_ENVIRONMENT, and the set is empty. */
+/* -1: ERROR_ENVIRONMENT, with errno, and the set is empty. */
 int checkpoint_set_init(struct checkpoint_set *set, const char *folder, struct error *error);
 void checkpoint_set_release(struct checkpoint_set *set);
 
