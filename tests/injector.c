@@ -133,9 +133,11 @@ static bool memory_fails(const char *name, uintptr_t caller)
 {
     int object = object_of(caller);
 
-    if (inside || object == OBJECTS)
+    if (inside || object == OBJECTS || !is_family(object < LIBRARIES ? "memory" : "library"))
         return false;
-    return is_family(object < LIBRARIES ? "memory" : "library") && fails(name);
+    uint64_t digest;
+    return places_in_program(&digest) &&
+           fails(name); /* else it is for a thread that the program did not start */
 }
 
 /* What is allocated while dlsym looks for malloc itself. */
