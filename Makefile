@@ -187,12 +187,13 @@ simulate:
 	@$(MAKE_ALL) $(BUILD)/tests-float
 	@SIMULATION_SEEDS=$(or $(N),1000) SIMULATION_SEED=$(or $(SEED),1) $(BUILD)/tests-float coordinator_survives
 
-## inject: let every allocation, write, sync, rename and open of small sweeps fail once (CASE='new show' FAMILY=memory)
+## inject: let allocations and every write, sync, rename, open of small sweeps fail (CASE='new show' FAMILY=memory)
 inject:
 	$(SAY_ROOT)
 	@.ci/setup build tests
 	@$(MAKE_ALL) $(BUILD)/normsweep
-	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python pytest numpy netCDF4)" tests/inject.py $(CASE) $(FAMILY:%=-f %)
+	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python pytest numpy netCDF4)" tests/inject.py $(CASE) $(FAMILY:%=-f %) \
+		$(EVERY:%=--every) $(LASTING:%=--lasting)
 
 ## fuzz: fuzz the readers of sweep files, of pretrained weights and of datasets for a minute each
 fuzz:

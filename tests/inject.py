@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Lets every call of the program fail once: each allocation, and each write, sync, rename, open and so on of dataset,
-checkpoints and lease. Each time the program must say so in one line, leave nothing behind, lose nothing, and the same
-command must then end with the same bits. `make check` does the same with a few of the calls (test_injected.py).
+"""Lets every call of the program fail once: each write, sync, rename, open and so on of dataset, checkpoints and lease,
+and the first allocation from each call stack (--every: each allocation), of the program and of the libraries it calls.
+Each time the program must say so in one line, leave nothing behind, lose nothing, and the same command must then end
+with the same bits. With --lasting all calls that follow fail, too: a disk that stays full. On a program built with
+VARIANT=san a leak is a fault. `make check` does the same with a few of the calls (test_injected.py).
 
-inject.py [CASE...] [-f FAMILY] [-d]
+inject.py [CASE...] [-f FAMILY] [--every | --distinct] [--lasting]
 """
 
 import argparse
@@ -19,7 +21,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("case", nargs="*", help=", ".join(case.name for case in injected.CASES))
     parser.add_argument("-f", "--family", action="append", choices=injected.FAMILIES)
-    parser.add_argument("-d", "--distinct", action="store_true", help="only the first call from each place")
+    parser.add_argument("-e", "--every", action="store_true", help="every allocation (hours)")
+    parser.add_argument("-d", "--distinct", action="store_true", help="of files, too, the first call from each stack")
     parser.add_argument("--lasting", action="store_true", help="all calls that follow fail, too")
     parser.add_argument("-v", "--verbose", action="store_true", help="show every failure")
     given = parser.parse_args()
@@ -32,7 +35,8 @@ def main():
             bench = injected.Bench(injector, pathlib.Path(folder), case)
             for family in given.family or injected.FAMILIES:
                 statuses, wrongs = collections.Counter(), collections.Counter()
-                for at, done, wrong in bench.try_all(family, given.distinct, given.lasting):
+                distinct = given.distinct or (family in injected.ALLOCATIONS and not given.every)
+                for at, done, wrong in bench.try_all(family, distinct, given.lasting):
                     statuses[done.status] += 1
                     if given.verbose:
                         print(f"    {at} {done.place}: {done.status} {done.err.strip()!r}", flush=True)

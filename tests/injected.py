@@ -22,6 +22,7 @@ from conftest import NORMSWEEP
 # What the calls of a family fail with.
 FAMILIES = {"memory": errno.ENOMEM, "library": errno.ENOMEM, "write": errno.ENOSPC, "sync": errno.EIO, "rename": errno.EIO, "open": errno.EIO,
             "read": errno.EIO, "close": errno.EIO, "remove": errno.EIO}
+ALLOCATIONS = {"memory", "library"}  # the program's, through functions of libc, too; those of libraries it calls
 # Functions in whose calls a failure is no error: a lease that could not be renewed is renewed later. Whatever else
 # cannot be written, synced or renamed ends a command.
 TOLERATED = {"write": {"lease_record_put"}, "sync": set(), "rename": set()}

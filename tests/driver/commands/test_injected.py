@@ -9,7 +9,11 @@ CALLS = [("new", "write", 9), ("new", "sync", 1), ("new", "rename", 1), ("new", 
          ("stopped", "write", 5), ("stopped", "read", 9), ("killed", "rename", 1), ("killed", "memory", 41),
          ("weights", "rename", 1), ("more", "write", 9), ("more", "memory", 41), ("fresh", "rename", 1),
          ("fresh", "sync", 1), ("fresh", "open", 9), ("status", "memory", 5), ("show", "memory", 7),
-         ("variable", "memory", 9), ("check", "memory", 5)]
+         ("variable", "memory", 9), ("variable", "rename", 1), ("check", "memory", 5), ("done", "memory", 9),
+         ("series", "memory", 7), ("done", "library", 19), ("variable", "library", 99), ("show", "library", 9),
+         ("status", "library", 9), ("check", "library", 5)]
+LASTING = [("new", "write", 15), ("new", "memory", 49), ("stopped", "open", 15), ("killed", "sync", 5),
+           ("fresh", "rename", 3), ("variable", "write", 15), ("status", "memory", 9)]
 
 
 @pytest.fixture(scope="session")
@@ -22,6 +26,17 @@ def test_one_failing_call(injector, tmp_path, name, family, every):
     case = next(case for case in injected.CASES if case.name == name)
     bench, count = injected.Bench(injector, tmp_path, case), 0
     for at, done, wrong in bench.try_all(family, distinct=True, every=every):
+        assert not wrong, (at, done, wrong)
+        count += 1
+    assert count > 0
+
+
+@pytest.mark.parametrize("name, family, every", LASTING)
+def test_a_call_that_fails_for_ever(injector, tmp_path, name, family, every):
+    """A disk that stays full, memory that stays short: the end is as plain, and what is on the disk is whole."""
+    case = next(case for case in injected.CASES if case.name == name)
+    bench, count = injected.Bench(injector, tmp_path, case), 0
+    for at, done, wrong in bench.try_all(family, distinct=True, lasting=True, every=every):
         assert not wrong, (at, done, wrong)
         count += 1
     assert count > 0
