@@ -276,6 +276,18 @@ OF_FILE("read", ssize_t, pread64, (int file, void *bytes, size_t size, off_t at)
 OF_FILE("sync", int, fsync, (int file), file)
 OF_FILE("sync", int, fdatasync, (int file), file)
 
+/* Reads of streams happen inside libc, when the buffer is empty. */
+size_t fread(void *bytes, size_t size, size_t count, FILE *file)
+{
+    enum { ERROR_SEEN = 0x20 }; /* glibc's bit behind ferror */
+    NEXT(fread);
+    if (file->_IO_read_ptr == file->_IO_read_end && file_fails("read", "fread", fileno(file))) {
+        file->_flags |= ERROR_SEEN;
+        return 0;
+    }
+    return next(bytes, size, count, file);
+}
+
 /* A descriptor is closed even if this fails. */
 int close(int file)
 {

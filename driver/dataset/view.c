@@ -317,7 +317,10 @@ static int open_file(struct view *view, const char *path, struct error *error)
     view->most =
         view->copy && view->bytes < INT64_MAX / DEFLATE_MOST ? DEFLATE_MOST * view->bytes : view->bytes;
     char *whole = realpath(path, NULL); /* the library takes some relative names for URLs */
+    errno = 0;
     int status = nc_open(whole ? whole : path, NC_NOWRITE, &view->file);
+    if (status == NC_ENOTNC && errno == EIO) /* the library means the first bytes, which it could not read */
+        status = EIO;
     free(whole);
     if (status == NC_NOERR)
         return 0;
