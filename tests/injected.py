@@ -20,8 +20,8 @@ import same
 from conftest import NORMSWEEP
 
 # What the calls of a family fail with.
-FAMILIES = {"memory": errno.ENOMEM, "library": errno.ENOMEM, "write": errno.ENOSPC, "sync": errno.EIO, "rename": errno.EIO, "open": errno.EIO,
-            "read": errno.EIO, "close": errno.EIO, "remove": errno.EIO}
+FAMILIES = {"memory": errno.ENOMEM, "library": errno.ENOMEM, "write": errno.ENOSPC, "sync": errno.EIO,
+            "rename": errno.EIO, "open": errno.EIO, "read": errno.EIO, "close": errno.EIO, "remove": errno.EIO}
 ALLOCATIONS = {"memory", "library"}  # the program's, through functions of libc, too; those of libraries it calls
 # Functions in whose calls a failure is no error: a lease that could not be renewed is renewed later. Whatever else
 # cannot be written, synced or renamed ends a command.
@@ -205,7 +205,7 @@ class Bench:
         self.undisturbed = injector.run(self.after, case.arguments)
         assert self.undisturbed.status == 0, self.undisturbed
         self.whole = None if case.looks else same.read(self.after / "sweep.nc")
-        self.carried_on = {((), tuple(contents(self.before).items())): []}  # what is wrong when it carries on from there
+        self.carried_on = {((), tuple(contents(self.before).items())): []}  # what is wrong when it goes on from there
 
     def renew(self):
         shutil.rmtree(self.work, ignore_errors=True)
@@ -226,7 +226,7 @@ class Bench:
         return done, wrong
 
     def check_said(self, done, family):
-        """One line if it gave up. Some libraries crash when they get no memory; what is left is checked all the same."""
+        """One line if it gave up. Some libraries crash without memory; what is left is checked all the same."""
         if done.status is None:
             return [f"hung for {SECONDS} s"]
         if family == "library" and done.crashed:

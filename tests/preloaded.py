@@ -46,6 +46,6 @@ static int is_part(int file)
 def preload(folder, source):
     """The environment in which a program runs with this C source preloaded."""
     (folder / "between.c").write_text(HEADERS + source)
-    subprocess.run(["gcc", "-shared", "-fPIC", "-O2", "-fno-omit-frame-pointer", "-o", folder / "between.so", folder / "between.c", "-ldl"],
-                   check=True)
+    flags = ["-shared", "-fPIC", "-O2", "-fno-omit-frame-pointer"]
+    subprocess.run(["gcc", *flags, "-o", folder / "between.so", folder / "between.c", "-ldl"], check=True)
     return {**os.environ, "LD_PRELOAD": str(folder / "between.so"), "ASAN_OPTIONS": "verify_asan_link_order=0"}

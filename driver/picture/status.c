@@ -236,16 +236,15 @@ static int find_fault(struct status *status, struct error *error)
     return status->fault ? 0 : error_set(error, ERROR_ENVIRONMENT, "%s: no memory", status->view.name);
 }
 
-/* A folder that this user cannot read is not an error: its runs are not listed. */
+/* That this user cannot read the folder is not an error: its runs are not listed. */
 static int find_saved(struct status *status, struct error *error)
 {
-    struct error ignored;
-
-    errno = 0;
     status->folder = folder_of(status->view.name);
-    bool read = status->folder && checkpoint_set_init(&status->saved, status->folder, &ignored) == 0;
-    bool starved = !status->folder || (!read && errno == ENOMEM);
-    return starved ? error_set(error, ERROR_ENVIRONMENT, "%s: no memory", status->view.name) : 0;
+    if (!status->folder)
+        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", status->view.name);
+    if (checkpoint_set_init(&status->saved, status->folder, error) == 0)
+        return 0;
+    return errno == EACCES || errno == ENOTDIR ? 0 : -1;
 }
 
 int status_read(
