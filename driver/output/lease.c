@@ -179,12 +179,12 @@ bool lease_is_held(const char *output)
 
     if (!lease)
         return true;
-    errno = 0;
-    int file = lease_file_open(lease->path, false);
-    bool held = file >= 0 ? lease_file_is_held(file, time(NULL), &holder) : errno != ENOENT;
+    int file = lease_file_open(lease->path, false), cause = file < 0 ? errno : 0;
+    bool held = file >= 0 ? lease_file_is_held(file, time(NULL), &holder) : cause != ENOENT;
     if (file >= 0)
         close(file);
     lease_free(lease);
+    errno = cause;
     return held;
 }
 

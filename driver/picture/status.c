@@ -250,10 +250,9 @@ static int find_saved(struct status *status, struct error *error)
 int status_read(
     struct status *status, const char *path, const struct survey *before, double now, struct error *error)
 {
-    errno = 0;
     bool held = lease_is_held(path); /* asked first: a sweep that ends meanwhile must not appear stopped */
-    if (held && errno == ENOMEM)
-        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", path);
+    if (held && (errno == ENOMEM || errno == EIO))
+        return error_set(error, ERROR_ENVIRONMENT, "%s: %s", path, strerror(errno));
 
     *status = (struct status){.held = held, .written = seconds_since_write(path)};
     if (view_open(&status->view, path, error) != 0)
