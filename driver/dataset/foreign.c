@@ -38,10 +38,13 @@ static int refuse(const struct transfer *transfer, const char *name, const char 
         transfer->view->name, name, why);
 }
 
+/* All names come from the file: an attribute that is not found could not be looked up for lack of memory. */
 static int check(const struct transfer *transfer, const char *name, int status)
 {
     if (status == NC_NOERR)
         return 0;
+    if (status == NC_ENOTATT)
+        status = NC_ENOMEM;
     if (status == NC_ENOMEM || status > 0)
         return layout_error(transfer->error, transfer->view->name, status);
     return refuse(transfer, name, nc_strerror(status));
