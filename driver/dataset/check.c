@@ -42,8 +42,10 @@ static void skip(struct header *header, int64_t count)
         return;
     }
     header->left -= count;
-    if (count && fseeko(header->file, (off_t)count, SEEK_CUR) != 0)
+    if (count && fseeko(header->file, (off_t)count, SEEK_CUR) != 0) {
+        header->cause = errno;
         header->sound = false;
+    }
 }
 
 /* A number of `size` bytes; -1 if it is above INT64_MAX or missing. */

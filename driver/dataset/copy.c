@@ -39,6 +39,15 @@ static void cell_index(const struct axis *axis, int64_t axis_count, int64_t cell
     INVARIANT(cell >= 0 && rest == 0, "cell %lld is outside of the grid", (long long)cell);
 }
 
+/* Finds a variable of the old file, which an older program may have made without it: *variable is then -1. A
+ * netCDF status: what cannot be looked up does not pass for missing, which would lose its values. */
+static int find_old(const struct view *view, const char *name, int *variable)
+{
+    *variable = -1;
+    int status = lookup_variable(view->file, name, variable);
+    return status == NC_ENOTVAR ? NC_NOERR : status;
+}
+
 /* Finds the cells that were ever started. */
 static int find_cells(struct copy *copy)
 {
@@ -110,12 +119,12 @@ static int copy_run_variable(const struct copy *copy, const struct run_variable_
     const struct sweep *sweep = copy->layout->sweep;
     size_t start[DIMENSIONS_MAX] = {0}, count[DIMENSIONS_MAX];
     char value[STRING_LONGEST];
-    int old, new;
+    int old, new, status = find_old(copy->view, row->name, &old);
 
     _Static_assert(sizeof(value) >= sizeof(double), "a number fits, too");
-    if (lookup_variable(copy->view->file, row->name, &old) != NC_NOERR)
-        return NC_NOERR;
-    int status = lookup_variable(copy->file, row->name, &new);
+    if (status != NC_NOERR || old < 0)
+        return status;
+    status = lookup_variable(copy->file, row->name, &new);
     for (int i = 0; i < DIMENSIONS_MAX; i++)
         count[i] = 1;
     for (int64_t i = 0; status == NC_NOERR && i < copy->count; i++) {
@@ -179,11 +188,11 @@ static int copy_metric(const struct copy *copy, enum metric metric)
     const struct view *view = copy->view;
     const char *name = metric_table[metric].name;
     size_t start[DIMENSIONS_MAX], count[DIMENSIONS_MAX];
-    int old, new;
+    int old, new, status = find_old(view, name, &old);
 
-    if (lookup_variable(view->file, name, &old) != NC_NOERR)
-        return NC_NOERR;
-    int status = lookup_variable(copy->file, name, &new);
+    if (status != NC_NOERR || old < 0)
+        return status;
+    status = lookup_variable(copy->file, name, &new);
     for (int64_t i = 0; status == NC_NOERR && i < copy->count; i++) {
         cell_index(view->axis, view->axis_count, copy->from[i], start);
         cell_shape(metric, view->axis_count, view->step_count, &view->form, copy->old_room, start, count);
@@ -199,15 +208,15 @@ static int copy_metric(const struct copy *copy, enum metric metric)
     return status;
 }
 
-/* Copies one text of every session unchanged; an older file may lack it. */
+/* Copies one text of every session unchanged. */
 static int copy_session_texts(const struct copy *copy, const struct session_variable_row *row, int variable)
 {
     size_t start[2] = {0, 0}, count[2] = {1, (size_t)row->width};
     char text[STRING_LONGEST];
-    int old, status = NC_NOERR;
+    int old, status = find_old(copy->view, row->name, &old);
 
-    if (lookup_variable(copy->view->file, row->name, &old) != NC_NOERR)
-        return NC_NOERR;
+    if (old < 0)
+        return status;
     for (; status == NC_NOERR && start[0] < (size_t)copy->view->sessions; start[0]++) {
         status = nc_get_vara_text(copy->view->file, old, start, count, text);
         if (status == NC_NOERR)
@@ -219,13 +228,12 @@ static int copy_session_texts(const struct copy *copy, const struct session_vari
 static int copy_session_numbers(const struct copy *copy, const struct session_variable_row *row, int variable)
 {
     size_t start = 0, count = (size_t)copy->view->sessions;
-    double *value;
-    int old;
+    int old, status = find_old(copy->view, row->name, &old);
 
-    if (lookup_variable(copy->view->file, row->name, &old) != NC_NOERR)
-        return NC_NOERR;
-    value = malloc(count * sizeof(*value));
-    int status = value ? nc_get_var_double(copy->view->file, old, value) : NC_ENOMEM;
+    if (status != NC_NOERR || old < 0)
+        return status;
+    double *value = malloc(count * sizeof(*value));
+    status = value ? nc_get_var_double(copy->view->file, old, value) : NC_ENOMEM;
     if (status == NC_NOERR)
         status = nc_put_vara_double(copy->file, variable, &start, &count, value);
     free(value);

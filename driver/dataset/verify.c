@@ -95,13 +95,16 @@ int verify_variable(
 {
     char here[NC_MAX_NAME + 1], there[NC_MAX_NAME + 1];
     char expected[DIMENSIONS_TEXT], found[DIMENSIONS_TEXT];
-    int variable, count, dimensions[NC_MAX_VAR_DIMS];
+    int variable, count, dimensions[NC_MAX_VAR_DIMS], status = lookup_variable(view->file, name, &variable);
     nc_type type;
     bool match;
 
-    if (lookup_variable(view->file, name, &variable) != NC_NOERR ||
-        nc_inq_var(view->file, variable, NULL, &type, &count, dimensions, NULL) != NC_NOERR)
+    if (status == NC_ENOTVAR)
         return verify_fault(error, view, "%s is missing", name);
+    if (status == NC_NOERR)
+        status = nc_inq_var(view->file, variable, NULL, &type, &count, dimensions, NULL);
+    if (status != NC_NOERR)
+        return layout_error(error, view->name, status);
     if (type != form->type)
         return verify_fault(error, view, "%s is of type %s and not %s", name, type_name(view, type, there),
             type_name(view, form->type, here));
@@ -122,11 +125,12 @@ static struct variable_form grid_form(const struct view *view, nc_type type)
     return form;
 }
 
+/* What cannot be looked up does not pass for missing: verify_variable says why. */
 static bool is_there(const struct view *view, const char *name)
 {
     int variable;
 
-    return lookup_variable(view->file, name, &variable) == NC_NOERR;
+    return lookup_variable(view->file, name, &variable) != NC_ENOTVAR;
 }
 
 /* ---- values of runs ---- */

@@ -1,0 +1,251 @@
+/* Each call that a dataset makes fails once: it is one error, the file is as before or whole, and another try
+ * succeeds. */
+#include "tests/driver/dataset/bench.h"
+#include "tests/failing.h"
+#include "tests/test.h"
+
+#include "driver/dataset/create.h"
+#include "driver/dataset/write.h"
+#include "driver/sweep/texts.h"
+
+#include <netcdf.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const struct session this_session = {
+    "1.2.3", "abcdef", "a compiler", "a library", "a kernel", "a level", "an MPI", "a host"};
+
+/* What fails, one call after the other, and with what. */
+struct kind {
+    const char *calls;
+    int cause;
+};
+
+static const struct kind kinds[] = {
+    {"nc_*", EIO},
+    {"nc_*", NC_EMAXVARS},
+    {"malloc", ENOMEM},
+    {"calloc", ENOMEM},
+    {"realloc", ENOMEM},
+    {"strdup", ENOMEM},
+    {"asprintf", ENOMEM},
+    {"open_memstream", ENOMEM},
+    {"realpath", ENOMEM},
+    {"memfd_create", ENOSYS},
+    {"statvfs", EIO},
+    {"fdopen", ENOMEM},
+    {"fread", EIO},
+    {"ferror", EIO},
+    {"fseeko", EIO},
+    {"fclose", EIO},
+    {"open", EIO},
+    {"close", EIO},
+    {"fstat", EIO},
+    {"stat", EIO},
+    {"lstat", EIO},
+    {"access", EACCES},
+    {"fsync", EIO},
+    {"fdatasync", EIO},
+    {"rename*", EIO},
+    {"unlink", EIO},
+    {"pwrite", ENOSPC},
+};
+enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
+
+/* A file as it was. */
+struct kept {
+    char *bytes;
+    size_t size;
+};
+
+static struct kept keep_file(const char *path)
+{
+    struct kept kept = {NULL, 0};
+    struct stat status;
+    FILE *file = fopen(path, "rb");
+
+    if (!file)
+        return kept;
+    CHECK(fstat(fileno(file), &status) == 0);
+    kept.size = (size_t)status.st_size;
+    kept.bytes = malloc(kept.size + 1);
+    CHECK(fread(kept.bytes, 1, kept.size, file) == kept.size);
+    fclose(file);
+    return kept;
+}
+
+/* Is the file as it was? */
+static bool is_kept(const struct kept *kept, const char *path)
+{
+    struct kept now = keep_file(path);
+    bool same = now.size == kept->size && (!now.bytes) == (!kept->bytes) &&
+                (!now.bytes || memcmp(now.bytes, kept->bytes, now.size) == 0);
+
+    free(now.bytes);
+    return same;
+}
+
+static void put_back(const struct kept *kept, const char *path)
+{
+    unlink(path);
+    if (!kept->bytes)
+        return;
+    FILE *file = fopen(path, "wb");
+    CHECK(file && fwrite(kept->bytes, 1, kept->size, file) == kept->size && fclose(file) == 0);
+}
+
+/* A bench whose sweep is read, so that only calls of the dataset itself can fail. */
+static void prepare(struct bench *bench, const char *yaml)
+{
+    CHECK(sweep_parse(&bench->sweep, "a.yaml", ".", yaml, strlen(yaml), NULL, 0, &bench->error) == 0);
+    CHECK(sweep_load_corpus(&bench->sweep, &bench->corpus, &bench->error) == 0);
+}
+
+static void unprepare(struct bench *bench)
+{
+    corpus_release(&bench->corpus);
+    sweep_release(&bench->sweep);
+}
+
+static int open_dataset(struct bench *bench, bool fresh)
+{
+    const struct dataset_options options = {.fresh = fresh, .retry_failed = true};
+
+    bench->error.text[0] = '\0';
+    bench->dataset = NULL;
+    return dataset_open(
+        &bench->dataset, bench->path, &bench->sweep, &bench->corpus, &this_session, &options, &bench->error);
+}
+
+/* One line that names the file. */
+static bool is_said(const struct bench *bench)
+{
+    return strstr(bench->error.text, "a.nc") && strstr(bench->error.text, ": ") &&
+           !strchr(bench->error.text, '\n');
+}
+
+/* Opens an output while a call of a kind fails; false: one from each place has failed. `done`: the number of
+ * runs that are done in the file. */
+static bool try_open(
+    struct bench *bench, const struct kind *kind, bool fresh, const struct kept *before, int done)
+{
+    int ended = 0;
+
+    failing_anew(kind->calls, kind->cause);
+    int result = open_dataset(bench, fresh);
+    bool failed = failing_end();
+    if (!result && dataset_close(bench->dataset, &bench->error) != 0)
+        test_fail(__FILE__, __LINE__, "%s: %s", kind->calls, bench->error.text);
+    if (result && !is_said(bench))
+        test_fail(__FILE__, __LINE__, "%s: '%s'", kind->calls, bench->error.text);
+    if (bench_exists(bench, "a.nc.new") && strcmp(kind->calls, "unlink") != 0)
+        test_fail(__FILE__, __LINE__, "%s: a.nc.new is left, %s", kind->calls, bench->error.text);
+    if (!is_kept(before, bench->path) && !(fresh && result)) {
+        if (open_dataset(bench, false) != 0) {
+            test_fail(__FILE__, __LINE__, "%s: %s", kind->calls, bench->error.text);
+        } else {
+            for (int64_t cell = 0; cell < bench->sweep.cells; cell++)
+                ended += dataset_outcomes(bench->dataset)[cell] == OUTCOME_DONE;
+            if (ended != (fresh ? 0 : done))
+                test_fail(__FILE__, __LINE__, "%s: %d runs are done, result %d", kind->calls, ended, result);
+            CHECK(dataset_close(bench->dataset, &bench->error) == 0);
+        }
+    }
+    put_back(before, bench->path);
+    return failed;
+}
+
+/* Lets the calls of all kinds fail while an output is opened. */
+static void try_opening(struct bench *bench, bool fresh, int done)
+{
+    const struct kept before = keep_file(bench->path);
+
+    for (int i = 0; i < KINDS; i++, failing_forget())
+        while (try_open(bench, &kinds[i], fresh, &before, done))
+            ;
+    free(before.bytes);
+}
+
+#define AXES                                                                                                 \
+    "norm_placement: [pre, out]\n"                                                                           \
+    "together: {model: {a: {width: 8, heads: 2}, b: {width: 16, heads: 4}}}\n"
+
+TEST(failing_calls_of_a_new_dataset)
+{
+    struct bench bench;
+
+    bench_init(&bench);
+    prepare(&bench, BASE AXES "seed: [1, 2]\n");
+    try_opening(&bench, false, 0);
+    unprepare(&bench);
+    bench_release(&bench);
+}
+
+/* Makes an output in which the first run is done, the second has failed, and others have added something. */
+static void make_output(struct bench *bench, const char *yaml)
+{
+    const double value[2] = {1, 2};
+    const size_t start[1] = {0}, count[1] = {2};
+    int file, dimension, variable, number;
+
+    if (!bench_opens(bench, yaml))
+        return;
+    bench_write_run(bench, 0, OUTCOME_DONE, 1000);
+    bench_write_run(bench, 1, OUTCOME_FAILED, 1000);
+    CHECK(dataset_put_deaths(bench->dataset, 1, 3, &bench->error) == 0);
+    CHECK(dataset_commit(bench->dataset, &bench->error) == 0);
+    bench_close(bench);
+    CHECK(nc_open(bench->path, NC_WRITE, &file) == NC_NOERR && nc_redef(file) == NC_NOERR);
+    CHECK(nc_put_att_text(file, NC_GLOBAL, "note", 4, "mine") == NC_NOERR);
+    CHECK(nc_def_dim(file, "two", 2, &dimension) == NC_NOERR);
+    CHECK(nc_def_var(file, "number", NC_DOUBLE, 0, NULL, &number) == NC_NOERR);
+    CHECK(nc_def_var(file, "added", NC_DOUBLE, 1, &dimension, &variable) == NC_NOERR);
+    CHECK(nc_put_att_text(file, variable, "note", 4, "mine") == NC_NOERR);
+    CHECK(nc__enddef(file, 0, 8, 0, 8) == NC_NOERR);
+    CHECK(nc_put_vara_double(file, variable, start, count, value) == NC_NOERR);
+    CHECK(nc_close(file) == NC_NOERR);
+}
+
+TEST(failing_calls_of_a_dataset_that_is_continued)
+{
+    static const char yaml[] = BASE AXES "seed: [1, 2]\n";
+    struct bench bench;
+
+    bench_init(&bench);
+    make_output(&bench, yaml);
+    prepare(&bench, yaml);
+    try_opening(&bench, false, 1);
+    unprepare(&bench);
+    bench_release(&bench);
+}
+
+TEST(failing_calls_of_a_dataset_that_grows)
+{
+    struct bench bench;
+
+    bench_init(&bench);
+    make_output(&bench, BASE AXES "seed: [1, 2]\n");
+    prepare(&bench, BASE AXES "seed: [1, 2, 3]\n");
+    try_opening(&bench, false, 1);
+    unprepare(&bench);
+    bench_release(&bench);
+}
+
+/* The first of two datasets is replaced; whatever fails, one of them stays. */
+TEST(failing_calls_of_a_fresh_dataset)
+{
+    static const char yaml[] = BASE "seed: [1, 2]\n";
+    struct bench bench;
+
+    bench_init(&bench);
+    make_output(&bench, yaml);
+    prepare(&bench, yaml);
+    CHECK(open_dataset(&bench, true) == 0 && dataset_close(bench.dataset, &bench.error) == 0);
+    try_opening(&bench, true, 0);
+    unprepare(&bench);
+    bench_release(&bench);
+}

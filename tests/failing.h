@@ -1,0 +1,39 @@
+#ifndef NORMSWEEP_TESTS_FAILING_H
+#define NORMSWEEP_TESTS_FAILING_H
+
+#include <stdbool.h>
+
+/*
+ * Lets single calls of the program fail in a C test: of libc, of the system and of the netCDF library, as far
+ * as they are in the table of failing.c. The linker leads them there, so calls inside libraries never fail.
+ * Only calls of the thread that asked for it fail.
+ */
+
+/* For pwrite: writes half of the bytes, or none, and says so. */
+enum { FAILING_HALF = -1, FAILING_NONE = -2 };
+
+/*
+ * The next call of a function fails, as if with the errno `cause`, or for functions nc_... with this status.
+ * The name may end with "*": any function that begins so. Several may wait at once; they do not follow one
+ * another, each waits for its own call.
+ */
+void failing_next(const char *name, int cause);
+
+/* The same after `calls` further calls that succeed. */
+void failing_after(int calls, const char *name, int cause);
+
+/* All calls fail from now on. */
+void failing_always(const char *name, int cause);
+
+/*
+ * The next call fails that comes from a place in the program from which none has failed yet, since the
+ * program began or failing_forget. So a loop that ends when failing_end() returns false lets one call from
+ * each place fail.
+ */
+void failing_anew(const char *name, int cause);
+void failing_forget(void);
+
+/* No call fails any longer. Has everything failed that was to fail? */
+bool failing_end(void);
+
+#endif
