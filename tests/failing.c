@@ -18,6 +18,51 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+const struct failing_kind failing_kinds[] = {
+    {"nc_*", EIO},
+    {"nc_*", NC_EMAXVARS},
+    {"malloc", ENOMEM},
+    {"calloc", ENOMEM},
+    {"realloc", ENOMEM},
+    {"strdup", ENOMEM},
+    {"asprintf", ENOMEM},
+    {"open_memstream", ENOMEM},
+    {"realpath", ENOMEM},
+    {"memfd_create", ENOSYS},
+    {"statvfs", EIO},
+    {"fdopen", ENOMEM},
+    {"readlink", EIO},
+    {"fread", EIO},
+    {"ferror", EIO},
+    {"fseeko", EIO},
+    {"fclose", EIO},
+    {"open", EIO},
+    {"close", EIO},
+    {"fstat", EIO},
+    {"stat", EIO},
+    {"lstat", EIO},
+    {"access", EACCES},
+    {"fsync", EIO},
+    {"fdatasync", EIO},
+    {"rename*", EIO},
+    {"unlink", EIO},
+    {"pwrite", ENOSPC},
+    {"pwrite", FAILING_HALF},
+    {"read", EIO},
+    {"pread", EIO},
+    {"getrandom", ENOSYS},
+    {"mkdir", EIO},
+    {"mmap", ENOMEM},
+    {"opendir", EIO},
+    {"openat", EIO},
+    {"link", EIO},
+    {"unlinkat", EIO},
+    {"ftruncate", EIO},
+    {"strndup", ENOMEM},
+};
+
+const int failing_kind_count = sizeof(failing_kinds) / sizeof(*failing_kinds);
+
 enum { FAILURES_MOST = 8, PLACES_MOST = 4096 };
 
 struct failure {

@@ -36,4 +36,12 @@ void failing_forget(void);
 /* No call fails any longer. Has everything failed that was to fail? */
 bool failing_end(void);
 
+/* All kinds of calls, with what they may fail with, for loops over failing_anew. */
+struct failing_kind {
+    const char *calls;
+    int cause;
+};
+extern const struct failing_kind failing_kinds[];
+extern const int failing_kind_count;
+
 #endif

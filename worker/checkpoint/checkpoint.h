@@ -28,7 +28,7 @@ struct checkpoint_owner {
 /*
  * Saves a run as its newest checkpoint. Makes the folder if the owner has no mark. Removes all checkpoints of
  * the run but the two newest, and the remains of unfinished saves. Durable when it returns 0. -1 with
- * ERROR_ENVIRONMENT: leaves no new file and does not touch earlier checkpoints.
+ * ERROR_ENVIRONMENT: leaves no unfinished file and does not touch earlier checkpoints.
  */
 int checkpoint_save(
     const struct checkpoint_owner *owner, const struct snapshot *snapshot, struct error *error);

@@ -19,43 +19,6 @@
 static const struct session this_session = {
     "1.2.3", "abcdef", "a compiler", "a library", "a kernel", "a level", "an MPI", "a host"};
 
-/* What fails, one call after the other, and with what. */
-struct kind {
-    const char *calls;
-    int cause;
-};
-
-static const struct kind kinds[] = {
-    {"nc_*", EIO},
-    {"nc_*", NC_EMAXVARS},
-    {"malloc", ENOMEM},
-    {"calloc", ENOMEM},
-    {"realloc", ENOMEM},
-    {"strdup", ENOMEM},
-    {"asprintf", ENOMEM},
-    {"open_memstream", ENOMEM},
-    {"realpath", ENOMEM},
-    {"memfd_create", ENOSYS},
-    {"statvfs", EIO},
-    {"fdopen", ENOMEM},
-    {"fread", EIO},
-    {"ferror", EIO},
-    {"fseeko", EIO},
-    {"fclose", EIO},
-    {"open", EIO},
-    {"close", EIO},
-    {"fstat", EIO},
-    {"stat", EIO},
-    {"lstat", EIO},
-    {"access", EACCES},
-    {"fsync", EIO},
-    {"fdatasync", EIO},
-    {"rename*", EIO},
-    {"unlink", EIO},
-    {"pwrite", ENOSPC},
-};
-enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
-
 /* A file as it was. */
 struct kept {
     char *bytes;
@@ -131,7 +94,7 @@ static bool is_said(const struct bench *bench)
 /* Opens an output while a call of a kind fails; false: one from each place has failed. `done`: the number of
  * runs that are done in the file. */
 static bool try_open(
-    struct bench *bench, const struct kind *kind, bool fresh, const struct kept *before, int done)
+    struct bench *bench, const struct failing_kind *kind, bool fresh, const struct kept *before, int done)
 {
     int ended = 0;
 
@@ -164,8 +127,8 @@ static void try_opening(struct bench *bench, bool fresh, int done)
 {
     const struct kept before = keep_file(bench->path);
 
-    for (int i = 0; i < KINDS; i++, failing_forget())
-        while (try_open(bench, &kinds[i], fresh, &before, done))
+    for (int i = 0; i < failing_kind_count; i++, failing_forget())
+        while (try_open(bench, &failing_kinds[i], fresh, &before, done))
             ;
     free(before.bytes);
 }

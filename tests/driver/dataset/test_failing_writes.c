@@ -1,0 +1,92 @@
+/* Each call fails once while a run is written: its outcome is in the file exactly if the commit has said so.
+ */
+#include "tests/driver/dataset/bench.h"
+#include "tests/failing.h"
+#include "tests/test.h"
+
+#include "driver/dataset/write.h"
+#include "driver/sweep/grid.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define YAML BASE "seed: [1, 2]\n"
+
+/* Writes a run as a coordinator does; -1 where a call says that it has failed. */
+static int write_run(struct bench *bench, int64_t cell, enum outcome outcome)
+{
+    const struct pace pace = {10, 20, 3};
+    const struct result result = {.outcome = outcome, .last_step = 10, .diverged_step = -1, .norm_growth = 2};
+    struct run run;
+
+    sweep_cell(&bench->sweep, cell, &run);
+    const struct metric_form form = metric_form(&run, bench->sweep.measure.group);
+    size_t size = metric_row_size(&form, 5), end = metric_row_size(&form, STEP_OF_RUN);
+    double *row = calloc(size + end, sizeof(*row));
+    int status = !row;
+    if (!status)
+        status = dataset_start(bench->dataset, cell, "here", 0, &bench->error);
+    if (!status)
+        status = dataset_row(bench->dataset, cell, 5, row, 0, size, &bench->error);
+    if (!status)
+        status = dataset_put_deaths(bench->dataset, cell, 1, &bench->error);
+    if (!status)
+        status = dataset_put_pace(bench->dataset, &pace, &bench->error);
+    if (!status)
+        status = dataset_flush(bench->dataset, &bench->error);
+    if (!status)
+        status = dataset_row(bench->dataset, cell, STEP_OF_RUN, row, 0, end, &bench->error);
+    if (!status)
+        status = dataset_result(bench->dataset, cell, &result, &bench->error);
+    if (!status)
+        status = dataset_commit(bench->dataset, &bench->error);
+    free(row);
+    return status;
+}
+
+/* One try; false: a call from each place has failed. */
+static bool try_writing(struct bench *bench, const struct failing_kind *kind, enum outcome outcome)
+{
+    struct error error = {.text = ""};
+
+    if (!bench_opens(bench, YAML))
+        return false;
+    bench->error.text[0] = '\0';
+    failing_anew(kind->calls, kind->cause);
+    int written = write_run(bench, 1, outcome), closed = dataset_close(bench->dataset, &error);
+    bool failed = failing_end();
+    sweep_release(&bench->sweep);
+    if (written && !strstr(bench->error.text, "a.nc: ") && strcmp(kind->calls, "calloc") != 0)
+        test_fail(__FILE__, __LINE__, "%s: '%s'", kind->calls, bench->error.text);
+    CHECK(closed == 0 || strstr(error.text, "a.nc: "));
+    if (!bench_opens(bench, YAML))
+        return false;
+    enum outcome now = (enum outcome)dataset_outcomes(bench->dataset)[1];
+    if (!written && now != outcome)
+        test_fail(__FILE__, __LINE__, "%s: committed, but the outcome is %d", kind->calls, (int)now);
+    bench_close(bench);
+    unlink(bench->path);
+    return failed;
+}
+
+static void try_all(enum outcome outcome)
+{
+    struct bench bench;
+
+    bench_init(&bench);
+    for (int i = 0; i < failing_kind_count; i++, failing_forget())
+        while (try_writing(&bench, &failing_kinds[i], outcome))
+            ;
+    bench_release(&bench);
+}
+
+TEST(failing_calls_while_a_run_is_written)
+{
+    try_all(OUTCOME_DONE);
+}
+
+TEST(failing_calls_while_a_failed_run_is_written)
+{
+    try_all(OUTCOME_FAILED);
+}
