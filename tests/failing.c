@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <time.h>
 #include <unistd.h>
 
 const struct failing_kind failing_kinds[] = {
@@ -70,10 +71,13 @@ struct failure {
     int calls; /* that succeed before */
     int cause;
     bool always, anew, happened;
+    void (*act)(void *context); /* NULL: the call fails */
+    void *context;
 };
 
 static _Thread_local struct failure failure[FAILURES_MOST];
 static _Thread_local int failure_count;
+static _Thread_local bool acting; /* calls of failing_before's functions succeed */
 static _Thread_local const void *failed_at[PLACES_MOST]; /* where calls have failed */
 static _Thread_local int place_count;
 
@@ -102,6 +106,11 @@ void failing_always(const char *name, int cause)
 void failing_anew(const char *name, int cause)
 {
     add_failure((struct failure){.name = name, .cause = cause, .anew = true});
+}
+
+void failing_before(int calls, const char *name, void (*act)(void *context), void *context)
+{
+    add_failure((struct failure){.name = name, .calls = calls, .act = act, .context = context});
 }
 
 void failing_forget(void)
@@ -142,14 +151,18 @@ static bool is_new(const void *caller)
 /* What this call is to fail with; 0: it does not fail. */
 static int cause_of(const char *name, const void *caller)
 {
-    for (int i = 0; i < failure_count; i++) {
+    for (int i = 0; i < failure_count && !acting; i++) {
         struct failure *it = &failure[i];
         if (!is_named(name, it->name) || (it->happened && !it->always) || it->calls-- > 0)
             continue;
         if (it->anew && !is_new(caller))
             continue;
         it->happened = true;
-        return it->cause;
+        if (!it->act)
+            return it->cause;
+        acting = true;
+        it->act(it->context);
+        acting = false;
     }
     return 0;
 }
@@ -211,7 +224,6 @@ FAILS(lstat, int, -1, (const char *path, struct stat *status), path, status)
 FAILS(statvfs, int, -1, (const char *path, struct statvfs *disk), path, disk)
 FAILS(access, int, -1, (const char *path, int mode), path, mode)
 FAILS(readlink, ssize_t, -1, (const char *path, char *text, size_t size), path, text, size)
-FAILS(link, int, -1, (const char *from, const char *to), from, to)
 FAILS(unlink, int, -1, (const char *path), path)
 FAILS(unlinkat, int, -1, (int folder, const char *path, int flags), folder, path, flags)
 FAILS(rename, int, -1, (const char *from, const char *to), from, to)
@@ -291,6 +303,39 @@ ssize_t __wrap_pwrite(int file, const void *bytes, size_t size, off_t at)
     errno = cause ? cause : errno;
     return cause ? -1 : __real_pwrite(file, bytes, size, at);
 }
+
+int __real_link(const char *from, const char *to);
+int __wrap_link(const char *from, const char *to);
+int __wrap_link(const char *from, const char *to)
+{
+    int cause = cause_of("link", CALLER);
+
+    if (cause == FAILING_UNTOLD && __real_link(from, to) == 0)
+        cause = EEXIST;
+    errno = cause ? cause : errno;
+    return cause ? -1 : __real_link(from, to);
+}
+
+/* ---- the clock ---- */
+
+static _Atomic long ahead; /* seconds */
+
+void failing_clock(long seconds)
+{
+    ahead = seconds;
+}
+
+int __real_clock_gettime(clockid_t clock, struct timespec *now);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
+{
+    int status = __real_clock_gettime(clock, now);
+
+    now->tv_sec += ahead;
+    return status;
+}
+
+FAILS(nanosleep, int, -1, (const struct timespec *time, struct timespec *left), time, left)
 
 /* ---- netCDF ---- */
 

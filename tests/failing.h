@@ -9,8 +9,11 @@
  * Only calls of the thread that asked for it fail.
  */
 
-/* For pwrite: writes half of the bytes, or none, and says so. */
-enum { FAILING_HALF = -1, FAILING_NONE = -2 };
+enum {
+    FAILING_HALF = -1, /* pwrite writes half of the bytes, and says so */
+    FAILING_NONE = -2, /* pwrite writes nothing, and says so */
+    FAILING_UNTOLD = -3, /* link makes the link, and says that it exists */
+};
 
 /*
  * The next call of a function fails, as if with the errno `cause`, or for functions nc_... with this status.
@@ -25,6 +28,10 @@ void failing_after(int calls, const char *name, int cause);
 /* All calls fail from now on. */
 void failing_always(const char *name, int cause);
 
+/* Nothing fails, but `act` is called before a call of the function, as if another process did it just then.
+ */
+void failing_before(int calls, const char *name, void (*act)(void *context), void *context);
+
 /*
  * The next call fails that comes from a place in the program from which none has failed yet, since the
  * program began or failing_forget. So a loop that ends when failing_end() returns false lets one call from
@@ -32,6 +39,9 @@ void failing_always(const char *name, int cause);
  */
 void failing_anew(const char *name, int cause);
 void failing_forget(void);
+
+/* Lets clocks of all threads run ahead. */
+void failing_clock(long seconds);
 
 /* No call fails any longer. Has everything failed that was to fail? */
 bool failing_end(void);

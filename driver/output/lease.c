@@ -207,13 +207,14 @@ static bool is_unsure(const struct lease *lease, int cause)
     return !gone && clock_now() - lease->sure < UNSURE_SECONDS;
 }
 
-/* Does the owner still hold the lease in `file`? -1 with the error set if not. */
-static int check_ours(const struct lease *lease, int file, struct error *error)
+/* Does the owner still hold the lease in `file`? *seen: it was read there. -1 with the error set if not. */
+static int check_ours(const struct lease *lease, int file, bool *seen, struct error *error)
 {
     struct lease_record owner;
 
     errno = 0;
-    if (!lease_record_get(file, LEASE_OWNER, &owner))
+    *seen = lease_record_get(file, LEASE_OWNER, &owner);
+    if (!*seen)
         return errno && is_unsure(lease, errno) ? 0 : lost(lease, error);
     return is_ours(lease, &owner) ? 0 : lost(lease, error);
 }
@@ -222,14 +223,15 @@ static int check_ours(const struct lease *lease, int file, struct error *error)
 static int write_own(struct lease *lease, struct error *error)
 {
     int file = lease_file_open(lease->path, true);
+    bool seen;
 
     lease->unwritten = true;
     if (file < 0 && is_unsure(lease, errno))
         return 0;
     if (file < 0)
         return error_set(error, ERROR_ENVIRONMENT, "%s: %s", lease->path, strerror(errno));
-    int status = check_ours(lease, file, error);
-    if (status == 0) {
+    int status = check_ours(lease, file, &seen, error);
+    if (status == 0 && seen) { /* else it may be another's by now */
         lease->unwritten = lease_record_put(file, lease->which, &lease->self) != 0;
         lease->sure = lease->unwritten ? lease->sure : clock_now();
     }
@@ -384,6 +386,24 @@ struct coordinator_news lease_news(const struct lease *lease)
     return news;
 }
 
+/* Writes the next life into the owner's record; without it, the lease stays in the life that it has. 0 or an
+ * errno. */
+static int write_life(struct lease *lease, int file)
+{
+    struct lease_record next = lease->self;
+
+    next.life = lease->owner.life + 1;
+    if (lease_record_put(file, LEASE_OWNER, &next) != 0) {
+        int cause = errno;
+        lease_record_put(file, LEASE_OWNER, &lease->self); /* a part may be written */
+        return cause;
+    }
+    lease->self = next;
+    lease->owner.life = next.life;
+    write_token(lease);
+    return lease_record_drop_coordinator(file) == 0 ? 0 : errno;
+}
+
 int lease_begin_life(struct lease *lease, struct error *error)
 {
     struct lease_record owner;
@@ -393,13 +413,8 @@ int lease_begin_life(struct lease *lease, struct error *error)
         return error_set(error, ERROR_ENVIRONMENT, "%s: %s", lease->path, strerror(errno));
     pthread_mutex_lock(&lease->lock);
     bool ours = lease_record_get(file, LEASE_OWNER, &owner) && is_ours(lease, &owner);
-    if (ours) {
-        lease->self.life = ++lease->owner.life;
-        if (lease_record_put(file, LEASE_OWNER, &lease->self) != 0 ||
-            lease_record_drop_coordinator(file) != 0)
-            cause = errno;
-        write_token(lease);
-    }
+    if (ours)
+        cause = write_life(lease, file);
     pthread_mutex_unlock(&lease->lock);
     close(file);
     if (cause)

@@ -24,7 +24,10 @@
 #include "model/core/digest.h"
 #include "worker/host/clock.h"
 
-enum { DEPTH_MOST = 8, TRIES_MOST = 200 };
+enum {
+    DEPTH_MOST = 4, /* claims on claims; each makes the name longer by 33 letters */
+    TRIES_MOST = 200,
+};
 
 #define TRY_SECONDS 0.02 /* between two tries while another contender has the claim */
 #define CHECK_SECONDS 0.02 /* after a lease was replaced */
@@ -149,6 +152,7 @@ struct taking {
     struct own own;
     struct lease_record holder;
     bool replaced; /* this process has replaced a dead lease or claim */
+    int tries; /* at the lease and at all claims together, so that the wait does not grow with their depth */
 };
 
 static int take_lease(struct taking *taking, const char *path, int depth);
@@ -197,7 +201,7 @@ static int take_lease(struct taking *taking, const char *path, int depth)
 {
     int status = EBUSY;
 
-    for (int tries = 0; tries < TRIES_MOST; tries++) {
+    while (taking->tries++ < TRIES_MOST) {
         struct digest dead = {0};
         status = link_to(&taking->own, path, taking->self);
         if (status != EEXIST)
