@@ -1,0 +1,209 @@
+/* Each call fails once while a dataset is looked at: what is read is right, or it is not there. */
+#include "tests/driver/dataset/bench.h"
+#include "tests/failing.h"
+#include "tests/test.h"
+
+#include "driver/dataset/check.h"
+#include "driver/dataset/conversion.h"
+#include "driver/dataset/create.h"
+#include "driver/dataset/layout.h"
+#include "driver/dataset/mistaken.h"
+#include "driver/dataset/variables.h"
+#include "driver/dataset/verify.h"
+#include "driver/dataset/view.h"
+#include "driver/dataset/view_attributes.h"
+#include "driver/dataset/write.h"
+#include "driver/sweep/texts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define YAML                                                                                                 \
+    BASE "norm_placement: [pre, out]\ntogether: {model: {a: {width: 8, heads: 2}, b: {width: 16, heads: "    \
+         "4}}}\n"                                                                                            \
+         "learning_rate: [0.1, 0.01]\n"
+
+/* A dataset whose first run is done. */
+static bool make_dataset(struct bench *bench)
+{
+    bench_init(bench);
+    if (!bench_opens(bench, YAML))
+        return false;
+    bench_write_run(bench, 0, OUTCOME_DONE, 1000);
+    CHECK(dataset_commit(bench->dataset, &bench->error) == 0);
+    bench_close(bench);
+    return true;
+}
+
+/* A look at a dataset: what was read, and how often a function said that it could not. */
+struct look {
+    const struct bench *bench;
+    struct view view;
+    struct error error;
+    int failures;
+};
+
+static void count_failure(struct look *look, bool failed)
+{
+    look->failures += failed;
+    if (failed && look->error.text[0])
+        CHECK(strstr(look->error.text, "a.nc") && strstr(look->error.text, ": "));
+    look->error.text[0] = '\0';
+}
+
+static void check_text(struct look *look, char *found, const char *expected)
+{
+    count_failure(look, !found);
+    if (found)
+        CHECK_TEXT(found, expected);
+    free(found);
+}
+
+static void look_at_texts(struct look *look)
+{
+    struct view_variable variable;
+
+    check_text(look, view_text(&look->view, "title"), "a test");
+    check_text(look, view_string(&look->view, "host", 0), "here");
+    check_text(look, view_string(&look->view, "tensor", 0), "q");
+    count_failure(look, !view_is_text(&look->view, "host"));
+    bool found = view_find(&look->view, "outcome", &variable);
+    count_failure(look, !found);
+    if (!found)
+        return;
+    check_text(look, view_variable_text(&look->view, &variable, "units"), "1");
+    struct view_flags flags;
+    view_flags(&look->view, &variable, &flags);
+    count_failure(look, flags.count == 0);
+    CHECK(flags.count == 0 || (flags.count == OUTCOME_COUNT && strcmp(flags.word[0], "pending") == 0));
+}
+
+static void look_at_numbers(struct look *look)
+{
+    struct view_variable variable;
+    double values[64];
+
+    if (!view_find(&look->view, "norm_growth", &variable)) {
+        count_failure(look, true);
+        return;
+    }
+    CHECK(view_is_of_runs(&look->view, &variable) && variable.size == 8);
+    count_failure(look, view_read(&look->view, &variable, values, &look->error) != 0);
+    int status = view_read_cell(&look->view, &variable, 0, values, &look->error);
+    count_failure(look, status != 0);
+    CHECK(status != 0 || values[0] == bench_growth(look->bench, 0));
+    double *cells = view_cells(&look->view, "norm_growth", &look->error);
+    count_failure(look, !cells);
+    free(cells);
+    cells = view_cells(&look->view, "no_such_variable", &look->error);
+    count_failure(look, !cells);
+    CHECK(!cells || isnan(cells[0]));
+    free(cells);
+}
+
+static void look_at_runs(struct look *look)
+{
+    union param_value value;
+    signed char outcome[8] = {0};
+    int status = view_outcomes(&look->view, outcome, &look->error);
+
+    count_failure(look, status != 0);
+    CHECK(status != 0 || (outcome[0] == OUTCOME_DONE && outcome[1] == OUTCOME_PENDING));
+    bool found = view_param(&look->view, param_find("context"), &value);
+    count_failure(look, !found);
+    CHECK(!found || value.integer == 4);
+    found = view_param(&look->view, param_find("optimiser"), &value);
+    count_failure(look, !found);
+    found = view_param(&look->view, param_find("weight_decay"), &value);
+    count_failure(look, !found);
+    count_failure(look, verify_content(&look->view, &look->error) != 0);
+    count_failure(look, verify_dataset(&look->view, &look->error) != 0);
+    count_failure(look, !verify_alignment(&look->view));
+}
+
+static void look_beside(struct look *look)
+{
+    const char *path = look->bench->path;
+    struct error error = {.text = "unchanged"};
+    char expected[256];
+
+    char *command = conversion_to_copy("a b.nc");
+    check_text(look, command, "nccopy -4 -d 5 -s 'a b.nc' 'a b-small.nc'");
+    command = conversion_back("b", true);
+    check_text(look, command, "nccopy -k cdf5 b b-cdf5.nc, then run with -o b-cdf5.nc");
+    command = conversion_back("b.nc", false);
+    check_text(look, command, "nccopy -k cdf5 b.nc b-cdf5.nc");
+    count_failure(look, view_check(path, &look->error) != 0);
+    snprintf(expected, sizeof(expected), "%.*s.yaml", (int)strlen(path) - 3, path);
+    mistaken_dataset(expected, &error);
+    count_failure(look, strstr(error.text, "its dataset is ") == NULL);
+}
+
+/* Everything that commands read. */
+static int look_at_all(const struct bench *bench)
+{
+    struct look look = {.bench = bench};
+
+    int opened = view_open(&look.view, bench->path, &look.error);
+    count_failure(&look, opened != 0);
+    if (opened == 0) {
+        look_at_texts(&look);
+        look_at_numbers(&look);
+        look_at_runs(&look);
+        view_close(&look.view);
+    }
+    look_beside(&look);
+    return look.failures;
+}
+
+TEST(failing_calls_while_a_dataset_is_read)
+{
+    struct bench bench;
+    char sweep[128];
+    bool failed;
+
+    if (!make_dataset(&bench))
+        return;
+    CHECK(sweep_parse(&bench.sweep, "a.yaml", ".", YAML, strlen(YAML), NULL, 0, &bench.error) == 0);
+    snprintf(sweep, sizeof(sweep), "%.*s.yaml", (int)strlen(bench.path) - 3, bench.path);
+    FILE *file = fopen(sweep, "w");
+    CHECK(file && fputs(YAML, file) >= 0 && fclose(file) == 0);
+    CHECK(look_at_all(&bench) == 0);
+    for (int i = 0; i < failing_kind_count; i++, failing_forget())
+        do {
+            failing_anew(failing_kinds[i].calls, failing_kinds[i].cause);
+            int failures = look_at_all(&bench);
+            failed = failing_end();
+            if (!failed && failures)
+                test_fail(__FILE__, __LINE__, "%s: %d failures", failing_kinds[i].calls, failures);
+        } while (failed);
+    unlink(sweep);
+    sweep_release(&bench.sweep);
+    bench_release(&bench);
+}
+
+/* The size that `plan` tells is right, or unknown. */
+TEST(failing_calls_while_a_size_is_reckoned)
+{
+    struct bench bench;
+    bool failed;
+
+    bench_init(&bench);
+    CHECK(sweep_parse(&bench.sweep, "a.yaml", ".", YAML, strlen(YAML), NULL, 0, &bench.error) == 0);
+    CHECK(sweep_load_corpus(&bench.sweep, &bench.corpus, &bench.error) == 0);
+    double right = dataset_size(&bench.sweep, &bench.corpus);
+    CHECK(right > 0);
+    for (int i = 0; i < failing_kind_count; i++, failing_forget())
+        do {
+            failing_anew(failing_kinds[i].calls, failing_kinds[i].cause);
+            double bytes = dataset_size(&bench.sweep, &bench.corpus);
+            failed = failing_end();
+            if (!(bytes == right || (failed && isnan(bytes))))
+                test_fail(__FILE__, __LINE__, "%s: %g bytes", failing_kinds[i].calls, bytes);
+        } while (failed);
+    corpus_release(&bench.corpus);
+    sweep_release(&bench.sweep);
+    bench_release(&bench);
+}
