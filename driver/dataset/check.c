@@ -35,9 +35,10 @@ struct header {
     struct extent *variable;
 };
 
+/* `count` is from 0. */
 static void skip(struct header *header, int64_t count)
 {
-    if (count < 0 || count > header->left) {
+    if (count > header->left) {
         header->whole = header->sound = false;
         return;
     }

@@ -91,14 +91,17 @@ static bool is_said(const struct bench *bench)
            !strchr(bench->error.text, '\n');
 }
 
-/* Opens an output while a call of a kind fails; false: one from each place has failed. `done`: the number of
- * runs that are done in the file. */
-static bool try_open(
-    struct bench *bench, const struct failing_kind *kind, bool fresh, const struct kept *before, int done)
+/* Opens an output while the call of a kind after `calls` others fails; or, with -1, one from a new place.
+ * `done`: the number of runs that are done in the file. False: no call has failed. */
+static bool try_open(struct bench *bench, const struct failing_kind *kind, int calls, bool fresh,
+    const struct kept *before, int done)
 {
     int ended = 0;
 
-    failing_anew(kind->calls, kind->cause);
+    if (calls < 0)
+        failing_anew(kind->calls, kind->cause);
+    else
+        failing_after(calls, kind->calls, kind->cause);
     int result = open_dataset(bench, fresh);
     bool failed = failing_end();
     if (!result && dataset_close(bench->dataset, &bench->error) != 0)
@@ -128,7 +131,23 @@ static void try_opening(struct bench *bench, bool fresh, int done)
     const struct kept before = keep_file(bench->path);
 
     for (int i = 0; i < failing_kind_count; i++, failing_forget())
-        while (try_open(bench, &failing_kinds[i], fresh, &before, done))
+        while (try_open(bench, &failing_kinds[i], -1, fresh, &before, done))
+            ;
+    free(before.bytes);
+}
+
+/* The same for each allocation, and some of the calls of netCDF. */
+static void try_opening_often(struct bench *bench, int done)
+{
+    static const struct {
+        struct failing_kind kind;
+        int apart;
+    } often[] = {{{"malloc", ENOMEM}, 1}, {{"calloc", ENOMEM}, 1}, {{"strdup", ENOMEM}, 1},
+        {{"asprintf", ENOMEM}, 7}, {{"open", EIO}, 1}, {{"lstat", EIO}, 1}, {{"nc_*", NC_ENOMEM}, 29}};
+    const struct kept before = keep_file(bench->path);
+
+    for (size_t i = 0; i < sizeof(often) / sizeof(*often); i++)
+        for (int n = 0; try_open(bench, &often[i].kind, n, false, &before, done); n += often[i].apart)
             ;
     free(before.bytes);
 }
@@ -194,6 +213,7 @@ TEST(failing_calls_of_a_dataset_that_grows)
     make_output(&bench, BASE AXES "seed: [1, 2]\n");
     prepare(&bench, BASE AXES "seed: [1, 2, 3]\n");
     try_opening(&bench, false, 1);
+    try_opening_often(&bench, 1);
     unprepare(&bench);
     bench_release(&bench);
 }

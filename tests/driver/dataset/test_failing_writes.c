@@ -4,9 +4,11 @@
 #include "tests/failing.h"
 #include "tests/test.h"
 
+#include "driver/dataset/ledger.h"
 #include "driver/dataset/write.h"
 #include "driver/sweep/grid.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,7 +16,7 @@
 #define YAML BASE "seed: [1, 2]\n"
 
 /* Writes a run as a coordinator does; -1 where a call says that it has failed. */
-static int write_run(struct bench *bench, int64_t cell, enum outcome outcome)
+static int write_run(struct bench *bench, int64_t cell, enum outcome outcome, bool flushes)
 {
     const struct pace pace = {10, 20, 3};
     const struct result result = {.outcome = outcome, .last_step = 10, .diverged_step = -1, .norm_growth = 2};
@@ -33,7 +35,7 @@ static int write_run(struct bench *bench, int64_t cell, enum outcome outcome)
         status = dataset_put_deaths(bench->dataset, cell, 1, &bench->error);
     if (!status)
         status = dataset_put_pace(bench->dataset, &pace, &bench->error);
-    if (!status)
+    if (!status && flushes)
         status = dataset_flush(bench->dataset, &bench->error);
     if (!status)
         status = dataset_row(bench->dataset, cell, STEP_OF_RUN, row, 0, end, &bench->error);
@@ -54,7 +56,7 @@ static bool try_writing(struct bench *bench, const struct failing_kind *kind, en
         return false;
     bench->error.text[0] = '\0';
     failing_anew(kind->calls, kind->cause);
-    int written = write_run(bench, 1, outcome), closed = dataset_close(bench->dataset, &error);
+    int written = write_run(bench, 1, outcome, true), closed = dataset_close(bench->dataset, &error);
     bool failed = failing_end();
     sweep_release(&bench->sweep);
     if (written && !strstr(bench->error.text, "a.nc: ") && strcmp(kind->calls, "calloc") != 0)
@@ -89,4 +91,53 @@ TEST(failing_calls_while_a_run_is_written)
 TEST(failing_calls_while_a_failed_run_is_written)
 {
     try_all(OUTCOME_FAILED);
+}
+
+/* The disk is full when the buffer is: after each number of bytes that go into it. */
+TEST(failing_calls_while_the_buffer_is_written)
+{
+    enum { BYTES = 8000 }; /* more than a run has */
+    struct bench bench;
+    int failed = 0;
+
+    bench_init(&bench);
+    if (!bench_opens(&bench, YAML))
+        return;
+    CHECK(write_run(&bench, 1, OUTCOME_DONE, true) == 0);
+    for (size_t room = 0; room < BYTES; room += 4) {
+        bench.dataset->buffer.used = WRITE_BUFFER_BYTES - room;
+        bench.error.text[0] = '\0';
+        failing_always("pwrite", ENOSPC);
+        int status = room % 8 ? 0 : dataset_return(bench.dataset, 1, &bench.error);
+        if (status == 0)
+            status = write_run(&bench, 1, room % 16 ? OUTCOME_FAILED : OUTCOME_DONE, false);
+        CHECK(failing_end() && status == -1);
+        failed += strstr(bench.error.text, "a.nc: No space left on device") != NULL;
+        dataset_forget(bench.dataset);
+    }
+    CHECK(failed == BYTES / 4);
+    CHECK(write_run(&bench, 1, OUTCOME_DONE, true) == 0);
+    CHECK(dataset_outcomes(bench.dataset)[1] == OUTCOME_DONE);
+    bench_close(&bench);
+    bench_release(&bench);
+}
+
+/* Rows and steps that a run does not have. */
+TEST(dataset_refuses_rows_that_no_run_has)
+{
+    const double row[4] = {1, 2, 3, 4};
+    struct bench bench;
+
+    bench_init(&bench);
+    if (!bench_opens(&bench, YAML))
+        return;
+    CHECK(dataset_row(bench.dataset, 0, 6, row, 0, 4, &bench.error) == -1);
+    CHECK(strstr(bench.error.text, "a.nc: no row at step 6 of run 0"));
+    CHECK(dataset_row(bench.dataset, 0, 5, row, 1 << 20, 4, &bench.error) == -1);
+    CHECK(dataset_row(bench.dataset, 0, STEP_OF_RUN, row, 1 << 20, 4, &bench.error) == -1);
+    CHECK(dataset_result(bench.dataset, 0, &(struct result){.outcome = OUTCOME_PENDING}, &bench.error) == 0);
+    CHECK(dataset_outcomes(bench.dataset)[0] == OUTCOME_PENDING);
+    bench_close(&bench);
+    CHECK(dataset_close(NULL, &bench.error) == 0);
+    bench_release(&bench);
 }

@@ -397,20 +397,19 @@ TEST(lease_that_changes_while_it_is_taken)
 {
     static const struct {
         const char *call;
-        int calls;
         void (*act)(void *context);
-        int status;
+        int calls, status;
     } cases[] = {
-        {"link", 1, take_alive, -1}, /* before we claim it */
-        {"link", 1, take_dead, 0},
-        {"link", 1, release_theirs, 0},
-        {"open", 2, take_alive, -1}, /* before we look */
-        {"open", 2, release_theirs, 0},
-        {"open", 3, take_alive, -1}, /* with the claim, before we look again */
-        {"open", 3, take_dead, 0},
-        {"open", 3, release_theirs, 0},
-        {"nanosleep", 0, take_alive, -1}, /* after we replaced it: we had lost the claim */
-        {"nanosleep", 0, release_theirs, -1},
+        {"link", take_alive, 1, -1}, /* before we claim it */
+        {"link", take_dead, 1, 0},
+        {"link", release_theirs, 1, 0},
+        {"open", take_alive, 2, -1}, /* before we look */
+        {"open", release_theirs, 2, 0},
+        {"open", take_alive, 3, -1}, /* with the claim, before we look again */
+        {"open", take_dead, 3, 0},
+        {"open", release_theirs, 3, 0},
+        {"nanosleep", take_alive, 0, -1}, /* after we replaced it: we had lost the claim */
+        {"nanosleep", release_theirs, 0, -1},
     };
     struct place place = {0};
     char said[1200];
