@@ -429,8 +429,7 @@ void lease_release(struct lease *lease)
     if (!lease)
         return;
     end_keeping(lease);
-    if (lease->path && lease->which == LEASE_OWNER && lease->self.process.pid &&
-        write_own(lease, &ignored) == 0)
+    if (lease->which == LEASE_OWNER && write_own(lease, &ignored) == 0)
         unlink(lease->path);
     lease_free(lease);
 }

@@ -100,8 +100,6 @@ static int link_to(const struct own *own, const char *path, const struct lease_r
 {
     struct stat mine, found;
 
-    if (!own->path)
-        return ENOMEM;
     if (link(own->path, path) == 0)
         return 0;
     int cause = errno;
@@ -247,7 +245,7 @@ static bool is_left(int file, time_t now)
 static void tidy_folder(const char *path, time_t now)
 {
     char *folder = strdup(path);
-    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    const char *base = strrchr(path, '/') + 1; /* the path is absolute */
     DIR *entries = folder ? opendir(dirname(folder)) : NULL;
     const struct dirent *entry;
     size_t length = strlen(base);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "model/core/check.h"
 #include "worker/host/sync.h"
 
 static const char *const dimension_name[DIMENSIONS] = {
@@ -49,8 +50,8 @@ static void put_text(struct form *form, int variable, const char *name, const ch
 
 void visit_text(struct form *form, const char *name, const char *text)
 {
-    if (form->pass == DEFINE)
-        put_text(form, NC_GLOBAL, name, text);
+    INVARIANT(form->pass == DEFINE, "%s in pass %d", name, (int)form->pass);
+    put_text(form, NC_GLOBAL, name, text);
 }
 
 /* Visits a global attribute that is a number of 8 bytes. */
@@ -128,8 +129,7 @@ static void move_pieces(struct form *form, const struct array *array, int id, si
     size_t from[RANK_MOST] = {0}, some[RANK_MOST] = {0}, row = size;
     int along = 0;
 
-    if (array->rank < 1)
-        return;
+    INVARIANT(array->rank >= 1, "%s has no dimension", array->name);
     while (along < array->rank - 1 && count[along] == 1)
         along++;
     for (int i = 0; i < array->rank; i++) {
@@ -137,7 +137,8 @@ static void move_pieces(struct form *form, const struct array *array, int id, si
         some[i] = count[i];
         row *= i > along ? count[i] : 1;
     }
-    size_t most = row > 0 && row < BREATH_BYTES ? BREATH_BYTES / row : 1;
+    INVARIANT(row > 0, "%s is empty", array->name);
+    size_t most = row < BREATH_BYTES ? BREATH_BYTES / row : 1;
     for (size_t done = 0; done < count[along]; done += most) {
         some[along] = count[along] - done < most ? count[along] - done : most;
         from[along] = start[along] + done;

@@ -57,7 +57,7 @@ void visit_dimensions(struct form *form);
 /* The length of a dimension in the file, 0 without such a dimension. */
 int64_t find_length(const struct form *form, enum dimension dimension);
 
-/* Visit global attributes. Texts are only written, numbers are also read back. */
+/* Visit global attributes. Texts are only written, in the pass DEFINE; numbers are also read back. */
 void visit_text(struct form *form, const char *name, const char *text);
 void visit_integer(struct form *form, const char *name, int64_t *value);
 void visit_real(struct form *form, const char *name, double *value);

@@ -1,6 +1,7 @@
-#include "driver/output/lease.h"
+#include "tests/driver/output/place.h"
 #include "tests/test.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,11 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-struct place {
-    char folder[64], output[96], file[112];
-};
-
-static void place_init(struct place *place)
+void place_init(struct place *place)
 {
     const char *folder = getenv("TMPDIR");
     snprintf(place->folder, sizeof(place->folder), "%.40s/lease-XXXXXX", folder ? folder : "/tmp");
@@ -24,34 +21,59 @@ static void place_init(struct place *place)
     snprintf(place->file, sizeof(place->file), "%s.lease", place->output);
 }
 
-static void place_release(const struct place *place)
+void place_release(const struct place *place)
 {
     unlink(place->file);
-    CHECK(rmdir(place->folder) == 0); /* fails if anything else is left in it */
+    CHECK(rmdir(place->folder) == 0);
+}
+
+int place_clear(const struct place *place, size_t longer)
+{
+    DIR *entries = opendir(place->folder);
+    int removed = 0;
+
+    for (const struct dirent *entry; entries && (entry = readdir(entries));)
+        if (entry->d_name[0] != '.' && (!longer || strlen(entry->d_name) == strlen("a.nc.lease") + longer))
+            removed += unlinkat(dirfd(entries), entry->d_name, 0) == 0;
+    if (entries)
+        closedir(entries);
+    return removed;
+}
+
+void place_lend(const struct place *place, int pid, int age)
+{
+    char record[PLACE_RECORD], new[128];
+
+    snprintf(new, sizeof(new), "%s.made", place->file);
+    int file = open(new, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0666);
+    memset(record, ' ', sizeof(record));
+    int length = snprintf(
+        record, sizeof(record), "pid %d start 5 on elsewhere/pid:[1] stage 1 status 0 life 0 kept 0", pid);
+    record[length] = ' ';
+    record[sizeof(record) - 1] = '\n';
+    CHECK(write(file, record, sizeof(record)) == (ssize_t)sizeof(record));
+    struct timespec times[2];
+    clock_gettime(CLOCK_REALTIME, &times[0]);
+    times[0].tv_sec -= age;
+    times[1] = times[0];
+    CHECK(futimens(file, times) == 0);
+    close(file);
+    CHECK(rename(new, place->file) == 0);
+}
+
+struct lease *place_take(const struct place *place)
+{
+    struct lease *lease = NULL;
+    struct error error = {.text = ""};
+
+    if (lease_take(&lease, place->output, &error) != 0)
+        test_fail(__FILE__, __LINE__, "%s", error.text);
+    return lease;
 }
 
 static bool exists(const char *path)
 {
     return access(path, F_OK) == 0;
-}
-
-/* Writes a record as if from another machine, `age` seconds ago. */
-static void write_foreign(const char *path, int age)
-{
-    char record[384];
-    int file = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0666);
-
-    memset(record, ' ', sizeof(record));
-    int length = snprintf(record, sizeof(record), "pid 77 start 5 on elsewhere/pid:[1] stage 1 status 0");
-    record[length] = ' ';
-    record[sizeof(record) - 1] = '\n';
-    CHECK(write(file, record, sizeof(record)) == (ssize_t)sizeof(record));
-    close(file);
-    struct timespec times[2];
-    clock_gettime(CLOCK_REALTIME, &times[0]);
-    times[0].tv_sec -= age;
-    times[1] = times[0];
-    CHECK(utimensat(AT_FDCWD, path, times, 0) == 0);
 }
 
 TEST(lease_is_taken_once)
@@ -125,9 +147,9 @@ TEST(lease_can_be_asked_for)
     CHECK(lease_is_held(place.output));
     lease_release(lease);
     CHECK(!lease_is_held(place.output));
-    write_foreign(place.file, 50);
+    place_lend(&place, 77, 50);
     CHECK(lease_is_held(place.output));
-    write_foreign(place.file, 70);
+    place_lend(&place, 77, 70);
     CHECK(!lease_is_held(place.output) && exists(place.file));
     place_release(&place);
 }
@@ -157,10 +179,10 @@ TEST(lease_of_another_machine_dies_after_60_s)
     struct error error;
 
     place_init(&place);
-    write_foreign(place.file, 50);
+    place_lend(&place, 77, 50);
     CHECK(lease_take(&lease, place.output, &error) == -1);
     CHECK(strstr(error.text, "process 77 on elsewhere (") != NULL);
-    write_foreign(place.file, 70);
+    place_lend(&place, 77, 70);
     CHECK(lease_take(&lease, place.output, &error) == 0);
     lease_release(lease);
     place_release(&place);
@@ -173,10 +195,10 @@ TEST(lease_that_is_cut_short_is_judged_by_its_age)
     struct error error;
 
     place_init(&place);
-    write_foreign(place.file, 0);
+    place_lend(&place, 77, 0);
     CHECK(truncate(place.file, 20) == 0);
     CHECK(lease_take(&lease, place.output, &error) == -1);
-    write_foreign(place.file, 0);
+    place_lend(&place, 77, 0);
     CHECK(truncate(place.file, 20) == 0);
     struct timespec old[2] = {{1000, 0}, {1000, 0}};
     CHECK(utimensat(AT_FDCWD, place.file, old, 0) == 0);
@@ -193,7 +215,7 @@ TEST(lease_that_was_lost_is_noticed)
 
     place_init(&place);
     CHECK(lease_take(&lease, place.output, &error) == 0);
-    write_foreign(place.file, 0);
+    place_lend(&place, 77, 0);
     CHECK(lease_renew(lease, &error) == -1);
     CHECK(error.status == ERROR_ENVIRONMENT);
     lease_release(lease);
@@ -229,7 +251,7 @@ TEST(lease_that_another_user_owns_is_named_and_not_its_folder)
     }
     place_init(&place);
     CHECK(chmod(place.folder, 01777) == 0);
-    write_foreign(place.file, 1000);
+    place_lend(&place, 77, 1000);
     snprintf(expected, sizeof(expected), "%s: Operation not permitted", place.file);
     pid_t child = fork();
     if (child == 0) {
@@ -319,113 +341,6 @@ TEST(lease_tells_of_a_dead_coordinator)
     place_release(&place);
 }
 
-/* ---- contenders for a dead lease ---- */
-
-enum { CONTENDERS = 6, ROUNDS = 60 };
-
-/* Waits for the start, tries, reports whether it won, waits again, reports whether it still has the lease. */
-static void contend(const char *output, int go, int on, int said)
-{
-    struct lease *lease = NULL;
-    struct error error;
-    char byte;
-
-    alarm(60);
-    if (read(go, &byte, 1) != 1)
-        _exit(1);
-    bool won = lease_take(&lease, output, &error) == 0;
-    if (write(said, won ? "w" : strstr(error.text, "in use") ? "-" : "?", 1) != 1 || read(on, &byte, 1) != 1)
-        _exit(1);
-    if (write(said, won && lease_renew(lease, &error) != 0 ? "x" : "k", 1) != 1)
-        _exit(1);
-    lease_release(lease);
-    _exit(0);
-}
-
-static int count_bytes(int from, int count, char wanted)
-{
-    int found = 0;
-
-    for (char byte; count > 0 && read(from, &byte, 1) == 1; count--)
-        found += byte == wanted;
-    return count == 0 ? found : -1;
-}
-
-/* Returns how many contenders won, and in *refused how many were told that the output is in use; -1: a winner
- * has lost the lease again. */
-static int play_round(const char *output, int *refused)
-{
-    int go[2] = {-1, -1}, on[2] = {-1, -1}, said[2] = {-1, -1};
-    char verdicts[CONTENDERS] = "";
-    int won = 0;
-
-    CHECK(pipe(go) == 0 && pipe(on) == 0 && pipe(said) == 0);
-    for (int i = 0; i < CONTENDERS; i++)
-        if (fork() == 0)
-            contend(output, go[0], on[0], said[1]);
-    CHECK(write(go[1], "gggggg", CONTENDERS) == CONTENDERS);
-    *refused = 0;
-    for (int i = 0; i < CONTENDERS; i++) {
-        CHECK(read(said[0], &verdicts[i], 1) == 1);
-        won += verdicts[i] == 'w';
-        *refused += verdicts[i] == '-';
-    }
-    CHECK(write(on[1], "gggggg", CONTENDERS) == CONTENDERS);
-    int kept = count_bytes(said[0], CONTENDERS, 'k');
-    while (wait(NULL) > 0)
-        ;
-    for (int i = 0; i < 2; i++)
-        close(go[i]), close(on[i]), close(said[i]);
-    return kept == CONTENDERS ? won : -1;
-}
-
-TEST(lease_of_a_dead_process_goes_to_one_of_many)
-{
-    struct place place = {0};
-    int right = 0;
-
-    place_init(&place);
-    for (int round = 0; round < ROUNDS; round++) {
-        int refused;
-        write_foreign(place.file, 70);
-        right += play_round(place.output, &refused) == 1 && refused == CONTENDERS - 1;
-        CHECK(!exists(place.file));
-    }
-    CHECK(right == ROUNDS);
-    place_release(&place);
-}
-
-/* Contenders that are killed while they try do not block others, and leave no files behind for long. */
-TEST(lease_survives_contenders_that_die)
-{
-    struct place place = {0};
-    struct lease *lease = NULL;
-    struct error error = {.text = ""};
-
-    place_init(&place);
-    for (int round = 0; round < ROUNDS; round++) {
-        pid_t child[CONTENDERS];
-        write_foreign(place.file, 70);
-        for (int i = 0; i < CONTENDERS; i++)
-            if ((child[i] = fork()) == 0) {
-                struct lease *taken;
-                lease_take(&taken, place.output, &error);
-                pause();
-            }
-        for (int i = 0; i < CONTENDERS; i++) {
-            struct timespec moment = {0, 40000 * ((round * 7 + i * 3) % 13)};
-            nanosleep(&moment, NULL);
-            kill(child[i], SIGKILL);
-        }
-        while (wait(NULL) > 0)
-            ;
-        CHECK(lease_take(&lease, place.output, &error) == 0);
-        lease_release(lease);
-        lease = NULL;
-    }
-    place_release(&place);
-}
-
 /* A link in place of the lease does not lead to an overwritten file, and lease_is_held writes nothing. */
 TEST(lease_follows_no_link_and_a_look_writes_nothing)
 {
@@ -446,7 +361,7 @@ TEST(lease_follows_no_link_and_a_look_writes_nothing)
     CHECK(stat(victim, &status) == 0 && status.st_size == 4);
     unlink(place.file);
     unlink(victim);
-    write_foreign(place.file, 70);
+    place_lend(&place, 77, 70);
     CHECK(chmod(place.folder, 0555) == 0);
     struct stat before, after;
     CHECK(stat(place.folder, &before) == 0);

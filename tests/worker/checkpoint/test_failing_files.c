@@ -248,8 +248,10 @@ TEST(checkpoint_weights_are_put_in_place_once)
     failing_next("link", EIO);
     live(&attempt, WHOLE);
     CHECK(attempt.status == -1 && is_said(&attempt));
-    live(&attempt, WHOLE);
-    CHECK(attempt.status == 0 && count(folder, ".weights.nc") == 1);
+    for (int i = 0; i < 2; i++) {
+        live(&attempt, WHOLE);
+        CHECK(attempt.status == 0 && count(folder, ".weights.nc") == 1 && count(folder, ".part") == 0);
+    }
     life_release(&attempt.life);
 }
 
