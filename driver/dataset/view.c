@@ -103,7 +103,9 @@ static char **read_texts(
         view_no_memory(view, error);
     for (int64_t i = 0; whole && i < length; i++) {
         text[i] = view_stored_text(view, variable, i);
-        whole = text[i] || view_missing(view, error) == 0;
+        whole = text[i] != NULL;
+        if (!whole)
+            view_missing(view, error);
     }
     if (whole)
         return text;
@@ -262,7 +264,7 @@ static int read_axes(struct view *view, struct error *error)
     for (int i = 0; i < count; i++) {
         if (read_axis(view, &view->axis[i], dimensions[i], error) != 0)
             return -1;
-        if (view->axis[i].length < 1 || view->cells > view->most / view->axis[i].length)
+        if (view->cells > view->most / view->axis[i].length)
             return view_refuse(view, error);
         view->cells *= view->axis[i].length;
     }

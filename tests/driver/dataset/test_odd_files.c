@@ -1,0 +1,452 @@
+/* Files that hold something else than a dataset of this program does, made with the netCDF library. */
+#include "tests/driver/dataset/bench.h"
+#include "tests/test.h"
+
+#include "driver/dataset/layout.h"
+#include "driver/dataset/mistaken.h"
+#include "driver/dataset/variables.h"
+#include "driver/dataset/view.h"
+#include "driver/dataset/view_attributes.h"
+
+#include <netcdf.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void right(int status)
+{
+    if (status != NC_NOERR)
+        test_fail(__FILE__, __LINE__, "%s", nc_strerror(status));
+}
+
+/* ---- small files, built from nothing ---- */
+
+static int put_dimension(int file, const char *name, size_t length)
+{
+    int id = -1;
+
+    right(nc_def_dim(file, name, length, &id));
+    return id;
+}
+
+static int put_variable(int file, const char *name, nc_type type, int count, const int *dimensions)
+{
+    int id = -1;
+
+    right(nc_def_var(file, name, type, count, dimensions, &id));
+    return id;
+}
+
+/* What tells a dataset of this program. */
+static void put_marks(int file, int version)
+{
+    right(nc_put_att_text(file, NC_GLOBAL, "source", 9, "normsweep"));
+    right(nc_put_att_int(file, NC_GLOBAL, "format_version", NC_INT, 1, &version));
+}
+
+static void build_nothing(int file)
+{
+    (void)file;
+}
+
+static void build_version(int file)
+{
+    put_marks(file, 99);
+}
+
+static void build_real_version(int file)
+{
+    const double version = 1;
+    put_marks(file, 1);
+    right(nc_put_att_double(file, NC_GLOBAL, "format_version", NC_DOUBLE, 1, &version));
+}
+
+static void build_short_real_version(int file)
+{
+    const double version = 1;
+    put_marks(file, 1);
+    right(nc_put_att_double(file, NC_GLOBAL, "format_version", NC_FLOAT, 1, &version));
+}
+
+static void build_word_version(int file)
+{
+    put_marks(file, 1);
+    right(nc_put_att_text(file, NC_GLOBAL, "format_version", 1, "1"));
+}
+
+static void build_versions(int file)
+{
+    const int version[2] = {1, 1};
+    put_marks(file, 1);
+    right(nc_put_att_int(file, NC_GLOBAL, "format_version", NC_INT, 2, version));
+}
+
+static void build_without_outcome(int file)
+{
+    put_marks(file, FORMAT_VERSION);
+}
+
+static void build_real_outcome(int file)
+{
+    put_marks(file, FORMAT_VERSION);
+    const int seed = put_dimension(file, "seed", 2);
+    put_variable(file, "outcome", NC_DOUBLE, 1, &seed);
+}
+
+static void build_doubled_axis(int file)
+{
+    put_marks(file, FORMAT_VERSION);
+    const int seed = put_dimension(file, "seed", 2), twice[2] = {seed, seed};
+    put_variable(file, "outcome", NC_BYTE, 2, twice);
+}
+
+static void build_many_axes(int file)
+{
+    int dimension[AXES_MAX + 1];
+    char name[16];
+
+    put_marks(file, FORMAT_VERSION);
+    for (int i = 0; i <= AXES_MAX; i++) {
+        snprintf(name, sizeof(name), "x%d", i);
+        dimension[i] = put_dimension(file, name, 1);
+    }
+    put_variable(file, "outcome", NC_BYTE, AXES_MAX + 1, dimension);
+}
+
+static void build_axis_without_values(int file)
+{
+    put_marks(file, FORMAT_VERSION);
+    const int seed = put_dimension(file, "seed", 2);
+    put_variable(file, "outcome", NC_BYTE, 1, &seed);
+    put_variable(file, "width", NC_INT64, 0, NULL);
+}
+
+/* A whole grid of two runs, but no steps. */
+static int build_grid(int file)
+{
+    put_marks(file, FORMAT_VERSION);
+    const int seed = put_dimension(file, "seed", 2);
+    put_variable(file, "outcome", NC_BYTE, 1, &seed);
+    return put_variable(file, "seed", NC_INT64, 1, &seed);
+}
+
+static void put_seeds(int file, int seed)
+{
+    const long long value[2] = {1, 2};
+    right(nc_enddef(file));
+    right(nc_put_var_longlong(file, seed, value));
+}
+
+static void build_without_steps(int file)
+{
+    put_seeds(file, build_grid(file));
+}
+
+static void build_without_lengths(int file)
+{
+    const int seed = build_grid(file), step = put_dimension(file, "step", 1);
+    put_variable(file, "step", NC_INT64, 1, &step);
+    put_seeds(file, seed);
+}
+
+/* For netCDF-4, whose lengths no header check compares with the file's. */
+static void build_long_axis(int file)
+{
+    put_marks(file, FORMAT_VERSION);
+    const int seed = put_dimension(file, "seed", (size_t)1 << 40);
+    put_variable(file, "outcome", NC_BYTE, 1, &seed);
+}
+
+static void build_no_steps_yet(int file)
+{
+    const int seed = build_grid(file), step = put_dimension(file, "step", NC_UNLIMITED);
+    put_variable(file, "step", NC_INT64, 1, &step);
+    put_seeds(file, seed);
+}
+
+static void build_many_steps(int file)
+{
+    const int seed = build_grid(file), step = put_dimension(file, "step", (size_t)1 << 40);
+    put_variable(file, "step", NC_INT64, 1, &step);
+    put_seeds(file, seed);
+}
+
+static void build_many_layers(int file)
+{
+    const int seed = build_grid(file), step = put_dimension(file, "step", 1);
+    put_variable(file, "step", NC_INT64, 1, &step);
+    put_dimension(file, "layer", (size_t)1 << 40);
+    put_seeds(file, seed);
+}
+
+/* Two axes, each of which the file could hold. */
+static void build_large_grid(int file)
+{
+    enum { LENGTH = 20000 };
+    static const char *const names[2] = {"seed", "corpus_seed"};
+    int dimension[2], variable[2];
+    long long *value = malloc(LENGTH * sizeof(*value));
+
+    put_marks(file, FORMAT_VERSION);
+    for (int i = 0; i < 2; i++) {
+        dimension[i] = put_dimension(file, names[i], LENGTH);
+        variable[i] = put_variable(file, names[i], NC_INT64, 1, &dimension[i]);
+        right(nc_def_var_deflate(file, variable[i], 1, 1, 9));
+    }
+    put_variable(file, "outcome", NC_BYTE, 2, dimension);
+    right(nc_enddef(file));
+    for (int i = 0; i < LENGTH; i++)
+        value[i] = i % 2; /* so that little is left of it */
+    for (int i = 0; i < 2; i++)
+        right(nc_put_var_longlong(file, variable[i], value));
+    free(value);
+}
+
+enum { CLASSIC = NC_64BIT_DATA, COPY = NC_NETCDF4 };
+
+static void build_file(const struct bench *bench, int kind, void (*build)(int file))
+{
+    int file = -1;
+
+    right(nc_create(bench->path, NC_CLOBBER | kind, &file));
+    build(file);
+    right(nc_close(file));
+}
+
+#define NOT_OURS "is not a normsweep dataset"
+
+TEST(dataset_is_told_from_other_files)
+{
+    static const struct {
+        int kind;
+        void (*build)(int file);
+        const char *why;
+    } cases[] = {
+        {CLASSIC, build_nothing, NOT_OURS},
+        {CLASSIC, build_version, "has dataset format 99; this program reads format 1"},
+        {CLASSIC, build_real_version, NOT_OURS},
+        {CLASSIC, build_short_real_version, NOT_OURS},
+        {CLASSIC, build_word_version, NOT_OURS},
+        {CLASSIC, build_versions, NOT_OURS},
+        {CLASSIC, build_without_outcome, NOT_OURS},
+        {CLASSIC, build_real_outcome, "outcome is not of type byte; normsweep did not write this"},
+        {CLASSIC, build_doubled_axis, "outcome is over one dimension twice; normsweep did not write this"},
+        {CLASSIC, build_many_axes, NOT_OURS},
+        {CLASSIC, build_axis_without_values, NOT_OURS},
+        {CLASSIC, build_without_steps, "step is missing; normsweep did not write this"},
+        {CLASSIC, build_without_lengths, NOT_OURS},
+        {COPY, build_without_outcome, NOT_OURS},
+        {COPY, build_long_axis, NOT_OURS},
+        {COPY, build_no_steps_yet, NOT_OURS},
+        {COPY, build_many_steps, NOT_OURS},
+        {COPY, build_many_layers, NOT_OURS},
+        {COPY, build_large_grid, NOT_OURS},
+    };
+    struct bench bench;
+    struct view view;
+
+    bench_init(&bench);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        build_file(&bench, cases[i].kind, cases[i].build);
+        bench.error.text[0] = '\0';
+        int status = view_open(&view, bench.path, &bench.error);
+        const char *why = strstr(bench.error.text, "a.nc: ");
+        if (status != -1 || !why || strcmp(why + 6, cases[i].why) != 0)
+            test_fail(__FILE__, __LINE__, "case %zu: %d, '%s'", i, status, bench.error.text);
+        if (status == 0)
+            view_close(&view);
+        CHECK(bench.error.status == ERROR_INPUT);
+    }
+    bench_release(&bench);
+}
+
+/* ---- attributes of netCDF-4 ---- */
+
+static void put_string(int file, const char *name, const char *text)
+{
+    right(nc_put_att_string(file, NC_GLOBAL, name, 1, &text));
+}
+
+static void build_strings(int file)
+{
+    const char *two[2] = {"a", "b"};
+
+    put_string(file, "source", "normsweep");
+    put_string(file, "title", "a title");
+    put_string(file, "empty", "");
+    put_string(file, "null", NULL);
+    right(nc_put_att_string(file, NC_GLOBAL, "two", 2, two));
+}
+
+/* A view of a file that is no dataset, as far as it can be read. */
+static void open_bare(const struct bench *bench, struct view *view)
+{
+    *view = (struct view){.file = -1, .most = 1000};
+    right(nc_open(bench->path, NC_NOWRITE, &view->file));
+}
+
+TEST(dataset_texts_may_be_strings)
+{
+    struct bench bench;
+    struct view view;
+
+    bench_init(&bench);
+    build_file(&bench, COPY, build_strings);
+    CHECK(view_check(bench.path, &bench.error) == 0);
+    open_bare(&bench, &view);
+    char *title = view_text(&view, "title"), *empty = view_text(&view, "empty");
+    CHECK_TEXT(title ? title : "", "a title");
+    CHECK(empty && empty[0] == '\0');
+    errno = ENOMEM;
+    char *null = view_text(&view, "null");
+    CHECK((!null || !null[0]) && errno == 0);
+    CHECK(!view_text(&view, "two") && errno == 0 && !view_text(&view, "none") && errno == 0);
+    free(title);
+    free(empty);
+    free(null);
+    view_close(&view);
+    bench_release(&bench);
+}
+
+/* ---- variables ---- */
+
+static void put_meanings(int file, int variable, const char *text)
+{
+    right(nc_put_att_text(file, variable, "flag_meanings", strlen(text), text));
+}
+
+static void build_flags(int file)
+{
+    char long_text[400];
+    const int number = 7;
+
+    put_meanings(file, put_variable(file, "few", NC_BYTE, 0, NULL), " one  two ");
+    put_meanings(file, put_variable(file, "many", NC_BYTE, 0, NULL), "a b c d e f g h i j k");
+    put_meanings(file, put_variable(file, "wide", NC_BYTE, 0, NULL), "a a_word_of_twenty_four_let b");
+    memset(long_text, 'x', sizeof(long_text));
+    long_text[sizeof(long_text) - 1] = '\0';
+    put_meanings(file, put_variable(file, "long", NC_BYTE, 0, NULL), long_text);
+    int odd = put_variable(file, "odd", NC_BYTE, 0, NULL);
+    right(nc_put_att_int(file, odd, "flag_meanings", NC_INT, 1, &number));
+    put_variable(file, "none", NC_BYTE, 0, NULL);
+}
+
+TEST(dataset_flags_are_few_and_short)
+{
+    static const struct {
+        const char *name;
+        int count;
+    } cases[] = {{"few", 2}, {"many", 0}, {"wide", 0}, {"long", 0}, {"odd", 0}, {"none", 0}};
+    struct bench bench;
+    struct view view;
+
+    bench_init(&bench);
+    build_file(&bench, CLASSIC, build_flags);
+    open_bare(&bench, &view);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct view_variable variable;
+        struct view_flags flags;
+        CHECK(view_find(&view, cases[i].name, &variable));
+        view_flags(&view, &variable, &flags);
+        if (flags.count != cases[i].count)
+            test_fail(__FILE__, __LINE__, "%s: %d", cases[i].name, flags.count);
+    }
+    view_close(&view);
+    bench_release(&bench);
+}
+
+static void build_shapes(int file)
+{
+    int dimension[VIEW_DIMENSIONS_MAX + 1];
+    char name[16];
+
+    for (int i = 0; i <= VIEW_DIMENSIONS_MAX; i++) {
+        snprintf(name, sizeof(name), "x%d", i);
+        dimension[i] = put_dimension(file, name, i == 0 ? 40 : 1);
+    }
+    put_variable(file, "text", NC_CHAR, 1, dimension);
+    put_variable(file, "texts", NC_CHAR, 2, (const int[]){dimension[1], dimension[0]});
+    put_variable(file, "letter", NC_CHAR, 0, NULL);
+    put_variable(file, "large", NC_DOUBLE, 2, (const int[]){dimension[0], dimension[0]});
+    put_variable(file, "high", NC_BYTE, VIEW_DIMENSIONS_MAX + 1, dimension);
+    put_variable(file, "high_text", NC_CHAR, VIEW_DIMENSIONS_MAX + 1, dimension);
+    put_variable(file, "plain", NC_DOUBLE, 1, dimension);
+}
+
+/* What has too many dimensions or values, or none of a text, is not there. */
+TEST(dataset_variables_of_other_shapes_are_none)
+{
+    struct bench bench;
+    struct view view;
+    struct view_variable variable;
+
+    bench_init(&bench);
+    build_file(&bench, CLASSIC, build_shapes);
+    open_bare(&bench, &view);
+    CHECK(view_find(&view, "plain", &variable) && variable.size == 40);
+    CHECK(!view_find(&view, "text", &variable) && !view_find(&view, "none", &variable));
+    CHECK(!view_find(&view, "large", &variable) && !view_find(&view, "high", &variable));
+    CHECK(view_is_text(&view, "text") && !view_is_text(&view, "plain") && !view_is_text(&view, "none"));
+    char *text = view_string(&view, "texts", 0);
+    CHECK(text != NULL);
+    free(text);
+    CHECK(!view_string(&view, "texts", 1)); /* out of range */
+    CHECK(!view_string(&view, "letter", 0) && !view_string(&view, "high_text", 0));
+    CHECK(!view_string(&view, "large", 0) && !view_string(&view, "none", 0));
+    view.most = 30;
+    CHECK(!view_string(&view, "texts", 0)); /* wider than the file is long */
+    view_close(&view);
+    bench_release(&bench);
+}
+
+/* ---- a sweep file in place of its dataset ---- */
+
+static void write_text(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+
+    CHECK(file && fputs(text, file) >= 0 && fclose(file) == 0);
+}
+
+TEST(dataset_beside_a_sweep_file_is_named)
+{
+    static const char *const suffixes[] = {".yaml", ".yml"};
+    struct bench bench;
+    char path[128];
+
+    bench_init(&bench);
+    build_file(&bench, CLASSIC, build_without_outcome);
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof(path), "%.*s%s", (int)strlen(bench.path) - 3, bench.path, suffixes[i]);
+        struct error error = {.text = "unchanged"};
+        mistaken_dataset(path, &error); /* it is not there */
+        CHECK_TEXT(error.text, "unchanged");
+        write_text(path, "");
+        mistaken_dataset(path, &error);
+        CHECK_TEXT(error.text, "unchanged");
+        write_text(path, "width: 8\n");
+        mistaken_dataset(path, &error);
+        CHECK(strstr(error.text, "; its dataset is ") && strstr(error.text, "a.nc"));
+        unlink(path);
+        error = (struct error){.text = "unchanged"};
+        CHECK(mkdir(path, 0777) == 0);
+        mistaken_dataset(path, &error);
+        CHECK_TEXT(error.text, "unchanged");
+        CHECK(rmdir(path) == 0);
+    }
+    struct error error = {.text = "unchanged"};
+    mistaken_dataset("no suffix", &error);
+    mistaken_dataset(bench.path, &error);
+    CHECK_TEXT(error.text, "unchanged");
+    unlink(bench.path);
+    snprintf(path, sizeof(path), "%s/a.yaml", bench.folder);
+    write_text(path, "width: 8\n");
+    mistaken_dataset(path, &error); /* it has none */
+    CHECK_TEXT(error.text, "unchanged");
+    unlink(path);
+    bench_release(&bench);
+}
