@@ -11,6 +11,7 @@
 #include "driver/sweep/label.h"
 #include "driver/tables/dataset_tables.h"
 #include "driver/text/lines.h"
+#include "model/core/check.h"
 
 #include <netcdf.h>
 
@@ -264,6 +265,7 @@ static int read_axes(struct view *view, struct error *error)
     for (int i = 0; i < count; i++) {
         if (read_axis(view, &view->axis[i], dimensions[i], error) != 0)
             return -1;
+        INVARIANT(view->axis[i].length > 0, "axis %d of length %lld", i, (long long)view->axis[i].length);
         if (view->cells > view->most / view->axis[i].length)
             return view_refuse(view, error);
         view->cells *= view->axis[i].length;

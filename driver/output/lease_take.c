@@ -21,6 +21,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "model/core/check.h"
 #include "model/core/digest.h"
 #include "worker/host/clock.h"
 
@@ -100,6 +101,7 @@ static int link_to(const struct own *own, const char *path, const struct lease_r
 {
     struct stat mine, found;
 
+    INVARIANT(own->path, "no file of its own to link to %s", path);
     if (link(own->path, path) == 0)
         return 0;
     int cause = errno;
