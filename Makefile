@@ -48,7 +48,8 @@ leaks = $(if $(findstring -fsanitize,$(variant)),tests/leaks.c)
 counted = $(if $(filter coverage,$(VARIANT)),tests/counted.c)
 TESTS = $(shell find tests -name "test_*.c") tests/failing.c
 # The functions whose calls tests let fail (tests/failing.h).
-WRAPPED = $(shell grep -ohE '^FAILS[A-Z_]*.[a-z]\w+|__wrap_[a-z]\w+' tests/failing.c | sed -E 's/^FAILS[A-Z_]*.|^__wrap_//' | sort -u)
+WRAPPED = $(shell grep -ohE '^FAILS[A-Z_]*.[a-z]\w+|__wrap_[a-z]\w+' tests/failing.c | \
+	sed -E 's/^FAILS[A-Z_]*.|^__wrap_//' | sort -u)
 
 # clang warns about loops that it cannot vectorise; they are correct anyway.
 KERNEL_FLAGS = -ffp-contract=fast -Wno-pass-failed

@@ -148,7 +148,10 @@ char *layout_measure_text(const struct measure *measure)
         comma = ", ";
     }
     fputs("]}", out);
-    return fclose(out) == 0 ? text : NULL;
+    if (fclose(out) == 0)
+        return text;
+    free(text);
+    return NULL;
 }
 
 int layout_error(struct error *error, const char *name, int status)
