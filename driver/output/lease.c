@@ -202,7 +202,7 @@ static int lost(const struct lease *lease, struct error *error)
  * lease is lost. If a server does not answer, nobody else can have taken the lease for a while. */
 static bool is_unsure(const struct lease *lease, int cause)
 {
-    bool gone = cause == 0 || cause == ENOENT || cause == ENOTDIR || cause == ELOOP || cause == ENXIO;
+    bool gone = cause == ENOENT || cause == ENOTDIR || cause == ELOOP || cause == ENXIO;
 
     return !gone && clock_now() - lease->sure < UNSURE_SECONDS;
 }

@@ -1,4 +1,5 @@
 /* Everything put into the write buffer reaches the file, in any order, with any overlaps and sizes. */
+#include "tests/failing.h"
 #include "tests/test.h"
 
 #include "driver/dataset/buffer.h"
@@ -111,6 +112,36 @@ TEST(write_buffer_forgets_what_is_not_written)
     CHECK(write_buffer_put(&trial.buffer, 1004, late, sizeof(late)) == 0);
     write_buffer_forget(&trial.buffer);
     trial_release(&trial);
+}
+
+/* What could not be written stays, in whatever order; bytes beside it are not joined to others' places. */
+TEST(write_buffer_keeps_its_order_after_a_failure)
+{
+    struct trial trial = {0};
+
+    trial_init(&trial);
+    put(&trial, 1000, (const unsigned char *)"first", 5);
+    put(&trial, 100, (const unsigned char *)"second", 6);
+    failing_next("pwrite", ENOSPC);
+    CHECK(write_buffer_flush(&trial.buffer) == ENOSPC && failing_end());
+    put(&trial, 1005, (const unsigned char *)"third", 5);
+    put(&trial, 1002, (const unsigned char *)"over", 4);
+    trial_release(&trial);
+}
+
+/* Both the last bytes and the descriptor fail: the first failure is told. */
+TEST(write_buffer_tells_the_first_failure)
+{
+    struct trial trial = {0};
+
+    trial_init(&trial);
+    put(&trial, 1000, (const unsigned char *)"lost", 4);
+    failing_next("pwrite", ENOSPC);
+    failing_next("close", EIO);
+    CHECK(write_buffer_close(&trial.buffer) == ENOSPC && failing_end());
+    unlink(trial.path);
+    free(trial.wanted);
+    free(trial.found);
 }
 
 TEST(write_buffer_says_what_failed)

@@ -5,6 +5,8 @@
 
 #include "driver/dataset/write.h"
 
+#include <netcdf.h>
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -98,6 +100,71 @@ TEST(dataset_names_the_options_of_the_earlier_run)
         bool hint = strstr(bench.error.text, "or repeat the --set options of the earlier run") != NULL;
         if (hint != cases[i].hint)
             test_fail(__FILE__, __LINE__, "case %zu: %s", i, bench.error.text);
+        bench_release(&bench);
+    }
+}
+
+/* Changes the header of the bench's file. */
+static void alter(const struct bench *bench, void (*change)(int file))
+{
+    int file;
+
+    CHECK(nc_open(bench->path, NC_WRITE, &file) == NC_NOERR && nc_redef(file) == NC_NOERR);
+    change(file);
+    CHECK(nc__enddef(file, 0, 8, 0, 8) == NC_NOERR && nc_close(file) == NC_NOERR);
+}
+
+static void forget_tied(int file)
+{
+    CHECK(nc_del_att(file, NC_GLOBAL, "tied") == NC_NOERR);
+}
+
+static void forget_sweep(int file)
+{
+    CHECK(nc_del_att(file, NC_GLOBAL, "sweep") == NC_NOERR);
+}
+
+static void empty_history(int file)
+{
+    CHECK(nc_put_att_text(file, NC_GLOBAL, "history", 0, "") == NC_NOERR);
+}
+
+static void hide_layers(int file)
+{
+    int id;
+
+    CHECK(nc_inq_varid(file, "layer", &id) == NC_NOERR && nc_rename_var(file, id, "floor") == NC_NOERR);
+}
+
+/* A parameter that the file does not have had its default; coordinates must be there. */
+TEST(dataset_of_an_older_program_is_continued)
+{
+    static const struct {
+        void (*change)(int file);
+        const char *after, *told; /* NULL: it is continued */
+    } cases[] = {
+        {forget_tied, "", NULL},
+        {forget_tied, "tied: true\n", "tied is false in "},
+        {forget_sweep, "width: 24\n", "width is "},
+        {forget_sweep, "", NULL},
+        {empty_history, "seed: [0, 1]\n", NULL},
+        {hide_layers, "", "layer is missing; normsweep did not write this; use --fresh or another -o"},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        char after[600];
+        struct bench bench;
+        snprintf(after, sizeof(after), "%s%s", BASE, cases[i].after);
+        bench_init(&bench);
+        if (!bench_opens(&bench, BASE))
+            return;
+        bench_close(&bench);
+        alter(&bench, cases[i].change);
+        int status = bench_open(&bench, after, NULL);
+        if (status != (cases[i].told ? -1 : 0) || (status && !strstr(bench.error.text, cases[i].told)))
+            test_fail(__FILE__, __LINE__, "case %zu: %d, '%s'", i, status, bench.error.text);
+        if (status == 0)
+            bench_close(&bench);
         bench_release(&bench);
     }
 }

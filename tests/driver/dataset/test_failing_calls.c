@@ -143,7 +143,8 @@ static void try_opening_often(struct bench *bench, int done)
         struct failing_kind kind;
         int apart;
     } often[] = {{{"malloc", ENOMEM}, 1}, {{"calloc", ENOMEM}, 1}, {{"strdup", ENOMEM}, 1},
-        {{"asprintf", ENOMEM}, 7}, {{"open", EIO}, 1}, {{"lstat", EIO}, 1}, {{"nc_*", NC_ENOMEM}, 29}};
+        {{"asprintf", ENOMEM}, 7}, {{"open", EIO}, 1}, {{"lstat", EIO}, 1}, {{"nc_inq_varid", NC_ENOMEM}, 3},
+        {{"nc_sync", EIO}, 1}, {{"nc_*", NC_ENOMEM}, 29}};
     const struct kept before = keep_file(bench->path);
 
     for (size_t i = 0; i < sizeof(often) / sizeof(*often); i++)
@@ -172,7 +173,7 @@ static void make_output(struct bench *bench, const char *yaml)
 {
     const double value[2] = {1, 2};
     const size_t start[1] = {0}, count[1] = {2};
-    int file, dimension, variable, number;
+    int file, dimension, variable, number, step, over;
 
     if (!bench_opens(bench, yaml))
         return;
@@ -187,6 +188,8 @@ static void make_output(struct bench *bench, const char *yaml)
     CHECK(nc_def_var(file, "number", NC_DOUBLE, 0, NULL, &number) == NC_NOERR);
     CHECK(nc_def_var(file, "added", NC_DOUBLE, 1, &dimension, &variable) == NC_NOERR);
     CHECK(nc_put_att_text(file, variable, "note", 4, "mine") == NC_NOERR);
+    CHECK(nc_inq_dimid(file, "step", &step) == NC_NOERR);
+    CHECK(nc_def_var(file, "over_step", NC_DOUBLE, 1, &step, &over) == NC_NOERR);
     CHECK(nc__enddef(file, 0, 8, 0, 8) == NC_NOERR);
     CHECK(nc_put_vara_double(file, variable, start, count, value) == NC_NOERR);
     CHECK(nc_close(file) == NC_NOERR);

@@ -97,10 +97,15 @@ static void look_at_numbers(struct look *look)
     double *cells = view_cells(&look->view, "norm_growth", &look->error);
     count_failure(look, !cells);
     free(cells);
-    cells = view_cells(&look->view, "no_such_variable", &look->error);
-    count_failure(look, !cells);
-    CHECK(!cells || isnan(cells[0]));
-    free(cells);
+    for (int i = 0; i < 3; i++) {
+        static const char *const others[] = {"no_such_variable", "param_norm", "step"};
+        cells = view_cells(&look->view, others[i], &look->error);
+        count_failure(look, !cells);
+        CHECK(!cells || isnan(cells[0]));
+        free(cells);
+    }
+    count_failure(look, !view_find(&look->view, "step", &variable));
+    CHECK(!view_is_of_runs(&look->view, &variable));
 }
 
 static void look_at_runs(struct look *look)
@@ -133,6 +138,8 @@ static void look_beside(struct look *look)
     check_text(look, command, "nccopy -4 -d 5 -s 'a b.nc' 'a b-small.nc'");
     command = conversion_back("b", true);
     check_text(look, command, "nccopy -k cdf5 b b-cdf5.nc, then run with -o b-cdf5.nc");
+    command = conversion_to_copy("sweep");
+    check_text(look, command, "nccopy -4 -d 5 -s sweep sweep-small.nc");
     command = conversion_back("b.nc", false);
     check_text(look, command, "nccopy -k cdf5 b.nc b-cdf5.nc");
     count_failure(look, view_check(path, &look->error) != 0);

@@ -9,6 +9,7 @@
 #include "driver/sweep/grid.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -123,6 +124,26 @@ TEST(failing_calls_while_the_buffer_is_written)
 }
 
 /* Rows and steps that a run does not have. */
+TEST(dataset_has_texts_and_phases_of_any_run)
+{
+    struct bench bench;
+    char host[300];
+    struct result result = {.outcome = OUTCOME_DONE, .last_step = 10, .norm_growth = NAN};
+
+    memset(host, 'h', sizeof(host));
+    host[sizeof(host) - 1] = '\0';
+    bench_init(&bench);
+    if (!bench_opens(&bench, YAML))
+        return;
+    CHECK(dataset_start(bench.dataset, 0, host, 0, &bench.error) == 0);
+    CHECK(dataset_result(bench.dataset, 0, &result, &bench.error) == 0);
+    CHECK(dataset_commit(bench.dataset, &bench.error) == 0);
+    CHECK_CLOSE(bench_read_value(&bench, "phase", 0), PHASE_NONE, 0);
+    CHECK_CLOSE(bench_read_value(&bench, "outcome", 0), OUTCOME_DONE, 0);
+    bench_close(&bench);
+    bench_release(&bench);
+}
+
 TEST(dataset_refuses_rows_that_no_run_has)
 {
     const double row[4] = {1, 2, 3, 4};

@@ -152,8 +152,30 @@ static void make_negative_begin(struct made *made)
 static void make_cut_name(struct made *made)
 {
     put_list(made, DIMENSIONS_TAG, 1);
-    put(made, 8, 5);
-    made->size += 5;
+    put(made, 8, 9);
+    made->size += 9;
+}
+
+/* Of two attributes the first one takes the second one's bytes. */
+static void make_cut_attribute(struct made *made)
+{
+    put_list(made, NO_TAG, 0);
+    put_list(made, ATTRIBUTES_TAG, 2);
+    put_name(made, "a");
+    put(made, 4, BYTE);
+    put(made, 8, 14);
+    put(made, 8, 0);
+    put(made, 8, 0);
+}
+
+static void make_empty_attribute(struct made *made)
+{
+    put_list(made, NO_TAG, 0);
+    put_list(made, ATTRIBUTES_TAG, 1);
+    put_name(made, "a");
+    put(made, 4, BYTE);
+    put(made, 8, 0);
+    put_list(made, NO_TAG, 0);
 }
 
 static void make_late_begin(struct made *made)
@@ -179,6 +201,8 @@ static const struct {
     {make_unknown_type, "is not a normsweep dataset"},
     {make_negative_begin, "is not a normsweep dataset"},
     {make_cut_name, "is cut short at "},
+    {make_cut_attribute, "is cut short at "},
+    {make_empty_attribute, ""},
     {make_late_begin, "is cut short at "},
 };
 

@@ -388,10 +388,14 @@ TEST(lease_tidies_nothing_of_others)
         close(open(path, O_CREAT | O_WRONLY, 0666));
         CHECK(utimensat(AT_FDCWD, path, old, 0) == 0);
     }
+    snprintf(path, sizeof(path), "%s.fedcba9876543210", place.file);
+    CHECK(mkfifo(path, 0666) == 0);
     snprintf(path, sizeof(path), "%s.0123456789abcdef", place.file);
     close(open(path, O_CREAT | O_WRONLY, 0666));
     CHECK(lease_take(&lease, place.output, &error) == 0);
     CHECK(!exists(path));
+    snprintf(path, sizeof(path), "%s.fedcba9876543210", place.file);
+    CHECK(unlink(path) == 0);
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
         snprintf(path, sizeof(path), "%s.%s", place.file, names[i]);
         CHECK(unlink(path) == 0);

@@ -318,8 +318,27 @@ TEST(coordinator_waits_for_all_of_a_worker_that_leaves)
     trial_result(&t, 0, 2, false);
     trial_event(&t, (struct event){.kind = EVENT_STOP});
     CHECK(t.count == 1 && trial_has(&t, ORDER_STOP));
+    trial_event(&t, (struct event){.kind = EVENT_STOP});
+    CHECK(t.count == 0); /* it is told once */
     trial_result(&t, 0, 1, false);
     CHECK(trial_has(&t, ORDER_RETURN) && trial_has(&t, ORDER_FINISH));
+    coordinator_free(t.c);
+}
+
+/* Both orders come back: the worker leaves, and both runs go to the next. */
+TEST(coordinator_lets_a_worker_leave_with_an_order_ahead)
+{
+    struct trial t = trial_begin_ahead(INFINITY);
+
+    trial_hello(&t, 0, 0, 0);
+    trial_result(&t, 0, 1, false);
+    CHECK(t.count == 1 && trial_got(&t, ORDER_RETURN).cell == 0);
+    trial_result(&t, 0, 2, false);
+    CHECK(t.count == 1 && trial_got(&t, ORDER_RETURN).cell == 1);
+    CHECK(trial_state(&t).workers == 0 && trial_state(&t).pending == 12);
+    uint64_t ticket = trial_hello(&t, 0, 0, 0); /* in its place */
+    CHECK(trial_got(&t, ORDER_RUN).cell == 1 && coordinator_cell(t.c, 0, ticket) == 1);
+    CHECK(coordinator_cell(t.c, -1, ticket) == -1 && coordinator_cell(t.c, 1, ticket) == -1);
     coordinator_free(t.c);
 }
 
