@@ -1,5 +1,6 @@
 /* Files that hold something else than a dataset of this program does, made with the netCDF library. */
 #include "tests/driver/dataset/bench.h"
+#include "tests/failing.h"
 #include "tests/test.h"
 
 #include "driver/dataset/layout.h"
@@ -279,6 +280,7 @@ static void build_strings(int file)
     put_string(file, "title", "a title");
     put_string(file, "empty", "");
     put_string(file, "null", NULL);
+    right(nc_put_att_text(file, NC_GLOBAL, "letters", 9, "abcdefghi"));
     right(nc_put_att_string(file, NC_GLOBAL, "two", 2, two));
 }
 
@@ -308,6 +310,12 @@ TEST(dataset_texts_may_be_strings)
     free(title);
     free(empty);
     free(null);
+    failing_next("nc_get_att_string", EIO);
+    CHECK(!view_text(&view, "title") && errno == 0 && failing_end());
+    failing_next("strdup", ENOMEM);
+    CHECK(!view_text(&view, "title") && errno == ENOMEM && failing_end());
+    view.most = 8;
+    CHECK(!view_text(&view, "letters") && errno == 0); /* longer than the file can be */
     view_close(&view);
     bench_release(&bench);
 }
