@@ -4,6 +4,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 from .. import look
+from ..names import NATURE
 from . import cells, runs
 from .drawing import finished, run_panels
 from .lines import cut
@@ -54,11 +55,10 @@ def at_the_end(dataset):
     """The largest exponent at the end, and the line between growing and shrinking norms."""
     if not runs.is_measured(dataset, "lyapunov", "step", "exponent"):
         return None
-    with np.errstate(divide="ignore", invalid="ignore"):
-        growth = np.log(dataset.norm_growth)
+    growth = np.log(dataset.norm_growth.where(dataset.norm_growth > 0)).assign_attrs({NATURE: "magnitude"})
     largest = dataset.lyapunov.isel(exponent=0).assign_attrs(long_name="largest Lyapunov exponent")
-    ended = dataset.assign(lyapunov=largest, norm_growth=growth.where(np.isfinite(growth)), zero=largest)
-    return plane(ended, "lyapunov-plane", "lyapunov", {"norm_growth": "norm growth 1", "zero": "largest exponent 0"},
+    ended = dataset.assign(lyapunov=largest, log_growth=growth)
+    return plane(ended, "lyapunov-plane", "lyapunov", {"log_growth": "norm growth 1", "lyapunov": "largest exponent 0"},
                  "The largest Lyapunov exponent at the end, where it is 0, and where norms neither grow nor shrink.")
 
 
