@@ -28,7 +28,7 @@ TEST(coordinator_is_not_made_without_memory)
             failing_after(n, allocations[i], ENOMEM);
             struct coordinator *c = coordinator_new(cell, cost, NULL, 3, 4, &options);
             failed = failing_end();
-            CHECK(!c == failed);
+            CHECK((c == NULL) == failed);
             refused += c == NULL;
             coordinator_free(c);
         }
