@@ -311,7 +311,7 @@ TEST(dataset_texts_may_be_strings)
     free(empty);
     free(null);
     failing_next("nc_get_att_string", EIO);
-    CHECK(!view_text(&view, "title") && errno == 0 && failing_end());
+    CHECK(!view_text(&view, "title") && errno == EIO && failing_end());
     failing_next("strdup", ENOMEM);
     CHECK(!view_text(&view, "title") && errno == ENOMEM && failing_end());
     view.most = 8;
