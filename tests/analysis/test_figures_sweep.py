@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+import xarray as xr
 from conftest import NORMSWEEP, run
 from drawn import DIVERGED, PENDING, near, words
 from matplotlib.text import Text
@@ -93,3 +94,20 @@ def test_strange_values_are_drawn_without_a_warning(measured, tmp_path, outcome,
             look.save(found.figure, tmp_path / "a.svg")
             drawn += 1
     assert drawn >= least
+
+
+def test_planes_have_the_lines_on_which_exponents_vanish(measured):
+    """Exponents that are 0 at a learning rate between the two of the sweep, or nowhere."""
+    made = measured.load().copy(deep=True)
+    rate = xr.where(made.learning_rate > 0.05, 1.0, -1.0)
+    made["angle_exponent"] = (rate + 0 * made.angle_exponent).transpose(*made.angle_exponent.dims)
+    made["gradient_exponent"] = 1 + 0 * made.gradient_exponent.fillna(0)
+    made.final_valid_loss.loc[{"learning_rate": 1e-1, "weight_decay": 1}] = -1
+    found = next(figures.draw_all(made, ["trainability"]))
+    assert "angle exponent 0" in words(found) and "gradient exponent 0" not in words(found)
+    assert "Gradient exponent: above 0 everywhere." in found.caption
+    axes = found.figure.axes[0]
+    lines = [path.vertices for one in axes.collections for path in one.get_paths() if len(path.vertices) == 3]
+    assert lines and all(near(line[:, 0], -1.5) for line in lines)
+    (star,) = (line for line in axes.lines if line.get_marker() == "*")
+    assert near(star.get_xdata(), -1) and near(star.get_ydata(), 0)

@@ -13,6 +13,7 @@ from .saturation import FIRST, LAST, ends
 
 KINDS = ("lyapunov", "lyapunov_angular")
 MOST_PANELS = 12
+LINES = ("black", look.COLOURS[1])
 LOWEST = {"marker": "*", "markersize": 11, "color": "white", "markeredgecolor": "black", "linestyle": "none"}
 
 
@@ -89,23 +90,33 @@ def plane(dataset, name, variable, zeros, caption):
             add_lowest(axes, dataset.isel(at), axes_of_plane, handles)
         look.clear_rest(panels, len(kept))
         cells.name_axes(panels, len(kept), dataset, axes_of_plane)
-        notes = [cells.reduction_note(dataset, [variable]), cut(kept, combinations, others)]
+        notes = [*sign_notes(dataset, zeros), cells.reduction_note(dataset, [variable]),
+                 cut(kept, combinations, others)]
         handles |= {mark.get_label(): mark for mark in marks}
         return finished(name, caption, figure, dataset, handles.values(), notes)
 
 
 def add_lines(axes, part, names, zeros, handles):
-    """Draws the line on which each variable is 0, where it changes its sign."""
-    for i, (variable, label) in enumerate(zeros.items()):
+    """Draws the line on which each variable is 0, where it changes its sign, on a white one that sets it off."""
+    for (variable, label), colour, dash in zip(zeros.items(), LINES, look.DASHES):
         values = cells.map_of(part, variable, names)
         seen = look.finite([values.values])
         if not len(seen) or not seen.min() < 0 < seen.max():
             continue
-        style = {"colors": [look.COLOURS[1 - i]], "linestyles": [look.DASHES[i]], "linewidths": [2]}
         places = [cells.scale(values[name]).centres for name in names]
-        axes.contour(*places, np.ma.masked_invalid(values.values), levels=[0], **style)
-        handles.setdefault(label, Line2D([], [], label=label, color=look.COLOURS[1 - i], linestyle=look.DASHES[i],
-                                         linewidth=2))
+        for under in (True, False):
+            axes.contour(*places, np.ma.masked_invalid(values.values), levels=[0], linewidths=4 if under else 1.8,
+                         colors="white" if under else colour, linestyles="-" if under else dash)
+        handles.setdefault(label, Line2D([], [], label=label, color=colour, linestyle=dash, linewidth=1.8))
+
+
+def sign_notes(dataset, zeros):
+    """Notes on the variables that are 0 nowhere."""
+    for variable, label in zeros.items():
+        seen = look.finite([cells.without_dimensions(dataset, variable).values])
+        if len(seen) and (seen.min() >= 0 or seen.max() <= 0):
+            name = label.removesuffix(" 0")
+            yield f"{name[0].upper()}{name[1:]}: {'above' if seen.min() >= 0 else 'below'} 0 everywhere."
 
 
 def add_lowest(axes, part, names, handles):
