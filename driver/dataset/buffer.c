@@ -141,9 +141,8 @@ int write_buffer_flush(struct write_buffer *buffer)
 {
     int status = 0;
 
-    if (buffer->pieces == 0) /* perhaps without memory */
-        return 0;
-    qsort(buffer->piece, buffer->pieces, sizeof(*buffer->piece), by_place);
+    if (buffer->pieces > 0) /* else there may be no array, for lack of memory */
+        qsort(buffer->piece, buffer->pieces, sizeof(*buffer->piece), by_place);
     for (size_t first = 0, next; first < buffer->pieces && status == 0; first = next) {
         int64_t end = buffer->piece[first].place;
         bool overlap = false;
