@@ -205,7 +205,9 @@ static void print_sizes(
     if (sweep->base.save_weights)
         printf("%-12sup to %s in %s.d\n", "weights",
             format_bytes((double)estimate->runs * parameters.high * sizeof(scalar), text), sweep->output);
-    printf("%-12s%s, %s", "dataset", format_bytes(dataset_size(sweep, corpus), text), sweep->output);
+    double bytes = dataset_size(sweep, corpus);
+    printf("%-12s%s, %s", "dataset", isnan(bytes) ? "of unknown size" : format_bytes(bytes, text),
+        sweep->output);
     print_folder_fault(sweep->output);
 }
 
