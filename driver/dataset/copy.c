@@ -118,7 +118,7 @@ static int copy_run_variable(const struct copy *copy, const struct run_variable_
 {
     const struct sweep *sweep = copy->layout->sweep;
     size_t start[DIMENSIONS_MAX] = {0}, count[DIMENSIONS_MAX];
-    char value[STRING_LONGEST];
+    _Alignas(double) char value[STRING_LONGEST];
     int old, new, status = find_old(copy->view, row->name, &old);
 
     _Static_assert(sizeof(value) >= sizeof(double), "a number fits, too");

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "driver/job/makespan.h"
 #include "driver/sweep/grid.h"
 #include "worker/host/clock.h"
 #include "worker/host/processors.h"
@@ -418,43 +419,20 @@ double cost_group_seconds(const struct cost_group *group, const struct measure *
     return sum;
 }
 
-/* Restores the heap after load[0] has grown. */
-static void sink(double *load, int workers)
-{
-    int at = 0;
-
-    for (;;) {
-        int least = 2 * at + 1;
-        if (least >= workers)
-            return;
-        if (least + 1 < workers && load[least + 1] < load[least])
-            least++;
-        if (load[at] <= load[least])
-            return;
-        double swapped = load[at];
-        load[at] = load[least];
-        load[least] = swapped;
-        at = least;
-    }
-}
-
-/* Assigns each run in turn to the worker that is free first, by a heap with the smallest load on top. */
+/* Assigns each run in turn to the worker that is free first. */
 static int schedule_runs(
     struct estimate *estimate, const struct measure *measure, bool validated, struct error *error)
 {
-    double *load = calloc((size_t)estimate->workers, sizeof(*load));
+    struct makespan makespan;
 
-    if (!load)
+    if (makespan_begin(&makespan, estimate->workers) != 0)
         return plan_no_memory(error);
     for (int64_t i = 0; i < estimate->group_count; i++) {
         double seconds = cost_group_seconds(&estimate->group[i], measure, validated);
-        for (int64_t run = 0; run < estimate->group[i].runs; run++) {
-            load[0] += seconds;
-            estimate->makespan = fmax(estimate->makespan, load[0]);
-            sink(load, estimate->workers);
-        }
+        for (int64_t run = 0; run < estimate->group[i].runs; run++)
+            makespan_add(&makespan, seconds);
     }
-    free(load);
+    estimate->makespan = makespan_end(&makespan);
     return 0;
 }
 

@@ -158,9 +158,12 @@ void hessian_close(struct hessian *h)
         h->preconditioned = largest;
         return;
     }
+    /* NaN stays. */
     add_trace(s, part.probe, (double)part.size * h->lanczos.first);
-    s->largest = part.probe == 0 || !(largest <= s->largest) ? largest : s->largest;
-    s->smallest = part.probe == 0 || !(smallest >= s->smallest) ? smallest : s->smallest;
+    if (part.probe == 0 || (!isnan(s->largest) && !(largest <= s->largest)))
+        s->largest = largest;
+    if (part.probe == 0 || (!isnan(s->smallest) && !(smallest >= s->smallest)))
+        s->smallest = smallest;
     if (part.probe == h->probes - 1) {
         double probes = (double)h->probes;
         s->trace_error = h->probes > 1 ? sqrt(s->trace_error / (probes - 1) / probes) : NAN;

@@ -75,7 +75,10 @@ char *measure_option_text(const struct measure *measure, enum measure_option fir
         write_option(out, i, measure_get(measure, i));
     }
     fputs(mapping ? "}" : "", out);
-    return fclose(out) == 0 ? text : NULL;
+    if (fclose(out) == 0)
+        return text;
+    free(text);
+    return NULL;
 }
 
 void measure_init(struct measure *measure)
@@ -242,8 +245,10 @@ int64_t measure_hessians(const struct measure *measure, int64_t last_step)
 
     if (!measure->group[GROUP_HESSIAN])
         return 0;
+    if (last_step == 0)
+        return 1;
     if (every <= 0)
-        return every == HESSIAN_ENDS && last_step > 0 ? 2 : 1;
+        return every == HESSIAN_ENDS ? 2 : 1;
     if (measure->every)
         return 2 + common_multiples(measure->every, every, last_step);
     for (int64_t i = 0; i < measure->step_count; i++)

@@ -59,11 +59,11 @@ extern const struct metric_dimension_row metric_dimension_table[DIMENSION_COUNT]
     X(TENSOR, 3, DIMENSION_STEP, DIMENSION_LAYER, DIMENSION_TENSOR)                                          \
     X(HEAD, 3, DIMENSION_STEP, DIMENSION_LAYER, DIMENSION_HEAD)                                              \
     X(POSITIONS, 2, DIMENSION_STEP, DIMENSION_POSITIONS)                                                     \
-    X(DEPTH, 2, DIMENSION_STEP, DIMENSION_TENSOR)                                                            \
+    X(KIND, 2, DIMENSION_STEP, DIMENSION_TENSOR)                                                             \
     X(HEAD_POSITIONS, 4, DIMENSION_STEP, DIMENSION_LAYER, DIMENSION_HEAD, DIMENSION_POSITIONS)               \
     X(LANCZOS, 3, DIMENSION_STEP, DIMENSION_PROBE, DIMENSION_LANCZOS)                                        \
     X(LAYER_LANCZOS, 4, DIMENSION_STEP, DIMENSION_LAYER, DIMENSION_PROBE, DIMENSION_LANCZOS)                 \
-    X(STATE, 2, DIMENSION_STEP, DIMENSION_DEPTH)                                                             \
+    X(DEPTH, 2, DIMENSION_STEP, DIMENSION_DEPTH)                                                             \
     X(EXPONENT, 2, DIMENSION_STEP, DIMENSION_EXPONENT)
 
 enum metric_shape {
@@ -280,13 +280,13 @@ extern const struct nature_row nature_table[NATURE_COUNT];
         "gradient_batches, by kind of tensor of each layer")                                                 \
     X(batch_gradient_norm, TENSOR, GRADIENTS, MAGNITUDE, "1", "mean norm of a tensor's batch gradients",     \
         "mean over the batches of mean_gradient_norm of the norm of each one's own gradient")                \
-    X(gradient_depth_slope, DEPTH, GRADIENTS, MAGNITUDE, "1", "slope of the gradient over depth",            \
+    X(gradient_depth_slope, KIND, GRADIENTS, MAGNITUDE, "1", "slope of the gradient over depth",             \
         "slope of ln mean_gradient_norm over layer, per layer from the input on: above 0, gradients fall "   \
         "towards the input; NaN with fewer than 4 layers or where a norm is 0")                              \
-    X(gradient_depth_slope_error, DEPTH, GRADIENTS, MAGNITUDE, "1",                                          \
+    X(gradient_depth_slope_error, KIND, GRADIENTS, MAGNITUDE, "1",                                           \
         "standard error of the slope of the gradient over depth",                                            \
         "standard error of gradient_depth_slope, from the residuals of its fit")                             \
-    X(gradient_depth_slope_theory, DEPTH, GRADIENTS, MAGNITUDE, "1",                                         \
+    X(gradient_depth_slope_theory, KIND, GRADIENTS, MAGNITUDE, "1",                                          \
         "slope of the gradient over depth in theory",                                                        \
         "gradient_depth_slope of w2 at step 0 after Xiong et al. 2020: ln(3/2)/2 with norm_placement post, " \
         "0 with pre; NaN elsewhere, and outside their setting (init xavier, zero_query_key, layernorm, "     \
@@ -313,7 +313,8 @@ extern const struct nature_row nature_table[NATURE_COUNT];
         "largest Ritz value of P^-1 H, with P of adam and adamw, (1 - beta1^t) (sqrt(v_t / (1 - beta2^t)) "  \
         "+ epsilon), over the parameters that have had a gradient; sgd: of H; NaN for other optimisers")     \
     X(hessian_stability, STEP, HESSIAN, RATIO, "1", "distance from the edge of stability",                   \
-        "hessian_preconditioned times the learning rate of step t + 1, over (2 + 2 beta1) / (1 - beta1) "    \
+        "hessian_preconditioned times the learning rate of step t + 1 (at the last step, of that one), "     \
+        "over (2 + 2 beta1) / (1 - beta1) "                                                                  \
         "for adam and adamw, over 2 + 2 momentum for sgd: 1 at the edge of stability")                       \
     X(layer_hessian_ritz, LAYER_LANCZOS, HESSIAN_LAYERS, MAGNITUDE, "1",                                     \
         "Ritz values of a layer's block of the Hessian",                                                     \
@@ -327,10 +328,10 @@ extern const struct nature_row nature_table[NATURE_COUNT];
         "smallest layer_hessian_ritz of all probes")                                                         \
     X(layer_hessian_trace, LAYER, HESSIAN_LAYERS, MAGNITUDE, "1", "trace of a layer's block of the Hessian", \
         "as hessian_trace, of the block of one layer")                                                       \
-    X(residual_norm, STATE, RESIDUAL, MAGNITUDE, "1", "norm of the residual stream",                         \
+    X(residual_norm, DEPTH, RESIDUAL, MAGNITUDE, "1", "norm of the residual stream",                         \
         "mean over the tokens of the batch of step t + 1, without the first of each sequence, of |x_l|, "    \
         "where x_l is the residual stream after l blocks")                                                   \
-    X(residual_cosine, STATE, RESIDUAL, SHARE, "1",                                                          \
+    X(residual_cosine, DEPTH, RESIDUAL, SHARE, "1",                                                          \
         "cosine of the residual stream before and after a block",                                            \
         "mean over the tokens of residual_norm of cos(x_(l-1), x_l); NaN at depth 0")                        \
     X(residual_growth, STEP, RESIDUAL, MAGNITUDE, "1", "growth of the residual stream per block",            \

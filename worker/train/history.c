@@ -28,6 +28,8 @@ double *history_row(const struct history *history, int64_t index)
 
 double *history_begin_row(const struct history *history)
 {
+    INVARIANT(history->row_count < history->rows_most, "row %lld of %lld", (long long)history->row_count,
+        (long long)history->rows_most);
     double *row = history_row(history, history->row_count);
 
     for (size_t i = 0; i < history->form.row_size; i++)
@@ -37,8 +39,6 @@ double *history_begin_row(const struct history *history)
 
 void history_add_row(struct history *history, int64_t step)
 {
-    INVARIANT(history->row_count < history->rows_most, "row %lld of %lld at step %lld",
-        (long long)history->row_count, (long long)history->rows_most, (long long)step);
     INVARIANT(history->row_count == 0 || history->step[history->row_count - 1] < step, "step %lld after %lld",
         (long long)step, (long long)history->step[history->row_count - 1]);
     history->step[history->row_count++] = step;

@@ -139,6 +139,7 @@ static void put_stability(const struct trainer *t, int64_t step)
     const struct optimiser_options *options = &t->optimiser.options;
     double bound = edge_bound(options);
     double largest = edge_has_preconditioner(options) ? h->preconditioned : h->whole.largest;
+    /* No step follows the last one. */
     double rate = schedule_rate(&t->schedule, step < t->last_step ? step + 1 : step);
 
     if (!isfinite(bound))

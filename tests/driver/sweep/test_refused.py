@@ -501,7 +501,7 @@ CASES = {
     "measure: unknown metrics": (
         BASE + "measure: {metrics: [nroms]}\n",
         "sweep.yaml:3:21: measure.metrics: 'nroms' is not one of norms, alignment, saturation, heads, homogeneity, "
-        "gradients, residual, lyapunov",
+        "gradients, hessian, hessian_layers, residual, lyapunov",
     ),
     "measure: metrics twice": (
         BASE + "measure: {metrics: [norms, norms]}\n",
