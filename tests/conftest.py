@@ -24,8 +24,8 @@ if hasattr(os, "geteuid") and os.geteuid() == 0:
 
 
 def pytest_collection_modifyitems(items):
-    """pytest-xdist gives each of its workers a share of successive tests. A long test comes first, so that it is not the
-    last to end; with it come many short ones, those of `tests/worker`, because its worker keeps its share."""
+    """pytest-xdist gives each of its workers a share of successive tests. A long test comes first, so that it is not
+    the last to end; with it come many short ones, those of `tests/worker`, because its worker keeps its share."""
     items.sort(key=lambda item: item.nodeid.partition("::")[0].split("/")[1:2], reverse=True)
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
 

@@ -33,6 +33,7 @@
 #include "worker/train/train.h"
 
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,6 +176,21 @@ static void parse_param(struct run *run, const char *name, const char *text)
     param_set(param, run, value);
 }
 
+/* Where a number goes, by the name of its argument. */
+static const struct {
+    const char *name;
+    size_t offset; /* of an int64_t in struct replay */
+} numbers[] = {
+#define NUMBER(name, field) {#name, offsetof(struct replay, field)},
+    /* clang-format off */
+    NUMBER(record, record) NUMBER(measure, measure) NUMBER(all, all) NUMBER(saturation, saturation_wanted)
+    NUMBER(evaluate, evaluate) NUMBER(validate, validate) NUMBER(gradients, gradients) NUMBER(hessian, hessian)
+    NUMBER(residual, residual) NUMBER(lyapunov, lyapunov) NUMBER(sweeps, sweeps)
+    NUMBER(homogeneity, homogeneity) NUMBER(products, products)
+/* clang-format on */
+#undef NUMBER
+};
+
 static void parse_argument(struct replay *replay, char *argument)
 {
     char *text = strchr(argument, '=');
@@ -186,34 +202,14 @@ static void parse_argument(struct replay *replay, char *argument)
         replay->source.train_path = text;
     else if (strcmp(argument, "valid_text") == 0)
         replay->source.valid_path = text;
-    else if (strcmp(argument, "record") == 0)
-        replay->record = parse_integer(argument, text);
-    else if (strcmp(argument, "measure") == 0)
-        replay->measure = parse_integer(argument, text);
-    else if (strcmp(argument, "all") == 0)
-        replay->all = parse_integer(argument, text);
-    else if (strcmp(argument, "saturation") == 0)
-        replay->saturation_wanted = parse_integer(argument, text);
-    else if (strcmp(argument, "evaluate") == 0)
-        replay->evaluate = parse_integer(argument, text);
-    else if (strcmp(argument, "validate") == 0)
-        replay->validate = parse_integer(argument, text);
-    else if (strcmp(argument, "gradients") == 0)
-        replay->gradients = parse_integer(argument, text);
-    else if (strcmp(argument, "hessian") == 0)
-        replay->hessian = parse_integer(argument, text);
-    else if (strcmp(argument, "residual") == 0)
-        replay->residual = parse_integer(argument, text);
-    else if (strcmp(argument, "lyapunov") == 0)
-        replay->lyapunov = parse_integer(argument, text);
-    else if (strcmp(argument, "sweeps") == 0)
-        replay->sweeps = parse_integer(argument, text);
-    else if (strcmp(argument, "homogeneity") == 0)
-        replay->homogeneity = parse_integer(argument, text);
-    else if (strcmp(argument, "products") == 0)
-        replay->products = parse_integer(argument, text);
-    else
+    else {
+        for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+            if (strcmp(argument, numbers[i].name) == 0) {
+                *(int64_t *)(void *)((char *)replay + numbers[i].offset) = parse_integer(argument, text);
+                return;
+            }
         parse_param(&replay->run, argument, text);
+    }
 }
 
 /* Training */

@@ -13,8 +13,8 @@ from typing import Callable
 
 from .. import look
 from . import (
-    classes, depth, exponents, fits, gradients, heads, homogeneity, losses, norms, phase, residual, rest, runs, saturation,
-    steps, warmup)
+    classes, depth, exponents, fits, gradients, heads, homogeneity, losses, norms, phase, residual, rest, runs,
+    saturation, steps, warmup)
 from .drawing import Drawing
 
 __all__ = ["BOOKKEEPING", "FIGURES", "Drawing", "NotDrawn", "draw_all", "names", "undrawn"]

@@ -36,7 +36,8 @@ def fresh(dataset):
 
 def geometric(values, along):
     """The geometric mean over the repeats that have a value above 0."""
-    return np.exp(np.log(values.where((values > 0) & np.isfinite(values))).mean([dim for dim in along if dim in values.dims]))
+    positive = values.where((values > 0) & np.isfinite(values))
+    return np.exp(np.log(positive).mean([dim for dim in along if dim in values.dims]))
 
 
 # ---- along the layers ----

@@ -383,7 +383,7 @@ TEST(gradient_whole_models)
             .norm_placement = (enum norm_placement)(rest % 3),
             .norm = rest / 3 & 1 ? RMSNORM : LAYERNORM,
             .gated = rest / 6,
-            .activation = (enum activation)(bits % 3),
+            .activation = (enum activation)(bits % ACTIVATION_COUNT),
             .attention_mask = flags & 1 ? MASK_MULTIPLICATIVE : MASK_CAUSAL,
             .bias = flags & 2,
             .tied = flags & 4,
