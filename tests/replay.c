@@ -20,6 +20,8 @@
  * The dump is a series of arrays, each a line "<name> <f8|i8> <count>" and count numbers of 8 bytes; a name
  * comes again for each step. Whatever fails is told in one line, with exit status 1.
  */
+#include "tests/dump.h"
+
 #include "model/core/error.h"
 #include "model/corpora/batches.h"
 #include "model/corpora/corpus.h"
@@ -32,7 +34,6 @@
 #include "worker/run/run.h"
 #include "worker/train/train.h"
 
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,70 +56,6 @@ struct replay {
     scalar *weights, *gradient, *scaled;
     struct arena arena;
 };
-
-__attribute__((noreturn, format(printf, 1, 2))) static void fail(const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
-    fputc('\n', stderr);
-    exit(1);
-}
-
-/* The dump */
-
-static void write_reals(const char *name, const double *values, int64_t count)
-{
-    printf("%s f8 %lld\n", name, (long long)count);
-    if (fwrite(values, sizeof(*values), (size_t)count, stdout) != (size_t)count)
-        fail("cannot write");
-}
-
-static void write_scalars(const char *name, const scalar *values, int64_t count)
-{
-    printf("%s f8 %lld\n", name, (long long)count);
-    for (int64_t i = 0; i < count; i++) {
-        double value = (double)values[i];
-        if (fwrite(&value, sizeof(value), 1, stdout) != 1)
-            fail("cannot write");
-    }
-}
-
-static void write_integers(const char *name, const int64_t *values, int64_t count)
-{
-    printf("%s i8 %lld\n", name, (long long)count);
-    if (fwrite(values, sizeof(*values), (size_t)count, stdout) != (size_t)count)
-        fail("cannot write");
-}
-
-static void write_tokens(const char *name, const int32_t *values, int64_t count)
-{
-    printf("%s i8 %lld\n", name, (long long)count);
-    for (int64_t i = 0; i < count; i++) {
-        int64_t value = values[i];
-        if (fwrite(&value, sizeof(value), 1, stdout) != 1)
-            fail("cannot write");
-    }
-}
-
-static void write_real(const char *name, double value)
-{
-    write_reals(name, &value, 1);
-}
-
-static void write_integer(const char *name, int64_t value)
-{
-    write_integers(name, &value, 1);
-}
-
-static void write_batch(const struct batch *batch)
-{
-    write_integers("start", batch->start, batch->sequences + 1);
-    write_tokens("tokens", batch->tokens, batch->rows);
-    write_tokens("target", batch->target, batch->rows);
-}
 
 /* Arguments */
 
