@@ -29,7 +29,10 @@ warmup_steps: 2
 learning_rate: [1e-2, 1e-1]
 weight_decay: [0, 0.1, 1]
 seed: [0, 1]
-measure: {every: 2, metrics: [norms, alignment, saturation, heads, homogeneity, gradients, residual, lyapunov]}
+measure:
+  every: 2
+  metrics: [norms, alignment, saturation, heads, homogeneity, gradients, residual, lyapunov, hessian, hessian_layers]
+hessian: {probes: 2, steps: 3, every: 4}
 lyapunov_exponents: 4
 validate: {every: 4, tokens: 256}
 """

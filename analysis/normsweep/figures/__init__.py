@@ -13,7 +13,7 @@ from typing import Callable
 
 from .. import look
 from . import (
-    classes, depth, exponents, fits, gradients, heads, homogeneity, losses, norms, phase, residual, rest, runs,
+    classes, depth, exponents, fits, gradients, heads, hessian, homogeneity, losses, norms, phase, residual, rest, runs,
     saturation, steps, warmup)
 from .drawing import Drawing
 
@@ -56,6 +56,11 @@ FIGURES = (
     Figure("heads-by-token", heads.tokens, ("attended_histogram",)),
     Figure("gradients", gradients.by_layer, ("mean_gradient_norm", "gradient_depth_slope")),
     Figure("gradients-last", gradients.last, ("mean_gradient_norm",)),
+    Figure("hessian", hessian.density, ("hessian_ritz", "hessian_weight")),
+    Figure("hessian-edge", hessian.edge, hessian.EDGE),
+    Figure("hessian-steps", hessian.steps, hessian.BY_STEP),
+    Figure("hessian-layers", hessian.layers, ("layer_hessian_ritz", "layer_hessian_weight")),
+    Figure("hessian-ends", hessian.layer_ends, tuple(hessian.ENDS)),
     Figure("residual", residual.norms, ("residual_norm",)),
     Figure("residual-cosine", residual.cosines, ("residual_cosine",)),
     Figure("residual-growth", residual.growth, residual.GROWTH),
@@ -75,7 +80,7 @@ BOOKKEEPING = frozenset((
     "balance_error", "growth_exponent_error", "fit_aligned_k", "fit_misaligned_k", "fit_adam_like_a",
     "fit_aligned_aic", "fit_misaligned_aic", "fit_adam_like_aic", "homogeneity_degree_r2",
     "output_homogeneity_degree_r2", "gradient_depth_slope_error", "gradient_depth_slope_theory",
-    "batch_gradient_norm", "residual_growth_error"))
+    "batch_gradient_norm", "residual_growth_error", "hessian_trace_error", "hessian_bound", "layer_hessian_trace"))
 
 
 def why_empty(dataset, name):

@@ -1,0 +1,197 @@
+"""The spectrum of the loss's Hessian: its density, its ends over the steps and by layer, the edge of stability."""
+
+import numpy as np
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator, NullLocator
+
+from .. import look
+from . import runs
+from .drawing import finished
+from .lines import cut, over_steps
+from .residual import first_and_last
+from .saturation import FIRST, LAST, ends
+
+BINS = 40
+DECADES = 3  # of eigenvalues on either side of 0 whose scale is logarithmic
+MOST_PANELS = 6
+DENSITY = {"linewidth": 1.1, "color": look.COLOURS[0]}
+STEPS = ({**DENSITY, "color": look.COLOURS[1], "linestyle": "--"}, DENSITY)  # the first, the last
+ENDS = {"layer_hessian_largest": {"color": look.COLOURS[0], "marker": "o"},
+        "layer_hessian_smallest": {"color": look.COLOURS[1], "marker": "s"}}
+EDGE = ("hessian_stability", "hessian_preconditioned")
+BY_STEP = ("hessian_largest", "hessian_smallest", "hessian_trace")
+BEYOND = 2  # distance from the edge at which its panel is cut
+LABELS = {"hessian_stability": "eigenvalue over\nits bound", "hessian_preconditioned": "largest eigenvalue\nof P⁻¹H",
+          "hessian_largest": "largest eigenvalue\nof H", "hessian_smallest": "smallest eigenvalue\nof H",
+          "hessian_trace": "trace of H"}
+
+
+def density(dataset):
+    """The quadrature at the first and the last step, averaged over probes and seeds."""
+    if not runs.is_measured(dataset, "hessian_ritz", "step", "probe", "lanczos"):
+        return None
+    bins = Bins(dataset.hessian_ritz)
+
+    def draw(axes, part):
+        places = ends(part.hessian_ritz) or ()
+        for step, style in zip(places, STEPS):
+            at = part.isel(step=step)
+            axes.stairs(bins.shares(at.hessian_ritz, at.hessian_weight), bins.edges, baseline=None, **style)
+
+    with look.style():
+        handles = [Line2D([], [], label=f"{word} step", **style) for word, style in zip(("first", "last"), STEPS)]
+        return sheet_of_densities(dataset, "hessian", ["hessian_ritz", "hessian_weight"], draw, bins, handles,
+                                  "The spectral density of the loss's Hessian at the first and the last step at which "
+                                  "it was measured.")
+
+
+def layers(dataset):
+    """The same of the block of each layer, at the last step."""
+    if not runs.is_measured(dataset, "layer_hessian_ritz", "step", "layer", "probe", "lanczos"):
+        return None
+    bins, count = Bins(dataset.layer_hessian_ritz), dataset.sizes["layer"]
+    colours = [look.ORDERED(layer / max(count - 1, 1)) for layer in range(count)]
+
+    def draw(axes, part):
+        places = ends(part.layer_hessian_ritz)
+        for layer, colour in enumerate(colours if places else ()):
+            at = part.isel(step=places[1], layer=layer)
+            shares = bins.shares(at.layer_hessian_ritz, at.layer_hessian_weight)
+            axes.stairs(shares, bins.edges, baseline=None, linewidth=0.9, color=colour)
+
+    with look.style():
+        handles = [Line2D([], [], label=f"layer {dataset.layer.values[i]}", color=colours[i])
+                   for i in runs.thinned(range(count), 8)]
+        return sheet_of_densities(dataset, "hessian-layers", ["layer_hessian_ritz", "layer_hessian_weight"], draw,
+                                  bins, handles, "The spectral density of each layer's block of the Hessian, at the "
+                                  "last step at which it was measured.")
+
+
+def nearness(values):
+    """Where the scale of such values turns from linear to logarithmic."""
+    return (np.abs(values).max() or 1) / 10 ** DECADES
+
+
+class Bins:
+    """Bins of equal width on the scale on which densities are drawn: linear around 0, logarithmic beyond."""
+
+    def __init__(self, ritz):
+        values = look.finite([ritz.values])
+        self.near = nearness(values)
+        low, high = (self.place(value) for value in (values.min(), values.max()))
+        margin = 0.02 * (high - low) + 1e-6
+        self.edges = self.value(np.linspace(low - margin, high + margin, BINS + 1))
+
+    def place(self, value):
+        return np.arcsinh(value / self.near)
+
+    def value(self, place):
+        return self.near * np.sinh(place)
+
+    def shares(self, ritz, weight):
+        """The share of the eigenvalues in each bin, NaN where none was seen; the mean over what the arrays hold."""
+        ritz, weight = (of.values.ravel() for of in (ritz, weight.transpose(*ritz.dims)))
+        seen = np.isfinite(ritz) & np.isfinite(weight)
+        found = np.histogram(ritz[seen], self.edges, weights=weight[seen])[0]
+        return np.where(found > 0, found / (weight[seen].sum() or 1), np.nan)
+
+
+def sheet_of_densities(dataset, name, variables, draw, bins, handles, caption):
+    """One panel for each combination, drawn by draw(axes, part), with the scales of densities; None if all weights are
+    0."""
+    if not bool((dataset[variables[1]] > 0).any()):
+        return None
+    figure, panels, note = panels_of_means(dataset, variables, draw, "eigenvalue", "share of eigenvalues\nper bin")
+    panels[0].set_yscale("log")  # the panels share their axes
+    look.plain_ticks(panels[0].yaxis)
+    panels[0].set_xscale("asinh", linear_width=bins.near)
+    show_decades(panels[0].xaxis, bins.near, bins.edges[0], bins.edges[-1])
+    over = ["probe"] if dataset.sizes["probe"] > 1 else []
+    return finished(name, f"{caption} Bins without a Ritz value are empty.", figure, dataset, handles,
+                    [note, mean_note(dataset, variables[0], over)])
+
+
+def show_decades(axis, near, low, high):
+    """Ticks from low to high of a scale that is logarithmic beyond `near` on both sides of 0: every second decade."""
+    decade = np.floor(np.log10(near) + DECADES + 1e-9)
+    sizes = 10.0 ** np.arange(decade, decade - DECADES, -2)
+    ticks = [tick for tick in (*(-size for size in sizes), 0, *sizes[::-1]) if low <= tick <= high]
+    axis.set_ticks(ticks, [look.power(tick) for tick in ticks])
+    axis.set_minor_locator(NullLocator())
+
+
+def panels_of_means(dataset, variables, draw, x, y):
+    """One panel for each of a few combinations of axes other than the seed, drawn by draw(axes, part), where part has
+    the variables of the runs that are measured. Returns (figure, panels, note on combinations left out)."""
+    others = runs.others_of(dataset)
+    parts = dataset[variables].where(runs.measured(dataset, variables[0]))
+    every = [at for at in runs.combinations(dataset, others) if runs.is_measured(parts.isel(at), variables[0])]
+    kept = runs.thinned(every, MOST_PANELS)
+    figure, panels = look.sheet(*look.crowd(len(kept)), height=2.1 if len(kept) > 1 else 3, sharex=True, sharey=True)
+    for axes, at in zip(panels.ravel(), kept):
+        draw(axes, parts.isel(at))
+        look.grid(axes)
+        axes.set_title(look.title(runs.text(dataset, at)))
+    look.name_axes(panels, len(kept), x, y)
+    look.clear_rest(panels, len(kept))
+    return figure, panels.ravel()[:len(kept)], cut(kept, every, others)
+
+
+def mean_note(dataset, variable, over=()):
+    """What a panel averages, and over how many runs."""
+    mask = runs.measured(dataset, variable)
+    seeds = mask.sum(runs.REPEAT) if runs.REPEAT in runs.axes_of(dataset) else mask * 1
+    most, least = int(seeds.max()), int(seeds.where(seeds > 0).min())
+    kinds = [*over, runs.REPEAT] if most > 1 else list(over)
+    count = f"{most} runs" if least == most else f"{least} to {most} runs"
+    return f"Mean over {runs.plurals(kinds)}{f', {count} a panel' if most > 1 else ''}." if kinds else ""
+
+
+def layer_ends(dataset):
+    """The largest and the smallest eigenvalue of each layer's block, at the first (open) and the last (filled) step."""
+    names = [name for name in ENDS if runs.is_measured(dataset, name, "step", "layer")]
+    if not names:
+        return None
+
+    def draw(axes, part):
+        for name in names:
+            values = part[name].mean([dim for dim in part[name].dims if dim in dataset.sweep.axes])
+            for step, style in zip(ends(values) or (), (FIRST, LAST)):
+                axes.plot(dataset.layer.values, values.isel(step=step).values, **{**style, **ENDS[name]})
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+
+    with look.style():
+        figure, panels, note = panels_of_means(dataset, names, draw, "layer", "eigenvalue of the layer's block")
+        values = look.finite([line.get_ydata() for axes in panels for line in axes.lines])
+        near = nearness(values)
+        panels[0].set_yscale("asinh", linear_width=near)
+        show_decades(panels[0].yaxis, near, *panels[0].get_ylim())
+        for axes in panels:
+            look.reference_line(axes, 0)
+        words = [name.removeprefix("layer_hessian_") + " eigenvalue" for name in names]
+        handles = [Line2D([], [], label=word, linestyle="none", **ENDS[name]) for word, name in zip(words, names)]
+        return finished("hessian-ends", "The largest and the smallest eigenvalue of each layer's block of the Hessian, "
+                        "at the first and the last step at which it was measured.", figure, dataset,
+                        handles + first_and_last(), [note, mean_note(dataset, names[0])])
+
+
+def edge(dataset):
+    """The distance from the edge of stability over the steps."""
+    return over_steps(dataset, "hessian-edge", EDGE, "The distance from the edge of stability, which is 1, and the "
+                      f"eigenvalue in it. The distance is cut at {BEYOND}.", decorate=mark_edge, labels=LABELS)
+
+
+def mark_edge(axes, variable, drawn):
+    """Sets the scale of a panel of distances, unless most are beyond its end, and draws the edge."""
+    if variable != "hessian_stability":
+        return
+    if np.median(look.finite([line.get_ydata() for line in axes.lines])) < BEYOND:
+        axes.set_yscale("linear")
+        axes.set_ylim(0, BEYOND)
+    look.reference_line(axes, 1)
+
+
+def steps(dataset):
+    """The ends of the spectrum and the trace over the steps."""
+    return over_steps(dataset, "hessian-steps", BY_STEP, "The ends of the Hessian's spectrum, and its trace. With few "
+                      "Lanczos steps the end nearer to 0 is not resolved.", labels=LABELS)
