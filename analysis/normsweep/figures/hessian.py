@@ -5,6 +5,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, NullLocator
 
 from .. import look
+from ..plane import last
 from . import runs
 from .drawing import finished
 from .lines import cut, over_steps
@@ -30,7 +31,7 @@ def density(dataset):
     """The quadrature at the first and the last step, averaged over probes and seeds."""
     if not runs.is_measured(dataset, "hessian_ritz", "step", "probe", "lanczos"):
         return None
-    bins = Bins(dataset.hessian_ritz)
+    bins = Bins(counting(dataset, ["hessian_ritz"]).hessian_ritz)
 
     def draw(axes, part):
         places = ends(part.hessian_ritz) or ()
@@ -49,7 +50,8 @@ def layers(dataset):
     """The same of the block of each layer, at the last step."""
     if not runs.is_measured(dataset, "layer_hessian_ritz", "step", "layer", "probe", "lanczos"):
         return None
-    bins, count = Bins(dataset.layer_hessian_ritz), dataset.sizes["layer"]
+    bins = Bins(last(counting(dataset, ["layer_hessian_ritz"]).layer_hessian_ritz))
+    count = dataset.sizes["layer"]
     colours = [look.ORDERED(layer / max(count - 1, 1)) for layer in range(count)]
 
     def draw(axes, part):
@@ -120,11 +122,16 @@ def show_decades(axis, near, low, high):
     axis.set_minor_locator(NullLocator())
 
 
+def counting(dataset, variables):
+    """These variables, with NaN in the runs in which the first of them is not measured (runs.measured)."""
+    return dataset[variables].where(runs.measured(dataset, variables[0]))
+
+
 def panels_of_means(dataset, variables, draw, x, y):
     """One panel for each of a few combinations of axes other than the seed, drawn by draw(axes, part), where part has
     the variables of the runs that are measured. Returns (figure, panels, note on combinations left out)."""
     others = runs.others_of(dataset)
-    parts = dataset[variables].where(runs.measured(dataset, variables[0]))
+    parts = counting(dataset, variables)
     every = [at for at in runs.combinations(dataset, others) if runs.is_measured(parts.isel(at), variables[0])]
     kept = runs.thinned(every, MOST_PANELS)
     figure, panels = look.sheet(*look.crowd(len(kept)), height=2.1 if len(kept) > 1 else 3, sharex=True, sharey=True)
