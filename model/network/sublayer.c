@@ -155,7 +155,7 @@ static void copy_back(const struct pass *pass, struct back to, struct back from)
 
     if (factor_of(pass) == 1) {
         memcpy(to.d, from.d, (size_t)count * sizeof(scalar));
-        if (pass->tgradient)
+        if (pass->tgradient && to.td && from.td) /* the latter always; clang's analyser cannot know */
             memcpy(to.td, from.td, (size_t)count * sizeof(scalar));
         return;
     }
