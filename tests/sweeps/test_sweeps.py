@@ -75,6 +75,10 @@ def test_small_variant(path, normsweep, folder):
     assert reads_text(path) == all(name in header(path) for name in TEXTS)
     shutil.copy(path, folder)
     short = ["--set", "epochs=0", "--set", "steps=4", "-j", "0"]
+    if "\nhessian:" in path.read_text():  # the products of one spectrum take longer than a whole run of four steps
+        options = [word for pair in zip(options[::2], options[1::2]) if not pair[1].startswith("hessian=")
+                   for word in pair]
+        short += ["--set", "hessian={probes: 1, steps: 3}"]
     normsweep("run", name, *options, *short, timeout=300)
     with xr.open_dataset(folder / options[options.index("-o") + 1]) as dataset:
         assert np.isin(dataset.outcome, (2, 3)).all()
