@@ -215,7 +215,7 @@ static int copy_session_texts(const struct copy *copy, const struct session_vari
     char text[STRING_LONGEST];
     int old, status = find_old(copy->view, row->name, &old);
 
-    if (old < 0)
+    if (status != NC_NOERR || old < 0)
         return status;
     for (; status == NC_NOERR && start[0] < (size_t)copy->view->sessions; start[0]++) {
         status = nc_get_vara_text(copy->view->file, old, start, count, text);

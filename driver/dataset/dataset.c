@@ -154,16 +154,14 @@ static int write_file(struct dataset *dataset, enum successor successor, const s
 
 static bool has_all_variables(const struct view *view, const struct layout *layout)
 {
-    int variable;
     bool all = true;
 
     for (int i = 0; all && i < METRIC_COUNT; i++)
-        all = !layout_has(layout, i) ||
-              lookup_variable(view->file, metric_table[i].name, &variable) == NC_NOERR;
+        all = !layout_has(layout, i) || lookup_has_variable(view->file, metric_table[i].name);
     for (int i = 0; all && i < RUN_VARIABLE_COUNT; i++)
-        all = lookup_variable(view->file, run_variable_table[i].name, &variable) == NC_NOERR;
+        all = lookup_has_variable(view->file, run_variable_table[i].name);
     for (int i = 0; all && i < SESSION_VARIABLE_COUNT; i++)
-        all = lookup_variable(view->file, session_variable_table[i].name, &variable) == NC_NOERR;
+        all = lookup_has_variable(view->file, session_variable_table[i].name);
     return all;
 }
 

@@ -30,6 +30,13 @@ int lookup_variable(int file, const char *name, int *variable)
     return status;
 }
 
+bool lookup_has_variable(int file, const char *name)
+{
+    int variable;
+
+    return lookup_variable(file, name, &variable) != NC_ENOTVAR;
+}
+
 int lookup_dimension(int file, const char *name, int *dimension)
 {
     int count = 0, status = nc_inq_dimid(file, name, dimension);

@@ -100,9 +100,20 @@ static void compare_fixed(struct differences *differences)
     }
 }
 
+/* A text attribute in the file, NULL if it lacks it or it could not be read; the caller frees it. */
+static char *text_there(struct differences *differences, const char *name)
+{
+    char *there = view_text(differences->view, name);
+
+    if (!there && errno)
+        differences->cause = errno;
+    return there;
+}
+
+/* Compares two texts and frees them. */
 static void compare_texts(struct differences *differences, const char *name, char *there, char *here)
 {
-    if (!there || !here)
+    if ((!there || !here) && !differences->cause)
         differences->cause = ENOMEM;
     if (there && here && strcmp(there, here) != 0)
         differ(differences, name, there, here);
@@ -120,8 +131,8 @@ static void compare_options(struct differences *differences, const struct measur
         const char *key = measure_option_table[i].key;
         if (!measure->group[measure_option_table[i].group])
             continue;
-        char *there = view_text(differences->view, key);
-        if (!there && errno == 0)
+        char *there = text_there(differences, key);
+        if (!there && !differences->cause)
             there = measure_option_text(&initial, i);
         compare_texts(differences, key, there, measure_option_text(measure, i));
     }
@@ -130,10 +141,10 @@ static void compare_options(struct differences *differences, const struct measur
 /* A difference in the data is reported only without another one, which would explain it. */
 static void compare_data(struct differences *differences)
 {
-    char here[DIGEST_TEXT], *there = view_text(differences->view, ATTRIBUTE_DATA);
+    char here[DIGEST_TEXT], *there = text_there(differences, ATTRIBUTE_DATA);
 
     digest_format(&differences->layout->corpus->digest, here);
-    if (!there)
+    if (!there && !differences->cause)
         differences->cause = ENOMEM;
     if (differences->count == 0 && there && strcmp(there, here) != 0)
         fprintf(another(differences), "the content of the texts has changed since %s was made",
@@ -338,7 +349,7 @@ int mapping_init(
         compare_fixed(&differences);
         map_new_axes(mapping, &differences);
         map_lost_axes(&differences);
-        compare_texts(&differences, ATTRIBUTE_MEASURE, view_text(view, ATTRIBUTE_MEASURE),
+        compare_texts(&differences, ATTRIBUTE_MEASURE, text_there(&differences, ATTRIBUTE_MEASURE),
             layout_measure_text(&layout->sweep->measure));
         compare_options(&differences, &layout->sweep->measure);
         compare_data(&differences);

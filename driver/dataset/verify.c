@@ -125,14 +125,6 @@ static struct variable_form grid_form(const struct view *view, nc_type type)
     return form;
 }
 
-/* What cannot be looked up does not pass for missing: verify_variable says why. */
-static bool is_there(const struct view *view, const char *name)
-{
-    int variable;
-
-    return lookup_variable(view->file, name, &variable) != NC_ENOTVAR;
-}
-
 /* ---- values of runs ---- */
 
 /* The allowed numbers of a variable; `filled` variables may also be -1. */
@@ -185,7 +177,7 @@ static int verify_run_variable(const struct view *view, enum run_variable which,
     struct variable_form form = grid_form(view, definition_storage_types[row->type]);
 
     form.width = row->width;
-    if (!is_there(view, row->name) && which != RUN_VARIABLE_attempts)
+    if (!lookup_has_variable(view->file, row->name) && which != RUN_VARIABLE_attempts)
         return 0;
     if (verify_variable(view, row->name, &form, error) != 0)
         return -1;
@@ -238,7 +230,7 @@ static int verify_metrics(const struct view *view, struct error *error)
         struct variable_form form = grid_form(view, NC_DOUBLE);
         for (int i = 0; i < shape->rank; i++)
             form.dimension[form.rank++] = metric_dimension_table[shape->dimension[i]].name;
-        if (is_there(view, metric_table[metric].name) &&
+        if (lookup_has_variable(view->file, metric_table[metric].name) &&
             verify_variable(view, metric_table[metric].name, &form, error) != 0)
             return -1;
     }
@@ -250,7 +242,7 @@ static int verify_sessions(const struct view *view, struct error *error)
     for (int i = 0; i < SESSION_VARIABLE_COUNT; i++) {
         const struct session_variable_row *row = &session_variable_table[i];
         struct variable_form form = {definition_storage_types[row->type], 1, {SESSION_DIMENSION}, row->width};
-        if (is_there(view, row->name) && verify_variable(view, row->name, &form, error) != 0)
+        if (lookup_has_variable(view->file, row->name) && verify_variable(view, row->name, &form, error) != 0)
             return -1;
     }
     return 0;

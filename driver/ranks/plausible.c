@@ -23,9 +23,12 @@ bool plausible_hello(const struct hello *hello)
     return hello->process.pid > 0 && memchr(hello->process.place, '\0', PROCESS_PLACE);
 }
 
+/* Seconds: more than any step takes; a worker with more patience would never be given up. */
+#define PATIENCE_BELIEVED 0x1p25
+
 bool plausible_progress(const struct job *job, int64_t cell, const struct run_progress *progress)
 {
-    if (!(progress->patience >= 0))
+    if (!(progress->patience >= 0 && progress->patience <= PATIENCE_BELIEVED))
         return false;
     if (cell < 0)
         return true;
@@ -33,11 +36,22 @@ bool plausible_progress(const struct job *job, int64_t cell, const struct run_pr
            is_within(progress->step, -1, progress->last_step) && progress->tokens >= 0;
 }
 
+/* The dataset has the steps of all runs; a run sends the rows of its own. */
+static bool is_row_of(const struct job *job, int64_t cell, int64_t step)
+{
+    const struct measure *measure = &job->sweep->measure;
+    int64_t last_step = last_step_of(job, cell);
+
+    return step == STEP_OF_RUN ||
+           (is_within(step, 0, last_step) &&
+               (measure_at(measure, step, last_step) || validate_at(measure, step, last_step)));
+}
+
 bool plausible_row(const struct job *job, int64_t cell, const struct row_piece *row)
 {
     if (cell < 0)
         return true;
-    return row->offset >= 0 && row->count >= 1 &&
+    return is_row_of(job, cell, row->step) && row->offset >= 0 && row->count >= 1 &&
            dataset_has_values(job->dataset, cell, row->step, (size_t)row->offset, (size_t)row->count);
 }
 

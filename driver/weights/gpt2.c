@@ -13,7 +13,7 @@
 #define PREFIX "transformer."
 
 /* Limits under which no product of sizes overflows; larger than any trained model. */
-enum { WIDTH_MOST = 1 << 20, LAYERS_MOST = 1 << 12 };
+enum { WIDTH_READ = 1 << 20, LAYERS_READ = 1 << 12 };
 
 enum { NAME_SIZE = 64 };
 
@@ -65,7 +65,7 @@ static int64_t layer_of(const char *name, const char **rest)
         return -1;
     long long layer = strtoll(name + 2, NULL, 10);
     int length = snprintf(written, sizeof(written), "h.%lld.", layer);
-    if (layer < 0 || layer >= LAYERS_MOST || strncmp(name, written, (size_t)length) != 0)
+    if (layer < 0 || layer >= LAYERS_READ || strncmp(name, written, (size_t)length) != 0)
         return -1;
     *rest = name + length;
     return layer;
@@ -142,12 +142,12 @@ static int read_matrix(const struct safetensors *file, enum tensor_kind kind, in
     int64_t *columns, struct error *error)
 {
     const struct stored_tensor *tensor = find_tensor(file, kind, layer, error);
-    int64_t most = kind == TENSOR_TOKEN ? INT32_MAX : WIDTH_MOST;
+    int64_t most = kind == TENSOR_TOKEN ? INT32_MAX : WIDTH_READ;
     char shape[NAME_SIZE];
 
     if (!tensor)
         return -1;
-    if (tensor->rank != 2 || tensor->count == 0 || tensor->shape[0] > most || tensor->shape[1] > WIDTH_MOST)
+    if (tensor->rank != 2 || tensor->count == 0 || tensor->shape[0] > most || tensor->shape[1] > WIDTH_READ)
         return error_set(error, ERROR_INPUT, "%s: shape %s is not that of a matrix of GPT-2", tensor->name,
             format_shape(shape, tensor->rank, tensor->shape));
     *rows = tensor->shape[0];

@@ -5,6 +5,7 @@
 
 #include "model/core/check.h"
 #include "model/core/random.h"
+#include "model/instruments/dot.h"
 #include "model/instruments/tridiagonal.h"
 
 /* Elements that stay in the first-level cache while all vectors of the basis pass by. */
@@ -50,12 +51,7 @@ const scalar *lanczos_vector(const struct lanczos *l)
 
 static double norm_of(const double *x, int64_t count)
 {
-    double sum = 0;
-
-#pragma omp simd reduction(+ : sum)
-    for (int64_t i = 0; i < count; i++)
-        sum += x[i] * x[i];
-    return sqrt(sum);
+    return sqrt(dot(x, x, count));
 }
 
 /* Subtracts from the product its parts along the first `count` vectors; returns the part along the last. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "model/core/random.h"
+#include "model/instruments/dot.h"
 
 void lyapunov_layout(struct lyapunov *l, const struct architecture *architecture, int64_t exponents,
     int64_t sweeps, int64_t rows, struct arena *arena)
@@ -39,15 +40,6 @@ void lyapunov_begin(struct lyapunov *l, struct transformer *model, const scalar 
 }
 
 /* ---- tangents ---- */
-
-static double dot(const double *a, const double *b, int64_t count)
-{
-    double sum = 0;
-
-    for (int64_t i = 0; i < count; i++)
-        sum += a[i] * b[i];
-    return sum;
-}
 
 static void subtract(double *a, double factor, const double *b, int64_t count)
 {

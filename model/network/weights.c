@@ -167,6 +167,9 @@ static void init_linear(
 static uint64_t first_draw(const struct tensor *tensor)
 {
     enum { FIRST_KINDS = 22, LATER_KINDS = 1 << 6, LATER = 1 << 23 };
+    _Static_assert(LAYERS_MOST * FIRST_KINDS + FIRST_KINDS <= LATER &&
+                       LATER + (LAYERS_MOST + 1) * LATER_KINDS <= 1 << 24,
+        "numbers of tensors do not overlap and fit 24 bits");
     uint64_t draw = tensor_table[tensor->kind].draw, layer = (uint64_t)(tensor->layer + 1);
     uint64_t number =
         draw < FIRST_KINDS ? layer * FIRST_KINDS + draw : LATER + layer * LATER_KINDS + (draw - FIRST_KINDS);

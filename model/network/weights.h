@@ -12,6 +12,9 @@
 enum norm_placement { NORM_POST, NORM_PRE, NORM_OUT };
 enum init { INIT_TORCH, INIT_XAVIER };
 
+/* The most layers of an architecture: the initial values of each tensor have draws of their own. */
+enum { LAYERS_MOST = (1 << 17) - 1 };
+
 /* The architecture: sizes V, T, C, H, F, L, and switches. H divides C. */
 struct architecture {
     int64_t vocabulary, context, width, heads, feedforward, layers;

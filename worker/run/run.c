@@ -263,7 +263,11 @@ static int check_size(const struct run *run, const struct param **at, struct err
                      (double)run->context * width + 2 * (double)run->vocabulary * width;
     double rows = (double)run->batch * (double)run->context;
 
-    if (weights > most || layers > 0x1p19) {
+    if (run->layers > LAYERS_MOST) {
+        *at = param_find("layers");
+        return error_set(error, ERROR_INPUT, "layers: %lld is above %d", (long long)run->layers, LAYERS_MOST);
+    }
+    if (weights > most) {
         *at = param_find("width");
         return error_set(error, ERROR_INPUT, "width: a model of %.2g parameters is too large", weights);
     }

@@ -30,7 +30,6 @@ void train_measure_layout(struct trainer *t, struct arena *arena)
 
 /* ---- rows ---- */
 
-#define ROW(t, name) (*trainer_values(t, METRIC_##name))
 #define VALUE(t, name) ((t)->run_row[(t)->history.form.offset[METRIC_##name]])
 
 static void put_state(struct trainer *t, int64_t step)

@@ -144,8 +144,8 @@ static void put_stability(const struct trainer *t, int64_t step)
 
     if (!isfinite(bound))
         return;
-    *trainer_values(t, METRIC_hessian_preconditioned) = largest;
-    *trainer_values(t, METRIC_hessian_stability) = largest * rate / bound;
+    ROW(t, hessian_preconditioned) = largest;
+    ROW(t, hessian_stability) = largest * rate / bound;
 }
 
 static void put_hessian(const struct trainer *t, int64_t step)
@@ -155,12 +155,11 @@ static void put_hessian(const struct trainer *t, int64_t step)
 
     trainer_put(t, METRIC_hessian_ritz, s->ritz);
     trainer_put(t, METRIC_hessian_weight, s->weight);
-    *trainer_values(t, METRIC_hessian_largest) = s->largest;
-    *trainer_values(t, METRIC_hessian_smallest) = s->smallest;
-    *trainer_values(t, METRIC_hessian_trace) = s->trace;
-    *trainer_values(t, METRIC_hessian_trace_error) = s->trace_error;
-    *trainer_values(t, METRIC_hessian_bound) =
-        hessian_bound(s->size, h->probes, h->steps, s->largest - s->smallest);
+    ROW(t, hessian_largest) = s->largest;
+    ROW(t, hessian_smallest) = s->smallest;
+    ROW(t, hessian_trace) = s->trace;
+    ROW(t, hessian_trace_error) = s->trace_error;
+    ROW(t, hessian_bound) = hessian_bound(s->size, h->probes, h->steps, s->largest - s->smallest);
     put_stability(t, step);
 }
 
@@ -187,11 +186,11 @@ static void put_residual(const struct trainer *t)
 
     trainer_put(t, METRIC_residual_norm, r->norm);
     trainer_put(t, METRIC_residual_cosine, r->cosine);
-    trainer_put(t, METRIC_residual_growth, &r->growth);
-    trainer_put(t, METRIC_residual_growth_error, &r->growth_error);
-    trainer_put(t, METRIC_gradient_growth, &r->gradient_growth);
-    trainer_put(t, METRIC_angle_exponent, &r->angle_exponent);
-    trainer_put(t, METRIC_gradient_exponent, &r->gradient_exponent);
+    ROW(t, residual_growth) = r->growth;
+    ROW(t, residual_growth_error) = r->growth_error;
+    ROW(t, gradient_growth) = r->gradient_growth;
+    ROW(t, angle_exponent) = r->angle_exponent;
+    ROW(t, gradient_exponent) = r->gradient_exponent;
 }
 
 static void put_lyapunov(const struct trainer *t)

@@ -51,6 +51,9 @@ static inline double *trainer_values(const struct trainer *t, enum metric metric
     return t->row + t->history.form.offset[metric];
 }
 
+/* The one value of a metric in the row under way. */
+#define ROW(t, name) (*trainer_values(t, METRIC_##name))
+
 /* Puts all values of a metric into the row under way. */
 static inline void trainer_put(const struct trainer *t, enum metric metric, const double *values)
 {

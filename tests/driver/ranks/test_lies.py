@@ -7,8 +7,6 @@ import same
 from conftest import NORMSWEEP, run
 from preloaded import preload
 
-pytestmark = pytest.mark.alone
-
 SWEEP = """\
 corpus: markov
 corpus_tokens: 4000

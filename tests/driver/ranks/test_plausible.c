@@ -49,7 +49,7 @@ TEST(plausible_is_a_row_that_the_run_has)
 TEST(plausible_is_progress_within_the_run)
 {
     static const struct run_progress good[] = {{.step = -1, .last_step = 10}, {.step = 10, .last_step = 10},
-        {.step = 3, .last_step = 10, .tokens = 24, .patience = INFINITY}};
+        {.step = 3, .last_step = 10, .tokens = 24, .patience = 0x1p20}};
     static const struct run_progress bad[] = {{.step = -2, .last_step = 10}, {.step = 11, .last_step = 10},
         {.step = 3, .last_step = 9}, {.step = 3, .last_step = 10, .tokens = -1}};
     struct run_progress idle = {.patience = 30};
@@ -66,6 +66,8 @@ TEST(plausible_is_progress_within_the_run)
     idle.patience = NAN;
     CHECK(!plausible_progress(&job, -1, &idle));
     idle.patience = -1;
+    CHECK(!plausible_progress(&job, -1, &idle));
+    idle.patience = INFINITY;
     CHECK(!plausible_progress(&job, -1, &idle));
     close_job(&bench);
 }

@@ -323,6 +323,10 @@ CASES = {
         TOGETHER + "    large: {width: 256, heads: 7}\n",
         "sweep.yaml:6:32: heads: 7 does not divide width 256",
     ),
+    "too many layers": (
+        BASE + "layers: 131072\n",
+        "sweep.yaml:3:9: layers: 131072 is above 131071",
+    ),
     "a model too large": (
         BASE + "width: 2000000000\nheads: 1\n",
         "sweep.yaml:3:8: width: a model of 3.2e+19 parameters is too large",

@@ -13,6 +13,7 @@
 #include "model/layers/linear.h"
 #include "model/layers/norm.h"
 #include "model/network/transformer.h"
+#include "tests/model/network/arrangements.h"
 
 #ifdef SCALAR_DOUBLE
 
@@ -369,32 +370,11 @@ static double model_error(const struct architecture *architecture)
 
 TEST(gradient_whole_models)
 {
-    for (int bits = 0; bits < 4 * 3 * 48; bits++) {
-        const int flags = bits % 48 / 3, rest = bits / 48;
-        const struct architecture architecture = {
-            .vocabulary = 11,
-            .init_scale = 1,
-            .residual_scale = bits % 5 == 2 ? 0.7 : 1,
-            .context = 5,
-            .width = 8,
-            .heads = 2,
-            .feedforward = 6,
-            .layers = 2,
-            .norm_placement = (enum norm_placement)(rest % 3),
-            .norm = rest / 3 & 1 ? RMSNORM : LAYERNORM,
-            .gated = rest / 6,
-            .activation = (enum activation)(bits % ACTIVATION_COUNT),
-            .attention_mask = flags & 1 ? MASK_MULTIPLICATIVE : MASK_CAUSAL,
-            .bias = flags & 2,
-            .tied = flags & 4,
-            .init = flags & 8 ? INIT_XAVIER : INIT_TORCH,
-        };
+    for (int bits = 0; bits < ARRANGEMENTS; bits++) {
+        const struct architecture architecture = arrangement(bits);
         double error = model_error(&architecture);
         if (!(error < tolerance))
-            test_fail(__FILE__, __LINE__,
-                "%s %d gated %d activation %d mask %d bias %d tied %d init %d: relative error %.3g",
-                norm_table[architecture.norm].word, rest % 3, rest / 6, bits % 3, flags & 1, flags >> 1 & 1,
-                flags >> 2 & 1, flags >> 3 & 1, error);
+            arrangement_fail(__FILE__, __LINE__, &architecture, "gradient", error);
     }
 }
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "model/kernels/levels.h"
+#include "tests/model/network/arrangements.h"
 #include "tests/model/network/model_case.h"
 
 #ifdef SCALAR_DOUBLE
@@ -137,52 +138,18 @@ static struct product_errors product_errors(const struct architecture *architect
     return errors;
 }
 
-/* Arrangement `bits` of all of them. */
-enum { ARRANGEMENTS = 4 * 3 * 48 };
-
-static struct architecture arrangement(int bits)
-{
-    const int flags = bits % 48 / 3, rest = bits / 48;
-
-    return (struct architecture){
-        .vocabulary = 11,
-        .init_scale = 1,
-        .residual_scale = bits % 5 == 2 ? 0.3 : 1,
-        .context = 5,
-        .width = 8,
-        .heads = 2,
-        .feedforward = 6,
-        .layers = 2,
-        .norm_placement = (enum norm_placement)(rest % 3),
-        .norm = rest / 3 & 1 ? RMSNORM : LAYERNORM,
-        .gated = rest / 6,
-        .activation = (enum activation)(bits % ACTIVATION_COUNT),
-        .attention_mask = flags & 1 ? MASK_MULTIPLICATIVE : MASK_CAUSAL,
-        .bias = flags & 2,
-        .tied = flags & 4,
-        .init = flags & 8 ? INIT_XAVIER : INIT_TORCH,
-    };
-}
-
-static void fail_arrangement(const struct architecture *a, const char *what, double error)
-{
-    test_fail(__FILE__, __LINE__, "%s: %s placement %d gated %d activation %d mask %d bias %d tied %d: %.3g",
-        what, norm_table[a->norm].word, a->norm_placement, a->gated, a->activation, a->attention_mask,
-        a->bias, a->tied, error);
-}
-
 static void check_products(const struct architecture *a)
 {
     struct product_errors errors = product_errors(a);
 
     if (!(errors.loss < exact))
-        fail_arrangement(a, "loss", errors.loss);
+        arrangement_fail(__FILE__, __LINE__, a, "loss", errors.loss);
     if (!(errors.slope < exact))
-        fail_arrangement(a, "slope", errors.slope);
+        arrangement_fail(__FILE__, __LINE__, a, "slope", errors.slope);
     if (!(errors.symmetry < exact))
-        fail_arrangement(a, "symmetry", errors.symmetry);
+        arrangement_fail(__FILE__, __LINE__, a, "symmetry", errors.symmetry);
     if (!(errors.differences < differences))
-        fail_arrangement(a, "differences", errors.differences);
+        arrangement_fail(__FILE__, __LINE__, a, "differences", errors.differences);
 }
 
 TEST(tangent_hessian_products)
@@ -247,7 +214,7 @@ TEST(tangent_of_blocks)
             for (int64_t end = first + 1; end <= a.layers; end++) {
                 double error = block_error(&k, first, end);
                 if (!(error < exact))
-                    fail_arrangement(&a, "block", error);
+                    arrangement_fail(__FILE__, __LINE__, &a, "block", error);
             }
         end_case(&k);
     }
@@ -312,7 +279,7 @@ TEST(tangent_jacobian_of_a_block)
         transformer_forward(&k.base.model, k.base.weights, &k.base.batch, false);
         double error = jacobian_error(&k, 1, columns);
         if (!(error < exact))
-            fail_arrangement(&a, "jacobian", error);
+            arrangement_fail(__FILE__, __LINE__, &a, "jacobian", error);
         free(columns);
         end_case(&k);
     }

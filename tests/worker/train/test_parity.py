@@ -275,6 +275,7 @@ def test_measurements(pair):
     rows = pair.rows()
     assert list(rows) == measured
     for step in measured:
+        assert set(want[step]) | {"balance_error"} == set(ROW_METRICS), "each is compared"
         for name, value in want[step].items():
             check_value(step, name, rows[step][name], value, pair.tolerance)
         assert step == pair.last_step or abs(rows[step]["balance_error"][0]) <= 1e-13
