@@ -16,7 +16,7 @@
 #include "worker/checkpoint/written.h"
 #include "worker/host/environment.h"
 
-enum { FORMAT = 5, NAME_MOST = 64, TENSOR_NAME = 8 };
+enum { FORMAT = 6, NAME_MOST = 64, TENSOR_NAME = 8 };
 
 /* ---- dimensions ---- */
 

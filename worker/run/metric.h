@@ -147,6 +147,8 @@ extern const struct nature_row nature_table[NATURE_COUNT];
         "always predicts the same word")                                                                     \
     X(accuracy, STEP, ALWAYS, SHARE, "1", "accuracy",                                                        \
         "share of the validated tokens that the model predicts as the likeliest word")                       \
+    X(rate_sum, STEP, ALWAYS, RECORD, "1", "sum of learning rates",                                          \
+        "sum of the learning rates of the first t steps")                                                    \
     X(param_norm, STEP, NORMS, MAGNITUDE, "1", "parameter norm",                                             \
         "|theta_t| over the tensors of the layers; embeddings, output layer and final norm are left out")    \
     X(embedding_norm, STEP, NORMS, MAGNITUDE, "1", "embedding norm",                                         \

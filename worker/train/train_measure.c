@@ -72,12 +72,25 @@ static void put_saturation(const struct trainer *t)
     }
 }
 
+/* Continues the sum of the row before, so that a run that is resumed has the same. */
+static double rate_sum(const struct trainer *t, int64_t step)
+{
+    const struct history *history = &t->history;
+    int64_t last = history->row_count - 1, taken = last < 0 ? 0 : history->step[last];
+    double sum = last < 0 ? 0 : history_row(history, last)[history->form.offset[METRIC_rate_sum]];
+
+    while (taken < step)
+        sum += schedule_rate(&t->schedule, ++taken);
+    return sum;
+}
+
 bool train_begin_row(struct trainer *t, int64_t step, bool measured, const struct validated *validated)
 {
     double begin = clock_now();
     bool finite = true;
 
     t->row = history_begin_row(&t->history);
+    ROW(t, rate_sum) = rate_sum(t, step);
     if (measured) {
         put_state(t, step);
         finite = isfinite(ROW(t, total_norm));

@@ -129,6 +129,35 @@ TEST(train_measures_and_repeats)
     trial_release(&trial);
 }
 
+/* A warm-up over 4 steps, then a constant rate; a linear fall from step 10 to a tenth at step 40. Rows with
+ * the validation alone have the sum, too. */
+TEST(train_sums_rates)
+{
+    static struct trial trial;
+
+    trial_init(&trial);
+    trial.measure.every = 8;
+    trial.measure.validate_every = 5;
+    trial.run.learning_rate = 0.01;
+    trial.run.warmup_steps = 4;
+    trial_train(&trial);
+    CHECK(trial.rows.count == 13 && trial.rows.steps[1] == 5);
+    CHECK(value(&trial, 0, METRIC_rate_sum) == 0);
+    for (int64_t row = 1; row < trial.rows.count; row++)
+        CHECK_CLOSE(value(&trial, row, METRIC_rate_sum), 0.01 * ((double)trial.rows.steps[row] - 1.5), 1e-14);
+
+    trial.run.schedule = SCHEDULE_LINEAR;
+    trial.run.schedule_start = 10;
+    trial.run.warmup_steps = 0;
+    trial_train(&trial);
+    for (int64_t row = 0; row < trial.rows.count; row++) {
+        double step = (double)trial.rows.steps[row], beyond = step > 10 ? step - 10 : 0;
+        CHECK_CLOSE(value(&trial, row, METRIC_rate_sum),
+            0.01 * (step - 0.9 * beyond * (beyond + 1) / (2 * 30)), 1e-14);
+    }
+    trial_release(&trial);
+}
+
 /* Doubles the gradient, and halves the loss, to be seen in the rows. */
 static void double_gradient(void *context, double *loss, scalar *gradient, int64_t size)
 {
