@@ -100,14 +100,19 @@ static struct session session_of(const char *mpi, const char *host)
     };
 }
 
-static int64_t count_pending(const struct start *start, const struct dataset *dataset)
+/* The number of runs to train, as far as is known; -1: error. */
+static int64_t count_chosen(const struct start *start, struct dataset *dataset, struct error *error)
 {
-    const signed char *outcome = dataset_outcomes(dataset);
-    int64_t pending = 0;
+    struct chooser *chooser = chooser_new(&start->sweep, dataset);
+    int64_t count = 0;
 
-    for (int64_t cell = 0; cell < start->sweep.cells; cell++)
-        pending += outcome[cell] == OUTCOME_PENDING;
-    return pending;
+    if (!chooser)
+        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", start->sweep.output);
+    while (chooser_next(chooser) >= 0)
+        count++;
+    int status = chooser_check(chooser, error);
+    chooser_free(chooser);
+    return status == 0 ? count : -1;
 }
 
 /* Creates or extends the dataset as the sweep needs. Returns the number of pending runs, or -1. */
@@ -122,8 +127,10 @@ static int64_t open_output(struct start *start, struct error *error)
     if (dataset_open(&dataset, start->sweep.output, &start->sweep, &start->corpus, NULL, &options, error) !=
         0)
         return -1;
-    int64_t pending = count_pending(start, dataset);
-    return dataset_close(dataset, error) != 0 ? -1 : pending;
+    struct error closing;
+    int64_t pending = count_chosen(start, dataset, error);
+    int closed = dataset_close(dataset, pending < 0 ? &closing : error);
+    return closed != 0 ? -1 : pending;
 }
 
 /* ---- as a rank ---- */

@@ -253,11 +253,15 @@ static int find_places(struct dataset *dataset, int file, struct error *error)
     return found ? 0 : layout_refuse(error, dataset->name);
 }
 
-/* The outcome of a cell at the start: nothing runs yet, and skip may have changed. */
-static enum outcome first_outcome(enum outcome outcome, bool skipped, bool retry_failed)
+/* The outcome of a cell at the start: nothing runs yet, and skip may have changed. What a search for a
+ * boundary has skipped stays so until the search needs it. */
+static enum outcome first_outcome(
+    const struct sweep *sweep, int64_t cell, enum outcome outcome, bool retry_failed)
 {
-    if (outcome == OUTCOME_RUNNING || outcome == OUTCOME_SKIPPED ||
-        (outcome == OUTCOME_FAILED && retry_failed))
+    bool skipped = sweep_skips(sweep, cell);
+
+    if (outcome == OUTCOME_RUNNING || (outcome == OUTCOME_FAILED && retry_failed) ||
+        (outcome == OUTCOME_SKIPPED && sweep->refine.kind == REFINE_NONE))
         outcome = OUTCOME_PENDING;
     return outcome == OUTCOME_PENDING && skipped ? OUTCOME_SKIPPED : outcome;
 }
@@ -305,8 +309,8 @@ static int read_outcomes(struct dataset *dataset, int file, const struct dataset
     if (status == NC_NOERR)
         status = nc_get_var_schar(file, variable, dataset->outcome);
     for (int64_t cell = 0; status == NC_NOERR && cell < sweep->cells; cell++) {
-        enum outcome now = first_outcome(
-            (enum outcome)dataset->outcome[cell], sweep_skips(sweep, cell), options->retry_failed);
+        enum outcome now =
+            first_outcome(sweep, cell, (enum outcome)dataset->outcome[cell], options->retry_failed);
         changed = changed || now != (enum outcome)dataset->outcome[cell];
         dataset->outcome[cell] = (signed char)now;
     }

@@ -58,6 +58,9 @@ int mapping_copy(
 int64_t run_variable_bytes(enum run_variable variable);
 int64_t metric_bytes(const struct layout *layout, enum metric metric);
 
+/* The offset in the file of a metric's values of a cell, in a row (0 for metrics of the whole run). */
+int64_t metric_place(const struct dataset *dataset, enum metric metric, int64_t cell, int64_t row);
+
 /* "phase.nc: ..." from a netCDF status or an errno. Always -1. */
 int dataset_error(const struct dataset *dataset, int status, struct error *error);
 

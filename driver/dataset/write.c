@@ -48,7 +48,7 @@ int64_t metric_bytes(const struct layout *layout, enum metric metric)
     return 8 * rows * (int64_t)metric_values(metric, &layout->form);
 }
 
-static int64_t metric_place(const struct dataset *dataset, enum metric metric, int64_t cell, int64_t row)
+int64_t metric_place(const struct dataset *dataset, enum metric metric, int64_t cell, int64_t row)
 {
     const struct layout *layout = &dataset->layout;
 
@@ -323,6 +323,28 @@ int dataset_return(struct dataset *dataset, int64_t cell, struct error *error)
 {
     int status = take_back_end(dataset, cell);
 
+    if (status == 0)
+        status = put_outcome(dataset, cell, OUTCOME_PENDING);
+    return status == 0 ? 0 : dataset_error(dataset, status, error);
+}
+
+int dataset_leave(struct dataset *dataset, int64_t cell, const char *reason, struct error *error)
+{
+    enum outcome now = (enum outcome)dataset->outcome[cell];
+
+    if (now != OUTCOME_PENDING && now != OUTCOME_SKIPPED)
+        return 0;
+    int status = put_text(dataset, RUN_VARIABLE_reason, cell, reason);
+    if (status == 0)
+        status = put_outcome(dataset, cell, OUTCOME_SKIPPED);
+    return status == 0 ? 0 : dataset_error(dataset, status, error);
+}
+
+int dataset_need(struct dataset *dataset, int64_t cell, struct error *error)
+{
+    if (dataset->outcome[cell] != OUTCOME_SKIPPED)
+        return 0;
+    int status = put_text(dataset, RUN_VARIABLE_reason, cell, "");
     if (status == 0)
         status = put_outcome(dataset, cell, OUTCOME_PENDING);
     return status == 0 ? 0 : dataset_error(dataset, status, error);

@@ -17,6 +17,11 @@ int dataset_result(struct dataset *dataset, int64_t cell, const struct result *r
 /* Makes a running run pending again, without values of its end. */
 int dataset_return(struct dataset *dataset, int64_t cell, struct error *error);
 
+/* Skips a cell whose result is not needed, with the reason; or makes such a cell pending. No effect on other
+ * cells that have ended, or are pending already. */
+int dataset_leave(struct dataset *dataset, int64_t cell, const char *reason, struct error *error);
+int dataset_need(struct dataset *dataset, int64_t cell, struct error *error);
+
 /*
  * Writes a row of measurements (metric_row_size of the run's metric_form), or a part of it: `count` values
  * from `offset` on. The row of the whole run, STEP_OF_RUN, comes before the run's result and waits with it

@@ -50,16 +50,30 @@ void job_digest(const struct job *job, int64_t cell, struct digest *digest)
     sweep_run_digest(job->sweep, job->corpus, &run, digest);
 }
 
+void job_fail(struct job *job, const struct error *error)
+{
+    if (!job->failed)
+        job->error = *error;
+    job->failed = true;
+}
+
+/* Fails the job with this error, if `failed`. */
+static void keep_error(struct job *job, int failed, const struct error *error)
+{
+    if (failed)
+        job_fail(job, error);
+}
+
 static void count_outcomes(struct job *job)
 {
     const signed char *outcome = dataset_outcomes(job->dataset);
 
     for (int64_t cell = 0; cell < job->sweep->cells; cell++) {
-        job->tally.runs += outcome[cell] != OUTCOME_SKIPPED;
         job->tally.done += outcome[cell] == OUTCOME_DONE;
         job->tally.diverged += outcome[cell] == OUTCOME_DIVERGED;
         job->tally.failed += outcome[cell] == OUTCOME_FAILED;
     }
+    job->tally.runs = job->tally.done + job->tally.diverged + job->tally.failed;
 }
 
 int64_t job_pending(const struct job *job)
@@ -67,33 +81,69 @@ int64_t job_pending(const struct job *job)
     return job->tally.runs - job->tally.done - job->tally.diverged - job->tally.failed;
 }
 
-static struct coordinator *make_coordinator(const struct job *job, int workers)
+/* A cell that is to be trained, for the coordinator. */
+struct addition {
+    int64_t cell;
+    double cost;
+    int deaths;
+};
+
+/* Takes the next cell that the chooser wants trained; false: none, for now. */
+static bool next_addition(struct job *job, struct addition *addition)
 {
-    const signed char *outcome = dataset_outcomes(job->dataset);
+    struct run run;
+    struct error error;
+    int64_t cell = chooser_next(job->chooser);
+
+    keep_error(job, chooser_check(job->chooser, &error), &error);
+    job->tally.to_come = (int64_t)ceil(chooser_left(job->chooser));
+    if (cell < 0 || job->failed)
+        return false;
+    *addition = (struct addition){cell, job_run(job, cell, &run), dataset_deaths(job->dataset)[cell]};
+    job->tally.runs++;
+    job->runs_chosen++;
+    job->cost_chosen += addition->cost;
+    return true;
+}
+
+static struct coordinator *make_coordinator(struct job *job, int workers)
+{
     struct coordinator_options options = {
         .silence = SILENCE_SECONDS, .deaths = DEATHS_MOST, .orders_ahead = JOB_ORDERS_AHEAD};
-    int64_t pending = job_pending(job), count = 0;
-    int64_t *cells = malloc((size_t)(pending + 1) * sizeof(*cells));
-    double *cost = malloc((size_t)(pending + 1) * sizeof(*cost));
-    int *deaths = malloc((size_t)(pending + 1) * sizeof(*deaths));
+    size_t cells = (size_t)job->sweep->cells;
+    int64_t count = 0;
+    int64_t *cell = malloc(cells * sizeof(*cell));
+    double *cost = malloc(cells * sizeof(*cost));
+    int *deaths = malloc(cells * sizeof(*deaths));
     struct coordinator *coordinator = NULL;
+    struct addition addition;
 
-    for (int64_t cell = 0; cells && cost && deaths && cell < job->sweep->cells; cell++) {
-        struct run run;
-        if (cell % BEAT_CELLS == 0)
+    while (cell && cost && deaths && next_addition(job, &addition)) {
+        if (count % BEAT_CELLS == 0)
             lease_beat(job->lease);
-        if (outcome[cell] != OUTCOME_PENDING)
-            continue;
-        cells[count] = cell;
-        deaths[count] = dataset_deaths(job->dataset)[cell];
-        cost[count++] = job_run(job, cell, &run);
+        cell[count] = addition.cell;
+        deaths[count] = addition.deaths;
+        cost[count++] = addition.cost;
     }
-    if (cells && cost && deaths)
-        coordinator = coordinator_new(cells, cost, deaths, count, workers, &options);
-    free(cells);
+    if (cell && cost && deaths)
+        coordinator = coordinator_new(cell, cost, deaths, count, workers, &options);
+    free(cell);
     free(cost);
     free(deaths);
     return coordinator;
+}
+
+/* Hands a result to the chooser, and what it then wants trained to the coordinator. */
+static void choose_more(struct job *job, int64_t cell, enum outcome outcome)
+{
+    struct addition more;
+    struct error error;
+
+    chooser_take(job->chooser, cell, outcome);
+    while (next_addition(job, &more))
+        if (coordinator_add(job->coordinator, &more.cell, &more.cost, &more.deaths, 1, clock_now()) < 0)
+            keep_error(
+                job, error_set(&error, ERROR_ENVIRONMENT, "%s: no memory", job->sweep->output), &error);
 }
 
 /* norm_growth of runs that ended in earlier starts; NULL if it cannot be read: the map then lacks it. */
@@ -140,7 +190,8 @@ int job_open(struct job *job, const struct sweep *sweep, const struct corpus *co
         return -1;
     lease_beat(lease);
     count_outcomes(job);
-    job->coordinator = make_coordinator(job, workers);
+    job->chooser = chooser_new(sweep, job->dataset);
+    job->coordinator = job->chooser ? make_coordinator(job, workers) : NULL;
     job->progress = make_progress(job, workers, now);
     job->folder = folder_of(sweep->output);
     job->saved = calloc((size_t)sweep->cells, sizeof(*job->saved));
@@ -165,20 +216,6 @@ void job_renew_mark(const struct job *job)
 {
     if (job->mark[0] && !job->failed) /* else the output may belong to another process */
         mark_renew(job->folder, job->mark);
-}
-
-void job_fail(struct job *job, const struct error *error)
-{
-    if (!job->failed)
-        job->error = *error;
-    job->failed = true;
-}
-
-/* Fails the job with this error, if `failed`. */
-static void keep_error(struct job *job, int failed, const struct error *error)
-{
-    if (failed)
-        job_fail(job, error);
 }
 
 /* ---- files of runs ---- */
@@ -281,6 +318,7 @@ int job_close(struct job *job, struct error *error)
         progress_clear(job->progress);
     progress_free(job->progress);
     coordinator_free(job->coordinator);
+    chooser_free(job->chooser);
     free(job->growth);
     free(job->folder);
     free(job->spent);
@@ -361,6 +399,7 @@ static void put_result(struct job *job, int64_t cell, const struct result *resul
     spend(job, cell);
     job->waiting++;
     count_result(job, result);
+    choose_more(job, cell, (enum outcome)result->outcome);
 }
 
 static void put_deaths(struct job *job, const struct order *order)
@@ -443,7 +482,8 @@ void job_breathe(struct job *job, double now)
     if (job->waiting > 0 && now - job->committed >= job->pause)
         commit(job, now);
     coordinator_state(job->coordinator, &state);
-    job->tally.cost_left = state.cost_left;
+    double mean = job->runs_chosen > 0 ? job->cost_chosen / (double)job->runs_chosen : 0;
+    job->tally.cost_left = state.cost_left + (double)job->tally.to_come * mean;
     progress_show(job->progress, &job->tally, now);
     tell_pace(job, state.workers, now);
     if (now - job->flushed >= FLUSH_SECONDS) {

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "driver/dataset/dataset.h"
+#include "driver/job/chooser.h"
 #include "driver/job/progress.h"
 #include "driver/output/lease.h"
 #include "driver/schedule/coordinator.h"
@@ -22,10 +23,13 @@ struct job {
     const struct corpus *corpus;
     struct lease *lease;
     struct dataset *dataset;
+    struct chooser *chooser;
     struct coordinator *coordinator;
     struct progress *progress;
     double *growth; /* [cells] norm_growth for the map of the progress, NaN: unknown; NULL: all unknown */
     struct tally tally;
+    double cost_chosen; /* of all runs that were chosen and had not ended at the start */
+    int64_t runs_chosen; /* their number */
     char *folder; /* OUT.nc.d */
     char mark[MARK_SIZE]; /* file in the folder, while other processes may write there; "": none */
     bool had_folder; /* the folder existed before this start */

@@ -236,7 +236,8 @@ static void sweep_line(
     double left = time_left(p, tally, now);
     char text[32];
 
-    put_part(&part[DONE], 9, "%" PRId64 "/%" PRId64 " done", tally->done, tally->runs);
+    put_part(&part[DONE], 9, "%" PRId64 "/%s%" PRId64 " done", tally->done, tally->to_come ? "about " : "",
+        tally->runs + tally->to_come);
     put_part(&part[RUNNING], 3, "%" PRId64 " running", tally->running);
     put_part(&part[DIVERGED], tally->diverged ? 4 : 2, "%" PRId64 " diverged", tally->diverged);
     put_part(&part[FAILED], tally->failed ? 7 : 1, "%" PRId64 " failed", tally->failed);

@@ -25,9 +25,11 @@ struct terminal progress_terminal(void);
 
 /* Counts of runs of the whole sweep. */
 struct tally {
-    int64_t runs; /* skipped cells left out */
+    int64_t runs; /* that are trained, as far as is known */
+    int64_t to_come; /* that a search will probably choose besides */
     int64_t done, diverged, failed, running;
-    double cost_left; /* of runs that have not ended, in the unit of progress_begin's cost */
+    double
+        cost_left; /* of runs that have not ended, and those to come, in the unit of progress_begin's cost */
 };
 
 /* Writes to `file`. Pointers in `runs` are borrowed, and what they point to may change; outcome NULL: no

@@ -126,7 +126,8 @@ static int read_key(struct reader *reader, enum key key, const struct node *node
         return options_read(reader, key, node);
     case KEY_CHECKPOINT_MINUTES:
         return read_checkpoint_minutes(reader, node);
-    case KEY_SKIP: /* read_keys reads it after all axes */
+    case KEY_SKIP: /* read_keys reads these after all axes */
+    case KEY_REFINE:
     case KEY_COUNT:
         break;
     }
@@ -135,19 +136,23 @@ static int read_key(struct reader *reader, enum key key, const struct node *node
 
 static int read_keys(struct reader *reader, const struct node *root, const char *folder)
 {
-    const struct node *skip = NULL;
+    const struct node *skip = NULL, *refine = NULL;
 
     for (int64_t i = 0; i < root->count; i++) {
         enum key key = key_find(root->key[i].text);
         const struct param *param = param_find(root->key[i].text);
         if (key == KEY_SKIP)
             skip = &root->child[i];
+        if (key == KEY_REFINE)
+            refine = &root->child[i];
         if (key == KEY_COUNT && !param)
             return reader_unknown(reader, &root->key[i]);
         if (param ? read_param(reader, param, &root->child[i]) < 0
                   : read_key(reader, key, &root->child[i], folder) < 0)
             return -1;
     }
+    if (refine && refine_read(reader, refine) < 0)
+        return -1;
     return skip ? skip_read(reader, skip) : 0;
 }
 

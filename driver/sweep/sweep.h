@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "driver/sweep/refine.h"
 #include "driver/text/place.h"
 #include "model/core/error.h"
 #include "model/corpora/corpus.h"
@@ -40,6 +41,7 @@ struct sweep {
     int64_t cells; /* the product of the axes' lengths */
     uint64_t *skip; /* one bit for each cell, set if the cell is skipped; NULL: none is */
     int64_t skipped; /* number of skipped cells */
+    struct refine refine; /* which of the others are trained */
     struct sweep_places *places; /* opaque: the place of each key */
 };
 

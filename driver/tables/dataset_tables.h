@@ -89,7 +89,8 @@ extern const struct attribute_row attribute_table[ATTRIBUTE_COUNT];
     X(host, STORED_TEXT, STRING_SHORT, false, "1", "host that trained the run", "in the last attempt")       \
     X(session, STORED_INTEGER, 0, true, "1", "session of the run",                                           \
         "of the last attempt; index along the dimension sessions")                                           \
-    X(reason, STORED_TEXT, REASON_SIZE, false, "1", "why the run failed", "empty unless outcome is failed")
+    X(reason, STORED_TEXT, REASON_SIZE, false, "1", "why the run failed or was not needed",                  \
+        "empty unless outcome is failed or skipped")
 
 enum run_variable {
 #define X(name, ...) RUN_VARIABLE_##name,

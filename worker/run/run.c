@@ -331,6 +331,21 @@ struct optimiser_options run_optimiser(const struct run *run)
     };
 }
 
+double run_decay(const struct run *run)
+{
+    switch ((enum optimiser_kind)run->optimiser) {
+    case OPTIMISER_ADAM:
+        return 0;
+    case OPTIMISER_SGD:
+        return run->weight_decay / (1 - run->momentum);
+    case OPTIMISER_ADAMW:
+    case OPTIMISER_NORMALIZED_SGD:
+    case OPTIMISER_ADAFACTOR:
+        break;
+    }
+    return run->weight_decay;
+}
+
 struct schedule run_schedule(const struct run *run, int64_t last_step)
 {
     return (struct schedule){

@@ -86,6 +86,15 @@ int run_check(const struct run *run, const struct param **at, struct error *erro
 /* The structs of model/ that a run describes. */
 struct architecture run_architecture(const struct run *run, int64_t vocabulary);
 struct optimiser_options run_optimiser(const struct run *run);
+
+/*
+ * lambda of the recursions of the norm: a step at rate eta without an update leaves 1 - eta lambda of theta.
+ * A momentum repeats each step's decay, 1 / (1 - momentum) times in total. The decay of adam passes through
+ * the second moment, which a recursion of the norm alone cannot follow: it counts as part of the update, and
+ * lambda is 0.
+ */
+double run_decay(const struct run *run);
+
 struct schedule run_schedule(const struct run *run, int64_t last_step);
 
 /* t_end: `steps`, or epochs times floor(sequences of the training text / batch). */

@@ -320,26 +320,6 @@ static void put_law(const struct trainer *t)
     VALUE(t, fit_exponential_r2) = growth.exponential_r2;
 }
 
-/*
- * lambda of the recursions: a step without an update leaves 1 - eta lambda of theta. The decay of adam passes
- * through the second moment, which a recursion of the norm alone cannot follow: it counts as part of u. A
- * momentum repeats each step's decay, 1 / (1 - momentum) times in total.
- */
-static double decay_of_recursion(const struct run *run)
-{
-    switch ((enum optimiser_kind)run->optimiser) {
-    case OPTIMISER_ADAM:
-        return 0;
-    case OPTIMISER_SGD:
-        return run->weight_decay / (1 - run->momentum);
-    case OPTIMISER_ADAMW:
-    case OPTIMISER_NORMALIZED_SGD:
-    case OPTIMISER_ADAFACTOR:
-        break;
-    }
-    return run->weight_decay;
-}
-
 /* Puts the norms of a fit, one for each measured norm, into the rows of their steps. */
 static void put_fitted(const struct trainer *t, enum metric metric, const double *norm)
 {
@@ -357,8 +337,7 @@ static void put_dynamics(const struct trainer *t)
     struct dynamics_fit fit = {
         .aligned.norm = norm, .misaligned.norm = norm + count, .adam_like.norm = norm + 2 * count};
 
-    dynamics_fit(
-        &t->schedule, decay_of_recursion(t->run), t->history.norm_step, t->history.norm, count, &fit);
+    dynamics_fit(&t->schedule, run_decay(t->run), t->history.norm_step, t->history.norm, count, &fit);
     put_fitted(t, METRIC_fit_aligned_norm, fit.aligned.norm);
     put_fitted(t, METRIC_fit_misaligned_norm, fit.misaligned.norm);
     put_fitted(t, METRIC_fit_adam_like_norm, fit.adam_like.norm);

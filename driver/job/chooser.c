@@ -1,0 +1,164 @@
+#include "driver/job/chooser.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "driver/dataset/read.h"
+#include "driver/dataset/write.h"
+#include "driver/search/search.h"
+#include "driver/sweep/grid.h"
+
+struct chooser {
+    const struct sweep *sweep;
+    struct dataset *dataset;
+    struct search *search; /* NULL: every cell is chosen */
+    double *square, *time; /* [steps] */
+    int64_t next; /* without a search: the next cell to look at */
+    int64_t chosen;
+    bool failed;
+    struct error error;
+};
+
+static void keep_first(struct chooser *c, int status, const struct error *error)
+{
+    if (status != 0 && !c->failed)
+        c->error = *error;
+    c->failed = c->failed || status != 0;
+}
+
+/* ---- what the search reads ---- */
+
+static double on_value(void *context, int64_t cell, enum metric metric)
+{
+    struct chooser *c = context;
+    struct error error;
+    double value = NAN;
+
+    keep_first(c, dataset_read(c->dataset, cell, metric, &value, &error), &error);
+    return value;
+}
+
+/* A row without a norm is of a step that the run has not measured, or only validated. */
+static bool on_course(void *context, int64_t cell, struct course *course)
+{
+    struct chooser *c = context;
+    struct error error;
+    struct run run;
+
+    sweep_cell(c->sweep, cell, &run);
+    *course = (struct course){.decay = run_decay(&run), .square = course->square, .time = course->time};
+    if (course->decay == 0 && run.weight_decay > 0)
+        return false;
+    int status = dataset_read(c->dataset, cell, METRIC_param_norm, c->square, &error);
+    if (status == 0)
+        status = dataset_read(c->dataset, cell, METRIC_rate_sum, c->time, &error);
+    keep_first(c, status, &error);
+    for (int64_t i = 0; status == 0 && i < dataset_steps(c->dataset); i++)
+        if (isfinite(c->square[i]) && isfinite(c->time[i])) {
+            course->square[course->count] = c->square[i] * c->square[i];
+            course->time[course->count++] = c->time[i];
+        }
+    return course->count >= 2;
+}
+
+/* ---- choices ---- */
+
+struct chooser *chooser_new(const struct sweep *sweep, struct dataset *dataset)
+{
+    struct chooser *c = malloc(sizeof(*c));
+    const struct search_reader reader = {c, on_value, on_course};
+    size_t steps = (size_t)dataset_steps(dataset);
+
+    if (!c)
+        return NULL;
+    *c = (struct chooser){.sweep = sweep, .dataset = dataset};
+    if (sweep->refine.kind == REFINE_NONE)
+        return c;
+    c->square = malloc(steps * sizeof(*c->square));
+    c->time = malloc(steps * sizeof(*c->time));
+    c->search = search_new(sweep, &reader, (int64_t)steps);
+    if (c->square && c->time && c->search)
+        return c;
+    chooser_free(c);
+    return NULL;
+}
+
+void chooser_free(struct chooser *c)
+{
+    if (!c)
+        return;
+    search_free(c->search);
+    free(c->square);
+    free(c->time);
+    free(c);
+}
+
+void chooser_take(struct chooser *c, int64_t cell, enum outcome outcome)
+{
+    if (c->search)
+        search_take(c->search, cell, outcome);
+}
+
+static enum outcome outcome_of(const struct chooser *c, int64_t cell)
+{
+    return (enum outcome)dataset_outcomes(c->dataset)[cell];
+}
+
+static int64_t next_of_all(struct chooser *c)
+{
+    while (c->next < c->sweep->cells) {
+        int64_t cell = c->next++;
+        enum outcome outcome = outcome_of(c, cell);
+        c->chosen += outcome != OUTCOME_SKIPPED;
+        if (outcome == OUTCOME_PENDING)
+            return cell;
+    }
+    return -1;
+}
+
+static void leave(struct chooser *c, int64_t cell)
+{
+    char reason[REASON_SIZE];
+    struct error error;
+
+    search_reason(c->search, cell, reason, sizeof(reason));
+    keep_first(c, dataset_leave(c->dataset, cell, reason, &error), &error);
+}
+
+int64_t chooser_next(struct chooser *c)
+{
+    struct choice choice;
+    struct error error;
+
+    if (!c->search)
+        return next_of_all(c);
+    while (!c->failed && search_next(c->search, &choice)) {
+        if (choice.kind == CHOICE_LEAVE) {
+            leave(c, choice.cell);
+            continue;
+        }
+        c->chosen++;
+        keep_first(c, dataset_need(c->dataset, choice.cell, &error), &error);
+        if (outcome_of(c, choice.cell) == OUTCOME_PENDING)
+            return choice.cell;
+        search_take(c->search, choice.cell, outcome_of(c, choice.cell));
+    }
+    return -1;
+}
+
+int chooser_check(const struct chooser *c, struct error *error)
+{
+    if (c->failed)
+        *error = c->error;
+    return c->failed ? -1 : 0;
+}
+
+int64_t chooser_chosen(const struct chooser *c)
+{
+    return c->chosen;
+}
+
+double chooser_left(const struct chooser *c)
+{
+    return c->search ? search_left(c->search) : 0;
+}

@@ -1,0 +1,109 @@
+#include "driver/search/halving.h"
+
+#include "model/core/check.h"
+
+/* The runs [low, high] of a square along both axes; neighbours of a pass are `step` apart. */
+struct square {
+    int64_t low[2], high[2], step;
+};
+
+static int64_t at_most(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The next run of a pass after `from`: every step-th, and the last of the square. */
+static int64_t next_of_pass(int64_t from, int64_t step, int64_t high)
+{
+    return from == high ? high + 1 : at_most((from / step + 1) * step, high);
+}
+
+/* Wants the runs of a pass of this step in a square. */
+static void want_pass(
+    const struct halving *h, const struct square *square, int64_t step, halving_want *want, void *context)
+{
+    for (int64_t i = square->low[0]; i <= square->high[0]; i = next_of_pass(i, step, square->high[0]))
+        for (int64_t j = square->low[1]; j <= square->high[1]; j = next_of_pass(j, step, square->high[1])) {
+            int64_t place = i * h->length[1] + j;
+            if (h->wanted[place] || h->side[place] == SIDE_NONE)
+                continue;
+            h->wanted[place] = true;
+            want(context, place);
+        }
+}
+
+/* Have all corners ended? */
+static bool has_corners(const struct halving *h, const struct square *square)
+{
+    const int64_t *low = square->low, *high = square->high;
+    const int64_t corner[4] = {low[0] * h->length[1] + low[1], low[0] * h->length[1] + high[1],
+        high[0] * h->length[1] + low[1], high[0] * h->length[1] + high[1]};
+
+    for (int i = 0; i < 4; i++)
+        if (h->side[corner[i]] == SIDE_OPEN)
+            return false;
+    return true;
+}
+
+/* Are two runs that have ended on different sides? */
+static bool is_mixed(const struct halving *h, const struct square *square)
+{
+    int found = SIDE_NONE;
+
+    for (int64_t i = square->low[0]; i <= square->high[0]; i++)
+        for (int64_t j = square->low[1]; j <= square->high[1]; j++) {
+            int side = h->side[i * h->length[1] + j];
+            if (side == SIDE_OPEN || side == SIDE_NONE || side == found)
+                continue;
+            if (found != SIDE_NONE)
+                return true;
+            found = side;
+        }
+    return false;
+}
+
+/* The first and last square of this step, along an axis, that hold run `at`. */
+static void squares_around(int64_t at, int64_t step, int64_t length, int64_t *first, int64_t *last)
+{
+    int64_t count = length > 1 ? (length - 2) / step + 1 : 1;
+
+    *last = at_most(at / step, count - 1);
+    *first = at % step == 0 && at > 0 && at / step < count ? at / step - 1 : *last;
+}
+
+static struct square square_at(const struct halving *h, int64_t i, int64_t j, int64_t step)
+{
+    return (struct square){{i * step, j * step},
+        {at_most((i + 1) * step, h->length[0] - 1), at_most((j + 1) * step, h->length[1] - 1)}, step};
+}
+
+/* Halves the squares of this step around a run. */
+static void halve_around(
+    const struct halving *h, int64_t place, int64_t step, halving_want *want, void *context)
+{
+    int64_t first[2], last[2];
+
+    squares_around(place / h->length[1], step, h->length[0], &first[0], &last[0]);
+    squares_around(place % h->length[1], step, h->length[1], &first[1], &last[1]);
+    for (int64_t i = first[0]; i <= last[0]; i++)
+        for (int64_t j = first[1]; j <= last[1]; j++) {
+            const struct square square = square_at(h, i, j, step);
+            if (has_corners(h, &square) && is_mixed(h, &square))
+                want_pass(h, &square, step / 2, want, context);
+        }
+}
+
+void halving_begin(const struct halving *halving, halving_want *want, void *context)
+{
+    const struct square all = {{0, 0}, {halving->length[0] - 1, halving->length[1] - 1}, halving->coarse};
+
+    INVARIANT(halving->length[0] > 0 && halving->length[1] > 0 && halving->coarse > 0, "%lld x %lld / %lld",
+        (long long)halving->length[0], (long long)halving->length[1], (long long)halving->coarse);
+    want_pass(halving, &all, halving->coarse, want, context);
+}
+
+void halving_take(const struct halving *halving, int64_t place, halving_want *want, void *context)
+{
+    for (int64_t step = halving->coarse; step > 1; step /= 2)
+        halve_around(halving, place, step, want, context);
+}

@@ -1,0 +1,71 @@
+#include "driver/search/prediction.h"
+
+#include <math.h>
+#include <stddef.h>
+
+enum { HALVINGS = 60 };
+
+/* No boundary is looked for where decay alone would leave less than e^-MOST of theta. */
+#define MOST 1e4
+
+/* e^((run's decay - decay) h) rho_(k+1) - e^(-(run's decay + decay) h) rho_k: S_k of a run, times the factor
+ * e^(-decay h) with which it enters. */
+static double source_of(const struct course *run, int64_t k, double h, double decay)
+{
+    return exp((run->decay - decay) * h) * run->square[k + 1] -
+           exp(-(run->decay + decay) * h) * run->square[k];
+}
+
+double prediction_growth(const struct course *first, const struct course *second, double decay)
+{
+    double share = second ? (decay - first->decay) / (second->decay - first->decay) : 0;
+    double square = first->square[0];
+
+    for (int64_t k = 0; k + 1 < first->count; k++) {
+        double h = first->time[k + 1] - first->time[k];
+        double source = source_of(first, k, h, decay);
+        if (second)
+            source += share * (source_of(second, k, h, decay) - source);
+        square = exp(-2 * decay * h) * square + source;
+    }
+    return square / first->square[0];
+}
+
+static double own_growth(const struct course *run)
+{
+    return run->square[run->count - 1] / run->square[0];
+}
+
+/* The root between a decay that grows and one that does not, in log decay. */
+static double halve(
+    const struct course *first, const struct course *second, double growth, double low, double high)
+{
+    for (int i = 0; i < HALVINGS; i++) {
+        double middle = sqrt(low * high);
+        if (prediction_growth(first, second, middle) > growth)
+            low = middle;
+        else
+            high = middle;
+    }
+    return sqrt(low * high);
+}
+
+double prediction_boundary(const struct course *first, const struct course *second, double growth)
+{
+    const struct course *low = !second || first->decay < second->decay ? first : second;
+    const struct course *high = low == first ? second : first;
+    double time = first->time[first->count - 1];
+
+    if (!(own_growth(low) > growth) || !(time > 0))
+        return NAN;
+    double least = low->decay > 0 ? low->decay : 1e-9 / time;
+    if (high && !(own_growth(high) > growth))
+        return isfinite(own_growth(high)) ? halve(first, second, growth, least, high->decay) : NAN;
+    double grows = high ? high->decay : least, shrinks = 2 * grows;
+    while (prediction_growth(first, second, shrinks) > growth && shrinks * time < MOST) {
+        grows = shrinks;
+        shrinks *= 2;
+    }
+    return prediction_growth(first, second, shrinks) <= growth ? halve(first, second, growth, grows, shrinks)
+                                                               : NAN;
+}

@@ -1,0 +1,455 @@
+/*
+ * A sweep that refines falls into regions, which have nothing to do with each other: the lines along the
+ * refined axis, or the rectangles of two. Cells of a region have places in the order of ascending values. A
+ * region is a struct crossing or a struct halving, which know nothing of cells.
+ */
+#include "driver/search/search.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver/search/crossing.h"
+#include "driver/search/halving.h"
+#include "driver/sweep/grid.h"
+#include "driver/sweep/label.h"
+#include "driver/sweep/value.h"
+#include "model/core/check.h"
+
+struct region {
+    int64_t length; /* cells that are not skipped; of a rectangle, all cells */
+    int64_t chosen, open; /* runs that were chosen, and those among them that have not ended */
+    struct crossing crossing; /* REFINE_LINES */
+};
+
+struct search {
+    const struct sweep *sweep;
+    const struct refine *refine;
+    struct search_reader reader;
+    struct course course[2]; /* room for the runs that a guess is made from */
+    int64_t size; /* cells of a region */
+    int64_t regions;
+    struct region *region; /* [regions] */
+    int64_t *cell; /* [regions][size] by place; the first region.length of each are used */
+    signed char *side; /* [regions][size] enum side */
+    bool *wanted; /* [regions][size] */
+    int64_t *rank[REFINE_AXES]; /* [length of the axis] place of an index in the order of values */
+    int64_t *queue; /* [regions * size] cells to train, a ring */
+    int64_t queue_first, queue_used;
+    int64_t *ended; /* [regions] regions whose other cells are left out, in the order of their ends */
+    int64_t ended_count, leaving, leaving_place; /* index in `ended` and place of the next one to leave out */
+    int64_t asked; /* region of the guess under way */
+    double left;
+};
+
+/* ---- places ---- */
+
+static int compare_indices(const void *a, const void *b, void *context)
+{
+    const struct axis *axis = context;
+
+    return value_compare(axis->param[0], axis->value[*(const int64_t *)a], axis->value[*(const int64_t *)b]);
+}
+
+/* The place of each index of an axis in the order of values. -1: no memory. */
+static int rank_axis(struct axis *axis, int64_t *rank)
+{
+    int64_t *sorted = malloc((size_t)axis->length * sizeof(*sorted));
+
+    if (!sorted)
+        return -1;
+    for (int64_t i = 0; i < axis->length; i++)
+        sorted[i] = i;
+    qsort_r(sorted, (size_t)axis->length, sizeof(*sorted), compare_indices, axis);
+    for (int64_t i = 0; i < axis->length; i++)
+        rank[sorted[i]] = i;
+    free(sorted);
+    return 0;
+}
+
+/* The region of a cell, and its place in it if no cell is skipped. */
+static int64_t region_of(const struct search *s, int64_t cell, int64_t *place)
+{
+    int64_t region = 0, regions = 1, index[REFINE_AXES] = {0};
+
+    for (int64_t a = s->sweep->axis_count - 1; a >= 0; a--) {
+        int64_t length = s->sweep->axis[a].length, at = cell % length;
+        cell /= length;
+        if (s->refine->axis[0] == a) {
+            index[0] = at;
+        } else if (s->refine->axis_count > 1 && s->refine->axis[1] == a) {
+            index[1] = at;
+        } else {
+            region += regions * at;
+            regions *= length;
+        }
+    }
+    *place = s->rank[0][index[0]];
+    if (s->refine->axis_count > 1)
+        *place = *place * s->sweep->axis[s->refine->axis[1]].length + s->rank[1][index[1]];
+    return region;
+}
+
+/* Drops the skipped cells of a line, so that those on both sides become neighbours. */
+static void close_gaps(struct search *s, int64_t region)
+{
+    int64_t *cell = s->cell + region * s->size, kept = 0;
+
+    for (int64_t i = 0; i < s->size; i++)
+        if (!sweep_skips(s->sweep, cell[i]))
+            cell[kept++] = cell[i];
+    s->region[region].length = kept;
+}
+
+static void place_cells(struct search *s)
+{
+    int64_t place;
+
+    for (int64_t cell = 0; cell < s->sweep->cells; cell++) {
+        int64_t region = region_of(s, cell, &place), at = region * s->size + place;
+        s->cell[at] = cell;
+        s->side[at] = sweep_skips(s->sweep, cell) ? SIDE_NONE : SIDE_OPEN;
+    }
+    for (int64_t region = 0; region < s->regions; region++) {
+        s->region[region].length = s->size;
+        if (s->refine->kind == REFINE_LINES) {
+            close_gaps(s, region);
+            memset(s->side + region * s->size, SIDE_OPEN, (size_t)s->size);
+        }
+    }
+}
+
+/* ---- choices ---- */
+
+static void choose(struct search *s, int64_t region, int64_t place)
+{
+    int64_t room = s->regions * s->size, at = region * s->size + place;
+
+    INVARIANT(s->queue_used < room, "%lld cells wait of %lld", (long long)s->queue_used, (long long)room);
+    s->wanted[at] = true;
+    s->queue[(s->queue_first + s->queue_used++) % room] = s->cell[at];
+    s->region[region].chosen++;
+    s->region[region].open++;
+}
+
+static void on_want(void *context, int64_t place)
+{
+    struct search *s = context;
+
+    choose(s, s->asked, place);
+}
+
+static struct halving halving_of(const struct search *s, int64_t region)
+{
+    const struct refine *refine = s->refine;
+    bool flat = refine->axis_count == 1;
+
+    return (struct halving){
+        .length = {s->sweep->axis[refine->axis[0]].length, flat ? 1 : s->sweep->axis[refine->axis[1]].length},
+        .coarse = refine->coarse,
+        .side = s->side + region * s->size,
+        .wanted = s->wanted + region * s->size};
+}
+
+/* Roughly how many runs a search by halving takes: the coarse pass, and about three runs more for each step
+ * by which a boundary across the rectangle advances, in each pass. */
+static double halving_expected(const struct refine *refine, const int64_t length[2])
+{
+    double across = (double)(length[0] < length[1] ? length[1] : length[0]), coarse = (double)refine->coarse;
+    double runs = 1;
+
+    for (int i = 0; i < 2; i++)
+        runs *= length[i] > 1 ? ceil((double)(length[i] - 1) / coarse) + 1 : 1;
+    if (length[0] == 1 || length[1] == 1)
+        runs += log2(coarse);
+    else
+        runs += 3 * across * (1 - 1 / coarse);
+    return fmin(runs, (double)length[0] * (double)length[1]);
+}
+
+static double region_expected(const struct search *s, const struct region *region)
+{
+    if (s->refine->kind == REFINE_LINES)
+        return region->length > 0 ? crossing_expected(region->length) : 0;
+    return halving_expected(s->refine, halving_of(s, 0).length);
+}
+
+/* Runs that a region will still choose. */
+static double region_left(const struct search *s, const struct region *region)
+{
+    bool over = s->refine->kind == REFINE_LINES
+                    ? region->crossing.end != CROSSING_SEARCHES || region->length == 0
+                    : region->chosen > 0 && region->open == 0;
+
+    return over ? 0 : fmax(region_expected(s, region) - (double)region->chosen, 0);
+}
+
+static void end_region(struct search *s, int64_t region)
+{
+    s->ended[s->ended_count++] = region;
+}
+
+static void begin_region(struct search *s, int64_t number)
+{
+    struct region *region = &s->region[number];
+
+    s->asked = number;
+    if (s->refine->kind == REFINE_CELLS) {
+        const struct halving halving = halving_of(s, number);
+        halving_begin(&halving, on_want, s);
+    } else if (region->length > 0) {
+        crossing_begin(&region->crossing, region->length);
+        choose(s, number, region->crossing.wanted);
+    }
+    if (region->open == 0)
+        end_region(s, number);
+    s->left += region_left(s, region);
+}
+
+/* ---- guesses ---- */
+
+/* The place of a value between those of the line's runs, by its logarithm where they have one. */
+static double place_of_value(const struct search *s, const int64_t *cell, int64_t length, double wanted)
+{
+    const struct param *param = s->sweep->axis[s->refine->axis[0]].param[0];
+    double before = 0;
+    struct run run;
+
+    for (int64_t i = 0; i < length; i++) {
+        sweep_cell(s->sweep, cell[i], &run);
+        double value = param_get(param, &run).real;
+        if (value >= wanted) {
+            double share = before > 0 ? log(wanted / before) / log(value / before) : wanted / value;
+            return i > 0 ? (double)(i - 1) + share : 0;
+        }
+        before = value;
+    }
+    return (double)length;
+}
+
+/* From the norms of one or two runs along weight_decay. */
+static double guess_by_norms(struct search *s, const int64_t *cell, int64_t length, int64_t a, int64_t b)
+{
+    const struct search_reader *reader = &s->reader;
+
+    if (!reader->course(reader->context, cell[a], &s->course[0]))
+        return NAN;
+    bool two = b >= 0 && b < length && reader->course(reader->context, cell[b], &s->course[1]);
+    double decay =
+        prediction_boundary(&s->course[0], two ? &s->course[1] : NULL, s->refine->at * s->refine->at);
+    struct run run;
+    sweep_cell(s->sweep, cell[a], &run);
+    double factor = run_decay(&run) > 0 ? run.weight_decay / run_decay(&run) : 1;
+    return isnan(decay) ? NAN : place_of_value(s, cell, length, decay * factor);
+}
+
+/* Where a straight line through the values at both ends of the known range crosses; a growth has logarithms.
+ */
+static double guess_by_values(struct search *s, const int64_t *cell, int64_t length, int64_t a, int64_t b)
+{
+    const struct search_reader *reader = &s->reader;
+    bool ratio = nature_table[metric_table[s->refine->variable].nature].geometric && s->refine->at > 0;
+    double end[2];
+
+    if (b <= a || b >= length)
+        return NAN;
+    for (int i = 0; i < 2; i++) {
+        double value = reader->value(reader->context, cell[i ? b : a], s->refine->variable);
+        end[i] = ratio ? log(value / s->refine->at) : value - s->refine->at;
+    }
+    double place = (double)a + (double)(b - a) * end[0] / (end[0] - end[1]);
+    return isfinite(place) ? place : NAN;
+}
+
+static double on_guess(void *context, int64_t a, int64_t b)
+{
+    struct search *s = context;
+    const int64_t *cell = s->cell + s->asked * s->size;
+    int64_t length = s->region[s->asked].length;
+    const struct param *along = s->sweep->axis[s->refine->axis[0]].param[0];
+    double place = NAN;
+
+    if (s->refine->variable == METRIC_norm_growth && along == param_find("weight_decay"))
+        place = guess_by_norms(s, cell, length, a, b);
+    return isnan(place) ? guess_by_values(s, cell, length, a, b) : place;
+}
+
+/* ---- the search ---- */
+
+static enum side side_of(const struct search *s, int64_t cell, enum outcome outcome)
+{
+    const struct search_reader *reader = &s->reader;
+
+    if (outcome == OUTCOME_DIVERGED)
+        return SIDE_DIVERGED;
+    double value = outcome == OUTCOME_DONE ? reader->value(reader->context, cell, s->refine->variable) : NAN;
+    return isnan(value) ? SIDE_NONE : value > s->refine->at ? SIDE_ABOVE : SIDE_BELOW;
+}
+
+void search_take(struct search *s, int64_t cell, enum outcome outcome)
+{
+    int64_t place, number = region_of(s, cell, &place), first = number * s->size;
+    struct region *region = &s->region[number];
+    bool lines = s->refine->kind == REFINE_LINES;
+
+    if (lines && (region->open == 0 || s->cell[first + region->crossing.wanted] != cell))
+        return;
+    if (lines)
+        place = region->crossing.wanted;
+    if (!s->wanted[first + place] || s->side[first + place] != SIDE_OPEN)
+        return;
+    enum side side = side_of(s, cell, outcome);
+    double left = region_left(s, region);
+    s->side[first + place] = (signed char)side;
+    s->asked = number;
+    region->open--;
+    if (lines) {
+        crossing_take(&region->crossing, side, on_guess, s);
+        if (region->crossing.wanted >= 0)
+            choose(s, number, region->crossing.wanted);
+    } else {
+        const struct halving halving = halving_of(s, number);
+        halving_take(&halving, place, on_want, s);
+    }
+    if (region->open == 0)
+        end_region(s, number);
+    s->left += region_left(s, region) - left;
+}
+
+/* The next cell that is left out, of regions that have ended; -1: none. */
+static int64_t next_left(struct search *s)
+{
+    while (s->leaving < s->ended_count) {
+        int64_t region = s->ended[s->leaving];
+        while (s->leaving_place < s->region[region].length) {
+            int64_t at = region * s->size + s->leaving_place++;
+            if (!s->wanted[at] && !sweep_skips(s->sweep, s->cell[at]))
+                return s->cell[at];
+        }
+        s->leaving++;
+        s->leaving_place = 0;
+    }
+    return -1;
+}
+
+bool search_next(struct search *s, struct choice *choice)
+{
+    if (s->queue_used > 0) {
+        *choice = (struct choice){CHOICE_TRAIN, s->queue[s->queue_first]};
+        s->queue_first = (s->queue_first + 1) % (s->regions * s->size);
+        s->queue_used--;
+        return true;
+    }
+    *choice = (struct choice){CHOICE_LEAVE, next_left(s)};
+    return choice->cell >= 0;
+}
+
+/* "0.01": the value of the refined axis at a place of a line. Returns text. */
+static char *value_at(const struct search *s, int64_t region, int64_t place, char text[LABEL_SIZE])
+{
+    int64_t cell = s->cell[region * s->size + place], a = s->sweep->axis_count;
+
+    while (--a > s->refine->axis[0])
+        cell /= s->sweep->axis[a].length;
+    return label_axis_value(&s->sweep->axis[a], cell % s->sweep->axis[a].length, text, LABEL_SIZE);
+}
+
+char *search_reason(const struct search *s, int64_t cell, char *text, size_t size)
+{
+    char low[LABEL_SIZE], high[LABEL_SIZE];
+    const char *axis = s->sweep->axis[s->refine->axis[0]].name;
+    const char *variable = metric_table[s->refine->variable].name;
+    int64_t place, region = region_of(s, cell, &place);
+    const struct crossing *crossing = &s->region[region].crossing;
+
+    if (s->refine->kind == REFINE_CELLS)
+        snprintf(
+            text, size, "not needed: the runs around it are on one side of %s %g", variable, s->refine->at);
+    else if (crossing->end == CROSSING_FOUND)
+        snprintf(text, size, "not needed: %s crosses %g between %s %s and %s", variable, s->refine->at, axis,
+            value_at(s, region, crossing->low, low), value_at(s, region, crossing->high, high));
+    else if (crossing->end == CROSSING_SAME)
+        snprintf(text, size, "not needed: %s does not cross %g along %s", variable, s->refine->at, axis);
+    else
+        snprintf(text, size, "not reached: the run at %s %s has no %s", axis,
+            value_at(s, region, crossing->lacking, low), variable);
+    return text;
+}
+
+double search_left(const struct search *s)
+{
+    return s->left;
+}
+
+/* ---- memory ---- */
+
+static bool new_courses(struct search *s, int64_t steps)
+{
+    bool all = true;
+
+    for (int i = 0; i < 2; i++) {
+        s->course[i].square = malloc((size_t)steps * sizeof(double));
+        s->course[i].time = malloc((size_t)steps * sizeof(double));
+        all = all && s->course[i].square && s->course[i].time;
+    }
+    return all;
+}
+
+static bool new_ranks(struct search *s)
+{
+    bool all = true;
+
+    for (int i = 0; i < s->refine->axis_count; i++) {
+        struct axis *axis = &s->sweep->axis[s->refine->axis[i]];
+        s->rank[i] = malloc((size_t)axis->length * sizeof(*s->rank[i]));
+        all = all && s->rank[i] && rank_axis(axis, s->rank[i]) == 0;
+        s->size *= axis->length;
+    }
+    return all;
+}
+
+struct search *search_new(const struct sweep *sweep, const struct search_reader *reader, int64_t steps)
+{
+    struct search *s = calloc(1, sizeof(*s));
+    size_t cells = (size_t)sweep->cells;
+
+    if (!s)
+        return NULL;
+    *s = (struct search){.sweep = sweep, .refine = &sweep->refine, .reader = *reader, .size = 1};
+    bool all = new_courses(s, steps) && new_ranks(s);
+    s->regions = sweep->cells / s->size;
+    s->region = calloc((size_t)s->regions, sizeof(*s->region));
+    s->ended = malloc((size_t)s->regions * sizeof(*s->ended));
+    s->cell = malloc(cells * sizeof(*s->cell));
+    s->queue = malloc(cells * sizeof(*s->queue));
+    s->side = calloc(cells, sizeof(*s->side));
+    s->wanted = calloc(cells, sizeof(*s->wanted));
+    if (!all || !s->region || !s->ended || !s->cell || !s->queue || !s->side || !s->wanted) {
+        search_free(s);
+        return NULL;
+    }
+    place_cells(s);
+    for (int64_t region = 0; region < s->regions; region++)
+        begin_region(s, region);
+    return s;
+}
+
+void search_free(struct search *s)
+{
+    if (!s)
+        return;
+    for (int i = 0; i < 2; i++) {
+        free(s->course[i].square);
+        free(s->course[i].time);
+    }
+    for (int i = 0; i < REFINE_AXES; i++)
+        free(s->rank[i]);
+    free(s->region);
+    free(s->ended);
+    free(s->cell);
+    free(s->queue);
+    free(s->side);
+    free(s->wanted);
+    free(s);
+}

@@ -1,0 +1,56 @@
+#ifndef NORMSWEEP_DRIVER_SEARCH_SEARCH_H
+#define NORMSWEEP_DRIVER_SEARCH_SEARCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "driver/search/prediction.h"
+#include "driver/sweep/sweep.h"
+#include "worker/train/train.h"
+
+/*
+ * Chooses which cells of a sweep with `refine` are trained. Results go in, choices come out; like the
+ * coordinator it uses no clock, no files and no MPI. What it chooses on a line of the grid, or in one of its
+ * rectangles, follows from the results there alone: not from their order, from workers, or from starts.
+ */
+struct search;
+
+/* How a search reads a run that is done. */
+struct search_reader {
+    void *context;
+    /* A metric of the whole run; NaN where there is none. */
+    double (*value)(void *context, int64_t cell, enum metric metric);
+    /* The norms of the run over its steps; false if they are not known, or decay does not act on them by
+     * itself. search_new has room for them. */
+    bool (*course)(void *context, int64_t cell, struct course *course);
+};
+
+/* The sweep, which refines, is borrowed; `steps`: measured steps of a run, at most. NULL: no memory. */
+struct search *search_new(const struct sweep *sweep, const struct search_reader *reader, int64_t steps);
+void search_free(struct search *search); /* takes NULL */
+
+/* A cell that was chosen has ended, done, diverged or failed. Take the choices that follow. Other cells are
+ * ignored. */
+void search_take(struct search *search, int64_t cell, enum outcome outcome);
+
+enum choice_kind {
+    CHOICE_TRAIN, /* the result of `cell` is needed; if it has ended already, pass it to search_take */
+    CHOICE_LEAVE, /* no result of `cell` will ever be needed; search_reason says why */
+};
+
+struct choice {
+    enum choice_kind kind;
+    int64_t cell;
+};
+
+/* Takes the next choice; false if there is none until more cells have ended. The first follow from
+ * search_new. */
+bool search_next(struct search *search, struct choice *choice);
+
+/* Why a cell is left out: "norm_growth crosses 1 between weight_decay 0.01 and 0.012". Returns text. */
+char *search_reason(const struct search *search, int64_t cell, char *text, size_t size);
+
+/* Runs that the search will probably still choose. */
+double search_left(const struct search *search);
+
+#endif

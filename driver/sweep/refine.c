@@ -1,0 +1,145 @@
+#include "driver/sweep/refine.h"
+
+#include "driver/sweep/reader.h"
+#include "driver/sweep/value.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { COARSE_MOST = 1 << 10 };
+
+/* The sweep's axis of this name. */
+static int64_t axis_named(const struct sweep *sweep, const char *name)
+{
+    int64_t i = 0;
+
+    while (i < sweep->axis_count && strcmp(sweep->axis[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+static int refuse_axis(struct reader *reader, const char *key, const struct node *node)
+{
+    const struct param *param = param_find(node->text);
+    char excerpt[EXCERPT_SIZE];
+
+    if (param && reader_spot(reader->sweep, param)->together)
+        return reader_fault(reader, node->place, "%s: %s changes together with other keys", key, param->name);
+    if (param && param->axis && param_is_number(param))
+        return reader_fault(reader, node->place, "%s: %s is not an axis; give it a list", key, param->name);
+    return reader_fault(
+        reader, node->place, "%s: '%s' is not an axis of numbers", key, place_excerpt(node->text, excerpt));
+}
+
+static int read_refined_axis(struct reader *reader, const char *key, const struct node *node)
+{
+    struct refine *refine = &reader->sweep->refine;
+    const char *name;
+
+    if (value_text(reader, key, node, &name) < 0)
+        return -1;
+    int64_t axis = axis_named(reader->sweep, name);
+    if (axis == reader->sweep->axis_count || reader->sweep->axis[axis].label ||
+        !param_is_number(reader->sweep->axis[axis].param[0]))
+        return refuse_axis(reader, key, node);
+    if (refine->axis_count == 1 && refine->axis[0] == axis)
+        return reader_fault(reader, node->place, "%s: %s appears twice", key, name);
+    refine->axis[refine->axis_count++] = axis;
+    return 0;
+}
+
+static int read_refined_axes(struct reader *reader, const struct node *node)
+{
+    const char *key = "refine.axes";
+
+    if (node->kind != NODE_LIST || node->count < 1 || node->count > REFINE_AXES)
+        return reader_fault(reader, node->place, "%s: takes a list of one or two axes", key);
+    for (int64_t i = 0; i < node->count; i++)
+        if (read_refined_axis(reader, key, &node->child[i]) < 0)
+            return -1;
+    return 0;
+}
+
+/* A metric of the whole run that this sweep measures. */
+static int read_variable(struct reader *reader, const struct node *node)
+{
+    const char *key = "refine.variable", *words[METRIC_COUNT + 1] = {NULL};
+    enum metric metric_of[METRIC_COUNT];
+    int64_t index, count = 0;
+
+    for (int i = 0; i < METRIC_COUNT; i++)
+        if (metric_table[i].shape == METRIC_PER_RUN) {
+            metric_of[count] = (enum metric)i;
+            words[count++] = metric_table[i].name;
+        }
+    if (value_word(reader, key, node, words, &index) < 0)
+        return -1;
+    enum metric_group group = metric_table[metric_of[index]].group;
+    if (!reader->sweep->measure.group[group])
+        return reader_fault(reader, node->place, "%s: measure.metrics lacks %s, which has %s", key,
+            metric_group_names[group], words[index]);
+    reader->sweep->refine.variable = metric_of[index];
+    return 0;
+}
+
+static int read_coarse(struct reader *reader, const struct node *node)
+{
+    int64_t *coarse = &reader->sweep->refine.coarse;
+
+    if (value_integer(reader, "refine.coarse", node, 1, coarse) < 0)
+        return -1;
+    if (*coarse > COARSE_MOST || (*coarse & (*coarse - 1)) != 0)
+        return reader_fault(reader, node->place, "refine.coarse: %" PRId64 " is not a power of 2 up to %d",
+            *coarse, COARSE_MOST);
+    return 0;
+}
+
+enum refine_word { AXIS, AXES, VARIABLE, AT, COARSE };
+
+static int read_word(
+    struct reader *reader, enum refine_word word, const struct node *key, const struct node *value)
+{
+    struct refine *refine = &reader->sweep->refine;
+
+    switch (word) {
+    case AXIS:
+    case AXES:
+        if (refine->kind != REFINE_NONE)
+            return reader_fault(reader, key->place, "refine: give either axis or axes");
+        refine->kind = word == AXIS ? REFINE_LINES : REFINE_CELLS;
+        return word == AXIS ? read_refined_axis(reader, "refine.axis", value)
+                            : read_refined_axes(reader, value);
+    case VARIABLE:
+        return read_variable(reader, value);
+    case AT:
+        return value_real(reader, "refine.at", value, &refine->at);
+    case COARSE:
+        break;
+    }
+    return read_coarse(reader, value);
+}
+
+int refine_read(struct reader *reader, const struct node *node)
+{
+    static const char *const words[] = {"axis", "axes", "variable", "at", "coarse", NULL};
+    struct refine *refine = &reader->sweep->refine;
+    const struct node *coarse = NULL;
+
+    if (node->kind != NODE_MAP)
+        return reader_fault(reader, node->place, "refine: takes %s", key_table[KEY_REFINE].form);
+    *refine = (struct refine){.variable = METRIC_norm_growth, .at = 1, .coarse = REFINE_COARSE};
+    for (int64_t i = 0; i < node->count; i++) {
+        const struct node *key = &node->key[i];
+        int64_t word;
+        if (value_key(reader, "refine", key, words, &word) < 0 ||
+            read_word(reader, (enum refine_word)word, key, &node->child[i]) < 0)
+            return -1;
+        if (word == COARSE)
+            coarse = key;
+    }
+    if (refine->kind == REFINE_NONE)
+        return reader_fault(reader, node->place, "refine: lacks axis, or axes");
+    if (coarse && refine->kind == REFINE_LINES)
+        return reader_fault(reader, coarse->place, "refine.coarse: without effect; it goes with axes");
+    return 0;
+}
