@@ -126,7 +126,7 @@ EXPLAINED = {
     "dynamics": "dynamics: class of the growth of the parameter norm: 0 none, 1 aligned, 2 misaligned, 3 relative, "
                 "4 adam_like; of every run\n    the fit with the lowest AIC",
     "seconds": "seconds: duration of the run, in s; of every run\n    including measuring",
-    "reason": "reason: why the run failed, a text; of every run\n    empty",
+    "reason": "reason: why the run failed or was not needed, a text; of every run\n    empty",
     "attempts": "attempts: times the run was started, a number; of every run\n",
     "session_blas": "session_blas: BLAS library, a text; of every session, a start of the program\n",
     "format_version": "format_version: a global attribute\n    version of",
