@@ -50,17 +50,9 @@ def phase_boundary(dataset, over=REPEAT):
     other axes; "seed" is allowed without such an axis, for sweeps without repeats.
     """
     each, side = each_boundary(dataset)
-    if over not in (*each.dims, REPEAT, None):
-        raise ValueError(f"{over}: not an axis of repeats; the axes are {', '.join(map(str, each.dims)) or 'none'}")
-    along = [over] if over in each.dims else []
-    logs = np.log10(each)
-    repeats = each.notnull().astype(int).sum(along)
+    along = repeats_along(each, over)
     found = xr.Dataset({
-        "boundary": 10 ** logs.mean(along),
-        "spread": deviation(logs, along),
-        "low": each.min(along),
-        "high": each.max(along),
-        "repeats": repeats,
+        **over_repeats(each, along),
         "side": xr.apply_ufunc(common_side, side, input_core_dims=[along], vectorize=True, output_dtypes=[object]),
         "each": each,
         "each_side": side,
@@ -95,6 +87,20 @@ def crossing(decay, growth):
         return np.nan, BELOW
     share = height[i] / (height[i] - height[i + 1])
     return np.exp((1 - share) * np.log(decay[i]) + share * np.log(decay[i + 1])), CROSSES
+
+
+def repeats_along(each, over):
+    """The axes of repeats, one or none; ValueError if `over` is not an axis."""
+    if over not in (*each.dims, REPEAT, None):
+        raise ValueError(f"{over}: not an axis of repeats; the axes are {', '.join(map(str, each.dims)) or 'none'}")
+    return [over] if over in each.dims else []
+
+
+def over_repeats(each, along):
+    """Geometric mean, standard deviation in log10, range and number of the boundaries along some axes, by name."""
+    logs = np.log10(each)
+    return {"boundary": 10 ** logs.mean(along), "spread": deviation(logs, along), "low": each.min(along),
+            "high": each.max(along), "repeats": each.notnull().astype(int).sum(along)}
 
 
 def deviation(values, along):

@@ -4,7 +4,7 @@ import os
 
 import xarray as xr
 
-from . import boundary, gradients, plane, table, verify
+from . import boundary, gradients, plane, predicted, table, verify
 from .names import OUTCOMES, PHASE_AXES, REPEAT, SOURCE
 from .verify import NotASweep
 
@@ -174,6 +174,10 @@ class Sweep:
     def phase_boundary(self, over=REPEAT):
         """The weight decay at which growth stops; see boundary.phase_boundary."""
         return boundary.phase_boundary(self._dataset, over)
+
+    def predicted_boundary(self, runs=2, decays=None, over=REPEAT):
+        """The same, predicted from one or two runs of each column; see predicted.predicted_boundary."""
+        return predicted.predicted_boundary(self._dataset, runs, decays, over)
 
     def gradient_slopes(self, tensor="w2", over=REPEAT):
         """How the gradients of untrained networks depend on depth; see gradients.gradient_slopes."""

@@ -20,6 +20,7 @@ import normsweep  # noqa: E402
 import normsweep.boundary  # noqa: E402
 import normsweep.dataset  # noqa: E402
 import normsweep.plane  # noqa: E402
+import normsweep.predicted  # noqa: E402
 from normsweep import names  # noqa: E402
 
 
@@ -40,7 +41,7 @@ def near(found, expected):
     return True
 
 
-@pytest.mark.parametrize("module", ["", ".boundary", ".dataset", ".plane"])
+@pytest.mark.parametrize("module", ["", ".boundary", ".dataset", ".plane", ".predicted"])
 def test_examples(module, tmp_path, monkeypatch, ds):
     monkeypatch.chdir(tmp_path)
     ds.to_netcdf("first.nc")

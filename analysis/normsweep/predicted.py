@@ -1,0 +1,199 @@
+"""The boundary between growing and shrinking, predicted from the norms of one run, or of two, of each column: the runs
+that differ in weight decay alone.
+
+Without decay a column would gain a source at every step; the decay of each run takes away a known share. With rho the
+square of the norm and h the sum of the learning rates between two measured steps k and k + 1, what run i gained is
+S_k = e^(lambda_i h) (rho_(k+1) - e^(-2 lambda_i h) rho_k), counted in the middle of the interval, and another decay
+would have led to rho'_(k+1) = e^(-2 lambda h) rho'_k + e^(-lambda h) S_k. One run says what the source is at its own
+decay, which is taken to hold for all; two say how it changes, linearly in lambda. docs/boundary.md says how good this
+is."""
+
+import numpy as np
+import xarray as xr
+
+from .boundary import over_repeats, repeats_along
+from .names import DONE, OUTCOMES, REPEAT
+
+PREDICTED, SHRINKING, DIVERGED, UNKNOWN, COARSE, COUPLED, UNTIMED = REASONS = (
+    "predicted", "shrinking", "diverged", "unknown", "coarse", "coupled", "untimed")
+DEFAULTS = {"optimiser": "adamw", "momentum": 0.0, "schedule": "constant", "warmup_steps": 0}  # of keys not stored
+SHARE = 0.5  # of the first prediction, below which the second run is chosen
+WEAKEST = 1e-6  # decay times the sum of rates, below which a norm loses nothing
+HALVINGS = 60
+
+
+def predicted_boundary(dataset, runs=2, decays=None, over=REPEAT):
+    """The weight decay at which norm_growth would be 1, predicted for every learning rate and every value of the other
+    axes, as a Dataset.
+
+    From one run, that of the smallest weight decay of the column; or from two: that one, and the run of the largest
+    weight decay below half of what the first alone predicts. `decays` names the values of weight_decay to use instead,
+    one or two; then `runs` is not needed. The runs have to be done. Where there is no prediction it is NaN:
+
+    shrinking   the run of the smaller decay does not grow
+    diverged    a run that is needed has diverged
+    unknown     a run that is needed is not done, or its norm was not measured
+    coarse      the axis has no second value below half of the first prediction
+    coupled     the optimiser's decay (adam's) is not a factor on the parameters
+    untimed     the dataset, of an older version, has no rate_sum, and the learning rate is not constant
+
+    `over` names the axis of repeats; None if there is none. Variables, each over learning_rate and the other axes:
+
+    boundary, spread, low, high, repeats    as of phase_boundary
+    each, each_reason   prediction and reason of each repeat, along `over` too
+    first, second       the weight decays of its runs; NaN for a run that is not used
+
+    >>> found = ds.sel(norm_placement="pre").sweep.predicted_boundary(runs=1)
+    >>> found.boundary.round(2).values
+    array([ 4.23, 17.08,   nan])
+    >>> found.each_reason.sel(seed=0).values.tolist()
+    ['predicted', 'predicted', 'shrinking']
+
+    Raises ValueError if the dataset has no param_norm, if weight_decay is not an axis or does not have `decays`, if
+    `runs` is neither 1 nor 2, or if `over` is not one of the other axes.
+    """
+    if "param_norm" not in dataset or "weight_decay" not in dataset.param_norm.dims:
+        raise ValueError("weight_decay is not an axis of the measured norms, so there is nothing to predict from")
+    if decays is None and runs not in (1, 2):
+        raise ValueError(f"runs={runs}: a prediction is made from 1 run or from 2")
+    places = None if decays is None else places_of(dataset, decays)
+    along = ["weight_decay", "step"]
+    norm = dataset.param_norm.astype(float)
+    time = rate_sums(dataset).broadcast_like(norm)
+    each, reason, first, second = xr.apply_ufunc(
+        lambda *column: predict_column(*column, runs, places), dataset.weight_decay, decay_factor(dataset),
+        dataset.outcome, norm ** 2, time, input_core_dims=[along[:1], [], along[:1], along, along],
+        output_core_dims=[[]] * 4, vectorize=True, output_dtypes=[float, object, float, float])
+    found = xr.Dataset({**over_repeats(each, repeats_along(each, over)), "each": each, "each_reason": reason,
+                        "first": first, "second": second})
+    describe(found)
+    return found
+
+
+def places_of(dataset, decays):
+    """Places on the axis of one or two weight decays, the smaller one first."""
+    wanted = sorted(np.atleast_1d(decays))
+    known = dataset.weight_decay.values
+    missing = [value for value in wanted if value not in known]
+    if missing or len(wanted) not in (1, 2):
+        raise ValueError(f"decays: one or two of {', '.join(f'{value:g}' for value in known)}")
+    return [int(np.flatnonzero(known == value)[0]) for value in wanted]
+
+
+# ---- what the sweep says ----
+
+def key(dataset, name):
+    """The value of a key of the sweep file: a coordinate if there are several values, an attribute if there is one."""
+    return dataset[name] if name in dataset.coords else xr.DataArray(dataset.attrs.get(name, DEFAULTS.get(name)))
+
+
+def decay_factor(dataset):
+    """lambda / weight_decay, where a step without an update leaves 1 - eta lambda of the parameters; NaN if none does.
+    A momentum repeats each step's decay, 1 / (1 - momentum) times in total."""
+    optimiser = key(dataset, "optimiser")
+    factor = xr.where(optimiser == "sgd", 1 / (1 - key(dataset, "momentum")), 1.0)
+    return factor.where(optimiser != "adam")
+
+
+def rate_sums(dataset):
+    """The sum of the learning rates before each measured step; NaN where it is not known."""
+    constant = (key(dataset, "schedule") == "constant") & (key(dataset, "warmup_steps") <= 1)
+    plain = (key(dataset, "learning_rate") * dataset.step).where(constant)
+    return dataset.rate_sum.fillna(plain) if "rate_sum" in dataset else plain
+
+
+# ---- one column ----
+
+class NoPrediction(Exception):
+    """Its argument is one of REASONS."""
+
+
+def predict_column(decay, factor, outcome, square, time, runs, places):
+    """(prediction, reason, first and second decay) of runs that differ in their decay [n]; square and time are
+    [n, steps]."""
+    used = [np.nan, np.nan]
+    try:
+        if np.isnan(factor):
+            raise NoPrediction(COUPLED)
+        first = places[0] if places else int(np.argmin(decay))
+        used[0] = decay[first]
+        gains = [Gain(decay[first] * factor, outcome[first], square[first], time[first])]
+        found = root(gains) / factor
+        if len(places or range(runs)) == 2:
+            second = places[1] if places else second_place(decay, first, found)
+            used[1] = decay[second]
+            gains.append(Gain(decay[second] * factor, outcome[second], square[second], time[second]))
+            found = root(gains) / factor
+        return found, PREDICTED, *used
+    except NoPrediction as nothing:
+        return np.nan, nothing.args[0], *used
+
+
+def second_place(decay, first, found):
+    """The place of the largest decay below half of the first prediction."""
+    below = np.where((decay > decay[first]) & (decay < SHARE * found), decay, -np.inf)
+    if np.isinf(below.max()):
+        raise NoPrediction(COARSE)
+    return int(np.argmax(below))
+
+
+class Gain:
+    """What a run gained between its measured steps."""
+
+    def __init__(self, decay, outcome, square, time):
+        """square and time [steps] are NaN where the run was not measured."""
+        if outcome != DONE:
+            raise NoPrediction(DIVERGED if OUTCOMES[int(outcome)] == DIVERGED else UNKNOWN)
+        known = np.isfinite(square)
+        if known.sum() < 2:
+            raise NoPrediction(UNKNOWN)
+        if not np.isfinite(time[known]).all():
+            raise NoPrediction(UNTIMED)
+        self.decay = decay
+        self.begin, self.end = square[known][[0, -1]]
+        self.span = np.diff(time[known])  # [n] sums of rates
+        self.after = time[known][-1] - time[known][1:]  # [n] what follows each span until the end
+        self.bare = square[known][1:] - np.exp(-2 * decay * self.span) * square[known][:-1]  # [n] s_k
+        self.source = np.exp(decay * self.span) * self.bare  # [n] S_k
+
+
+def end_square(decay, gains):
+    """The square of the norm at the end, at any decay, from the gains of one run or of two."""
+    one = gains[0]
+    source = one.bare
+    if len(gains) > 1:
+        share = (decay - one.decay) / (gains[1].decay - one.decay)
+        source = one.source + share * (gains[1].source - one.source)
+    kept = np.exp(-decay * (one.span + 2 * one.after))
+    return one.begin * np.exp(-2 * decay * one.span.sum()) + kept @ source
+
+
+def root(gains):
+    """The decay from that of the first run upwards at which the norm ends as it began, in log decay."""
+    begin, total = gains[0].begin, gains[0].span.sum()
+    if not gains[0].end > begin:
+        raise NoPrediction(SHRINKING)
+    low = high = gains[0].decay or WEAKEST / total
+    while end_square(high, gains) > begin:  # nothing is left of any norm and source once the decay is large enough
+        low, high = high, 2 * high
+    for _ in range(HALVINGS):
+        middle = np.sqrt(low * high)
+        low, high = (middle, high) if end_square(middle, gains) > begin else (low, middle)
+    return np.sqrt(low * high)
+
+
+def describe(found):
+    """Sets long names and units, for labels and tables."""
+    names = {
+        "boundary": "predicted weight decay at which growth stops",
+        "spread": "standard deviation of log10 of the predicted boundary",
+        "low": "smallest predicted boundary",
+        "high": "largest predicted boundary",
+        "repeats": "boundaries predicted",
+        "each": "predicted weight decay at which growth stops",
+        "each_reason": "why there is no prediction",
+        "first": "smaller weight decay of the runs that predict",
+        "second": "larger weight decay of the runs that predict",
+    }
+    for name, text in names.items():
+        found[name].attrs = {"long_name": text, "units": "1"}

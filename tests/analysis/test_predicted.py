@@ -1,0 +1,171 @@
+"""The predicted boundary, on columns whose norms are known in closed form."""
+
+import numpy as np
+import pytest
+import xarray as xr
+from drawn import DIVERGED, DONE, PENDING, dataset, near
+from made_up import made_up
+from normsweep import predicted
+
+DECAYS, STEPS = [0.8, 0.0, 0.1, 0.3, 0.2], [0, 1, 4, 10, 20, 21]
+RATE, START = 0.03, 7.0
+BOUNDARY, RISE = 0.5, 0.6
+
+
+def norms(decay, boundary=BOUNDARY, rise=0.0, rate=RATE, steps=tuple(STEPS), power=1):
+    """Norms of a run whose source holds rho at START^2 at the boundary, and changes by RISE per unit of decay. Between
+    two measured steps it is 2 rho sinh(lambda h), times e^(-lambda h): rho (1 - e^(-2 lambda h)) in all."""
+    square, found = START ** 2, [START]
+    for h in rate * np.diff(steps):
+        source = 2 * START ** 2 * np.sinh(boundary * h) + rise * h * (decay ** power - boundary ** power)
+        square = np.exp(-2 * decay * h) * square + np.exp(-decay * h) * source
+        found.append(np.sqrt(square))
+    return np.array(found)
+
+
+def column(rise=0.0, decays=DECAYS, **attributes):
+    """A dataset of one column; the last two decays lie above the boundary."""
+    made = dataset({"weight_decay": decays}, step=STEPS)
+    made["param_norm"] = ("weight_decay", "step"), np.array([norms(decay, rise=rise) for decay in decays])
+    return made.assign_attrs({"learning_rate": RATE, **attributes})
+
+
+def only(made, **options):
+    found = made.sweep.predicted_boundary(**options)
+    return float(found.each), found.each_reason.item()
+
+
+def nothing(made, reason, **options):
+    value, why = only(made, **options)
+    return np.isnan(value) and why == reason
+
+
+def test_one_run_says_where_a_source_without_decay_balances():
+    found = column().sweep.predicted_boundary(runs=1)
+    assert near(found.boundary, BOUNDARY, rtol=1e-10) and found.each_reason == "predicted"
+    assert found["first"] == 0 and found.second.isnull()
+    assert near(found.low, BOUNDARY, rtol=1e-10) and found.repeats == 1 and found.spread.isnull()
+
+
+def test_one_run_takes_the_source_as_it_is_at_its_decay():
+    """Counted at the beginning of each interval, not in its middle: between 0 and 0.1 that is a factor e^(-0.1 h)."""
+    at = 0.1
+    value, _ = only(column(), decays=at)
+    squares = norms(at) ** 2
+    bare = squares[1:] - np.exp(-2 * at * RATE * np.diff(STEPS)) * squares[:-1]
+    square = START ** 2
+    for h, source in zip(RATE * np.diff(STEPS), bare):
+        square = np.exp(-2 * value * h) * square + np.exp(-value * h) * source
+    assert near(square, START ** 2, rtol=1e-10) and abs(value / BOUNDARY - 1) > 1e-4
+
+
+def test_two_runs_see_a_source_that_is_linear_in_the_decay():
+    made = column(rise=RISE * START ** 2)
+    found = made.sweep.predicted_boundary()
+    assert near(found.boundary, BOUNDARY, rtol=1e-10) and found.each_reason == "predicted"
+    alone = float(made.sweep.predicted_boundary(runs=1).boundary)
+    assert alone < 0.9 * BOUNDARY
+    assert found["first"] == 0 and found.second == max(decay for decay in DECAYS if decay < alone / 2) == 0.1
+
+
+def test_any_two_runs_tell_the_same_of_such_a_source():
+    made = column(rise=RISE * START ** 2)
+    for decays in ([0.0, 0.8], [0.8, 0.2], [0.3, 0.1]):
+        found = made.sweep.predicted_boundary(decays=decays)
+        assert near(found.boundary, BOUNDARY, rtol=1e-10)
+        assert (found["first"], found.second) == (min(decays), max(decays))
+    bent = dataset({"weight_decay": DECAYS}, step=STEPS).assign_attrs(learning_rate=RATE)
+    bent["param_norm"] = ("weight_decay", "step"), np.array(
+        [norms(decay, rise=RISE * START ** 2, power=2) for decay in DECAYS])
+    far, near_by = (abs(only(bent, decays=decays)[0] / BOUNDARY - 1) for decays in ([0.0, 0.1], [0.2, 0.8]))
+    assert 0.3 > far > 1.5 * near_by > 0.05  # a bent source is met better from both sides
+
+
+def test_the_order_of_the_axis_does_not_matter():
+    made = column(rise=RISE * START ** 2)
+    for runs in (1, 2):
+        assert near(only(made.sortby("weight_decay"), runs=runs)[0], only(made, runs=runs)[0])
+
+
+def test_rates_are_those_of_the_dataset():
+    """Norms over sums of rates that are not in proportion to the steps; without these sums there is no prediction."""
+    made = column(schedule="linear")
+    assert nothing(made, "untimed") and nothing(column(warmup_steps=5), "untimed", runs=1)
+    sums = RATE * np.array(STEPS)
+    made = made.assign(rate_sum=(("weight_decay", "step"), np.tile(sums, (len(DECAYS), 1))))
+    made["step"] = [0, 2, 3, 50, 60, 100]
+    assert near(only(made, runs=1)[0], BOUNDARY, rtol=1e-10)
+    made.rate_sum[:, 2] = np.nan
+    assert nothing(made, "untimed")
+    constant = column().assign(rate_sum=made.rate_sum * np.nan)  # measured by an older version, then continued
+    assert near(only(constant, runs=1)[0], BOUNDARY, rtol=1e-10)
+
+
+def test_rates_may_be_an_axis():
+    rates = [0.1, 0.001]
+    made = dataset({"learning_rate": rates, "weight_decay": DECAYS}, step=STEPS)
+    made["param_norm"] = ("learning_rate", "weight_decay", "step"), np.array(
+        [[norms(decay, boundary=5 * rate, rate=rate) for decay in DECAYS] for rate in rates])
+    found = made.sweep.predicted_boundary(runs=1)
+    assert near(found.boundary, [0.5, 0.005], rtol=1e-10)
+
+
+def test_optimisers_decay_in_their_own_ways():
+    made = column(rise=RISE * START ** 2)
+    expected = only(made)[0]
+    halved = made.assign_coords(weight_decay=made.weight_decay / 2).assign_attrs(optimiser="sgd", momentum=0.5)
+    assert near(only(halved)[0], expected / 2, rtol=1e-10)
+    assert near(only(made.assign_attrs(optimiser="normalized_sgd", momentum=0.5))[0], expected)
+    assert nothing(made.assign_attrs(optimiser="adam"), "coupled")
+    both = xr.concat([made, made], "optimiser").assign_coords(optimiser=["adam", "adamw"])
+    found = both.sweep.predicted_boundary(runs=1)
+    assert found.each_reason.values.tolist() == ["coupled", "predicted"]
+    assert np.isnan(found.each[0]) and near(found.each[1], only(made, runs=1)[0])
+
+
+def test_why_there_is_none():
+    made = column()
+    last = {"weight_decay": DECAYS.index(0.0)}
+    for outcome, reason in ((DIVERGED, "diverged"), (PENDING, "unknown")):
+        made.outcome[last] = outcome
+        assert nothing(made, reason, runs=1) and nothing(made, reason)
+        assert near(only(made, decays=[0.1, 0.2])[0], BOUNDARY, rtol=1e-10)
+        made.outcome[last] = DONE
+    made.outcome[DECAYS.index(0.2)] = DIVERGED
+    assert nothing(made, "diverged") and near(only(made, runs=1)[0], BOUNDARY, rtol=1e-10)
+    assert nothing(column(), "shrinking", decays=0.8) and nothing(column(), "shrinking", decays=[0.8, 0.8])
+    assert nothing(column(decays=[0.0, 0.3, 0.8]), "coarse")
+    bare = column()
+    bare.param_norm[last] = np.nan
+    assert nothing(bare, "unknown", runs=1)
+
+
+def test_seeds_are_repeats():
+    boundaries = [0.25, 1.0]
+    made = dataset({"weight_decay": DECAYS, "seed": [0, 1]}, step=STEPS).assign_attrs(learning_rate=RATE)
+    made["param_norm"] = ("weight_decay", "seed", "step"), np.array(
+        [[norms(decay, boundary=boundary) for boundary in boundaries] for decay in DECAYS])
+    found = made.sweep.predicted_boundary(runs=1)
+    assert near(found.boundary, 0.5, rtol=1e-10) and found.repeats == 2
+    assert near([found.low, found.high], boundaries, rtol=1e-10) and near(found.each, boundaries, rtol=1e-10)
+    assert near(found.spread, np.log10(2) * 2 ** 0.5, rtol=1e-9)
+    assert near(made.sweep.predicted_boundary(runs=1, over=None).boundary, boundaries, rtol=1e-10)
+
+
+def test_what_cannot_be_asked_is_refused():
+    made = column()
+    for options, message in (({"runs": 3}, "runs=3: a prediction is made from 1 run or from 2"),
+                             ({"decays": [0.1, 0.25]}, "decays: one or two of 0.8, 0, 0.1, 0.3, 0.2"),
+                             ({"decays": [0.1, 0.2, 0.3]}, "decays: one or two of "),
+                             ({"over": "weight_decay"}, "weight_decay: not an axis of repeats")):
+        with pytest.raises(ValueError, match=message):
+            made.sweep.predicted_boundary(**options)
+    for part in (made.sel(weight_decay=0.1), made.drop_vars("param_norm")):
+        with pytest.raises(ValueError, match="weight_decay is not an axis of the measured norms"):
+            part.sweep.predicted_boundary()
+
+
+def test_every_part_is_described():
+    found = made_up().sweep.predicted_boundary()
+    assert all(found[name].attrs["long_name"] and found[name].attrs["units"] == "1" for name in found.data_vars)
+    assert set(np.unique(found.each_reason)) <= set(predicted.REASONS)
