@@ -175,9 +175,9 @@ class Sweep:
         """The weight decay at which growth stops; see boundary.phase_boundary."""
         return boundary.phase_boundary(self._dataset, over)
 
-    def predicted_boundary(self, runs=2, decays=None, over=REPEAT):
+    def predicted_boundary(self, runs=2, decays=None, over=REPEAT, linear_in=predicted.SQUARE):
         """The same, predicted from one or two runs of each column; see predicted.predicted_boundary."""
-        return predicted.predicted_boundary(self._dataset, runs, decays, over)
+        return predicted.predicted_boundary(self._dataset, runs, decays, over, linear_in)
 
     def gradient_slopes(self, tensor="w2", over=REPEAT):
         """How the gradients of untrained networks depend on depth; see gradients.gradient_slopes."""

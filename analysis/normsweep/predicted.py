@@ -1,12 +1,12 @@
 """The boundary between growing and shrinking, predicted from the norms of one run, or of two, of each column: the runs
 that differ in weight decay alone.
 
-Without decay a column would gain a source at every step; the decay of each run takes away a known share. With rho the
-square of the norm and h the sum of the learning rates between two measured steps k and k + 1, what run i gained is
+The decay takes a known share from the square of the norm, rho; the rest of what happens to it is a source. With h the
+sum of the learning rates between two measured steps k and k + 1, that of run i is
 S_k = e^(lambda_i h) (rho_(k+1) - e^(-2 lambda_i h) rho_k), counted in the middle of the interval, and another decay
 would have led to rho'_(k+1) = e^(-2 lambda h) rho'_k + e^(-lambda h) S_k. One run says what the source is at its own
-decay, which is taken to hold for all; two say how it changes, linearly in lambda. docs/boundary.md says how good this
-is."""
+decay, which is taken to hold for all. Two say how it changes: linearly in rho_k, or in lambda. docs/boundary.md derives
+this, and says how good it is."""
 
 import numpy as np
 import xarray as xr
@@ -17,23 +17,26 @@ from .names import DONE, OUTCOMES, REPEAT
 PREDICTED, SHRINKING, DIVERGED, UNKNOWN, COARSE, COUPLED, UNTIMED = REASONS = (
     "predicted", "shrinking", "diverged", "unknown", "coarse", "coupled", "untimed")
 DEFAULTS = {"optimiser": "adamw", "momentum": 0.0, "schedule": "constant", "warmup_steps": 0}  # of keys not stored
-SHARE = 0.5  # of the first prediction, below which the second run is chosen
 WEAKEST = 1e-6  # decay times the sum of rates, below which a norm loses nothing
 HALVINGS = 60
+SAME = 1e-6  # two squares that differ by less, relative to their size, do not say how a source depends on them
+SQUARE, DECAY = LINEAR_IN = "square", "decay"
 
 
-def predicted_boundary(dataset, runs=2, decays=None, over=REPEAT):
+def predicted_boundary(dataset, runs=2, decays=None, over=REPEAT, linear_in=SQUARE):
     """The weight decay at which norm_growth would be 1, predicted for every learning rate and every value of the other
     axes, as a Dataset.
 
     From one run, that of the smallest weight decay of the column; or from two: that one, and the run of the largest
-    weight decay below half of what the first alone predicts. `decays` names the values of weight_decay to use instead,
-    one or two; then `runs` is not needed. The runs have to be done. Where there is no prediction it is NaN:
+    weight decay below what the first alone predicts. `decays` names the values of weight_decay to use instead,
+    one or two; then `runs` is not needed. Between two runs the source is linear in the square of the norm at each
+    moment, or in the weight decay: `linear_in` is "square" or "decay". The runs have to be done. Where there is no
+    prediction it is NaN:
 
     shrinking   the run of the smaller decay does not grow
     diverged    a run that is needed has diverged
     unknown     a run that is needed is not done, or its norm was not measured
-    coarse      the axis has no second value below half of the first prediction
+    coarse      the axis has no second value below the first prediction
     coupled     the optimiser's decay (adam's) is not a factor on the parameters
     untimed     the dataset, of an older version, has no rate_sum, and the learning rate is not constant
 
@@ -50,18 +53,20 @@ def predicted_boundary(dataset, runs=2, decays=None, over=REPEAT):
     ['predicted', 'predicted', 'shrinking']
 
     Raises ValueError if the dataset has no param_norm, if weight_decay is not an axis or does not have `decays`, if
-    `runs` is neither 1 nor 2, or if `over` is not one of the other axes.
+    `runs` is neither 1 nor 2, or if `over` is not one of the other axes, or `linear_in` neither of its words.
     """
     if "param_norm" not in dataset or "weight_decay" not in dataset.param_norm.dims:
         raise ValueError("weight_decay is not an axis of the measured norms, so there is nothing to predict from")
     if decays is None and runs not in (1, 2):
         raise ValueError(f"runs={runs}: a prediction is made from 1 run or from 2")
+    if linear_in not in LINEAR_IN:
+        raise ValueError(f"linear_in={linear_in}: a source is linear in one of {', '.join(LINEAR_IN)}")
     places = None if decays is None else places_of(dataset, decays)
     along = ["weight_decay", "step"]
     norm = dataset.param_norm.astype(float)
     time = rate_sums(dataset).broadcast_like(norm)
     each, reason, first, second = xr.apply_ufunc(
-        lambda *column: predict_column(*column, runs, places), dataset.weight_decay, decay_factor(dataset),
+        lambda *column: predict_column(*column, runs, places, linear_in), dataset.weight_decay, decay_factor(dataset),
         dataset.outcome, norm ** 2, time, input_core_dims=[along[:1], [], along[:1], along, along],
         output_core_dims=[[]] * 4, vectorize=True, output_dtypes=[float, object, float, float])
     found = xr.Dataset({**over_repeats(each, repeats_along(each, over)), "each": each, "each_reason": reason,
@@ -72,7 +77,7 @@ def predicted_boundary(dataset, runs=2, decays=None, over=REPEAT):
 
 def places_of(dataset, decays):
     """Places on the axis of one or two weight decays, the smaller one first."""
-    wanted = sorted(np.atleast_1d(decays))
+    wanted = np.unique(decays)
     known = dataset.weight_decay.values
     missing = [value for value in wanted if value not in known]
     if missing or len(wanted) not in (1, 2):
@@ -108,7 +113,7 @@ class NoPrediction(Exception):
     """Its argument is one of REASONS."""
 
 
-def predict_column(decay, factor, outcome, square, time, runs, places):
+def predict_column(decay, factor, outcome, square, time, runs, places, linear_in):
     """(prediction, reason, first and second decay) of runs that differ in their decay [n]; square and time are
     [n, steps]."""
     used = [np.nan, np.nan]
@@ -118,20 +123,20 @@ def predict_column(decay, factor, outcome, square, time, runs, places):
         first = places[0] if places else int(np.argmin(decay))
         used[0] = decay[first]
         gains = [Gain(decay[first] * factor, outcome[first], square[first], time[first])]
-        found = root(gains) / factor
+        found = root(gains, linear_in) / factor
         if len(places or range(runs)) == 2:
             second = places[1] if places else second_place(decay, first, found)
             used[1] = decay[second]
             gains.append(Gain(decay[second] * factor, outcome[second], square[second], time[second]))
-            found = root(gains) / factor
+            found = root(gains, linear_in) / factor
         return found, PREDICTED, *used
     except NoPrediction as nothing:
         return np.nan, nothing.args[0], *used
 
 
 def second_place(decay, first, found):
-    """The place of the largest decay below half of the first prediction."""
-    below = np.where((decay > decay[first]) & (decay < SHARE * found), decay, -np.inf)
+    """The place of the largest decay below the first prediction."""
+    below = np.where((decay > decay[first]) & (decay < found), decay, -np.inf)
     if np.isinf(below.max()):
         raise NoPrediction(COARSE)
     return int(np.argmax(below))
@@ -150,35 +155,46 @@ class Gain:
         if not np.isfinite(time[known]).all():
             raise NoPrediction(UNTIMED)
         self.decay = decay
-        self.begin, self.end = square[known][[0, -1]]
+        self.square, self.end = square[known][:-1], square[known][-1]  # [n] at the beginning of each span
         self.span = np.diff(time[known])  # [n] sums of rates
-        self.after = time[known][-1] - time[known][1:]  # [n] what follows each span until the end
-        self.bare = square[known][1:] - np.exp(-2 * decay * self.span) * square[known][:-1]  # [n] s_k
+        self.bare = square[known][1:] - np.exp(-2 * decay * self.span) * self.square  # [n] s_k
         self.source = np.exp(decay * self.span) * self.bare  # [n] S_k
 
 
-def end_square(decay, gains):
+def source_line(decay, gains, linear_in):
+    """(source of each span at a square of 0, its slope over the square), at a decay."""
+    one, two = gains[0], gains[-1]
+    if one is two:
+        return one.bare, np.zeros_like(one.bare)
+    change = two.source - one.source
+    by_decay = one.source + (decay - one.decay) / (two.decay - one.decay) * change
+    apart = two.square - one.square
+    tells = (linear_in == SQUARE) & (np.abs(apart) > SAME * one.square)  # at the start both runs are one
+    slope = np.divide(change, apart, out=np.zeros_like(change), where=tells)
+    return np.where(tells, one.source - slope * one.square, by_decay), slope
+
+
+def end_square(decay, gains, linear_in):
     """The square of the norm at the end, at any decay, from the gains of one run or of two."""
-    one = gains[0]
-    source = one.bare
-    if len(gains) > 1:
-        share = (decay - one.decay) / (gains[1].decay - one.decay)
-        source = one.source + share * (gains[1].source - one.source)
-    kept = np.exp(-decay * (one.span + 2 * one.after))
-    return one.begin * np.exp(-2 * decay * one.span.sum()) + kept @ source
+    span, square = gains[0].span, gains[0].square[0]
+    source, slope = source_line(decay, gains, linear_in)
+    half = np.exp(-decay * span)  # of a source in the middle of a span this is left; of a square, twice
+    for kept, gained in zip((half * (half + slope)).tolist(), (half * source).tolist()):
+        square = kept * square + gained
+    return square
 
 
-def root(gains):
+def root(gains, linear_in):
     """The decay from that of the first run upwards at which the norm ends as it began, in log decay."""
-    begin, total = gains[0].begin, gains[0].span.sum()
+    begin, total = gains[0].square[0], gains[0].span.sum()
     if not gains[0].end > begin:
         raise NoPrediction(SHRINKING)
     low = high = gains[0].decay or WEAKEST / total
-    while end_square(high, gains) > begin:  # nothing is left of any norm and source once the decay is large enough
+    while end_square(high, gains, linear_in) > begin:  # a decay that is large enough leaves nothing of norm and source
         low, high = high, 2 * high
     for _ in range(HALVINGS):
         middle = np.sqrt(low * high)
-        low, high = (middle, high) if end_square(middle, gains) > begin else (low, middle)
+        low, high = (middle, high) if end_square(middle, gains, linear_in) > begin else (low, middle)
     return np.sqrt(low * high)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import xarray as xr
-from drawn import DIVERGED, DONE, PENDING, dataset, near
+from drawn import DIVERGED, DONE, PENDING, dataset, drawing, legend, near, panels, words
 from made_up import made_up
 from normsweep import predicted
 
@@ -12,21 +12,23 @@ RATE, START = 0.03, 7.0
 BOUNDARY, RISE = 0.5, 0.6
 
 
-def norms(decay, boundary=BOUNDARY, rise=0.0, rate=RATE, steps=tuple(STEPS), power=1):
-    """Norms of a run whose source holds rho at START^2 at the boundary, and changes by RISE per unit of decay. Between
-    two measured steps it is 2 rho sinh(lambda h), times e^(-lambda h): rho (1 - e^(-2 lambda h)) in all."""
+def norms(decay, boundary=BOUNDARY, rise=0.0, rate=RATE, steps=tuple(STEPS), power=1, pull=0.0):
+    """Norms of a run whose source holds rho at START^2 at the boundary, and changes by `rise` per unit of decay and by
+    -`pull` per unit of rho. Between two measured steps it is 2 rho sinh(lambda h), times e^(-lambda h): that is
+    rho (1 - e^(-2 lambda h)) in all."""
     square, found = START ** 2, [START]
     for h in rate * np.diff(steps):
         source = 2 * START ** 2 * np.sinh(boundary * h) + rise * h * (decay ** power - boundary ** power)
+        source -= pull * h * (square - START ** 2)
         square = np.exp(-2 * decay * h) * square + np.exp(-decay * h) * source
         found.append(np.sqrt(square))
     return np.array(found)
 
 
-def column(rise=0.0, decays=DECAYS, **attributes):
+def column(rise=0.0, pull=0.0, decays=DECAYS, **attributes):
     """A dataset of one column; the last two decays lie above the boundary."""
     made = dataset({"weight_decay": decays}, step=STEPS)
-    made["param_norm"] = ("weight_decay", "step"), np.array([norms(decay, rise=rise) for decay in decays])
+    made["param_norm"] = ("weight_decay", "step"), np.array([norms(decay, rise=rise, pull=pull) for decay in decays])
     return made.assign_attrs({"learning_rate": RATE, **attributes})
 
 
@@ -59,26 +61,37 @@ def test_one_run_takes_the_source_as_it_is_at_its_decay():
     assert near(square, START ** 2, rtol=1e-10) and abs(value / BOUNDARY - 1) > 1e-4
 
 
-def test_two_runs_see_a_source_that_is_linear_in_the_decay():
-    made = column(rise=RISE * START ** 2)
-    found = made.sweep.predicted_boundary()
+LINEAR = {"decay": {"rise": RISE * START ** 2}, "square": {"pull": 2 * RISE}}
+
+
+@pytest.mark.parametrize("linear_in", LINEAR)
+def test_two_runs_see_a_source_that_is_linear(linear_in):
+    made = column(**LINEAR[linear_in])
+    found = made.sweep.predicted_boundary(linear_in=linear_in)
     assert near(found.boundary, BOUNDARY, rtol=1e-10) and found.each_reason == "predicted"
     alone = float(made.sweep.predicted_boundary(runs=1).boundary)
     assert alone < 0.9 * BOUNDARY
-    assert found["first"] == 0 and found.second == max(decay for decay in DECAYS if decay < alone / 2) == 0.1
+    assert found["first"] == 0 and found.second == max(decay for decay in DECAYS if decay < alone) == 0.3
 
 
-def test_any_two_runs_tell_the_same_of_such_a_source():
-    made = column(rise=RISE * START ** 2)
+@pytest.mark.parametrize("linear_in", LINEAR)
+def test_any_two_runs_tell_the_same_of_such_a_source(linear_in):
+    made = column(**LINEAR[linear_in])
+    other, = set(LINEAR) - {linear_in}
     for decays in ([0.0, 0.8], [0.8, 0.2], [0.3, 0.1]):
-        found = made.sweep.predicted_boundary(decays=decays)
+        found = made.sweep.predicted_boundary(decays=decays, linear_in=linear_in)
         assert near(found.boundary, BOUNDARY, rtol=1e-10)
         assert (found["first"], found.second) == (min(decays), max(decays))
+        assert abs(only(made, decays=decays, linear_in=other)[0] / BOUNDARY - 1) > 1e-4
+
+
+def test_a_bent_source_is_met_better_from_both_sides():
     bent = dataset({"weight_decay": DECAYS}, step=STEPS).assign_attrs(learning_rate=RATE)
     bent["param_norm"] = ("weight_decay", "step"), np.array(
         [norms(decay, rise=RISE * START ** 2, power=2) for decay in DECAYS])
-    far, near_by = (abs(only(bent, decays=decays)[0] / BOUNDARY - 1) for decays in ([0.0, 0.1], [0.2, 0.8]))
-    assert 0.3 > far > 1.5 * near_by > 0.05  # a bent source is met better from both sides
+    far, near_by = (abs(only(bent, decays=decays, linear_in="decay")[0] / BOUNDARY - 1)
+                    for decays in ([0.0, 0.1], [0.2, 0.8]))
+    assert 0.3 > far > 1.5 * near_by > 0.05
 
 
 def test_the_order_of_the_axis_does_not_matter():
@@ -131,13 +144,30 @@ def test_why_there_is_none():
         assert nothing(made, reason, runs=1) and nothing(made, reason)
         assert near(only(made, decays=[0.1, 0.2])[0], BOUNDARY, rtol=1e-10)
         made.outcome[last] = DONE
-    made.outcome[DECAYS.index(0.2)] = DIVERGED
+    made.outcome[DECAYS.index(0.3)] = DIVERGED
     assert nothing(made, "diverged") and near(only(made, runs=1)[0], BOUNDARY, rtol=1e-10)
-    assert nothing(column(), "shrinking", decays=0.8) and nothing(column(), "shrinking", decays=[0.8, 0.8])
-    assert nothing(column(decays=[0.0, 0.3, 0.8]), "coarse")
+    assert nothing(column(), "shrinking", decays=0.8) and nothing(column(), "shrinking", decays=[0.8, 0.8], runs=2)
+    assert nothing(column(decays=[0.0, 0.6, 0.8]), "coarse")
     bare = column()
     bare.param_norm[last] = np.nan
     assert nothing(bare, "unknown", runs=1)
+
+
+def test_the_phase_diagram_has_the_predictions_beside_the_boundary():
+    rates, decays = [1e-1, 1e-2], [2.0, 0.5, 0.1, 0.02, 0.0001]
+    made = dataset({"learning_rate": rates, "weight_decay": decays}, step=STEPS)
+    made["param_norm"] = ("learning_rate", "weight_decay", "step"), np.array(
+        [[norms(decay, boundary=4 * rate, rate=rate, pull=0.5) for decay in decays] for rate in rates])
+    made["norm_growth"] = made.param_norm[..., -1] / made.param_norm[..., 0]
+    found = drawing(made, "phase")
+    lines = {line.get_marker(): line for line in panels(found)[0].lines}
+    assert near(lines["v"].get_ydata(), np.log10(made.sweep.predicted_boundary(runs=1).boundary)[::-1])
+    assert near(lines["^"].get_ydata(), np.log10([0.04, 0.4]), rtol=1e-9)
+    assert (lines["v"].get_ydata() < lines["^"].get_ydata() - 1e-3).all()
+    assert {"predicted from one run", "predicted from two runs"} < set(legend(found))
+    assert "Predicted from one run: " in found.caption
+    without = drawing(made.drop_vars("param_norm"), "phase")
+    assert not any(name.startswith("predicted") for name in legend(without)) and "Predicted from" not in words(without)
 
 
 def test_seeds_are_repeats():
@@ -157,7 +187,8 @@ def test_what_cannot_be_asked_is_refused():
     for options, message in (({"runs": 3}, "runs=3: a prediction is made from 1 run or from 2"),
                              ({"decays": [0.1, 0.25]}, "decays: one or two of 0.8, 0, 0.1, 0.3, 0.2"),
                              ({"decays": [0.1, 0.2, 0.3]}, "decays: one or two of "),
-                             ({"over": "weight_decay"}, "weight_decay: not an axis of repeats")):
+                             ({"over": "weight_decay"}, "weight_decay: not an axis of repeats"),
+                             ({"linear_in": "log"}, "linear_in=log: a source is linear in one of square, decay")):
         with pytest.raises(ValueError, match=message):
             made.sweep.predicted_boundary(**options)
     for part in (made.sel(weight_decay=0.1), made.drop_vars("param_norm")):

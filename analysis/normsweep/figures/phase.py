@@ -18,7 +18,13 @@ TICKS = (1e-9, 1e-6, 0.001, 0.01, 0.1, 0.5, 0.8, 0.95, 1, 1.05, 1.25, 2, 10, 100
 LABEL = "norm growth $|\\theta_{end}| / |\\theta_0|$"
 MOST_PANELS = 12
 BOUNDARY = {"color": "black", "linewidth": 1.5, "marker": "o", "markersize": 3}
-PREDICTIONS = {  # log-log slope of the boundary: style of its line, its name
+PREDICTED = {  # number of runs of a column from whose norms its boundary is predicted: style of the line, its name
+    1: ({"color": "#0072b2", "linestyle": ":", "linewidth": 1.3, "marker": "v", "markersize": 3},
+        "predicted from one run"),
+    2: ({"color": "#d55e00", "linestyle": ":", "linewidth": 1.3, "marker": "^", "markersize": 3},
+        "predicted from two runs"),
+}
+SLOPES = {  # log-log slope of the boundary: style of its line, its name
     0: ({"color": "#009e73", "linestyle": "--", "linewidth": 1.4}, "aligned"),
     1: ({"color": "#cc79a7", "linestyle": "-.", "linewidth": 1.4}, "misaligned"),
 }
@@ -85,6 +91,10 @@ class Phase:
                          "runs; the largest one if there are several, none where all runs grow or all shrink.")
         if self.averaged:
             notes += [f"Geometric mean over {runs.plurals(self.averaged)}.", cells.fewer_note(self.dataset)]
+        if any(name in self.legend for _, name in PREDICTED.values()):
+            notes.append("Predicted from one run: if the updates of each learning rate add the same at every weight "
+                         "decay as at the smallest. From two runs: if what they add depends on the norm as it does in "
+                         "that run and the one of the largest decay below the first prediction.")
         if "aligned" in self.legend:
             notes.append("Predicted slopes, drawn through the middle of the measured boundary: 0 if steps point along "
                          "the parameters (aligned), 1 if they are orthogonal to them (misaligned).")
@@ -135,15 +145,27 @@ class Phase:
             axes.fill_between(x.centres, logs.min(others).values, logs.max(others).values, **BAND)
             label = f"range of the boundary over {runs.plurals(others)}"
             self.legend.setdefault("band", Patch(label=label, **BAND))
+        self.add_predicted(axes, part, x)
         slope, error, _, points = straight_line(rates, middle)
         if points < 2:
             return ""
         anchor = rates[known].mean(), middle[known].mean()
-        for predicted, (style, name) in PREDICTIONS.items():
+        for predicted, (style, name) in SLOPES.items():
             ends = np.array(axes.get_xlim())
             axes.plot(ends, anchor[1] + predicted * (ends - anchor[0]), **style)
             self.legend.setdefault(name, Line2D([], [], label=f"{name}: slope {predicted}", **style))
         return f"measured slope {round(slope, 2) + 0:.2f}" + (f" ± {error:.2f}" if points > 2 else " from two points")
+
+    def add_predicted(self, axes, part, x):
+        """Draws the boundaries that the norms of one run, and of two, of each column predict."""
+        if not runs.is_measured(part, "param_norm", "weight_decay", "step"):
+            return
+        for count, (style, name) in PREDICTED.items():
+            each = part.sweep.predicted_boundary(runs=count).each.sortby("learning_rate")
+            middle = np.log10(each).mean([dim for dim in each.dims if dim != "learning_rate"]).values
+            if np.isfinite(middle).any():
+                axes.plot(x.centres, middle, **style)
+                self.legend.setdefault(name, Line2D([], [], label=name, **style))
 
     def add_bar(self, figure, panels, normaliser, spread, ends):
         bar = figure.colorbar(ScalarMappable(normaliser, look.DIVERGING), ax=panels, extend=ends, aspect=30, pad=0.02)
