@@ -11,9 +11,41 @@
 #include <string.h>
 #include <unistd.h>
 
+/* The sweep's cells [cells] without any place; NULL with the error set. */
+static int64_t *no_places(const struct view *view, const struct sweep *sweep, struct error *error)
+{
+    int64_t *place = malloc((size_t)sweep->cells * sizeof(*place));
+
+    if (!place)
+        error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
+    for (int64_t cell = 0; place && cell < sweep->cells; cell++)
+        place[cell] = -1;
+    return place;
+}
+
+int earlier_places(const struct view *view, const struct sweep *sweep, const struct corpus *corpus,
+    int64_t **place, struct error *error)
+{
+    struct layout layout;
+    struct mapping mapping;
+
+    if (layout_init(&layout, sweep, corpus, error) != 0)
+        return -1;
+    int result = mapping_init(&mapping, view, &layout, error);
+    if (result == 0) {
+        *place = no_places(view, sweep, error);
+        result = *place ? 0 : -1;
+        for (int64_t cell = 0; result == 0 && cell < view->cells; cell++)
+            (*place)[mapping_cell(&mapping, view, cell)] = cell;
+        mapping_release(&mapping);
+    }
+    layout_release(&layout);
+    return result;
+}
+
 /* Marks the cells of the sweep whose runs have ended in the file. */
-static int read_ended(const struct view *view, const struct mapping *mapping, const struct sweep *sweep,
-    bool **ended, struct error *error)
+static int read_ended(const struct view *view, const int64_t *place, const struct sweep *sweep, bool **ended,
+    struct error *error)
 {
     signed char *outcome = calloc((size_t)view->cells + 1, 1);
     bool *found = calloc((size_t)sweep->cells + 1, sizeof(*found));
@@ -23,9 +55,10 @@ static int read_ended(const struct view *view, const struct mapping *mapping, co
         result = view_outcomes(view, outcome, error);
     else
         error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
-    for (int64_t cell = 0; result == 0 && cell < view->cells; cell++)
-        if (outcome[cell] >= OUTCOME_DONE && outcome[cell] != OUTCOME_SKIPPED)
-            found[mapping_cell(mapping, view, cell)] = true;
+    for (int64_t cell = 0; result == 0 && cell < sweep->cells; cell++) {
+        signed char there = place[cell] >= 0 ? outcome[place[cell]] : OUTCOME_PENDING;
+        found[cell] = there >= OUTCOME_DONE && there != OUTCOME_SKIPPED;
+    }
     free(outcome);
     if (result == 0)
         *ended = found;
@@ -38,17 +71,12 @@ static int read_ended(const struct view *view, const struct mapping *mapping, co
 static int read_view(const struct view *view, const struct sweep *sweep, const struct corpus *corpus,
     bool **ended, struct error *error)
 {
-    struct layout layout;
-    struct mapping mapping;
+    int64_t *place;
 
-    if (verify_dataset(view, error) != 0 || layout_init(&layout, sweep, corpus, error) != 0)
+    if (verify_dataset(view, error) != 0 || earlier_places(view, sweep, corpus, &place, error) != 0)
         return -1;
-    int result = mapping_init(&mapping, view, &layout, error);
-    if (result == 0) {
-        result = read_ended(view, &mapping, sweep, ended, error);
-        mapping_release(&mapping);
-    }
-    layout_release(&layout);
+    int result = read_ended(view, place, sweep, ended, error);
+    free(place);
     return result;
 }
 

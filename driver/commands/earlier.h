@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "driver/dataset/view.h"
 #include "driver/sweep/sweep.h"
 #include "model/core/error.h"
 #include "model/corpora/corpus.h"
@@ -14,5 +15,13 @@
  * the message is that of `run`. Only reads.
  */
 int earlier_runs(const struct sweep *sweep, const struct corpus *corpus, bool **ended, struct error *error);
+
+/*
+ * The cell of an open dataset that holds the run of each cell of the sweep, -1: none. Sets *place to [cells],
+ * which the caller frees. The dataset, which verify_content has accepted, holds the whole sweep or a part of
+ * it. -1: it holds something else, or memory is lacking; the message is that of `run`.
+ */
+int earlier_places(const struct view *view, const struct sweep *sweep, const struct corpus *corpus,
+    int64_t **place, struct error *error);
 
 #endif

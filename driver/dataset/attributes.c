@@ -1,6 +1,7 @@
 #include "driver/dataset/definition.h"
 
 #include "driver/sweep/grid.h"
+#include "driver/sweep/texts.h"
 #include "driver/tables/version.h"
 
 #include <netcdf.h>
@@ -67,40 +68,6 @@ static void put_param(struct definition *definition, const struct param *param)
     }
 }
 
-static void digest_axis(struct digest *digest, const struct axis *axis)
-{
-    char text[64];
-
-    digest_add_string(digest, axis->name);
-    for (int64_t i = 0; i < axis->length; i++) {
-        if (axis->label)
-            digest_add_string(digest, axis->label[i]);
-        for (int64_t j = 0; j < axis->param_count; j++)
-            digest_add_string(
-                digest, param_format(axis->param[j], axis->value[j * axis->length + i], text, sizeof(text)));
-    }
-}
-
-/* A digest of everything that the numbers of all runs depend on. */
-static void configuration_digest(const struct layout *layout, struct digest *digest)
-{
-    const struct sweep *sweep = layout->sweep;
-    char text[64];
-
-    digest_init(digest);
-    for (size_t i = 0; i < param_count; i++) {
-        const struct param *param = &param_table[i];
-        if (axis_find(sweep->axis_count, sweep->axis, param))
-            continue;
-        digest_add_string(digest, param->name);
-        digest_add_string(digest, param_format(param, param_get(param, &sweep->base), text, sizeof(text)));
-    }
-    for (int64_t i = 0; i < sweep->axis_count; i++)
-        digest_axis(digest, &sweep->axis[i]);
-    digest_add(digest, &layout->corpus->digest, sizeof(layout->corpus->digest));
-    measure_digest(&sweep->measure, digest);
-}
-
 static void put_digest(struct definition *definition, const char *name, const struct digest *digest)
 {
     char text[DIGEST_TEXT];
@@ -155,7 +122,7 @@ void definition_globals(struct definition *definition)
         "Merrill, Ramanujan, Goldberg, Schwartz, Smith: Effects of Parameter Norm Growth During Transformer "
         "Training. EMNLP 2021");
     definition_integer(definition, NC_GLOBAL, ATTRIBUTE_FORMAT, NC_INT, FORMAT_VERSION);
-    configuration_digest(layout, &digest);
+    sweep_digest(layout->sweep, layout->corpus, &digest);
     put_digest(definition, ATTRIBUTE_CONFIGURATION, &digest);
     put_digest(definition, ATTRIBUTE_DATA, &layout->corpus->digest);
     definition_text(definition, NC_GLOBAL, ATTRIBUTE_MEASURE, measure);

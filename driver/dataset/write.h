@@ -2,6 +2,7 @@
 #define NORMSWEEP_DRIVER_DATASET_WRITE_H
 
 #include "driver/dataset/dataset.h"
+#include "driver/tables/dataset_tables.h"
 
 /* Writes waiting results: values, sync, outcomes, sync. Once this returns 0, they are durable. */
 int dataset_commit(struct dataset *dataset, struct error *error);
@@ -13,6 +14,9 @@ int dataset_put_deaths(struct dataset *dataset, int64_t cell, int deaths, struct
 
 /* Keeps a run's result for dataset_commit, which makes all results durable with two syncs. */
 int dataset_result(struct dataset *dataset, int64_t cell, const struct result *result, struct error *error);
+
+/* The phase that a result is stored with. */
+enum phase dataset_phase(const struct result *result);
 
 /* Makes a running run pending again, without values of its end. */
 int dataset_return(struct dataset *dataset, int64_t cell, struct error *error);

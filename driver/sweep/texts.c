@@ -207,3 +207,35 @@ void sweep_run_digest(
     digest_add(digest, &corpus->digest, sizeof(corpus->digest));
     measure_digest(&sweep->measure, digest);
 }
+
+static void digest_axis(struct digest *digest, const struct axis *axis)
+{
+    char text[64];
+
+    digest_add_string(digest, axis->name);
+    for (int64_t i = 0; i < axis->length; i++) {
+        if (axis->label)
+            digest_add_string(digest, axis->label[i]);
+        for (int64_t j = 0; j < axis->param_count; j++)
+            digest_add_string(
+                digest, param_format(axis->param[j], axis->value[j * axis->length + i], text, sizeof(text)));
+    }
+}
+
+void sweep_digest(const struct sweep *sweep, const struct corpus *corpus, struct digest *digest)
+{
+    char text[64];
+
+    digest_init(digest);
+    for (size_t i = 0; i < param_count; i++) {
+        const struct param *param = &param_table[i];
+        if (axis_find(sweep->axis_count, sweep->axis, param))
+            continue;
+        digest_add_string(digest, param->name);
+        digest_add_string(digest, param_format(param, param_get(param, &sweep->base), text, sizeof(text)));
+    }
+    for (int64_t i = 0; i < sweep->axis_count; i++)
+        digest_axis(digest, &sweep->axis[i]);
+    digest_add(digest, &corpus->digest, sizeof(corpus->digest));
+    measure_digest(&sweep->measure, digest);
+}

@@ -16,6 +16,10 @@ int sweep_load_corpus(const struct sweep *sweep, struct corpus *corpus, struct e
 void sweep_run_digest(
     const struct sweep *sweep, const struct corpus *corpus, const struct run *run, struct digest *digest);
 
+/* The digest of everything that the numbers of all runs depend on: axes and fixed parameters, the corpus's
+ * content, measure and validate. */
+void sweep_digest(const struct sweep *sweep, const struct corpus *corpus, struct digest *digest);
+
 /*
  * The steps of the dataset's `step` coordinate: the sorted union of the rows of all cells that are not
  * skipped, and their number in *count. The caller frees them; NULL: no memory. Takes a corpus from
