@@ -8,6 +8,7 @@
 #include "driver/commands/run.h"
 #include "driver/commands/show.h"
 #include "driver/commands/status.h"
+#include "driver/commands/verify.h"
 #include "worker/host/environment.h"
 #include "worker/host/signals.h"
 
@@ -42,8 +43,8 @@ static bool is_version(const char *name)
 /* Does the command use the BLAS library? --version shows the library in the same state. */
 static bool computes(const char *name)
 {
-    return strcmp(name, "run") == 0 || strcmp(name, "plan") == 0 || strcmp(name, "inspect") == 0 ||
-           is_version(name);
+    return strcmp(name, "run") == 0 || strcmp(name, "plan") == 0 || strcmp(name, "verify") == 0 ||
+           strcmp(name, "inspect") == 0 || is_version(name);
 }
 
 /* Signal handlers come first, because an earlier signal would kill a rank. Commands that only read have

@@ -1,5 +1,6 @@
 #include "driver/commands/arguments.h"
 
+#include "driver/sweep/threads.h"
 #include "driver/text/nearest.h"
 
 #include <stdio.h>
@@ -247,4 +248,12 @@ int arguments_load_sweep(const struct arguments *arguments, struct sweep *sweep,
     free(sweep->output);
     sweep->output = output;
     return 0;
+}
+
+/* -j 0 also trains in one process. */
+int arguments_workers(const struct arguments *arguments, const struct sweep *sweep)
+{
+    if (arguments->jobs < 0)
+        return threads_workers(sweep);
+    return arguments->jobs > 0 ? arguments->jobs : 1;
 }

@@ -20,6 +20,8 @@
     X(SET, 0, "set", "KEY=VALUE", TEXTS(setting), "override a key with any YAML value; null removes it")     \
     X(FRESH, 0, "fresh", NULL, FLAG, "start over; an existing dataset is renamed to OUT.nc.old")             \
     X(RETRY_FAILED, 0, "retry-failed", NULL, FLAG, "repeat failed runs")                                     \
+    X(RUNS, 'n', "runs", "N", NUMBER(runs, "runs", 1, 1000000000),                                           \
+        "number of finished runs to train again (default: one in a hundred, at least one)")                  \
     X(WATCH, 0, "watch", NULL, FLAG, "keep showing the status until the sweep has ended")                    \
     X(VALUES, 0, "values", NULL, FLAG, "print lines of key=value for scripts, times in seconds")             \
     X(AT, 0, "at", "NAME=VALUE", TEXTS(at),                                                                  \
@@ -92,6 +94,7 @@ struct arguments {
     int operand_count;
     const char *output; /* -o; NULL: not given */
     int jobs; /* -j; -1: not given */
+    int runs; /* -n; 0: not given */
     const char *tokens, *names; /* NULL: not given */
     int heads, context, threads; /* 0: not given */
     struct texts setting, at;
@@ -114,5 +117,9 @@ static inline bool arguments_has(const struct arguments *arguments, enum option 
 
 /* Loads the sweep file that is operand 0, with --set and -o applied. */
 int arguments_load_sweep(const struct arguments *arguments, struct sweep *sweep, struct error *error);
+
+/* The number of processes that train at once for a command without MPI: -j, or as many as the processors
+ * allow; at least 1. */
+int arguments_workers(const struct arguments *arguments, const struct sweep *sweep);
 
 #endif

@@ -13,6 +13,9 @@
         "SWEEP.yaml", 1, 1, "train every run of a sweep, or continue where it stopped")                      \
     X(plan, OPTION_BIT(OUTPUT) | OPTION_BIT(JOBS) | OPTION_BIT(SET) | OPTION_BIT(VALUES), "SWEEP.yaml", 1,   \
         1, "estimate what a sweep takes: runs, memory, disk, hours; trains a few steps for it")              \
+    X(verify,                                                                                                \
+        OPTION_BIT(OUTPUT) | OPTION_BIT(JOBS) | OPTION_BIT(SET) | OPTION_BIT(RUNS) | OPTION_BIT(VALUES),     \
+        "SWEEP.yaml", 1, 1, "train a sample of the finished runs again and compare every value bit for bit") \
     X(check, OPTION_BIT(SET), "SWEEP.yaml", 1, 1, "check that a sweep file is valid")                        \
     X(status, OPTION_BIT(WATCH), "OUT.nc", 1, 1,                                                             \
         "show the progress of a sweep, and whether its dataset is complete")                                 \

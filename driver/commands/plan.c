@@ -15,7 +15,6 @@
 #include "driver/output/output.h"
 #include "driver/sweep/sweep.h"
 #include "driver/sweep/texts.h"
-#include "driver/sweep/threads.h"
 #include "model/core/limits.h"
 
 /* About as long as a user waits before wondering whether the program works. */
@@ -309,14 +308,6 @@ static int plan(const struct sweep *sweep, int workers, bool values, struct erro
     return status;
 }
 
-/* -j 0 also trains in one process. */
-static int workers_of(const struct arguments *arguments, const struct sweep *sweep)
-{
-    if (arguments->jobs < 0)
-        return threads_workers(sweep);
-    return arguments->jobs > 0 ? arguments->jobs : 1;
-}
-
 int command_plan(int argc, char **argv)
 {
     struct arguments arguments;
@@ -328,8 +319,8 @@ int command_plan(int argc, char **argv)
         return status;
     int failed = arguments_load_sweep(&arguments, &sweep, &error);
     if (failed == 0) {
-        failed =
-            plan(&sweep, workers_of(&arguments, &sweep), arguments_has(&arguments, OPTION_VALUES), &error);
+        failed = plan(
+            &sweep, arguments_workers(&arguments, &sweep), arguments_has(&arguments, OPTION_VALUES), &error);
         sweep_release(&sweep);
     }
     arguments_release(&arguments);

@@ -2,6 +2,7 @@
 
 #include "driver/commands/announce.h"
 #include "driver/commands/commands.h"
+#include "driver/commands/present.h"
 #include "driver/commands/summary.h"
 #include "driver/dataset/variables.h"
 #include "driver/dataset/view.h"
@@ -14,9 +15,6 @@
 #include "driver/ranks/pump.h"
 #include "driver/sweep/texts.h"
 #include "driver/sweep/threads.h"
-#include "driver/tables/version.h"
-#include "model/kernels/kernels.h"
-#include "model/kernels/levels.h"
 #include "worker/host/clock.h"
 #include "worker/host/environment.h"
 #include "worker/host/process.h"
@@ -83,21 +81,6 @@ static struct dataset_options options_of(const struct arguments *arguments)
 {
     return (struct dataset_options){.fresh = arguments_has(arguments, OPTION_FRESH),
         .retry_failed = arguments_has(arguments, OPTION_RETRY_FAILED)};
-}
-
-/* The caller keeps `host`. `mpi` "": none. */
-static struct session session_of(const char *mpi, const char *host)
-{
-    return (struct session){
-        .version = version_number,
-        .commit = version_commit,
-        .compiler = version_compiler,
-        .blas = environment_blas(),
-        .blas_kernel = environment_blas_kernel(),
-        .vector_level = kernels_best()->level,
-        .mpi = mpi,
-        .host = host,
-    };
 }
 
 /* The number of runs to train, as far as is known; -1: error. */
@@ -178,7 +161,7 @@ static int coordinate_job(struct start *start, struct wire *wire, bool *together
     int workers = wire_size(wire) > 1 ? wire_size(wire) - 1 : 1;
     struct dispatch_end end = {.together = true};
     char host[HOST_SIZE];
-    struct session session = session_of(wire_library(), environment_host(host, sizeof(host)));
+    struct session session = present_session(wire_library(), environment_host(host, sizeof(host)));
     struct job job;
 
     if (job_open(&job, &start->sweep, &start->corpus, start->lease, &session, &options, workers, error) !=
@@ -271,7 +254,7 @@ static int run_here(struct start *start, struct error *error)
 {
     struct dataset_options options = {0};
     char host[HOST_SIZE];
-    struct session session = session_of("", environment_host(host, sizeof(host)));
+    struct session session = present_session("", environment_host(host, sizeof(host)));
     struct job job;
 
     announce(&start->sweep, 1, true);

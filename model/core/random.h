@@ -19,6 +19,7 @@ enum random_purpose {
     RANDOM_PROBE, /* the start vectors of Lanczos processes; index: probe << 40 | element */
     RANDOM_RESIDUAL, /* states, perturbations and directions of the residual stream */
     RANDOM_LYAPUNOV, /* the tangents that Lyapunov exponents begin with: exponent << 40 | element */
+    RANDOM_DRAW, /* which finished runs of a sweep `verify` trains again; index: cell */
 };
 
 /* 64 uniform bits. */

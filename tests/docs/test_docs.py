@@ -39,7 +39,7 @@ REST = {"corpus": "corpus: markov\n", "steps": "steps: 4\n"}
 SHORT = """\
 #!/bin/sh
 case $1 in
-run | plan) exec "{program}" "$@" --set epochs=0 --set steps=4 --set corpus_tokens=20000 -j 0 ;;
+run | plan | verify) exec "{program}" "$@" --set epochs=0 --set steps=4 --set corpus_tokens=20000 -j 0 ;;
 esac
 exec "{program}" "$@"
 """

@@ -11,7 +11,7 @@ import time
 import pytest
 from conftest import BUILD, NORMSWEEP, run
 
-COMMANDS = {"run", "plan", "check", "status", "show", "inspect", "help", "completion"}
+COMMANDS = {"run", "plan", "verify", "check", "status", "show", "inspect", "help", "completion"}
 
 
 def names(table):

@@ -1,0 +1,75 @@
+#include "driver/commands/present.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver/dataset/ledger.h"
+#include "driver/dataset/variables.h"
+#include "driver/tables/version.h"
+#include "driver/text/lines.h"
+#include "model/kernels/kernels.h"
+#include "model/kernels/levels.h"
+#include "worker/host/environment.h"
+
+struct session present_session(const char *mpi, const char *host)
+{
+    return (struct session){
+        .version = version_number,
+        .commit = version_commit,
+        .compiler = version_compiler,
+        .blas = environment_blas(),
+        .blas_kernel = environment_blas_kernel(),
+        .vector_level = kernels_best()->level,
+        .mpi = mpi,
+        .host = host,
+    };
+}
+
+/* Adds "blas_kernel Haswell" to a list. */
+static void add_named(char list[PRESENT_TEXT], enum session_variable variable, const char *text)
+{
+    size_t used = strlen(list);
+
+    snprintf(list + used, PRESENT_TEXT - used, "%s%s %s", used ? ", " : "",
+        session_variable_table[variable].name + strlen("session_"), text);
+}
+
+/* As a dataset would store it and view_string read it. */
+static void as_stored(char stored[STRING_LONGEST + 1], enum session_variable variable, const char *text)
+{
+    int width = session_variable_table[variable].width;
+
+    dataset_field(stored, (size_t)width, text);
+    stored[width] = '\0';
+    lines_clean(stored);
+}
+
+int present_compare(const struct view *view, int64_t session, char there[PRESENT_TEXT],
+    char here[PRESENT_TEXT], struct error *error)
+{
+    const struct session present = present_session("", "");
+    const char *const now[SESSION_VARIABLE_COUNT] = {
+#define X(field, ...) [SESSION_VARIABLE_##field] = present.field,
+        SESSION_VARIABLES(X)
+#undef X
+    };
+
+    there[0] = here[0] = '\0';
+    for (enum session_variable i = 0; i < SESSION_VARIABLE_start; i++) {
+        char stored[STRING_LONGEST + 1];
+        if (i == SESSION_VARIABLE_mpi || i == SESSION_VARIABLE_host) /* no number depends on them */
+            continue;
+        char *then = view_string(view, session_variable_table[i].name, session);
+        if (!then && errno)
+            return error_set(error, ERROR_ENVIRONMENT, "%s: %s", view->name, strerror(errno));
+        as_stored(stored, i, now[i]);
+        if (then && then[0] && strcmp(then, stored) != 0) {
+            add_named(there, i, then);
+            add_named(here, i, stored);
+        }
+        free(then);
+    }
+    return 0;
+}
