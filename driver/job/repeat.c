@@ -235,6 +235,7 @@ static int repeat_all(struct crew *crew, struct error *error)
 {
     int result = 0;
 
+    crew_say(crew);
     while (result == 0 && crew->ended < crew->count) {
         while (result == 0 && crew->busy < crew->workers && crew->next < crew->count)
             result = begin_child(crew, error);

@@ -108,14 +108,11 @@ def test_values_for_scripts(tmp_path, normsweep):
     assert longest <= whole + 1e-3 and whole <= every + 1e-3 and every <= 3 * longest + 1e-2
 
 
-def test_who_waits_at_a_terminal_is_told(tmp_path):
-    """A line on stderr that is replaced and erased; nothing if stderr is not a terminal."""
-    sweep = tmp_path / "small.yaml"
-    sweep.write_text(SWEEP)
+def at_a_terminal(folder, *arguments):
+    """Runs the program with a terminal as its stderr; returns (exit status, stdout, stderr), the last two as bytes."""
     main, terminal = pty.openpty()
-    command = [NORMSWEEP, "plan", sweep, "--set", "skip=", "--set", "width=16"]
-    with subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=terminal,
-                          env={**os.environ, "TERM": "xterm"}) as process:
+    with subprocess.Popen([NORMSWEEP, *arguments], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=terminal, env={**os.environ, "TERM": "xterm"}) as process:
         os.close(terminal)
         written = b""
         while process.poll() is None or select.select([main], [], [], 0)[0]:
@@ -125,7 +122,15 @@ def test_who_waits_at_a_terminal_is_told(tmp_path):
                 break
         answer = process.stdout.read()
     os.close(main)
-    assert process.returncode == 0 and answer.startswith(b"axes ") and b"\x1b" not in answer
+    return process.returncode, answer, written
+
+
+def test_who_waits_at_a_terminal_is_told(tmp_path):
+    """A line on stderr that is replaced and erased; nothing if stderr is not a terminal."""
+    sweep = tmp_path / "small.yaml"
+    sweep.write_text(SWEEP)
+    status, answer, written = at_a_terminal(tmp_path, "plan", sweep, "--set", "skip=", "--set", "width=16")
+    assert status == 0 and answer.startswith(b"axes ") and b"\x1b" not in answer
     assert b"plan: timing kind of run 1 of 1" in written and written.endswith(b"\r\x1b[1A\x1b[J")
 
 
