@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netcdf.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -234,6 +235,9 @@ FAILS(renameat2, int, -1, (int at, const char *from, int into, const char *to, u
     into, to, flags)
 FAILS(mkdir, int, -1, (const char *path, mode_t mode), path, mode)
 FAILS(ftruncate, int, -1, (int file, off_t size), file, size)
+FAILS(fork, pid_t, -1, (void), )
+FAILS(pipe, int, -1, (int *ends), ends)
+FAILS(poll, int, -1, (struct pollfd * file, nfds_t count, int pause), file, count, pause)
 FAILS(fsync, int, -1, (int file), file)
 FAILS(fdatasync, int, -1, (int file), file)
 FAILS_WITH(pthread_create,

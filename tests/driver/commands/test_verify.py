@@ -193,6 +193,14 @@ def test_a_nan_is_a_nan(copy, normsweep):
     assert f"{RUNS} equal in " in normsweep("verify", "sweep.yaml", "-n", "1000", cwd=copy.parent).stdout
 
 
+def test_zeros_have_signs(copy, normsweep):
+    with opened(copy) as file:
+        name, at = next((name, np.argwhere(values == 0)[0]) for name, values in measured(file).items()
+                        if (values == 0).any())
+    assert put(copy, name, tuple(at), -0.0) == 0
+    assert re.search(r": -0 in sweep.nc, 0 trained again$", found(normsweep, copy))
+
+
 def test_several_runs_are_named_in_order(copy, normsweep):
     flip(copy, "train_loss", (1, LARGE, 0, 0))
     flip(copy, "train_loss", (0, SMALL, 1, 1))
@@ -225,6 +233,8 @@ def test_the_same_command_draws_the_same_runs(copy, normsweep):
     assert len(one) == 1 and len(set(five)) == 5 and len(drawn("-n", "10")) == RUNS
     assert drawn() == one and drawn("-n", "5", "-j", "1") == five and drawn("-n5", "--set", "title=Other") == five
     assert set(one) <= set(drawn("-n", "2")) <= set(five)
+    others = [drawn("-n", "5", "--set", f"seed=[1, 2, {seed}]") for seed in range(3, 8)]  # sweeps with these runs, too
+    assert any(other != five for other in others)
 
 
 def test_what_a_run_was_trained_with_is_said(copy, normsweep):
