@@ -243,8 +243,10 @@ static int compare_sessions(
     const struct sample_of_runs *sample, bool quiet, struct tally_of_runs *tally, struct error *error)
 {
     int64_t *session = malloc((size_t)sample->count * sizeof(*session));
-    int result = session ? read_sessions(sample, session, error) : verify_no_memory(error);
 
+    if (!session)
+        return verify_no_memory(error);
+    int result = read_sessions(sample, session, error);
     if (result == 0)
         qsort(session, (size_t)sample->count, sizeof(*session), by_session);
     for (int64_t i = 0, runs; result == 0 && i < sample->count; i += runs) {

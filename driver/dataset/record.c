@@ -34,18 +34,17 @@ static int64_t values_of(const struct view *view, enum metric metric)
     return rows_of(view, metric) * (int64_t)metric_values(metric, &view->form);
 }
 
-/* Finds a variable over the grid; what cannot be looked up does not pass for missing. 1: found; 0: the file
- * does not have it. */
-static int find_variable(
-    const struct view *view, const char *name, struct view_variable *variable, struct error *error)
+/* Finds a variable over the grid. *found: the file has it; what cannot be looked up does not pass for
+ * missing. */
+static int find_variable(const struct view *view, const char *name, struct view_variable *variable,
+    bool *found, struct error *error)
 {
     int id, status = lookup_variable(view->file, name, &id);
 
-    if (status == NC_ENOTVAR)
+    *found = status == NC_NOERR && view_find(view, name, variable);
+    if (*found || status == NC_ENOTVAR)
         return 0;
-    if (status != NC_NOERR)
-        return layout_error(error, view->name, status);
-    return view_find(view, name, variable) ? 1 : layout_refuse(error, view->name);
+    return status == NC_NOERR ? layout_refuse(error, view->name) : layout_error(error, view->name, status);
 }
 
 /* Gives each metric its place. */
@@ -53,13 +52,13 @@ static int lay_out_record(struct record *record, const struct measure *measure, 
 {
     for (enum metric metric = 0; metric < METRIC_COUNT; metric++) {
         struct view_variable variable;
+        bool found;
         record->first[metric] = -1;
         if (!measure->group[metric_table[metric].group])
             continue;
-        int found = find_variable(record->view, metric_table[metric].name, &variable, error);
-        if (found < 0)
+        if (find_variable(record->view, metric_table[metric].name, &variable, &found, error) != 0)
             return -1;
-        if (found == 0)
+        if (!found)
             continue;
         INVARIANT(variable.size == record->view->cells * values_of(record->view, metric),
             "%s has %" PRId64 " values", metric_table[metric].name, variable.size);
@@ -168,9 +167,11 @@ static int read_number(struct record *record, enum run_variable which, int64_t c
 {
     struct view_variable variable;
     double value = NOT_WRITTEN;
-    int found = find_variable(record->view, run_variable_table[which].name, &variable, error);
+    bool found;
 
-    if (found < 0 || (found > 0 && view_read_cell(record->view, &variable, cell, &value, error) != 0))
+    if (find_variable(record->view, run_variable_table[which].name, &variable, &found, error) != 0)
+        return -1;
+    if (found && view_read_cell(record->view, &variable, cell, &value, error) != 0)
         return -1;
     record->number[which] = (int64_t)value;
     return 0;
@@ -180,10 +181,12 @@ static int read_metric(struct record *record, enum metric metric, int64_t cell, 
 {
     struct view_variable variable;
 
-    int found = find_variable(record->view, metric_table[metric].name, &variable, error);
+    bool found;
 
-    if (found <= 0)
-        return found < 0 ? -1 : layout_refuse(error, record->view->name);
+    if (find_variable(record->view, metric_table[metric].name, &variable, &found, error) != 0)
+        return -1;
+    if (!found)
+        return layout_refuse(error, record->view->name);
     return view_read_cell(record->view, &variable, cell, record->value + record->first[metric], error);
 }
 
