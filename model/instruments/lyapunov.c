@@ -1,7 +1,8 @@
 /*
- * The tangents and all sums are double; a tangent is rounded to scalar on its way through a block. Passes run
- * forward, and for a sweep back, one block at a time, so that a caller can stop between them: first for the
- * exponents, then for the angular ones.
+ * The tangents and all sums are double; a tangent is rounded to scalar on its way through a block. First for
+ * the exponents, then for the angular ones, there is a round that draws the tangents, and one for each block
+ * that they pass, forward and, for a sweep, back. A round takes one tangent after the other, so that a caller
+ * can stop between them: in Gram-Schmidt, a tangent needs only those before it.
  */
 #include "model/instruments/lyapunov.h"
 
@@ -34,8 +35,8 @@ void lyapunov_begin(struct lyapunov *l, struct transformer *model, const scalar 
     l->batch.rows = batch->start[1];
     l->seed = (uint64_t)seed;
     l->size = l->batch.rows * model->architecture.width;
-    l->at = 0;
-    l->end = 2 * (2 * l->sweeps + 1) * model->architecture.layers;
+    l->at = l->next = 0;
+    l->end = 2 * (1 + (2 * l->sweeps + 1) * model->architecture.layers);
     transformer_forward(model, weights, &l->batch, false);
 }
 
@@ -48,23 +49,22 @@ static void subtract(double *a, double factor, const double *b, int64_t count)
 }
 
 /*
- * Replaces the tangents by orthonormal ones that span the same, and adds ln R_ii to the sums. Modified
- * Gram-Schmidt, twice: once leaves an error of rounding times the condition of the tangents. A tangent that
- * depends on the others becomes 0, and its sum NaN.
+ * Makes tangent i orthogonal to those before it, which are orthonormal, normalises it, and adds ln R_ii to
+ * its sum. Modified Gram-Schmidt, twice: once leaves an error of rounding times the condition of the
+ * tangents. A tangent that is exactly 0 then stays 0, and its sum becomes NaN.
  */
-static void orthonormalise(struct lyapunov *l)
+static void orthonormalise(struct lyapunov *l, int64_t i)
 {
-    for (int64_t i = 0; i < l->count; i++) {
-        double *v = l->tangent + i * l->size;
-        for (int64_t j = 0; j < 2 * i; j++) {
-            const double *u = l->tangent + j % i * l->size;
-            subtract(v, dot(u, v, l->size), u, l->size);
-        }
-        double norm = sqrt(dot(v, v, l->size));
-        l->sum[i] += norm > 0 ? log(norm) : NAN;
-        for (int64_t c = 0; c < l->size; c++)
-            v[c] = norm > 0 ? v[c] / norm : 0;
+    double *v = l->tangent + i * l->size;
+
+    for (int64_t j = 0; j < 2 * i; j++) {
+        const double *u = l->tangent + j % i * l->size;
+        subtract(v, dot(u, v, l->size), u, l->size);
     }
+    double norm = sqrt(dot(v, v, l->size));
+    l->sum[i] += norm > 0 ? log(norm) : NAN;
+    for (int64_t c = 0; c < l->size; c++)
+        v[c] = norm > 0 ? v[c] / norm : 0;
 }
 
 /* Takes from each token's part of a tangent what points along the token x, and multiplies by |x|^power. */
@@ -84,19 +84,14 @@ static void make_angular(const struct lyapunov *l, double *tangent, const scalar
     }
 }
 
-static void draw_start(struct lyapunov *l, bool angular)
+static void draw_tangent(const struct lyapunov *l, int64_t i, bool angular)
 {
-    int64_t rows = l->batch.rows, most = angular ? l->size - rows : l->size;
+    double *v = l->tangent + i * l->size;
 
-    l->count = l->wanted < most ? l->wanted : most;
-    for (int64_t i = 0; i < l->count; i++) {
-        double *v = l->tangent + i * l->size;
-        for (int64_t c = 0; c < l->size; c++)
-            v[c] = random_normal(l->seed, RANDOM_LYAPUNOV, ((uint64_t)i << 40) + (uint64_t)c);
-        if (angular)
-            make_angular(l, v, transformer_state(l->model, 0), 0);
-    }
-    orthonormalise(l);
+    for (int64_t c = 0; c < l->size; c++)
+        v[c] = random_normal(l->seed, RANDOM_LYAPUNOV, ((uint64_t)i << 40) + (uint64_t)c);
+    if (angular)
+        make_angular(l, v, transformer_state(l->model, 0), 0);
 }
 
 /* A tangent through one block, or back through its transpose. */
@@ -123,7 +118,23 @@ static void pass_angular(const struct lyapunov *l, double *tangent, int64_t laye
     make_angular(l, tangent, back ? before : after, back ? 1 : -1);
 }
 
-/* ---- passes ---- */
+/* ---- rounds ---- */
+
+/* Takes tangent i through a round: 0 draws it, each later one is a pass through a block. */
+static void take_tangent(const struct lyapunov *l, int64_t i, int64_t round, bool angular)
+{
+    int64_t layers = l->model->architecture.layers, done = (round - 1) % layers;
+    bool back = (round - 1) / layers % 2;
+
+    if (round == 0) {
+        draw_tangent(l, i, angular);
+        return;
+    }
+    if (done == 0)
+        l->sum[i] = 0;
+    (angular ? pass_angular : pass_block)(
+        l, l->tangent + i * l->size, back ? layers - 1 - done : done, back);
+}
 
 static void keep_exponents(const struct lyapunov *l, double *exponent)
 {
@@ -133,19 +144,20 @@ static void keep_exponents(const struct lyapunov *l, double *exponent)
 
 bool lyapunov_advance(struct lyapunov *l)
 {
-    int64_t layers = l->model->architecture.layers, half = l->end / 2, at = l->at % half, done = at % layers;
-    bool angular = l->at >= half, back = at / layers % 2;
-    int64_t layer = back ? layers - 1 - done : done;
+    int64_t half = l->end / 2, round = l->at % half;
+    bool angular = l->at >= half;
+    int64_t most = angular ? l->size - l->batch.rows : l->size;
 
-    if (at == 0)
-        draw_start(l, angular);
-    if (done == 0)
-        memset(l->sum, 0, (size_t)l->count * sizeof(*l->sum));
-    for (int64_t i = 0; i < l->count; i++)
-        (angular ? pass_angular : pass_block)(l, l->tangent + i * l->size, layer, back);
-    orthonormalise(l);
+    l->count = l->wanted < most ? l->wanted : most;
+    if (l->next < l->count) { /* with a width of 1 there are no angular ones */
+        take_tangent(l, l->next, round, angular);
+        orthonormalise(l, l->next);
+    }
+    if (++l->next < l->count)
+        return true;
+    l->next = 0;
     l->at++;
-    if (at == half - 1)
+    if (round == half - 1)
         keep_exponents(l, angular ? l->angular : l->exponent);
     return l->at < l->end;
 }

@@ -22,7 +22,11 @@
  * The angular exponents are those of the directions x/|x| of the tokens, which is all that a norm sees of
  * them: each token's part of a tangent is orthogonal to the token, and is divided by the token's norm before
  * and after the block. A norm of the whole state would take away one direction of T C only. There are
- * T (C - 1) of them.
+ * T (C - 1) of them. If the state of a token is exactly 0 at some depth, it has no direction, and all are NaN.
+ *
+ * Where J_l is singular, as under post, the tangents behind its rank depend on those before them. Rounding
+ * nearly always leaves something of them: ln R_ii is then about ln of the rounding, and the exponent a number
+ * below -10 (float) or -30 (double) in place of minus infinity. Only a tangent that is exactly 0 gives NaN.
  */
 struct lyapunov {
     double *exponent, *angular; /* [wanted], NaN for those beyond the dimension of the state */
@@ -33,7 +37,8 @@ struct lyapunov {
     struct batch batch; /* one sequence */
     uint64_t seed;
     int64_t size, count; /* of a state; of the tangents under way */
-    int64_t at, end; /* passes through a block: done, in total */
+    int64_t at, end; /* rounds: done, in total */
+    int64_t next; /* tangent of the round under way */
     double *tangent; /* [wanted][rows C] */
     double *sum; /* [wanted] of ln R_ii */
     scalar *state; /* [rows, C] */
@@ -50,7 +55,10 @@ void lyapunov_layout(struct lyapunov *lyapunov, const struct architecture *archi
 void lyapunov_begin(struct lyapunov *lyapunov, struct transformer *model, const scalar *weights,
     const struct batch *batch, int64_t seed);
 
-/* Takes all tangents through one block. False: that was the last time, and the exponents are there. */
+/*
+ * Draws one tangent or takes one through one block, which costs that pass and 8 operations for each element of
+ * each tangent before it. False: that was the last time, and the exponents are there.
+ */
 bool lyapunov_advance(struct lyapunov *lyapunov);
 
 #endif

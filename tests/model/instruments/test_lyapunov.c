@@ -43,15 +43,15 @@ static void bench_begin(struct bench *b, const struct architecture *a, int64_t e
     lyapunov_layout(&b->lyapunov, a, exponents, sweeps, a->context, &b->arena);
 }
 
-/* Returns the number of passes through blocks. */
+/* Returns the number of calls, each for one tangent. */
 static int64_t bench_measure(struct bench *b)
 {
-    int64_t passes = 1;
+    int64_t calls = 1;
 
     lyapunov_begin(&b->lyapunov, &b->base.model, b->base.weights, &b->base.batch, 7);
     while (lyapunov_advance(&b->lyapunov))
-        passes++;
-    return passes;
+        calls++;
+    return calls;
 }
 
 static void bench_end(struct bench *b)
@@ -97,7 +97,7 @@ TEST(lyapunov_of_identity_blocks)
         struct bench b;
         bench_begin(&b, &a, SIZE, sweeps);
         silence(&b);
-        CHECK(bench_measure(&b) == 2 * (2 * sweeps + 1) * LAYERS);
+        CHECK(bench_measure(&b) == (SIZE + SIZE - 3) * (1 + (2 * sweeps + 1) * LAYERS));
         for (int i = 0; i < SIZE; i++)
             CHECK_CLOSE(b.lyapunov.exponent[i], 0, 1e-12);
         for (int i = 0; i < SIZE - 3; i++)
@@ -248,7 +248,50 @@ TEST(lyapunov_beyond_the_state_is_missing)
     bench_end(&b);
 }
 
+/* A token without a direction: the first one is 0, and so are the position and the bias that it meets. */
+TEST(lyapunov_of_a_token_that_is_0)
+{
+    struct architecture a = small(NORM_PRE);
+    struct bench b;
+
+    bench_begin(&b, &a, 2, 1);
+    memset(b.base.weights + b.base.batch.tokens[0] * WIDTH, 0, WIDTH * sizeof(*b.base.weights));
+    memset(model_case_tensor(&b.base, TENSOR_POSITION, 0), 0, WIDTH * sizeof(*b.base.weights));
+    bench_measure(&b);
+    for (int i = 0; i < 2; i++)
+        CHECK(isfinite(b.lyapunov.exponent[i]) && isnan(b.lyapunov.angular[i]));
+    bench_end(&b);
+}
+
 #endif
+
+/* With a width of 1 a token has no other direction. */
+TEST(lyapunov_of_width_1)
+{
+    struct architecture a = small(NORM_PRE);
+    struct bench b;
+
+    a.width = a.heads = 1;
+    bench_begin(&b, &a, 2, 1);
+    CHECK(bench_measure(&b) == (2 + 1) * (1 + 3 * LAYERS));
+    for (int i = 0; i < 2; i++)
+        CHECK(isfinite(b.lyapunov.exponent[i]) && isnan(b.lyapunov.angular[i]));
+    bench_end(&b);
+}
+
+/* Tangents behind the rank of a map: what rounding leaves of them. A layernorm takes two of C directions. */
+TEST(lyapunov_behind_the_rank)
+{
+    struct architecture a = small(NORM_POST);
+    const double noise = sizeof(scalar) == sizeof(float) ? -10 : -30;
+    struct bench b;
+
+    bench_begin(&b, &a, SIZE, 2);
+    bench_measure(&b);
+    for (int i = 0; i < SIZE; i++)
+        CHECK(i < SIZE / 4 ? b.lyapunov.exponent[i] > -5 : i < SIZE - 3 || b.lyapunov.exponent[i] < noise);
+    bench_end(&b);
+}
 
 /* A resumed run measures the same bits: nothing is left over from one measurement to the next. */
 TEST(lyapunov_repeats_itself)
