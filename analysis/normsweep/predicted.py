@@ -157,15 +157,15 @@ class Gain:
         self.decay = decay
         self.square, self.end = square[known][:-1], square[known][-1]  # [n] at the beginning of each span
         self.span = np.diff(time[known])  # [n] sums of rates
-        self.bare = square[known][1:] - np.exp(-2 * decay * self.span) * self.square  # [n] s_k
-        self.source = np.exp(decay * self.span) * self.bare  # [n] S_k
+        bare = square[known][1:] - np.exp(-2 * decay * self.span) * self.square
+        self.source = np.exp(decay * self.span) * bare  # [n] S_k
 
 
 def source_line(decay, gains, linear_in):
     """(source of each span at a square of 0, its slope over the square), at a decay."""
     one, two = gains[0], gains[-1]
     if one is two:
-        return one.bare, np.zeros_like(one.bare)
+        return one.source, np.zeros_like(one.source)
     change = two.source - one.source
     by_decay = one.source + (decay - one.decay) / (two.decay - one.decay) * change
     apart = two.square - one.square

@@ -8,24 +8,37 @@ enum { HALVINGS = 60 };
 /* No boundary is looked for where decay alone would leave less than e^-MOST of theta. */
 #define MOST 1e4
 
-/* e^((run's decay - decay) h) rho_(k+1) - e^(-(run's decay + decay) h) rho_k: S_k of a run, times the factor
- * e^(-decay h) with which it enters. */
+/* Two squares that differ by less, relative to their size, do not say how a source depends on them. */
+#define SAME 1e-6
+
+/* The source of a run in interval k, times e^(-decay h), with which it enters at another decay. */
 static double source_of(const struct course *run, int64_t k, double h, double decay)
 {
     return exp((run->decay - decay) * h) * run->square[k + 1] -
            exp(-(run->decay + decay) * h) * run->square[k];
 }
 
+/* The same from two runs, at a place between or beyond their squares. */
+static double source_between(
+    const struct course *first, const struct course *second, int64_t k, double h, double decay, double square)
+{
+    double one = source_of(first, k, h, decay), two = source_of(second, k, h, decay);
+    double apart = second->square[k] - first->square[k];
+    double share = fabs(apart) > SAME * first->square[k]
+                       ? (square - first->square[k]) / apart
+                       : (decay - first->decay) / (second->decay - first->decay);
+
+    return one + share * (two - one);
+}
+
 double prediction_growth(const struct course *first, const struct course *second, double decay)
 {
-    double share = second ? (decay - first->decay) / (second->decay - first->decay) : 0;
     double square = first->square[0];
 
     for (int64_t k = 0; k + 1 < first->count; k++) {
         double h = first->time[k + 1] - first->time[k];
-        double source = source_of(first, k, h, decay);
-        if (second)
-            source += share * (source_of(second, k, h, decay) - source);
+        double source =
+            second ? source_between(first, second, k, h, decay, square) : source_of(first, k, h, decay);
         square = exp(-2 * decay * h) * square + source;
     }
     return square / first->square[0];

@@ -7,16 +7,19 @@
  * The weight decay at which parameters neither grow nor shrink, predicted from runs at other decays.
  *
  * With rho = |theta|^2, and h the sum of the learning rates between two measured steps k and k + 1, decay
- * alone multiplies rho by e^(-2 lambda h). What updates add on top, with half of that decay,
+ * alone multiplies rho by e^(-2 lambda h). What happens besides is a source, counted in the middle of the
+ * interval:
  *
- *     S_k = e^(lambda h_k) (rho_(k+1) - e^(-2 lambda h_k) rho_k),
+ *     S_k = e^(lambda h_k) (rho_(k+1) - e^(-2 lambda h_k) rho_k).
  *
- * is taken not to depend on lambda (one run), or to be linear in it (two runs). Then
+ * At another decay lambda' it would lead to
  *
- *     rho'_(k+1) = e^(-2 lambda' h_k) rho'_k + e^(-lambda' h_k) S_k(lambda')
+ *     rho'_(k+1) = e^(-2 lambda' h_k) rho'_k + e^(-lambda' h_k) S_k.
  *
- * is the course at another decay lambda'. From the runs' own decays it gives their own courses. Source: the
- * balance |theta'|^2 - |theta|^2 = -(2 eta lambda - eta^2 lambda^2)|theta|^2 + ..., docs/boundary.md.
+ * One run says what the source is at its own decay, which is taken to hold for all. Two say how it depends on
+ * rho_k, linearly; where both have the same rho_k, as at the start, on lambda. The runs' own decays give the
+ * runs' own courses. docs/boundary.md derives this and says how good it is; analysis/normsweep/predicted.py
+ * has the same for Python.
  */
 
 /* The norm of one run over its measured steps. */
