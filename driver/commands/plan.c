@@ -61,7 +61,9 @@ static void print_grid(const struct sweep *sweep, const struct estimate *estimat
     for (int64_t i = 0; i < sweep->axis_count; i++)
         printf("%s%s %lld", i ? " x " : "", sweep->axis[i].name, (long long)sweep->axis[i].length);
     puts(sweep->axis_count ? "" : "none");
-    printf("%-12s%lld", "runs", (long long)estimate->runs);
+    printf("%-12s%s%lld", "runs", estimate->searched ? "about " : "", (long long)estimate->runs);
+    if (estimate->searched)
+        printf(" of %lld, chosen by refine", (long long)estimate->searched);
     if (estimate->skipped)
         printf(", %lld cells skipped", (long long)estimate->skipped);
     if (estimate->ended)

@@ -328,13 +328,16 @@ int dataset_return(struct dataset *dataset, int64_t cell, struct error *error)
     return status == 0 ? 0 : dataset_error(dataset, status, error);
 }
 
-int dataset_leave(struct dataset *dataset, int64_t cell, const char *reason, struct error *error)
+int dataset_leave(
+    struct dataset *dataset, int64_t cell, const char *reason, enum phase phase, struct error *error)
 {
     enum outcome now = (enum outcome)dataset->outcome[cell];
 
     if (now != OUTCOME_PENDING && now != OUTCOME_SKIPPED)
         return 0;
     int status = put_text(dataset, RUN_VARIABLE_reason, cell, reason);
+    if (status == 0)
+        status = put_integer(dataset, RUN_VARIABLE_phase, cell, phase);
     if (status == 0)
         status = put_outcome(dataset, cell, OUTCOME_SKIPPED);
     return status == 0 ? 0 : dataset_error(dataset, status, error);
@@ -345,6 +348,8 @@ int dataset_need(struct dataset *dataset, int64_t cell, struct error *error)
     if (dataset->outcome[cell] != OUTCOME_SKIPPED)
         return 0;
     int status = put_text(dataset, RUN_VARIABLE_reason, cell, "");
+    if (status == 0)
+        status = put_integer(dataset, RUN_VARIABLE_phase, cell, PHASE_NONE);
     if (status == 0)
         status = put_outcome(dataset, cell, OUTCOME_PENDING);
     return status == 0 ? 0 : dataset_error(dataset, status, error);

@@ -21,9 +21,10 @@ enum phase dataset_phase(const struct result *result);
 /* Makes a running run pending again, without values of its end. */
 int dataset_return(struct dataset *dataset, int64_t cell, struct error *error);
 
-/* Skips a cell whose result is not needed, with the reason; or makes such a cell pending. No effect on other
- * cells that have ended, or are pending already. */
-int dataset_leave(struct dataset *dataset, int64_t cell, const char *reason, struct error *error);
+/* Skips a cell whose result is not needed, with the reason, and the phase that the runs around it imply; or
+ * makes such a cell pending. No effect on other cells that have ended, or are pending already. */
+int dataset_leave(
+    struct dataset *dataset, int64_t cell, const char *reason, enum phase phase, struct error *error);
 int dataset_need(struct dataset *dataset, int64_t cell, struct error *error);
 
 /*
@@ -42,7 +43,7 @@ int dataset_row(struct dataset *dataset, int64_t cell, int64_t step, const doubl
 
 /* The speed of a sweep; NaN: unknown. */
 struct pace {
-    double seconds_left, tokens_per_second, workers;
+    double seconds_left, tokens_per_second, workers, runs;
 };
 
 /* Writes the pace to this start's row of the session table. Visible at the next flush, without a sync. */

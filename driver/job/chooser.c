@@ -116,13 +116,25 @@ static int64_t next_of_all(struct chooser *c)
     return -1;
 }
 
+/* The phase of a cell on this side of norm_growth 1. */
+static enum phase phase_on(const struct refine *refine, enum side side)
+{
+    static const enum phase phases[] = {
+        [SIDE_ABOVE] = PHASE_GROWING, [SIDE_BELOW] = PHASE_SHRINKING, [SIDE_DIVERGED] = PHASE_DIVERGED};
+
+    if (refine->variable != METRIC_norm_growth || refine->at != 1 || side < SIDE_ABOVE)
+        return PHASE_NONE;
+    return phases[side];
+}
+
 static void leave(struct chooser *c, int64_t cell)
 {
+    enum phase phase = phase_on(&c->sweep->refine, search_implied(c->search, cell));
     char reason[REASON_SIZE];
     struct error error;
 
     search_reason(c->search, cell, reason, sizeof(reason));
-    keep_first(c, dataset_leave(c->dataset, cell, reason, &error), &error);
+    keep_first(c, dataset_leave(c->dataset, cell, reason, phase, &error), &error);
 }
 
 int64_t chooser_next(struct chooser *c)

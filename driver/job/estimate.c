@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "driver/job/makespan.h"
+#include "driver/search/search.h"
 #include "driver/sweep/grid.h"
 #include "worker/host/clock.h"
 #include "worker/host/processors.h"
@@ -160,6 +161,23 @@ static int gather_all(struct estimate *estimate, const struct sweep *sweep, cons
     if (g.count)
         qsort(g.group, (size_t)g.count, sizeof(*g.group), by_descending_cost);
     return 0;
+}
+
+/* A search trains about the same share of the runs of each group that are left. */
+static void expect_search(struct estimate *estimate, const struct sweep *sweep)
+{
+    int64_t left = estimate->runs - estimate->ended;
+    double chosen = search_expected(sweep), share = fmax(chosen - (double)estimate->ended, 1) / (double)left;
+
+    if (left == 0)
+        return;
+    estimate->searched = estimate->runs;
+    estimate->runs = estimate->ended;
+    for (int64_t i = 0; i < estimate->group_count; i++) {
+        struct cost_group *group = &estimate->group[i];
+        group->runs = (int64_t)ceil(fmin(share, 1) * (double)group->runs);
+        estimate->runs += group->runs;
+    }
 }
 
 /* ---- samples ---- */
@@ -462,6 +480,8 @@ int estimate_make(struct estimate *estimate, const struct sweep *sweep, const st
         estimate_release(estimate);
         return -1;
     }
+    if (sweep->refine.kind != REFINE_NONE)
+        expect_search(estimate, sweep);
     if (estimate->runs > 0 && estimate->ended == estimate->runs)
         return 0;
     if (sample_groups(estimate, sweep, corpus, seconds, waiting, error) != 0) {

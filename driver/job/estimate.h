@@ -44,6 +44,7 @@ struct cost_group {
 /* The expected time of a sweep. */
 struct estimate {
     int64_t runs, skipped;
+    int64_t searched; /* runs among which a search chooses, of which it will probably train `runs`; 0: none */
     int64_t ended; /* of the runs, those that are not counted in the groups and times */
     int64_t group_count;
     struct cost_group *group; /* by descending cost of a whole run */

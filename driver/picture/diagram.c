@@ -21,6 +21,8 @@ enum mark {
     MARK_FAILED,
     MARK_RUNNING,
     MARK_PENDING,
+    MARK_ABOVE,
+    MARK_BELOW,
     MARK_SKIPPED,
     MARK_COUNT,
 };
@@ -39,10 +41,14 @@ static const struct {
     [MARK_FAILED] = {'x', "1;31", 160, COLOUR_WHITE, "failed"},
     [MARK_RUNNING] = {'>', "32", 36, COLOUR_NONE, "running"},
     [MARK_PENDING] = {'.', "2", 244, COLOUR_NONE, "pending"},
+    [MARK_ABOVE] = {'+', "33", COLOUR_NONE, COLOUR_NONE, "growing, not trained"},
+    [MARK_BELOW] = {'=', "35", COLOUR_NONE, COLOUR_NONE, "shrinking, not trained"},
     [MARK_SKIPPED] = {' ', NULL, COLOUR_NONE, COLOUR_NONE, "skipped"},
 };
 
-#define CLEARLY 0.5 /* colour, from -1 to 1, of growth and shrinkage by an unknown amount */
+/* Colours, from -1 to 1, of growth and shrinkage by an unknown amount, and where a search implies it. */
+#define CLEARLY 0.5
+#define FAINTLY 0.12
 
 static void take_mark(enum mark mark, struct plot_cell *cell)
 {
@@ -50,6 +56,8 @@ static void take_mark(enum mark mark, struct plot_cell *cell)
     cell->code = marks[mark].code;
     cell->colour = marks[mark].colour;
     cell->hatch = marks[mark].hatch;
+    if (mark == MARK_ABOVE || mark == MARK_BELOW)
+        cell->colour = colour_diverging(mark == MARK_ABOVE ? FAINTLY : -FAINTLY);
 }
 
 bool diagram_cell(const char *word, struct plot_cell *cell)
@@ -70,6 +78,7 @@ bool diagram_cell(const char *word, struct plot_cell *cell)
 struct cell_tally {
     int64_t outcome[OUTCOME_COUNT];
     int64_t count; /* of done runs with a positive norm_growth */
+    int64_t growing, shrinking; /* skipped cells that a search takes for such */
     double log_growth; /* sum of its logarithms: norm_growth is a ratio, so halving and doubling cancel */
 };
 
@@ -89,7 +98,11 @@ static enum mark mark_of(const struct cell_tally *tally, bool live)
         return MARK_FAILED;
     if (tally->outcome[OUTCOME_RUNNING])
         return MARK_RUNNING;
-    return tally->outcome[OUTCOME_PENDING] ? MARK_PENDING : MARK_SKIPPED;
+    if (tally->outcome[OUTCOME_PENDING])
+        return MARK_PENDING;
+    if (tally->growing == 0 && tally->shrinking == 0)
+        return MARK_SKIPPED;
+    return tally->growing > tally->shrinking ? MARK_ABOVE : MARK_BELOW;
 }
 
 struct diagram {
@@ -191,9 +204,11 @@ static void draw_note(const struct diagram *diagram, FILE *out)
             (long long)diagram->fewer);
 }
 
-static void tally_run(struct cell_tally *tally, enum outcome outcome, double growth)
+static void tally_run(struct cell_tally *tally, enum outcome outcome, double growth, double phase)
 {
     tally->outcome[outcome]++;
+    tally->growing += outcome == OUTCOME_SKIPPED && phase == PHASE_GROWING;
+    tally->shrinking += outcome == OUTCOME_SKIPPED && phase == PHASE_SHRINKING;
     if (outcome != OUTCOME_DONE || !isfinite(growth))
         return;
     tally->count++;
@@ -230,7 +245,7 @@ static void tally_runs(struct diagram *diagram, const struct diagram_runs *runs)
         int64_t cell = plane_cell(plane, run);
         if (cell >= 0)
             tally_run(&diagram->tally[cell], (enum outcome)runs->outcome[run],
-                runs->growth ? runs->growth[run] : NAN);
+                runs->growth ? runs->growth[run] : NAN, runs->phase ? runs->phase[run] : NAN);
     }
     diagram->fewer = count_fewer(diagram);
     for (int64_t cell = 0; cell < plane->x.length * plane->y.length; cell++) {

@@ -11,6 +11,8 @@ struct diagram_runs {
     int64_t cells; /* the product of the axes' lengths */
     const signed char *outcome; /* [cells] of enum outcome */
     const double *growth; /* [cells] norm_growth, NaN if unknown; NULL: all unknown */
+    const double
+        *phase; /* [cells] enum phase as a number: what a search implies for skipped cells; NULL: unknown */
     bool live; /* a cell with a running run is marked running, whatever its other runs are */
 };
 

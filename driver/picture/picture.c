@@ -103,16 +103,18 @@ static int draw_diagram(const struct picture *picture, const struct plane *plane
     const struct view *view = picture->view;
     signed char *outcome = malloc((size_t)view->cells);
     double *growth = outcome ? view_cells(view, metric_table[METRIC_norm_growth].name, error) : NULL;
+    double *phase = growth ? view_cells(view, run_variable_table[RUN_VARIABLE_phase].name, error) : NULL;
     struct diagram_runs runs = {.axis_count = view->axis_count,
         .axis = view->axis,
         .cells = view->cells,
         .outcome = outcome,
-        .growth = growth};
+        .growth = growth,
+        .phase = phase};
     int result = -1;
 
     if (!outcome)
         error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
-    else if (growth && view_outcomes(view, outcome, error) == 0) {
+    else if (phase && view_outcomes(view, outcome, error) == 0) {
         picture_title(picture, "phase diagram", plane->shape);
         int lines =
             diagram_draw_plane(picture->out, &picture->terminal, 0, PICTURE_BESIDE, plane, &runs, error);
@@ -120,6 +122,7 @@ static int draw_diagram(const struct picture *picture, const struct plane *plane
     }
     free(outcome);
     free(growth);
+    free(phase);
     return result;
 }
 

@@ -57,12 +57,17 @@ static void print_file(const struct view *view, int *cause)
 
 static void print_counts(const struct survey *survey)
 {
-    double all = survey->runs ? (double)survey->runs : 1;
+    bool searches = survey->expected < (double)survey->runs && survey->ended < survey->runs;
+    double runs = searches ? fmax(survey->expected, (double)survey->ended) : (double)survey->runs;
+    double all = runs > 0 ? runs : 1;
 
-    printf("ended     %" PRId64 " of %" PRId64 " runs, %.1f %%\n", survey->ended, survey->runs,
+    printf("ended     %" PRId64 " of %s%.0f runs, %.1f %%\n", survey->ended, searches ? "about " : "", runs,
         100 * (double)survey->ended / all);
     for (int i = 0; i < OUTCOME_COUNT; i++)
-        if (survey->count[i] && i != OUTCOME_SKIPPED)
+        if (searches && i == OUTCOME_PENDING)
+            printf("  %-9s%" PRId64 " cells; the search will skip most of them\n", outcome_words[i],
+                survey->count[i]);
+        else if (survey->count[i] && i != OUTCOME_SKIPPED)
             printf("  %-9s%" PRId64 ", %.1f %%\n", outcome_words[i], survey->count[i],
                 100 * (double)survey->count[i] / all);
     if (survey->count[OUTCOME_SKIPPED])

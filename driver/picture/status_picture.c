@@ -113,6 +113,7 @@ static void put_map(const struct status_view *picture, FILE *out, int rows, int 
         .cells = status->survey.cells,
         .outcome = status->survey.outcome,
         .growth = status->survey.growth,
+        .phase = status->survey.phase,
         .live = status_is_going(status)};
     struct terminal terminal = picture->canvas->terminal;
     struct error error;

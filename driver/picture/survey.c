@@ -245,8 +245,12 @@ static int read_all(struct survey *survey, const struct view *view, bool held, c
     survey->growth = view_cells(view, metric_table[METRIC_norm_growth].name, error);
     if (!survey->growth)
         return -1;
+    survey->phase = view_cells(view, run_variable_table[RUN_VARIABLE_phase].name, error);
+    if (!survey->phase)
+        return -1;
     count_outcomes(survey, held);
-    if (find_session(survey, view, error) != 0 || (held && read_pace(survey, view, error) != 0))
+    if (find_session(survey, view, error) != 0 || (held && read_pace(survey, view, error) != 0) ||
+        read_number(survey, view, SESSION_VARIABLE_runs, &survey->expected, error) != 0)
         return -1;
     return read_means(survey, view, error) == 0 ? read_runs(survey, view, before, now, error) : -1;
 }
@@ -254,8 +258,13 @@ static int read_all(struct survey *survey, const struct view *view, bool held, c
 int survey_make(struct survey *survey, const struct view *view, bool held, const struct survey *before,
     double now, struct error *error)
 {
-    *survey = (struct survey){
-        .cells = view->cells, .speed = NAN, .seconds = NAN, .age = NAN, .left = NAN, .rate = NAN};
+    *survey = (struct survey){.cells = view->cells,
+        .speed = NAN,
+        .seconds = NAN,
+        .age = NAN,
+        .left = NAN,
+        .rate = NAN,
+        .expected = NAN};
     if (read_all(survey, view, held, before, now, error) == 0)
         return 0;
     survey_release(survey);
@@ -266,6 +275,7 @@ void survey_release(struct survey *survey)
 {
     free(survey->outcome);
     free(survey->growth);
+    free(survey->phase);
     free(survey->run);
     *survey = (struct survey){0};
 }

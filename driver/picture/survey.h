@@ -21,6 +21,7 @@ struct survey {
     int64_t cells;
     signed char *outcome; /* [cells] as in the file */
     double *growth; /* [cells] norm_growth, NaN: unknown */
+    double *phase; /* [cells] enum phase as a number */
     int64_t count[OUTCOME_COUNT]; /* running runs count as pending if no process holds the dataset */
     int64_t runs, ended; /* skipped cells do not count as runs */
     int64_t running;
@@ -29,6 +30,8 @@ struct survey {
     int64_t session; /* the last one that was started; -1: none */
     double age; /* seconds since it began; NaN: unknown */
     double left, rate; /* written by the last session: seconds to the end, tokens per second; NaN: unknown */
+    double
+        expected; /* written by the last session: runs in all, if a search chooses among them; NaN: unknown */
 };
 
 /*

@@ -64,6 +64,7 @@ static void note_side(struct crossing *crossing, int64_t run, enum side side)
         if (crossing->high == crossing->length)
             range = 2 * (run - crossing->low); /* the first end of the range: not slow */
         crossing->high = run;
+        crossing->second = side;
     }
     if (crossing->high < crossing->length)
         crossing->slow = 2 * (crossing->high - crossing->low) > range ? crossing->slow + 1 : 0;
@@ -89,9 +90,16 @@ void crossing_take(struct crossing *crossing, enum side side, crossing_guess *gu
         crossing->wanted = choose_inside(crossing, guess(context, crossing->low, crossing->high));
 }
 
+enum side crossing_implied(const struct crossing *crossing, int64_t run)
+{
+    if (run > crossing->low && run < crossing->high && crossing->end != CROSSING_SAME)
+        return SIDE_NONE;
+    return run < crossing->high ? crossing->first : crossing->second;
+}
+
 double crossing_expected(int64_t length)
 {
-    double runs = 3.5 + 0.75 * log2((double)length / 64);
+    double runs = 4.1 + 0.75 * log2((double)length / 64);
 
     return fmin((double)length, fmax(runs, 2));
 }

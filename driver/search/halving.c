@@ -1,5 +1,7 @@
 #include "driver/search/halving.h"
 
+#include <math.h>
+
 #include "model/core/check.h"
 
 /* The runs [low, high] of a square along both axes; neighbours of a pass are `step` apart. */
@@ -106,4 +108,34 @@ void halving_take(const struct halving *halving, int64_t place, halving_want *wa
 {
     for (int64_t step = halving->coarse; step > 1; step /= 2)
         halve_around(halving, place, step, want, context);
+}
+
+enum side halving_implied(const struct halving *h, int64_t place)
+{
+    int64_t row = place / h->length[1], column = place % h->length[1], first[2], last[2];
+
+    for (int64_t step = 2; step <= h->coarse; step *= 2) {
+        squares_around(row, step, h->length[0], &first[0], &last[0]);
+        squares_around(column, step, h->length[1], &first[1], &last[1]);
+        const struct square square = square_at(h, last[0], last[1], step);
+        if (has_corners(h, &square))
+            return is_mixed(h, &square) ? SIDE_NONE
+                                        : (enum side)h->side[square.low[0] * h->length[1] + square.low[1]];
+    }
+    return SIDE_NONE;
+}
+
+/* The coarse pass; and for a boundary across the rectangle about three runs more in each pass for every step
+ * by which it advances. */
+double halving_expected(const int64_t length[2], int64_t coarse)
+{
+    double across = (double)(length[0] + length[1]) / 2, runs = 1;
+
+    for (int i = 0; i < 2; i++)
+        runs *= length[i] > 1 ? ceil((double)(length[i] - 1) / (double)coarse) + 1 : 1;
+    if (length[0] == 1 || length[1] == 1)
+        runs += log2((double)coarse);
+    else
+        runs += 3 * across * (1 - 1 / (double)coarse);
+    return fmin(runs, (double)length[0] * (double)length[1]);
 }

@@ -30,4 +30,11 @@ void halving_begin(const struct halving *halving, halving_want *want, void *cont
 /* The side of the run at `place` is now known; wants what follows from it. */
 void halving_take(const struct halving *halving, int64_t place, halving_want *want, void *context);
 
+/* Roughly how many runs such a search takes. */
+double halving_expected(const int64_t length[2], int64_t coarse);
+
+/* The side of a run that was not wanted, by the corners of the smallest square around it, which agree;
+ * SIDE_NONE where they do not, or are not known. */
+enum side halving_implied(const struct halving *halving, int64_t place);
+
 #endif

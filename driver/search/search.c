@@ -152,27 +152,11 @@ static struct halving halving_of(const struct search *s, int64_t region)
         .wanted = s->wanted + region * s->size};
 }
 
-/* Roughly how many runs a search by halving takes: the coarse pass, and about three runs more for each step
- * by which a boundary across the rectangle advances, in each pass. */
-static double halving_expected(const struct refine *refine, const int64_t length[2])
+static double region_expected(const struct refine *refine, const int64_t length[2], int64_t runs)
 {
-    double across = (double)(length[0] < length[1] ? length[1] : length[0]), coarse = (double)refine->coarse;
-    double runs = 1;
-
-    for (int i = 0; i < 2; i++)
-        runs *= length[i] > 1 ? ceil((double)(length[i] - 1) / coarse) + 1 : 1;
-    if (length[0] == 1 || length[1] == 1)
-        runs += log2(coarse);
-    else
-        runs += 3 * across * (1 - 1 / coarse);
-    return fmin(runs, (double)length[0] * (double)length[1]);
-}
-
-static double region_expected(const struct search *s, const struct region *region)
-{
-    if (s->refine->kind == REFINE_LINES)
-        return region->length > 0 ? crossing_expected(region->length) : 0;
-    return halving_expected(s->refine, halving_of(s, 0).length);
+    if (refine->kind == REFINE_LINES)
+        return runs > 0 ? crossing_expected(runs) : 0;
+    return halving_expected(length, refine->coarse);
 }
 
 /* Runs that a region will still choose. */
@@ -182,7 +166,10 @@ static double region_left(const struct search *s, const struct region *region)
                     ? region->crossing.end != CROSSING_SEARCHES || region->length == 0
                     : region->chosen > 0 && region->open == 0;
 
-    return over ? 0 : fmax(region_expected(s, region) - (double)region->chosen, 0);
+    return over ? 0
+                : fmax(region_expected(s->refine, halving_of(s, 0).length, region->length) -
+                           (double)region->chosen,
+                      0);
 }
 
 static void end_region(struct search *s, int64_t region)
@@ -375,6 +362,42 @@ char *search_reason(const struct search *s, int64_t cell, char *text, size_t siz
         snprintf(text, size, "not reached: the run at %s %s has no %s", axis,
             value_at(s, region, crossing->lacking, low), variable);
     return text;
+}
+
+/* The place of a cell in its region; skipped cells of a line leave no gaps. */
+static int64_t place_in(const struct search *s, int64_t region, int64_t cell, int64_t place)
+{
+    const int64_t *cells = s->cell + region * s->size;
+
+    if (s->refine->kind == REFINE_LINES && place >= s->region[region].length)
+        place = s->region[region].length - 1;
+    while (s->refine->kind == REFINE_LINES && cells[place] != cell)
+        place--;
+    return place;
+}
+
+enum side search_implied(const struct search *s, int64_t cell)
+{
+    int64_t place, region = region_of(s, cell, &place);
+
+    place = place_in(s, region, cell, place);
+    if (s->refine->kind == REFINE_LINES)
+        return crossing_implied(&s->region[region].crossing, place);
+    const struct halving halving = halving_of(s, region);
+    return halving_implied(&halving, place);
+}
+
+double search_expected(const struct sweep *sweep)
+{
+    const struct refine *refine = &sweep->refine;
+    int64_t length[REFINE_AXES] = {1, 1}, cells = sweep->cells;
+
+    for (int i = 0; i < refine->axis_count; i++) {
+        length[i] = sweep->axis[refine->axis[i]].length;
+        cells /= length[i];
+    }
+    return fmin(
+        (double)cells * region_expected(refine, length, length[0]), (double)(sweep->cells - sweep->skipped));
 }
 
 double search_left(const struct search *s)

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "driver/search/crossing.h"
 #include "driver/search/prediction.h"
 #include "driver/sweep/sweep.h"
 #include "worker/train/train.h"
@@ -47,10 +48,15 @@ struct choice {
  * search_new. */
 bool search_next(struct search *search, struct choice *choice);
 
+/* The side of a cell that is left out, as far as the runs around it tell. */
+enum side search_implied(const struct search *search, int64_t cell);
+
 /* Why a cell is left out: "norm_growth crosses 1 between weight_decay 0.01 and 0.012". Returns text. */
 char *search_reason(const struct search *search, int64_t cell, char *text, size_t size);
 
-/* Runs that the search will probably still choose. */
+/* Runs that the search will probably still choose; and how many the search of a whole sweep probably takes.
+ */
 double search_left(const struct search *search);
+double search_expected(const struct sweep *sweep);
 
 #endif

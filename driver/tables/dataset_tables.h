@@ -72,7 +72,7 @@ extern const struct attribute_row attribute_table[ATTRIBUTE_COUNT];
     X(outcome, STORED_BYTE, 0, false, "1", "state of the run",                                               \
         "pending and running runs have not ended yet")                                                       \
     X(phase, STORED_BYTE, 0, false, "1", "phase of the parameter norm",                                      \
-        "growing where norm_growth is above 1")                                                              \
+        "growing where norm_growth is above 1; of a skipped cell, what refine found around it implies")      \
     X(dynamics, STORED_BYTE, 0, false, "1", "class of the growth of the parameter norm",                     \
         "the fit with the lowest AIC, by at least 2, of fit_aligned, fit_misaligned and fit_adam_like; "     \
         "relative: one of the first two; none: no norms, the best R^2 is below 0.5, or two fit alike; "      \
@@ -131,7 +131,8 @@ const char *const *run_variable_flags(enum run_variable variable, int *count);
 #define SESSION_NUMBERS(X)                                                                                   \
     X(seconds_left, "s", "last estimate of the time to the end of the sweep")                                \
     X(tokens_per_second, "s-1", "recent training speed of all workers together")                             \
-    X(workers, "1", "number of workers")
+    X(workers, "1", "number of workers")                                                                     \
+    X(runs, "1", "last estimate of the number of runs that the sweep trains in all")
 
 enum session_variable {
 #define X(field, ...) SESSION_VARIABLE_##field,

@@ -19,7 +19,7 @@
 /* Writes a run as a coordinator does; -1 where a call says that it has failed. */
 static int write_run(struct bench *bench, int64_t cell, enum outcome outcome, bool flushes)
 {
-    const struct pace pace = {10, 20, 3};
+    const struct pace pace = {10, 20, 3, 4};
     const struct result result = {.outcome = outcome, .last_step = 10, .diverged_step = -1, .norm_growth = 2};
     struct run run;
 
