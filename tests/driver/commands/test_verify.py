@@ -388,12 +388,3 @@ def test_who_waits_at_a_terminal_is_told(folder):
     status, answer, written = at_a_terminal(folder, "verify", "sweep.yaml", "-n", "3")
     assert status == 0 and b"3 equal in " in answer and b"\x1b" not in answer
     assert b"verify: 0 of 3 runs trained again, 0 %" in written and written.endswith(b"\r\x1b[1A\x1b[J")
-
-
-def test_a_run_that_does_not_fit_is_said(tmp_path, normsweep):
-    """The dataset of a large run, where there is too little memory to train it."""
-    (tmp_path / "large.yaml").write_text("corpus: markov\nsteps: 1\nwidth: 1024\nbatch: 1\nlearning_rate: [0.1, 0.2]\n")
-    normsweep("run", "large.yaml", "-j", "0")
-    limit = f"ulimit -v {300 * 1024} && exec {NORMSWEEP} verify large.yaml -j 1"
-    done = run("sh", "-c", limit, cwd=tmp_path, status=3)
-    assert re.match(r"verify: learning_rate=0.[12]: no memory: the run needs ", done.stderr) and done.stdout == ""

@@ -13,7 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define YAML BASE "width: 8\nheads: 1\nfeedforward: 4\nlayers: [1, 2]\nlearning_rate: [0.1, 0.01]\n"
+#define YAML_OF BASE "heads: 1\nfeedforward: 4\nlayers: [1, 2]\nlearning_rate: [0.1, 0.01]\n"
+#define YAML YAML_OF "width: 8\n"
 enum { RUNS = 4, PENDING = 3 };
 
 /* A dataset of made-up values, three of whose four runs are done, and the sweep that it is of. */
@@ -26,14 +27,14 @@ struct repeated {
     struct error error;
 };
 
-static bool repeated_init(struct repeated *repeated)
+static bool repeated_init(struct repeated *repeated, const char *yaml)
 {
     const struct terminal terminal = {.columns = 80};
     struct bench *bench = &repeated->bench;
 
     *repeated = (struct repeated){.view = {.file = -1}};
     bench_init(bench);
-    if (!bench_opens(bench, YAML))
+    if (!bench_opens(bench, yaml))
         return false;
     for (int64_t cell = 0; cell < RUNS; cell++) {
         if (cell != PENDING)
@@ -78,7 +79,7 @@ TEST(repeat_compares_each_run_with_its_own_cell)
 {
     struct repeated repeated;
 
-    if (!repeated_init(&repeated))
+    if (!repeated_init(&repeated, YAML))
         return;
     for (int workers = 1; workers < 5; workers++) {
         CHECK(repeat_first(&repeated, PENDING, workers) == 0);
@@ -95,7 +96,7 @@ TEST(repeat_refuses_a_run_that_has_not_finished)
 {
     struct repeated repeated;
 
-    if (!repeated_init(&repeated))
+    if (!repeated_init(&repeated, YAML))
         return;
     CHECK(repeat_first(&repeated, RUNS, 2) == -1 && repeated.error.status == ERROR_ENVIRONMENT);
     CHECK(strstr(repeated.error.text, "a.nc: was replaced while it was read; run the same command again"));
@@ -106,7 +107,7 @@ TEST(repeat_goes_on_with_the_processes_that_it_gets)
 {
     struct repeated repeated;
 
-    if (!repeated_init(&repeated))
+    if (!repeated_init(&repeated, YAML))
         return;
     failing_after(1, "fork", EAGAIN);
     CHECK(repeat_first(&repeated, PENDING, 3) == 0 && failing_end());
@@ -130,7 +131,7 @@ TEST(repeat_says_which_call_failed)
     };
     struct repeated repeated;
 
-    if (!repeated_init(&repeated))
+    if (!repeated_init(&repeated, YAML))
         return;
     for (size_t i = 0; i < sizeof(failures) / sizeof(*failures); i++) {
         failing_after(failures[i].calls, failures[i].name, failures[i].cause);
@@ -164,7 +165,7 @@ TEST(repeat_says_which_run_was_killed)
     struct repeated repeated;
     int killed = 0, result = 0;
 
-    if (!repeated_init(&repeated))
+    if (!repeated_init(&repeated, YAML))
         return;
     for (int tries = 0; result == 0 && tries < 1000; tries++) {
         failing_before(0, "poll", kill_children, &killed);
@@ -174,5 +175,17 @@ TEST(repeat_says_which_run_was_killed)
     CHECK(result == -1 && repeated.error.status == ERROR_ENVIRONMENT);
     CHECK_TEXT(repeated.error.text,
         "verify: layers=1 learning_rate=0.1: its process was killed; too little memory?");
+    repeated_release(&repeated);
+}
+
+TEST(repeat_says_which_run_does_not_fit_into_memory)
+{
+    struct repeated repeated;
+
+    if (!repeated_init(&repeated, YAML_OF "width: 2000000\n"))
+        return;
+    CHECK(repeat_first(&repeated, 1, 1) == -1 && repeated.error.status == ERROR_ENVIRONMENT);
+    CHECK(strstr(repeated.error.text, "verify: layers=1 learning_rate=0.1: no memory: the run needs ") ==
+          repeated.error.text);
     repeated_release(&repeated);
 }
