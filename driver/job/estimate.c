@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "driver/job/makespan.h"
+#include "driver/job/sample.h"
 #include "driver/search/search.h"
 #include "driver/sweep/grid.h"
 #include "worker/host/clock.h"
@@ -23,9 +24,6 @@
 
 /* The number of groups that are measured, and the seconds for each at most. */
 enum { SAMPLES = 6, SECONDS_MOST = 2 };
-
-enum { GRADIENTS_SAMPLED = 2, EXPONENTS_SAMPLED = 2 }; /* batches, exponents in a sample's measurements */
-enum { HESSIAN_SAMPLED = 4 }; /* Lanczos steps of a sample's measurement of the Hessian */
 
 enum { CELLS_BETWEEN = 1 << 14 }; /* cells between two looks at the clock */
 
@@ -182,138 +180,6 @@ static void expect_search(struct estimate *estimate, const struct sweep *sweep)
 
 /* ---- samples ---- */
 
-/* What one process measures of a group. */
-struct sample {
-    double seconds[PART_COUNT]; /* see struct cost_group */
-    char reason[REASON_SIZE]; /* why the run cannot be trained; "": it can */
-};
-
-struct stopwatch {
-    double first, last, limit; /* clock after the first step, after the last one, and at which to stop */
-    int64_t steps;
-};
-
-static enum verdict watch_sample(void *context, int64_t step, int64_t last_step, int64_t tokens)
-{
-    struct stopwatch *stopwatch = context;
-
-    (void)last_step, (void)tokens;
-    if (step == stopwatch->steps) /* called again during the validation of a step */
-        return VERDICT_CARRY_ON;
-    stopwatch->last = clock_now();
-    stopwatch->steps = step;
-    if (step == 1)
-        stopwatch->first = stopwatch->last;
-    return step < 3 || stopwatch->last < stopwatch->limit ? VERDICT_CARRY_ON : VERDICT_STOP;
-}
-
-/* The number of tokens that a validation of at most `tokens` predicts. */
-static double validation_tokens(const struct corpus *corpus, int64_t tokens)
-{
-    int64_t all = corpus->valid.token_count;
-    return (double)(tokens < all ? tokens : all);
-}
-
-/* The task of a sampling process. */
-struct sampling {
-    const struct cost_group *group;
-    const struct corpus *corpus;
-    const struct measure *measure;
-    double limit; /* clock at which to stop */
-};
-
-static double mean(double seconds, int64_t times)
-{
-    return times ? seconds / (double)times : 0;
-}
-
-/* The same measurements, but once, on few tokens, and short. */
-static struct measure shorten(const struct measure *measure, int64_t tokens)
-{
-    struct measure few = *measure;
-
-    few.every = few.validate_every = INT64_MAX;
-    few.step_count = 0;
-    few.validate_tokens = few.validate_tokens < tokens ? few.validate_tokens : tokens;
-    if (few.gradient_batches > GRADIENTS_SAMPLED)
-        few.gradient_batches = GRADIENTS_SAMPLED;
-    few.hessian_every = HESSIAN_START;
-    few.hessian_probes = few.hessian_batches = 1;
-    if (few.hessian_steps > HESSIAN_SAMPLED)
-        few.hessian_steps = HESSIAN_SAMPLED;
-    few.group[GROUP_HESSIAN_LAYERS] = false;
-    if (few.lyapunov_exponents > EXPONENTS_SAMPLED)
-        few.lyapunov_exponents = EXPONENTS_SAMPLED;
-    return few;
-}
-
-/* From the seconds of the short measurements to those of the sweep's. */
-static void lengthen(struct sample *sample, const struct sampling *sampling, const struct measure *few)
-{
-    const struct measure *all = sampling->measure;
-    double tokens = validation_tokens(sampling->corpus, all->validate_tokens) /
-                    fmax(validation_tokens(sampling->corpus, few->validate_tokens), 1);
-
-    sample->seconds[PART_VALIDATE] *= tokens;
-    sample->seconds[PART_SATURATE] *= tokens;
-    sample->seconds[PART_GRADIENTS] *= (double)all->gradient_batches / (double)few->gradient_batches;
-    sample->seconds[PART_HESSIAN] *=
-        train_hessian_products(&sampling->group->run, all) / (double)few->hessian_steps;
-    sample->seconds[PART_LYAPUNOV] *= (double)all->lyapunov_exponents / (double)few->lyapunov_exponents;
-}
-
-/* Trains a group's run for a while. It is measured and validated at step 0 only, on few tokens; the first
- * step is left out of the mean, as a warm-up. */
-static struct sample take_sample(const struct sampling *sampling, struct arena *arena)
-{
-    const struct run *run = &sampling->group->run;
-    struct measure few = shorten(sampling->measure, 4 * run->batch * run->context);
-    struct stopwatch stopwatch = {.limit = sampling->limit};
-    struct observer observer = {.context = &stopwatch, .carry_on = watch_sample};
-    struct result result;
-    double begin = clock_now(), once = 0;
-
-    train(run, sampling->corpus, &few, &observer, arena, &result);
-    struct sample sample = {
-        .seconds = {0, result.step_seconds, mean(result.measure_seconds, result.measured),
-            mean(result.validate_seconds, result.validated), mean(result.saturate_seconds, result.saturated),
-            mean(result.gradients_seconds, result.gradients), mean(result.hessian_seconds, result.hessians),
-            mean(result.residual_seconds, result.residuals),
-            mean(result.lyapunov_seconds, result.lyapunovs)}};
-    if (stopwatch.steps > 1)
-        sample.seconds[PART_STEP] = (stopwatch.last - stopwatch.first) / (double)(stopwatch.steps - 1);
-    for (enum cost_part part = PART_STEP; part < PART_COUNT; part++)
-        once += sample.seconds[part];
-    sample.seconds[PART_SETUP] = stopwatch.steps > 0 ? fmax(stopwatch.first - begin - once, 0) : 0;
-    lengthen(&sample, sampling, &few);
-    if (result.outcome == OUTCOME_FAILED)
-        memcpy(sample.reason, result.reason, sizeof(sample.reason));
-    return sample;
-}
-
-/* Updates a mean that now has `count` samples. */
-static void add_to_mean(double mean[PART_COUNT], const double sample[PART_COUNT], int count)
-{
-    for (enum cost_part part = 0; part < PART_COUNT; part++)
-        mean[part] += (sample[part] - mean[part]) / count;
-}
-
-/* The mean of as many samples as there is time for, at least one. */
-static struct sample take_samples(const struct sampling *sampling)
-{
-    struct sample mean = {0};
-    struct arena arena = {0};
-    int count = 0;
-
-    do {
-        struct sample one = take_sample(sampling, &arena);
-        if (one.reason[0])
-            return one;
-        add_to_mean(mean.seconds, one.seconds, ++count);
-    } while (clock_now() < sampling->limit);
-    return mean;
-}
-
 /*
  * The number of processes that sample at once: the sweep's workers, but no more than this machine has
  * processors for, as the plan may be for a larger machine.
@@ -338,7 +204,7 @@ static int sample_group(struct cost_group *group, const struct corpus *corpus, c
         pid_t child = fork();
         if (child == 0) {
             const struct sampling sampling = {group, corpus, measure, clock_now() + seconds};
-            sample = take_samples(&sampling);
+            sample = sample_take(&sampling);
             ssize_t written = write(ends[1], &sample, sizeof(sample));
             _exit(written != (ssize_t)sizeof(sample));
         }
@@ -352,7 +218,7 @@ static int sample_group(struct cost_group *group, const struct corpus *corpus, c
     while (read(ends[0], &sample, sizeof(sample)) == (ssize_t)sizeof(sample)) {
         if (sample.reason[0])
             continue;
-        add_to_mean(group->seconds, sample.seconds, ++reported);
+        sample_add(group->seconds, sample.seconds, ++reported);
     }
     close(ends[0]);
     while (wait(NULL) > 0)

@@ -1,5 +1,7 @@
 #include "worker/run/cost.h"
 
+#include <math.h>
+
 #include "model/instruments/hessian.h"
 #include "model/optimisers/edge.h"
 
@@ -19,6 +21,7 @@ enum {
     COST_UPDATE = 30, /* a parameter in a step of the optimiser */
     COST_MEASURE = 60, /* a parameter in a measured step */
     COST_INIT = 2000, /* a parameter's first value */
+    COST_ORTHOGONAL = 100, /* an element of a tangent, for each other one that it is made orthogonal to */
     HESSIAN_GRADIENTS = 3, /* gradients that a product with the Hessian takes as long as */
 };
 
@@ -89,16 +92,32 @@ static double hessian_tokens(const struct run *run, const struct measure *measur
            (double)run->batch * (double)run->context;
 }
 
-/* Forward passes of one token that the groups residual and lyapunov take at a measured step. */
-static double probe_passes(const struct run *run, const struct measure *measure)
+/* Forward passes of one token that the group residual takes at a measured step. */
+static double residual_passes(const struct run *run, const struct measure *measure)
 {
-    double context = (double)run->context, exponents = (double)measure->lyapunov_exponents, passes = 0;
+    double context = (double)run->context, batch = (double)run->batch;
 
-    if (measure->group[GROUP_RESIDUAL]) /* states, gradients twice, and the tangents of one sequence */
-        passes += (3 * (double)run->batch + 3) * context;
-    if (measure->group[GROUP_LYAPUNOV])
-        passes += 2 * (2 * (double)measure->lyapunov_sweeps + 1) * exponents * context;
-    return passes;
+    /* states, gradients twice, and the tangents of one sequence */
+    return measure->group[GROUP_RESIDUAL] ? (3 * batch + 3) * context : 0;
+}
+
+struct lyapunov_work train_lyapunov_work(const struct run *run, const struct measure *measure)
+{
+    double layers = (double)run->layers, size = (double)run->context * (double)run->width;
+    double count = fmin((double)measure->lyapunov_exponents, size);
+    double rounds = 2 * (1 + (2 * (double)measure->lyapunov_sweeps + 1) * layers);
+
+    if (!measure->group[GROUP_LYAPUNOV])
+        return (struct lyapunov_work){0, 0};
+    return (struct lyapunov_work){1 + count * rounds / layers, count * count / 2 * size * rounds};
+}
+
+static double lyapunov_cost(const struct run *run, int64_t vocabulary, const struct measure *measure)
+{
+    struct lyapunov_work work = train_lyapunov_work(run, measure);
+
+    return token_cost(run, vocabulary) / 3 * (double)run->context * work.passes +
+           COST_ORTHOGONAL * work.products;
 }
 
 /* Tokens per validation. */
@@ -114,13 +133,14 @@ double train_cost(const struct run *run, const struct corpus *corpus, const stru
     int64_t last_step = run_last_step(run, corpus);
     double forward = token_cost(run, corpus->vocabulary) / 3;
     double rows = (double)measure_rows(measure, last_step, NULL);
-    double gradients = (double)measure_count(measure, last_step) * gradient_tokens(run, measure) +
+    double measured = (double)measure_count(measure, last_step);
+    double gradients = measured * gradient_tokens(run, measure) +
                        HESSIAN_GRADIENTS * hessian_tokens(run, measure, last_step);
-    double probes = (double)measure_count(measure, last_step) * probe_passes(run, measure);
-    double passes = (double)measure_validations(measure, last_step) +
-                    (double)measure_count(measure, last_step) * saturation_passes(measure);
+    double probes = measured * (forward * residual_passes(run, measure) +
+                                   lyapunov_cost(run, corpus->vocabulary, measure));
+    double passes = (double)measure_validations(measure, last_step) + measured * saturation_passes(measure);
 
     return train_step_cost(run, corpus->vocabulary) * (double)last_step +
-           forward * passes * validated_tokens(corpus, measure) + forward * (3 * gradients + probes) +
+           forward * passes * validated_tokens(corpus, measure) + forward * 3 * gradients + probes +
            parameters(run, corpus->vocabulary) * (COST_INIT + COST_MEASURE * rows);
 }

@@ -23,4 +23,15 @@ double train_cost(const struct run *run, const struct corpus *corpus, const stru
 /* Products with the Hessian that one measurement takes at most, each as long as three gradients. */
 double train_hessian_products(const struct run *run, const struct measure *measure);
 
+/*
+ * One measurement of Lyapunov exponents: forward passes of one sequence, whose draw counts as a pass through
+ * a block; and elements of tangents, each for each other tangent that it is made orthogonal to. So the time
+ * has a part that grows with the number of exponents and one that grows with its square.
+ */
+struct lyapunov_work {
+    double passes, products;
+};
+
+struct lyapunov_work train_lyapunov_work(const struct run *run, const struct measure *measure);
+
 #endif

@@ -1,0 +1,28 @@
+#ifndef NORMSWEEP_DRIVER_JOB_SAMPLE_H
+#define NORMSWEEP_DRIVER_JOB_SAMPLE_H
+
+#include "driver/job/estimate.h"
+#include "worker/run/measure.h"
+#include "worker/train/train.h"
+
+/* What one process measures of a group. */
+struct sample {
+    double seconds[PART_COUNT]; /* see struct cost_group */
+    char reason[REASON_SIZE]; /* why the run cannot be trained; "": it can */
+};
+
+/* The task of a sampling process. */
+struct sampling {
+    const struct cost_group *group;
+    const struct corpus *corpus;
+    const struct measure *measure;
+    double limit; /* clock at which to stop */
+};
+
+/* Trains the group's run for short whiles, as often as there is time for, at least once: the mean. */
+struct sample sample_take(const struct sampling *sampling);
+
+/* Updates a mean that now has `count` samples. */
+void sample_add(double mean[PART_COUNT], const double sample[PART_COUNT], int count);
+
+#endif
