@@ -84,7 +84,8 @@ void gradients_end(struct gradients *g)
 
 double gradients_theory(const struct architecture *a, enum tensor_kind kind)
 {
-    bool derived = a->init == INIT_XAVIER && a->zero_query_key && a->norm == LAYERNORM &&
+    bool unscaled = a->init_scale == 1 && a->residual_scale == 1;
+    bool derived = unscaled && a->init == INIT_XAVIER && a->zero_query_key && a->norm == LAYERNORM &&
                    a->activation == ACTIVATION_RELU && !a->gated && a->feedforward == a->width;
 
     if (!derived || kind != TENSOR_W2 || a->norm_placement == NORM_OUT)

@@ -56,7 +56,7 @@ def test_theory_is_of_w2_of_a_fresh_model_in_its_setting(placement, slope):
     np.testing.assert_allclose(fresh[w2], slope, rtol=1e-15)
     assert np.isnan(np.delete(fresh, w2)).all() and np.isnan(trained).all()
     for other in ({"init": "torch"}, {"zero_query_key": False}, {"norm": "rmsnorm"}, {"activation": "gelu"},
-                  {"gated": True}, {"feedforward": 2 * BASE["width"]}):
+                  {"gated": True}, {"feedforward": 2 * BASE["width"]}, {"init_scale": 3.0}, {"residual_scale": 0.1}):
         assert np.isnan(theory(**other)).all(), other
 
 
