@@ -116,8 +116,12 @@ void residual_gradients(struct residual *r, struct transformer *model, const sca
 
 /* ---- tokens that hardly differ ---- */
 
-/* The variance of `rows` vectors, summed over their elements; NaN for one. */
-static double variance_of_rows(const scalar *x, int64_t rows, int64_t width)
+/*
+ * Takes from each of `rows` vectors their mean, makes their variance, summed over the elements, 1, and
+ * returns what it was. NaN, without a change, for one vector, or if the vectors are all the same up to
+ * rounding.
+ */
+static double centre_rows(scalar *x, int64_t rows, int64_t width)
 {
     double variance = 0;
 
@@ -128,9 +132,15 @@ static double variance_of_rows(const scalar *x, int64_t rows, int64_t width)
         for (int64_t row = 0; row < rows; row++) {
             double rest = (double)x[row * width + c] - mean;
             variance += rest * rest;
+            x[row * width + c] = (scalar)rest;
         }
     }
-    return variance / (double)(rows - 1);
+    if (!(variance > 0))
+        return NAN;
+    variance /= (double)(rows - 1);
+    for (int64_t i = 0; i < rows * width; i++)
+        x[i] = (scalar)((double)x[i] / sqrt(variance));
+    return variance;
 }
 
 /* T equal tokens, whose root mean square is r->scale. */
@@ -150,11 +160,13 @@ void residual_angle(struct residual *r, struct transformer *model, const scalar 
 
     fill_state(r, rows, width, seed);
     draw_normal(r->tangent, rows * width, 1, seed, DRAW_PERTURBATION);
-    double before = variance_of_rows(r->tangent, rows, width) / square_of(r->state, width);
+    centre_rows(r->tangent, rows, width);
+    double growth = log(square_of(r->state, width));
     transformer_forward_from(model, weights, &equal, r->state);
-    for (int64_t layer = 0; layer < layers; layer++)
+    for (int64_t layer = 0; layer < layers; layer++) {
         transformer_block_tangent(model, weights, &equal, layer, r->tangent);
-    double after =
-        variance_of_rows(r->tangent, rows, width) / square_of(transformer_state(model, layers), width);
-    r->angle_exponent = log(after / before) / (double)layers;
+        growth += log(centre_rows(r->tangent, rows, width));
+    }
+    growth -= log(square_of(transformer_state(model, layers), width));
+    r->angle_exponent = growth / (double)layers;
 }

@@ -54,7 +54,13 @@ void residual_gradients(struct residual *residual, struct transformer *model, co
  * of the states, cancels in q - p. So the limit is computed, without an e: a forward pass of T equal tokens
  * and the tangents of d. u has the root mean square of the embedded tokens.
  *
- * `model` has tangents and takes sequences of `context` rows, one of which is used. NaN for one token.
+ * A block maps tangents that are the same for all tokens to such tangents: it treats equal tokens alike, and
+ * their weights in attention sum to 1. So the mean of the tangents has no effect on their variance, and is
+ * taken away after each block, else it would grow above the differences until these are rounding errors. Then
+ * the variance is made 1, and the logarithms of what it was are summed.
+ *
+ * `model` has tangents and takes sequences of `context` rows, one of which is used. NaN for one token, and if
+ * the tangents become the same for all.
  */
 void residual_angle(
     struct residual *residual, struct transformer *model, const scalar *weights, int64_t seed);

@@ -292,7 +292,7 @@ extern const struct nature_row nature_table[NATURE_COUNT];
         "slope of the gradient over depth in theory",                                                        \
         "gradient_depth_slope of w2 at step 0 after Xiong et al. 2020: ln(3/2)/2 with norm_placement post, " \
         "0 with pre; NaN elsewhere, and outside their setting (init xavier, zero_query_key, layernorm, "     \
-        "relu, not gated, feedforward = width)")                                                             \
+        "relu, not gated, feedforward = width, init_scale and residual_scale 1)")                            \
     X(hessian_ritz, LANCZOS, HESSIAN, MAGNITUDE, "1", "Ritz values of the Hessian",                          \
         "Hessian of the loss, averaged over hessian.batches batches from that of step t + 1 on, over all "   \
         "parameters: Ritz values of hessian.steps Lanczos steps from each probe; they are the nodes of a "   \
@@ -350,7 +350,7 @@ extern const struct nature_row nature_table[NATURE_COUNT];
         "growth per block of 1 - p/q, where q and p are the mean square of a token and the mean product of " \
         "two, for tokens that hardly differ: the limit of ln[(1 - p_L/q_L) / (1 - p_0/q_0)] / L for a "      \
         "sequence of one random vector as large as the embedded tokens, perturbed for each token; below 0, " \
-        "tokens become alike (Cowsik et al. 2024); NaN with context 1")                                      \
+        "tokens become alike (Cowsik et al. 2024); NaN with context 1 or if they become equal")              \
     X(gradient_exponent, STEP, RESIDUAL, MAGNITUDE, "1", "gradient exponent",                                \
         "ln(|d(x_L.R)/dx_0|^2 / |R|^2) / L for a random R on the batch of step t + 1: twice the growth of "  \
         "gradients per block, towards the input (Cowsik et al. 2024)")                                       \

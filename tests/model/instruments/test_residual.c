@@ -158,6 +158,21 @@ TEST(residual_of_single_tokens_is_missing)
     bench_end(&b);
 }
 
+/* Behind a norm whose gain is 0 all tokens are equal. */
+TEST(residual_angle_of_equal_tokens_is_missing)
+{
+    struct architecture a = small(NORM_POST);
+    struct bench b;
+
+    bench_begin(&b, &a, lengths, 3);
+    bench_measure(&b);
+    CHECK(isfinite(b.residual.angle_exponent));
+    set_tensors(&b, TENSOR_LN2, 0);
+    bench_measure(&b);
+    CHECK(isnan(b.residual.angle_exponent));
+    bench_end(&b);
+}
+
 #ifdef SCALAR_DOUBLE
 
 /* 1 - p/q of the state in double. */
