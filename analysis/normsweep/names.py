@@ -16,5 +16,6 @@ OF_RUNS = {  # what every run has, however it ended; all other variables were me
     "tokens_per_second": NUMBERS, "attempts": NUMBERS, "deaths": NUMBERS, "session": NUMBERS, "host": TEXTS,
     "reason": TEXTS}
 FITTED = {"dynamics": FLAGS}  # fitted to a run's norms, in words
-SESSION_NUMBERS = ("session_seconds_left", "session_tokens_per_second", "session_workers")  # the others are texts
+SESSION_NUMBERS = (  # the others are texts
+    "session_seconds_left", "session_tokens_per_second", "session_workers", "session_runs")
 SESSIONS, SESSION = "sessions", "session_"  # the dimension of sessions, and the prefix of their variables
