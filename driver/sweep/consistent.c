@@ -60,17 +60,22 @@ static int check_groups(struct reader *reader)
     return 0;
 }
 
-/* The Hessian is measured at measured steps; an `every` that meets few of them is a mistake. */
+/* The Hessian is measured at measured steps; an `every` that meets few or none of them is a mistake. */
 static int check_hessian(struct reader *reader)
 {
     const struct measure *measure = &reader->sweep->measure;
+    const struct place place = reader->sweep->places->key[KEY_HESSIAN].place;
+    long long wanted = measure->hessian_every, every = measure->every;
 
-    if (!measure->group[GROUP_HESSIAN] || measure->hessian_every <= 0 || measure->every == 0 ||
-        measure->hessian_every % measure->every == 0)
+    if (!measure->group[GROUP_HESSIAN] || wanted <= 0)
         return 0;
-    return reader_fault(reader, reader->sweep->places->key[KEY_HESSIAN].place,
-        "hessian.every: %lld is not a multiple of measure.every %lld", (long long)measure->hessian_every,
-        (long long)measure->every);
+    if (every && wanted % every != 0)
+        return reader_fault(
+            reader, place, "hessian.every: %lld is not a multiple of measure.every %lld", wanted, every);
+    if (!every && measure_hessians(measure, INT64_MAX) <= 2) /* step 0 and the last, as with `ends` */
+        return reader_fault(
+            reader, place, "hessian.every: no step above 0 of measure.steps is a multiple of %lld", wanted);
+    return 0;
 }
 
 /* The place of a parameter's value in a cell if the file spells the value out, else the place of its key. */

@@ -587,6 +587,14 @@ CASES = {
         BASE + "lyapunov_sweeps: 0\n",
         "sweep.yaml:3:18: lyapunov_sweeps: without effect; measure.metrics lacks lyapunov",
     ),
+    "hessian.every: no multiple of measure.every": (
+        BASE + "measure: {every: 4, metrics: [hessian]}\nhessian: {every: 6}\n",
+        "sweep.yaml:4:10: hessian.every: 6 is not a multiple of measure.every 4",
+    ),
+    "hessian.every: meets no measured step": (
+        BASE + "measure: {steps: [0, 2, 5], metrics: [hessian]}\nhessian: {every: 4}\n",
+        "sweep.yaml:4:10: hessian.every: no step above 0 of measure.steps is a multiple of 4",
+    ),
     # corpora
     "train_text missing": ("epochs: 1\n", "sweep.yaml:1:1: train_text: missing; corpus text needs one"),
     "train_text missing for bytes": (
@@ -751,6 +759,11 @@ def test_sweep_file_that_is_no_file(tmp_path):
     for name, options in (("pipe.yaml", {}), ("/dev/stdin", {"input": b"steps: 10\n"}), ("/dev/zero", {})):
         done = subprocess.run([PROGRAM, "check", name], cwd=tmp_path, capture_output=True, timeout=60, **options)
         assert done.stderr.decode() == f"{name}:1:1: not a regular file\n" and done.returncode == 2
+
+
+def test_an_every_that_meets_a_measured_step(tmp_path):
+    done = check(tmp_path, BASE + "measure: {steps: [0, 2, 5, 8], metrics: [hessian]}\nhessian: {every: 4}\n")
+    assert (done.stdout, done.stderr) == (b"sweep.yaml: valid: 1 cell\n", b"")
 
 
 def test_a_byte_order_mark_is_skipped(tmp_path):
