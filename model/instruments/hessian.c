@@ -177,9 +177,9 @@ int64_t hessian_products(int64_t layers, int64_t probes, int64_t steps, bool by_
 
 double hessian_bound(int64_t size, int64_t probes, int64_t steps, double width)
 {
-    double n = (double)size;
+    double n = (double)size, risk = HESSIAN_RISK_PERCENT / 100.;
     double of_steps = 12 / ((double)steps - 0.5);
-    double of_probes = sqrt(4 * log(2 * n / HESSIAN_RISK) / ((n + 2) * (double)probes));
+    double of_probes = sqrt(4 * log(2 * n / risk) / ((n + 2) * (double)probes));
 
     return fmax(of_steps, of_probes) * width;
 }

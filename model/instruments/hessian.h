@@ -11,9 +11,10 @@
 /*
  * The spectrum of the Hessian of the loss, by stochastic Lanczos quadrature: from each of several random
  * start vectors some steps of the Lanczos process, whose Ritz values and weights are the spectral density as
- * that vector sees it. Of all parameters; with `by_layer` also of the blocks on the diagonal that belong to a
- * layer; and, for optimisers with a preconditioner P, the largest eigenvalue of P^-1 H. The caller computes
- * the products, one for each batch over which the loss is averaged:
+ * that vector sees it. The matrix is the Hessian of all parameters; with `by_layer` also each block on its
+ * diagonal that belongs to a layer; and, for optimisers with a preconditioner P, P^-1 H, of which only the
+ * largest eigenvalue is kept. The caller computes the products, one for each batch over which the loss is
+ * averaged:
  *     hessian_begin
  *     while hessian_next:
  *         while hessian_direction is not NULL:
@@ -73,11 +74,12 @@ int64_t hessian_products(int64_t layers, int64_t probes, int64_t steps, bool by_
 
 /*
  * The largest distance (Wasserstein-1) of the mean quadrature from the spectral density of a matrix of `size`
- * rows, with probability 1 - HESSIAN_RISK: Chen, Trogdon and Ubaru, "Analysis of stochastic Lanczos
+ * rows, except with a risk of HESSIAN_RISK_PERCENT: Chen, Trogdon and Ubaru, "Analysis of stochastic Lanczos
  * quadrature for spectrum approximation" (ICML 2021). With the width W of the spectrum it is t W once there
- * are 12/t + 1/2 steps and 4 ln(2 size / risk) / ((size + 2) t^2) probes.
+ * are 12/t + 1/2 steps and 4 ln(2 size / risk) / ((size + 2) t^2) probes. The theorem is on start vectors
+ * that are uniform on the sphere; ours have elements of 1 or -1, for which it is not proved.
  */
-#define HESSIAN_RISK 0.05
+enum { HESSIAN_RISK_PERCENT = 5 };
 double hessian_bound(int64_t size, int64_t probes, int64_t steps, double width);
 
 #endif

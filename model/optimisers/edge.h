@@ -12,7 +12,8 @@
  */
 
 /* The bound times the learning rate: (2 + 2 beta1) / (1 - beta1) for adam and adamw, 2 + 2 momentum for sgd;
- * NaN for optimisers that have none. Weight decay is left out. */
+ * NaN for optimisers that have none. Weight decay is left out, also adam's, which is a part of its gradient
+ * and so of its P; and so is a gradient_clip. */
 double edge_bound(const struct optimiser_options *options);
 
 /* Does the optimiser have a P other than 1? */

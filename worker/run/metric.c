@@ -2,9 +2,15 @@
 
 #include <math.h>
 
+#include "model/instruments/hessian.h"
 #include "model/instruments/homogeneity.h"
 #include "model/instruments/saturation.h"
+#include "model/instruments/straight.h"
 #include "worker/run/measure.h"
+
+/* The help texts of METRICS say so. */
+_Static_assert(HESSIAN_RISK_PERCENT == 5, "hessian_bound: probability");
+_Static_assert(STRAIGHT_POINTS == 4, "gradient_depth_slope: layers; residual_growth: layers and one");
 
 const struct metric_row metric_table[METRIC_COUNT] = {
 #define X(name, shape, group, nature, ...)                                                                   \

@@ -309,15 +309,18 @@ extern const struct nature_row nature_table[NATURE_COUNT];
         "standard error of hessian_trace over the probes")                                                   \
     X(hessian_bound, STEP, HESSIAN, MAGNITUDE, "1", "error bound of the Hessian's spectrum",                 \
         "Wasserstein distance within which the quadrature, averaged over the probes, is of the spectral "    \
-        "density with probability 0.95 (Chen, Trogdon, Ubaru 2021)")                                         \
+        "density with probability 0.95 (Chen, Trogdon, Ubaru 2021, for probes uniform on the sphere; these " \
+        "have elements 1 or -1)")                                                                            \
     X(hessian_preconditioned, STEP, HESSIAN, MAGNITUDE, "1",                                                 \
         "largest eigenvalue of the preconditioned Hessian",                                                  \
         "largest Ritz value of P^-1 H, with P of adam and adamw, (1 - beta1^t) (sqrt(v_t / (1 - beta2^t)) "  \
         "+ epsilon), over the parameters that have had a gradient; sgd: of H; NaN for other optimisers")     \
-    X(hessian_stability, STEP, HESSIAN, RATIO, "1", "distance from the edge of stability",                   \
+    X(hessian_stability, STEP, HESSIAN, RATIO, "1",                                                          \
+        "largest eigenvalue over its bound at the edge of stability",                                        \
         "hessian_preconditioned times the learning rate of step t + 1 (at the last step, of that one), "     \
         "over (2 + 2 beta1) / (1 - beta1) "                                                                  \
-        "for adam and adamw, over 2 + 2 momentum for sgd: 1 at the edge of stability")                       \
+        "for adam and adamw, over 2 + 2 momentum for sgd: 1 at the edge of stability; weight decay, also "   \
+        "that of adam, and gradient_clip are left out")                                                      \
     X(layer_hessian_ritz, LAYER_LANCZOS, HESSIAN_LAYERS, MAGNITUDE, "1",                                     \
         "Ritz values of a layer's block of the Hessian",                                                     \
         "as hessian_ritz, of the block on the diagonal that belongs to the tensors of one layer")            \
@@ -330,6 +333,11 @@ extern const struct nature_row nature_table[NATURE_COUNT];
         "smallest layer_hessian_ritz of all probes")                                                         \
     X(layer_hessian_trace, LAYER, HESSIAN_LAYERS, MAGNITUDE, "1", "trace of a layer's block of the Hessian", \
         "as hessian_trace, of the block of one layer")                                                       \
+    X(layer_hessian_trace_error, LAYER, HESSIAN_LAYERS, MAGNITUDE, "1",                                      \
+        "standard error of the trace of a layer's block",                                                    \
+        "standard error of layer_hessian_trace over the probes")                                             \
+    X(layer_hessian_bound, LAYER, HESSIAN_LAYERS, MAGNITUDE, "1",                                            \
+        "error bound of the spectrum of a layer's block", "as hessian_bound, of the block of one layer")     \
     X(residual_norm, DEPTH, RESIDUAL, MAGNITUDE, "1", "norm of the residual stream",                         \
         "mean over the tokens of the batch of step t + 1, without the first of each sequence, of |x_l|, "    \
         "where x_l is the residual stream after l blocks")                                                   \
@@ -356,11 +364,12 @@ extern const struct nature_row nature_table[NATURE_COUNT];
         "gradients per block, towards the input (Cowsik et al. 2024)")                                       \
     X(lyapunov, EXPONENT, LYAPUNOV, MAGNITUDE, "1", "Lyapunov exponent of the residual stream",              \
         "mean over the blocks of ln R_ii, where the QR decomposition of each block renews orthonormal "      \
-        "tangents of the whole state of one sequence, the first of the batch of step t + 1")                 \
+        "tangents of the whole state of one sequence, the first of the batch of step t + 1; before, "        \
+        "lyapunov_sweeps turn them towards the directions that grow most")                                   \
     X(lyapunov_angular, EXPONENT, LYAPUNOV, MAGNITUDE, "1",                                                  \
         "Lyapunov exponent of the directions of the tokens",                                                 \
         "lyapunov of x/|x| in place of x, for each token: each token's part of a tangent is orthogonal to "  \
-        "the token and divided by its norm")                                                                 \
+        "the token and divided by its norm; NaN if a token's state is 0")                                    \
     X(unigram_loss, RUN, ALWAYS, RECORD, "1", "unigram level of the validation text (nats)",                 \
         "valid_loss of a model that predicts each word as often as it is a target in training, whatever "    \
         "the input: a run that ends there has learned nothing else")                                         \

@@ -132,7 +132,7 @@ static void put_gradients(const struct trainer *t, int64_t step)
             gradients_theory(&t->model.architecture, (enum tensor_kind)(LAYER_TENSOR_FIRST + kind));
 }
 
-/* The largest eigenvalue of P^-1 H, and its distance from the edge of stability. */
+/* The largest eigenvalue of P^-1 H, and it over its bound at the edge of stability. */
 static void put_stability(const struct trainer *t, int64_t step)
 {
     const struct hessian *h = &t->hessian;
@@ -148,6 +148,11 @@ static void put_stability(const struct trainer *t, int64_t step)
     ROW(t, hessian_stability) = largest * rate / bound;
 }
 
+static double bound_of(const struct hessian *h, const struct spectrum *s)
+{
+    return hessian_bound(s->size, h->probes, h->steps, s->largest - s->smallest);
+}
+
 static void put_hessian(const struct trainer *t, int64_t step)
 {
     const struct hessian *h = &t->hessian;
@@ -159,7 +164,7 @@ static void put_hessian(const struct trainer *t, int64_t step)
     ROW(t, hessian_smallest) = s->smallest;
     ROW(t, hessian_trace) = s->trace;
     ROW(t, hessian_trace_error) = s->trace_error;
-    ROW(t, hessian_bound) = hessian_bound(s->size, h->probes, h->steps, s->largest - s->smallest);
+    ROW(t, hessian_bound) = bound_of(h, s);
     put_stability(t, step);
 }
 
@@ -177,6 +182,8 @@ static void put_hessian_layers(const struct trainer *t)
         trainer_values(t, METRIC_layer_hessian_largest)[layer] = s->largest;
         trainer_values(t, METRIC_layer_hessian_smallest)[layer] = s->smallest;
         trainer_values(t, METRIC_layer_hessian_trace)[layer] = s->trace;
+        trainer_values(t, METRIC_layer_hessian_trace_error)[layer] = s->trace_error;
+        trainer_values(t, METRIC_layer_hessian_bound)[layer] = bound_of(h, s);
     }
 }
 

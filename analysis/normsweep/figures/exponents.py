@@ -111,7 +111,7 @@ def add_lines(axes, part, names, zeros, handles):
 
 
 def sign_notes(dataset, zeros):
-    """Notes on the variables that are 0 nowhere."""
+    """Notes on the variables that are never 0."""
     for variable, label in zeros.items():
         seen = look.finite([cells.without_dimensions(dataset, variable).values])
         if len(seen) and (seen.min() >= 0 or seen.max() <= 0):

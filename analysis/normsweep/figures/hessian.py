@@ -21,7 +21,7 @@ ENDS = {"layer_hessian_largest": {"color": look.COLOURS[0], "marker": "o"},
         "layer_hessian_smallest": {"color": look.COLOURS[1], "marker": "s"}}
 EDGE = ("hessian_stability", "hessian_preconditioned")
 BY_STEP = ("hessian_largest", "hessian_smallest", "hessian_trace")
-BEYOND = 2  # distance from the edge at which its panel is cut
+BEYOND = 2  # eigenvalue over its bound at which its panel is cut
 LABELS = {"hessian_stability": "eigenvalue over\nits bound", "hessian_preconditioned": "largest eigenvalue\nof P⁻¹H",
           "hessian_largest": "largest eigenvalue\nof H", "hessian_smallest": "smallest eigenvalue\nof H",
           "hessian_trace": "trace of H"}
@@ -183,13 +183,13 @@ def layer_ends(dataset):
 
 
 def edge(dataset):
-    """The distance from the edge of stability over the steps."""
-    return over_steps(dataset, "hessian-edge", EDGE, "The distance from the edge of stability, which is 1, and the "
-                      f"eigenvalue in it. The distance is cut at {BEYOND}.", decorate=mark_edge, labels=LABELS)
+    """The largest eigenvalue over its bound, and the eigenvalues of the Hessian, over the steps."""
+    return over_steps(dataset, "hessian-edge", EDGE, "The largest eigenvalue over its bound, 1 at the edge of "
+                      f"stability, and the eigenvalue itself. The ratio is cut at {BEYOND}.", decorate=mark_edge, labels=LABELS)
 
 
 def mark_edge(axes, variable, drawn):
-    """Sets the scale of a panel of distances, unless most are beyond its end, and draws the edge."""
+    """Sets the scale of a panel of ratios to the bound, unless most are beyond its end, and draws the edge."""
     if variable != "hessian_stability":
         return
     if np.median(look.finite([line.get_ydata() for line in axes.lines])) < BEYOND:

@@ -52,7 +52,13 @@ def trained(request):
     return Trained(request.param)
 
 
-def check_spectrum(want, ritz, weight, trace, trace_error=None):
+def bound(size, values):
+    """hessian_bound of a matrix with these eigenvalues."""
+    risk = math.sqrt(4 * math.log(2 * size / 0.05) / (size + 2) / PROBES)
+    return max(12 / (LANCZOS - 0.5), risk) * (np.nanmax(values) - np.nanmin(values))
+
+
+def check_spectrum(want, ritz, weight, trace, trace_error):
     """Eigenvalues and trace of one matrix; ritz, weight: [probe, lanczos]."""
     eigenvalues = np.linalg.eigvalsh(want)
     largest = np.abs(eigenvalues).max()
@@ -63,8 +69,7 @@ def check_spectrum(want, ritz, weight, trace, trace_error=None):
     assert trace == pytest.approx(estimates.mean(), abs=1e-10 * largest * len(want))
     spread = math.sqrt(2 * ((want ** 2).sum() - (np.diag(want) ** 2).sum()))  # of one probe, in closed form
     assert abs(trace - np.trace(want)) < 5 * spread / math.sqrt(PROBES)
-    if trace_error is not None:
-        assert trace_error == pytest.approx(estimates.std(ddof=1) / math.sqrt(PROBES), rel=1e-8)
+    assert trace_error == pytest.approx(estimates.std(ddof=1) / math.sqrt(PROBES), rel=1e-8)
     return eigenvalues
 
 
@@ -77,9 +82,7 @@ def test_spectrum(trained):
         assert dump["hessian_largest"][row][0] == np.nanmax(ritz)
         assert dump["hessian_smallest"][row][0] == np.nanmin(ritz)
         assert size > LANCZOS > 12
-        assert dump["hessian_bound"][row][0] == pytest.approx(
-            max(12 / (LANCZOS - 0.5), math.sqrt(4 * math.log(2 * size / 0.05) / (size + 2) / PROBES))
-            * (values[-1] - values[0]), rel=1e-6)
+        assert dump["hessian_bound"][row][0] == pytest.approx(bound(size, values), rel=1e-6)
 
 
 def test_layers(trained):
@@ -91,7 +94,9 @@ def test_layers(trained):
         for layer in range(layers):
             rows = trained.layer(layer)
             check_spectrum(whole[np.ix_(rows, rows)], ritz[layer], weight[layer],
-                           dump["layer_hessian_trace"][row][layer])
+                           dump["layer_hessian_trace"][row][layer], dump["layer_hessian_trace_error"][row][layer])
+            assert dump["layer_hessian_bound"][row][layer] == pytest.approx(
+                bound(rows.sum(), ritz[layer]), rel=1e-12)
             assert dump["layer_hessian_largest"][row][layer] == np.nanmax(ritz[layer])
             assert dump["layer_hessian_smallest"][row][layer] == np.nanmin(ritz[layer])
 
