@@ -78,9 +78,11 @@ struct observer {
     enum verdict (*carry_on)(void *context, int64_t step, int64_t last_step, int64_t tokens);
     /*
      * Between the gradient of a step's batch and the optimiser's step: may change the loss and the gradient
-     * [size], a plane, in place, as a gang of ranks does that sums its shares of a batch. Measurements see
-     * the result, and get their own gradients, and products with the Hessian in the place of one, so: it must
-     * be linear in the plane. gradient is NULL at the end of the run, where only the loss is left to measure.
+     * [size], a plane, in place, as a gang of ranks does that sums its shares of a batch. What is measured of
+     * a step sees the result; the groups gradients and hessian pass it their own gradients and products with
+     * the Hessian, so it must be linear in the plane. The groups residual and lyapunov do not: they see this
+     * rank's share of the batch alone. gradient is NULL at the end of the run, where only the loss is left to
+     * measure.
      */
     void (*combine)(void *context, double *loss, scalar *gradient, int64_t size);
     /* Before anything else: may fill the snapshot with an earlier one of the same run. False: there is none,
