@@ -1,0 +1,31 @@
+"""A refused sweep file and its exact line: status 2, nothing on stdout, one line on stderr."""
+
+import os
+import pathlib
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+PROGRAM = pathlib.Path(os.environ.get("NORMSWEEP_BUILD", ROOT / "build")).resolve() / "normsweep"
+
+BASE = "corpus: markov\nsteps: 10\n"  # lines 1 and 2 of most cases; theirs begins at 3
+TOGETHER = BASE + "together:\n  model:\n    small: {width: 128, heads: 4}\n"
+
+
+def check(folder, text, settings=(), files=None):
+    """The completed process of `check` with such a sweep.yaml."""
+    (folder / "sweep.yaml").write_bytes(text if isinstance(text, bytes) else text.encode())
+    for name, content in (files or {}).items():
+        (folder / name).write_bytes(content)
+    command = [PROGRAM, "check", "sweep.yaml"]
+    for setting in settings:
+        command += ["--set", setting]
+    return subprocess.run(command, cwd=folder, capture_output=True, timeout=60, env={**os.environ, "LC_ALL": "C"})
+
+
+def check_refused(folder, text, line, settings=(), files=None):
+    """text of sweep.yaml, the line, settings, other files"""
+    done = check(folder, text, settings, files)
+    assert done.stderr.decode() == line + "\n"
+    assert done.stdout == b""
+    assert done.returncode == 2
+    assert sorted(path.name for path in folder.iterdir()) == sorted(["sweep.yaml", *(files or {})])
