@@ -1,10 +1,11 @@
-"""Homogeneity of fresh models against tests/reference.py, PyTorch in float64."""
+"""Homogeneity of fresh models against tests/reference_measures.py, PyTorch in float64."""
 import itertools
 
 import numpy as np
 import pytest
 
 import reference
+import reference_measures
 from replay import replay
 
 BASE = {
@@ -46,7 +47,7 @@ def test_homogeneity(name, scalar, tolerance):
     weights = reference.weights_from(dump["homogeneity_weights"][0], config | SHAPE, SHAPE["vocabulary"])
     tokens = dump["homogeneity_tokens"][0].reshape(SEQUENCES)
     assert set(tokens.ravel()) == set(range(SHAPE["vocabulary"]))
-    for name, want in reference.homogeneity_measures(config | SHAPE, weights, tokens).items():
+    for name, want in reference_measures.homogeneity_measures(config | SHAPE, weights, tokens).items():
         got = dump[name][0] if np.ndim(want) else dump[name][0][0]
         assert np.shape(got) == np.shape(want)
         error = np.max(np.abs(np.subtract(got, want)))

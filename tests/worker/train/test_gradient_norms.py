@@ -7,6 +7,7 @@ import pytest
 import xarray as xr
 
 import reference
+import reference_measures
 from replay import replay
 from test_parity import BASE, LINES, sequences_of, text, text_config
 
@@ -37,7 +38,7 @@ def test_against_the_reference(case, text):
     planes = [dump["initial"][0], *dump["weights"]]
     for row, step in enumerate((0, 2, 4)):
         weights = reference.weights_from(planes[step], config, vocabulary)
-        want = reference.gradient_measures(config, weights, batches[step : step + BATCHES])
+        want = reference_measures.gradient_measures(config, weights, batches[step : step + BATCHES])
         for name, values in want.items():
             np.testing.assert_allclose(dump[name][row], values.ravel(), rtol=1e-10, err_msg=f"{name} at {step}")
         assert np.isfinite(want["mean_gradient_norm"]).any()

@@ -8,6 +8,7 @@ import pytest
 import xarray as xr
 
 import reference
+import reference_measures
 from replay import replay
 from test_parity import BASE, sequences_of
 
@@ -39,7 +40,7 @@ class Trained:
     @functools.lru_cache
     def hessian(self, step):
         weights = reference.weights_from(self.planes[step], self.config, self.vocabulary)
-        return reference.hessian(self.config, weights, self.batches[step : step + BATCHES])
+        return reference_measures.hessian(self.config, weights, self.batches[step : step + BATCHES])
 
     def layer(self, layer):
         """The rows that belong to a layer."""

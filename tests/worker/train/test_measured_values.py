@@ -10,6 +10,7 @@ import torch
 import xarray as xr
 
 import reference
+import reference_measures
 from conftest import BUILD, run
 from replay import replay
 
@@ -97,7 +98,7 @@ def cells(trained):
 
 def test_saturation_and_heads(trained):
     for cell, config, weights in cells(trained):
-        want = reference.saturation_measures(config, weights, trained[1])
+        want = reference_measures.saturation_measures(config, weights, trained[1])
         end = cell.sel(step=LAST)
         for name, got in {
             "saturation_soft": [*end.saturation, end.saturation_final],

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import reference
+import reference_measures
 from replay import replay
 
 TOLERANCE = {"double": 1e-9, "float": 1e-4}
@@ -221,8 +222,8 @@ class Pair:
 
 
 ROW_METRICS = ("train_loss", "param_norm", "embedding_norm", "output_norm", "total_norm", "direction_cosine")
-ROW_METRICS += ("layer_norm", "layer_direction_cosine", "tensor_norm", "balance_error") + reference.STEP_MEASURES
-ROW_METRICS += reference.LAYER_STEP_MEASURES
+ROW_METRICS += ("layer_norm", "layer_direction_cosine", "tensor_norm", "balance_error")
+ROW_METRICS += reference_measures.STEP_MEASURES + reference_measures.LAYER_STEP_MEASURES
 
 
 @pytest.fixture(scope="module")
@@ -269,7 +270,7 @@ def validation_loss(pair, weights):
 def test_measurements(pair):
     """The rows of train(), which takes the same steps."""
     measured = sorted(set(range(0, pair.last_step, EVERY)) | {pair.last_step})
-    want, weights = reference.measure_run(
+    want, weights = reference_measures.measure_run(
         pair.config, pair.vocabulary, pair.dump["initial"][0], pair.batches, pair.last_step, set(measured)
     )
     rows = pair.rows()
@@ -300,7 +301,7 @@ def test_result(pair):
 def test_growth_fits(pair):
     """From the norms that the program measured itself: their logarithms near step 0 would magnify its rounding."""
     norms = {step: row["param_norm"][0] for step, row in pair.rows().items()}
-    for name, value in reference.growth_measures(list(norms), list(norms.values()), pair.last_step).items():
+    for name, value in reference_measures.growth_measures(list(norms), list(norms.values()), pair.last_step).items():
         check_value("end", name, pair.dump[name][0], value, 1e-9)
 
 
@@ -338,7 +339,7 @@ def test_saturation(name, text):
     config = BASE | CASES[name]
     dump = replay("double", **text_config(config, text), record=1, saturation=1)
     weights = reference.weights_from(dump["weights"][-1], config, int(dump["vocabulary"][0][0]))
-    for metric, want in reference.saturation_measures(config, weights, sequences_of(dump)[-1]).items():
+    for metric, want in reference_measures.saturation_measures(config, weights, sequences_of(dump)[-1]).items():
         check_value("end", metric, dump[metric][0], want, 1e-9)
 
 
