@@ -2,8 +2,8 @@
  * The order of runs: the smallest value; the guess from it; the guess from the two runs nearest to the
  * crossing, again and again, each rounded to the nearest run inside the known range. Without a known upper
  * end, steps outward are at least 1, 1, 2, 4, ... runs long, so that guesses that are too low take few runs.
- * After two choices in a row that have not halved the range the middle is taken. So a useless guess costs at
- * most three times the runs of bisection.
+ * After two choices in a row that have not halved the range the middle is taken. So with a useless guess a
+ * search takes log2(length) runs outward, and three for each halving afterwards.
  */
 #include "driver/search/crossing.h"
 

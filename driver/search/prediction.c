@@ -49,13 +49,15 @@ static double own_growth(const struct course *run)
     return run->square[run->count - 1] / run->square[0];
 }
 
-/* The root between a decay that grows and one that does not, in log decay. */
+/* The root between a decay that grows and one that does not, in log decay. NaN if a prediction is. */
 static double halve(
     const struct course *first, const struct course *second, double growth, double low, double high)
 {
     for (int i = 0; i < HALVINGS; i++) {
-        double middle = sqrt(low * high);
-        if (prediction_growth(first, second, middle) > growth)
+        double middle = sqrt(low * high), predicted = prediction_growth(first, second, middle);
+        if (isnan(predicted))
+            return NAN;
+        if (predicted > growth)
             low = middle;
         else
             high = middle;
@@ -69,7 +71,7 @@ double prediction_boundary(const struct course *first, const struct course *seco
     const struct course *high = low == first ? second : first;
     double time = first->time[first->count - 1];
 
-    if (!(own_growth(low) > growth) || !(time > 0))
+    if (!(own_growth(low) > growth) || !isfinite(own_growth(low)) || !(time > 0))
         return NAN;
     double least = low->decay > 0 ? low->decay : 1e-9 / time;
     if (high && !(own_growth(high) > growth))

@@ -1,0 +1,219 @@
+/* Searches along lines of every length, with the crossing at every place, steered by guesses of every kind.
+ */
+#include "driver/search/crossing.h"
+#include "model/core/random.h"
+#include "tests/test.h"
+
+#include <string.h>
+
+enum { LENGTH_MOST = 80, DRAWS = 20, LONG = 4096 };
+
+enum guess_kind {
+    EXACT,
+    LOW, /* too low by a part of the place */
+    HIGH,
+    NOTHING,
+    BEGIN,
+    END,
+    ALTERNATING,
+    ANYWHERE,
+    ABSURD, /* infinite, NaN, or far outside */
+    NEAR_LOW, /* the run after the lower one: the range hardly shrinks */
+    NEAR_HIGH,
+    WORST, /* steps as short as may be, from the side that is farther from the crossing */
+    KINDS,
+};
+
+struct line {
+    int64_t length, place; /* runs from `place` on are on another side than those before */
+    enum side side[LONG];
+    bool trained[LONG];
+    int64_t runs;
+    enum guess_kind kind;
+    uint64_t draws;
+};
+
+static double drawn(struct line *line)
+{
+    return random_uniform(1, RANDOM_TEST, line->draws++);
+}
+
+static double absurd(struct line *line)
+{
+    static const double value[] = {NAN, INFINITY, -INFINITY, -1e300, 1e300, -0.5, 79.5, 0};
+
+    return value[(int)(8 * drawn(line))];
+}
+
+static double guess(void *context, int64_t a, int64_t b)
+{
+    struct line *line = context;
+    double exact = (double)line->place - 0.5, last = (double)line->length - 1;
+
+    CHECK(line->trained[a] && (b == -1 || line->trained[b]) && a >= 0 && b < line->length && a != b);
+    switch (line->kind) {
+    case EXACT:
+        return line->place > 0 ? exact + 0.998 * (drawn(line) - 0.5) : NAN;
+    case LOW:
+        return 0.7 * exact;
+    case HIGH:
+        return 1.3 * exact;
+    case NOTHING:
+    case KINDS:
+        return NAN;
+    case BEGIN:
+        return 0;
+    case END:
+        return last;
+    case ALTERNATING:
+        return line->runs % 2 ? 0 : last;
+    case ANYWHERE:
+        return last * drawn(line);
+    case NEAR_LOW:
+        return (double)(a < b || b < 0 ? a : b) + 1;
+    case NEAR_HIGH:
+        return (double)(b > a ? b : line->length) - 1;
+    case WORST:
+        return b < a || 2 * line->place > a + b ? 0 : (double)b - 1;
+    case ABSURD:
+        break;
+    }
+    return absurd(line);
+}
+
+/* Trains what the search wants. */
+static struct crossing search(struct line *line)
+{
+    struct crossing crossing;
+
+    memset(line->trained, 0, (size_t)line->length * sizeof(*line->trained));
+    line->runs = 0;
+    crossing_begin(&crossing, line->length);
+    while (crossing.end == CROSSING_SEARCHES && line->runs <= line->length) {
+        int64_t wanted = crossing.wanted;
+        CHECK(wanted >= 0 && wanted < line->length && !line->trained[wanted]);
+        if (wanted < 0 || wanted >= line->length)
+            break;
+        line->trained[wanted] = true;
+        line->runs++;
+        crossing_take(&crossing, line->side[wanted], guess, line);
+    }
+    CHECK(crossing.end != CROSSING_SEARCHES && crossing.wanted == -1);
+    return crossing;
+}
+
+static void fill(struct line *line, enum side before, enum side after)
+{
+    for (int64_t i = 0; i < line->length; i++)
+        line->side[i] = i < line->place ? before : after;
+}
+
+static void check_pair(const struct line *line, const struct crossing *crossing)
+{
+    bool crosses = line->place > 0 && line->place < line->length;
+
+    CHECK(crossing->end == (crosses ? CROSSING_FOUND : CROSSING_SAME));
+    if (crosses)
+        CHECK(crossing->low == line->place - 1 && crossing->high == line->place);
+    CHECK(!crosses || (line->trained[line->place - 1] && line->trained[line->place]));
+    CHECK(line->trained[0]);
+}
+
+static int64_t runs_at_most(int64_t length, enum guess_kind kind)
+{
+    if (kind == EXACT)
+        return 4;
+    if (kind == NOTHING) /* both ends, then bisection */
+        return 2 + (int64_t)ceil(log2((double)length));
+    return (int64_t)fmax(3 * log2((double)length) + 4, 4 * log2((double)length) - 6);
+}
+
+TEST(crossing_finds_the_pair_on_every_line_with_any_guess)
+{
+    for (enum guess_kind kind = EXACT; kind < KINDS; kind++)
+        for (int64_t length = 1; length <= LENGTH_MOST; length++)
+            for (int64_t place = 0; place <= length; place++)
+                for (int draw = 0; draw < (kind == ANYWHERE || kind == ABSURD || kind == EXACT ? DRAWS : 1);
+                     draw++) {
+                    struct line line = {.length = length, .place = place, .kind = kind};
+                    line.draws = (uint64_t)(((kind * 100 + length) * 100 + place) * 100 + draw) * 1000;
+                    fill(&line, SIDE_ABOVE, SIDE_BELOW);
+                    const struct crossing crossing = search(&line);
+                    check_pair(&line, &crossing);
+                    if (line.runs > runs_at_most(length, kind))
+                        test_fail(__FILE__, __LINE__, "guess %d, length %lld, place %lld: %lld runs", kind,
+                            (long long)length, (long long)place, (long long)line.runs);
+                }
+}
+
+TEST(crossing_finds_the_pair_on_a_long_line)
+{
+    static struct line line;
+
+    for (enum guess_kind kind = EXACT; kind < KINDS; kind++)
+        for (int64_t place = 0; place <= LONG; place += place % 64 < 3 ? 1 : 61) {
+            line.length = LONG;
+            line.place = place;
+            line.kind = kind;
+            fill(&line, SIDE_ABOVE, SIDE_BELOW);
+            const struct crossing crossing = search(&line);
+            check_pair(&line, &crossing);
+            CHECK(line.runs <= runs_at_most(LONG, kind));
+        }
+}
+
+/* The sides need not be above and below, and there may be several changes: then it is one of them. */
+TEST(crossing_finds_a_change_of_side_where_there_are_several)
+{
+    static const enum side sides[] = {SIDE_ABOVE, SIDE_BELOW, SIDE_DIVERGED};
+
+    for (uint64_t seed = 0; seed < 3000; seed++) {
+        struct line line = {.draws = seed * 1000, .kind = (enum guess_kind)(seed % KINDS)};
+        line.length = 1 + (int64_t)(LENGTH_MOST * drawn(&line));
+        line.place = (int64_t)((double)line.length * drawn(&line));
+        for (int64_t i = 0; i < line.length; i++)
+            line.side[i] = i > 0 && drawn(&line) < 0.8 ? line.side[i - 1] : sides[(int)(3 * drawn(&line))];
+        const struct crossing c = search(&line);
+        if (c.end == CROSSING_FOUND) {
+            CHECK(c.high == c.low + 1 && line.trained[c.low] && line.trained[c.high]);
+            CHECK(line.side[c.low] == line.side[0] && line.side[c.high] != line.side[0]);
+        } else {
+            CHECK(c.end == CROSSING_SAME && line.side[line.length - 1] == line.side[0]);
+            CHECK(line.trained[0] && line.trained[line.length - 1]);
+        }
+    }
+}
+
+/* Wherever the failed run is, the search finds the pair without it or ends there. */
+TEST(crossing_ends_at_a_run_that_failed)
+{
+    int lacking = 0, found = 0;
+
+    for (enum guess_kind kind = EXACT; kind < KINDS; kind++)
+        for (int64_t failed = 0; failed < 30; failed++)
+            for (int64_t place = 0; place <= 30; place++) {
+                struct line line = {.length = 30, .place = place, .kind = kind};
+                fill(&line, SIDE_ABOVE, SIDE_DIVERGED);
+                line.side[failed] = SIDE_NONE;
+                const struct crossing c = search(&line);
+                CHECK((c.end == CROSSING_LACKS) == line.trained[failed]);
+                if (c.end == CROSSING_LACKS)
+                    CHECK(c.lacking == failed);
+                else
+                    check_pair(&line, &c);
+                lacking += c.end == CROSSING_LACKS;
+                found += c.end == CROSSING_FOUND;
+            }
+    CHECK(lacking > 0 && found > lacking);
+}
+
+TEST(crossing_expects_no_more_runs_than_there_are)
+{
+    double before = 0;
+
+    for (int64_t length = 1; length < 1 << 20; length += 1 + length / 3) {
+        double expected = crossing_expected(length);
+        CHECK(expected >= 1 && expected <= (double)length && expected >= before && expected < 16);
+        before = expected;
+    }
+}
