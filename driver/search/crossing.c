@@ -2,12 +2,14 @@
  * The order of runs: the smallest value; the guess from it; the guess from the two runs nearest to the
  * crossing, again and again, each rounded to the nearest run inside the known range. Without a known upper
  * end, steps outward are at least 1, 1, 2, 4, ... runs long, so that guesses that are too low take few runs.
- * After two choices in a row that have not halved the range the middle is taken. So with a useless guess a
- * search takes log2(length) runs outward, and three for each halving afterwards.
+ * The middle is taken after two choices in a row that have not halved the range, and where the guess is far
+ * outside of it, as where runs diverge before growth ends. So with a useless guess a search takes up to
+ * log2(length) runs outward, and three for each halving afterwards.
  */
 #include "driver/search/crossing.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "model/core/check.h"
 
@@ -45,7 +47,9 @@ static int64_t choose_outward(struct crossing *crossing, double guess)
 
 static int64_t choose_inside(struct crossing *crossing, double guess)
 {
-    if (!isnan(guess) && crossing->slow < SLOW_MOST)
+    bool likely = guess > (double)(crossing->low - 1) && guess < (double)(crossing->high + 1);
+
+    if (likely && crossing->slow < SLOW_MOST)
         return within(guess, crossing->low + 1, crossing->high - 1);
     crossing->slow = 0;
     return crossing->low + (crossing->high - crossing->low) / 2;
