@@ -159,17 +159,12 @@ static double region_expected(const struct refine *refine, const int64_t length[
     return halving_expected(length, refine->coarse);
 }
 
-/* Runs that a region will still choose. */
+/* Runs that a region, which has made its first choices, will still choose. */
 static double region_left(const struct search *s, const struct region *region)
 {
-    bool over = s->refine->kind == REFINE_LINES
-                    ? region->crossing.end != CROSSING_SEARCHES || region->length == 0
-                    : region->chosen > 0 && region->open == 0;
+    double runs = region_expected(s->refine, halving_of(s, 0).length, region->length);
 
-    return over ? 0
-                : fmax(region_expected(s->refine, halving_of(s, 0).length, region->length) -
-                           (double)region->chosen,
-                      0);
+    return region->open == 0 ? 0 : fmax(runs - (double)region->chosen, 0);
 }
 
 static void end_region(struct search *s, int64_t region)
@@ -215,31 +210,41 @@ static double place_of_value(const struct search *s, const int64_t *cell, int64_
     return (double)length;
 }
 
+/* Is the run at a place of the line under way done? A diverged one has norms of its first steps alone. */
+static bool is_done(const struct search *s, int64_t place)
+{
+    if (place < 0 || place >= s->region[s->asked].length)
+        return false;
+    enum side side = (enum side)s->side[s->asked * s->size + place];
+    return side == SIDE_ABOVE || side == SIDE_BELOW;
+}
+
 /* From the norms of one or two runs along weight_decay. */
 static double guess_by_norms(struct search *s, const int64_t *cell, int64_t length, int64_t a, int64_t b)
 {
+    struct course *first = &s->course[0], *second = &s->course[1];
     const struct search_reader *reader = &s->reader;
 
-    if (!reader->course(reader->context, cell[a], &s->course[0]))
+    if (!is_done(s, a) || !reader->course(reader->context, cell[a], first))
         return NAN;
-    bool two = b >= 0 && b < length && reader->course(reader->context, cell[b], &s->course[1]);
-    double decay =
-        prediction_boundary(&s->course[0], two ? &s->course[1] : NULL, s->refine->at * s->refine->at);
+    bool two =
+        is_done(s, b) && reader->course(reader->context, cell[b], second) && first->count == second->count;
+    double decay = prediction_boundary(first, two ? second : NULL, s->refine->at * s->refine->at);
     struct run run;
-    sweep_cell(s->sweep, cell[a], &run);
+    sweep_cell(s->sweep, cell[length - 1], &run); /* the largest decay: it is above 0 if any is */
     double factor = run_decay(&run) > 0 ? run.weight_decay / run_decay(&run) : 1;
     return isnan(decay) ? NAN : place_of_value(s, cell, length, decay * factor);
 }
 
 /* Where a straight line through the values at both ends of the known range crosses; a growth has logarithms.
  */
-static double guess_by_values(struct search *s, const int64_t *cell, int64_t length, int64_t a, int64_t b)
+static double guess_by_values(const struct search *s, const int64_t *cell, int64_t a, int64_t b)
 {
     const struct search_reader *reader = &s->reader;
     bool ratio = nature_table[metric_table[s->refine->variable].nature].geometric && s->refine->at > 0;
     double end[2];
 
-    if (b <= a || b >= length)
+    if (b <= a || !is_done(s, a) || !is_done(s, b))
         return NAN;
     for (int i = 0; i < 2; i++) {
         double value = reader->value(reader->context, cell[i ? b : a], s->refine->variable);
@@ -259,7 +264,7 @@ static double on_guess(void *context, int64_t a, int64_t b)
 
     if (s->refine->variable == METRIC_norm_growth && along == param_find("weight_decay"))
         place = guess_by_norms(s, cell, length, a, b);
-    return isnan(place) ? guess_by_values(s, cell, length, a, b) : place;
+    return isnan(place) ? guess_by_values(s, cell, a, b) : place;
 }
 
 /* ---- the search ---- */
@@ -342,25 +347,39 @@ static char *value_at(const struct search *s, int64_t region, int64_t place, cha
     return label_axis_value(&s->sweep->axis[a], cell % s->sweep->axis[a].length, text, LABEL_SIZE);
 }
 
+/* What changes between the neighbours that a line's search has found. */
+static void describe_change(const struct search *s, int64_t region, char *text, size_t size)
+{
+    const struct crossing *crossing = &s->region[region].crossing;
+    const signed char *side = s->side + region * s->size;
+
+    if (side[crossing->low] == SIDE_DIVERGED || side[crossing->high] == SIDE_DIVERGED)
+        snprintf(text, size, "divergence %s", side[crossing->low] == SIDE_DIVERGED ? "ends" : "begins");
+    else
+        snprintf(text, size, "%s crosses %g", metric_table[s->refine->variable].name, s->refine->at);
+}
+
 char *search_reason(const struct search *s, int64_t cell, char *text, size_t size)
 {
-    char low[LABEL_SIZE], high[LABEL_SIZE];
+    char low[LABEL_SIZE], high[LABEL_SIZE], change[LABEL_SIZE];
     const char *axis = s->sweep->axis[s->refine->axis[0]].name;
     const char *variable = metric_table[s->refine->variable].name;
     int64_t place, region = region_of(s, cell, &place);
     const struct crossing *crossing = &s->region[region].crossing;
 
-    if (s->refine->kind == REFINE_CELLS)
+    if (s->refine->kind == REFINE_CELLS) {
         snprintf(
             text, size, "not needed: the runs around it are on one side of %s %g", variable, s->refine->at);
-    else if (crossing->end == CROSSING_FOUND)
-        snprintf(text, size, "not needed: %s crosses %g between %s %s and %s", variable, s->refine->at, axis,
+    } else if (crossing->end == CROSSING_FOUND) {
+        describe_change(s, region, change, sizeof(change));
+        snprintf(text, size, "not needed: %s between %s %s and %s", change, axis,
             value_at(s, region, crossing->low, low), value_at(s, region, crossing->high, high));
-    else if (crossing->end == CROSSING_SAME)
+    } else if (crossing->end == CROSSING_SAME) {
         snprintf(text, size, "not needed: %s does not cross %g along %s", variable, s->refine->at, axis);
-    else
+    } else {
         snprintf(text, size, "not reached: the run at %s %s has no %s", axis,
             value_at(s, region, crossing->lacking, low), variable);
+    }
     return text;
 }
 
@@ -402,7 +421,7 @@ double search_expected(const struct sweep *sweep)
 
 double search_left(const struct search *s)
 {
-    return s->left;
+    return s->ended_count == s->regions ? 0 : s->left; /* a sum of roundings */
 }
 
 /* ---- memory ---- */
