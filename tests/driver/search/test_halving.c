@@ -280,6 +280,10 @@ TEST(halving_of_a_plane_without_cells_wants_nothing)
     memset(plane.skipped, false, 81); /* all runs fail: the coarse pass is all */
     search(&plane);
     CHECK(plane.trained == 9);
+    memset(plane.truth, SIDE_BELOW, 81);
+    plane.truth[36] = SIDE_NONE; /* of the coarse pass; it is not another side */
+    search(&plane);
+    CHECK(plane.trained == 9);
     plane_free(&plane);
 }
 

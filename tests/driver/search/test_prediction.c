@@ -117,6 +117,19 @@ TEST(prediction_of_one_interval_is_linear_in_the_decay)
     CHECK(fabs(prediction_boundary(&one.course, NULL, 1) - 0.5) > 0.01);
 }
 
+/* Squares that differ by a rounding error count as one: nothing follows from how the source differs there. */
+TEST(prediction_takes_squares_that_nearly_coincide_for_one)
+{
+    const struct source source = {.boundary = 0.5, .square = 49, .rise = 30};
+    struct norms one, two;
+
+    train(&one, &source, 0.1);
+    train(&two, &source, 0.2);
+    one.course.count = two.course.count = 2;
+    two.square[0] *= 1 + 1e-12;
+    CHECK_CLOSE(prediction_boundary(&one.course, &two.course, 1), 0.5, 1e-9);
+}
+
 /* In one interval rho' / rho = x^2 + x s, where x = e^(-lambda h). */
 TEST(prediction_of_any_growth)
 {
