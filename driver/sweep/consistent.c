@@ -35,15 +35,21 @@ static int check_corpus_keys(struct reader *reader)
 static int check_validation_text(struct reader *reader)
 {
     const struct sweep *sweep = reader->sweep;
+    const struct spot *key = sweep->places->key;
     const bool *group = sweep->measure.group;
     enum corpus_kind kind = (enum corpus_kind)sweep->base.corpus;
+    enum metric variable = sweep->refine.variable;
 
     if ((kind != CORPUS_TEXT && kind != CORPUS_BYTES) || sweep->valid_path)
         return 0;
     for (int i = GROUP_SATURATION; i <= GROUP_HEADS; i++)
         if (group[i])
-            return reader_fault(reader, sweep->places->key[KEY_MEASURE].place,
+            return reader_fault(reader, key[KEY_MEASURE].place,
                 "measure.metrics: %s is measured on valid_text, which is missing", metric_group_names[i]);
+    if (sweep->refine.kind != REFINE_NONE &&
+        (variable == METRIC_final_valid_loss || variable == METRIC_unigram_loss))
+        return reader_fault(reader, key[KEY_REFINE].place,
+            "refine.variable: %s is measured on valid_text, which is missing", metric_table[variable].name);
     return 0;
 }
 

@@ -2,6 +2,7 @@
 
 #include "driver/sweep/reader.h"
 #include "driver/sweep/value.h"
+#include "driver/text/nearest.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -60,25 +61,41 @@ static int read_refined_axes(struct reader *reader, const struct node *node)
     return 0;
 }
 
+/* The metric of the whole run of this name; METRIC_COUNT: there is none. */
+static enum metric metric_named(const char *name, struct nearest *nearest)
+{
+    enum metric found = METRIC_COUNT;
+
+    for (enum metric i = 0; i < METRIC_COUNT; i++) {
+        if (metric_table[i].shape != METRIC_PER_RUN)
+            continue;
+        nearest_offer(nearest, metric_table[i].name);
+        if (strcmp(metric_table[i].name, name) == 0)
+            found = i;
+    }
+    return found;
+}
+
 /* A metric of the whole run that this sweep measures. */
 static int read_variable(struct reader *reader, const struct node *node)
 {
-    const char *key = "refine.variable", *words[METRIC_COUNT + 1] = {NULL};
-    enum metric metric_of[METRIC_COUNT];
-    int64_t index, count = 0;
+    const char *key = "refine.variable", *name;
+    char excerpt[EXCERPT_SIZE], hint[NEAREST_SIZE];
+    struct nearest nearest;
 
-    for (int i = 0; i < METRIC_COUNT; i++)
-        if (metric_table[i].shape == METRIC_PER_RUN) {
-            metric_of[count] = (enum metric)i;
-            words[count++] = metric_table[i].name;
-        }
-    if (value_word(reader, key, node, words, &index) < 0)
+    if (value_text(reader, key, node, &name) < 0)
         return -1;
-    enum metric_group group = metric_table[metric_of[index]].group;
+    nearest_init(&nearest, name);
+    enum metric variable = metric_named(name, &nearest);
+    if (variable == METRIC_COUNT)
+        return reader_fault(reader, node->place,
+            "%s: '%s' is not a metric with one value per run, such as norm_growth%s", key,
+            place_excerpt(name, excerpt), nearest_hint(&nearest, hint));
+    enum metric_group group = metric_table[variable].group;
     if (!reader->sweep->measure.group[group])
         return reader_fault(reader, node->place, "%s: measure.metrics lacks %s, which has %s", key,
-            metric_group_names[group], words[index]);
-    reader->sweep->refine.variable = metric_of[index];
+            metric_group_names[group], name);
+    reader->sweep->refine.variable = variable;
     return 0;
 }
 
