@@ -16,6 +16,7 @@ from .names import DONE, OUTCOMES, REPEAT
 
 PREDICTED, SHRINKING, DIVERGED, UNKNOWN, COARSE, COUPLED, UNTIMED = REASONS = (
     "predicted", "shrinking", "diverged", "unknown", "coarse", "coupled", "untimed")
+SKIPPED = OUTCOMES.index("skipped")
 DEFAULTS = {"optimiser": "adamw", "momentum": 0.0, "schedule": "constant", "warmup_steps": 0}  # of keys not stored
 WEAKEST = 1e-6  # decay times the sum of rates, below which a norm loses nothing
 HALVINGS = 60
@@ -31,7 +32,7 @@ def predicted_boundary(dataset, runs=2, decays=None, over=REPEAT, linear_in=SQUA
     weight decay below what the first alone predicts. `decays` names the values of weight_decay to use instead,
     one or two; then `runs` is not needed. Between two runs the source is linear in the square of the norm at each
     moment, or in the weight decay: `linear_in` is "square" or "decay". The runs have to be done. Where there is no
-    prediction it is NaN:
+    prediction it is NaN; cells that the sweep skips do not count:
 
     shrinking   the run of the smaller decay does not grow
     diverged    a run that is needed has diverged
@@ -120,12 +121,12 @@ def predict_column(decay, factor, outcome, square, time, runs, places, linear_in
     try:
         if np.isnan(factor):
             raise NoPrediction(COUPLED)
-        first = places[0] if places else int(np.argmin(decay))
+        first = places[0] if places else first_place(decay, outcome)
         used[0] = decay[first]
         gains = [Gain(decay[first] * factor, outcome[first], square[first], time[first])]
         found = root(gains, linear_in) / factor
         if len(places or range(runs)) == 2:
-            second = places[1] if places else second_place(decay, first, found)
+            second = places[1] if places else second_place(decay, outcome, first, found)
             used[1] = decay[second]
             gains.append(Gain(decay[second] * factor, outcome[second], square[second], time[second]))
             found = root(gains, linear_in) / factor
@@ -134,9 +135,17 @@ def predict_column(decay, factor, outcome, square, time, runs, places, linear_in
         return np.nan, nothing.args[0], *used
 
 
-def second_place(decay, first, found):
-    """The place of the largest decay below the first prediction."""
-    below = np.where((decay > decay[first]) & (decay < found), decay, -np.inf)
+def first_place(decay, outcome):
+    """The place of the smallest decay that the sweep does not skip."""
+    taken = np.where(outcome == SKIPPED, np.inf, decay)
+    if np.isinf(taken.min()):
+        raise NoPrediction(UNKNOWN)
+    return int(np.argmin(taken))
+
+
+def second_place(decay, outcome, first, found):
+    """The place of the largest decay below the first prediction that the sweep does not skip."""
+    below = np.where((outcome != SKIPPED) & (decay > decay[first]) & (decay < found), decay, -np.inf)
     if np.isinf(below.max()):
         raise NoPrediction(COARSE)
     return int(np.argmax(below))

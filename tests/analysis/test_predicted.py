@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import xarray as xr
-from drawn import DIVERGED, DONE, PENDING, dataset, drawing, legend, near, panels, words
+from drawn import DIVERGED, DONE, PENDING, SKIPPED, dataset, drawing, legend, near, panels, words
 from made_up import made_up
 from normsweep import predicted
 
@@ -163,6 +163,19 @@ def test_the_phase_diagram_has_the_predictions_beside_the_boundary():
     assert "Predicted from one run: " in found.caption
     without = drawing(made.drop_vars("param_norm"), "phase")
     assert not any(name.startswith("predicted") for name in legend(without)) and "Predicted from" not in words(without)
+
+
+def test_skipped_cells_are_not_part_of_a_column():
+    """Such as those that a search for the boundary has no need of."""
+    made = column(pull=2 * RISE)
+    made.outcome[:] = SKIPPED
+    assert nothing(made, "unknown", runs=1) and nothing(made, "unknown")
+    made.outcome[DECAYS.index(0.1)] = DONE
+    found = made.sweep.predicted_boundary(runs=1)
+    assert found["first"] == 0.1 and found.each_reason == "predicted" and nothing(made, "coarse")
+    made.outcome[DECAYS.index(0.2)] = DONE
+    found = made.sweep.predicted_boundary()
+    assert (found["first"], found.second) == (0.1, 0.2) and near(found.boundary, BOUNDARY, rtol=1e-10)
 
 
 def test_seeds_are_repeats():
