@@ -73,20 +73,37 @@ def each_boundary(dataset):
 
 def crossing(decay, growth):
     """(boundary, side) of one row of runs; decay [n] ascends, growth [n]."""
-    known = ~np.isnan(growth)
-    with np.errstate(divide="ignore"):
-        decay, height = decay[known], np.clip(np.log(growth[known]), -LARGEST, LARGEST)
-    grows = height > 0
+    boundary, low, _ = bracket(decay, growth)
+    if not np.isnan(low):
+        return boundary, BELOW if low == 0 else CROSSES
+    grows = growth[~np.isnan(growth)] > 1
     if not len(grows):
         return np.nan, UNKNOWN
-    falls = np.flatnonzero(grows[:-1] & ~grows[1:])
-    if not len(falls):
-        return np.nan, GROWING if grows.all() else RISING if grows.any() else SHRINKING
-    i = falls[-1]
-    if decay[i] == 0:
-        return np.nan, BELOW
+    return np.nan, GROWING if grows.all() else RISING if grows.any() else SHRINKING
+
+
+def bracket(place, value, at=1.0, ratio=True, log_axis=True, falls=True):
+    """(boundary, place of the run before it, of the run after it) of the last place at which a variable crosses `at`
+    on a row of runs; NaN if there is none. place [n] ascends, value [n] is NaN for runs that do not count.
+
+    It is interpolated in the logarithm of the variable if that is a ratio, and in that of the axis with `log_axis`,
+    which has no boundary beside a place of 0. `falls`: only from a run above `at` to one that is not; otherwise also
+    the other way round. driver/boundary/line.c has the same.
+    """
+    known = ~np.isnan(value)
+    place, value = place[known], value[known]
+    with np.errstate(divide="ignore"):
+        height = np.clip(np.log(value / at), -LARGEST, LARGEST) if ratio else value - at
+    above = height > 0
+    crosses = np.flatnonzero((above[:-1] & ~above[1:]) if falls else (above[:-1] != above[1:]))
+    if not len(crosses):
+        return np.nan, np.nan, np.nan
+    i = crosses[-1]
+    low, high = place[i:i + 2]
     share = height[i] / (height[i] - height[i + 1])
-    return np.exp((1 - share) * np.log(decay[i]) + share * np.log(decay[i + 1])), CROSSES
+    if not log_axis:
+        return (1 - share) * low + share * high, low, high
+    return np.exp((1 - share) * np.log(low) + share * np.log(high)) if low > 0 else np.nan, low, high
 
 
 def repeats_along(each, over):

@@ -4,7 +4,7 @@ import os
 
 import xarray as xr
 
-from . import boundary, gradients, plane, predicted, table, verify
+from . import boundary, boundary_variables, gradients, plane, predicted, table, verify
 from .names import OUTCOMES, PHASE_AXES, REPEAT, SOURCE
 from .verify import NotASweep
 
@@ -170,6 +170,10 @@ class Sweep:
     def skipped(self):
         """Mask of the cells that the sweep leaves out."""
         return self._stands("skipped")
+
+    def boundary(self):
+        """What the program writes into the dataset when the sweep has ended, now; see boundary_variables.boundary."""
+        return boundary_variables.boundary(self._dataset)
 
     def phase_boundary(self, over=REPEAT):
         """The weight decay at which growth stops; see boundary.phase_boundary."""

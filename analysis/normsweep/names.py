@@ -19,3 +19,7 @@ FITTED = {"dynamics": FLAGS}  # fitted to a run's norms, in words
 SESSION_NUMBERS = (  # the others are texts
     "session_seconds_left", "session_tokens_per_second", "session_workers", "session_runs")
 SESSIONS, SESSION = "sessions", "session_"  # the dimension of sessions, and the prefix of their variables
+BOUNDARY = (  # of the boundary, written when a sweep has ended
+    "boundary", "boundary_low", "boundary_high", "predicted_boundary", "boundary_slope", "boundary_slope_low",
+    "boundary_slope_high", "boundary_rejects", "boundary_steps_slope", "boundary_steps_slope_low",
+    "boundary_steps_slope_high")

@@ -24,15 +24,15 @@ SAME = 1e-6  # two squares that differ by less, relative to their size, do not s
 SQUARE, DECAY = LINEAR_IN = "square", "decay"
 
 
-def predicted_boundary(dataset, runs=2, decays=None, over=REPEAT, linear_in=SQUARE):
+def predicted_boundary(dataset, runs=2, decays=None, over=REPEAT, linear_in=SQUARE, at=1.0):
     """The weight decay at which norm_growth would be 1, predicted for every learning rate and every value of the other
     axes, as a Dataset.
 
     From one run, that of the smallest weight decay of the column; or from two: that one, and the run of the largest
     weight decay below what the first alone predicts. `decays` names the values of weight_decay to use instead,
     one or two; then `runs` is not needed. Between two runs the source is linear in the square of the norm at each
-    moment, or in the weight decay: `linear_in` is "square" or "decay". The runs have to be done. Where there is no
-    prediction it is NaN; cells that the sweep skips do not count:
+    moment, or in the weight decay: `linear_in` is "square" or "decay". `at` is a norm_growth other than 1. The runs
+    have to be done. Where there is no prediction it is NaN; cells that the sweep skips do not count:
 
     shrinking   the run of the smaller decay does not grow
     diverged    a run that is needed has diverged
@@ -67,8 +67,8 @@ def predicted_boundary(dataset, runs=2, decays=None, over=REPEAT, linear_in=SQUA
     norm = dataset.param_norm.astype(float)
     time = rate_sums(dataset).broadcast_like(norm)
     each, reason, first, second = xr.apply_ufunc(
-        lambda *column: predict_column(*column, runs, places, linear_in), dataset.weight_decay, decay_factor(dataset),
-        dataset.outcome, norm ** 2, time, input_core_dims=[along[:1], [], along[:1], along, along],
+        lambda *column: predict_column(*column, runs, places, linear_in, at), dataset.weight_decay,
+        decay_factor(dataset), dataset.outcome, norm ** 2, time, input_core_dims=[along[:1], [], along[:1], along, along],
         output_core_dims=[[]] * 4, vectorize=True, output_dtypes=[float, object, float, float])
     found = xr.Dataset({**over_repeats(each, repeats_along(each, over)), "each": each, "each_reason": reason,
                         "first": first, "second": second})
@@ -114,7 +114,7 @@ class NoPrediction(Exception):
     """Its argument is one of REASONS."""
 
 
-def predict_column(decay, factor, outcome, square, time, runs, places, linear_in):
+def predict_column(decay, factor, outcome, square, time, runs, places, linear_in, at):
     """(prediction, reason, first and second decay) of runs that differ in their decay [n]; square and time are
     [n, steps]."""
     used = [np.nan, np.nan]
@@ -124,12 +124,12 @@ def predict_column(decay, factor, outcome, square, time, runs, places, linear_in
         first = places[0] if places else first_place(decay, outcome)
         used[0] = decay[first]
         gains = [Gain(decay[first] * factor, outcome[first], square[first], time[first])]
-        found = root(gains, linear_in) / factor
+        found = root(gains, linear_in, at) / factor
         if len(places or range(runs)) == 2:
             second = places[1] if places else second_place(decay, outcome, first, found)
             used[1] = decay[second]
             gains.append(Gain(decay[second] * factor, outcome[second], square[second], time[second]))
-            found = root(gains, linear_in) / factor
+            found = root(gains, linear_in, at) / factor
         return found, PREDICTED, *used
     except NoPrediction as nothing:
         return np.nan, nothing.args[0], *used
@@ -193,17 +193,18 @@ def end_square(decay, gains, linear_in):
     return square
 
 
-def root(gains, linear_in):
-    """The decay from that of the first run upwards at which the norm ends as it began, in log decay."""
-    begin, total = gains[0].square[0], gains[0].span.sum()
-    if not gains[0].end > begin:
+def root(gains, linear_in, at):
+    """The decay from that of the first run upwards at which the norm ends `at` times as large as it began, in log
+    decay."""
+    wanted, total = at ** 2 * gains[0].square[0], gains[0].span.sum()
+    if not gains[0].end > wanted:
         raise NoPrediction(SHRINKING)
     low = high = gains[0].decay or WEAKEST / total
-    while end_square(high, gains, linear_in) > begin:  # a decay that is large enough leaves nothing of norm and source
+    while end_square(high, gains, linear_in) > wanted:  # a decay that is large enough leaves nothing of norm and source
         low, high = high, 2 * high
     for _ in range(HALVINGS):
         middle = np.sqrt(low * high)
-        low, high = (middle, high) if end_square(middle, gains, linear_in) > begin else (low, middle)
+        low, high = (middle, high) if end_square(middle, gains, linear_in) > wanted else (low, middle)
     return np.sqrt(low * high)
 
 

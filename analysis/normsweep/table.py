@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from .names import BOUNDARY
 from .plane import as_words, last
 from .verify import has_words
 
@@ -42,9 +43,9 @@ def key_names(dataset):
 
 
 def run_variables(dataset):
-    """Variables with one value per run, except outcome."""
+    """Variables with one value per run, except outcome; the boundary is not one of a run."""
     return [name for name, variable in dataset.data_vars.items()
-            if set(variable.dims) <= set(dataset.sweep.axes) and name != "outcome"]
+            if set(variable.dims) <= set(dataset.sweep.axes) and name not in ("outcome", *BOUNDARY)]
 
 
 def step_variables(dataset):

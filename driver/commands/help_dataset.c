@@ -107,6 +107,30 @@ static void print_run_variable(enum run_variable variable)
     help_wrapped(row->comment);
 }
 
+const char *help_flags(enum boundary_variable variable, char text[HELP_NAMES])
+{
+    size_t used = 0;
+
+    snprintf(text, HELP_NAMES, "a number");
+    if (boundary_variable_table[variable].type != STORED_BYTE)
+        return text;
+    for (int i = 0; i < PREDICTION_COUNT; i++)
+        used += (size_t)snprintf(text + used, HELP_NAMES - used, "%s%d %s", i ? " plus " : "", 1 << i,
+            boundary_prediction_table[i].word);
+    return text;
+}
+
+static void print_boundary_variable(enum boundary_variable variable)
+{
+    const struct boundary_variable_row *row = &boundary_variable_table[variable];
+    char values[HELP_NAMES];
+
+    printf("%s: %s, %s; over %s\n", row->name, row->long_name, help_flags(variable, values),
+        boundary_over_text(row->over));
+    if (row->comment[0])
+        help_wrapped(row->comment);
+}
+
 static void print_session_variable(enum session_variable variable)
 {
     const struct session_variable_row *row = &session_variable_table[variable];
@@ -133,6 +157,8 @@ void help_metrics(void)
         print_nature(nature);
     for (enum run_variable variable = 0; variable < RUN_VARIABLE_COUNT; variable++)
         print_run_variable(variable);
+    for (enum boundary_variable variable = 0; variable < BOUNDARY_VARIABLE_COUNT; variable++)
+        print_boundary_variable(variable);
     for (enum session_variable variable = 0; variable < SESSION_VARIABLE_COUNT; variable++)
         print_session_variable(variable);
     for (int i = 0; i < ATTRIBUTE_COUNT; i++)
@@ -186,6 +212,9 @@ bool help_dataset(const char *topic)
     for (enum run_variable variable = 0; variable < RUN_VARIABLE_COUNT; variable++)
         if (topic_matches(topic, run_variable_table[variable].name, &known))
             print_run_variable(variable);
+    for (enum boundary_variable variable = 0; variable < BOUNDARY_VARIABLE_COUNT; variable++)
+        if (topic_matches(topic, boundary_variable_table[variable].name, &known))
+            print_boundary_variable(variable);
     for (enum session_variable variable = 0; variable < SESSION_VARIABLE_COUNT; variable++)
         if (topic_matches(topic, session_variable_table[variable].name, &known))
             print_session_variable(variable);
@@ -207,6 +236,8 @@ void help_each_of_dataset(help_take *take, void *context)
         take(context, nature_table[nature].word, "a nature of variables");
     for (enum run_variable variable = 0; variable < RUN_VARIABLE_COUNT; variable++)
         take(context, run_variable_table[variable].name, run_variable_table[variable].long_name);
+    for (enum boundary_variable variable = 0; variable < BOUNDARY_VARIABLE_COUNT; variable++)
+        take(context, boundary_variable_table[variable].name, boundary_variable_table[variable].long_name);
     for (enum session_variable variable = 0; variable < SESSION_VARIABLE_COUNT; variable++)
         take(context, session_variable_table[variable].name, session_variable_table[variable].long_name);
     for (int i = 0; i < ATTRIBUTE_COUNT; i++)

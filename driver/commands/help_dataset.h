@@ -24,6 +24,9 @@ const char *help_members(enum metric_group group, char text[HELP_NAMES]); /* "tr
 
 const char *help_values(enum run_variable variable, char text[HELP_NAMES]); /* "0 none, 1 growing", "in s" */
 
+/* "1 orthogonal_updates plus 2 aligned_updates", "a number" */
+const char *help_flags(enum boundary_variable variable, char text[HELP_NAMES]);
+
 /* When a group is measured: "in every sweep". */
 const char *help_measured(enum metric_group group);
 

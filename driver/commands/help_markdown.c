@@ -136,6 +136,21 @@ static void print_runs(void)
     }
 }
 
+static void print_boundary(void)
+{
+    char name[NAME_SIZE], values[HELP_NAMES], meaning[MEANING_SIZE];
+
+    puts("| variable | over | values | meaning |\n|---|---|---|---|");
+    for (enum boundary_variable variable = 0; variable < BOUNDARY_VARIABLE_COUNT; variable++) {
+        const struct boundary_variable_row *row = &boundary_variable_table[variable];
+        snprintf(
+            meaning, sizeof(meaning), "%s%s%s", row->long_name, row->comment[0] ? ": " : "", row->comment);
+        help_row((const char *[]){code(row->name, name), boundary_over_text(row->over),
+                     help_flags(variable, values), meaning},
+            4);
+    }
+}
+
 static void print_sessions(void)
 {
     char name[NAME_SIZE];
@@ -186,6 +201,14 @@ static const struct table {
         "Over the axes of the grid and the dimensions in the second column. NaN: not measured yet.",
         print_metrics},
     {"runs", "Other variables of each run", "Over the axes of the grid.", print_runs},
+    {"boundary", "The boundary",
+        "Written when all runs have ended, if `refine` looks for a boundary along one axis, or weight_decay "
+        "is "
+        "an axis; NaN until then, and where there is none. Slopes are there if learning_rate, or steps, is "
+        "an "
+        "axis of several values. Attributes of `boundary` say what crosses (`variable`) which value (`at`) "
+        "along which axis (`along`).",
+        print_boundary},
     {"sessions", "Sessions",
         "Over `sessions`, one for each start of the program: texts that describe it, and numbers that are "
         "updated while it runs, NaN until they are known. A run's `session` is an index into these.",

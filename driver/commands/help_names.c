@@ -35,6 +35,8 @@ static void each_variable(help_take *take, void *context)
     for (enum run_variable variable = 0; variable < RUN_VARIABLE_COUNT; variable++)
         if (run_variable_table[variable].type != STORED_TEXT)
             take(context, run_variable_table[variable].name, run_variable_table[variable].long_name);
+    for (enum boundary_variable variable = 0; variable < BOUNDARY_VARIABLE_COUNT; variable++)
+        take(context, boundary_variable_table[variable].name, boundary_variable_table[variable].long_name);
 }
 
 /* Parameters that may be axes, and dimensions of metrics. */

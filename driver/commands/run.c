@@ -6,6 +6,7 @@
 #include "driver/commands/summary.h"
 #include "driver/dataset/variables.h"
 #include "driver/dataset/view.h"
+#include "driver/job/boundary.h"
 #include "driver/job/local.h"
 #include "driver/output/folder.h"
 #include "driver/ranks/descriptors.h"
@@ -112,6 +113,8 @@ static int64_t open_output(struct start *start, struct error *error)
         return -1;
     struct error closing;
     int64_t pending = count_chosen(start, dataset, error);
+    if (pending >= 0 && boundary_update(&start->sweep, dataset, start->lease, pending == 0, error) != 0)
+        pending = -1;
     int closed = dataset_close(dataset, pending < 0 ? &closing : error);
     return closed != 0 ? -1 : pending;
 }

@@ -19,7 +19,7 @@
  * changed, the session table is full, an older program made the file without some variables or tensors, or
  * another program has rewritten it so that numbers no longer lie at multiples of 8.
  */
-#include "driver/dataset/check.h"
+#include "driver/dataset/boundary_variables.h"
 #include "driver/dataset/create.h"
 #include "driver/dataset/foreign.h"
 #include "driver/dataset/ledger.h"
@@ -162,7 +162,7 @@ static bool has_all_variables(const struct view *view, const struct layout *layo
         all = lookup_has_variable(view->file, run_variable_table[i].name);
     for (int i = 0; all && i < SESSION_VARIABLE_COUNT; i++)
         all = lookup_has_variable(view->file, session_variable_table[i].name);
-    return all;
+    return all && boundary_variables_fit(view, layout->sweep);
 }
 
 static bool has_text(const struct view *view, const char *name, const char *text)
@@ -212,45 +212,6 @@ static int carry_on(struct dataset *dataset, const struct view *view, struct err
         result = write_file(dataset, SUCCESSOR_OF_COPY, view, &mapping, error);
     mapping_release(&mapping);
     return result;
-}
-
-/* The offset of a variable in the file; -1: there is no variable of that name and size. */
-static int64_t find_place(int file, const struct extent *extent, const char *name, int64_t bytes)
-{
-    int variable;
-
-    if (lookup_variable(file, name, &variable) != NC_NOERR || extent[variable].bytes != bytes)
-        return -1;
-    return extent[variable].begin;
-}
-
-static int find_places(struct dataset *dataset, int file, struct error *error)
-{
-    struct extent *extent = layout_extents(dataset->name, error);
-    int64_t cells = dataset->layout.sweep->cells;
-    bool found = true;
-
-    if (!extent)
-        return -1;
-    for (int i = 0; i < RUN_VARIABLE_COUNT; i++) {
-        dataset->run[i] = find_place(file, extent, run_variable_table[i].name, run_variable_bytes(i) * cells);
-        found = found && dataset->run[i] >= 0;
-    }
-    for (int i = 0; i < METRIC_COUNT; i++) {
-        dataset->metric[i] = -1;
-        if (!layout_has(&dataset->layout, i))
-            continue;
-        dataset->metric[i] =
-            find_place(file, extent, metric_table[i].name, metric_bytes(&dataset->layout, i) * cells);
-        found = found && dataset->metric[i] >= 0;
-    }
-    for (int i = SESSION_NUMBER_FIRST; i < SESSION_VARIABLE_COUNT; i++) {
-        dataset->number[i] =
-            find_place(file, extent, session_variable_table[i].name, 8 * dataset->layout.sessions);
-        found = found && dataset->number[i] >= 0;
-    }
-    free(extent);
-    return found ? 0 : layout_refuse(error, dataset->name);
 }
 
 /* The outcome of a cell at the start: nothing runs yet, and skip may have changed. What a search for a
@@ -333,7 +294,7 @@ static int take_stock(struct dataset *dataset, int file, const struct session *s
         status = forgive(dataset, file);
     if (status == NC_NOERR && session)
         status = session_write(dataset, file, session);
-    return status == NC_NOERR ? find_places(dataset, file, error) : dataset_error(dataset, status, error);
+    return status == NC_NOERR ? places_find(dataset, file, error) : dataset_error(dataset, status, error);
 }
 
 /* Opens the file, which is complete and fits the sweep, for writing in place. */

@@ -7,6 +7,7 @@
  * refused, because the values may exist nowhere else.
  */
 #include "driver/dataset/foreign.h"
+#include "driver/dataset/boundary_variables.h"
 #include "driver/dataset/create.h"
 #include "driver/dataset/lookup.h"
 #include "driver/sweep/grid.h"
@@ -110,12 +111,13 @@ static bool is_coordinate(int64_t axis_count, const struct axis *axis, const cha
     return found;
 }
 
-/* Has the new file this variable as well, or does it belong to an axis that has become a fixed parameter? */
+/* Has the new file this variable as well, or does it belong to an axis that has become a fixed parameter, or
+ * to a boundary that the sweep no longer has? */
 static bool is_own_variable(const struct transfer *transfer, const char *name)
 {
     int variable;
 
-    return lookup_variable(transfer->to, name, &variable) == NC_NOERR ||
+    return lookup_variable(transfer->to, name, &variable) == NC_NOERR || is_boundary_variable(name) ||
            is_coordinate(transfer->view->axis_count, transfer->view->axis, name);
 }
 

@@ -14,6 +14,7 @@ struct dataset {
     struct write_buffer buffer; /* values on their way into the file */
     int64_t session; /* this start's row of the session table */
     int64_t run[RUN_VARIABLE_COUNT], metric[METRIC_COUNT]; /* offsets of their values; -1: not measured */
+    int64_t boundary[BOUNDARY_VARIABLE_COUNT]; /* likewise; -1: the sweep does not have it */
     int64_t number[SESSION_VARIABLE_COUNT]; /* offsets of the numbers of the session table */
     signed char *outcome; /* [cells] */
     int *attempts, *deaths; /* [cells] */
@@ -58,8 +59,14 @@ int mapping_copy(
 int64_t run_variable_bytes(enum run_variable variable);
 int64_t metric_bytes(const struct layout *layout, enum metric metric);
 
+/* Finds the offsets of all values in an open file of the sweep. -1 with the error set. */
+int places_find(struct dataset *dataset, int file, struct error *error);
+
 /* The offset in the file of a metric's values of a cell, in a row (0 for metrics of the whole run). */
 int64_t metric_place(const struct dataset *dataset, enum metric metric, int64_t cell, int64_t row);
+
+/* Writes numbers at an offset, through the buffer. 0 or an errno. */
+int dataset_put_numbers(struct dataset *dataset, int64_t place, const double *value, size_t count);
 
 /* "phase.nc: ..." from a netCDF status or an errno. Always -1. */
 int dataset_error(const struct dataset *dataset, int status, struct error *error);

@@ -137,7 +137,8 @@ void view_flags(const struct view *view, const struct view_variable *variable, s
     nc_type type;
     size_t length;
 
-    if (lookup_attribute(view->file, variable->id, "flag_meanings", &type, &length) != NC_NOERR ||
+    if (lookup_attribute(view->file, variable->id, "flag_masks", NULL, NULL) == NC_NOERR ||
+        lookup_attribute(view->file, variable->id, "flag_meanings", &type, &length) != NC_NOERR ||
         type != NC_CHAR || length >= sizeof(text) ||
         nc_get_att_text(view->file, variable->id, "flag_meanings", text) != NC_NOERR)
         text[0] = '\0';

@@ -20,7 +20,7 @@ enum { VIEW_FLAGS_MAX = 10, VIEW_FLAG = 24 };
 
 /* The meanings of a variable's values 0, 1, ... */
 struct view_flags {
-    int count; /* 0: the values are plain numbers */
+    int count; /* 0: the values are plain numbers, or flags that may be set together */
     char word[VIEW_FLAGS_MAX][VIEW_FLAG];
 };
 

@@ -32,36 +32,9 @@ void dataset_field(char *field, size_t width, const char *text)
     }
 }
 
-/* ---- offsets: values are row-major, cells numbered as in the sweep, numbers big-endian ---- */
-
-int64_t run_variable_bytes(enum run_variable variable)
-{
-    const struct run_variable_row *row = &run_variable_table[variable];
-
-    return row->type == STORED_BYTE ? 1 : row->type == STORED_TEXT ? row->width : 8;
-}
-
-int64_t metric_bytes(const struct layout *layout, enum metric metric)
-{
-    int64_t rows = metric_is_of_run(metric) ? 1 : layout->step_count;
-
-    return 8 * rows * (int64_t)metric_values(metric, &layout->form);
-}
-
-int64_t metric_place(const struct dataset *dataset, enum metric metric, int64_t cell, int64_t row)
-{
-    const struct layout *layout = &dataset->layout;
-
-    INVARIANT(dataset->metric[metric] >= 0 && cell >= 0 && cell <= layout->sweep->cells && row >= 0 &&
-                  row < layout->step_count,
-        "%s of cell %lld, row %lld", metric_table[metric].name, (long long)cell, (long long)row);
-    return dataset->metric[metric] + cell * metric_bytes(layout, metric) +
-           8 * row * (int64_t)metric_values(metric, &layout->form);
-}
-
 /* ---- values; 0 or an errno ---- */
 
-static int put_numbers(struct dataset *dataset, int64_t place, const double *value, size_t count)
+int dataset_put_numbers(struct dataset *dataset, int64_t place, const double *value, size_t count)
 {
     uint64_t number[NUMBERS_AT_ONCE];
     int status = 0;
@@ -95,7 +68,7 @@ static int put_integer(struct dataset *dataset, enum run_variable variable, int6
 
 static int put_real(struct dataset *dataset, enum run_variable variable, int64_t cell, double value)
 {
-    return put_numbers(dataset, place_of(dataset, variable, cell), &value, 1);
+    return dataset_put_numbers(dataset, place_of(dataset, variable, cell), &value, 1);
 }
 
 static int put_text(struct dataset *dataset, enum run_variable variable, int64_t cell, const char *text)
@@ -131,7 +104,7 @@ static int wipe_metric(struct dataset *dataset, enum metric metric, int64_t cell
     int64_t left = (metric_place(dataset, metric, cell + 1, 0) - place) / 8;
     for (int64_t some; left > 0 && status == 0; left -= some, place += 8 * some) {
         some = left < NUMBERS_AT_ONCE ? left : NUMBERS_AT_ONCE;
-        status = put_numbers(dataset, place, nothing, (size_t)some);
+        status = dataset_put_numbers(dataset, place, nothing, (size_t)some);
     }
     return status;
 }
@@ -199,7 +172,7 @@ int dataset_put_pace(struct dataset *dataset, const struct pace *pace, struct er
     int status = 0;
 
     for (int i = SESSION_NUMBER_FIRST; status == 0 && i < SESSION_VARIABLE_COUNT; i++)
-        status = put_numbers(dataset, dataset->number[i] + 8 * dataset->session, &value[i], 1);
+        status = dataset_put_numbers(dataset, dataset->number[i] + 8 * dataset->session, &value[i], 1);
     return status == 0 ? 0 : dataset_error(dataset, status, error);
 }
 
@@ -230,7 +203,7 @@ static int put_metric(struct dataset *dataset, enum metric metric, int64_t place
     for (size_t i = from, count; i < end && status == 0; i += count) {
         size_t there = layout_find(&dataset->layout.form, run, metric, i, &count);
         count = count < end - i ? count : end - i;
-        status = put_numbers(dataset, place + 8 * (int64_t)there, values + (i - from), count);
+        status = dataset_put_numbers(dataset, place + 8 * (int64_t)there, values + (i - from), count);
     }
     return status;
 }

@@ -5,6 +5,7 @@
 
 #include "driver/dataset/read.h"
 #include "driver/dataset/write.h"
+#include "driver/job/course.h"
 #include "driver/search/search.h"
 #include "driver/sweep/grid.h"
 
@@ -12,7 +13,6 @@ struct chooser {
     const struct sweep *sweep;
     struct dataset *dataset;
     struct search *search; /* NULL: every cell is chosen */
-    double *square, *time; /* [steps] */
     int64_t next; /* without a search: the next cell to look at */
     int64_t chosen;
     bool failed;
@@ -38,27 +38,14 @@ static double on_value(void *context, int64_t cell, enum metric metric)
     return value;
 }
 
-/* A row without a norm is of a step that the run has not measured, or only validated. */
 static bool on_course(void *context, int64_t cell, struct course *course)
 {
     struct chooser *c = context;
     struct error error;
-    struct run run;
+    bool known;
 
-    sweep_cell(c->sweep, cell, &run);
-    *course = (struct course){.decay = run_decay(&run), .square = course->square, .time = course->time};
-    if (course->decay == 0 && run.weight_decay > 0)
-        return false;
-    int status = dataset_read(c->dataset, cell, METRIC_param_norm, c->square, &error);
-    if (status == 0)
-        status = dataset_read(c->dataset, cell, METRIC_rate_sum, c->time, &error);
-    keep_first(c, status, &error);
-    for (int64_t i = 0; status == 0 && i < dataset_steps(c->dataset); i++)
-        if (isfinite(c->square[i]) && isfinite(c->time[i])) {
-            course->square[course->count] = c->square[i] * c->square[i];
-            course->time[course->count++] = c->time[i];
-        }
-    return course->count >= 2;
+    keep_first(c, course_read(c->sweep, c->dataset, cell, course, &known, &error), &error);
+    return known;
 }
 
 /* ---- choices ---- */
@@ -67,17 +54,14 @@ struct chooser *chooser_new(const struct sweep *sweep, struct dataset *dataset)
 {
     struct chooser *c = malloc(sizeof(*c));
     const struct search_reader reader = {c, on_value, on_course};
-    size_t steps = (size_t)dataset_steps(dataset);
 
     if (!c)
         return NULL;
     *c = (struct chooser){.sweep = sweep, .dataset = dataset};
     if (sweep->refine.kind == REFINE_NONE)
         return c;
-    c->square = malloc(steps * sizeof(*c->square));
-    c->time = malloc(steps * sizeof(*c->time));
-    c->search = search_new(sweep, &reader, (int64_t)steps);
-    if (c->square && c->time && c->search)
+    c->search = search_new(sweep, &reader, dataset_steps(dataset));
+    if (c->search)
         return c;
     chooser_free(c);
     return NULL;
@@ -88,8 +72,6 @@ void chooser_free(struct chooser *c)
     if (!c)
         return;
     search_free(c->search);
-    free(c->square);
-    free(c->time);
     free(c);
 }
 

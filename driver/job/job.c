@@ -3,6 +3,7 @@
 #include "driver/dataset/variables.h"
 #include "driver/dataset/view.h"
 #include "driver/dataset/write.h"
+#include "driver/job/boundary.h"
 #include "driver/output/folder.h"
 #include "driver/sweep/grid.h"
 #include "driver/sweep/texts.h"
@@ -311,7 +312,10 @@ int job_close(struct job *job, struct error *error)
         mark_remove(job->folder, job->mark);
         rmdir(job->folder); /* succeeds only if it is empty */
     }
-    if (!job->failed && job->coordinator && job_pending(job) == 0)
+    bool ended = !job->failed && job->coordinator && job_pending(job) == 0;
+    if (ended)
+        keep_error(job, boundary_update(job->sweep, job->dataset, job->lease, true, &closing), &closing);
+    if (ended)
         keep_error(job, folder_clear(job->sweep->output, &closing), &closing);
     keep_error(job, dataset_close(job->dataset, &closing), &closing);
     if (job->progress)

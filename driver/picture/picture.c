@@ -70,6 +70,8 @@ static int refuse_variable(const struct view *view, const char *name, struct err
     }
     for (int i = 0; i < RUN_VARIABLE_COUNT; i++)
         offer_name(view, &nearest, run_variable_table[i].name);
+    for (int i = 0; i < BOUNDARY_VARIABLE_COUNT; i++)
+        offer_name(view, &nearest, boundary_variable_table[i].name);
     return error_set(error, ERROR_INPUT, "%s: no variable %s%s see normsweep help metrics", view->name,
         excerpt, nearest.best ? nearest_hint(&nearest, hint) : ";");
 }

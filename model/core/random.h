@@ -20,6 +20,7 @@ enum random_purpose {
     RANDOM_RESIDUAL, /* states, perturbations and directions of the residual stream */
     RANDOM_LYAPUNOV, /* the tangents that Lyapunov exponents begin with: exponent << 40 | element */
     RANDOM_DRAW, /* which finished runs of a sweep `verify` trains again; index: cell */
+    RANDOM_INTERVAL, /* resamples and draws for an interval of a slope; index: see driver/boundary/slope.c */
 };
 
 /* 64 uniform bits. */

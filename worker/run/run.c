@@ -346,6 +346,14 @@ double run_decay(const struct run *run)
     return run->weight_decay;
 }
 
+double run_decay_factor(const struct run *run)
+{
+    struct run unit = *run;
+
+    unit.weight_decay = 1;
+    return run_decay(&unit);
+}
+
 struct schedule run_schedule(const struct run *run, int64_t last_step)
 {
     return (struct schedule){

@@ -95,6 +95,9 @@ struct optimiser_options run_optimiser(const struct run *run);
  */
 double run_decay(const struct run *run);
 
+/* run_decay over weight_decay, also where that is 0; 0: decay does not act by itself. */
+double run_decay_factor(const struct run *run);
+
 struct schedule run_schedule(const struct run *run, int64_t last_step);
 
 /* t_end: `steps`, or epochs times floor(sequences of the training text / batch). */

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Callable
 
 from .. import look
+from ..names import BOUNDARY
 from . import (
     classes, depth, exponents, fits, gradients, heads, hessian, homogeneity, losses, norms, phase, residual, rest, runs,
     saturation, steps, warmup)
@@ -81,7 +82,7 @@ BOOKKEEPING = frozenset((
     "fit_aligned_aic", "fit_misaligned_aic", "fit_adam_like_aic", "homogeneity_degree_r2",
     "output_homogeneity_degree_r2", "gradient_depth_slope_error", "gradient_depth_slope_theory",
     "batch_gradient_norm", "residual_growth_error", "hessian_trace_error", "hessian_bound", "layer_hessian_trace",
-    "layer_hessian_trace_error", "layer_hessian_bound"))
+    "layer_hessian_trace_error", "layer_hessian_bound", *BOUNDARY))
 
 
 def why_empty(dataset, name):

@@ -50,15 +50,15 @@ def test_reference_has_every_option_of_every_command():
 def test_reference_has_every_attribute_and_variable_of_a_dataset(tmp_path):
     groups = ("[norms, alignment, saturation, heads, homogeneity, gradients, hessian, hessian_layers, residual, "
               "lyapunov]}\nhessian: {probes: 1, steps: 2}")
-    (tmp_path / "a.yaml").write_text(f"corpus: markov\nsteps: 1\nmeasure: {{metrics: {groups}\nwidth: 8\n"
-                                     "learning_rate: [1e-3, 1e-2]\nweight_decay: [0, 0.1]\n")
+    (tmp_path / "a.yaml").write_text(f"corpus: markov\nmeasure: {{metrics: {groups}\nwidth: 8\n"
+                                     "learning_rate: [1e-3, 1e-2]\nweight_decay: [0, 0.1]\nsteps: [1, 2]\n")
     assert normsweep("run", "a.yaml", "-j", "0", cwd=tmp_path).returncode == 0
-    axes = {"learning_rate", "weight_decay"}
+    axes = {"learning_rate", "weight_decay", "steps"}
     with netCDF4.Dataset(tmp_path / "a.nc") as dataset:
         assert set(dataset.ncattrs()) == {*table_names("attributes"), *table_names("params")} - axes
         coordinates = {*axes, *table_names("dimensions")}
         assert set(dataset.variables) == {*coordinates, *table_names("metrics"), *table_names("runs"),
-                                          *table_names("sessions")}
+                                          *table_names("boundary"), *table_names("sessions")}
         for name in table_names("runs"):
             meanings = getattr(dataset[name], "flag_meanings", "").split()
             said = normsweep("help", name).stdout
@@ -206,7 +206,7 @@ USAGE = {
     ("help", "homogenity"): "normsweep help: unknown name 'homogenity'; did you mean 'homogeneity'?",
     ("help", "alway"): "normsweep help: unknown name 'alway'; did you mean 'always'?",
     ("help", "--markdown", "param"): "normsweep help: --markdown takes nothing or one of commands, params, lists, "
-                                     "keys, dimensions, groups, natures, metrics, runs, sessions, attributes",
+                                     "keys, dimensions, groups, natures, metrics, runs, boundary, sessions, attributes",
     ("help", "a\nb"): "normsweep help: unknown name 'a?b'",
 }
 

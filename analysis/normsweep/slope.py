@@ -1,0 +1,90 @@
+"""The slope of a boundary over an axis, both in logarithms, with an interval that covers the true slope with a
+probability of about 95 %. It is that of driver/boundary/slope.c, which says where the interval comes from; only the
+random draws differ."""
+
+import itertools
+import math
+
+import numpy as np
+
+ALL_SEEDS = 5  # up to so many, all resamples are taken
+DRAWS = 10_000
+NORMAL = 1.959963984540054  # 97.5 % of a normal variable are below
+TAIL = 0.025
+NOTHING = (np.nan, np.nan, np.nan)
+
+
+def slope_fit(x, y, low, high):
+    """(slope, low, high): least squares through the means of y over seeds, and the ends of the interval.
+
+    x [n] and y, low, high [n, seeds] are logarithms: the axis, the boundaries, and the runs beside them; y is NaN where
+    there is no boundary. The slope is NaN with boundaries at fewer than two places. The ends are NaN with one seed at
+    two places.
+    """
+    x, y, low, high = np.asarray(x, float), *(np.asarray(part, float).reshape(len(x), -1) for part in (y, low, high))
+    known = np.isfinite(y)
+    places, seeds = known.any(1), np.flatnonzero(known.any(0))
+    if places.sum() < 2:
+        return NOTHING
+    mean, low, high = (average(part, known)[places] for part in (y, low, high))
+    at = x[places] - x[places].mean()
+    slope = at @ mean / (at @ at)
+    draw = np.random.default_rng(0)
+    if (known.sum(0) >= 2).sum() >= 2:
+        resampled = resampled_slopes(x, y[:, seeds], draw)
+        widening = student(len(seeds) - 1) / NORMAL * math.sqrt(len(seeds) / (len(seeds) - 1))
+        deviations = widening * (resampled[~np.isnan(resampled)] - slope)
+    elif len(at) > 2:
+        squares = np.sum((mean - mean.mean() - slope * at) ** 2)
+        error = math.sqrt(squares / (len(at) - 2) / (at @ at))
+        deviations = student(len(at) - 2) / NORMAL * error * draw.standard_normal(DRAWS)
+    else:
+        return slope, np.nan, np.nan
+    drawn = low + draw.random((len(deviations), len(at))) * (high - low)
+    ends = np.quantile(drawn @ at / (at @ at) + deviations, [TAIL, 1 - TAIL])
+    return slope, min(ends[0], slope), max(ends[1], slope)
+
+
+def average(values, known, times=1):
+    """Mean over seeds at each place, each seed so many times; NaN where no seed counts."""
+    weights = known * times
+    total = weights.sum(-1)
+    return np.divide((np.where(known, values, 0) * weights).sum(-1), total, out=np.full(total.shape, np.nan),
+                     where=total > 0)
+
+
+def resampled_slopes(x, y, draw):
+    """Slopes of DRAWS or a few more resamples of the seeds of y [places, seeds]; NaN with fewer than two places."""
+    count = y.shape[1]
+    if count <= ALL_SEEDS:
+        picks = np.array(list(itertools.product(range(count), repeat=count)))
+    else:
+        picks = draw.integers(count, size=(DRAWS, count))
+    times = (picks[:, :, np.newaxis] == np.arange(count)).sum(1)
+    means = average(y, np.isfinite(y), times[:, np.newaxis, :])  # [draws, places]
+    known = np.isfinite(means)
+    several = known.sum(1) > 1
+    points = np.where(several, known.sum(1), 1)[:, np.newaxis]
+    at = np.where(known, x - np.where(known, x, 0).sum(1, keepdims=True) / points, 0)
+    slopes = (at * np.where(known, means, 0)).sum(1) / np.where(several, (at ** 2).sum(1), 1)
+    return np.tile(np.where(several, slopes, np.nan), -(-DRAWS // len(picks)))
+
+
+def student(freedom):
+    """The number that a variable of Student's distribution stays below with a probability of 97.5 %."""
+    low, high = NORMAL, 13.0
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if student_within(middle, freedom) < 1 - 2 * TAIL else (low, middle)
+    return (low + high) / 2
+
+
+def student_within(t, freedom):
+    """The probability that such a variable is within [-t, t]: Abramowitz and Stegun, 26.7.3 and 26.7.4."""
+    angle = math.atan(t / math.sqrt(freedom))
+    odd = freedom % 2
+    term, total = math.cos(angle) if odd else 1.0, 0.0
+    for i in range(3 if odd else 2, freedom + 1, 2):
+        total += term
+        term *= math.cos(angle) ** 2 * (i - 1) / i
+    return 2 / math.pi * (angle + math.sin(angle) * total) if odd else math.sin(angle) * total
