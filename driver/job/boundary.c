@@ -34,6 +34,12 @@ static int no_memory(const struct boundary_writer *w, struct error *error)
     return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", w->sweep->output);
 }
 
+static void beat(const struct boundary_writer *w)
+{
+    if (w->lease)
+        lease_beat(w->lease);
+}
+
 /* ---- lines ---- */
 
 static double axis_value(const struct axis *axis, int64_t index)
@@ -128,7 +134,7 @@ static int find_lines(struct boundary_writer *w, struct error *error)
 
     for (int64_t line = 0; line < w->lines; line++) {
         int64_t first = line / stride * stride * length + line % stride;
-        lease_beat(w->lease);
+        beat(w);
         if (find_crossing(w, &rule, line, first, error) != 0 || predict(w, line, first, error) != 0)
             return -1;
     }
@@ -219,7 +225,7 @@ static int find_slopes(struct boundary_writer *w, const struct slope_kind *kind,
         return -1;
     for (int64_t i = 0; result == 0 && i < boundary_size(w->sweep, count, w->axis); i++) {
         struct slope slope;
-        lease_beat(w->lease);
+        beat(w);
         set_indices(w, count, i);
         gather(w, &room, along, seed);
         if (slope_fit(&room.data, &slope) != 0)

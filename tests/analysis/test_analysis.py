@@ -18,6 +18,7 @@ sys.path.insert(0, str(PROJECT / "analysis"))
 
 import normsweep  # noqa: E402
 import normsweep.boundary  # noqa: E402
+import normsweep.boundary_variables  # noqa: E402
 import normsweep.dataset  # noqa: E402
 import normsweep.plane  # noqa: E402
 import normsweep.predicted  # noqa: E402
@@ -41,7 +42,7 @@ def near(found, expected):
     return True
 
 
-@pytest.mark.parametrize("module", ["", ".boundary", ".dataset", ".plane", ".predicted"])
+@pytest.mark.parametrize("module", ["", ".boundary", ".boundary_variables", ".dataset", ".plane", ".predicted"])
 def test_examples(module, tmp_path, monkeypatch, ds):
     monkeypatch.chdir(tmp_path)
     ds.to_netcdf("first.nc")
