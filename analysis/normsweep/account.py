@@ -5,6 +5,7 @@ Functions return plain values and rows of tables; report.py formats them.
 
 import numpy as np
 
+from .boundary_variables import PREDICTIONS
 from .names import REPEAT, SESSION, SESSION_NUMBERS
 from .plane import last
 from .words import duration, number, several, value_text
@@ -217,3 +218,21 @@ def boundaries(dataset):
         line = [float(np.ravel(part[name])[0]) for name in ("slope", "slope_error", "slope_points")]
         result.append((words, sorted(rows), *line))
     return result
+
+
+def slopes(dataset, name="boundary_slope"):
+    """(words, slope, lower and upper end of its interval, names of the predictions that it rejects) for each slope of
+    the boundary that is known; [] if there is none."""
+    try:
+        found = dataset.sweep.boundary()
+    except ValueError:
+        return []
+    rows = []
+    for words, at in combinations(found, [str(dim) for dim in found[name].dims] if name in found else []):
+        part = found.isel(at)
+        if name not in found or not np.isfinite(part[name]):
+            continue
+        flags = float(part.boundary_rejects) if name == "boundary_slope" and "boundary_rejects" in found else 0
+        rejected = [word for flag, (_, word) in PREDICTIONS.items() if flags == flags and int(flags) & flag]
+        rows.append((words, *(float(part[name + end]) for end in ("", "_low", "_high")), rejected))
+    return rows

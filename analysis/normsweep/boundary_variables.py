@@ -9,7 +9,8 @@ from .predicted import predicted_boundary
 from .slope import slope_fit
 
 GROWTH, DECAY = "norm_growth", "weight_decay"
-PREDICTIONS = {1: 1, 2: 0}  # flag of boundary_rejects: the slope that it rejects
+PREDICTIONS = {  # flag of boundary_rejects: the slope that it rejects, of which updates
+    1: (1, "orthogonal updates"), 2: (0, "aligned updates")}
 
 
 def boundary(dataset):
@@ -66,6 +67,11 @@ def rule(dataset):
     return str(said.get("along", DECAY)), str(said.get("variable", GROWTH)), float(said.get("at", 1))
 
 
+def is_of_growth(dataset):
+    """Is the sweep's boundary the weight decay at which norm_growth is 1, as that of phase_boundary?"""
+    return rule(dataset) == (DECAY, GROWTH, 1)
+
+
 def slopes(found, along, name):
     """{name: variable} of a slope and its interval over an axis; {} if that does not have several values."""
     if found.sizes.get(along, 1) < 2 or found[along].dtype.kind not in "iuf":
@@ -82,7 +88,7 @@ def slopes(found, along, name):
 
 
 def rejected(low, high):
-    flags = sum(flag * ((slope < low) | (slope > high)).astype(float) for flag, slope in PREDICTIONS.items())
+    flags = sum(flag * ((slope < low) | (slope > high)).astype(float) for flag, (slope, _) in PREDICTIONS.items())
     return flags.where(low.notnull())
 
 

@@ -3,9 +3,11 @@
 import base64
 import io
 
+import numpy as np
 from matplotlib import rc_context
 
 from . import account
+from .boundary_variables import is_of_growth
 from .figures.drawing import reason
 from .look import style
 from .page import element, facts, join, page, table
@@ -142,16 +144,40 @@ def boundary_part(dataset):
         "interpolated log-log between a run that grows and the next that does not. Over seeds: the geometric mean; "
         "spread is one standard deviation, as a factor. Slope: of a straight line through the log-log boundary, with "
         "its standard error. It is 1 if steps are orthogonal to the parameters, 0 if they point along them.")]
+    intervals = {words: rest for words, *rest in (account.slopes(dataset) if is_of_growth(dataset) else [])}
     for words, rows, slope, error, points in boundaries[:MOST_BOUNDARIES]:
         if words:
             parts.append(element("h3", words))
         parts.append(boundary_table(rows))
         if points >= 2:
             parts.append(paragraph(f"Slope {slope:.2f}" + (f" ± {error:.2f}" if error == error else "") +
-                                   f", from {points:.0f} learning rates."))
+                                   f", from {points:.0f} learning rates." + interval_text(*intervals.get(words, ()))))
     if len(boundaries) > MOST_BOUNDARIES:
         parts.append(quiet(f"The first {MOST_BOUNDARIES} of {len(boundaries)} boundaries are shown."))
+    parts += [slope_table(account.slopes(dataset, name), axis)
+              for name, axis in (("boundary_slope", "learning rate"), ("boundary_steps_slope", "steps"))]
     return join(parts)
+
+
+def interval_text(slope=None, low=np.nan, high=np.nan, rejected=()):
+    """" Its 95 % interval, -0.55 to -0.15, rejects orthogonal updates."; "" without an interval."""
+    if not np.isfinite(low):
+        return ""
+    return (f" With seeds and brackets, the 95 % interval of the slope is {low:.2f} to {high:.2f}; it rejects "
+            f"{' and '.join(rejected) or 'neither prediction'}.")
+
+
+def slope_table(rows, axis):
+    """Slopes of the boundary over an axis, with their intervals; None if there are none."""
+    if not rows:
+        return None
+    named, tested = any(row[0] for row in rows), axis == "learning rate"
+    columns = ["where"] * named + [f"slope over {axis}", "95 % from", "to"] + ["rejects"] * tested
+    return table(columns, [
+        [words] * named + [slope, low, high] + [" and ".join(rejected) or ("neither" if low == low else "")] * tested
+        for words, slope, low, high, rejected in rows],
+        "The interval holds the resampled seeds and each boundary anywhere between its two runs; with one seed, the "
+        "residuals of the line.", most=MOST_BOUNDARIES)
 
 
 def boundary_table(rows):

@@ -3,6 +3,7 @@
 
 #include "driver/dataset/variables.h"
 #include "driver/dataset/view_attributes.h"
+#include "driver/picture/boundary_text.h"
 #include "driver/picture/diagram.h"
 #include "driver/tables/dataset_tables.h"
 #include "driver/text/lines.h"
@@ -112,16 +113,19 @@ static int draw_diagram(const struct picture *picture, const struct plane *plane
         .outcome = outcome,
         .growth = growth,
         .phase = phase};
+    char *boundary = phase ? boundary_text(picture, plane->shape, error) : NULL;
     int result = -1;
 
     if (!outcome)
         error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
-    else if (phase && view_outcomes(view, outcome, error) == 0) {
+    else if (boundary && view_outcomes(view, outcome, error) == 0) {
         picture_title(picture, "phase diagram", plane->shape);
-        int lines =
-            diagram_draw_plane(picture->out, &picture->terminal, 0, PICTURE_BESIDE, plane, &runs, error);
+        int lines = diagram_draw_plane(
+            picture->out, &picture->terminal, 0, PICTURE_BESIDE + lines_count(boundary), plane, &runs, error);
+        fputs(boundary, picture->out);
         result = lines < 0 ? -1 : 0;
     }
+    free(boundary);
     free(outcome);
     free(growth);
     free(phase);

@@ -1,0 +1,220 @@
+#include "driver/picture/boundary_text.h"
+
+#include "driver/tables/dataset_tables.h"
+#include "driver/text/lines.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_LINES = 6, PREDICTIONS_TEXT = 128 };
+
+/* The slopes of a dataset. */
+struct slopes {
+    struct shape shape;
+    double *slope, *low, *high, *rejects; /* [shape.size]; `rejects` NULL: no prediction is about them */
+};
+
+/* The values of a variable over `size` values; NULL with errno 0: the dataset does not have it. */
+static double *read_values(
+    const struct view *view, enum boundary_variable which, int64_t size, struct error *error)
+{
+    struct view_variable variable;
+
+    errno = 0;
+    if (!view_find(view, boundary_variable_table[which].name, &variable) || variable.size != size)
+        return NULL;
+    double *values = malloc((size_t)size * sizeof(*values));
+    if (values && view_read(view, &variable, values, error) == 0)
+        return values;
+    if (!values)
+        error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
+    free(values);
+    errno = EIO;
+    return NULL;
+}
+
+static void slopes_release(struct slopes *slopes)
+{
+    free(slopes->slope);
+    free(slopes->low);
+    free(slopes->high);
+    free(slopes->rejects);
+}
+
+/* 1: there are slopes; 0: none; -1: error. */
+static int slopes_read(struct slopes *slopes, const struct view *view, int64_t size, struct error *error)
+{
+    *slopes = (struct slopes){.slope = read_values(view, BOUNDARY_VARIABLE_boundary_slope, size, error)};
+    bool failed = !slopes->slope && errno != 0;
+    slopes->low = read_values(view, BOUNDARY_VARIABLE_boundary_slope_low, size, error);
+    failed = failed || (!slopes->low && errno != 0);
+    slopes->high = read_values(view, BOUNDARY_VARIABLE_boundary_slope_high, size, error);
+    failed = failed || (!slopes->high && errno != 0);
+    slopes->rejects = read_values(view, BOUNDARY_VARIABLE_boundary_rejects, size, error);
+    failed = failed || (!slopes->rejects && errno != 0);
+    if (!failed && slopes->slope && slopes->low && slopes->high)
+        return 1;
+    slopes_release(slopes);
+    return failed ? -1 : 0;
+}
+
+/* The index of value `place` along a dimension of the shape. */
+static int64_t index_along(const struct shape *shape, int dimension, int64_t place)
+{
+    for (int i = shape->count - 1; i > dimension; i--)
+        place /= shape->dimension[i].length;
+    return place % shape->dimension[dimension].length;
+}
+
+/* Is value `place` of the slopes in the part of the grid that is drawn? */
+static bool is_drawn(const struct shape *slopes, const struct shape *grid, int64_t place)
+{
+    for (int i = 0; i < slopes->count; i++) {
+        int same = shape_find(grid, slopes->dimension[i].name);
+        int64_t fixed = same < 0 ? -1 : grid->dimension[same].fixed;
+        if (fixed >= 0 && fixed != index_along(slopes, i, place))
+            return false;
+    }
+    return true;
+}
+
+/* Does the part fix an axis of several values that the slopes do not have? */
+static bool is_within(const struct shape *slopes, const struct shape *grid)
+{
+    for (int i = 0; i < grid->count; i++)
+        if (grid->dimension[i].fixed >= 0 && grid->dimension[i].length > 1 &&
+            shape_find(slopes, grid->dimension[i].name) < 0)
+            return true;
+    return false;
+}
+
+/* " at steps 40, norm_placement pre" of the dimensions that are open in the grid. */
+static void print_place(const struct shape *slopes, const struct shape *grid, int64_t place, FILE *out)
+{
+    const char *before = " at";
+
+    for (int i = 0; i < slopes->count; i++) {
+        const struct dimension *dimension = &slopes->dimension[i];
+        int same = shape_find(grid, dimension->name);
+        char label[DIMENSION_LABEL];
+        if (same < 0 || !dimension_is_open(&grid->dimension[same]))
+            continue;
+        dimension_label(dimension, index_along(slopes, i, place), dimension_digits(dimension), label);
+        fprintf(out, "%s %s %s", before, dimension->name, label);
+        before = ",";
+    }
+}
+
+/* "1 (orthogonal updates) and 0 (aligned updates)": the predictions with a flag, or without one. */
+static int join_predictions(int flags, bool set, const char *and, char text[PREDICTIONS_TEXT])
+{
+    size_t used = 0;
+    int count = 0;
+
+    text[0] = '\0';
+    for (int i = 0; i < PREDICTION_COUNT; i++) {
+        char word[PREDICTIONS_TEXT];
+        if (!(flags >> i & 1) == set)
+            continue;
+        snprintf(word, sizeof(word), "%s", boundary_prediction_table[i].word);
+        for (char *blank = word; (blank = strchr(blank, '_'));)
+            *blank = ' ';
+        used += (size_t)snprintf(text + used, PREDICTIONS_TEXT - used, "%s%g (%s)", count++ ? and : "",
+            boundary_prediction_table[i].slope, word);
+    }
+    return count;
+}
+
+static void print_rejected(double rejects, FILE *out)
+{
+    char text[PREDICTIONS_TEXT];
+
+    if (join_predictions((int)rejects, true, " and ", text) > 0)
+        fprintf(out, ", which rejects %s", text);
+    if (join_predictions((int)rejects, false, " nor ", text) == PREDICTION_COUNT)
+        fprintf(out, ", which rejects neither %s", text);
+}
+
+static void print_slope(const struct slopes *slopes, int64_t place, FILE *out)
+{
+    fprintf(out, ": slope %.3g over learning_rate", slopes->slope[place]);
+    if (isnan(slopes->low[place])) {
+        fprintf(out, "; its interval needs several seeds, or boundaries at three learning rates");
+        return;
+    }
+    fprintf(out, ", 95 %% interval %.3g to %.3g", slopes->low[place], slopes->high[place]);
+    if (slopes->rejects && !isnan(slopes->rejects[place]))
+        print_rejected(slopes->rejects[place], out);
+}
+
+/* Prints one line, as wide as the terminal allows. */
+static void print_line(const struct picture *picture, const struct slopes *slopes, const struct shape *grid,
+    int64_t place, FILE *out)
+{
+    char *line = NULL;
+    size_t size;
+    FILE *memory = open_memstream(&line, &size);
+
+    if (!memory)
+        return;
+    fprintf(memory, "boundary");
+    print_place(&slopes->shape, grid, place, memory);
+    print_slope(slopes, place, memory);
+    if (fclose(memory) == 0)
+        lines_print(out, picture->terminal.columns, "%s", line);
+    free(line);
+}
+
+static void print_all(
+    const struct picture *picture, const struct slopes *slopes, const struct shape *grid, FILE *out)
+{
+    int64_t count = 0;
+
+    for (int64_t i = 0; i < slopes->shape.size; i++) {
+        if (isnan(slopes->slope[i]) || !is_drawn(&slopes->shape, grid, i))
+            continue;
+        if (count++ < MOST_LINES)
+            print_line(picture, slopes, grid, i, out);
+    }
+    if (count > MOST_LINES)
+        fprintf(out, "and %lld more: see %s\n", (long long)(count - MOST_LINES),
+            boundary_variable_table[BOUNDARY_VARIABLE_boundary_slope].name);
+}
+
+/* Prints the lines on slopes that were found. -1: no memory. */
+static int print_slopes(const struct picture *picture, const struct view_variable *variable,
+    struct slopes *slopes, const struct shape *grid, FILE *out, struct error *error)
+{
+    if (shape_of_variable(&slopes->shape, picture->view, variable, error) != 0)
+        return -1;
+    if (!is_within(&slopes->shape, grid))
+        print_all(picture, slopes, grid, out);
+    shape_release(&slopes->shape);
+    return 0;
+}
+
+char *boundary_text(const struct picture *picture, const struct shape *shape, struct error *error)
+{
+    const char *name = boundary_variable_table[BOUNDARY_VARIABLE_boundary_slope].name;
+    struct view_variable variable;
+    struct slopes slopes;
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    int found = 0, result = 0;
+
+    if (view_find(picture->view, name, &variable))
+        found = slopes_read(&slopes, picture->view, variable.size, error);
+    if (found > 0) {
+        result = out ? print_slopes(picture, &variable, &slopes, shape, out, error) : 0;
+        slopes_release(&slopes);
+    }
+    if (out && fclose(out) == 0 && found >= 0 && result == 0)
+        return text;
+    if (found >= 0 && result == 0)
+        error_set(error, ERROR_ENVIRONMENT, "%s: no memory", picture->view->name);
+    free(text);
+    return NULL;
+}
