@@ -182,7 +182,7 @@ TEST(boundary_is_what_refine_looks_for)
         if (cell / 2 % 2 == 0)
             write_run(&bench, cell, OUTCOME_DONE, growth_at(&run));
         else
-            CHECK(dataset_leave(bench.dataset, cell, "not needed", &bench.error) == 0);
+            CHECK(dataset_leave(bench.dataset, cell, "not needed", PHASE_NONE, &bench.error) == 0);
     }
     CHECK(dataset_commit(bench.dataset, &bench.error) == 0);
     update(&bench, true);
