@@ -29,8 +29,6 @@ def boundary(dataset):
                         excludes 0 (updates along them); NaN without an interval
     boundary_steps_slope, boundary_steps_slope_low, boundary_steps_slope_high   the same over steps
 
-    Ends of intervals differ from the program's by the random draws, under 2 % of the width.
-
     >>> found = ds.sel(norm_placement="pre").sweep.boundary()
     >>> found.boundary.sel(learning_rate=0.01).values.round(6)
     array([0.007071, 0.014142])

@@ -1,7 +1,8 @@
 """The slope of a boundary over an axis, both in logarithms, with an interval that covers the true slope with a
-probability of about 95 %. It is that of driver/boundary/slope.c, which says where the interval comes from; only the
-random draws differ."""
+probability of about 95 %. It is that of driver/boundary/slope.c, which says where the interval comes from, draw by
+draw."""
 
+import functools
 import itertools
 import math
 
@@ -12,6 +13,8 @@ DRAWS = 10_000
 NORMAL = 1.959963984540054  # 97.5 % of a normal variable are below
 TAIL = 0.025
 NOTHING = (np.nan, np.nan, np.nan)
+PURPOSE = 11  # RANDOM_INTERVAL of model/core/random.h
+FOR_BRACKETS, FOR_SEEDS = 0, 1
 
 
 def slope_fit(x, y, low, high):
@@ -29,19 +32,18 @@ def slope_fit(x, y, low, high):
     mean, low, high = (average(part, known)[places] for part in (y, low, high))
     at = x[places] - x[places].mean()
     slope = at @ mean / (at @ at)
-    draw = np.random.default_rng(0)
     if (known.sum(0) >= 2).sum() >= 2:
-        resampled = resampled_slopes(x, y[:, seeds], draw)
         widening = student(len(seeds) - 1) / NORMAL * math.sqrt(len(seeds) / (len(seeds) - 1))
-        deviations = widening * (resampled[~np.isnan(resampled)] - slope)
+        deviations = widening * (resampled_slopes(x, y[:, seeds]) - slope)
     elif len(at) > 2:
         squares = np.sum((mean - mean.mean() - slope * at) ** 2)
         error = math.sqrt(squares / (len(at) - 2) / (at @ at))
-        deviations = student(len(at) - 2) / NORMAL * error * draw.standard_normal(DRAWS)
+        deviations = student(len(at) - 2) / NORMAL * error * normal(DRAWS)
     else:
         return slope, np.nan, np.nan
-    drawn = low + draw.random((len(deviations), len(at))) * (high - low)
-    ends = np.quantile(drawn @ at / (at @ at) + deviations, [TAIL, 1 - TAIL])
+    drawn = low + uniform(len(deviations), len(x))[:, places] * (high - low)
+    slopes = drawn @ at / (at @ at) + deviations
+    ends = np.quantile(slopes[~np.isnan(slopes)], [TAIL, 1 - TAIL])
     return slope, min(ends[0], slope), max(ends[1], slope)
 
 
@@ -53,13 +55,13 @@ def average(values, known, times=1):
                      where=total > 0)
 
 
-def resampled_slopes(x, y, draw):
+def resampled_slopes(x, y):
     """Slopes of DRAWS or a few more resamples of the seeds of y [places, seeds]; NaN with fewer than two places."""
     count = y.shape[1]
     if count <= ALL_SEEDS:
         picks = np.array(list(itertools.product(range(count), repeat=count)))
     else:
-        picks = draw.integers(count, size=(DRAWS, count))
+        picks = below(DRAWS, count)
     times = (picks[:, :, np.newaxis] == np.arange(count)).sum(1)
     means = average(y, np.isfinite(y), times[:, np.newaxis, :])  # [draws, places]
     known = np.isfinite(means)
@@ -69,6 +71,44 @@ def resampled_slopes(x, y, draw):
     slopes = (at * np.where(known, means, 0)).sum(1) / np.where(several, (at ** 2).sum(1), 1)
     return np.tile(np.where(several, slopes, np.nan), -(-DRAWS // len(picks)))
 
+
+# ---- random numbers: model/core/random.c, for seed 0 ----
+
+@functools.lru_cache(maxsize=8)
+def philox(draws, what, count):
+    """Four arrays of 32 random bits each, [draws, count]."""
+    draw, which = np.meshgrid(np.arange(draws, dtype=np.uint64), np.arange(count, dtype=np.uint64), indexing="ij")
+    index = draw << np.uint64(33) | np.uint64(what << 32) | which
+    low, half = np.uint64(0xFFFFFFFF), np.uint64(32)
+    word = [index & low, index >> half, np.full_like(index, PURPOSE), np.zeros_like(index)]
+    for step in range(10):
+        keys = [np.uint64(step * key % 2 ** 32) for key in (0x9E3779B9, 0xBB67AE85)]
+        first, second = np.uint64(0xD2511F53) * word[0], np.uint64(0xCD9E8D57) * word[2]
+        word = [second >> half ^ word[1] ^ keys[0], second & low, first >> half ^ word[3] ^ keys[1], first & low]
+    return word
+
+
+def unit(high, low):
+    return ((high << np.uint64(32) | low) >> np.uint64(11)).astype(float) * 2.0 ** -53
+
+
+def uniform(draws, count):
+    return unit(*philox(draws, FOR_BRACKETS, count)[:2])
+
+
+def normal(draws):
+    word = [part[:, 0] for part in philox(draws, FOR_SEEDS, 1)]
+    return np.sqrt(-2 * np.log1p(-unit(*word[:2]))) * np.cos(2 * math.pi * unit(*word[2:]))
+
+
+def below(draws, count):
+    """Integers below `count`, [draws, count]."""
+    high, low = philox(draws, FOR_SEEDS, count)[:2]
+    bound, half = np.uint64(count), np.uint64(32)
+    return ((high * bound + (low * bound >> half)) >> half).astype(int)
+
+
+# ---- Student's distribution ----
 
 def student(freedom):
     """The number that a variable of Student's distribution stays below with a probability of 97.5 %."""

@@ -29,7 +29,11 @@ DECAYS = "weight_decay: {log: [30, 1e-2], points: 6, plus: [0]}\n"
 SEEDS = "seed: [0, 1, 2]\n"
 PLAIN = BRIEF + "steps: [40, 80]\n" + RATES + DECAYS + SEEDS
 REFINED = BRIEF + "steps: 40\n" + RATES + "weight_decay: {log: [1e-2, 30], points: 40}\n" + SEEDS
-NOISE = 0.03  # of an end of an interval: the draws are others, relative to its width
+MANY_SEEDS = BRIEF + "steps: 20\n" + RATES + "weight_decay: [30, 3, 0.3, 0.03]\nseed: {range: [1, 7]}\n"
+ONE_SEED = BRIEF + "steps: 20\n" + RATES + "weight_decay: [30, 3, 0.3, 0.03]\n"
+
+STEPS = ("boundary_steps_slope", "boundary_steps_slope_low", "boundary_steps_slope_high")
+SLOPES = (*STEPS, "boundary_slope", "boundary_slope_low", "boundary_slope_high", "boundary_rejects")
 
 
 def sweep(folder, text, *options, name="a"):
@@ -48,13 +52,7 @@ def compare(path, *missing):
         assert found[name].dims == dataset[name].dims
         assert found[name].attrs["long_name"] == dataset[name].attrs["long_name"]
         ours, theirs = found[name].values, dataset[name].values
-        if name.endswith(("slope_low", "slope_high")):
-            kind = name.rpartition("_")[0]
-            width = (dataset[f"{kind}_high"] - dataset[f"{kind}_low"]).values
-            assert np.array_equal(np.isnan(ours), np.isnan(theirs))
-            assert np.all((np.abs(ours - theirs) <= NOISE * width) | np.isnan(ours))
-        else:
-            np.testing.assert_allclose(ours, theirs, rtol=1e-12, equal_nan=True)
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-13, equal_nan=True)
     return dataset, found
 
 
@@ -76,6 +74,12 @@ def test_plain_sweep_has_the_boundary_of_analysis(plain):
     assert np.isfinite(predicted).any()
 
 
+@pytest.mark.parametrize("text", [MANY_SEEDS, ONE_SEED], ids=["many", "one"])
+def test_intervals_of_many_seeds_and_of_one_agree(tmp_path, text):
+    dataset, _ = compare(sweep(tmp_path, text), *STEPS)
+    assert dataset.boundary_slope_low < dataset.boundary_slope < dataset.boundary_slope_high
+
+
 def test_refined_sweep_has_the_boundary_of_its_whole_grid(tmp_path):
     whole, _ = compare(sweep(tmp_path, REFINED, name="whole"), *STEPS)
     lines, _ = compare(sweep(tmp_path, REFINED + "refine: {axis: weight_decay}\n", name="lines"), *STEPS)
@@ -83,10 +87,6 @@ def test_refined_sweep_has_the_boundary_of_its_whole_grid(tmp_path):
     for name in ("boundary", "boundary_low", "boundary_high", "predicted_boundary", "boundary_slope",
                  "boundary_slope_low"):
         np.testing.assert_array_equal(lines[name], whole[name])
-
-
-STEPS = ("boundary_steps_slope", "boundary_steps_slope_low", "boundary_steps_slope_high")
-SLOPES = (*STEPS, "boundary_slope", "boundary_slope_low", "boundary_slope_high", "boundary_rejects")
 
 
 @pytest.mark.parametrize("more, missing, variable", [
