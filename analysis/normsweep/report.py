@@ -160,10 +160,10 @@ def boundary_part(dataset):
 
 
 def interval_text(slope=None, low=np.nan, high=np.nan, rejected=()):
-    """" Its 95 % interval, -0.55 to -0.15, rejects orthogonal updates."; "" without an interval."""
+    """" Its 95 % interval, ... is -0.55 to -0.15; it rejects orthogonal updates."; "" without an interval."""
     if not np.isfinite(low):
         return ""
-    return (f" With seeds and brackets, the 95 % interval of the slope is {low:.2f} to {high:.2f}; it rejects "
+    return (f" Its 95 % interval, from seeds and brackets, is {low:.2f} to {high:.2f}; it rejects "
             f"{' and '.join(rejected) or 'neither prediction'}.")
 
 

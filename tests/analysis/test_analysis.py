@@ -23,6 +23,7 @@ import normsweep.dataset  # noqa: E402
 import normsweep.plane  # noqa: E402
 import normsweep.predicted  # noqa: E402
 from normsweep import names  # noqa: E402
+from normsweep.boundary_variables import PREDICTIONS  # noqa: E402
 
 
 @pytest.fixture
@@ -288,6 +289,10 @@ def test_names_are_the_programs():
     table = run(NORMSWEEP, "help", "--markdown", "runs").stdout
     rows = dict(re.findall(r"^\| `(\w+)` \| (.*?) \|", table, re.M))
     assert re.findall(r"\d (\w+)", rows["outcome"]) == list(names.OUTCOMES)
+    boundary = run(NORMSWEEP, "help", "--markdown", "boundary").stdout
+    assert tuple(re.findall(r"^\| `(\w+)` \|", boundary, re.M)) == names.BOUNDARY
+    flags = re.search(r"^\| `boundary_rejects` \|.*?\| (.*?) \|", boundary, re.M)[1]
+    assert flags == " plus ".join(f"{flag} {word.replace(' ', '_')}" for flag, (_, word) in PREDICTIONS.items())
     assert set(rows) - {"dynamics"} == set(names.OF_RUNS) and set(names.FITTED) == {"dynamics"}
     params = run(NORMSWEEP, "help", "--markdown", "params").stdout
     assert all(f"| `{name}` |" in params for name in (*names.PHASE_AXES, names.REPEAT))

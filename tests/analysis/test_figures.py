@@ -10,10 +10,11 @@ import xarray as xr
 from conftest import PROJECT, run
 from drawn import (DECAYS, DIVERGED, DONE, FAILED, PENDING, RATES, RUNNING, SKIPPED, dataset, drawing, legend, near,
                    panels, words)
-from matplotlib.collections import QuadMesh
+from matplotlib.collections import LineCollection, QuadMesh
 from matplotlib.colors import to_hex
 from normsweep import figures, look
 from normsweep.figures import lines, runs
+from normsweep.figures.implied import implied_sides
 
 SCRIPT = PROJECT / "analysis" / "figures"
 
@@ -506,3 +507,54 @@ def test_a_variable_that_no_figure_knows():
         mesh = next(artist for artist in panels(drawing(made, name))[0].collections if isinstance(artist, QuadMesh))
         assert near(mesh.get_array().ravel(), [expected(rate, decay) for decay in sorted(DECAYS)
                                                for rate in sorted(RATES)])
+
+
+NEEDLESS = "not needed: norm_growth crosses 1 between weight_decay 0.01 and 0.1"
+
+
+def refined(reasons=NEEDLESS, **changes):
+    """A column for each learning rate in which only the ends and the runs beside a boundary of 0.03 were trained."""
+    growth = np.tile([0.2, np.nan, 0.8, 1.5, np.nan, 3.0], (4, 1))
+    outcome = np.where(np.isnan(growth), SKIPPED, DONE).astype(np.int8)
+    for name, (place, value) in changes.items():
+        {"growth": growth, "outcome": outcome}[name][place] = value
+    made = dataset({"learning_rate": RATES, "weight_decay": [10.0, 1.0, 0.1, 0.01, 1e-3, 1e-4]}, outcome,
+                   norm_growth=growth)
+    made["reason"] = made.outcome.dims, np.where(outcome == SKIPPED, reasons, "").astype(object)
+    return made
+
+
+def test_refined_phase_has_the_sides_that_its_runs_imply():
+    found = drawing(refined(), "phase")
+    said = words(found)
+    assert "growing, not trained" in said and "shrinking, not trained" in said and "skipped" not in said
+    sides = implied_sides(refined(), ("learning_rate", "weight_decay"))
+    assert sides.dims == ("weight_decay", "learning_rate")
+    np.testing.assert_array_equal(sides.isel(learning_rate=0), [np.nan, 1, np.nan, np.nan, -1, np.nan])
+
+
+@pytest.mark.parametrize("changes, expected", [
+    ({"growth": ((0, 0), 2.0)}, [np.nan, 1, np.nan, np.nan, np.nan, np.nan]),  # the next runs disagree
+    ({"outcome": ((0, 0), DIVERGED)}, [np.nan, 1, np.nan, np.nan, np.nan, np.nan]),
+    ({"outcome": ((0, 0), SKIPPED), "growth": ((0, 0), np.nan)}, [np.nan, 1, np.nan, np.nan, -1, -1]),
+])
+def test_implied_side_needs_the_next_runs_on_both_sides(changes, expected):
+    sides = implied_sides(refined(**changes).isel(learning_rate=[0]), ("learning_rate", "weight_decay"))
+    np.testing.assert_array_equal(sides.isel(learning_rate=0), expected)
+
+
+@pytest.mark.parametrize("reason", [
+    "", "not reached: the run at weight_decay 1 has no norm_growth",
+    "not needed: norm_growth crosses 1.5 between weight_decay 0.01 and 0.1",
+    "not needed: final_train_loss crosses 1 between weight_decay 0.01 and 0.1"])
+def test_cells_that_were_skipped_for_other_reasons_stay_so(reason):
+    assert implied_sides(refined(reason), ("learning_rate", "weight_decay")) is None
+    assert "skipped" in words(drawing(refined(reason), "phase"))
+
+
+def test_phase_draws_a_bar_between_the_runs_beside_the_boundary():
+    panel, = panels(drawing(refined(), "phase"))
+    bars = [line for lines in panel.collections if isinstance(lines, LineCollection) for line in lines.get_segments()]
+    assert len(bars) == 4
+    for bar in bars:
+        np.testing.assert_allclose(bar[:, 1], [-2, -1], atol=1e-12)

@@ -183,7 +183,15 @@ def test_boundary():
     post = reader.tables["norm placement post"][0]
     assert post[1] == ["0.0001", "0.2121", "–", "0.2121", "0.2121", "1"] and post[3][1] == "0.3"
     slopes = [text for text in reader.texts if text.startswith("Slope")]
-    assert slopes[0] == "Slope 1.00, from 2 learning rates." and "±" in slopes[1] and "from 3" in slopes[1]
+    found = made_up().sweep.boundary()
+    low, high = float(found.boundary_slope_low[0]), float(found.boundary_slope_high[0])
+    assert slopes[0] == ("Slope 1.00, from 2 learning rates. Its 95 % interval, from seeds and brackets, is "
+                         f"{low:.2f} to {high:.2f}; it rejects aligned updates.")
+    assert "±" in slopes[1] and "from 3" in slopes[1] and "it rejects orthogonal updates" in slopes[1]
+    rows, = (table for tables in reader.tables.values() for table in tables if "slope over learning rate" in table[0])
+    assert rows[0] == ["where", "slope over learning rate", "95 % from", "to", "rejects"]
+    assert rows[1] == ["norm placement pre", "1", words.number(low), words.number(high), "aligned updates"]
+    assert rows[2][0] == "norm placement post" and rows[2][-1] == "orthogonal updates"
     one = read(made_up().isel(seed=0, norm_placement=1, learning_rate=0))
     assert one.tables["Boundary between growing and shrinking"] == [[["boundary weight decay"], ["0.2121"]]]
     none = read(made_up().isel(weight_decay=0))

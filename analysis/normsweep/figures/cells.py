@@ -126,8 +126,9 @@ def stands(part, plane):
     return masks
 
 
-def draw_map(axes, part, values, plane, normaliser, colours):
-    """Draws a map of values over the plane, with its axes. Returns the words of MARKS that occur."""
+def draw_map(axes, part, values, plane, normaliser, colours, told=None):
+    """Draws a map of values over the plane, with its axes. told: mask of the cells without a value that the caller
+    draws. Returns the words of MARKS that occur."""
     x, y = (scale(values[axis]) for axis in plane)
     axes.pcolormesh(x.edges, y.edges, values, cmap=colours, norm=normaliser)
     axes.set_facecolor(look.BLANK)
@@ -136,6 +137,7 @@ def draw_map(axes, part, values, plane, normaliser, colours):
     set_axis(axes.xaxis, x)
     set_axis(axes.yaxis, y)
     blank, found = np.isnan(values.values.astype(float)), []
+    blank = blank if told is None else blank & ~told.values
     for word, mask in stands(part, plane).items():
         hatch(axes, x, y, blank & mask.values, MARKS[word])
         found += [word] * bool((blank & mask.values).any())

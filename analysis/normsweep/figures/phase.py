@@ -9,7 +9,8 @@ from matplotlib.patches import Patch
 
 from .. import look
 from ..boundary import straight_line
-from . import cells, runs
+from ..boundary_variables import is_of_growth
+from . import cells, implied, runs
 from .drawing import finished
 from .lines import cut
 
@@ -18,6 +19,7 @@ TICKS = (1e-9, 1e-6, 0.001, 0.01, 0.1, 0.5, 0.8, 0.95, 1, 1.05, 1.25, 2, 10, 100
 LABEL = "norm growth $|\\theta_{end}| / |\\theta_0|$"
 MOST_PANELS = 12
 BOUNDARY = {"color": "black", "linewidth": 1.5, "marker": "o", "markersize": 3}
+BRACKET = {"color": "black", "linewidth": 3, "alpha": 0.4}
 PREDICTED = {  # number of runs of a column from whose norms its boundary is predicted: style of the line, its name
     1: ({"color": "#0072b2", "linestyle": ":", "linewidth": 1.3, "marker": "v", "markersize": 3},
         "predicted from one run"),
@@ -88,7 +90,8 @@ class Phase:
         notes = [f"{slope[0].upper()}{slope[1:]}." for slope in slopes if slope]
         if "no growth" in self.legend:
             notes.append("Black: the weight decay at which growth stops, interpolated log-log between neighbouring "
-                         "runs; the largest one if there are several, none where all runs grow or all shrink.")
+                         "runs, which the bars connect; the largest one if there are several, none where all runs "
+                         "grow or all shrink.")
         if self.averaged:
             notes += [f"Geometric mean over {runs.plurals(self.averaged)}.", cells.fewer_note(self.dataset)]
         if any(name in self.legend for _, name in PREDICTED.values()):
@@ -104,8 +107,11 @@ class Phase:
     def draw_panel(self, axes, part, values, normaliser):
         """Draws the cells, the boundary, its band, the predictions, PyTorch's defaults. Returns a text on the slope."""
         x, y = (cells.scale(values[axis]) for axis in self.plane)
-        marks = cells.draw_map(axes, part, values, self.plane, normaliser, look.DIVERGING)
-        for handle in cells.mark_handles(marks):
+        sides = implied.implied_sides(part, self.plane)
+        marks = cells.draw_map(axes, part, values, self.plane, normaliser, look.DIVERGING,
+                               None if sides is None else sides.notnull())
+        handles = [] if sides is None else implied.draw(axes, sides, values, self.plane)
+        for handle in [*handles, *cells.mark_handles(marks)]:
             self.legend.setdefault(handle.get_label(), handle)
         self.mark_partly_diverged(axes, part, x, y)
         if not self.is_paper:
@@ -141,6 +147,7 @@ class Phase:
             return ""
         axes.plot(x.centres, middle, **BOUNDARY)  # the line has a gap at a learning rate without a boundary
         self.legend.setdefault("no growth", Line2D([], [], label="no growth", **BOUNDARY))
+        self.add_brackets(axes, part, x)
         if others and int(each.notnull().sum(others).max()) > 1:
             axes.fill_between(x.centres, logs.min(others).values, logs.max(others).values, **BAND)
             label = f"range of the boundary over {runs.plurals(others)}"
@@ -155,6 +162,16 @@ class Phase:
             axes.plot(ends, anchor[1] + predicted * (ends - anchor[0]), **style)
             self.legend.setdefault(name, Line2D([], [], label=f"{name}: slope {predicted}", **style))
         return f"measured slope {round(slope, 2) + 0:.2f}" + (f" ± {error:.2f}" if points > 2 else " from two points")
+
+    def add_brackets(self, axes, part, x):
+        """Draws a bar between the two runs beside each boundary; over repeats, between the geometric means."""
+        if not is_of_growth(part):
+            return
+        found = part.sweep.boundary().sortby("learning_rate")
+        others = [dim for dim in found.boundary.dims if dim != "learning_rate"]
+        low, high = (np.log10(found[name].where(found.boundary.notnull())).mean(others).values
+                     for name in ("boundary_low", "boundary_high"))
+        axes.vlines(x.centres, low, high, **BRACKET)
 
     def add_predicted(self, axes, part, x):
         """Draws the boundaries that the norms of one run, and of two, of each column predict."""
