@@ -8,7 +8,8 @@ from .boundary import deviation, straight_line
 from .names import REPEAT
 
 NORM, SLOPE, THEORY = "mean_gradient_norm", "gradient_depth_slope", "gradient_depth_slope_theory"
-LAST_POST, LAST_PRE = 0.0, -0.5  # slopes of the last layer's gradient over the number of layers, in theory
+PLACE = "norm_placement"
+LAST = {"post": 0.0, "pre": -0.5}  # slopes of the last layer's gradient over the number of layers, in theory
 
 
 def gradient_slopes(dataset, tensor="w2", over=REPEAT):
@@ -55,7 +56,13 @@ def over_depth(fresh, along):
     error = error_of_mean(each, along)
     return {"last": np.exp(logs.mean(along)), "last_error": error_of_mean(logs, along), "each": each,
             "slope": each.mean(along), "slope_error": error.fillna(line_error.mean(along)),
-            "theory": xr.where(depth > 0, LAST_POST, LAST_PRE).where(depth.notnull())}
+            "theory": theory_of_last(fresh).where(depth.notnull())}
+
+
+def theory_of_last(fresh):
+    """What the theory says of the last layer, by the place of the norm: an axis, or the same in all runs."""
+    place = fresh[PLACE] if PLACE in fresh.coords else xr.DataArray(fresh.attrs.get(PLACE, ""))
+    return xr.apply_ufunc(lambda word: LAST.get(str(word), np.nan), place, vectorize=True, output_dtypes=[float])
 
 
 def error_of_mean(values, along):

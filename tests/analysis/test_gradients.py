@@ -50,6 +50,16 @@ def test_slopes_are_the_known_ones():
     assert near(found.depth_theory.sel(norm_placement=["post", "pre", "out"], layers=9), [B, 0, np.nan])
 
 
+def test_theory_of_a_sweep_with_one_place():
+    """The place is an attribute, a coordinate without an axis, or unknown."""
+    for place, want in (("post", 0), ("pre", -0.5), ("out", np.nan)):
+        part = untrained().sel(norm_placement=place)
+        assert near(part.sweep.gradient_slopes().theory, want)
+        part = part.drop_vars("norm_placement")
+        assert near(part.assign_attrs(norm_placement=place).sweep.gradient_slopes().theory, want)
+        assert part.sweep.gradient_slopes().theory.isnull()
+
+
 def test_slopes_of_another_tensor_have_no_theory():
     found = untrained().sweep.gradient_slopes("w1")
     assert near(found.slope.sel(norm_placement="pre"), -0.5) and found.theory.isnull().all()

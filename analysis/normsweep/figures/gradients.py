@@ -5,7 +5,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
 from .. import look
-from ..gradients import error_of_mean, gradient_slopes
+from ..gradients import PLACE, error_of_mean, gradient_slopes
 from . import runs
 from .drawing import finished
 from .lines import cut
@@ -15,7 +15,7 @@ ROWS = 4  # panels below each other
 NAMED = 10  # numbers of layers with a line in the legend
 DOTTED = 30  # layers of a line with a dot for each
 BELOW = 0.6  # room for the theory below the norms, as a share of their range
-DEPTH, PLACE = "layers", "norm_placement"
+DEPTH = "layers"
 THEORY = {"color": "black", "linewidth": 1.0, "linestyle": "--"}
 
 
