@@ -132,8 +132,7 @@ static void take_tangent(const struct lyapunov *l, int64_t i, int64_t round, boo
     }
     if (done == 0)
         l->sum[i] = 0;
-    (angular ? pass_angular : pass_block)(
-        l, l->tangent + i * l->size, back ? layers - 1 - done : done, back);
+    (angular ? pass_angular : pass_block)(l, l->tangent + i * l->size, back ? layers - 1 - done : done, back);
 }
 
 static void keep_exponents(const struct lyapunov *l, double *exponent)

@@ -22,7 +22,8 @@
  * The angular exponents are those of the directions x/|x| of the tokens, which is all that a norm sees of
  * them: each token's part of a tangent is orthogonal to the token, and is divided by the token's norm before
  * and after the block. A norm of the whole state would take away one direction of T C only. There are
- * T (C - 1) of them. If the state of a token is exactly 0 at some depth, it has no direction, and all are NaN.
+ * T (C - 1) of them. If the state of a token is exactly 0 at some depth, it has no direction, and all are
+ * NaN.
  *
  * Where J_l is singular, as under post, the tangents behind its rank depend on those before them. Rounding
  * nearly always leaves something of them: ln R_ii is then about ln of the rounding, and the exponent a number
@@ -56,8 +57,8 @@ void lyapunov_begin(struct lyapunov *lyapunov, struct transformer *model, const 
     const struct batch *batch, int64_t seed);
 
 /*
- * Draws one tangent or takes one through one block, which costs that pass and 8 operations for each element of
- * each tangent before it. False: that was the last time, and the exponents are there.
+ * Draws one tangent or takes one through one block, which costs that pass and 8 operations for each element
+ * of each tangent before it. False: that was the last time, and the exponents are there.
  */
 bool lyapunov_advance(struct lyapunov *lyapunov);
 
