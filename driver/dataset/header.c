@@ -301,7 +301,7 @@ static void define_boundary_variable(struct definition *definition, enum boundar
     const struct boundary_variable_row *row = &boundary_variable_table[which];
     nc_type type = definition_storage_types[row->type];
     int64_t axis[AXES_MAX], count = boundary_axes(sweep, row->over, axis);
-    int dimensions[DIMENSIONS_MAX];
+    int dimensions[DIMENSIONS_MAX] = {0};
     struct boundary boundary;
 
     if (!boundary_of(sweep, &boundary) || count < 0)

@@ -216,7 +216,7 @@ static int find_slopes(struct boundary_writer *w, const struct slope_kind *kind,
 {
     int64_t along = boundary_axis(w->sweep, kind->along), seed = boundary_axis(w->sweep, "seed");
     int64_t count = boundary_axes(w->sweep, boundary_variable_table[kind->slope].over, w->axis);
-    struct slope_room room;
+    struct slope_room room = {0};
     int result = 0;
 
     if (!w->value[kind->slope])
