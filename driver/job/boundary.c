@@ -49,15 +49,13 @@ static double axis_value(const struct axis *axis, int64_t index)
     return axis->param[0]->kind == PARAM_REAL ? value.real : (double)value.integer;
 }
 
-/* The index along the axis of its smallest value. */
-static int64_t smallest(const struct axis *axis)
+static bool is_positive(const struct axis *axis)
 {
-    int64_t least = 0;
+    bool positive = true;
 
-    for (int64_t i = 1; i < axis->length; i++)
-        if (axis_value(axis, i) < axis_value(axis, least))
-            least = i;
-    return least;
+    for (int64_t i = 0; i < axis->length; i++)
+        positive = positive && axis_value(axis, i) > 0;
+    return positive;
 }
 
 /* A weight_decay has a boundary in logarithms even if its smallest value is 0. */
@@ -68,7 +66,7 @@ static struct line_rule rule_of(const struct boundary_writer *w)
 
     return (struct line_rule){.at = w->boundary.at,
         .ratio = w->boundary.variable == METRIC_norm_growth && w->boundary.at > 0,
-        .log_axis = decay || axis_value(axis, smallest(axis)) > 0,
+        .log_axis = decay || is_positive(axis),
         .falls = boundary_is_of_growth(w->sweep, &w->boundary)};
 }
 
@@ -108,14 +106,27 @@ static int find_crossing(
     return 0;
 }
 
-/* From the run of the smallest decay of the axis, if it is done. */
+/* The run of the smallest decay on a line that the sweep does not skip; -1: none. */
+static int64_t smallest_run(const struct boundary_writer *w, int64_t first)
+{
+    const struct axis *axis = &w->sweep->axis[w->boundary.axis];
+    int64_t stride = stride_of(w), least = -1;
+
+    for (int64_t i = 0; i < axis->length; i++)
+        if (dataset_outcomes(w->dataset)[first + i * stride] != OUTCOME_SKIPPED &&
+            (least < 0 || axis_value(axis, i) < axis_value(axis, least)))
+            least = i;
+    return least < 0 ? -1 : first + least * stride;
+}
+
+/* From that run, if it is done. */
 static int predict(struct boundary_writer *w, int64_t line, int64_t first, struct error *error)
 {
-    int64_t cell = first + smallest(&w->sweep->axis[w->boundary.axis]) * stride_of(w);
+    int64_t cell = smallest_run(w, first);
     bool known = false;
     struct run run;
 
-    if (!boundary_is_of_growth(w->sweep, &w->boundary) || !is_done(w, cell))
+    if (!boundary_is_of_growth(w->sweep, &w->boundary) || cell < 0 || !is_done(w, cell))
         return 0;
     if (course_read(w->sweep, w->dataset, cell, &w->course, &known, error) != 0)
         return -1;

@@ -509,47 +509,47 @@ def test_a_variable_that_no_figure_knows():
                                                for rate in sorted(RATES)])
 
 
-NEEDLESS = "not needed: norm_growth crosses 1 between weight_decay 0.01 and 0.1"
+PHASES = {"flag_values": np.arange(4, dtype=np.int8), "flag_meanings": "none growing shrinking diverged"}
 
 
-def refined(reasons=NEEDLESS, **changes):
+def refined(seeds=1, **changes):
     """A column for each learning rate in which only the ends and the runs beside a boundary of 0.03 were trained."""
-    growth = np.tile([0.2, np.nan, 0.8, 1.5, np.nan, 3.0], (4, 1))
+    growth = np.tile([0.2, np.nan, 0.8, 1.5, np.nan, 3.0], (4, seeds, 1))
+    phase = np.tile([2, 2, 2, 1, 1, 1], (4, seeds, 1)).astype(np.int8)
     outcome = np.where(np.isnan(growth), SKIPPED, DONE).astype(np.int8)
     for name, (place, value) in changes.items():
-        {"growth": growth, "outcome": outcome}[name][place] = value
-    made = dataset({"learning_rate": RATES, "weight_decay": [10.0, 1.0, 0.1, 0.01, 1e-3, 1e-4]}, outcome,
-                   norm_growth=growth)
-    made["reason"] = made.outcome.dims, np.where(outcome == SKIPPED, reasons, "").astype(object)
+        {"growth": growth, "outcome": outcome, "phase": phase}[name][place] = value
+    made = dataset({"learning_rate": RATES, "seed": range(seeds), "weight_decay": [10.0, 1.0, 0.1, 0.01, 1e-3, 1e-4]},
+                   outcome, norm_growth=growth)
+    made["phase"] = made.outcome.dims, phase, PHASES
     return made
 
 
 def test_refined_phase_has_the_sides_that_its_runs_imply():
-    found = drawing(refined(), "phase")
-    said = words(found)
+    said = words(drawing(refined(), "phase"))
     assert "growing, not trained" in said and "shrinking, not trained" in said and "skipped" not in said
     sides = implied_sides(refined(), ("learning_rate", "weight_decay"))
-    assert sides.dims == ("weight_decay", "learning_rate")
-    np.testing.assert_array_equal(sides.isel(learning_rate=0), [np.nan, 1, np.nan, np.nan, -1, np.nan])
+    assert sides["growing"].dims == ("weight_decay", "learning_rate")
+    np.testing.assert_array_equal(sides["growing"].isel(learning_rate=0), [0, 1, 0, 0, 0, 0])
+    np.testing.assert_array_equal(sides["shrinking"].isel(learning_rate=0), [0, 0, 0, 0, 1, 0])
 
 
-@pytest.mark.parametrize("changes, expected", [
-    ({"growth": ((0, 0), 2.0)}, [np.nan, 1, np.nan, np.nan, np.nan, np.nan]),  # the next runs disagree
-    ({"outcome": ((0, 0), DIVERGED)}, [np.nan, 1, np.nan, np.nan, np.nan, np.nan]),
-    ({"outcome": ((0, 0), SKIPPED), "growth": ((0, 0), np.nan)}, [np.nan, 1, np.nan, np.nan, -1, -1]),
+@pytest.mark.parametrize("changes, growing", [
+    ({}, [0, 1, 0, 0, 0, 0]),
+    ({"phase": ((3, 1, 4), 2)}, [0, 0, 0, 0, 0, 0]),  # the seeds disagree
+    ({"outcome": ((3, 1, 4), DONE)}, [0, 0, 0, 0, 0, 0]),  # one seed is done, whose value the cell shows
+    ({"outcome": ((3, 1, 4), DIVERGED)}, [0, 0, 0, 0, 0, 0]),
 ])
-def test_implied_side_needs_the_next_runs_on_both_sides(changes, expected):
-    sides = implied_sides(refined(**changes).isel(learning_rate=[0]), ("learning_rate", "weight_decay"))
-    np.testing.assert_array_equal(sides.isel(learning_rate=0), expected)
+def test_implied_side_is_that_of_all_seeds(changes, growing):
+    sides = implied_sides(refined(2, **changes), ("learning_rate", "weight_decay"))
+    np.testing.assert_array_equal(sides["growing"].sel(learning_rate=1e-4), growing)
 
 
-@pytest.mark.parametrize("reason", [
-    "", "not reached: the run at weight_decay 1 has no norm_growth",
-    "not needed: norm_growth crosses 1.5 between weight_decay 0.01 and 0.1",
-    "not needed: final_train_loss crosses 1 between weight_decay 0.01 and 0.1"])
-def test_cells_that_were_skipped_for_other_reasons_stay_so(reason):
-    assert implied_sides(refined(reason), ("learning_rate", "weight_decay")) is None
-    assert "skipped" in words(drawing(refined(reason), "phase"))
+def test_cells_without_a_phase_stay_skipped():
+    made = refined(phase=((slice(None), slice(None), [1, 4]), 0))
+    assert implied_sides(made, ("learning_rate", "weight_decay")) is None
+    assert "skipped" in words(drawing(made, "phase"))
+    assert "skipped" in words(drawing(made.drop_vars("phase"), "phase"))
 
 
 def test_phase_draws_a_bar_between_the_runs_beside_the_boundary():

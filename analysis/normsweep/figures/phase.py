@@ -109,7 +109,7 @@ class Phase:
         x, y = (cells.scale(values[axis]) for axis in self.plane)
         sides = implied.implied_sides(part, self.plane)
         marks = cells.draw_map(axes, part, values, self.plane, normaliser, look.DIVERGING,
-                               None if sides is None else sides.notnull())
+                               None if sides is None else sum(sides.values()) > 0)
         handles = [] if sides is None else implied.draw(axes, sides, values, self.plane)
         for handle in [*handles, *cells.mark_handles(marks)]:
             self.legend.setdefault(handle.get_label(), handle)
