@@ -140,7 +140,13 @@ TEST(slope_is_within_its_interval)
         }
     CHECK(slope_fit(&data, &slope) == 0);
     CHECK(slope.slope == 0 && slope.low <= 0 && slope.high >= 0);
-    CHECK(slope.low < -0.2 && slope.high < 0.2);
+    CHECK(slope.low < -0.2 && slope.high == 0);
+    for (int i = 0; i < PLACES * 2; i++) {
+        made.low[i] = i < 4 ? -1 : 0;
+        made.high[i] = i < 4 ? 0 : 1;
+    }
+    CHECK(slope_fit(&data, &slope) == 0);
+    CHECK(slope.low == 0 && slope.high > 0.2);
 }
 
 enum { CASES = 400 };
