@@ -101,13 +101,17 @@ def test_bash_settings(scripts, files, breaks):
     assert ends(scripts, files, "normsweep run --set tied=true ", breaks=breaks) == {"a.yaml", "folder"}
 
 
+def drawable():
+    """The variables that are numbers."""
+    return (names("metrics") | names("runs") | names("boundary")) - {"host", "reason"}
+
+
 def test_bash_topics_and_variables(scripts, files):
-    dataset = set().union(*map(names, ("metrics", "groups", "dimensions", "natures", "runs", "sessions",
-                                      "attributes")))
+    dataset = set().union(*map(names, ("metrics", "groups", "dimensions", "natures", "runs", "boundary",
+                                      "sessions", "attributes")))
     topics = {"params", "metrics"} | COMMANDS | names("params") | names("keys") | dataset
     assert ends(scripts, files, "normsweep help ") == topics
-    texts = {"host", "reason"}
-    assert ends(scripts, files, "normsweep show a.nc ") == (names("metrics") | names("runs")) - texts
+    assert ends(scripts, files, "normsweep show a.nc ") == drawable()
     assert ends(scripts, files, "normsweep show a.nc fit_sq") == {"fit_sqrt_r2"}
     assert ends(scripts, files, "normsweep completion ") == {"bash", "zsh"}
 
@@ -220,7 +224,7 @@ def test_zsh_offers(scripts, files):
     assert hits("normsweep run --set ") == names("params") | names("keys")
     assert hits("normsweep run --set schedule=") == {"constant", "linear", "inverse_sqrt"}
     assert hits("normsweep run --") >= {option for option in options_of("run") if option.startswith("--")}
-    assert hits("normsweep show a.nc ") == (names("metrics") | names("runs")) - {"host", "reason"}
+    assert hits("normsweep show a.nc ") == drawable()
     assert {"params", "run", "title", "session_blas", "train_loss"} <= hits("normsweep help ")
     assert hits("normsweep completion ") == {"bash", "zsh"}
     if "--at" in options_of("show"):
