@@ -134,7 +134,8 @@ static struct coordinator *make_coordinator(struct job *job, int workers)
     return coordinator;
 }
 
-/* Hands a result to the chooser, and what it then wants trained to the coordinator. */
+/* Hands a result to the chooser, and what it then wants trained to the coordinator, whose time stays that of
+ * the event that has led to the result: it is not this clock's (dispatch.c). */
 static void choose_more(struct job *job, int64_t cell, enum outcome outcome)
 {
     struct addition more;
@@ -142,7 +143,7 @@ static void choose_more(struct job *job, int64_t cell, enum outcome outcome)
 
     chooser_take(job->chooser, cell, outcome);
     while (next_addition(job, &more))
-        if (coordinator_add(job->coordinator, &more.cell, &more.cost, &more.deaths, 1, clock_now()) < 0)
+        if (coordinator_add(job->coordinator, &more.cell, &more.cost, &more.deaths, 1, 0) < 0)
             keep_error(
                 job, error_set(&error, ERROR_ENVIRONMENT, "%s: no memory", job->sweep->output), &error);
 }

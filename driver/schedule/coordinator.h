@@ -98,11 +98,12 @@ void coordinator_handle(struct coordinator *coordinator, const struct event *eve
  * Adds runs, to be handed out after those that were returned, the longest first among the others; idle
  * workers get them at once. Cells that wait, are held or have ended are left as they are; one that was
  * withdrawn is added like a new one. The arrays are those of coordinator_new, in any order. Memory grows with
- * the largest cell. Returns how many runs were added; 0 after EVENT_STOP and once ORDER_QUIT was taken, since
+ * the largest cell. `now` is on the clock of the events; 0: the time of the last one. Returns how many runs
+ * were added; 0 after EVENT_STOP and once ORDER_QUIT was taken, since
  * the workers go home; -1: no memory, and nothing is added. Take the orders afterwards.
  *
- * A sweep ends only when all orders have been taken: runs that are added in response to an ORDER_ACCEPT,
- * before the next call of coordinator_next, continue it, even if that was the last result.
+ * A sweep ends only when all orders have been taken: runs that are added in response to an ORDER_ACCEPT or
+ * ORDER_FAIL, before the next call of coordinator_next, continue it, even if that was the last result.
  */
 int64_t coordinator_add(struct coordinator *coordinator, const int64_t *cell, const double *cost,
     const int *deaths, int64_t count, double now);

@@ -106,6 +106,42 @@ TEST(coordinator_continues_if_runs_are_added_on_the_last_result)
     coordinator_free(t.c);
 }
 
+/* The same if the last run has killed its workers; the new run goes to the next worker. */
+TEST(coordinator_continues_if_runs_are_added_on_the_last_failure)
+{
+    struct trial t = trial_begin(1, 0, INFINITY, NULL);
+    struct event event = {.kind = EVENT_LOST, .blame = true};
+    struct order order;
+
+    for (int death = 0; death < 2; death++) {
+        trial_hello(&t, 0, 0, 0);
+        trial_lost(&t, 0, true);
+    }
+    trial_hello(&t, 0, 0, 0);
+    coordinator_handle(t.c, &event);
+    CHECK(coordinator_next(t.c, &order) && order.kind == ORDER_FAIL && order.cell == 10);
+    CHECK(add(&t, 11, 1) == 1 && t.count == 0 && trial_state(&t).pending == 1);
+    uint64_t ticket = trial_hello(&t, 0, 0, 0);
+    CHECK(trial_got(&t, ORDER_RUN).cell == 11);
+    trial_result(&t, 0, ticket, true);
+    CHECK(trial_has(&t, ORDER_ACCEPT) && trial_has(&t, ORDER_FINISH) && trial_state(&t).ended == 2);
+    coordinator_free(t.c);
+}
+
+/* A caller without the clock of the events must not advance it: nobody would be silent any more. */
+TEST(coordinator_adds_at_the_time_of_the_last_event)
+{
+    struct trial t = trial_begin(1, 0, 10, NULL);
+
+    trial_hello(&t, 0, 0, 0);
+    trial_tick(&t, 5);
+    t.now = 0;
+    CHECK(add(&t, 11, 1) == 1);
+    trial_hello(&t, 1, 0, 0);
+    CHECK(trial_tick(&t, 14) == 0 && trial_tick(&t, 14.5) == -1 && trial_tick(&t, 15.5) == 1);
+    coordinator_free(t.c);
+}
+
 TEST(coordinator_adds_nothing_that_is_there_and_nothing_after_a_stop)
 {
     struct trial t = trial_begin(2, 0, INFINITY, NULL);
