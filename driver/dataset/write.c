@@ -308,7 +308,10 @@ int dataset_leave(
 
     if (now != OUTCOME_PENDING && now != OUTCOME_SKIPPED)
         return 0;
-    int status = put_text(dataset, RUN_VARIABLE_reason, cell, reason);
+    bool begun = now == OUTCOME_PENDING && dataset->attempts[cell] > 0;
+    int status = begun ? wipe(dataset, cell, 0) : 0;
+    if (status == 0)
+        status = put_text(dataset, RUN_VARIABLE_reason, cell, reason);
     if (status == 0)
         status = put_integer(dataset, RUN_VARIABLE_phase, cell, phase);
     if (status == 0)

@@ -21,8 +21,9 @@ enum phase dataset_phase(const struct result *result);
 /* Makes a running run pending again, without values of its end. */
 int dataset_return(struct dataset *dataset, int64_t cell, struct error *error);
 
-/* Skips a cell whose result is not needed, with the reason, and the phase that the runs around it imply; or
- * makes such a cell pending. No effect on other cells that have ended, or are pending already. */
+/* Skips a cell whose result is not needed, with the reason, and the phase that the runs around it imply, and
+ * clears the values of a run that was begun; or makes such a cell pending. No effect on other cells that have
+ * ended, or are pending already. */
 int dataset_leave(
     struct dataset *dataset, int64_t cell, const char *reason, enum phase phase, struct error *error);
 int dataset_need(struct dataset *dataset, int64_t cell, struct error *error);

@@ -1,0 +1,380 @@
+"""Sweeps with `refine`: whatever workers, faults, starts and earlier sweeps there were, the same cells are trained to
+the same bits, the pair that is found is that of the whole grid, and what is left says why."""
+
+import re
+import shutil
+import signal
+import subprocess
+import time
+
+import netCDF4
+import numpy as np
+import pytest
+
+import same
+from altered import Content
+from conftest import NORMSWEEP, run
+
+SWEEP = """\
+corpus: markov
+vocabulary: 33
+corpus_tokens: 4000
+layers: 1
+width: 8
+heads: 2
+feedforward: 8
+context: 8
+batch: 4
+steps: 40
+learning_rate: [0.03, 0.003, 0.1, 1]
+weight_decay: {log: [0.001, 30], points: 32}
+seed: [1, 2]
+measure: {every: 5}
+"""
+AXES = ["learning_rate", "weight_decay", "seed"]
+ALONG = ["--set", "refine={axis: weight_decay}"]
+CELLS = ["--set", "refine={axes: [learning_rate, weight_decay], coarse: 4}"]
+GROWS, SHRINKS, DIVERGES = "+", "-", "d"
+BETWEEN = re.compile(r"not needed: (?:norm_growth crosses 1|divergence begins) between weight_decay (\S+) and (\S+)")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """sweep.yaml; full.nc, its whole grid; lines.nc and cells.nc, refined."""
+    folder = tmp_path_factory.mktemp("whole")
+    (folder / "sweep.yaml").write_text(SWEEP)
+    for name, options in (("full", []), ("lines", ALONG), ("cells", CELLS)):
+        run(NORMSWEEP, "run", "sweep.yaml", *options, "-j", "0", "-o", f"{name}.nc", cwd=folder)
+    return folder
+
+
+@pytest.fixture
+def place(folder, tmp_path):
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    return tmp_path
+
+
+def go(place, *arguments, **options):
+    return run(NORMSWEEP, "run", "sweep.yaml", *arguments, cwd=place, **options)
+
+
+class Found:
+    """A dataset: outcome, reason and other variables over learning_rate, weight_decay and seed."""
+
+    def __init__(self, path):
+        with netCDF4.Dataset(path) as file:
+            assert list(file["outcome"].dimensions) == AXES
+            file.set_auto_mask(False)
+            self.outcome, self.reason = file["outcome"][:], file["reason"][:]
+            self.decay, self.attempts = file["weight_decay"][:], file["attempts"][:]
+            self.growth, self.loss = file["norm_growth"][:], file["final_train_loss"][:]
+        self.bits = same.read(path)
+        self.trained = (self.outcome == same.DONE) | (self.outcome == same.DIVERGED)
+
+    def sides(self, variable="growth", at=1):
+        """Of all cells, as of the whole grid."""
+        above = np.where(getattr(self, variable) > at, GROWS, SHRINKS)
+        return np.where(self.outcome == same.DIVERGED, DIVERGES, above)
+
+    def differ_from(self, other):
+        """Names of variables that differ in a cell that both have trained."""
+        both = self.trained & other.trained
+        return [name for name, values in self.bits.items() if values.dimensions[:3] == tuple(AXES)
+                and (values.bits != other.bits[name].bits)[both].any()]
+
+
+def lines(found):
+    """(line, its places in ascending order of weight decay)"""
+    order = np.argsort(found.decay)
+    return [((rate, slice(None), seed), order) for rate in range(found.outcome.shape[0])
+            for seed in range(found.outcome.shape[2])]
+
+
+def change_on(found, line, order):
+    """Places of the neighbours between which a line changes, as the cells say that were not needed; None: nowhere."""
+    left = found.outcome[line] == same.SKIPPED
+    reasons = set(found.reason[line][left])
+    assert len(reasons) == 1 and set(found.reason[line][~left]) == {""}
+    reason = reasons.pop()
+    if reason == "not needed: norm_growth does not cross 1 along weight_decay":
+        return None
+    low, high = (int(np.argmin(np.abs(found.decay[order] / float(value) - 1)))
+                 for value in BETWEEN.fullmatch(reason).groups())
+    assert high == low + 1
+    return low, high
+
+
+def check_lines(found, whole):
+    """Every line has found a change of side, the only one where there is one, with few runs."""
+    assert set(np.unique(found.outcome)) <= {same.DONE, same.DIVERGED, same.SKIPPED}
+    assert found.differ_from(whole) == []
+    for line, order in lines(found):
+        sides, trained = whole.sides()[line][order], found.trained[line][order]
+        changes = np.flatnonzero(sides[1:] != sides[:-1])
+        pair = change_on(found, line, order)
+        if pair is None:
+            assert sides[0] == sides[-1] and trained[[0, -1]].all()
+        else:
+            assert trained[list(pair)].all() and sides[pair[0]] == sides[0] != sides[pair[1]]
+            assert pair[0] in changes
+        assert len(changes) != 1 or pair == (changes[0], changes[0] + 1)
+        assert trained.sum() <= 10
+    return True
+
+
+def compare(one, other):
+    return same.differences(same.read(one), same.read(other))
+
+
+# ---- what is trained ----
+
+def test_the_pair_on_every_line_is_that_of_the_whole_grid(folder):
+    whole, found = Found(folder / "full.nc"), Found(folder / "lines.nc")
+    assert check_lines(found, whole) and found.trained.sum() < 0.25 * found.trained.size
+    assert {GROWS, SHRINKS, DIVERGES} == set(np.unique(whole.sides()))
+    for name, values in found.bits.items():
+        if values.dimensions[:3] == tuple(AXES) and name not in ("outcome", "reason"):
+            assert values.empty[~found.trained].all(), name
+
+
+def test_planes_have_all_neighbours_of_the_whole_grid(folder):
+    whole, found = Found(folder / "full.nc"), Found(folder / "cells.nc")
+    assert set(np.unique(found.outcome)) <= {same.DONE, same.DIVERGED, same.SKIPPED}
+    assert found.differ_from(whole) == [] and found.trained.sum() < 0.75 * found.trained.size
+    assert set(found.reason[~found.trained]) == {
+        "not needed: the runs around it are on one side of norm_growth 1"}
+    with netCDF4.Dataset(folder / "full.nc") as file:
+        sides = whole.sides()[np.argsort(file["learning_rate"][:])]
+        trained = found.trained[np.argsort(file["learning_rate"][:])]
+    for axis in range(2):
+        sides, trained = np.swapaxes(sides, 0, axis), np.swapaxes(trained, 0, axis)
+        apart = sides[1:] != sides[:-1]
+        assert (trained[1:] & trained[:-1])[apart].all() and apart.any()
+        sides, trained = np.swapaxes(sides, 0, axis), np.swapaxes(trained, 0, axis)
+
+
+@pytest.mark.parametrize("at", [3.2, 3.45])
+def test_another_variable_crosses_another_value(place, at):
+    go(place, "--set", f"refine={{axis: weight_decay, variable: final_train_loss, at: {at}}}", "-j", "2", "-o", "loss.nc")
+    whole, found = Found(place / "full.nc"), Found(place / "loss.nc")
+    assert found.differ_from(whole) == []
+    crossed = 0
+    for line, order in lines(found):
+        sides, trained = whole.sides("loss", at)[line][order], found.trained[line][order]
+        changes = np.flatnonzero(sides[1:] != sides[:-1])
+        seen = [place for place in changes if trained[place] and trained[place + 1]]
+        assert seen if sides[0] != sides[-1] else trained[[0, -1]].all()
+        crossed += len(seen) > 0 and f"final_train_loss crosses {at:g}" in "".join(found.reason[line])
+        assert trained.sum() < 20
+    assert crossed >= 2
+
+
+# ---- workers, stops, kills ----
+
+@pytest.mark.parametrize("options, name", [(ALONG, "lines.nc"), (CELLS, "cells.nc")])
+@pytest.mark.parametrize("jobs", ["0", "1", "2", "3"])
+def test_any_number_of_workers_trains_the_same(place, jobs, options, name):
+    go(place, *options, "-j", jobs, "-o", "again.nc")
+    assert compare(place / "again.nc", place / name) == []
+
+
+def ended(path):
+    """How many runs have ended; None if the dataset cannot be read."""
+    try:
+        with netCDF4.Dataset(path) as file:
+            outcome = file["outcome"][:]
+            return int(((outcome == same.DONE) | (outcome == same.DIVERGED)).sum())
+    except (OSError, IndexError):
+        return None
+
+
+@pytest.mark.parametrize("options", [ALONG, CELLS], ids=["lines", "cells"])
+@pytest.mark.parametrize("jobs", ["0", "2"])
+@pytest.mark.parametrize("number, status", [(signal.SIGTERM, 75), (signal.SIGKILL, -9)])
+def test_a_sweep_that_is_stopped_or_killed_goes_on(place, jobs, options, number, status):
+    """Runs of some tenths of a second, stopped again and again after a few of them."""
+    slow = [*options, "--set", "learning_rate=[0.03, 1]", "--set", "seed=[1]", "--set", "steps=1500"]
+    go(place, *slow, "-j", "2", "-o", "whole.nc")
+    command = [NORMSWEEP, "run", "sweep.yaml", *slow, "-j", jobs, "-o", "again.nc"]
+    quiet = {"cwd": place, "stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    stopped, deadline = 0, time.monotonic() + 120
+    for more in 1, 2, 3:
+        wanted = (ended(place / "again.nc") or 0) + more
+        with subprocess.Popen(command, **quiet) as process:
+            while process.poll() is None and (ended(place / "again.nc") or 0) < wanted:
+                assert time.monotonic() < deadline
+                time.sleep(0.01)
+            process.send_signal(number)
+            assert process.wait(120) in (status, 0, 3)  # 3: workers of a killed one are still there
+            stopped += process.returncode == status
+    while subprocess.run(command, **quiet).returncode == 3:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    assert stopped > 0 and compare(place / "again.nc", place / "whole.nc") == []
+
+
+# ---- other sweeps before and after ----
+
+@pytest.mark.parametrize("name", ["lines.nc", "cells.nc"])
+def test_a_finished_sweep_trains_nothing_again(place, name):
+    before, attempts = same.read(place / name), Found(place / name).attempts
+    done = go(place, *(ALONG if name == "lines.nc" else CELLS), "-j", "2", "-o", name)
+    assert "nothing left to do" in done.stdout
+    assert same.differences(same.read(place / name), before) == []
+    assert (Found(place / name).attempts == attempts).all()
+
+
+def test_a_whole_grid_that_is_refined_stays(place):
+    done = go(place, *ALONG, "-j", "2", "-o", "full.nc")
+    assert "nothing left to do" in done.stdout and compare(place / "full.nc", place / "full.nc") == []
+    assert Found(place / "full.nc").trained.all() and (Found(place / "full.nc").attempts == 1).all()
+
+
+def test_a_part_of_a_grid_that_is_refined_trains_what_it_lacks(place):
+    """The first line is there as a whole, and the last cell of another."""
+    go(place, "--set", "learning_rate=[0.03, 0.003]", "--set", "weight_decay={log: [0.001, 30], points: 32}", "--set",
+       "seed=[1]", "-j", "0", "-o", "part.nc")
+    go(place, *ALONG, "-j", "2", "-o", "part.nc")
+    whole, fresh, found = Found(place / "full.nc"), Found(place / "lines.nc"), Found(place / "part.nc")
+    assert found.trained[:2, :, 0].all() and (found.trained[2:] == fresh.trained[2:]).all()
+    assert (found.trained[:2, :, 1] == fresh.trained[:2, :, 1]).all()
+    assert found.differ_from(whole) == [] and (found.attempts <= 1).all()
+    assert (found.reason[2:] == fresh.reason[2:]).all() and (found.reason[:2, :, 0] == "").all()
+
+
+@pytest.mark.parametrize("name", ["lines.nc", "cells.nc"])
+def test_without_refine_the_rest_is_trained(place, name):
+    before = Found(place / name)
+    go(place, "-j", "2", "-o", name)
+    assert compare(place / name, place / "full.nc") == []
+    assert (Found(place / name).attempts == 1).all() and not before.trained.all()
+
+
+def test_a_sweep_that_skips_what_was_not_needed_does_not_say_why(place):
+    skip = ["--set", "skip=[{weight_decay: 30}]"]
+    for options in ([], ALONG):
+        go(place, *skip, *options, "-j", "0", "-o", "lines.nc")
+        assert set(Found(place / "lines.nc").reason[:, -1].ravel()) == {""}
+
+
+def test_refine_may_change(place):
+    """From one variable to another and back; from lines to planes; what was trained stays."""
+    whole, lines_before = Found(place / "full.nc"), Found(place / "lines.nc")
+    go(place, "--set", "refine={axis: weight_decay, variable: final_train_loss, at: 3.2}", "-j", "2", "-o", "lines.nc")
+    other = Found(place / "lines.nc")
+    assert (other.trained >= lines_before.trained).all() and other.trained.sum() > lines_before.trained.sum()
+    assert not any("norm_growth" in reason for reason in other.reason.ravel())
+    go(place, *CELLS, "-j", "2", "-o", "lines.nc")
+    found, cells = Found(place / "lines.nc"), Found(place / "cells.nc")
+    assert (found.trained == (other.trained | cells.trained)).all() and (found.attempts == found.trained).all()
+    assert set(found.reason[~found.trained]) == set(cells.reason[~cells.trained])
+    assert found.differ_from(whole) == []
+    go(place, *ALONG, "-j", "2", "-o", "lines.nc")
+    back = Found(place / "lines.nc")
+    assert (back.trained == found.trained).all() and back.differ_from(whole) == []
+    assert all(change_on(back, *line) == change_on(lines_before, *line) for line in lines(back))
+
+
+def test_a_run_that_was_begun_and_is_not_needed_leaves_no_values(place):
+    """As after a kill, if `refine` then changes; also one that has failed, and is not needed when it is retried."""
+    whole, fresh = Found(place / "full.nc"), Found(place / "lines.nc")
+    left = np.argwhere((fresh.outcome == same.SKIPPED) & (whole.outcome == same.DONE))[[0, -1]]
+    with netCDF4.Dataset(place / "full.nc", "r+") as file:
+        file["outcome"][tuple(left[0])], file["outcome"][tuple(left[1])] = same.RUNNING, same.FAILED
+    go(place, *ALONG, "-j", "0", "-o", "full.nc", "--retry-failed")
+    found = Found(place / "full.nc")
+    for cell in map(tuple, left):
+        assert found.outcome[cell] == same.SKIPPED and found.reason[cell] == fresh.reason[cell] != ""
+        assert found.attempts[cell] == 1
+        for name, values in found.bits.items():
+            if values.dimensions[:3] == tuple(AXES) and name not in ("outcome", "reason"):
+                assert values.empty[cell].all(), name
+    assert found.trained.sum() == found.trained.size - 2
+    go(place, "-j", "0", "-o", "full.nc")
+    assert Found(place / "full.nc").differ_from(whole) == [] and Found(place / "full.nc").trained.all()
+
+
+def test_the_axis_may_grow(place):
+    """By values in the middle, and beyond both ends."""
+    longer = ["--set", "weight_decay={log: [0.001, 30], points: 32, plus: [0, 0.0003, 0.0625, 0.25, 1.1, 100]}"]
+    go(place, *longer, *ALONG, "-j", "2", "-o", "lines.nc")
+    go(place, *longer, *ALONG, "-j", "0", "-o", "fresh.nc")
+    go(place, *longer, "-j", "2", "-o", "whole.nc")
+    found, fresh, whole = (Found(place / f"{name}.nc") for name in ("lines", "fresh", "whole"))
+    assert check_lines(fresh, whole)
+    assert (found.trained >= fresh.trained).all() and found.differ_from(whole) == [] and (found.attempts <= 1).all()
+    left = ~found.trained
+    assert (found.reason[left] == fresh.reason[left]).all() and not (found.outcome[left] != same.SKIPPED).any()
+
+
+# ---- runs that fail ----
+
+def fail(path, cell):
+    with netCDF4.Dataset(path, "r+") as file:
+        file["outcome"][cell] = same.FAILED
+
+
+def failed_first(found, line, order):
+    """The cell of a line's smallest decay."""
+    return line[0], int(order[0]), line[2]
+
+
+def test_a_line_ends_at_a_failed_run_and_goes_on_when_it_is_retried(place):
+    cell = failed_first(None, *lines(Found(place / "lines.nc"))[2])
+    go(place, "--set", "weight_decay=[0.001]", "-j", "0", "-o", "again.nc")
+    fail(place / "again.nc", (cell[0], 0, cell[2]))
+    go(place, *ALONG, "-j", "2", "-o", "again.nc", status=1)
+    found, fresh = Found(place / "again.nc"), Found(place / "lines.nc")
+    line = cell[0], slice(None), cell[2]
+    assert found.outcome[cell] == same.FAILED and (np.delete(found.outcome[line], cell[1]) == same.SKIPPED).all()
+    assert set(np.delete(found.reason[line], cell[1])) == {
+        "not reached: the run at weight_decay 0.001 has no norm_growth"}
+    others = np.ones(found.outcome.shape, bool)
+    others[line] = False
+    assert (found.outcome[others] == fresh.outcome[others]).all() and found.differ_from(fresh) == []
+    assert "nothing left to do" in go(place, *ALONG, "-j", "2", "-o", "again.nc", status=1).stdout
+    go(place, *ALONG, "-j", "2", "-o", "again.nc", "--retry-failed")
+    assert compare(place / "again.nc", place / "lines.nc") == []
+
+
+def test_runs_without_memory_end_their_lines_alone(place):
+    """The first run of each line of the large model fails; planes go on around such runs."""
+    model = ["--set", "feedforward=[8, 60000000]", "--set", "learning_rate=[0.03]", "--set", "seed=[1]"]
+    limited = f"ulimit -v 1500000 && exec {NORMSWEEP} run sweep.yaml"
+    for name, refine in (("a", "{axis: weight_decay}"), ("b", "{axes: [weight_decay]}")):
+        run("bash", "-c", f"{limited} -j 0 -o {name}.nc --set 'refine={refine}' \"$@\"", "bash", *model, cwd=place,
+            status=1)
+        with netCDF4.Dataset(place / f"{name}.nc") as file:
+            file.set_auto_mask(False)
+            small, large = np.moveaxis(file["outcome"][:].squeeze(), file["outcome"][:].squeeze().shape.index(2), 0)
+            reasons = set(file["reason"][:].ravel()) - {""}
+        assert set(small) <= {same.DONE, same.SKIPPED} and set(large) == {same.FAILED, same.SKIPPED}
+        assert (large == same.FAILED).sum() == (1 if name == "a" else 5)
+        if name == "a":
+            assert "not reached: the run at weight_decay 0.001 has no norm_growth" in reasons
+
+
+# ---- older datasets ----
+
+def test_a_dataset_without_rate_sum_is_refined(place):
+    """Its runs say nothing of times: bisection, and the values of norm_growth, find the same."""
+    with netCDF4.Dataset(place / "full.nc", "r+") as file:
+        outcome = file["outcome"][:]
+        outcome[:, 1:, :][np.random.default_rng(5).random(outcome[:, 1:, :].shape) < 0.9] = same.PENDING
+        file["outcome"][:] = outcome
+    old = Content(place / "full.nc")
+    del old.variables["rate_sum"]
+    old.write(place / "old.nc")
+    before = outcome >= same.DONE
+    shutil.copytree(place, place / "whole", ignore=shutil.ignore_patterns("old*"))
+    run(NORMSWEEP, "run", "sweep.yaml", "-j", "0", "-o", "whole.nc", cwd=place)
+    go(place, *ALONG, "-j", "2", "-o", "old.nc")
+    found, whole = Found(place / "old.nc"), Found(place / "whole.nc")
+    for line, order in lines(found):
+        sides, trained = whole.sides()[line][order], found.trained[line][order]
+        changes = np.flatnonzero(sides[1:] != sides[:-1])
+        pair = change_on(found, line, order)
+        assert len(changes) != 1 or pair == (changes[0], changes[0] + 1)
+        assert pair is None or trained[list(pair)].all()
+    assert (found.trained >= before).all() and found.differ_from(whole) in ([], ["rate_sum"])
+    assert found.trained.sum() < 0.5 * found.trained.size
