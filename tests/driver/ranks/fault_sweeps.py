@@ -69,6 +69,24 @@ lyapunov_exponents: 4
 lyapunov_sweeps: 2
 save_weights: true
 """,
+    # Which runs are trained follows from results; at the largest rate some of them diverge.
+    "refined": COMMON + """\
+corpus: markov
+learning_rate: [0.01, 0.1, 1]
+weight_decay: {{log: [0.001, 30], points: 24, plus: [0]}}
+refine: {{axis: weight_decay}}
+measure: {{every: {every}}}
+validate: {{every: end, tokens: 128}}
+""",
+    # The same in a plane.
+    "halved": COMMON + """\
+corpus: markov
+learning_rate: {{log: [0.01, 0.1], points: 3}}
+weight_decay: {{log: [0.01, 10], points: 17}}
+refine: {{axes: [weight_decay, learning_rate], coarse: 8}}
+measure: {{every: {every}}}
+validate: {{every: end, tokens: 128}}
+""",
 }
 
 
