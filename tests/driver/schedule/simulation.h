@@ -66,6 +66,8 @@ struct owner {
     /* What has come of it: */
     int64_t added, again; /* again: added although withdrawn before */
     int64_t unqueued, recalled, broken_off; /* withdrawn while pending, held, in training */
+    int64_t continued, after_failure; /* added when nothing else was left, and those of them in response to a
+                                         run that had killed its workers */
     int64_t refused; /* decisions without effect */
 };
 

@@ -49,10 +49,13 @@ static int choose_in_vain(struct simulation *s, struct batch_of_cells *batch)
     return 1;
 }
 
-static void add(struct simulation *s)
+/* `order`: the one that it responds to; NULL: none. */
+static void add(struct simulation *s, const struct order *order)
 {
     struct batch_of_cells batch = {.count = 0};
+    struct coordinator_state state;
 
+    coordinator_state(s->coordinator, &state);
     choose(s, &batch);
     int more = choose_in_vain(s, &batch);
     int64_t added =
@@ -60,6 +63,9 @@ static void add(struct simulation *s)
     CHECK(added == (s->stopped || s->home ? 0 : batch.count));
     s->owner.refused += added == 0;
     s->owner.added += added;
+    bool continued = order && added > 0 && state.pending + state.running == 0;
+    s->owner.continued += continued;
+    s->owner.after_failure += continued && order->kind == ORDER_FAIL;
     s->owner.most -= batch.count;
     for (int i = 0; i < batch.count; i++) {
         if (added == 0)
@@ -94,7 +100,7 @@ void owner_decides(struct simulation *s)
     if (s->owner.most <= 0 || s->cells == 0)
         return;
     if (simulated_draw(s) * (s->owner.adds + s->owner.withdraws) < s->owner.adds)
-        add(s);
+        add(s, NULL);
     else
         withdraw(s, any_cell(s), true);
 }
@@ -107,7 +113,7 @@ void owner_responds(struct simulation *s, const struct order *order)
         return;
     double decision = simulated_draw(s);
     if (decision < s->owner.adds)
-        add(s);
+        add(s, order);
     else if (decision < s->owner.adds + s->owner.withdraws)
         withdraw(s, simulated_draw(s) < 0.5 ? order->cell : any_cell(s), false);
 }

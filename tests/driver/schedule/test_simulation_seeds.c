@@ -80,6 +80,34 @@ TEST(coordinator_loses_nothing_of_a_sweep_that_changes)
     simulation_release(&s);
 }
 
+/* Runs that are added in response to the last result, or failure, as a search does, which often has nothing
+ * under way but one run. A fifth of the runs kill their workers. */
+TEST(coordinator_continues_a_sweep_that_is_a_search)
+{
+    enum { CELLS = 200 };
+    int64_t continued = 0, after_failure = 0;
+
+    for (uint64_t seed = 0; seed < 600; seed++) {
+        struct simulation s = {.stop_at = seed % 10 ? INFINITY : 30,
+            .latency = 1e-3,
+            .silence = 5,
+            .seed = seed,
+            .owner = {.absent = 0.98, .adds = 0.35, .batch = 1, .most = CELLS}};
+        int workers = 1 + (int)(seed % 3);
+        double *cost = simulation_costs(seed, CELLS);
+        s.hazards = usual_hazards(0.2, s.silence, 1);
+        s.hazards.poison = 0.2;
+        simulation_init(&s, workers, CELLS, (int)(seed % 4), cost, cost);
+        simulate(&s);
+        simulation_check(&s);
+        continued += s.owner.continued;
+        after_failure += s.owner.after_failure;
+        simulation_release(&s);
+        free(cost);
+    }
+    CHECK(continued > 100 && after_failure > 10);
+}
+
 TEST(coordinator_small_sweeps_from_many_seeds)
 {
     int64_t failed = 0, fallen = 0;
