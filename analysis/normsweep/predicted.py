@@ -14,13 +14,14 @@ import xarray as xr
 from .boundary import over_repeats, repeats_along
 from .names import DONE, OUTCOMES, REPEAT
 
-PREDICTED, SHRINKING, DIVERGED, UNKNOWN, COARSE, COUPLED, UNTIMED = REASONS = (
-    "predicted", "shrinking", "diverged", "unknown", "coarse", "coupled", "untimed")
+PREDICTED, SHRINKING, DIVERGED, UNKNOWN, COARSE, UNSTABLE, COUPLED, UNTIMED = REASONS = (
+    "predicted", "shrinking", "diverged", "unknown", "coarse", "unstable", "coupled", "untimed")
 SKIPPED = OUTCOMES.index("skipped")
 DEFAULTS = {"optimiser": "adamw", "momentum": 0.0, "schedule": "constant", "warmup_steps": 0}  # of keys not stored
 WEAKEST = 1e-6  # decay times the sum of rates, below which a norm loses nothing
 HALVINGS = 60
 SAME = 1e-6  # two squares that differ by less, relative to their size, do not say how a source depends on them
+AMPLIFIED = 1e8  # the factor by which an error in a square may grow until the end
 SQUARE, DECAY = LINEAR_IN = "square", "decay"
 
 
@@ -38,6 +39,7 @@ def predicted_boundary(dataset, runs=2, decays=None, over=REPEAT, linear_in=SQUA
     diverged    a run that is needed has diverged
     unknown     a run that is needed is not done, or its norm was not measured
     coarse      the axis has no second value below the first prediction
+    unstable    the norms of the two runs part so quickly that errors would decide
     coupled     the optimiser's decay (adam's) is not a factor on the parameters
     untimed     the dataset, of an older version, has no rate_sum, and the learning rate is not constant
 
@@ -193,12 +195,25 @@ def end_square(decay, gains, linear_in):
     return square
 
 
+def amplification(decay, gains, linear_in):
+    """By how much an error in a square has grown at the end. Where two courses part quickly, their slope gives more at
+    each step than decay takes away."""
+    half = np.exp(-decay * gains[0].span)
+    _, slope = source_line(decay, gains, linear_in)
+    grown = 1.0
+    for kept in np.abs(half * (half + slope)).tolist():
+        grown = max(1.0, grown * kept)
+    return grown
+
+
 def root(gains, linear_in, at):
     """The decay from that of the first run upwards at which the norm ends `at` times as large as it began, in log
     decay."""
     wanted, total = at ** 2 * gains[0].square[0], gains[0].span.sum()
     if not gains[0].end > wanted:
         raise NoPrediction(SHRINKING)
+    if any(not amplification(gain.decay, gains, linear_in) <= AMPLIFIED for gain in gains):
+        raise NoPrediction(UNSTABLE)
     low = high = gains[0].decay or WEAKEST / total
     while end_square(high, gains, linear_in) > wanted:  # a decay that is large enough leaves nothing of norm and source
         low, high = high, 2 * high

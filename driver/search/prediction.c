@@ -1,6 +1,7 @@
 #include "driver/search/prediction.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { HALVINGS = 60 };
@@ -10,6 +11,9 @@ enum { HALVINGS = 60 };
 
 /* Two squares that differ by less, relative to their size, do not say how a source depends on them. */
 #define SAME 1e-6
+
+/* Two runs do not say where the boundary is if an error in a square grows by more until the end. */
+#define AMPLIFIED_MOST 1e8
 
 /* The source of a run in interval k, times e^(-decay h), with which it enters at another decay. */
 static double source_of(const struct course *run, int64_t k, double h, double decay)
@@ -65,6 +69,27 @@ static double halve(
     return sqrt(low * high);
 }
 
+/* By how much an error in a square has grown at the end. Where the two courses part quickly, their slope
+ * gives more at each step than decay takes away: then rounding errors, and noise, decide. */
+static double amplification(const struct course *first, const struct course *second, double decay)
+{
+    double grown = 1;
+
+    for (int64_t k = 0; k + 1 < first->count; k++) {
+        double h = first->time[k + 1] - first->time[k], apart = second->square[k] - first->square[k];
+        double change = source_of(second, k, h, decay) - source_of(first, k, h, decay);
+        double slope = fabs(apart) > SAME * first->square[k] ? change / apart : 0;
+        grown = fmax(1, grown * fabs(exp(-2 * decay * h) + slope));
+    }
+    return grown;
+}
+
+static bool is_stable(const struct course *first, const struct course *second)
+{
+    return amplification(first, second, first->decay) <= AMPLIFIED_MOST &&
+           amplification(first, second, second->decay) <= AMPLIFIED_MOST;
+}
+
 double prediction_boundary(const struct course *first, const struct course *second, double growth)
 {
     const struct course *low = !second || first->decay < second->decay ? first : second;
@@ -72,6 +97,8 @@ double prediction_boundary(const struct course *first, const struct course *seco
     double time = first->time[first->count - 1];
 
     if (!(own_growth(low) > growth) || !isfinite(own_growth(low)) || !(time > 0))
+        return NAN;
+    if (second && !is_stable(first, second))
         return NAN;
     double least = low->decay > 0 ? low->decay : 1e-9 / time;
     if (high && !(own_growth(high) > growth))

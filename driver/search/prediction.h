@@ -39,7 +39,8 @@ double prediction_growth(const struct course *first, const struct course *second
 /*
  * The decay at which prediction_growth is `growth`, 1 for the boundary of norm growth: between those of the
  * two runs if one grows more and the other does not, else above the larger one. NaN where the run of the
- * smaller decay does not grow more, a course has a value that is not finite, or none is found.
+ * smaller decay does not grow more, a course has a value that is not finite, errors would grow too
+ * much, or none is found.
  */
 double prediction_boundary(const struct course *first, const struct course *second, double growth);
 

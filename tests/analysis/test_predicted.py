@@ -208,3 +208,9 @@ def test_every_part_is_described():
     found = made_up().sweep.predicted_boundary()
     assert all(found[name].attrs["long_name"] and found[name].attrs["units"] == "1" for name in found.data_vars)
     assert set(np.unique(found.each_reason)) <= set(predicted.REASONS)
+
+
+def test_runs_whose_norms_part_quickly_say_nothing():
+    """A source that rises steeply with the square: an error would grow as the norm does."""
+    assert near(only(column(pull=-10), decays=[0.1, 0.2])[0], BOUNDARY, rtol=1e-6)
+    assert nothing(column(pull=-1000), "unstable", decays=[0.1, 0.2])

@@ -236,6 +236,16 @@ TEST(prediction_without_time_or_with_one_step_is_not_a_number)
     CHECK(isnan(prediction_boundary(&one.course, NULL, NAN)));
 }
 
+/* A source that rises with the square: errors grow as the norm does. */
+TEST(prediction_in_which_errors_grow_is_not_a_number)
+{
+    struct source source = {.boundary = 0.5, .square = 49, .pull = -10};
+
+    CHECK_CLOSE(boundary_of_two(&source, 0.1, 0.8), 0.5, 1e-8);
+    source.pull = -1000;
+    CHECK(isnan(boundary_of_two(&source, 0.1, 0.8)) && isnan(boundary_of_two(&source, 0.2, 0.1)));
+}
+
 /* A source that grows faster with the decay than the decay takes away has no boundary, and the search for one
  * ends. */
 TEST(prediction_of_a_source_that_outgrows_decay_is_not_a_number)
