@@ -34,6 +34,7 @@ measure: {every: 5}
 AXES = ["learning_rate", "weight_decay", "seed"]
 ALONG = ["--set", "refine={axis: weight_decay}"]
 CELLS = ["--set", "refine={axes: [learning_rate, weight_decay], coarse: 4}"]
+SAID = {"outcome", "reason", "phase"}  # of cells that are left, too
 GROWS, SHRINKS, DIVERGES = "+", "-", "d"
 BETWEEN = re.compile(r"not needed: (?:norm_growth crosses 1|divergence begins) between weight_decay (\S+) and (\S+)")
 
@@ -67,6 +68,7 @@ class Found:
             file.set_auto_mask(False)
             self.outcome, self.reason = file["outcome"][:], file["reason"][:]
             self.decay, self.attempts = file["weight_decay"][:], file["attempts"][:]
+            self.phase = file["phase"][:]
             self.growth, self.loss = file["norm_growth"][:], file["final_train_loss"][:]
         self.bits = same.read(path)
         self.trained = (self.outcome == same.DONE) | (self.outcome == same.DIVERGED)
@@ -117,7 +119,10 @@ def check_lines(found, whole):
         else:
             assert trained[list(pair)].all() and sides[pair[0]] == sides[0] != sides[pair[1]]
             assert pair[0] in changes
-        assert len(changes) != 1 or pair == (changes[0], changes[0] + 1)
+        if len(changes) == 1:
+            assert pair == (changes[0], changes[0] + 1)
+        if len(changes) <= 1:
+            assert (found.phase[line] == whole.phase[line]).all()
         assert trained.sum() <= 10
     return True
 
@@ -133,7 +138,7 @@ def test_the_pair_on_every_line_is_that_of_the_whole_grid(folder):
     assert check_lines(found, whole) and found.trained.sum() < 0.25 * found.trained.size
     assert {GROWS, SHRINKS, DIVERGES} == set(np.unique(whole.sides()))
     for name, values in found.bits.items():
-        if values.dimensions[:3] == tuple(AXES) and name not in ("outcome", "reason"):
+        if values.dimensions[:3] == tuple(AXES) and name not in SAID:
             assert values.empty[~found.trained].all(), name
 
 
@@ -143,6 +148,7 @@ def test_planes_have_all_neighbours_of_the_whole_grid(folder):
     assert found.differ_from(whole) == [] and found.trained.sum() < 0.75 * found.trained.size
     assert set(found.reason[~found.trained]) == {
         "not needed: the runs around it are on one side of norm_growth 1"}
+    assert (found.phase == whole.phase).all()
     with netCDF4.Dataset(folder / "full.nc") as file:
         sides = whole.sides()[np.argsort(file["learning_rate"][:])]
         trained = found.trained[np.argsort(file["learning_rate"][:])]
@@ -287,7 +293,7 @@ def test_a_run_that_was_begun_and_is_not_needed_leaves_no_values(place):
         assert found.outcome[cell] == same.SKIPPED and found.reason[cell] == fresh.reason[cell] != ""
         assert found.attempts[cell] == 1
         for name, values in found.bits.items():
-            if values.dimensions[:3] == tuple(AXES) and name not in ("outcome", "reason"):
+            if values.dimensions[:3] == tuple(AXES) and name not in SAID:
                 assert values.empty[cell].all(), name
     assert found.trained.sum() == found.trained.size - 2
     go(place, "-j", "0", "-o", "full.nc")
