@@ -471,7 +471,6 @@ static void tell_pace(struct job *job, int workers, double now)
         return;
     pace = progress_pace(job->progress, &job->tally, now);
     pace.workers = workers;
-    pace.runs = (double)(job->tally.runs + job->tally.to_come);
     keep_error(job, dataset_put_pace(job->dataset, &pace, &error), &error);
     job->told = now;
 }

@@ -185,7 +185,8 @@ static double time_left(const struct progress *p, const struct tally *tally, dou
 struct pace progress_pace(struct progress *p, const struct tally *tally, double now)
 {
     read_meter(&p->told, now);
-    return (struct pace){.seconds_left = time_left(p, tally, now), .tokens_per_second = p->told.rate};
+    return (struct pace){
+        time_left(p, tally, now), p->told.rate, p->workers, (double)(tally->runs + tally->to_come)};
 }
 
 /* A part of the sweep's line. If the line is too long, parts with the smallest weight are left out. */

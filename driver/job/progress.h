@@ -55,7 +55,7 @@ void progress_remap(struct progress *progress);
 /* Draws if due: a few times a second on a terminal, otherwise every 30 s. */
 void progress_show(struct progress *progress, const struct tally *tally, double now);
 
-/* Time left and speed of the sweep; call it about once a second, after the first progress_show. */
+/* The pace of the sweep; call it about once a second, after the first progress_show. */
 struct pace progress_pace(struct progress *progress, const struct tally *tally, double now);
 
 /* Erases the block, so that other output can take its place. */

@@ -80,7 +80,7 @@ TEST(progress_pace_is_asked_for_apart_from_lines)
     struct pace pace = progress_pace(p, &tally, 102);
     CHECK_CLOSE(pace.seconds_left, 38, 1e-9);
     CHECK_CLOSE(pace.tokens_per_second, 2000, 1e-9);
-    CHECK(pace.workers == 2);
+    CHECK(pace.workers == 2 && pace.runs == (double)(tally.runs + tally.to_come));
     progress_free(p);
     paper_release(&paper);
 }
