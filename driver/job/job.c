@@ -1,9 +1,8 @@
 #include "driver/job/job.h"
 
-#include "driver/dataset/variables.h"
-#include "driver/dataset/view.h"
 #include "driver/dataset/write.h"
 #include "driver/job/boundary.h"
+#include "driver/job/display.h"
 #include "driver/output/folder.h"
 #include "driver/sweep/grid.h"
 #include "driver/sweep/texts.h"
@@ -148,39 +147,6 @@ static void choose_more(struct job *job, int64_t cell, enum outcome outcome)
                 job, error_set(&error, ERROR_ENVIRONMENT, "%s: no memory", job->sweep->output), &error);
 }
 
-/* norm_growth of runs that ended in earlier starts; NULL if it cannot be read: the map then lacks it. */
-static double *read_growth(const struct job *job)
-{
-    struct error ignored;
-    struct view view;
-    double *growth = NULL;
-
-    if (view_open(&view, job->sweep->output, &ignored) != 0)
-        return NULL;
-    if (view.cells == job->sweep->cells)
-        growth = view_cells(&view, metric_table[METRIC_norm_growth].name, &ignored);
-    view_close(&view);
-    return growth;
-}
-
-static struct progress *make_progress(struct job *job, int workers, double now)
-{
-    struct terminal terminal = progress_terminal();
-
-    if (terminal.rows > 0)
-        job->growth = read_growth(job);
-    struct diagram_runs runs = {.axis_count = job->sweep->axis_count,
-        .axis = job->sweep->axis,
-        .cells = job->sweep->cells,
-        .outcome = dataset_outcomes(job->dataset),
-        .growth = job->growth,
-        .live = true};
-    struct progress *progress = progress_new(stderr, &terminal, workers, &runs, now);
-    if (progress)
-        progress_follow(progress);
-    return progress;
-}
-
 int job_open(struct job *job, const struct sweep *sweep, const struct corpus *corpus, struct lease *lease,
     const struct session *session, const struct dataset_options *options, int workers, struct error *error)
 {
@@ -194,7 +160,7 @@ int job_open(struct job *job, const struct sweep *sweep, const struct corpus *co
     count_outcomes(job);
     job->chooser = chooser_new(sweep, job->dataset);
     job->coordinator = job->chooser ? make_coordinator(job, workers) : NULL;
-    job->progress = make_progress(job, workers, now);
+    job->progress = display_new(sweep, job->dataset, workers, now, &job->growth);
     job->folder = folder_of(sweep->output);
     job->saved = calloc((size_t)sweep->cells, sizeof(*job->saved));
     if (!job->coordinator || !job->progress || !job->folder || !job->saved)
