@@ -372,8 +372,8 @@ enum phase dataset_phase(const struct result *result)
     return result->norm_growth > 1 ? PHASE_GROWING : PHASE_SHRINKING;
 }
 
-/* A run may fail before its first step is reported, and so before dataset_start. It was started all the same, in
- * this session: a run that has ended without an attempt would be refused at the next start (verify.c). */
+/* A run may fail before its first step is reported, and so before dataset_start. It was started all the same,
+ * in this session: a run that has ended without an attempt would be refused at the next start (verify.c). */
 static int count_attempt(struct dataset *dataset, int64_t cell)
 {
     if (dataset->outcome[cell] == OUTCOME_RUNNING)

@@ -191,7 +191,7 @@ static int64_t size_drawn(struct plane *from, int64_t most)
 /* The boundary is trained on both sides, whichever order the results come in. */
 static void check_boundaries(filling *fill_plane, int64_t least, const char *name)
 {
-    int64_t pairs = 0, boundaries = 0;
+    int64_t boundaries = 0;
 
     for (uint64_t seed = 0; seed < 400; seed++) {
         struct plane sizes = {.seed = seed};
@@ -213,7 +213,6 @@ static void check_boundaries(filling *fill_plane, int64_t least, const char *nam
             CHECK(memcmp(wanted, plane.wanted, (size_t)plane.cells) == 0 && plane.trained == trained);
         }
         free(wanted);
-        pairs += all;
         boundaries += all > 0;
         plane_free(&plane);
     }
