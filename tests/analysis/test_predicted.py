@@ -212,5 +212,5 @@ def test_every_part_is_described():
 
 def test_runs_whose_norms_part_quickly_say_nothing():
     """A source that rises steeply with the square: an error would grow as the norm does."""
-    assert near(only(column(pull=-10), decays=[0.1, 0.2])[0], BOUNDARY, rtol=1e-6)
-    assert nothing(column(pull=-1000), "unstable", decays=[0.1, 0.2])
+    assert near(only(column(pull=-10, decays=[0.1, 0.2]))[0], BOUNDARY, rtol=1e-6)
+    assert nothing(column(pull=-1000, decays=[0.1, 0.2]), "unstable")
