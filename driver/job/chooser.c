@@ -6,6 +6,7 @@
 #include "driver/dataset/read.h"
 #include "driver/dataset/write.h"
 #include "driver/job/course.h"
+#include "driver/search/reason.h"
 #include "driver/search/search.h"
 #include "driver/sweep/grid.h"
 

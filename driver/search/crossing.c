@@ -68,7 +68,6 @@ static void note_side(struct crossing *crossing, int64_t run, enum side side)
         if (crossing->high == crossing->length)
             range = 2 * (run - crossing->low); /* the first end of the range: not slow */
         crossing->high = run;
-        crossing->second = side;
     }
     if (crossing->high < crossing->length)
         crossing->slow = 2 * (crossing->high - crossing->low) > range ? crossing->slow + 1 : 0;
@@ -92,13 +91,6 @@ void crossing_take(struct crossing *crossing, enum side side, crossing_guess *gu
         crossing->wanted = choose_outward(crossing, guess(context, crossing->low, crossing->before));
     else
         crossing->wanted = choose_inside(crossing, guess(context, crossing->low, crossing->high));
-}
-
-enum side crossing_implied(const struct crossing *crossing, int64_t run)
-{
-    if (run > crossing->low && run < crossing->high && crossing->end != CROSSING_SAME)
-        return SIDE_NONE;
-    return run < crossing->high ? crossing->first : crossing->second;
 }
 
 double crossing_expected(int64_t length)

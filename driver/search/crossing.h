@@ -32,7 +32,6 @@ struct crossing {
     int64_t low; /* the last run known to be on the side of run 0 */
     int64_t before; /* the one known before it; -1: none */
     int64_t high; /* the first run known not to be; `length`: none is known */
-    enum side second; /* of run `high` */
     int64_t stride; /* of the next step outward, while none is known */
     int64_t lacking; /* CROSSING_LACKS: that run */
     int slow; /* choices in a row that have not halved the range between low and high */
@@ -48,9 +47,6 @@ void crossing_begin(struct crossing *crossing, int64_t length);
 
 /* The wanted run has ended on a side; chooses the next one. */
 void crossing_take(struct crossing *crossing, enum side side, crossing_guess *guess, void *context);
-
-/* The side of a run that was not wanted, once the search has ended; SIDE_NONE: not known. */
-enum side crossing_implied(const struct crossing *crossing, int64_t run);
 
 /* Roughly how many runs a search along such a line takes. */
 double crossing_expected(int64_t length);

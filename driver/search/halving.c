@@ -110,6 +110,23 @@ void halving_take(const struct halving *halving, int64_t place, halving_want *wa
         halve_around(halving, place, step, want, context);
 }
 
+/* The side that the corners of a square share; corners without a side do not count. */
+static enum side side_of_corners(const struct halving *h, const struct square *square)
+{
+    enum side found = SIDE_NONE;
+
+    for (int i = 0; i < 4; i++) {
+        int64_t row = i & 1 ? square->high[0] : square->low[0];
+        int64_t column = i & 2 ? square->high[1] : square->low[1];
+        enum side side = (enum side)h->side[row * h->length[1] + column];
+        if (side != SIDE_NONE && found != SIDE_NONE && side != found)
+            return SIDE_NONE;
+        found = side != SIDE_NONE ? side : found;
+    }
+    return found;
+}
+
+/* If two runs of the smallest square with known corners differed, it would have been halved. */
 enum side halving_implied(const struct halving *h, int64_t place)
 {
     int64_t row = place / h->length[1], column = place % h->length[1], first[2], last[2];
@@ -119,8 +136,7 @@ enum side halving_implied(const struct halving *h, int64_t place)
         squares_around(column, step, h->length[1], &first[1], &last[1]);
         const struct square square = square_at(h, last[0], last[1], step);
         if (has_corners(h, &square))
-            return is_mixed(h, &square) ? SIDE_NONE
-                                        : (enum side)h->side[square.low[0] * h->length[1] + square.low[1]];
+            return side_of_corners(h, &square);
     }
     return SIDE_NONE;
 }

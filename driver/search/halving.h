@@ -33,8 +33,8 @@ void halving_take(const struct halving *halving, int64_t place, halving_want *wa
 /* Roughly how many runs such a search takes. */
 double halving_expected(const int64_t length[2], int64_t coarse);
 
-/* The side of a run that was not wanted, by the corners of the smallest square around it, which agree;
- * SIDE_NONE where they do not, or are not known. */
+/* Once the search has ended: the side of a run that was not wanted, by the corners of the smallest square
+ * around it; SIDE_NONE where they have none, or do not agree. */
 enum side halving_implied(const struct halving *halving, int64_t place);
 
 #endif

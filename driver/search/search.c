@@ -5,6 +5,8 @@
  */
 #include "driver/search/search.h"
 
+#include "driver/search/search_inside.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,32 +18,6 @@
 #include "driver/sweep/label.h"
 #include "driver/sweep/value.h"
 #include "model/core/check.h"
-
-struct region {
-    int64_t length; /* cells that are not skipped; of a rectangle, all cells */
-    int64_t chosen, open; /* runs that were chosen, and those among them that have not ended */
-    struct crossing crossing; /* REFINE_LINES */
-};
-
-struct search {
-    const struct sweep *sweep;
-    const struct refine *refine;
-    struct search_reader reader;
-    struct course course[2]; /* room for the runs that a guess is made from */
-    int64_t size; /* cells of a region */
-    int64_t regions;
-    struct region *region; /* [regions] */
-    int64_t *cell; /* [regions][size] by place; the first region.length of each are used */
-    signed char *side; /* [regions][size] enum side */
-    bool *wanted; /* [regions][size] */
-    int64_t *rank[REFINE_AXES]; /* [length of the axis] place of an index in the order of values */
-    int64_t *queue; /* [regions * size] cells to train, a ring */
-    int64_t queue_first, queue_used;
-    int64_t *ended; /* [regions] regions whose other cells are left out, in the order of their ends */
-    int64_t ended_count, leaving, leaving_place; /* index in `ended` and place of the next one to leave out */
-    int64_t asked; /* region of the guess under way */
-    double left;
-};
 
 /* ---- places ---- */
 
@@ -68,8 +44,7 @@ static int rank_axis(struct axis *axis, int64_t *rank)
     return 0;
 }
 
-/* The region of a cell, and its place in it if no cell is skipped. */
-static int64_t region_of(const struct search *s, int64_t cell, int64_t *place)
+int64_t region_of(const struct search *s, int64_t cell, int64_t *place)
 {
     int64_t region = 0, regions = 1, index[REFINE_AXES] = {0};
 
@@ -167,8 +142,29 @@ static double region_left(const struct search *s, const struct region *region)
     return region->open == 0 ? 0 : fmax(runs - (double)region->chosen, 0);
 }
 
+/*
+ * Gives the runs of a line that were not wanted the side of the known runs on both sides, where these agree,
+ * and beyond the last one its side. The others stay open.
+ */
+static void fill_line(struct search *s, int64_t region)
+{
+    signed char *side = s->side + region * s->size;
+    int64_t before = -1, length = s->region[region].length;
+
+    for (int64_t i = 0; i <= length; i++) {
+        if (i < length && (side[i] == SIDE_OPEN || side[i] == SIDE_NONE))
+            continue;
+        bool agree = before >= 0 && (i == length || side[i] == side[before]);
+        for (int64_t j = before + 1; agree && j < i; j++)
+            side[j] = side[j] == SIDE_OPEN ? side[before] : side[j];
+        before = i;
+    }
+}
+
 static void end_region(struct search *s, int64_t region)
 {
+    if (s->refine->kind == REFINE_LINES)
+        fill_line(s, region);
     s->ended[s->ended_count++] = region;
 }
 
@@ -336,52 +332,6 @@ bool search_next(struct search *s, struct choice *choice)
     return choice->cell >= 0;
 }
 
-/* "0.01": the value of the refined axis at a place of a line. Returns text. */
-static char *value_at(const struct search *s, int64_t region, int64_t place, char text[LABEL_SIZE])
-{
-    int64_t cell = s->cell[region * s->size + place], a = s->sweep->axis_count;
-
-    while (--a > s->refine->axis[0])
-        cell /= s->sweep->axis[a].length;
-    return label_axis_value(&s->sweep->axis[a], cell % s->sweep->axis[a].length, text, LABEL_SIZE);
-}
-
-/* What changes between the neighbours that a line's search has found. */
-static void describe_change(const struct search *s, int64_t region, char *text, size_t size)
-{
-    const struct crossing *crossing = &s->region[region].crossing;
-    const signed char *side = s->side + region * s->size;
-
-    if (side[crossing->low] == SIDE_DIVERGED || side[crossing->high] == SIDE_DIVERGED)
-        snprintf(text, size, "divergence %s", side[crossing->low] == SIDE_DIVERGED ? "ends" : "begins");
-    else
-        snprintf(text, size, "%s crosses %g", metric_table[s->refine->variable].name, s->refine->at);
-}
-
-char *search_reason(const struct search *s, int64_t cell, char *text, size_t size)
-{
-    char low[LABEL_SIZE], high[LABEL_SIZE], change[LABEL_SIZE];
-    const char *axis = s->sweep->axis[s->refine->axis[0]].name;
-    const char *variable = metric_table[s->refine->variable].name;
-    int64_t place, region = region_of(s, cell, &place);
-    const struct crossing *crossing = &s->region[region].crossing;
-
-    if (s->refine->kind == REFINE_CELLS) {
-        snprintf(
-            text, size, "not needed: the runs around it are on one side of %s %g", variable, s->refine->at);
-    } else if (crossing->end == CROSSING_FOUND) {
-        describe_change(s, region, change, sizeof(change));
-        snprintf(text, size, "not needed: %s between %s %s and %s", change, axis,
-            value_at(s, region, crossing->low, low), value_at(s, region, crossing->high, high));
-    } else if (crossing->end == CROSSING_SAME) {
-        snprintf(text, size, "not needed: %s does not cross %g along %s", variable, s->refine->at, axis);
-    } else {
-        snprintf(text, size, "not reached: the run at %s %s has no %s", axis,
-            value_at(s, region, crossing->lacking, low), variable);
-    }
-    return text;
-}
-
 /* The place of a cell in its region; skipped cells of a line leave no gaps. */
 static int64_t place_in(const struct search *s, int64_t region, int64_t cell, int64_t place)
 {
@@ -400,7 +350,7 @@ enum side search_implied(const struct search *s, int64_t cell)
 
     place = place_in(s, region, cell, place);
     if (s->refine->kind == REFINE_LINES)
-        return crossing_implied(&s->region[region].crossing, place);
+        return (enum side)s->side[region * s->size + place];
     const struct halving halving = halving_of(s, region);
     return halving_implied(&halving, place);
 }

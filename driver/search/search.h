@@ -36,7 +36,7 @@ void search_take(struct search *search, int64_t cell, enum outcome outcome);
 
 enum choice_kind {
     CHOICE_TRAIN, /* the result of `cell` is needed; if it has ended already, pass it to search_take */
-    CHOICE_LEAVE, /* no result of `cell` will ever be needed; search_reason says why */
+    CHOICE_LEAVE, /* no result of `cell` will ever be needed; search_reason (reason.h) says why */
 };
 
 struct choice {
@@ -48,11 +48,9 @@ struct choice {
  * search_new. */
 bool search_next(struct search *search, struct choice *choice);
 
-/* The side of a cell that is left out, as far as the runs around it tell. */
+/* The side of a cell that is left out, as far as the runs around it tell; SIDE_OPEN or SIDE_NONE: not at all.
+ */
 enum side search_implied(const struct search *search, int64_t cell);
-
-/* Why a cell is left out: "norm_growth crosses 1 between weight_decay 0.01 and 0.012". Returns text. */
-char *search_reason(const struct search *search, int64_t cell, char *text, size_t size);
 
 /* Runs that the search will probably still choose; and how many the search of a whole sweep probably takes.
  */

@@ -24,7 +24,7 @@ struct refine {
     int64_t axis[REFINE_AXES]; /* indices of the sweep's axes, each of a parameter that is a number */
     enum metric variable; /* one value of the whole run */
     double at; /* the value that the variable crosses */
-    int64_t coarse; /* REFINE_CELLS: the first pass takes every so-manieth value; a power of 2 */
+    int64_t coarse; /* REFINE_CELLS: the first pass takes every value at this distance; a power of 2 */
 };
 
 /*

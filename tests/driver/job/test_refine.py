@@ -98,7 +98,7 @@ def change_on(found, line, order):
     reasons = set(found.reason[line][left])
     assert len(reasons) == 1 and set(found.reason[line][~left]) == {""}
     reason = reasons.pop()
-    if reason == "not needed: norm_growth does not cross 1 along weight_decay":
+    if reason == "not needed: the first and the last run along weight_decay are on one side of norm_growth 1":
         return None
     low, high = (int(np.argmin(np.abs(found.decay[order] / float(value) - 1)))
                  for value in BETWEEN.fullmatch(reason).groups())
@@ -147,7 +147,7 @@ def test_planes_have_all_neighbours_of_the_whole_grid(folder):
     assert set(np.unique(found.outcome)) <= {same.DONE, same.DIVERGED, same.SKIPPED}
     assert found.differ_from(whole) == [] and found.trained.sum() < 0.75 * found.trained.size
     assert set(found.reason[~found.trained]) == {
-        "not needed: the runs around it are on one side of norm_growth 1"}
+        "not needed: no two runs around it are on different sides of norm_growth 1"}
     assert (found.phase == whole.phase).all()
     with netCDF4.Dataset(folder / "full.nc") as file:
         sides = whole.sides()[np.argsort(file["learning_rate"][:])]

@@ -9,6 +9,31 @@
 
 #define SHUFFLED "[0.3, 0.01, 1, 0.1, 0.03, 3]"
 
+/* The nearest chosen run of a line from `i` on, in steps of `step`; -1: none. */
+static int64_t nearest_chosen(
+    const struct world *w, double (*line)[2], int64_t count, int64_t i, int64_t step)
+{
+    while (i >= 0 && i < count && !w->chosen[(int64_t)line[i][1]])
+        i += step;
+    return i < count ? i : -1;
+}
+
+/* A run that is left out has the side of the known runs on both sides of it, if these agree. */
+static void check_implied(struct world *w, double (*line)[2], int64_t count)
+{
+    static const enum side sides[] = {SIDE_NONE, SIDE_ABOVE, SIDE_BELOW, SIDE_DIVERGED}; /* of world_side */
+
+    for (int64_t i = 0; i < count; i++) {
+        int64_t cell = (int64_t)line[i][1], before = nearest_chosen(w, line, count, i, -1);
+        int64_t after = nearest_chosen(w, line, count, i, 1);
+        if (!w->left[cell] || before < 0)
+            continue;
+        enum side one = sides[world_side(w, (int64_t)line[before][1])];
+        enum side two = after < 0 ? one : sides[world_side(w, (int64_t)line[after][1])];
+        CHECK(one == two ? w->implied[cell] == one : w->implied[cell] <= SIDE_NONE);
+    }
+}
+
 /* The change of side on the line of a cell, found by looking at all runs: it is trained, the cells that are
  * left say where it is, and few were trained. */
 static void check_line(struct world *w, int64_t cell, int64_t most)
@@ -32,14 +57,16 @@ static void check_line(struct world *w, int64_t cell, int64_t most)
         snprintf(expected, sizeof(expected), "not needed: %s crosses %g between %s %.12g and %.12g", variable,
             w->sweep.refine.at, axis, line[place - 1][0], line[place][0]);
     else
-        snprintf(expected, sizeof(expected), "not needed: %s does not cross %g along %s", variable,
-            w->sweep.refine.at, axis);
+        snprintf(expected, sizeof(expected),
+            "not needed: the first and the last run along %s are on one side of %s %g", axis, variable,
+            w->sweep.refine.at);
     CHECK(place == count || (w->chosen[(int64_t)line[place - 1][1]] && w->chosen[(int64_t)line[place][1]]));
     for (int64_t i = 0; i < count; i++) {
         trained += w->chosen[(int64_t)line[i][1]];
         if (w->left[(int64_t)line[i][1]])
             CHECK_TEXT(w->reason[(int64_t)line[i][1]], expected);
     }
+    check_implied(w, line, count);
     CHECK(trained <= most);
 }
 

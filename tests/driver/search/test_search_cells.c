@@ -48,7 +48,8 @@ static int64_t check_sweep_of_cells(const char *text)
         CHECK(memcmp(chosen, w.chosen, size) == 0);
         for (int64_t cell = 0; cell < w.sweep.cells; cell++)
             if (w.left[cell])
-                CHECK_TEXT(w.reason[cell], "not needed: the runs around it are on one side of norm_growth 1");
+                CHECK_TEXT(w.reason[cell],
+                    "not needed: no two runs around it are on different sides of norm_growth 1");
         if (seed < 4)
             world_end(&w);
     }

@@ -1,4 +1,5 @@
 /* Made-up results: the norms of runs with a constant source. */
+#include "driver/search/reason.h"
 #include "driver/sweep/grid.h"
 #include "model/core/random.h"
 #include "tests/driver/search/world.h"
@@ -28,6 +29,7 @@ bool world_begin(struct world *w, const char *text)
     w->left = calloc(cells, sizeof(*w->left));
     w->ended = calloc(cells, sizeof(*w->ended));
     w->reason = calloc(cells, sizeof(*w->reason));
+    w->implied = calloc(cells, sizeof(*w->implied));
     w->waiting = calloc(cells, sizeof(*w->waiting));
     return true;
 }
@@ -48,6 +50,7 @@ void world_end(struct world *w)
     free(w->left);
     free(w->ended);
     free(w->reason);
+    free(w->implied);
     free(w->waiting);
     sweep_release(&w->sweep);
 }
@@ -135,8 +138,8 @@ static void take_choices(struct world *w, struct search *search)
             w->waiting[w->waits++] = choice.cell;
         } else {
             w->left[choice.cell]++;
-            CHECK_TEXT(search_reason(search, choice.cell, w->reason[choice.cell], REASON_MOST),
-                w->reason[choice.cell]);
+            search_reason(search, choice.cell, w->reason[choice.cell], REASON_MOST);
+            w->implied[choice.cell] = search_implied(search, choice.cell);
         }
     }
 }

@@ -23,6 +23,7 @@ struct world {
     int *chosen, *left; /* [cells] how often */
     bool *ended; /* [cells] */
     char (*reason)[REASON_MOST]; /* [cells] */
+    enum side *implied; /* [cells] of those that are left out */
     int64_t *waiting; /* [cells] chosen, without a result */
     int64_t waits, trained;
     uint64_t seed, draws;
