@@ -43,6 +43,17 @@ int earlier_places(const struct view *view, const struct sweep *sweep, const str
     return result;
 }
 
+/* A search that has left out every cell that did not end needs nothing more: its cells all count as ended. */
+static void end_search(
+    const struct sweep *sweep, const signed char *outcome, const int64_t *place, bool *ended)
+{
+    for (int64_t cell = 0; cell < sweep->cells; cell++)
+        if (!ended[cell] && (place[cell] < 0 || outcome[place[cell]] != OUTCOME_SKIPPED))
+            return;
+    for (int64_t cell = 0; cell < sweep->cells; cell++)
+        ended[cell] = true;
+}
+
 /* Marks the cells of the sweep whose runs have ended in the file. */
 static int read_ended(const struct view *view, const int64_t *place, const struct sweep *sweep, bool **ended,
     struct error *error)
@@ -59,6 +70,8 @@ static int read_ended(const struct view *view, const int64_t *place, const struc
         signed char there = place[cell] >= 0 ? outcome[place[cell]] : OUTCOME_PENDING;
         found[cell] = there >= OUTCOME_DONE && there != OUTCOME_SKIPPED;
     }
+    if (result == 0 && sweep->refine.kind != REFINE_NONE)
+        end_search(sweep, outcome, place, found);
     free(outcome);
     if (result == 0)
         *ended = found;

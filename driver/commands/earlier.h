@@ -10,9 +10,9 @@
 #include "model/corpora/corpus.h"
 
 /*
- * Which runs of the sweep have ended in the dataset that exists at its output? Sets *ended to [cells], which
- * the caller frees; NULL if there is no dataset. -1: `run` would refuse the dataset, or memory is lacking;
- * the message is that of `run`. Only reads.
+ * Which runs of the sweep have ended in the dataset that exists at its output? All, if its search has ended.
+ * Sets *ended to [cells], which the caller frees; NULL if there is no dataset. -1: `run` would refuse the
+ * dataset, or memory is lacking; the message is that of `run`. Only reads.
  */
 int earlier_runs(const struct sweep *sweep, const struct corpus *corpus, bool **ended, struct error *error);
 

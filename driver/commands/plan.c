@@ -61,6 +61,10 @@ static void print_grid(const struct sweep *sweep, const struct estimate *estimat
     for (int64_t i = 0; i < sweep->axis_count; i++)
         printf("%s%s %lld", i ? " x " : "", sweep->axis[i].name, (long long)sweep->axis[i].length);
     puts(sweep->axis_count ? "" : "none");
+    if (sweep->refine.kind != REFINE_NONE && estimate->runs == estimate->ended) {
+        printf("%-12s0 to train: the search has ended\n", "runs");
+        return;
+    }
     printf("%-12s%s%lld", "runs", estimate->searched ? "about " : "", (long long)estimate->runs);
     if (estimate->searched)
         printf(" of %lld, chosen by refine", (long long)estimate->searched);

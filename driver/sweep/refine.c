@@ -141,6 +141,7 @@ int refine_read(struct reader *reader, const struct node *node)
     static const char *const words[] = {"axis", "axes", "variable", "at", "coarse", NULL};
     struct refine *refine = &reader->sweep->refine;
     const struct node *coarse = NULL;
+    bool has_value = false;
 
     if (node->kind != NODE_MAP)
         return reader_fault(reader, node->place, "refine: takes %s", key_table[KEY_REFINE].form);
@@ -153,9 +154,13 @@ int refine_read(struct reader *reader, const struct node *node)
             return -1;
         if (word == COARSE)
             coarse = key;
+        has_value = has_value || word == AT;
     }
     if (refine->kind == REFINE_NONE)
         return reader_fault(reader, node->place, "refine: lacks axis, or axes");
+    if (!has_value && refine->variable != METRIC_norm_growth)
+        return reader_fault(reader, node->place, "refine: lacks at, the value that %s crosses",
+            metric_table[refine->variable].name);
     if (coarse && refine->kind == REFINE_LINES)
         return reader_fault(reader, coarse->place, "refine.coarse: without effect; it goes with axes");
     return 0;

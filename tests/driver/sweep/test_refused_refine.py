@@ -96,6 +96,10 @@ CASES = {
         TEXT + "weight_decay: [0.1, 0.2]\nrefine: {axis: weight_decay, variable: final_valid_loss}\n",
         "sweep.yaml:4:9: refine.variable: final_valid_loss is measured on valid_text, which is missing",
     ),
+    "refine: no at": (
+        LINES + "refine: {axis: weight_decay, variable: growth_exponent}\n",
+        "sweep.yaml:4:9: refine: lacks at, the value that growth_exponent crosses",
+    ),
     "refine: at NaN": (
         LINES + "refine: {axis: weight_decay, at: .nan}\n", "sweep.yaml:4:34: refine.at: .nan is not finite"),
     "refine: at infinity": (
