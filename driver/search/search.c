@@ -239,7 +239,8 @@ static double guess_by_values(const struct search *s, const int64_t *cell, int64
     bool ratio = nature_table[metric_table[s->refine->variable].nature].geometric && s->refine->at > 0;
     double end[2];
 
-    if (b <= a || !is_done(s, a) || !is_done(s, b))
+    /* A straight line that was far off once may be so again: then the middle is taken. */
+    if (s->region[s->asked].crossing.slow > 0 || b <= a || !is_done(s, a) || !is_done(s, b))
         return NAN;
     for (int i = 0; i < 2; i++) {
         double value = reader->value(reader->context, cell[i ? b : a], s->refine->variable);
