@@ -93,7 +93,7 @@ CASES = {
         "sweep.yaml:4:40: refine.variable: measure.metrics lacks norms, which has growth_exponent",
     ),
     "refine: variable without valid_text": (
-        TEXT + "weight_decay: [0.1, 0.2]\nrefine: {axis: weight_decay, variable: final_valid_loss}\n",
+        TEXT + "weight_decay: [0.1, 0.2]\nrefine: {axis: weight_decay, variable: final_valid_loss, at: 3}\n",
         "sweep.yaml:4:9: refine.variable: final_valid_loss is measured on valid_text, which is missing",
     ),
     "refine: no at": (
