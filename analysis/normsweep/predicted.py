@@ -70,7 +70,8 @@ def predicted_boundary(dataset, runs=2, decays=None, over=REPEAT, linear_in=SQUA
     time = rate_sums(dataset).broadcast_like(norm)
     each, reason, first, second = xr.apply_ufunc(
         lambda *column: predict_column(*column, runs, places, linear_in, at), dataset.weight_decay,
-        decay_factor(dataset), dataset.outcome, norm ** 2, time, input_core_dims=[along[:1], [], along[:1], along, along],
+        decay_factor(dataset), dataset.outcome, norm ** 2, time,
+        input_core_dims=[along[:1], [], along[:1], along, along],
         output_core_dims=[[]] * 4, vectorize=True, output_dtypes=[float, object, float, float])
     found = xr.Dataset({**over_repeats(each, repeats_along(each, over)), "each": each, "each_reason": reason,
                         "first": first, "second": second})

@@ -50,11 +50,11 @@ static bool has_corners(const struct halving *h, const struct square *square)
 /* Are two runs that have ended on different sides? */
 static bool is_mixed(const struct halving *h, const struct square *square)
 {
-    int found = SIDE_NONE;
+    enum side found = SIDE_NONE;
 
     for (int64_t i = square->low[0]; i <= square->high[0]; i++)
         for (int64_t j = square->low[1]; j <= square->high[1]; j++) {
-            int side = h->side[i * h->length[1] + j];
+            enum side side = (enum side)h->side[i * h->length[1] + j];
             if (side == SIDE_OPEN || side == SIDE_NONE || side == found)
                 continue;
             if (found != SIDE_NONE)

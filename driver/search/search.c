@@ -60,6 +60,8 @@ int64_t region_of(const struct search *s, int64_t cell, int64_t *place)
             regions *= length;
         }
     }
+    INVARIANT(s->rank[0] && index[0] < s->sweep->axis[s->refine->axis[0]].length,
+        "cell beyond the grid by %lld", (long long)cell);
     *place = s->rank[0][index[0]];
     if (s->refine->axis_count > 1)
         *place = *place * s->sweep->axis[s->refine->axis[1]].length + s->rank[1][index[1]];

@@ -185,7 +185,8 @@ def layer_ends(dataset):
 def edge(dataset):
     """The largest eigenvalue over its bound, and the eigenvalue itself, over the steps."""
     return over_steps(dataset, "hessian-edge", EDGE, "The largest eigenvalue over its bound, 1 at the edge of "
-                      f"stability, and the eigenvalue itself. The ratio is cut at {BEYOND}.", decorate=mark_edge, labels=LABELS)
+                      f"stability, and the eigenvalue itself. The ratio is cut at {BEYOND}.",
+                      decorate=mark_edge, labels=LABELS)
 
 
 def mark_edge(axes, variable, drawn):

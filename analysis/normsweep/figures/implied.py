@@ -14,8 +14,8 @@ TRAINED = {"facecolor": "none", "edgecolor": "0.25", "linewidth": 0.4}
 
 
 def implied_sides(part, plane):
-    """{word: mask over the plane, rows along y} for "growing" and "shrinking": the cells that the sweep left out for all
-    repeats, with this phase. None if there are none."""
+    """{word: mask over the plane, rows along y} for "growing" and "shrinking": the cells that the sweep left out for
+    all repeats, with this phase. None if there are none."""
     codes = flags(part.phase) if "phase" in part else {}
     order = list(plane[::-1])
     repeats = [dim for dim in part.outcome.dims if dim not in plane]

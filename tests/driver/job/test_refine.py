@@ -161,7 +161,8 @@ def test_planes_have_all_neighbours_of_the_whole_grid(folder):
 
 @pytest.mark.parametrize("at", [3.2, 3.45])
 def test_another_variable_crosses_another_value(place, at):
-    go(place, "--set", f"refine={{axis: weight_decay, variable: final_train_loss, at: {at}}}", "-j", "2", "-o", "loss.nc")
+    go(place, "--set", f"refine={{axis: weight_decay, variable: final_train_loss, at: {at}}}", "-j", "2", "-o",
+       "loss.nc")
     whole, found = Found(place / "full.nc"), Found(place / "loss.nc")
     assert found.differ_from(whole) == []
     crossed = 0

@@ -3,6 +3,7 @@
 #include "tests/driver/search/world.h"
 #include "tests/test.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,8 +170,10 @@ TEST(search_sees_where_runs_diverge)
     if (!world_begin(&w, BASE "seed: [1, 2]\n" DECAYS20 "learning_rate: [0.1, 0.03, 0.2]\n"
                               "refine: {axis: weight_decay}\n"))
         return;
-    for (w.diverges = 1e-4; w.diverges < 1; w.diverges *= 1.6)
+    for (int i = 0; i < 20; i++) {
+        w.diverges = 1e-4 * pow(1.6, i);
         check_lines(&w, 9);
+    }
     world_end(&w);
 }
 

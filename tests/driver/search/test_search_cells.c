@@ -38,8 +38,10 @@ static int64_t check_sweep_of_cells(const char *text)
     size_t size = 0;
 
     for (uint64_t seed = 0; seed < 5; seed++) {
-        if (!world_begin(&w, text))
+        if (!world_begin(&w, text)) {
+            free(chosen);
             return 0;
+        }
         world_play(&w, seed);
         check_neighbours(&w);
         size = (size_t)w.sweep.cells * sizeof(*chosen);
