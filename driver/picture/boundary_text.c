@@ -1,5 +1,6 @@
 #include "driver/picture/boundary_text.h"
 
+#include "driver/dataset/view_attributes.h"
 #include "driver/tables/dataset_tables.h"
 #include "driver/text/lines.h"
 
@@ -8,12 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_LINES = 6, PREDICTIONS_TEXT = 128 };
+enum { MOST_LINES = 6, PREDICTIONS_TEXT = 128, RULE_TEXT = 128 };
 
 /* The slopes of a dataset. */
 struct slopes {
     struct shape shape;
     double *slope, *low, *high, *rejects; /* [shape.size]; `rejects` NULL: no prediction is about them */
+    char rule[RULE_TEXT]; /* " of final_train_loss at 2.9"; "": it is the boundary of growth */
 };
 
 /* The values of a variable over `size` values; NULL with errno 0: the dataset does not have it. */
@@ -43,6 +45,27 @@ static void slopes_release(struct slopes *slopes)
     free(slopes->rejects);
 }
 
+/* Says what crosses which value at the boundary, unless norm_growth crosses 1, as the diagram shows. */
+static int rule_read(char rule[RULE_TEXT], const struct view *view, struct error *error)
+{
+    const char *growth = metric_table[METRIC_norm_growth].name;
+    struct view_variable boundary;
+    double at = 1;
+
+    rule[0] = '\0';
+    errno = 0;
+    if (!view_find(view, boundary_variable_table[BOUNDARY_VARIABLE_boundary].name, &boundary))
+        return 0;
+    char *variable = view_variable_text(view, &boundary, "variable");
+    if (!variable && errno != 0)
+        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
+    bool known = variable && view_variable_number(view, &boundary, "at", &at);
+    if (known && (at != 1 || strcmp(variable, growth) != 0))
+        snprintf(rule, RULE_TEXT, " of %.*s at %g", RULE_TEXT / 2, lines_clean(variable), at);
+    free(variable);
+    return 0;
+}
+
 /* 1: there are slopes; 0: none; -1: error. */
 static int slopes_read(struct slopes *slopes, const struct view *view, int64_t size, struct error *error)
 {
@@ -53,7 +76,7 @@ static int slopes_read(struct slopes *slopes, const struct view *view, int64_t s
     slopes->high = read_values(view, BOUNDARY_VARIABLE_boundary_slope_high, size, error);
     failed = failed || (!slopes->high && errno != 0);
     slopes->rejects = read_values(view, BOUNDARY_VARIABLE_boundary_rejects, size, error);
-    failed = failed || (!slopes->rejects && errno != 0);
+    failed = failed || (!slopes->rejects && errno != 0) || rule_read(slopes->rule, view, error) != 0;
     if (!failed && slopes->slope && slopes->low && slopes->high)
         return 1;
     slopes_release(slopes);
@@ -90,11 +113,10 @@ static bool is_within(const struct shape *slopes, const struct shape *grid)
     return false;
 }
 
-/* " at steps 40, norm_placement pre" of the dimensions that are open in the grid. */
-static void print_place(const struct shape *slopes, const struct shape *grid, int64_t place, FILE *out)
+/* "steps 40, norm_placement pre" of the dimensions that are open in the grid, after `before`. */
+static void print_place(
+    const struct shape *slopes, const struct shape *grid, int64_t place, const char *before, FILE *out)
 {
-    const char *before = " at";
-
     for (int i = 0; i < slopes->count; i++) {
         const struct dimension *dimension = &slopes->dimension[i];
         int same = shape_find(grid, dimension->name);
@@ -159,8 +181,8 @@ static void print_line(const struct picture *picture, const struct slopes *slope
 
     if (!memory)
         return;
-    fprintf(memory, "boundary");
-    print_place(&slopes->shape, grid, place, memory);
+    fprintf(memory, "boundary%s", slopes->rule);
+    print_place(&slopes->shape, grid, place, slopes->rule[0] ? "," : " at", memory);
     print_slope(slopes, place, memory);
     if (fclose(memory) == 0)
         lines_print(out, picture->terminal.columns, "%s", line);

@@ -89,19 +89,28 @@ def test_refined_sweep_has_the_boundary_of_its_whole_grid(tmp_path):
         np.testing.assert_array_equal(lines[name], whole[name])
 
 
-@pytest.mark.parametrize("more, missing, variable", [
-    ("refine: {axis: weight_decay, at: 0.9}\n", (*STEPS, "boundary_rejects"), "norm_growth"),
+@pytest.mark.parametrize("more, missing, variable, begins", [
+    ("refine: {axis: weight_decay, at: 0.9}\n", (*STEPS, "boundary_rejects"), "norm_growth",
+     "boundary of norm_growth at 0.9: slope "),
     ("refine: {axis: weight_decay, variable: final_train_loss, at: 3.3}\n", (*STEPS, "boundary_rejects"),
-     "final_train_loss"),
-    ("refine: {axis: learning_rate, variable: final_train_loss, at: 3.4}\n", SLOPES, "final_train_loss"),
-    ("refine: {axis: weight_decay}\noptimiser: adam\n", STEPS, "norm_growth"),
+     "final_train_loss", "boundary of final_train_loss at 3.3: slope "),
+    ("refine: {axis: learning_rate, variable: final_train_loss, at: 3.4}\n", SLOPES, "final_train_loss", None),
+    ("refine: {axis: weight_decay}\noptimiser: adam\n", STEPS, "norm_growth", None),
     ("refine: {axis: weight_decay, at: 0.99}\noptimiser: sgd\nmomentum: 0.9\n", (*STEPS, "boundary_rejects"),
-     "norm_growth"),
+     "norm_growth", None),
 ])
-def test_other_boundaries_agree(tmp_path, more, missing, variable):
-    dataset, _ = compare(sweep(tmp_path, REFINED + more), *missing)
+def test_other_boundaries_agree_and_are_named(tmp_path, more, missing, variable, begins):
+    path = sweep(tmp_path, REFINED + more)
+    dataset, _ = compare(path, *missing)
     assert dataset.boundary.attrs["variable"] == variable
     assert dataset.predicted_boundary.notnull().any() == (variable == "norm_growth" and "adam\n" not in more)
+    said = [line for line in run(NORMSWEEP, "show", path).stdout.splitlines() if line.startswith("boundary")]
+    assert len(said) == (begins is not None) and all(line.startswith(begins) for line in said)
+
+
+def test_the_boundary_of_growth_needs_no_name(plain):
+    said = [line for line in run(NORMSWEEP, "show", plain).stdout.splitlines() if line.startswith("boundary")]
+    assert [line.split(":")[0] for line in said] == ["boundary at steps 40", "boundary at steps 80"]
 
 
 def test_a_sweep_without_the_axis_has_no_boundary(tmp_path):
