@@ -70,6 +70,12 @@ def is_of_growth(dataset):
     return rule(dataset) == (DECAY, GROWTH, 1)
 
 
+def crossing(dataset):
+    """What the sweep's boundary is, in words: "final_train_loss at 2.9 along weight_decay"."""
+    along, variable, at = rule(dataset)
+    return f"{variable} at {at:g} along {along}"
+
+
 def slopes(found, along, name):
     """{name: variable} of a slope and its interval over an axis; {} if that does not have several values."""
     if found.sizes.get(along, 1) < 2 or found[along].dtype.kind not in "iuf":

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib import rc_context
 
 from . import account
-from .boundary_variables import is_of_growth
+from .boundary_variables import crossing, is_of_growth
 from .figures.drawing import reason
 from .look import style
 from .page import element, facts, join, page, table
@@ -135,6 +135,10 @@ def results(dataset):
 
 
 def boundary_part(dataset):
+    return boundary_of_growth(dataset) if is_of_growth(dataset) else boundary_of_another(dataset)
+
+
+def boundary_of_growth(dataset):
     boundaries = account.boundaries(dataset)
     heading = element("h3", "Boundary between growing and shrinking")
     if boundaries is None:
@@ -144,7 +148,7 @@ def boundary_part(dataset):
         "interpolated log-log between a run that grows and the next that does not. Over seeds: the geometric mean; "
         "spread is one standard deviation, as a factor. Slope: of a straight line through the log-log boundary, with "
         "its standard error. It is 1 if steps are orthogonal to the parameters, 0 if they point along them.")]
-    intervals = {words: rest for words, *rest in (account.slopes(dataset) if is_of_growth(dataset) else [])}
+    intervals = {words: rest for words, *rest in account.slopes(dataset)}
     for words, rows, slope, error, points in boundaries[:MOST_BOUNDARIES]:
         if words:
             parts.append(element("h3", words))
@@ -154,9 +158,20 @@ def boundary_part(dataset):
                                    f", from {points:.0f} learning rates." + interval_text(*intervals.get(words, ()))))
     if len(boundaries) > MOST_BOUNDARIES:
         parts.append(quiet(f"The first {MOST_BOUNDARIES} of {len(boundaries)} boundaries are shown."))
-    parts += [slope_table(account.slopes(dataset, name), axis)
-              for name, axis in (("boundary_slope", "learning rate"), ("boundary_steps_slope", "steps"))]
-    return join(parts)
+    return join([*parts, *slope_tables(dataset)])
+
+
+def boundary_of_another(dataset):
+    """The slopes of the boundary that the sweep looked for. That of growth is left out: a search for another one does
+    not train the runs beside it."""
+    return join([element("h3", f"Boundary: {crossing(dataset)}"), quiet(
+        "The sweep looked for this boundary; the variable `boundary` of the dataset holds it. The boundary between "
+        "growing and shrinking is left out, because the runs may lie far from it."), *slope_tables(dataset)])
+
+
+def slope_tables(dataset):
+    return [slope_table(account.slopes(dataset, name), axis)
+            for name, axis in (("boundary_slope", "learning rate"), ("boundary_steps_slope", "steps"))]
 
 
 def interval_text(slope=None, low=np.nan, high=np.nan, rejected=()):

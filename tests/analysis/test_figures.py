@@ -144,6 +144,16 @@ def test_phase_boundary_and_predictions():
     assert "Measured slope 1.00 ± 0.00." in found.caption
 
 
+def test_phase_of_a_search_for_another_boundary_has_no_line_of_growth():
+    made = straight_phase(boundary=("learning_rate", np.ones(len(RATES)), {
+        "along": "weight_decay", "variable": "final_train_loss", "at": 2.9}))
+    found = drawing(made, "phase")
+    assert legend(found) == ["PyTorch's defaults"] and "lope" not in words(found)
+    assert "the sweep looked for final_train_loss at 2.9 along weight_decay" in found.caption
+    made.boundary.attrs |= {"variable": "norm_growth", "at": 1}
+    assert "no growth" in legend(drawing(made, "phase")) and "left out" not in drawing(made, "phase").caption
+
+
 def test_a_slope_of_two_points_has_no_error():
     found = drawing(straight_phase().sel(learning_rate=[1e-1, 1e-2]), "phase")
     assert "Measured slope 1.00 from two points." in found.caption

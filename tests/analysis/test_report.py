@@ -198,6 +198,22 @@ def test_boundary():
     assert "weight_decay is not an axis of this sweep, so there is no boundary." in none.texts
 
 
+def test_boundary_of_a_loss():
+    """A search for it trains no runs beside the boundary of growth."""
+    ds = made_up()
+    ds["final_train_loss"] = 2.9 * ds.norm_growth ** 0.5
+    ds["boundary"] = ds.sweep.boundary().boundary.assign_attrs(
+        along="weight_decay", variable="final_train_loss", at=2.9)
+    found = ds.sweep.boundary()
+    reader = read(ds)
+    heading = "Boundary: final_train_loss at 2.9 along weight_decay"
+    rows, = reader.tables[heading]
+    assert [row[:2] for row in rows] == [["where", "slope over learning rate"], ["norm placement pre", "1"],
+                                         ["norm placement post", words.number(float(found.boundary_slope[1]))]]
+    assert not {"norm placement pre", "Boundary between growing and shrinking"} & set(reader.tables)
+    assert not any(text.startswith("Slope") for text in reader.texts)
+
+
 def test_laws_and_losses():
     ds = made_up()
     ds["growth_exponent"] = ds.norm_growth.copy(data=np.full(ds.norm_growth.shape, 0.5))

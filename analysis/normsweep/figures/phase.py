@@ -9,7 +9,7 @@ from matplotlib.patches import Patch
 
 from .. import look
 from ..boundary import straight_line
-from ..boundary_variables import is_of_growth
+from ..boundary_variables import crossing, is_of_growth
 from . import cells, implied, runs
 from .drawing import finished
 from .lines import cut
@@ -92,6 +92,9 @@ class Phase:
             notes.append("Black: the weight decay at which growth stops, interpolated log-log between neighbouring "
                          "runs, which the bars connect; the largest one if there are several, none where all runs "
                          "grow or all shrink.")
+        if self.is_paper and not is_of_growth(self.dataset):
+            notes.append(f"The line of no growth is left out: the sweep looked for {crossing(self.dataset)}, and its "
+                         "runs may lie far from where growth stops.")
         if self.averaged:
             notes += [f"Geometric mean over {runs.plurals(self.averaged)}.", cells.fewer_note(self.dataset)]
         if any(name in self.legend for _, name in PREDICTED.values()):
@@ -116,7 +119,7 @@ class Phase:
         self.mark_partly_diverged(axes, part, x, y)
         if not self.is_paper:
             return ""
-        slope = self.add_boundary(axes, part, x) if x.is_log and y.is_log else ""
+        slope = self.add_boundary(axes, part, x) if x.is_log and y.is_log and is_of_growth(part) else ""
         defaults = [np.log10(runs.PYTORCH_DEFAULT[axis]) for axis in self.plane]
         if x.is_log and y.is_log and all(
                 is_inside(places, values[axis], default)
@@ -165,8 +168,6 @@ class Phase:
 
     def add_brackets(self, axes, part, x):
         """Draws a bar between the two runs beside each boundary; over repeats, between the geometric means."""
-        if not is_of_growth(part):
-            return
         found = part.sweep.boundary().sortby("learning_rate")
         others = [dim for dim in found.boundary.dims if dim != "learning_rate"]
         low, high = (np.log10(found[name].where(found.boundary.notnull())).mean(others).values
