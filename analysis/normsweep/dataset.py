@@ -4,8 +4,10 @@ import os
 
 import xarray as xr
 
-from . import boundary, boundary_variables, gradients, plane, predicted, table, verify
+from . import boundary_variables, gradients, predicted, table, verify
+from .boundary import phase_boundary
 from .names import OUTCOMES, PHASE_AXES, REPEAT, SOURCE
+from .plane import as_words, pivot
 from .verify import NotASweep
 
 NO_NETCDF = -51  # the netCDF library's errno for a file of another format
@@ -19,6 +21,8 @@ def open_sweep(path):
     >>> with open_sweep("first.nc") as dataset:
     ...     dataset.sweep.title, int(dataset.sweep.done.sum())
     ('My first diagram', 53)
+
+    The dataset, or a part of it, can be saved with its method to_netcdf.
 
     A netCDF-4 copy can be opened, too. Raises OSError if the file cannot be read, and NotASweep if it is not a
     normsweep dataset, is cut short, or was altered by another program.
@@ -39,7 +43,17 @@ def open_sweep(path):
     except NotASweep:
         dataset.close()
         raise
+    for variable in dataset.variables.values():  # texts share a dimension, to which old xarrays give several lengths
+        variable.encoding.pop("char_dim_name", None)
     return dataset
+
+
+def told_by(function):
+    """Gives a method the docstring of the function that it calls."""
+    def give(method):
+        method.__doc__ = function.__doc__
+        return method
+    return give
 
 
 @xr.register_dataset_accessor("sweep")
@@ -135,7 +149,7 @@ class Sweep:
         variable = self._outcome if name == "outcome" else self._dataset[name]
         if not verify.has_words(variable):
             raise ValueError(f"{name}: not a variable of flags with words")
-        return plane.as_words(variable)
+        return as_words(variable)
 
     @property
     def pending(self):
@@ -171,28 +185,28 @@ class Sweep:
         """Mask of the cells that the sweep leaves out."""
         return self._stands("skipped")
 
+    @told_by(boundary_variables.boundary)
     def boundary(self):
-        """What the program writes into the dataset when the sweep has ended, now; see boundary_variables.boundary."""
         return boundary_variables.boundary(self._dataset)
 
+    @told_by(phase_boundary)
     def phase_boundary(self, over=REPEAT):
-        """The weight decay at which growth stops; see boundary.phase_boundary."""
-        return boundary.phase_boundary(self._dataset, over)
+        return phase_boundary(self._dataset, over)
 
+    @told_by(predicted.predicted_boundary)
     def predicted_boundary(self, runs=2, decays=None, over=REPEAT, linear_in=predicted.SQUARE):
-        """The same, predicted from one or two runs of each column; see predicted.predicted_boundary."""
         return predicted.predicted_boundary(self._dataset, runs, decays, over, linear_in)
 
+    @told_by(gradients.gradient_slopes)
     def gradient_slopes(self, tensor="w2", over=REPEAT):
-        """How the gradients of untrained networks depend on depth; see gradients.gradient_slopes."""
         return gradients.gradient_slopes(self._dataset, tensor, over)
 
+    @told_by(pivot)
     def pivot(self, variable="norm_growth", **at):
-        """A variable over the plane of the part that `at` selects; see plane.pivot."""
-        return plane.pivot(self._dataset, variable, **at)
+        return pivot(self._dataset, variable, **at)
 
+    @told_by(table.run_table)
     def table(self):
-        """A pandas.DataFrame with one row per run; see table.run_table."""
         return table.run_table(self._dataset)
 
     @property

@@ -59,6 +59,24 @@ def test_opens_what_it_should(tmp_path, ds):
         assert opened.sweep.title == "My first diagram" and opened.sweep.sweep_file == ds.attrs["sweep"]
 
 
+def test_what_was_opened_can_be_saved(tmp_path):
+    """The texts of a dataset share a dimension of characters but, as xarray reads them, not their length."""
+    (tmp_path / "a.yaml").write_text("corpus: markov\nvocabulary: 9\nlayers: 1\nwidth: 4\nheads: 1\nfeedforward: 4\n"
+                                     "context: 4\nbatch: 1\nsteps: 2\nlearning_rate: [0.1, 0.01]\nseed: [0, 1]\n")
+    run(NORMSWEEP, "run", "a.yaml", "-j", "0", cwd=tmp_path)
+    with normsweep.open_sweep(tmp_path / "a.nc") as opened:
+        for part in (opened, opened.sel(seed=0)):
+            part.to_netcdf(tmp_path / "b.nc")
+            with normsweep.open_sweep(tmp_path / "b.nc") as again:
+                assert again.identical(part)
+
+
+def test_documentation_of_methods_is_that_of_their_functions():
+    for function in (normsweep.boundary_variables.boundary, normsweep.phase_boundary, normsweep.predicted_boundary,
+                     normsweep.gradient_slopes, normsweep.plane.pivot):
+        assert function.__doc__ and getattr(normsweep.Sweep, function.__name__).__doc__ == function.__doc__
+
+
 def test_opens_nothing_else(tmp_path):
     with pytest.raises(FileNotFoundError):
         normsweep.open_sweep(tmp_path / "none.nc")
