@@ -33,6 +33,17 @@ def test_numbers_other_than_seeds_have_panels_of_their_own():
     assert [axes.get_title() for axes in panels(drawing(made, "final-losses"))] == ["steps 10", "steps 100"]
 
 
+def test_panels_say_the_intervals_that_the_dataset_has():
+    made = boundary_at([[20, 30], [30, 40]], width=[8, 16], seed=[0, 1])
+    made = made.assign({name: ("width", [value, np.nan]) for name, value in (
+        ("boundary_slope", 1.0), ("boundary_slope_low", -0.004), ("boundary_slope_high", 1.456))})
+    slopes = [axes.get_title().split("\n", 1)[1] for axes in panels(drawing(made, "phase"))]
+    assert slopes == ["measured slope 1.00,\n95 % interval 0.00 to 1.46", "measured slope 1.00 ± 0.00"]
+    assert "Measured slope 1.00, 95 % interval 0.00 to 1.46." in drawing(made.isel(width=0), "phase").caption
+    made.boundary_slope[0] = 0.9  # of runs that are not in this part
+    assert "Measured slope 1.00 ± 0.00." in drawing(made.isel(width=0), "phase").caption
+
+
 def test_seeds_are_averaged_within_the_panels_of_other_numbers():
     made = boundary_at([[3, 12], [30, 30]], width=[8, 16], seed=[0, 1])
     found = drawing(made, "phase")

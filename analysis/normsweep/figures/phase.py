@@ -76,7 +76,8 @@ class Phase:
         for axes, at, part, values in zip(panels.ravel(), self.shown, parts, maps):
             slope = self.draw_panel(axes, part, values, normaliser)
             title = runs.text(self.dataset, at)
-            axes.set_title("\n".join(text for text in (title, slope if count > 1 else "") if text))
+            axes.set_title("\n".join(text for text in (title, slope.replace(", ", ",\n") if count > 1 else "")
+                                     if text))
             slopes.append(slope)
         look.clear_rest(panels, count)
         cells.name_axes(panels, count, self.dataset, self.plane)
@@ -164,7 +165,8 @@ class Phase:
             ends = np.array(axes.get_xlim())
             axes.plot(ends, anchor[1] + predicted * (ends - anchor[0]), **style)
             self.legend.setdefault(name, Line2D([], [], label=f"{name}: slope {predicted}", **style))
-        return f"measured slope {round(slope, 2) + 0:.2f}" + (f" ± {error:.2f}" if points > 2 else " from two points")
+        return f"measured slope {short(slope)}" + (interval_of(part, slope) or (
+            f" ± {error:.2f}" if points > 2 else " from two points"))
 
     def add_brackets(self, axes, part, x):
         """Draws a bar between the two runs beside each boundary; over repeats, between the geometric means."""
@@ -192,6 +194,21 @@ class Phase:
                  else 1 + np.linspace(-0.8 * spread, 0.8 * spread, 5))
         bar.set_ticks(np.log(ticks), labels=[f"{tick:.{max(3, int(2 - np.log10(spread)) + 1)}g}" for tick in ticks])
         bar.ax.minorticks_off()
+
+
+def short(slope):
+    """Two digits after the point, and no -0.00."""
+    return f"{round(float(slope), 2) + 0:.2f}"
+
+
+def interval_of(part, slope):
+    """", 95 % interval -0.07 to 0.67", as the dataset has it; "" if it has none, or that of another slope, because the
+    part does not have all of its runs."""
+    names = ("boundary_slope", "boundary_slope_low", "boundary_slope_high")
+    if not all(runs.is_measured(part, name) and part[name].size == 1 for name in names):
+        return ""
+    whole, low, high = (part[name].item() for name in names)
+    return f", 95 % interval {short(low)} to {short(high)}" if np.isfinite(low) and np.isclose(whole, slope) else ""
 
 
 def is_inside(places, coordinate, position):
