@@ -396,7 +396,7 @@ static bool new_ranks(struct search *s)
 
     for (int i = 0; i < s->refine->axis_count; i++) {
         struct axis *axis = &s->sweep->axis[s->refine->axis[i]];
-        s->rank[i] = malloc((size_t)axis->length * sizeof(*s->rank[i]));
+        s->rank[i] = calloc((size_t)axis->length, sizeof(*s->rank[i]));
         all = all && s->rank[i] && rank_axis(axis, s->rank[i]) == 0;
         s->size *= axis->length;
     }
