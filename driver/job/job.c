@@ -133,8 +133,9 @@ static struct coordinator *make_coordinator(struct job *job, int workers)
     return coordinator;
 }
 
-/* Hands a result to the chooser, and what it then wants trained to the coordinator, whose time stays that of
- * the event that has led to the result: it is not this clock's (dispatch.c). */
+/* Hands a result to the chooser, and what it then wants trained to the coordinator. With time 0 the
+ * coordinator keeps the time of its last event, because dispatch.c gives it another clock than clock_now().
+ */
 static void choose_more(struct job *job, int64_t cell, enum outcome outcome)
 {
     struct addition more;

@@ -106,7 +106,7 @@ void job_settle(
 /* Does periodic work if due: lease, commits, flushes, progress. Cheap; call it often. */
 void job_breathe(struct job *job, double now);
 
-/* The number of runs that have not ended. */
+/* The number of runs that were chosen and have not ended; 0: nothing is left to train. */
 int64_t job_pending(const struct job *job);
 
 #endif

@@ -34,15 +34,20 @@ static void want_pass(
         }
 }
 
+/* The side of corner 0 .. 3 of a square. */
+static enum side side_of_corner(const struct halving *h, const struct square *square, int corner)
+{
+    int64_t row = corner & 1 ? square->high[0] : square->low[0];
+    int64_t column = corner & 2 ? square->high[1] : square->low[1];
+
+    return (enum side)h->side[row * h->length[1] + column];
+}
+
 /* Have all corners ended? */
 static bool has_corners(const struct halving *h, const struct square *square)
 {
-    const int64_t *low = square->low, *high = square->high;
-    const int64_t corner[4] = {low[0] * h->length[1] + low[1], low[0] * h->length[1] + high[1],
-        high[0] * h->length[1] + low[1], high[0] * h->length[1] + high[1]};
-
     for (int i = 0; i < 4; i++)
-        if (h->side[corner[i]] == SIDE_OPEN)
+        if (side_of_corner(h, square, i) == SIDE_OPEN)
             return false;
     return true;
 }
@@ -116,9 +121,7 @@ static enum side side_of_corners(const struct halving *h, const struct square *s
     enum side found = SIDE_NONE;
 
     for (int i = 0; i < 4; i++) {
-        int64_t row = i & 1 ? square->high[0] : square->low[0];
-        int64_t column = i & 2 ? square->high[1] : square->low[1];
-        enum side side = (enum side)h->side[row * h->length[1] + column];
+        enum side side = side_of_corner(h, square, i);
         if (side != SIDE_NONE && found != SIDE_NONE && side != found)
             return SIDE_NONE;
         found = side != SIDE_NONE ? side : found;

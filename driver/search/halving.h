@@ -7,12 +7,11 @@
 #include "driver/search/crossing.h"
 
 /*
- * A search in a rectangle of runs for all neighbours on different sides. A coarse pass trains every
- * so-manieth run of both axes, and the last ones. A square of the coarse pass in which two runs differ is
- * then trained at half the step, and so on, down to neighbours. A run on an edge belongs to the squares on
- * both sides of it, so a boundary is followed from square to square. A finer structure inside a square whose
- * runs all agree is not found. Which runs are trained follows from the results alone, in whatever order they
- * come.
+ * A search in a rectangle of runs for all neighbours on different sides. A coarse pass trains every N-th run
+ * of both axes, and the last ones. A square of the coarse pass in which two runs differ is then trained at
+ * half the step, and so on, down to neighbours. A run on an edge belongs to the squares on both sides of it,
+ * so the search follows a boundary from square to square. It does not find a finer structure inside a square
+ * whose runs all agree. Which runs it trains follows from the results alone, in whatever order they come.
  */
 struct halving {
     int64_t length[2]; /* runs along the two axes; 1: there is no second axis */
