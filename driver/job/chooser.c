@@ -110,9 +110,9 @@ static enum phase phase_on(const struct refine *refine, enum side side)
     return phases[side];
 }
 
-static void leave(struct chooser *c, int64_t cell)
+static void leave(struct chooser *c, int64_t cell, enum side implied)
 {
-    enum phase phase = phase_on(&c->sweep->refine, search_implied(c->search, cell));
+    enum phase phase = phase_on(&c->sweep->refine, implied);
     char reason[REASON_SIZE];
     struct error error;
 
@@ -129,7 +129,7 @@ int64_t chooser_next(struct chooser *c)
         return next_of_all(c);
     while (!c->failed && search_next(c->search, &choice)) {
         if (choice.kind == CHOICE_LEAVE) {
-            leave(c, choice.cell);
+            leave(c, choice.cell, choice.implied);
             continue;
         }
         c->chosen++;

@@ -307,55 +307,42 @@ void search_take(struct search *s, int64_t cell, enum outcome outcome)
     s->left += region_left(s, region) - left;
 }
 
-/* The next cell that is left out, of regions that have ended; -1: none. */
-static int64_t next_left(struct search *s)
+/* The side of a cell that was not wanted, in a region that has ended. */
+static enum side implied_side(const struct search *s, int64_t region, int64_t place)
+{
+    const struct halving halving = halving_of(s, region);
+
+    return s->refine->kind == REFINE_LINES ? (enum side)halving.side[place]
+                                           : halving_implied(&halving, place);
+}
+
+/* The next cell that is left out, of regions that have ended; false: none. */
+static bool next_left(struct search *s, struct choice *choice)
 {
     while (s->leaving < s->ended_count) {
-        int64_t region = s->ended[s->leaving];
+        int64_t region = s->ended[s->leaving], *cell = s->cell + region * s->size;
         while (s->leaving_place < s->region[region].length) {
-            int64_t at = region * s->size + s->leaving_place++;
-            if (!s->wanted[at] && !sweep_skips(s->sweep, s->cell[at]))
-                return s->cell[at];
+            int64_t place = s->leaving_place++;
+            if (s->wanted[region * s->size + place] || sweep_skips(s->sweep, cell[place]))
+                continue;
+            *choice = (struct choice){CHOICE_LEAVE, cell[place], implied_side(s, region, place)};
+            return true;
         }
         s->leaving++;
         s->leaving_place = 0;
     }
-    return -1;
+    return false;
 }
 
 bool search_next(struct search *s, struct choice *choice)
 {
     if (s->queue_used > 0) {
-        *choice = (struct choice){CHOICE_TRAIN, s->queue[s->queue_first]};
+        *choice = (struct choice){CHOICE_TRAIN, s->queue[s->queue_first], SIDE_OPEN};
         s->queue_first = (s->queue_first + 1) % (s->regions * s->size);
         s->queue_used--;
         return true;
     }
-    *choice = (struct choice){CHOICE_LEAVE, next_left(s)};
-    return choice->cell >= 0;
-}
-
-/* The place of a cell in its region; skipped cells of a line leave no gaps. */
-static int64_t place_in(const struct search *s, int64_t region, int64_t cell, int64_t place)
-{
-    const int64_t *cells = s->cell + region * s->size;
-
-    if (s->refine->kind == REFINE_LINES && place >= s->region[region].length)
-        place = s->region[region].length - 1;
-    while (s->refine->kind == REFINE_LINES && cells[place] != cell)
-        place--;
-    return place;
-}
-
-enum side search_implied(const struct search *s, int64_t cell)
-{
-    int64_t place, region = region_of(s, cell, &place);
-
-    place = place_in(s, region, cell, place);
-    if (s->refine->kind == REFINE_LINES)
-        return (enum side)s->side[region * s->size + place];
-    const struct halving halving = halving_of(s, region);
-    return halving_implied(&halving, place);
+    return next_left(s, choice);
 }
 
 double search_expected(const struct sweep *sweep)

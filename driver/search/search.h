@@ -42,15 +42,12 @@ enum choice_kind {
 struct choice {
     enum choice_kind kind;
     int64_t cell;
+    enum side implied; /* CHOICE_LEAVE: by the runs around it; SIDE_OPEN or SIDE_NONE: they do not tell */
 };
 
 /* Takes the next choice; false if there is none until more cells have ended. The first follow from
  * search_new. */
 bool search_next(struct search *search, struct choice *choice);
-
-/* The side of a cell that is left out, as far as the runs around it tell; SIDE_OPEN or SIDE_NONE: not at all.
- */
-enum side search_implied(const struct search *search, int64_t cell);
 
 /* Runs that the search will probably still choose; and how many the search of a whole sweep probably takes.
  */

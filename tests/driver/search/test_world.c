@@ -139,7 +139,7 @@ static void take_choices(struct world *w, struct search *search)
         } else {
             w->left[choice.cell]++;
             search_reason(search, choice.cell, w->reason[choice.cell], REASON_MOST);
-            w->implied[choice.cell] = search_implied(search, choice.cell);
+            w->implied[choice.cell] = choice.implied;
         }
     }
 }
