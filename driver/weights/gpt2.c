@@ -42,7 +42,8 @@ static int64_t parts_of(enum tensor_kind kind)
 /* GPT-2 stores the matrices of its layers as [in, out]. */
 static bool is_turned(enum tensor_kind kind)
 {
-    return tensor_table[kind].part == PART_LAYER && tensor_table[kind].role == ROLE_MATRIX;
+    return tensor_table[kind].part == PART_LAYER &&
+           (tensor_table[kind].role == ROLE_MATRIX || tensor_table[kind].role == ROLE_WRITER);
 }
 
 /* Masks, which are not parameters. */

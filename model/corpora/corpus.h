@@ -8,7 +8,16 @@
 #include "model/core/error.h"
 #include "model/corpora/text.h"
 
-enum corpus_kind { CORPUS_TEXT, CORPUS_BYTES, CORPUS_MARKOV, CORPUS_DYCK, CORPUS_COUNTER };
+enum corpus_kind {
+    CORPUS_TEXT,
+    CORPUS_BYTES,
+    CORPUS_MARKOV,
+    CORPUS_DYCK,
+    CORPUS_COUNTER,
+    CORPUS_TOKENS,
+    CORPUS_PAIRS,
+    CORPUS_MODULAR
+};
 
 /* What a corpus is made from. Equal sources give equal corpora, in every process. */
 struct corpus_source {

@@ -6,30 +6,7 @@
 
 #include "model/core/arena.h"
 #include "model/core/scalar.h"
-#include "model/layers/activation.h"
-#include "model/layers/norm.h"
-
-enum norm_placement { NORM_POST, NORM_PRE, NORM_OUT };
-enum init { INIT_TORCH, INIT_XAVIER };
-
-/* The most layers of an architecture: the initial values of each tensor have draws of their own. */
-enum { LAYERS_MOST = (1 << 17) - 1 };
-
-/* The architecture: sizes V, T, C, H, F, L, and switches. H divides C. */
-struct architecture {
-    int64_t vocabulary, context, width, heads, feedforward, layers;
-    enum norm_placement norm_placement;
-    enum norm_kind norm;
-    enum activation activation;
-    bool gated; /* the feed-forward layer multiplies act(x W1) by x W3 */
-    enum attention_mask attention_mask;
-    enum init init;
-    bool bias; /* all biases of the layers and norms; the output layer always has one */
-    bool tied; /* output weight = token embedding */
-    bool zero_query_key;
-    double init_scale; /* > 0, times every initial matrix of the layers */
-    double residual_scale; /* > 0, times what each sub-layer adds to the residual stream */
-};
+#include "model/network/architecture.h"
 
 /* The lengths in shapes of tensors; EXTENT_ONE is the rows of a vector. */
 enum tensor_extent {
@@ -37,30 +14,44 @@ enum tensor_extent {
     EXTENT_VOCABULARY,
     EXTENT_CONTEXT,
     EXTENT_WIDTH,
+    EXTENT_KEYS, /* of the keys, and of the values, of all heads: D for each of kv_heads */
+    EXTENT_HEAD, /* D */
+    EXTENT_HEADS,
     EXTENT_FEEDFORWARD,
+    EXTENT_BUCKETS,
     EXTENT_COUNT
 };
 
 /* The role of a tensor, which decides its initial values: see weights_init. */
-enum tensor_role { ROLE_EMBEDDING, ROLE_MATRIX, ROLE_BIAS, ROLE_GAIN, ROLE_SHIFT };
+enum tensor_role {
+    ROLE_EMBEDDING,
+    ROLE_MATRIX,
+    ROLE_WRITER, /* a matrix whose output is added to the residual stream */
+    ROLE_BIAS,
+    ROLE_GAIN,
+    ROLE_SHIFT
+};
 
 /* The part of the model that a tensor belongs to. `param_norm` covers the layers. */
 enum tensor_part { PART_EMBEDDING, PART_LAYER, PART_FINAL, PART_OUTPUT };
 
-/* The architectures that have a tensor. */
-enum tensor_presence {
-    ALWAYS,
-    WITH_BIAS,
-    WITH_SHIFT, /* with biases, if the norm has one */
-    WITH_FINAL_NORM,
-    WITH_FINAL_SHIFT,
-    GATED,
-    GATED_WITH_BIAS,
-    UNTIED
+/* What an architecture, and a block of it, must have to have a tensor: all of the tensor's bits. */
+enum tensor_needs {
+    ALWAYS = 0,
+    BIASED = 1 << 0,
+    SHIFTED = 1 << 1, /* biases, and a norm that has one */
+    FINAL_NORM = 1 << 2,
+    GATED = 1 << 3,
+    UNTIED = 1 << 4,
+    QK_NORM = 1 << 5,
+    CROSS = 1 << 6, /* the block has cross-attention */
+    TWO_STACKS = 1 << 7,
+    LEARNED = 1 << 8, /* positions */
+    RELATIVE = 1 << 9
 };
 
 /*
- * The tensor table: X(KIND, name, part, role, rows, columns, fan_in, presence, draw, gpt2), in memory order.
+ * The tensor table: X(KIND, name, part, role, rows, columns, fan_in, needs, draw, gpt2), in memory order.
  * It is the single source of the layout, initial values, checkpoints, trained weights of others, norms and
  * the dataset's `tensor` coordinate; a new tensor is one row.
  *
@@ -68,34 +59,58 @@ enum tensor_presence {
  * values are drawn; rows that are added later take the next free one, so that no run changes. gpt2: the name
  * in GPT-2's files, behind "h.N." in layers; neighbours of one name lie side by side there.
  *
- * A layer holds one of each tensor of PART_LAYER (absent ones have size 0). Embeddings come before all
- * layers, final norm and output after, so that the parameters of `param_norm` are one contiguous range. q, k,
- * v and their biases are neighbours: one product.
+ * A block holds one of each tensor of PART_LAYER (absent ones have size 0). Embeddings come before all
+ * layers, final norms and output after, so that the parameters of `param_norm` are one contiguous range. q,
+ * k, v and their biases are neighbours: one product; likewise cross_k and cross_v. Of an encoder-decoder,
+ * position, relative and final belong to the decoder.
  */
 /* clang-format off */
 #define TENSORS(X) \
     X(TOKEN, token, EMBEDDING, EMBEDDING, VOCABULARY, WIDTH, ONE, ALWAYS, 0, "wte.weight") \
-    X(POSITION, position, EMBEDDING, EMBEDDING, CONTEXT, WIDTH, ONE, ALWAYS, 1, "wpe.weight") \
+    X(POSITION, position, EMBEDDING, EMBEDDING, CONTEXT, WIDTH, ONE, LEARNED, 1, "wpe.weight") \
+    X(RELATIVE, relative, EMBEDDING, EMBEDDING, BUCKETS, HEADS, ONE, RELATIVE, 24, NULL) \
+    X(ENCODER_POSITION, encoder_position, EMBEDDING, EMBEDDING, CONTEXT, WIDTH, ONE, LEARNED | TWO_STACKS, 25, NULL) \
+    X(ENCODER_RELATIVE, encoder_relative, EMBEDDING, EMBEDDING, BUCKETS, HEADS, ONE, RELATIVE | TWO_STACKS, 26, NULL) \
     X(Q, q, LAYER, MATRIX, WIDTH, WIDTH, WIDTH, ALWAYS, 2, "attn.c_attn.weight") \
-    X(K, k, LAYER, MATRIX, WIDTH, WIDTH, WIDTH, ALWAYS, 3, "attn.c_attn.weight") \
-    X(V, v, LAYER, MATRIX, WIDTH, WIDTH, WIDTH, ALWAYS, 4, "attn.c_attn.weight") \
-    X(O, o, LAYER, MATRIX, WIDTH, WIDTH, WIDTH, ALWAYS, 5, "attn.c_proj.weight") \
+    X(K, k, LAYER, MATRIX, KEYS, WIDTH, WIDTH, ALWAYS, 3, "attn.c_attn.weight") \
+    X(V, v, LAYER, MATRIX, KEYS, WIDTH, WIDTH, ALWAYS, 4, "attn.c_attn.weight") \
+    X(O, o, LAYER, WRITER, WIDTH, WIDTH, WIDTH, ALWAYS, 5, "attn.c_proj.weight") \
     X(W1, w1, LAYER, MATRIX, FEEDFORWARD, WIDTH, WIDTH, ALWAYS, 6, "mlp.c_fc.weight") \
-    X(W2, w2, LAYER, MATRIX, WIDTH, FEEDFORWARD, FEEDFORWARD, ALWAYS, 7, "mlp.c_proj.weight") \
+    X(W2, w2, LAYER, WRITER, WIDTH, FEEDFORWARD, FEEDFORWARD, ALWAYS, 7, "mlp.c_proj.weight") \
     X(LN1, ln1, LAYER, GAIN, ONE, WIDTH, ONE, ALWAYS, 8, "ln_1.weight") \
     X(LN2, ln2, LAYER, GAIN, ONE, WIDTH, ONE, ALWAYS, 9, "ln_2.weight") \
-    X(Q_BIAS, q_bias, LAYER, BIAS, ONE, WIDTH, WIDTH, WITH_BIAS, 10, "attn.c_attn.bias") \
-    X(K_BIAS, k_bias, LAYER, BIAS, ONE, WIDTH, WIDTH, WITH_BIAS, 11, "attn.c_attn.bias") \
-    X(V_BIAS, v_bias, LAYER, BIAS, ONE, WIDTH, WIDTH, WITH_BIAS, 12, "attn.c_attn.bias") \
-    X(O_BIAS, o_bias, LAYER, BIAS, ONE, WIDTH, WIDTH, WITH_BIAS, 13, "attn.c_proj.bias") \
-    X(W1_BIAS, w1_bias, LAYER, BIAS, ONE, FEEDFORWARD, WIDTH, WITH_BIAS, 14, "mlp.c_fc.bias") \
-    X(W2_BIAS, w2_bias, LAYER, BIAS, ONE, WIDTH, FEEDFORWARD, WITH_BIAS, 15, "mlp.c_proj.bias") \
-    X(LN1_BIAS, ln1_bias, LAYER, SHIFT, ONE, WIDTH, ONE, WITH_SHIFT, 16, "ln_1.bias") \
-    X(LN2_BIAS, ln2_bias, LAYER, SHIFT, ONE, WIDTH, ONE, WITH_SHIFT, 17, "ln_2.bias") \
+    X(Q_BIAS, q_bias, LAYER, BIAS, ONE, WIDTH, WIDTH, BIASED, 10, "attn.c_attn.bias") \
+    X(K_BIAS, k_bias, LAYER, BIAS, ONE, KEYS, WIDTH, BIASED, 11, "attn.c_attn.bias") \
+    X(V_BIAS, v_bias, LAYER, BIAS, ONE, KEYS, WIDTH, BIASED, 12, "attn.c_attn.bias") \
+    X(O_BIAS, o_bias, LAYER, BIAS, ONE, WIDTH, WIDTH, BIASED, 13, "attn.c_proj.bias") \
+    X(W1_BIAS, w1_bias, LAYER, BIAS, ONE, FEEDFORWARD, WIDTH, BIASED, 14, "mlp.c_fc.bias") \
+    X(W2_BIAS, w2_bias, LAYER, BIAS, ONE, WIDTH, FEEDFORWARD, BIASED, 15, "mlp.c_proj.bias") \
+    X(LN1_BIAS, ln1_bias, LAYER, SHIFT, ONE, WIDTH, ONE, SHIFTED, 16, "ln_1.bias") \
+    X(LN2_BIAS, ln2_bias, LAYER, SHIFT, ONE, WIDTH, ONE, SHIFTED, 17, "ln_2.bias") \
     X(W3, w3, LAYER, MATRIX, FEEDFORWARD, WIDTH, WIDTH, GATED, 22, NULL) \
-    X(W3_BIAS, w3_bias, LAYER, BIAS, ONE, FEEDFORWARD, WIDTH, GATED_WITH_BIAS, 23, NULL) \
-    X(FINAL, final, FINAL, GAIN, ONE, WIDTH, ONE, WITH_FINAL_NORM, 18, "ln_f.weight") \
-    X(FINAL_BIAS, final_bias, FINAL, SHIFT, ONE, WIDTH, ONE, WITH_FINAL_SHIFT, 19, "ln_f.bias") \
+    X(W3_BIAS, w3_bias, LAYER, BIAS, ONE, FEEDFORWARD, WIDTH, GATED | BIASED, 23, NULL) \
+    X(Q_NORM, q_norm, LAYER, GAIN, ONE, HEAD, ONE, QK_NORM, 27, NULL) \
+    X(K_NORM, k_norm, LAYER, GAIN, ONE, HEAD, ONE, QK_NORM, 28, NULL) \
+    X(Q_NORM_BIAS, q_norm_bias, LAYER, SHIFT, ONE, HEAD, ONE, QK_NORM | SHIFTED, 29, NULL) \
+    X(K_NORM_BIAS, k_norm_bias, LAYER, SHIFT, ONE, HEAD, ONE, QK_NORM | SHIFTED, 30, NULL) \
+    X(CROSS_Q, cross_q, LAYER, MATRIX, WIDTH, WIDTH, WIDTH, CROSS, 31, NULL) \
+    X(CROSS_K, cross_k, LAYER, MATRIX, KEYS, WIDTH, WIDTH, CROSS, 32, NULL) \
+    X(CROSS_V, cross_v, LAYER, MATRIX, KEYS, WIDTH, WIDTH, CROSS, 33, NULL) \
+    X(CROSS_O, cross_o, LAYER, WRITER, WIDTH, WIDTH, WIDTH, CROSS, 34, NULL) \
+    X(CROSS_LN, cross_ln, LAYER, GAIN, ONE, WIDTH, ONE, CROSS, 35, NULL) \
+    X(CROSS_Q_BIAS, cross_q_bias, LAYER, BIAS, ONE, WIDTH, WIDTH, CROSS | BIASED, 36, NULL) \
+    X(CROSS_K_BIAS, cross_k_bias, LAYER, BIAS, ONE, KEYS, WIDTH, CROSS | BIASED, 37, NULL) \
+    X(CROSS_V_BIAS, cross_v_bias, LAYER, BIAS, ONE, KEYS, WIDTH, CROSS | BIASED, 38, NULL) \
+    X(CROSS_O_BIAS, cross_o_bias, LAYER, BIAS, ONE, WIDTH, WIDTH, CROSS | BIASED, 39, NULL) \
+    X(CROSS_LN_BIAS, cross_ln_bias, LAYER, SHIFT, ONE, WIDTH, ONE, CROSS | SHIFTED, 40, NULL) \
+    X(CROSS_Q_NORM, cross_q_norm, LAYER, GAIN, ONE, HEAD, ONE, CROSS | QK_NORM, 41, NULL) \
+    X(CROSS_K_NORM, cross_k_norm, LAYER, GAIN, ONE, HEAD, ONE, CROSS | QK_NORM, 42, NULL) \
+    X(CROSS_Q_NORM_BIAS, cross_q_norm_bias, LAYER, SHIFT, ONE, HEAD, ONE, CROSS | QK_NORM | SHIFTED, 43, NULL) \
+    X(CROSS_K_NORM_BIAS, cross_k_norm_bias, LAYER, SHIFT, ONE, HEAD, ONE, CROSS | QK_NORM | SHIFTED, 44, NULL) \
+    X(FINAL, final, FINAL, GAIN, ONE, WIDTH, ONE, FINAL_NORM, 18, "ln_f.weight") \
+    X(FINAL_BIAS, final_bias, FINAL, SHIFT, ONE, WIDTH, ONE, FINAL_NORM | SHIFTED, 19, "ln_f.bias") \
+    X(ENCODER_FINAL, encoder_final, FINAL, GAIN, ONE, WIDTH, ONE, FINAL_NORM | TWO_STACKS, 45, NULL) \
+    X(ENCODER_FINAL_BIAS, encoder_final_bias, FINAL, SHIFT, ONE, WIDTH, ONE, FINAL_NORM | SHIFTED | TWO_STACKS, 46, NULL) \
     X(OUTPUT, output, OUTPUT, MATRIX, VOCABULARY, WIDTH, WIDTH, UNTIED, 20, "lm_head.weight") \
     X(OUTPUT_BIAS, output_bias, OUTPUT, BIAS, ONE, VOCABULARY, WIDTH, ALWAYS, 21, NULL)
 /* clang-format on */
@@ -115,7 +130,7 @@ struct tensor_row {
     enum tensor_part part;
     enum tensor_role role;
     enum tensor_extent rows, columns, fan_in;
-    enum tensor_presence presence;
+    unsigned needs; /* of enum tensor_needs */
     uint64_t draw;
     const char *gpt2; /* or NULL */
 };
@@ -128,7 +143,7 @@ int64_t extent_length(const struct architecture *architecture, enum tensor_exten
 /* One tensor: rows x columns, [out, in] for matrices; vectors are 1 x n. Absent ones have size 0. */
 struct tensor {
     enum tensor_kind kind;
-    int64_t layer; /* -1 outside the layers */
+    int64_t layer; /* its block; -1 outside the layers */
     int64_t offset, rows, columns, size;
 };
 
@@ -137,7 +152,7 @@ struct tensor {
 struct weight_layout {
     int64_t size, largest; /* of the plane, of its largest tensor */
     int64_t layers_begin, layers_end; /* the range of param_norm */
-    int64_t *layer_begin; /* [L + 1] of each layer, and the end of the last */
+    int64_t *layer_begin; /* [blocks + 1] of each block, and the end of the last */
     int64_t tensor_count;
     struct tensor *tensor; /* [tensor_count], in memory order: absent tensors are listed with size 0 */
 };

@@ -16,7 +16,7 @@
 #include "worker/checkpoint/written.h"
 #include "worker/host/environment.h"
 
-enum { FORMAT = 6, NAME_MOST = 64, TENSOR_NAME = 8 };
+enum { FORMAT = 7, NAME_MOST = 64, TENSOR_NAME = 24 };
 
 /* ---- dimensions ---- */
 
@@ -31,17 +31,32 @@ static int64_t factor_count(const struct optimiser *optimiser)
     return count;
 }
 
+/* The dimension of blocks: that of the metrics' layers, unless these are counted stack by stack. */
+static enum dimension block_dimension(const struct architecture *a)
+{
+    return architecture_stacks(a) > 1 ? BLOCK : LAYER;
+}
+
+static bool shares_keys(const struct architecture *a)
+{
+    return architecture_kv_heads(a) < a->heads;
+}
+
 static void set_lengths(struct form *form, bool weights_alone)
 {
     const struct architecture *a = &form->snapshot->model->architecture;
     const struct metric_form *rows = &form->snapshot->history->form;
 
-    form->length[LAYER] = a->layers; /* the one of the metrics that weights have, too */
+    form->length[block_dimension(a)] = architecture_blocks(a);
     form->length[VOCABULARY] = a->vocabulary;
     form->length[POSITION] = a->context;
     form->length[WIDTH] = a->width;
     form->length[INPUT] = a->width;
+    form->length[KEYS] = shares_keys(a) ? extent_length(a, EXTENT_KEYS) : 0;
+    form->length[HEAD_WIDTH] = a->qk_norm ? extent_length(a, EXTENT_HEAD) : 0;
+    form->length[HEADS] = a->positions == POSITIONS_RELATIVE ? a->heads : 0;
     form->length[FEEDFORWARD] = a->feedforward;
+    form->length[BUCKETS] = a->positions == POSITIONS_RELATIVE ? RELATIVE_BUCKETS : 0;
     if (weights_alone)
         return;
     for (int i = 0; i < (int)DIMENSION_COUNT; i++)
@@ -60,12 +75,33 @@ static const enum dimension extent_dimension[EXTENT_COUNT] = {
     [EXTENT_VOCABULARY] = VOCABULARY,
     [EXTENT_CONTEXT] = POSITION,
     [EXTENT_WIDTH] = WIDTH,
+    [EXTENT_KEYS] = KEYS,
+    [EXTENT_HEAD] = HEAD_WIDTH,
+    [EXTENT_HEADS] = HEADS,
     [EXTENT_FEEDFORWARD] = FEEDFORWARD,
+    [EXTENT_BUCKETS] = BUCKETS,
 };
 
-/* Visits a tensor of a plane, in the variable of its kind. */
-static void visit_tensor(struct form *form, const char *prefix, const struct tensor *tensor, scalar *values)
+static enum dimension dimension_of(const struct form *form, enum tensor_extent extent)
 {
+    return extent == EXTENT_KEYS && !shares_keys(&form->snapshot->model->architecture)
+               ? WIDTH
+               : extent_dimension[extent];
+}
+
+/* Is it the first one of its kind? */
+static bool is_first(const struct weight_layout *layout, int64_t i)
+{
+    const struct tensor *tensor = &layout->tensor[i];
+
+    return tensor->layer <= 0 || layout->tensor[i - LAYER_TENSOR_COUNT].size == 0;
+}
+
+/* Visits a tensor of a plane, in the variable of its kind. */
+static void visit_tensor(struct form *form, const char *prefix, int64_t i, scalar *values)
+{
+    const struct weight_layout *layout = &form->snapshot->model->layout;
+    const struct tensor *tensor = &layout->tensor[i];
     const struct tensor_row *row = &tensor_table[tensor->kind];
     char name[NAME_MOST];
     struct array array = {.name = name, .type = SCALAR_NC};
@@ -75,15 +111,18 @@ static void visit_tensor(struct form *form, const char *prefix, const struct ten
     if (tensor->layer >= 0) {
         start[0] = (size_t)tensor->layer;
         count[array.rank] = 1;
-        array.dimension[array.rank++] = LAYER;
+        array.dimension[array.rank++] = block_dimension(&form->snapshot->model->architecture);
     }
     if (row->rows != EXTENT_ONE) {
         count[array.rank] = (size_t)tensor->rows;
-        array.dimension[array.rank++] = extent_dimension[row->rows];
+        array.dimension[array.rank++] = dimension_of(form, row->rows);
     }
     count[array.rank] = (size_t)tensor->columns;
-    array.dimension[array.rank++] = row->columns == row->rows ? INPUT : extent_dimension[row->columns];
-    if (tensor->layer <= 0)
+    array.dimension[array.rank] = dimension_of(form, row->columns);
+    if (row->rows != EXTENT_ONE && dimension_of(form, row->rows) == array.dimension[array.rank])
+        array.dimension[array.rank] = INPUT;
+    array.rank++;
+    if (is_first(layout, i))
         define_array(form, &array);
     move_part(form, &array, start, count, values);
 }
@@ -101,7 +140,7 @@ static void visit_plane(struct form *form, const char *prefix, scalar *plane, in
         INVARIANT(tensor->offset + tensor->size <= end, "%s of layer %lld: [%lld, %lld) of [%lld, %lld)",
             tensor_table[tensor->kind].name, (long long)tensor->layer, (long long)tensor->offset,
             (long long)(tensor->offset + tensor->size), (long long)begin, (long long)end);
-        visit_tensor(form, prefix, tensor, plane + (tensor->offset - begin));
+        visit_tensor(form, prefix, i, plane + (tensor->offset - begin));
     }
 }
 

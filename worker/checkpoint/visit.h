@@ -30,7 +30,12 @@ enum dimension {
     POSITION,
     WIDTH,
     INPUT,
+    KEYS, /* of all heads, if they are fewer than those of the queries; else `width` */
+    HEAD_WIDTH,
+    HEADS,
     FEEDFORWARD,
+    BUCKETS,
+    BLOCK, /* of all stacks, if there are two; else `layer` */
     MEASURED_STEP,
     TENSOR_LETTER,
     FACTOR,

@@ -5,9 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char *const network_words[] = {[NETWORK_DECODER] = "decoder",
+    [NETWORK_ENCODER] = "encoder",
+    [NETWORK_ENCODER_DECODER] = "encoder_decoder",
+    NULL};
+static const char *const positions_words[] = {[POSITIONS_LEARNED] = "learned",
+    [POSITIONS_SINUSOIDAL] = "sinusoidal",
+    [POSITIONS_ROTARY] = "rotary",
+    [POSITIONS_RELATIVE] = "relative",
+    [POSITIONS_NONE] = "none",
+    NULL};
+static const char *const score_scale_words[] = {[SCORE_SQRT] = "sqrt", [SCORE_NONE] = "none", NULL};
 static const char *const norm_placement_words[] = {
     [NORM_POST] = "post", [NORM_PRE] = "pre", [NORM_OUT] = "out", NULL};
-static const char *const init_words[] = {[INIT_TORCH] = "torch", [INIT_XAVIER] = "xavier", NULL};
+static const char *const init_words[] = {
+    [INIT_TORCH] = "torch", [INIT_XAVIER] = "xavier", [INIT_NORMAL] = "normal", NULL};
 static const char *const mask_words[] = {
     [MASK_CAUSAL] = "causal", [MASK_MULTIPLICATIVE] = "multiplicative", NULL};
 static const char *const corpus_words[] = {[CORPUS_TEXT] = "text",
@@ -15,7 +27,12 @@ static const char *const corpus_words[] = {[CORPUS_TEXT] = "text",
     [CORPUS_MARKOV] = "markov",
     [CORPUS_DYCK] = "dyck",
     [CORPUS_COUNTER] = "counter",
+    [CORPUS_TOKENS] = "tokens",
+    [CORPUS_PAIRS] = "pairs",
+    [CORPUS_MODULAR] = "modular",
     NULL};
+static const char *const objective_words[] = {
+    [OBJECTIVE_NEXT] = "next", [OBJECTIVE_SPANS] = "spans", [OBJECTIVE_MASKED] = "masked", NULL};
 static const char *const sequences_words[] = {
     [SEQUENCES_STREAM] = "stream", [SEQUENCES_LINES] = "lines", NULL};
 static const char *const optimiser_words[] = {[OPTIMISER_ADAMW] = "adamw",
@@ -55,11 +72,21 @@ static const char *const schedule_words[] = {[SCHEDULE_CONSTANT] = "constant",
         __VA_ARGS__)
 
 const struct param param_table[] = {
-    SIZE(layers, 2, .cost = true, .long_name = "layers", .help = "number of transformer blocks"),
+    WORD(network, network_words, NETWORK_DECODER, .axis = true, .cost = true, .long_name = "network",
+        .help = "decoder: each position sees those up to its own; encoder: each sees all; encoder_decoder: a "
+                "decoder whose blocks also attend to the output of an encoder, which reads a source"),
+    SIZE(layers, 2, .cost = true, .long_name = "layers",
+        .help = "number of transformer blocks; of an encoder_decoder, those of the encoder"),
+    NUMBER(decoder_layers, .axis = true, .cost = true, .min = 0, .max = INT32_MAX, .initial.integer = 0,
+        .unit = "1", .long_name = "layers of the decoder",
+        .help = "blocks of the decoder of an encoder_decoder; 0: as many as layers"),
     SIZE(width, 64, .cost = true, .long_name = "width",
         .help = "width of the residual stream; must be a multiple of heads"),
     SIZE(heads, 4, .cost = true, .long_name = "heads",
         .help = "attention heads per layer, each of width / heads"),
+    NUMBER(kv_heads, .axis = true, .cost = true, .min = 0, .max = INT32_MAX, .initial.integer = 0,
+        .unit = "1", .long_name = "heads of keys and values",
+        .help = "groups of heads that share keys and values; must divide heads; 0: every head has its own"),
     SIZE(feedforward, 256, .cost = true, .long_name = "feed-forward width",
         .help = "width of the hidden layer of each feed-forward layer"),
     WORD(norm_placement, norm_placement_words, NORM_PRE, .axis = true, .cost = true,
@@ -68,6 +95,15 @@ const struct param param_table[] = {
                 "sub-layer's output (out: what Merrill et al. 2021 call pre-norm)"),
     WORD(norm, norm_words, LAYERNORM, .axis = true, .cost = true, .long_name = "norm",
         .help = "layernorm, or rmsnorm: divided by the root mean square, without a mean and a bias"),
+    BOOLEAN(qk_norm, false, .axis = true, .cost = true, .long_name = "norm of queries and keys",
+        .help = "each head's queries and keys pass a norm of their own, of the kind of norm, before scores"),
+    WORD(positions, positions_words, POSITIONS_LEARNED, .axis = true, .cost = true, .long_name = "positions",
+        .help = "learned: an embedding of each position is added to that of its token; sinusoidal: the same "
+                "with fixed sines and cosines; rotary: queries and keys are turned by angles in proportion "
+                "to the position; relative: each head adds a learned bias to scores, one for each of 32 "
+                "ranges of distances, as in T5; none"),
+    WORD(score_scale, score_scale_words, SCORE_SQRT, .axis = true, .long_name = "scale of scores",
+        .help = "attention scores are q.k / sqrt(width / heads) with sqrt, q.k with none, as in T5"),
     WORD(activation, activation_words, ACTIVATION_RELU, .axis = true, .cost = true, .long_name = "activation",
         .help =
             "activation of the feed-forward layer; gelu_tanh: the tanh approximation of gelu, as in GPT-2"),
@@ -79,7 +115,12 @@ const struct param param_table[] = {
         .help = "the output layer's matrix is the token embedding"),
     WORD(init, init_words, INIT_TORCH, .axis = true, .long_name = "initialisation",
         .help = "torch: weights and biases U(-1/sqrt(fan_in), 1/sqrt(fan_in)); xavier: weights "
-                "N(0, 2/(fan_in+fan_out)), biases 0; embeddings N(0, 1) in both"),
+                "N(0, 2/(fan_in+fan_out)), biases 0; embeddings N(0, 1) in both; normal: everything "
+                "N(0, init_deviation^2), the matrices that write to the residual stream smaller by the root "
+                "of the number of sub-layers, biases 0"),
+    NUMBER(init_deviation, .axis = true, .min = 0, .min_open = true, .max = INFINITY, .initial.real = 0.02,
+        .unit = "1", .long_name = "deviation of the initial weights",
+        .help = "standard deviation of the initial weights with init normal"),
     WORD(attention_mask, mask_words, MASK_CAUSAL, .axis = true, .cost = true, .long_name = "attention mask",
         .help = "causal: later positions are hidden; multiplicative: their scores are multiplied by 0, so "
                 "that the "
@@ -97,8 +138,14 @@ const struct param param_table[] = {
 
     WORD(corpus, corpus_words, CORPUS_TEXT, .long_name = "corpus",
         .help =
-            "words of a text file, bytes of any file, or a built-in source: markov (Zipf bigrams of known "
-            "entropy), dyck (nested brackets), counter (a^n b^n c^n)"),
+            "words of a text file, bytes of any file, tokens of a file of llm.c or nanoGPT, pairs of lines "
+            "of two texts, or a built-in source: markov (Zipf bigrams of known entropy), dyck (nested "
+            "brackets), counter (a^n b^n c^n), modular (sums modulo a prime)"),
+    WORD(objective, objective_words, OBJECTIVE_NEXT, .axis = true, .cost = true, .long_name = "objective",
+        .help =
+            "what is predicted. next: the next word; of pairs, of the target, given the source; spans: an "
+            "encoder_decoder restores 15 % of the tokens, in spans of 3 on average, as T5; masked: an "
+            "encoder restores 15 % of the tokens, as BERT"),
     WORD(sequences, sequences_words, SEQUENCES_STREAM, .axis = true, .cost = true, .long_name = "sequences",
         .help =
             "stream: consecutive windows of the whole text, of context tokens each; lines: each line is one "
@@ -110,6 +157,9 @@ const struct param param_table[] = {
             "kinds of brackets"),
     NUMBER(corpus_tokens, .min = 1, .max = 1e12, .initial.integer = 200000, .unit = "1",
         .long_name = "training tokens", .help = "training tokens that a built-in corpus draws"),
+    NUMBER(train_share, .min = 0, .max = 1, .min_open = true, .max_open = true, .initial.real = 0.5,
+        .unit = "1", .long_name = "share of training",
+        .help = "share of all sums of corpus modular that are trained; the others are its validation"),
     NUMBER(corpus_seed, .min = -INFINITY, .max = INFINITY, .initial.integer = 0, .unit = "1",
         .long_name = "corpus seed",
         .help = "seed of a built-in corpus; all runs share one corpus, whatever their own seed"),
@@ -258,14 +308,15 @@ void run_init(struct run *run)
 static int check_size(const struct run *run, const struct param **at, struct error *error)
 {
     const double most = 0x1p50;
-    double width = (double)run->width, layers = (double)run->layers;
-    double weights = layers * width * (4 * width + 2 * (double)run->feedforward + 16) +
-                     (double)run->context * width + 2 * (double)run->vocabulary * width;
+    struct architecture architecture = run_architecture(run, run->vocabulary);
+    double width = (double)run->width, layers = (double)architecture_blocks(&architecture);
+    double weights = layers * width * (8 * width + 3 * (double)run->feedforward + 32) +
+                     2 * (double)run->context * width + 2 * (double)run->vocabulary * width;
     double rows = (double)run->batch * (double)run->context;
 
-    if (run->layers > LAYERS_MOST) {
+    if (layers > LAYERS_MOST) {
         *at = param_find("layers");
-        return error_set(error, ERROR_INPUT, "layers: %lld is above %d", (long long)run->layers, LAYERS_MOST);
+        return error_set(error, ERROR_INPUT, "layers: %.0f is above %d", layers, LAYERS_MOST);
     }
     if (weights > most) {
         *at = param_find("width");
@@ -279,13 +330,58 @@ static int check_size(const struct run *run, const struct param **at, struct err
     return 0;
 }
 
+static int check_heads(const struct run *run, const struct param **at, struct error *error)
+{
+    long long width = run->width, heads = run->heads, kv_heads = run->kv_heads;
+
+    *at = param_find("heads");
+    if (width % heads != 0)
+        return error_set(error, ERROR_INPUT, "heads: %lld does not divide width %lld", heads, width);
+    *at = param_find("kv_heads");
+    if (kv_heads && heads % kv_heads != 0)
+        return error_set(error, ERROR_INPUT, "kv_heads: %lld does not divide heads %lld", kv_heads, heads);
+    *at = param_find("positions");
+    if (run->positions == POSITIONS_ROTARY && width / heads % 2 != 0)
+        return error_set(error, ERROR_INPUT,
+            "positions: rotary turns pairs of elements, but a head has %lld: width / heads must be even",
+            width / heads);
+    return 0;
+}
+
+/* Does the network have what it is to predict, and not see it? */
+static int check_objective(const struct run *run, const struct param **at, struct error *error)
+{
+    bool encoder = run->network == NETWORK_ENCODER, both = run->network == NETWORK_ENCODER_DECODER;
+    bool pairs = run->corpus == CORPUS_PAIRS, modular = run->corpus == CORPUS_MODULAR;
+
+    *at = param_find("objective");
+    if ((pairs || modular) && run->objective != OBJECTIVE_NEXT)
+        return error_set(
+            error, ERROR_INPUT, "objective: corpus %s has next alone", corpus_words[run->corpus]);
+    if (run->objective == OBJECTIVE_SPANS && !both)
+        return error_set(error, ERROR_INPUT, "objective: spans needs network encoder_decoder");
+    if (run->objective == OBJECTIVE_MASKED && !encoder)
+        return error_set(error, ERROR_INPUT, "objective: masked needs network encoder");
+    *at = param_find("network");
+    if (pairs && !both)
+        return error_set(error, ERROR_INPUT, "network: corpus pairs needs encoder_decoder");
+    if (both && !pairs && run->objective != OBJECTIVE_SPANS)
+        return error_set(
+            error, ERROR_INPUT, "network: encoder_decoder needs a source: objective spans, or corpus pairs");
+    if (encoder && !modular && run->objective != OBJECTIVE_MASKED)
+        return error_set(error, ERROR_INPUT,
+            "network: an encoder would see the next word: it needs objective masked, or corpus modular");
+    *at = param_find("attention_mask");
+    if (encoder && run->attention_mask != MASK_CAUSAL)
+        return error_set(error, ERROR_INPUT, "attention_mask: an encoder sees everything; %s is for decoders",
+            mask_words[run->attention_mask]);
+    return 0;
+}
+
 int run_check(const struct run *run, const struct param **at, struct error *error)
 {
-    if (run->width % run->heads != 0) {
-        *at = param_find("heads");
-        return error_set(error, ERROR_INPUT, "heads: %lld does not divide width %lld", (long long)run->heads,
-            (long long)run->width);
-    }
+    if (check_heads(run, at, error) < 0 || check_objective(run, at, error) < 0)
+        return -1;
     if ((run->epochs != 0) == (run->steps != 0)) {
         *at = param_find(run->steps ? "steps" : "epochs");
         return error_set(
@@ -297,18 +393,25 @@ int run_check(const struct run *run, const struct param **at, struct error *erro
 struct architecture run_architecture(const struct run *run, int64_t vocabulary)
 {
     return (struct architecture){
-        .vocabulary = vocabulary,
+        .network = (enum network)run->network,
+        .vocabulary = vocabulary + objective_words_added((enum objective)run->objective, run->context),
         .context = run->context,
         .width = run->width,
         .heads = run->heads,
+        .kv_heads = run->kv_heads,
         .feedforward = run->feedforward,
         .layers = run->layers,
+        .decoder_layers = run->decoder_layers,
         .norm_placement = (enum norm_placement)run->norm_placement,
         .norm = (enum norm_kind)run->norm,
+        .qk_norm = run->qk_norm,
+        .positions = (enum positions)run->positions,
+        .score_scale = (enum score_scale)run->score_scale,
         .activation = (enum activation)run->activation,
         .gated = run->gated,
         .attention_mask = (enum attention_mask)run->attention_mask,
         .init = (enum init)run->init,
+        .init_deviation = run->init_deviation,
         .bias = run->bias,
         .tied = run->tied,
         .zero_query_key = run->zero_query_key,

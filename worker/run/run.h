@@ -7,6 +7,7 @@
 
 #include "model/core/digest.h"
 #include "model/corpora/corpus.h"
+#include "model/corpora/objective.h"
 #include "model/network/transformer.h"
 #include "model/optimisers/optimiser.h"
 
@@ -17,11 +18,16 @@
  */
 struct run {
     /* model */
-    int64_t layers, width, heads, feedforward;
-    int64_t norm_placement, norm, activation, gated, bias, tied, init, attention_mask, zero_query_key;
+    int64_t network, layers, decoder_layers; /* decoder_layers 0: as many as layers; see run_architecture */
+    int64_t width, heads, kv_heads, feedforward; /* kv_heads 0: as many as heads */
+    int64_t norm_placement, norm, qk_norm, positions, score_scale, activation, gated, bias, tied, init;
+    double init_deviation;
+    int64_t attention_mask, zero_query_key;
     double init_scale, residual_scale;
     /* data */
-    int64_t corpus, sequences, vocabulary, corpus_tokens, corpus_seed, context, batch;
+    int64_t corpus, objective, sequences, vocabulary, corpus_tokens;
+    double train_share;
+    int64_t corpus_seed, context, batch;
     /* training */
     int64_t epochs, steps; /* exactly one of them is not 0 */
     int64_t optimiser;
@@ -83,7 +89,8 @@ void run_init(struct run *run);
  */
 int run_check(const struct run *run, const struct param **at, struct error *error);
 
-/* The structs of model/ that a run describes. */
+/* The structs of model/ that a run describes. `vocabulary` is that of the corpus; the architecture's also has
+ * the words that the objective adds. */
 struct architecture run_architecture(const struct run *run, int64_t vocabulary);
 struct optimiser_options run_optimiser(const struct run *run);
 

@@ -1,0 +1,82 @@
+#ifndef NORMSWEEP_MODEL_NETWORK_ARCHITECTURE_H
+#define NORMSWEEP_MODEL_NETWORK_ARCHITECTURE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/kernels/kernels.h"
+#include "model/layers/activation.h"
+#include "model/layers/norm.h"
+
+/* The stacks of a network: a decoder sees the past, an encoder everything; an encoder-decoder has one of
+ * each. */
+enum network { NETWORK_DECODER, NETWORK_ENCODER, NETWORK_ENCODER_DECODER };
+
+enum norm_placement { NORM_POST, NORM_PRE, NORM_OUT };
+enum init { INIT_TORCH, INIT_XAVIER, INIT_NORMAL };
+
+/* How a network knows the order of its tokens. */
+enum positions {
+    POSITIONS_LEARNED, /* an embedding of each position, added to that of the token */
+    POSITIONS_SINUSOIDAL, /* the same, fixed: Vaswani et al. 2017 */
+    POSITIONS_ROTARY, /* queries and keys are turned by angles in proportion to the position: Su et al. 2021
+                       */
+    POSITIONS_RELATIVE, /* a bias of each head on each score, by distance: Raffel et al. 2020 */
+    POSITIONS_NONE,
+};
+
+enum score_scale { SCORE_SQRT, SCORE_NONE };
+
+/* The most blocks of an architecture: the initial values of each tensor have draws of their own. */
+enum { LAYERS_MOST = (1 << 17) - 1 };
+
+/* The most stacks of a network. */
+enum { STACKS_MOST = 2 };
+
+/* The buckets of relative positions, and the distance from which on all share the last one: those of T5. */
+enum { RELATIVE_BUCKETS = 32, RELATIVE_REACH = 128 };
+
+/* The architecture: sizes V, T, C, H, F, L, and switches. H divides C, D = C / H; kv_heads divides H. */
+struct architecture {
+    enum network network;
+    int64_t vocabulary, context, width, heads, feedforward;
+    int64_t kv_heads; /* 0: as many as heads */
+    int64_t layers; /* of the one stack, or of the encoder of an encoder-decoder */
+    int64_t decoder_layers; /* of the decoder of an encoder-decoder, 0: as many as layers; else ignored */
+    enum norm_placement norm_placement;
+    enum norm_kind norm;
+    bool qk_norm; /* the same kind of norm over each head's queries and keys */
+    enum positions positions;
+    enum score_scale score_scale; /* scores are q.k / sqrt(D), or q.k */
+    enum activation activation;
+    bool gated; /* the feed-forward layer multiplies act(x W1) by x W3 */
+    enum attention_mask attention_mask; /* of decoders */
+    enum init init;
+    double init_deviation; /* of INIT_NORMAL */
+    bool bias; /* all biases of the layers and norms; the output layer always has one */
+    bool tied; /* output weight = token embedding */
+    bool zero_query_key;
+    double init_scale; /* > 0, times every initial matrix of the layers */
+    double residual_scale; /* > 0, times what each sub-layer adds to the residual stream */
+};
+
+/* One stack: the blocks begin .. end - 1 of all blocks of the network, the encoder's first. */
+struct stack_form {
+    int64_t begin, end;
+    enum attention_mask mask; /* of its self-attention */
+    bool cross; /* its blocks attend to the output of the stack before it */
+    bool source; /* it reads the batch's source */
+};
+
+/* The number of heads of keys and values. */
+int64_t architecture_kv_heads(const struct architecture *architecture);
+
+/* The number of stacks, 1 or 2, and the form of one. The last stack leads to the output layer. */
+int64_t architecture_stacks(const struct architecture *architecture);
+struct stack_form architecture_stack(const struct architecture *architecture, int64_t stack);
+
+/* The number of blocks of all stacks together, and the stack of one of them. */
+int64_t architecture_blocks(const struct architecture *architecture);
+int64_t architecture_stack_of(const struct architecture *architecture, int64_t block);
+
+#endif
