@@ -110,7 +110,8 @@ enum tensor_needs {
     X(FINAL, final, FINAL, GAIN, ONE, WIDTH, ONE, FINAL_NORM, 18, "ln_f.weight") \
     X(FINAL_BIAS, final_bias, FINAL, SHIFT, ONE, WIDTH, ONE, FINAL_NORM | SHIFTED, 19, "ln_f.bias") \
     X(ENCODER_FINAL, encoder_final, FINAL, GAIN, ONE, WIDTH, ONE, FINAL_NORM | TWO_STACKS, 45, NULL) \
-    X(ENCODER_FINAL_BIAS, encoder_final_bias, FINAL, SHIFT, ONE, WIDTH, ONE, FINAL_NORM | SHIFTED | TWO_STACKS, 46, NULL) \
+    X(ENCODER_FINAL_BIAS, encoder_final_bias, FINAL, SHIFT, ONE, WIDTH, ONE, \
+        FINAL_NORM | SHIFTED | TWO_STACKS, 46, NULL) \
     X(OUTPUT, output, OUTPUT, MATRIX, VOCABULARY, WIDTH, WIDTH, UNTIED, 20, "lm_head.weight") \
     X(OUTPUT_BIAS, output_bias, OUTPUT, BIAS, ONE, VOCABULARY, WIDTH, ALWAYS, 21, NULL)
 /* clang-format on */
