@@ -9,6 +9,7 @@ import pytest
 
 import reference
 import reference_measures
+import reference_training
 from replay import replay
 
 TOLERANCE = {"double": 1e-9, "float": 1e-4}
@@ -189,7 +190,7 @@ class Pair:
 
     def reference(self):
         start = self.dump["initial"][0]
-        return reference.Run(self.config, self.vocabulary, start, self.batches, self.last_step)
+        return reference_training.Run(self.config, self.vocabulary, start, self.batches, self.last_step)
 
     def tensors(self, plane):
         """A plane of the dump as [(name, layer, array)]."""
