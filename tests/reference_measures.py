@@ -8,7 +8,6 @@ import torch
 
 from reference import (EMBEDDINGS, LAYER_TENSORS, Sequences, backward, batch_of, block_forward, blocks, flat, forward,
                        loss, mean_loss, norm, output_layer, stacks, table)
-from reference_training import Run
 
 
 def cosine(a, b):
@@ -21,6 +20,20 @@ def of_layers(tensors, layer=None):
     return flat(t for (_, at), t in tensors.items() if (at >= 0 if layer is None else at == layer))
 
 
+def together(rows):
+    """Values of each stack as one array, [stacks, longest, ..], NaN behind the shorter one."""
+    rows = [np.asarray(row, dtype=float) for row in rows]
+    array = np.full((len(rows), max(map(len, rows)), *rows[0].shape[1:]), math.nan)
+    for line, row in zip(array, rows):
+        line[: len(row)] = row
+    return array
+
+
+def by_stack(config, values):
+    """Values of all blocks, [blocks, ..], as [stacks, layers, ..]."""
+    return together([values[stack.begin : stack.end] for stack in stacks(config)])
+
+
 def norm_measures(config, theta, before):
     """theta at a measured step and at the measured step before it (None at the first)."""
     layers, embeddings = range(blocks(config)), [name for name, _, _ in table(EMBEDDINGS)]
@@ -28,31 +41,38 @@ def norm_measures(config, theta, before):
     def size(*names):
         return norm(*(flat([t]) for (name, _), t in theta.items() if name in names))
 
+    def of_stacks(tensors):
+        return [np.concatenate([of_layers(tensors, i) for i in range(s.begin, s.end)]) for s in stacks(config)]
+
+    here, there = of_stacks(theta), of_stacks(before or theta)
     return {
+        "stack_norm": [norm(own) for own in here],
+        "stack_direction_cosine": [cosine(a, b) if before else math.nan for a, b in zip(there, here)],
         "param_norm": norm(of_layers(theta)),
         "embedding_norm": size(*embeddings),
         "output_norm": size("output", "output_bias"),
         "total_norm": norm(flat(theta.values())),
         "direction_cosine": cosine(of_layers(before), of_layers(theta)) if before else math.nan,
-        "layer_norm": [norm(of_layers(theta, i)) for i in layers],
-        "layer_direction_cosine": [
+        "layer_norm": by_stack(config, [norm(of_layers(theta, i)) for i in layers]),
+        "layer_direction_cosine": by_stack(config, [
             cosine(of_layers(before, i), of_layers(theta, i)) if before else math.nan for i in layers
-        ],
-        "tensor_norm": [
-            norm(flat([theta[name, i]])) if (name, i) in theta else math.nan for i in layers for name in LAYER_TENSORS
-        ],
+        ]),
+        "tensor_norm": by_stack(config, [
+            [norm(flat([theta[name, i]])) if (name, i) in theta else math.nan for name in LAYER_TENSORS] for i in layers
+        ]),
     }
 
 
-def layer_step_measures(theta, after, gradient, layers):
+def layer_step_measures(config, theta, after, gradient):
     """The same of each layer."""
-    here, g = ([of_layers(tensors, i) for i in layers] for tensors in (theta, gradient))
-    delta = [of_layers(after, i) - here[i] for i in layers]
-    return {
-        "layer_step_size": [norm(d) for d in delta],
-        "layer_alignment": [cosine(x, d) for x, d in zip(here, delta)],
-        "layer_gradient_alignment": [cosine(x, -y) for x, y in zip(here, g)],
-    }
+    here, then, g = ([of_layers(tensors, i) for i in range(blocks(config))] for tensors in (theta, after, gradient))
+    delta = [y - x for x, y in zip(here, then)]
+    values = [
+        [norm(d) for d in delta],
+        [cosine(x, d) for x, d in zip(here, delta)],
+        [cosine(x, -y) for x, y in zip(here, g)],
+    ]
+    return {name: by_stack(config, value) for name, value in zip(LAYER_STEP_MEASURES, values)}
 
 
 def step_measures(theta, after, gradient, direction):
@@ -89,8 +109,8 @@ def gradient_measures(config, weights, batches):
         own = mean[stack.begin : stack.end, kind]
         if len(own) >= 4 and (own > 0).all():
             slopes[:, i, kind] = straight_fit(np.arange(len(own), dtype=float), np.log(own))[:2]
-    return {"mean_gradient_norm": mean, "batch_gradient_norm": single, "gradient_depth_slope": slopes[0],
-            "gradient_depth_slope_error": slopes[1]}
+    return {"mean_gradient_norm": by_stack(config, mean), "batch_gradient_norm": by_stack(config, single),
+            "gradient_depth_slope": slopes[0], "gradient_depth_slope_error": slopes[1]}
 
 
 def hessian(config, weights, batches):
@@ -107,14 +127,6 @@ def hessian(config, weights, batches):
     return torch.autograd.functional.hessian(of, point, vectorize=True).numpy()
 
 
-def by_stack(rows):
-    """A row of numbers of each stack as one array, [stacks, longest], NaN behind shorter ones."""
-    array = np.full((len(rows), max(len(row) for row in rows)), math.nan)
-    for line, row in zip(array, rows):
-        line[: len(row)] = row
-    return array
-
-
 def residual_measures(config, weights, sequences):
     """The residual stream of a batch through depth, and how the gradient of its loss grows towards the input: for each
     stack."""
@@ -124,7 +136,7 @@ def residual_measures(config, weights, sequences):
         state.retain_grad()
     mean_loss(config, weights, passes[-1].final, targets).backward()
     own = [stream_measures(passed.states, real) for passed, (_, real) in zip(passes, inputs)]
-    return {name: by_stack([np.atleast_1d(stack[name]) for stack in own]) for name in own[0]}
+    return {name: together([np.atleast_1d(stack[name]) for stack in own]) for name in own[0]}
 
 
 def stream_measures(states, real):
@@ -192,25 +204,23 @@ STEP_MEASURES = ("grad_norm", "step_size", "alignment", "gradient_alignment", "u
 LAYER_STEP_MEASURES = ("layer_step_size", "layer_alignment", "layer_gradient_alignment")
 
 
-def measure_run(config, vocabulary, start, batches, last_step, measured):
-    """({step: {metric: value}} at every measured step, the final weights) of a run.
-
-    batches: of all steps, and the one that would come next, whose loss is the last train_loss.
-    """
-    run, rows, before = Run(config, vocabulary, start, batches, last_step), {}, None
-    for t in range(last_step):
+def measure_run(run, measured):
+    """{step: {metric: value}} at every measured step of a run of reference_training, whose batches include the one
+    behind the last step: its loss is the last train_loss."""
+    config, rows, before = run.config, {}, None
+    for t in range(run.last_step):
         theta, observe = run.theta(), t in measured
         value, gradient, direction = run.step(t + 1, observe)
         if observe:
             rows[t] = norm_measures(config, theta, before) | {"train_loss": value}
             rows[t] |= step_measures(theta, run.weights, gradient, direction)
-            rows[t] |= layer_step_measures(theta, run.weights, gradient, range(blocks(config)))
+            rows[t] |= layer_step_measures(config, theta, run.weights, gradient)
             before = theta
-    rows[last_step] = norm_measures(config, run.theta(), before)
-    rows[last_step]["train_loss"] = loss(config, run.weights, batches[last_step]).item()
-    rows[last_step] |= dict.fromkeys(STEP_MEASURES, math.nan)
-    rows[last_step] |= dict.fromkeys(LAYER_STEP_MEASURES, [math.nan] * blocks(config))
-    return rows, run.weights
+    end = rows[run.last_step] = norm_measures(config, run.theta(), before)
+    end["train_loss"] = loss(config, run.weights, run.batches[run.last_step]).item()
+    end |= dict.fromkeys(STEP_MEASURES, math.nan)
+    end |= dict.fromkeys(LAYER_STEP_MEASURES, by_stack(config, [math.nan] * blocks(config)))
+    return rows
 
 
 def straight_fit(x, y):
@@ -283,12 +293,12 @@ def bin_of(positions):
     return np.ceil(np.log2(np.maximum(positions, 1))).astype(int)
 
 
-def head_measures(counts, at, bins):
-    """Of the positions [rows] that one head's rows attend to, rows at the positions `at` of their sequences."""
+def head_measures(counts, visible, bins):
+    """Of the positions [rows] that one head's rows attend to, of so many that the mask is to let them see."""
     n = counts.double().numpy()
     return {
         "attended": n.mean(),
-        "fraction": (n / (at.double().numpy() + 1)).mean(),
+        "fraction": (n / visible.double().numpy()).mean(),
         "above_one": (n > 1).mean(),
         "histogram": np.bincount(bin_of(n), minlength=bins) / len(n),
     }
@@ -296,24 +306,24 @@ def head_measures(counts, at, bins):
 
 @torch.no_grad()
 def saturation_measures(config, weights, sequences):
-    """The cosines of the states with those of 1000 times the weights, after all blocks and before the output, and what
-    the heads of self-attention attend to."""
+    """The cosines of the states with those of 1000 times the weights, of each stack after each block and of its output;
+    and what the heads of self-attention attend to."""
     inputs, _ = batch_of(sequences)
     scaled = {key: 1000 * tensor for key, tensor in weights.items()}
     here, soft = forward(config, weights, inputs), forward(config, scaled, inputs)
     hard = forward(config, scaled, inputs, hard=True)
     bins, heads = math.ceil(math.log2(config["context"])) + 1, []
-    for passed, (_, real) in zip(soft, inputs):
-        at = torch.arange(real.shape[1]).expand(real.shape)[real]
+    for stack, passed, (_, real) in zip(stacks(config), soft, inputs):
+        every, up_to = real.sum(1, keepdim=True).expand(real.shape), real.cumsum(1)
+        visible = (every if stack.mask == "none" else up_to)[real]
         counts = [(block > 1e-5).sum(-1)[:, h][real] for block in passed.weights for h in range(config["heads"])]
-        heads += [head_measures(count, at, bins) for count in counts]
+        heads += [head_measures(count, visible, bins) for count in counts]
     means = np.array([head["attended"] for head in heads])
 
     def cosines(there):
-        found = [[row_cosines(a[real], b[real]).mean().item() for a, b in zip(x.states[1:] + [x.final],
-                                                                             y.states[1:] + [y.final])]
-                 for x, y, (_, real) in zip(here, there, inputs)]
-        return [value for own in found for value in own[:-1]] + [found[-1][-1]]
+        return [row_cosines(a[real], b[real]).mean().item()
+                for x, y, (_, real) in zip(here, there, inputs)
+                for a, b in zip(x.states[1:] + [x.final], y.states[1:] + [y.final])]
 
     return {
         "saturation_soft": cosines(soft),

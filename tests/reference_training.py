@@ -109,10 +109,14 @@ class Run:
     def theta(self):
         return {key: tensor.detach().clone() for key, tensor in self.weights.items()}
 
+    def gradient(self, t):
+        """The loss and gradient that step t takes, which is also left in the tensors."""
+        value = backward(self.config, self.weights, self.batches[t - 1])
+        return value, {key: tensor.grad.clone() for key, tensor in self.weights.items()}
+
     def step(self, t, observe=False):
         """Step t from 1: its loss, gradient and, where asked for, u as a dict."""
-        value = backward(self.config, self.weights, self.batches[t - 1])
-        gradient = {key: tensor.grad.clone() for key, tensor in self.weights.items()}
+        value, gradient = self.gradient(t)
         if self.config["gradient_clip"]:
             torch.nn.utils.clip_grad_norm_(list(self.weights.values()), self.config["gradient_clip"])
         rate = schedule_rate(self.config, t, self.last_step)

@@ -10,8 +10,9 @@ import xarray as xr
 import reference
 import reference_measures
 import reference_training
+from parity import sequences_of
 from replay import replay
-from test_parity import BASE, sequences_of
+from test_parity import BASE
 
 STEPS, PROBES, BATCHES, LANCZOS = 4, 3, 2, 120
 TINY = BASE | {"steps": STEPS, "width": 4, "heads": 2, "feedforward": 5, "vocabulary": 7, "context": 5, "batch": 3,
