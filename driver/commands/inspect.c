@@ -183,7 +183,7 @@ static void print_states(const char *name, const char *final, const double *cosi
 
 static void print_heads(const char *name, const struct saturation *s, const double *value)
 {
-    for (int64_t layer = 0; layer < s->layers; layer++)
+    for (int64_t layer = 0; layer < s->blocks; layer++)
         for (int64_t head = 0; head < s->heads; head++)
             print(name, layer, NULL, head, value[layer * s->heads + head]);
 }
@@ -196,8 +196,8 @@ static void print_text(const struct inspection *i)
     print_whole("valid_loss", i->loss);
     print_whole("accuracy", i->predicted.accuracy);
     print_whole("predicted_entropy", i->predicted.predicted_entropy);
-    print_states("saturation", "saturation_final", s->soft, s->layers);
-    print_states("hard_saturation", "hard_saturation_final", s->hard, s->layers);
+    print_states("saturation", "saturation_final", s->soft, s->blocks);
+    print_states("hard_saturation", "hard_saturation_final", s->hard, s->blocks);
     print_heads("positions_attended", s, s->attended);
     print_heads("fraction_attended", s, s->fraction);
     print_heads("share_above_one", s, s->above_one);

@@ -11,12 +11,11 @@
 
 void train_measure_layout(struct trainer *t, struct arena *arena)
 {
-    const struct run *run = t->run;
     const bool *group = t->measure->group;
-    const struct metric_form form = metric_form(run, t->measure);
+    const struct metric_form form = metric_form(t->run, t->measure);
     const struct architecture *a = &t->model.architecture;
 
-    instruments_layout(&t->instruments, &t->model.layout, run->layers, arena);
+    instruments_layout(&t->instruments, &t->model.layout, architecture_blocks(a), arena);
     collapse_layout(&t->collapse, a->vocabulary, t->model.max_rows, arena);
     if (train_saturates(t))
         saturation_layout(
@@ -60,8 +59,8 @@ static void put_saturation(const struct trainer *t)
     if (s->soft_wanted) {
         trainer_put(t, METRIC_saturation, s->soft);
         trainer_put(t, METRIC_hard_saturation, s->hard);
-        ROW(t, saturation_final) = s->soft[s->layers];
-        ROW(t, hard_saturation_final) = s->hard[s->layers];
+        ROW(t, saturation_final) = s->soft[s->blocks];
+        ROW(t, hard_saturation_final) = s->hard[s->blocks];
     }
     if (s->heads_wanted) {
         trainer_put(t, METRIC_positions_attended, s->attended);

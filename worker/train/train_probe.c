@@ -14,12 +14,13 @@ void train_probe_layout(struct trainer *t, struct arena *arena)
     const struct measure *m = t->measure;
 
     if (m->group[GROUP_GRADIENTS])
-        gradients_layout(&t->gradients, &t->model.layout, t->run->layers, arena);
+        gradients_layout(&t->gradients, &t->model.layout, a, arena);
     if (m->group[GROUP_HESSIAN])
-        hessian_layout(&t->hessian, &t->model.layout, t->run->layers, m->hessian_probes, m->hessian_steps,
+        hessian_layout(&t->hessian, &t->model.layout, architecture_blocks(a), m->hessian_probes, m->hessian_steps,
             m->group[GROUP_HESSIAN_LAYERS], edge_has_preconditioner(&t->optimiser.options), arena);
     if (m->group[GROUP_RESIDUAL])
-        residual_layout(&t->residual, a, t->model.max_rows, arena);
+        for (int64_t stack = 0; stack < architecture_stacks(a); stack++)
+            residual_layout(&t->residual[stack], a, stack, t->model.max_rows, arena);
     if (m->group[GROUP_LYAPUNOV])
         lyapunov_layout(&t->lyapunov, a, m->lyapunov_exponents, m->lyapunov_sweeps, a->context, arena);
     if (m->group[GROUP_RESIDUAL] || m->group[GROUP_LYAPUNOV])
@@ -43,19 +44,28 @@ static bool probe_gradients(struct trainer *t, int64_t step)
     return true;
 }
 
+static bool probe_residual_of(struct trainer *t, int64_t step, struct residual *residual)
+{
+    int64_t seed = t->run->seed;
+
+    residual_states(residual, &t->model, t->weights, &t->batch);
+    if (!train_carry_on(t, step))
+        return false;
+    residual_gradients(residual, &t->model, t->weights, &t->batch, seed);
+    if (!train_carry_on(t, step))
+        return false;
+    residual_angle(residual, &t->single, t->weights, &t->batch, seed);
+    return true;
+}
+
 static bool probe_residual(struct trainer *t, int64_t step)
 {
     double begin = clock_now();
-    int64_t seed = t->run->seed;
 
     batches_fill(&t->batches, step + 1, &t->batch);
-    residual_states(&t->residual, &t->model, t->weights, &t->batch);
-    if (!train_carry_on(t, step))
-        return false;
-    residual_gradients(&t->residual, &t->model, t->weights, &t->batch, seed);
-    if (!train_carry_on(t, step))
-        return false;
-    residual_angle(&t->residual, &t->single, t->weights, seed);
+    for (int64_t stack = 0; stack < architecture_stacks(&t->model.architecture); stack++)
+        if (!probe_residual_of(t, step, &t->residual[stack]))
+            return false;
     t->result->residual_seconds += clock_now() - begin;
     return true;
 }
@@ -65,10 +75,12 @@ static bool probe_lyapunov(struct trainer *t, int64_t step)
     double begin = clock_now();
 
     batches_fill(&t->batches, step + 1, &t->batch);
-    lyapunov_begin(&t->lyapunov, &t->single, t->weights, &t->batch, t->run->seed);
-    while (lyapunov_advance(&t->lyapunov))
-        if (!train_carry_on(t, step))
-            return false;
+    for (int64_t stack = 0; stack < architecture_stacks(&t->model.architecture); stack++) {
+        lyapunov_begin(&t->lyapunov, &t->single, t->weights, &t->batch, stack, t->run->seed);
+        while (lyapunov_advance(&t->lyapunov))
+            if (!train_carry_on(t, step))
+                return false;
+    }
     t->result->lyapunov_seconds += clock_now() - begin;
     return true;
 }
@@ -189,7 +201,7 @@ static void put_hessian_layers(const struct trainer *t)
 
 static void put_residual(const struct trainer *t)
 {
-    const struct residual *r = &t->residual;
+    const struct residual *r = &t->residual[0];
 
     trainer_put(t, METRIC_residual_norm, r->norm);
     trainer_put(t, METRIC_residual_cosine, r->cosine);

@@ -35,7 +35,7 @@ struct trainer {
     struct homogeneity_model fresh; /* if its group is measured */
     struct gradients gradients; /* if its group is measured */
     struct hessian hessian; /* if its group is measured */
-    struct residual residual; /* if its group is measured */
+    struct residual residual[STACKS_MOST]; /* of each stack, if its group is measured */
     struct lyapunov lyapunov; /* if its group is measured */
     struct transformer single; /* takes tangents of one sequence, if residual or lyapunov are measured */
     struct history history;

@@ -14,6 +14,7 @@
 #include "model/layers/norm.h"
 #include "model/network/transformer.h"
 #include "tests/model/network/arrangements.h"
+#include "tests/model/network/model_case.h"
 
 #ifdef SCALAR_DOUBLE
 
@@ -310,61 +311,28 @@ TEST(gradient_cross_entropy)
     CHECK(gradient_error(entropy_value, &k, k.logits, gradient, OUT) < tolerance);
 }
 
-/* A whole model on three sequences of unequal length. */
-struct model_case {
-    struct transformer model;
-    struct batch batch;
-    scalar *weights, *gradient;
-};
-
-static const int64_t lengths[] = {5, 1, 3};
-
-static void model_layout(struct model_case *k, const struct architecture *architecture, struct arena *arena)
-{
-    transformer_layout(&k->model, architecture, 3 * architecture->context, 1, false, arena);
-    batch_layout(&k->batch, 3 * architecture->context, arena);
-    k->weights = arena_take(arena, (size_t)k->model.layout.size, sizeof(scalar));
-    k->gradient = arena_take(arena, (size_t)k->model.layout.size, sizeof(scalar));
-}
-
-static void model_batch(struct model_case *k, int64_t vocabulary)
-{
-    struct batch *batch = &k->batch;
-
-    batch->sequences = 3;
-    for (int64_t s = 0; s < 3; s++)
-        batch->start[s + 1] = batch->start[s] + lengths[s];
-    batch->rows = batch->start[3];
-    for (int64_t row = 0; row < batch->rows; row++) {
-        batch->tokens[row] = (int32_t)random_below(8, RANDOM_TEST, (uint64_t)row, (uint64_t)vocabulary);
-        batch->target[row] = (int32_t)random_below(9, RANDOM_TEST, (uint64_t)row, (uint64_t)vocabulary);
-    }
-}
-
 static double model_value(void *context)
 {
     struct model_case *k = context;
     return transformer_loss(&k->model, k->weights, &k->batch, NULL);
 }
 
+/* A whole model on three sequences of unequal length. */
 static double model_error(const struct architecture *architecture)
 {
+    static const int64_t lengths[] = {5, 1, 3};
     struct model_case k;
-    struct arena counted = {0}, arena;
 
-    model_layout(&k, architecture, &counted);
-    if (arena_init(&arena, counted.used) != 0)
-        return NAN;
-    model_layout(&k, architecture, &arena);
-    model_batch(&k, architecture->vocabulary);
-    weights_init(k.weights, &k.model.layout, architecture, 3);
-    for (int64_t i = 0; i < k.model.layout.size; i++) /* gains off 1, biases off 0 */
-        k.weights[i] += 0.1 * random_normal(4, RANDOM_TEST, (uint64_t)i);
-    double loss = transformer_gradient(&k.model, k.weights, &k.batch, k.gradient);
-    double error = gradient_error(model_value, &k, k.weights, k.gradient, k.model.layout.size);
+    model_case_init(&k, architecture, lengths, 3, 8);
+    model_case_move(&k, 0.1);
+    int64_t size = k.model.layout.size;
+    scalar *gradient = malloc((size_t)size * sizeof(*gradient));
+    double loss = transformer_gradient(&k.model, k.weights, &k.batch, gradient);
+    double error = gradient_error(model_value, &k, k.weights, gradient, size);
     if (!(fabs(loss - model_value(&k)) < 1e-14 * loss))
         error = NAN;
-    arena_release(&arena);
+    free(gradient);
+    model_case_release(&k);
     return error;
 }
 
