@@ -154,6 +154,8 @@ struct kernels {
     void (*gelu)(scalar *y, scalar *x, scalar *curvature, int64_t count);
     /* y = x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) / 2, the approximation in GPT-2 */
     void (*gelu_tanh)(scalar *y, scalar *x, scalar *curvature, int64_t count);
+    /* y = x / (1 + exp(-x)) */
+    void (*silu)(scalar *y, scalar *x, scalar *curvature, int64_t count);
     /* out = a b by elements; out may be a or b */
     void (*multiply)(scalar *out, const scalar *a, const scalar *b, int64_t count);
     /* out = a + factor b; a may be NULL; out may be a or b */

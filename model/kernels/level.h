@@ -82,6 +82,7 @@ static inline float exponential(float x)
     X(relu_slope)                                                                                            \
     X(gelu)                                                                                                  \
     X(gelu_tanh)                                                                                             \
+    X(silu)                                                                                                  \
     X(multiply)                                                                                              \
     X(add_scaled)                                                                                            \
     X(multiply_tangent)                                                                                      \

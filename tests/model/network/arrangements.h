@@ -8,11 +8,11 @@
 /* Tiny models in every arrangement, for tests that take all of them. */
 
 /* Arrangement `bits` of all of them. */
-enum { ARRANGEMENTS = 4 * 3 * 48 };
+enum { FLAGS = 1 << 4, ARRANGEMENTS = 4 * 3 * FLAGS * ACTIVATION_COUNT };
 
 static inline struct architecture arrangement(int bits)
 {
-    const int flags = bits % 48 / 3, rest = bits / 48;
+    const int flags = bits / ACTIVATION_COUNT % FLAGS, rest = bits / (ACTIVATION_COUNT * FLAGS);
 
     return (struct architecture){
         .vocabulary = 11,
