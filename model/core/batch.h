@@ -21,4 +21,11 @@ struct batch {
 
 enum { NO_TARGET = -1 };
 
+/* The tokens of one side of a batch, or of a part of it: what one stack of a network reads. */
+struct packed {
+    int64_t sequences, rows;
+    const int64_t *start; /* [sequences + 1] first row of each sequence; start[sequences] == rows */
+    const int32_t *tokens; /* [rows] */
+};
+
 #endif

@@ -86,6 +86,7 @@ static inline float exponential(float x)
     X(multiply)                                                                                              \
     X(add_scaled)                                                                                            \
     X(multiply_tangent)                                                                                      \
+    X(rotary)                                                                                                \
     X(attention)                                                                                             \
     X(attended)                                                                                              \
     X(attention_gradient)                                                                                    \

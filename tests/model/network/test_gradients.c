@@ -239,7 +239,9 @@ static struct heads_case *heads_case(const struct team *team)
 
     k.heads = (struct heads){.team = team,
         .heads = HEAD_COUNT,
-        .width = WIDTH,
+        .kv_heads = HEAD_COUNT,
+        .depth = WIDTH / HEAD_COUNT,
+        .scale = heads_scale(WIDTH / HEAD_COUNT),
         .sequences = 3,
         .start = start,
         .key_start = start,
@@ -258,9 +260,9 @@ TEST(gradient_attention)
     struct arena arena;
     struct team team = alone(attention_scratch(TOKENS, WIDTH / HEAD_COUNT), &arena);
     struct heads_case *k = heads_case(&team);
-    const struct projected din = projected_together(dqkv, WIDTH);
+    const struct projected din = projected_together(dqkv, WIDTH, WIDTH);
 
-    k->in = projected_together(k->qkv, WIDTH);
+    k->in = projected_together(k->qkv, WIDTH, WIDTH);
     for (k->heads.mask = MASK_CAUSAL; k->heads.mask <= MASK_NONE; k->heads.mask++) {
         heads_forward(&k->heads, k->mixed, &k->in);
         heads_gradient(&k->heads, &din, k->c, &k->in);
