@@ -34,7 +34,9 @@ static struct heads heads_of(const struct pass *pass, const struct attention_sta
     return (struct heads){
         .team = &pass->a->team,
         .heads = c->heads,
-        .width = c->width,
+        .kv_heads = c->heads,
+        .depth = c->width / c->heads,
+        .scale = heads_scale(c->width / c->heads),
         .mask = c->attention_mask,
         .hard = pass->hard,
         .sequences = pass->batch->sequences,
@@ -45,13 +47,20 @@ static struct heads heads_of(const struct pass *pass, const struct attention_sta
     };
 }
 
+static struct projected side_by_side(const struct pass *pass, scalar *qkv)
+{
+    int64_t width = pass->model->architecture.width;
+
+    return projected_together(qkv, width, width);
+}
+
 void attention_forward(
     const struct pass *pass, const struct sublayer *s, scalar *out, const scalar *in, const scalar *residual)
 {
     const struct attention_state *state = &s->state.attention;
     struct linear qkv = qkv_of(pass, s->layer), projection = projection_of(pass, s->layer);
     struct heads heads = heads_of(pass, state);
-    struct projected projected = projected_together(state->qkv, heads.width);
+    struct projected projected = side_by_side(pass, state->qkv);
     int64_t rows = pass->batch->rows;
 
     linear_forward(&qkv, state->qkv, in, NULL, rows, false);
@@ -64,8 +73,10 @@ void attention_forward(
  * change the scores. */
 static void clear_key_bias(const struct heads *heads, scalar *qkv_bias)
 {
+    int64_t width = heads->heads * heads->depth;
+
     if (qkv_bias && heads->mask != MASK_MULTIPLICATIVE)
-        memset(qkv_bias + heads->width, 0, (size_t)heads->width * sizeof(*qkv_bias));
+        memset(qkv_bias + width, 0, (size_t)width * sizeof(*qkv_bias));
 }
 
 void attention_gradient(const struct pass *pass, const struct sublayer *s, scalar *din, const scalar *dout,
@@ -75,8 +86,8 @@ void attention_gradient(const struct pass *pass, const struct sublayer *s, scala
     const struct attention_state *state = &s->state.attention;
     struct linear qkv = qkv_of(pass, s->layer), projection = projection_of(pass, s->layer);
     struct heads heads = heads_of(pass, state);
-    struct projected projected = projected_together(state->qkv, heads.width);
-    struct projected gradient = projected_together(a->dqkv, heads.width);
+    struct projected projected = side_by_side(pass, state->qkv);
+    struct projected gradient = side_by_side(pass, a->dqkv);
     int64_t rows = pass->batch->rows;
 
     linear_weight_gradient(&projection, dout, state->mixed, rows, false);
@@ -93,8 +104,8 @@ void attention_tangent(
     const struct attention_state *state = &s->state.attention, *t = &s->tangent->state.attention;
     struct linear qkv = qkv_of(pass, s->layer), projection = projection_of(pass, s->layer);
     struct heads heads = heads_of(pass, state);
-    struct projected projected = projected_together(state->qkv, heads.width);
-    struct projected tprojected = projected_together(t->qkv, heads.width);
+    struct projected projected = side_by_side(pass, state->qkv);
+    struct projected tprojected = side_by_side(pass, t->qkv);
     int64_t rows = pass->batch->rows;
 
     linear_tangent(&qkv, t->qkv, in, NULL, NULL, rows);
@@ -109,9 +120,9 @@ void attention_gradient_tangent(const struct pass *pass, const struct sublayer *
     const struct attention_state *state = &s->state.attention, *t = &s->tangent->state.attention;
     struct linear qkv = qkv_of(pass, s->layer), projection = projection_of(pass, s->layer);
     struct heads heads = heads_of(pass, state);
-    struct projected projected = projected_together(state->qkv, heads.width);
-    struct projected tprojected = projected_together(t->qkv, heads.width);
-    struct projected tgradient = projected_together(ta->dqkv, heads.width);
+    struct projected projected = side_by_side(pass, state->qkv);
+    struct projected tprojected = side_by_side(pass, t->qkv);
+    struct projected tgradient = side_by_side(pass, ta->dqkv);
     struct dual mixed = {state->mixed, t->mixed}, dmixed = {a->dmixed, ta->dmixed},
                 dqkv = {a->dqkv, ta->dqkv};
     int64_t rows = pass->batch->rows;
@@ -127,7 +138,7 @@ void attention_gradient_tangent(const struct pass *pass, const struct sublayer *
 void attention_attended(const struct pass *pass, const struct sublayer *s, int32_t *count)
 {
     struct heads heads = heads_of(pass, &s->state.attention);
-    struct projected projected = projected_together(s->state.attention.qkv, heads.width);
+    struct projected projected = side_by_side(pass, s->state.attention.qkv);
 
     heads_attended(&heads, count, &projected);
 }

@@ -31,6 +31,13 @@ static struct embedding embedding_of(const struct pass *pass, const scalar *weig
     };
 }
 
+static struct packed tokens_of(const struct pass *pass)
+{
+    const struct batch *batch = pass->batch;
+
+    return (struct packed){batch->sequences, batch->rows, batch->start, batch->tokens};
+}
+
 static const struct sublayer *sublayer_of(const struct pass *pass, int64_t layer, int64_t i)
 {
     return &pass->a->block[layer].sublayer[i];
@@ -78,9 +85,10 @@ const scalar *stack_forward_blocks(const struct pass *pass)
 
 const scalar *stack_forward(const struct pass *pass)
 {
+    struct packed packed = tokens_of(pass);
     struct embedding embedding = embedding_of(pass, pass->weights, NULL);
 
-    embedding_forward(&embedding, pass->a->embedded, pass->batch);
+    embedding_forward(&embedding, pass->a->embedded, &packed);
     return stack_forward_blocks(pass);
 }
 
@@ -99,10 +107,11 @@ const scalar *stack_tangent(const struct pass *pass)
 {
     const struct activations *ta = pass->a->tangent;
     int64_t layers = pass->model->architecture.layers;
+    struct packed packed = tokens_of(pass);
     struct embedding embedding = embedding_of(pass, pass->tweights, NULL);
     const scalar *tstate = ta->embedded;
 
-    embedding_forward(&embedding, ta->embedded, pass->batch);
+    embedding_forward(&embedding, ta->embedded, &packed);
     for (int64_t layer = 0; layer < layers; layer++)
         tstate = stack_block_tangent(pass, layer, tstate);
     if (!has_final_norm(pass))
@@ -135,13 +144,14 @@ void stack_final_gradient(const struct pass *pass)
 void stack_gradient(const struct pass *pass)
 {
     const struct activations *a = pass->a;
+    struct packed packed = tokens_of(pass);
     struct embedding embedding = embedding_of(pass, NULL, pass->gradient);
     struct embedding tangent = embedding_of(pass, NULL, pass->tgradient);
 
     stack_final_gradient(pass);
     for (int64_t layer = pass->model->architecture.layers - 1; layer >= 0; layer--)
         stack_block_gradient(pass, layer);
-    embedding_gradient(&embedding, a->dstream, pass->batch);
+    embedding_gradient(&embedding, a->dstream, &packed);
     if (pass->tgradient)
-        embedding_gradient(&tangent, a->tangent->dstream, pass->batch);
+        embedding_gradient(&tangent, a->tangent->dstream, &packed);
 }
