@@ -192,7 +192,7 @@ static void print_text(const struct inspection *i)
 {
     const struct saturation *s = &i->saturation;
 
-    print_whole("tokens", (double)s->rows); /* in whole windows */
+    print_whole("tokens", (double)s->rows[0]); /* in whole windows */
     print_whole("valid_loss", i->loss);
     print_whole("accuracy", i->predicted.accuracy);
     print_whole("predicted_entropy", i->predicted.predicted_entropy);

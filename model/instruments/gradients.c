@@ -17,8 +17,7 @@ void gradients_layout(struct gradients *g, const struct weight_layout *layout,
     int64_t blocks = architecture_blocks(architecture), stacks = architecture_stacks(architecture);
     size_t tensors = (size_t)blocks * LAYER_TENSOR_COUNT, slopes = (size_t)stacks * LAYER_TENSOR_COUNT;
 
-    *g = (struct gradients){
-        .layout = layout, .kernels = kernels_best(), .stacks = stacks, .blocks = blocks};
+    *g = (struct gradients){.layout = layout, .kernels = kernels_best(), .stacks = stacks, .blocks = blocks};
     for (int64_t i = 0; i < stacks; i++)
         g->stack[i] = architecture_stack(architecture, i);
     g->sum = arena_take(arena, plane_size(g), sizeof(scalar));

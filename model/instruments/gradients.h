@@ -48,10 +48,10 @@ void gradients_add(struct gradients *gradients, const scalar *gradient);
 void gradients_end(struct gradients *gradients);
 
 /*
- * The slope that Xiong and others derive for a fresh model of one stack in their setting: xavier, queries and keys 0,
- * layernorm, relu without a gate, a feed-forward layer as wide as the model, and both scales 1. After the
- * sum, each layernorm behind a feed-forward layer divides the gradient on its way to the input by sqrt(3/2);
- * before it, all layers have alike ones. Theirs are the matrices w2; NaN elsewhere.
+ * The slope that Xiong and others derive for a fresh model of one stack in their setting: xavier, queries and
+ * keys 0, layernorm, relu without a gate, a feed-forward layer as wide as the model, and both scales 1. After
+ * the sum, each layernorm behind a feed-forward layer divides the gradient on its way to the input by
+ * sqrt(3/2); before it, all layers have alike ones. Theirs are the matrices w2; NaN elsewhere.
  */
 double gradients_theory(const struct architecture *architecture, enum tensor_kind kind);
 

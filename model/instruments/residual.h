@@ -8,9 +8,9 @@
 
 /*
  * How the residual stream x_0 .. x_L of one stack on one batch, and gradients with respect to it, change
- * through its blocks; what cross-attention reads does not change. The first position of a sequence is left out of means over tokens: it sees nothing but itself, and
- * often has a norm unlike all others. In this order:
- *     residual_states, residual_gradients, residual_angle
+ * through its blocks; what cross-attention reads does not change. The first position of a sequence is left
+ * out of means over tokens: it sees nothing but itself, and often has a norm unlike all others. In this
+ * order: residual_states, residual_gradients, residual_angle
  */
 struct residual {
     int64_t stack, first, layers; /* the stack, its first block, their number L */

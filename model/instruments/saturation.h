@@ -29,8 +29,9 @@ struct saturation {
 
     /*
      * [blocks][heads] of the self-attention of the saturated network, means over the rows: the positions that
-     * a row attends to, the same divided by its visible positions (in a decoder t + 1: it may exceed 1, as the
-     * multiplicative mask lets a row see more), and the share of rows that attend to more than one. NaN for a head with NaN among its weights.
+     * a row attends to, the same divided by its visible positions (in a decoder t + 1: it may exceed 1, as
+     * the multiplicative mask lets a row see more), and the share of rows that attend to more than one. NaN
+     * for a head with NaN among its weights.
      */
     double *attended, *fraction, *above_one;
     /*

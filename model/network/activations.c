@@ -44,7 +44,8 @@ static int64_t scratch_of(const struct architecture *c, bool tangents)
 static void stack_layout(
     struct stack *stack, const struct architecture *c, int64_t i, int64_t max_rows, struct arena *arena)
 {
-    *stack = (struct stack){.form = architecture_stack(c, i), .embedded = arena_plane(arena, max_rows, c->width)};
+    *stack =
+        (struct stack){.form = architecture_stack(c, i), .embedded = arena_plane(arena, max_rows, c->width)};
     if (c->norm_placement == NORM_PRE) {
         stack->final = arena_plane(arena, max_rows, c->width);
         stack->final_mean = arena_plane(arena, max_rows, 1);
@@ -131,8 +132,7 @@ struct activations *activations_layout(const struct architecture *architecture, 
 struct dual stack_state(const struct activations *a, int64_t stack, int64_t depth)
 {
     if (depth == 0)
-        return (struct dual){
-            a->stack[stack].embedded, a->tangent ? a->tangent->stack[stack].embedded : NULL};
+        return (struct dual){a->stack[stack].embedded, a->tangent ? a->tangent->stack[stack].embedded : NULL};
     const struct block *block = &a->block[a->stack[stack].form.begin + depth - 1];
     const struct sublayer *s = &block->sublayer[block->sublayers - 1];
     return (struct dual){s->out, s->tangent ? s->tangent->out : NULL};

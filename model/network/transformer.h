@@ -10,9 +10,10 @@
 #include "model/network/weights.h"
 
 /*
- * A model for batches of up to `max_rows` rows on either side, with `threads` threads: layout, activations and scratch in
- * one arena. Weights and gradients are planes of the caller. Not thread-safe; no allocation after layout.
- * With `tangents`, which double the activations, it also has products with Jacobians and Hessians.
+ * A model for batches of up to `max_rows` rows on either side, with `threads` threads: layout, activations
+ * and scratch in one arena. Weights and gradients are planes of the caller. Not thread-safe; no allocation
+ * after layout. With `tangents`, which double the activations, it also has products with Jacobians and
+ * Hessians.
  */
 struct transformer {
     struct architecture architecture;
@@ -68,8 +69,7 @@ const scalar *transformer_output(const struct transformer *model, int64_t stack)
 const scalar *transformer_final(const struct transformer *model);
 
 /* The side of a batch that a stack reads. */
-struct packed transformer_side(
-    const struct transformer *model, const struct batch *batch, int64_t stack);
+struct packed transformer_side(const struct transformer *model, const struct batch *batch, int64_t stack);
 
 /*
  * After a pass over this batch: count [H, rows] = the number of attention weights above 1e-5 of each head of

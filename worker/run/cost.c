@@ -104,8 +104,8 @@ double train_hessian_products(const struct run *run, const struct measure *measu
 {
     struct optimiser_options options = run_optimiser(run);
     const struct architecture a = run_architecture(run, run->vocabulary);
-    int64_t products = hessian_products(architecture_blocks(&a), measure->hessian_probes, measure->hessian_steps,
-        measure->group[GROUP_HESSIAN_LAYERS], edge_has_preconditioner(&options));
+    int64_t products = hessian_products(architecture_blocks(&a), measure->hessian_probes,
+        measure->hessian_steps, measure->group[GROUP_HESSIAN_LAYERS], edge_has_preconditioner(&options));
 
     return (double)measure->hessian_batches * (double)products;
 }

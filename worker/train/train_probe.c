@@ -16,8 +16,9 @@ void train_probe_layout(struct trainer *t, struct arena *arena)
     if (m->group[GROUP_GRADIENTS])
         gradients_layout(&t->gradients, &t->model.layout, a, arena);
     if (m->group[GROUP_HESSIAN])
-        hessian_layout(&t->hessian, &t->model.layout, architecture_blocks(a), m->hessian_probes, m->hessian_steps,
-            m->group[GROUP_HESSIAN_LAYERS], edge_has_preconditioner(&t->optimiser.options), arena);
+        hessian_layout(&t->hessian, &t->model.layout, architecture_blocks(a), m->hessian_probes,
+            m->hessian_steps, m->group[GROUP_HESSIAN_LAYERS], edge_has_preconditioner(&t->optimiser.options),
+            arena);
     if (m->group[GROUP_RESIDUAL])
         for (int64_t stack = 0; stack < architecture_stacks(a); stack++)
             residual_layout(&t->residual[stack], a, stack, t->model.max_rows, arena);

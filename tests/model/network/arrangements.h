@@ -9,7 +9,11 @@
 /* Tiny models in every arrangement, for tests that take all of them. */
 
 /* Those of one decoder, all of them; behind them, any architecture, drawn at random. */
-enum { LISTED_ARRANGEMENTS = 4 * 3 * 48, ARRANGEMENTS = LISTED_ARRANGEMENTS + 400 };
+enum {
+    FLAGS = 1 << 4,
+    LISTED_ARRANGEMENTS = 4 * 3 * FLAGS * ACTIVATION_COUNT,
+    ARRANGEMENTS = LISTED_ARRANGEMENTS + 400
+};
 
 /* Draw `number` of architecture `bits`. */
 static inline int drawn_below(int bits, int number, int count)
@@ -40,12 +44,13 @@ static inline struct architecture drawn_arrangement(int bits)
         .init_scale = 1,
         .residual_scale = drawn_below(bits, 15, 3) ? 1 : 0.7};
 
-    a.width = a.heads * (a.positions == POSITIONS_ROTARY ? 2 : 1) * (2 + drawn_below(bits, 16, 3));
-    do
-        a.kv_heads = 1 + drawn_below(bits, 17 + (int)a.kv_heads, (int)a.heads);
-    while (a.heads % a.kv_heads);
+    a.width = a.heads * (a.positions == POSITIONS_ROTARY ? 4 + 2 * drawn_below(bits, 16, 2)
+                                                         : 4 + drawn_below(bits, 16, 4));
+    a.kv_heads = 1 + drawn_below(bits, 17, (int)a.heads);
+    while (a.heads % a.kv_heads)
+        a.kv_heads--;
     if (a.network != NETWORK_ENCODER)
-        a.attention_mask = drawn_below(bits, 30, 3) ? MASK_CAUSAL : MASK_MULTIPLICATIVE;
+        a.attention_mask = drawn_below(bits, 18, 3) ? MASK_CAUSAL : MASK_MULTIPLICATIVE;
     return a;
 }
 
@@ -54,7 +59,7 @@ static inline struct architecture arrangement(int bits)
 {
     if (bits >= LISTED_ARRANGEMENTS)
         return drawn_arrangement(bits);
-    const int flags = bits % 48 / 3, rest = bits / 48;
+    const int flags = bits / ACTIVATION_COUNT % FLAGS, rest = bits / (ACTIVATION_COUNT * FLAGS);
 
     return (struct architecture){
         .vocabulary = 11,

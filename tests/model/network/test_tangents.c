@@ -173,7 +173,7 @@ TEST(tangent_hessian_products_of_many_rows)
 TEST(tangent_of_key_bias)
 {
     for (int mask = MASK_CAUSAL; mask <= MASK_MULTIPLICATIVE; mask++) {
-        struct architecture a = arrangement(2 * 3);
+        struct architecture a = arrangement(2 * ACTIVATION_COUNT);
         struct tangent_case k;
         double slope;
         a.attention_mask = (enum attention_mask)mask;
@@ -303,7 +303,7 @@ TEST(tangent_jacobian_of_a_block)
 TEST(tangent_stream_gradient)
 {
     for (int placement = 0; placement < 3; placement++) {
-        struct architecture a = arrangement(2 * 3 + placement * 48);
+        struct architecture a = arrangement((2 + placement * FLAGS) * ACTIVATION_COUNT);
         struct tangent_case k;
         begin_case(&k, &a);
         struct model_case *base = &k.base;
