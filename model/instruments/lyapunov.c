@@ -15,11 +15,12 @@
 void lyapunov_layout(struct lyapunov *l, const struct architecture *architecture, int64_t exponents,
     int64_t sweeps, int64_t rows, struct arena *arena)
 {
-    size_t wanted = (size_t)exponents, size = (size_t)(rows * architecture->width);
+    size_t wanted = (size_t)exponents, kept = wanted * (size_t)architecture_stacks(architecture);
+    size_t size = (size_t)(rows * architecture->width);
 
     *l = (struct lyapunov){.wanted = exponents, .sweeps = sweeps};
-    l->exponent = arena_take(arena, wanted, sizeof(double));
-    l->angular = arena_take(arena, wanted, sizeof(double));
+    l->exponent = arena_take(arena, kept, sizeof(double));
+    l->angular = arena_take(arena, kept, sizeof(double));
     l->tangent = arena_take(arena, wanted * size, sizeof(double));
     l->sum = arena_take(arena, wanted, sizeof(double));
     l->state = arena_take(arena, size, sizeof(scalar));

@@ -30,7 +30,7 @@
  * below -10 (float) or -30 (double) in place of minus infinity. Only a tangent that is exactly 0 gives NaN.
  */
 struct lyapunov {
-    double *exponent, *angular; /* [wanted], NaN for those beyond the dimension of the state */
+    double *exponent, *angular; /* [stacks][wanted], NaN for those beyond the dimension of the state */
 
     int64_t wanted, sweeps;
     struct transformer *model; /* borrowed, like weights */

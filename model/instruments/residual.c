@@ -15,7 +15,7 @@
 void residual_layout(
     struct residual *r, const struct architecture *architecture, int64_t rows, struct arena *arena)
 {
-    size_t depths = (size_t)architecture->layers + 1;
+    size_t depths = (size_t)(architecture_blocks(architecture) + architecture_stacks(architecture));
     int64_t most = rows > architecture->context ? rows : architecture->context;
 
     *r = (struct residual){.norm = arena_take(arena, depths, sizeof(double))};

@@ -13,8 +13,8 @@
  *     residual_states, residual_gradients, residual_angle
  */
 struct residual {
-    double *norm; /* [L + 1] mean over tokens of |x_l| */
-    double *cosine; /* [L + 1] mean over tokens of cos(x_(l-1), x_l); NaN at 0 */
+    double *norm; /* [L + 1 of each stack] mean over tokens of |x_l| */
+    double *cosine; /* [L + 1 of each stack] mean over tokens of cos(x_(l-1), x_l); NaN at 0 */
     /* slope over l of the mean over tokens of ln|x_l|, and its standard error; NaN for fewer than
      * STRAIGHT_POINTS depths */
     double growth, growth_error;

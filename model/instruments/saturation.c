@@ -31,10 +31,11 @@ void saturation_layout(struct saturation *s, const struct architecture *architec
     bool states, bool heads, struct arena *arena)
 {
     const struct architecture *c = architecture;
-    size_t kept = states ? (size_t)(c->layers + 1) * (size_t)rows * (size_t)c->width : 0;
+    int64_t blocks = architecture_blocks(c), places = blocks + architecture_stacks(c);
+    size_t kept = states ? (size_t)places * (size_t)rows * (size_t)c->width : 0;
 
     *s = (struct saturation){
-        .layers = c->layers,
+        .layers = blocks,
         .heads = c->heads,
         .bins = saturation_bins(c->context),
         .soft_wanted = states,
@@ -43,8 +44,8 @@ void saturation_layout(struct saturation *s, const struct architecture *architec
         .width = c->width,
         .capacity = rows,
     };
-    s->soft = take_values(arena, s->layers + 1);
-    s->hard = take_values(arena, s->layers + 1);
+    s->soft = take_values(arena, places);
+    s->hard = take_values(arena, places);
     s->attended = take_values(arena, s->layers * s->heads);
     s->fraction = take_values(arena, s->layers * s->heads);
     s->above_one = take_values(arena, s->layers * s->heads);

@@ -16,12 +16,13 @@
 enum { SATURATION_SCALE = 1000 };
 
 struct saturation {
-    int64_t layers, heads, bins;
+    int64_t layers, heads, bins; /* layers: the blocks of all stacks */
     bool soft_wanted, heads_wanted; /* measure the cosines; measure what the heads attend to */
 
     /*
-     * [layers + 1] mean over the rows of the cosine between the states of theta and of the saturated network,
-     * 0 if either is 0: after each block and, last, at the input of the output layer. hard: against the
+     * [layers + stacks] mean over the rows of the cosine between the states of theta and of the saturated
+     * network, 0 if either is 0: after each block and, behind these, at the end of each stack, for the last
+     * one the input of the output layer. hard: against the
      * saturated network with hard attention, as a check of `soft`.
      */
     double *soft, *hard;
