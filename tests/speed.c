@@ -64,7 +64,6 @@ struct subject {
     struct batches batches;
     struct batch batch;
     struct instruments instruments;
-    double *layer_value, *tensor_value;
     scalar *weights, *gradient;
     scalar *product; /* with tangents; else NULL */
     int64_t step; /* taken so far */
@@ -178,9 +177,7 @@ static void subject_layout(struct subject *subject)
     batches_layout(
         &subject->batches, &subject->text, SEQUENCES_STREAM, run->context, run->batch, run->seed, arena);
     batch_layout(&subject->batch, run->batch * run->context, arena);
-    instruments_layout(&subject->instruments, &subject->model.layout, run->layers, arena);
-    subject->layer_value = arena_take(arena, 2 * (size_t)run->layers, sizeof(double));
-    subject->tensor_value = arena_take(arena, (size_t)run->layers * LAYER_TENSOR_COUNT, sizeof(double));
+    instruments_layout(&subject->instruments, &subject->model.layout, &architecture, arena);
     subject->weights = arena_take(arena, (size_t)subject->model.layout.size, sizeof(scalar));
     subject->gradient = arena_take(arena, (size_t)subject->model.layout.size, sizeof(scalar));
     if (subject->tangents)
@@ -217,20 +214,17 @@ static double take_step(struct subject *subject)
  */
 static double take_measured_step(struct subject *subject)
 {
-    const struct run *run = &subject->run;
     struct state_measures state;
     struct step_measures measures;
     double begin = clock_now();
 
-    measure_state(&subject->instruments, subject->weights, &state, subject->layer_value,
-        subject->layer_value + run->layers, subject->tensor_value);
+    measure_state(&subject->instruments, subject->weights, &state);
     measure_gradient(&subject->instruments, &subject->optimiser, subject->weights, subject->gradient, 1,
-        subject->step + 1, &measures, subject->layer_value);
+        subject->step + 1, &measures);
     double seconds = clock_now() - begin;
     take_step(subject);
     begin = clock_now();
-    measure_step(&subject->instruments, subject->weights, &measures, subject->layer_value,
-        subject->layer_value + run->layers);
+    measure_step(&subject->instruments, subject->weights, &measures);
     return seconds + clock_now() - begin;
 }
 

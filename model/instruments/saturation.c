@@ -96,7 +96,7 @@ static struct place place_of(const struct saturation *s, const struct transforme
     const struct stack_form form = architecture_stack(&s->architecture, stack);
     bool output = i == form.end - form.begin;
 
-    return (struct place){.at = form.begin + stack + i,
+    return (struct place){.at = output ? s->blocks + stack : form.begin + i,
         .rows = transformer_side(model, batch, stack).rows,
         .state = output ? transformer_output(model, stack) : transformer_state(model, stack, i + 1)};
 }
@@ -200,10 +200,12 @@ static void divide_stack(struct saturation *s, int64_t stack)
 {
     const struct stack_form form = architecture_stack(&s->architecture, stack);
     int64_t first = form.begin * s->heads, heads = (form.end - form.begin) * s->heads;
-    int64_t output = form.begin + stack, outputs = form.end - form.begin + 1, rows = s->rows[stack];
+    int64_t rows = s->rows[stack];
 
-    divide_sums(s->soft + output, outputs, rows);
-    divide_sums(s->hard + output, outputs, rows);
+    divide_sums(s->soft + form.begin, form.end - form.begin, rows);
+    divide_sums(s->hard + form.begin, form.end - form.begin, rows);
+    divide_sums(s->soft + s->blocks + stack, 1, rows);
+    divide_sums(s->hard + s->blocks + stack, 1, rows);
     divide_sums(s->attended + first, heads, rows);
     divide_sums(s->fraction + first, heads, rows);
     divide_sums(s->above_one + first, heads, rows);

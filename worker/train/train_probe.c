@@ -131,18 +131,31 @@ bool train_probe(struct trainer *t, int64_t step)
            (!group[GROUP_LYAPUNOV] || probe_lyapunov(t, step));
 }
 
-static void put_gradients(const struct trainer *t, int64_t step)
+/* Puts the slopes over the layers of each stack, and those in theory of a fresh model, which are of one stack
+ * alone. */
+static void put_slopes(const struct trainer *t, int64_t step)
 {
-    const struct gradients *g = &t->gradients;
+    const struct metric_form *form = &t->history.form;
+    int64_t kinds = form->along[DIMENSION_TENSOR];
+    double *slope = trainer_values(t, METRIC_gradient_depth_slope);
+    double *error = trainer_values(t, METRIC_gradient_depth_slope_error);
     double *theory = trainer_values(t, METRIC_gradient_depth_slope_theory);
 
-    trainer_put(t, METRIC_mean_gradient_norm, g->mean_norm);
-    trainer_put(t, METRIC_batch_gradient_norm, g->batch_norm);
-    trainer_put(t, METRIC_gradient_depth_slope, g->slope);
-    trainer_put(t, METRIC_gradient_depth_slope_error, g->slope_error);
-    for (int kind = 0; step == 0 && kind < LAYER_TENSOR_COUNT; kind++)
+    for (int64_t stack = 0; stack < form->along[DIMENSION_STACK]; stack++)
+        for (int64_t kind = 0; kind < kinds; kind++) {
+            slope[stack * kinds + kind] = t->gradients.slope[stack * LAYER_TENSOR_COUNT + kind];
+            error[stack * kinds + kind] = t->gradients.slope_error[stack * LAYER_TENSOR_COUNT + kind];
+        }
+    for (int64_t kind = 0; step == 0 && kind < kinds; kind++)
         theory[kind] =
             gradients_theory(&t->model.architecture, (enum tensor_kind)(LAYER_TENSOR_FIRST + kind));
+}
+
+static void put_gradients(const struct trainer *t, int64_t step)
+{
+    trainer_put_blocks(t, METRIC_mean_gradient_norm, t->gradients.mean_norm, LAYER_TENSOR_COUNT);
+    trainer_put_blocks(t, METRIC_batch_gradient_norm, t->gradients.batch_norm, LAYER_TENSOR_COUNT);
+    put_slopes(t, step);
 }
 
 /* The largest eigenvalue of P^-1 H, and it over its bound at the edge of stability. */
@@ -188,29 +201,36 @@ static void put_hessian_layers(const struct trainer *t)
 
     for (int64_t layer = 0; layer < h->layers; layer++) {
         const struct spectrum *s = &h->layer[layer];
-        double *ritz = trainer_values(t, METRIC_layer_hessian_ritz) + (size_t)layer * values;
-        double *weight = trainer_values(t, METRIC_layer_hessian_weight) + (size_t)layer * values;
-        memcpy(ritz, s->ritz, values * sizeof(*ritz));
-        memcpy(weight, s->weight, values * sizeof(*weight));
-        trainer_values(t, METRIC_layer_hessian_largest)[layer] = s->largest;
-        trainer_values(t, METRIC_layer_hessian_smallest)[layer] = s->smallest;
-        trainer_values(t, METRIC_layer_hessian_trace)[layer] = s->trace;
-        trainer_values(t, METRIC_layer_hessian_trace_error)[layer] = s->trace_error;
-        trainer_values(t, METRIC_layer_hessian_bound)[layer] = bound_of(h, s);
+        memcpy(trainer_block(t, METRIC_layer_hessian_ritz, layer), s->ritz, values * sizeof(*s->ritz));
+        memcpy(trainer_block(t, METRIC_layer_hessian_weight, layer), s->weight, values * sizeof(*s->weight));
+        *trainer_block(t, METRIC_layer_hessian_largest, layer) = s->largest;
+        *trainer_block(t, METRIC_layer_hessian_smallest, layer) = s->smallest;
+        *trainer_block(t, METRIC_layer_hessian_trace, layer) = s->trace;
+        *trainer_block(t, METRIC_layer_hessian_trace_error, layer) = s->trace_error;
+        *trainer_block(t, METRIC_layer_hessian_bound, layer) = bound_of(h, s);
     }
+}
+
+/* Those of one stack, whose first depth is number `first` of all stacks'. */
+static void put_residual_of(const struct trainer *t, const struct residual *r, int64_t first)
+{
+    for (int64_t depth = 0; depth <= r->layers; depth++) {
+        *trainer_block(t, METRIC_residual_norm, first + depth) = r->norm[depth];
+        *trainer_block(t, METRIC_residual_cosine, first + depth) = r->cosine[depth];
+    }
+    trainer_values(t, METRIC_residual_growth)[r->stack] = r->growth;
+    trainer_values(t, METRIC_residual_growth_error)[r->stack] = r->growth_error;
+    trainer_values(t, METRIC_gradient_growth)[r->stack] = r->gradient_growth;
+    trainer_values(t, METRIC_angle_exponent)[r->stack] = r->angle_exponent;
+    trainer_values(t, METRIC_gradient_exponent)[r->stack] = r->gradient_exponent;
 }
 
 static void put_residual(const struct trainer *t)
 {
-    const struct residual *r = &t->residual[0];
-
-    trainer_put(t, METRIC_residual_norm, r->norm);
-    trainer_put(t, METRIC_residual_cosine, r->cosine);
-    ROW(t, residual_growth) = r->growth;
-    ROW(t, residual_growth_error) = r->growth_error;
-    ROW(t, gradient_growth) = r->gradient_growth;
-    ROW(t, angle_exponent) = r->angle_exponent;
-    ROW(t, gradient_exponent) = r->gradient_exponent;
+    for (int64_t stack = 0, first = 0; stack < architecture_stacks(&t->model.architecture); stack++) {
+        put_residual_of(t, &t->residual[stack], first);
+        first += t->residual[stack].layers + 1;
+    }
 }
 
 static void put_lyapunov(const struct trainer *t)
