@@ -244,14 +244,14 @@ static void take_steps(struct replay *replay)
 static void saturate(struct replay *replay)
 {
     struct saturation *s = &replay->saturation;
-    int64_t heads = s->layers * s->heads;
+    int64_t heads = s->blocks * s->heads;
 
     weights_scale(&replay->model.layout, replay->scaled, replay->weights, SATURATION_SCALE);
     saturation_begin(s);
     saturation_add(s, &replay->model, replay->weights, replay->scaled, &replay->batch);
     saturation_end(s);
-    write_reals("saturation_soft", s->soft, s->layers + 1);
-    write_reals("saturation_hard", s->hard, s->layers + 1);
+    write_reals("saturation_soft", s->soft, s->blocks + s->stacks);
+    write_reals("saturation_hard", s->hard, s->blocks + s->stacks);
     write_reals("attended", s->attended, heads);
     write_reals("fraction", s->fraction, heads);
     write_reals("above_one", s->above_one, heads);

@@ -9,7 +9,8 @@
  *     hessian SHAPE SECONDS   products with the Hessian and gradients in turns; the ratio of their times
  *     sgemm SECONDS           products of 1024 x 1024 matrices
  *     shapes                  the names of shapes and what they stand for
- * for about so many seconds, once at least. SHAPE is a name or V,C,H,F,L,T,B, and may end in ",gelu". Lines
+ * for about so many seconds, once at least. SHAPE is a name or V,C,H,F,L,T,B, and may end in ",gelu" or in
+ * ",llama": rmsnorm, rotary positions, gated silu, no biases, four heads to each of keys and values. Lines
  * written are pairs of a name and a value, the first of them about this process; times are medians.
  */
 #include "model/core/error.h"
@@ -63,7 +64,6 @@ struct subject {
     struct batches batches;
     struct batch batch;
     struct instruments instruments;
-    double *layer_value, *tensor_value;
     scalar *weights, *gradient;
     scalar *product; /* with tangents; else NULL */
     int64_t step; /* taken so far */
@@ -87,11 +87,16 @@ __attribute__((noreturn, format(printf, 1, 2))) static void fail(const char *for
 
 /* Shapes */
 
-static const char *shape_numbers(const char *shape)
+/* The numbers of a shape, and in *rest what follows them: a name may be followed by a word. */
+static const char *shape_numbers(const char *shape, const char **rest)
 {
+    size_t name = strcspn(shape, ",");
+
+    *rest = shape + name + (shape[name] == ',');
     for (size_t i = 0; i < sizeof(shape_table) / sizeof(*shape_table); i++)
-        if (strcmp(shape_table[i].name, shape) == 0)
+        if (strlen(shape_table[i].name) == name && strncmp(shape_table[i].name, shape, name) == 0)
             return shape_table[i].numbers;
+    *rest = NULL;
     return shape;
 }
 
@@ -118,12 +123,28 @@ static int64_t parse_size(const char *shape, const char **at, const char *name)
     return value.integer;
 }
 
+static void take_word(struct run *run, const char *shape, const char *word)
+{
+    if (strcmp(word, "gelu") == 0) {
+        run->activation = ACTIVATION_GELU;
+    } else if (strcmp(word, "llama") == 0) {
+        run->norm = RMSNORM;
+        run->positions = POSITIONS_ROTARY;
+        run->activation = ACTIVATION_SILU;
+        run->gated = true;
+        run->bias = false;
+        run->kv_heads = run->heads % 4 ? 1 : run->heads / 4;
+    } else if (*word) {
+        fail("shape '%s': what is '%s' after its seven numbers?", shape, word);
+    }
+}
+
 /* Every parameter but those of the shape stays at its default. */
 static struct run parse_shape(const char *shape, int64_t threads)
 {
     static const char *const names[] = {
         "vocabulary", "width", "heads", "feedforward", "layers", "context", "batch"};
-    const char *at = shape_numbers(shape);
+    const char *rest, *at = shape_numbers(shape, &rest);
     const struct param *param;
     struct error error;
     struct run run;
@@ -134,10 +155,8 @@ static struct run parse_shape(const char *shape, int64_t threads)
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         param_set(
             param_find(names[i]), &run, (union param_value){.integer = parse_size(shape, &at, names[i])});
-    if (strcmp(at, "gelu") == 0)
-        run.activation = ACTIVATION_GELU;
-    else if (*at)
-        fail("shape '%s': what is '%s' after its seven numbers?", shape, at);
+    take_word(&run, shape, at);
+    take_word(&run, shape, rest ? rest : "");
     if (run_check(&run, &param, &error) != 0)
         fail("shape '%s': %s", shape, error.text);
     return run;
@@ -158,9 +177,7 @@ static void subject_layout(struct subject *subject)
     batches_layout(
         &subject->batches, &subject->text, SEQUENCES_STREAM, run->context, run->batch, run->seed, arena);
     batch_layout(&subject->batch, run->batch * run->context, arena);
-    instruments_layout(&subject->instruments, &subject->model.layout, run->layers, arena);
-    subject->layer_value = arena_take(arena, 2 * (size_t)run->layers, sizeof(double));
-    subject->tensor_value = arena_take(arena, (size_t)run->layers * LAYER_TENSOR_COUNT, sizeof(double));
+    instruments_layout(&subject->instruments, &subject->model.layout, &architecture, arena);
     subject->weights = arena_take(arena, (size_t)subject->model.layout.size, sizeof(scalar));
     subject->gradient = arena_take(arena, (size_t)subject->model.layout.size, sizeof(scalar));
     if (subject->tangents)
@@ -197,20 +214,17 @@ static double take_step(struct subject *subject)
  */
 static double take_measured_step(struct subject *subject)
 {
-    const struct run *run = &subject->run;
     struct state_measures state;
     struct step_measures measures;
     double begin = clock_now();
 
-    measure_state(&subject->instruments, subject->weights, &state, subject->layer_value,
-        subject->layer_value + run->layers, subject->tensor_value);
+    measure_state(&subject->instruments, subject->weights, &state);
     measure_gradient(&subject->instruments, &subject->optimiser, subject->weights, subject->gradient, 1,
-        subject->step + 1, &measures, subject->layer_value);
+        subject->step + 1, &measures);
     double seconds = clock_now() - begin;
     take_step(subject);
     begin = clock_now();
-    measure_step(&subject->instruments, subject->weights, &measures, subject->layer_value,
-        subject->layer_value + run->layers);
+    measure_step(&subject->instruments, subject->weights, &measures);
     return seconds + clock_now() - begin;
 }
 

@@ -36,7 +36,6 @@ struct inspection {
     struct batch batch;
     scalar *weights, *scaled;
     struct state_measures state;
-    double *layer_norm, *layer_cosine, *tensor_norm;
     double loss;
     struct collapse_measures predicted;
 };
@@ -53,7 +52,6 @@ static int64_t batch_rows(const struct inspection *i)
 static void inspection_layout(struct inspection *i, struct arena *arena)
 {
     const struct architecture *a = &i->architecture;
-    size_t layers = (size_t)a->layers;
 
     if (i->text.token_count) {
         transformer_layout(&i->model, a, batch_rows(i), i->threads, false, arena);
@@ -64,11 +62,8 @@ static void inspection_layout(struct inspection *i, struct arena *arena)
     } else {
         weight_layout_init(&i->model.layout, a, arena);
     }
-    instruments_layout(&i->instruments, &i->model.layout, a->layers, arena);
+    instruments_layout(&i->instruments, &i->model.layout, a, arena);
     i->weights = arena_take(arena, (size_t)i->model.layout.size, sizeof(scalar));
-    i->layer_norm = arena_take(arena, layers, sizeof(double));
-    i->layer_cosine = arena_take(arena, layers, sizeof(double));
-    i->tensor_norm = arena_take(arena, layers * LAYER_TENSOR_COUNT, sizeof(double));
 }
 
 static int take_memory(struct inspection *i, struct arena *arena, struct error *error)
@@ -164,10 +159,10 @@ static void print_norms(const struct inspection *i)
     print_whole("output_norm", i->state.output_norm);
     print_whole("total_norm", i->state.total_norm);
     for (int64_t layer = 0; layer < i->architecture.layers; layer++)
-        print("layer_norm", layer, NULL, -1, i->layer_norm[layer]);
+        print("layer_norm", layer, NULL, -1, i->instruments.layer_norm[layer]);
     for (int64_t layer = 0; layer < i->architecture.layers; layer++)
         for (int64_t k = 0; k < LAYER_TENSOR_COUNT; k++) {
-            double norm = i->tensor_norm[layer * LAYER_TENSOR_COUNT + k];
+            double norm = i->instruments.tensor_norm[layer * LAYER_TENSOR_COUNT + k];
             if (!isnan(norm)) /* NaN: the network does not have this tensor */
                 print("tensor_norm", layer, tensor_table[LAYER_TENSOR_FIRST + k].name, -1, norm);
         }
@@ -183,7 +178,7 @@ static void print_states(const char *name, const char *final, const double *cosi
 
 static void print_heads(const char *name, const struct saturation *s, const double *value)
 {
-    for (int64_t layer = 0; layer < s->layers; layer++)
+    for (int64_t layer = 0; layer < s->blocks; layer++)
         for (int64_t head = 0; head < s->heads; head++)
             print(name, layer, NULL, head, value[layer * s->heads + head]);
 }
@@ -192,12 +187,12 @@ static void print_text(const struct inspection *i)
 {
     const struct saturation *s = &i->saturation;
 
-    print_whole("tokens", (double)s->rows); /* in whole windows */
+    print_whole("tokens", (double)s->rows[0]); /* in whole windows */
     print_whole("valid_loss", i->loss);
     print_whole("accuracy", i->predicted.accuracy);
     print_whole("predicted_entropy", i->predicted.predicted_entropy);
-    print_states("saturation", "saturation_final", s->soft, s->layers);
-    print_states("hard_saturation", "hard_saturation_final", s->hard, s->layers);
+    print_states("saturation", "saturation_final", s->soft, s->blocks);
+    print_states("hard_saturation", "hard_saturation_final", s->hard, s->blocks);
     print_heads("positions_attended", s, s->attended);
     print_heads("fraction_attended", s, s->fraction);
     print_heads("share_above_one", s, s->above_one);
@@ -218,7 +213,7 @@ static int read_inputs(struct inspection *i, const struct arguments *arguments,
 
 static void measure_weights(struct inspection *i)
 {
-    measure_state(&i->instruments, i->weights, &i->state, i->layer_norm, i->layer_cosine, i->tensor_norm);
+    measure_state(&i->instruments, i->weights, &i->state);
     if (i->text.token_count)
         measure_text(i);
 }

@@ -5,6 +5,7 @@
 #include "driver/dataset/ledger.h"
 #include "driver/dataset/lookup.h"
 #include "driver/dataset/variables.h"
+#include "driver/sweep/grid.h"
 #include "driver/tables/dataset_tables.h"
 #include "model/core/check.h"
 #include "worker/checkpoint/written.h"
@@ -149,34 +150,37 @@ static int copy_run_variable(const struct copy *copy, const struct run_variable_
 static void cell_shape(enum metric metric, int64_t axes, int64_t steps, const struct metric_form *form,
     size_t room, size_t *start, size_t *count)
 {
-    const struct metric_shape_row *shape = &metric_shape_table[metric_table[metric].shape];
+    enum metric_dimension dimension[METRIC_RANK_MOST];
+    int rank = metric_dimensions(metric, form, dimension);
     size_t values = 1;
 
     for (int64_t i = 0; i < axes; i++)
         count[i] = 1;
-    for (int i = 0; i < shape->rank; i++) {
-        enum metric_dimension dimension = shape->dimension[i];
+    for (int i = 0; i < rank; i++) {
         start[axes + i] = 0;
-        count[axes + i] = (size_t)(dimension == DIMENSION_STEP ? steps : form->along[dimension]);
+        count[axes + i] = (size_t)(dimension[i] == DIMENSION_STEP ? steps : form->along[dimension[i]]);
         values *= count[axes + i];
     }
     INVARIANT(values <= room, "%s: %zu values, room for %zu", metric_table[metric].name, values, room);
 }
 
-/* Copies row by row from the old lengths of dimensions to the new ones. */
-static void scatter(const struct copy *copy, enum metric metric)
+/* Copies row by row from the old lengths of dimensions to the new ones, for a run whose only stack, where the
+ * old file tells none apart, has the place first_stack. */
+static void scatter(const struct copy *copy, enum metric metric, int64_t first_stack)
 {
-    const struct metric_form *from = &copy->view->form, *to = &copy->layout->form;
-    size_t old = metric_values(metric, from), new = metric_values(metric, to);
+    struct metric_form from = copy->view->form;
+    const struct metric_form *to = &copy->layout->form;
+    size_t old = metric_values(metric, &from), new = metric_values(metric, to);
     bool of_run = metric_is_of_run(metric);
     size_t steps = of_run ? 1 : (size_t)copy->layout->step_count;
 
+    from.first_stack = first_stack;
     for (size_t i = 0; i < steps * new; i++)
         copy->new[i] = NAN;
     for (int64_t i = 0; i < (of_run ? 1 : copy->view->step_count); i++) {
         double *row = copy->new + (size_t)(of_run ? 0 : copy->step[i]) * new;
         for (size_t j = 0, count; j < old; j += count) {
-            size_t there = layout_find(to, from, metric, j, &count);
+            size_t there = layout_find(to, &from, metric, j, &count);
             memcpy(row + there, copy->old + (size_t)i * old + j, count * sizeof(double));
         }
     }
@@ -188,6 +192,7 @@ static int copy_metric(const struct copy *copy, enum metric metric)
     const struct view *view = copy->view;
     const char *name = metric_table[metric].name;
     size_t start[DIMENSIONS_MAX], count[DIMENSIONS_MAX];
+    struct run run;
     int old, new, status = find_old(view, name, &old);
 
     if (status != NC_NOERR || old < 0)
@@ -199,7 +204,8 @@ static int copy_metric(const struct copy *copy, enum metric metric)
         status = nc_get_vara_double(view->file, old, start, count, copy->old);
         if (status != NC_NOERR)
             break;
-        scatter(copy, metric);
+        sweep_cell(sweep, copy->to[i], &run);
+        scatter(copy, metric, metric_form(&run, &sweep->measure).first_stack);
         cell_index(sweep->axis, sweep->axis_count, copy->to[i], start);
         cell_shape(metric, sweep->axis_count, copy->layout->step_count, &copy->layout->form, copy->new_room,
             start, count);

@@ -181,16 +181,26 @@ static bool has_texts(const struct view *view, const struct layout *layout)
            has_text(view, ATTRIBUTE_SWEEP, layout->sweep->text ? layout->sweep->text : "");
 }
 
+/* Refuses a file in which more tensors or stacks have names than this program knows. */
+static int check_words(const struct dataset *dataset, const struct view *view, struct error *error)
+{
+    for (enum metric_dimension i = 0; i < DIMENSION_COUNT; i++) {
+        const struct metric_dimension_row *row = &metric_dimension_table[i];
+        if (row->word && !row->word(view->form.along[i] - 1))
+            return error_set(
+                error, ERROR_INPUT, "%s: has other %ss than this program", dataset->name, row->name);
+    }
+    return 0;
+}
+
 /* Continues the file of `view`: as it is, or in a new file if its header no longer fits the sweep. */
 static int carry_on(struct dataset *dataset, const struct view *view, struct error *error)
 {
     struct layout *layout = &dataset->layout;
     struct mapping mapping;
 
-    if (verify_dataset(view, error) != 0)
+    if (verify_dataset(view, error) != 0 || check_words(dataset, view, error) != 0)
         return -1;
-    if (view->form.along[DIMENSION_TENSOR] > LAYER_TENSOR_COUNT)
-        return error_set(error, ERROR_INPUT, "%s: has other tensors than this program", dataset->name);
     if (mapping_init(&mapping, view, layout, error) != 0)
         return -1;
     int found = session_find(view, &dataset->session);

@@ -135,9 +135,9 @@ static void define_dimensions(struct definition *definition)
     }
     for (enum metric_dimension i = 0; i < DIMENSION_COUNT; i++) {
         int64_t length = i == DIMENSION_STEP ? layout->step_count : layout->form.along[i];
-        bool needed = metric_dimension_needed(i, layout->sweep->measure.group);
+        bool stored = metric_dimension_stored(i, &layout->form, layout->sweep->measure.group);
         definition->dimension[i] =
-            needed ? define_dimension(definition, metric_dimension_table[i].name, length) : -1;
+            stored ? define_dimension(definition, metric_dimension_table[i].name, length) : -1;
     }
     definition->sessions = define_dimension(definition, SESSION_DIMENSION, layout->sessions);
 }
@@ -185,18 +185,27 @@ static void define_shared_coordinates(struct definition *definition)
     }
 }
 
-/* The attribute `coordinates` of a variable over the grid; includes `tensor` if that is a dimension. */
-static void put_coordinates(struct definition *definition, int variable, bool tensor)
+/* The attribute `coordinates` of a variable over the grid and, behind it, over dimensions [count] of metrics:
+ * lists those of words. */
+static void put_coordinates(
+    struct definition *definition, int variable, int count, const enum metric_dimension *dimension)
 {
-    char *text;
-    const char *grid = definition->coordinates ? definition->coordinates : "";
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
 
-    if (asprintf(&text, "%s%s%s", grid, tensor ? " " : "",
-            tensor ? metric_dimension_table[DIMENSION_TENSOR].name : "") < 0) {
+    if (!out) {
         definition_keep(definition, NC_ENOMEM);
         return;
     }
-    definition_text(definition, variable, "coordinates", text[0] ? text + 1 : text);
+    fputs(definition->coordinates ? definition->coordinates : "", out);
+    for (int i = 0; i < count; i++)
+        if (metric_dimension_table[dimension[i]].word)
+            fprintf(out, " %s", metric_dimension_table[dimension[i]].name);
+    if (fclose(out) == 0)
+        definition_text(definition, variable, "coordinates", text[0] ? text + 1 : text);
+    else
+        definition_keep(definition, NC_ENOMEM);
     free(text);
 }
 
@@ -244,7 +253,7 @@ static void define_run_variable(struct definition *definition, enum run_variable
 
     put_description(definition, variable, row->long_name, row->unit, row->comment);
     definition_text(definition, variable, METRIC_NATURE, nature_table[NATURE_RECORD].word);
-    put_coordinates(definition, variable, false);
+    put_coordinates(definition, variable, 0, NULL);
     if (row->filled)
         put_fill(definition, variable, type);
     put_flags(definition, variable, which);
@@ -253,20 +262,18 @@ static void define_run_variable(struct definition *definition, enum run_variable
 static void define_metric(struct definition *definition, enum metric metric)
 {
     const struct metric_row *row = &metric_table[metric];
-    const struct metric_shape_row *shape = &metric_shape_table[row->shape];
+    enum metric_dimension dimension[METRIC_RANK_MOST];
+    int rank = metric_dimensions(metric, &definition->layout->form, dimension);
     int dimensions[DIMENSIONS_MAX];
     int count = (int)definition->layout->sweep->axis_count;
-    bool tensor = false;
 
     memcpy(dimensions, definition->axis, (size_t)count * sizeof(*dimensions));
-    for (int i = 0; i < shape->rank; i++) {
-        dimensions[count++] = definition->dimension[shape->dimension[i]];
-        tensor = tensor || shape->dimension[i] == DIMENSION_TENSOR;
-    }
+    for (int i = 0; i < rank; i++)
+        dimensions[count++] = definition->dimension[dimension[i]];
     int variable = define_variable(definition, row->name, NC_DOUBLE, 0, count, dimensions);
     put_description(definition, variable, row->long_name, row->unit, row->help);
     definition_text(definition, variable, METRIC_NATURE, nature_table[row->nature].word);
-    put_coordinates(definition, variable, tensor);
+    put_coordinates(definition, variable, rank, dimension);
     put_fill(definition, variable, NC_DOUBLE);
 }
 

@@ -13,7 +13,7 @@
 
 bool layout_has(const struct layout *layout, enum metric metric)
 {
-    return layout->sweep->measure.group[metric_table[metric].group];
+    return metric_stored(metric, &layout->form, layout->sweep->measure.group);
 }
 
 /* Can runs of the sweep differ in the lengths of their metrics? */
@@ -57,9 +57,10 @@ size_t layout_find(const struct metric_form *dataset, const struct metric_form *
         size_t there = (size_t)dataset->along[shape->dimension[i]];
         INVARIANT(here > 0 && here <= there, "%s: length %zu, %zu in the dataset", metric_table[metric].name,
             here, there);
+        bool moved = shape->dimension[i] == DIMENSION_STACK && here < there;
         block *= together ? here : 1;
         together = together && here == there;
-        place += rest % here * stride;
+        place += (rest % here + (moved ? (size_t)run->first_stack : 0)) * stride;
         rest /= here;
         stride *= there;
     }

@@ -49,8 +49,8 @@ bool layout_has(const struct layout *layout, enum metric metric);
 
 /*
  * Maps values of a metric from a run's row to the dataset's row, which may be longer, for example with more
- * layers. Returns the index in the dataset's row of the run's value `index`; the *count values from there on
- * are contiguous in both rows.
+ * layers, or with both stacks where the run has one. Returns the index in the dataset's row of the run's
+ * value `index`; the *count values from there on are contiguous in both rows.
  */
 size_t layout_find(const struct metric_form *dataset, const struct metric_form *run, enum metric metric,
     size_t index, size_t *count);

@@ -54,7 +54,7 @@ static int lay_out_record(struct record *record, const struct measure *measure, 
         struct view_variable variable;
         bool found;
         record->first[metric] = -1;
-        if (!measure->group[metric_table[metric].group])
+        if (!metric_stored(metric, &record->view->form, measure->group))
             continue;
         if (find_variable(record->view, metric_table[metric].name, &variable, &found, error) != 0)
             return -1;
@@ -93,7 +93,7 @@ int record_print_missing(const struct view *view, const struct measure *measure,
     int missing = 0;
 
     for (enum metric metric = 0; metric < METRIC_COUNT; metric++)
-        if (measure->group[metric_table[metric].group] &&
+        if (metric_stored(metric, &view->form, measure->group) &&
             !lookup_has_variable(view->file, metric_table[metric].name))
             fprintf(out, "%s%s", missing++ ? ", " : "", metric_table[metric].name);
     return missing;
@@ -303,15 +303,15 @@ static void print_coordinate(
 
 static void print_metric(FILE *out, const struct difference *difference, const struct view *view)
 {
-    const struct metric_shape_row *shape = &metric_shape_table[metric_table[difference->metric].shape];
+    enum metric_dimension dimension[METRIC_RANK_MOST];
+    int rank = metric_dimensions(difference->metric, &view->form, dimension);
     int64_t inner = values_of(view, difference->metric), rest = difference->place;
 
     fputs(metric_table[difference->metric].name, out);
-    for (int i = 0; i < shape->rank; i++) {
-        enum metric_dimension dimension = shape->dimension[i];
-        inner /= dimension == DIMENSION_STEP ? view->step_count : view->form.along[dimension];
+    for (int i = 0; i < rank; i++) {
+        inner /= dimension[i] == DIMENSION_STEP ? view->step_count : view->form.along[dimension[i]];
         fputs(i ? ", " : " at ", out);
-        print_coordinate(out, view, dimension, rest / inner);
+        print_coordinate(out, view, dimension[i], rest / inner);
         rest %= inner;
     }
     fprintf(out, ": %.17g in %s, %.17g trained again", difference->stored, view->name, difference->again);

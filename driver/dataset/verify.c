@@ -227,10 +227,11 @@ static int verify_runs(const struct view *view, struct error *error)
 static int verify_metrics(const struct view *view, struct error *error)
 {
     for (enum metric metric = 0; metric < METRIC_COUNT; metric++) {
-        const struct metric_shape_row *shape = &metric_shape_table[metric_table[metric].shape];
+        enum metric_dimension dimension[METRIC_RANK_MOST];
+        int rank = metric_dimensions(metric, &view->form, dimension);
         struct variable_form form = grid_form(view, NC_DOUBLE);
-        for (int i = 0; i < shape->rank; i++)
-            form.dimension[form.rank++] = metric_dimension_table[shape->dimension[i]].name;
+        for (int i = 0; i < rank; i++)
+            form.dimension[form.rank++] = metric_dimension_table[dimension[i]].name;
         if (lookup_has_variable(view->file, metric_table[metric].name) &&
             verify_variable(view, metric_table[metric].name, &form, error) != 0)
             return -1;

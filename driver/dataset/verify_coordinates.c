@@ -116,13 +116,19 @@ static int verify_dimension(const struct view *view, enum metric_dimension dimen
                                 : verify_numbers(view, dimension, error);
 }
 
+/* Does the file have the dimension? Stacks are told apart only where there are several. */
+static bool has_dimension(const struct view *view, enum metric_dimension dimension)
+{
+    return view->form.along[dimension] > (dimension == DIMENSION_STACK ? 1 : 0);
+}
+
 int verify_coordinates(const struct view *view, struct error *error)
 {
     for (int64_t i = 0; i < view->axis_count; i++)
         if (verify_distinct(view, &view->axis[i], error) != 0)
             return -1;
     for (enum metric_dimension i = 0; i < DIMENSION_COUNT; i++)
-        if (view->form.along[i] > 0 && verify_dimension(view, i, error) != 0)
+        if (has_dimension(view, i) && verify_dimension(view, i, error) != 0)
             return -1;
     return 0;
 }

@@ -290,10 +290,10 @@ static int read_lengths(struct view *view, struct error *error)
 {
     int id;
 
-    view->form.along[DIMENSION_STEP] = 1;
+    view->form.along[DIMENSION_STEP] = view->form.along[DIMENSION_STACK] = 1;
     for (enum metric_dimension i = 0; i < DIMENSION_COUNT; i++) {
         const char *name = metric_dimension_table[i].name;
-        bool optional = !metric_dimension_needed(i, (const bool[GROUP_COUNT]){false});
+        bool optional = !metric_dimension_stored(i, &view->form, (const bool[GROUP_COUNT]){false});
         if (i == DIMENSION_STEP || (optional && lookup_dimension(view->file, name, &id) != NC_NOERR))
             continue;
         if (dimension_length(view, name, &view->form.along[i], error) != 0)

@@ -3,6 +3,13 @@
 
 #include <stdint.h>
 
+/* Sequences packed one after another: one side of a batch. All borrowed. */
+struct packed {
+    int64_t sequences, rows;
+    const int64_t *start; /* [sequences + 1] */
+    const int32_t *tokens; /* [rows] */
+};
+
 /*
  * Sequences packed one after another, without padding. rows is the sum of their lengths. Each sequence has at
  * least one target. For an encoder-decoder, sequence i also has a source, which its encoder reads: the tokens
@@ -20,5 +27,16 @@ struct batch {
 };
 
 enum { NO_TARGET = -1 };
+
+/* The first sequence of a batch alone. */
+static inline struct batch batch_first(const struct batch *batch)
+{
+    struct batch first = *batch;
+
+    first.sequences = 1;
+    first.rows = batch->start[1];
+    first.source_rows = batch->source_start ? batch->source_start[1] : 0;
+    return first;
+}
 
 #endif

@@ -8,6 +8,8 @@ void batch_layout(struct batch *batch, int64_t rows, struct arena *arena)
         .start = arena_take(arena, (size_t)rows + 1, sizeof(*batch->start)),
         .tokens = arena_take(arena, (size_t)rows, sizeof(*batch->tokens)),
         .target = arena_take(arena, (size_t)rows, sizeof(*batch->target)),
+        .source_start = arena_take(arena, (size_t)rows + 1, sizeof(*batch->source_start)),
+        .source_tokens = arena_take(arena, (size_t)rows, sizeof(*batch->source_tokens)),
     };
 }
 

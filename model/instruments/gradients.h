@@ -16,25 +16,26 @@ struct kernels;
  */
 struct gradients {
     /*
-     * [layers][LAYER_TENSOR_COUNT] the norm of the mean gradient, and the mean of the norms of the
+     * [blocks][LAYER_TENSOR_COUNT] the norm of the mean gradient, and the mean of the norms of the
      * minibatches' own gradients; NaN for absent tensors.
      */
     double *mean_norm, *batch_norm;
     /*
-     * [LAYER_TENSOR_COUNT] slope of ln mean_norm over the layers, per layer from the input on, and its
-     * standard error. NaN for fewer than STRAIGHT_POINTS layers, or if a norm is 0 or not finite.
+     * [stacks][LAYER_TENSOR_COUNT] slope of ln mean_norm over the layers of a stack, per layer from its input
+     * on, and its standard error. NaN for fewer than STRAIGHT_POINTS layers, or if a norm is 0 or not finite.
      */
     double *slope, *slope_error;
 
     const struct weight_layout *layout; /* borrowed */
+    const struct architecture *architecture; /* borrowed */
     const struct kernels *kernels;
-    int64_t layers, count; /* minibatches added */
+    int64_t blocks, count; /* minibatches added */
     scalar *sum; /* [layers_end - layers_begin] of their gradients */
-    double *depth, *logarithm; /* [layers] of the fits */
+    double *depth, *logarithm; /* [blocks] of the fits */
 };
 
-void gradients_layout(
-    struct gradients *gradients, const struct weight_layout *layout, int64_t layers, struct arena *arena);
+void gradients_layout(struct gradients *gradients, const struct weight_layout *layout,
+    const struct architecture *architecture, struct arena *arena);
 
 /* Forgets all minibatches. */
 void gradients_begin(struct gradients *gradients);
@@ -47,9 +48,9 @@ void gradients_end(struct gradients *gradients);
 
 /*
  * The slope that Xiong and others derive for a fresh model in their setting: xavier, queries and keys 0,
- * layernorm, relu without a gate, a feed-forward layer as wide as the model, and both scales 1. After the
- * sum, each layernorm behind a feed-forward layer divides the gradient on its way to the input by sqrt(3/2);
- * before it, all layers have alike ones. Theirs are the matrices w2; NaN elsewhere.
+ * layernorm, relu without a gate, a feed-forward layer as wide as the model, both scales 1, and one stack.
+ * After the sum, each layernorm behind a feed-forward layer divides the gradient on its way to the input by
+ * sqrt(3/2); before it, all layers have alike ones. Theirs are the matrices w2; NaN elsewhere.
  */
 double gradients_theory(const struct architecture *architecture, enum tensor_kind kind);
 

@@ -32,15 +32,26 @@ void homogeneity_layout(
     h->logits = arena_take(arena, (size_t)(ROWS * small.vocabulary), sizeof(scalar));
 }
 
+static void draw_tokens(int32_t *tokens, int64_t seed, uint64_t first)
+{
+    for (uint64_t row = 0; row < ROWS; row++)
+        tokens[row] =
+            (int32_t)random_below((uint64_t)seed, RANDOM_HOMOGENEITY, first + row, HOMOGENEITY_VOCABULARY);
+}
+
+/* Those of the source, where the architecture reads one, are drawn behind the others. */
 static void draw_sequences(struct batch *batch, int64_t seed)
 {
     batch->sequences = HOMOGENEITY_SEQUENCES;
     batch->rows = ROWS;
     for (int64_t i = 0; i <= HOMOGENEITY_SEQUENCES; i++)
         batch->start[i] = i * HOMOGENEITY_CONTEXT;
-    for (int64_t row = 0; row < ROWS; row++)
-        batch->tokens[row] =
-            (int32_t)random_below((uint64_t)seed, RANDOM_HOMOGENEITY, (uint64_t)row, HOMOGENEITY_VOCABULARY);
+    draw_tokens(batch->tokens, seed, 0);
+    if (!batch->source_tokens)
+        return;
+    batch->source_rows = ROWS;
+    memcpy(batch->source_start, batch->start, (HOMOGENEITY_SEQUENCES + 1) * sizeof(*batch->start));
+    draw_tokens(batch->source_tokens, seed, ROWS);
 }
 
 /* Returns f(scale * theta), valid until the next call, and fills the logits. */

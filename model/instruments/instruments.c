@@ -6,19 +6,29 @@
 #include "model/instruments/straight.h"
 #include "model/kernels/levels.h"
 
-void instruments_layout(
-    struct instruments *instruments, const struct weight_layout *layout, int64_t layers, struct arena *arena)
+void instruments_layout(struct instruments *instruments, const struct weight_layout *layout,
+    const struct architecture *architecture, struct arena *arena)
 {
     size_t size = (size_t)(layout->layers_end - layout->layers_begin);
+    size_t blocks = (size_t)architecture_blocks(architecture);
 
     *instruments = (struct instruments){
+        .layer_norm = arena_take(arena, blocks, sizeof(double)),
+        .layer_direction_cosine = arena_take(arena, blocks, sizeof(double)),
+        .tensor_norm = arena_take(arena, blocks * LAYER_TENSOR_COUNT, sizeof(double)),
+        .layer_gradient_alignment = arena_take(arena, blocks, sizeof(double)),
+        .layer_step_size = arena_take(arena, blocks, sizeof(double)),
+        .layer_alignment = arena_take(arena, blocks, sizeof(double)),
         .layout = layout,
         .kernels = kernels_best(),
-        .layers = layers,
+        .blocks = (int64_t)blocks,
+        .stacks = architecture_stacks(architecture),
         .kept = arena_take(arena, size, sizeof(scalar)),
         .kept_square = NAN,
-        .layer_square = arena_take(arena, (size_t)layers, sizeof(double)),
+        .layer_square = arena_take(arena, blocks, sizeof(double)),
     };
+    for (int64_t stack = 0; stack < instruments->stacks; stack++)
+        instruments->end[stack] = architecture_stack(architecture, stack).end;
 }
 
 static void sums_add(struct sums *sums, struct sums more)
@@ -28,9 +38,9 @@ static void sums_add(struct sums *sums, struct sums more)
 }
 
 /* Compares a layer with the kept one, then keeps it. */
-static struct sums measure_layer(
-    const struct instruments *i, const scalar *weights, int64_t layer, double *tensor_norm)
+static struct sums measure_layer(const struct instruments *i, const scalar *weights, int64_t layer)
 {
+    double *tensor_norm = i->tensor_norm + layer * LAYER_TENSOR_COUNT;
     struct sums sums = {0};
 
     for (int64_t k = 0; k < LAYER_TENSOR_COUNT; k++) {
@@ -73,19 +83,26 @@ static double measure_outside(
     return embedding + output + final;
 }
 
-void measure_state(struct instruments *i, const scalar *weights, struct state_measures *measures,
-    double *layer_norm, double *layer_direction_cosine, double *tensor_norm)
+void measure_state(struct instruments *i, const scalar *weights, struct state_measures *measures)
 {
     bool first = isnan(i->kept_square);
     struct sums whole = {0};
 
-    for (int64_t layer = 0; layer < i->layers; layer++) {
-        struct sums sums = measure_layer(i, weights, layer, tensor_norm + layer * LAYER_TENSOR_COUNT);
-        layer_direction_cosine[layer] =
-            first ? NAN : cosine(sums.product, sums.square, i->layer_square[layer]);
-        layer_norm[layer] = sqrt(sums.square);
-        i->layer_square[layer] = sums.square;
-        sums_add(&whole, sums);
+    for (int64_t stack = 0, layer = 0; stack < i->stacks; stack++) {
+        struct sums part = {0};
+        double kept = 0;
+        for (; layer < i->end[stack]; layer++) {
+            struct sums sums = measure_layer(i, weights, layer);
+            i->layer_direction_cosine[layer] =
+                first ? NAN : cosine(sums.product, sums.square, i->layer_square[layer]);
+            i->layer_norm[layer] = sqrt(sums.square);
+            kept += i->layer_square[layer];
+            i->layer_square[layer] = sums.square;
+            sums_add(&part, sums);
+            sums_add(&whole, sums);
+        }
+        measures->stack_norm[stack] = sqrt(part.square);
+        measures->stack_direction_cosine[stack] = first ? NAN : cosine(part.product, part.square, kept);
     }
     measures->total_norm = sqrt(whole.square + measure_outside(i, weights, measures));
     measures->param_norm = sqrt(whole.square);
@@ -94,16 +111,15 @@ void measure_state(struct instruments *i, const scalar *weights, struct state_me
 }
 
 void measure_gradient(struct instruments *i, const struct optimiser *optimiser, const scalar *weights,
-    const scalar *gradient, double clip, int64_t step, struct step_measures *measures,
-    double *layer_gradient_alignment)
+    const scalar *gradient, double clip, int64_t step, struct step_measures *measures)
 {
     int64_t begin = i->layout->layers_begin, end = i->layout->layers_end;
     struct sums g = {0}, update = optimiser_update(optimiser, weights, gradient, clip, step, begin, end);
 
-    for (int64_t layer = 0; layer < i->layers; layer++) {
+    for (int64_t layer = 0; layer < i->blocks; layer++) {
         int64_t at = i->layout->layer_begin[layer], size = i->layout->layer_begin[layer + 1] - at;
         struct sums one = i->kernels->sums(weights + at, gradient + at, size);
-        layer_gradient_alignment[layer] = -cosine(one.product, i->layer_square[layer], one.square);
+        i->layer_gradient_alignment[layer] = -cosine(one.product, i->layer_square[layer], one.square);
         sums_add(&g, one);
     }
 
@@ -113,19 +129,18 @@ void measure_gradient(struct instruments *i, const struct optimiser *optimiser, 
     measures->update_alignment = -cosine(update.product, i->kept_square, update.square);
 }
 
-void measure_step(struct instruments *i, const scalar *weights, struct step_measures *measures,
-    double *layer_step_size, double *layer_alignment)
+void measure_step(struct instruments *i, const scalar *weights, struct step_measures *measures)
 {
     int64_t begin = i->layout->layers_begin;
     struct sums delta = {0};
     double after = 0;
 
-    for (int64_t layer = 0; layer < i->layers; layer++) {
+    for (int64_t layer = 0; layer < i->blocks; layer++) {
         int64_t at = i->layout->layer_begin[layer], size = i->layout->layer_begin[layer + 1] - at;
         double layer_after;
         struct sums one = i->kernels->difference(i->kept + (at - begin), weights + at, size, &layer_after);
-        layer_step_size[layer] = sqrt(one.square);
-        layer_alignment[layer] = cosine(one.product, i->layer_square[layer], one.square);
+        i->layer_step_size[layer] = sqrt(one.square);
+        i->layer_alignment[layer] = cosine(one.product, i->layer_square[layer], one.square);
         sums_add(&delta, one);
         after += layer_after;
     }

@@ -13,29 +13,33 @@
  * output and a final LayerNorm. All sums are double.
  */
 struct instruments {
+    /* What measure_state, measure_gradient and measure_step say of each block; the encoder's come first. */
+    double *layer_norm, *layer_direction_cosine; /* [blocks] */
+    double *tensor_norm; /* [blocks][LAYER_TENSOR_COUNT], NaN for absent tensors */
+    double *layer_gradient_alignment, *layer_step_size, *layer_alignment; /* [blocks] */
+
     const struct weight_layout *layout; /* borrowed */
     const struct kernels *kernels;
-    int64_t layers;
+    int64_t blocks, stacks;
+    int64_t end[STACKS_MOST]; /* the block behind each stack's last one */
     scalar *kept; /* [layers_end - layers_begin] theta at the last measured step */
     double kept_square; /* |kept|^2; NaN before the first measured step */
-    double *layer_square; /* [layers] of kept */
+    double *layer_square; /* [blocks] of kept */
 };
 
-void instruments_layout(
-    struct instruments *instruments, const struct weight_layout *layout, int64_t layers, struct arena *arena);
+void instruments_layout(struct instruments *instruments, const struct weight_layout *layout,
+    const struct architecture *architecture, struct arena *arena);
 
-/* Of theta_t. direction_cosine is NaN at the first measured step. */
+/* Of theta_t, and of the part of theta_t that each stack has. The cosines are NaN at the first measured step.
+ */
 struct state_measures {
     double param_norm, embedding_norm, output_norm, total_norm;
     double direction_cosine;
+    double stack_norm[STACKS_MOST], stack_direction_cosine[STACKS_MOST];
 };
 
-/*
- * Measures theta_t and keeps it for measure_step and for the next call. layer_norm and layer_direction_cosine
- * [layers]; tensor_norm [layers][LAYER_TENSOR_COUNT], NaN for absent tensors.
- */
-void measure_state(struct instruments *instruments, const scalar *weights, struct state_measures *measures,
-    double *layer_norm, double *layer_direction_cosine, double *tensor_norm);
+/* Measures theta_t and keeps it for measure_step and for the next call. */
+void measure_state(struct instruments *instruments, const scalar *weights, struct state_measures *measures);
 
 /* Of the step from theta_t. */
 struct step_measures {
@@ -44,17 +48,13 @@ struct step_measures {
     double step_size, alignment, balance_error;
 };
 
-/*
- * Before a step: measures the gradient of its batch, also by layer [layers], and the update u. Call it after
- * measure_state of the same theta_t.
- */
+/* Before a step: measures the gradient of its batch, and the update u. Call it after measure_state of the
+ * same theta_t. */
 void measure_gradient(struct instruments *instruments, const struct optimiser *optimiser,
-    const scalar *weights, const scalar *gradient, double clip, int64_t step, struct step_measures *measures,
-    double *layer_gradient_alignment);
+    const scalar *weights, const scalar *gradient, double clip, int64_t step, struct step_measures *measures);
 
-/* After a step: measures delta_t from the theta_t that measure_state kept, also by layer [layers]. */
-void measure_step(struct instruments *instruments, const scalar *weights, struct step_measures *measures,
-    double *layer_step_size, double *layer_alignment);
+/* After a step: measures delta_t from the theta_t that measure_state kept. */
+void measure_step(struct instruments *instruments, const scalar *weights, struct step_measures *measures);
 
 /*
  * The growth law of one run, from its norms [count] at the measured steps [count], ascending from 0: the

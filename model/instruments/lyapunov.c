@@ -16,27 +16,32 @@ void lyapunov_layout(struct lyapunov *l, const struct architecture *architecture
     int64_t sweeps, int64_t rows, struct arena *arena)
 {
     size_t wanted = (size_t)exponents, size = (size_t)(rows * architecture->width);
+    size_t stacks = (size_t)architecture_stacks(architecture);
 
     *l = (struct lyapunov){.wanted = exponents, .sweeps = sweeps};
-    l->exponent = arena_take(arena, wanted, sizeof(double));
-    l->angular = arena_take(arena, wanted, sizeof(double));
+    l->exponent = arena_take(arena, stacks * wanted, sizeof(double));
+    l->angular = arena_take(arena, stacks * wanted, sizeof(double));
     l->tangent = arena_take(arena, wanted * size, sizeof(double));
     l->sum = arena_take(arena, wanted, sizeof(double));
     l->state = arena_take(arena, size, sizeof(scalar));
 }
 
 void lyapunov_begin(struct lyapunov *l, struct transformer *model, const scalar *weights,
-    const struct batch *batch, int64_t seed)
+    const struct batch *batch, int64_t stack, int64_t seed)
 {
+    const struct stack_form form = architecture_stack(&model->architecture, stack);
+
     l->model = model;
     l->weights = weights;
-    l->batch = *batch;
-    l->batch.sequences = 1;
-    l->batch.rows = batch->start[1];
+    l->batch = batch_first(batch);
+    l->stack = stack;
+    l->first = form.begin;
+    l->layers = form.end - form.begin;
     l->seed = (uint64_t)seed;
-    l->size = l->batch.rows * model->architecture.width;
+    l->rows = transformer_side(model, &l->batch, stack).rows;
+    l->size = l->rows * model->architecture.width;
     l->at = l->next = 0;
-    l->end = 2 * (1 + (2 * l->sweeps + 1) * model->architecture.layers);
+    l->end = 2 * (1 + (2 * l->sweeps + 1) * l->layers);
     transformer_forward(model, weights, &l->batch, false);
 }
 
@@ -72,7 +77,7 @@ static void make_angular(const struct lyapunov *l, double *tangent, const scalar
 {
     int64_t width = l->model->architecture.width;
 
-    for (int64_t row = 0; row < l->batch.rows; row++) {
+    for (int64_t row = 0; row < l->rows; row++) {
         const scalar *x = state + row * width;
         double *v = tangent + row * width, square = 0, product = 0;
         for (int64_t c = 0; c < width; c++) {
@@ -91,7 +96,7 @@ static void draw_tangent(const struct lyapunov *l, int64_t i, bool angular)
     for (int64_t c = 0; c < l->size; c++)
         v[c] = random_normal(l->seed, RANDOM_LYAPUNOV, ((uint64_t)i << 40) + (uint64_t)c);
     if (angular)
-        make_angular(l, v, transformer_state(l->model, 0), 0);
+        make_angular(l, v, transformer_state(l->model, l->stack, 0), 0);
 }
 
 /* A tangent through one block, or back through its transpose. */
@@ -100,9 +105,9 @@ static void pass_block(const struct lyapunov *l, double *tangent, int64_t layer,
     for (int64_t c = 0; c < l->size; c++)
         l->state[c] = (scalar)tangent[c];
     if (back)
-        transformer_block_gradient(l->model, l->weights, &l->batch, layer, l->state);
+        transformer_block_gradient(l->model, l->weights, &l->batch, l->first + layer, l->state);
     else
-        transformer_block_tangent(l->model, l->weights, &l->batch, layer, l->state);
+        transformer_block_tangent(l->model, l->weights, &l->batch, l->first + layer, l->state);
     for (int64_t c = 0; c < l->size; c++)
         tangent[c] = (double)l->state[c];
 }
@@ -110,8 +115,8 @@ static void pass_block(const struct lyapunov *l, double *tangent, int64_t layer,
 /* P_(l+1) D_(l+1)^-1 J_l D_l P_l, where D_l has the tokens' norms and P_l projects, and its transpose. */
 static void pass_angular(const struct lyapunov *l, double *tangent, int64_t layer, bool back)
 {
-    const scalar *before = transformer_state(l->model, layer),
-                 *after = transformer_state(l->model, layer + 1);
+    const scalar *before = transformer_state(l->model, l->stack, layer),
+                 *after = transformer_state(l->model, l->stack, layer + 1);
 
     make_angular(l, tangent, back ? after : before, back ? -1 : 1);
     pass_block(l, tangent, layer, back);
@@ -123,7 +128,7 @@ static void pass_angular(const struct lyapunov *l, double *tangent, int64_t laye
 /* Takes tangent i through a round: 0 draws it, each later one is a pass through a block. */
 static void take_tangent(const struct lyapunov *l, int64_t i, int64_t round, bool angular)
 {
-    int64_t layers = l->model->architecture.layers, done = (round - 1) % layers;
+    int64_t layers = l->layers, done = (round - 1) % layers;
     bool back = (round - 1) / layers % 2;
 
     if (round == 0) {
@@ -138,14 +143,14 @@ static void take_tangent(const struct lyapunov *l, int64_t i, int64_t round, boo
 static void keep_exponents(const struct lyapunov *l, double *exponent)
 {
     for (int64_t i = 0; i < l->wanted; i++)
-        exponent[i] = i < l->count ? l->sum[i] / (double)l->model->architecture.layers : NAN;
+        exponent[i] = i < l->count ? l->sum[i] / (double)l->layers : NAN;
 }
 
 bool lyapunov_advance(struct lyapunov *l)
 {
     int64_t half = l->end / 2, round = l->at % half;
     bool angular = l->at >= half;
-    int64_t most = angular ? l->size - l->batch.rows : l->size;
+    int64_t most = angular ? l->size - l->rows : l->size;
 
     l->count = l->wanted < most ? l->wanted : most;
     if (l->next < l->count) { /* with a width of 1 there are no angular ones */
@@ -157,6 +162,6 @@ bool lyapunov_advance(struct lyapunov *l)
     l->next = 0;
     l->at++;
     if (round == half - 1)
-        keep_exponents(l, angular ? l->angular : l->exponent);
+        keep_exponents(l, (angular ? l->angular : l->exponent) + l->stack * l->wanted);
     return l->at < l->end;
 }

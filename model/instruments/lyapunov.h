@@ -30,14 +30,15 @@
  * below -10 (float) or -30 (double) in place of minus infinity. Only a tangent that is exactly 0 gives NaN.
  */
 struct lyapunov {
-    double *exponent, *angular; /* [wanted], NaN for those beyond the dimension of the state */
+    double *exponent, *angular; /* [stacks][wanted], NaN for those beyond the dimension of the state */
 
     int64_t wanted, sweeps;
+    int64_t stack, first, layers; /* under way: the stack, its first block, their number */
     struct transformer *model; /* borrowed, like weights */
     const scalar *weights;
     struct batch batch; /* one sequence */
     uint64_t seed;
-    int64_t size, count; /* of a state; of the tangents under way */
+    int64_t rows, size, count; /* of a state, its elements; the tangents under way */
     int64_t at, end; /* rounds: done, in total */
     int64_t next; /* tangent of the round under way */
     double *tangent; /* [wanted][rows C] */
@@ -50,11 +51,12 @@ void lyapunov_layout(struct lyapunov *lyapunov, const struct architecture *archi
     int64_t sweeps, int64_t rows, struct arena *arena);
 
 /*
- * Begins a measurement on the first sequence of the batch. The model, which has tangents, must keep its pass
+ * Begins the measurement of one stack on the first sequence of the batch; what cross-attention reads does not
+ * change. The model, which has tangents, must keep its pass
  * until the end; model, weights and batch are borrowed until then. The start is a function of the seed.
  */
 void lyapunov_begin(struct lyapunov *lyapunov, struct transformer *model, const scalar *weights,
-    const struct batch *batch, int64_t seed);
+    const struct batch *batch, int64_t stack, int64_t seed);
 
 /*
  * Draws one tangent or takes one through one block, which costs that pass and 8 operations for each element

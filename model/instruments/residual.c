@@ -12,13 +12,15 @@
 #define DRAW_PERTURBATION ((uint64_t)1 << 40)
 #define DRAW_DIRECTION ((uint64_t)2 << 40) /* R */
 
-void residual_layout(
-    struct residual *r, const struct architecture *architecture, int64_t rows, struct arena *arena)
+void residual_layout(struct residual *r, const struct architecture *architecture, int64_t stack, int64_t rows,
+    struct arena *arena)
 {
-    size_t depths = (size_t)architecture->layers + 1;
+    const struct stack_form form = architecture_stack(architecture, stack);
+    size_t depths = (size_t)(form.end - form.begin) + 1;
     int64_t most = rows > architecture->context ? rows : architecture->context;
 
-    *r = (struct residual){.norm = arena_take(arena, depths, sizeof(double))};
+    *r = (struct residual){.stack = stack, .first = form.begin, .layers = form.end - form.begin};
+    r->norm = arena_take(arena, depths, sizeof(double));
     r->cosine = arena_take(arena, depths, sizeof(double));
     r->depth = arena_take(arena, depths, sizeof(double));
     r->logarithm = arena_take(arena, depths, sizeof(double));
@@ -43,16 +45,16 @@ struct depth_sums {
 
 /* Takes |x_(l-1)|^2 from r->square, and leaves |x_l|^2 there. */
 static struct depth_sums sum_up(
-    struct residual *r, const struct transformer *model, const struct batch *batch, int64_t depth)
+    struct residual *r, const struct transformer *model, const struct packed *side, int64_t depth)
 {
     const struct kernels *kernels = kernels_best();
-    const scalar *here = transformer_state(model, depth),
-                 *before = transformer_state(model, depth - (depth > 0));
+    const scalar *here = transformer_state(model, r->stack, depth),
+                 *before = transformer_state(model, r->stack, depth - (depth > 0));
     int64_t width = model->architecture.width;
     struct depth_sums sums = {0};
 
-    for (int64_t s = 0; s < batch->sequences; s++)
-        for (int64_t row = batch->start[s] + 1; row < batch->start[s + 1]; row++) {
+    for (int64_t s = 0; s < side->sequences; s++)
+        for (int64_t row = side->start[s] + 1; row < side->start[s + 1]; row++) {
             struct sums own = kernels->sums(before + row * width, here + row * width, width);
             sums.tokens++;
             sums.norm += sqrt(own.square);
@@ -67,12 +69,12 @@ static struct depth_sums sum_up(
 void residual_states(
     struct residual *r, struct transformer *model, const scalar *weights, const struct batch *batch)
 {
-    int64_t layers = model->architecture.layers;
+    const struct packed side = transformer_side(model, batch, r->stack);
     struct straight fit;
 
     transformer_forward(model, weights, batch, false);
-    for (int64_t depth = 0; depth <= layers; depth++) {
-        struct depth_sums sums = sum_up(r, model, batch, depth);
+    for (int64_t depth = 0; depth <= r->layers; depth++) {
+        struct depth_sums sums = sum_up(r, model, &side, depth);
         double tokens = (double)sums.tokens; /* none if all sequences have length 1: NaN */
         r->norm[depth] = sums.norm / tokens;
         r->cosine[depth] = sums.cosine / tokens;
@@ -81,7 +83,7 @@ void residual_states(
         if (depth == 0)
             r->scale = sqrt(sums.square / tokens / (double)model->architecture.width);
     }
-    fit = straight_fit(r->depth, r->logarithm, layers + 1);
+    fit = straight_fit(r->depth, r->logarithm, r->layers + 1);
     r->growth = fit.slope;
     r->growth_error = fit.slope_error;
 }
@@ -97,20 +99,22 @@ static double square_of(const scalar *x, int64_t count)
 static double growth_back(
     struct residual *r, struct transformer *model, const scalar *weights, const struct batch *batch)
 {
-    int64_t layers = model->architecture.layers, size = batch->rows * model->architecture.width;
+    int64_t size = transformer_side(model, batch, r->stack).rows * model->architecture.width;
     double end = square_of(r->state, size);
 
-    for (int64_t layer = layers - 1; layer >= 0; layer--)
-        transformer_block_gradient(model, weights, batch, layer, r->state);
-    return log(square_of(r->state, size) / end) / (double)layers;
+    for (int64_t layer = r->layers - 1; layer >= 0; layer--)
+        transformer_block_gradient(model, weights, batch, r->first + layer, r->state);
+    return log(square_of(r->state, size) / end) / (double)r->layers;
 }
 
 void residual_gradients(struct residual *r, struct transformer *model, const scalar *weights,
     const struct batch *batch, int64_t seed)
 {
-    transformer_output_gradient(model, weights, batch, r->state);
+    int64_t rows = transformer_side(model, batch, r->stack).rows;
+
+    transformer_output_gradient(model, weights, batch, r->stack, r->state);
     r->gradient_growth = growth_back(r, model, weights, batch) / 2;
-    draw_normal(r->state, batch->rows * model->architecture.width, 1, seed, DRAW_DIRECTION);
+    draw_normal(r->state, rows * model->architecture.width, 1, seed, DRAW_DIRECTION);
     r->gradient_exponent = growth_back(r, model, weights, batch);
 }
 
@@ -152,21 +156,40 @@ static void fill_state(struct residual *r, int64_t rows, int64_t width, int64_t 
         draw_normal(r->state + row * width, width, r->scale / drawn, seed, DRAW_SHARED);
 }
 
-void residual_angle(struct residual *r, struct transformer *model, const scalar *weights, int64_t seed)
+/* One sequence of `rows` tokens on the side of the batch that the stack reads. */
+static struct batch one_sequence(
+    const struct residual *r, const struct transformer *model, const struct batch *batch, int64_t *start)
 {
-    int64_t layers = model->architecture.layers, width = model->architecture.width;
-    int64_t rows = model->architecture.context, start[] = {0, rows};
-    const struct batch equal = {.sequences = 1, .rows = rows, .start = start};
+    const struct stack_form form = architecture_stack(&model->architecture, r->stack);
+    struct batch one = batch_first(batch);
 
+    if (form.source) {
+        one.source_rows = start[1];
+        one.source_start = start;
+    } else {
+        one.rows = start[1];
+        one.start = start;
+    }
+    return one;
+}
+
+void residual_angle(struct residual *r, struct transformer *model, const scalar *weights,
+    const struct batch *batch, int64_t seed)
+{
+    int64_t width = model->architecture.width, rows = model->architecture.context, start[] = {0, rows};
+    const struct batch first = batch_first(batch), equal = one_sequence(r, model, batch, start);
+
+    if (architecture_stack(&model->architecture, r->stack).cross)
+        transformer_forward(model, weights, &first, false);
     fill_state(r, rows, width, seed);
     draw_normal(r->tangent, rows * width, 1, seed, DRAW_PERTURBATION);
     centre_rows(r->tangent, rows, width);
     double growth = log(square_of(r->state, width));
-    transformer_forward_from(model, weights, &equal, r->state);
-    for (int64_t layer = 0; layer < layers; layer++) {
-        transformer_block_tangent(model, weights, &equal, layer, r->tangent);
+    transformer_forward_from(model, weights, &equal, r->stack, r->state);
+    for (int64_t layer = 0; layer < r->layers; layer++) {
+        transformer_block_tangent(model, weights, &equal, r->first + layer, r->tangent);
         growth += log(centre_rows(r->tangent, rows, width));
     }
-    growth -= log(square_of(transformer_state(model, layers), width));
-    r->angle_exponent = growth / (double)layers;
+    growth -= log(square_of(transformer_state(model, r->stack, r->layers), width));
+    r->angle_exponent = growth / (double)r->layers;
 }

@@ -7,12 +7,13 @@
 #include "model/network/transformer.h"
 
 /*
- * How the residual stream x_0 .. x_L of one batch, and gradients with respect to it, change through the
- * blocks. The first position of a sequence is left out of means over tokens: it sees nothing but itself, and
- * often has a norm unlike all others. In this order:
- *     residual_states, residual_gradients, residual_angle
+ * How the residual stream x_0 .. x_L of one stack on one batch, and gradients with respect to it, change
+ * through its blocks; what cross-attention reads does not change. The first position of a sequence is left
+ * out of means over tokens: it sees nothing but itself, and often has a norm unlike all others. In this
+ * order: residual_states, residual_gradients, residual_angle
  */
 struct residual {
+    int64_t stack, first, layers; /* the stack, its first block, their number L */
     double *norm; /* [L + 1] mean over tokens of |x_l| */
     double *cosine; /* [L + 1] mean over tokens of cos(x_(l-1), x_l); NaN at 0 */
     /* slope over l of the mean over tokens of ln|x_l|, and its standard error; NaN for fewer than
@@ -32,9 +33,9 @@ struct residual {
     scalar *state, *tangent; /* [rows, C] */
 };
 
-/* For batches of up to `rows` rows. */
-void residual_layout(
-    struct residual *residual, const struct architecture *architecture, int64_t rows, struct arena *arena);
+/* For a stack and batches of up to `rows` rows. */
+void residual_layout(struct residual *residual, const struct architecture *architecture, int64_t stack,
+    int64_t rows, struct arena *arena);
 
 /* A forward pass: norms, growth and cosines. */
 void residual_states(
@@ -59,10 +60,11 @@ void residual_gradients(struct residual *residual, struct transformer *model, co
  * taken away after each block, else it would grow above the differences until these are rounding errors. Then
  * the variance is made 1, and the logarithms of what it was are summed.
  *
- * `model` has tangents and takes sequences of `context` rows, one of which is used. NaN for one token, and if
- * the tangents become the same for all.
+ * `model` has tangents and takes sequences of `context` rows, one of which is used. Cross-attention reads the
+ * source of the first sequence of `batch`, which is used for nothing else. NaN for one token, and if the
+ * tangents become the same for all.
  */
-void residual_angle(
-    struct residual *residual, struct transformer *model, const scalar *weights, int64_t seed);
+void residual_angle(struct residual *residual, struct transformer *model, const scalar *weights,
+    const struct batch *batch, int64_t seed);
 
 #endif

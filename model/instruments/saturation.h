@@ -16,24 +16,26 @@
 enum { SATURATION_SCALE = 1000 };
 
 struct saturation {
-    int64_t layers, heads, bins;
+    struct architecture architecture;
+    int64_t blocks, stacks, heads, bins;
     bool soft_wanted, heads_wanted; /* measure the cosines; measure what the heads attend to */
 
     /*
-     * [layers + 1] mean over the rows of the cosine between the states of theta and of the saturated network,
-     * 0 if either is 0: after each block and, last, at the input of the output layer. hard: against the
+     * [blocks + stacks] mean over the rows of the cosine between the states of theta and of the saturated
+     * network, 0 if either is 0: after each block and, behind these, of the output of each stack. hard: against the
      * saturated network with hard attention, as a check of `soft`.
      */
     double *soft, *hard;
 
     /*
-     * [layers][heads] of the saturated network, means over the rows: the positions that a row attends to, the
-     * same divided by its visible positions t + 1 (may exceed 1, as the multiplicative mask lets a row see
-     * more), and the share of rows that attend to more than one. NaN for a head with NaN among its weights.
+     * [blocks][heads] of the self-attention of the saturated network, means over the rows: the positions that
+     * a row attends to, the same divided by its visible positions (in a decoder t + 1: it may exceed 1, as
+     * the multiplicative mask lets a row see more), and the share of rows that attend to more than one. NaN
+     * for a head with NaN among its weights.
      */
     double *attended, *fraction, *above_one;
     /*
-     * [layers][heads][bins] share of the rows. Bin 0: rows that attend to one position or none; bin k > 0: to
+     * [blocks][heads][bins] share of the rows. Bin 0: rows that attend to one position or none; bin k > 0: to
      * 2^(k-1) + 1 .. 2^k positions.
      */
     double *histogram;
@@ -44,8 +46,9 @@ struct saturation {
     double *heads_histogram;
 
     const struct kernels *kernels;
-    int64_t width, capacity, rows; /* C; rows of the largest batch; rows added */
-    scalar *kept; /* [layers + 1][capacity, C] states of theta */
+    int64_t width, capacity; /* C; rows of the largest batch */
+    int64_t rows[STACKS_MOST]; /* added, of each stack */
+    scalar *kept; /* [blocks + stacks][capacity, C] states of theta */
     int32_t *count; /* [heads][capacity] */
 };
 

@@ -127,6 +127,39 @@ void KERNEL(gelu_tanh)(scalar *y, scalar *x, scalar *curvature, int64_t count)
         gelu_tanh_and(false, y, x, NULL, count);
 }
 
+#ifdef SCALAR_DOUBLE
+#define LOGISTIC_FAR 750 /* exp(-750) is 0 */
+#else
+#define LOGISTIC_FAR 88 /* the exponential is 0 there */
+#endif
+
+/* The same with v = x: the slope at -a is d = tail - a q, the curvature q (2 - a (1 - 2 tail)). */
+INLINE_ACTIVATION void silu_and(bool curved, scalar *y, scalar *x, scalar *curvature, int64_t count)
+{
+    const scalar far = LOGISTIC_FAR;
+
+    SIMD
+    for (int64_t i = 0; i < count; i++) {
+        scalar at = x[i], size = scalar_abs(at);
+        scalar a = size > far ? far : size; /* NaN stays, here and below */
+        scalar e = exponential(-a);
+        scalar tail = e / (1 + e), q = tail * (1 - tail);
+        scalar d = tail - a * q;
+        y[i] = (at < 0 ? 0 : at) - a * tail;
+        x[i] = at < 0 ? d : 1 - d;
+        if (curved)
+            curvature[i] = q * (2 - a * (1 - 2 * tail));
+    }
+}
+
+void KERNEL(silu)(scalar *y, scalar *x, scalar *curvature, int64_t count)
+{
+    if (curvature)
+        silu_and(true, y, x, curvature, count);
+    else
+        silu_and(false, y, x, NULL, count);
+}
+
 void KERNEL(multiply)(scalar *out, const scalar *a, const scalar *b, int64_t count)
 {
     SIMD

@@ -113,7 +113,7 @@ void KERNEL(attention)(const struct head *head, scalar *mixed, int64_t mixed_str
 {
     struct attention_work work = begin_work(head, scratch);
     struct rows values = rows_to_read(&work, head->v, head->kv_stride, head->keys);
-    struct rows out = rows_to_write(&work, mixed, mixed_stride, head->queries);
+    struct rows out = rows_to_write(&work, mixed, mixed_stride, head->queries, false);
 
     work.queries = transposed(&work, head->q, head->q_stride);
     work.weights = take_scratch(&work, head->keys * QUERY_BLOCK);
@@ -171,29 +171,43 @@ static void differentiate_block(const struct attention_work *work, int64_t first
     }
 }
 
-void KERNEL(attention_gradient)(const struct head *head, scalar *dq, scalar *dk, scalar *dv,
-    const scalar *dmixed, int64_t dmixed_stride, scalar *scratch)
+/* Rows that the gradient reads and writes. */
+struct gradient_rows {
+    struct rows q, k, dout; /* read */
+    struct rows query, key, value; /* written */
+};
+
+static struct gradient_rows gradient_rows(struct attention_work *work, const struct head_gradient *g)
+{
+    const struct head *head = work->head;
+
+    return (struct gradient_rows){
+        .q = rows_to_read(work, head->q, head->q_stride, head->queries),
+        .k = rows_to_read(work, head->k, head->kv_stride, head->keys),
+        .dout = rows_to_read(work, g->dmixed, g->mixed_stride, head->queries),
+        .query = rows_to_write(work, g->dq, head->q_stride, head->queries, false),
+        .key = rows_to_write(work, g->dk, head->kv_stride, head->keys, g->add),
+        .value = rows_to_write(work, g->dv, head->kv_stride, head->keys, g->add),
+    };
+}
+
+void KERNEL(attention_gradient)(const struct head *head, const struct head_gradient *g, scalar *scratch)
 {
     struct attention_work work = begin_work(head, scratch);
-    struct rows q = rows_to_read(&work, head->q, head->q_stride, head->queries);
-    struct rows k = rows_to_read(&work, head->k, head->kv_stride, head->keys);
-    struct rows dout = rows_to_read(&work, dmixed, dmixed_stride, head->queries);
-    struct rows query = rows_to_write(&work, dq, head->q_stride, head->queries);
-    struct rows key = rows_to_write(&work, dk, head->kv_stride, head->keys);
-    struct rows value = rows_to_write(&work, dv, head->kv_stride, head->keys);
+    struct gradient_rows rows = gradient_rows(&work, g);
 
     work.queries = transposed(&work, head->q, head->q_stride);
-    work.dout = transposed(&work, dmixed, dmixed_stride);
+    work.dout = transposed(&work, g->dmixed, g->mixed_stride);
     work.weights = take_scratch(&work, head->keys * QUERY_BLOCK);
     work.dscores = take_scratch(&work, head->keys * QUERY_BLOCK);
     for (int64_t first = 0; first < head->queries; first += QUERY_BLOCK) {
         int64_t last = at_most(first + QUERY_BLOCK, head->queries);
         differentiate_block(&work, first, last);
-        mix(&work, query, work.dscores, k, first, last, false);
-        gather_rows(&work, value, work.weights, dout, first, last, false);
-        gather_rows(&work, key, work.dscores, q, first, last, false);
+        mix(&work, rows.query, work.dscores, rows.k, first, last, false);
+        gather_rows(&work, rows.value, work.weights, rows.dout, first, last, g->add);
+        gather_rows(&work, rows.key, work.dscores, rows.q, first, last, g->add);
     }
-    write_back(&work, query, dq, head->q_stride, head->queries);
-    write_back(&work, key, dk, head->kv_stride, head->keys);
-    write_back(&work, value, dv, head->kv_stride, head->keys);
+    write_back(&work, rows.query, g->dq, head->q_stride, head->queries);
+    write_back(&work, rows.key, g->dk, head->kv_stride, head->keys);
+    write_back(&work, rows.value, g->dv, head->kv_stride, head->keys);
 }

@@ -71,7 +71,7 @@ void KERNEL(attention_tangent)(const struct head *head, const struct head *tange
     struct attention_work work = begin_work(head, scratch);
     struct rows values = rows_to_read(&work, head->v, head->kv_stride, head->keys);
     struct rows tvalues = rows_to_read(&work, tangent->v, tangent->kv_stride, head->keys);
-    struct rows out = rows_to_write(&work, tmixed, mixed_stride, head->queries);
+    struct rows out = rows_to_write(&work, tmixed, mixed_stride, head->queries, false);
 
     begin_tangent(&work, head, tangent);
     for (int64_t first = 0; first < head->queries; first += QUERY_BLOCK) {
@@ -150,9 +150,9 @@ static struct tangent_rows tangent_rows(
         .tq = rows_to_read(work, tangent->q, tangent->q_stride, head->queries),
         .tk = rows_to_read(work, tangent->k, tangent->kv_stride, head->keys),
         .tdout = rows_to_read(work, g->tdmixed, g->mixed_stride, head->queries),
-        .query = rows_to_write(work, g->tdq, head->q_stride, head->queries),
-        .key = rows_to_write(work, g->tdk, head->kv_stride, head->keys),
-        .value = rows_to_write(work, g->tdv, head->kv_stride, head->keys),
+        .query = rows_to_write(work, g->dq, head->q_stride, head->queries, false),
+        .key = rows_to_write(work, g->dk, head->kv_stride, head->keys, g->add),
+        .value = rows_to_write(work, g->dv, head->kv_stride, head->keys, g->add),
     };
 }
 
@@ -172,12 +172,12 @@ void KERNEL(attention_gradient_tangent)(
         differentiate_block(&work, tangent, first, last);
         mix(&work, rows.query, work.tdscores, rows.k, first, last, false);
         mix(&work, rows.query, work.dscores, rows.tk, first, last, true);
-        gather_rows(&work, rows.value, work.tweights, rows.dout, first, last, false);
+        gather_rows(&work, rows.value, work.tweights, rows.dout, first, last, g->add);
         gather_rows(&work, rows.value, work.weights, rows.tdout, first, last, true);
-        gather_rows(&work, rows.key, work.tdscores, rows.q, first, last, false);
+        gather_rows(&work, rows.key, work.tdscores, rows.q, first, last, g->add);
         gather_rows(&work, rows.key, work.dscores, rows.tq, first, last, true);
     }
-    write_back(&work, rows.query, g->tdq, head->q_stride, head->queries);
-    write_back(&work, rows.key, g->tdk, head->kv_stride, head->keys);
-    write_back(&work, rows.value, g->tdv, head->kv_stride, head->keys);
+    write_back(&work, rows.query, g->dq, head->q_stride, head->queries);
+    write_back(&work, rows.key, g->dk, head->kv_stride, head->keys);
+    write_back(&work, rows.value, g->dv, head->kv_stride, head->keys);
 }

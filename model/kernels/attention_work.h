@@ -17,7 +17,8 @@ _Static_assert((int)TILE_COLUMNS <= (int)ATTENTION_COLUMNS && (int)LANES <= (int
                    (int)QUERY_BLOCK <= (int)ATTENTION_BLOCK,
     "attention_scratch() covers this level");
 
-/* Rows of D scalars that products read or write as rows of Dp: in place if D fills whole vectors. */
+/* Rows of D scalars that products read or write as rows of Dp: in place if D fills whole vectors, else in a
+ * copy. */
 struct rows {
     scalar *at;
     int64_t stride;
@@ -52,7 +53,7 @@ static inline struct attention_work begin_work(const struct head *head, scalar *
     return (struct attention_work){.head = head,
         .padded_length = round_up(head->queries, TILE_COLUMNS),
         .padded_depth = round_up(head->depth, LANES),
-        .scale = 1 / scalar_sqrt((scalar)head->depth),
+        .scale = head->scale,
         .free = scratch};
 }
 
@@ -87,11 +88,14 @@ static inline struct rows rows_to_read(
     return (struct rows){copy, wide};
 }
 
+/* `add`: products add to what the rows hold. */
 static inline struct rows rows_to_write(
-    struct attention_work *work, scalar *to, int64_t stride, int64_t count)
+    struct attention_work *work, scalar *to, int64_t stride, int64_t count, bool add)
 {
     if (fills_vectors(work))
         return (struct rows){to, stride};
+    if (add)
+        return rows_to_read(work, to, stride, count);
     return (struct rows){take_scratch(work, count * work->padded_depth), work->padded_depth};
 }
 

@@ -50,29 +50,31 @@ struct product {
 enum attention_mask { MASK_CAUSAL, MASK_MULTIPLICATIVE, MASK_NONE };
 
 /*
- * One head of one sequence, or of two: queries may come from another sequence than keys and values. Masks
- * compare positions; the causal mask needs Tq = Tk.
+ * One head of one sequence, or of two: queries may come from another sequence than keys and values. Scores
+ * are scale q.k. Masks compare positions; the causal mask needs Tq = Tk.
  */
 struct head {
     const scalar *q; /* [Tq, D] */
     const scalar *k, *v; /* [Tk, D] */
     int64_t q_stride, kv_stride; /* from row to row */
     int64_t queries, keys, depth; /* Tq, Tk, D */
+    scalar scale; /* > 0 */
     enum attention_mask mask;
     /*
      * Replaces the softmax by its limit as scores grow: the mean over the keys whose score is within 1e-6 of
      * the largest, relative to it. The gradient ignores this field.
      */
     bool hard;
-    scalar *most, *inverse; /* [Tq] largest score m of each query; 1 / sum of exp(scaled scores - scaled m) */
+    scalar *most, *inverse; /* [Tq] largest q.k of each query; 1 / sum of exp(scale (q.k - largest)) */
 };
 
-/* The gradient of a head's output and its tangent, and where the tangents of the gradients of q, k and v go,
- * which have their strides. */
+/* The gradient of a head's output, and where those of q, k and v go, with the strides of these. In a tangent
+ * of the gradient: also the tangent of the first, and where the tangents of the others go. */
 struct head_gradient {
     const scalar *dmixed, *tdmixed; /* [Tq, D] */
     int64_t mixed_stride;
-    scalar *tdq, *tdk, *tdv;
+    scalar *dq, *dk, *dv; /* overwritten */
+    bool add; /* adds to dk and dv instead, which other heads share */
 };
 
 /* Rows of a norm after its forward pass, and tangents: tin of the rows, tgain and tbias of its tensors, which
@@ -154,6 +156,8 @@ struct kernels {
     void (*gelu)(scalar *y, scalar *x, scalar *curvature, int64_t count);
     /* y = x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) / 2, the approximation in GPT-2 */
     void (*gelu_tanh)(scalar *y, scalar *x, scalar *curvature, int64_t count);
+    /* y = x / (1 + exp(-x)) */
+    void (*silu)(scalar *y, scalar *x, scalar *curvature, int64_t count);
     /* out = a b by elements; out may be a or b */
     void (*multiply)(scalar *out, const scalar *a, const scalar *b, int64_t count);
     /* out = a + factor b; a may be NULL; out may be a or b */
@@ -163,7 +167,15 @@ struct kernels {
         scalar *tout, const scalar *a, const scalar *ta, const scalar *b, const scalar *tb, int64_t count);
 
     /*
-     * mixed [Tq, D] = softmax(q k^T / sqrt(D), masked) v, rows `mixed_stride` apart; sets head->most and
+     * Turns element i and element half + i of each head, for i < half, by the angle whose cosine and sine are
+     * in [rows, half]; by the opposite angle if `back`. Heads of 2 half lie side by side at the beginning of
+     * each row of x, rows `stride` apart.
+     */
+    void (*rotary)(scalar *x, int64_t stride, const scalar *cosine, const scalar *sine, int64_t rows,
+        int64_t heads, int64_t half, bool back);
+
+    /*
+     * mixed [Tq, D] = softmax(scale q k^T, masked) v, rows `mixed_stride` apart; sets head->most and
      * inverse. scratch [attention_scratch(max(Tq, Tk), D)]
      */
     void (*attention)(const struct head *head, scalar *mixed, int64_t mixed_stride, scalar *scratch);
@@ -172,10 +184,9 @@ struct kernels {
      * not read v; sets most and inverse as `attention` does, and needs as much scratch.
      */
     void (*attended)(const struct head *head, int32_t *count, scalar *scratch);
-    /* Overwrites dq, rows head->q_stride apart, and dk, dv, rows head->kv_stride apart, from dmixed [Tq, D]
-     * and what `attention` has set. */
-    void (*attention_gradient)(const struct head *head, scalar *dq, scalar *dk, scalar *dv,
-        const scalar *dmixed, int64_t dmixed_stride, scalar *scratch);
+    /* The gradients of q, k and v, from dmixed and what `attention` has set. */
+    void (*attention_gradient)(
+        const struct head *head, const struct head_gradient *gradient, scalar *scratch);
 
     /* The tangent of mixed, from tangents of q, k and v, which have the strides of `head`. Like the gradient
      * it needs what `attention` has set. scratch [attention_tangent_scratch(max(Tq, Tk), D)], also below */

@@ -82,9 +82,11 @@ static inline float exponential(float x)
     X(relu_slope)                                                                                            \
     X(gelu)                                                                                                  \
     X(gelu_tanh)                                                                                             \
+    X(silu)                                                                                                  \
     X(multiply)                                                                                              \
     X(add_scaled)                                                                                            \
     X(multiply_tangent)                                                                                      \
+    X(rotary)                                                                                                \
     X(attention)                                                                                             \
     X(attended)                                                                                              \
     X(attention_gradient)                                                                                    \

@@ -12,7 +12,8 @@
 #define ACTIVATIONS(X)                                                                                       \
     X(RELU, relu, relu_slope)                                                                                \
     X(GELU, gelu, gelu)                                                                                      \
-    X(GELU_TANH, gelu_tanh, gelu_tanh)
+    X(GELU_TANH, gelu_tanh, gelu_tanh)                                                                       \
+    X(SILU, silu, silu)
 
 enum activation {
 #define X(NAME, ...) ACTIVATION_##NAME,

@@ -1,4 +1,8 @@
 #include "model/layers/attention.h"
+#include <math.h>
+
+#include "model/core/check.h"
+#include "model/kernels/levels.h"
 
 struct heads_work;
 struct placed;
@@ -20,19 +24,41 @@ struct heads_work {
 struct placed {
     struct head head;
     int64_t q, kv, mixed; /* offsets */
+    bool add; /* an earlier head has written the gradients of the same keys and values */
 };
+
+static int64_t heads_width(const struct heads *heads)
+{
+    return heads->heads * heads->depth;
+}
+
+scalar heads_scale(int64_t depth)
+{
+    scalar root = (scalar)sqrt((double)depth);
+
+    return 1 / root;
+}
+
+int64_t heads_scratch(int64_t heads, int64_t depth, int64_t context, bool relative, bool tangents)
+{
+    int64_t head = tangents ? attention_tangent_scratch(context, depth) : attention_scratch(context, depth);
+
+    return head + (relative ? heads * relative_stride(context) : 0);
+}
 
 static struct placed place_head(const struct heads_work *work, int64_t sequence, int64_t h)
 {
     const struct heads *heads = work->heads;
     const struct projected *in = work->in;
     int64_t row = heads->start[sequence], key_row = heads->key_start[sequence];
-    int64_t depth = heads->width / heads->heads, statistics = h * heads->start[heads->sequences] + row;
-    int64_t q = row * in->q_stride + h * depth, kv = key_row * in->kv_stride + h * depth;
+    int64_t group = heads->heads / heads->kv_heads, depth = heads->depth;
+    int64_t q = row * in->q_stride + h * depth, kv = key_row * in->kv_stride + h / group * depth;
+    int64_t statistics = h * heads->start[heads->sequences] + row;
 
     return (struct placed){.q = q,
         .kv = kv,
-        .mixed = row * heads->width + h * depth,
+        .mixed = row * heads_width(heads) + h * depth,
+        .add = h % group > 0,
         .head = {.q = in->q + q,
             .k = in->k + kv,
             .v = in->v + kv,
@@ -41,19 +67,23 @@ static struct placed place_head(const struct heads_work *work, int64_t sequence,
             .queries = heads->start[sequence + 1] - row,
             .keys = heads->key_start[sequence + 1] - key_row,
             .depth = depth,
+            .scale = heads->scale,
             .mask = heads->mask,
             .hard = heads->hard,
             .most = heads->most + statistics,
             .inverse = heads->inverse + statistics}};
 }
 
-/* Item i is head i % H of sequence i / H. */
+/* Item i is the heads that share the keys and values i % K of sequence i / K: one thread adds up their
+ * gradients, in order. */
 static void compute_share(const void *context, scalar *scratch, int64_t begin, int64_t end)
 {
     const struct heads_work *work = context;
+    int64_t kv_heads = work->heads->kv_heads, group = work->heads->heads / kv_heads;
 
-    for (int64_t i = begin; i < end; i++) {
-        struct placed placed = place_head(work, i / work->heads->heads, i % work->heads->heads);
+    for (int64_t i = begin * group; i < end * group; i++) {
+        int64_t heads = work->heads->heads;
+        struct placed placed = place_head(work, i / heads, i % heads);
         work->compute(work, &placed, scratch);
     }
 }
@@ -62,7 +92,9 @@ static void compute_heads(const struct heads_work *work)
 {
     const struct heads *heads = work->heads;
 
-    team_run(heads->team, heads->sequences * heads->heads, 1, compute_share, work);
+    INVARIANT(heads->kv_heads > 0 && heads->heads % heads->kv_heads == 0, "%d heads, %d of keys",
+        (int)heads->heads, (int)heads->kv_heads);
+    team_run(heads->team, heads->sequences * heads->kv_heads, 1, compute_share, work);
 }
 
 static const struct kernels *kernels_of(const struct heads_work *work)
@@ -72,7 +104,8 @@ static const struct kernels *kernels_of(const struct heads_work *work)
 
 static void forward(const struct heads_work *work, const struct placed *placed, scalar *scratch)
 {
-    kernels_of(work)->attention(&placed->head, work->mixed + placed->mixed, work->heads->width, scratch);
+    kernels_of(work)->attention(
+        &placed->head, work->mixed + placed->mixed, heads_width(work->heads), scratch);
 }
 
 void heads_forward(const struct heads *heads, scalar *mixed, const struct projected *in)
@@ -96,12 +129,26 @@ void heads_attended(const struct heads *heads, int32_t *count, const struct proj
     compute_heads(&work);
 }
 
-static void gradient(const struct heads_work *work, const struct placed *placed, scalar *scratch)
+/* Where the gradients of a head come from and go, or, in a tangent of the gradient, their tangents. */
+static struct head_gradient gradient_of(const struct heads_work *work, const struct placed *placed)
 {
     const struct projected *din = work->din;
+    const struct dual dmixed = work->dmixed;
 
-    kernels_of(work)->attention_gradient(&placed->head, din->q + placed->q, din->k + placed->kv,
-        din->v + placed->kv, work->dmixed.at + placed->mixed, work->heads->width, scratch);
+    return (struct head_gradient){.dmixed = dmixed.at + placed->mixed,
+        .tdmixed = dmixed.tangent ? dmixed.tangent + placed->mixed : NULL,
+        .mixed_stride = heads_width(work->heads),
+        .dq = din->q + placed->q,
+        .dk = din->k + placed->kv,
+        .dv = din->v + placed->kv,
+        .add = placed->add};
+}
+
+static void gradient(const struct heads_work *work, const struct placed *placed, scalar *scratch)
+{
+    const struct head_gradient of = gradient_of(work, placed);
+
+    kernels_of(work)->attention_gradient(&placed->head, &of, scratch);
 }
 
 void heads_gradient(
@@ -129,7 +176,7 @@ static void tangent(const struct heads_work *work, const struct placed *placed, 
     const struct head of = tangent_of(work, placed);
 
     kernels_of(work)->attention_tangent(
-        &placed->head, &of, work->mixed + placed->mixed, work->heads->width, scratch);
+        &placed->head, &of, work->mixed + placed->mixed, heads_width(work->heads), scratch);
 }
 
 void heads_tangent(
@@ -144,13 +191,7 @@ void heads_tangent(
 static void gradient_tangent(const struct heads_work *work, const struct placed *placed, scalar *scratch)
 {
     const struct head of = tangent_of(work, placed);
-    const struct projected *tdin = work->din;
-    const struct head_gradient head_gradient = {.dmixed = work->dmixed.at + placed->mixed,
-        .tdmixed = work->dmixed.tangent + placed->mixed,
-        .mixed_stride = work->heads->width,
-        .tdq = tdin->q + placed->q,
-        .tdk = tdin->k + placed->kv,
-        .tdv = tdin->v + placed->kv};
+    const struct head_gradient head_gradient = gradient_of(work, placed);
 
     kernels_of(work)->attention_gradient_tangent(&placed->head, &of, &head_gradient, scratch);
 }

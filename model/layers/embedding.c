@@ -1,5 +1,6 @@
 #include "model/layers/embedding.h"
 
+#include <math.h>
 #include <string.h>
 
 /* The grains of shares. */
@@ -7,7 +8,7 @@ enum { ROWS = 16, COLUMNS = 16 };
 
 struct embedding_work {
     const struct embedding *embedding;
-    const struct batch *batch;
+    const struct packed *packed;
     scalar *out;
     const scalar *dout;
 };
@@ -17,23 +18,24 @@ static void forward_share(const void *context, scalar *scratch, int64_t begin, i
 {
     const struct embedding_work *work = context;
     const struct embedding *e = work->embedding;
-    const struct batch *batch = work->batch;
+    const struct packed *packed = work->packed;
     int64_t s = 0;
 
     (void)scratch;
     for (int64_t row = begin; row < end; row++) {
-        while (row >= batch->start[s + 1])
+        while (row >= packed->start[s + 1])
             s++;
-        e->team->kernels->spread(work->out + row * e->width, e->token + batch->tokens[row] * e->width,
-            e->position + (row - batch->start[s]) * e->width, 1, e->width);
+        const scalar *position = e->position ? e->position + (row - packed->start[s]) * e->width : NULL;
+        e->team->kernels->spread(
+            work->out + row * e->width, e->token + packed->tokens[row] * e->width, position, 1, e->width);
     }
 }
 
-void embedding_forward(const struct embedding *embedding, scalar *out, const struct batch *batch)
+void embedding_forward(const struct embedding *embedding, scalar *out, const struct packed *packed)
 {
-    const struct embedding_work work = {.embedding = embedding, .batch = batch, .out = out};
+    const struct embedding_work work = {.embedding = embedding, .packed = packed, .out = out};
 
-    team_run(embedding->team, batch->rows, ROWS, forward_share, &work);
+    team_run(embedding->team, packed->rows, ROWS, forward_share, &work);
 }
 
 static void clear_columns(scalar *plane, int64_t rows, int64_t width, int64_t begin, int64_t end)
@@ -51,26 +53,40 @@ static void gradient_share(const void *context, scalar *scratch, int64_t begin, 
 {
     const struct embedding_work *work = context;
     const struct embedding *e = work->embedding;
-    const struct batch *batch = work->batch;
+    const struct packed *packed = work->packed;
 
     (void)scratch;
     if (!e->add)
         clear_columns(e->dtoken, e->vocabulary, e->width, begin, end);
-    clear_columns(e->dposition, e->context, e->width, begin, end);
-    for (int64_t s = 0; s < batch->sequences; s++)
-        for (int64_t row = batch->start[s]; row < batch->start[s + 1]; row++) {
+    if (e->dposition)
+        clear_columns(e->dposition, e->context, e->width, begin, end);
+    for (int64_t s = 0; s < packed->sequences; s++)
+        for (int64_t row = packed->start[s]; row < packed->start[s + 1]; row++) {
             const scalar *dx = work->dout + row * e->width + begin;
-            scalar *token = e->dtoken + batch->tokens[row] * e->width + begin;
-            scalar *position = e->dposition + (row - batch->start[s]) * e->width + begin;
+            scalar *token = e->dtoken + packed->tokens[row] * e->width + begin;
             e->team->kernels->spread(token, token, dx, 1, end - begin);
+            if (!e->dposition)
+                continue;
+            scalar *position = e->dposition + (row - packed->start[s]) * e->width + begin;
             e->team->kernels->spread(position, position, dx, 1, end - begin);
         }
 }
 
-void embedding_gradient(const struct embedding *embedding, const scalar *dout, const struct batch *batch)
+void embedding_gradient(const struct embedding *embedding, const scalar *dout, const struct packed *packed)
 {
-    const struct embedding_work work = {.embedding = embedding, .batch = batch, .dout = dout};
+    const struct embedding_work work = {.embedding = embedding, .packed = packed, .dout = dout};
 
     if (embedding->dtoken)
         team_run(embedding->team, embedding->width, COLUMNS, gradient_share, &work);
+}
+
+void sinusoidal_fill(scalar *table, int64_t context, int64_t width)
+{
+    for (int64_t c = 0; c < width; c++) {
+        double frequency = pow(10000, -(double)(c - c % 2) / (double)width);
+        for (int64_t t = 0; t < context; t++) {
+            double angle = (double)t * frequency;
+            table[t * width + c] = (scalar)(c % 2 ? cos(angle) : sin(angle));
+        }
+    }
 }

@@ -1,54 +1,106 @@
 #include "model/network/activations.h"
-#include "model/kernels/levels.h"
+
+#include "model/layers/attention.h"
+#include "model/layers/embedding.h"
+#include "model/layers/relative.h"
+#include "model/layers/rotary.h"
 
 /* Rows of logits per block: enough for products to run at full speed, few enough to stay in the cache. */
 enum { LOGIT_ROWS = 560 };
 
-/* The sub-layers of a decoder's block. */
-static const enum sublayer_kind decoder[] = {SUBLAYER_ATTENTION, SUBLAYER_FEEDFORWARD};
-enum { DECODER_SUBLAYERS = sizeof(decoder) / sizeof(*decoder) };
+/* The sub-layers of a block, without and with cross-attention. */
+enum { SUBLAYERS_MOST = 3 };
+static const struct {
+    int64_t count;
+    enum sublayer_kind kind[SUBLAYERS_MOST];
+} sublayers_of[] = {
+    {2, {SUBLAYER_ATTENTION, SUBLAYER_FEEDFORWARD}},
+    {3, {SUBLAYER_ATTENTION, SUBLAYER_CROSS, SUBLAYER_FEEDFORWARD}},
+};
 
 static void block_layout(struct block *block, const struct architecture *a, int64_t layer, int64_t rows,
     bool tangents, struct arena *arena)
 {
-    struct sublayer *taken = arena_take(arena, DECODER_SUBLAYERS, sizeof(*taken)), counted;
+    bool cross = architecture_stack(a, architecture_stack_of(a, layer)).cross;
+    int64_t count = sublayers_of[cross].count;
+    struct sublayer *taken = arena_take(arena, (size_t)count, sizeof(*taken)), counted;
 
-    for (int i = 0; i < DECODER_SUBLAYERS; i++)
-        sublayer_layout(taken ? &taken[i] : &counted, decoder[i], layer, a, rows, tangents, arena);
-    *block = (struct block){DECODER_SUBLAYERS, taken};
+    for (int64_t i = 0; i < count; i++)
+        sublayer_layout(
+            taken ? &taken[i] : &counted, sublayers_of[cross].kind[i], layer, a, rows, tangents, arena);
+    *block = (struct block){count, taken};
 }
 
 /* Scratch for the largest share of any work, in scalars. */
 static int64_t scratch_of(const struct architecture *c, bool tangents)
 {
-    int64_t depth = c->width / c->heads, norm = 2 * c->width;
-    int64_t attention =
-        tangents ? attention_tangent_scratch(c->context, depth) : attention_scratch(c->context, depth);
+    int64_t norm = 2 * c->width, attention = heads_scratch(c->heads, c->width / c->heads, c->context,
+                                     c->positions == POSITIONS_RELATIVE, tangents);
     int64_t most = attention > norm ? attention : norm;
 
     return most > PRODUCT_SCRATCH ? most : PRODUCT_SCRATCH;
+}
+
+static void stack_layout(
+    struct stack *stack, const struct architecture *c, int64_t i, int64_t max_rows, struct arena *arena)
+{
+    *stack =
+        (struct stack){.form = architecture_stack(c, i), .embedded = arena_plane(arena, max_rows, c->width)};
+    if (c->norm_placement == NORM_PRE) {
+        stack->final = arena_plane(arena, max_rows, c->width);
+        stack->final_mean = arena_plane(arena, max_rows, 1);
+        stack->final_scale = arena_plane(arena, max_rows, 1);
+    }
+    if (c->positions == POSITIONS_RELATIVE) {
+        stack->relative = arena_plane(arena, c->heads, relative_stride(c->context));
+        stack->drelative = arena_plane(arena, c->heads, relative_stride(c->context));
+    }
 }
 
 /* What lies before and behind the blocks, and the gradients: the same planes for values and tangents. */
 static void planes_layout(
     struct activations *a, const struct architecture *c, int64_t max_rows, struct arena *arena)
 {
-    a->embedded = arena_plane(arena, max_rows, c->width);
-    if (c->norm_placement == NORM_PRE) {
-        a->final = arena_plane(arena, max_rows, c->width);
-        a->final_mean = arena_plane(arena, max_rows, 1);
-        a->final_scale = arena_plane(arena, max_rows, 1);
-    }
+    int64_t keys = extent_length(c, EXTENT_KEYS);
+
+    a->stacks = architecture_stacks(c);
+    for (int64_t i = 0; i < a->stacks; i++)
+        stack_layout(&a->stack[i], c, i, max_rows, arena);
     a->logit_rows = max_rows < LOGIT_ROWS ? max_rows : LOGIT_ROWS;
     a->logits = arena_plane(arena, a->logit_rows, c->vocabulary);
+    a->gathered = arena_plane(arena, a->logit_rows, c->width);
+    a->dgathered = arena_plane(arena, a->logit_rows, c->width);
+    a->target = arena_take(arena, (size_t)a->logit_rows, sizeof(*a->target));
+    a->predicted = arena_take(arena, (size_t)a->logit_rows, sizeof(*a->predicted));
     a->loss = arena_take(arena, (size_t)a->logit_rows, sizeof(*a->loss));
+    a->weight = arena_take(arena, (size_t)a->logit_rows, sizeof(*a->weight));
     a->share = arena_plane(arena, a->logit_rows, 1);
     a->dstream = arena_plane(arena, max_rows, c->width);
+    a->dmemory = a->stacks > 1 ? arena_plane(arena, max_rows, c->width) : NULL;
     a->dnorm = arena_plane(arena, max_rows, c->width);
     a->dmixed = arena_plane(arena, max_rows, c->width);
-    a->dqkv = arena_plane(arena, max_rows, 3 * c->width);
+    a->dprojected = arena_plane(arena, max_rows, c->width + 2 * keys);
+    a->dnormed = c->qk_norm ? arena_plane(arena, max_rows, c->width + keys) : NULL;
     a->dhidden = arena_plane(arena, max_rows, c->feedforward);
     a->dgate = c->gated ? arena_plane(arena, max_rows, c->feedforward) : NULL;
+}
+
+/* The constants of positions. */
+static void positions_layout(struct activations *a, const struct architecture *c, struct arena *arena)
+{
+    int64_t depth = c->width / c->heads;
+
+    if (c->positions == POSITIONS_SINUSOIDAL) {
+        a->sinusoid = arena_plane(arena, c->context, c->width);
+        if (a->sinusoid)
+            sinusoidal_fill(a->sinusoid, c->context, c->width);
+    }
+    if (c->positions == POSITIONS_ROTARY) {
+        a->cosine = arena_plane(arena, c->context, depth / 2);
+        a->sine = arena_plane(arena, c->context, depth / 2);
+        if (a->cosine && a->sine)
+            rotary_fill(a->cosine, a->sine, c->context, depth);
+    }
 }
 
 struct activations *activations_layout(const struct architecture *architecture, int64_t max_rows,
@@ -59,11 +111,13 @@ struct activations *activations_layout(const struct architecture *architecture, 
     struct activations *a = taken ? taken : &counted;
     struct block one;
 
-    a->block = arena_take(arena, (size_t)c->layers, sizeof(*a->block));
+    a->block = arena_take(arena, (size_t)architecture_blocks(c), sizeof(*a->block));
     team_layout(&a->team, threads, scratch_of(c, tangents), arena);
-    for (int64_t layer = 0; layer < c->layers; layer++)
+    for (int64_t layer = 0; layer < architecture_blocks(c); layer++)
         block_layout(a->block ? &a->block[layer] : &one, c, layer, max_rows, tangents, arena);
     planes_layout(a, c, max_rows, arena);
+    positions_layout(a, c, arena);
+    a->chosen = arena_take(arena, (size_t)max_rows, sizeof(*a->chosen));
     a->dgated = tangents ? arena_plane(arena, max_rows, c->feedforward) : a->dhidden;
     a->dscaled = tangents ? arena_plane(arena, max_rows, c->width) : a->dnorm;
     if (tangents) {
@@ -73,4 +127,22 @@ struct activations *activations_layout(const struct architecture *architecture, 
         a->tangent->dscaled = arena_plane(arena, max_rows, c->width);
     }
     return taken;
+}
+
+struct dual stack_state(const struct activations *a, int64_t stack, int64_t depth)
+{
+    if (depth == 0)
+        return (struct dual){a->stack[stack].embedded, a->tangent ? a->tangent->stack[stack].embedded : NULL};
+    const struct block *block = &a->block[a->stack[stack].form.begin + depth - 1];
+    const struct sublayer *s = &block->sublayer[block->sublayers - 1];
+    return (struct dual){s->out, s->tangent ? s->tangent->out : NULL};
+}
+
+struct dual stack_output(const struct activations *a, int64_t stack)
+{
+    const struct stack *of = &a->stack[stack];
+
+    if (of->final)
+        return (struct dual){of->final, a->tangent ? a->tangent->stack[stack].final : NULL};
+    return stack_state(a, stack, of->form.end - of->form.begin);
 }

@@ -21,30 +21,53 @@ struct block {
     struct sublayer *sublayer; /* [sublayers] */
 };
 
+/* What lies before and behind the blocks of a stack; the same planes hold values or their tangents. */
+struct stack {
+    struct stack_form form;
+    scalar *embedded; /* [rows, C] x0 */
+    scalar *final, *final_mean, *final_scale; /* [rows, C], [rows], [rows] of the final norm; only pre */
+    /* [H, stride] the bias of scores by distance, and its gradient; only relative positions */
+    scalar *relative, *drelative;
+};
+
 struct activations {
     struct team team;
-    scalar *embedded; /* [rows, C] x0 */
-    struct block *block; /* [L] */
-    scalar *final, *final_mean, *final_scale; /* [rows, C], [rows], [rows] of the final norm; only pre */
+    int64_t stacks;
+    struct stack stack[STACKS_MOST];
+    struct block *block; /* of all stacks */
+    scalar *sinusoid; /* [T, C] sinusoidal positions */
+    scalar *cosine, *sine; /* [T, D/2] of the angles of rotary positions */
+    int64_t *chosen; /* [rows] the rows with a target */
     int64_t logit_rows;
     scalar *logits; /* [logit_rows, V] of one block of rows */
-    double *loss; /* [logit_rows] if the caller does not want the losses of rows */
-    scalar *share; /* [logit_rows] weight of each row in the loss of the batch */
+    scalar *gathered, *dgathered; /* [logit_rows, C] rows with a target, if some have none */
+    int32_t *target, *predicted; /* [logit_rows] of the rows of the block */
+    double *loss, *weight; /* [logit_rows] the losses of the rows, and their weights in that of the batch */
+    scalar *share; /* [logit_rows] the weights, rounded */
     scalar *dstream; /* [rows, C] gradient of the residual stream */
+    scalar *dmemory; /* [rows, C] that of the encoder's output, if cross-attention reads it */
     scalar *dnorm; /* [rows, C] */
     scalar *dscaled; /* [rows, C] dnorm itself, or a plane of its own if the model takes tangents */
     scalar *dmixed; /* [rows, C] */
-    scalar *dqkv; /* [rows, 3C] */
+    scalar *dprojected; /* [rows, C + 2 K] of queries, keys and values */
+    scalar *dnormed; /* [rows, C + K] of normed queries and keys, if they have a norm */
     scalar *dhidden; /* [rows, F] */
     scalar *dgate; /* [rows, F] if the feed-forward layers are gated */
     scalar *dgated; /* [rows, F] dhidden itself, or a plane of its own if the model takes tangents */
-    /* The tangents of embedded, final, logits and all the gradients; those of the blocks are in their
-     * sub-layers. NULL if the model takes none. */
+    /* The tangents of the planes of stacks, logits, gathered rows and all the gradients; those of the blocks
+     * are in their sub-layers. NULL if the model takes none. */
     struct activations *tangent;
 };
 
 /* Takes everything, including the struct itself, from the arena; NULL while counting. */
 struct activations *activations_layout(const struct architecture *architecture, int64_t max_rows,
     int64_t threads, bool tangents, struct arena *arena);
+
+/* The residual stream of a stack after `depth` of its blocks, and its tangent, or NULL if the model takes
+ * none. */
+struct dual stack_state(const struct activations *a, int64_t stack, int64_t depth);
+
+/* The output of a stack: its last state, after the final norm where there is one. */
+struct dual stack_output(const struct activations *a, int64_t stack);
 
 #endif

@@ -7,6 +7,7 @@
 #include "model/kernels/kernels.h"
 #include "model/layers/activation.h"
 #include "model/layers/norm.h"
+#include "model/layers/relative.h"
 
 /* The stacks of a network: a decoder sees the past, an encoder everything; an encoder-decoder has one of
  * each. */
@@ -32,9 +33,6 @@ enum { LAYERS_MOST = (1 << 17) - 1 };
 
 /* The most stacks of a network. */
 enum { STACKS_MOST = 2 };
-
-/* The buckets of relative positions, and the distance from which on all share the last one: those of T5. */
-enum { RELATIVE_BUCKETS = 32, RELATIVE_REACH = 128 };
 
 /* The architecture: sizes V, T, C, H, F, L, and switches. H divides C, D = C / H; kv_heads divides H. */
 struct architecture {

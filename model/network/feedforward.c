@@ -50,7 +50,7 @@ void feedforward_forward(
     const struct feedforward_state *state = &s->state.feedforward;
     struct linear w1 = w1_of(pass, s->layer), w2 = w2_of(pass, s->layer), w3 = w3_of(pass, s->layer);
     const struct team *team = &pass->a->team;
-    int64_t rows = pass->batch->rows;
+    int64_t rows = pass->packed.rows;
 
     if (product_applies(c)) {
         linear_forward(&w1, state->hidden, in, NULL, rows, true);
@@ -83,7 +83,7 @@ static void hidden_gradient(const struct pass *pass, const struct feedforward_st
     const struct architecture *c = &pass->model->architecture;
     const struct activations *a = pass->a;
     const scalar *dactive = a->dgated;
-    int64_t rows = pass->batch->rows, count = rows * w2->in;
+    int64_t rows = pass->packed.rows, count = rows * w2->in;
 
     if (product_applies(c)) {
         linear_input_gradient(w2, a->dhidden, dout, state->hidden, rows, false);
@@ -104,7 +104,7 @@ void feedforward_gradient(const struct pass *pass, const struct sublayer *s, sca
     const struct architecture *c = &pass->model->architecture;
     const struct activations *a = pass->a;
     struct linear w1 = w1_of(pass, s->layer), w2 = w2_of(pass, s->layer), w3 = w3_of(pass, s->layer);
-    int64_t rows = pass->batch->rows;
+    int64_t rows = pass->packed.rows;
 
     linear_weight_gradient(&w2, dout, input_of_w2(c, s).at, rows, false);
     hidden_gradient(pass, &s->state.feedforward, &w2, dout);
@@ -124,7 +124,7 @@ void feedforward_tangent(
     const struct feedforward_state *state = &s->state.feedforward, *t = &s->tangent->state.feedforward;
     struct linear w1 = w1_of(pass, s->layer), w2 = w2_of(pass, s->layer), w3 = w3_of(pass, s->layer);
     const struct team *team = &pass->a->team;
-    int64_t rows = pass->batch->rows, count = rows * w1.out;
+    int64_t rows = pass->packed.rows, count = rows * w1.out;
 
     if (product_applies(c)) {
         linear_tangent(&w1, t->hidden, in, NULL, state->hidden, rows);
@@ -151,7 +151,7 @@ static void hidden_gradient_tangent(
     const struct activations *a = pass->a, *ta = a->tangent;
     const struct feedforward_state *state = &s->state.feedforward, *t = &s->tangent->state.feedforward;
     const struct team *team = &a->team;
-    int64_t rows = pass->batch->rows, count = rows * w2->in;
+    int64_t rows = pass->packed.rows, count = rows * w2->in;
     struct dual dgated = {a->dgated, ta->dgated}, slope = {state->slope, ta->dhidden};
 
     if (product_applies(c)) {
@@ -176,7 +176,7 @@ void feedforward_gradient_tangent(const struct pass *pass, const struct sublayer
     const struct activations *a = pass->a, *ta = a->tangent;
     struct linear w1 = w1_of(pass, s->layer), w2 = w2_of(pass, s->layer), w3 = w3_of(pass, s->layer);
     struct dual dhidden = {a->dhidden, ta->dhidden}, dgate = {a->dgate, ta->dgate};
-    int64_t rows = pass->batch->rows;
+    int64_t rows = pass->packed.rows;
 
     linear_weight_gradient_tangent(&w2, dout, input_of_w2(c, s), rows, false);
     hidden_gradient_tangent(pass, s, &w2, dout);

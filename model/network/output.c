@@ -1,5 +1,8 @@
 #include "model/network/output.h"
 
+#include <math.h>
+#include <string.h>
+
 #include "model/layers/rowwise.h"
 
 struct linear output_linear(const struct pass *pass)
@@ -9,75 +12,213 @@ struct linear output_linear(const struct pass *pass)
     return pass_linear(pass, tied ? TENSOR_TOKEN : TENSOR_OUTPUT, TENSOR_OUTPUT_BIAS, 0, 1);
 }
 
-/* The weight of a row's loss in the loss of the batch. *sequence is the sequence of an earlier row on entry,
- * that of this row on return. */
-static double row_share(const struct batch *batch, int64_t row, int64_t *sequence)
+/* ---- the rows of a block ---- */
+
+/*
+ * `count` rows with a target, those of a->chosen from `begin` on. If every row of the batch has a target,
+ * they lie side by side; else they are gathered, so that no product computes rows without a target.
+ */
+struct rows_block {
+    int64_t begin, count;
+    bool dense;
+    struct dual in; /* [count, C] of the output layer's input */
+    struct {
+        scalar *d, *td;
+    } din; /* where the gradient of these rows, and its tangent, go */
+};
+
+/* Writes the rows with a target to a->chosen; returns their number. */
+static int64_t choose_rows(const struct pass *pass)
 {
-    while (row >= batch->start[*sequence + 1])
-        ++*sequence;
-    return 1 / ((double)batch->sequences * (double)(batch->start[*sequence + 1] - batch->start[*sequence]));
+    const struct batch *batch = pass->batch;
+    int64_t count = 0;
+
+    for (int64_t row = 0; row < batch->rows; row++)
+        if (batch->target[row] != NO_TARGET)
+            pass->a->chosen[count++] = row;
+    return count;
 }
 
-/* From the gradient of `count` rows of logits, from row `begin` on: the gradients of the output layer (added
- * to unless begin is 0) and dstream. */
-static void rows_gradient(
-    const struct pass *pass, const struct linear *output, const scalar *in, int64_t begin, int64_t count)
+/* Copies rows of `from` [rows, width] side by side, or back if `back`. */
+static void move_rows(
+    scalar *gathered, scalar *from, const int64_t *row, int64_t count, int64_t width, bool back)
+{
+    for (int64_t i = 0; i < count; i++) {
+        scalar *near = gathered + i * width, *far = from + row[i] * width;
+        memcpy(back ? far : near, back ? near : far, (size_t)width * sizeof(*near));
+    }
+}
+
+static struct rows_block place_block(const struct pass *pass, struct dual x, int64_t begin, int64_t chosen)
+{
+    const struct activations *a = pass->a, *t = a->tangent;
+    const int64_t *row = a->chosen + begin, width = pass->model->architecture.width;
+    struct rows_block block = {.begin = begin,
+        .count = begin + a->logit_rows < chosen ? a->logit_rows : chosen - begin,
+        .dense = chosen == pass->batch->rows};
+
+    if (block.dense) {
+        block.in = (struct dual){x.at + begin * width, x.tangent ? x.tangent + begin * width : NULL};
+        block.din.d = a->dstream + begin * width;
+        block.din.td = t ? t->dstream + begin * width : NULL;
+        return block;
+    }
+    move_rows(a->gathered, (scalar *)x.at, row, block.count, width, false);
+    if (x.tangent)
+        move_rows(t->gathered, (scalar *)x.tangent, row, block.count, width, false);
+    block.in = (struct dual){a->gathered, x.tangent ? t->gathered : NULL};
+    block.din.d = a->dgathered;
+    block.din.td = t ? t->dgathered : NULL;
+    return block;
+}
+
+/* Puts the gradients of a gathered block back into the stream. */
+static void scatter_gradients(const struct pass *pass, const struct rows_block *block)
+{
+    const struct activations *a = pass->a;
+    const int64_t *row = a->chosen + block->begin, width = pass->model->architecture.width;
+
+    if (block->dense)
+        return;
+    move_rows(block->din.d, a->dstream, row, block->count, width, true);
+    if (pass->tgradient)
+        move_rows(block->din.td, a->tangent->dstream, row, block->count, width, true);
+}
+
+/* What rows without a target have: no loss, no prediction, no gradient. */
+static void clear_rows(const struct pass *pass, int64_t chosen)
+{
+    int64_t rows = pass->batch->rows;
+    size_t size = (size_t)(rows * pass->model->architecture.width) * sizeof(scalar);
+
+    if (chosen == rows)
+        return;
+    for (int64_t row = 0; pass->row_loss && row < rows; row++)
+        pass->row_loss[row] = NAN;
+    for (int64_t row = 0; pass->predicted && row < rows; row++)
+        pass->predicted[row] = NO_TARGET;
+    if (!pass->back)
+        return;
+    memset(pass->a->dstream, 0, size);
+    if (pass->tgradient)
+        memset(pass->a->tangent->dstream, 0, size);
+}
+
+/* ---- shares ---- */
+
+/* The weights of rows with a target in the loss of the batch; the rows come in order. */
+struct shares {
+    const struct batch *batch;
+    int64_t sequence; /* that of the last row */
+    double share; /* of each of its rows with a target */
+};
+
+static double next_share(struct shares *shares, int64_t row)
+{
+    const struct batch *batch = shares->batch;
+    int64_t targets = 0;
+
+    if (shares->sequence >= 0 && row < batch->start[shares->sequence + 1])
+        return shares->share;
+    do
+        shares->sequence++;
+    while (row >= batch->start[shares->sequence + 1]);
+    for (int64_t i = batch->start[shares->sequence]; i < batch->start[shares->sequence + 1]; i++)
+        targets += batch->target[i] != NO_TARGET;
+    shares->share = 1 / ((double)batch->sequences * (double)targets);
+    return shares->share;
+}
+
+/* ---- one block ---- */
+
+/* From the gradient of the logits: the gradients of the output layer (added to unless the block is the first)
+ * and of its input. */
+static void block_gradient(
+    const struct pass *pass, const struct linear *output, const struct rows_block *block)
 {
     const struct activations *a = pass->a;
 
-    linear_weight_gradient(output, a->logits, in, count, begin > 0);
-    linear_input_gradient(output, a->dstream + begin * output->in, a->logits, NULL, count, false);
+    linear_weight_gradient(output, a->logits, block->in.at, block->count, block->begin > 0);
+    linear_input_gradient(output, block->din.d, a->logits, NULL, block->count, false);
 }
 
 /* After that, its tangents. */
-static void rows_gradient_tangent(
-    const struct pass *pass, const struct linear *output, struct dual in, int64_t begin, int64_t count)
+static void block_gradient_tangent(
+    const struct pass *pass, const struct linear *output, const struct rows_block *block)
 {
     const struct activations *a = pass->a, *ta = a->tangent;
     const struct dual dlogits = {a->logits, ta->logits};
+    int64_t count = block->count;
 
-    linear_tangent(output, ta->logits, in, NULL, NULL, count);
+    linear_tangent(output, ta->logits, block->in, NULL, NULL, count);
     cross_entropy_tangent_rows(
-        &a->team, ta->loss, ta->logits, a->logits, pass->batch->target + begin, a->share, count, output->out);
-    for (int64_t row = 0; pass->tloss && row < count; row++)
-        *pass->tloss += ta->loss[row];
-    linear_weight_gradient_tangent(output, dlogits, in, count, begin > 0);
-    linear_input_gradient_tangent(output, ta->dstream + begin * output->in, dlogits, NULL, count, false);
+        &a->team, ta->loss, ta->logits, a->logits, a->target, a->share, count, output->out);
+    for (int64_t i = 0; pass->tloss && i < count; i++)
+        *pass->tloss += ta->loss[i];
+    linear_weight_gradient_tangent(output, dlogits, block->in, count, block->begin > 0);
+    linear_input_gradient_tangent(output, block->din.td, dlogits, NULL, count, false);
 }
 
-/* Rows [begin, end), which lie in the sequences from *sequence on. */
-static double rows_loss(const struct pass *pass, struct dual x, int64_t begin, int64_t end, int64_t *sequence)
+/* Losses and predictions of rows, for the caller. */
+static void give_rows(const struct pass *pass, const struct rows_block *block)
 {
     const struct activations *a = pass->a;
-    const struct batch *batch = pass->batch;
-    struct linear output = output_linear(pass);
-    const struct dual in = {x.at + begin * output.in, x.tangent ? x.tangent + begin * output.in : NULL};
-    int64_t first = *sequence, count = end - begin;
-    double loss = 0, *row_loss = pass->row_loss ? pass->row_loss + begin : a->loss;
+    const int64_t *row = a->chosen + block->begin;
 
-    linear_forward(&output, a->logits, in.at, NULL, count, false);
+    for (int64_t i = 0; pass->row_loss && i < block->count; i++)
+        pass->row_loss[row[i]] = a->loss[i];
+    for (int64_t i = 0; pass->predicted && i < block->count; i++)
+        pass->predicted[row[i]] = a->predicted[i];
+}
+
+/* The targets of the block's rows, and their weights in the loss. */
+static void take_targets(const struct pass *pass, const struct rows_block *block, struct shares *shares)
+{
+    const struct activations *a = pass->a;
+
+    for (int64_t i = 0; i < block->count; i++) {
+        int64_t row = a->chosen[block->begin + i];
+        a->target[i] = pass->batch->target[row];
+        a->weight[i] = next_share(shares, row);
+        a->share[i] = (scalar)a->weight[i];
+    }
+}
+
+static double block_loss(const struct pass *pass, const struct rows_block *block, struct shares *shares)
+{
+    const struct activations *a = pass->a;
+    struct linear output = output_linear(pass);
+    int64_t count = block->count;
+    double loss = 0;
+
+    take_targets(pass, block, shares);
+    linear_forward(&output, a->logits, block->in.at, NULL, count, false);
     if (pass->predicted)
-        predicted_rows(&a->team, pass->predicted + begin, a->logits, count, output.out);
-    for (int64_t row = begin; row < end; row++)
-        a->share[row - begin] = (scalar)row_share(batch, row, sequence);
-    cross_entropy_rows(&a->team, row_loss, a->logits, batch->target + begin, pass->back ? a->share : NULL,
-        count, output.out);
-    *sequence = first;
-    for (int64_t row = begin; row < end; row++)
-        loss += row_share(batch, row, sequence) * row_loss[row - begin];
+        predicted_rows(&a->team, a->predicted, a->logits, count, output.out);
+    cross_entropy_rows(
+        &a->team, a->loss, a->logits, a->target, pass->back ? a->share : NULL, count, output.out);
+    for (int64_t i = 0; i < count; i++)
+        loss += a->weight[i] * a->loss[i];
+    give_rows(pass, block);
     if (pass->back)
-        rows_gradient(pass, &output, in.at, begin, count);
+        block_gradient(pass, &output, block);
     if (pass->tgradient)
-        rows_gradient_tangent(pass, &output, in, begin, count);
+        block_gradient_tangent(pass, &output, block);
+    if (pass->back)
+        scatter_gradients(pass, block);
     return loss;
 }
 
 double output_loss(const struct pass *pass, struct dual x)
 {
-    int64_t rows = pass->batch->rows, step = pass->a->logit_rows, sequence = 0;
+    int64_t step = pass->a->logit_rows, chosen = choose_rows(pass);
+    struct shares shares = {pass->batch, -1, 0};
     double loss = 0;
 
-    for (int64_t begin = 0; begin < rows; begin += step)
-        loss += rows_loss(pass, x, begin, begin + step < rows ? begin + step : rows, &sequence);
+    clear_rows(pass, chosen);
+    for (int64_t begin = 0; begin < chosen; begin += step) {
+        const struct rows_block block = place_block(pass, x, begin, chosen);
+        loss += block_loss(pass, &block, &shares);
+    }
     return loss;
 }

@@ -2,6 +2,41 @@
 
 #include "model/core/check.h"
 
+struct packed pass_side(const struct activations *a, const struct batch *batch, int64_t stack)
+{
+    if (a->stack[stack].form.source)
+        return (struct packed){
+            batch->sequences, batch->source_rows, batch->source_start, batch->source_tokens};
+    return (struct packed){batch->sequences, batch->rows, batch->start, batch->tokens};
+}
+
+struct pass pass_in(const struct pass *pass, int64_t stack)
+{
+    struct pass in = *pass;
+
+    in.stack = stack;
+    in.packed = pass_side(pass->a, pass->batch, stack);
+    INVARIANT(in.packed.rows <= pass->model->max_rows, "%lld rows in a model of %lld",
+        (long long)in.packed.rows, (long long)pass->model->max_rows);
+    if (!pass->a->stack[stack].form.cross)
+        return in;
+    in.source = pass_side(pass->a, pass->batch, stack - 1);
+    in.memory = stack_output(pass->a, stack - 1);
+    if (!pass->tweights)
+        in.memory.tangent = NULL;
+    return in;
+}
+
+const struct stack *pass_stack(const struct pass *pass)
+{
+    return &pass->a->stack[pass->stack];
+}
+
+const struct stack *pass_stack_tangent(const struct pass *pass)
+{
+    return pass->a->tangent ? &pass->a->tangent->stack[pass->stack] : NULL;
+}
+
 scalar *pass_gradient(const struct pass *pass, scalar *plane, enum tensor_kind kind, int64_t layer)
 {
     const struct architecture *c = &pass->model->architecture;
@@ -54,6 +89,6 @@ struct norm pass_norm(const struct pass *pass, enum tensor_kind gain, enum tenso
         .tdbias = pass_gradient(pass, pass->tgradient, shift, layer),
         .mean = mean,
         .scale = scale,
-        .width = pass->model->architecture.width,
+        .width = extent_length(&pass->model->architecture, tensor_table[gain].columns),
     };
 }

@@ -24,7 +24,25 @@ struct pass {
     double *row_loss; /* [rows] */
     int32_t *predicted; /* [rows] */
     double *tloss; /* the tangent of the loss is added to it */
+
+    /* Where the pass is: set by pass_in. */
+    int64_t stack;
+    struct packed packed; /* the side of the batch that the stack reads */
+    struct packed source; /* cross-attention: the side of the stack before, its output and tangent */
+    struct dual memory;
+    bool to_memory; /* back: add the gradient of the memory to dmemory */
 };
+
+/* The side of a batch that a stack reads. */
+struct packed pass_side(const struct activations *a, const struct batch *batch, int64_t stack);
+
+/* The same pass in a stack. Its cross-attention sees a fixed memory, without a tangent, unless the weights
+ * have one. */
+struct pass pass_in(const struct pass *pass, int64_t stack);
+
+/* The stack that the pass is in, and its tangents or NULL. */
+const struct stack *pass_stack(const struct pass *pass);
+const struct stack *pass_stack_tangent(const struct pass *pass);
 
 /* A tensor in a plane of weights or gradients; NULL if the tensor is absent, or the plane is NULL. Outside
  * the layers, `layer` is ignored. */

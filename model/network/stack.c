@@ -1,92 +1,138 @@
 #include "model/network/stack.h"
 
+#include <string.h>
+
 #include "model/layers/embedding.h"
+#include "model/layers/relative.h"
+
+/* ---- what lies before and behind the blocks ---- */
+
+static bool is_last(const struct pass *pass)
+{
+    return pass->stack == pass->a->stacks - 1;
+}
+
+/* A stack's tensor: the encoder of an encoder-decoder has its own, see TENSORS. */
+static enum tensor_kind kind_of(const struct pass *pass, enum tensor_kind last, enum tensor_kind encoder)
+{
+    return is_last(pass) ? last : encoder;
+}
 
 static struct norm final_norm_of(const struct pass *pass)
 {
-    return pass_norm(pass, TENSOR_FINAL, TENSOR_FINAL_BIAS, 0, pass->a->final_mean, pass->a->final_scale);
+    const struct stack *stack = pass_stack(pass);
+
+    return pass_norm(pass, kind_of(pass, TENSOR_FINAL, TENSOR_ENCODER_FINAL),
+        kind_of(pass, TENSOR_FINAL_BIAS, TENSOR_ENCODER_FINAL_BIAS), 0, stack->final_mean,
+        stack->final_scale);
 }
 
-static bool has_final_norm(const struct pass *pass)
-{
-    return pass->model->architecture.norm_placement == NORM_PRE;
-}
-
-/* The embeddings in a plane of weights, and their gradients. The tied output layer has written its gradient
- * before. */
+/* The embeddings in a plane of weights, and their gradients. The tied output layer and the stacks behind have
+ * written their gradients of the tokens before. */
 static struct embedding embedding_of(const struct pass *pass, const scalar *weights, scalar *gradient)
 {
     const struct architecture *c = &pass->model->architecture;
+    enum tensor_kind position = kind_of(pass, TENSOR_POSITION, TENSOR_ENCODER_POSITION);
 
     return (struct embedding){
         .team = &pass->a->team,
         .token = pass_weight(pass, weights, TENSOR_TOKEN, 0),
-        .position = pass_weight(pass, weights, TENSOR_POSITION, 0),
+        .position = pass_weight(pass, weights, position, 0),
         .dtoken = pass_gradient(pass, gradient, TENSOR_TOKEN, 0),
-        .dposition = pass_gradient(pass, gradient, TENSOR_POSITION, 0),
+        .dposition = pass_gradient(pass, gradient, position, 0),
         .vocabulary = c->vocabulary,
         .context = c->context,
         .width = c->width,
-        .add = c->tied,
+        .add = c->tied || !is_last(pass),
     };
 }
+
+/* The biases of scores by distance, from the table in a plane of weights. */
+static void spread_relative(const struct pass *pass, const scalar *weights, scalar *relative)
+{
+    const struct architecture *c = &pass->model->architecture;
+    enum tensor_kind kind = kind_of(pass, TENSOR_RELATIVE, TENSOR_ENCODER_RELATIVE);
+
+    if (relative)
+        relative_spread(relative, pass_weight(pass, weights, kind, 0), c->heads, c->context,
+            pass_stack(pass)->form.mask != MASK_CAUSAL);
+}
+
+/* The gradient of the table, from that of the biases. */
+static void gather_relative(const struct pass *pass, scalar *gradient, const scalar *drelative)
+{
+    const struct architecture *c = &pass->model->architecture;
+    enum tensor_kind kind = kind_of(pass, TENSOR_RELATIVE, TENSOR_ENCODER_RELATIVE);
+
+    if (gradient && drelative)
+        relative_gather(pass_gradient(pass, gradient, kind, 0), drelative, c->heads, c->context,
+            pass_stack(pass)->form.mask != MASK_CAUSAL);
+}
+
+/* ---- states ---- */
 
 static const struct sublayer *sublayer_of(const struct pass *pass, int64_t layer, int64_t i)
 {
     return &pass->a->block[layer].sublayer[i];
 }
 
-static const struct sublayer *last_sublayer_of(const struct pass *pass, int64_t layer)
+/* The residual stream before sub-layer i of a block, and its tangent if the model takes any. */
+static struct dual stream_before(const struct pass *pass, int64_t layer, int64_t i)
 {
-    return sublayer_of(pass, layer, pass->a->block[layer].sublayers - 1);
-}
-
-/* The residual stream before block `layer`, or after the last block, and its tangent if the model takes any.
- */
-static struct dual stream(const struct pass *pass, int64_t layer)
-{
-    const struct activations *a = pass->a;
-
-    if (layer == 0)
-        return (struct dual){a->embedded, a->tangent ? a->tangent->embedded : NULL};
-    const struct sublayer *s = last_sublayer_of(pass, layer - 1);
+    if (i == 0)
+        return stack_state(pass->a, pass->stack, layer - pass_stack(pass)->form.begin);
+    const struct sublayer *s = sublayer_of(pass, layer, i - 1);
     return (struct dual){s->out, s->tangent ? s->tangent->out : NULL};
 }
 
-/* The same before sub-layer i of a block. */
-static struct dual stream_before(const struct pass *pass, int64_t layer, int64_t i)
+static struct dual last_state(const struct pass *pass)
 {
-    const struct sublayer *s = i ? sublayer_of(pass, layer, i - 1) : NULL;
+    const struct stack_form *form = &pass_stack(pass)->form;
 
-    return s ? (struct dual){s->out, s->tangent ? s->tangent->out : NULL} : stream(pass, layer);
+    return stack_state(pass->a, pass->stack, form->end - form->begin);
 }
 
-const scalar *stack_forward_blocks(const struct pass *pass)
-{
-    const struct activations *a = pass->a;
-    int64_t layers = pass->model->architecture.layers;
+/* ---- forward ---- */
 
-    for (int64_t layer = 0; layer < layers; layer++)
-        for (int64_t i = 0; i < a->block[layer].sublayers; i++)
+void stack_forward_blocks(const struct pass *pass)
+{
+    const struct stack *stack = pass_stack(pass);
+
+    spread_relative(pass, pass->weights, stack->relative);
+    for (int64_t layer = stack->form.begin; layer < stack->form.end; layer++)
+        for (int64_t i = 0; i < pass->a->block[layer].sublayers; i++)
             sublayer_forward(pass, sublayer_of(pass, layer, i), stream_before(pass, layer, i).at);
-    if (!has_final_norm(pass))
-        return stream(pass, layers).at;
+    if (!stack->final)
+        return;
     struct norm norm = final_norm_of(pass);
-    norm_forward(&norm, a->final, stream(pass, layers).at, NULL, pass->batch->rows);
-    return a->final;
+    norm_forward(&norm, stack->final, last_state(pass).at, NULL, pass->packed.rows);
 }
 
-const scalar *stack_forward(const struct pass *pass)
+/* Puts the embeddings of the stack's tokens into `out`. */
+static void embed(const struct pass *pass, const scalar *weights, scalar *out, bool fixed)
 {
-    struct embedding embedding = embedding_of(pass, pass->weights, NULL);
+    struct embedding embedding = embedding_of(pass, weights, NULL);
 
-    embedding_forward(&embedding, pass->a->embedded, pass->batch);
-    return stack_forward_blocks(pass);
+    if (fixed && pass->a->sinusoid)
+        embedding.position = pass->a->sinusoid;
+    embedding_forward(&embedding, out, &pass->packed);
 }
+
+const scalar *stacks_forward(const struct pass *pass)
+{
+    for (int64_t stack = 0; stack < pass->a->stacks; stack++) {
+        const struct pass in = pass_in(pass, stack);
+        embed(&in, in.weights, pass_stack(&in)->embedded, true);
+        stack_forward_blocks(&in);
+    }
+    return stack_output(pass->a, pass->a->stacks - 1).at;
+}
+
+/* ---- tangents ---- */
 
 const scalar *stack_block_tangent(const struct pass *pass, int64_t layer, const scalar *tstate)
 {
-    struct dual x = {stream(pass, layer).at, tstate};
+    struct dual x = {stream_before(pass, layer, 0).at, tstate};
 
     for (int64_t i = 0; i < pass->a->block[layer].sublayers; i++) {
         sublayer_tangent(pass, sublayer_of(pass, layer, i), x);
@@ -95,22 +141,31 @@ const scalar *stack_block_tangent(const struct pass *pass, int64_t layer, const 
     return x.tangent;
 }
 
-const scalar *stack_tangent(const struct pass *pass)
+static void one_tangent(const struct pass *pass)
 {
-    const struct activations *ta = pass->a->tangent;
-    int64_t layers = pass->model->architecture.layers;
-    struct embedding embedding = embedding_of(pass, pass->tweights, NULL);
-    const scalar *tstate = ta->embedded;
+    const struct stack *stack = pass_stack(pass), *tangent = pass_stack_tangent(pass);
+    const scalar *tstate = tangent->embedded;
 
-    embedding_forward(&embedding, ta->embedded, pass->batch);
-    for (int64_t layer = 0; layer < layers; layer++)
+    embed(pass, pass->tweights, tangent->embedded, false);
+    spread_relative(pass, pass->tweights, tangent->relative);
+    for (int64_t layer = stack->form.begin; layer < stack->form.end; layer++)
         tstate = stack_block_tangent(pass, layer, tstate);
-    if (!has_final_norm(pass))
-        return tstate;
+    if (!stack->final)
+        return;
     struct norm norm = final_norm_of(pass);
-    norm_tangent(&norm, ta->final, stream(pass, layers), NULL, pass->batch->rows);
-    return ta->final;
+    norm_tangent(&norm, tangent->final, last_state(pass), NULL, pass->packed.rows);
 }
+
+const scalar *stacks_tangent(const struct pass *pass)
+{
+    for (int64_t stack = 0; stack < pass->a->stacks; stack++) {
+        const struct pass in = pass_in(pass, stack);
+        one_tangent(&in);
+    }
+    return stack_output(pass->a, pass->a->stacks - 1).tangent;
+}
+
+/* ---- gradients ---- */
 
 void stack_block_gradient(const struct pass *pass, int64_t layer)
 {
@@ -118,13 +173,14 @@ void stack_block_gradient(const struct pass *pass, int64_t layer)
         sublayer_gradient(pass, sublayer_of(pass, layer, i), stream_before(pass, layer, i));
 }
 
-void stack_final_gradient(const struct pass *pass)
+/* dstream back through the final norm. */
+static void final_gradient(const struct pass *pass)
 {
     const struct activations *a = pass->a, *ta = a->tangent;
-    int64_t rows = pass->batch->rows;
-    struct dual in = stream(pass, pass->model->architecture.layers);
+    int64_t rows = pass->packed.rows;
+    struct dual in = last_state(pass);
 
-    if (!has_final_norm(pass))
+    if (!pass_stack(pass)->final)
         return;
     struct norm norm = final_norm_of(pass);
     if (pass->tgradient)
@@ -132,16 +188,86 @@ void stack_final_gradient(const struct pass *pass)
     norm_gradient(&norm, a->dstream, a->dstream, in.at, rows, false);
 }
 
-void stack_gradient(const struct pass *pass)
+static void clear_rows(const struct pass *pass, scalar *plane, int64_t rows)
+{
+    if (plane)
+        memset(plane, 0, (size_t)(rows * pass->model->architecture.width) * sizeof(*plane));
+}
+
+static void clear_relative(const struct pass *pass, scalar *drelative)
+{
+    const struct architecture *c = &pass->model->architecture;
+
+    if (drelative)
+        memset(drelative, 0, (size_t)(c->heads * relative_stride(c->context)) * sizeof(*drelative));
+}
+
+/* Clears what blocks add to. */
+static void begin_gradient(const struct pass *pass)
 {
     const struct activations *a = pass->a;
-    struct embedding embedding = embedding_of(pass, NULL, pass->gradient);
-    struct embedding tangent = embedding_of(pass, NULL, pass->tgradient);
+    const struct stack *tangent = pass_stack_tangent(pass);
 
-    stack_final_gradient(pass);
-    for (int64_t layer = pass->model->architecture.layers - 1; layer >= 0; layer--)
-        stack_block_gradient(pass, layer);
-    embedding_gradient(&embedding, a->dstream, pass->batch);
+    clear_rows(pass, pass_stack(pass)->form.cross ? a->dmemory : NULL, pass->source.rows);
+    clear_relative(pass, pass_stack(pass)->drelative);
+    if (!pass->tgradient)
+        return;
+    clear_rows(pass, pass_stack(pass)->form.cross ? a->tangent->dmemory : NULL, pass->source.rows);
+    clear_relative(pass, tangent->drelative);
+}
+
+/* The gradient of a stack's output becomes that of the memory that the stack behind has read. */
+static void take_memory(const struct pass *pass)
+{
+    const struct activations *a = pass->a;
+    size_t size = (size_t)(pass->packed.rows * pass->model->architecture.width) * sizeof(scalar);
+
+    memcpy(a->dstream, a->dmemory, size);
     if (pass->tgradient)
-        embedding_gradient(&tangent, a->tangent->dstream, pass->batch);
+        memcpy(a->tangent->dstream, a->tangent->dmemory, size);
+}
+
+/* Back from the stack's output through its blocks. */
+static void blocks_gradient(struct pass *pass)
+{
+    const struct stack_form *form = &pass_stack(pass)->form;
+
+    pass->to_memory = form->cross;
+    begin_gradient(pass);
+    if (!is_last(pass))
+        take_memory(pass);
+    final_gradient(pass);
+    for (int64_t layer = form->end - 1; layer >= form->begin; layer--)
+        stack_block_gradient(pass, layer);
+}
+
+static void embeddings_gradient(const struct pass *pass, scalar *gradient, const struct activations *a)
+{
+    struct embedding embedding = embedding_of(pass, NULL, gradient);
+
+    gather_relative(pass, gradient, a->stack[pass->stack].drelative);
+    embedding_gradient(&embedding, a->dstream, &pass->packed);
+}
+
+void stacks_gradient(const struct pass *pass)
+{
+    for (int64_t stack = pass->a->stacks - 1; stack >= 0; stack--) {
+        struct pass in = pass_in(pass, stack);
+        blocks_gradient(&in);
+        embeddings_gradient(&in, in.gradient, in.a);
+        if (in.tgradient)
+            embeddings_gradient(&in, in.tgradient, in.a->tangent);
+    }
+}
+
+void stacks_output_gradient(const struct pass *pass, int64_t stack)
+{
+    for (int64_t behind = pass->a->stacks - 1; behind > stack; behind--) {
+        struct pass in = pass_in(pass, behind);
+        blocks_gradient(&in);
+    }
+    const struct pass in = pass_in(pass, stack);
+    if (!is_last(&in))
+        take_memory(&in);
+    final_gradient(&in);
 }

@@ -3,24 +3,30 @@
 
 #include "model/network/pass.h"
 
-/* The embeddings, the blocks, and the final norm where there is one: everything before the output layer. */
+/*
+ * Stacks: the embeddings, the blocks, and the final norm where there is one; all stacks together are
+ * everything before the output layer. Functions with a block or a state take a pass that is in the stack.
+ */
 
-/* Returns the input of the output layer, [rows, C]. */
-const scalar *stack_forward(const struct pass *pass);
+/* All stacks. Returns the input of the output layer, [rows, C]. */
+const scalar *stacks_forward(const struct pass *pass);
 
-/* The same from the state that lies in the place of the embeddings. */
-const scalar *stack_forward_blocks(const struct pass *pass);
+/* The blocks of one stack, from the state that lies in the place of its embeddings. */
+void stack_forward_blocks(const struct pass *pass);
 
 /* After the forward pass: the tangents of all states; returns that of the output layer's input. */
-const scalar *stack_tangent(const struct pass *pass);
+const scalar *stacks_tangent(const struct pass *pass);
 
-/* The gradients of all tensors of the stack, as far as the pass wants them, from dstream at the output
+/* The gradients of all tensors of all stacks, as far as the pass wants them, from dstream at the output
  * layer's input; in a pass with tgradient, also the tangents of these gradients. */
-void stack_gradient(const struct pass *pass);
+void stacks_gradient(const struct pass *pass);
 
-/* dstream from the gradient of the output layer's input to that of the state after the last block, and back
- * through one block. */
-void stack_final_gradient(const struct pass *pass);
+/*
+ * dstream from the gradient of the output layer's input to that of the state after the last block of a stack.
+ */
+void stacks_output_gradient(const struct pass *pass, int64_t stack);
+
+/* dstream back through a block; `layer` counts the blocks of all stacks. */
 void stack_block_gradient(const struct pass *pass, int64_t layer);
 
 /* The tangent of the state after block `layer` from that of the state before it, [rows, C]. */

@@ -18,6 +18,8 @@
 const struct sublayer_row sublayer_table[SUBLAYER_KINDS] = {
     [SUBLAYER_ATTENTION] = {TENSOR_LN1, TENSOR_LN1_BIAS, attention_layout, attention_forward,
         attention_gradient, attention_tangent, attention_gradient_tangent},
+    [SUBLAYER_CROSS] = {TENSOR_CROSS_LN, TENSOR_CROSS_LN_BIAS, attention_layout, attention_forward,
+        attention_gradient, attention_tangent, attention_gradient_tangent},
     [SUBLAYER_FEEDFORWARD] = {TENSOR_LN2, TENSOR_LN2_BIAS, feedforward_layout, feedforward_forward,
         feedforward_gradient, feedforward_tangent, feedforward_gradient_tangent},
 };
@@ -58,7 +60,7 @@ static const scalar *added_to(const struct pass *pass, const scalar *x)
 /* Adds x where it was left out: out = x + factor out. */
 static void add_stream(const struct pass *pass, scalar *out, const scalar *x)
 {
-    int64_t count = pass->batch->rows * pass->model->architecture.width;
+    int64_t count = pass->packed.rows * pass->model->architecture.width;
 
     if (factor_of(pass) != 1)
         add_scaled(&pass->a->team, out, x, out, factor_of(pass), count);
@@ -68,7 +70,7 @@ void sublayer_forward(const struct pass *pass, const struct sublayer *s, const s
 {
     struct norm norm = norm_of(pass, s);
     const scalar *residual = added_to(pass, x);
-    int64_t rows = pass->batch->rows;
+    int64_t rows = pass->packed.rows;
 
     switch (pass->model->architecture.norm_placement) {
     case NORM_POST:
@@ -100,7 +102,7 @@ void sublayer_tangent(const struct pass *pass, const struct sublayer *s, struct 
     struct norm norm = norm_of(pass, s);
     const struct sublayer *t = s->tangent;
     const scalar *residual = added_to(pass, x.tangent);
-    int64_t rows = pass->batch->rows;
+    int64_t rows = pass->packed.rows;
 
     switch (pass->model->architecture.norm_placement) {
     case NORM_POST:
@@ -140,7 +142,7 @@ static void back_through_norm(const struct pass *pass, const struct sublayer *s,
     struct back dout, struct dual in, bool add)
 {
     struct norm norm = norm_of(pass, s);
-    int64_t rows = pass->batch->rows;
+    int64_t rows = pass->packed.rows;
 
     if (pass->tgradient)
         norm_gradient_tangent(&norm, din.td, (struct dual){dout.d, dout.td}, in, rows, add);
@@ -150,7 +152,7 @@ static void back_through_norm(const struct pass *pass, const struct sublayer *s,
 /* to = factor from; a copy with factor 1. */
 static void copy_back(const struct pass *pass, struct back to, struct back from)
 {
-    int64_t count = pass->batch->rows * pass->model->architecture.width;
+    int64_t count = pass->packed.rows * pass->model->architecture.width;
     const struct team *team = &pass->a->team;
 
     if (factor_of(pass) == 1) {

@@ -38,12 +38,15 @@ struct sublayer_row {
         struct dual dout, struct dual in, bool add);
 };
 
-enum sublayer_kind { SUBLAYER_ATTENTION, SUBLAYER_FEEDFORWARD, SUBLAYER_KINDS };
+enum sublayer_kind { SUBLAYER_ATTENTION, SUBLAYER_CROSS, SUBLAYER_FEEDFORWARD, SUBLAYER_KINDS };
 
 extern const struct sublayer_row sublayer_table[SUBLAYER_KINDS];
 
+/* Where queries, keys and values lie in these planes: see attention.c. */
 struct attention_state {
-    scalar *qkv; /* [rows, 3C] queries, keys, values */
+    scalar *projected; /* [rows, C + 2 K] queries, keys, values */
+    scalar *normed; /* [rows, C + K] queries and keys behind their norms; NULL without */
+    scalar *mean[2], *scale[2]; /* [rows, H] statistics of the norms of queries and of keys */
     scalar *mixed; /* [rows, C] the heads' outputs, before the output projection */
     scalar *most, *inverse; /* [H, rows] statistics of the softmax */
 };

@@ -21,21 +21,24 @@ void transformer_layout(struct transformer *model, const struct architecture *ar
     weight_layout_init(&model->layout, architecture, arena);
 }
 
-const scalar *transformer_state(const struct transformer *model, int64_t depth)
+const scalar *transformer_state(const struct transformer *model, int64_t stack, int64_t depth)
 {
-    const struct activations *a = model->activations;
+    return stack_state(model->activations, stack, depth).at;
+}
 
-    if (depth == 0)
-        return a->embedded;
-    const struct block *block = &a->block[depth - 1];
-    return block->sublayer[block->sublayers - 1].out;
+const scalar *transformer_output(const struct transformer *model, int64_t stack)
+{
+    return stack_output(model->activations, stack).at;
 }
 
 const scalar *transformer_final(const struct transformer *model)
 {
-    const struct architecture *c = &model->architecture;
+    return transformer_output(model, model->activations->stacks - 1);
+}
 
-    return c->norm_placement == NORM_PRE ? model->activations->final : transformer_state(model, c->layers);
+struct packed transformer_side(const struct transformer *model, const struct batch *batch, int64_t stack)
+{
+    return pass_side(model->activations, batch, stack);
 }
 
 /* A forward pass with nothing more. */
@@ -44,9 +47,25 @@ static struct pass pass_of(const struct transformer *model, const scalar *weight
     return (struct pass){.model = model, .a = model->activations, .batch = batch, .weights = weights};
 }
 
-static size_t state_size(const struct transformer *model, const struct batch *batch)
+/* The same in a stack, or in that of a block. */
+static struct pass pass_in_stack(
+    const struct transformer *model, const scalar *weights, const struct batch *batch, int64_t stack)
 {
-    return (size_t)(batch->rows * model->architecture.width) * sizeof(scalar);
+    const struct pass pass = pass_of(model, weights, batch);
+
+    return pass_in(&pass, stack);
+}
+
+static struct pass pass_in_block(
+    const struct transformer *model, const scalar *weights, const struct batch *batch, int64_t layer)
+{
+    return pass_in_stack(model, weights, batch, architecture_stack_of(&model->architecture, layer));
+}
+
+/* Bytes of a state of the stack. */
+static size_t state_size(const struct pass *pass)
+{
+    return (size_t)(pass->packed.rows * pass->model->architecture.width) * sizeof(scalar);
 }
 
 double transformer_evaluate(struct transformer *model, const scalar *weights, const struct batch *batch,
@@ -56,7 +75,7 @@ double transformer_evaluate(struct transformer *model, const scalar *weights, co
 
     pass.row_loss = row_loss;
     pass.predicted = predicted;
-    return output_loss(&pass, (struct dual){stack_forward(&pass), NULL});
+    return output_loss(&pass, (struct dual){stacks_forward(&pass), NULL});
 }
 
 double transformer_gradient(
@@ -66,8 +85,8 @@ double transformer_gradient(
 
     pass.back = true;
     pass.gradient = gradient;
-    double loss = output_loss(&pass, (struct dual){stack_forward(&pass), NULL});
-    stack_gradient(&pass);
+    double loss = output_loss(&pass, (struct dual){stacks_forward(&pass), NULL});
+    stacks_gradient(&pass);
     return loss;
 }
 
@@ -77,21 +96,21 @@ void transformer_forward(
     struct pass pass = pass_of(model, weights, batch);
 
     pass.hard = hard;
-    stack_forward(&pass);
+    stacks_forward(&pass);
 }
 
-void transformer_forward_from(
-    struct transformer *model, const scalar *weights, const struct batch *batch, const scalar *state)
+void transformer_forward_from(struct transformer *model, const scalar *weights, const struct batch *batch,
+    int64_t stack, const scalar *state)
 {
-    struct pass pass = pass_of(model, weights, batch);
+    const struct pass pass = pass_in_stack(model, weights, batch, stack);
 
-    memcpy(pass.a->embedded, state, state_size(model, batch));
+    memcpy(pass_stack(&pass)->embedded, state, state_size(&pass));
     stack_forward_blocks(&pass);
 }
 
 void transformer_attended(struct transformer *model, const struct batch *batch, int64_t layer, int32_t *count)
 {
-    const struct pass pass = pass_of(model, NULL, batch);
+    const struct pass pass = pass_in_block(model, NULL, batch, layer);
     const struct block *block = &pass.a->block[layer];
 
     for (int64_t i = 0; i < block->sublayers; i++)
@@ -105,7 +124,7 @@ void transformer_logits(
     const struct pass pass = pass_of(model, weights, batch);
     struct linear output = output_linear(&pass);
 
-    linear_forward(&output, logits, stack_forward(&pass), NULL, batch->rows, false);
+    linear_forward(&output, logits, stacks_forward(&pass), NULL, batch->rows, false);
 }
 
 double transformer_hessian_product(struct transformer *model, const scalar *weights,
@@ -119,39 +138,40 @@ double transformer_hessian_product(struct transformer *model, const scalar *weig
     pass.tweights = direction;
     pass.tgradient = product;
     pass.tloss = slope;
-    const scalar *x = stack_forward(&pass);
-    double loss = output_loss(&pass, (struct dual){x, stack_tangent(&pass)});
-    stack_gradient(&pass);
+    const scalar *x = stacks_forward(&pass);
+    double loss = output_loss(&pass, (struct dual){x, stacks_tangent(&pass)});
+    stacks_gradient(&pass);
     return loss;
 }
 
-double transformer_output_gradient(
-    struct transformer *model, const scalar *weights, const struct batch *batch, scalar *dstate)
+double transformer_output_gradient(struct transformer *model, const scalar *weights,
+    const struct batch *batch, int64_t stack, scalar *dstate)
 {
     struct pass pass = pass_of(model, weights, batch);
 
     pass.back = true;
     double loss = output_loss(&pass, (struct dual){transformer_final(model), NULL});
-    stack_final_gradient(&pass);
-    memcpy(dstate, pass.a->dstream, state_size(model, batch));
+    stacks_output_gradient(&pass, stack);
+    pass = pass_in(&pass, stack);
+    memcpy(dstate, pass.a->dstream, state_size(&pass));
     return loss;
 }
 
 void transformer_block_gradient(struct transformer *model, const scalar *weights, const struct batch *batch,
     int64_t layer, scalar *dstate)
 {
-    const struct pass pass = pass_of(model, weights, batch);
+    const struct pass pass = pass_in_block(model, weights, batch, layer);
 
-    memcpy(pass.a->dstream, dstate, state_size(model, batch));
+    memcpy(pass.a->dstream, dstate, state_size(&pass));
     stack_block_gradient(&pass, layer);
-    memcpy(dstate, pass.a->dstream, state_size(model, batch));
+    memcpy(dstate, pass.a->dstream, state_size(&pass));
 }
 
 void transformer_block_tangent(struct transformer *model, const scalar *weights, const struct batch *batch,
     int64_t layer, scalar *tstate)
 {
-    const struct pass pass = pass_of(model, weights, batch);
+    const struct pass pass = pass_in_block(model, weights, batch, layer);
 
     INVARIANT(pass.a->tangent, "a model of %lld rows without tangents", (long long)model->max_rows);
-    memcpy(tstate, stack_block_tangent(&pass, layer, tstate), state_size(model, batch));
+    memcpy(tstate, stack_block_tangent(&pass, layer, tstate), state_size(&pass));
 }

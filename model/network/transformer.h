@@ -10,9 +10,10 @@
 #include "model/network/weights.h"
 
 /*
- * A model for batches of up to `max_rows` rows, with `threads` threads: layout, activations and scratch in
- * one arena. Weights and gradients are planes of the caller. Not thread-safe; no allocation after layout.
- * With `tangents`, which double the activations, it also has products with Jacobians and Hessians.
+ * A model for batches of up to `max_rows` rows on either side, with `threads` threads: layout, activations
+ * and scratch in one arena. Weights and gradients are planes of the caller. Not thread-safe; no allocation
+ * after layout. With `tangents`, which double the activations, it also has products with Jacobians and
+ * Hessians.
  */
 struct transformer {
     struct architecture architecture;
@@ -25,9 +26,9 @@ void transformer_layout(struct transformer *model, const struct architecture *ar
     int64_t threads, bool tangents, struct arena *arena);
 
 /*
- * The loss of a batch in nats: the mean over its sequences of the mean over each sequence's predictions. If
- * not NULL, row_loss [rows] receives -log p of each row's target, and predicted [rows] the word of its
- * largest logit, the first of equal ones. Forward only.
+ * The loss of a batch in nats: the mean over its sequences of the mean over each sequence's targets. If not
+ * NULL, row_loss [rows] receives -log p of each row's target, NaN without one, and predicted [rows] the word
+ * of its largest logit, the first of equal ones, NO_TARGET without a target. Forward only.
  */
 double transformer_evaluate(struct transformer *model, const scalar *weights, const struct batch *batch,
     double *row_loss, int32_t *predicted);
@@ -49,20 +50,30 @@ double transformer_gradient(
 void transformer_forward(
     struct transformer *model, const scalar *weights, const struct batch *batch, bool hard);
 
-/* The same from a state [rows, C] in place of the embeddings; the batch needs no tokens. */
-void transformer_forward_from(
-    struct transformer *model, const scalar *weights, const struct batch *batch, const scalar *state);
+/*
+ * A forward pass through one stack, from a state [rows, C] in place of its embeddings; the batch needs no
+ * tokens. A decoder of an encoder-decoder attends to the encoder's output of the last pass.
+ */
+void transformer_forward_from(struct transformer *model, const scalar *weights, const struct batch *batch,
+    int64_t stack, const scalar *state);
 
-/* After a pass: the residual stream after `depth` blocks, 0 .. L, [rows, C], valid until the next pass. */
-const scalar *transformer_state(const struct transformer *model, int64_t depth);
+/* After a pass: the residual stream of a stack after `depth` of its blocks, [rows, C], valid until the next
+ * pass. Rows are those of the side of the batch that the stack reads. */
+const scalar *transformer_state(const struct transformer *model, int64_t stack, int64_t depth);
 
-/* After a pass: the input of the output layer, [rows, C], valid until the next pass: the last state, after
- * the final norm if there is one. */
+/* After a pass: the output of a stack, [rows, C], valid until the next pass: its last state, after the final
+ * norm if there is one. */
+const scalar *transformer_output(const struct transformer *model, int64_t stack);
+
+/* That of the last stack: the input of the output layer. */
 const scalar *transformer_final(const struct transformer *model);
+
+/* The side of a batch that a stack reads. */
+struct packed transformer_side(const struct transformer *model, const struct batch *batch, int64_t stack);
 
 /*
  * After a pass over this batch: count [H, rows] = the number of attention weights above 1e-5 of each head of
- * a layer and each row, -1 where they are NaN.
+ * the self-attention of a block, and each row of its stack; -1 where they are NaN.
  */
 void transformer_attended(
     struct transformer *model, const struct batch *batch, int64_t layer, int32_t *count);
@@ -82,16 +93,17 @@ double transformer_hessian_product(struct transformer *model, const scalar *weig
 
 /*
  * After a pass over this batch with these weights and softmax attention, not `hard`: products with Jacobians
- * of the residual stream. dstate, tstate: [rows, C]; the weights stay fixed.
- * - output_gradient: dstate = the gradient of the loss with respect to the stream after the last block;
- *   returns the loss.
+ * of the residual stream. dstate, tstate: [rows, C] of the stack; the weights stay fixed, and what
+ * cross-attention reads.
+ * - output_gradient: dstate = the gradient of the loss with respect to the stream after the last block of a
+ *   stack; returns the loss.
  * - block_gradient: dstate, a gradient with respect to the stream after block `layer`, becomes the one before
- *   that block.
+ *   that block. `layer` counts the blocks of all stacks.
  * - block_tangent: tstate, a tangent of the stream before block `layer`, becomes that after it. The model
  *   must have tangents.
  */
-double transformer_output_gradient(
-    struct transformer *model, const scalar *weights, const struct batch *batch, scalar *dstate);
+double transformer_output_gradient(struct transformer *model, const scalar *weights,
+    const struct batch *batch, int64_t stack, scalar *dstate);
 void transformer_block_gradient(struct transformer *model, const scalar *weights, const struct batch *batch,
     int64_t layer, scalar *dstate);
 void transformer_block_tangent(struct transformer *model, const scalar *weights, const struct batch *batch,

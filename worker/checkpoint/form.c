@@ -61,6 +61,8 @@ static void set_lengths(struct form *form, bool weights_alone)
         return;
     for (int i = 0; i < (int)DIMENSION_COUNT; i++)
         form->length[i] = rows->along[i];
+    if (architecture_stacks(a) == 1)
+        form->length[STACK] = 0;
     form->length[STEP] = form->snapshot->history->row_count;
     form->length[MEASURED_STEP] = form->snapshot->history->norm_count;
     form->length[TENSOR_LETTER] = TENSOR_NAME;
@@ -178,8 +180,10 @@ static void visit_optimiser(struct form *form)
 
 static void visit_instruments(struct form *form)
 {
-    const struct array layer_square = {
-        .name = "kept_layer_square", .type = NC_DOUBLE, .rank = 1, .dimension = {LAYER}};
+    const struct array layer_square = {.name = "kept_layer_square",
+        .type = NC_DOUBLE,
+        .rank = 1,
+        .dimension = {block_dimension(&form->snapshot->model->architecture)}};
     struct instruments *instruments = form->snapshot->instruments;
     const struct weight_layout *layout = &form->snapshot->model->layout;
 
@@ -204,10 +208,10 @@ static void gather_rows(const struct history *history, enum metric metric, doubl
 static void visit_metric(struct form *form, enum metric metric)
 {
     const struct metric_row *row = &metric_table[metric];
-    const struct metric_shape_row *shape = &metric_shape_table[row->shape];
+    enum metric_dimension dimension[METRIC_RANK_MOST];
     struct array array = {.name = row->name,
         .type = NC_DOUBLE,
-        .rank = shape->rank,
+        .rank = metric_dimensions(metric, &form->snapshot->history->form, dimension),
         .long_name = row->long_name,
         .unit = row->unit};
     const struct history *history = form->snapshot->history;
@@ -218,8 +222,8 @@ static void visit_metric(struct form *form, enum metric metric)
         form->status = ENOMEM;
         return;
     }
-    for (int i = 0; i < shape->rank; i++)
-        array.dimension[i] = (enum dimension)shape->dimension[i];
+    for (int i = 0; i < array.rank; i++)
+        array.dimension[i] = (enum dimension)dimension[i];
     if (form->pass == PUT)
         gather_rows(history, metric, values, false);
     visit_array(form, &array, values);

@@ -25,13 +25,35 @@ enum {
     HESSIAN_GRADIENTS = 3, /* gradients that a product with the Hessian takes as long as */
 };
 
-/* Matrix products per token, forward and backward, with the causal half of attention's. */
+/* The positions that the tokens of a stack see in a block, on average, for sequences of full length. */
+static double positions_seen(const struct run *run, const struct stack_form *stack)
+{
+    double own = (double)run->context / (stack->mask == MASK_CAUSAL ? 2 : 1);
+
+    return own + (stack->cross ? (double)run->context : 0);
+}
+
+/* Elements of the matrices of a block. */
+static double block_weights(const struct architecture *a, const struct stack_form *stack)
+{
+    double width = (double)a->width, keys = (double)extent_length(a, EXTENT_KEYS);
+    double attention = 2 * width * (width + keys);
+
+    return (stack->cross ? 2 : 1) * attention + (a->gated ? 3 : 2) * width * (double)a->feedforward;
+}
+
+/* Matrix products per token of either side, forward and backward. */
 static double token_arithmetic(const struct run *run, int64_t vocabulary)
 {
-    double width = (double)run->width, layers = (double)run->layers, feedforward = (double)run->feedforward;
-    double block = 4 * width * width + (run->gated ? 3 : 2) * width * feedforward;
+    const struct architecture a = run_architecture(run, vocabulary);
+    double sum = 6 * (double)a.vocabulary * (double)a.width;
 
-    return 6 * (layers * block + (double)vocabulary * width) + 6 * layers * (double)run->context * width;
+    for (int64_t i = 0; i < architecture_stacks(&a); i++) {
+        const struct stack_form stack = architecture_stack(&a, i);
+        double seen = positions_seen(run, &stack) * (double)a.width;
+        sum += (double)(stack.end - stack.begin) * (6 * block_weights(&a, &stack) + 12 * seen);
+    }
+    return sum;
 }
 
 double train_step_arithmetic(const struct run *run, int64_t vocabulary)
@@ -45,8 +67,10 @@ static double token_cost(const struct run *run, int64_t vocabulary)
     double hidden = (run->activation != ACTIVATION_RELU ? COST_GELU : 0) + (run->gated ? COST_GATE : 0);
     double attention = COST_ATTENTION * (double)run->heads * (double)run->context;
     double beside = COST_WIDTH * (double)run->width + attention + hidden * (double)run->feedforward;
+    const struct architecture a = run_architecture(run, vocabulary);
 
-    return token_arithmetic(run, vocabulary) + (double)run->layers * beside + COST_TOKEN * (double)vocabulary;
+    return token_arithmetic(run, vocabulary) + (double)architecture_blocks(&a) * beside +
+           COST_TOKEN * (double)vocabulary;
 }
 
 static double parameters(const struct run *run, int64_t vocabulary)
@@ -79,8 +103,9 @@ static double gradient_tokens(const struct run *run, const struct measure *measu
 double train_hessian_products(const struct run *run, const struct measure *measure)
 {
     struct optimiser_options options = run_optimiser(run);
-    int64_t products = hessian_products(run->layers, measure->hessian_probes, measure->hessian_steps,
-        measure->group[GROUP_HESSIAN_LAYERS], edge_has_preconditioner(&options));
+    const struct architecture a = run_architecture(run, run->vocabulary);
+    int64_t products = hessian_products(architecture_blocks(&a), measure->hessian_probes,
+        measure->hessian_steps, measure->group[GROUP_HESSIAN_LAYERS], edge_has_preconditioner(&options));
 
     return (double)measure->hessian_batches * (double)products;
 }
@@ -103,7 +128,8 @@ static double residual_passes(const struct run *run, const struct measure *measu
 
 struct lyapunov_work train_lyapunov_work(const struct run *run, const struct measure *measure)
 {
-    double layers = (double)run->layers, size = (double)run->context * (double)run->width;
+    const struct architecture a = run_architecture(run, run->vocabulary);
+    double layers = (double)architecture_blocks(&a), size = (double)run->context * (double)run->width;
     double count = fmin((double)measure->lyapunov_exponents, size);
     double rounds = 2 * (1 + (2 * (double)measure->lyapunov_sweeps + 1) * layers);
 

@@ -8,8 +8,9 @@
 #include "worker/run/run.h"
 
 /*
- * Floating-point operations of one training step's matrix products: 6 (block weights + V C) B T + 6 L T C B
- * T, the causal half of attention counted.
+ * Floating-point operations of one training step's matrix products, with B T tokens on either side: for each,
+ * 6 for each weight of a matrix that it passes, and 12 C for each position that it sees in each block; under
+ * a causal mask, half of the positions count.
  */
 double train_step_arithmetic(const struct run *run, int64_t vocabulary);
 

@@ -33,16 +33,50 @@ static int64_t length_one(const struct run *run, const struct measure *measure)
     return 1;
 }
 
-static int64_t length_layers(const struct run *run, const struct measure *measure)
+/* The architecture of a run as far as lengths depend on it. */
+static struct architecture architecture_of(const struct run *run)
 {
-    (void)measure;
-    return run->layers;
+    return run_architecture(run, run->vocabulary);
 }
 
+static int64_t length_stacks(const struct run *run, const struct measure *measure)
+{
+    const struct architecture a = architecture_of(run);
+
+    (void)measure;
+    return architecture_stacks(&a);
+}
+
+/* Of the longest stack. */
+static int64_t length_layers(const struct run *run, const struct measure *measure)
+{
+    const struct architecture a = architecture_of(run);
+    int64_t longest = 0;
+
+    (void)measure;
+    for (int64_t stack = 0; stack < architecture_stacks(&a); stack++) {
+        struct stack_form form = architecture_stack(&a, stack);
+        longest = form.end - form.begin > longest ? form.end - form.begin : longest;
+    }
+    return longest;
+}
+
+/*
+ * Up to the last kind of tensor that such a network may have. Kinds that it does without, such as biases, are
+ * listed in any case; those of norms of queries and keys and of cross-attention only where they exist, so
+ * that other datasets need no room for them.
+ */
 static int64_t length_tensors(const struct run *run, const struct measure *measure)
 {
-    (void)run, (void)measure;
-    return LAYER_TENSOR_COUNT;
+    const struct architecture a = architecture_of(run);
+    bool cross = architecture_stack(&a, architecture_stacks(&a) - 1).cross;
+    unsigned may_have = BIASED | SHIFTED | GATED | (a.qk_norm ? QK_NORM : 0u) | (cross ? CROSS : 0u);
+    int64_t length = LAYER_TENSOR_COUNT;
+
+    (void)measure;
+    while (tensor_table[LAYER_TENSOR_FIRST + length - 1].needs & ~may_have)
+        length--;
+    return length;
 }
 
 static int64_t length_heads(const struct run *run, const struct measure *measure)
@@ -77,8 +111,7 @@ static int64_t length_lanczos(const struct run *run, const struct measure *measu
 
 static int64_t length_depths(const struct run *run, const struct measure *measure)
 {
-    (void)measure;
-    return run->layers + 1;
+    return length_layers(run, measure) + 1;
 }
 
 static int64_t length_exponents(const struct run *run, const struct measure *measure)
@@ -95,6 +128,16 @@ static double place_itself(int64_t place)
 static double bin_end(int64_t place)
 {
     return ldexp(1, (int)place);
+}
+
+/* The places along STACK, in the order of an encoder-decoder's stacks. */
+enum { STACK_ENCODER, STACK_DECODER };
+
+static const char *stack_name(int64_t place)
+{
+    static const char *const name[STACKS_MOST] = {[STACK_ENCODER] = "encoder", [STACK_DECODER] = "decoder"};
+
+    return place < STACKS_MOST ? name[place] : NULL;
 }
 
 static const char *layer_tensor_name(int64_t place)
@@ -147,13 +190,44 @@ bool metric_is_of_run(enum metric metric)
 
 bool metric_dimension_needed(enum metric_dimension dimension, const bool group[GROUP_COUNT])
 {
-    if (dimension == DIMENSION_STEP || dimension == DIMENSION_LAYER || dimension == DIMENSION_TENSOR)
+    if (dimension == DIMENSION_STEP || dimension == DIMENSION_STACK || dimension == DIMENSION_LAYER ||
+        dimension == DIMENSION_TENSOR)
         return true;
     for (enum metric metric = 0; metric < METRIC_COUNT; metric++)
         for (int i = 0; group[metric_table[metric].group] && i < shape_of(metric)->rank; i++)
             if (shape_of(metric)->dimension[i] == dimension)
                 return true;
     return false;
+}
+
+static bool has_stacks(const struct metric_form *form)
+{
+    return form->along[DIMENSION_STACK] > 1;
+}
+
+bool metric_dimension_stored(
+    enum metric_dimension dimension, const struct metric_form *form, const bool group[GROUP_COUNT])
+{
+    return metric_dimension_needed(dimension, group) && (dimension != DIMENSION_STACK || has_stacks(form));
+}
+
+bool metric_stored(enum metric metric, const struct metric_form *form, const bool group[GROUP_COUNT])
+{
+    const struct metric_row *row = &metric_table[metric];
+
+    return group[row->group] && (row->shape != METRIC_PER_STACK_OF_TWO || has_stacks(form));
+}
+
+int metric_dimensions(
+    enum metric metric, const struct metric_form *form, enum metric_dimension dimension[METRIC_RANK_MOST])
+{
+    const struct metric_shape_row *shape = shape_of(metric);
+    int rank = 0;
+
+    for (int i = 0; i < shape->rank; i++)
+        if (shape->dimension[i] != DIMENSION_STACK || has_stacks(form))
+            dimension[rank++] = shape->dimension[i];
+    return rank;
 }
 
 size_t metric_values(enum metric metric, const struct metric_form *form)
@@ -186,7 +260,8 @@ void metric_lengthen(struct metric_form *form, const struct run *run, const stru
 
 struct metric_form metric_form(const struct run *run, const struct measure *measure)
 {
-    struct metric_form form = {0};
+    struct metric_form form = {
+        .first_stack = run->network == NETWORK_DECODER ? STACK_DECODER : STACK_ENCODER};
 
     metric_lengthen(&form, run, measure);
     metric_form_place(&form);

@@ -17,6 +17,9 @@ struct measure; /* of measure.h, which needs the groups from here */
  */
 #define METRIC_DIMENSIONS(X)                                                                                 \
     X(STEP, step, length_one, INTEGER(place_itself), "step", "optimiser steps taken before the measurement") \
+    X(STACK, stack, length_stacks, WORD(stack_name), "stack",                                                \
+        "of the network; layers, depths and slopes are counted, and final states taken, in each stack by "   \
+        "itself; a dimension only where some run of the sweep is an encoder_decoder")                        \
     X(LAYER, layer, length_layers, INTEGER(place_itself), "layer", "from the input on")                      \
     X(TENSOR, tensor, length_tensors, WORD(layer_tensor_name), "kind of tensor", "")                         \
     X(HEAD, head, length_heads, INTEGER(place_itself), "attention head", "of its layer")                     \
@@ -50,21 +53,29 @@ struct metric_dimension_row {
 
 extern const struct metric_dimension_row metric_dimension_table[DIMENSION_COUNT];
 
-/* The dimensions of a metric: X(SHAPE, rank, dimensions...). Without STEP it is measured once per run. */
+/*
+ * The dimensions of a metric: X(SHAPE, rank, dimensions...). Without STEP it is measured once per run. A
+ * metric of shape STACK_OF_TWO exists only in datasets that have the dimension STACK: elsewhere there is
+ * another one of the same value.
+ */
 #define METRIC_SHAPES(X)                                                                                     \
     X(RUN, 0, 0)                                                                                             \
     X(SCALE, 1, DIMENSION_SCALE)                                                                             \
     X(STEP, 1, DIMENSION_STEP)                                                                               \
-    X(LAYER, 2, DIMENSION_STEP, DIMENSION_LAYER)                                                             \
-    X(TENSOR, 3, DIMENSION_STEP, DIMENSION_LAYER, DIMENSION_TENSOR)                                          \
-    X(HEAD, 3, DIMENSION_STEP, DIMENSION_LAYER, DIMENSION_HEAD)                                              \
+    X(STACK, 2, DIMENSION_STEP, DIMENSION_STACK)                                                             \
+    X(STACK_OF_TWO, 2, DIMENSION_STEP, DIMENSION_STACK)                                                      \
+    X(LAYER, 3, DIMENSION_STEP, DIMENSION_STACK, DIMENSION_LAYER)                                            \
+    X(TENSOR, 4, DIMENSION_STEP, DIMENSION_STACK, DIMENSION_LAYER, DIMENSION_TENSOR)                         \
+    X(HEAD, 4, DIMENSION_STEP, DIMENSION_STACK, DIMENSION_LAYER, DIMENSION_HEAD)                             \
     X(POSITIONS, 2, DIMENSION_STEP, DIMENSION_POSITIONS)                                                     \
-    X(KIND, 2, DIMENSION_STEP, DIMENSION_TENSOR)                                                             \
-    X(HEAD_POSITIONS, 4, DIMENSION_STEP, DIMENSION_LAYER, DIMENSION_HEAD, DIMENSION_POSITIONS)               \
+    X(KIND, 3, DIMENSION_STEP, DIMENSION_STACK, DIMENSION_TENSOR)                                            \
+    X(HEAD_POSITIONS, 5, DIMENSION_STEP, DIMENSION_STACK, DIMENSION_LAYER, DIMENSION_HEAD,                   \
+        DIMENSION_POSITIONS)                                                                                 \
     X(LANCZOS, 3, DIMENSION_STEP, DIMENSION_PROBE, DIMENSION_LANCZOS)                                        \
-    X(LAYER_LANCZOS, 4, DIMENSION_STEP, DIMENSION_LAYER, DIMENSION_PROBE, DIMENSION_LANCZOS)                 \
-    X(DEPTH, 2, DIMENSION_STEP, DIMENSION_DEPTH)                                                             \
-    X(EXPONENT, 2, DIMENSION_STEP, DIMENSION_EXPONENT)
+    X(LAYER_LANCZOS, 5, DIMENSION_STEP, DIMENSION_STACK, DIMENSION_LAYER, DIMENSION_PROBE,                   \
+        DIMENSION_LANCZOS)                                                                                   \
+    X(DEPTH, 3, DIMENSION_STEP, DIMENSION_STACK, DIMENSION_DEPTH)                                            \
+    X(EXPONENT, 3, DIMENSION_STEP, DIMENSION_STACK, DIMENSION_EXPONENT)
 
 enum metric_shape {
 #define X(SHAPE, ...) METRIC_PER_##SHAPE,
@@ -73,7 +84,7 @@ enum metric_shape {
         METRIC_SHAPE_COUNT,
 };
 
-enum { METRIC_RANK_MOST = 4 };
+enum { METRIC_RANK_MOST = 5 };
 
 struct metric_shape_row {
     int rank;
@@ -158,6 +169,11 @@ extern const struct nature_row nature_table[NATURE_COUNT];
         "norm of everything that is trained")                                                                \
     X(direction_cosine, STEP, NORMS, SHARE, "1", "direction cosine",                                         \
         "cos(theta_s, theta_t) with s the measured step before t")                                           \
+    X(stack_norm, STACK_OF_TWO, NORMS, MAGNITUDE, "1", "parameter norm of a stack",                          \
+        "|theta_t| over the tensors of the layers of one stack; only in sweeps with an encoder_decoder")     \
+    X(stack_direction_cosine, STACK_OF_TWO, NORMS, SHARE, "1", "direction cosine of a stack",                \
+        "cos(theta_s, theta_t) over the layers of one stack, with s the measured step before t; only in "    \
+        "sweeps with an encoder_decoder")                                                                    \
     X(layer_norm, LAYER, NORMS, MAGNITUDE, "1", "parameter norm of a layer",                                 \
         "|theta_t| over the tensors of one layer")                                                           \
     X(layer_direction_cosine, LAYER, NORMS, SHARE, "1", "direction cosine of a layer",                       \
@@ -189,13 +205,13 @@ extern const struct nature_row nature_table[NATURE_COUNT];
     X(saturation, LAYER, SATURATION, SHARE, "1", "saturation of a layer",                                    \
         "cosine between the states after the layer and those of the saturated network, which has every "     \
         "parameter times 1000; mean over the validated tokens")                                              \
-    X(saturation_final, STEP, SATURATION, SHARE, "1", "saturation",                                          \
+    X(saturation_final, STACK, SATURATION, SHARE, "1", "saturation",                                         \
         "cosine between the inputs of the output layer and those of the saturated network, which has "       \
         "every parameter times 1000; mean over the validated tokens")                                        \
     X(hard_saturation, LAYER, SATURATION, SHARE, "1", "saturation of a layer by hard attention",             \
         "cosine between the states after the layer and those of the saturated network, here with each "      \
         "head attending equally to the positions of its largest scores; mean over the validated tokens")     \
-    X(hard_saturation_final, STEP, SATURATION, SHARE, "1", "saturation by hard attention",                   \
+    X(hard_saturation_final, STACK, SATURATION, SHARE, "1", "saturation by hard attention",                  \
         "cosine between the inputs of the output layer and those of the saturated network, here with each "  \
         "head attending equally to the positions of its largest scores; mean over the validated tokens")     \
     X(positions_attended, HEAD, HEADS, MAGNITUDE, "1", "positions attended",                                 \
@@ -344,22 +360,22 @@ extern const struct nature_row nature_table[NATURE_COUNT];
     X(residual_cosine, DEPTH, RESIDUAL, SHARE, "1",                                                          \
         "cosine of the residual stream before and after a block",                                            \
         "mean over the tokens of residual_norm of cos(x_(l-1), x_l); NaN at depth 0")                        \
-    X(residual_growth, STEP, RESIDUAL, MAGNITUDE, "1", "growth of the residual stream per block",            \
+    X(residual_growth, STACK, RESIDUAL, MAGNITUDE, "1", "growth of the residual stream per block",           \
         "slope over depth of the mean over the tokens of residual_norm of ln|x_l|; exp of it is the factor " \
         "per block; NaN with fewer than 3 layers")                                                           \
-    X(residual_growth_error, STEP, RESIDUAL, MAGNITUDE, "1",                                                 \
+    X(residual_growth_error, STACK, RESIDUAL, MAGNITUDE, "1",                                                \
         "standard error of the growth of the residual stream",                                               \
         "standard error of residual_growth, from the residuals of its fit")                                  \
-    X(gradient_growth, STEP, RESIDUAL, MAGNITUDE, "1",                                                       \
+    X(gradient_growth, STACK, RESIDUAL, MAGNITUDE, "1",                                                      \
         "growth of the gradient per block, towards the input",                                               \
         "ln(|dLoss/dx_0| / |dLoss/dx_L|) / L on the batch of step t + 1, where x_l is the residual stream "  \
         "after l of L blocks")                                                                               \
-    X(angle_exponent, STEP, RESIDUAL, MAGNITUDE, "1", "angle exponent",                                      \
+    X(angle_exponent, STACK, RESIDUAL, MAGNITUDE, "1", "angle exponent",                                     \
         "growth per block of 1 - p/q, where q and p are the mean square of a token and the mean product of " \
         "two, for tokens that hardly differ: the limit of ln[(1 - p_L/q_L) / (1 - p_0/q_0)] / L for a "      \
         "sequence of one random vector as large as the embedded tokens, perturbed for each token; below 0, " \
         "tokens become alike (Cowsik et al. 2024); NaN with context 1 or if they become equal")              \
-    X(gradient_exponent, STEP, RESIDUAL, MAGNITUDE, "1", "gradient exponent",                                \
+    X(gradient_exponent, STACK, RESIDUAL, MAGNITUDE, "1", "gradient exponent",                               \
         "ln(|d(x_L.R)/dx_0|^2 / |R|^2) / L for a random R on the batch of step t + 1: twice the growth of "  \
         "gradients per block, towards the input (Cowsik et al. 2024)")                                       \
     X(lyapunov, EXPONENT, LYAPUNOV, MAGNITUDE, "1", "Lyapunov exponent of the residual stream",              \
@@ -402,11 +418,13 @@ bool metric_is_of_run(enum metric metric);
 
 /*
  * The layout of metrics in rows of doubles: one row for each step, and one for the whole run. Both are in the
- * order of the table, each metric row-major in the order of its dimensions. Along steps the length is 1; a
- * dimension that no measured metric needs has length 0.
+ * order of the table, each metric row-major in the order of its dimensions. Along steps the length is 1,
+ * along stacks at least 1; a dimension that no measured metric needs has length 0. Where the stacks of a run
+ * differ in their numbers of blocks, the shorter one has NaN beyond its own.
  */
 struct metric_form {
     int64_t along[DIMENSION_COUNT];
+    int64_t first_stack; /* of the run, its place on a dimension STACK that is longer than the run's own */
     size_t row_size, run_size; /* doubles in the row of a step, of the run */
     size_t offset[METRIC_COUNT]; /* in the row of a step or of the run, whichever has the metric */
 };
@@ -429,8 +447,21 @@ void metric_lengthen(struct metric_form *form, const struct run *run, const stru
 /* Sets offsets and sizes from the lengths. */
 void metric_form_place(struct metric_form *form);
 
-/* Does a measured metric have this dimension? True for steps, layers and tensors in any case. */
+/* Does a measured metric have this dimension? True for steps, stacks, layers and tensors in any case. */
 bool metric_dimension_needed(enum metric_dimension dimension, const bool group[GROUP_COUNT]);
+
+/*
+ * What a file of this form has: a dimension, if a measured metric needs it; a metric, if it is measured.
+ * STACK is a dimension of files only if it is longer than 1, so that those of networks of one stack do
+ * without it.
+ */
+bool metric_dimension_stored(
+    enum metric_dimension dimension, const struct metric_form *form, const bool group[GROUP_COUNT]);
+bool metric_stored(enum metric metric, const struct metric_form *form, const bool group[GROUP_COUNT]);
+
+/* The dimensions of a metric in a file of this form. Returns their number. */
+int metric_dimensions(
+    enum metric metric, const struct metric_form *form, enum metric_dimension dimension[METRIC_RANK_MOST]);
 
 /* The number of values of one metric: per run, or per step. */
 size_t metric_values(enum metric metric, const struct metric_form *form);

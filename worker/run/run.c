@@ -105,8 +105,8 @@ const struct param param_table[] = {
     WORD(score_scale, score_scale_words, SCORE_SQRT, .axis = true, .long_name = "scale of scores",
         .help = "attention scores are q.k / sqrt(width / heads) with sqrt, q.k with none, as in T5"),
     WORD(activation, activation_words, ACTIVATION_RELU, .axis = true, .cost = true, .long_name = "activation",
-        .help =
-            "activation of the feed-forward layer; gelu_tanh: the tanh approximation of gelu, as in GPT-2"),
+        .help = "activation of the feed-forward layer; gelu_tanh: the tanh approximation of gelu, as in "
+                "GPT-2; silu: x / (1 + exp(-x)), as in the gated layers of Llama"),
     BOOLEAN(gated, false, .axis = true, .cost = true, .long_name = "gated feed-forward layer",
         .help = "the feed-forward layer has a second input matrix w3: W2 (act(x W1) * (x W3))"),
     BOOLEAN(bias, true, .axis = true, .cost = true, .long_name = "biases",

@@ -11,12 +11,11 @@
 
 void train_measure_layout(struct trainer *t, struct arena *arena)
 {
-    const struct run *run = t->run;
     const bool *group = t->measure->group;
-    const struct metric_form form = metric_form(run, t->measure);
+    const struct metric_form form = metric_form(t->run, t->measure);
     const struct architecture *a = &t->model.architecture;
 
-    instruments_layout(&t->instruments, &t->model.layout, run->layers, arena);
+    instruments_layout(&t->instruments, &t->model.layout, a, arena);
     collapse_layout(&t->collapse, a->vocabulary, t->model.max_rows, arena);
     if (train_saturates(t))
         saturation_layout(
@@ -34,15 +33,20 @@ void train_measure_layout(struct trainer *t, struct arena *arena)
 
 static void put_state(struct trainer *t, int64_t step)
 {
+    const struct instruments *i = &t->instruments;
     struct state_measures state;
 
-    measure_state(&t->instruments, t->weights, &state, trainer_values(t, METRIC_layer_norm),
-        trainer_values(t, METRIC_layer_direction_cosine), trainer_values(t, METRIC_tensor_norm));
+    measure_state(&t->instruments, t->weights, &state);
     ROW(t, param_norm) = state.param_norm;
     ROW(t, embedding_norm) = state.embedding_norm;
     ROW(t, output_norm) = state.output_norm;
     ROW(t, total_norm) = state.total_norm;
     ROW(t, direction_cosine) = state.direction_cosine;
+    trainer_put(t, METRIC_stack_norm, state.stack_norm);
+    trainer_put(t, METRIC_stack_direction_cosine, state.stack_direction_cosine);
+    trainer_put_blocks(t, METRIC_layer_norm, i->layer_norm, 1);
+    trainer_put_blocks(t, METRIC_layer_direction_cosine, i->layer_direction_cosine, 1);
+    trainer_put_blocks(t, METRIC_tensor_norm, i->tensor_norm, LAYER_TENSOR_COUNT);
     history_add_norm(&t->history, step, state.param_norm);
 }
 
@@ -56,18 +60,19 @@ static void put_validated(const struct trainer *t, const struct validated *valid
 static void put_saturation(const struct trainer *t)
 {
     const struct saturation *s = &t->saturation;
+    size_t heads = (size_t)s->heads;
 
     if (s->soft_wanted) {
-        trainer_put(t, METRIC_saturation, s->soft);
-        trainer_put(t, METRIC_hard_saturation, s->hard);
-        ROW(t, saturation_final) = s->soft[s->layers];
-        ROW(t, hard_saturation_final) = s->hard[s->layers];
+        trainer_put_blocks(t, METRIC_saturation, s->soft, 1);
+        trainer_put_blocks(t, METRIC_hard_saturation, s->hard, 1);
+        trainer_put(t, METRIC_saturation_final, s->soft + s->blocks);
+        trainer_put(t, METRIC_hard_saturation_final, s->hard + s->blocks);
     }
     if (s->heads_wanted) {
-        trainer_put(t, METRIC_positions_attended, s->attended);
-        trainer_put(t, METRIC_fraction_attended, s->fraction);
-        trainer_put(t, METRIC_share_above_one, s->above_one);
-        trainer_put(t, METRIC_attended_histogram, s->histogram);
+        trainer_put_blocks(t, METRIC_positions_attended, s->attended, heads);
+        trainer_put_blocks(t, METRIC_fraction_attended, s->fraction, heads);
+        trainer_put_blocks(t, METRIC_share_above_one, s->above_one, heads);
+        trainer_put_blocks(t, METRIC_attended_histogram, s->histogram, heads * (size_t)s->bins);
         trainer_put(t, METRIC_heads_histogram, s->heads_histogram);
     }
 }
@@ -168,8 +173,8 @@ void train_before_step(struct trainer *t, double clip, int64_t number)
 {
     struct step_measures measures;
 
-    measure_gradient(&t->instruments, &t->optimiser, t->weights, t->gradient, clip, number, &measures,
-        trainer_values(t, METRIC_layer_gradient_alignment));
+    measure_gradient(&t->instruments, &t->optimiser, t->weights, t->gradient, clip, number, &measures);
+    trainer_put_blocks(t, METRIC_layer_gradient_alignment, t->instruments.layer_gradient_alignment, 1);
     ROW(t, grad_norm) = measures.grad_norm;
     ROW(t, gradient_alignment) = measures.gradient_alignment;
     ROW(t, update_norm) = measures.update_norm;
@@ -180,8 +185,9 @@ void train_after_step(struct trainer *t)
 {
     struct step_measures measures;
 
-    measure_step(&t->instruments, t->weights, &measures, trainer_values(t, METRIC_layer_step_size),
-        trainer_values(t, METRIC_layer_alignment));
+    measure_step(&t->instruments, t->weights, &measures);
+    trainer_put_blocks(t, METRIC_layer_step_size, t->instruments.layer_step_size, 1);
+    trainer_put_blocks(t, METRIC_layer_alignment, t->instruments.layer_alignment, 1);
     ROW(t, step_size) = measures.step_size;
     ROW(t, alignment) = measures.alignment;
     ROW(t, balance_error) = measures.balance_error;

@@ -14,12 +14,14 @@ void train_probe_layout(struct trainer *t, struct arena *arena)
     const struct measure *m = t->measure;
 
     if (m->group[GROUP_GRADIENTS])
-        gradients_layout(&t->gradients, &t->model.layout, t->run->layers, arena);
+        gradients_layout(&t->gradients, &t->model.layout, a, arena);
     if (m->group[GROUP_HESSIAN])
-        hessian_layout(&t->hessian, &t->model.layout, t->run->layers, m->hessian_probes, m->hessian_steps,
-            m->group[GROUP_HESSIAN_LAYERS], edge_has_preconditioner(&t->optimiser.options), arena);
+        hessian_layout(&t->hessian, &t->model.layout, architecture_blocks(a), m->hessian_probes,
+            m->hessian_steps, m->group[GROUP_HESSIAN_LAYERS], edge_has_preconditioner(&t->optimiser.options),
+            arena);
     if (m->group[GROUP_RESIDUAL])
-        residual_layout(&t->residual, a, t->model.max_rows, arena);
+        for (int64_t stack = 0; stack < architecture_stacks(a); stack++)
+            residual_layout(&t->residual[stack], a, stack, t->model.max_rows, arena);
     if (m->group[GROUP_LYAPUNOV])
         lyapunov_layout(&t->lyapunov, a, m->lyapunov_exponents, m->lyapunov_sweeps, a->context, arena);
     if (m->group[GROUP_RESIDUAL] || m->group[GROUP_LYAPUNOV])
@@ -43,19 +45,28 @@ static bool probe_gradients(struct trainer *t, int64_t step)
     return true;
 }
 
+static bool probe_residual_of(struct trainer *t, int64_t step, struct residual *residual)
+{
+    int64_t seed = t->run->seed;
+
+    residual_states(residual, &t->model, t->weights, &t->batch);
+    if (!train_carry_on(t, step))
+        return false;
+    residual_gradients(residual, &t->model, t->weights, &t->batch, seed);
+    if (!train_carry_on(t, step))
+        return false;
+    residual_angle(residual, &t->single, t->weights, &t->batch, seed);
+    return true;
+}
+
 static bool probe_residual(struct trainer *t, int64_t step)
 {
     double begin = clock_now();
-    int64_t seed = t->run->seed;
 
     batches_fill(&t->batches, step + 1, &t->batch);
-    residual_states(&t->residual, &t->model, t->weights, &t->batch);
-    if (!train_carry_on(t, step))
-        return false;
-    residual_gradients(&t->residual, &t->model, t->weights, &t->batch, seed);
-    if (!train_carry_on(t, step))
-        return false;
-    residual_angle(&t->residual, &t->single, t->weights, seed);
+    for (int64_t stack = 0; stack < architecture_stacks(&t->model.architecture); stack++)
+        if (!probe_residual_of(t, step, &t->residual[stack]))
+            return false;
     t->result->residual_seconds += clock_now() - begin;
     return true;
 }
@@ -65,10 +76,12 @@ static bool probe_lyapunov(struct trainer *t, int64_t step)
     double begin = clock_now();
 
     batches_fill(&t->batches, step + 1, &t->batch);
-    lyapunov_begin(&t->lyapunov, &t->single, t->weights, &t->batch, t->run->seed);
-    while (lyapunov_advance(&t->lyapunov))
-        if (!train_carry_on(t, step))
-            return false;
+    for (int64_t stack = 0; stack < architecture_stacks(&t->model.architecture); stack++) {
+        lyapunov_begin(&t->lyapunov, &t->single, t->weights, &t->batch, stack, t->run->seed);
+        while (lyapunov_advance(&t->lyapunov))
+            if (!train_carry_on(t, step))
+                return false;
+    }
     t->result->lyapunov_seconds += clock_now() - begin;
     return true;
 }
@@ -118,18 +131,31 @@ bool train_probe(struct trainer *t, int64_t step)
            (!group[GROUP_LYAPUNOV] || probe_lyapunov(t, step));
 }
 
-static void put_gradients(const struct trainer *t, int64_t step)
+/* Puts the slopes over the layers of each stack, and those in theory of a fresh model, which are of one stack
+ * alone. */
+static void put_slopes(const struct trainer *t, int64_t step)
 {
-    const struct gradients *g = &t->gradients;
+    const struct metric_form *form = &t->history.form;
+    int64_t kinds = form->along[DIMENSION_TENSOR];
+    double *slope = trainer_values(t, METRIC_gradient_depth_slope);
+    double *error = trainer_values(t, METRIC_gradient_depth_slope_error);
     double *theory = trainer_values(t, METRIC_gradient_depth_slope_theory);
 
-    trainer_put(t, METRIC_mean_gradient_norm, g->mean_norm);
-    trainer_put(t, METRIC_batch_gradient_norm, g->batch_norm);
-    trainer_put(t, METRIC_gradient_depth_slope, g->slope);
-    trainer_put(t, METRIC_gradient_depth_slope_error, g->slope_error);
-    for (int kind = 0; step == 0 && kind < LAYER_TENSOR_COUNT; kind++)
+    for (int64_t stack = 0; stack < form->along[DIMENSION_STACK]; stack++)
+        for (int64_t kind = 0; kind < kinds; kind++) {
+            slope[stack * kinds + kind] = t->gradients.slope[stack * LAYER_TENSOR_COUNT + kind];
+            error[stack * kinds + kind] = t->gradients.slope_error[stack * LAYER_TENSOR_COUNT + kind];
+        }
+    for (int64_t kind = 0; step == 0 && kind < kinds; kind++)
         theory[kind] =
             gradients_theory(&t->model.architecture, (enum tensor_kind)(LAYER_TENSOR_FIRST + kind));
+}
+
+static void put_gradients(const struct trainer *t, int64_t step)
+{
+    trainer_put_blocks(t, METRIC_mean_gradient_norm, t->gradients.mean_norm, LAYER_TENSOR_COUNT);
+    trainer_put_blocks(t, METRIC_batch_gradient_norm, t->gradients.batch_norm, LAYER_TENSOR_COUNT);
+    put_slopes(t, step);
 }
 
 /* The largest eigenvalue of P^-1 H, and it over its bound at the edge of stability. */
@@ -175,29 +201,36 @@ static void put_hessian_layers(const struct trainer *t)
 
     for (int64_t layer = 0; layer < h->layers; layer++) {
         const struct spectrum *s = &h->layer[layer];
-        double *ritz = trainer_values(t, METRIC_layer_hessian_ritz) + (size_t)layer * values;
-        double *weight = trainer_values(t, METRIC_layer_hessian_weight) + (size_t)layer * values;
-        memcpy(ritz, s->ritz, values * sizeof(*ritz));
-        memcpy(weight, s->weight, values * sizeof(*weight));
-        trainer_values(t, METRIC_layer_hessian_largest)[layer] = s->largest;
-        trainer_values(t, METRIC_layer_hessian_smallest)[layer] = s->smallest;
-        trainer_values(t, METRIC_layer_hessian_trace)[layer] = s->trace;
-        trainer_values(t, METRIC_layer_hessian_trace_error)[layer] = s->trace_error;
-        trainer_values(t, METRIC_layer_hessian_bound)[layer] = bound_of(h, s);
+        memcpy(trainer_block(t, METRIC_layer_hessian_ritz, layer), s->ritz, values * sizeof(*s->ritz));
+        memcpy(trainer_block(t, METRIC_layer_hessian_weight, layer), s->weight, values * sizeof(*s->weight));
+        *trainer_block(t, METRIC_layer_hessian_largest, layer) = s->largest;
+        *trainer_block(t, METRIC_layer_hessian_smallest, layer) = s->smallest;
+        *trainer_block(t, METRIC_layer_hessian_trace, layer) = s->trace;
+        *trainer_block(t, METRIC_layer_hessian_trace_error, layer) = s->trace_error;
+        *trainer_block(t, METRIC_layer_hessian_bound, layer) = bound_of(h, s);
     }
+}
+
+/* Those of one stack, whose first depth is number `first` of all stacks'. */
+static void put_residual_of(const struct trainer *t, const struct residual *r, int64_t first)
+{
+    for (int64_t depth = 0; depth <= r->layers; depth++) {
+        *trainer_block(t, METRIC_residual_norm, first + depth) = r->norm[depth];
+        *trainer_block(t, METRIC_residual_cosine, first + depth) = r->cosine[depth];
+    }
+    trainer_values(t, METRIC_residual_growth)[r->stack] = r->growth;
+    trainer_values(t, METRIC_residual_growth_error)[r->stack] = r->growth_error;
+    trainer_values(t, METRIC_gradient_growth)[r->stack] = r->gradient_growth;
+    trainer_values(t, METRIC_angle_exponent)[r->stack] = r->angle_exponent;
+    trainer_values(t, METRIC_gradient_exponent)[r->stack] = r->gradient_exponent;
 }
 
 static void put_residual(const struct trainer *t)
 {
-    const struct residual *r = &t->residual;
-
-    trainer_put(t, METRIC_residual_norm, r->norm);
-    trainer_put(t, METRIC_residual_cosine, r->cosine);
-    ROW(t, residual_growth) = r->growth;
-    ROW(t, residual_growth_error) = r->growth_error;
-    ROW(t, gradient_growth) = r->gradient_growth;
-    ROW(t, angle_exponent) = r->angle_exponent;
-    ROW(t, gradient_exponent) = r->gradient_exponent;
+    for (int64_t stack = 0, first = 0; stack < architecture_stacks(&t->model.architecture); stack++) {
+        put_residual_of(t, &t->residual[stack], first);
+        first += t->residual[stack].layers + 1;
+    }
 }
 
 static void put_lyapunov(const struct trainer *t)

@@ -12,6 +12,7 @@
 #include "model/instruments/lyapunov.h"
 #include "model/instruments/residual.h"
 #include "model/instruments/saturation.h"
+#include "worker/train/by_stack.h"
 #include "worker/train/train.h"
 
 /* The state of a run under way, laid out in one arena. For the files of this room only. */
@@ -35,7 +36,7 @@ struct trainer {
     struct homogeneity_model fresh; /* if its group is measured */
     struct gradients gradients; /* if its group is measured */
     struct hessian hessian; /* if its group is measured */
-    struct residual residual; /* if its group is measured */
+    struct residual residual[STACKS_MOST]; /* of each stack, if its group is measured */
     struct lyapunov lyapunov; /* if its group is measured */
     struct transformer single; /* takes tangents of one sequence, if residual or lyapunov are measured */
     struct history history;
@@ -58,6 +59,19 @@ static inline double *trainer_values(const struct trainer *t, enum metric metric
 static inline void trainer_put(const struct trainer *t, enum metric metric, const double *values)
 {
     memcpy(trainer_values(t, metric), values, metric_values(metric, &t->history.form) * sizeof(*values));
+}
+
+/* The same of one block or depth, and what an instrument gives for all of them, `per` values each: see
+ * by_stack.h. */
+static inline double *trainer_block(const struct trainer *t, enum metric metric, int64_t at)
+{
+    return by_stack_place(trainer_values(t, metric), metric, &t->history.form, &t->model.architecture, at);
+}
+
+static inline void trainer_put_blocks(
+    const struct trainer *t, enum metric metric, const double *values, size_t per)
+{
+    by_stack_put(trainer_values(t, metric), metric, &t->history.form, &t->model.architecture, values, per);
 }
 
 /* The result of a validation of theta_t. */

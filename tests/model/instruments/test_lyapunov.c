@@ -48,7 +48,7 @@ static int64_t bench_measure(struct bench *b)
 {
     int64_t calls = 1;
 
-    lyapunov_begin(&b->lyapunov, &b->base.model, b->base.weights, &b->base.batch, 7);
+    lyapunov_begin(&b->lyapunov, &b->base.model, b->base.weights, &b->base.batch, 0, 7);
     while (lyapunov_advance(&b->lyapunov))
         calls++;
     return calls;
@@ -129,8 +129,8 @@ TEST(lyapunov_of_norms)
         CHECK_CLOSE(b.lyapunov.angular[i], 0, 1e-10);
     double factor[3];
     transformer_forward(&b.base.model, b.base.weights, &b.base.batch, false);
-    const scalar *first = transformer_state(&b.base.model, 0),
-                 *last = transformer_state(&b.base.model, LAYERS);
+    const scalar *first = transformer_state(&b.base.model, 0, 0),
+                 *last = transformer_state(&b.base.model, 0, LAYERS);
     for (int row = 0; row < 3; row++) {
         double before = 0, after = 0;
         for (int c = row * WIDTH; c < (row + 1) * WIDTH; c++) {

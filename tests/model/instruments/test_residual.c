@@ -47,16 +47,16 @@ static void bench_begin(
         rows += length[s];
     *b = (struct bench){0};
     model_case_init_tangents(&b->base, a, length, sequences, 5);
-    residual_layout(&b->residual, a, rows, &counted);
+    residual_layout(&b->residual, a, 0, rows, &counted);
     CHECK(arena_init(&b->arena, counted.used) == 0);
-    residual_layout(&b->residual, a, rows, &b->arena);
+    residual_layout(&b->residual, a, 0, rows, &b->arena);
 }
 
 static void bench_measure(struct bench *b)
 {
     residual_states(&b->residual, &b->base.model, b->base.weights, &b->base.batch);
     residual_gradients(&b->residual, &b->base.model, b->base.weights, &b->base.batch, 9);
-    residual_angle(&b->residual, &b->base.model, b->base.weights, 9);
+    residual_angle(&b->residual, &b->base.model, b->base.weights, &b->base.batch, 9);
 }
 
 static void bench_end(struct bench *b)
@@ -213,8 +213,8 @@ TEST(residual_angle_is_the_limit_of_small_perturbations)
             state[i] = r->scale / sqrt(square) * random_normal(9, RANDOM_RESIDUAL, (uint64_t)(i % WIDTH)) +
                        small_step * random_normal(9, RANDOM_RESIDUAL, ((uint64_t)1 << 40) + (uint64_t)i);
         double before = apart(state, rows, WIDTH);
-        transformer_forward_from(&b.base.model, b.base.weights, &batch, state);
-        double after = apart(transformer_state(&b.base.model, LAYERS), rows, WIDTH);
+        transformer_forward_from(&b.base.model, b.base.weights, &batch, 0, state);
+        double after = apart(transformer_state(&b.base.model, 0, LAYERS), rows, WIDTH);
         CHECK_CLOSE(r->angle_exponent, log(after / before) / LAYERS, 5e-4);
         free(state);
         bench_end(&b);
@@ -319,7 +319,7 @@ static void check_closed_form(const struct architecture *a)
     for (int seed = 0; seed < SEEDS; seed++) {
         weights_init(b.base.weights, &b.base.model.layout, a, seed);
         b.residual.scale = 1;
-        residual_angle(&b.residual, &b.base.model, b.base.weights, seed);
+        residual_angle(&b.residual, &b.base.model, b.base.weights, &b.base.batch, seed);
         sum += b.residual.angle_exponent;
         squares += b.residual.angle_exponent * b.residual.angle_exponent;
     }

@@ -47,6 +47,7 @@ static struct head draw_head(
         .queries = queries,
         .keys = keys,
         .depth = depth,
+        .scale = 1 / (scalar)sqrt((double)depth),
         .mask = mask,
         .most = most,
         .inverse = inverse};
@@ -183,11 +184,15 @@ static int64_t scratch_size(const struct head *head)
 /* Returns how many scalars beside the scratch were overwritten. */
 static int run_forward_and_gradient(const struct kernels *kernels, const struct head *head)
 {
+    const struct head_gradient gradient = {.dmixed = dmixed,
+        .mixed_stride = STRIDE,
+        .dq = dqkv,
+        .dk = dqkv + head->depth,
+        .dv = dqkv + 2 * head->depth};
     scalar *scratch = begin_scratch(scratch_size(head));
 
     kernels->attention(head, mixed, STRIDE, scratch);
-    kernels->attention_gradient(
-        head, dqkv, dqkv + head->depth, dqkv + 2 * head->depth, dmixed, STRIDE, scratch);
+    kernels->attention_gradient(head, &gradient, scratch);
     return end_scratch(scratch, scratch_size(head));
 }
 
@@ -200,8 +205,12 @@ static int run_tangents(const struct kernels *kernels, const struct head *head)
         .v = tqkv + 2 * head->depth,
         .q_stride = STRIDE,
         .kv_stride = STRIDE};
-    const struct head_gradient gradient = {
-        dmixed, tdmixed, STRIDE, tdqkv, tdqkv + head->depth, tdqkv + 2 * head->depth};
+    const struct head_gradient gradient = {.dmixed = dmixed,
+        .tdmixed = tdmixed,
+        .mixed_stride = STRIDE,
+        .dq = tdqkv,
+        .dk = tdqkv + head->depth,
+        .dv = tdqkv + 2 * head->depth};
     scalar *scratch = begin_scratch(size);
 
     kernels->attention_tangent(head, &tangent, tmixed, STRIDE, scratch);

@@ -11,7 +11,7 @@ static struct projected projected_of(const struct layer *layer, scalar *z)
     scalar *k = z + TOKENS * WIDTH;
 
     if (layer->heads.key_start == layer->heads.start)
-        return projected_together(z, WIDTH);
+        return projected_together(z, WIDTH, WIDTH);
     return (struct projected){z, k, k + WIDTH, WIDTH, 2 * WIDTH};
 }
 
@@ -59,7 +59,9 @@ static void check_heads(enum attention_mask mask, const int64_t *key_start, int6
         .gradient_tangent = heads_tdz,
         .heads = {.team = layer_team(),
             .heads = HEADS,
-            .width = WIDTH,
+            .kv_heads = HEADS,
+            .depth = WIDTH / HEADS,
+            .scale = heads_scale(WIDTH / HEADS),
             .mask = mask,
             .sequences = 3,
             .start = start,

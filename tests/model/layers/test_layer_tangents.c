@@ -241,13 +241,13 @@ TEST(tangent_activations)
 
 enum { VOCABULARY = 5, CONTEXT = 4 };
 
-static struct batch *embedding_batch(void)
+static const struct packed *embedding_rows(void)
 {
-    static int64_t start[] = {0, 1, 5, ROWS};
-    static int32_t tokens[ROWS] = {2, 0, 4, 4, 1, 2, 2};
-    static struct batch batch = {.sequences = 3, .rows = ROWS, .start = start, .tokens = tokens};
+    static const int64_t start[] = {0, 1, 5, ROWS};
+    static const int32_t tokens[ROWS] = {2, 0, 4, 4, 1, 2, 2};
+    static const struct packed packed = {3, ROWS, start, tokens};
 
-    return &batch;
+    return &packed;
 }
 
 static struct embedding embedding_of(const scalar *z, scalar *dz)
@@ -267,7 +267,7 @@ static void embedding_y(const struct layer *layer, scalar *y, const scalar *z)
     const struct embedding embedding = embedding_of(z, NULL);
 
     (void)layer;
-    embedding_forward(&embedding, y, embedding_batch());
+    embedding_forward(&embedding, y, embedding_rows());
 }
 
 static void embedding_dz(const struct layer *layer, scalar *dz, const scalar *z, const scalar *dy)
@@ -275,7 +275,7 @@ static void embedding_dz(const struct layer *layer, scalar *dz, const scalar *z,
     const struct embedding embedding = embedding_of(z, dz);
 
     (void)layer;
-    embedding_gradient(&embedding, dy, embedding_batch());
+    embedding_gradient(&embedding, dy, embedding_rows());
 }
 
 static void embedding_ty(const struct layer *layer, scalar *ty, struct dual z)

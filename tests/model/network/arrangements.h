@@ -3,16 +3,63 @@
 
 #include "tests/test.h"
 
+#include "model/core/random.h"
 #include "model/network/weights.h"
 
 /* Tiny models in every arrangement, for tests that take all of them. */
 
-/* Arrangement `bits` of all of them. */
-enum { ARRANGEMENTS = 4 * 3 * 48 };
+/* Those of one decoder, all of them; behind them, any architecture, drawn at random. */
+enum {
+    FLAGS = 1 << 4,
+    LISTED_ARRANGEMENTS = 4 * 3 * FLAGS * ACTIVATION_COUNT,
+    ARRANGEMENTS = LISTED_ARRANGEMENTS + 400
+};
 
+/* Draw `number` of architecture `bits`. */
+static inline int drawn_below(int bits, int number, int count)
+{
+    return (int)random_below((uint64_t)bits, RANDOM_TEST, (uint64_t)number, (uint64_t)count);
+}
+
+static inline struct architecture drawn_arrangement(int bits)
+{
+    struct architecture a = {.network = (enum network)drawn_below(bits, 0, 3),
+        .vocabulary = 11,
+        .context = 5,
+        .heads = 1 + drawn_below(bits, 1, 4),
+        .feedforward = 5 + drawn_below(bits, 2, 4),
+        .layers = 1 + drawn_below(bits, 3, 2),
+        .decoder_layers = drawn_below(bits, 4, 3),
+        .norm_placement = (enum norm_placement)drawn_below(bits, 5, 3),
+        .norm = (enum norm_kind)drawn_below(bits, 6, NORM_KIND_COUNT),
+        .qk_norm = drawn_below(bits, 7, 2),
+        .positions = (enum positions)drawn_below(bits, 8, POSITIONS_NONE + 1),
+        .score_scale = (enum score_scale)drawn_below(bits, 9, 2),
+        .activation = (enum activation)drawn_below(bits, 10, ACTIVATION_COUNT),
+        .gated = drawn_below(bits, 11, 2),
+        .bias = drawn_below(bits, 12, 2),
+        .tied = drawn_below(bits, 13, 2),
+        .init = (enum init)drawn_below(bits, 14, 3),
+        .init_deviation = 0.3,
+        .init_scale = 1,
+        .residual_scale = drawn_below(bits, 15, 3) ? 1 : 0.7};
+
+    a.width = a.heads * (a.positions == POSITIONS_ROTARY ? 4 + 2 * drawn_below(bits, 16, 2)
+                                                         : 4 + drawn_below(bits, 16, 4));
+    a.kv_heads = 1 + drawn_below(bits, 17, (int)a.heads);
+    while (a.heads % a.kv_heads)
+        a.kv_heads--;
+    if (a.network != NETWORK_ENCODER)
+        a.attention_mask = drawn_below(bits, 18, 3) ? MASK_CAUSAL : MASK_MULTIPLICATIVE;
+    return a;
+}
+
+/* Arrangement `bits` of all of them. */
 static inline struct architecture arrangement(int bits)
 {
-    const int flags = bits % 48 / 3, rest = bits / 48;
+    if (bits >= LISTED_ARRANGEMENTS)
+        return drawn_arrangement(bits);
+    const int flags = bits / ACTIVATION_COUNT % FLAGS, rest = bits / (ACTIVATION_COUNT * FLAGS);
 
     return (struct architecture){
         .vocabulary = 11,
@@ -37,8 +84,11 @@ static inline struct architecture arrangement(int bits)
 static inline void arrangement_fail(
     const char *file, int line, const struct architecture *a, const char *what, double error)
 {
-    test_fail(file, line, "%s: %s placement %d gated %d activation %d mask %d bias %d tied %d: %.3g", what,
-        norm_table[a->norm].word, a->norm_placement, a->gated, a->activation, a->attention_mask, a->bias,
+    test_fail(file, line,
+        "%s: network %d %s placement %d positions %d qk_norm %d heads %d of %d scale %d gated %d activation "
+        "%d mask %d bias %d tied %d: %.3g",
+        what, a->network, norm_table[a->norm].word, a->norm_placement, a->positions, a->qk_norm,
+        (int)a->kv_heads, (int)a->heads, a->score_scale, a->gated, a->activation, a->attention_mask, a->bias,
         a->tied, error);
 }
 

@@ -7,7 +7,10 @@
 #include "model/corpora/batches.h"
 #include "model/network/transformer.h"
 
-/* A model with one batch of sequences of unequal length, all drawn anew from `seed`. */
+/*
+ * A model with one batch of sequences of unequal length, all drawn anew from `seed`. An encoder-decoder's
+ * sources have the same lengths in another order. An encoder predicts some of its tokens alone.
+ */
 struct model_case {
     struct transformer model;
     struct batch batch;
@@ -23,6 +26,15 @@ static inline void model_case_layout(struct model_case *k, const struct architec
     k->weights = arena_take(arena, (size_t)k->model.layout.size, sizeof(scalar));
 }
 
+/* Takes the targets of every third row that is not the first of its sequence. */
+static inline void model_case_hide(const struct batch *batch)
+{
+    for (int64_t s = 0; s < batch->sequences; s++)
+        for (int64_t row = batch->start[s] + 1; row < batch->start[s + 1]; row++)
+            if (row % 3 == 0)
+                batch->target[row] = NO_TARGET;
+}
+
 static inline void model_case_begin(struct model_case *k, const struct architecture *architecture,
     const int64_t *lengths, int64_t sequences, bool tangents, uint64_t seed)
 {
@@ -35,14 +47,19 @@ static inline void model_case_begin(struct model_case *k, const struct architect
     CHECK(arena_init(&k->arena, counted.used) == 0);
     model_case_layout(k, architecture, rows, tangents, &k->arena);
     k->batch.sequences = sequences;
-    k->batch.rows = rows;
-    for (int64_t s = 0; s < sequences; s++)
+    k->batch.rows = k->batch.source_rows = rows;
+    for (int64_t s = 0; s < sequences; s++) {
         k->batch.start[s + 1] = k->batch.start[s] + lengths[s];
+        k->batch.source_start[s + 1] = k->batch.source_start[s] + lengths[(s + 1) % sequences];
+    }
     for (int64_t row = 0; row < rows; row++) {
         uint64_t at = (uint64_t)row, vocabulary = (uint64_t)architecture->vocabulary;
         k->batch.tokens[row] = (int32_t)random_below(seed, RANDOM_TEST, at, vocabulary);
         k->batch.target[row] = (int32_t)random_below(seed + 1, RANDOM_TEST, at, vocabulary);
+        k->batch.source_tokens[row] = (int32_t)random_below(seed + 2, RANDOM_TEST, at, vocabulary);
     }
+    if (architecture->network == NETWORK_ENCODER)
+        model_case_hide(&k->batch);
     weights_init(k->weights, &k->model.layout, architecture, (int64_t)seed);
 }
 

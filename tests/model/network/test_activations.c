@@ -8,10 +8,12 @@
 static const double rounding = 1e-14;
 static const double gelu_rounding = 3e-13; /* relative; libm's erfc of a rounded argument, far down */
 static const double gelu_tanh_rounding = 3e-13; /* relative; the exponent's own rounding, far down */
+static const double silu_rounding = 1e-14; /* relative */
 #else
 static const double rounding = 4e-6;
 static const double gelu_rounding = 5e-7;
 static const double gelu_tanh_rounding = 2e-5;
+static const double silu_rounding = 5e-7;
 #endif
 
 enum { COUNT = 71 };
@@ -61,16 +63,32 @@ static void check_gelu_tanh(const struct kernels *kernels)
     }
 }
 
+/* x times the logistic function p, and its derivatives p (1 + x r) and p r (2 + x (r - p)) with r = 1 - p. */
+static void check_silu(const struct kernels *kernels)
+{
+    for (int i = -86000; i <= 86000; i++) {
+        scalar y, slope = (scalar)(i * 1e-3), curvature;
+        long double x = (long double)slope, p = 1 / (1 + expl(-x)), r = 1 / (1 + expl(x));
+        double value = (double)(x * p), second = (double)(p * r * (2 + x * (r - p)));
+
+        kernels->silu(&y, &slope, &curvature, 1);
+        CHECK_CLOSE((double)curvature, second, rounding / 8);
+        CHECK_CLOSE((double)y, value, silu_rounding * fabs(value) + 1e-36);
+        CHECK_CLOSE((double)slope, (double)(p + x * p * r), rounding / 8);
+    }
+}
+
 typedef __typeof__(*((struct kernels *)NULL)->gelu) gelu_function;
 
-static void check_ends(gelu_function *gelu)
+/* `bent`: the curvature at 0. */
+static void check_ends(gelu_function *gelu, double bent)
 {
     scalar x[] = {(scalar)INFINITY, (scalar)-INFINITY, (scalar)NAN, (scalar)1e30, (scalar)-1e30, 0}, y[6],
            bend[6];
 
     gelu(y, x, bend, 6);
     CHECK(bend[0] == 0 && bend[1] == 0 && isnan((double)bend[2]) && bend[3] == 0 && bend[4] == 0);
-    CHECK(bend[5] > (scalar)0.797 && bend[5] < (scalar)0.799); /* 2 / sqrt(2 pi), or nearly so */
+    CHECK_CLOSE((double)bend[5], bent, 1e-6);
     CHECK(isinf((double)y[0]) && y[0] > 0 && x[0] == 1);
     CHECK(y[1] == 0 && x[1] == 0);
     CHECK(isnan((double)y[2]) && isnan((double)x[2]));
@@ -81,12 +99,12 @@ static void check_ends(gelu_function *gelu)
 
 static void check_gelu_ends(const struct kernels *kernels)
 {
-    check_ends(kernels->gelu);
-    check_ends(kernels->gelu_tanh);
+    check_ends(kernels->gelu, 0.7978846); /* 2 / sqrt(2 pi) */
+    check_ends(kernels->gelu_tanh, 0.7978846);
 }
 
 /* One at a time and many at once are the same; nothing is written beyond the end. */
-static void check_gelu_tanh_counts(const struct kernels *kernels)
+static void check_counts(gelu_function *gelu)
 {
     scalar x[COUNT], y[COUNT];
 
@@ -94,15 +112,26 @@ static void check_gelu_tanh_counts(const struct kernels *kernels)
         draw(x, 2, 8);
         draw(y, 1, 9);
         scalar beyond_x = x[count], beyond_y = y[count];
-        kernels->gelu_tanh(y, x, NULL, count);
+        gelu(y, x, NULL, count);
         CHECK(x[count] == beyond_x && y[count] == beyond_y);
         for (int i = 0; i < count; i++) {
             scalar one, slope = (scalar)(2 * random_normal(8, RANDOM_TEST, (uint64_t)i));
-            kernels->gelu_tanh(&one, &slope, NULL, 1);
+            gelu(&one, &slope, NULL, 1);
             CHECK_CLOSE((double)y[i], (double)one, rounding);
             CHECK_CLOSE((double)x[i], (double)slope, rounding);
         }
     }
+}
+
+static void check_gelu_tanh_counts(const struct kernels *kernels)
+{
+    check_counts(kernels->gelu_tanh);
+}
+
+static void check_silu_manners(const struct kernels *kernels)
+{
+    check_ends(kernels->silu, 0.5);
+    check_counts(kernels->silu);
 }
 
 /* The same at every place of a vector and behind the last whole one; nothing is written beyond the end. */
@@ -139,4 +168,10 @@ TEST(activation_gelu_tanh)
 {
     each_level(check_gelu_tanh);
     each_level(check_gelu_tanh_counts);
+}
+
+TEST(activation_silu)
+{
+    each_level(check_silu);
+    each_level(check_silu_manners);
 }

@@ -39,7 +39,7 @@ static double of(const scalar *plane, int64_t row, int64_t width, int64_t column
 static void check_final(const struct model_case *k, int64_t row)
 {
     const struct architecture *c = &k->model.architecture;
-    const scalar *state = transformer_state(&k->model, c->layers), *final = transformer_final(&k->model);
+    const scalar *state = transformer_state(&k->model, 0, c->layers), *final = transformer_final(&k->model);
     const scalar *gain = model_case_tensor(k, TENSOR_FINAL, 0);
     const scalar *bias = c->bias ? model_case_tensor(k, TENSOR_FINAL_BIAS, 0) : NULL;
     double mean = 0, variance = 0;
@@ -84,16 +84,16 @@ static void check_architecture(const struct architecture *architecture)
     size_t size = (size_t)(k.batch.rows * architecture->width) * sizeof(scalar);
     scalar *state = malloc(size), *logits = calloc((size_t)k.batch.rows * 23, sizeof(scalar));
     transformer_loss(&k.model, k.weights, &k.batch, loss);
-    memcpy(state, transformer_state(&k.model, 1), size);
+    memcpy(state, transformer_state(&k.model, 0, 1), size);
     transformer_logits(&k.model, k.weights, &k.batch, logits);
     for (int64_t row = 0; row < k.batch.rows; row++) {
         check_logits(&k, logits, loss[row], row);
         check_final(&k, row);
     }
     transformer_forward(&k.model, k.weights, &k.batch, true);
-    CHECK(memcmp(state, transformer_state(&k.model, 1), size) != 0);
+    CHECK(memcmp(state, transformer_state(&k.model, 0, 1), size) != 0);
     transformer_forward(&k.model, k.weights, &k.batch, false);
-    CHECK(memcmp(state, transformer_state(&k.model, 1), size) == 0);
+    CHECK(memcmp(state, transformer_state(&k.model, 0, 1), size) == 0);
     free(state);
     free(logits);
     model_case_release(&k);

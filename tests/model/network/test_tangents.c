@@ -173,7 +173,7 @@ TEST(tangent_hessian_products_of_many_rows)
 TEST(tangent_of_key_bias)
 {
     for (int mask = MASK_CAUSAL; mask <= MASK_MULTIPLICATIVE; mask++) {
-        struct architecture a = arrangement(2 * 3);
+        struct architecture a = arrangement(2 * ACTIVATION_COUNT);
         struct tangent_case k;
         double slope;
         a.attention_mask = (enum attention_mask)mask;
@@ -203,6 +203,20 @@ static double block_error(struct tangent_case *k, int64_t first, int64_t end)
     return fabs(dot(w, jv, k->state) - dot(jw, v, k->state)) / (size_of(w, k->state) * size_of(jv, k->state));
 }
 
+/* The largest one of all ranges of blocks of a stack. */
+static double stack_error(struct tangent_case *k, int64_t stack)
+{
+    const struct stack_form form = architecture_stack(&k->base.model.architecture, stack);
+    double largest = 0;
+
+    for (int64_t first = form.begin; first < form.end; first++)
+        for (int64_t end = first + 1; end <= form.end; end++) {
+            double error = block_error(k, first, end);
+            largest = error <= largest ? largest : error; /* NaN stays */
+        }
+    return largest;
+}
+
 TEST(tangent_of_blocks)
 {
     for (int bits = 0; bits < ARRANGEMENTS; bits++) {
@@ -210,25 +224,24 @@ TEST(tangent_of_blocks)
         struct tangent_case k;
         begin_case(&k, &a);
         transformer_forward(&k.base.model, k.base.weights, &k.base.batch, false);
-        for (int64_t first = 0; first < a.layers; first++)
-            for (int64_t end = first + 1; end <= a.layers; end++) {
-                double error = block_error(&k, first, end);
-                if (!(error < exact))
-                    arrangement_fail(__FILE__, __LINE__, &a, "block", error);
-            }
+        for (int64_t stack = 0; stack < architecture_stacks(&a); stack++) {
+            double error = stack_error(&k, stack);
+            if (!(error < exact))
+                arrangement_fail(__FILE__, __LINE__, &a, "block", error);
+        }
         end_case(&k);
     }
 }
 
-/* Can the state of row r before a block act on that of row i after it? */
-static bool acts(const struct tangent_case *k, int64_t r, int64_t i)
+/* Can the state of row r before a block of a stack act on that of row i after it? */
+static bool acts(const struct tangent_case *k, int64_t stack, int64_t r, int64_t i)
 {
-    const struct batch *batch = &k->base.batch;
-    bool causal = k->base.model.architecture.attention_mask == MASK_CAUSAL;
+    const struct packed side = transformer_side(&k->base.model, &k->base.batch, stack);
+    bool causal = architecture_stack(&k->base.model.architecture, stack).mask == MASK_CAUSAL;
 
-    for (int64_t s = 0; s < batch->sequences; s++)
-        if (batch->start[s] <= r && r < batch->start[s + 1])
-            return i >= (causal ? r : batch->start[s]) && i < batch->start[s + 1];
+    for (int64_t s = 0; s < side.sequences; s++)
+        if (side.start[s] <= r && r < side.start[s + 1])
+            return i >= (causal ? r : side.start[s]) && i < side.start[s + 1];
     return false;
 }
 
@@ -241,6 +254,7 @@ static double jacobian_error(struct tangent_case *k, int64_t layer, scalar *colu
 {
     struct model_case *base = &k->base;
     const int64_t width = base->model.architecture.width, count = k->state;
+    const int64_t stack = architecture_stack_of(&base->model.architecture, layer);
     scalar *unit = k->plane[0];
     double largest = 0, apart = 0;
 
@@ -251,7 +265,7 @@ static double jacobian_error(struct tangent_case *k, int64_t layer, scalar *colu
         transformer_block_tangent(&base->model, base->weights, &base->batch, layer, column);
         for (int64_t i = 0; i < count; i++) {
             largest = fmax(largest, fabs(column[i]));
-            if (!acts(k, j / width, i / width) && !(column[i] == 0))
+            if (!acts(k, stack, j / width, i / width) && !(column[i] == 0))
                 return INFINITY;
         }
     }
@@ -272,12 +286,12 @@ TEST(tangent_jacobian_of_a_block)
     for (int bits = 0; bits < ARRANGEMENTS; bits++) {
         const struct architecture a = arrangement(bits);
         struct tangent_case k;
-        if (a.tied || a.init != INIT_TORCH)
+        if (bits < LISTED_ARRANGEMENTS && (a.tied || a.init != INIT_TORCH))
             continue; /* the blocks are the same */
         begin_case(&k, &a);
         scalar *columns = malloc((size_t)(k.state * k.state) * sizeof(*columns));
         transformer_forward(&k.base.model, k.base.weights, &k.base.batch, false);
-        double error = jacobian_error(&k, 1, columns);
+        double error = jacobian_error(&k, architecture_blocks(&a) - 1, columns);
         if (!(error < exact))
             arrangement_fail(__FILE__, __LINE__, &a, "jacobian", error);
         free(columns);
@@ -289,7 +303,7 @@ TEST(tangent_jacobian_of_a_block)
 TEST(tangent_stream_gradient)
 {
     for (int placement = 0; placement < 3; placement++) {
-        struct architecture a = arrangement(2 * 3 + placement * 48);
+        struct architecture a = arrangement((2 + placement * FLAGS) * ACTIVATION_COUNT);
         struct tangent_case k;
         begin_case(&k, &a);
         struct model_case *base = &k.base;
@@ -297,7 +311,7 @@ TEST(tangent_stream_gradient)
         double loss = transformer_gradient(&base->model, base->weights, &base->batch, gradient);
         transformer_forward(&base->model, base->weights, &base->batch, false);
         CHECK_CLOSE(
-            transformer_output_gradient(&base->model, base->weights, &base->batch, dstate), loss, 1e-14);
+            transformer_output_gradient(&base->model, base->weights, &base->batch, 0, dstate), loss, 1e-14);
         for (int64_t layer = a.layers - 1; layer >= 0; layer--)
             transformer_block_gradient(&base->model, base->weights, &base->batch, layer, dstate);
         /* Positions 1 of the first and the third sequence share a row of the position embedding. */
