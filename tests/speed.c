@@ -155,8 +155,8 @@ static void subject_layout(struct subject *subject)
     transformer_layout(
         &subject->model, &architecture, run->batch * run->context, run->threads, subject->tangents, arena);
     optimiser_layout(&subject->optimiser, &options, &subject->model.layout, run->threads, arena);
-    batches_layout(
-        &subject->batches, &subject->text, SEQUENCES_STREAM, run->context, run->batch, run->seed, arena);
+    const struct reading reading = {.context = run->context, .seed = run->seed};
+    batches_layout(&subject->batches, &subject->text, &reading, run->batch, arena);
     batch_layout(&subject->batch, run->batch * run->context, arena);
     instruments_layout(&subject->instruments, &subject->model.layout, run->layers, arena);
     subject->layer_value = arena_take(arena, 2 * (size_t)run->layers, sizeof(double));
