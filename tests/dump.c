@@ -59,9 +59,16 @@ void write_integer(const char *name, int64_t value)
     write_integers(name, &value, 1);
 }
 
-void write_batch(const struct batch *batch)
+void write_batch(const char *prefix, const struct batch *batch)
 {
-    write_integers("start", batch->start, batch->sequences + 1);
-    write_tokens("tokens", batch->tokens, batch->rows);
-    write_tokens("target", batch->target, batch->rows);
+    char name[64];
+#define NAME(suffix) (snprintf(name, sizeof(name), "%s%s", prefix, suffix), name)
+
+    write_integers(NAME("start"), batch->start, batch->sequences + 1);
+    write_tokens(NAME("tokens"), batch->tokens, batch->rows);
+    write_tokens(NAME("target"), batch->target, batch->rows);
+    if (!batch->source_start)
+        return;
+    write_integers(NAME("source_start"), batch->source_start, batch->sequences + 1);
+    write_tokens(NAME("source_tokens"), batch->source_tokens, batch->source_rows);
 }

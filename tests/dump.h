@@ -18,7 +18,8 @@ void write_tokens(const char *name, const int32_t *values, int64_t count);
 void write_real(const char *name, double value);
 void write_integer(const char *name, int64_t value);
 
-/* As start, tokens and target. */
-void write_batch(const struct batch *batch);
+/* As start, tokens and target, and source_start and source_tokens if it has sources; `prefix` comes before
+ * each name. */
+void write_batch(const char *prefix, const struct batch *batch);
 
 #endif

@@ -173,14 +173,16 @@ static void layout(struct replay *replay)
     const struct run *run = &replay->run;
     struct architecture architecture = run_architecture(run, replay->corpus.vocabulary);
     struct optimiser_options options = run_optimiser(run);
+    struct reading reading = run_reading(run, &replay->corpus);
+    int64_t most = run->batch * run->context;
+    struct batch_rows room = {most, reading_rows(&reading, &replay->corpus.train, 1).source ? most : 0};
     struct arena *arena = &replay->arena;
 
     transformer_layout(
         &replay->model, &architecture, run->batch * run->context, run->threads, replay->products != 0, arena);
     optimiser_layout(&replay->optimiser, &options, &replay->model.layout, run->threads, arena);
-    batches_layout(&replay->batches, &replay->corpus.train, (enum sequences)run->sequences, run->context,
-        run->batch, run->seed, arena);
-    batch_layout(&replay->batch, run->batch * run->context, arena);
+    batches_layout(&replay->batches, &replay->corpus.train, &reading, run->batch, arena);
+    batch_layout_both(&replay->batch, room, arena);
     replay->weights = arena_take(arena, (size_t)replay->model.layout.size, sizeof(scalar));
     replay->gradient = arena_take(arena, (size_t)replay->model.layout.size, sizeof(scalar));
     replay->scaled = arena_take(arena, (size_t)replay->model.layout.size, sizeof(scalar));
@@ -203,7 +205,7 @@ static void take_step(struct replay *replay, const struct schedule *schedule, in
     batches_fill(&replay->batches, step, &replay->batch);
     double loss = transformer_gradient(&replay->model, replay->weights, &replay->batch, replay->gradient);
     if (replay->record) {
-        write_batch(&replay->batch);
+        write_batch("", &replay->batch);
         write_real("loss", loss);
         write_scalars("gradient", replay->gradient, size);
     }
@@ -235,7 +237,7 @@ static void take_steps(struct replay *replay)
     for (int64_t i = 1; i <= batches_behind(replay); i++) {
         batches_fill(&replay->batches, replay->last_step + i, &replay->batch);
         if (replay->record)
-            write_batch(&replay->batch);
+            write_batch("", &replay->batch);
     }
 }
 
@@ -352,26 +354,38 @@ static void run_train(struct replay *replay)
 
 /* Validation */
 
-/* Of every sequence: its tokens, the model's loss on each prediction and, where there is one, the source's.
- */
+/* Of a sequence that predicts next words: its tokens and the last target, and the loss of the corpus's own
+ * source if it is known. */
+static void write_next(
+    const struct text *text, const struct reading *reading, int64_t index, const double *source_loss)
+{
+    struct line line = text_sequence(text, reading->sequences, reading->context, index);
+    int32_t *tokens = calloc((size_t)line.words + 1, sizeof(*tokens));
+
+    text_copy(text, line.first, line.words + 1, tokens);
+    write_tokens("valid_tokens", tokens, line.words + 1);
+    if (source_loss)
+        write_reals("source_loss", source_loss + line.first + 1, line.words);
+    free(tokens);
+}
+
+/* Of every sequence: its batch, and the model's loss on each row. */
 static void evaluate(struct replay *replay)
 {
     const struct text *text = &replay->corpus.valid;
-    const enum sequences sequences = (enum sequences)replay->run.sequences;
+    const struct reading reading = run_reading(&replay->run, &replay->corpus);
     double *source_loss = calloc((size_t)text->token_count + 1, sizeof(*source_loss));
     double *row_loss = calloc((size_t)replay->run.context, sizeof(*row_loss));
     bool source_known = corpus_source_loss(&replay->source, text, source_loss) == 0;
     struct validation validation;
 
-    validation_init(&validation, text, sequences, replay->run.context, replay->validate);
-    for (int64_t i = 0; validation_next(&validation, 1, &replay->batch); i++) {
-        const int32_t *tokens;
-        int64_t rows = text_sequence(text, sequences, replay->run.context, i, &tokens);
+    validation_init(&validation, text, &reading, replay->validate);
+    for (int64_t i = 0; validation_next(&validation, (struct batch_rows){0}, &replay->batch); i++) {
         transformer_loss(&replay->model, replay->weights, &replay->batch, row_loss);
-        write_tokens("valid_tokens", tokens, rows + 1);
-        write_reals("model_loss", row_loss, rows);
-        if (source_known)
-            write_reals("source_loss", source_loss + (tokens - text->tokens) + 1, rows);
+        write_batch("validated_", &replay->batch);
+        write_reals("model_loss", row_loss, replay->batch.rows);
+        if (reading.task == TASK_NEXT)
+            write_next(text, &reading, i, source_known ? source_loss : NULL);
     }
     free(source_loss);
     free(row_loss);

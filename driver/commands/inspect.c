@@ -116,14 +116,16 @@ static int read_config(struct gpt2_config *config, const struct arguments *argum
 
 static void measure_text(struct inspection *i)
 {
+    const struct reading reading = {.context = i->window}; /* the next word, in a stream */
+    const struct batch_rows room = {.rows = i->model.max_rows};
     struct validation validation;
     double sum = 0;
 
-    validation_init(&validation, &i->text, SEQUENCES_STREAM, i->window, INT64_MAX);
+    validation_init(&validation, &i->text, &reading, INT64_MAX);
     collapse_begin(&i->collapse);
     saturation_begin(&i->saturation);
     weights_scale(&i->model.layout, i->scaled, i->weights, SATURATION_SCALE);
-    while (validation_next(&validation, i->model.max_rows, &i->batch)) {
+    while (validation_next(&validation, room, &i->batch)) {
         sum += (double)i->batch.sequences *
                transformer_evaluate(&i->model, i->weights, &i->batch, NULL, i->collapse.predicted);
         collapse_add(&i->collapse, &i->batch);

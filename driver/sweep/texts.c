@@ -71,11 +71,6 @@ static int format_sequences(char *text, size_t size, int64_t count, const struct
         run->context == 1 ? "" : "s");
 }
 
-static int64_t sequences_of(const struct text *text, const struct run *run)
-{
-    return text_sequences(text, (enum sequences)run->sequences, run->context);
-}
-
 static int check_steps(const struct sweep *sweep, const struct run *run, int64_t batches, struct error *error)
 {
     double steps = run->steps ? (double)run->steps : (double)run->epochs * (double)batches;
@@ -95,7 +90,8 @@ static int check_steps(const struct sweep *sweep, const struct run *run, int64_t
 static int check_cell(
     const struct sweep *sweep, const struct corpus *corpus, const struct run *run, struct error *error)
 {
-    int64_t count = sequences_of(&corpus->train, run);
+    struct reading reading = run_reading(run, corpus);
+    int64_t count = reading_sequences(&reading, &corpus->train);
     char found[128], why[256];
 
     if (count < run->batch) {
@@ -103,7 +99,7 @@ static int check_cell(
         snprintf(why, sizeof(why), "%s, fewer than one batch of %" PRId64, found, run->batch);
         return text_fault(sweep, false, error, why);
     }
-    if (corpus->valid.token_count > 0 && sequences_of(&corpus->valid, run) == 0) {
+    if (corpus->valid.token_count > 0 && reading_sequences(&reading, &corpus->valid) == 0) {
         format_sequences(found, sizeof(found), 0, run);
         return text_fault(sweep, true, error, found);
     }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* The parser, and where and why it failed. */
-struct reading {
+struct parsing {
     yaml_parser_t parser;
     const char *text;
     size_t size;
@@ -21,48 +21,48 @@ static struct place mark_place(yaml_mark_t mark)
     return (struct place){(int)mark.line + 1, (int)mark.column + 1};
 }
 
-static int yaml_refuse(struct reading *reading, struct place place, const char *why)
+static int yaml_refuse(struct parsing *parsing, struct place place, const char *why)
 {
-    *reading->fault = place;
-    return error_set(reading->error, ERROR_INPUT, "%s", why);
+    *parsing->fault = place;
+    return error_set(parsing->error, ERROR_INPUT, "%s", why);
 }
 
-static int yaml_no_memory(struct reading *reading)
+static int yaml_no_memory(struct parsing *parsing)
 {
-    *reading->fault = PLACE_DEFAULT;
-    return error_set(reading->error, ERROR_ENVIRONMENT, "no memory");
+    *parsing->fault = PLACE_DEFAULT;
+    return error_set(parsing->error, ERROR_ENVIRONMENT, "no memory");
 }
 
 /* Line and column of byte `offset`. */
-static struct place offset_place(const struct reading *reading, size_t offset)
+static struct place offset_place(const struct parsing *parsing, size_t offset)
 {
     struct place place = {1, 1};
 
-    for (size_t i = 0; i < offset && i < reading->size; i++) {
-        if (reading->text[i] == '\n')
+    for (size_t i = 0; i < offset && i < parsing->size; i++) {
+        if (parsing->text[i] == '\n')
             place = (struct place){place.line + 1, 1};
-        else if (((unsigned char)reading->text[i] & 0xc0) != 0x80)
+        else if (((unsigned char)parsing->text[i] & 0xc0) != 0x80)
             place.column++;
     }
     return place;
 }
 
 /* The offset of the first byte that does not begin a UTF-8 character; the text's size if there is none. */
-static size_t first_foreign_byte(const struct reading *reading)
+static size_t first_foreign_byte(const struct parsing *parsing)
 {
     size_t offset = 0, length = 1;
 
-    while (offset < reading->size && length > 0) {
-        length = utf8_length(reading->text + offset, reading->size - offset);
+    while (offset < parsing->size && length > 0) {
+        length = utf8_length(parsing->text + offset, parsing->size - offset);
         offset += length;
     }
     return offset;
 }
 
 /* Line `number`, counted from 1, and its length; an empty one if there is no such line. */
-static const char *line_at(const struct reading *reading, int number, size_t *length)
+static const char *line_at(const struct parsing *parsing, int number, size_t *length)
 {
-    const char *line = reading->text, *end = reading->text + reading->size;
+    const char *line = parsing->text, *end = parsing->text + parsing->size;
 
     while (--number > 0 && line < end) {
         const char *newline = memchr(line, '\n', (size_t)(end - line));
@@ -93,12 +93,12 @@ static bool lacks_space(const char *line, size_t length)
 }
 
 /* What a user has most likely done, "" if that is unknown; libyaml says only what it expected. */
-static const char *guess_cause(const struct reading *reading)
+static const char *guess_cause(const struct parsing *parsing)
 {
-    const char *problem = reading->parser.problem ? reading->parser.problem : "";
+    const char *problem = parsing->parser.problem ? parsing->parser.problem : "";
     size_t length, above_length, blanks;
-    const char *line = line_at(reading, reading->fault->line, &length);
-    const char *above = line_at(reading, reading->fault->line - 1, &above_length);
+    const char *line = line_at(parsing, parsing->fault->line, &length);
+    const char *above = line_at(parsing, parsing->fault->line - 1, &above_length);
 
     blanks = span_of(line, length, " \t");
     if (memchr(line, '\t', blanks))
@@ -107,7 +107,7 @@ static const char *guess_cause(const struct reading *reading)
     if (colon && (lacks_space(line, length) || lacks_space(above, above_length)))
         return "; a space must follow ':'";
     size_t before =
-        (size_t)(reading->fault->column - 1) < length ? (size_t)(reading->fault->column - 1) : length;
+        (size_t)(parsing->fault->column - 1) < length ? (size_t)(parsing->fault->column - 1) : length;
     bool second = memmem(line, before, ": ", 2) != NULL; /* a second ':' in the line is another fault */
     if ((strstr(problem, "mapping values are not allowed") && !second) ||
         (strstr(problem, "did not find expected key") && blanks > 0) ||
@@ -117,112 +117,112 @@ static const char *guess_cause(const struct reading *reading)
 }
 
 /* Reports libyaml's error and its likely cause; of a wrong encoding libyaml names only the byte. */
-static int parser_fault(struct reading *reading)
+static int parser_fault(struct parsing *parsing)
 {
-    const yaml_parser_t *parser = &reading->parser;
+    const yaml_parser_t *parser = &parsing->parser;
 
     if (parser->error == YAML_MEMORY_ERROR)
-        return yaml_no_memory(reading);
+        return yaml_no_memory(parsing);
     if (parser->error == YAML_READER_ERROR) {
-        size_t foreign = first_foreign_byte(reading);
-        if (foreign < reading->size && foreign <= parser->problem_offset)
-            return yaml_refuse(reading, offset_place(reading, foreign),
+        size_t foreign = first_foreign_byte(parsing);
+        if (foreign < parsing->size && foreign <= parser->problem_offset)
+            return yaml_refuse(parsing, offset_place(parsing, foreign),
                 "is not UTF-8; if it is Latin-1, convert it with iconv -f latin1 -t utf-8");
     }
-    *reading->fault = parser->error == YAML_READER_ERROR ? offset_place(reading, parser->problem_offset)
+    *parsing->fault = parser->error == YAML_READER_ERROR ? offset_place(parsing, parser->problem_offset)
                                                          : mark_place(parser->problem_mark);
-    const char *cause = guess_cause(reading);
+    const char *cause = guess_cause(parsing);
     if (parser->context)
         return error_set(
-            reading->error, ERROR_INPUT, "YAML: %s, %s%s", parser->problem, parser->context, cause);
-    return error_set(reading->error, ERROR_INPUT, "YAML: %s%s",
+            parsing->error, ERROR_INPUT, "YAML: %s, %s%s", parser->problem, parser->context, cause);
+    return error_set(parsing->error, ERROR_INPUT, "YAML: %s%s",
         parser->problem ? parser->problem : "cannot be read", cause);
 }
 
-static int next_event(struct reading *reading, yaml_event_t *event)
+static int next_event(struct parsing *parsing, yaml_event_t *event)
 {
-    return yaml_parser_parse(&reading->parser, event) ? 0 : parser_fault(reading);
+    return yaml_parser_parse(&parsing->parser, event) ? 0 : parser_fault(parsing);
 }
 
-static int read_scalar(struct reading *reading, struct node *node, const yaml_event_t *event)
+static int read_scalar(struct parsing *parsing, struct node *node, const yaml_event_t *event)
 {
     const char *value = (const char *)event->data.scalar.value;
     size_t length = event->data.scalar.length;
 
     if (memchr(value, 0, length))
-        return yaml_refuse(reading, node->place, "a NUL byte in a text");
+        return yaml_refuse(parsing, node->place, "a NUL byte in a text");
     node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
     node->text = strndup(value, length);
-    return node->text ? 0 : yaml_no_memory(reading);
+    return node->text ? 0 : yaml_no_memory(parsing);
 }
 
-static int read_node(struct reading *reading, struct node *node, const yaml_event_t *event, int depth);
+static int read_node(struct parsing *parsing, struct node *node, const yaml_event_t *event, int depth);
 
 /* Reads one key, whose event is given, and its value. On success both are in the map. */
-static int read_pair(struct reading *reading, struct node *map, const yaml_event_t *event, int depth)
+static int read_pair(struct parsing *parsing, struct node *map, const yaml_event_t *event, int depth)
 {
     struct place place = mark_place(event->start_mark);
     yaml_event_t value;
 
     if (event->type == YAML_SEQUENCE_START_EVENT || event->type == YAML_MAPPING_START_EVENT)
-        return yaml_refuse(reading, place, "a key must be a word");
+        return yaml_refuse(parsing, place, "a key must be a word");
     if (node_grow(map) < 0)
-        return yaml_no_memory(reading);
+        return yaml_no_memory(parsing);
     map->child[map->count] = (struct node){0};
-    if (read_node(reading, &map->key[map->count], event, depth) < 0)
+    if (read_node(parsing, &map->key[map->count], event, depth) < 0)
         return -1;
     map->count++;
-    if (next_event(reading, &value) < 0)
+    if (next_event(parsing, &value) < 0)
         return -1;
-    int status = read_node(reading, &map->child[map->count - 1], &value, depth);
+    int status = read_node(parsing, &map->child[map->count - 1], &value, depth);
     yaml_event_delete(&value);
     return status;
 }
 
-static int read_item(struct reading *reading, struct node *list, const yaml_event_t *event, int depth)
+static int read_item(struct parsing *parsing, struct node *list, const yaml_event_t *event, int depth)
 {
     if (node_grow(list) < 0)
-        return yaml_no_memory(reading);
-    if (read_node(reading, &list->child[list->count], event, depth) < 0)
+        return yaml_no_memory(parsing);
+    if (read_node(parsing, &list->child[list->count], event, depth) < 0)
         return -1;
     list->count++;
     return 0;
 }
 
-static int check_repeated(struct reading *reading, const struct node *map)
+static int check_repeated(struct parsing *parsing, const struct node *map)
 {
     const struct node *repeated;
     char excerpt[EXCERPT_SIZE];
 
     if (node_repeated_key(map, &repeated) < 0)
-        return yaml_no_memory(reading);
+        return yaml_no_memory(parsing);
     if (!repeated)
         return 0;
-    *reading->fault = repeated->place;
+    *parsing->fault = repeated->place;
     return error_set(
-        reading->error, ERROR_INPUT, "repeated key '%s'", place_excerpt(repeated->text, excerpt));
+        parsing->error, ERROR_INPUT, "repeated key '%s'", place_excerpt(repeated->text, excerpt));
 }
 
 /* Reads the children of a list or map, and its end. */
-static int read_children(struct reading *reading, struct node *node, int depth)
+static int read_children(struct parsing *parsing, struct node *node, int depth)
 {
     yaml_event_t event;
 
     for (bool more = true; more;) {
         int status = 0;
-        if (next_event(reading, &event) < 0)
+        if (next_event(parsing, &event) < 0)
             return -1;
         if (event.type == YAML_SEQUENCE_END_EVENT || event.type == YAML_MAPPING_END_EVENT)
             more = false;
         else if (node->kind == NODE_MAP)
-            status = read_pair(reading, node, &event, depth);
+            status = read_pair(parsing, node, &event, depth);
         else
-            status = read_item(reading, node, &event, depth);
+            status = read_item(parsing, node, &event, depth);
         yaml_event_delete(&event);
         if (status < 0)
             return -1;
     }
-    return node->kind == NODE_MAP ? check_repeated(reading, node) : 0;
+    return node->kind == NODE_MAP ? check_repeated(parsing, node) : 0;
 }
 
 static bool has_anchor(const yaml_event_t *event)
@@ -254,61 +254,61 @@ static bool has_tag(const yaml_event_t *event)
 }
 
 /* Reads the node that begins with `event`. On failure nothing is held. */
-static int read_node(struct reading *reading, struct node *node, const yaml_event_t *event, int depth)
+static int read_node(struct parsing *parsing, struct node *node, const yaml_event_t *event, int depth)
 {
     int status;
 
     *node = (struct node){.kind = NODE_SCALAR, .place = mark_place(event->start_mark)};
     if (has_anchor(event))
         return yaml_refuse(
-            reading, node->place, "anchors and aliases are not supported; write the value out");
+            parsing, node->place, "anchors and aliases are not supported; write the value out");
     if (has_tag(event))
-        return yaml_refuse(reading, node->place, "tags are not supported");
+        return yaml_refuse(parsing, node->place, "tags are not supported");
     if (event->type == YAML_SCALAR_EVENT)
-        return read_scalar(reading, node, event);
+        return read_scalar(parsing, node, event);
     if (depth >= TREE_DEPTH)
-        return yaml_refuse(reading, node->place, "nested too deeply");
+        return yaml_refuse(parsing, node->place, "nested too deeply");
     node->kind = event->type == YAML_MAPPING_START_EVENT ? NODE_MAP : NODE_LIST;
-    status = read_children(reading, node, depth + 1);
+    status = read_children(parsing, node, depth + 1);
     if (status < 0)
         node_release(node);
     return status;
 }
 
 /* Reads an event: 0 if it has this type, 1 if it has another (*fault is then its place), -1 on failure. */
-static int expect(struct reading *reading, yaml_event_type_t type)
+static int expect(struct parsing *parsing, yaml_event_type_t type)
 {
     yaml_event_t event;
 
-    if (next_event(reading, &event) < 0)
+    if (next_event(parsing, &event) < 0)
         return -1;
     bool same = event.type == type;
     if (!same)
-        *reading->fault = mark_place(event.start_mark);
+        *parsing->fault = mark_place(event.start_mark);
     yaml_event_delete(&event);
     return same ? 0 : 1;
 }
 
-static int read_document(struct reading *reading, struct node *root)
+static int read_document(struct parsing *parsing, struct node *root)
 {
     yaml_event_t event;
 
-    if (expect(reading, YAML_STREAM_START_EVENT) < 0)
+    if (expect(parsing, YAML_STREAM_START_EVENT) < 0)
         return -1;
-    int status = expect(reading, YAML_DOCUMENT_START_EVENT);
+    int status = expect(parsing, YAML_DOCUMENT_START_EVENT);
     if (status)
-        return status < 0 ? -1 : yaml_refuse(reading, PLACE_DEFAULT, "empty");
-    if (next_event(reading, &event) < 0)
+        return status < 0 ? -1 : yaml_refuse(parsing, PLACE_DEFAULT, "empty");
+    if (next_event(parsing, &event) < 0)
         return -1;
-    status = read_node(reading, root, &event, 0);
+    status = read_node(parsing, root, &event, 0);
     yaml_event_delete(&event);
     if (status < 0)
         return -1;
-    status = expect(reading, YAML_DOCUMENT_END_EVENT);
+    status = expect(parsing, YAML_DOCUMENT_END_EVENT);
     if (status == 0)
-        status = expect(reading, YAML_STREAM_END_EVENT);
+        status = expect(parsing, YAML_STREAM_END_EVENT);
     if (status > 0)
-        status = yaml_refuse(reading, *reading->fault, "several documents in one file");
+        status = yaml_refuse(parsing, *parsing->fault, "several documents in one file");
     if (status < 0)
         node_release(root);
     return status;
@@ -316,15 +316,15 @@ static int read_document(struct reading *reading, struct node *root)
 
 int yaml_read(struct node *root, const char *text, size_t size, struct place *fault, struct error *error)
 {
-    struct reading reading = {.text = text, .size = size, .fault = fault, .error = error};
+    struct parsing parsing = {.text = text, .size = size, .fault = fault, .error = error};
 
     *root = (struct node){0};
-    if (!yaml_parser_initialize(&reading.parser))
-        return yaml_no_memory(&reading);
-    yaml_parser_set_encoding(&reading.parser, YAML_UTF8_ENCODING);
-    yaml_parser_set_input_string(&reading.parser, (const unsigned char *)text, size);
-    int status = read_document(&reading, root);
-    yaml_parser_delete(&reading.parser);
+    if (!yaml_parser_initialize(&parsing.parser))
+        return yaml_no_memory(&parsing);
+    yaml_parser_set_encoding(&parsing.parser, YAML_UTF8_ENCODING);
+    yaml_parser_set_input_string(&parsing.parser, (const unsigned char *)text, size);
+    int status = read_document(&parsing, root);
+    yaml_parser_delete(&parsing.parser);
     return status;
 }
 

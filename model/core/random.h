@@ -21,6 +21,9 @@ enum random_purpose {
     RANDOM_LYAPUNOV, /* the tangents that Lyapunov exponents begin with: exponent << 40 | element */
     RANDOM_DRAW, /* which finished runs of a sweep `verify` trains again; index: cell */
     RANDOM_INTERVAL, /* resamples and draws for an interval of a slope; index: see driver/boundary/slope.c */
+    RANDOM_SEQUENCE, /* the seed of a sequence's own draws; index: epoch << 40 | sequence */
+    RANDOM_SPANS, /* where spans and gaps of a sequence end, from its own seed */
+    RANDOM_MASKED, /* which words of a sequence are masked, and how, from its own seed */
 };
 
 /* 64 uniform bits. */

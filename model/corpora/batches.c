@@ -1,27 +1,43 @@
 #include "model/corpora/batches.h"
 
-#include <string.h>
+/* Draws of validations: those of an epoch that no run reaches, under a seed of their own. */
+enum { VALIDATION_SEED = 0, VALIDATION_EPOCH = 0xffffff };
+
+void batch_layout_both(struct batch *batch, struct batch_rows room, struct arena *arena)
+{
+    size_t rows = (size_t)room.rows, source = (size_t)room.source;
+
+    *batch = (struct batch){
+        .start = arena_take(arena, rows + 1, sizeof(*batch->start)),
+        .tokens = arena_take(arena, rows, sizeof(*batch->tokens)),
+        .target = arena_take(arena, rows, sizeof(*batch->target)),
+    };
+    if (source > 0) {
+        batch->source_start = arena_take(arena, rows + 1, sizeof(*batch->source_start));
+        batch->source_tokens = arena_take(arena, source, sizeof(*batch->source_tokens));
+    }
+}
 
 void batch_layout(struct batch *batch, int64_t rows, struct arena *arena)
 {
-    *batch = (struct batch){
-        .start = arena_take(arena, (size_t)rows + 1, sizeof(*batch->start)),
-        .tokens = arena_take(arena, (size_t)rows, sizeof(*batch->tokens)),
-        .target = arena_take(arena, (size_t)rows, sizeof(*batch->target)),
-        .source_start = arena_take(arena, (size_t)rows + 1, sizeof(*batch->source_start)),
-        .source_tokens = arena_take(arena, (size_t)rows, sizeof(*batch->source_tokens)),
-    };
+    batch_layout_both(batch, (struct batch_rows){rows, 0}, arena);
 }
 
-void batches_layout(struct batches *batches, const struct text *text, enum sequences sequences,
-    int64_t context, int64_t batch_size, int64_t seed, struct arena *arena)
+void batch_clear(struct batch *batch)
+{
+    batch->sequences = batch->rows = batch->start[0] = 0;
+    batch->source_rows = 0;
+    if (batch->source_start)
+        batch->source_start[0] = 0;
+}
+
+void batches_layout(struct batches *batches, const struct text *text, const struct reading *reading,
+    int64_t batch_size, struct arena *arena)
 {
     *batches = (struct batches){.text = text,
-        .sequences = sequences,
-        .context = context,
+        .reading = *reading,
         .batch_size = batch_size,
-        .seed = seed,
-        .sequence_count = text_sequences(text, sequences, context),
+        .sequence_count = reading_sequences(reading, text),
         .order_epoch = -1};
     batches->order = arena_take(arena, (size_t)batches->sequence_count, sizeof(*batches->order));
 }
@@ -31,76 +47,65 @@ int64_t batches_per_epoch(const struct batches *batches)
     return batches->sequence_count / batches->batch_size;
 }
 
-static void batch_clear(struct batch *batch)
-{
-    batch->sequences = batch->rows = batch->start[0] = 0;
-}
-
-static void batch_append(struct batch *batch, const int32_t *tokens, int64_t rows)
-{
-    memcpy(batch->tokens + batch->rows, tokens, (size_t)rows * sizeof(*tokens));
-    memcpy(batch->target + batch->rows, tokens + 1, (size_t)rows * sizeof(*tokens));
-    batch->rows += rows;
-    batch->start[++batch->sequences] = batch->rows;
-}
-
 void batches_fill(struct batches *batches, int64_t step, struct batch *batch)
 {
     int64_t per_epoch = batches_per_epoch(batches);
     int64_t epoch = (step - 1) / per_epoch, first = (step - 1) % per_epoch * batches->batch_size;
 
     if (epoch != batches->order_epoch) {
-        epoch_permutation(batches->order, batches->sequence_count, batches->seed, epoch);
+        epoch_permutation(batches->order, batches->sequence_count, batches->reading.seed, epoch);
         batches->order_epoch = epoch;
     }
     batch_clear(batch);
-    for (int64_t i = first; i < first + batches->batch_size; i++) {
-        const int32_t *tokens;
-        int64_t rows =
-            text_sequence(batches->text, batches->sequences, batches->context, batches->order[i], &tokens);
-        batch_append(batch, tokens, rows);
-    }
+    for (int64_t i = first; i < first + batches->batch_size; i++)
+        reading_append(&batches->reading, batches->text, batches->order[i], epoch, batch);
 }
 
-/* The number of lines that together make at least `tokens` predictions. */
-static int64_t lines_within(const struct text *text, int64_t context, int64_t tokens)
+/* The number of lines that together count at least `tokens`. */
+static int64_t lines_within(const struct text *text, const struct reading *reading, int64_t tokens)
 {
-    const int32_t *line;
-    int64_t count = 0, predictions = 0;
+    int64_t count = 0, counted = 0;
 
-    while (count < text->line_count && predictions < tokens)
-        predictions += text_sequence(text, SEQUENCES_LINES, context, count++, &line);
+    while (count < text->line_count && counted < tokens)
+        counted += reading_counted(reading, text, count++);
     return count;
 }
 
-void validation_init(struct validation *validation, const struct text *text, enum sequences sequences,
-    int64_t context, int64_t tokens)
+void validation_init(
+    struct validation *validation, const struct text *text, const struct reading *reading, int64_t tokens)
 {
-    int64_t all = text_sequences(text, sequences, context), within;
+    int64_t all = reading_sequences(reading, text), within;
 
-    if (sequences == SEQUENCES_LINES)
-        within = lines_within(text, context, tokens);
+    if (reading->sequences == SEQUENCES_LINES)
+        within = lines_within(text, reading, tokens);
     else
-        within = (tokens - 1) / context;
+        within = (tokens - 1) / reading->context;
     if (within < 1)
         within = 1;
-    *validation = (struct validation){.text = text,
-        .sequences = sequences,
-        .context = context,
-        .sequence_count = within < all ? within : all};
+    *validation =
+        (struct validation){.text = text, .reading = *reading, .sequence_count = within < all ? within : all};
+    validation->reading.seed = VALIDATION_SEED;
 }
 
-int64_t validation_next(struct validation *validation, int64_t rows, struct batch *batch)
+int64_t validation_next(struct validation *validation, struct batch_rows room, struct batch *batch)
 {
     batch_clear(batch);
     while (validation->next < validation->sequence_count) {
-        const int32_t *tokens;
-        int64_t length = text_sequence(
-            validation->text, validation->sequences, validation->context, validation->next, &tokens);
-        if (batch->sequences && batch->rows + length > rows)
+        struct batch_rows next = reading_extent(&validation->reading, validation->text, validation->next);
+        if (batch->sequences &&
+            (batch->rows + next.rows > room.rows || batch->source_rows + next.source > room.source))
             break;
-        batch_append(batch, tokens, length);
-        validation->next++;
+        reading_append(&validation->reading, validation->text, validation->next++, VALIDATION_EPOCH, batch);
     }
     return batch->sequences;
+}
+
+void validation_sequence(
+    const struct text *text, const struct reading *reading, int64_t index, struct batch *batch)
+{
+    struct reading fixed = *reading;
+
+    fixed.seed = VALIDATION_SEED;
+    batch_clear(batch);
+    reading_append(&fixed, text, index, VALIDATION_EPOCH, batch);
 }

@@ -13,4 +13,8 @@ enum objective { OBJECTIVE_NEXT, OBJECTIVE_SPANS, OBJECTIVE_MASKED };
  * the sentinels of spans, or the mask. */
 int64_t objective_words_added(enum objective objective, int64_t context);
 
+/* How many of the tokens of a sequence spans and masks take away: 15 %, rounded to the nearest integer and
+ * ties to the even one, as in the code of T5 and BERT. */
+int64_t objective_noise(int64_t length);
+
 #endif

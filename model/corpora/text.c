@@ -3,8 +3,10 @@
 #include "model/core/limits.h"
 #include "model/corpora/kinds.h"
 
+#include <endian.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 int corpus_check_memory(int64_t count, size_t size, struct error *error)
 {
@@ -46,33 +48,22 @@ int64_t text_sequences(const struct text *text, enum sequences sequences, int64_
     return text->token_count > 0 ? (text->token_count - 1) / context : 0;
 }
 
-int64_t text_sequence(
-    const struct text *text, enum sequences sequences, int64_t context, int64_t index, const int32_t **tokens)
+struct line text_sequence(const struct text *text, enum sequences sequences, int64_t context, int64_t index)
 {
-    if (sequences == SEQUENCES_STREAM) {
-        *tokens = text->tokens + index * context;
-        return context;
-    }
+    if (sequences == SEQUENCES_STREAM)
+        return (struct line){index * context, context};
     struct line line = text->line[index];
-    *tokens = text->tokens + line.first;
-    return line.words < context ? line.words : context;
+    line.words = line.words < context ? line.words : context;
+    return line;
 }
 
-int64_t text_rows(const struct text *text, enum sequences sequences, int64_t context, int64_t count)
+void text_copy(const struct text *text, int64_t first, int64_t count, int32_t *to)
 {
-    int64_t rows = 0;
-
-    if (sequences == SEQUENCES_STREAM) {
-        int64_t windows = text_sequences(text, sequences, context);
-        return (windows < count ? windows : count) * context;
-    }
-    for (int64_t i = 0; i < text->length_count && count > 0; i++) {
-        struct line_length length = text->length[i];
-        int64_t lines = length.lines < count ? length.lines : count;
-        rows += lines * (length.words < context ? length.words : context);
-        count -= lines;
-    }
-    return rows;
+    if (text->tokens)
+        memcpy(to, text->tokens + first, (size_t)count * sizeof(*to));
+    else
+        for (int64_t i = 0; i < count; i++)
+            to[i] = le16toh(text->mapped[first + i]);
 }
 
 void shuffled(int64_t *order, int64_t count, int64_t seed, enum random_purpose purpose, uint64_t first_draw)

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/corpora/batches.h"
+
 void collapse_layout(struct collapse *collapse, int64_t vocabulary, int64_t rows, struct arena *arena)
 {
     *collapse = (struct collapse){
@@ -20,12 +22,23 @@ void collapse_begin(struct collapse *collapse)
     collapse->right = 0;
 }
 
+static int64_t targets_between(const struct batch *batch, int64_t begin, int64_t end)
+{
+    int64_t targets = 0;
+
+    for (int64_t row = begin; row < end; row++)
+        targets += batch->target[row] != NO_TARGET;
+    return targets;
+}
+
 void collapse_add(struct collapse *collapse, const struct batch *batch)
 {
     for (int64_t sequence = 0; sequence < batch->sequences; sequence++) {
         int64_t begin = batch->start[sequence], end = batch->start[sequence + 1];
-        double share = 1 / (double)(end - begin);
+        double share = 1 / (double)targets_between(batch, begin, end);
         for (int64_t row = begin; row < end; row++) {
+            if (batch->target[row] == NO_TARGET)
+                continue;
             collapse->times[collapse->predicted[row]]++;
             collapse->share[batch->target[row]] += share;
             collapse->right += collapse->predicted[row] == batch->target[row];
@@ -63,29 +76,31 @@ void collapse_end(const struct collapse *collapse, struct collapse_measures *mea
 
 /* Adds to `times` the weight of each word as a target in training, 1 for a target in a sequence of mean
  * length. */
-static void count_targets(double *times, const struct text *text, enum sequences sequences, int64_t context)
+static void count_targets(
+    double *times, const struct text *text, const struct reading *reading, struct batch *scratch)
 {
-    int64_t count = text_sequences(text, sequences, context), all = 0;
-    const int32_t *tokens;
+    int64_t sequences = reading_sequences(reading, text), all = 0, count = 0;
+    int64_t stride = text->mapped ? 1 + text->token_count / UNIGRAM_MOST : 1;
 
-    for (int64_t i = 0; i < count; i++)
-        all += text_sequence(text, sequences, context, i, &tokens);
-    for (int64_t i = 0; i < count; i++) {
-        int64_t length = text_sequence(text, sequences, context, i, &tokens);
-        double unit = (double)all / (double)count / (double)length;
-        for (int64_t j = 1; j <= length; j++)
-            times[tokens[j]] += unit;
+    for (int64_t i = 0; i < sequences; i += stride, count++)
+        all += reading_targets(reading, text, i);
+    for (int64_t i = 0; i < sequences; i += stride) {
+        double unit = (double)all / (double)count / (double)reading_targets(reading, text, i);
+        validation_sequence(text, reading, i, scratch);
+        for (int64_t row = 0; row < scratch->rows; row++)
+            if (scratch->target[row] != NO_TARGET)
+                times[scratch->target[row]] += unit;
     }
 }
 
-double collapse_unigram_loss(
-    struct collapse *collapse, const struct text *training, enum sequences sequences, int64_t context)
+double collapse_unigram_loss(struct collapse *collapse, const struct text *training,
+    const struct reading *reading, struct batch *scratch)
 {
     double *times = collapse->times, all = 0, loss = 0;
     int64_t words = collapse->vocabulary;
 
     memset(times, 0, (size_t)words * sizeof(*times));
-    count_targets(times, training, sequences, context);
+    count_targets(times, training, reading, scratch);
     for (int64_t word = 0; word < words; word++) {
         times[word] = times[word] > 0 ? times[word] : 1;
         all += times[word];

@@ -4,7 +4,7 @@
 #include <stdint.h>
 
 #include "model/core/arena.h"
-#include "model/corpora/corpus.h"
+#include "model/corpora/reading.h"
 #include "model/network/transformer.h"
 
 /*
@@ -21,7 +21,7 @@ struct collapse {
 
 struct collapse_measures {
     double predicted_entropy; /* nats, of the distribution of the predicted words; 0: always one word */
-    double accuracy; /* share of the tokens whose predicted word is the target */
+    double accuracy; /* share of the targets that are the predicted word */
 };
 
 /* For batches of up to `rows` rows. */
@@ -30,7 +30,8 @@ void collapse_layout(struct collapse *collapse, int64_t vocabulary, int64_t rows
 /* Forgets every batch. */
 void collapse_begin(struct collapse *collapse);
 
-/* Adds a batch whose predictions are in `predicted`. Results do not depend on how sequences are packed. */
+/* Adds a batch whose predictions are in `predicted`; rows without a target do not count. Results do not
+ * depend on how sequences are packed. */
 void collapse_add(struct collapse *collapse, const struct batch *batch);
 
 /* The measures of all added batches, NaN without any. */
@@ -39,10 +40,15 @@ void collapse_end(const struct collapse *collapse, struct collapse_measures *mea
 /*
  * The loss in nats, on the added targets, of predicting each word as often as it is a target in training: the
  * best that a model can do without its input. A word that is never a target in training counts as one target.
- * Both sides weight targets as the loss does: the mean over sequences of the mean within each. NaN if no
- * batch was added. Overwrites `times`.
+ * Both sides weight targets as the loss does: the mean over sequences of the mean within each. Where targets
+ * are drawn, training has the draws of a validation, so that the loss is the same in all runs. A mapped file
+ * of more than UNIGRAM_MOST tokens is counted in sequences of so many tokens, evenly spaced: each run would
+ * read the whole file. NaN if no batch was added. Overwrites `times`, and `scratch`, which has room for any
+ * one sequence.
  */
-double collapse_unigram_loss(
-    struct collapse *collapse, const struct text *training, enum sequences sequences, int64_t context);
+double collapse_unigram_loss(struct collapse *collapse, const struct text *training,
+    const struct reading *reading, struct batch *scratch);
+
+enum { UNIGRAM_MOST = 1 << 24 };
 
 #endif

@@ -468,12 +468,30 @@ struct schedule run_schedule(const struct run *run, int64_t last_step)
     };
 }
 
+struct reading run_reading(const struct run *run, const struct corpus *corpus)
+{
+    static const enum task tasks[] = {
+        [OBJECTIVE_NEXT] = TASK_NEXT, [OBJECTIVE_SPANS] = TASK_SPANS, [OBJECTIVE_MASKED] = TASK_MASKED};
+    bool pairs = run->corpus == CORPUS_PAIRS, modular = run->corpus == CORPUS_MODULAR;
+
+    return (struct reading){
+        .sequences = pairs || modular ? SEQUENCES_LINES : (enum sequences)run->sequences,
+        .task = pairs     ? TASK_PAIR
+                : modular ? TASK_LAST
+                          : tasks[run->objective],
+        .context = run->context,
+        .vocabulary = corpus->vocabulary,
+        .end_of_line = corpus->end_of_line,
+        .seed = run->seed,
+    };
+}
+
 int64_t run_last_step(const struct run *run, const struct corpus *corpus)
 {
     if (run->steps)
         return run->steps;
-    return run->epochs *
-           (text_sequences(&corpus->train, (enum sequences)run->sequences, run->context) / run->batch);
+    struct reading reading = run_reading(run, corpus);
+    return run->epochs * (reading_sequences(&reading, &corpus->train) / run->batch);
 }
 
 void run_digest(const struct run *run, struct digest *digest)

@@ -13,15 +13,19 @@
 #include "worker/train/train_measure.h"
 #include "worker/train/train_probe.h"
 
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
 /* The rows of the largest possible batch, or of the longest sequence of validation. This is less than batch *
  * context for lines, which rarely fill their context. */
-static int64_t most_rows(const struct run *run, const struct corpus *corpus)
+static struct batch_rows most_rows(const struct reading *reading, const struct corpus *corpus, int64_t batch)
 {
-    enum sequences sequences = (enum sequences)run->sequences;
-    int64_t train = text_rows(&corpus->train, sequences, run->context, run->batch);
-    int64_t valid = text_rows(&corpus->valid, sequences, run->context, 1);
+    struct batch_rows train = reading_rows(reading, &corpus->train, batch);
+    struct batch_rows valid = reading_rows(reading, &corpus->valid, 1);
 
-    return train > valid ? train : valid;
+    return (struct batch_rows){larger(train.rows, valid.rows), larger(train.source, valid.source)};
 }
 
 /* Sets what follows from the texts. */
@@ -30,7 +34,9 @@ static void set_out(struct trainer *t)
     const struct run *run = t->run;
 
     t->last_step = run_last_step(run, t->corpus);
-    t->can_validate = text_sequences(&t->corpus->valid, (enum sequences)run->sequences, run->context) > 0;
+    t->reading = run_reading(run, t->corpus);
+    t->room = most_rows(&t->reading, t->corpus, run->batch);
+    t->can_validate = reading_sequences(&t->reading, &t->corpus->valid) > 0;
 }
 
 static void trainer_layout(struct trainer *t, struct arena *arena)
@@ -38,13 +44,12 @@ static void trainer_layout(struct trainer *t, struct arena *arena)
     const struct run *run = t->run;
     struct architecture architecture = run_architecture(run, t->corpus->vocabulary);
     struct optimiser_options options = run_optimiser(run);
+    int64_t rows = larger(t->room.rows, t->room.source);
 
-    transformer_layout(&t->model, &architecture, most_rows(run, t->corpus), run->threads,
-        t->measure->group[GROUP_HESSIAN], arena);
+    transformer_layout(&t->model, &architecture, rows, run->threads, t->measure->group[GROUP_HESSIAN], arena);
     optimiser_layout(&t->optimiser, &options, &t->model.layout, run->threads, arena);
-    batches_layout(&t->batches, &t->corpus->train, (enum sequences)run->sequences, run->context, run->batch,
-        run->seed, arena);
-    batch_layout(&t->batch, t->model.max_rows, arena);
+    batches_layout(&t->batches, &t->corpus->train, &t->reading, run->batch, arena);
+    batch_layout_both(&t->batch, t->room, arena);
     t->weights = arena_take(arena, (size_t)t->model.layout.size, sizeof(scalar));
     t->gradient = arena_take(arena, (size_t)t->model.layout.size, sizeof(scalar));
     train_measure_layout(t, arena);
@@ -83,7 +88,7 @@ static bool take_step(struct trainer *t, int64_t step, bool measured)
     if (wanted)
         train_after_step(t);
     measuring += clock_now() - pause;
-    t->result->tokens += t->batch.rows;
+    t->result->tokens += t->batch.rows + t->batch.source_rows;
     t->result->measure_seconds += measuring;
     t->result->step_seconds += clock_now() - begin - measuring;
     return true;
@@ -156,13 +161,12 @@ static int lay_out_trainer(struct trainer *t, struct arena *arena)
 static int prepare_run(struct trainer *t, struct arena *arena)
 {
     const struct run *run = t->run;
-    enum sequences sequences = (enum sequences)run->sequences;
     struct result *result = t->result;
 
     result_init(result);
     set_out(t);
     t->schedule = run_schedule(run, t->last_step);
-    if (text_sequences(&t->corpus->train, sequences, run->context) < run->batch || t->last_step < 1) {
+    if (reading_sequences(&t->reading, &t->corpus->train) < run->batch || t->last_step < 1) {
         snprintf(
             result->reason, sizeof(result->reason), "the training text has fewer sequences than one batch");
         result->outcome = OUTCOME_FAILED;

@@ -207,9 +207,8 @@ static bool each_batch(struct trainer *t, int64_t step, batch_function *take_up,
     struct validation validation;
     int64_t count = 0, taken;
 
-    validation_init(&validation, &t->corpus->valid, (enum sequences)t->run->sequences, t->run->context,
-        t->measure->validate_tokens);
-    while ((taken = validation_next(&validation, t->model.max_rows, &t->batch)) > 0) {
+    validation_init(&validation, &t->corpus->valid, &t->reading, t->measure->validate_tokens);
+    while ((taken = validation_next(&validation, t->room, &t->batch)) > 0) {
         if (count > 0 && step != UNASKED && !train_carry_on(t, step))
             return false;
         take_up(t, taken, context);
@@ -286,8 +285,7 @@ static void put_unigram_loss(struct trainer *t)
         return;
     collapse_begin(&t->collapse);
     each_batch(t, UNASKED, add_targets, NULL);
-    VALUE(t, unigram_loss) = collapse_unigram_loss(
-        &t->collapse, &t->corpus->train, (enum sequences)t->run->sequences, t->run->context);
+    VALUE(t, unigram_loss) = collapse_unigram_loss(&t->collapse, &t->corpus->train, &t->reading, &t->batch);
 }
 
 static void put_homogeneity(struct trainer *t)

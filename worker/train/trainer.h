@@ -23,6 +23,8 @@ struct trainer {
     const struct observer *observer;
     struct result *result;
     int64_t last_step;
+    struct reading reading; /* of both texts */
+    struct batch_rows room; /* of `batch`: for any training batch, and any one sequence of validation */
     bool can_validate; /* the validation text has at least one sequence */
 
     struct transformer model;

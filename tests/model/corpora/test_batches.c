@@ -39,8 +39,9 @@ static void check_sequence(
     const struct toy *toy, enum sequences sequences, int64_t context, int64_t s, int64_t index)
 {
     const struct batch *batch = &toy->batch;
-    const int32_t *tokens;
-    int64_t rows = text_sequence(&toy->text, sequences, context, index, &tokens), first = batch->start[s];
+    struct line line = text_sequence(&toy->text, sequences, context, index);
+    const int32_t *tokens = toy->tokens + line.first;
+    int64_t rows = line.words, first = batch->start[s];
 
     CHECK(batch->start[s + 1] - first == rows);
     CHECK(memcmp(batch->tokens + first, tokens, (size_t)rows * sizeof(*tokens)) == 0);
@@ -62,7 +63,8 @@ static size_t layout_size(const struct text *text, enum sequences sequences)
     struct arena counting = {0};
     struct batches batches;
 
-    batches_layout(&batches, text, sequences, CONTEXT, BATCH, 1, &counting);
+    const struct reading reading = {.sequences = sequences, .context = CONTEXT, .seed = 1};
+    batches_layout(&batches, text, &reading, BATCH, &counting);
     CHECK(batches.order == NULL);
     return counting.used;
 }
@@ -77,7 +79,8 @@ TEST(batches_of_lines)
 
     toy_init(&toy);
     CHECK(arena_init(&arena, layout_size(&toy.text, SEQUENCES_LINES)) == 0);
-    batches_layout(&batches, &toy.text, SEQUENCES_LINES, CONTEXT, BATCH, 1, &arena);
+    const struct reading reading = {.sequences = SEQUENCES_LINES, .context = CONTEXT, .seed = 1};
+    batches_layout(&batches, &toy.text, &reading, BATCH, &arena);
     CHECK(batches.sequence_count == 9 && batches_per_epoch(&batches) == 3);
     for (int64_t step = 6; step >= 1; step--) {
         batches_fill(&batches, step, &toy.batch);
@@ -103,7 +106,8 @@ TEST(batches_of_a_stream)
 
     toy_init(&toy);
     CHECK(arena_init(&arena, layout_size(&toy.text, SEQUENCES_STREAM)) == 0);
-    batches_layout(&batches, &toy.text, SEQUENCES_STREAM, CONTEXT, BATCH, 5, &arena);
+    const struct reading reading = {.sequences = SEQUENCES_STREAM, .context = CONTEXT, .seed = 5};
+    batches_layout(&batches, &toy.text, &reading, BATCH, &arena);
     CHECK(batches.sequence_count == 14 && batches_per_epoch(&batches) == 4); /* two are left out */
     for (int64_t step = 1; step <= 8; step++) {
         batches_fill(&batches, step, &toy.batch);
@@ -121,9 +125,11 @@ TEST(batches_too_few_sequences)
     struct batches batches;
 
     toy_init(&toy);
-    batches_layout(&batches, &toy.text, SEQUENCES_LINES, CONTEXT, 10, 1, &counting);
+    const struct reading lines = {.sequences = SEQUENCES_LINES, .context = CONTEXT};
+    const struct reading stream = {.sequences = SEQUENCES_STREAM, .context = TOKENS};
+    batches_layout(&batches, &toy.text, &lines, 10, &counting);
     CHECK(batches_per_epoch(&batches) == 0);
-    batches_layout(&batches, &toy.text, SEQUENCES_STREAM, TOKENS, 1, 1, &counting);
+    batches_layout(&batches, &toy.text, &stream, 1, &counting);
     CHECK(batches_per_epoch(&batches) == 0);
 }
 
@@ -175,11 +181,9 @@ TEST(epoch_permutation_is_uniform)
 /* The rows of sequence `index`; more than any batch has where there is none. */
 static int64_t length_of(const struct validation *validation, int64_t index)
 {
-    const int32_t *tokens;
-
     if (index == validation->sequence_count)
         return INT64_MAX;
-    return text_sequence(validation->text, validation->sequences, validation->context, index, &tokens);
+    return reading_extent(&validation->reading, validation->text, index).rows;
 }
 
 /* Goes through a validation by batches of `rows` and checks that it is sequences 0 .. expected-1, packed as
@@ -192,9 +196,10 @@ static void check_validation(
     int64_t done = 0, got;
 
     toy_init(&toy);
-    validation_init(&validation, &toy.text, sequences, context, tokens);
+    const struct reading reading = {.sequences = sequences, .context = context};
+    validation_init(&validation, &toy.text, &reading, tokens);
     CHECK(validation.sequence_count == expected);
-    while ((got = validation_next(&validation, rows, &toy.batch)) > 0) {
+    while ((got = validation_next(&validation, (struct batch_rows){.rows = rows}, &toy.batch)) > 0) {
         CHECK(toy.batch.sequences == got && toy.batch.rows == toy.batch.start[got]);
         for (int64_t s = 0; s < got; s++)
             check_sequence(&toy, sequences, context, s, done + s);

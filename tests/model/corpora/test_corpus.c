@@ -107,29 +107,31 @@ TEST(corpus_text_tokens)
     CHECK(corpus.train.tokens == NULL && corpus.valid.token_count == 0);
 }
 
+static bool is_line(struct line line, int64_t first, int64_t words)
+{
+    return line.first == first && line.words == words;
+}
+
 TEST(corpus_text_sequences)
 {
     struct corpus corpus;
-    const int32_t *tokens;
 
     load_well(&corpus, CORPUS_TEXT, snippet, NULL);
     CHECK(corpus.valid.token_count == 0 && corpus.valid.line_count == 0);
     CHECK(text_sequences(&corpus.train, SEQUENCES_LINES, 5) == 3);
-    CHECK(text_sequence(&corpus.train, SEQUENCES_LINES, 5, 0, &tokens) == 5); /* cut */
-    CHECK(tokens == corpus.train.tokens + 6 && tokens[5] == 2);
-    CHECK(text_sequence(&corpus.train, SEQUENCES_LINES, 8, 0, &tokens) == 8); /* just fits */
-    CHECK(tokens[8] == corpus.end_of_line);
-    CHECK(text_sequence(&corpus.train, SEQUENCES_LINES, 5, 1, &tokens) == 1);
-    CHECK(tokens[0] == 11 && tokens[1] == corpus.end_of_line);
+    CHECK(is_line(text_sequence(&corpus.train, SEQUENCES_LINES, 5, 0), 6, 5)); /* cut */
+    CHECK(is_line(text_sequence(&corpus.train, SEQUENCES_LINES, 8, 0), 6, 8)); /* just fits */
+    CHECK(corpus.train.tokens[14] == corpus.end_of_line);
+    CHECK(is_line(text_sequence(&corpus.train, SEQUENCES_LINES, 5, 1), 19, 1));
+    CHECK(corpus.train.tokens[19] == 11 && corpus.train.tokens[20] == corpus.end_of_line);
 
     CHECK(text_sequences(&corpus.train, SEQUENCES_STREAM, 23) == 1); /* 24 tokens */
     CHECK(text_sequences(&corpus.train, SEQUENCES_STREAM, 24) == 0);
     CHECK(text_sequences(&corpus.train, SEQUENCES_STREAM, INT64_MAX) == 0);
     CHECK(text_sequences(&corpus.train, SEQUENCES_STREAM, 5) == 4);
     CHECK(text_sequences(&corpus.valid, SEQUENCES_STREAM, 5) == 0);
-    CHECK(text_sequence(&corpus.train, SEQUENCES_STREAM, 5, 3, &tokens) == 5);
-    CHECK(tokens == corpus.train.tokens + 15);
-    CHECK(text_sequence(&corpus.train, SEQUENCES_LINES, INT64_MAX, 2, &tokens) == 2);
+    CHECK(is_line(text_sequence(&corpus.train, SEQUENCES_STREAM, 5, 3), 15, 5));
+    CHECK(is_line(text_sequence(&corpus.train, SEQUENCES_LINES, INT64_MAX, 2), 21, 2));
     corpus_release(&corpus);
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "model/corpora/kinds.h"
+#include "model/corpora/reading.h"
 
 /* Loads a text of words from a temporary file. */
 static void load_text(struct corpus *corpus, const char *text)
@@ -36,10 +37,9 @@ static int64_t rows_plainly(const struct text *text, enum sequences sequences, i
 {
     int64_t all = text_sequences(text, sequences, context), rows = 0;
     int64_t *length = malloc((size_t)(all + 1) * sizeof(*length));
-    const int32_t *tokens;
 
     for (int64_t i = 0; i < all; i++)
-        length[i] = text_sequence(text, sequences, context, i, &tokens);
+        length[i] = text_sequence(text, sequences, context, i).words;
     qsort(length, (size_t)all, sizeof(*length), descending);
     for (int64_t i = 0; i < all && i < count; i++)
         rows += length[i];
@@ -47,7 +47,16 @@ static int64_t rows_plainly(const struct text *text, enum sequences sequences, i
     return rows;
 }
 
-TEST(text_rows_of_the_longest)
+static int64_t most_rows(const struct text *text, enum sequences sequences, int64_t context, int64_t count)
+{
+    const struct reading reading = {.sequences = sequences, .context = context};
+    struct batch_rows most = reading_rows(&reading, text, count);
+
+    CHECK(most.source == 0);
+    return most.rows;
+}
+
+TEST(reading_rows_of_the_longest)
 {
     struct corpus_source source = {.kind = CORPUS_DYCK, .vocabulary = 5, .tokens = 3000};
     struct corpus corpus;
@@ -57,17 +66,17 @@ TEST(text_rows_of_the_longest)
     CHECK(corpus_load(&corpus, &source, &fault, &error) == 0);
     for (int64_t context = 1; context < 200; context += 1 + context / 3)
         for (int64_t count = 1; count < 2 * corpus.train.line_count; count += 1 + count / 3) {
-            CHECK(text_rows(&corpus.train, SEQUENCES_LINES, context, count) ==
+            CHECK(most_rows(&corpus.train, SEQUENCES_LINES, context, count) ==
                   rows_plainly(&corpus.train, SEQUENCES_LINES, context, count));
-            CHECK(text_rows(&corpus.valid, SEQUENCES_STREAM, context, count) ==
+            CHECK(most_rows(&corpus.valid, SEQUENCES_STREAM, context, count) ==
                   rows_plainly(&corpus.valid, SEQUENCES_STREAM, context, count));
         }
     corpus_release(&corpus);
     load_text(&corpus, " the longest line of all\na\n\nb c\n= no line\n");
-    CHECK(text_rows(&corpus.train, SEQUENCES_LINES, 100, 2) == 7);
-    CHECK(text_rows(&corpus.train, SEQUENCES_LINES, 4, 9) == 7);
-    CHECK(text_rows(&corpus.valid, SEQUENCES_LINES, 100, 2) == 0);
-    CHECK(text_rows(&corpus.valid, SEQUENCES_STREAM, 100, 2) == 0);
+    CHECK(most_rows(&corpus.train, SEQUENCES_LINES, 100, 2) == 7);
+    CHECK(most_rows(&corpus.train, SEQUENCES_LINES, 4, 9) == 7);
+    CHECK(most_rows(&corpus.valid, SEQUENCES_LINES, 100, 2) == 0);
+    CHECK(most_rows(&corpus.valid, SEQUENCES_STREAM, 100, 2) == 0);
     corpus_release(&corpus);
 }
 

@@ -202,6 +202,7 @@ TEST(collapse_of_a_constant_prediction)
     static struct line line[] = {{0, 8}, {10, 2}};
     static const double times[VOCABULARY] = {3.125, 1, 1.875, 1, 0.625, 0.625, 0.625, 0.625, 1, 1, 2.5};
     const struct text training = {.token_count = 14, .tokens = tokens, .line_count = 2, .line = line};
+    const struct reading lines = {.sequences = SEQUENCES_LINES, .context = 64};
     struct collapse_case k = {0};
     struct collapse_measures got;
     int64_t right = 0;
@@ -217,7 +218,7 @@ TEST(collapse_of_a_constant_prediction)
         right += k.batch.target[row] == 0;
     CHECK(got.predicted_entropy == 0);
     CHECK(got.accuracy == (double)right / (double)k.batch.rows && right > 0);
-    CHECK_CLOSE(collapse_unigram_loss(&k.collapse, &training, SEQUENCES_LINES, 64), loss,
+    CHECK_CLOSE(collapse_unigram_loss(&k.collapse, &training, &lines, &k.part), loss,
         sizeof(scalar) == sizeof(double) ? 1e-12 : 1e-6);
     arena_release(&k.arena);
 }
@@ -226,12 +227,13 @@ TEST(collapse_of_few_words)
 {
     static int32_t sevens[] = {7, 7, 7};
     const struct text even = {0}, training = {.token_count = 3, .tokens = sevens};
+    const struct reading pairs = {.sequences = SEQUENCES_STREAM, .context = 2};
     struct collapse_case k = {0};
     struct collapse_measures got;
 
     collapse_case_init(&k);
     collapse_end(&k.collapse, &got);
-    CHECK(isnan(collapse_unigram_loss(&k.collapse, &even, SEQUENCES_STREAM, 2)));
+    CHECK(isnan(collapse_unigram_loss(&k.collapse, &even, &pairs, &k.part)));
     collapse_begin(&k.collapse);
     CHECK(isnan(got.predicted_entropy) && isnan(got.accuracy));
     k.batch.sequences = 2; /* lengths 13 and 1 */
@@ -244,8 +246,8 @@ TEST(collapse_of_few_words)
     collapse_end(&k.collapse, &got);
     CHECK_CLOSE(got.predicted_entropy, log(2), 1e-15);
     CHECK_CLOSE(got.accuracy, 8.0 / 14, 1e-15);
-    CHECK_CLOSE(collapse_unigram_loss(&k.collapse, &even, SEQUENCES_STREAM, 2), log(VOCABULARY), 1e-14);
-    CHECK_CLOSE(collapse_unigram_loss(&k.collapse, &training, SEQUENCES_STREAM, 2), log(12) - log(2) / 2,
+    CHECK_CLOSE(collapse_unigram_loss(&k.collapse, &even, &pairs, &k.part), log(VOCABULARY), 1e-14);
+    CHECK_CLOSE(collapse_unigram_loss(&k.collapse, &training, &pairs, &k.part), log(12) - log(2) / 2,
         1e-14); /* sequences alike */
     for (int64_t row = 0; row < 14; row++)
         k.batch.target[row] = k.collapse.predicted[row] = 7;

@@ -22,7 +22,7 @@ static inline void model_case_layout(struct model_case *k, const struct architec
     int64_t rows, bool tangents, struct arena *arena)
 {
     transformer_layout(&k->model, architecture, rows, 1, tangents, arena);
-    batch_layout(&k->batch, rows, arena);
+    batch_layout_both(&k->batch, (struct batch_rows){rows, rows}, arena);
     k->weights = arena_take(arena, (size_t)k->model.layout.size, sizeof(scalar));
 }
 

@@ -1,0 +1,31 @@
+#ifndef NORMSWEEP_MODEL_CORPORA_SPANS_H
+#define NORMSWEEP_MODEL_CORPORA_SPANS_H
+
+#include <stdint.h>
+
+#include "model/core/batch.h"
+#include "model/corpora/text.h"
+
+/*
+ * The spans of T5 (Raffel et al. 2020; random_spans_noise_mask of its code). Of the n tokens of a sequence,
+ * objective_noise(n) lie in spans, of which there are a third as many, rounded, at least one; gap and span
+ * alternate, and the sequence begins with a gap. Of all ways to cut the tokens in spans into so many spans,
+ * and those in gaps into so many gaps, each is equally likely. In the source, sentinel V + i replaces span i
+ * = 0, 1, ...; the targets are sentinel V, the tokens of span 0, sentinel V + 1, ..., <eos>; the rows are
+ * <eos> and the targets without the last. A sequence of one token has no span: its source is that token, its
+ * only target <eos>.
+ */
+
+/* The number of spans of a sequence of `length` >= 1 tokens; does not fall with the length. */
+int64_t spans_count(int64_t length);
+
+/* Of a sequence of `length` tokens: its rows, each with a target, and the tokens of its source; neither falls
+ * with the length. Rows are at most max(length, 3), source tokens at most `length`. */
+int64_t spans_rows(int64_t length);
+int64_t spans_source_rows(int64_t length);
+
+/* Packs the sequence tokens[first .. first+words-1] of a text; `seed` is that of its draws. */
+void spans_append(struct batch *batch, const struct text *text, struct line sequence, int32_t first_sentinel,
+    int32_t end_of_line, uint64_t seed);
+
+#endif
