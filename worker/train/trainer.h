@@ -12,6 +12,7 @@
 #include "model/instruments/lyapunov.h"
 #include "model/instruments/residual.h"
 #include "model/instruments/saturation.h"
+#include "worker/run/run_reading.h"
 #include "worker/train/train.h"
 
 /* The state of a run under way, laid out in one arena. For the files of this room only. */
