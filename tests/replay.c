@@ -32,6 +32,7 @@
 #include "worker/run/measure.h"
 #include "worker/run/metric.h"
 #include "worker/run/run.h"
+#include "worker/run/run_reading.h"
 #include "worker/train/train.h"
 
 #include <stddef.h>

@@ -132,12 +132,18 @@ struct planned {
     const struct corpus *corpus;
 };
 
+/* Without mapped files, whose pages the system may drop. */
+static double text_bytes(const struct text *text)
+{
+    double tokens = text->tokens ? (double)text->token_count : 0;
+    double lines = (double)text->line_count * (text->source ? 2 : 1);
+
+    return tokens * sizeof(*text->tokens) + lines * sizeof(*text->line);
+}
+
 static double corpus_bytes(const struct corpus *corpus)
 {
-    double tokens = (double)corpus->train.token_count + (double)corpus->valid.token_count;
-    double lines = (double)corpus->train.line_count + (double)corpus->valid.line_count;
-
-    return tokens * sizeof(*corpus->train.tokens) + lines * sizeof(*corpus->train.line);
+    return text_bytes(&corpus->train) + text_bytes(&corpus->valid);
 }
 
 /* All workers are assumed to be on this machine, although the plan may be for several. */
@@ -150,8 +156,12 @@ static void print_memory(const struct corpus *corpus, const struct estimate *est
     printf("%-12s%s", "memory", format_bytes(memory.low, text));
     if (memory.low < memory.high)
         printf(" to %s", format_bytes(memory.high, text));
-    printf(" per rank, and %s for the corpus%s", format_bytes(corpus_bytes(corpus), text),
-        corpus->file >= 0 ? ", once per machine" : "");
+    if (corpus->train.mapped)
+        printf(" per rank; the corpus stays in its files, %s",
+            format_bytes((double)corpus->train_file.size + (double)corpus->valid_file.size, text));
+    else
+        printf(" per rank, and %s for the corpus%s", format_bytes(corpus_bytes(corpus), text),
+            corpus->file >= 0 ? ", once per machine" : "");
     if (all > there) {
         printf("; %d workers may need %s", estimate->workers, format_bytes(all, text));
         printf(", this machine has %s", format_bytes(there, text));
@@ -193,6 +203,22 @@ static void print_folder_fault(const char *output)
     free(folder);
 }
 
+/* Corpora that consist of sequences are counted in them, others in tokens. */
+static void print_corpus(const struct sweep *sweep, const struct corpus *corpus)
+{
+    const struct text *train = &corpus->train, *valid = &corpus->valid;
+    bool streams = corpus_kind_table[sweep->base.corpus].uses & USES_SEQUENCES;
+    const char *unit = streams ? "tokens" : train->source ? "pairs" : "sums";
+    long long left_out = train->left_out + valid->left_out;
+
+    printf("%-12s%lld words; %lld training %s, %lld for validation", "corpus", (long long)corpus->vocabulary,
+        (long long)(streams ? train->token_count : train->line_count), unit,
+        (long long)(streams ? valid->token_count : valid->line_count));
+    if (left_out)
+        printf("; %lld pair%s with an empty side left out", left_out, left_out == 1 ? "" : "s");
+    putchar('\n');
+}
+
 static void print_sizes(
     const struct sweep *sweep, const struct corpus *corpus, const struct estimate *estimate)
 {
@@ -200,9 +226,7 @@ static void print_sizes(
     struct span steps = span_of(estimate, steps_of, NULL);
     char text[32];
 
-    printf("%-12s%lld words; %lld training tokens, %lld for validation\n", "corpus",
-        (long long)corpus->vocabulary, (long long)corpus->train.token_count,
-        (long long)corpus->valid.token_count);
+    print_corpus(sweep, corpus);
     print_span("parameters", parameters.low, parameters.high, "");
     print_span("steps", steps.low, steps.high, " per run");
     print_memory(corpus, estimate);

@@ -7,8 +7,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/corpora/batches.h"
 #include "worker/host/clock.h"
 #include "worker/run/cost.h"
+#include "worker/run/run_reading.h"
 #include "worker/train/train.h"
 
 enum { GRADIENTS_SAMPLED = 2 }; /* batches of the gradients */
@@ -34,11 +36,14 @@ static enum verdict watch_sample(void *context, int64_t step, int64_t last_step,
     return step < 3 || stopwatch->last < stopwatch->limit ? VERDICT_CARRY_ON : VERDICT_STOP;
 }
 
-/* The number of tokens that a validation of at most `tokens` predicts. */
-static double validation_tokens(const struct corpus *corpus, int64_t tokens)
+/* The number of sequences of a validation on at most `tokens`. */
+static double validation_sequences(const struct sampling *sampling, int64_t tokens)
 {
-    int64_t all = corpus->valid.token_count;
-    return (double)(tokens < all ? tokens : all);
+    struct reading reading = run_reading(&sampling->group->run, sampling->corpus);
+    struct validation validation;
+
+    validation_init(&validation, &sampling->corpus->valid, &reading, tokens);
+    return (double)validation.sequence_count;
 }
 
 static double mean(double seconds, int64_t times)
@@ -72,11 +77,11 @@ static struct measure shorten(const struct measure *measure, int64_t tokens)
 static void lengthen(struct sample *sample, const struct sampling *sampling, const struct measure *few)
 {
     const struct measure *all = sampling->measure;
-    double tokens = validation_tokens(sampling->corpus, all->validate_tokens) /
-                    fmax(validation_tokens(sampling->corpus, few->validate_tokens), 1);
+    double longer = validation_sequences(sampling, all->validate_tokens) /
+                    fmax(validation_sequences(sampling, few->validate_tokens), 1);
 
-    sample->seconds[PART_VALIDATE] *= tokens;
-    sample->seconds[PART_SATURATE] *= tokens;
+    sample->seconds[PART_VALIDATE] *= longer;
+    sample->seconds[PART_SATURATE] *= longer;
     sample->seconds[PART_GRADIENTS] *= (double)all->gradient_batches / (double)few->gradient_batches;
     sample->seconds[PART_HESSIAN] *=
         train_hessian_products(&sampling->group->run, all) / (double)few->hessian_steps;

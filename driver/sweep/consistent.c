@@ -6,29 +6,59 @@
 static int refuse_unused(struct reader *reader, const char *name)
 {
     const struct spot *spot = reader_named(reader->sweep, name);
-    const char *corpus = param_find("corpus")->words[reader->sweep->base.corpus];
+    const char *corpus = corpus_kind_table[reader->sweep->base.corpus].name;
 
     if (!spot->given)
         return 0;
     return reader_fault(reader, spot->place, "%s: corpus %s does not use it", name, corpus);
 }
 
+/* Files of the right number for the corpus: pairs take a source and a target. */
+static int check_paths(struct reader *reader, enum key key, const char *source, const char *target)
+{
+    const struct sweep *sweep = reader->sweep;
+    bool pairs = sweep->base.corpus == CORPUS_PAIRS;
+
+    if (!target || pairs == (source != NULL))
+        return 0;
+    return reader_fault(reader, sweep->places->key[key].place, "%s: corpus %s takes %s", key_table[key].name,
+        corpus_kind_table[sweep->base.corpus].name,
+        pairs ? "two paths, [source, target]" : "one path, not a list");
+}
+
+static int check_files(struct reader *reader)
+{
+    const struct sweep *sweep = reader->sweep;
+
+    if (!sweep->train_path)
+        return reader_fault(reader, reader_named(sweep, "corpus")->place,
+            "train_text: missing; corpus %s needs %s", corpus_kind_table[sweep->base.corpus].name,
+            sweep->base.corpus == CORPUS_PAIRS ? "[source, target]" : "one");
+    if (check_paths(reader, KEY_TRAIN_TEXT, sweep->train_source_path, sweep->train_path) < 0)
+        return -1;
+    return check_paths(reader, KEY_VALID_TEXT, sweep->valid_source_path, sweep->valid_path);
+}
+
 /* Each corpus uses other keys; a given key without effect is a mistake. */
 static int check_corpus_keys(struct reader *reader)
 {
-    static const char *const of_files[] = {"train_text", "valid_text"};
-    static const char *const of_drawn[] = {"corpus_tokens", "corpus_seed"};
+    static const struct {
+        const char *name;
+        enum corpus_use use;
+    } keys[] = {{"vocabulary", USES_VOCABULARY}, {"train_text", USES_FILES}, {"valid_text", USES_FILES},
+        {"corpus_tokens", USES_TOKENS}, {"train_share", USES_SHARE}, {"corpus_seed", USES_SEED},
+        {"sequences", USES_SEQUENCES}};
     const struct sweep *sweep = reader->sweep;
-    enum corpus_kind kind = (enum corpus_kind)sweep->base.corpus;
-    bool files = kind == CORPUS_TEXT || kind == CORPUS_BYTES;
-    const char *const *unused = files ? of_drawn : of_files;
+    unsigned uses = corpus_kind_table[sweep->base.corpus].uses;
 
-    if (kind != CORPUS_MARKOV && kind != CORPUS_DYCK && refuse_unused(reader, "vocabulary") < 0)
-        return -1;
-    if (files && !sweep->train_path)
+    for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+        if (!(uses & keys[i].use) && refuse_unused(reader, keys[i].name) < 0)
+            return -1;
+    if (sweep->base.corpus == CORPUS_TOKENS && !reader_named(sweep, "vocabulary")->given)
         return reader_fault(reader, reader_named(sweep, "corpus")->place,
-            "train_text: missing; corpus %s needs one", param_find("corpus")->words[kind]);
-    return refuse_unused(reader, unused[0]) < 0 || refuse_unused(reader, unused[1]) < 0 ? -1 : 0;
+            "vocabulary: missing; corpus tokens needs the number of its tokenizer's words, 50257 for "
+            "GPT-2's");
+    return uses & USES_FILES ? check_files(reader) : 0;
 }
 
 /* Without a validation text these metrics would all be NaN, after hours of training. */
@@ -37,10 +67,9 @@ static int check_validation_text(struct reader *reader)
     const struct sweep *sweep = reader->sweep;
     const struct spot *key = sweep->places->key;
     const bool *group = sweep->measure.group;
-    enum corpus_kind kind = (enum corpus_kind)sweep->base.corpus;
     enum metric variable = sweep->refine.variable;
 
-    if ((kind != CORPUS_TEXT && kind != CORPUS_BYTES) || sweep->valid_path)
+    if (!(corpus_kind_table[sweep->base.corpus].uses & USES_FILES) || sweep->valid_path)
         return 0;
     for (int i = GROUP_SATURATION; i <= GROUP_HEADS; i++)
         if (group[i])
@@ -97,8 +126,8 @@ static struct place cell_place(const struct sweep *sweep, const int64_t *index, 
 /* The place to name when two parameters do not fit together: the second one's if the first is not given. */
 static struct place fault_place(const struct walk *walk, const struct param *at)
 {
-    static const char *const partners[][2] = {
-        {"heads", "width"}, {"width", "layers"}, {"batch", "context"}, {"epochs", "steps"}};
+    static const char *const partners[][2] = {{"heads", "width"}, {"width", "layers"}, {"batch", "context"},
+        {"epochs", "steps"}, {"network", "corpus"}};
 
     for (size_t i = 0; i < sizeof(partners) / sizeof(*partners); i++)
         if (!reader_spot(walk->sweep, at)->given && at == param_find(partners[i][0]))

@@ -55,6 +55,20 @@ static int read_path(
     return *path ? 0 : -1;
 }
 
+/* A path, or a list of two: the source and the target of pairs. consistent.c knows which the corpus takes. */
+static int read_text(struct reader *reader, enum key key, const struct node *node, const char *folder,
+    char **source, char **target)
+{
+    if (node->kind != NODE_LIST)
+        return read_path(reader, key, node, folder, target);
+    if (node->count != 2)
+        return reader_fault(reader, node->place,
+            "%s: takes one path or, for corpus pairs, two: [source, target]", key_table[key].name);
+    if (read_path(reader, key, &node->child[0], folder, source) < 0)
+        return -1;
+    return read_path(reader, key, &node->child[1], folder, target);
+}
+
 static int read_checkpoint_minutes(struct reader *reader, const struct node *node)
 {
     const char *name = key_table[KEY_CHECKPOINT_MINUTES].name;
@@ -111,9 +125,9 @@ static int read_key(struct reader *reader, enum key key, const struct node *node
     case KEY_OUTPUT:
         return read_path(reader, key, node, NULL, &sweep->output);
     case KEY_TRAIN_TEXT:
-        return read_path(reader, key, node, folder, &sweep->train_path);
+        return read_text(reader, key, node, folder, &sweep->train_source_path, &sweep->train_path);
     case KEY_VALID_TEXT:
-        return read_path(reader, key, node, folder, &sweep->valid_path);
+        return read_text(reader, key, node, folder, &sweep->valid_source_path, &sweep->valid_path);
     case KEY_TOGETHER:
         return together_read(reader, node);
     case KEY_MEASURE:
@@ -179,9 +193,12 @@ static void fill_source(struct sweep *sweep)
         .kind = (enum corpus_kind)sweep->base.corpus,
         .vocabulary = sweep->base.vocabulary,
         .tokens = sweep->base.corpus_tokens,
+        .share = sweep->base.train_share,
         .seed = sweep->base.corpus_seed,
         .train_path = sweep->train_path,
         .valid_path = sweep->valid_path,
+        .train_source_path = sweep->train_source_path,
+        .valid_source_path = sweep->valid_source_path,
     };
 }
 
@@ -337,6 +354,8 @@ void sweep_release(struct sweep *sweep)
     free(sweep->output);
     free(sweep->train_path);
     free(sweep->valid_path);
+    free(sweep->train_source_path);
+    free(sweep->valid_source_path);
     measure_release(&sweep->measure);
     *sweep = (struct sweep){0};
 }

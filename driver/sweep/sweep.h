@@ -33,7 +33,8 @@ struct sweep {
     char *title, *output; /* title: "" if not given; output: relative to the current directory */
     struct run base; /* the parameters that are not axes */
     struct corpus_source source; /* paths resolved against the file's folder; owned by the sweep */
-    char *train_path, *valid_path;
+    char *train_path, *valid_path; /* of pairs, the targets */
+    char *train_source_path, *valid_source_path; /* of pairs; NULL otherwise */
     struct measure measure;
     double checkpoint_minutes;
     int64_t axis_count;

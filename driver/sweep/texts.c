@@ -6,6 +6,7 @@
 #include "driver/sweep/texts.h"
 #include "model/corpora/text.h"
 #include "worker/host/node.h"
+#include "worker/run/run_reading.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,7 +23,7 @@
 /* The key that causes a fault of the corpus; NULL: none. */
 static const char *fault_key(enum corpus_fault fault, const struct error *error)
 {
-    static const char *const source_keys[] = {"vocabulary", "corpus_tokens", "corpus_seed"};
+    static const char *const source_keys[] = {"vocabulary", "corpus_tokens", "train_share", "corpus_seed"};
 
     if (fault == CORPUS_FAULT_TRAIN)
         return key_table[KEY_TRAIN_TEXT].name;
@@ -55,20 +56,25 @@ static int load_fault(const struct sweep *sweep, enum corpus_fault fault, struct
 /* Names the text, or else the built-in corpus. */
 static int text_fault(const struct sweep *sweep, bool valid, struct error *error, const char *why)
 {
-    bool file = sweep->train_path != NULL;
-    const char *key = file ? key_table[valid ? KEY_VALID_TEXT : KEY_TRAIN_TEXT].name : "corpus_tokens";
-    const char *name = valid ? sweep->valid_path : sweep->train_path;
+    const struct corpus_kind_row *kind = &corpus_kind_table[sweep->base.corpus];
+    const char *key = kind->uses & USES_SHARE ? "train_share" : "corpus_tokens", *name = kind->name;
 
-    return place_error(error, sweep->path, key_place(sweep, key), "%s: %s: %s", key,
-        file ? name : param_find("corpus")->words[sweep->base.corpus], why);
+    if (kind->uses & USES_FILES) {
+        key = key_table[valid ? KEY_VALID_TEXT : KEY_TRAIN_TEXT].name;
+        name = valid ? sweep->valid_path : sweep->train_path;
+    }
+    return place_error(error, sweep->path, key_place(sweep, key), "%s: %s: %s", key, name, why);
 }
 
-/* "12 sequences of 64 tokens" */
-static int format_sequences(char *text, size_t size, int64_t count, const struct run *run)
+/* "12 sequences of 64 tokens", "12 pairs", "12 sums" */
+static int format_sequences(char *text, size_t size, int64_t count, const struct run *run, enum task task)
 {
-    return snprintf(text, size, "%" PRId64 " sequence%s of %s%" PRId64 " token%s", count,
-        count == 1 ? "" : "s", run->sequences == SEQUENCES_LINES ? "up to " : "", run->context,
-        run->context == 1 ? "" : "s");
+    const char *plural = count == 1 ? "" : "s";
+
+    if (task == TASK_PAIR || task == TASK_LAST)
+        return snprintf(text, size, "%" PRId64 " %s%s", count, task == TASK_PAIR ? "pair" : "sum", plural);
+    return snprintf(text, size, "%" PRId64 " sequence%s of %s%" PRId64 " token%s", count, plural,
+        run->sequences == SEQUENCES_LINES ? "up to " : "", run->context, run->context == 1 ? "" : "s");
 }
 
 static int check_steps(const struct sweep *sweep, const struct run *run, int64_t batches, struct error *error)
@@ -95,12 +101,12 @@ static int check_cell(
     char found[128], why[256];
 
     if (count < run->batch) {
-        format_sequences(found, sizeof(found), count, run);
+        format_sequences(found, sizeof(found), count, run, reading.task);
         snprintf(why, sizeof(why), "%s, fewer than one batch of %" PRId64, found, run->batch);
         return text_fault(sweep, false, error, why);
     }
     if (corpus->valid.token_count > 0 && reading_sequences(&reading, &corpus->valid) == 0) {
-        format_sequences(found, sizeof(found), 0, run);
+        format_sequences(found, sizeof(found), 0, run, reading.task);
         return text_fault(sweep, true, error, found);
     }
     return check_steps(sweep, run, count / run->batch, error);

@@ -8,6 +8,7 @@
 
 #include "model/corpora/kinds.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,17 +18,17 @@
 
 enum { PAGE = 1 << 16 }; /* a multiple of the page size of every machine */
 
-static const char magic[16] = "normsweep text 1"; /* the number changes with the format */
+static const char magic[16] = "normsweep text 2"; /* the number changes with the format */
 static const int64_t tokens_most = INT64_C(1) << 56;
 static const size_t huge_from = (size_t)32 << 20; /* bytes from which huge pages pay */
 
-/* Offsets from the start of the block. */
+/* Offsets from the start of the block; 0: there is no such array. */
 struct room {
-    int64_t tokens, line, length;
+    int64_t tokens, line, length, source, source_length;
 };
 
 struct text_image {
-    int64_t token_count, line_count, length_count;
+    int64_t token_count, line_count, length_count, source_length_count, left_out;
     struct room at;
 };
 
@@ -36,6 +37,7 @@ struct image {
     int64_t vocabulary, end_of_line;
     struct digest digest;
     struct text_image train, valid;
+    struct token_file train_file, valid_file; /* without the addresses */
 };
 
 _Static_assert(sizeof(struct image) <= PAGE, "the first page holds the image");
@@ -58,13 +60,21 @@ static int64_t lengths_most(int64_t tokens)
     return lengths;
 }
 
-static struct room lay_text(int64_t *end, int64_t tokens)
+/* A line that is a sequence takes two tokens; of pairs, empty lines are noted, too, while they are read. */
+static struct room lay_text(int64_t *end, int64_t tokens, bool pairs)
 {
-    struct room room;
+    int64_t lines = pairs ? tokens : tokens / 2 + 1, lengths = lengths_most(tokens);
+    struct room room = {0};
 
+    if (tokens == 0)
+        return room;
     room.tokens = lay(end, tokens, sizeof(int32_t));
-    room.line = lay(end, tokens / 2 + 1, sizeof(struct line));
-    room.length = lay(end, lengths_most(tokens), sizeof(struct line_length));
+    room.line = lay(end, lines, sizeof(struct line));
+    room.length = lay(end, lengths, sizeof(struct line_length));
+    if (pairs) {
+        room.source = lay(end, lines, sizeof(struct line));
+        room.source_length = lay(end, lengths, sizeof(struct line_length));
+    }
     return room;
 }
 
@@ -88,13 +98,23 @@ static void *map_block(int file, int64_t size)
     return mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 }
 
-static void point(struct corpus *corpus, struct text *text, struct room at)
+static void *array_at(const struct corpus *corpus, int64_t offset)
 {
-    char *base = corpus->block;
+    return offset ? (char *)corpus->block + offset : NULL;
+}
 
-    text->tokens = (int32_t *)(void *)(base + at.tokens);
-    text->line = (struct line *)(void *)(base + at.line);
-    text->length = (struct line_length *)(void *)(base + at.length);
+static int64_t offset_of(const struct corpus *corpus, const void *array)
+{
+    return array ? (const char *)array - (const char *)corpus->block : 0;
+}
+
+static void point(const struct corpus *corpus, struct text *text, struct room at)
+{
+    text->tokens = array_at(corpus, at.tokens);
+    text->line = array_at(corpus, at.line);
+    text->length = array_at(corpus, at.length);
+    text->source = array_at(corpus, at.source);
+    text->source_length = array_at(corpus, at.source_length);
 }
 
 /* Huge pages make the first touch and the TLB many times cheaper. */
@@ -108,15 +128,16 @@ static void ask_for_huge_pages(int32_t *tokens, int64_t count)
 #endif
 }
 
-int block_take(struct corpus *corpus, int64_t train_most, int64_t valid_most, int file, struct error *error)
+int block_take(
+    struct corpus *corpus, int64_t train_most, int64_t valid_most, bool pairs, int file, struct error *error)
 {
     int64_t end = PAGE;
     struct room train, valid;
     void *block = MAP_FAILED;
 
     if (train_most <= tokens_most && valid_most <= tokens_most) {
-        train = lay_text(&end, train_most);
-        valid = lay_text(&end, valid_most);
+        train = lay_text(&end, train_most, pairs);
+        valid = lay_text(&end, valid_most, pairs);
         block = map_block(file, end);
     }
     if (block == MAP_FAILED)
@@ -132,50 +153,59 @@ int block_take(struct corpus *corpus, int64_t train_most, int64_t valid_most, in
     return 0;
 }
 
-static int64_t longest_line(const struct text *text)
+static int64_t longest_line(const struct line *line, int64_t count)
 {
     int64_t longest = 0;
 
-    for (int64_t i = 0; i < text->line_count; i++)
-        longest = text->line[i].words > longest ? text->line[i].words : longest;
+    for (int64_t i = 0; i < count; i++)
+        longest = line[i].words > longest ? line[i].words : longest;
     return longest;
 }
 
 /* Counts by length in an array as long as the longest line: pages of calloc that no length falls into are
- * free. */
-static int count_lengths(struct text *text, struct error *error)
+ * free. Returns the number of lengths, -1 without memory. */
+static int64_t count_lengths(
+    const struct line *line, int64_t count, struct line_length *length, struct error *error)
 {
-    int64_t longest = longest_line(text);
+    int64_t longest = longest_line(line, count), lengths = 0;
     int64_t *lines = calloc((size_t)longest + 1, sizeof(*lines));
 
     if (!lines)
         return error_set(error, ERROR_ENVIRONMENT, "no memory for the lengths of its lines");
-    for (int64_t i = 0; i < text->line_count; i++)
-        lines[text->line[i].words]++;
-    text->length_count = 0;
+    for (int64_t i = 0; i < count; i++)
+        lines[line[i].words]++;
     for (int64_t words = longest; words > 0; words--)
         if (lines[words])
-            text->length[text->length_count++] = (struct line_length){words, lines[words]};
+            length[lengths++] = (struct line_length){words, lines[words]};
     free(lines);
-    return 0;
+    return lengths;
+}
+
+static int count_text_lengths(struct text *text, struct error *error)
+{
+    text->length_count = count_lengths(text->line, text->line_count, text->length, error);
+    if (text->source)
+        text->source_length_count = count_lengths(text->source, text->line_count, text->source_length, error);
+    return text->length_count < 0 || text->source_length_count < 0 ? -1 : 0;
 }
 
 static struct text_image image_of(const struct corpus *corpus, const struct text *text)
 {
-    const char *base = corpus->block;
-
     return (struct text_image){
         .token_count = text->token_count,
         .line_count = text->line_count,
         .length_count = text->length_count,
-        .at = {(const char *)text->tokens - base, (const char *)text->line - base,
-            (const char *)text->length - base},
+        .source_length_count = text->source_length_count,
+        .left_out = text->left_out,
+        .at = {offset_of(corpus, text->tokens), offset_of(corpus, text->line),
+            offset_of(corpus, text->length), offset_of(corpus, text->source),
+            offset_of(corpus, text->source_length)},
     };
 }
 
 int block_finish(struct corpus *corpus, struct error *error)
 {
-    if (count_lengths(&corpus->train, error) != 0 || count_lengths(&corpus->valid, error) != 0)
+    if (count_text_lengths(&corpus->train, error) != 0 || count_text_lengths(&corpus->valid, error) != 0)
         return -1;
     struct image image = {
         .vocabulary = corpus->vocabulary,
@@ -183,6 +213,8 @@ int block_finish(struct corpus *corpus, struct error *error)
         .digest = corpus->digest,
         .train = image_of(corpus, &corpus->train),
         .valid = image_of(corpus, &corpus->valid),
+        .train_file = corpus->train_file,
+        .valid_file = corpus->valid_file,
     };
     memcpy(image.magic, magic, sizeof(magic));
     memcpy(corpus->block, &image, sizeof(image));
@@ -193,6 +225,8 @@ void block_release(struct corpus *corpus)
 {
     if (corpus->block)
         munmap(corpus->block, corpus->block_size);
+    tokens_unmap(&corpus->train_file);
+    tokens_unmap(&corpus->valid_file);
     *corpus = (struct corpus){.file = -1};
 }
 
@@ -201,11 +235,14 @@ static void take_image(struct corpus *corpus, struct text *text, const struct te
     text->token_count = image->token_count;
     text->line_count = image->line_count;
     text->length_count = image->length_count;
+    text->source_length_count = image->source_length_count;
+    text->left_out = image->left_out;
     point(corpus, text, image->at);
-    ask_for_huge_pages(text->tokens, text->token_count);
+    if (text->tokens)
+        ask_for_huge_pages(text->tokens, text->token_count);
 }
 
-int corpus_attach(struct corpus *corpus, int file)
+int corpus_attach(struct corpus *corpus, const struct corpus_source *source, int file)
 {
     struct stat status;
     void *block = MAP_FAILED;
@@ -218,7 +255,9 @@ int corpus_attach(struct corpus *corpus, int file)
     const struct image *image = block;
     corpus->block = block;
     corpus->block_size = (size_t)status.st_size;
-    if (memcmp(image->magic, magic, sizeof(magic)) != 0) {
+    if (memcmp(image->magic, magic, sizeof(magic)) != 0 ||
+        tokens_attach(&corpus->train_file, &image->train_file, source->train_path) != 0 ||
+        tokens_attach(&corpus->valid_file, &image->valid_file, source->valid_path) != 0) {
         block_release(corpus);
         return -1;
     }
@@ -228,5 +267,7 @@ int corpus_attach(struct corpus *corpus, int file)
     corpus->file = file;
     take_image(corpus, &corpus->train, &image->train);
     take_image(corpus, &corpus->valid, &image->valid);
+    tokens_point(&corpus->train, &corpus->train_file);
+    tokens_point(&corpus->valid, &corpus->valid_file);
     return 0;
 }

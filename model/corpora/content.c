@@ -79,7 +79,7 @@ int64_t content_next(struct content *content, int64_t done, struct digest *diges
         memmove(content->bytes, content->bytes + done, (size_t)content->there);
     if (make_room(content, error) != 0 || read_some(content, digest, error) != 0)
         return -1;
-    if (content->left == 0 && content->bytes[content->there - 1] != '\n')
+    if (content->left == 0 && !content->binary && content->bytes[content->there - 1] != '\n')
         content->bytes[content->there++] = '\n';
     return content->there;
 }

@@ -8,31 +8,70 @@
 #include "model/core/error.h"
 #include "model/corpora/text.h"
 
-enum corpus_kind {
-    CORPUS_TEXT,
-    CORPUS_BYTES,
-    CORPUS_MARKOV,
-    CORPUS_DYCK,
-    CORPUS_COUNTER,
-    CORPUS_TOKENS,
-    CORPUS_PAIRS,
-    CORPUS_MODULAR
+/* What has an effect on a kind of corpus. */
+enum corpus_use {
+    USES_FILES = 1, /* the paths; the kinds without it are built in */
+    USES_VOCABULARY = 2,
+    USES_TOKENS = 4,
+    USES_SHARE = 8,
+    USES_SEED = 16,
+    USES_SEQUENCES = 32, /* how a run cuts the text; other kinds consist of sequences */
 };
+
+/* The kinds of corpora: X(KIND, name, uses). The name is that of the sweep file and enters the digest. */
+#define CORPUS_KINDS(X)                                                                                      \
+    X(TEXT, text, USES_FILES | USES_SEQUENCES)                                                               \
+    X(BYTES, bytes, USES_FILES | USES_SEQUENCES)                                                             \
+    X(MARKOV, markov, USES_VOCABULARY | USES_TOKENS | USES_SEED | USES_SEQUENCES)                            \
+    X(DYCK, dyck, USES_VOCABULARY | USES_TOKENS | USES_SEED | USES_SEQUENCES)                                \
+    X(COUNTER, counter, USES_TOKENS | USES_SEED | USES_SEQUENCES)                                            \
+    X(TOKENS, tokens, USES_FILES | USES_VOCABULARY | USES_SEQUENCES)                                         \
+    X(PAIRS, pairs, USES_FILES)                                                                              \
+    X(MODULAR, modular, USES_VOCABULARY | USES_SHARE | USES_SEED)
+
+enum corpus_kind {
+#define X(KIND, name, uses) CORPUS_##KIND,
+    CORPUS_KINDS(X)
+#undef X
+        CORPUS_KIND_COUNT,
+};
+
+struct corpus_kind_row {
+    const char *name;
+    unsigned uses; /* of enum corpus_use */
+};
+
+extern const struct corpus_kind_row corpus_kind_table[CORPUS_KIND_COUNT];
 
 /* What a corpus is made from. Equal sources give equal corpora, in every process. */
 struct corpus_source {
     enum corpus_kind kind;
-    int64_t vocabulary; /* markov: words, including the end of a line; dyck: bracket kinds * 2 + 1 */
-    int64_t tokens; /* built-in kinds: training tokens to draw */
-    int64_t seed; /* built-in kinds: of the source and its draws, independent of the seeds of runs */
-    const char *train_path; /* text and bytes; NULL otherwise. Borrowed */
-    const char *valid_path; /* NULL: no validation, valid_loss is NaN. Borrowed */
+    /* markov: words, including the end of a line; dyck: bracket kinds * 2 + 1; modular: p + 1; tokens: the
+     * words of the tokenizer */
+    int64_t vocabulary;
+    int64_t tokens; /* training tokens to draw */
+    double share; /* modular: of the sums, those that are trained; above 0, below 1 */
+    int64_t seed; /* of the source and its draws, independent of the seeds of runs */
+    /* Paths are borrowed; NULL for a built-in kind. */
+    const char *train_path; /* of pairs, the target */
+    const char *valid_path; /* NULL: no validation, valid_loss is NaN */
+    const char *train_source_path, *valid_source_path; /* pairs; otherwise NULL */
     const struct breath *breath; /* called while loading; or NULL. Borrowed; does not affect the corpus */
+};
+
+/* A file of token ids that a text is mapped from; the state is compared before another process maps it. */
+struct token_file {
+    int64_t first; /* the byte at which the tokens begin */
+    int64_t size;
+    uint64_t device, inode;
+    int64_t seconds, nanoseconds; /* of its last change */
+    void *bytes; /* [size], mapped; NULL: none */
 };
 
 struct corpus {
     int64_t vocabulary;
     int32_t end_of_line; /* <eos>, the last word; '\n' for bytes */
+    struct token_file train_file, valid_file; /* of the kind tokens; zeros otherwise */
     struct text train;
     struct text valid; /* token_count 0: no validation text */
     struct digest digest; /* of the kind and its parameters or the content of the files; not of their paths */
@@ -54,8 +93,16 @@ enum corpus_fault { CORPUS_FAULT_SOURCE, CORPUS_FAULT_TRAIN, CORPUS_FAULT_VALID 
  * word outside the vocabulary becomes <unk>. Headings are lines whose first word begins with '='.
  * bytes: any file; every byte is a token, and a newline ends a line (a last line without a newline gets one).
  * Bytes have no headings: '=' is a byte like any other.
- * Built-in kinds: `tokens` training tokens and max(tokens / 10, 32768) others for validation. The last line
- * may be cut off; it is then part of the stream but not a sequence.
+ * tokens: llm.c's files (256 int32: 20240520, 1, the number of tokens, zeros; then the tokens as uint16) and
+ * nanoGPT's (uint16 alone), little endian. The files are mapped, not copied, so they must not change while
+ * the corpus exists. A token that is not below `vocabulary` is refused with its byte in the file.
+ * pairs: line n of the target translates line n of the source. Words as in text, of one vocabulary: that of
+ * both training texts, the source first. Headings are lines like any others. A pair with an empty side is not
+ * a sequence; different numbers of lines are refused.
+ * modular: the words 0 .. p - 1 and "="; the sums "a b = c" with c = a + b mod p, in random order, of which
+ * round(share * p^2), at least one, are for training, the others for validation.
+ * Other built-in kinds: `tokens` training tokens and max(tokens / 10, 32768) others for validation. The last
+ * line may be cut off; it is then part of the stream but not a sequence.
  */
 int corpus_load(
     struct corpus *corpus, const struct corpus_source *source, enum corpus_fault *fault, struct error *error);

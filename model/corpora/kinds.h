@@ -3,6 +3,7 @@
 
 /* The parts that corpus.c puts together. Private to this room. */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,9 +21,11 @@ void *corpus_resize(void *memory, int64_t count, size_t size, struct error *erro
 
 /*
  * Allocates the block for texts of at most so many tokens, in `file` unless it is -1, and points the texts at
- * their arrays in the block.
+ * their arrays in the block; 0 tokens: no arrays. With `pairs`, also those of the source, and room for as
+ * many lines as tokens.
  */
-int block_take(struct corpus *corpus, int64_t train_most, int64_t valid_most, int file, struct error *error);
+int block_take(
+    struct corpus *corpus, int64_t train_most, int64_t valid_most, bool pairs, int file, struct error *error);
 
 /* Counts the lengths of lines and writes the header: the block is complete. */
 int block_finish(struct corpus *corpus, struct error *error);
@@ -35,6 +38,7 @@ struct content {
     int file;
     int64_t size; /* > 0; size of the file when it was opened: bytes added later are not read */
     int64_t left; /* bytes not yet read */
+    bool binary; /* no newline is added at the end */
     char *bytes; /* [there], then CONTENT_SLACK bytes that may be read but hold anything */
     int64_t there, room;
 };
@@ -57,8 +61,9 @@ int64_t content_next(struct content *content, int64_t done, struct digest *diges
  */
 void shuffled(int64_t *order, int64_t count, int64_t seed, enum random_purpose purpose, uint64_t first_draw);
 
-/* The words of a training text. */
+/* The words of the training texts. */
 struct vocabulary {
+    bool open; /* new words enter it */
     int64_t words; /* without <eos> */
     int32_t unknown; /* id of <unk>, or -1 */
     int64_t slots; /* a power of two */
@@ -68,14 +73,51 @@ struct vocabulary {
     struct word_pool *pool; /* the bytes of the words */
 };
 
-/* Reads a training text and its vocabulary; the id of <eos> is vocabulary->words. The text has room. */
-int words_read_training(struct text *text, struct vocabulary *vocabulary, struct content *content,
-    struct digest *digest, struct error *error);
+/* An open vocabulary that knows only <eos>. On failure nothing is held. */
+int vocabulary_init(struct vocabulary *vocabulary, struct error *error);
 
-/* Reads another text with the same vocabulary. */
-int words_read(struct text *text, struct vocabulary *vocabulary, struct content *content,
-    struct digest *digest, struct error *error);
+/* Ends the training texts: other words become <unk> from here on, and the id of <eos> is vocabulary->words.
+ */
+void vocabulary_close(struct vocabulary *vocabulary);
 void vocabulary_release(struct vocabulary *vocabulary);
+
+/*
+ * Reads a text of words behind what `text` holds, which has room. With `every_line`, empty lines and headings
+ * are lines of the text, too. While the vocabulary is open the ends of lines have no id yet:
+ * words_name_line_ends gives it to a text when the vocabulary is closed.
+ */
+int words_read(struct text *text, struct vocabulary *vocabulary, struct content *content, bool every_line,
+    struct digest *digest, struct error *error);
+void words_name_line_ends(struct text *text, const struct vocabulary *vocabulary);
+
+/* A corpus whose files are open, by kind; the digest takes their sizes and bytes. */
+struct corpus_files {
+    struct content train, valid, train_source, valid_source; /* size 0: there is no such file */
+};
+
+/*
+ * Fills a corpus, in `file`, or in memory of this process alone if that is -1. files: the open files of a
+ * kind that reads them, else NULL. *fault is CORPUS_FAULT_TRAIN on entry, or CORPUS_FAULT_SOURCE without
+ * files. The caller releases what is held after a failure.
+ */
+typedef int load_function(struct corpus *corpus, const struct corpus_source *source,
+    struct corpus_files *files, int file, enum corpus_fault *fault, struct error *error);
+
+load_function tokens_load, pairs_load, drawn_load, modular_load;
+
+/* Checks the parameters of a kind that drawn_load draws. */
+int drawn_check(const struct corpus_source *source, struct error *error);
+
+/* Adds the size of a file to the corpus's digest; its bytes follow while it is read. */
+void corpus_digest_size(struct corpus *corpus, const struct content *content);
+
+/* Maps the file of token ids at `path` again, if it is still the one that `was` describes; 0 without a file,
+ * too. */
+int tokens_attach(struct token_file *file, const struct token_file *was, const char *path);
+
+/* Points a text at the tokens of its file, if it has one. */
+void tokens_point(struct text *text, const struct token_file *file);
+void tokens_unmap(struct token_file *file);
 
 /* The chain of markov.c; all masses are exact integers. */
 struct markov {

@@ -16,11 +16,15 @@
  * only target <eos>.
  */
 
+/* The rows of the shortest sequence with a span. */
+enum { SPANS_CONTEXT_LEAST = 3 };
+
 /* The number of spans of a sequence of `length` >= 1 tokens; does not fall with the length. */
 int64_t spans_count(int64_t length);
 
 /* Of a sequence of `length` tokens: its rows, each with a target, and the tokens of its source; neither falls
- * with the length. Rows are at most max(length, 3), source tokens at most `length`. */
+ * with the length. Rows are at
+ * most max(length, SPANS_CONTEXT_LEAST), source tokens at most `length`. */
 int64_t spans_rows(int64_t length);
 int64_t spans_source_rows(int64_t length);
 

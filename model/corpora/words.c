@@ -49,7 +49,7 @@ struct word_pool {
 struct word_reader {
     struct text *text;
     struct vocabulary *vocabulary;
-    bool training; /* new words enter the vocabulary */
+    bool every_line; /* empty lines and headings are noted, too */
     int32_t end_of_line;
     int64_t line_number; /* from 1 */
     int64_t line_first; /* token at which the line begins */
@@ -189,14 +189,24 @@ static int enter_word(struct vocabulary *vocabulary, const struct word *word, in
 
 static const char eos_bytes[8 + CONTENT_SLACK] = "<eos>", unk_bytes[8 + CONTENT_SLACK] = "<unk>";
 
-static int vocabulary_init(struct vocabulary *vocabulary, struct error *error)
+int vocabulary_init(struct vocabulary *vocabulary, struct error *error)
 {
     struct word eos = scan_word(eos_bytes);
 
-    *vocabulary = (struct vocabulary){.unknown = NOT_THERE};
-    if (resize_table(vocabulary, FIRST_SLOTS, error) != 0)
-        return -1;
-    return enter_word(vocabulary, &eos, EOS_UNKNOWN_YET, error);
+    *vocabulary = (struct vocabulary){.open = true, .unknown = NOT_THERE};
+    if (resize_table(vocabulary, FIRST_SLOTS, error) == 0 &&
+        enter_word(vocabulary, &eos, EOS_UNKNOWN_YET, error) == 0)
+        return 0;
+    vocabulary_release(vocabulary);
+    return -1;
+}
+
+void vocabulary_close(struct vocabulary *vocabulary)
+{
+    struct word unk = scan_word(unk_bytes);
+
+    vocabulary->open = false;
+    vocabulary->unknown = find_slot(vocabulary, &unk)->id + NOT_THERE;
 }
 
 void vocabulary_release(struct vocabulary *vocabulary)
@@ -262,7 +272,7 @@ static inline int32_t identify(struct word_reader *reader, const struct word *wo
         return reader->end_of_line;
     if (id != NOT_THERE)
         return id;
-    if (reader->training)
+    if (vocabulary->open)
         return enter_new(reader, word) == 0 ? (int32_t)vocabulary->words - 1 : NOT_THERE;
     if (vocabulary->unknown == NOT_THERE)
         refuse_word(reader, word);
@@ -275,7 +285,7 @@ static void end_line(struct word_reader *reader)
     int64_t words = text->token_count - reader->line_first;
 
     text->tokens[text->token_count++] = reader->end_of_line;
-    if (words > 0 && !reader->heading)
+    if (reader->every_line || (words > 0 && !reader->heading))
         text->line[text->line_count++] = (struct line){reader->line_first, words};
     reader->line_first = text->token_count;
     reader->line_number++;
@@ -365,53 +375,34 @@ static int64_t whole_words(const char *bytes, int64_t there)
     return there;
 }
 
-static int read_text(struct word_reader *reader, struct content *content, struct digest *digest)
-{
-    int64_t there, done = 0;
-
-    reader->path = content->path;
-    reader->line_number = 1;
-    while ((there = content_next(content, done, digest, reader->error)) > 0) {
-        done = whole_words(content->bytes, there);
-        if (read_piece(reader, content->bytes, content->bytes + done) != 0)
-            return -1;
-    }
-    if (there == 0 && reader->text->token_count == reader->line_number - 1)
-        return error_set(reader->error, ERROR_INPUT, "%s: only white space, no words", reader->path);
-    return there == 0 ? 0 : -1;
-}
-
 /* Replaces EOS_UNKNOWN_YET, now that all words are known. */
-static void name_line_ends(struct text *text, int32_t end_of_line)
+void words_name_line_ends(struct text *text, const struct vocabulary *vocabulary)
 {
+    int32_t end_of_line = (int32_t)vocabulary->words;
+
     for (int64_t i = 0; i < text->token_count; i++)
         text->tokens[i] = text->tokens[i] == EOS_UNKNOWN_YET ? end_of_line : text->tokens[i];
 }
 
-int words_read_training(struct text *text, struct vocabulary *vocabulary, struct content *content,
+int words_read(struct text *text, struct vocabulary *vocabulary, struct content *content, bool every_line,
     struct digest *digest, struct error *error)
 {
+    int64_t begin = text->token_count, there, done = 0;
     struct word_reader reader = {.text = text,
         .vocabulary = vocabulary,
-        .training = true,
-        .end_of_line = EOS_UNKNOWN_YET,
+        .every_line = every_line,
+        .end_of_line = vocabulary->open ? EOS_UNKNOWN_YET : (int32_t)vocabulary->words,
+        .line_number = 1,
+        .line_first = begin,
+        .path = content->path,
         .error = error};
-    struct word unk = scan_word(unk_bytes);
 
-    if (vocabulary_init(vocabulary, error) != 0 || read_text(&reader, content, digest) != 0) {
-        vocabulary_release(vocabulary);
-        return -1;
+    while ((there = content_next(content, done, digest, error)) > 0) {
+        done = whole_words(content->bytes, there);
+        if (read_piece(&reader, content->bytes, content->bytes + done) != 0)
+            return -1;
     }
-    vocabulary->unknown = find_slot(vocabulary, &unk)->id + NOT_THERE;
-    name_line_ends(text, (int32_t)vocabulary->words);
-    return 0;
-}
-
-int words_read(struct text *text, struct vocabulary *vocabulary, struct content *content,
-    struct digest *digest, struct error *error)
-{
-    struct word_reader reader = {
-        .text = text, .vocabulary = vocabulary, .end_of_line = (int32_t)vocabulary->words, .error = error};
-
-    return read_text(&reader, content, digest);
+    if (there == 0 && text->token_count - begin == reader.line_number - 1)
+        return error_set(error, ERROR_INPUT, "%s: only white space, no words", content->path);
+    return there == 0 ? 0 : -1;
 }

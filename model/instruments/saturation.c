@@ -84,24 +84,24 @@ void saturation_begin(struct saturation *s)
 /* ---- states ---- */
 
 /* One of the states that are compared: number `at` of all stacks. */
-struct place {
+struct compared {
     int64_t at, rows;
     const scalar *state; /* of the last pass */
 };
 
 /* The state after block `i` of a stack; behind the last one, the stack's output. */
-static struct place place_of(const struct saturation *s, const struct transformer *model,
+static struct compared compared_of(const struct saturation *s, const struct transformer *model,
     const struct batch *batch, int64_t stack, int64_t i)
 {
     const struct stack_form form = architecture_stack(&s->architecture, stack);
     bool output = i == form.end - form.begin;
 
-    return (struct place){.at = output ? s->blocks + stack : form.begin + i,
+    return (struct compared){.at = output ? s->blocks + stack : form.begin + i,
         .rows = transformer_side(model, batch, stack).rows,
         .state = output ? transformer_output(model, stack) : transformer_state(model, stack, i + 1)};
 }
 
-typedef void state_function(const struct saturation *s, const struct place *place, double *sums);
+typedef void state_function(const struct saturation *s, const struct compared *place, double *sums);
 
 static void each_state(const struct saturation *s, const struct transformer *model, const struct batch *batch,
     state_function *visit, double *sums)
@@ -109,7 +109,7 @@ static void each_state(const struct saturation *s, const struct transformer *mod
     for (int64_t stack = 0; stack < s->stacks; stack++) {
         const struct stack_form form = architecture_stack(&s->architecture, stack);
         for (int64_t i = 0; i <= form.end - form.begin; i++) {
-            const struct place place = place_of(s, model, batch, stack, i);
+            const struct compared place = compared_of(s, model, batch, stack, i);
             visit(s, &place, sums);
         }
     }
@@ -120,14 +120,14 @@ static scalar *kept_at(const struct saturation *s, int64_t at)
     return s->kept + at * s->capacity * s->width;
 }
 
-static void keep_state(const struct saturation *s, const struct place *place, double *sums)
+static void keep_state(const struct saturation *s, const struct compared *place, double *sums)
 {
     (void)sums;
     memcpy(kept_at(s, place->at), place->state, (size_t)(place->rows * s->width) * sizeof(*s->kept));
 }
 
 /* Adds the cosines of a state with the kept one. */
-static void add_cosines(const struct saturation *s, const struct place *place, double *sums)
+static void add_cosines(const struct saturation *s, const struct compared *place, double *sums)
 {
     const scalar *kept = kept_at(s, place->at), *now = place->state;
 

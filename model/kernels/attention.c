@@ -45,6 +45,8 @@ static void weigh(const struct attention_work *work, scalar *column, int64_t que
     int64_t seen = keys_of_vector(head, query, keys);
     size_t size = (size_t)at_most(head->queries - query, LANES) * sizeof(scalar);
 
+    if (head->bias)
+        scale_scores(work, column, head->bias, query, seen);
     hide(head, column, query, seen, -(scalar)INFINITY);
     vector most = vector_load(column);
     for (int64_t key = 1; key < seen; key++) {
@@ -139,6 +141,8 @@ static void differentiate(
     int64_t seen = keys_of_vector(head, query, keys);
     vector sum = {0};
 
+    if (head->bias)
+        scale_scores(work, p, head->bias, query, seen);
     hide(head, p, query, seen, -(scalar)INFINITY);
     if (head->mask == MASK_CAUSAL)
         hide(head, d, query, seen, 0);
@@ -153,6 +157,10 @@ static void differentiate(
         vector_store(d + at, work->scale * vector_load(p + at) * (vector_load(d + at) - sum));
     }
     hide(head, d, query, seen, 0); /* a score that the mask multiplies by 0 has no gradient */
+    if (work->dbias)
+        gather_distances(work, d, query, seen);
+    if (head->bias)
+        scale_scores(work, d, NULL, query, seen);
     clear(p, seen, keys);
     clear(d, seen, keys);
 }
@@ -196,6 +204,7 @@ void KERNEL(attention_gradient)(const struct head *head, const struct head_gradi
     struct attention_work work = begin_work(head, scratch);
     struct gradient_rows rows = gradient_rows(&work, g);
 
+    work.dbias = g->dbias;
     work.queries = transposed(&work, head->q, head->q_stride);
     work.dout = transposed(&work, g->dmixed, g->mixed_stride);
     work.weights = take_scratch(&work, head->keys * QUERY_BLOCK);

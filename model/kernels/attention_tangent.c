@@ -1,8 +1,7 @@
 /*
- * Tangents of attention and of its gradient. With scores s = scale q k^T, weights p = softmax(s), d = dmixed
- * v^T and sums over the keys that a query sees, a dot for tangents:
- *     p. = p (s. - sum p s.)                     mixed. = p. v + p v.
- *     ds = p (d - sum p d)                       ds. = p. (d - sum p d) + p (d. - sum (p. d + p d.))
+ * Tangents of attention and of its gradient. With scores s = scale q k^T + bias, weights p = softmax(s), d =
+ * dmixed v^T and sums over the keys that a query sees, a dot for tangents: p. = p (s. - sum p s.) mixed. = p.
+ * v + p v. ds = p (d - sum p d)                       ds. = p. (d - sum p d) + p (d. - sum (p. d + p d.))
  * Both compute the attention weights again from the statistics of the forward pass.
  */
 #include "model/kernels/attention_work.h"
@@ -10,6 +9,7 @@
 /* Takes what both tangents need: q and its tangent transposed, and panels for weights and their tangents. */
 static void begin_tangent(struct attention_work *work, const struct head *head, const struct head *tangent)
 {
+    work->tbias = tangent->bias;
     work->queries = transposed(work, head->q, head->q_stride);
     work->tqueries = transposed(work, tangent->q, tangent->q_stride);
     work->weights = take_scratch(work, head->keys * QUERY_BLOCK);
@@ -38,6 +38,10 @@ static void soften_both(const struct attention_work *work, scalar *p, scalar *t,
     int64_t seen = keys_of_vector(head, query, keys);
     vector mean = {0};
 
+    if (head->bias) {
+        scale_scores(work, p, head->bias, query, seen);
+        scale_scores(work, t, work->tbias, query, seen);
+    }
     hide(head, p, query, seen, -(scalar)INFINITY);
     hide(head, t, query, seen, 0);
     for (int64_t key = 0; key < seen; key++) {
@@ -110,6 +114,12 @@ static void differentiate_both(const struct attention_work *work, int64_t panel,
     }
     hide(head, d, query, seen, 0); /* a score that the mask multiplies by 0 has no gradient */
     hide(head, td, query, seen, 0);
+    if (work->dbias)
+        gather_distances(work, td, query, seen);
+    if (head->bias) {
+        scale_scores(work, d, NULL, query, seen);
+        scale_scores(work, td, NULL, query, seen);
+    }
     clear(d, seen, keys);
     clear(td, seen, keys);
 }
@@ -163,6 +173,7 @@ void KERNEL(attention_gradient_tangent)(
     struct tangent_rows rows = tangent_rows(&work, tangent, g);
 
     begin_tangent(&work, head, tangent);
+    work.dbias = g->dbias;
     work.dout = transposed(&work, g->dmixed, g->mixed_stride);
     work.tdout = transposed(&work, g->tdmixed, g->mixed_stride);
     work.dscores = take_scratch(&work, head->keys * QUERY_BLOCK);

@@ -28,11 +28,13 @@ struct rows {
 struct attention_work {
     const struct head *head;
     int64_t padded_length, padded_depth; /* Tp, Dp */
-    scalar scale;
+    scalar scale; /* times the panels of scores are the scores: 1 once they have their bias */
     scalar *free; /* the scratch that is left */
     scalar *queries, *dout; /* q and dmixed, transposed: [D][Tp] */
     scalar *weights, *dscores; /* [Tk][QUERY_BLOCK] */
     scalar *tqueries, *tdout, *tweights, *tdscores; /* the tangents of the four */
+    const scalar *tbias; /* the tangent of head->bias, or NULL */
+    scalar *dbias; /* where the gradient of head->bias is added, or its tangent; or NULL */
 };
 
 static inline int64_t round_up(int64_t count, int64_t unit)
@@ -53,7 +55,7 @@ static inline struct attention_work begin_work(const struct head *head, scalar *
     return (struct attention_work){.head = head,
         .padded_length = round_up(head->queries, TILE_COLUMNS),
         .padded_depth = round_up(head->depth, LANES),
-        .scale = head->scale,
+        .scale = head->bias ? 1 : head->scale,
         .free = scratch};
 }
 
@@ -171,6 +173,44 @@ static inline void clear(scalar *column, int64_t from, int64_t to)
 {
     for (int64_t key = from; key < to; key++)
         vector_store(column + key * QUERY_BLOCK, (vector){0});
+}
+
+/*
+ * The scores of a vector of queries with their bias, from q.k: the queries of a vector lie side by side in
+ * the bias, too. The same for tangents; and, without bias, the gradient of q.k from that of the scores.
+ */
+static inline void scale_scores(
+    const struct attention_work *work, scalar *column, const scalar *bias, int64_t query, int64_t seen)
+{
+    const scalar scale = work->head->scale;
+
+    for (int64_t key = 0; key < seen; key++) {
+        scalar *at = column + key * QUERY_BLOCK;
+        vector of_distance = bias ? vector_load(bias + query - key) : (vector){0};
+        vector_store(at, scale * vector_load(at) + of_distance);
+    }
+}
+
+/*
+ * Adds the gradients of the scores of a vector of queries to dbias, each at its distance. From key to key the
+ * distance of every lane falls by one; so the sums move up by a lane, and leave at the last one: each is
+ * added to memory once.
+ */
+static inline void gather_distances(
+    const struct attention_work *work, const scalar *column, int64_t query, int64_t seen)
+{
+    const struct head *head = work->head;
+    const vector_index real = vector_lanes() < (lane_index)at_most(head->queries - query, LANES);
+    scalar *first = work->dbias + query;
+    vector sums = {0};
+
+    for (int64_t key = 0; key < seen; key++) {
+        vector gradient = vector_load(column + key * QUERY_BLOCK);
+        sums = vector_shift(sums) + vector_select(real, gradient, (vector){0});
+        first[LANES - 1 - key] += sums[LANES - 1];
+    }
+    for (int lane = 0; lane < LANES - 1; lane++)
+        first[lane - (seen - 1)] += sums[lane];
 }
 
 /* How many of the panel's keys the vector of queries at `query` can see. */

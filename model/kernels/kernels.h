@@ -51,7 +51,7 @@ enum attention_mask { MASK_CAUSAL, MASK_MULTIPLICATIVE, MASK_NONE };
 
 /*
  * One head of one sequence, or of two: queries may come from another sequence than keys and values. Scores
- * are scale q.k. Masks compare positions; the causal mask needs Tq = Tk.
+ * are scale q.k, plus a bias by distance. Masks compare positions; the causal mask needs Tq = Tk.
  */
 struct head {
     const scalar *q; /* [Tq, D] */
@@ -59,13 +59,17 @@ struct head {
     int64_t q_stride, kv_stride; /* from row to row */
     int64_t queries, keys, depth; /* Tq, Tk, D */
     scalar scale; /* > 0 */
+    /* bias[i - j] of query i and key j; NULL: none. Vectors read ATTENTION_LANES - 1 finite scalars more. */
+    const scalar *bias;
     enum attention_mask mask;
     /*
      * Replaces the softmax by its limit as scores grow: the mean over the keys whose score is within 1e-6 of
      * the largest, relative to it. The gradient ignores this field.
      */
     bool hard;
-    scalar *most, *inverse; /* [Tq] largest q.k of each query; 1 / sum of exp(scale (q.k - largest)) */
+    /* [Tq] of each query: the largest q.k, or, with a bias, the largest score; 1 / sum of exp(score - largest
+     * score) */
+    scalar *most, *inverse;
 };
 
 /* The gradient of a head's output, and where those of q, k and v go, with the strides of these. In a tangent
@@ -75,6 +79,7 @@ struct head_gradient {
     int64_t mixed_stride;
     scalar *dq, *dk, *dv; /* overwritten */
     bool add; /* adds to dk and dv instead, which other heads share */
+    scalar *dbias; /* added to, laid out like bias, and as many scalars behind it; NULL: not wanted */
 };
 
 /* Rows of a norm after its forward pass, and tangents: tin of the rows, tgain and tbias of its tensors, which
@@ -184,12 +189,13 @@ struct kernels {
      * not read v; sets most and inverse as `attention` does, and needs as much scratch.
      */
     void (*attended)(const struct head *head, int32_t *count, scalar *scratch);
-    /* The gradients of q, k and v, from dmixed and what `attention` has set. */
+    /* The gradients of q, k, v and bias, from dmixed and what `attention` has set. */
     void (*attention_gradient)(
         const struct head *head, const struct head_gradient *gradient, scalar *scratch);
 
-    /* The tangent of mixed, from tangents of q, k and v, which have the strides of `head`. Like the gradient
-     * it needs what `attention` has set. scratch [attention_tangent_scratch(max(Tq, Tk), D)], also below */
+    /* The tangent of mixed, from tangents of q, k, v and bias, with the strides of `head`; that of bias may
+     * be NULL, which counts as 0. Like the gradient it needs what `attention` has set. scratch
+     * [attention_tangent_scratch(max(Tq, Tk), D)], also below */
     void (*attention_tangent)(const struct head *head, const struct head *tangent, scalar *tmixed,
         int64_t mixed_stride, scalar *scratch);
     /* The tangents of what attention_gradient computes. */

@@ -67,6 +67,19 @@ INLINE vector vector_select(vector_index which, vector yes, vector no)
     return (vector)(((vector_index)yes & which) | ((vector_index)no & ~which));
 }
 
+/* Each lane takes the value of the lane before it, the first one 0. */
+INLINE vector vector_shift(vector x)
+{
+#ifdef __clang__
+    for (int lane = LANES - 1; lane > 0; lane--)
+        x[lane] = x[lane - 1];
+    x[0] = 0;
+    return x;
+#else
+    return __builtin_shuffle(x, (vector){0}, vector_lanes() - 1); /* places count modulo 2 LANES */
+#endif
+}
+
 /* exp(x) in each lane; see exponential() and exponential_less(). */
 INLINE vector vector_exponential(vector x)
 {

@@ -1,5 +1,6 @@
 #include "model/layers/attention.h"
 #include <math.h>
+#include <string.h>
 
 #include "model/core/check.h"
 #include "model/kernels/levels.h"
@@ -18,6 +19,7 @@ struct heads_work {
     struct dual dmixed;
     scalar *mixed; /* or its tangent */
     int32_t *count;
+    scalar *dbias; /* the gradient of the relative bias, or its tangent; NULL: not computed */
 };
 
 /* Head h of a sequence, and where it lies in each of the projected. */
@@ -25,6 +27,8 @@ struct placed {
     struct head head;
     int64_t q, kv, mixed; /* offsets */
     bool add; /* an earlier head has written the gradients of the same keys and values */
+    int64_t bias; /* offset of distance 0 in the relative bias */
+    scalar *dbias; /* where its gradient is added; NULL: not computed */
 };
 
 static int64_t heads_width(const struct heads *heads)
@@ -54,11 +58,14 @@ static struct placed place_head(const struct heads_work *work, int64_t sequence,
     int64_t group = heads->heads / heads->kv_heads, depth = heads->depth;
     int64_t q = row * in->q_stride + h * depth, kv = key_row * in->kv_stride + h / group * depth;
     int64_t statistics = h * heads->start[heads->sequences] + row;
+    const struct relative *relative = heads->relative;
+    int64_t bias = relative ? h * relative->stride + relative->reach : 0;
 
     return (struct placed){.q = q,
         .kv = kv,
         .mixed = row * heads_width(heads) + h * depth,
         .add = h % group > 0,
+        .bias = bias,
         .head = {.q = in->q + q,
             .k = in->k + kv,
             .v = in->v + kv,
@@ -68,22 +75,36 @@ static struct placed place_head(const struct heads_work *work, int64_t sequence,
             .keys = heads->key_start[sequence + 1] - key_row,
             .depth = depth,
             .scale = heads->scale,
+            .bias = relative ? relative->bias + bias : NULL,
             .mask = heads->mask,
             .hard = heads->hard,
             .most = heads->most + statistics,
             .inverse = heads->inverse + statistics}};
 }
 
-/* Item i is the heads that share the keys and values i % K of sequence i / K: one thread adds up their
- * gradients, in order. */
+/* Scalars of the relative bias, or of its gradient. */
+static int64_t bias_size(const struct heads_work *work)
+{
+    return work->heads->heads * work->heads->relative->stride;
+}
+
+/*
+ * Item i is the heads that share the keys and values i % K of sequence i / K: one thread adds up their
+ * gradients, in order. A share adds up its part of the gradient of the relative bias in its scratch.
+ */
 static void compute_share(const void *context, scalar *scratch, int64_t begin, int64_t end)
 {
     const struct heads_work *work = context;
-    int64_t kv_heads = work->heads->kv_heads, group = work->heads->heads / kv_heads;
+    int64_t heads = work->heads->heads, group = heads / work->heads->kv_heads;
+    scalar *part = work->dbias ? scratch : NULL;
 
+    if (part) {
+        memset(part, 0, (size_t)bias_size(work) * sizeof(*part));
+        scratch += bias_size(work);
+    }
     for (int64_t i = begin * group; i < end * group; i++) {
-        int64_t heads = work->heads->heads;
         struct placed placed = place_head(work, i / heads, i % heads);
+        placed.dbias = part ? part + placed.bias : NULL;
         work->compute(work, &placed, scratch);
     }
 }
@@ -91,10 +112,16 @@ static void compute_share(const void *context, scalar *scratch, int64_t begin, i
 static void compute_heads(const struct heads_work *work)
 {
     const struct heads *heads = work->heads;
+    const struct team *team = heads->team;
+    int64_t items = heads->sequences * heads->kv_heads, shares = team_shares(team, items, 1);
 
     INVARIANT(heads->kv_heads > 0 && heads->heads % heads->kv_heads == 0, "%d heads, %d of keys",
         (int)heads->heads, (int)heads->kv_heads);
-    team_run(heads->team, heads->sequences * heads->kv_heads, 1, compute_share, work);
+    team_run(team, items, 1, compute_share, work);
+    for (int64_t i = 0; work->dbias && i < shares; i++) {
+        const scalar *part = team->scratch + i * team->scratch_size;
+        team->kernels->spread(work->dbias, work->dbias, part, 1, bias_size(work));
+    }
 }
 
 static const struct kernels *kernels_of(const struct heads_work *work)
@@ -141,7 +168,8 @@ static struct head_gradient gradient_of(const struct heads_work *work, const str
         .dq = din->q + placed->q,
         .dk = din->k + placed->kv,
         .dv = din->v + placed->kv,
-        .add = placed->add};
+        .add = placed->add,
+        .dbias = placed->dbias};
 }
 
 static void gradient(const struct heads_work *work, const struct placed *placed, scalar *scratch)
@@ -154,20 +182,26 @@ static void gradient(const struct heads_work *work, const struct placed *placed,
 void heads_gradient(
     const struct heads *heads, const struct projected *din, const scalar *dmixed, const struct projected *in)
 {
-    const struct heads_work work = {
-        .compute = gradient, .heads = heads, .in = in, .din = din, .dmixed.at = dmixed};
+    const struct heads_work work = {.compute = gradient,
+        .heads = heads,
+        .in = in,
+        .din = din,
+        .dmixed.at = dmixed,
+        .dbias = heads->relative ? heads->relative->dbias : NULL};
 
     compute_heads(&work);
 }
 
-/* The tangents of the head's q, k and v. */
+/* The tangents of the head's q, k, v and bias. */
 static struct head tangent_of(const struct heads_work *work, const struct placed *placed)
 {
+    const struct relative *relative = work->heads->relative;
     struct head tangent = placed->head;
 
     tangent.q = work->tin->q + placed->q;
     tangent.k = work->tin->k + placed->kv;
     tangent.v = work->tin->v + placed->kv;
+    tangent.bias = relative && relative->tbias ? relative->tbias + placed->bias : NULL;
     return tangent;
 }
 
@@ -199,8 +233,13 @@ static void gradient_tangent(const struct heads_work *work, const struct placed 
 void heads_gradient_tangent(const struct heads *heads, const struct projected *tdin, struct dual dmixed,
     const struct projected *in, const struct projected *tin)
 {
-    const struct heads_work work = {
-        .compute = gradient_tangent, .heads = heads, .in = in, .tin = tin, .din = tdin, .dmixed = dmixed};
+    const struct heads_work work = {.compute = gradient_tangent,
+        .heads = heads,
+        .in = in,
+        .tin = tin,
+        .din = tdin,
+        .dmixed = dmixed,
+        .dbias = heads->relative ? heads->relative->tdbias : NULL};
 
     compute_heads(&work);
 }

@@ -31,6 +31,7 @@
 #include <unistd.h>
 
 #include "model/corpora/block.h"
+#include "model/corpora/modular.h"
 #include "worker/host/clock.h"
 
 enum { NAME_SIZE = 64, LINK_SIZE = NAME_SIZE + 32 };
@@ -76,20 +77,22 @@ static int name_source(struct source_name *name, const struct corpus_source *sou
 {
     struct digest digest;
     char text[DIGEST_TEXT];
-    bool drawn = source->kind != CORPUS_TEXT && source->kind != CORPUS_BYTES;
+    unsigned uses = corpus_kind_table[source->kind].uses;
 
     digest_init(&digest);
     digest_add(&digest, &source->kind, sizeof(source->kind));
-    name->bytes = 0;
-    if (drawn) {
-        digest_add(&digest, &source->vocabulary, sizeof(source->vocabulary));
-        digest_add(&digest, &source->tokens, sizeof(source->tokens));
-        digest_add(&digest, &source->seed, sizeof(source->seed));
-        name->bytes = source->tokens;
-    } else if (add_file(name, &digest, source->train_path) != 0 ||
-               add_file(name, &digest, source->valid_path) != 0) {
+    digest_add(&digest, &source->vocabulary, sizeof(source->vocabulary));
+    digest_add(&digest, &source->tokens, sizeof(source->tokens));
+    digest_add(&digest, &source->share, sizeof(source->share));
+    digest_add(&digest, &source->seed, sizeof(source->seed));
+    name->bytes = uses & USES_TOKENS  ? source->tokens
+                  : uses & USES_SHARE ? modular_tokens(source->vocabulary)
+                                      : 0;
+    if ((uses & USES_FILES) && (add_file(name, &digest, source->train_source_path) != 0 ||
+                                   add_file(name, &digest, source->train_path) != 0 ||
+                                   add_file(name, &digest, source->valid_source_path) != 0 ||
+                                   add_file(name, &digest, source->valid_path) != 0))
         return -1;
-    }
     digest_format(&digest, text);
     snprintf(name->text, sizeof(name->text), "normsweep-%s", text);
     return 0;
@@ -99,7 +102,8 @@ static int name_source(struct source_name *name, const struct corpus_source *sou
 
 /* Attaches a descriptor of another process if it is a complete copy of this user: sealed, so it cannot
  * change. */
-static int attach_link(struct corpus *corpus, int folder, const char *entry)
+static int attach_link(
+    struct corpus *corpus, const struct corpus_source *source, int folder, const char *entry)
 {
     struct stat status;
     int file = openat(folder, entry, O_RDONLY | O_CLOEXEC);
@@ -108,14 +112,15 @@ static int attach_link(struct corpus *corpus, int folder, const char *entry)
         return -1;
     int seals = fcntl(file, F_GET_SEALS);
     if (seals >= 0 && (seals & F_SEAL_WRITE) && (seals & F_SEAL_SHRINK) && fstat(file, &status) == 0 &&
-        status.st_uid == geteuid() && corpus_attach(corpus, file) == 0)
+        status.st_uid == geteuid() && corpus_attach(corpus, source, file) == 0)
         return 0;
     close(file);
     return -1;
 }
 
 /* Looks through the descriptors of one process. */
-static int attach_process(struct corpus *corpus, const char *folder, const char *wanted)
+static int attach_process(
+    struct corpus *corpus, const struct corpus_source *source, const char *folder, const char *wanted)
 {
     DIR *descriptors = opendir(folder);
     const struct dirent *entry;
@@ -130,13 +135,14 @@ static int attach_process(struct corpus *corpus, const char *folder, const char 
             continue;
         target[length] = '\0';
         if (strcmp(target, wanted) == 0)
-            status = attach_link(corpus, dirfd(descriptors), entry->d_name);
+            status = attach_link(corpus, source, dirfd(descriptors), entry->d_name);
     }
     closedir(descriptors);
     return status;
 }
 
-static int attach_copy(struct corpus *corpus, const struct source_name *name)
+static int attach_copy(
+    struct corpus *corpus, const struct corpus_source *source, const struct source_name *name)
 {
     DIR *processes = opendir("/proc");
     const struct dirent *entry;
@@ -150,7 +156,7 @@ static int attach_copy(struct corpus *corpus, const struct source_name *name)
         if (!isdigit((unsigned char)entry->d_name[0]))
             continue;
         snprintf(folder, sizeof(folder), "/proc/%s/fd", entry->d_name);
-        status = attach_process(corpus, folder, wanted);
+        status = attach_process(corpus, source, folder, wanted);
     }
     closedir(processes);
     return status;
@@ -210,7 +216,7 @@ static enum sharing make(struct corpus *corpus, const struct corpus_source *sour
     if (corpus_write(file, source, fault, error) != 0)
         sharing = error->status == ERROR_INPUT ? FAILED : ALONE;
     else if (fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) == 0 &&
-             corpus_attach(corpus, file) == 0)
+             corpus_attach(corpus, source, file) == 0)
         return SHARED;
     close(file);
     return sharing;
@@ -224,10 +230,10 @@ static enum sharing share(
 
     if (name_source(&name, source) != 0 || name.bytes < NODE_SHARE_FROM)
         return ALONE;
-    if (attach_copy(corpus, &name) == 0)
+    if (attach_copy(corpus, source, &name) == 0)
         return SHARED;
     int lock = take_lock(&name, source->breath);
-    if (attach_copy(corpus, &name) != 0) /* the copy may exist by now */
+    if (attach_copy(corpus, source, &name) != 0) /* the copy may exist by now */
         sharing = make(corpus, source, &name, fault, error);
     if (lock >= 0)
         close(lock);

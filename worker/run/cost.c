@@ -1,7 +1,9 @@
 #include "worker/run/cost.h"
 
 #include <math.h>
+#include <stdbool.h>
 
+#include "model/corpora/modular.h"
 #include "model/instruments/hessian.h"
 #include "model/optimisers/edge.h"
 
@@ -146,12 +148,14 @@ static double lyapunov_cost(const struct run *run, int64_t vocabulary, const str
            COST_ORTHOGONAL * work.products;
 }
 
-/* Tokens per validation. */
-static double validated_tokens(const struct corpus *corpus, const struct measure *measure)
+/* Tokens per validation: of sums and of pairs, a prediction takes more than one. */
+static double validated_tokens(
+    const struct run *run, const struct corpus *corpus, const struct measure *measure)
 {
-    int64_t all = corpus->valid.token_count, once = measure->validate_tokens;
+    bool modular = run->corpus == CORPUS_MODULAR, pairs = run->corpus == CORPUS_PAIRS;
+    double each = modular ? MODULAR_INPUTS : pairs ? 2 : 1;
 
-    return (double)(once < all ? once : all);
+    return fmin(each * (double)measure->validate_tokens, (double)corpus->valid.token_count);
 }
 
 double train_cost(const struct run *run, const struct corpus *corpus, const struct measure *measure)
@@ -167,6 +171,6 @@ double train_cost(const struct run *run, const struct corpus *corpus, const stru
     double passes = (double)measure_validations(measure, last_step) + measured * saturation_passes(measure);
 
     return train_step_cost(run, corpus->vocabulary) * (double)last_step +
-           forward * passes * validated_tokens(corpus, measure) + forward * 3 * gradients + probes +
+           forward * passes * validated_tokens(run, corpus, measure) + forward * 3 * gradients + probes +
            parameters(run, corpus->vocabulary) * (COST_INIT + COST_MEASURE * rows);
 }

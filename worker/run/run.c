@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "worker/run/run_reading.h"
+
 static const char *const network_words[] = {[NETWORK_DECODER] = "decoder",
     [NETWORK_ENCODER] = "encoder",
     [NETWORK_ENCODER_DECODER] = "encoder_decoder",
@@ -22,15 +24,11 @@ static const char *const init_words[] = {
     [INIT_TORCH] = "torch", [INIT_XAVIER] = "xavier", [INIT_NORMAL] = "normal", NULL};
 static const char *const mask_words[] = {
     [MASK_CAUSAL] = "causal", [MASK_MULTIPLICATIVE] = "multiplicative", NULL};
-static const char *const corpus_words[] = {[CORPUS_TEXT] = "text",
-    [CORPUS_BYTES] = "bytes",
-    [CORPUS_MARKOV] = "markov",
-    [CORPUS_DYCK] = "dyck",
-    [CORPUS_COUNTER] = "counter",
-    [CORPUS_TOKENS] = "tokens",
-    [CORPUS_PAIRS] = "pairs",
-    [CORPUS_MODULAR] = "modular",
-    NULL};
+static const char *const corpus_words[] = {
+#define X(KIND, name, uses) #name,
+    CORPUS_KINDS(X)
+#undef X
+        NULL};
 static const char *const objective_words[] = {
     [OBJECTIVE_NEXT] = "next", [OBJECTIVE_SPANS] = "spans", [OBJECTIVE_MASKED] = "masked", NULL};
 static const char *const sequences_words[] = {
@@ -380,7 +378,8 @@ static int check_objective(const struct run *run, const struct param **at, struc
 
 int run_check(const struct run *run, const struct param **at, struct error *error)
 {
-    if (check_heads(run, at, error) < 0 || check_objective(run, at, error) < 0)
+    if (check_heads(run, at, error) < 0 || check_objective(run, at, error) < 0 ||
+        run_check_reading(run, at, error) < 0)
         return -1;
     if ((run->epochs != 0) == (run->steps != 0)) {
         *at = param_find(run->steps ? "steps" : "epochs");
@@ -465,24 +464,6 @@ struct schedule run_schedule(const struct run *run, int64_t last_step)
         .start = run->schedule_start,
         .warmup_steps = run->warmup_steps,
         .last_step = last_step,
-    };
-}
-
-struct reading run_reading(const struct run *run, const struct corpus *corpus)
-{
-    static const enum task tasks[] = {
-        [OBJECTIVE_NEXT] = TASK_NEXT, [OBJECTIVE_SPANS] = TASK_SPANS, [OBJECTIVE_MASKED] = TASK_MASKED};
-    bool pairs = run->corpus == CORPUS_PAIRS, modular = run->corpus == CORPUS_MODULAR;
-
-    return (struct reading){
-        .sequences = pairs || modular ? SEQUENCES_LINES : (enum sequences)run->sequences,
-        .task = pairs     ? TASK_PAIR
-                : modular ? TASK_LAST
-                          : tasks[run->objective],
-        .context = run->context,
-        .vocabulary = corpus->vocabulary,
-        .end_of_line = corpus->end_of_line,
-        .seed = run->seed,
     };
 }
 

@@ -8,7 +8,6 @@
 #include "model/core/digest.h"
 #include "model/corpora/corpus.h"
 #include "model/corpora/objective.h"
-#include "model/corpora/reading.h"
 #include "model/network/transformer.h"
 #include "model/optimisers/optimiser.h"
 
@@ -107,9 +106,6 @@ double run_decay(const struct run *run);
 double run_decay_factor(const struct run *run);
 
 struct schedule run_schedule(const struct run *run, int64_t last_step);
-
-/* How the run reads its corpus. */
-struct reading run_reading(const struct run *run, const struct corpus *corpus);
 
 /* t_end: `steps`, or epochs times floor(sequences of the training text / batch). */
 int64_t run_last_step(const struct run *run, const struct corpus *corpus);

@@ -12,6 +12,7 @@
 #include "model/instruments/lyapunov.h"
 #include "model/instruments/residual.h"
 #include "model/instruments/saturation.h"
+#include "worker/run/run_reading.h"
 #include "worker/train/by_stack.h"
 #include "worker/train/train.h"
 

@@ -33,6 +33,8 @@ static void put_setup(struct trail *trail, const struct setup *setup)
     put_bytes(trail, setup, sizeof(*setup));
     put_text(trail, setup->source.train_path);
     put_text(trail, setup->source.valid_path);
+    put_text(trail, setup->source.train_source_path);
+    put_text(trail, setup->source.valid_source_path);
     put_text(trail, setup->folder);
     put_bytes(trail, setup->measure.steps, (size_t)setup->measure.step_count * sizeof(*setup->measure.steps));
 }
@@ -91,6 +93,8 @@ int setup_decode(struct setup *setup, const unsigned char *bytes, size_t size)
                    (uint64_t)setup->measure.step_count > size / sizeof(*setup->measure.steps);
     setup->source.train_path = get_text(&trail, setup->source.train_path);
     setup->source.valid_path = get_text(&trail, setup->source.valid_path);
+    setup->source.train_source_path = get_text(&trail, setup->source.train_source_path);
+    setup->source.valid_source_path = get_text(&trail, setup->source.valid_source_path);
     setup->folder = get_text(&trail, setup->folder);
     setup->measure.steps = get(&trail, (size_t)setup->measure.step_count * sizeof(*setup->measure.steps));
     free(copy);
@@ -104,6 +108,8 @@ void setup_release(struct setup *setup)
 {
     free((char *)setup->source.train_path);
     free((char *)setup->source.valid_path);
+    free((char *)setup->source.train_source_path);
+    free((char *)setup->source.valid_source_path);
     free(setup->folder);
     free(setup->measure.steps);
     *setup = (struct setup){0};

@@ -161,19 +161,22 @@ double bench_read_value(const struct bench *bench, const char *name, int64_t ind
 }
 
 /* The index in a run's own row of value `index` of a row of the file; false if the run has no such value. */
-static bool in_run(enum metric metric, const struct metric_form *form, const struct view_variable *variable,
-    int64_t index, size_t *place)
+static bool in_run(enum metric metric, const struct metric_form *form, const struct view *view,
+    const struct view_variable *variable, int64_t index, size_t *place)
 {
-    const struct metric_shape_row *shape = &metric_shape_table[metric_table[metric].shape];
+    enum metric_dimension dimension[METRIC_RANK_MOST];
+    int rank = metric_dimensions(metric, &view->form, dimension);
     size_t stride = 1;
     bool there = true;
 
     *place = 0;
-    for (int i = shape->rank - 1; i > 0; i--) { /* all but step */
-        int64_t length = variable->length[variable->dimension_count - shape->rank + i];
-        int64_t own = form->along[shape->dimension[i]];
-        there = there && index % length < own;
-        *place += (size_t)(index % length) * stride;
+    for (int i = rank - 1; i > 0; i--) { /* all but step */
+        int64_t length = variable->length[variable->dimension_count - rank + i];
+        int64_t own = form->along[dimension[i]], at = index % length;
+        if (dimension[i] == DIMENSION_STACK && own == 1)
+            at -= form->first_stack;
+        there = there && at >= 0 && at < own;
+        *place += (size_t)at * stride;
         stride *= (size_t)own;
         index /= length;
     }
@@ -197,7 +200,7 @@ int64_t bench_count_wrong(const struct bench *bench, enum metric metric, int64_t
         double value = values[cell * block + i];
         int64_t step = view.step[i / per_step];
         size_t place;
-        bool there = step <= run.steps && in_run(metric, &form, &variable, i % per_step, &place);
+        bool there = step <= run.steps && in_run(metric, &form, &view, &variable, i % per_step, &place);
         bool right = there ? value == made_up(&run, step, form.offset[metric] + place) : isnan(value);
         wrong += !right;
     }

@@ -37,10 +37,11 @@ static double made_up_growth(const struct run *run)
 static void write_rows(struct dataset *dataset, const struct sweep *sweep, int64_t cell,
     const struct run *run, struct error *error)
 {
-    double row[2000];
+    double row[4000];
     const struct metric_form form = metric_form(run, &sweep->measure);
     size_t size = form.row_size;
 
+    CHECK(size <= sizeof(row) / sizeof(*row));
     for (int64_t step = 0; step <= run->steps; step += 10) {
         for (size_t i = 0; i < size; i++)
             row[i] = (double)i + (made_up_growth(run) - 1) * (double)step / (double)run->steps;

@@ -148,7 +148,8 @@ static void take_a_cell_outside(void)
 static void find_value(size_t index, int64_t layers)
 {
     struct metric_form dataset = {
-        .along = {[DIMENSION_STEP] = 1, [DIMENSION_LAYER] = 3, [DIMENSION_TENSOR] = 2}};
+        .along = {
+            [DIMENSION_STEP] = 1, [DIMENSION_STACK] = 1, [DIMENSION_LAYER] = 3, [DIMENSION_TENSOR] = 2}};
     struct metric_form run = dataset;
     size_t count;
 

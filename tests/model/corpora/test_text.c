@@ -115,7 +115,8 @@ TEST(text_without_addresses)
     struct corpus corpus = {.file = -1};
     struct error error = {0};
 
-    CHECK(block_take(&corpus, INT64_C(1) << 50, 1, -1, &error) == -1 && error.status == ERROR_ENVIRONMENT);
+    CHECK(block_take(&corpus, INT64_C(1) << 50, 1, false, -1, &error) == -1 &&
+          error.status == ERROR_ENVIRONMENT);
     CHECK(strstr(error.text, "grants no 1.351e+10 MB of addresses (ulimit -v?)") != NULL);
     CHECK(corpus.block == NULL);
 }

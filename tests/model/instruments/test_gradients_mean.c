@@ -133,3 +133,31 @@ TEST(mean_gradients_of_few_layers_have_no_slope)
     CHECK(isnan(b.gradients.slope[TENSOR_W2 - LAYER_TENSOR_FIRST]));
     arena_release(&b.arena);
 }
+
+enum { ENCODER = 4, DECODER = 5 };
+
+/* Each stack has a slope of its own. */
+static double by_stack(int64_t layer, enum tensor_kind kind, int batch)
+{
+    (void)kind, (void)batch;
+    return layer < ENCODER ? exp(0.25 * (double)layer) : exp(3 - 0.5 * (double)(layer - ENCODER));
+}
+
+TEST(mean_gradients_have_a_slope_for_each_stack)
+{
+    struct architecture both = small;
+    const int64_t w2 = TENSOR_W2 - LAYER_TENSOR_FIRST, cross = TENSOR_CROSS_O - LAYER_TENSOR_FIRST;
+    struct bench b;
+
+    both.network = NETWORK_ENCODER_DECODER;
+    both.layers = ENCODER;
+    both.decoder_layers = DECODER;
+    bench_init(&b, &both);
+    measure(&b, by_stack);
+    CHECK_CLOSE(b.gradients.slope[w2], 0.25, 1e-6);
+    CHECK_CLOSE(b.gradients.slope[LAYER_TENSOR_COUNT + w2], -0.5, 1e-6);
+    CHECK_CLOSE(b.gradients.slope_error[LAYER_TENSOR_COUNT + w2], 0, 1e-6);
+    CHECK(isnan(b.gradients.slope[cross]));
+    CHECK_CLOSE(b.gradients.slope[LAYER_TENSOR_COUNT + cross], -0.5, 1e-6);
+    arena_release(&b.arena);
+}

@@ -10,6 +10,7 @@
  */
 #include "tests/test.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "model/core/random.h"

@@ -1,103 +1,6 @@
-/*
- * One head of attention at every vector level against plain sums in double: forward, gradient, the tangents
- * of both, and hard. The sums are of complex numbers, whose imaginary parts are the inputs' tangents times a
- * step so small that its square is 0 beside 1: those of the results are the tangents of the results times
- * that step, without a rule of differentiation in the sums.
- */
-#include "tests/test.h"
-
-#include <complex.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "model/core/random.h"
-#include "model/kernels/kernels.h"
-#include "model/kernels/levels.h"
-
-#ifdef SCALAR_DOUBLE
-static const double rounding = 1e-12;
-#else
-static const double rounding = 2e-5;
-#endif
-
-enum { LENGTH_MOST = 150, DEPTH_MOST = 40, STRIDE = 3 * DEPTH_MOST + 1, SIZE = LENGTH_MOST * STRIDE };
-
-static const double step = 1e-100;
-
-static scalar qkv[SIZE], dqkv[SIZE], mixed[SIZE], dmixed[SIZE];
-static scalar tqkv[SIZE], tdqkv[SIZE], tmixed[SIZE], tdmixed[SIZE];
-static scalar most[LENGTH_MOST], inverse[LENGTH_MOST];
-static double complex p[LENGTH_MOST][LENGTH_MOST], dscore[LENGTH_MOST][LENGTH_MOST];
-
-static struct head draw_head(
-    int64_t queries, int64_t keys, int64_t depth, enum attention_mask mask, double scale)
-{
-    for (int i = 0; i < SIZE; i++) {
-        qkv[i] = (scalar)(scale * random_normal(1, RANDOM_TEST, (uint64_t)i));
-        dmixed[i] = (scalar)random_normal(2, RANDOM_TEST, (uint64_t)i);
-        tqkv[i] = (scalar)(scale * random_normal(3, RANDOM_TEST, (uint64_t)i));
-        tdmixed[i] = (scalar)random_normal(4, RANDOM_TEST, (uint64_t)i);
-        mixed[i] = dqkv[i] = tmixed[i] = tdqkv[i] = 77;
-    }
-    return (struct head){.q = qkv,
-        .k = qkv + depth,
-        .v = qkv + 2 * depth,
-        .q_stride = STRIDE,
-        .kv_stride = STRIDE,
-        .queries = queries,
-        .keys = keys,
-        .depth = depth,
-        .scale = 1 / (scalar)sqrt((double)depth),
-        .mask = mask,
-        .most = most,
-        .inverse = inverse};
-}
-
-/* A head's inputs with their tangents: those of q, k and v in qkv, and dmixed. */
-static double complex input(const scalar *at)
-{
-    const scalar *tangent = at < qkv || at >= qkv + SIZE ? tdmixed + (at - dmixed) : tqkv + (at - qkv);
-
-    return (double)*at + step * (double)*tangent * I;
-}
-
-static double complex product_of(const scalar *x, const scalar *y, int64_t depth)
-{
-    double complex sum = 0;
-
-    for (int64_t d = 0; d < depth; d++)
-        sum += input(x + d) * input(y + d);
-    return sum;
-}
-
-/* p and dscore of every query and key. */
-static void differentiate(const struct head *head)
-{
-    double root = sqrt((double)head->depth);
-
-    for (int64_t i = 0; i < head->queries; i++) {
-        int64_t keys = head->mask == MASK_CAUSAL ? i + 1 : head->keys;
-        bool masked = head->mask != MASK_NONE;
-        double complex sum = 0, mean = 0;
-        double largest = -INFINITY;
-        for (int64_t j = 0; j < keys; j++) {
-            double complex score = product_of(head->q + i * STRIDE, head->k + j * STRIDE, head->depth) / root;
-            p[i][j] = masked && j > i ? 0 : score;
-            largest = fmax(largest, creal(p[i][j]));
-        }
-        for (int64_t j = 0; j < keys; j++)
-            sum += p[i][j] = cexp(p[i][j] - largest);
-        for (int64_t j = 0; j < keys; j++) {
-            p[i][j] /= sum;
-            mean += p[i][j] * product_of(dmixed + i * STRIDE, head->v + j * STRIDE, head->depth);
-        }
-        for (int64_t j = 0; j < head->keys; j++) {
-            double complex d = product_of(dmixed + i * STRIDE, head->v + j * STRIDE, head->depth);
-            dscore[i][j] = masked && j > i ? 0 : p[i][j] * (d - mean) / root;
-            p[i][j] = j < keys ? p[i][j] : 0;
-        }
-    }
-}
+/* One head of attention at every vector level against plain sums: forward, gradient, the tangents of both,
+ * hard, and counts of weights, with and without a bias by distance. */
+#include "tests/model/layers/head_case.h"
 
 /* Are an element and its tangent not as they should be? */
 static int wrong_element(scalar element, scalar tangent, double complex expected)
@@ -114,22 +17,38 @@ static int wrong_at_query(const struct head *head, int64_t i, int64_t d)
 
     for (int64_t j = 0; j < head->keys; j++) {
         out += p[i][j] * input(head->v + j * STRIDE + d);
-        dq += dscore[i][j] * input(head->k + j * STRIDE + d);
+        dq += (double)head->scale * dscore[i][j] * input(head->k + j * STRIDE + d);
     }
     return wrong_element(mixed[at], tmixed[at], out) + wrong_element(dqkv[at], tdqkv[at], dq);
 }
 
-/* The same of dk and dv at (j, d). */
+/* The same of dk and dv at (j, d), which the kernels have added up twice. */
 static int wrong_at_key(const struct head *head, int64_t j, int64_t d)
 {
     int64_t k = j * STRIDE + d + head->depth, v = k + head->depth;
     double complex dk = 0, dv = 0;
 
     for (int64_t i = 0; i < head->queries; i++) {
-        dk += dscore[i][j] * input(head->q + i * STRIDE + d);
+        dk += (double)head->scale * dscore[i][j] * input(head->q + i * STRIDE + d);
         dv += p[i][j] * input(dmixed + i * STRIDE + d);
     }
-    return wrong_element(dqkv[k], tdqkv[k], dk) + wrong_element(dqkv[v], tdqkv[v], dv);
+    return wrong_element(dqkv[k] / 2, tdqkv[k] / 2, dk) + wrong_element(dqkv[v] / 2, tdqkv[v] / 2, dv);
+}
+
+/* The same of all of dbias; beside it nothing but 0 may have been added. */
+static int wrong_biases(const struct head *head)
+{
+    static double complex expected[BIASES];
+    int64_t zero = middle(dbias, head) - dbias;
+    int wrong = 0;
+
+    memset(expected, 0, sizeof(expected));
+    for (int64_t i = 0; head->bias && i < head->queries; i++)
+        for (int64_t j = 0; j < head->keys; j++)
+            expected[zero + i - j] += dscore[i][j];
+    for (int64_t i = 0; i < BIASES; i++)
+        wrong += wrong_element(dbias[i] / 2, tdbias[i] / 2, expected[i]);
+    return wrong;
 }
 
 /* Everything beside the results must be as it was. */
@@ -148,84 +67,12 @@ static int wrong_beside(const struct head *head)
     return wrong;
 }
 
-/* Scratch and a margin that must stay as it is. Nothing may be read that was not written: it holds NaN. */
-enum { MARGIN = 64 };
-
-static scalar *begin_scratch(int64_t size)
-{
-    scalar *scratch = malloc((size_t)(size + MARGIN) * sizeof(*scratch));
-
-    for (int64_t i = 0; i < size + MARGIN; i++)
-        scratch[i] = i < size ? (scalar)NAN : 77;
-    return scratch;
-}
-
-/* How many scalars of the margin were overwritten. */
-static int end_scratch(scalar *scratch, int64_t size)
-{
-    int wrong = 0;
-
-    for (int64_t i = size; i < size + MARGIN; i++)
-        wrong += !((double)scratch[i] == 77);
-    free(scratch);
-    return wrong;
-}
-
-static int64_t longest(const struct head *head)
-{
-    return head->queries > head->keys ? head->queries : head->keys;
-}
-
-static int64_t scratch_size(const struct head *head)
-{
-    return attention_scratch(longest(head), head->depth);
-}
-
-/* Returns how many scalars beside the scratch were overwritten. */
-static int run_forward_and_gradient(const struct kernels *kernels, const struct head *head)
-{
-    const struct head_gradient gradient = {.dmixed = dmixed,
-        .mixed_stride = STRIDE,
-        .dq = dqkv,
-        .dk = dqkv + head->depth,
-        .dv = dqkv + 2 * head->depth};
-    scalar *scratch = begin_scratch(scratch_size(head));
-
-    kernels->attention(head, mixed, STRIDE, scratch);
-    kernels->attention_gradient(head, &gradient, scratch);
-    return end_scratch(scratch, scratch_size(head));
-}
-
-/* The same for the tangents, after them. */
-static int run_tangents(const struct kernels *kernels, const struct head *head)
-{
-    const int64_t size = attention_tangent_scratch(longest(head), head->depth);
-    const struct head tangent = {.q = tqkv,
-        .k = tqkv + head->depth,
-        .v = tqkv + 2 * head->depth,
-        .q_stride = STRIDE,
-        .kv_stride = STRIDE};
-    const struct head_gradient gradient = {.dmixed = dmixed,
-        .tdmixed = tdmixed,
-        .mixed_stride = STRIDE,
-        .dq = tdqkv,
-        .dk = tdqkv + head->depth,
-        .dv = tdqkv + 2 * head->depth};
-    scalar *scratch = begin_scratch(size);
-
-    kernels->attention_tangent(head, &tangent, tmixed, STRIDE, scratch);
-    int wrong = end_scratch(scratch, size);
-    scratch = begin_scratch(size);
-    kernels->attention_gradient_tangent(head, &tangent, &gradient, scratch);
-    return wrong + end_scratch(scratch, size);
-}
-
 static void fail_head(const struct kernels *kernels, const struct head *head, const char *what, int wrong)
 {
     if (wrong)
-        test_fail(__FILE__, __LINE__, "%s, %s: %d wrong of %d queries, %d keys, depth %d, mask %d",
+        test_fail(__FILE__, __LINE__, "%s, %s: %d wrong of %d queries, %d keys, depth %d, mask %d, bias %d",
             kernels->level, what, wrong, (int)head->queries, (int)head->keys, (int)head->depth,
-            (int)head->mask);
+            (int)head->mask, head->bias != NULL);
 }
 
 static void check_head(const struct kernels *kernels, const struct head *head)
@@ -239,15 +86,17 @@ static void check_head(const struct kernels *kernels, const struct head *head)
         for (int64_t j = 0; j < head->keys; j++)
             wrong += wrong_at_key(head, j, d);
     }
-    fail_head(kernels, head, "softmax", wrong + wrong_beside(head));
+    fail_head(kernels, head, "softmax", wrong + wrong_beside(head) + wrong_biases(head));
 }
 
-/* Queries and keys become small integers: their scores are exact, and ties among the largest common. */
+/* Queries, keys and biases become small integers: scores are exact, and ties among the largest common. */
 static void make_whole(const struct head *head)
 {
     for (int64_t i = 0; i < LENGTH_MOST; i++)
         for (int64_t d = 0; d < 2 * head->depth; d++)
             qkv[i * STRIDE + d] = (scalar)(int)(3 * qkv[i * STRIDE + d]);
+    for (int64_t i = 0; i < BIASES; i++)
+        bias[i] = (scalar)(int)(3 * bias[i]);
 }
 
 /* p of every query and key: one over the number of keys whose score is the largest, on those. */
@@ -258,8 +107,10 @@ static void choose(const struct head *head)
         double largest = -INFINITY;
         for (int64_t j = 0; j < keys; j++) {
             bool masked = head->mask != MASK_NONE && j > i;
-            double score = creal(product_of(head->q + i * STRIDE, head->k + j * STRIDE, head->depth));
-            p[i][j] = masked ? 0 : rint(score); /* whole: see make_whole */
+            double complex score = head->bias
+                                       ? 2 * score_of(head, i, j)
+                                       : product_of(head->q + i * STRIDE, head->k + j * STRIDE, head->depth);
+            p[i][j] = masked ? 0 : rint(creal(score)); /* whole: see make_whole */
             largest = creal(p[i][j]) > largest ? creal(p[i][j]) : largest;
         }
         for (int64_t j = 0; j < keys; j++)
@@ -315,10 +166,12 @@ static void check_attended(const struct kernels *kernels, struct head *head)
     free(scratch);
 }
 
-static void check_case(int64_t queries, int64_t keys, int64_t depth, enum attention_mask mask)
+static void check_case(int64_t queries, int64_t keys, int64_t depth, enum attention_mask mask, bool biased)
 {
     struct head head = draw_head(queries, keys, depth, mask, 0.7);
 
+    if (biased)
+        add_bias(&head);
     check_head(kernels_best(), &head);
     check_hard(kernels_best(), &head);
     check_attended(kernels_best(), &head);
@@ -334,9 +187,12 @@ static void check_level(const char *level)
     for (int i = 0; i < LENGTHS; i++)
         for (int j = 0; j < DEPTHS; j++) {
             for (enum attention_mask mask = MASK_CAUSAL; mask <= MASK_NONE; mask++)
-                check_case(lengths[i], lengths[i], depths[j], mask);
-            check_case(lengths[i], lengths[(5 * i + 3) % LENGTHS], depths[j], MASK_NONE);
-            check_case(lengths[i], lengths[(7 * i + 2) % LENGTHS], depths[j], MASK_MULTIPLICATIVE);
+                for (int biased = 0; biased <= j % 2; biased++)
+                    check_case(lengths[i], lengths[i], depths[j], mask, biased);
+            check_case(lengths[i], lengths[(5 * i + 3) % LENGTHS], depths[j], MASK_NONE, false);
+            check_case(lengths[i], lengths[(7 * i + 2) % LENGTHS], depths[j], MASK_MULTIPLICATIVE, false);
+            check_case(lengths[i], 1, depths[j], MASK_NONE, false);
+            check_case(1, lengths[i], depths[j], MASK_NONE, false);
         }
     unsetenv("NORMSWEEP_VECTOR");
 }
@@ -354,87 +210,4 @@ TEST(attention_avx2)
 TEST(attention_avx512)
 {
     check_level("avx512");
-}
-
-/* Scores in the thousands: each query attends to one key, and nothing overflows. */
-TEST(attention_saturated)
-{
-    struct head head = draw_head(100, 100, 16, MASK_CAUSAL, 1);
-
-    for (int i = 0; i < SIZE; i++)
-        qkv[i] *= i % STRIDE < 32 ? 40 : 1;
-    scalar *scratch = malloc((size_t)attention_scratch(100, 16) * sizeof(*scratch));
-    kernels_best()->attention(&head, mixed, STRIDE, scratch);
-    differentiate(&head);
-    for (int64_t i = 0; i < 100; i++)
-        for (int64_t d = 0; d < 16; d++) {
-            double out = 0;
-            for (int64_t j = 0; j <= i; j++)
-                out += creal(p[i][j]) * (double)head.v[j * STRIDE + d];
-            CHECK_CLOSE((double)mixed[i * STRIDE + d], out, 100 * rounding);
-        }
-    free(scratch);
-}
-
-/*
- * A query sees three keys of given scores under hard attention: it takes the mean of the values 1, 2 and 4 at
- * the largest score, ties within 1e-6 of it, on either side of 0.
- */
-static void check_ties(double first, double second, double third, double mean)
-{
-    const double scores[] = {first, second, third}, values[] = {1, 2, 4};
-    struct head head = draw_head(3, 3, 1, MASK_CAUSAL, 1);
-    scalar *scratch = malloc((size_t)attention_scratch(3, 1) * sizeof(*scratch));
-
-    head.hard = true;
-    for (int i = 0; i < 3; i++) {
-        qkv[i * STRIDE] = 1;
-        qkv[i * STRIDE + 1] = (scalar)scores[i];
-        qkv[i * STRIDE + 2] = (scalar)values[i];
-    }
-    kernels_best()->attention(&head, mixed, STRIDE, scratch);
-    CHECK_CLOSE((double)mixed[2 * STRIDE], mean, rounding);
-    free(scratch);
-}
-
-TEST(attention_hard_ties)
-{
-    check_ties(1, 1 - 6e-7, 0.5, 1.5);
-    check_ties(1 - 6e-7, 1, 1, 7 / 3.0);
-    check_ties(1, 1 - 3e-6, 0.5, 1);
-    check_ties(-1, -1 - 6e-7, -2, 1.5);
-    check_ties(-1, -1 - 3e-6, -2, 1);
-    check_ties(-3000, 1000, 1000 - 6e-4, 3);
-    check_ties(0, 0, -1e-7, 1.5);
-    check_ties(0, 1e-7, 0, 2);
-}
-
-/* NaN in a key reaches every query that sees it, and no other. */
-TEST(attention_lets_nan_through)
-{
-    for (int hard = 0; hard < 2; hard++) {
-        struct head head = draw_head(40, 40, 8, MASK_CAUSAL, 1);
-        scalar *scratch = malloc((size_t)attention_scratch(40, 8) * sizeof(*scratch));
-
-        int32_t count[40];
-        head.hard = hard;
-        qkv[20 * STRIDE + 8] = (scalar)NAN;
-        kernels_best()->attention(&head, mixed, STRIDE, scratch);
-        kernels_best()->attended(&head, count, scratch);
-        for (int64_t i = 0; i < 40; i++)
-            CHECK(isnan((double)mixed[i * STRIDE]) == (i >= 20) && (count[i] == -1) == (i >= 20));
-        free(scratch);
-    }
-}
-
-/* NaN in the tangent of a key reaches the tangents of those queries, and no others. */
-TEST(attention_tangents_let_nan_through)
-{
-    struct head head = draw_head(40, 40, 8, MASK_CAUSAL, 1);
-
-    tqkv[20 * STRIDE + 8] = (scalar)NAN;
-    CHECK(run_forward_and_gradient(kernels_best(), &head) == 0);
-    CHECK(run_tangents(kernels_best(), &head) == 0);
-    for (int64_t i = 0; i < 40; i++)
-        CHECK(isnan((double)tmixed[i * STRIDE]) == (i >= 20));
 }
