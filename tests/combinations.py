@@ -46,6 +46,7 @@ ARCHITECTURE = ("network", "norm_placement", "norm", "qk_norm", "positions", "sc
 KEYS = tuple(feature for feature in FEATURES if feature not in ("shared_keys", "head_size", "decoder_layers", "length"))
 
 FILES = ("text", "bytes", "tokens", "pairs")  # corpora that are read
+WORDS = 18  # of their files
 
 
 def conflicts():
@@ -69,11 +70,8 @@ def conflicts():
         only("corpus", "pairs", "objective", "next"),
         only("corpus", "modular", "objective", "next"),
         only("decay", "factor", "optimiser", "adamw"),
-        # Lines of other corpora may have one token; these have lengths of their own.
-        only("corpus", "pairs", "sequences", "lines"),
-        only("corpus", "modular", "sequences", "lines"),
-        against("corpus", "modular", "length", "one", "long", "beyond"),
-        # A span and what is left, a masked word among others.
+        only("corpus", "tokens", "sequences", "stream"),
+        only("corpus", "modular", "length", "short", "long"),
         only("objective", "spans", "length", "short", "long", "beyond"),
     ))
 
@@ -109,7 +107,7 @@ def draw_features(draw, fixed=()):
     return features
 
 
-RATES = {"adamw": 3e-3, "adam": 3e-3, "sgd": 0.05, "normalized_sgd": 0.02, "adafactor": 0.02}
+RATES = {"adamw": 3e-3, "adam": 3e-3, "sgd": 1e-3, "normalized_sgd": 5e-3, "adafactor": 0.02}
 LENGTHS = {"one": (1, 1), "short": (2, 13), "long": (18, 45), "beyond": (131, 150)}
 
 
@@ -131,6 +129,9 @@ def draw_config(draw, features, steps):
     heads, kv_heads, size = draw_heads(draw, features)
     layers = draw.choice((2, 3) if features["decoder_layers"] == "fewer" else (1, 1, 2, 2, 3))
     decoder_layers = {"default": 0, "fewer": layers - 1, "more": layers + draw.choice((1, 2))}
+    context = draw.randint(*LENGTHS[features["length"]])
+    if features["objective"] == "spans" or features["corpus"] == "modular":
+        context = max(context, 3)
     config = {key: features[key] for key in KEYS}
     config |= {
         "layers": layers,
@@ -142,7 +143,7 @@ def draw_config(draw, features, steps):
         "init_deviation": draw.choice((0.02, 0.2)),
         "init_scale": draw.choice((1.0, 1.0, 0.5, 2.0)),
         "residual_scale": draw.choice((1.0, 1.0, 0.4, 2.5)),
-        "context": draw.randint(*LENGTHS[features["length"]]),
+        "context": context,
         "batch": draw.choice((1, 2, 3, 5)),
         "learning_rate": RATES[features["optimiser"]],
         "weight_decay": draw.choice((0.0, 1e-2, 1.0)),
@@ -162,10 +163,12 @@ def draw_config(draw, features, steps):
 def corpus_keys(draw, features):
     """Sizes of a built-in corpus."""
     corpus = features["corpus"]
+    if corpus == "tokens":
+        return {"vocabulary": WORDS}
     if corpus in FILES:
         return {}
     if corpus == "modular":
-        return {"vocabulary": draw.choice((7, 11)), "train_share": 0.5}
+        return {"vocabulary": draw.choice((6, 8)), "train_share": draw.choice((0.5, 0.8))}
     tokens = {"one": 400, "short": 600, "long": 1500, "beyond": 3000}[features["length"]]
     words = {"markov": range(5, 40), "dyck": range(3, 12, 2), "counter": (4,)}[corpus]
     return {"vocabulary": draw.choice(words), "corpus_tokens": tokens, "corpus_seed": draw.randrange(100)}
@@ -173,7 +176,7 @@ def corpus_keys(draw, features):
 
 def pairs_of(features):
     """The pairs of words of the architecture that some features try. With one key for each query, or with queries and
-    keys of 0, which stay so, most words about attention have no effect: then only the pairs of that word itself count."""
+    keys of 0, which stay so, most words about attention have no effect: then the pairs of that word count alone."""
     pairs = {frozenset(pair) for pair in itertools.combinations([(f, features[f]) for f in ARCHITECTURE], 2)}
     if features["zero_query_key"]:
         return {pair for pair in pairs if ("zero_query_key", True) in pair}

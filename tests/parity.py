@@ -17,37 +17,40 @@ import numpy as np
 import reference
 import reference_measures
 import reference_training
-from combinations import combinations
+from combinations import WORDS, combinations
 from replay import replay
 
 STEPS, EVERY = 4, 2
-MEASURED = {"record": 1, "measure": EVERY, "gradients": 2, "residual": 1, "saturation": 1}
+MEASURED = {"record": 1, "measure": EVERY, "gradients": 2, "residual": 1, "saturation": 1, "evaluate": 1,
+            "validate": 64}
 
-# Differences of these are absolute: cosines and logarithms, which may be near 0.
-ABSOLUTE = ("alignment", "cosine", "growth", "growth_error", "slope", "slope_error", "_r2", "saturation_soft",
-            "saturation_hard")
+# Of these, values below 1 count as 1: logarithms and cosines, which may be near 0.
+NEAR_0 = ("loss", "alignment", "cosine", "growth", "growth_error", "slope", "slope_error", "saturation",
+          "saturation_final", "predicted_entropy")
 
 OF_TWO = ("stack_norm", "stack_direction_cosine")  # measured in networks of two stacks alone
 
 
-def sequences_of(dump):
-    """The batches of a dump, unpacked: the sequences of each step, with a source if the network has one."""
+def sequences_of(dump, prefix=""):
+    """The batches of a dump, unpacked: the sequences of each, with a source if the network has one."""
     def cut(start, plane):
         return [plane[a:b] for a, b in zip(start[:-1], start[1:])]
 
-    sides = [(dump["start"], dump["tokens"]), (dump["start"], dump["target"])]
-    if "source_start" in dump:
-        sides.insert(0, (dump["source_start"], dump["source_tokens"]))
-    return [list(zip(*(cut(start[step], plane[step]) for start, plane in sides))) for step in range(len(dump["start"]))]
+    sides = [("start", "tokens"), ("start", "target")]
+    if prefix + "source_start" in dump:
+        sides.insert(0, ("source_start", "source_tokens"))
+    planes = [(dump[prefix + start], dump[prefix + plane]) for start, plane in sides]
+    return [list(zip(*(cut(start[i], plane[i]) for start, plane in planes))) for i in range(len(planes[0][0]))]
 
 
 def difference(name, got, want):
-    """The largest difference, over the largest value unless it is absolute; infinite where one side alone is NaN."""
+    """The largest difference, over the largest value; infinite where one side alone is NaN."""
     got, want = np.ravel(got), np.ravel(want)
     if got.shape != want.shape or (np.isnan(got) != np.isnan(want)).any():
         return math.inf
-    scale = 1 if name.endswith(ABSOLUTE) else np.nanmax(np.abs(want), initial=0)
-    error = np.nanmax(np.abs(got - want), initial=0)
+    there = ~np.isnan(want)
+    error, scale = (np.max(np.abs(values[there]), initial=0) for values in (got - want, want))
+    scale = max(scale, 1) if name.endswith(NEAR_0) else scale
     return error / scale if scale > 0 else error
 
 
@@ -88,14 +91,22 @@ class Run:
             weights, batches = self.weights(step), self.batches[step : step + gradients]
             want = reference_measures.gradient_measures(self.config, weights, batches)
             want |= reference_measures.residual_measures(self.config, self.weights(step), self.batches[step])
+            least = min(reference.loss(self.config, weights, batch).item() for batch in batches)
+            for name, value in want.items():
+                sure = min(least, 1) if "gradient" in name else 1  # as in Follower
+                yield name, difference(name, self.dump[name][i], value) * sure
+
+    def validation_differences(self, tied):
+        """Of what train() measured on the validation: at the end its loss, and, if `tied`, of the saturated network."""
+        sequences = sum(sequences_of(self.dump, "validated_"), [])
+        for i, step in enumerate(int(step[0]) for step in self.dump["step"]):
+            weights, want = self.weights(step), {}
+            if step == self.last_step:
+                want = reference_measures.validation_measures(self.config, weights, sequences)
+            if tied:
+                want |= reference_measures.saturation_measures(self.config, weights, sequences)
             for name, value in want.items():
                 yield name, difference(name, self.dump[name][i], value)
-
-    def saturation_differences(self):
-        """Of the saturated network at the final weights, on the last batch of the dump."""
-        weights, batch = self.weights(-1), self.batches[-1]
-        for name, want in reference_measures.saturation_measures(self.config, weights, batch).items():
-            yield name, difference(name, self.dump[name][0], want)
 
 
 class Follower(reference_training.Run):
@@ -109,7 +120,8 @@ class Follower(reference_training.Run):
             tensor.data.copy_(before[key])
         value, want = super().gradient(t)
         got = self.followed.tensors(self.followed.dump["gradient"][t - 1])
-        whole = reference.norm(reference.flat(want.values())) or 1
+        # With a loss near 0 it is made of differences between 1 and probabilities near 1.
+        whole = reference.norm(reference.flat(want.values())) / (min(value, 1) or 1) or 1
         self.found.append(("loss", difference("loss", self.followed.dump["loss"][t - 1], value)))
         for key, tensor in self.weights.items():
             off = reference.norm(reference.flat([got[key] - want[key]]))
@@ -131,9 +143,8 @@ def differences(config, scalar="double", keys=None):
     """{quantity: the worst difference} of one configuration."""
     run = Run(config | (keys or {}), scalar, **MEASURED)
     worst = collections.Counter()
-    parts = [run.row_differences(), run.probe_differences(MEASURED["gradients"])]
-    if scalar == "double":  # floats settle ties between rounded scores by chance
-        parts.append(run.saturation_differences())
+    parts = [run.row_differences(), run.probe_differences(MEASURED["gradients"]),
+             run.validation_differences(tied=scalar == "double")]  # floats settle ties between rounded scores by chance
     for part in parts:
         for name, value in part:
             worst[name] = max(worst[name], math.inf if math.isnan(value) else value)
@@ -143,19 +154,23 @@ def differences(config, scalar="double", keys=None):
 # The files of corpora that are read
 
 
-def lines(seed, count, longest, words):
+def lines(seed, count, longest):
     """Lines of 1 to `longest` words, the shortest and the longest among them."""
     draw = random.Random(seed)
     lengths = [1, longest] + [draw.randint(1, longest) for _ in range(count - 2)]
-    return [" ".join(f"w{draw.randrange(words)}" for _ in range(length)) for length in lengths]
+    return [[f"w{draw.randrange(WORDS)}" for _ in range(length)] for length in lengths]
 
 
 def write_files(folder):
     """{corpus: the keys that name its files}"""
-    folder = pathlib.Path(folder)
-    text = folder / "text.txt"
-    text.write_text("\n".join(lines(5, 120, 40, 18)) + "\n")
-    return {"text": {"train_text": text, "valid_text": text}, "bytes": {"train_text": text, "valid_text": text}}
+    text, translated, tokens = (pathlib.Path(folder) / name for name in ("text", "translated", "tokens"))
+    for path, of in (text, lines(5, 120, 40)), (translated, lines(6, 120, 25)):
+        path.write_text("\n".join(" ".join(words) for words in of) + "\n")
+    draw = random.Random(7)
+    np.array([draw.randrange(WORDS) for _ in range(3000)], "<u2").tofile(tokens)
+    both = {"train_text": text, "valid_text": text}
+    return {"text": both, "bytes": both, "tokens": {"train_text": tokens, "valid_text": tokens},
+            "pairs": both | {"train_source": translated, "valid_source": translated}}
 
 
 def main():

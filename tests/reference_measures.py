@@ -6,8 +6,8 @@ import math
 import numpy as np
 import torch
 
-from reference import (EMBEDDINGS, LAYER_TENSORS, Sequences, backward, batch_of, block_forward, blocks, flat, forward,
-                       loss, mean_loss, norm, output_layer, stacks, table)
+from reference import (BLOCK, EMBEDDINGS, LAYER_TENSORS, NO_TARGET, Sequences, backward, batch_of, block_forward,
+                       blocks, flat, forward, has, logits, loss, mean_loss, norm, output_layer, stacks, table)
 
 
 def cosine(a, b):
@@ -18,6 +18,15 @@ def cosine(a, b):
 def of_layers(tensors, layer=None):
     """The tensors of all layers, or of one, as one array: what param_norm is taken over."""
     return flat(t for (_, at), t in tensors.items() if (at >= 0 if layer is None else at == layer))
+
+
+def kinds(config):
+    """The tensors that the program lists: up to the last one that the network may have, whatever it has of biases and
+    gates."""
+    may_have = {"bias", "shift", "gated"} | has(config) & {"qk_norm"}
+    may_have |= {"cross"} if stacks(config)[-1].cross else set()
+    last = max(i for i, (_, _, needs) in enumerate(table(BLOCK)) if needs <= may_have)
+    return LAYER_TENSORS[: last + 1]
 
 
 def together(rows):
@@ -58,7 +67,7 @@ def norm_measures(config, theta, before):
             cosine(of_layers(before, i), of_layers(theta, i)) if before else math.nan for i in layers
         ]),
         "tensor_norm": by_stack(config, [
-            [norm(flat([theta[name, i]])) if (name, i) in theta else math.nan for name in LAYER_TENSORS] for i in layers
+            [norm(flat([theta[name, i]])) if (name, i) in theta else math.nan for name in kinds(config)] for i in layers
         ]),
     }
 
@@ -91,7 +100,7 @@ def step_measures(theta, after, gradient, direction):
 
 def gradient_measures(config, weights, batches):
     """Norms of the gradients of some batches at these weights: of their mean, the mean of theirs, and the slopes."""
-    gradients, kinds = [], range(len(LAYER_TENSORS))
+    gradients, names = [], kinds(config)
     for batch in batches:
         backward(config, weights, batch)
         gradients.append({key: tensor.grad.clone() for key, tensor in weights.items()})
@@ -103,9 +112,9 @@ def gradient_measures(config, weights, batches):
         return own.mean(0).norm().item(), own.flatten(1).norm(dim=1).mean().item()
 
     mean, single = np.array(
-        [[norms(name, i) for name in LAYER_TENSORS] for i in range(blocks(config))]).transpose(2, 0, 1)
-    slopes = np.full((2, len(stacks(config)), len(LAYER_TENSORS)), math.nan)
-    for (i, stack), kind in itertools.product(enumerate(stacks(config)), kinds):
+        [[norms(name, i) for name in names] for i in range(blocks(config))]).transpose(2, 0, 1)
+    slopes = np.full((2, len(stacks(config)), len(names)), math.nan)
+    for (i, stack), kind in itertools.product(enumerate(stacks(config)), range(len(names))):
         own = mean[stack.begin : stack.end, kind]
         if len(own) >= 4 and (own > 0).all():
             slopes[:, i, kind] = straight_fit(np.arange(len(own), dtype=float), np.log(own))[:2]
@@ -297,36 +306,52 @@ def head_measures(counts, visible, bins):
     """Of the positions [rows] that one head's rows attend to, of so many that the mask is to let them see."""
     n = counts.double().numpy()
     return {
-        "attended": n.mean(),
-        "fraction": (n / visible.double().numpy()).mean(),
-        "above_one": (n > 1).mean(),
-        "histogram": np.bincount(bin_of(n), minlength=bins) / len(n),
+        "positions_attended": n.mean(),
+        "fraction_attended": (n / visible.double().numpy()).mean(),
+        "share_above_one": (n > 1).mean(),
+        "attended_histogram": np.bincount(bin_of(n), minlength=bins) / len(n),
     }
+
+
+def heads_measures(config, passes, inputs):
+    """What the heads of self-attention attend to in the passes of a saturated network."""
+    bins, found = math.ceil(math.log2(config["context"])) + 1, []
+    for stack, passed, (_, real) in zip(stacks(config), passes, inputs):
+        every, up_to = real.sum(1, keepdim=True).expand(real.shape), real.cumsum(1)
+        visible = (every if stack.mask == "none" else up_to)[real]
+        for block in passed.weights:
+            counts = [(block[:, h] > 1e-5).sum(-1)[real] for h in range(config["heads"])]
+            found.append([head_measures(count, visible, bins) for count in counts])
+    means = np.array([head["positions_attended"] for block in found for head in block])
+    own = {name: by_stack(config, [[head[name] for head in block] for block in found]) for name in found[0][0]}
+    return own | {"heads_histogram": np.bincount(bin_of(np.floor(means + 0.5)), minlength=bins)}
 
 
 @torch.no_grad()
 def saturation_measures(config, weights, sequences):
-    """The cosines of the states with those of 1000 times the weights, of each stack after each block and of its output;
-    and what the heads of self-attention attend to."""
+    """The cosines of the states with those of 1000 times the weights, after each block and of the output of each stack;
+    and what the heads attend to."""
     inputs, _ = batch_of(sequences)
     scaled = {key: 1000 * tensor for key, tensor in weights.items()}
     here, soft = forward(config, weights, inputs), forward(config, scaled, inputs)
-    hard = forward(config, scaled, inputs, hard=True)
-    bins, heads = math.ceil(math.log2(config["context"])) + 1, []
-    for stack, passed, (_, real) in zip(stacks(config), soft, inputs):
-        every, up_to = real.sum(1, keepdim=True).expand(real.shape), real.cumsum(1)
-        visible = (every if stack.mask == "none" else up_to)[real]
-        counts = [(block > 1e-5).sum(-1)[:, h][real] for block in passed.weights for h in range(config["heads"])]
-        heads += [head_measures(count, visible, bins) for count in counts]
-    means = np.array([head["attended"] for head in heads])
+    hard, found = forward(config, scaled, inputs, hard=True), {}
+    for name, there in ("saturation", soft), ("hard_saturation", hard):
+        cosines = [[row_cosines(a[real], b[real]).mean().item() for a, b in zip(x.states[1:] + [x.final],
+                                                                               y.states[1:] + [y.final])]
+                   for x, y, (_, real) in zip(here, there, inputs)]
+        found |= {name: together([own[:-1] for own in cosines]), name + "_final": [own[-1] for own in cosines]}
+    return found | heads_measures(config, soft, inputs)
 
-    def cosines(there):
-        return [row_cosines(a[real], b[real]).mean().item()
-                for x, y, (_, real) in zip(here, there, inputs)
-                for a, b in zip(x.states[1:] + [x.final], y.states[1:] + [y.final])]
 
+@torch.no_grad()
+def validation_measures(config, weights, sequences):
+    """The loss of some sequences, and what the words predicted for them say."""
+    inputs, targets = batch_of(sequences)
+    counted = targets != NO_TARGET
+    predicted = logits(config, weights, inputs).argmax(-1)[counted]
+    share = np.bincount(predicted) / len(predicted)
     return {
-        "saturation_soft": cosines(soft),
-        "saturation_hard": cosines(hard),
-        "heads_histogram": np.bincount([bin_of(np.floor(mean + 0.5)) for mean in means], minlength=bins),
-    } | {name: np.hstack([head[name] for head in heads]) for name in heads[0]}
+        "valid_loss": loss(config, weights, sequences).item(),
+        "accuracy": (predicted == targets[counted]).double().mean().item(),
+        "predicted_entropy": -(share[share > 0] * np.log(share[share > 0])).sum(),
+    }
