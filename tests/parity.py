@@ -110,24 +110,21 @@ class Run:
 
 
 class Follower(reference_training.Run):
-    """The reference, but each step begins at the program's weights, and takes the program's gradient when it has been
-    compared. So rounding does not add up, and an optimiser that divides by small gradients does not magnify it."""
+    """The reference, but it goes on from the program's gradient and weights when they have been compared. So rounding
+    does not add up, and an optimiser that divides by small gradients does not magnify it."""
     followed, found = None, []
 
     def gradient(self, t):
-        before = self.followed.weights(t - 1)
-        for key, tensor in self.weights.items():
-            tensor.data.copy_(before[key])
         value, want = super().gradient(t)
         got = self.followed.tensors(self.followed.dump["gradient"][t - 1])
         # With a loss near 0 it is made of differences between 1 and probabilities near 1.
         whole = reference.norm(reference.flat(want.values())) / (min(value, 1) or 1) or 1
         self.found.append(("loss", difference("loss", self.followed.dump["loss"][t - 1], value)))
+        unseen = reference.unseen_tensors(self.config)
         for key, tensor in self.weights.items():
             off = reference.norm(reference.flat([got[key] - want[key]]))
-            # What is 0 exactly must be so in the program, too: an optimiser may divide by it.
-            exact = want[key].any() or not got[key].any()
-            self.found.append(("gradient", off / whole if exact else math.inf))
+            # What is 0 in exact mathematics must be 0 in the program, too.
+            self.found.append(("gradient", math.inf if key in unseen and got[key].any() else off / whole))
             tensor.grad.copy_(got[key].detach())
         return value, {key: tensor.grad.clone() for key, tensor in self.weights.items()}
 
@@ -136,6 +133,7 @@ class Follower(reference_training.Run):
         for key, tensor in self.weights.items():
             got, want = reference.flat([after[key]]), reference.flat([tensor])
             self.found.append(("weights", reference.norm(got - want) / (reference.norm(want) or 1)))
+            tensor.data.copy_(after[key])
         return taken
 
 

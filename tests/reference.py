@@ -431,18 +431,19 @@ def unseen(config, stack):
     return ({name} if own else set()) | ({"cross_" + name} if stack.cross else set())
 
 
+def unseen_tensors(config):
+    """{(name, layer)} of all stacks; some may be absent."""
+    return {(name, layer) for stack in stacks(config) for name in unseen(config, stack)
+            for layer in range(stack.begin, stack.end)}
+
+
 def backward(config, weights, sequences):
     """The loss as a float; its gradient is left in the tensors."""
     for tensor in weights.values():
         tensor.grad = None
-    value = loss(config, weights, sequences)
+    value, zeros = loss(config, weights, sequences), unseen_tensors(config)
     value.backward()
-    for tensor in weights.values():
-        if tensor.grad is None:
+    for key, tensor in weights.items():
+        if tensor.grad is None or key in zeros:
             tensor.grad = torch.zeros_like(tensor)
-    for stack in stacks(config):
-        for name in unseen(config, stack):
-            for layer in range(stack.begin, stack.end):
-                if (name, layer) in weights:
-                    weights[name, layer].grad.zero_()
     return value.item()

@@ -411,6 +411,8 @@ static void write_homogeneity(const struct replay *replay)
     homogeneity_measure(&h, replay->run.seed, &result);
     write_scalars("homogeneity_weights", h.weights, h.model.layout.size);
     write_tokens("homogeneity_tokens", h.batch.tokens, h.batch.rows);
+    if (h.batch.source_rows > 0)
+        write_tokens("homogeneity_source_tokens", h.batch.source_tokens, h.batch.source_rows);
     write_reals("homogeneity", result.cosine, HOMOGENEITY_SCALES);
     write_real("degree", result.degree);
     write_real("degree_r2", result.degree_r2);

@@ -41,9 +41,8 @@ def made(config, seed):
 def test_gradients_that_are_zero_are_those_that_nothing_sees(number, monkeypatch):
     """All of `unseen`, and none besides: autograd leaves rounding noise of the former, and more of all others."""
     config, weights, sequences = drawn()[number]
-    unseen = {(name, layer) for stack in reference.stacks(config) for name in reference.unseen(config, stack)
-              for layer in range(stack.begin, stack.end)}
-    monkeypatch.setattr(reference, "unseen", lambda config, stack: set())
+    unseen = reference.unseen_tensors(config)
+    monkeypatch.setattr(reference, "unseen_tensors", lambda config: set())
     reference.backward(config, weights, sequences)
     whole = reference.norm(reference.flat(tensor.grad for tensor in weights.values()))
     size = {key: tensor.grad.norm().item() / whole for key, tensor in weights.items()}
