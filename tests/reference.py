@@ -1,11 +1,12 @@
-"""A second implementation of this program's training, in PyTorch and float64, for the parity tests.
+"""A second implementation of this program's networks, in PyTorch and float64, for the parity tests.
 
-Written from the definitions of the model and the optimisers, not from the C sources: plain
-tensor operations and autograd, torch.optim where PyTorch has the optimiser, real padding where the C side packs
-its sequences. A configuration is a dict of the sweep file's own keys.
+Written from the definitions, not from the C sources: plain tensor operations and autograd, real padding where the C
+side packs its sequences. A configuration is a dict of the sweep file's own keys. A sequence is (tokens, targets), that
+of an encoder-decoder (source, tokens, targets); a target NO_TARGET is none.
 """
-import copy
+import functools
 import math
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -13,35 +14,148 @@ import torch
 torch.set_default_dtype(torch.float64)
 torch.set_num_threads(1)
 
-MATRICES = ("q", "k", "v", "o", "w1", "w2")
-VECTORS = ("ln1", "ln2")
-LAYER_TENSORS = MATRICES + VECTORS + tuple(name + "_bias" for name in MATRICES + VECTORS) + ("w3", "w3_bias")
+NO_TARGET = -1
+
+# Keys that a configuration may lack.
+DEFAULTS = {"network": "decoder", "decoder_layers": 0, "kv_heads": 0, "norm": "layernorm", "qk_norm": False,
+            "positions": "learned", "score_scale": "sqrt", "gated": False, "residual_scale": 1}
+
+
+def setting(config, key):
+    return config.get(key, DEFAULTS[key])
+
+
+# The tensors
+
+
+class Stack(NamedTuple):
+    """A stack of blocks, begin .. end - 1 of all blocks of a network."""
+    begin: int
+    end: int
+    mask: str  # of self-attention: causal, multiplicative, none
+    cross: bool  # its blocks attend to the output of the stack before it
+    prefix: str  # of the names of its tensors outside the blocks
+
+
+def stacks(config):
+    """The stacks of a network, an encoder before its decoder."""
+    layers, mask = config["layers"], config["attention_mask"]
+    if setting(config, "network") == "decoder":
+        return [Stack(0, layers, mask, False, "")]
+    if setting(config, "network") == "encoder":
+        return [Stack(0, layers, "none", False, "")]
+    end = layers + (setting(config, "decoder_layers") or layers)
+    return [Stack(0, layers, "none", False, "encoder_"), Stack(layers, end, mask, True, "")]
+
+
+def blocks(config):
+    """The number of blocks of all stacks."""
+    return stacks(config)[-1].end
+
+
+# Each tensor's name, lengths and what a network, or a block of it, must have to have the tensor; in memory order.
+EMBEDDINGS = """
+token V C
+position T C learned
+relative R H relative
+encoder_position T C learned two_stacks
+encoder_relative R H relative two_stacks
+"""
+BLOCK = """
+q C C
+k K C
+v K C
+o C C
+w1 F C
+w2 C F
+ln1 C
+ln2 C
+q_bias C bias
+k_bias K bias
+v_bias K bias
+o_bias C bias
+w1_bias F bias
+w2_bias C bias
+ln1_bias C shift
+ln2_bias C shift
+w3 F C gated
+w3_bias F gated bias
+q_norm D qk_norm
+k_norm D qk_norm
+q_norm_bias D qk_norm shift
+k_norm_bias D qk_norm shift
+cross_q C C cross
+cross_k K C cross
+cross_v K C cross
+cross_o C C cross
+cross_ln C cross
+cross_q_bias C cross bias
+cross_k_bias K cross bias
+cross_v_bias K cross bias
+cross_o_bias C cross bias
+cross_ln_bias C cross shift
+cross_q_norm D cross qk_norm
+cross_k_norm D cross qk_norm
+cross_q_norm_bias D cross qk_norm shift
+cross_k_norm_bias D cross qk_norm shift
+"""
+OUTPUT = """
+final C pre
+final_bias C pre shift
+encoder_final C pre two_stacks
+encoder_final_bias C pre shift two_stacks
+output V C untied
+output_bias V
+"""
+LENGTHS = "VTRHCKFD"
+
+
+def table(text):
+    """[(name, lengths, needs)]"""
+    rows = [line.split() for line in text.split("\n") if line]
+    return [(name, [word for word in words if word in LENGTHS], {word for word in words if word not in LENGTHS})
+            for name, *words in rows]
+
+
+LAYER_TENSORS = tuple(name for name, _, _ in table(BLOCK))
+MATRICES = tuple(name for name, lengths, _ in table(BLOCK) if len(lengths) == 2)
+
+
+def kv_heads(config):
+    return setting(config, "kv_heads") or config["heads"]
+
+
+def has(config):
+    """What the network has, of the words in the tables."""
+    words = {
+        "learned": setting(config, "positions") == "learned",
+        "relative": setting(config, "positions") == "relative",
+        "two_stacks": len(stacks(config)) == 2,
+        "bias": config["bias"],
+        "shift": config["bias"] and setting(config, "norm") == "layernorm",
+        "gated": setting(config, "gated"),
+        "qk_norm": setting(config, "qk_norm"),
+        "pre": config["norm_placement"] == "pre",
+        "untied": not config["tied"],
+    }
+    return {word for word, there in words.items() if there}
 
 
 def layout(config, vocabulary):
-    """[(name, layer, shape)] of every tensor that exists, in memory order; layer -1 outside the layers."""
-    width, inner = config["width"], config["feedforward"]
-    matrix = {name: (width, width) for name in MATRICES} | {"w1": (inner, width), "w2": (width, inner)}
-    matrix["w3"] = (inner, width)
-    bias = {name + "_bias": (rows,) for name, (rows, _) in matrix.items()}
-    shape = matrix | bias | {name: (width,) for name in ("ln1", "ln2", "ln1_bias", "ln2_bias")}
-    tensors = [("token", -1, (vocabulary, width)), ("position", -1, (config["context"], width))]
-    for layer in range(config["layers"]):
-        tensors += [(n, layer, shape[n]) for n in LAYER_TENSORS if has_tensor(config, n)]
-    if config["norm_placement"] == "pre":
-        tensors += [("final", -1, (width,))] + [("final_bias", -1, (width,))] * has_tensor(config, "ln1_bias")
-    if not config["tied"]:
-        tensors.append(("output", -1, (vocabulary, width)))
-    return tensors + [("output_bias", -1, (vocabulary,))]
+    """[(name, layer, shape)] of every tensor that exists, in memory order; layer -1 outside the blocks."""
+    width, heads = config["width"], config["heads"]
+    length = {"V": vocabulary, "T": config["context"], "R": BUCKETS, "H": heads, "C": width,
+              "K": width // heads * kv_heads(config), "F": config["feedforward"], "D": width // heads}
 
+    def tensors(text, layer, words):
+        return [(name, layer, tuple(length[letter] for letter in lengths))
+                for name, lengths, needs in table(text) if needs <= words]
 
-def has_tensor(config, name):
-    """Does a layer have this tensor?"""
-    if name.endswith("_bias") and not config["bias"]:
-        return False
-    if name.startswith("ln") and name.endswith("_bias"):
-        return config.get("norm", "layernorm") == "layernorm"
-    return config.get("gated", False) or not name.startswith("w3")
+    found = tensors(EMBEDDINGS, -1, has(config))
+    for stack in stacks(config):
+        for layer in range(stack.begin, stack.end):
+            found += tensors(BLOCK, layer, has(config) | ({"cross"} if stack.cross else set()))
+    return found + tensors(OUTPUT, -1, has(config))
 
 
 def weights_from(flat, config, vocabulary):
@@ -65,13 +179,13 @@ def norm(*arrays):
     return math.sqrt(sum(float(np.dot(a, a)) for a in arrays))
 
 
-# The model
+# The layers
 
 
 def normalise(config, x, gain, bias):
     """LayerNorm or RMSNorm."""
-    if config.get("norm", "layernorm") == "rmsnorm":
-        return x / torch.sqrt((x ** 2).mean(-1, keepdim=True) + 1e-5) * gain
+    if setting(config, "norm") == "rmsnorm":
+        return x / torch.sqrt((x**2).mean(-1, keepdim=True) + 1e-5) * gain
     y = (x - x.mean(-1, keepdim=True)) / torch.sqrt(x.var(-1, unbiased=False, keepdim=True) + 1e-5) * gain
     return y if bias is None else y + bias
 
@@ -81,6 +195,44 @@ def linear(x, weight, bias):
     return y if bias is None else y + bias
 
 
+def sinusoids(length, width):
+    """[T, C]: sines at even elements, cosines at odd ones, of the position over 10000^(2i/C) (Vaswani et al. 2017)."""
+    element = torch.arange(width)
+    angle = torch.arange(length)[:, None] * 10000.0 ** (-2 * (element // 2) / width)
+    return torch.where(element % 2 == 0, angle.sin(), angle.cos())
+
+
+def turned(x):
+    """x [.., T, D], elements i and i + D/2 turned by the angle position / 10000^(2i/D) (Su et al. 2021)."""
+    length, size = x.shape[-2:]
+    angle = torch.arange(length)[:, None] * 10000.0 ** (-2 * torch.arange(size // 2) / size)
+    a, b = x[..., : size // 2], x[..., size // 2 :]
+    return torch.cat([a * angle.cos() - b * angle.sin(), b * angle.cos() + a * angle.sin()], dim=-1)
+
+
+BUCKETS, REACH = 32, 128
+
+
+def bucket(distance, buckets):
+    """One for each distance up to half of them, then by the logarithm, the last one from REACH on. In whole numbers,
+    since 16, 32 and 64 lie exactly on borders: distance >= half (REACH / half)^(k / half) is true for k of them."""
+    half = buckets // 2
+    if distance < half:
+        return distance
+    return half + sum(distance**half * half**k >= half**half * REACH**k for k in range(1, half))
+
+
+@functools.cache
+def relative_buckets(length, both_sides):
+    """[T, T] of a query and a key: T5's, who has half of them for later keys where there are any to be seen."""
+    def of(query, key):
+        if not both_sides:
+            return bucket(max(query - key, 0), BUCKETS)
+        return bucket(abs(query - key), BUCKETS // 2) + BUCKETS // 2 * (key > query)
+
+    return torch.tensor([[of(query, key) for key in range(length)] for query in range(length)])
+
+
 def hard_weights(scores):
     """The mean over the largest scores of each row, ties within 1e-6 relative."""
     most = scores.max(-1, keepdim=True).values
@@ -88,82 +240,142 @@ def hard_weights(scores):
     return chosen / chosen.sum(-1, keepdim=True)
 
 
-def attention(config, x, real, get, hard=False):
-    """What is added to x [B, T, C], and the weights [B, H, T, T].
+def masked(scores, mask, real):
+    """Scores [B, H, Tq, Tk] as the mask leaves them; real [B, Tk]: which keys are no padding."""
+    later = torch.ones(scores.shape[-2:]).triu(1).bool()
+    if mask == "causal":
+        scores = scores.masked_fill(later, -math.inf)
+    if mask == "multiplicative":
+        scores = scores.masked_fill(later, 0)
+    return scores.masked_fill(~real[:, None, None, :], -math.inf)
 
-    real [B, T]: which positions are no padding; get(name) gives a tensor of the layer or None.
+
+def attention(config, get, x, seen, real, mask="none", rotary=False, relative=None, hard=False):
+    """What the queries of x [B, Tq, C] get from the keys and values of seen [B, Tk, C], and the weights [B, H, Tq, Tk].
+
+    real [B, Tk]: which of the keys are no padding; rotary, relative [H, Tq, Tk]: what positions do to the scores;
+    get(name) gives a tensor or None.
     """
-    batch, length, width = x.shape
-    heads = config["heads"]
-    q, k, v = (
-        linear(x, get(name), get(name + "_bias")).view(batch, length, heads, width // heads).transpose(1, 2)
-        for name in "qkv"
-    )
-    scores = q @ k.transpose(2, 3) / math.sqrt(width // heads)
-    visible = torch.ones(length, length).tril()
-    if config["attention_mask"] == "causal":
-        scores = scores.masked_fill(visible == 0, -math.inf)
-    else:
-        scores = scores * visible
-    # A padded row sees only itself, so that its softmax is not empty; its output is never used.
-    padded = ~real[:, None, None, :] & ~torch.eye(length, dtype=torch.bool)
-    scores = scores.masked_fill(padded, -math.inf)
+    heads, size = config["heads"], config["width"] // config["heads"]
+
+    def parts(name, y):
+        y = linear(y, get(name), get(name + "_bias"))
+        return y.view(y.shape[0], y.shape[1], -1, size).transpose(1, 2)
+
+    q, k, v = parts("q", x), parts("k", seen), parts("v", seen)
+    if setting(config, "qk_norm"):
+        q, k = (normalise(config, y, get(name), get(name + "_bias")) for y, name in ((q, "q_norm"), (k, "k_norm")))
+    if rotary:
+        q, k = turned(q), turned(k)
+    k, v = (y.repeat_interleave(heads // kv_heads(config), dim=1) for y in (k, v))
+    scores = q @ k.transpose(2, 3)
+    if setting(config, "score_scale") == "sqrt":
+        scores = scores / math.sqrt(size)
+    scores = masked(scores if relative is None else scores + relative, mask, real)
     weights = hard_weights(scores) if hard else torch.softmax(scores, dim=-1)
-    values = (weights @ v).transpose(1, 2).reshape(batch, length, width)
-    return linear(values, get("o"), get("o_bias")), weights
+    return linear((weights @ v).transpose(1, 2).flatten(2), get("o"), get("o_bias")), weights
 
 
-def feedforward(config, x, get):
-    hidden = linear(x, get("w1"), get("w1_bias"))
-    if config["activation"] == "relu":
-        hidden = torch.relu(hidden)
-    elif config["activation"] == "gelu_tanh":
-        hidden = torch.nn.functional.gelu(hidden, approximate="tanh")
-    else:
-        hidden = hidden * 0.5 * (1 + torch.erf(hidden / math.sqrt(2)))
-    if config.get("gated", False):
+ACTIVATIONS = {
+    "relu": torch.relu,
+    "gelu": lambda x: x * 0.5 * (1 + torch.erf(x / math.sqrt(2))),
+    "gelu_tanh": lambda x: torch.nn.functional.gelu(x, approximate="tanh"),
+    "silu": lambda x: x * torch.sigmoid(x),
+}
+
+
+def feedforward(config, get, x):
+    hidden = ACTIVATIONS[config["activation"]](linear(x, get("w1"), get("w1_bias")))
+    if setting(config, "gated"):
         hidden = hidden * linear(x, get("w3"), get("w3_bias"))
     return linear(hidden, get("w2"), get("w2_bias"))
 
 
-def layer_forward(config, x, real, get, hard=False):
-    """The state after a layer and its attention weights."""
-    seen = []
+# The network
+
+
+class Sequences(NamedTuple):
+    """What a stack reads: rows of tokens, padded to the longest one."""
+    tokens: torch.Tensor  # [B, T]
+    real: torch.Tensor  # [B, T] which of them are no padding
+
+
+class Passed(NamedTuple):
+    """What a pass through a stack leaves."""
+    states: list  # [B, T, C] before the first block and after each
+    final: torch.Tensor  # [B, T, C] what comes after: the last of them, behind the final norm if there is one
+    weights: list  # [B, H, T, T] of each block's self-attention
+
+
+def add_sublayer(config, x, function, norm):
+    """The stream x after a sub-layer."""
+    scale, placement = setting(config, "residual_scale"), config["norm_placement"]
+    if placement == "post":
+        return norm(x + scale * function(x))
+    return x + scale * (function(norm(x)) if placement == "pre" else norm(function(x)))
+
+
+def block_forward(config, weights, stack, layer, x, real, memory=None, hard=False):
+    """The state [B, T, C] after a block, and the weights of its self-attention. memory: the output of the stack before
+    it, and what of that is real."""
+    def get(name):
+        return weights.get((name, layer))
+
+    def norm(name):
+        return lambda y: normalise(config, y, get(name), get(name + "_bias"))
+
+    rotary, kept = setting(config, "positions") == "rotary", []
+    relative = weights.get((stack.prefix + "relative", -1))
+    if relative is not None:
+        relative = relative[relative_buckets(x.shape[1], stack.mask == "none")].permute(2, 0, 1)
 
     def attend(y):
-        out, weights = attention(config, y, real, get, hard)
-        seen.append(weights)
+        out, seen = attention(config, get, y, y, real, stack.mask, rotary, relative, hard)
+        kept.append(seen)
         return out
 
-    norms = [lambda y, n=n: normalise(config, y, get(n), get(n + "_bias")) for n in ("ln1", "ln2")]
-    scale = config.get("residual_scale", 1)
-    blocks = [attend, lambda y: feedforward(config, y, get)]
-    for norm, block in zip(norms, blocks):
-        if config["norm_placement"] == "post":
-            x = norm(x + scale * block(x))
-        elif config["norm_placement"] == "pre":
-            x = x + scale * block(norm(x))
-        else:
-            x = x + scale * norm(block(x))
-    return x, seen[0]
+    def attend_across(y):
+        return attention(config, lambda name: get("cross_" + name), y, *memory, hard=hard)[0]
+
+    x = add_sublayer(config, x, attend, norm("ln1"))
+    if stack.cross:
+        x = add_sublayer(config, x, attend_across, norm("cross_ln"))
+    return add_sublayer(config, x, lambda y: feedforward(config, get, y), norm("ln2")), kept[0]
 
 
-def forward(config, weights, tokens, real, hard=False):
-    """tokens [B, T] -> the states [B, T, C] after each layer and before the output, and the attention weights."""
-    x = weights["token", -1][tokens] + weights["position", -1][: tokens.shape[1]]
-    states, seen = [], []
-    for layer in range(config["layers"]):
-        x, attention_weights = layer_forward(config, x, real, lambda name: weights.get((name, layer)), hard)
+def embed(config, weights, stack, tokens):
+    """[B, T] -> [B, T, C]"""
+    x, length = weights["token", -1][tokens], tokens.shape[1]
+    if setting(config, "positions") == "learned":
+        x = x + weights[stack.prefix + "position", -1][:length]
+    if setting(config, "positions") == "sinusoidal":
+        x = x + sinusoids(length, config["width"])
+    return x
+
+
+def final_norm(config, weights, stack, x):
+    """What a stack makes of its last state."""
+    if config["norm_placement"] != "pre":
+        return x
+    return normalise(config, x, weights[stack.prefix + "final", -1], weights.get((stack.prefix + "final_bias", -1)))
+
+
+def stack_forward(config, weights, stack, sequences, memory=None, hard=False):
+    states, seen = [embed(config, weights, stack, sequences.tokens)], []
+    for layer in range(stack.begin, stack.end):
+        x, own = block_forward(config, weights, stack, layer, states[-1], sequences.real, memory, hard)
         states.append(x)
-        seen.append(attention_weights)
-    if config["norm_placement"] == "pre":
-        x = normalise(config, x, weights["final", -1], weights.get(("final_bias", -1)))
-    return states + [x], seen
+        seen.append(own)
+    return Passed(states, final_norm(config, weights, stack, states[-1]), seen)
 
 
-def final_state(config, weights, tokens, real):
-    """The input of the output layer: tokens [B, T] -> [B, T, C]."""
-    return forward(config, weights, tokens, real)[0][-1]
+def forward(config, weights, inputs, hard=False):
+    """[Sequences] for each stack -> [Passed] of each."""
+    passed, memory = [], None
+    for stack, sequences in zip(stacks(config), inputs, strict=True):
+        passed.append(stack_forward(config, weights, stack, sequences, memory, hard))
+        memory = passed[-1].final, sequences.real
+    return passed
 
 
 def output_layer(config, weights, x):
@@ -172,29 +384,51 @@ def output_layer(config, weights, x):
     return linear(x, head, weights["output_bias", -1])
 
 
-def logits(config, weights, tokens, real):
-    """tokens [B, T] -> [B, T, V]."""
-    return output_layer(config, weights, final_state(config, weights, tokens, real))
+def logits(config, weights, inputs):
+    """[Sequences] for each stack -> [B, T, V] of the last."""
+    return output_layer(config, weights, forward(config, weights, inputs)[-1].final)
 
 
-def padded(sequences):
-    """[(tokens, targets)] as tokens, targets and which of them are real, [B, T], padded to the longest one."""
-    length = max(len(tokens) for tokens, _ in sequences)
-    tokens, targets = torch.zeros(2, len(sequences), length, dtype=torch.long)
-    real = torch.zeros(len(sequences), length, dtype=torch.bool)
-    for i, (inputs, outputs) in enumerate(sequences):
-        tokens[i, : len(inputs)] = torch.tensor(inputs)
-        targets[i, : len(inputs)] = torch.tensor(outputs)
-        real[i, : len(inputs)] = True
-    return tokens, targets, real
+def padded(rows, filler=0):
+    """Rows of different lengths as [B, T] and which of it is real."""
+    tensors = [torch.as_tensor(np.array(row, dtype=np.int64)) for row in rows]
+    real = [torch.ones(len(row), dtype=torch.bool) for row in rows]
+    pad = functools.partial(torch.nn.utils.rnn.pad_sequence, batch_first=True)
+    return pad(tensors, padding_value=filler), pad(real, padding_value=False)
+
+
+def batch_of(sequences):
+    """[Sequences] for each stack, and the targets [B, T]."""
+    *inputs, targets = zip(*sequences)
+    return [Sequences(*padded(rows)) for rows in inputs], padded(targets, NO_TARGET)[0]
+
+
+def mean_loss(config, weights, final, targets):
+    """Mean over the sequences of the mean over each one's predictions, from the last stack's output [B, T, C]."""
+    log_p = torch.log_softmax(output_layer(config, weights, final), dim=-1)
+    counted = targets != NO_TARGET
+    row_loss = -log_p.gather(2, targets.clamp(min=0)[:, :, None])[:, :, 0]
+    return (torch.where(counted, row_loss, torch.zeros(())).sum(1) / counted.sum(1)).mean()
 
 
 def loss(config, weights, sequences):
-    """Mean over [(tokens, targets)] of the mean over each one's predictions."""
-    tokens, targets, real = padded(sequences)
-    log_p = torch.log_softmax(logits(config, weights, tokens, real), dim=-1)
-    row_loss = -log_p.gather(2, targets[:, :, None])[:, :, 0]
-    return (torch.where(real, row_loss, torch.zeros(())).sum(1) / real.sum(1)).mean()
+    inputs, targets = batch_of(sequences)
+    return mean_loss(config, weights, forward(config, weights, inputs)[-1].final, targets)
+
+
+def unseen(config, stack):
+    """The tensors of a stack's blocks whose gradient is 0 in exact mathematics, where autograd leaves rounding noise,
+    which optimisers that normalise would blow up.
+
+    What is added to all keys of a head adds the same number to all scores of a query, and a softmax does not see it.
+    Two things come between: rotary positions turn what was added, by another angle for each key; a multiplicative mask
+    takes it from some scores alone. Cross-attention has neither. It does not matter which heads share the keys, how
+    scores are scaled or what relative positions add. The bias of the keys is added to all of them, unless a norm comes
+    behind it: then the bias of the norm is, if it has one.
+    """
+    name = "k_norm_bias" if setting(config, "qk_norm") else "k_bias"
+    own = stack.mask != "multiplicative" and setting(config, "positions") != "rotary"
+    return ({name} if own else set()) | ({"cross_" + name} if stack.cross else set())
 
 
 def backward(config, weights, sequences):
@@ -203,124 +437,12 @@ def backward(config, weights, sequences):
         tensor.grad = None
     value = loss(config, weights, sequences)
     value.backward()
-    for (name, _), tensor in weights.items():
+    for tensor in weights.values():
         if tensor.grad is None:
             tensor.grad = torch.zeros_like(tensor)
-        if name == "k_bias" and config["attention_mask"] == "causal":
-            tensor.grad.zero_()  # exactly 0 in the mathematics; autograd leaves rounding noise
+    for stack in stacks(config):
+        for name in unseen(config, stack):
+            for layer in range(stack.begin, stack.end):
+                if (name, layer) in weights:
+                    weights[name, layer].grad.zero_()
     return value.item()
-
-
-# Optimisers and schedules
-
-
-def schedule_rate(config, step, last_step):
-    """The learning rate of step 1 .. last_step."""
-    rate, start = config["learning_rate"], config["schedule_start"]
-    if config["schedule"] == "linear" and step > start:
-        rate *= 1 - 0.9 * (step - start) / (last_step - start)
-    if config["schedule"] == "inverse_sqrt" and step > max(start, 1):
-        rate *= math.sqrt(max(start, 1) / step)
-    if config["warmup_steps"]:
-        rate *= min(1, step / config["warmup_steps"])
-    return rate
-
-
-class NormalizedSGD(torch.optim.Optimizer):
-    def __init__(self, params, lr, weight_decay):
-        super().__init__(params, {"lr": lr, "weight_decay": weight_decay})
-
-    @torch.no_grad()
-    def step(self):
-        for group in self.param_groups:
-            for p in group["params"]:
-                norm = p.grad.norm()
-                unit = p.grad / norm if norm > 0 else torch.zeros_like(p)
-                p.add_(unit + group["weight_decay"] * p, alpha=-group["lr"])
-
-
-class Adafactor(torch.optim.Optimizer):
-    """T5's: Shazeer and Stern 2018, without momentum, with the relative step size of the tensor's own scale."""
-
-    def __init__(self, params, lr, weight_decay):
-        super().__init__(params, {"lr": lr, "weight_decay": weight_decay})
-
-    def second_moment(self, p):
-        state = self.state[p]
-        t = state["step"] = state.get("step", 0) + 1
-        beta2 = 1 - t**-0.8
-        square = p.grad**2 + 1e-30
-
-        def average(key, new):
-            state[key] = beta2 * state[key] + (1 - beta2) * new if key in state else (1 - beta2) * new
-            return state[key]
-
-        if p.dim() == 1:
-            return average("v", square)
-        rows, columns = average("r", square.mean(1)), average("c", square.mean(0))
-        return torch.outer(rows, columns) / rows.mean()
-
-    @torch.no_grad()
-    def step(self):
-        for group in self.param_groups:
-            for p in group["params"]:
-                u = p.grad / self.second_moment(p).sqrt()
-                u /= max(1.0, (u**2).mean().sqrt().item())
-                scale = max((p**2).mean().sqrt().item(), 1e-3)
-                p.sub_(group["lr"] * (group["weight_decay"] * p + scale * u))
-
-
-def make_optimiser(config, params):
-    rate, decay = config["learning_rate"], config["weight_decay"]
-    if config["optimiser"] in ("adamw", "adam"):
-        kind = {"adamw": torch.optim.AdamW, "adam": torch.optim.Adam}[config["optimiser"]]
-        return kind(
-            params,
-            lr=rate,
-            weight_decay=decay,
-            betas=(config["beta1"], config["beta2"]),
-            eps=config["epsilon"],
-            foreach=False,
-        )
-    if config["optimiser"] == "sgd":
-        return torch.optim.SGD(params, lr=rate, weight_decay=decay, momentum=config["momentum"])
-    return {"normalized_sgd": NormalizedSGD, "adafactor": Adafactor}[config["optimiser"]](params, rate, decay)
-
-
-def step_without_decay(optimiser, weights, rate):
-    """{key: u}: the step that `optimiser` would take now without decay, over -rate. Changes nothing."""
-    twin = copy.deepcopy({"optimiser": optimiser, "weights": weights})
-    for (key, tensor), new in zip(weights.items(), twin["weights"].values()):
-        new.grad = tensor.grad.clone()
-    for group in twin["optimiser"].param_groups:
-        group["weight_decay"] = 0
-    twin["optimiser"].step()
-    return {key: (weights[key] - twin["weights"][key]).detach() / rate for key in weights}
-
-
-# A run
-
-
-class Run:
-    """A training run from given weights on given batches, one [(tokens, targets)] a step."""
-
-    def __init__(self, config, vocabulary, start, batches, last_step):
-        self.config, self.batches, self.last_step = config, batches, last_step
-        self.weights = weights_from(start, config, vocabulary)
-        self.optimiser = make_optimiser(config, list(self.weights.values()))
-
-    def theta(self):
-        return {key: tensor.detach().clone() for key, tensor in self.weights.items()}
-
-    def step(self, t, observe=False):
-        """Step t from 1: its loss, gradient and, where asked for, u as a dict."""
-        value = backward(self.config, self.weights, self.batches[t - 1])
-        gradient = {key: tensor.grad.clone() for key, tensor in self.weights.items()}
-        if self.config["gradient_clip"]:
-            torch.nn.utils.clip_grad_norm_(list(self.weights.values()), self.config["gradient_clip"])
-        rate = schedule_rate(self.config, t, self.last_step)
-        for group in self.optimiser.param_groups:
-            group["lr"] = rate
-        direction = step_without_decay(self.optimiser, self.weights, rate) if observe else None
-        self.optimiser.step()
-        return value, gradient, direction

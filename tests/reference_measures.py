@@ -1,12 +1,13 @@
 """A second implementation of what this program measures, in PyTorch and float64, on the model of reference.py. It is
 written from the definitions, as that one is."""
+import itertools
 import math
 
 import numpy as np
 import torch
 
-from reference import (LAYER_TENSORS, backward, final_state, flat, forward, layer_forward, loss, norm, normalise,
-                       output_layer, padded, Run)
+from reference import (BLOCK, EMBEDDINGS, LAYER_TENSORS, NO_TARGET, Sequences, backward, batch_of, block_forward,
+                       blocks, flat, forward, has, logits, loss, mean_loss, norm, output_layer, stacks, table)
 
 
 def cosine(a, b):
@@ -19,38 +20,68 @@ def of_layers(tensors, layer=None):
     return flat(t for (_, at), t in tensors.items() if (at >= 0 if layer is None else at == layer))
 
 
+def kinds(config):
+    """The tensors that the program lists: up to the last one that the network may have, whatever it has of biases and
+    gates."""
+    may_have = {"bias", "shift", "gated"} | has(config) & {"qk_norm"}
+    may_have |= {"cross"} if stacks(config)[-1].cross else set()
+    last = max(i for i, (_, _, needs) in enumerate(table(BLOCK)) if needs <= may_have)
+    return LAYER_TENSORS[: last + 1]
+
+
+def together(rows):
+    """Values of each stack as one array, [stacks, longest, ..], NaN behind the shorter one."""
+    rows = [np.asarray(row, dtype=float) for row in rows]
+    array = np.full((len(rows), max(map(len, rows)), *rows[0].shape[1:]), math.nan)
+    for line, row in zip(array, rows):
+        line[: len(row)] = row
+    return array
+
+
+def by_stack(config, values):
+    """Values of all blocks, [blocks, ..], as [stacks, layers, ..]."""
+    return together([values[stack.begin : stack.end] for stack in stacks(config)])
+
+
 def norm_measures(config, theta, before):
     """theta at a measured step and at the measured step before it (None at the first)."""
-    layers = range(config["layers"])
+    layers, embeddings = range(blocks(config)), [name for name, _, _ in table(EMBEDDINGS)]
 
     def size(*names):
         return norm(*(flat([t]) for (name, _), t in theta.items() if name in names))
 
+    def of_stacks(tensors):
+        return [np.concatenate([of_layers(tensors, i) for i in range(s.begin, s.end)]) for s in stacks(config)]
+
+    here, there = of_stacks(theta), of_stacks(before or theta)
     return {
+        "stack_norm": [norm(own) for own in here],
+        "stack_direction_cosine": [cosine(a, b) if before else math.nan for a, b in zip(there, here)],
         "param_norm": norm(of_layers(theta)),
-        "embedding_norm": size("token", "position"),
+        "embedding_norm": size(*embeddings),
         "output_norm": size("output", "output_bias"),
         "total_norm": norm(flat(theta.values())),
         "direction_cosine": cosine(of_layers(before), of_layers(theta)) if before else math.nan,
-        "layer_norm": [norm(of_layers(theta, i)) for i in layers],
-        "layer_direction_cosine": [
+        "layer_norm": by_stack(config, [norm(of_layers(theta, i)) for i in layers]),
+        "layer_direction_cosine": by_stack(config, [
             cosine(of_layers(before, i), of_layers(theta, i)) if before else math.nan for i in layers
-        ],
-        "tensor_norm": [
-            norm(flat([theta[name, i]])) if (name, i) in theta else math.nan for i in layers for name in LAYER_TENSORS
-        ],
+        ]),
+        "tensor_norm": by_stack(config, [
+            [norm(flat([theta[name, i]])) if (name, i) in theta else math.nan for name in kinds(config)] for i in layers
+        ]),
     }
 
 
-def layer_step_measures(theta, after, gradient, layers):
+def layer_step_measures(config, theta, after, gradient):
     """The same of each layer."""
-    here, g = ([of_layers(tensors, i) for i in layers] for tensors in (theta, gradient))
-    delta = [of_layers(after, i) - here[i] for i in layers]
-    return {
-        "layer_step_size": [norm(d) for d in delta],
-        "layer_alignment": [cosine(x, d) for x, d in zip(here, delta)],
-        "layer_gradient_alignment": [cosine(x, -y) for x, y in zip(here, g)],
-    }
+    here, then, g = ([of_layers(tensors, i) for i in range(blocks(config))] for tensors in (theta, after, gradient))
+    delta = [y - x for x, y in zip(here, then)]
+    values = [
+        [norm(d) for d in delta],
+        [cosine(x, d) for x, d in zip(here, delta)],
+        [cosine(x, -y) for x, y in zip(here, g)],
+    ]
+    return {name: by_stack(config, value) for name, value in zip(LAYER_STEP_MEASURES, values)}
 
 
 def step_measures(theta, after, gradient, direction):
@@ -69,7 +100,7 @@ def step_measures(theta, after, gradient, direction):
 
 def gradient_measures(config, weights, batches):
     """Norms of the gradients of some batches at these weights: of their mean, the mean of theirs, and the slopes."""
-    gradients, layers = [], range(config["layers"])
+    gradients, names = [], kinds(config)
     for batch in batches:
         backward(config, weights, batch)
         gradients.append({key: tensor.grad.clone() for key, tensor in weights.items()})
@@ -80,13 +111,15 @@ def gradient_measures(config, weights, batches):
         own = torch.stack([gradient[name, layer] for gradient in gradients])
         return own.mean(0).norm().item(), own.flatten(1).norm(dim=1).mean().item()
 
-    mean, single = np.array([[norms(name, i) for name in LAYER_TENSORS] for i in layers]).transpose(2, 0, 1)
-    slopes = np.full((2, len(LAYER_TENSORS)), math.nan)
-    for kind in range(len(LAYER_TENSORS)):
-        if len(layers) >= 4 and (mean[:, kind] > 0).all():
-            slopes[:, kind] = straight_fit(np.arange(len(layers), dtype=float), np.log(mean[:, kind]))[:2]
-    return {"mean_gradient_norm": mean, "batch_gradient_norm": single, "gradient_depth_slope": slopes[0],
-            "gradient_depth_slope_error": slopes[1]}
+    mean, single = np.array(
+        [[norms(name, i) for name in names] for i in range(blocks(config))]).transpose(2, 0, 1)
+    slopes = np.full((2, len(stacks(config)), len(names)), math.nan)
+    for (i, stack), kind in itertools.product(enumerate(stacks(config)), range(len(names))):
+        own = mean[stack.begin : stack.end, kind]
+        if len(own) >= 4 and (own > 0).all():
+            slopes[:, i, kind] = straight_fit(np.arange(len(own), dtype=float), np.log(own))[:2]
+    return {"mean_gradient_norm": by_stack(config, mean), "batch_gradient_norm": by_stack(config, single),
+            "gradient_depth_slope": slopes[0], "gradient_depth_slope_error": slopes[1]}
 
 
 def hessian(config, weights, batches):
@@ -101,48 +134,55 @@ def hessian(config, weights, batches):
 
     point = torch.cat([tensor.detach().reshape(-1) for tensor in tensors])
     return torch.autograd.functional.hessian(of, point, vectorize=True).numpy()
-def blocks(config, weights, tokens, real):
-    """The embedded tokens [B, T, C], and a function for each layer from the state before it to the one after it."""
-    def block(layer):
-        return lambda x: layer_forward(config, x, real, lambda name: weights.get((name, layer)))[0]
-
-    x = weights["token", -1][tokens] + weights["position", -1][: tokens.shape[1]]
-    return x, [block(layer) for layer in range(config["layers"])]
 
 
 def residual_measures(config, weights, sequences):
-    """The residual stream of a batch through depth, and how the gradient of its loss grows towards the input."""
-    tokens, targets, real = padded(sequences)
-    x, functions = blocks(config, weights, tokens, real)
-    states = [x]
-    for function in functions:
-        states.append(function(states[-1]))
-    for state in states:
+    """The residual stream of a batch through depth, and how the gradient of its loss grows towards the input: for each
+    stack."""
+    inputs, targets = batch_of(sequences)
+    passes = forward(config, weights, inputs)
+    for state in (state for passed in passes for state in passed.states):
         state.retain_grad()
-    last = states[-1]
-    if config["norm_placement"] == "pre":
-        last = normalise(config, last, weights["final", -1], weights.get(("final_bias", -1)))
-    log_p = torch.log_softmax(output_layer(config, weights, last), dim=-1)
-    row_loss = -log_p.gather(2, targets[:, :, None])[:, :, 0]
-    (torch.where(real, row_loss, torch.zeros(())).sum(1) / real.sum(1)).mean().backward()
+    mean_loss(config, weights, passes[-1].final, targets).backward()
+    own = [stream_measures(passed.states, real) for passed, (_, real) in zip(passes, inputs)]
+    return {name: together([np.atleast_1d(stack[name]) for stack in own]) for name in own[0]}
+
+
+def stream_measures(states, real):
+    """Of one stack, after the pass back."""
     later = real.clone()
     later[:, 0] = False
     seen = [state.detach()[later] for state in states]
     norms = torch.stack([state.norm(dim=-1) for state in seen])
-    growth, error, _ = straight_fit(np.arange(len(seen), dtype=float), norms.log().mean(1).numpy())
+    growth, error = math.nan, math.nan
+    if len(seen) >= 4:
+        growth, error, _ = straight_fit(np.arange(len(seen), dtype=float), norms.log().mean(1).numpy())
     cosines = [row_cosines(a, b).mean().item() for a, b in zip(seen, seen[1:])]
     ends = [states[i].grad[real].norm().item() for i in (0, -1)]
     return {"residual_norm": norms.mean(1).numpy(), "residual_cosine": [math.nan] + cosines,
             "residual_growth": growth, "residual_growth_error": error,
-            "gradient_growth": math.log(ends[0] / ends[1]) / config["layers"]}
+            "gradient_growth": math.log(ends[0] / ends[1]) / (len(states) - 1)}
 
 
 def lyapunov_exponents(config, weights, sequence):
-    """All exponents of a sequence in the limit of many sweeps, largest first, and all angular ones: logarithms of
-    the singular values of the Jacobian, and of that of the tokens' directions, over the number of layers."""
-    tokens, _, real = padded([sequence])
-    x, functions = blocks(config, weights, tokens, real)
-    size, x = x.numel(), x.detach()
+    """For each stack, all exponents of a sequence in the limit of many sweeps, largest first, and all angular ones:
+    logarithms of the singular values of the Jacobian, and of that of the tokens' directions, over the number of layers.
+    What a stack gets from the one before it is held fixed."""
+    inputs, _ = batch_of([sequence])
+    found, memory = [], None
+    for stack, passed, (_, real) in zip(stacks(config), forward(config, weights, inputs), inputs):
+        def after(layer, stack=stack, real=real, memory=memory):
+            return lambda x: block_forward(config, weights, stack, layer, x, real, memory)[0]
+
+        functions = [after(layer) for layer in range(stack.begin, stack.end)]
+        found.append(spectra(functions, passed.states[0].detach()))
+        memory = passed.final.detach(), real
+    return found
+
+
+def spectra(functions, x):
+    """The exponents and the angular ones of a state [1, T, C] that passes through some functions."""
+    size, count = x.numel(), x.numel() - x.shape[1]
     whole, angular = np.eye(size), projector(x)
     for function in functions:
         jacobian = torch.autograd.functional.jacobian(function, x).reshape(size, size).numpy()
@@ -150,9 +190,8 @@ def lyapunov_exponents(config, weights, sequence):
         whole = jacobian @ whole
         angular = projector(after) @ np.diag(1 / token_norms(after)) @ jacobian @ np.diag(token_norms(x)) @ angular
         x = after
-    spectra = [np.linalg.svd(matrix, compute_uv=False) for matrix in (whole, angular)]
-    counts = size, size - x.shape[1]
-    return [np.log(spectrum[:count]) / config["layers"] for spectrum, count in zip(spectra, counts)]
+    values = [np.linalg.svd(matrix, compute_uv=False) for matrix in (whole, angular)]
+    return [np.log(own) / len(functions) for own in (values[0], values[1][:count])]
 
 
 def token_norms(x):
@@ -174,25 +213,23 @@ STEP_MEASURES = ("grad_norm", "step_size", "alignment", "gradient_alignment", "u
 LAYER_STEP_MEASURES = ("layer_step_size", "layer_alignment", "layer_gradient_alignment")
 
 
-def measure_run(config, vocabulary, start, batches, last_step, measured):
-    """({step: {metric: value}} at every measured step, the final weights) of a run.
-
-    batches: of all steps, and the one that would come next, whose loss is the last train_loss.
-    """
-    run, rows, before = Run(config, vocabulary, start, batches, last_step), {}, None
-    for t in range(last_step):
+def measure_run(run, measured):
+    """{step: {metric: value}} at every measured step of a run of reference_training, whose batches include the one
+    behind the last step: its loss is the last train_loss."""
+    config, rows, before = run.config, {}, None
+    for t in range(run.last_step):
         theta, observe = run.theta(), t in measured
         value, gradient, direction = run.step(t + 1, observe)
         if observe:
             rows[t] = norm_measures(config, theta, before) | {"train_loss": value}
             rows[t] |= step_measures(theta, run.weights, gradient, direction)
-            rows[t] |= layer_step_measures(theta, run.weights, gradient, range(config["layers"]))
+            rows[t] |= layer_step_measures(config, theta, run.weights, gradient)
             before = theta
-    rows[last_step] = norm_measures(config, run.theta(), before)
-    rows[last_step]["train_loss"] = loss(config, run.weights, batches[last_step]).item()
-    rows[last_step] |= dict.fromkeys(STEP_MEASURES, math.nan)
-    rows[last_step] |= dict.fromkeys(LAYER_STEP_MEASURES, [math.nan] * config["layers"])
-    return rows, run.weights
+    end = rows[run.last_step] = norm_measures(config, run.theta(), before)
+    end["train_loss"] = loss(config, run.weights, run.batches[run.last_step]).item()
+    end |= dict.fromkeys(STEP_MEASURES, math.nan)
+    end |= dict.fromkeys(LAYER_STEP_MEASURES, by_stack(config, [math.nan] * blocks(config)))
+    return rows
 
 
 def straight_fit(x, y):
@@ -229,14 +266,14 @@ HOMOGENEITY_LIMIT = 1000
 
 
 @torch.no_grad()
-def homogeneity_measures(config, weights, tokens):
-    """How homogeneous a model is in its parameters, on sequences [S, T]."""
-    tokens, scales = torch.from_numpy(np.array(tokens)), np.linspace(1, 10, 20)
-    real = torch.ones(tokens.shape, dtype=torch.bool)
+def homogeneity_measures(config, weights, *tokens):
+    """How homogeneous a model is in its parameters, on sequences [S, T], one array for each stack."""
+    arrays, scales = [torch.from_numpy(np.array(rows)) for rows in tokens], np.linspace(1, 10, 20)
+    inputs = [Sequences(rows, torch.ones(rows.shape, dtype=torch.bool)) for rows in arrays]
 
     def at(scale):
         scaled = {key: scale * tensor for key, tensor in weights.items()}
-        state = final_state(config, scaled, tokens, real)
+        state = forward(config, scaled, inputs)[-1].final
         return flat([state]), flat([output_layer(config, scaled, state)])
 
     limit, _ = at(HOMOGENEITY_LIMIT)
@@ -265,32 +302,56 @@ def bin_of(positions):
     return np.ceil(np.log2(np.maximum(positions, 1))).astype(int)
 
 
-def head_measures(counts, at, bins):
-    """Of the positions [rows] that one head's rows attend to, rows at the positions `at` of their sequences."""
+def head_measures(counts, visible, bins):
+    """Of the positions [rows] that one head's rows attend to, of so many that the mask is to let them see."""
     n = counts.double().numpy()
     return {
-        "attended": n.mean(),
-        "fraction": (n / (at.double().numpy() + 1)).mean(),
-        "above_one": (n > 1).mean(),
-        "histogram": np.bincount(bin_of(n), minlength=bins) / len(n),
+        "positions_attended": n.mean(),
+        "fraction_attended": (n / visible.double().numpy()).mean(),
+        "share_above_one": (n > 1).mean(),
+        "attended_histogram": np.bincount(bin_of(n), minlength=bins) / len(n),
     }
+
+
+def heads_measures(config, passes, inputs):
+    """What the heads of self-attention attend to in the passes of a saturated network."""
+    bins, found = math.ceil(math.log2(config["context"])) + 1, []
+    for stack, passed, (_, real) in zip(stacks(config), passes, inputs):
+        every, up_to = real.sum(1, keepdim=True).expand(real.shape), real.cumsum(1)
+        visible = (every if stack.mask == "none" else up_to)[real]
+        for block in passed.weights:
+            counts = [(block[:, h] > 1e-5).sum(-1)[real] for h in range(config["heads"])]
+            found.append([head_measures(count, visible, bins) for count in counts])
+    means = np.array([head["positions_attended"] for block in found for head in block])
+    own = {name: by_stack(config, [[head[name] for head in block] for block in found]) for name in found[0][0]}
+    return own | {"heads_histogram": np.bincount(bin_of(np.floor(means + 0.5)), minlength=bins)}
 
 
 @torch.no_grad()
 def saturation_measures(config, weights, sequences):
-    """The cosines of the states with those of 1000 times the weights, and what its heads attend to."""
-    tokens, _, real = padded(sequences)
-    at = torch.arange(tokens.shape[1]).expand(real.shape)[real]
-    bins = math.ceil(math.log2(config["context"])) + 1
+    """The cosines of the states with those of 1000 times the weights, after each block and of the output of each stack;
+    and what the heads attend to."""
+    inputs, _ = batch_of(sequences)
     scaled = {key: 1000 * tensor for key, tensor in weights.items()}
-    here, _ = forward(config, weights, tokens, real)
-    soft, seen = forward(config, scaled, tokens, real)
-    hard, _ = forward(config, scaled, tokens, real, hard=True)
-    counts = [(layer > 1e-5).sum(-1)[:, h][real] for layer in seen for h in range(config["heads"])]
-    heads = [head_measures(count, at, bins) for count in counts]
-    means = np.array([head["attended"] for head in heads])
+    here, soft = forward(config, weights, inputs), forward(config, scaled, inputs)
+    hard, found = forward(config, scaled, inputs, hard=True), {}
+    for name, there in ("saturation", soft), ("hard_saturation", hard):
+        cosines = [[row_cosines(a[real], b[real]).mean().item() for a, b in zip(x.states[1:] + [x.final],
+                                                                               y.states[1:] + [y.final])]
+                   for x, y, (_, real) in zip(here, there, inputs)]
+        found |= {name: together([own[:-1] for own in cosines]), name + "_final": [own[-1] for own in cosines]}
+    return found | heads_measures(config, soft, inputs)
+
+
+@torch.no_grad()
+def validation_measures(config, weights, sequences):
+    """The loss of some sequences, and what the words predicted for them say."""
+    inputs, targets = batch_of(sequences)
+    counted = targets != NO_TARGET
+    predicted = logits(config, weights, inputs).argmax(-1)[counted]
+    share = np.bincount(predicted) / len(predicted)
     return {
-        "saturation_soft": [row_cosines(a[real], b[real]).mean().item() for a, b in zip(here, soft)],
-        "saturation_hard": [row_cosines(a[real], b[real]).mean().item() for a, b in zip(here, hard)],
-        "heads_histogram": np.bincount([bin_of(np.floor(mean + 0.5)) for mean in means], minlength=bins),
-    } | {name: np.hstack([head[name] for head in heads]) for name in heads[0]}
+        "valid_loss": loss(config, weights, sequences).item(),
+        "accuracy": (predicted == targets[counted]).double().mean().item(),
+        "predicted_entropy": -(share[share > 0] * np.log(share[share > 0])).sum(),
+    }

@@ -2,12 +2,12 @@
  * Replays training for the parity tests, which run the same steps in PyTorch:
  *     replay [key=value]... > dump
  * Keys are those of a sweep file, and
- *     train_text, valid_text   paths
+ *     train_text, valid_text   paths; train_source, valid_source: those of the sources of pairs
  *     record                   1: write batch, loss, gradient and weights of every step, and the next batch
  *     measure                  N > 0: then run train(), measured every N steps, and write its rows and values
  *     all                  1: that measures every group of metrics, and not the default ones alone
- *     saturation               1: write what the final weights' saturated network says of that next batch
- *     evaluate                 1: write the final weights' loss on every prediction of the validation text
+ *     saturation               1: measure the groups saturation and heads
+ *     evaluate                 1: write the sequences of the validation, and the final weights' loss on each row
  *     validate                 tokens of that text, all unless given
  *     gradients                n: measure the group gradients over n batches; n batches follow the last step
  *     hessian                  n: measure the groups hessian and hessian_layers by n Lanczos steps; 2 follow
@@ -26,7 +26,6 @@
 #include "model/corpora/batches.h"
 #include "model/corpora/corpus.h"
 #include "model/instruments/homogeneity.h"
-#include "model/instruments/saturation.h"
 #include "model/network/transformer.h"
 #include "model/optimisers/optimiser.h"
 #include "worker/run/measure.h"
@@ -44,7 +43,7 @@ struct replay {
     struct run run;
     struct corpus_source source;
     struct corpus corpus;
-    int64_t record, measure, saturation_wanted, evaluate, validate, all, gradients, hessian, homogeneity,
+    int64_t record, measure, saturation, evaluate, validate, all, gradients, hessian, homogeneity,
         products;
     int64_t residual, lyapunov, sweeps;
     struct measure measuring; /* of train() */
@@ -53,7 +52,6 @@ struct replay {
     struct optimiser optimiser;
     struct batches batches;
     struct batch batch;
-    struct saturation saturation;
     scalar *weights, *gradient, *scaled;
     struct arena arena;
 };
@@ -121,7 +119,7 @@ static const struct {
 } numbers[] = {
 #define NUMBER(name, field) {#name, offsetof(struct replay, field)},
     /* clang-format off */
-    NUMBER(record, record) NUMBER(measure, measure) NUMBER(all, all) NUMBER(saturation, saturation_wanted)
+    NUMBER(record, record) NUMBER(measure, measure) NUMBER(all, all) NUMBER(saturation, saturation)
     NUMBER(evaluate, evaluate) NUMBER(validate, validate) NUMBER(gradients, gradients) NUMBER(hessian, hessian)
     NUMBER(residual, residual) NUMBER(lyapunov, lyapunov) NUMBER(sweeps, sweeps)
     NUMBER(homogeneity, homogeneity) NUMBER(products, products)
@@ -140,6 +138,10 @@ static void parse_argument(struct replay *replay, char *argument)
         replay->source.train_path = text;
     else if (strcmp(argument, "valid_text") == 0)
         replay->source.valid_path = text;
+    else if (strcmp(argument, "train_source") == 0)
+        replay->source.train_source_path = text;
+    else if (strcmp(argument, "valid_source") == 0)
+        replay->source.valid_source_path = text;
     else {
         for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
             if (strcmp(argument, numbers[i].name) == 0) {
@@ -162,6 +164,7 @@ static void load(struct replay *replay)
     replay->source.kind = (enum corpus_kind)run->corpus;
     replay->source.vocabulary = run->vocabulary;
     replay->source.tokens = run->corpus_tokens;
+    replay->source.share = run->train_share;
     replay->source.seed = run->corpus_seed;
     if (run_check(run, &at, &error) != 0 ||
         corpus_load(&replay->corpus, &replay->source, &fault, &error) != 0)
@@ -187,7 +190,6 @@ static void layout(struct replay *replay)
     replay->weights = arena_take(arena, (size_t)replay->model.layout.size, sizeof(scalar));
     replay->gradient = arena_take(arena, (size_t)replay->model.layout.size, sizeof(scalar));
     replay->scaled = arena_take(arena, (size_t)replay->model.layout.size, sizeof(scalar));
-    saturation_layout(&replay->saturation, &architecture, run->batch * run->context, true, true, arena);
 }
 
 static void prepare(struct replay *replay)
@@ -230,7 +232,7 @@ static void take_steps(struct replay *replay)
 {
     struct schedule schedule = run_schedule(&replay->run, replay->last_step);
 
-    write_integer("vocabulary", replay->corpus.vocabulary);
+    write_integer("vocabulary", replay->model.architecture.vocabulary);
     write_integer("last_step", replay->last_step);
     write_scalars("initial", replay->weights, replay->model.layout.size);
     for (int64_t step = 1; step <= replay->last_step; step++)
@@ -240,26 +242,6 @@ static void take_steps(struct replay *replay)
         if (replay->record)
             write_batch("", &replay->batch);
     }
-}
-
-/* Saturation */
-
-static void saturate(struct replay *replay)
-{
-    struct saturation *s = &replay->saturation;
-    int64_t heads = s->blocks * s->heads;
-
-    weights_scale(&replay->model.layout, replay->scaled, replay->weights, SATURATION_SCALE);
-    saturation_begin(s);
-    saturation_add(s, &replay->model, replay->weights, replay->scaled, &replay->batch);
-    saturation_end(s);
-    write_reals("saturation_soft", s->soft, s->blocks + s->stacks);
-    write_reals("saturation_hard", s->hard, s->blocks + s->stacks);
-    write_reals("attended", s->attended, heads);
-    write_reals("fraction", s->fraction, heads);
-    write_reals("above_one", s->above_one, heads);
-    write_reals("histogram", s->histogram, heads * s->bins);
-    write_reals("heads_histogram", s->heads_histogram, s->bins);
 }
 
 /* train() */
@@ -311,6 +293,8 @@ static void choose_groups(const struct replay *replay, struct measure *measure)
         measure->group[GROUP_GRADIENTS] = true;
         measure->gradient_batches = replay->gradients;
     }
+    measure->group[GROUP_SATURATION] |= replay->saturation != 0;
+    measure->group[GROUP_HEADS] |= replay->saturation != 0;
     measure->group[GROUP_RESIDUAL] |= replay->residual != 0;
     if (replay->lyapunov) {
         measure->group[GROUP_LYAPUNOV] = true;
@@ -446,8 +430,6 @@ int main(int argc, char **argv)
     load(&replay);
     prepare(&replay);
     take_steps(&replay);
-    if (replay.saturation_wanted)
-        saturate(&replay);
     if (replay.evaluate)
         evaluate(&replay);
     if (replay.measure)

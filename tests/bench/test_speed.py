@@ -136,7 +136,7 @@ def test_pytorchs_model_is_the_same(activation, layer):
     config = SHAPE | {"activation": activation, "bias": True, "tied": False, "norm_placement": "pre",
                       "attention_mask": "causal"}
     tokens = torch.randint(SHAPE["vocabulary"], (SHAPE["batch"], SHAPE["context"]))
-    real = torch.ones_like(tokens, dtype=torch.bool)
-    want = reference.logits(config, own_names(model, SHAPE["layers"]), tokens, real)
+    inputs = [reference.Sequences(tokens, torch.ones_like(tokens, dtype=torch.bool))]
+    want = reference.logits(config, own_names(model, SHAPE["layers"]), inputs)
     assert sum(parameter.numel() for parameter in model.parameters()) == PARAMETERS
     assert float((model(tokens) - want).abs().max()) < 1e-12

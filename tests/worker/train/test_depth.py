@@ -6,8 +6,9 @@ import xarray as xr
 
 import reference
 import reference_measures
+from parity import sequences_of
 from replay import replay
-from test_parity import BASE, LINES, sequences_of, text, text_config
+from test_parity import BASE, LINES, text, text_config
 
 __all__ = ["text"]  # the fixture
 
@@ -35,7 +36,7 @@ def test_residual_against_the_reference(case, text):
     for row, step in enumerate((0, 2, 4)):
         weights = reference.weights_from(planes[step], config, vocabulary)
         for name, want in reference_measures.residual_measures(config, weights, batches[step]).items():
-            want = np.atleast_1d(want)
+            want = want.ravel()
             np.testing.assert_allclose(dump[name][row], want, rtol=1e-10, atol=1e-13, err_msg=f"{name} at {step}")
             assert np.isfinite(want).sum() == len(want) - (name == "residual_cosine")
         assert np.isfinite([dump["angle_exponent"][row], dump["gradient_exponent"][row]]).all()
@@ -69,7 +70,7 @@ def test_all_exponents_are_the_singular_values_of_the_jacobian(case, text):
     batches = sequences_of(dump)
     for row, plane in enumerate((dump["initial"][0], dump["weights"][-1])):
         weights = reference.weights_from(plane, config, int(dump["vocabulary"][0][0]))
-        spectra = reference_measures.lyapunov_exponents(config, weights, batches[2 * row][0])
+        (spectra,) = reference_measures.lyapunov_exponents(config, weights, batches[2 * row][0])
         for name, want in zip(("lyapunov", "lyapunov_angular"), spectra):
             got = dump[name][row]
             assert np.isnan(got[len(want):]).all() and 0 < len(want) <= len(got)
@@ -81,7 +82,7 @@ def test_largest_exponents_of_blocks_with_norms_behind_them():
     config = SMALL | {"norm_placement": "post"}
     dump = replay("double", **config, record=1, measure=2, lyapunov=3, sweeps=2000)
     weights = reference.weights_from(dump["initial"][0], config, int(dump["vocabulary"][0][0]))
-    spectra = reference_measures.lyapunov_exponents(config, weights, sequences_of(dump)[0][0])
+    (spectra,) = reference_measures.lyapunov_exponents(config, weights, sequences_of(dump)[0][0])
     for name, want in zip(("lyapunov", "lyapunov_angular"), spectra):
         np.testing.assert_allclose(dump[name][0], want[:3], atol=1e-6, err_msg=name)
 

@@ -8,8 +8,9 @@ import xarray as xr
 
 import reference
 import reference_measures
+from parity import sequences_of
 from replay import replay
-from test_parity import BASE, LINES, sequences_of, text, text_config
+from test_parity import BASE, LINES, text, text_config
 
 __all__ = ["text"]  # the fixture
 

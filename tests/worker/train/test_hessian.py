@@ -9,8 +9,10 @@ import xarray as xr
 
 import reference
 import reference_measures
+import reference_training
+from parity import sequences_of
 from replay import replay
-from test_parity import BASE, sequences_of
+from test_parity import BASE
 
 STEPS, PROBES, BATCHES, LANCZOS = 4, 3, 2, 120
 TINY = BASE | {"steps": STEPS, "width": 4, "heads": 2, "feedforward": 5, "vocabulary": 7, "context": 5, "batch": 3,
@@ -105,7 +107,7 @@ def test_layers(trained):
 def preconditioners(trained):
     """{step: P} of adam after 2 and 4 steps of the reference."""
     config, found = trained.config, {}
-    run = reference.Run(config, trained.vocabulary, trained.planes[0], trained.batches, STEPS)
+    run = reference_training.Run(config, trained.vocabulary, trained.planes[0], trained.batches, STEPS)
     for t in range(1, STEPS + 1):
         run.step(t)
         second = [run.optimiser.state[tensor]["exp_avg_sq"] for tensor in run.weights.values()]
@@ -129,7 +131,7 @@ def test_edge_of_stability(trained):
             root = np.where(p[step] > 2 * config["epsilon"], p[step] ** -0.5, 0)
         want = np.linalg.eigvalsh(root[:, None] * trained.hessian(step) * root)[-1]
         assert got == pytest.approx(want, rel=1e-6)
-        rate = reference.schedule_rate(config, min(step + 1, STEPS), STEPS)
+        rate = reference_training.schedule_rate(config, min(step + 1, STEPS), STEPS)
         assert stability == pytest.approx(want * rate / bound, rel=1e-6)
 
 

@@ -1,0 +1,209 @@
+"""Configurations drawn at random over the keys of the sweep file that networks, objectives and optimisers have, so that
+any two words that go together occur together.
+
+A configuration is drawn in two steps: first its features, words of each of which some are words of the sweep file and
+others stand for ranges of sizes; then numbers that have these features.
+"""
+import itertools
+import random
+
+# The features of a configuration. Keys of the sweep file have its words; the other features follow them.
+FEATURES = {
+    "network": ("decoder", "encoder", "encoder_decoder"),
+    "norm_placement": ("post", "pre", "out"),
+    "norm": ("layernorm", "rmsnorm"),
+    "qk_norm": (False, True),
+    "positions": ("learned", "sinusoidal", "rotary", "relative", "none"),
+    "score_scale": ("sqrt", "none"),
+    "activation": ("relu", "gelu", "gelu_tanh", "silu"),
+    "gated": (False, True),
+    "bias": (False, True),
+    "tied": (False, True),
+    "init": ("torch", "xavier", "normal"),
+    "attention_mask": ("causal", "multiplicative"),
+    "zero_query_key": (False, True),
+    "objective": ("next", "spans", "masked"),
+    "corpus": ("markov", "dyck", "counter", "text", "bytes", "tokens", "pairs", "modular"),
+    "sequences": ("stream", "lines"),
+    "optimiser": ("adamw", "adam", "sgd", "normalized_sgd", "adafactor"),
+    "schedule": ("constant", "linear", "inverse_sqrt"),
+    "decay": ("fused", "factor"),
+    "shared_keys": ("none", "some", "all"),  # heads with the keys of others
+    "head_size": ("odd", "even"),
+    "decoder_layers": ("default", "fewer", "more"),  # than those of the encoder
+    "length": ("one", "short", "long", "beyond"),  # of the context; beyond: T5's last bucket begins at 128
+}
+
+# Words that are drawn less, or more, often than others of their features: they take most of attention away.
+SHARES = {("zero_query_key", True): 0.2, ("length", "short"): 10, ("length", "long"): 5}
+
+# Features of the network: any two words of two of these occur together.
+ARCHITECTURE = ("network", "norm_placement", "norm", "qk_norm", "positions", "score_scale", "activation", "gated",
+                "bias", "tied", "init", "attention_mask", "zero_query_key", "shared_keys", "head_size",
+                "decoder_layers", "objective", "optimiser")
+
+# Keys of the sweep file among the features.
+KEYS = tuple(feature for feature in FEATURES if feature not in ("shared_keys", "head_size", "decoder_layers", "length"))
+
+FILES = ("text", "bytes", "tokens", "pairs")  # corpora that are read
+WORDS = 18  # of their files
+
+
+def conflicts():
+    """Pairs of words that the program refuses, or that make no sense."""
+    def against(feature, word, other, *words):
+        for refused in words:
+            yield frozenset({(feature, word), (other, refused)})
+
+    def only(feature, word, other, *words):
+        return against(feature, word, other, *(set(FEATURES[other]) - set(words)))
+
+    return set(itertools.chain(
+        only("positions", "rotary", "head_size", "even"),
+        only("network", "encoder", "attention_mask", "causal"),
+        only("network", "decoder", "decoder_layers", "default"),
+        only("network", "encoder", "decoder_layers", "default"),
+        only("network", "decoder", "objective", "next"),
+        only("network", "encoder", "objective", "next", "masked"),
+        only("network", "encoder_decoder", "objective", "next", "spans"),
+        only("corpus", "pairs", "network", "encoder_decoder"),
+        only("corpus", "pairs", "objective", "next"),
+        only("corpus", "modular", "objective", "next"),
+        only("decay", "factor", "optimiser", "adamw"),
+        only("corpus", "tokens", "sequences", "stream"),
+        only("corpus", "modular", "length", "short", "long"),
+        only("objective", "spans", "length", "short", "long", "beyond"),
+    ))
+
+
+CONFLICTS = conflicts()
+
+
+def fits(features, feature, word):
+    """Does the program take this word beside these features?"""
+    if any(frozenset({(feature, word), other}) in CONFLICTS for other in features.items() if other[0] != feature):
+        return False
+    # An encoder or an encoder-decoder must not be given what it is to predict.
+    there = features | {feature: word}
+    if there.get("objective") != "next" or not {"network", "corpus"} <= set(there):
+        return True
+    needed = {"encoder": "modular", "encoder_decoder": "pairs"}.get(there["network"], there["corpus"])
+    return there["corpus"] == needed
+
+
+def draw_features(draw, fixed=()):
+    """All features, those of `fixed` as they are; or None."""
+    features = dict(fixed)
+    if not all(fits(features, *item) for item in features.items()):
+        return None
+    # Those that decide most about others come first.
+    for feature in sorted(FEATURES, key=lambda f: (f not in ("network", "objective", "corpus"), draw.random())):
+        if feature in features:
+            continue
+        words = [word for word in FEATURES[feature] if fits(features, feature, word)]
+        if not words:
+            return None
+        features[feature] = draw.choices(words, [SHARES.get((feature, word), 1) for word in words])[0]
+    return features
+
+
+RATES = {"adamw": 3e-3, "adam": 3e-3, "sgd": 1e-3, "normalized_sgd": 5e-3, "adafactor": 0.02}
+LENGTHS = {"one": (1, 1), "short": (2, 13), "long": (18, 45), "beyond": (131, 150)}
+
+
+def draw_heads(draw, features):
+    """heads, kv_heads and D."""
+    # A norm of so few elements is nearly a sign: its gradient is what rounding has left of a difference.
+    least = (3 if features["norm"] == "layernorm" else 2) if features["qk_norm"] else 1
+    sizes = [size for size in (1, 2, 3, 4, 5, 6, 8) if size >= least and size % 2 == (features["head_size"] == "odd")]
+    heads = draw.choice({"none": (1, 2, 3, 4, 5), "some": (4, 6, 8), "all": (2, 3, 4, 6, 8)}[features["shared_keys"]])
+    shared = {"none": (0, heads), "some": [n for n in range(2, heads) if heads % n == 0], "all": (1,)}
+    size = draw.choice(sizes)
+    while heads * size < 4:  # a norm of the stream has the same reason
+        size += 2
+    return heads, draw.choice(shared[features["shared_keys"]]), size
+
+
+def draw_config(draw, features, steps):
+    """A configuration with these features."""
+    heads, kv_heads, size = draw_heads(draw, features)
+    layers = draw.choice((2, 3) if features["decoder_layers"] == "fewer" else (1, 1, 2, 2, 3))
+    decoder_layers = {"default": 0, "fewer": layers - 1, "more": layers + draw.choice((1, 2))}
+    context = draw.randint(*LENGTHS[features["length"]])
+    if features["objective"] == "spans" or features["corpus"] == "modular":
+        context = max(context, 3)
+    config = {key: features[key] for key in KEYS}
+    config |= {
+        "layers": layers,
+        "decoder_layers": decoder_layers[features["decoder_layers"]],
+        "width": heads * size,
+        "heads": heads,
+        "kv_heads": kv_heads,
+        "feedforward": draw.choice((3, 8, 13, 24, 37)),
+        "init_deviation": draw.choice((0.02, 0.2)),
+        "init_scale": draw.choice((1.0, 1.0, 0.5, 2.0)),
+        "residual_scale": draw.choice((1.0, 1.0, 0.4, 2.5)),
+        "context": context,
+        "batch": draw.choice((1, 2, 3, 5)),
+        "learning_rate": RATES[features["optimiser"]],
+        "weight_decay": draw.choice((0.0, 1e-2, 1.0)),
+        "beta1": draw.choice((0.9, 0.8, 0.0)),
+        "beta2": draw.choice((0.999, 0.98)),
+        "epsilon": draw.choice((1e-8, 1e-3)),
+        "momentum": draw.choice((0.0, 0.9)) if features["optimiser"] == "sgd" else 0.0,
+        "schedule_start": draw.randint(0, steps),
+        "warmup_steps": draw.choice((0, 0, 3)),
+        "gradient_clip": draw.choice((0.0, 0.0, 0.3)),
+        "seed": draw.randrange(1000),
+        "steps": steps,
+    }
+    return config | corpus_keys(draw, features)
+
+
+def corpus_keys(draw, features):
+    """Sizes of a built-in corpus."""
+    corpus = features["corpus"]
+    if corpus == "tokens":
+        return {"vocabulary": WORDS}
+    if corpus in FILES:
+        return {}
+    if corpus == "modular":
+        return {"vocabulary": draw.choice((6, 8)), "train_share": draw.choice((0.5, 0.8))}
+    tokens = {"one": 400, "short": 600, "long": 1500, "beyond": 3000}[features["length"]]
+    words = {"markov": range(5, 40), "dyck": range(3, 12, 2), "counter": (4,)}[corpus]
+    return {"vocabulary": draw.choice(words), "corpus_tokens": tokens, "corpus_seed": draw.randrange(100)}
+
+
+def pairs_of(features):
+    """The pairs of words of the architecture that some features try. With one key for each query, or with queries and
+    keys of 0, which stay so, most words about attention have no effect: then the pairs of that word count alone."""
+    pairs = {frozenset(pair) for pair in itertools.combinations([(f, features[f]) for f in ARCHITECTURE], 2)}
+    if features["zero_query_key"]:
+        return {pair for pair in pairs if ("zero_query_key", True) in pair}
+    return pairs if features["length"] != "one" else set()
+
+
+def all_pairs():
+    """Every pair of words of the architecture that go together."""
+    pairs = set()
+    for one, other in itertools.combinations(ARCHITECTURE, 2):
+        for words in itertools.product(FEATURES[one], FEATURES[other]):
+            pair = {one: words[0], other: words[1]}
+            if any(draw_features(random.Random(attempt), pair) for attempt in range(20)):
+                pairs.add(frozenset(pair.items()))
+    return pairs
+
+
+def combinations(count, seed, steps, candidates=8):
+    """`count` times (features, configuration). As long as a pair of words is missing, the features with most of the
+    missing ones are taken of several candidates that have one of them."""
+    draw, missing = random.Random(seed), sorted(all_pairs(), key=sorted)
+    draw.shuffle(missing)
+    for _ in range(count):
+        fixed = dict(missing[0]) if missing else {}
+        found = [features for _ in range(candidates if missing else 1) if (features := draw_features(draw, fixed))]
+        found = found or [next(filter(None, (draw_features(draw, fixed) for _ in itertools.count())))]
+        features = max(found, key=lambda features: len(pairs_of(features).intersection(missing)))
+        there = pairs_of(features)
+        missing = [pair for pair in missing if pair not in there]
+        yield features, draw_config(draw, features, steps)

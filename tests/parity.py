@@ -1,0 +1,196 @@
+"""Runs of the program (tests/replay.c) against runs of tests/reference_training.py: the differences of everything that
+both compute.
+
+    parity.py [-n COUNT] [-s SEED] [-f]    draws configurations, prints the worst difference of each quantity;
+                                           -f: of the program in float
+"""
+import argparse
+import collections
+import math
+import pathlib
+import random
+import sys
+import tempfile
+
+import numpy as np
+
+import reference
+import reference_measures
+import reference_training
+from combinations import WORDS, combinations
+from replay import replay
+
+STEPS, EVERY = 4, 2
+MEASURED = {"record": 1, "measure": EVERY, "gradients": 2, "residual": 1, "saturation": 1, "evaluate": 1,
+            "validate": 64}
+
+# Of these, values below 1 count as 1: logarithms and cosines, which may be near 0.
+NEAR_0 = ("loss", "alignment", "cosine", "growth", "growth_error", "slope", "slope_error", "saturation",
+          "saturation_final", "predicted_entropy")
+
+OF_TWO = ("stack_norm", "stack_direction_cosine")  # measured in networks of two stacks alone
+
+
+def sequences_of(dump, prefix=""):
+    """The batches of a dump, unpacked: the sequences of each, with a source if the network has one."""
+    def cut(start, plane):
+        return [plane[a:b] for a, b in zip(start[:-1], start[1:])]
+
+    sides = [("start", "tokens"), ("start", "target")]
+    if prefix + "source_start" in dump:
+        sides.insert(0, ("source_start", "source_tokens"))
+    planes = [(dump[prefix + start], dump[prefix + plane]) for start, plane in sides]
+    return [list(zip(*(cut(start[i], plane[i]) for start, plane in planes))) for i in range(len(planes[0][0]))]
+
+
+def difference(name, got, want):
+    """The largest difference, over the largest value; infinite where one side alone is NaN."""
+    got, want = np.ravel(got), np.ravel(want)
+    if got.shape != want.shape or (np.isnan(got) != np.isnan(want)).any():
+        return math.inf
+    there = ~np.isnan(want)
+    error, scale = (np.max(np.abs(values[there]), initial=0) for values in (got - want, want))
+    scale = max(scale, 1) if name.endswith(NEAR_0) else scale
+    return error / scale if scale > 0 else error
+
+
+class Run:
+    """A run by the program, and one by the reference from the same start on the same batches."""
+
+    def __init__(self, config, scalar="double", level="", **keys):
+        self.config = config
+        self.dump = replay(scalar, level, **config, **keys)
+        self.vocabulary = int(self.dump["vocabulary"][0][0])
+        self.last_step = int(self.dump["last_step"][0][0])
+        self.batches = sequences_of(self.dump)
+        self.planes = [self.dump["initial"][0], *self.dump["weights"]]
+
+    def reference(self, kind=reference_training.Run):
+        """A run of the reference."""
+        return kind(self.config, self.vocabulary, self.planes[0], self.batches, self.last_step)
+
+    def tensors(self, plane):
+        return reference.weights_from(plane, self.config, self.vocabulary)
+
+    def weights(self, step):
+        return self.tensors(self.planes[step])
+
+    def row_differences(self):
+        """(quantity, difference) of all steps, and of what train() measured along them."""
+        measured, run = [int(step[0]) for step in self.dump["step"]], self.reference(Follower)
+        run.followed, run.found = self, []
+        rows = reference_measures.measure_run(run, set(measured))
+        for i, step in enumerate(measured):
+            run.found += [(name, difference(name, self.dump[name][i], want)) for name, want in rows[step].items()
+                          if name not in OF_TWO or len(reference.stacks(self.config)) == 2]
+        return run.found
+
+    def probe_differences(self, gradients):
+        """Of what train() measured at its own weights: gradients over that many batches, the residual stream."""
+        for i, step in enumerate(int(step[0]) for step in self.dump["step"]):
+            weights, batches = self.weights(step), self.batches[step : step + gradients]
+            want = reference_measures.gradient_measures(self.config, weights, batches)
+            want |= reference_measures.residual_measures(self.config, self.weights(step), self.batches[step])
+            least = min(reference.loss(self.config, weights, batch).item() for batch in batches)
+            for name, value in want.items():
+                sure = min(least, 1) if "gradient" in name else 1  # as in Follower
+                yield name, difference(name, self.dump[name][i], value) * sure
+
+    def validation_differences(self, tied):
+        """Of what train() measured on the validation: at the end its loss, and, if `tied`, of the saturated network."""
+        sequences = sum(sequences_of(self.dump, "validated_"), [])
+        for i, step in enumerate(int(step[0]) for step in self.dump["step"]):
+            weights, want = self.weights(step), {}
+            if step == self.last_step:
+                want = reference_measures.validation_measures(self.config, weights, sequences)
+            if tied:
+                want |= reference_measures.saturation_measures(self.config, weights, sequences)
+            for name, value in want.items():
+                yield name, difference(name, self.dump[name][i], value)
+
+
+class Follower(reference_training.Run):
+    """The reference, but each step begins at the program's weights, and takes the program's gradient when it has been
+    compared. So rounding does not add up, and an optimiser that divides by small gradients does not magnify it."""
+    followed, found = None, []
+
+    def gradient(self, t):
+        before = self.followed.weights(t - 1)
+        for key, tensor in self.weights.items():
+            tensor.data.copy_(before[key])
+        value, want = super().gradient(t)
+        got = self.followed.tensors(self.followed.dump["gradient"][t - 1])
+        # With a loss near 0 it is made of differences between 1 and probabilities near 1.
+        whole = reference.norm(reference.flat(want.values())) / (min(value, 1) or 1) or 1
+        self.found.append(("loss", difference("loss", self.followed.dump["loss"][t - 1], value)))
+        for key, tensor in self.weights.items():
+            off = reference.norm(reference.flat([got[key] - want[key]]))
+            # What is 0 exactly must be so in the program, too: an optimiser may divide by it.
+            exact = want[key].any() or not got[key].any()
+            self.found.append(("gradient", off / whole if exact else math.inf))
+            tensor.grad.copy_(got[key].detach())
+        return value, {key: tensor.grad.clone() for key, tensor in self.weights.items()}
+
+    def step(self, t, observe=False):
+        taken, after = super().step(t, observe), self.followed.weights(t)
+        for key, tensor in self.weights.items():
+            got, want = reference.flat([after[key]]), reference.flat([tensor])
+            self.found.append(("weights", reference.norm(got - want) / (reference.norm(want) or 1)))
+        return taken
+
+
+def differences(config, scalar="double", keys=None):
+    """{quantity: the worst difference} of one configuration."""
+    run = Run(config | (keys or {}), scalar, **MEASURED)
+    worst = collections.Counter()
+    parts = [run.row_differences(), run.probe_differences(MEASURED["gradients"]),
+             run.validation_differences(tied=scalar == "double")]  # floats settle ties between rounded scores by chance
+    for part in parts:
+        for name, value in part:
+            worst[name] = max(worst[name], math.inf if math.isnan(value) else value)
+    return worst
+
+
+# The files of corpora that are read
+
+
+def lines(seed, count, longest):
+    """Lines of 1 to `longest` words, the shortest and the longest among them."""
+    draw = random.Random(seed)
+    lengths = [1, longest] + [draw.randint(1, longest) for _ in range(count - 2)]
+    return [[f"w{draw.randrange(WORDS)}" for _ in range(length)] for length in lengths]
+
+
+def write_files(folder):
+    """{corpus: the keys that name its files}"""
+    text, translated, tokens = (pathlib.Path(folder) / name for name in ("text", "translated", "tokens"))
+    for path, of in (text, lines(5, 120, 40)), (translated, lines(6, 120, 25)):
+        path.write_text("\n".join(" ".join(words) for words in of) + "\n")
+    draw = random.Random(7)
+    np.array([draw.randrange(WORDS) for _ in range(3000)], "<u2").tofile(tokens)
+    both = {"train_text": text, "valid_text": text}
+    return {"text": both, "bytes": both, "tokens": {"train_text": tokens, "valid_text": tokens},
+            "pairs": both | {"train_source": translated, "valid_source": translated}}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("-n", type=int, default=100, metavar="COUNT")
+    parser.add_argument("-s", type=int, default=1, metavar="SEED")
+    parser.add_argument("-f", action="store_true")
+    options = parser.parse_args()
+    worst, where = collections.Counter(), {}
+    with tempfile.TemporaryDirectory() as folder:
+        files = write_files(folder)
+        for i, (features, config) in enumerate(combinations(options.n, options.s, STEPS)):
+            found = differences(config, "float" if options.f else "double", files.get(features["corpus"]))
+            for name, value in found.items():
+                if value >= worst[name]:
+                    worst[name], where[name] = value, i
+    print(f"{options.n} configurations drawn from seed {options.s}")
+    for name, value in worst.items():
+        print(f"{name:28} {value:8.1e}  in number {where[name]}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
