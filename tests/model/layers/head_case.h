@@ -69,7 +69,7 @@ static inline struct head draw_head(
  * memory ends. */
 static inline scalar *middle(scalar *biases, const struct head *head)
 {
-    return biases + BIASES - (ATTENTION_LANES - 1) - head->queries;
+    return biases + (BIASES - (ATTENTION_LANES - 1) - head->queries);
 }
 
 /* Gives the head a bias, and a scale that is exact. */
