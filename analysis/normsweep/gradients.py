@@ -46,8 +46,9 @@ def gradient_slopes(dataset, tensor="w2", over=REPEAT):
 
 def over_depth(fresh, along):
     """The variables that need networks of several depths."""
-    place = xr.DataArray(fresh["layers"].values.astype(int) - 1, dims="layers")
-    ends = fresh[NORM].isel(layer=place).drop_vars("layer", errors="ignore")
+    layer = xr.DataArray(np.arange(fresh.sizes["layer"]), dims="layer")
+    ends = fresh[NORM].isel(layer=xr.where(fresh[NORM].notnull(), layer, 0).max("layer"))
+    ends = ends.drop_vars("layer", errors="ignore")
     logs = np.log(ends.where((ends > 0) & np.isfinite(ends)))
     each, line_error = xr.apply_ufunc(
         lambda x, y: straight_line(x, y)[:2], np.log(fresh["layers"].astype(float)), logs,

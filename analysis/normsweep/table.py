@@ -13,7 +13,8 @@ def run_table(dataset):
 
     Columns, in this order: the axes, each `together` axis followed by its keys; outcome; every other variable with one
     value per run, in the order of the dataset, flags as words; and NAME_last, the last measured value, for each metric
-    NAME over the steps. Metrics by layer, tensor or head are left out. Integers are Int64, with NA for a missing value;
+    NAME over the steps, or NAME_encoder_last and NAME_decoder_last for one that each stack of an encoder-decoder has.
+    Metrics by layer, tensor or head are left out. Integers are Int64, with NA for a missing value;
     a missing real is NaN, a missing text "".
 
     >>> frame = ds.sweep.table()
@@ -33,7 +34,7 @@ def run_table(dataset):
     columns = {name: column(dataset[name]) for name in key_names(dataset)}
     columns["outcome"] = column(outcome)
     columns |= {name: column(dataset[name]) for name in run_variables(dataset)}
-    columns |= {f"{name}_last": column(last(dataset[name])) for name in step_variables(dataset)}
+    columns |= {f"{name}_last": column(last(values)) for name, values in step_variables(dataset)}
     return pd.DataFrame(columns)
 
 
@@ -49,9 +50,14 @@ def run_variables(dataset):
 
 
 def step_variables(dataset):
-    """Variables with one value per run and step."""
-    return [name for name, variable in dataset.data_vars.items()
-            if "step" in variable.dims and set(variable.dims) <= {*dataset.sweep.axes, "step"}]
+    """(name, values) of each variable with one value per run and step, or with one for each stack."""
+    for name, variable in dataset.data_vars.items():
+        if "step" not in variable.dims or not set(variable.dims) <= {*dataset.sweep.axes, "step", "stack"}:
+            continue
+        words = map(str, variable["stack"].values) if "stack" in variable.dims else ()
+        yield from ((f"{name}_{word}", variable.sel(stack=word)) for word in words)
+        if "stack" not in variable.dims:
+            yield name, variable
 
 
 def typed(values, variable):

@@ -13,9 +13,14 @@ const char *help_dimensions(enum metric_shape shape, char text[HELP_DIMENSIONS])
     size_t used = 0;
 
     text[0] = '\0';
-    for (int i = 0; i < row->rank; i++)
-        used += (size_t)snprintf(text + used, HELP_DIMENSIONS - used, "%s%s", i ? ", " : "",
-            metric_dimension_table[row->dimension[i]].name);
+    for (int i = 0; i < row->rank; i++) {
+        bool optional = row->dimension[i] == DIMENSION_STACK && shape != METRIC_PER_STACK_OF_TWO;
+        used += (size_t)snprintf(text + used, HELP_DIMENSIONS - used, "%s%s%s",
+            optional ? "[, "
+            : i      ? ", "
+                     : "",
+            metric_dimension_table[row->dimension[i]].name, optional ? "]" : "");
+    }
     return text;
 }
 

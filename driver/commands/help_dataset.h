@@ -18,7 +18,7 @@ typedef void help_take(void *context, const char *name, const char *help);
 /* Calls take with all those names, and one line on each; some, heads for one, come twice. */
 void help_each_of_dataset(help_take *take, void *context);
 
-const char *help_dimensions(enum metric_shape shape, char text[HELP_DIMENSIONS]); /* "step, layer" */
+const char *help_dimensions(enum metric_shape shape, char text[HELP_DIMENSIONS]); /* "step[, stack], layer" */
 
 const char *help_members(enum metric_group group, char text[HELP_NAMES]); /* "train_loss, valid_loss, ..." */
 

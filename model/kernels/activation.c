@@ -148,6 +148,7 @@ INLINE_ACTIVATION void silu_and(bool curved, scalar *y, scalar *x, scalar *curva
         y[i] = (at < 0 ? 0 : at) - a * tail;
         x[i] = at < 0 ? d : 1 - d;
         if (curved)
+            /* cppcheck-suppress nullPointer; then it is not NULL */
             curvature[i] = q * (2 - a * (1 - 2 * tail));
     }
 }

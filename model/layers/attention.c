@@ -1,4 +1,5 @@
 #include "model/layers/attention.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -61,6 +62,8 @@ static struct placed place_head(const struct heads_work *work, int64_t sequence,
     const struct relative *relative = heads->relative;
     int64_t bias = relative ? h * relative->stride + relative->reach : 0;
 
+    INVARIANT(!relative || heads->start[sequence + 1] - row <= relative->reach + 1, "%d rows, reach %d",
+        (int)(heads->start[sequence + 1] - row), (int)relative->reach);
     return (struct placed){.q = q,
         .kv = kv,
         .mixed = row * heads_width(heads) + h * depth,
@@ -117,6 +120,7 @@ static void compute_heads(const struct heads_work *work)
 
     INVARIANT(heads->kv_heads > 0 && heads->heads % heads->kv_heads == 0, "%d heads, %d of keys",
         (int)heads->heads, (int)heads->kv_heads);
+    INVARIANT(!work->dbias || bias_size(work) < team->scratch_size, "%d heads", (int)heads->heads);
     team_run(team, items, 1, compute_share, work);
     for (int64_t i = 0; work->dbias && i < shares; i++) {
         const scalar *part = team->scratch + i * team->scratch_size;

@@ -55,7 +55,7 @@ static void spread_relative(const struct pass *pass, const scalar *weights, scal
 
     if (relative)
         relative_spread(relative, pass_weight(pass, weights, kind, 0), c->heads, c->context,
-            pass_stack(pass)->form.mask != MASK_CAUSAL);
+            pass_stack(pass)->form.mask == MASK_NONE);
 }
 
 /* The gradient of the table, from that of the biases. */
@@ -66,7 +66,7 @@ static void gather_relative(const struct pass *pass, scalar *gradient, const sca
 
     if (gradient && drelative)
         relative_gather(pass_gradient(pass, gradient, kind, 0), drelative, c->heads, c->context,
-            pass_stack(pass)->form.mask != MASK_CAUSAL);
+            pass_stack(pass)->form.mask == MASK_NONE);
 }
 
 /* ---- states ---- */

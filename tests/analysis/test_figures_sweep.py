@@ -39,6 +39,7 @@ validate: {every: 4, tokens: 256}
 
 
 AXES_OF_THEIR_OWN = {"gradients-last", "warmup"}  # test_gradients.py draws them
+STACKS = {"norms-stack", "direction-stack"}  # test_figures_stacks.py
 
 
 @pytest.fixture(scope="session")
@@ -54,7 +55,7 @@ def measured(tmp_path_factory):
 def test_every_metric_has_a_figure(measured):
     found = {figure.name: figure for figure in figures.draw_all(measured)}
     assert figures.undrawn(measured) == []
-    assert set(found) == {figure.name for figure in figures.FIGURES} - AXES_OF_THEIR_OWN
+    assert set(found) == {figure.name for figure in figures.FIGURES} - AXES_OF_THEIR_OWN - STACKS
     for name, figure in found.items():
         assert "Everything" in words(figure) and figure.caption.endswith("."), name
         assert figure.figure.get_size_inches()[0] == look.WIDTH and figure.figure.get_size_inches()[1] < 13, name

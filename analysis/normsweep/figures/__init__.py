@@ -15,7 +15,7 @@ from .. import look
 from ..names import BOUNDARY
 from . import (
     classes, depth, exponents, fits, gradients, heads, hessian, homogeneity, losses, norms, phase, residual, rest, runs,
-    saturation, steps, warmup)
+    saturation, stacks, steps, warmup)
 from .drawing import Drawing
 
 __all__ = ["BOOKKEEPING", "FIGURES", "Drawing", "NotDrawn", "draw_all", "names", "undrawn"]
@@ -34,6 +34,7 @@ FIGURES = (
     Figure("phase", phase.phase, ("norm_growth", "phase", "outcome")),
     Figure("norms", norms.norms, ("param_norm",)),
     Figure("norms-parts", norms.parts, ("total_norm", "embedding_norm", "output_norm")),
+    Figure("norms-stack", norms.stack, ("stack_norm",)),
     Figure("norms-by-layer", depth.norms, ("layer_norm",)),
     Figure("norms-by-tensor", depth.tensors, ("tensor_norm",)),
     Figure("norms-fits", fits.laws, (
@@ -43,6 +44,7 @@ FIGURES = (
         "fit_misaligned_r2", "fit_adam_like_r2", "growth_exponent_r2")),
     Figure("dynamics", classes.dynamics, ("growth_exponent", "dynamics")),
     Figure("direction", norms.direction, ("direction_cosine",)),
+    Figure("direction-stack", norms.stack_direction, ("stack_direction_cosine",)),
     Figure("direction-by-layer", depth.directions, ("layer_direction_cosine",)),
     Figure("alignment", steps.alignment, ("alignment", "gradient_alignment", "update_alignment")),
     Figure("steps", steps.sizes, ("step_size", "update_norm", "grad_norm")),
@@ -106,10 +108,17 @@ def undrawn(dataset):
 
 
 def table(dataset):
-    """The rows for a dataset, including one for each variable without a figure of its own."""
+    """The rows for a dataset, including one for each variable without a figure of its own, and one for each stack of
+    encoder-decoders."""
     rows = [figure for figure in FIGURES if any(name in dataset for name in figure.variables)]
-    return rows + [Figure(name, lambda dataset, name=name: rest.plot(dataset, name), (name,))
-                   for name in undrawn(dataset)]
+    rows += [Figure(name, lambda dataset, name=name: rest.plot(dataset, name), (name,)) for name in undrawn(dataset)]
+    return [one for figure in rows for one in by_stack(dataset, figure)]
+
+
+def by_stack(dataset, figure):
+    words = stacks.of_figure(dataset, figure.variables)
+    return [replace(figure, name=f"{figure.name}-{word}", draw=stacks.drawer(figure.draw, word)) for word in words
+            ] or [figure]
 
 
 def names(dataset):

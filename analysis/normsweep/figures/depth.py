@@ -13,7 +13,9 @@ from .lines import has_steps, label_steps
 from .norms import relative
 
 NAMED = 8  # layers with a line in the legend
-TENSORS = 8  # kinds of tensor in a panel
+TENSORS = 8  # kinds of tensor in a panel, those of cross-attention apart
+CROSS = "cross_"  # before the name of their like in self-attention
+LIKE = {"ln": "ln1"}  # cross_ln has this one
 
 
 def layer_looks(count):
@@ -110,31 +112,42 @@ def tensors(dataset):
     with look.style():
         chosen, note = runs.representatives(dataset, "tensor_norm", 3)
         layers = runs.thinned(range(dataset.sizes["layer"]), 3)
-        kinds = [i for i, kind in enumerate(dataset.tensor.values) if not str(kind).endswith("_bias")][:TENSORS]
+        looks = tensor_looks(dataset)
+        kinds = [list(dataset.tensor.values).index(kind) for kind in looks]
         figure, panels = look.sheet(len(chosen), len(layers), height=2.1 if len(chosen) > 1 else 3, sharex=True,
                                     sharey="row")
         for row, run in enumerate(chosen):
             for column, layer in enumerate(layers):
                 axes = panels[row, column]
                 values = dataset.tensor_norm.isel(run).isel(layer=layer).transpose("tensor", "step").values[kinds]
-                draw_tensors(axes, dataset.step.values, values)
+                draw_tensors(axes, dataset.step.values, values, looks)
                 title(axes, runs.text(dataset, run), f"layer {dataset.layer.values[layer]}", column, row, 2)
                 look.reference_line(axes, 1)
                 axes.set_visible(bool(np.isfinite(values).any()))  # a run may have fewer layers
         label_steps(panels, panels.size, dataset)
-        handles = [Line2D([], [], label=str(dataset.tensor.values[kind]), **tensor_look(i))
-                   for i, kind in enumerate(kinds)]
+        handles = [Line2D([], [], label=kind, **style) for kind, style in looks.items()]
         notes = ["Norms relative to their starts; without biases, many of which start at 0.", note]
         return finished("norms-by-tensor", "The norm of each kind of tensor.", figure, dataset, handles, notes)
 
 
-def tensor_look(i):
-    return {"color": look.COLOURS[i % len(look.COLOURS)], "linestyle": look.DASHES[i % len(look.DASHES)]}
+def tensor_looks(dataset):
+    """{kind of tensor: style}; those of cross-attention, if there are any, look like their like in self-attention, with
+    points."""
+    kinds = [str(kind) for kind in dataset.tensor.values if not str(kind).endswith("_bias")]
+    crossing = [kind for kind in kinds if kind.startswith(CROSS)]
+    looks = {kind: {"color": look.COLOURS[i % len(look.COLOURS)], "linestyle": look.DASHES[i % len(look.DASHES)]}
+             for i, kind in enumerate([kind for kind in kinds if kind not in crossing][:TENSORS])}
+    for kind in crossing:
+        like = kind.removeprefix(CROSS)
+        like = LIKE.get(like, like)
+        if like in looks and dataset.tensor_norm.sel(tensor=kind).notnull().any():
+            looks[kind] = {**looks[like], "marker": "."}
+    return looks
 
 
-def draw_tensors(axes, step, values):
-    for i, line in enumerate(values):
+def draw_tensors(axes, step, values, looks):
+    for line, style in zip(values, looks.values()):
         line = relative(line)
         seen = np.isfinite(line)
-        axes.plot(step[seen], line[seen], **tensor_look(i))
+        axes.plot(step[seen], line[seen], **style)
     look.scale_y(axes, [line.get_ydata() for line in axes.lines])

@@ -95,7 +95,7 @@ def draw_layers(axes, part, looks, place):
         line = flat.isel({DEPTH: i}).transpose("layer").values
         seen = np.flatnonzero(np.isfinite(line))
         depth = int(flat[DEPTH].values[i]) if DEPTH in flat.coords else flat.sizes["layer"]
-        axes.plot(depth - 1 - seen, line[seen], marker="." if depth <= DOTTED else "", markersize=3,
+        axes.plot(seen.max(initial=0) - seen, line[seen], marker="." if depth <= DOTTED else "", markersize=3,
                   **looks.get(depth, {"color": look.COLOURS[0]}))
     look.grid(axes)
     if not axes.xaxis_inverted():

@@ -24,6 +24,11 @@ def norms(dataset):
                       {"param_norm": f"parameter norm {RELATIVE}"}, mark_one)
 
 
+def stack(dataset):
+    return over_steps(dataset, "norms-stack", ["stack_norm"], "The norm of a stack's parameters relative to its start.",
+                      relative, {"stack_norm": f"norm of the stack {RELATIVE}"}, mark_one)
+
+
 def parts(dataset):
     names = ["total_norm", "embedding_norm", "output_norm"]
     labels = {name: f"{look.label(dataset[name])}\nrelative to its start" for name in names if name in dataset}
@@ -37,3 +42,8 @@ def direction(dataset):
                       "The cosine between the parameters at successive measured steps; 1 means that their direction "
                       "does not change.",
                       medians=True)
+
+
+def stack_direction(dataset):
+    return over_steps(dataset, "direction-stack", ["stack_direction_cosine"],
+                      "The cosine between a stack's parameters at successive measured steps.", medians=True)
