@@ -192,6 +192,12 @@ simulate:
 	@$(MAKE_ALL) $(BUILD)/tests-float
 	@SIMULATION_SEEDS=$(or $(N),1000) SIMULATION_SEED=$(or $(SEED),1) $(BUILD)/tests-float coordinator_survives
 
+## parity: train networks drawn at random beside PyTorch, and print the worst differences (N=100, SEED=1)
+parity:
+	@.ci/setup build tests
+	@$(MAKE_ALL) $(BUILD)/replay-double
+	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python numpy torch)" tests/parity.py $(N:%=-n %) $(SEED:%=-s %)
+
 ## inject: let allocations and every write, sync, rename, open of small sweeps fail (CASE='new show' FAMILY=memory)
 inject:
 	$(SAY_ROOT)
@@ -256,6 +262,6 @@ help:
 	@echo "Variables: VARIANT=release|debug|san, V=1 (show commands), WERROR=1 (warnings are errors)"
 	@echo "           CC, CFLAGS, LDFLAGS, CBLAS, NETCDF, YAML, JSON, OPENMP, PREFIX, DESTDIR"
 
-.PHONY: all quickstart check check-slurm faults simulate inject lint fuzz coverage bench setup programs flags install \
+.PHONY: all quickstart check check-slurm faults simulate parity inject lint fuzz coverage bench setup programs flags install \
 	uninstall clean help FORCE
 .DELETE_ON_ERROR:

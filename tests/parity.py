@@ -9,7 +9,6 @@ import collections
 import math
 import pathlib
 import random
-import sys
 import tempfile
 
 import numpy as np
@@ -137,10 +136,9 @@ class Follower(reference_training.Run):
         return taken
 
 
-def differences(config, scalar="double", keys=None):
-    """{quantity: the worst difference} of one configuration."""
-    run = Run(config | (keys or {}), scalar, **MEASURED)
-    worst = collections.Counter()
+def differences(config, scalar="double", files=None):
+    """{quantity: the worst difference} of one configuration; files: the keys that name those of its corpus."""
+    run, worst = Run(config | (files or {}), scalar, **MEASURED), collections.Counter()
     parts = [run.row_differences(), run.probe_differences(MEASURED["gradients"]),
              run.validation_differences(tied=scalar == "double")]  # floats settle ties between rounded scores by chance
     for part in parts:
@@ -171,24 +169,28 @@ def write_files(folder):
             "pairs": both | {"train_source": translated, "valid_source": translated}}
 
 
+def table(count, seed, scalar):
+    """[(quantity, the worst difference, the number of its configuration)] of so many configurations."""
+    worst = {}
+    with tempfile.TemporaryDirectory() as folder:
+        files = write_files(folder)
+        for number, (features, config) in enumerate(combinations(count, seed, STEPS)):
+            for name, value in differences(config, scalar, files.get(features["corpus"])).items():
+                worst[name] = max(worst.get(name, (0, number)), (value, number))
+    return [(name, *where) for name, where in worst.items()]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-n", type=int, default=100, metavar="COUNT")
     parser.add_argument("-s", type=int, default=1, metavar="SEED")
     parser.add_argument("-f", action="store_true")
     options = parser.parse_args()
-    worst, where = collections.Counter(), {}
-    with tempfile.TemporaryDirectory() as folder:
-        files = write_files(folder)
-        for i, (features, config) in enumerate(combinations(options.n, options.s, STEPS)):
-            found = differences(config, "float" if options.f else "double", files.get(features["corpus"]))
-            for name, value in found.items():
-                if value >= worst[name]:
-                    worst[name], where[name] = value, i
-    print(f"{options.n} configurations drawn from seed {options.s}")
-    for name, value in worst.items():
-        print(f"{name:28} {value:8.1e}  in number {where[name]}")
+    rows = table(options.n, options.s, "float" if options.f else "double")
+    print(f"{options.n} configurations drawn from seed {options.s}; worst differences and where they are:")
+    for name, value, number in rows:
+        print(f"{name:28} {value:8.1e}  number {number}")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
