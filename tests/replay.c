@@ -3,6 +3,7 @@
  *     replay [key=value]... > dump
  * Keys are those of a sweep file, and
  *     train_text, valid_text   paths; train_source, valid_source: those of the sources of pairs
+ *     batches                  N: write the batches of N steps and those of the validation; train nothing
  *     record                   1: write batch, loss, gradient and weights of every step, and the next batch
  *     measure                  N > 0: then run train(), measured every N steps, and write its rows and values
  *     all                  1: that measures every group of metrics, and not the default ones alone
@@ -43,9 +44,8 @@ struct replay {
     struct run run;
     struct corpus_source source;
     struct corpus corpus;
-    int64_t record, measure, saturation, evaluate, validate, all, gradients, hessian, homogeneity,
-        products;
-    int64_t residual, lyapunov, sweeps;
+    int64_t record, measure, saturation, evaluate, validate, all, gradients, hessian, homogeneity;
+    int64_t products, residual, lyapunov, sweeps, batches_wanted;
     struct measure measuring; /* of train() */
     int64_t last_step;
     struct transformer model;
@@ -122,34 +122,34 @@ static const struct {
     NUMBER(record, record) NUMBER(measure, measure) NUMBER(all, all) NUMBER(saturation, saturation)
     NUMBER(evaluate, evaluate) NUMBER(validate, validate) NUMBER(gradients, gradients) NUMBER(hessian, hessian)
     NUMBER(residual, residual) NUMBER(lyapunov, lyapunov) NUMBER(sweeps, sweeps)
-    NUMBER(homogeneity, homogeneity) NUMBER(products, products)
+    NUMBER(homogeneity, homogeneity) NUMBER(products, products) NUMBER(batches, batches_wanted)
 /* clang-format on */
 #undef NUMBER
 };
 
 static void parse_argument(struct replay *replay, char *argument)
 {
+    struct corpus_source *source = &replay->source;
+    const struct {
+        const char *name, **path;
+    } paths[] = {{"train_text", &source->train_path}, {"valid_text", &source->valid_path},
+        {"train_source", &source->train_source_path}, {"valid_source", &source->valid_source_path}};
     char *text = strchr(argument, '=');
 
     if (!text)
         fail("'%s' is not key=value", argument);
     *text++ = '\0';
-    if (strcmp(argument, "train_text") == 0)
-        replay->source.train_path = text;
-    else if (strcmp(argument, "valid_text") == 0)
-        replay->source.valid_path = text;
-    else if (strcmp(argument, "train_source") == 0)
-        replay->source.train_source_path = text;
-    else if (strcmp(argument, "valid_source") == 0)
-        replay->source.valid_source_path = text;
-    else {
-        for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
-            if (strcmp(argument, numbers[i].name) == 0) {
-                *(int64_t *)(void *)((char *)replay + numbers[i].offset) = parse_integer(argument, text);
-                return;
-            }
-        parse_param(&replay->run, argument, text);
-    }
+    for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++)
+        if (strcmp(argument, paths[i].name) == 0) {
+            *paths[i].path = text;
+            return;
+        }
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+        if (strcmp(argument, numbers[i].name) == 0) {
+            *(int64_t *)(void *)((char *)replay + numbers[i].offset) = parse_integer(argument, text);
+            return;
+        }
+    parse_param(&replay->run, argument, text);
 }
 
 /* Training */
@@ -172,21 +172,28 @@ static void load(struct replay *replay)
     replay->last_step = run_last_step(run, &replay->corpus);
 }
 
+static void layout_batches(struct replay *replay)
+{
+    const struct run *run = &replay->run;
+    struct reading reading = run_reading(run, &replay->corpus);
+    struct batch_rows room = {.rows = run->batch * run->context};
+
+    room.source = reading_rows(&reading, &replay->corpus.train, 1).source ? room.rows : 0;
+    batches_layout(&replay->batches, &replay->corpus.train, &reading, run->batch, &replay->arena);
+    batch_layout_both(&replay->batch, room, &replay->arena);
+}
+
 static void layout(struct replay *replay)
 {
     const struct run *run = &replay->run;
     struct architecture architecture = run_architecture(run, replay->corpus.vocabulary);
     struct optimiser_options options = run_optimiser(run);
-    struct reading reading = run_reading(run, &replay->corpus);
-    int64_t most = run->batch * run->context;
-    struct batch_rows room = {most, reading_rows(&reading, &replay->corpus.train, 1).source ? most : 0};
     struct arena *arena = &replay->arena;
 
     transformer_layout(
         &replay->model, &architecture, run->batch * run->context, run->threads, replay->products != 0, arena);
     optimiser_layout(&replay->optimiser, &options, &replay->model.layout, run->threads, arena);
-    batches_layout(&replay->batches, &replay->corpus.train, &reading, run->batch, arena);
-    batch_layout_both(&replay->batch, room, arena);
+    layout_batches(replay);
     replay->weights = arena_take(arena, (size_t)replay->model.layout.size, sizeof(scalar));
     replay->gradient = arena_take(arena, (size_t)replay->model.layout.size, sizeof(scalar));
     replay->scaled = arena_take(arena, (size_t)replay->model.layout.size, sizeof(scalar));
@@ -232,6 +239,7 @@ static void take_steps(struct replay *replay)
 {
     struct schedule schedule = run_schedule(&replay->run, replay->last_step);
 
+    prepare(replay);
     write_integer("vocabulary", replay->model.architecture.vocabulary);
     write_integer("last_step", replay->last_step);
     write_scalars("initial", replay->weights, replay->model.layout.size);
@@ -339,12 +347,9 @@ static void run_train(struct replay *replay)
 
 /* Validation */
 
-/* Of a sequence that predicts next words: its tokens and the last target, and the loss of the corpus's own
- * source if it is known. */
-static void write_next(
-    const struct text *text, const struct reading *reading, int64_t index, const double *source_loss)
+/* Of a sequence that predicts next words: its tokens, its last target, and the source's loss if known. */
+static void write_next(const struct text *text, struct line line, const double *source_loss)
 {
-    struct line line = text_sequence(text, reading->sequences, reading->context, index);
     int32_t *tokens = calloc((size_t)line.words + 1, sizeof(*tokens));
 
     text_copy(text, line.first, line.words + 1, tokens);
@@ -370,7 +375,8 @@ static void evaluate(struct replay *replay)
         write_batch("validated_", &replay->batch);
         write_reals("model_loss", row_loss, replay->batch.rows);
         if (reading.task == TASK_NEXT)
-            write_next(text, &reading, i, source_known ? source_loss : NULL);
+            write_next(text, text_sequence(text, reading.sequences, reading.context, i),
+                source_known ? source_loss : NULL);
     }
     free(source_loss);
     free(row_loss);
@@ -421,6 +427,29 @@ static void write_homogeneity(const struct replay *replay)
     arena_release(&arena);
 }
 
+/* Batches */
+
+static void write_batches(struct replay *replay)
+{
+    const struct corpus *corpus = &replay->corpus;
+    const struct reading reading = run_reading(&replay->run, corpus);
+    struct batch_rows most = reading_rows(&reading, &corpus->train, replay->run.batch);
+    struct validation validation;
+
+    if (arena_init(&replay->arena, (size_t)64 << 20) != 0)
+        fail("no memory");
+    layout_batches(replay);
+    write_integer("vocabulary", corpus->vocabulary);
+    write_integers("most_rows", (const int64_t[]){most.rows, most.source}, 2);
+    for (int64_t step = 1; step <= replay->batches_wanted; step++) {
+        batches_fill(&replay->batches, step, &replay->batch);
+        write_batch("", &replay->batch);
+    }
+    validation_init(&validation, &corpus->valid, &reading, replay->validate);
+    while (validation_next(&validation, (struct batch_rows){0}, &replay->batch) > 0)
+        write_batch("validated_", &replay->batch);
+}
+
 int main(int argc, char **argv)
 {
     struct replay replay = {0};
@@ -430,8 +459,10 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++)
         parse_argument(&replay, argv[i]);
     load(&replay);
-    prepare(&replay);
-    take_steps(&replay);
+    if (replay.batches_wanted)
+        write_batches(&replay);
+    else
+        take_steps(&replay);
     if (replay.evaluate)
         evaluate(&replay);
     if (replay.measure)

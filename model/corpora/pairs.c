@@ -39,8 +39,8 @@ static int read_both(struct corpus *corpus, struct text *text, struct content *s
         return -1;
     if (sources != text->line_count)
         return error_set(error, ERROR_INPUT,
-            "%s: %" PRId64 " lines, but %s has %" PRId64 "; line n of one translates line n of the other",
-            target->path, text->line_count, source->path, sources);
+            "%s: %" PRId64 " line%s, but %s has %" PRId64 "; line n of one translates line n of the other",
+            target->path, text->line_count, text->line_count == 1 ? "" : "s", source->path, sources);
     leave_out_empty(text);
     return 0;
 }

@@ -107,8 +107,8 @@ static int64_t read_header(
 
     if (content->size % TOKEN_BYTES != 0)
         return error_set(error, ERROR_INPUT,
-            "%s: %" PRId64 " bytes are not a whole number of 16-bit tokens; write them as uint16",
-            content->path, content->size);
+            "%s: an odd number of bytes, %" PRId64 "; write the tokens as uint16", content->path,
+            content->size);
     do
         there = content_next(content, 0, digest, error);
     while (there > 0 && there < HEADER_BYTES && content->left > 0);

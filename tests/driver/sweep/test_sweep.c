@@ -405,7 +405,8 @@ TEST(sweep_reads_what_the_table_writes)
         if (!rest[0])
             first.integer = 1;
         bool built_in = strncmp(param->name, "corpus_", 7) == 0 || strcmp(param->name, "vocabulary") == 0;
-        const char *corpus = built_in ? "corpus: dyck\n" : "train_text: t\n";
+        bool share = strcmp(param->name, "train_share") == 0;
+        const char *corpus = share ? "corpus: modular\n" : built_in ? "corpus: dyck\n" : "train_text: t\n";
         snprintf(text, sizeof(text), "%s%s%s: %s\n", corpus, rest, param->name,
             param_format(param, first, value, sizeof(value)));
         if (!parse(&sweep, text, NULL, 0))

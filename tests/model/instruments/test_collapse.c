@@ -223,6 +223,63 @@ TEST(collapse_of_a_constant_prediction)
     arena_release(&k.arena);
 }
 
+/* Rows without a target change nothing: the same sequences without these rows give the same numbers. */
+TEST(collapse_of_rows_without_a_target)
+{
+    struct collapse_case k = {0};
+    struct collapse_measures sparse, dense;
+
+    collapse_case_init(&k);
+    k.part.sequences = k.part.rows = k.part.start[0] = 0;
+    for (int64_t s = 0; s < k.batch.sequences; s++) {
+        for (int64_t row = k.batch.start[s]; row < k.batch.start[s + 1]; row++) {
+            k.collapse.predicted[row] = (int32_t)(row % 5);
+            if (row > k.batch.start[s] && row % 3 == 0)
+                k.batch.target[row] = NO_TARGET;
+            else
+                k.part.target[k.part.rows++] = k.batch.target[row];
+        }
+        k.part.start[++k.part.sequences] = k.part.rows;
+    }
+    CHECK(k.part.rows < k.batch.rows && k.part.rows > k.batch.rows / 2);
+    collapse_begin(&k.collapse);
+    collapse_add(&k.collapse, &k.batch);
+    collapse_end(&k.collapse, &sparse);
+    double share[VOCABULARY];
+    memcpy(share, k.collapse.share, sizeof(share));
+    for (int64_t row = 0, at = 0; row < k.batch.rows; row++)
+        if (k.batch.target[row] != NO_TARGET)
+            k.collapse.predicted[at++] = (int32_t)(row % 5);
+    collapse_begin(&k.collapse);
+    collapse_add(&k.collapse, &k.part);
+    collapse_end(&k.collapse, &dense);
+    CHECK(memcmp(&sparse, &dense, sizeof(dense)) == 0);
+    CHECK(memcmp(share, k.collapse.share, sizeof(share)) == 0);
+    arena_release(&k.arena);
+}
+
+/* Of sums, only the results count: words 5 and 6, three to one. */
+TEST(collapse_unigram_level_of_sums)
+{
+    static int32_t tokens[] = {1, 2, 9, 5, 3, 4, 9, 5, 1, 1, 9, 6, 2, 2, 9, 5};
+    static struct line line[] = {{0, 3}, {4, 3}, {8, 3}, {12, 3}};
+    const struct text training = {.token_count = 16, .tokens = tokens, .line_count = 4, .line = line};
+    const struct reading sums = {.sequences = SEQUENCES_LINES, .task = TASK_LAST, .context = 3};
+    struct collapse_case k = {0};
+
+    collapse_case_init(&k);
+    k.batch.sequences = 1;
+    k.batch.rows = k.batch.start[1] = 3;
+    k.batch.target[0] = k.batch.target[1] = NO_TARGET;
+    k.batch.target[2] = 5;
+    k.collapse.predicted[2] = 6;
+    collapse_begin(&k.collapse);
+    collapse_add(&k.collapse, &k.batch);
+    CHECK_CLOSE(collapse_unigram_loss(&k.collapse, &training, &sums, &k.part),
+        -log(3.0 / (3 + 1 + VOCABULARY - 2)), 1e-14);
+    arena_release(&k.arena);
+}
+
 TEST(collapse_of_few_words)
 {
     static int32_t sevens[] = {7, 7, 7};

@@ -2,6 +2,7 @@
 #include "tests/test.h"
 
 #include <dirent.h>
+#include <endian.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>
@@ -310,6 +311,48 @@ TEST(node_impostors_are_passed_over)
     close(open_one);
     close(sealed);
     shared_release(&shared);
+}
+
+/* The first process checks the tokens of a file; the others map it without reading it. A file that has
+ * changed is checked again. */
+TEST(node_maps_files_of_tokens)
+{
+    enum { TOKENS = 600000, VOCABULARY = 1000 };
+    static uint16_t tokens[TOKENS];
+    char path[] = TEMPLATE;
+    struct corpus_source source = {
+        .kind = CORPUS_TOKENS, .vocabulary = VOCABULARY, .train_path = path, .valid_path = path};
+    struct corpus corpus, again;
+    enum corpus_fault fault;
+    struct error error = {0};
+    int file = mkstemp(path);
+
+    for (int i = 0; i < TOKENS; i++)
+        tokens[i] = htole16((uint16_t)(i % VOCABULARY));
+    CHECK(write(file, tokens, sizeof(tokens)) == (ssize_t)sizeof(tokens));
+    struct holder holder = hold(&source);
+    CHECK(holder.copy != 0);
+    CHECK(node_load_corpus(&corpus, &source, &fault, &error) == 0 && copy_of(&corpus) == holder.copy);
+    CHECK(corpus_load(&again, &source, &fault, &error) == 0 && again.file == -1);
+    CHECK(corpus.train.tokens == NULL && corpus.train.token_count == TOKENS &&
+          corpus.valid.token_count == TOKENS);
+    CHECK(memcmp(corpus.train.mapped, tokens, sizeof(tokens)) == 0);
+    CHECK(memcmp(again.valid.mapped, tokens, sizeof(tokens)) == 0);
+    CHECK(memcmp(&corpus.digest, &again.digest, sizeof(corpus.digest)) == 0);
+    CHECK(corpus.vocabulary == VOCABULARY && corpus.block_size < 1 << 20);
+    corpus_release(&again);
+    corpus_release(&corpus);
+    CHECK(corpus.train.mapped == NULL && corpus.train_file.bytes == NULL);
+    tokens[7] = htole16(VOCABULARY);
+    CHECK(pwrite(file, tokens, sizeof(tokens), 0) == (ssize_t)sizeof(tokens));
+    CHECK(node_load_corpus(&corpus, &source, &fault, &error) == -1 && fault == CORPUS_FAULT_TRAIN);
+    CHECK(strstr(error.text, ": token 1000 at byte 14 is not below vocabulary 1000") != NULL);
+    source.vocabulary++;
+    CHECK(node_load_corpus(&corpus, &source, &fault, &error) == 0 && copy_of(&corpus) != holder.copy);
+    corpus_release(&corpus);
+    end(holder.pid);
+    close(file);
+    unlink(path);
 }
 
 TEST(node_small_corpora_are_private)

@@ -9,7 +9,12 @@ static struct setup example(void)
     static int64_t steps[] = {0, 10, 1000};
     static char folder[] = "out.nc.d";
     struct setup setup = {
-        .source = {.kind = CORPUS_TEXT, .vocabulary = 7, .train_path = "a file.txt", .valid_path = NULL},
+        .source = {.kind = CORPUS_TEXT,
+            .vocabulary = 7,
+            .train_path = "a file.txt",
+            .valid_path = NULL,
+            .valid_source_path = "b",
+            .share = 0.25},
         .corpus = {1, 2},
         .threads = 2,
         .folder = folder,
@@ -35,7 +40,9 @@ TEST(setup_arrives_as_it_was_sent)
     if (failed)
         return;
     CHECK_TEXT(got.source.train_path, "a file.txt");
-    CHECK(got.source.valid_path == NULL && got.source.vocabulary == 7);
+    CHECK(got.source.valid_path == NULL && got.source.vocabulary == 7 && got.source.share == 0.25);
+    CHECK(got.source.train_source_path == NULL);
+    CHECK_TEXT(got.source.valid_source_path, "b");
     CHECK_TEXT(got.folder, "out.nc.d");
     CHECK_TEXT(got.host, "n1");
     CHECK(got.threads == 2 && memcmp(&got.corpus, &sent.corpus, sizeof(got.corpus)) == 0);

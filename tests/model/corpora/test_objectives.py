@@ -1,0 +1,319 @@
+"""The batches of every corpus and objective, from build/replay, against what Python makes of the same files."""
+
+import collections
+import pathlib
+
+import numpy as np
+import pytest
+
+from replay import replay
+
+TEXT = "\n".join(f"the {i % 7} cat {i % 11} sat {i % 5} on {i % 3} mat {' '.join('w' * (i % 13))}" for i in range(400))
+MULTI30K = pathlib.Path("/work/shared/multi30k")
+NO_TARGET = -1
+
+
+def sequences(dump, prefix=""):
+    """(source or None, tokens, target) of every sequence of all batches, in order."""
+    for i, start in enumerate(dump[prefix + "start"]):
+        tokens, target = dump[prefix + "tokens"][i], dump[prefix + "target"][i]
+        sources = dump.get(prefix + "source_start")
+        for s, (begin, end) in enumerate(zip(start, start[1:])):
+            source = None
+            if sources:
+                at = sources[i]
+                source = dump[prefix + "source_tokens"][i][at[s]:at[s + 1]].tolist()
+            yield source, tokens[begin:end].tolist(), target[begin:end].tolist()
+
+
+def check_rows(dump):
+    """No batch has more rows on either side than the run makes room for."""
+    most = dump["most_rows"][0]
+    assert max(len(tokens) for tokens in dump["tokens"]) <= most[0]
+    assert max([len(tokens) for tokens in dump.get("source_tokens", [])] or [0]) <= most[1]
+
+
+# ---- tokens ----
+
+def write_tokens(path, tokens, header):
+    """As llm.c's data scripts do, or as nanoGPT's."""
+    head = np.zeros(256, dtype="<i4")
+    head[:3] = 20240520, 1, len(tokens)
+    path.write_bytes((head.tobytes() if header else b"") + np.asarray(tokens, dtype="<u2").tobytes())
+    return str(path)
+
+
+@pytest.mark.parametrize("header", [True, False])
+def test_tokens(tmp_path, header):
+    """Windows of T + 1 at stride T; each once in an epoch, those of validation in order."""
+    T, B = 33, 4
+    tokens = np.random.default_rng(1).integers(0, 50257, 5000)
+    train = write_tokens(tmp_path / "train.bin", tokens, header)
+    valid = write_tokens(tmp_path / "valid.bin", tokens[:700], not header)
+    windows = [tokens[i:i + T + 1].tolist() for i in range(0, len(tokens) - T, T)]
+    epoch = len(windows) // B
+    dump = replay("float", corpus="tokens", vocabulary=50257, train_text=train, valid_text=valid, context=T, batch=B,
+                  steps=1, batches=epoch, seed=5)
+    found = [tokens + target[-1:] for _, tokens, target in sequences(dump)]
+    assert all(tokens[1:] == target[:-1] for _, tokens, target in sequences(dump))
+    assert len(found) == epoch * B
+    assert sorted(found) == sorted(window for window in windows if window in found)
+    assert len(set(map(tuple, found))) == len(found)
+    assert [tokens for _, tokens, _ in sequences(dump, "validated_")] == [
+        tokens[i:i + T].tolist() for i in range(0, 700 - T, T)]
+    assert dump["vocabulary"][0] == 50257
+    check_rows(dump)
+
+
+def test_tokens_of_a_large_file(tmp_path):
+    """The file is read in pieces; a token that is too large is found in each."""
+    tokens = np.arange(3_000_001) % 50000
+    dump = replay("float", corpus="tokens", vocabulary=50257, context=9, batch=2, steps=1, batches=1,
+                  train_text=write_tokens(tmp_path / "train.bin", tokens, True))
+    for _, row, target in sequences(dump):
+        assert target == [(token + 1) % 50000 for token in row]
+    for place in (0, 1, 1_000_000, 2_345_678, 3_000_000):
+        bad = tokens.copy()
+        bad[place] = 60000
+        path = write_tokens(tmp_path / "bad.bin", bad, True)
+        with pytest.raises(AssertionError, match=f"token 60000 at byte {1024 + 2 * place} is not below vocabulary 50257"):
+            replay("float", corpus="tokens", vocabulary=50257, context=9, batch=2, steps=1, batches=1, train_text=path)
+
+
+# ---- pairs ----
+
+def read_pairs(source, target, T):
+    """(vocabulary, [(source, tokens, target)]) of two texts; lines with an empty side are left out."""
+    lines = [[line.split() for line in pathlib.Path(path).read_text().splitlines()] for path in (source, target)]
+    words = {}
+    for line in lines[0] + lines[1]:
+        for word in line:
+            if word != "<eos>":
+                words.setdefault(word, len(words))
+    eos = words["<eos>"] = len(words)
+    pairs = []
+    for left, right in zip(*lines):
+        if left and right:
+            left, right = ([words[word] for word in line] for line in (left, right))
+            pairs.append(((left + [eos])[:T], ([eos] + right)[:T], (right + [eos])[:T]))
+    return eos + 1, pairs
+
+
+def check_pairs(source, target, T, B):
+    vocabulary, expected = read_pairs(source, target, T)
+    steps = len(expected) // B
+    dump = replay("float", corpus="pairs", network="encoder_decoder", train_source=source, train_text=target,
+                  valid_source=source, valid_text=target, context=T, batch=B, steps=1, batches=steps)
+    assert dump["vocabulary"][0] == vocabulary
+    assert list(sequences(dump, "validated_")) == expected
+    found = collections.Counter(map(repr, sequences(dump)))
+    assert sum(found.values()) == steps * B
+    assert not found - collections.Counter(map(repr, expected))
+    check_rows(dump)
+
+
+@pytest.mark.parametrize("T", [1, 3, 64])
+def test_pairs(tmp_path, T):
+    """Headings are lines like others; pairs with an empty side are left out."""
+    (tmp_path / "source").write_text("ein haus\n\n= drei =\n  \nnur links\nvier <eos> wörter hier\nein\n")
+    (tmp_path / "target").write_text("a house\nno source\n= three =\n\n\nfour words\na a a a a\n")
+    check_pairs(str(tmp_path / "source"), str(tmp_path / "target"), T, 2)
+
+
+def test_pairs_of_multi30k():
+    if not MULTI30K.exists():
+        pytest.skip(f"no {MULTI30K}")
+    check_pairs(str(MULTI30K / "train.de"), str(MULTI30K / "train.en"), 24, 16)
+
+
+# ---- sums ----
+
+@pytest.mark.parametrize("share", [0.3, 0.5, 0.999])
+def test_modular(share):
+    p, B = 23, 8
+    trained = round(share * p * p)
+    dump = replay("float", corpus="modular", vocabulary=p + 1, train_share=share, context=5, batch=B, steps=1,
+                  batches=trained // B)
+    found, valid = list(sequences(dump)), list(sequences(dump, "validated_"))
+    for _, (a, b, equals), target in found + valid:
+        assert equals == p and target == [NO_TARGET, NO_TARGET, (a + b) % p]
+    assert len(found) == trained // B * B and len(valid) == p * p - trained
+    assert len({tuple(tokens) for _, tokens, _ in found + valid}) == len(found) + len(valid)
+    assert dump["most_rows"][0].tolist() == [3 * B, 0]
+
+
+# ---- spans ----
+
+def t5_mask(length, generator):
+    """random_spans_noise_mask of T5's code, in numpy."""
+    orig, length = length, max(length, 2)
+    noise = min(max(int(np.round(length * 0.15)), 1), length - 1)
+    spans = max(int(np.round(noise / 3.0)), 1)
+
+    def segments(items, count):
+        first = np.concatenate([[0], generator.permutation((np.arange(items - 1) < count - 1).astype(int))])
+        return np.bincount(np.cumsum(first), minlength=count)
+    lengths = np.stack([segments(length - noise, spans), segments(noise, spans)], axis=1).reshape(-1)
+    return np.repeat(np.arange(2 * spans) % 2, lengths)[:orig].astype(bool)
+
+
+def spans_mask(source, target, V, eos):
+    """The noise mask and the sequence that a source and its targets were made of."""
+    assert target[-1] == eos
+    spans, mask, whole, sentinel = {}, [], [], None
+    for word in target[:-1]:
+        if word >= V:
+            sentinel = word
+            assert sentinel == V + len(spans)
+            spans[sentinel] = []
+        else:
+            spans[sentinel].append(word)
+    assert [word for word in source if word >= V] == list(spans)
+    for word in source:
+        part = spans[word] if word >= V else [word]
+        assert part
+        whole += part
+        mask += [word >= V] * len(part)
+    return np.array(mask), whole
+
+
+SPANS = {"network": "encoder_decoder", "objective": "spans"}
+
+
+def test_spans(tmp_path):
+    """Source and targets together are the window; as many tokens and spans as in T5's code."""
+    (tmp_path / "t").write_text(TEXT)
+    for T in (3, 4, 7, 10, 16, 30, 50, 64, 128):
+        dump = replay("float", **SPANS, train_text=tmp_path / "t", valid_text=tmp_path / "t", context=T, batch=4, steps=1,
+                      batches=6)
+        V = int(dump["vocabulary"][0])
+        plain = replay("float", train_text=tmp_path / "t", valid_text=tmp_path / "t", context=T, batch=4, steps=1, batches=6)
+        expected = t5_mask(T, np.random.default_rng(0))
+        for prefix in ("", "validated_"):
+            pairs = list(zip(sequences(dump, prefix), sequences(plain, prefix), strict=True))
+            assert pairs
+            for (source, tokens, target), (_, window, _) in pairs:
+                mask, whole = spans_mask(source, target, V, V - 1)
+                assert whole == window  # the same order of windows as for `next`
+                assert tokens == [V - 1] + target[:-1]
+                assert mask.sum() == expected.sum() and not mask[0] and mask[-1]
+                assert np.diff(mask.astype(int)).clip(0).sum() == np.diff(expected.astype(int)).clip(0).sum()
+        check_rows(dump)
+
+
+def histogram(masks):
+    """Mean mask by position, and the distribution of lengths of spans and gaps."""
+    lengths = [collections.Counter(), collections.Counter()]
+    for mask in masks:
+        edges = np.flatnonzero(np.diff(np.concatenate([[2], mask, [2]])))
+        for begin, end in zip(edges, edges[1:]):
+            lengths[int(mask[begin])][end - begin] += 1
+    return np.mean(masks, axis=0), lengths
+
+
+def test_spans_are_distributed_as_t5s(tmp_path):
+    """Each position is noise as often, spans and gaps are as long, within 5 standard errors of both samples."""
+    T, B, steps = 60, 50, 400
+    (tmp_path / "t").write_text(" ".join(str(i % 50) for i in range(T * B * 10)))
+    dump = replay("float", **SPANS, train_text=tmp_path / "t", context=T, batch=B, steps=1, batches=steps)
+    V = int(dump["vocabulary"][0])
+    ours, our_lengths = histogram([spans_mask(source, target, V, V - 1)[0] for source, _, target in sequences(dump)])
+    generator = np.random.default_rng(2)
+    theirs, their_lengths = histogram([t5_mask(T, generator) for _ in range(B * steps)])
+    error = np.sqrt(2 * theirs * (1 - theirs) / (B * steps))
+    assert (np.abs(ours - theirs) <= 5 * error + 1e-12).all()
+    assert ours.sum() == theirs.sum() == 9  # round(0.15 * 60)
+    for mine, other in zip(our_lengths, their_lengths):
+        total = sum(other.values())
+        assert sum(mine.values()) == total == 3 * B * steps
+        for length in set(mine) | set(other):
+            spread = np.sqrt(mine[length] + other[length] + 1)
+            assert abs(mine[length] - other[length]) <= 5 * spread
+    assert sum(k * n for k, n in our_lengths[1].items()) / sum(our_lengths[1].values()) == 3
+
+
+def test_spans_of_short_lines(tmp_path):
+    """A line of one word has no span, one of two a span of one."""
+    (tmp_path / "t").write_text("a\nb c\nd e f\n")
+    dump = replay("float", **SPANS, train_text=tmp_path / "t", valid_text=tmp_path / "t", sequences="lines", context=8,
+                  batch=3, steps=1, batches=1)
+    V = int(dump["vocabulary"][0])
+    eos = V - 1
+    assert list(sequences(dump, "validated_"))[:2] == [
+        ([0], [eos], [eos]), ([1, V], [eos, V, 2], [V, 2, eos])]
+    assert len(list(sequences(dump))) == 3
+    check_rows(dump)
+
+
+# ---- masks ----
+
+MASKED = {"network": "encoder", "objective": "masked"}
+
+
+@pytest.mark.parametrize("reading", ["stream", "lines"])
+def test_masked(tmp_path, reading):
+    (tmp_path / "t").write_text(TEXT)
+    keys = {"train_text": tmp_path / "t", "valid_text": tmp_path / "t", "sequences": reading, "context": 24, "batch": 5,
+            "steps": 1, "batches": 60}
+    dump, plain = replay("float", **MASKED, **keys), replay("float", **keys)
+    V = int(dump["vocabulary"][0])
+    fates = collections.Counter()
+    for prefix in ("", "validated_"):
+        for (_, shown, target), (_, words, _) in zip(sequences(dump, prefix), sequences(plain, prefix), strict=True):
+            chosen = [i for i, word in enumerate(target) if word != NO_TARGET]
+            assert len(chosen) == max(1, round(0.15 * len(words)))
+            for i, (word, was) in enumerate(zip(shown, words)):
+                assert target[i] == was if i in chosen else word == was
+                if i in chosen and prefix == "":
+                    fates["mask" if word == V else "stay" if word == was else "random"] += 1
+    total = sum(fates.values())
+    stays = 0.1 + 0.1 / V  # a random word may be the same
+    for fate, share in (("mask", 0.8), ("stay", stays), ("random", 0.9 - 0.8 + 0.1 - stays)):
+        assert abs(fates[fate] - share * total) <= 5 * np.sqrt(share * (1 - share) * total), fates
+    check_rows(dump)
+
+
+def test_masks_and_random_words_are_uniform(tmp_path):
+    """Every position is chosen equally often, every word equally often put in its place."""
+    T, V = 20, 10
+    (tmp_path / "t").write_text(" ".join(str(i % (V - 1)) for i in range(T * 500)))
+    dump = replay("float", **MASKED, train_text=tmp_path / "t", context=T, batch=50, steps=1, batches=400)
+    places, words, count = np.zeros(T), np.zeros(V), 0
+    for _, shown, target in sequences(dump):
+        chosen = np.array(target) != NO_TARGET
+        places += chosen
+        count += 1
+        for word in np.array(shown)[chosen & (np.array(shown) != V) & (np.array(shown) != np.array(target))]:
+            words[word] += 1
+    assert count == 20000
+    assert (np.abs(places / count - 0.15) <= 5 * np.sqrt(0.15 * 0.85 / count)).all()
+    # A word is drawn a tenth as often as there are targets, and not counted where it is the target itself.
+    fair = np.full(V, 3 * count * 0.1 / V) * (1 - np.append(np.full(V - 1, 1 / (V - 1)), 0))
+    assert (np.abs(words - fair) <= 5 * np.sqrt(fair)).all()
+
+
+# ---- draws ----
+
+@pytest.mark.parametrize("keys", [SPANS, MASKED], ids=["spans", "masked"])
+def test_draws(tmp_path, keys):
+    """A function of seed, epoch and sequence in training; the same in every validation."""
+    T = 48  # seven words in two spans
+    (tmp_path / "t").write_text(" ".join(str(i) for i in range(T * 12 + 1)))
+
+    def drawn(seed, batch):
+        dump = replay("float", **keys, train_text=tmp_path / "t", valid_text=tmp_path / "t", context=T, batch=batch,
+                      steps=1, batches=2 * (12 // batch), seed=seed)
+        V = int(dump["vocabulary"][0])
+        epochs = [{}, {}]
+        for i, sequence in enumerate(sequences(dump)):
+            words = [word for word in (sequence[0] or sequence[1]) + sequence[2] if 0 <= word < V - 1]
+            window = collections.Counter(word // T for word in words).most_common(1)[0][0]
+            epochs[i // 12][window] = repr(sequence)
+        return epochs, list(map(repr, sequences(dump, "validated_")))
+    (first, second), valid = drawn(1, 4)
+    assert len(first) == len(second) == 12
+    assert sum(first[i] != second[i] for i in first) > 6  # another epoch
+    again, same = drawn(1, 6)
+    assert again == [first, second] and same == valid  # whatever the batch
+    (other, _), same = drawn(2, 4)
+    assert sum(first[i] != other[i] for i in first) > 6 and same == valid
