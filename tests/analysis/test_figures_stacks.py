@@ -60,8 +60,10 @@ def test_a_new_variable_is_drawn_for_each_stack_and_not_averaged():
 
 def test_tensors_of_cross_attention():
     kinds = ["q", "o", "ln1", "q_bias", "cross_q", "cross_ln", "cross_q_bias"]
+    def norm(_rate, step, stack, _layer, tensor):
+        return np.where((stack == "decoder") | ~np.char.startswith(tensor.astype(str), "cross"), 1 + step, np.nan)
+
     found = dataset({"learning_rate": RATES[:1]}, other={**STACKS, "tensor": kinds},
-                    tensor_norm=(["step", "stack", "layer", "tensor"], lambda rate, step, stack, layer, tensor: np.where(
-                        (stack == "decoder") | ~np.char.startswith(tensor.astype(str), "cross"), 1 + step, np.nan)))
+                    tensor_norm=(["step", "stack", "layer", "tensor"], norm))
     assert legend(drawing(found, "norms-by-tensor-encoder")) == ["q", "o", "ln1"]
     assert legend(drawing(found, "norms-by-tensor-decoder")) == ["q", "o", "ln1", "cross_q", "cross_ln"]

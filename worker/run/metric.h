@@ -18,8 +18,8 @@ struct measure; /* of measure.h, which needs the groups from here */
 #define METRIC_DIMENSIONS(X)                                                                                 \
     X(STEP, step, length_one, INTEGER(place_itself), "step", "optimiser steps taken before the measurement") \
     X(STACK, stack, length_stacks, WORD(stack_name), "stack",                                                \
-        "of the network; layers, depths and final states are those of one stack; only where some run of the "\
-        "sweep is an encoder_decoder")                                                                       \
+        "of the network; layers, depths and final states are those of one stack; only where some run of "    \
+        "the sweep is an encoder_decoder")                                                                   \
     X(LAYER, layer, length_layers, INTEGER(place_itself), "layer", "from the input on")                      \
     X(TENSOR, tensor, length_tensors, WORD(layer_tensor_name), "kind of tensor", "")                         \
     X(HEAD, head, length_heads, INTEGER(place_itself), "attention head", "of its layer")                     \
