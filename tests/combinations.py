@@ -177,14 +177,13 @@ def corpus_keys(draw, features):
     return {"vocabulary": draw.choice(words), "corpus_tokens": tokens, "corpus_seed": draw.randrange(100)}
 
 
-def pairs_of(features):
-    """The pairs of words of the architecture that some features try. With queries and keys of 0, which stay so, or with
-    one key for each query, most words about attention have no effect: then the pairs of that word count alone."""
-    pairs = {frozenset(pair) for pair in itertools.combinations([(f, features[f]) for f in ARCHITECTURE], 2)}
-    for idle in ("zero_query_key", True), ("length", "one"):
-        if idle in features.items():
-            return {pair for pair in pairs if idle in pair}
-    return pairs
+# With these, most words about attention have no effect: queries and keys of 0 stay so; one key for each query.
+IDLE = ("zero_query_key", True), ("length", "one")
+
+
+def covers(features, words):
+    """Do features try some words {(feature, word)} together?"""
+    return words <= features.items() and all(idle in words for idle in IDLE if idle in features.items())
 
 
 def all_pairs():
@@ -198,16 +197,22 @@ def all_pairs():
     return pairs
 
 
+# Words that must occur together besides pairs: relative positions reach their last bucket in an encoder, and in a
+# decoder that predicts all words.
+LAST_BUCKET = ("positions", "relative"), ("length", "beyond"), ("attention_mask", "causal")
+TOGETHER = [frozenset({*LAST_BUCKET, ("network", network)}) for network in ("decoder", "encoder")]
+
+
 def combinations(count, seed, steps, candidates=8):
-    """`count` times (features, configuration). As long as a pair of words is missing, the features with most of the
-    missing ones are taken of several candidates that have one of them."""
+    """`count` times (features, configuration). As long as words are missing together, the features with most of them
+    are taken of several candidates that have some of them."""
     draw, missing = random.Random(seed), sorted(all_pairs(), key=sorted)
     draw.shuffle(missing)
+    missing = TOGETHER + missing
     for _ in range(count):
         fixed = dict(missing[0]) if missing else {}
         found = [features for _ in range(candidates if missing else 1) if (features := draw_features(draw, fixed))]
         found = found or [next(filter(None, (draw_features(draw, fixed) for _ in itertools.count())))]
-        features = max(found, key=lambda features: len(pairs_of(features).intersection(missing)))
-        there = pairs_of(features)
-        missing = [pair for pair in missing if pair not in there]
+        features = max(found, key=lambda features: sum(covers(features, words) for words in missing))
+        missing = [words for words in missing if not covers(features, words)]
         yield features, draw_config(draw, features, steps)
