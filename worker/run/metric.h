@@ -413,6 +413,10 @@ extern const struct metric_row metric_table[METRIC_COUNT];
 extern const char *const metric_group_names[GROUP_COUNT];
 extern const bool metric_group_initial[GROUP_COUNT]; /* is it measured by default? */
 
+/* The metric of all stacks together, which has the same values in networks of one stack, for one of shape
+ * STACK_OF_TWO; any other one itself. */
+enum metric metric_of_all_stacks(enum metric metric);
+
 /* Is the metric measured once per run, not over its steps? */
 bool metric_is_of_run(enum metric metric);
 
