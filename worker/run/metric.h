@@ -143,10 +143,10 @@ extern const struct nature_row nature_table[NATURE_COUNT];
     X(valid_loss, STEP, ALWAYS, MAGNITUDE, "1", "validation loss (nats)",                                    \
         "loss on the first validate.tokens tokens of the validation text")                                   \
     X(predicted_entropy, STEP, ALWAYS, MAGNITUDE, "1", "entropy of the predicted words (nats)",              \
-        "entropy of the distribution of the likeliest words over the validated tokens; 0: the model "        \
+        "entropy of the distribution of the likeliest words over the validated targets; 0: the model "       \
         "always predicts the same word")                                                                     \
     X(accuracy, STEP, ALWAYS, SHARE, "1", "accuracy",                                                        \
-        "share of the validated tokens that the model predicts as the likeliest word")                       \
+        "share of the validated targets that the model predicts as the likeliest word")                      \
     X(rate_sum, STEP, ALWAYS, RECORD, "1", "sum of learning rates",                                          \
         "sum of the learning rates of the first t steps")                                                    \
     X(param_norm, STEP, NORMS, MAGNITUDE, "1", "parameter norm",                                             \
