@@ -27,7 +27,7 @@ def bins(positions):
 
 def histogram(dataset):
     """The number of heads by positions attended, at the first and the last measured step."""
-    if not runs.is_measured(dataset, "heads_histogram", "step", "positions"):
+    if not runs.is_measured(dataset, "heads_histogram", "step", "attended"):
         return None
     words = bins(dataset.positions)
 
@@ -91,7 +91,7 @@ def draw_heads(axes, values):
 
 def tokens(dataset):
     """The distribution over the tokens, one row for each head, at the last measured step."""
-    if not runs.is_measured(dataset, "attended_histogram", "step", "layer", "head", "positions"):
+    if not runs.is_measured(dataset, "attended_histogram", "step", "layer", "head", "attended"):
         return None
     words, in_layer = bins(dataset.positions), dataset.sizes["head"]
     starts = np.arange(dataset.sizes["layer"]) * in_layer
@@ -99,7 +99,7 @@ def tokens(dataset):
     rows = len(starts) * in_layer
 
     def draw(axes, run):
-        values = dataset.attended_histogram.isel(run).transpose("step", "layer", "head", "positions")
+        values = dataset.attended_histogram.isel(run).transpose("step", "layer", "head", "attended")
         axes.pcolormesh(np.arange(len(words) + 1) - 0.5, np.arange(rows + 1) - 0.5,
                         values[ends(values)[1]].values.reshape(rows, -1), cmap=look.ORDERED, vmin=0, vmax=1)
         for start in starts[1:]:
