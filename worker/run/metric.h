@@ -23,7 +23,7 @@ struct measure; /* of measure.h, which needs the groups from here */
     X(LAYER, layer, length_layers, INTEGER(place_itself), "layer", "from the input on")                      \
     X(TENSOR, tensor, length_tensors, WORD(layer_tensor_name), "kind of tensor", "")                         \
     X(HEAD, head, length_heads, INTEGER(place_itself), "attention head", "of its layer")                     \
-    X(ATTENDED, attended, length_bins, INTEGER(bin_end), "most positions attended",                        \
+    X(BIN, attended, length_bins, INTEGER(bin_end), "most positions attended",                               \
         "of a bin that holds those above the bin before: 1, 2, 3 to 4, 5 to 8, and so on")                   \
     X(SCALE, scale, length_scales, REAL(homogeneity_scale), "scale of the parameters",                       \
         "factor on every parameter of a fresh model")                                                        \
@@ -67,10 +67,9 @@ extern const struct metric_dimension_row metric_dimension_table[DIMENSION_COUNT]
     X(LAYER, 3, DIMENSION_STEP, DIMENSION_STACK, DIMENSION_LAYER)                                            \
     X(TENSOR, 4, DIMENSION_STEP, DIMENSION_STACK, DIMENSION_LAYER, DIMENSION_TENSOR)                         \
     X(HEAD, 4, DIMENSION_STEP, DIMENSION_STACK, DIMENSION_LAYER, DIMENSION_HEAD)                             \
-    X(POSITIONS, 2, DIMENSION_STEP, DIMENSION_ATTENDED)                                                     \
+    X(POSITIONS, 2, DIMENSION_STEP, DIMENSION_BIN)                                                           \
     X(KIND, 3, DIMENSION_STEP, DIMENSION_STACK, DIMENSION_TENSOR)                                            \
-    X(HEAD_POSITIONS, 5, DIMENSION_STEP, DIMENSION_STACK, DIMENSION_LAYER, DIMENSION_HEAD,                   \
-        DIMENSION_ATTENDED)                                                                                 \
+    X(HEAD_POSITIONS, 5, DIMENSION_STEP, DIMENSION_STACK, DIMENSION_LAYER, DIMENSION_HEAD, DIMENSION_BIN)    \
     X(LANCZOS, 3, DIMENSION_STEP, DIMENSION_PROBE, DIMENSION_LANCZOS)                                        \
     X(LAYER_LANCZOS, 5, DIMENSION_STEP, DIMENSION_STACK, DIMENSION_LAYER, DIMENSION_PROBE,                   \
         DIMENSION_LANCZOS)                                                                                   \

@@ -29,7 +29,7 @@ def histogram(dataset):
     """The number of heads by positions attended, at the first and the last measured step."""
     if not runs.is_measured(dataset, "heads_histogram", "step", "attended"):
         return None
-    words = bins(dataset.positions)
+    words = bins(dataset.attended)
 
     def draw(axes, run):
         values = dataset.heads_histogram.isel(run)
@@ -93,7 +93,7 @@ def tokens(dataset):
     """The distribution over the tokens, one row for each head, at the last measured step."""
     if not runs.is_measured(dataset, "attended_histogram", "step", "layer", "head", "attended"):
         return None
-    words, in_layer = bins(dataset.positions), dataset.sizes["head"]
+    words, in_layer = bins(dataset.attended), dataset.sizes["head"]
     starts = np.arange(dataset.sizes["layer"]) * in_layer
     shown = runs.thinned(range(len(starts)), 8)
     rows = len(starts) * in_layer
