@@ -40,7 +40,7 @@ SHARES = {("zero_query_key", True): 0.2, ("length", "short"): 10, ("length", "lo
 # Features of the network: any two words of two of these occur together.
 ARCHITECTURE = ("network", "norm_placement", "norm", "qk_norm", "positions", "score_scale", "activation", "gated",
                 "bias", "tied", "init", "attention_mask", "zero_query_key", "shared_keys", "head_size",
-                "decoder_layers", "objective", "optimiser")
+                "decoder_layers", "objective", "optimiser", "length")
 
 # Keys of the sweep file among the features.
 KEYS = tuple(feature for feature in FEATURES if feature not in ("shared_keys", "head_size", "decoder_layers", "length"))
@@ -73,6 +73,8 @@ def conflicts():
         only("corpus", "tokens", "sequences", "stream"),
         only("corpus", "modular", "length", "short", "long"),
         only("objective", "spans", "length", "short", "long", "beyond"),
+        only("length", "beyond", "sequences", "stream"),  # lines are shorter
+        against("length", "beyond", "corpus", "pairs"),
     ))
 
 
@@ -115,7 +117,8 @@ def draw_heads(draw, features):
     """heads, kv_heads and D."""
     # A norm of so few elements is nearly a sign: its gradient is what rounding has left of a difference.
     least = (3 if features["norm"] == "layernorm" else 2) if features["qk_norm"] else 1
-    sizes = [size for size in (1, 2, 3, 4, 5, 6, 8) if size >= least and size % 2 == (features["head_size"] == "odd")]
+    odd = features["head_size"] == "odd"
+    sizes = [size for size in (1, 2, 3, 4, 5, 6, 8, 17, 18) if size >= least and size % 2 == odd]
     heads = draw.choice({"none": (1, 2, 3, 4, 5), "some": (4, 6, 8), "all": (2, 3, 4, 6, 8)}[features["shared_keys"]])
     shared = {"none": (0, heads), "some": [n for n in range(2, heads) if heads % n == 0], "all": (1,)}
     size = draw.choice(sizes)
@@ -139,10 +142,10 @@ def draw_config(draw, features, steps):
         "width": heads * size,
         "heads": heads,
         "kv_heads": kv_heads,
-        "feedforward": draw.choice((3, 8, 13, 24, 37)),
+        "feedforward": draw.choice((7, 13, 24, 37)),
         "init_deviation": draw.choice((0.02, 0.2)),
         "init_scale": draw.choice((1.0, 1.0, 0.5, 2.0)),
-        "residual_scale": draw.choice((1.0, 1.0, 0.4, 2.5)),
+        "residual_scale": draw.choice((1.0, 1.0, 0.4, 1.5)),
         "context": context,
         "batch": draw.choice((1, 2, 3, 5)),
         "learning_rate": RATES[features["optimiser"]],
@@ -175,12 +178,13 @@ def corpus_keys(draw, features):
 
 
 def pairs_of(features):
-    """The pairs of words of the architecture that some features try. With one key for each query, or with queries and
-    keys of 0, which stay so, most words about attention have no effect: then the pairs of that word count alone."""
+    """The pairs of words of the architecture that some features try. With queries and keys of 0, which stay so, or with
+    one key for each query, most words about attention have no effect: then the pairs of that word count alone."""
     pairs = {frozenset(pair) for pair in itertools.combinations([(f, features[f]) for f in ARCHITECTURE], 2)}
-    if features["zero_query_key"]:
-        return {pair for pair in pairs if ("zero_query_key", True) in pair}
-    return pairs if features["length"] != "one" else set()
+    for idle in ("zero_query_key", True), ("length", "one"):
+        if idle in features.items():
+            return {pair for pair in pairs if idle in pair}
+    return pairs
 
 
 def all_pairs():

@@ -27,6 +27,7 @@ MEASURED = {"record": 1, "measure": EVERY, "gradients": 2, "residual": 1, "satur
 NEAR_0 = ("loss", "alignment", "cosine", "growth", "growth_error", "slope", "slope_error", "saturation",
           "saturation_final", "predicted_entropy")
 
+LEVELS = ("", "", "avx2", "baseline")  # of vectors, "" being the machine's own
 OF_TWO = ("stack_norm", "stack_direction_cosine")  # measured in networks of two stacks alone
 
 
@@ -136,9 +137,9 @@ class Follower(reference_training.Run):
         return taken
 
 
-def differences(config, scalar="double", files=None):
+def differences(config, scalar="double", level="", files=None):
     """{quantity: the worst difference} of one configuration; files: the keys that name those of its corpus."""
-    run, worst = Run(config | (files or {}), scalar, **MEASURED), collections.Counter()
+    run, worst = Run(config | (files or {}), scalar, level, **MEASURED), collections.Counter()
     parts = [run.row_differences(), run.probe_differences(MEASURED["gradients"]),
              run.validation_differences(tied=scalar == "double")]  # floats settle ties between rounded scores by chance
     for part in parts:
@@ -170,12 +171,14 @@ def write_files(folder):
 
 
 def table(count, seed, scalar):
-    """[(quantity, the worst difference, the number of its configuration)] of so many configurations."""
+    """[(quantity, the worst difference, the number of its configuration)] of so many configurations, at one vector
+    level after the other."""
     worst = {}
     with tempfile.TemporaryDirectory() as folder:
         files = write_files(folder)
         for number, (features, config) in enumerate(combinations(count, seed, STEPS)):
-            for name, value in differences(config, scalar, files.get(features["corpus"])).items():
+            level = LEVELS[number % len(LEVELS)]
+            for name, value in differences(config, scalar, level, files.get(features["corpus"])).items():
                 worst[name] = max(worst.get(name, (0, number)), (value, number))
     return [(name, *where) for name, where in worst.items()]
 

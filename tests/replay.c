@@ -8,7 +8,7 @@
  *     measure                  N > 0: then run train(), measured every N steps, and write its rows and values
  *     all                  1: that measures every group of metrics, and not the default ones alone
  *     saturation               1: measure the groups saturation and heads
- *     evaluate                 1: write the sequences of the validation, and the final weights' loss on each row
+ *     evaluate                 1: write the validation's sequences, and the final weights' loss on each row
  *     validate                 tokens of that text, all unless given
  *     gradients                n: measure the group gradients over n batches; n batches follow the last step
  *     hessian                  n: measure the groups hessian and hessian_layers by n Lanczos steps; 2 follow

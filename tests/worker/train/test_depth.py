@@ -1,5 +1,7 @@
 """The groups residual and lyapunov: the residual stream through depth and its Jacobians against PyTorch in float64, and
 where they are measured."""
+import itertools
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -14,6 +16,7 @@ __all__ = ["text"]  # the fixture
 
 STEPS = 4
 DEPTH = BASE | {"layers": 4, "steps": STEPS, "corpus_tokens": 300}
+TWO_STACKS = {"network": "encoder_decoder", "objective": "spans", "positions": "relative"}
 CASES = {
     "post": {"norm_placement": "post"},
     "pre": {"norm_placement": "pre"},
@@ -23,6 +26,9 @@ CASES = {
     "gated-rmsnorm": {"gated": True, "norm": "rmsnorm", "optimiser": "sgd"},
     "scaled": {"residual_scale": 0.4, "init_scale": 2.0, "norm_placement": "post"},
     "multiplicative": {"attention_mask": "multiplicative", "norm_placement": "out"},
+    "encoder": {"network": "encoder", "objective": "masked", "positions": "rotary", "context": 9},
+    "encoder-decoder": TWO_STACKS | {"decoder_layers": 3, "kv_heads": 1, "qk_norm": True},
+    "deeper-decoder-lines": LINES | TWO_STACKS | {"layers": 3, "decoder_layers": 5, "norm_placement": "post"},
 }
 
 
@@ -33,12 +39,14 @@ def test_residual_against_the_reference(case, text):
     vocabulary, batches = int(dump["vocabulary"][0][0]), sequences_of(dump)
     assert [int(step[0]) for step in dump["step"]] == [0, 2, 4]
     planes = [dump["initial"][0], *dump["weights"]]
+    lengths = [stack.end - stack.begin for stack in reference.stacks(config)]
+    values = {"residual_norm": sum(lengths) + len(lengths), "residual_cosine": sum(lengths)}
     for row, step in enumerate((0, 2, 4)):
         weights = reference.weights_from(planes[step], config, vocabulary)
         for name, want in reference_measures.residual_measures(config, weights, batches[step]).items():
             want = want.ravel()
             np.testing.assert_allclose(dump[name][row], want, rtol=1e-10, atol=1e-13, err_msg=f"{name} at {step}")
-            assert np.isfinite(want).sum() == len(want) - (name == "residual_cosine")
+            assert np.isfinite(want).sum() == values.get(name, len(lengths))
         assert np.isfinite([dump["angle_exponent"][row], dump["gradient_exponent"][row]]).all()
 
 
@@ -60,6 +68,8 @@ LYAPUNOV = {
     "pre-lines-rmsnorm": LINES | {"norm": "rmsnorm"},
     "pre-scaled": {"residual_scale": 0.3, "init_scale": 2.0},
     "out-gated-multiplicative": {"norm_placement": "out", "gated": True, "attention_mask": "multiplicative"},
+    "encoder": {"network": "encoder", "objective": "masked", "positions": "sinusoidal"},
+    "encoder-decoder": TWO_STACKS | {"decoder_layers": 2, "norm_placement": "out", "kv_heads": 1},
 }
 
 
@@ -70,11 +80,12 @@ def test_all_exponents_are_the_singular_values_of_the_jacobian(case, text):
     batches = sequences_of(dump)
     for row, plane in enumerate((dump["initial"][0], dump["weights"][-1])):
         weights = reference.weights_from(plane, config, int(dump["vocabulary"][0][0]))
-        (spectra,) = reference_measures.lyapunov_exponents(config, weights, batches[2 * row][0])
-        for name, want in zip(("lyapunov", "lyapunov_angular"), spectra):
-            got = dump[name][row]
+        stacks = reference_measures.lyapunov_exponents(config, weights, batches[2 * row][0])
+        names = enumerate(("lyapunov", "lyapunov_angular"))
+        for (i, spectra), (kind, name) in itertools.product(enumerate(stacks), names):
+            got, want = dump[name][row].reshape(len(stacks), -1)[i], spectra[kind]
             assert np.isnan(got[len(want):]).all() and 0 < len(want) <= len(got)
-            np.testing.assert_allclose(got[: len(want)], want, atol=1e-6, err_msg=f"{name} of row {row}")
+            np.testing.assert_allclose(got[: len(want)], want, atol=1e-6, err_msg=f"{name} of row {row}, stack {i}")
 
 
 def test_largest_exponents_of_blocks_with_norms_behind_them():

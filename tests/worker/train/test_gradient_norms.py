@@ -16,6 +16,7 @@ __all__ = ["text"]  # the fixture
 
 STEPS, BATCHES = 4, 3
 DEPTH = BASE | {"layers": 5, "steps": STEPS, "corpus_tokens": 300}
+TWO_STACKS = {"network": "encoder_decoder", "objective": "spans", "positions": "relative", "norm_placement": "post"}
 THEORY = {"init": "xavier", "zero_query_key": True, "heads": 1, "feedforward": BASE["width"]}
 CASES = {
     "post": {"norm_placement": "post"},
@@ -27,6 +28,9 @@ CASES = {
     "gated-rmsnorm": {"gated": True, "norm": "rmsnorm", "norm_placement": "post", "optimiser": "sgd"},
     "multiplicative": {"attention_mask": "multiplicative", "norm_placement": "post"},
     "too-shallow": {"layers": 3},
+    "encoder": {"network": "encoder", "objective": "masked", "norm": "rmsnorm"},
+    "encoder-decoder": TWO_STACKS | {"layers": 4},
+    "shallow-decoder-lines": LINES | TWO_STACKS | {"decoder_layers": 2, "qk_norm": True, "kv_heads": 1},
 }
 
 

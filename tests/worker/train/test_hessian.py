@@ -26,6 +26,9 @@ CASES = {
     "multiplicative-adam": {"attention_mask": "multiplicative", "norm_placement": "post", "optimiser": "adam",
                             "warmup_steps": 3},
     "adafactor": {"optimiser": "adafactor", "norm_placement": "out"},
+    "encoder": {"network": "encoder", "objective": "masked", "positions": "rotary", "score_scale": "none"},
+    "encoder-decoder": {"network": "encoder_decoder", "objective": "spans", "positions": "relative", "layers": 1,
+                        "decoder_layers": 2, "kv_heads": 1, "bias": False, "activation": "silu"},
 }
 
 
@@ -89,19 +92,21 @@ def test_spectrum(trained):
 
 
 def test_layers(trained):
-    dump, layers = trained.dump, trained.config["layers"]
+    stacks = reference.stacks(trained.config)
+    longest = max(stack.end - stack.begin for stack in stacks)
+    places = [i * longest + layer for i, stack in enumerate(stacks) for layer in range(stack.end - stack.begin)]
     for row, step in enumerate((0, 2, 4)):
         whole = trained.hessian(step)
-        ritz, weight = (dump[f"layer_hessian_{name}"][row].reshape(layers, PROBES, LANCZOS)
-                        for name in ("ritz", "weight"))
-        for layer in range(layers):
-            rows = trained.layer(layer)
-            check_spectrum(whole[np.ix_(rows, rows)], ritz[layer], weight[layer],
-                           dump["layer_hessian_trace"][row][layer], dump["layer_hessian_trace_error"][row][layer])
-            assert dump["layer_hessian_bound"][row][layer] == pytest.approx(
-                bound(rows.sum(), ritz[layer]), rel=1e-12)
-            assert dump["layer_hessian_largest"][row][layer] == np.nanmax(ritz[layer])
-            assert dump["layer_hessian_smallest"][row][layer] == np.nanmin(ritz[layer])
+        of = {name: trained.dump[f"layer_hessian_{name}"][row].reshape(len(stacks) * longest, -1) for name in
+              ("ritz", "weight", "trace", "trace_error", "bound", "largest", "smallest")}
+        for layer, place in enumerate(places):
+            rows, ritz = trained.layer(layer), of["ritz"][place].reshape(PROBES, LANCZOS)
+            check_spectrum(whole[np.ix_(rows, rows)], ritz, of["weight"][place].reshape(PROBES, LANCZOS),
+                           of["trace"][place, 0], of["trace_error"][place, 0])
+            assert of["bound"][place] == pytest.approx(bound(rows.sum(), ritz), rel=1e-12)
+            assert of["largest"][place] == np.nanmax(ritz)
+            assert of["smallest"][place] == np.nanmin(ritz)
+        assert all(np.isnan(np.delete(values, places, 0)).all() for values in of.values())
 
 
 def preconditioners(trained):

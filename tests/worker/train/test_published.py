@@ -61,7 +61,8 @@ def test_gpt2():
     put(weights, -1, token=body.wte, position=body.wpe, final=body.ln_f)
     for i, block in enumerate(body.h):
         put(weights, i, o=block.attn.c_proj, w1=block.mlp.c_fc, w2=block.mlp.c_proj, ln1=block.ln_1, ln2=block.ln_2)
-        for name, weight, bias in zip("qkv", *(t.chunk(3, -1) for t in (block.attn.c_attn.weight, block.attn.c_attn.bias))):
+        joint = block.attn.c_attn
+        for name, weight, bias in zip("qkv", joint.weight.chunk(3, -1), joint.bias.chunk(3)):
             weights[name, i], weights[name + "_bias", i] = weight, bias
         for name in reference.MATRICES[:6]:  # its matrices are [in, out]
             weights[name, i] = weights[name, i].T

@@ -64,7 +64,8 @@ def test_hessian(number, files):
     scale = np.abs(hessian).max()
     np.testing.assert_allclose(hessian, hessian.T, rtol=0, atol=1e-11 * scale)
     for vector in np.random.default_rng(number).normal(size=(VECTORS, len(gradient))):
-        product = torch.autograd.grad(gradient @ torch.from_numpy(vector), tensors, retain_graph=True, allow_unused=True)
+        along = gradient @ torch.from_numpy(vector)
+        product = torch.autograd.grad(along, tensors, retain_graph=True, allow_unused=True)
         want = reference.flat(torch.zeros_like(t) if g is None else g for g, t in zip(product, tensors))
         np.testing.assert_allclose(hessian @ vector, want, rtol=0, atol=1e-10 * scale)
 
