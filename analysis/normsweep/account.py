@@ -10,8 +10,13 @@ from .names import REPEAT, SESSION, SESSION_NUMBERS
 from .plane import last
 from .words import duration, number, several, value_text
 
-FILES = ("text", "bytes")  # corpora that are read from files
-DRAWN = ("vocabulary", "corpus_tokens", "corpus_seed")  # keys of the built-in corpora
+USED = {  # the corpora that use a key, of keys that not all use
+    "vocabulary": ("markov", "dyck", "tokens", "modular"),
+    "corpus_tokens": ("markov", "dyck", "counter"),
+    "train_share": ("modular",),
+    "corpus_seed": ("markov", "dyck", "counter", "modular"),
+    "sequences": ("text", "bytes", "markov", "dyck", "counter", "tokens"),
+}
 GENERAL = ("Conventions", "title", "source", "history", "references", "format_version", "configuration_digest",
            "data_digest", "sweep")  # attributes that are not keys of the sweep file
 COLLAPSED = 1e-6  # nats of predicted_entropy below which a model always predicts the same word
@@ -40,9 +45,9 @@ def axes(dataset):
 
 def fixed(dataset):
     """(key, value) of every key that is the same in all runs and has an effect on the corpus."""
-    of_files = dataset.attrs.get("corpus") in FILES
+    corpus = dataset.attrs.get("corpus")
     return [(name, plain(value)) for name, value in dataset.attrs.items()
-            if name not in GENERAL and not (of_files and name in DRAWN)]
+            if name not in GENERAL and (corpus is None or corpus in USED.get(name, (corpus,)))]
 
 
 def digests(dataset):

@@ -186,21 +186,23 @@ static void scatter(const struct copy *copy, enum metric metric, int64_t first_s
     }
 }
 
+/* Copies a metric of each run; where the old file tells no stacks apart, those of the one stack from those of
+ * the whole. */
 static int copy_metric(const struct copy *copy, enum metric metric)
 {
     const struct sweep *sweep = copy->layout->sweep;
     const struct view *view = copy->view;
-    const char *name = metric_table[metric].name;
+    enum metric there = view->form.along[DIMENSION_STACK] == 1 ? metric_of_all_stacks(metric) : metric;
     size_t start[DIMENSIONS_MAX], count[DIMENSIONS_MAX];
     struct run run;
-    int old, new, status = find_old(view, name, &old);
+    int old, new, status = find_old(view, metric_table[there].name, &old);
 
     if (status != NC_NOERR || old < 0)
         return status;
-    status = lookup_variable(copy->file, name, &new);
+    status = lookup_variable(copy->file, metric_table[metric].name, &new);
     for (int64_t i = 0; status == NC_NOERR && i < copy->count; i++) {
         cell_index(view->axis, view->axis_count, copy->from[i], start);
-        cell_shape(metric, view->axis_count, view->step_count, &view->form, copy->old_room, start, count);
+        cell_shape(there, view->axis_count, view->step_count, &view->form, copy->old_room, start, count);
         status = nc_get_vara_double(view->file, old, start, count, copy->old);
         if (status != NC_NOERR)
             break;

@@ -11,10 +11,10 @@
     X(TITLE, title, "text", "", "title of the dataset and its figures")                                      \
     X(OUTPUT, output, "path", "the sweep file's name with .nc",                                              \
         "the dataset; relative to the current directory")                                                    \
-    X(TRAIN_TEXT, train_text, "path", "",                                                                    \
-        "text to train on, for corpus text and bytes; relative to the sweep file")                           \
-    X(VALID_TEXT, valid_text, "path", "none",                                                                \
-        "text for valid_loss, for corpus text and bytes; relative to the sweep file")                        \
+    X(TRAIN_TEXT, train_text, "path | [path, path]", "",                                                     \
+        "file to train on, for corpus text, bytes and tokens; for pairs the source and its translation, "    \
+        "line by line; relative to the sweep file")                                                          \
+    X(VALID_TEXT, valid_text, "path | [path, path]", "none", "file or files for valid_loss, likewise")       \
     X(TOGETHER, together, "{axis: {label: {key: value}}}", "none",                                           \
         "axes along which several keys change together; every label of an axis sets the same keys")          \
     X(SKIP, skip, "[{key: value}]", "none",                                                                  \
@@ -28,7 +28,8 @@
         "what is measured and when; losses, step 0 and the last step always are; saturation and heads use "  \
         "the tokens of validate")                                                                            \
     X(VALIDATE, validate, "{every: end | N, tokens: N | all}", "{every: end, tokens: 16384}",                \
-        "when valid_loss is measured and on how many tokens of valid_text")                                  \
+        "when valid_loss is measured and on how many tokens from the start of valid_text; of pairs those "   \
+        "of the target count, of modular the sums")                                                          \
     X(GRADIENT_BATCHES, gradient_batches, "1 to 100000", "10",                                               \
         "batches over which the group gradients averages, at each measured step")                            \
     X(HESSIAN, hessian, "{probes: N, steps: N, batches: N, every: ends | start | N}",                        \

@@ -389,11 +389,11 @@ def test_saturation_at_the_first_and_the_last_step():
 
 
 def test_heads():
-    other = {"layer": [0, 1], "head": [0, 1, 2], "positions": [1, 2, 4, 8]}
+    other = {"layer": [0, 1], "head": [0, 1, 2], "attended": [1, 2, 4, 8]}
     made = dataset({}, other=other,
-                   heads_histogram=(["step", "positions"], lambda step, top: np.where(step == 0, 6 * (top == 1), top)),
+                   heads_histogram=(["step", "attended"], lambda step, top: np.where(step == 0, 6 * (top == 1), top)),
                    positions_attended=(["step", "layer", "head"], lambda step, layer, head: 1 + layer + head * step),
-                   attended_histogram=(["step", "layer", "head", "positions"],
+                   attended_histogram=(["step", "layer", "head", "attended"],
                                        lambda step, layer, head, top: (top == 2) * (layer + step) / 5))
     axes = panels(drawing(made, "heads"))[0]
     assert [bar.get_height() for bar in axes.patches] == [6, 0, 0, 0, 1, 2, 4, 8]

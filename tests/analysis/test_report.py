@@ -6,6 +6,7 @@ import importlib.machinery
 import importlib.util
 import os
 import re
+import subprocess
 import sys
 
 import numpy as np
@@ -90,6 +91,19 @@ def test_every_text_is_shown_as_it_is():
     shown = "".join(Reader(text).texts)
     for what in ("reason", "axis", "host", "title", "sweep", "key", "digest", "name", "error", "source"):
         assert f"{what} {EVIL}" in shown, what
+
+
+def test_keys_of_corpora(tmp_path):
+    """The report knows which keys a corpus uses; the program refuses the others."""
+    values = {"vocabulary": 9, "corpus_tokens": 5000, "train_share": 0.5, "corpus_seed": 1, "sequences": "stream"}
+    assert set(values) == set(account.USED)
+    corpora = sorted({corpus for users in account.USED.values() for corpus in users} | {"pairs"})
+    for corpus in corpora:
+        for key, value in values.items():
+            (tmp_path / "s.yaml").write_text(f"corpus: {corpus}\nsteps: 1\n{key}: {value}\n")
+            done = subprocess.run([NORMSWEEP, "check", tmp_path / "s.yaml"], capture_output=True, text=True)
+            refused = f"{key}: corpus {corpus} does not use it" in done.stderr
+            assert refused != (corpus in account.USED[key]), (corpus, key, done.stderr)
 
 
 def test_what_was_run():

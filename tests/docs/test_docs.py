@@ -4,6 +4,7 @@ Each document's blocks are run in their order, in a folder that looks like the c
 small model. The program in it makes runs short; Slurm is one that only writes down what it is asked for.
 """
 
+import array
 import json
 import os
 import re
@@ -32,7 +33,8 @@ NOT_EXECUTED = {
 }
 TEXT = "= Heading =\n" + "the lobster is a large crustacean , and <unk> knows it by its claws\n" * 200
 TEXTS = ["wikitext-2/wiki.train.tokens", "wikitext-2/wiki.valid.tokens", "wiki.train.tokens", "wiki.valid.tokens",
-         "wiki.test.tokens"]
+         "wiki.test.tokens", "train.de", "train.en", "val.de", "val.en"]
+TOKENS = ["fineweb_train_000001.bin", "fineweb_val_000000.bin"]
 # A part of a sweep file goes with these.
 REST = {"corpus": "corpus: markov\n", "steps": "steps: 4\n"}
 
@@ -102,6 +104,8 @@ class Reader:
         for name in TEXTS:
             (self.folder / name).parent.mkdir(exist_ok=True)
             (self.folder / name).write_text(TEXT)
+        for name in TOKENS:
+            (self.folder / name).write_bytes(array.array("H", [i % 50257 for i in range(20000)]).tobytes())
         (self.folder / "ids.txt").write_text(" ".join(str(i % 40) for i in range(200)))
         (self.folder / "sweep.yaml").write_text("corpus: markov\nsteps: 10\nlearning_rate: [0.1, 0.01]\n")
         model_that_others_trained(self.folder / "gpt2")

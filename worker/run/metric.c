@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "model/core/check.h"
 #include "model/instruments/hessian.h"
 #include "model/instruments/homogeneity.h"
 #include "model/instruments/saturation.h"
@@ -198,6 +199,20 @@ bool metric_dimension_needed(enum metric_dimension dimension, const bool group[G
             if (shape_of(metric)->dimension[i] == dimension)
                 return true;
     return false;
+}
+
+enum metric metric_of_all_stacks(enum metric metric)
+{
+    switch (metric) {
+    case METRIC_stack_norm:
+        return METRIC_param_norm;
+    case METRIC_stack_direction_cosine:
+        return METRIC_direction_cosine;
+    default:
+        INVARIANT(metric_table[metric].shape != METRIC_PER_STACK_OF_TWO, "%s has no whole",
+            metric_table[metric].name);
+        return metric;
+    }
 }
 
 static bool has_stacks(const struct metric_form *form)

@@ -23,7 +23,7 @@ struct measure; /* of measure.h, which needs the groups from here */
     X(LAYER, layer, length_layers, INTEGER(place_itself), "layer", "from the input on")                      \
     X(TENSOR, tensor, length_tensors, WORD(layer_tensor_name), "kind of tensor", "")                         \
     X(HEAD, head, length_heads, INTEGER(place_itself), "attention head", "of its layer")                     \
-    X(POSITIONS, positions, length_bins, INTEGER(bin_end), "most positions attended",                        \
+    X(BIN, attended, length_bins, INTEGER(bin_end), "most positions attended",                               \
         "of a bin that holds those above the bin before: 1, 2, 3 to 4, 5 to 8, and so on")                   \
     X(SCALE, scale, length_scales, REAL(homogeneity_scale), "scale of the parameters",                       \
         "factor on every parameter of a fresh model")                                                        \
@@ -67,10 +67,9 @@ extern const struct metric_dimension_row metric_dimension_table[DIMENSION_COUNT]
     X(LAYER, 3, DIMENSION_STEP, DIMENSION_STACK, DIMENSION_LAYER)                                            \
     X(TENSOR, 4, DIMENSION_STEP, DIMENSION_STACK, DIMENSION_LAYER, DIMENSION_TENSOR)                         \
     X(HEAD, 4, DIMENSION_STEP, DIMENSION_STACK, DIMENSION_LAYER, DIMENSION_HEAD)                             \
-    X(POSITIONS, 2, DIMENSION_STEP, DIMENSION_POSITIONS)                                                     \
+    X(POSITIONS, 2, DIMENSION_STEP, DIMENSION_BIN)                                                           \
     X(KIND, 3, DIMENSION_STEP, DIMENSION_STACK, DIMENSION_TENSOR)                                            \
-    X(HEAD_POSITIONS, 5, DIMENSION_STEP, DIMENSION_STACK, DIMENSION_LAYER, DIMENSION_HEAD,                   \
-        DIMENSION_POSITIONS)                                                                                 \
+    X(HEAD_POSITIONS, 5, DIMENSION_STEP, DIMENSION_STACK, DIMENSION_LAYER, DIMENSION_HEAD, DIMENSION_BIN)    \
     X(LANCZOS, 3, DIMENSION_STEP, DIMENSION_PROBE, DIMENSION_LANCZOS)                                        \
     X(LAYER_LANCZOS, 5, DIMENSION_STEP, DIMENSION_STACK, DIMENSION_LAYER, DIMENSION_PROBE,                   \
         DIMENSION_LANCZOS)                                                                                   \
@@ -154,10 +153,10 @@ extern const struct nature_row nature_table[NATURE_COUNT];
     X(valid_loss, STEP, ALWAYS, MAGNITUDE, "1", "validation loss (nats)",                                    \
         "loss on the first validate.tokens tokens of the validation text")                                   \
     X(predicted_entropy, STEP, ALWAYS, MAGNITUDE, "1", "entropy of the predicted words (nats)",              \
-        "entropy of the distribution of the likeliest words over the validated tokens; 0: the model "        \
+        "entropy of the distribution of the likeliest words over the validated targets; 0: the model "       \
         "always predicts the same word")                                                                     \
     X(accuracy, STEP, ALWAYS, SHARE, "1", "accuracy",                                                        \
-        "share of the validated tokens that the model predicts as the likeliest word")                       \
+        "share of the validated targets that the model predicts as the likeliest word")                      \
     X(rate_sum, STEP, ALWAYS, RECORD, "1", "sum of learning rates",                                          \
         "sum of the learning rates of the first t steps")                                                    \
     X(param_norm, STEP, NORMS, MAGNITUDE, "1", "parameter norm",                                             \
@@ -412,6 +411,10 @@ struct metric_row {
 extern const struct metric_row metric_table[METRIC_COUNT];
 extern const char *const metric_group_names[GROUP_COUNT];
 extern const bool metric_group_initial[GROUP_COUNT]; /* is it measured by default? */
+
+/* The metric of all stacks together, which has the same values in networks of one stack, for one of shape
+ * STACK_OF_TWO; any other one itself. */
+enum metric metric_of_all_stacks(enum metric metric);
 
 /* Is the metric measured once per run, not over its steps? */
 bool metric_is_of_run(enum metric metric);

@@ -138,7 +138,7 @@ const struct param param_table[] = {
         .help =
             "words of a text file, bytes of any file, tokens of a file of llm.c or nanoGPT, pairs of lines "
             "of two texts, or a built-in source: markov (Zipf bigrams of known entropy), dyck (nested "
-            "brackets), counter (a^n b^n c^n), modular (sums modulo a prime)"),
+            "brackets), counter (a^n b^n c^n), modular (sums a + b modulo p)"),
     WORD(objective, objective_words, OBJECTIVE_NEXT, .axis = true, .cost = true, .long_name = "objective",
         .help =
             "what is predicted. next: the next word; of pairs, of the target, given the source; spans: an "
@@ -147,17 +147,18 @@ const struct param param_table[] = {
     WORD(sequences, sequences_words, SEQUENCES_STREAM, .axis = true, .cost = true, .long_name = "sequences",
         .help =
             "stream: consecutive windows of the whole text, of context tokens each; lines: each line is one "
-            "sequence, cut to context tokens"),
+            "sequence, cut to context tokens; the pairs and sums of those corpora are sequences by "
+            "themselves"),
     NUMBER(vocabulary, .min = 2, .max = INT32_MAX, .initial.integer = 129, .unit = "1",
         .long_name = "vocabulary",
         .help =
             "number of words of a built-in corpus; markov: including the end of a line; dyck: 1 + twice the "
-            "kinds of brackets"),
+            "kinds of brackets; modular: p + 1; of tokens, the words of the tokenizer, 50257 for GPT-2's"),
     NUMBER(corpus_tokens, .min = 1, .max = 1e12, .initial.integer = 200000, .unit = "1",
-        .long_name = "training tokens", .help = "training tokens that a built-in corpus draws"),
+        .long_name = "training tokens", .help = "training tokens that markov, dyck and counter draw"),
     NUMBER(train_share, .min = 0, .max = 1, .min_open = true, .max_open = true, .initial.real = 0.5,
         .unit = "1", .long_name = "share of training",
-        .help = "share of all sums of corpus modular that are trained; the others are its validation"),
+        .help = "share of all p^2 sums of corpus modular that are trained; the others are its validation"),
     NUMBER(corpus_seed, .min = -INFINITY, .max = INFINITY, .initial.integer = 0, .unit = "1",
         .long_name = "corpus seed",
         .help = "seed of a built-in corpus; all runs share one corpus, whatever their own seed"),

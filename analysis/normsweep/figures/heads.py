@@ -27,9 +27,9 @@ def bins(positions):
 
 def histogram(dataset):
     """The number of heads by positions attended, at the first and the last measured step."""
-    if not runs.is_measured(dataset, "heads_histogram", "step", "positions"):
+    if not runs.is_measured(dataset, "heads_histogram", "step", "attended"):
         return None
-    words = bins(dataset.positions)
+    words = bins(dataset.attended)
 
     def draw(axes, run):
         values = dataset.heads_histogram.isel(run)
@@ -91,15 +91,15 @@ def draw_heads(axes, values):
 
 def tokens(dataset):
     """The distribution over the tokens, one row for each head, at the last measured step."""
-    if not runs.is_measured(dataset, "attended_histogram", "step", "layer", "head", "positions"):
+    if not runs.is_measured(dataset, "attended_histogram", "step", "layer", "head", "attended"):
         return None
-    words, in_layer = bins(dataset.positions), dataset.sizes["head"]
+    words, in_layer = bins(dataset.attended), dataset.sizes["head"]
     starts = np.arange(dataset.sizes["layer"]) * in_layer
     shown = runs.thinned(range(len(starts)), 8)
     rows = len(starts) * in_layer
 
     def draw(axes, run):
-        values = dataset.attended_histogram.isel(run).transpose("step", "layer", "head", "positions")
+        values = dataset.attended_histogram.isel(run).transpose("step", "layer", "head", "attended")
         axes.pcolormesh(np.arange(len(words) + 1) - 0.5, np.arange(rows + 1) - 0.5,
                         values[ends(values)[1]].values.reshape(rows, -1), cmap=look.ORDERED, vmin=0, vmax=1)
         for start in starts[1:]:

@@ -134,7 +134,7 @@ EXPLAINED = {
     "session_blas": "session_blas: BLAS library, a text; of every session, a start of the program\n",
     "format_version": "format_version: a global attribute\n    version of",
     "scale": "scale: scale of the parameters, a dimension of metrics\n    factor",
-    "positions": "positions: most positions attended, a dimension of metrics\n    of a bin",
+    "attended": "attended: most positions attended, a dimension of metrics\n    of a bin",
     "tensor": "tensor: kind of tensor, a dimension of metrics\n",
 }
 

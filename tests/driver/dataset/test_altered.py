@@ -122,7 +122,7 @@ REFUSED = {
     "step begins at -2": fill("step", [-2, 0, 4]),
     "layer is 7 at place 0 and not 0": fill("layer", 7),
     "scale is nan at place 1 and not 1.47368421053": fill("scale", np.nan, 1),
-    "positions is 1 at place 4 and not 16": lengthen("positions", 100),
+    "attended is 1 at place 4 and not 16": lengthen("attended", 100),
     "tensor is 'x' at place 0 and not 'q'": fill("tensor", [b"x", b"", b"", b"", b"", b"", b"", b""], 0),
     "learning_rate has 0.01 twice": fill("learning_rate", 0.01),
     "learning_rate: must be finite": fill("learning_rate", np.nan),

@@ -123,9 +123,15 @@ TEST(stacks_come_to_an_older_file)
             CHECK(metric_is_of_run(metric) || !(old || cell == OF_BOTH) ||
                   bench_count_wrong(&bench, metric, cell) == 0);
         }
-    for (int64_t i = 0; i < (int64_t)2 * STEPS * 2; i++) /* nobody has measured it in the older runs */
-        CHECK(isnan(bench_read_value(&bench, "stack_norm", i)));
-    CHECK(isfinite(bench_read_value(&bench, "stack_norm", (int64_t)2 * STEPS * 2)));
+    for (int64_t row = 0; row < (int64_t)2 * STEPS;
+         row++) { /* of the older runs: their one stack is the whole */
+        int64_t own = row < STEPS ? 1 : 0;
+        double norm = bench_read_value(&bench, "param_norm", row);
+        CHECK(isfinite(norm) && bench_read_value(&bench, "stack_norm", 2 * row + own) == norm);
+        CHECK(isnan(bench_read_value(&bench, "stack_norm", 2 * row + 1 - own)));
+        CHECK(bench_read_value(&bench, "stack_direction_cosine", 2 * row + own) ==
+              bench_read_value(&bench, "direction_cosine", row));
+    }
     bench_close(&bench);
     bench_release(&bench);
 }

@@ -187,7 +187,8 @@ CASES = {
     ),
     "unknown corpus": (
         "corpus: wiki\nsteps: 1\n",
-        "sweep.yaml:1:9: corpus: 'wiki' is not one of text, bytes, markov, dyck, counter",
+        "sweep.yaml:1:9: corpus: 'wiki' is not one of text, bytes, markov, dyck, counter, tokens, "
+        "pairs, modular",
     ),
     "no boolean": (BASE + "bias: yes\n", "sweep.yaml:3:7: bias: 'yes' is neither true nor false"),
     "one as a boolean": (BASE + "bias: 1\n", "sweep.yaml:3:7: bias: '1' is neither true nor false"),

@@ -63,7 +63,8 @@ CASES = {
     ),
     "tokens: no vocabulary": (
         "corpus: tokens\nsteps: 1\ntrain_text: t.bin\n",
-        "sweep.yaml:1:9: vocabulary: missing; corpus tokens needs the number of its tokenizer's words, 50257 for GPT-2's",
+        "sweep.yaml:1:9: vocabulary: missing; corpus tokens needs the number of its tokenizer's words, "
+        "50257 for GPT-2's",
     ),
     "tokens: lines": (
         TOKENS + "sequences: lines\n",
@@ -165,7 +166,8 @@ CASES = {
     ),
     "modular: context": (
         MODULAR + "context: 2\n", "sweep.yaml:3:10: context: 2 is below 3, the tokens of a sum: a, b and ="),
-    "modular: sequences": (MODULAR + "sequences: lines\n", "sweep.yaml:3:12: sequences: corpus modular does not use it"),
+    "modular: sequences": (
+        MODULAR + "sequences: lines\n", "sweep.yaml:3:12: sequences: corpus modular does not use it"),
     "modular: corpus_tokens": (
         MODULAR + "corpus_tokens: 9\n", "sweep.yaml:3:16: corpus_tokens: corpus modular does not use it"),
     "modular: train_text": (MODULAR + "train_text: t\n", "sweep.yaml:3:13: train_text: corpus modular does not use it"),
@@ -176,13 +178,15 @@ CASES = {
         MODULAR + "vocabulary: 8\ntrain_share: 0.1\n",
         "sweep.yaml:4:14: train_share: modular: 5 sums, fewer than one batch of 16",
     ),
-    "train_share with text": (TEXT + "train_share: 0.5\n", "sweep.yaml:4:14: train_share: corpus bytes does not use it"),
+    "train_share with text": (
+        TEXT + "train_share: 0.5\n", "sweep.yaml:4:14: train_share: corpus bytes does not use it"),
     # objectives
     "spans of a context of 2": (
         TEXT + "network: encoder_decoder\nobjective: spans\ncontext: 2\n",
         "sweep.yaml:6:10: context: 2 is below 3, which a span takes: its sentinel, a token and <eos>",
     ),
-    "spans with a decoder": (TEXT + "objective: spans\n", "sweep.yaml:4:12: objective: spans needs network encoder_decoder"),
+    "spans with a decoder": (
+        TEXT + "objective: spans\n", "sweep.yaml:4:12: objective: spans needs network encoder_decoder"),
     "masked with a decoder": (TEXT + "objective: masked\n", "sweep.yaml:4:12: objective: masked needs network encoder"),
 }
 

@@ -1,6 +1,7 @@
 """The batches of every corpus and objective, from build/replay, against what Python makes of the same files."""
 
 import collections
+import os
 import pathlib
 
 import numpy as np
@@ -9,7 +10,6 @@ import pytest
 from replay import replay
 
 TEXT = "\n".join(f"the {i % 7} cat {i % 11} sat {i % 5} on {i % 3} mat {' '.join('w' * (i % 13))}" for i in range(400))
-MULTI30K = pathlib.Path("/work/shared/multi30k")
 NO_TARGET = -1
 
 
@@ -76,7 +76,8 @@ def test_tokens_of_a_large_file(tmp_path):
         bad = tokens.copy()
         bad[place] = 60000
         path = write_tokens(tmp_path / "bad.bin", bad, True)
-        with pytest.raises(AssertionError, match=f"token 60000 at byte {1024 + 2 * place} is not below vocabulary 50257"):
+        message = f"token 60000 at byte {1024 + 2 * place} is not below vocabulary 50257"
+        with pytest.raises(AssertionError, match=message):
             replay("float", corpus="tokens", vocabulary=50257, context=9, batch=2, steps=1, batches=1, train_text=path)
 
 
@@ -121,9 +122,11 @@ def test_pairs(tmp_path, T):
 
 
 def test_pairs_of_multi30k():
-    if not MULTI30K.exists():
-        pytest.skip(f"no {MULTI30K}")
-    check_pairs(str(MULTI30K / "train.de"), str(MULTI30K / "train.en"), 24, 16)
+    """Real texts: those of Multi30k, German to English."""
+    folder = os.environ.get("NORMSWEEP_MULTI30K")
+    if not folder:
+        pytest.skip("NORMSWEEP_MULTI30K does not name a folder with train.de and train.en")
+    check_pairs(os.path.join(folder, "train.de"), os.path.join(folder, "train.en"), 24, 16)
 
 
 # ---- sums ----
@@ -184,10 +187,10 @@ def test_spans(tmp_path):
     """Source and targets together are the window; as many tokens and spans as in T5's code."""
     (tmp_path / "t").write_text(TEXT)
     for T in (3, 4, 7, 10, 16, 30, 50, 64, 128):
-        dump = replay("float", **SPANS, train_text=tmp_path / "t", valid_text=tmp_path / "t", context=T, batch=4, steps=1,
-                      batches=6)
+        keys = {"train_text": tmp_path / "t", "valid_text": tmp_path / "t", "context": T, "batch": 4, "steps": 1,
+                "batches": 6}
+        dump, plain = replay("float", **SPANS, **keys), replay("float", **keys)
         V = int(dump["vocabulary"][0])
-        plain = replay("float", train_text=tmp_path / "t", valid_text=tmp_path / "t", context=T, batch=4, steps=1, batches=6)
         expected = t5_mask(T, np.random.default_rng(0))
         for prefix in ("", "validated_"):
             pairs = list(zip(sequences(dump, prefix), sequences(plain, prefix), strict=True))

@@ -45,10 +45,10 @@ def ds(tmp_path_factory):
 def test_dimensions_are_as_long_as_the_longest_run_needs(ds):
     assert (ds.outcome == 2).all()
     assert ds["head"].values.tolist() == [0, 1, 2, 3] and ds["layer"].values.tolist() == [0, 1]
-    assert ds["positions"].values.tolist() == [1, 2, 4, 8, 16]
+    assert ds["attended"].values.tolist() == [1, 2, 4, 8, 16]
     np.testing.assert_allclose(ds["scale"], np.linspace(1, 10, 20), rtol=1e-15)
-    assert ds.attended_histogram.dims == ("heads", "layers", "context", "step", "layer", "head", "positions")
-    assert ds.heads_histogram.dims == ("heads", "layers", "context", "step", "positions")
+    assert ds.attended_histogram.dims == ("heads", "layers", "context", "step", "layer", "head", "attended")
+    assert ds.heads_histogram.dims == ("heads", "layers", "context", "step", "attended")
     assert ds.homogeneity.dims == ("heads", "layers", "context", "scale")
 
 
@@ -57,7 +57,7 @@ def test_measured_steps_have_values_and_no_others(ds):
     validated = ds.step.isin([0, 150, 300])
     layer = ds["layer"] < ds["layers"]
     head = ds["head"] < ds["heads"]
-    bins = ds["positions"] < 2 * ds["context"]
+    bins = ds["attended"] < 2 * ds["context"]
     for name, there in {"saturation": measured & layer, "hard_saturation": measured & layer,
                         "saturation_final": measured, "hard_saturation_final": measured,
                         "positions_attended": measured & layer & head, "fraction_attended": measured & layer & head,
@@ -75,9 +75,9 @@ def test_measured_steps_have_values_and_no_others(ds):
 
 def test_values_hang_together(ds):
     measured = ds.sel(step=[0, 100, 200, 300])
-    bins = measured.attended_histogram.sum("positions", min_count=1)
+    bins = measured.attended_histogram.sum("attended", min_count=1)
     np.testing.assert_allclose(bins.where(bins.notnull(), 1), 1, rtol=1e-12)
-    heads = measured.heads_histogram.sum("positions")
+    heads = measured.heads_histogram.sum("attended")
     assert (heads == ds.heads * ds.layers).all()
     above = 1 - measured.attended_histogram.sel(positions=1)
     assert (abs(above - measured.share_above_one).fillna(0) < 1e-12).all()
