@@ -86,11 +86,13 @@ class Run:
         return run.found
 
     def probe_differences(self, gradients):
-        """Of what train() measured at its own weights: gradients over that many batches, the residual stream."""
+        """Of what train() measured at its own weights: gradients over that many batches, the residual stream; slopes,
+        which are of logarithms, of the norms that it measured."""
         for i, step in enumerate(int(step[0]) for step in self.dump["step"]):
             weights, batches = self.weights(step), self.batches[step : step + gradients]
             want = reference_measures.gradient_measures(self.config, weights, batches)
             want |= reference_measures.residual_measures(self.config, self.weights(step), self.batches[step])
+            want |= reference_measures.slope_measures(self.config, self.dump["mean_gradient_norm"][i])
             least = min(reference.loss(self.config, weights, batch).item() for batch in batches)
             for name, value in want.items():
                 sure = min(least, 1) if "gradient" in name else 1  # as in Follower

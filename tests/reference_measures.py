@@ -99,7 +99,7 @@ def step_measures(theta, after, gradient, direction):
 
 
 def gradient_measures(config, weights, batches):
-    """Norms of the gradients of some batches at these weights: of their mean, the mean of theirs, and the slopes."""
+    """Norms of the gradients of some batches at these weights: of their mean, and the mean of theirs."""
     gradients, names = [], kinds(config)
     for batch in batches:
         backward(config, weights, batch)
@@ -113,13 +113,18 @@ def gradient_measures(config, weights, batches):
 
     mean, single = np.array(
         [[norms(name, i) for name in names] for i in range(blocks(config))]).transpose(2, 0, 1)
-    slopes = np.full((2, len(stacks(config)), len(names)), math.nan)
-    for (i, stack), kind in itertools.product(enumerate(stacks(config)), range(len(names))):
-        own = mean[stack.begin : stack.end, kind]
+    return {"mean_gradient_norm": by_stack(config, mean), "batch_gradient_norm": by_stack(config, single)}
+
+
+def slope_measures(config, mean):
+    """How mean_gradient_norm changes over the layers of each stack."""
+    mean = np.reshape(mean, (len(stacks(config)), -1, len(kinds(config))))
+    slopes = np.full((2, len(mean), mean.shape[2]), math.nan)
+    for (i, stack), kind in itertools.product(enumerate(stacks(config)), range(mean.shape[2])):
+        own = mean[i, : stack.end - stack.begin, kind]
         if len(own) >= 4 and (own > 0).all():
             slopes[:, i, kind] = straight_fit(np.arange(len(own), dtype=float), np.log(own))[:2]
-    return {"mean_gradient_norm": by_stack(config, mean), "batch_gradient_norm": by_stack(config, single),
-            "gradient_depth_slope": slopes[0], "gradient_depth_slope_error": slopes[1]}
+    return {"gradient_depth_slope": slopes[0], "gradient_depth_slope_error": slopes[1]}
 
 
 def hessian(config, weights, batches):

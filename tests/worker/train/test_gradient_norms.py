@@ -44,6 +44,7 @@ def test_against_the_reference(case, text):
     for row, step in enumerate((0, 2, 4)):
         weights = reference.weights_from(planes[step], config, vocabulary)
         want = reference_measures.gradient_measures(config, weights, batches[step : step + BATCHES])
+        want |= reference_measures.slope_measures(config, want["mean_gradient_norm"])
         for name, values in want.items():
             np.testing.assert_allclose(dump[name][row], values.ravel(), rtol=1e-10, err_msg=f"{name} at {step}")
         assert np.isfinite(want["mean_gradient_norm"]).any()
