@@ -186,8 +186,8 @@ CASES = {
         "sweep.yaml:6:10: context: 2 is below 3, which a span takes: its sentinel, a token and <eos>",
     ),
     "spans with a decoder": (
-        TEXT + "objective: spans\n", "sweep.yaml:4:12: objective: spans needs network encoder_decoder"),
-    "masked with a decoder": (TEXT + "objective: masked\n", "sweep.yaml:4:12: objective: masked needs network encoder"),
+        TEXT + "objective: spans\n", "sweep.yaml:4:12: objective: spans needs network encoder_decoder, not decoder"),
+    "masked with a decoder": (TEXT + "objective: masked\n", "sweep.yaml:4:12: objective: masked needs network encoder, not decoder"),
 }
 
 
