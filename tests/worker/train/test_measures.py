@@ -79,7 +79,7 @@ def test_values_hang_together(ds):
     np.testing.assert_allclose(bins.where(bins.notnull(), 1), 1, rtol=1e-12)
     heads = measured.heads_histogram.sum("attended")
     assert (heads == ds.heads * ds.layers).all()
-    above = 1 - measured.attended_histogram.sel(positions=1)
+    above = 1 - measured.attended_histogram.sel(attended=1)
     assert (abs(above - measured.share_above_one).fillna(0) < 1e-12).all()
     assert (measured.positions_attended.fillna(1) >= 1).all()
     assert (abs(measured.saturation.fillna(0)) <= 1 + 1e-12).all()
