@@ -1,5 +1,7 @@
 #include "driver/sweep/consistent.h"
 
+#include <string.h>
+
 #include "driver/sweep/grid.h"
 #include "driver/sweep/measuring.h"
 
@@ -170,21 +172,33 @@ static const struct {
 
 enum { CONDITIONAL = sizeof(conditional) / sizeof(*conditional) };
 
-static int refuse_without_effect(struct reader *reader, const bool used[CONDITIONAL])
+/* What the cells make of such a key. */
+struct effect {
+    bool set, used; /* in some cell: not the default; used */
+};
+
+static void take_effect(struct effect *effect, int i, const struct run *run)
 {
-    for (int i = 0; i < CONDITIONAL; i++) {
-        const struct spot *spot = reader_named(reader->sweep, conditional[i].name);
-        if (spot->given && !used[i])
-            return reader_fault(reader, spot->place, "%s: has no effect: no cell has %s", conditional[i].name,
-                conditional[i].needs);
-    }
+    const struct param *param = param_find(conditional[i].name);
+    union param_value value = param_get(param, run);
+
+    effect->set = effect->set || memcmp(&value, &param->initial, sizeof(value)) != 0;
+    effect->used = effect->used || conditional[i].used(run);
+}
+
+static int refuse_without_effect(struct reader *reader, const struct effect *effect)
+{
+    for (int i = 0; i < CONDITIONAL; i++)
+        if (effect[i].set && !effect[i].used)
+            return reader_fault(reader, reader_named(reader->sweep, conditional[i].name)->place,
+                "%s: has no effect: no cell has %s", conditional[i].name, conditional[i].needs);
     return 0;
 }
 
 /* Checks the run of every cell that is not skipped. */
 static int check_cells(struct reader *reader)
 {
-    bool used[CONDITIONAL] = {false};
+    struct effect effect[CONDITIONAL] = {0};
     const struct param *at;
     struct walk walk;
     int status = 0;
@@ -193,7 +207,7 @@ static int check_cells(struct reader *reader)
         return -1;
     while (status == 0 && walk_next(&walk)) {
         for (int i = 0; i < CONDITIONAL; i++)
-            used[i] = used[i] || conditional[i].used(&walk.run);
+            take_effect(&effect[i], i, &walk.run);
         status = run_check(&walk.run, &at, reader->error);
         if (status < 0)
             place_prefix(reader->error, reader->sweep->path, fault_place(&walk, at));
@@ -201,7 +215,7 @@ static int check_cells(struct reader *reader)
             status = check_rows(reader, &walk);
     }
     walk_release(&walk);
-    return status == 0 ? refuse_without_effect(reader, used) : status;
+    return status == 0 ? refuse_without_effect(reader, effect) : status;
 }
 
 int consistent_check(struct reader *reader)

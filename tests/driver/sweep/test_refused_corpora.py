@@ -187,6 +187,11 @@ CASES = {
     ),
     "spans with a decoder": (
         TEXT + "objective: spans\n", "sweep.yaml:4:12: objective: spans needs network encoder_decoder, not decoder"),
+    "decoder layers of a decoder": (
+        TEXT + "decoder_layers: [0, 3]\n",
+        "sweep.yaml:4:17: decoder_layers: has no effect: no cell has network encoder_decoder"),
+    "deviation of another init": (
+        TEXT + "init_deviation: 0.1\n", "sweep.yaml:4:17: init_deviation: has no effect: no cell has init normal"),
     "masked with a decoder": (TEXT + "objective: masked\n", "sweep.yaml:4:12: objective: masked needs network encoder, not decoder"),
 }
 
