@@ -192,7 +192,8 @@ CASES = {
         "sweep.yaml:4:17: decoder_layers: has no effect: no cell has network encoder_decoder"),
     "deviation of another init": (
         TEXT + "init_deviation: 0.1\n", "sweep.yaml:4:17: init_deviation: has no effect: no cell has init normal"),
-    "masked with a decoder": (TEXT + "objective: masked\n", "sweep.yaml:4:12: objective: masked needs network encoder, not decoder"),
+    "masked with a decoder": (
+        TEXT + "objective: masked\n", "sweep.yaml:4:12: objective: masked needs network encoder, not decoder"),
 }
 
 
