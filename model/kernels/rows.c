@@ -148,11 +148,11 @@ void KERNEL(rmsnorm)(scalar *out, const scalar *in, const scalar *residual, cons
 
 /*
  * One row of din, and its contribution to dgain and dbias. With n = (in - mean) * scale and d = gain * dout:
- * din = scale * (d - mean(d) - n * mean(d n)), without mean(d) unless `centred`. `biased`: there is a dbias.
- * Both are constants where this is inlined: a loop with a condition on a pointer would not become a vector
- * loop.
+ * din = scale * (d - mean(d) - n * mean(d n)), without mean(d) unless `centred`. Where
+ * this is inlined, `centred` is a constant, and dbias NULL or known not to be: a condition would keep the
+ * loop from becoming one of vectors.
  */
-INLINE_ROWS void norm_gradient_row(bool centred, bool biased, scalar *din, scalar *dgain, scalar *dbias,
+INLINE_ROWS void norm_gradient_row(bool centred, scalar *din, scalar *dgain, scalar *dbias,
     const scalar *dout, const scalar *in, const scalar *gain, scalar mean, scalar scale, int64_t width,
     bool add)
 {
@@ -162,7 +162,7 @@ INLINE_ROWS void norm_gradient_row(bool centred, bool biased, scalar *din, scala
     for (int64_t c = 0; c < width; c++) {
         scalar n = (in[c] - mean) * scale, d = gain[c] * dout[c];
         dgain[c] += dout[c] * n;
-        if (biased)
+        if (dbias)
             dbias[c] += dout[c];
         sum += d;
         product += d * n;
@@ -184,34 +184,29 @@ static void clear_sums(scalar *dgain, scalar *dbias, int64_t width)
         memset(dbias, 0, (size_t)width * sizeof(*dbias));
 }
 
-INLINE_ROWS void norm_gradient_rows(bool centred, bool biased, scalar *din, scalar *dgain, scalar *dbias,
-    const scalar *dout, const scalar *in, const scalar *gain, const scalar *mean, const scalar *scale,
-    int64_t rows, int64_t width, bool add)
-{
-    for (int64_t r = 0; r < rows; r++)
-        norm_gradient_row(centred, biased, din + r * width, dgain, dbias, dout + r * width, in + r * width,
-            gain, mean[r], scale[r], width, add);
-}
-
 void KERNEL(layernorm_gradient)(scalar *din, scalar *dgain, scalar *dbias, const scalar *dout,
     const scalar *in, const scalar *gain, const scalar *mean, const scalar *scale, int64_t rows,
     int64_t width, bool add)
 {
     clear_sums(dgain, dbias, width);
-    if (dbias)
-        norm_gradient_rows(true, true, din, dgain, dbias, dout, in, gain, mean, scale, rows, width, add);
-    else
-        norm_gradient_rows(true, false, din, dgain, dbias, dout, in, gain, mean, scale, rows, width, add);
+    for (int64_t r = 0; dbias && r < rows; r++)
+        norm_gradient_row(true, din + r * width, dgain, dbias, dout + r * width, in + r * width, gain,
+            mean[r], scale[r], width, add);
+    for (int64_t r = 0; !dbias && r < rows; r++)
+        norm_gradient_row(true, din + r * width, dgain, NULL, dout + r * width, in + r * width, gain, mean[r],
+            scale[r], width, add);
 }
 
 void KERNEL(rmsnorm_gradient)(scalar *din, scalar *dgain, scalar *dbias, const scalar *dout, const scalar *in,
     const scalar *gain, const scalar *mean, const scalar *scale, int64_t rows, int64_t width, bool add)
 {
     clear_sums(dgain, dbias, width);
-    if (dbias)
-        norm_gradient_rows(false, true, din, dgain, dbias, dout, in, gain, mean, scale, rows, width, add);
-    else
-        norm_gradient_rows(false, false, din, dgain, dbias, dout, in, gain, mean, scale, rows, width, add);
+    for (int64_t r = 0; dbias && r < rows; r++)
+        norm_gradient_row(false, din + r * width, dgain, dbias, dout + r * width, in + r * width, gain,
+            mean[r], scale[r], width, add);
+    for (int64_t r = 0; !dbias && r < rows; r++)
+        norm_gradient_row(false, din + r * width, dgain, NULL, dout + r * width, in + r * width, gain,
+            mean[r], scale[r], width, add);
 }
 
 /*
