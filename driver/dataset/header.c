@@ -202,7 +202,7 @@ static void put_coordinates(
     for (int i = 0; i < count; i++)
         if (metric_dimension_table[dimension[i]].word)
             fprintf(out, " %s", metric_dimension_table[dimension[i]].name);
-    if (fclose(out) == 0)
+    if (fclose(out) == 0 && text) /* without memory fclose may succeed all the same */
         definition_text(definition, variable, "coordinates", text[0] ? text + 1 : text);
     else
         definition_keep(definition, NC_ENOMEM);

@@ -46,6 +46,10 @@ static int refuse_metric(const struct view *view, enum metric metric, struct err
 {
     const char *word = metric_group_names[metric_table[metric].group];
 
+    if (metric_of_all_stacks(metric) != metric)
+        return error_set(error, ERROR_INPUT,
+            "%s: %s is there in sweeps with network encoder_decoder alone; here, all is one stack: %s",
+            view->name, metric_table[metric].name, metric_table[metric_of_all_stacks(metric)].name);
     return error_set(error, ERROR_INPUT,
         "%s: %s was not measured; to measure it, add '%s' to the metrics of measure in the sweep file",
         view->name, metric_table[metric].name, word);

@@ -215,7 +215,7 @@ static void draw_notes(const struct series *series, int drawn)
     char others[PLANE_NAMES], without[64] = "";
     int64_t diverged = runs_without(series);
 
-    if (drawn < side->length)
+    if (drawn < side->length && side->axis.name)
         lines_print(out, columns, "%d of %lld values of %s", drawn, (long long)side->length, side->axis.name);
     plane_others(&series->plane, NULL, others, sizeof(others));
     if (diverged)

@@ -1,5 +1,7 @@
 #include "driver/sweep/consistent.h"
 
+#include <string.h>
+
 #include "driver/sweep/grid.h"
 #include "driver/sweep/measuring.h"
 
@@ -127,7 +129,7 @@ static struct place cell_place(const struct sweep *sweep, const int64_t *index, 
 static struct place fault_place(const struct walk *walk, const struct param *at)
 {
     static const char *const partners[][2] = {{"heads", "width"}, {"width", "layers"}, {"batch", "context"},
-        {"epochs", "steps"}, {"network", "corpus"}};
+        {"epochs", "steps"}, {"network", "corpus"}, {"objective", "network"}};
 
     for (size_t i = 0; i < sizeof(partners) / sizeof(*partners); i++)
         if (!reader_spot(walk->sweep, at)->given && at == param_find(partners[i][0]))
@@ -149,9 +151,54 @@ static int check_rows(struct reader *reader, const struct walk *walk)
         "measure: %.8g measured steps in %lld; the limit is %d", rows, (long long)walk->run.steps, ROWS_MOST);
 }
 
+static bool has_decoder_layers(const struct run *run)
+{
+    return run->network == NETWORK_ENCODER_DECODER;
+}
+
+static bool has_init_deviation(const struct run *run)
+{
+    return run->init == INIT_NORMAL;
+}
+
+/* Keys that only some networks use: given without one of them they would make cells that are the same. */
+static const struct {
+    const char *name, *needs;
+    bool (*used)(const struct run *run);
+} conditional[] = {
+    {"decoder_layers", "network encoder_decoder", has_decoder_layers},
+    {"init_deviation", "init normal", has_init_deviation},
+};
+
+enum { CONDITIONAL = sizeof(conditional) / sizeof(*conditional) };
+
+/* What the cells make of such a key. */
+struct effect {
+    bool set, used; /* in some cell: not the default; used */
+};
+
+static void take_effect(struct effect *effect, int i, const struct run *run)
+{
+    const struct param *param = param_find(conditional[i].name);
+    union param_value value = param_get(param, run);
+
+    effect->set = effect->set || memcmp(&value, &param->initial, sizeof(value)) != 0;
+    effect->used = effect->used || conditional[i].used(run);
+}
+
+static int refuse_without_effect(struct reader *reader, const struct effect *effect)
+{
+    for (int i = 0; i < CONDITIONAL; i++)
+        if (effect[i].set && !effect[i].used)
+            return reader_fault(reader, reader_named(reader->sweep, conditional[i].name)->place,
+                "%s: has no effect: no cell has %s", conditional[i].name, conditional[i].needs);
+    return 0;
+}
+
 /* Checks the run of every cell that is not skipped. */
 static int check_cells(struct reader *reader)
 {
+    struct effect effect[CONDITIONAL] = {0};
     const struct param *at;
     struct walk walk;
     int status = 0;
@@ -159,6 +206,8 @@ static int check_cells(struct reader *reader)
     if (walk_init(&walk, reader->sweep, reader->error) < 0)
         return -1;
     while (status == 0 && walk_next(&walk)) {
+        for (int i = 0; i < CONDITIONAL; i++)
+            take_effect(&effect[i], i, &walk.run);
         status = run_check(&walk.run, &at, reader->error);
         if (status < 0)
             place_prefix(reader->error, reader->sweep->path, fault_place(&walk, at));
@@ -166,7 +215,7 @@ static int check_cells(struct reader *reader)
             status = check_rows(reader, &walk);
     }
     walk_release(&walk);
-    return status;
+    return status == 0 ? refuse_without_effect(reader, effect) : status;
 }
 
 int consistent_check(struct reader *reader)

@@ -23,8 +23,7 @@ enum { SPANS_CONTEXT_LEAST = 3 };
 int64_t spans_count(int64_t length);
 
 /* Of a sequence of `length` tokens: its rows, each with a target, and the tokens of its source; neither falls
- * with the length. Rows are at
- * most max(length, SPANS_CONTEXT_LEAST), source tokens at most `length`. */
+ * with the length. Rows are at most max(length, SPANS_CONTEXT_LEAST), source tokens at most `length`. */
 int64_t spans_rows(int64_t length);
 int64_t spans_source_rows(int64_t length);
 

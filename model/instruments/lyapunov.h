@@ -52,8 +52,8 @@ void lyapunov_layout(struct lyapunov *lyapunov, const struct architecture *archi
 
 /*
  * Begins the measurement of one stack on the first sequence of the batch; what cross-attention reads does not
- * change. The model, which has tangents, must keep its pass
- * until the end; model, weights and batch are borrowed until then. The start is a function of the seed.
+ * change. The model, which has tangents, must keep its pass until the end; model, weights and batch are
+ * borrowed until then. The start is a function of the seed.
  */
 void lyapunov_begin(struct lyapunov *lyapunov, struct transformer *model, const scalar *weights,
     const struct batch *batch, int64_t stack, int64_t seed);

@@ -22,8 +22,8 @@ struct saturation {
 
     /*
      * [blocks + stacks] mean over the rows of the cosine between the states of theta and of the saturated
-     * network, 0 if either is 0: after each block and, behind these, of the output of each stack. hard: against the
-     * saturated network with hard attention, as a check of `soft`.
+     * network, 0 if either is 0: after each block and, behind these, of the output of each stack. hard:
+     * against the saturated network with hard attention, as a check of `soft`.
      */
     double *soft, *hard;
 

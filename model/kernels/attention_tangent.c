@@ -1,7 +1,8 @@
 /*
  * Tangents of attention and of its gradient. With scores s = scale q k^T + bias, weights p = softmax(s), d =
- * dmixed v^T and sums over the keys that a query sees, a dot for tangents: p. = p (s. - sum p s.) mixed. = p.
- * v + p v. ds = p (d - sum p d)                       ds. = p. (d - sum p d) + p (d. - sum (p. d + p d.))
+ * dmixed v^T and sums over the keys that a query sees, a dot for tangents:
+ *     p. = p (s. - sum p s.)                     mixed. = p. v + p v.
+ *     ds = p (d - sum p d)                       ds. = p. (d - sum p d) + p (d. - sum (p. d + p d.))
  * Both compute the attention weights again from the statistics of the forward pass.
  */
 #include "model/kernels/attention_work.h"

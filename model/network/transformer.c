@@ -1,5 +1,5 @@
 /*
- * The transformer: embeddings, L blocks of sub-layers (see sublayer.c), and the output layer with its
+ * The transformer: embeddings, one or two stacks of blocks of sub-layers (see sublayer.c), and the output layer with its
  * cross-entropy. Rows are the tokens of all sequences, packed; matrices are row-major; weights are [out, in].
  */
 #include "model/network/transformer.h"

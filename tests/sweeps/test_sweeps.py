@@ -12,8 +12,9 @@ SWEEPS = sorted((PROJECT / "sweeps").glob("*.yaml"))
 # It is small itself.
 LARGE = [path for path in SWEEPS if path.stem != "quickstart"]
 TEXT = "= Heading =\n" + "the lobster is a large crustacean , and <unk> knows it by its claws\n" * 200
-# What the headers call the texts.
+# What the headers call the texts, and the pairs of texts.
 TEXTS = ("wiki.valid.tokens", "wiki.test.tokens")
+PAIRS = ("val.de", "val.en")
 
 each_sweep = pytest.mark.parametrize("path", SWEEPS, ids=lambda path: path.stem)
 each_large_sweep = pytest.mark.parametrize("path", LARGE, ids=lambda path: path.stem)
@@ -35,9 +36,13 @@ def reads_text(path):
     return "\ncorpus: text\n" in path.read_text()
 
 
+def reads_pairs(path):
+    return "\ncorpus: pairs\n" in path.read_text()
+
+
 @pytest.fixture
 def folder(tmp_path):
-    for name in TEXTS:
+    for name in TEXTS + PAIRS:
         (tmp_path / name).write_text(TEXT)
     return tmp_path
 
@@ -45,6 +50,7 @@ def folder(tmp_path):
 def cells(normsweep, path, *options):
     """The number of runs that `normsweep check` finds."""
     settings = ["--set", f"train_text={TEXTS[0]}", "--set", f"valid_text={TEXTS[1]}"] if reads_text(path) else []
+    settings += ["--set", f"train_text=[{', '.join(PAIRS)}]"] if reads_pairs(path) else []
     return int(re.search(r": valid: .*, (\d+) cells\n$", normsweep("check", path, *settings, *options).stdout)[1])
 
 
@@ -57,7 +63,7 @@ def test_is_valid_and_has_as_many_runs_as_it_says(path, normsweep, folder):
 def test_header_says_what_it_shows_needs_and_costs(path):
     words = re.findall(r"^([A-Z][a-z]+)  +\S", header(path), re.M)
     assert words == ["Shows", "Needs", "Costs"] + ["Small"] * (path in LARGE)
-    assert re.search(r"^Needs +no text\.", header(path), re.M) or reads_text(path)
+    assert re.search(r"^Needs +no text\.", header(path), re.M) or reads_text(path) or reads_pairs(path)
     assert "cores" in header(path)
     assert max(map(len, path.read_text().splitlines())) <= 120
 

@@ -309,8 +309,9 @@ static int check_size(const struct run *run, const struct param **at, struct err
     const double most = 0x1p50;
     struct architecture architecture = run_architecture(run, run->vocabulary);
     double width = (double)run->width, layers = (double)architecture_blocks(&architecture);
-    double weights = layers * width * (8 * width + 3 * (double)run->feedforward + 32) +
-                     2 * (double)run->context * width + 2 * (double)run->vocabulary * width;
+    double attention = architecture_stacks(&architecture) > 1 ? 8 : 4, matrices = run->gated ? 3 : 2;
+    double weights = layers * width * (attention * width + matrices * (double)run->feedforward + 16) +
+                     (double)run->context * width + 2 * (double)run->vocabulary * width;
     double rows = (double)run->batch * (double)run->context;
 
     if (layers > LAYERS_MOST) {
@@ -339,6 +340,10 @@ static int check_heads(const struct run *run, const struct param **at, struct er
     *at = param_find("kv_heads");
     if (kv_heads && heads % kv_heads != 0)
         return error_set(error, ERROR_INPUT, "kv_heads: %lld does not divide heads %lld", kv_heads, heads);
+    *at = param_find("qk_norm");
+    if (run->qk_norm && norm_table[run->norm].shift && width == heads)
+        return error_set(error, ERROR_INPUT,
+            "qk_norm: layernorm of a head of one element is always 0: width / heads must be above 1");
     *at = param_find("positions");
     if (run->positions == POSITIONS_ROTARY && width / heads % 2 != 0)
         return error_set(error, ERROR_INPUT,
@@ -358,10 +363,15 @@ static int check_objective(const struct run *run, const struct param **at, struc
         return error_set(
             error, ERROR_INPUT, "objective: corpus %s has next alone", corpus_words[run->corpus]);
     if (run->objective == OBJECTIVE_SPANS && !both)
-        return error_set(error, ERROR_INPUT, "objective: spans needs network encoder_decoder");
+        return error_set(error, ERROR_INPUT, "objective: spans needs network encoder_decoder, not %s",
+            network_words[run->network]);
     if (run->objective == OBJECTIVE_MASKED && !encoder)
-        return error_set(error, ERROR_INPUT, "objective: masked needs network encoder");
+        return error_set(error, ERROR_INPUT, "objective: masked needs network encoder, not %s",
+            network_words[run->network]);
     *at = param_find("network");
+    if (modular && both)
+        return error_set(
+            error, ERROR_INPUT, "network: corpus modular has no source; it needs decoder or encoder");
     if (pairs && !both)
         return error_set(error, ERROR_INPUT, "network: corpus pairs needs encoder_decoder");
     if (both && !pairs && run->objective != OBJECTIVE_SPANS)

@@ -84,8 +84,8 @@ int param_check(const struct param *param, union param_value value, struct error
 void run_init(struct run *run);
 
 /*
- * Checks what involves several parameters: heads divide width; exactly one of epochs and steps; the size of
- * the model and of a batch. 0, or -1 with the line in error and the row at fault in *at.
+ * Checks what involves several parameters: heads and what they share; whether network, objective and corpus go
+ * together; exactly one of epochs and steps; the size of the model and of a batch. 0, or -1 with the line in error and the row at fault in *at.
  */
 int run_check(const struct run *run, const struct param **at, struct error *error);
 

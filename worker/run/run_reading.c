@@ -11,6 +11,12 @@ int run_check_reading(const struct run *run, const struct param **at, struct err
     if (run->corpus == CORPUS_TOKENS && run->sequences != SEQUENCES_STREAM)
         return error_set(error, ERROR_INPUT,
             "sequences: corpus tokens has stream alone: a file of tokens does not say where lines end");
+    *at = param_find("vocabulary");
+    int64_t added = objective_words_added((enum objective)run->objective, run->context);
+    if (run->vocabulary > INT32_MAX - added)
+        return error_set(error, ERROR_INPUT,
+            "vocabulary: %lld, and %lld words of the objective, are too many", (long long)run->vocabulary,
+            (long long)added);
     *at = param_find("context");
     if (run->corpus == CORPUS_MODULAR && run->context < MODULAR_INPUTS)
         return error_set(error, ERROR_INPUT,

@@ -15,13 +15,20 @@ class UnigramLevel:
     """The loss of predicting each word with its frequency in the text, as lines in the panel of the validation loss."""
 
     def __init__(self, dataset):
-        self.levels = sorted(set(look.finite([dataset.unigram_loss.values]))) if "unigram_loss" in dataset else []
+        self.dataset = dataset
         self.drawn = False
 
-    def __call__(self, axes, variable, _runs):
-        if variable != "valid_loss" or len(self.levels) > 3:
+    def levels_of(self, shown):
+        """Those of the runs of a panel."""
+        if "unigram_loss" not in self.dataset:
+            return []
+        return sorted(set(look.finite([self.dataset.unigram_loss.isel(run).values for run in shown])))
+
+    def __call__(self, axes, variable, shown):
+        if variable != "valid_loss":
             return
-        for level in self.levels:
+        levels = self.levels_of(shown)
+        for level in levels if len(levels) <= 3 else ():
             axes.axhline(level, **LEVEL)
             self.drawn = True
 

@@ -186,8 +186,13 @@ CASES = {
         "sweep.yaml:6:10: context: 2 is below 3, which a span takes: its sentinel, a token and <eos>",
     ),
     "spans with a decoder": (
-        TEXT + "objective: spans\n", "sweep.yaml:4:12: objective: spans needs network encoder_decoder"),
-    "masked with a decoder": (TEXT + "objective: masked\n", "sweep.yaml:4:12: objective: masked needs network encoder"),
+        TEXT + "objective: spans\n", "sweep.yaml:4:12: objective: spans needs network encoder_decoder, not decoder"),
+    "decoder layers of a decoder": (
+        TEXT + "decoder_layers: [0, 3]\n",
+        "sweep.yaml:4:17: decoder_layers: has no effect: no cell has network encoder_decoder"),
+    "deviation of another init": (
+        TEXT + "init_deviation: 0.1\n", "sweep.yaml:4:17: init_deviation: has no effect: no cell has init normal"),
+    "masked with a decoder": (TEXT + "objective: masked\n", "sweep.yaml:4:12: objective: masked needs network encoder, not decoder"),
 }
 
 
