@@ -120,8 +120,8 @@ class Run:
             least = min(reference.loss(self.config, weights, batch).item() for batch in batches)
             for name, value in want.items():
                 error = difference(name, self.dump[name][i], value)
-                if "gradient" in name:
-                    error = self.of_gradient(error * min(least, 1), weights, *batches)  # as in Follower
+                if "gradient" in name:  # as in Follower; of a loss that is 0 in float there is none
+                    error = self.of_gradient(error * min(least, 1), weights, *batches) if least > 1e-30 else 0
                 yield name, error
 
     def validation_differences(self, tied):
