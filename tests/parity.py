@@ -12,6 +12,7 @@ import random
 import tempfile
 
 import numpy as np
+import torch
 
 import reference
 import reference_measures
@@ -28,6 +29,8 @@ NEAR_0 = ("loss", "alignment", "cosine", "growth", "growth_error", "slope", "slo
           "saturation_final", "predicted_entropy")
 
 LEVELS = ("", "", "avx2", "baseline")  # of vectors, "" being the machine's own
+# Relative errors of weights that gradients are tried with; how much larger those of gradients usually are.
+ROUNDING, USUAL = 1e-14, 100
 OF_TWO = ("stack_norm", "stack_direction_cosine")  # measured in networks of two stacks alone
 
 
@@ -54,16 +57,37 @@ def difference(name, got, want):
     return error / scale if scale > 0 else error
 
 
+def condition(config, weights, batch):
+    """How much larger relative errors of the gradient of a batch are than those of the weights that cause them."""
+    def gradient(of):
+        reference.backward(config, of, batch)
+        return reference.flat(tensor.grad for tensor in of.values())
+
+    draw = np.random.default_rng(1)
+    near = {key: (tensor * (1 + ROUNDING * torch.from_numpy(draw.normal(size=tensor.shape)))).detach().requires_grad_()
+            for key, tensor in weights.items()}
+    here = {key: tensor.detach().clone().requires_grad_() for key, tensor in weights.items()}
+    want, got = gradient(here), gradient(near)
+    return reference.norm(got - want) / (reference.norm(want) or 1) / ROUNDING
+
+
 class Run:
     """A run by the program, and one by the reference from the same start on the same batches."""
 
     def __init__(self, config, scalar="double", level="", **keys):
-        self.config = config
+        self.config, self.suspect = config, {"double": 1e-11, "float": 1e-5}[scalar]
         self.dump = replay(scalar, level, **config, **keys)
         self.vocabulary = int(self.dump["vocabulary"][0][0])
         self.last_step = int(self.dump["last_step"][0][0])
         self.batches = sequences_of(self.dump)
         self.planes = [self.dump["initial"][0], *self.dump["weights"]]
+
+    def of_gradient(self, error, weights, *batches):
+        """An error of gradients; over their condition if it is large for rounding: softmaxes that are nearly decided,
+        and norms of what is nearly 0, magnify it."""
+        if error <= self.suspect:
+            return error
+        return error / max(1, *(condition(self.config, weights, batch) / USUAL for batch in batches))
 
     def reference(self, kind=reference_training.Run):
         """A run of the reference."""
@@ -95,8 +119,10 @@ class Run:
             want |= reference_measures.slope_measures(self.config, self.dump["mean_gradient_norm"][i])
             least = min(reference.loss(self.config, weights, batch).item() for batch in batches)
             for name, value in want.items():
-                sure = min(least, 1) if "gradient" in name else 1  # as in Follower
-                yield name, difference(name, self.dump[name][i], value) * sure
+                error = difference(name, self.dump[name][i], value)
+                if "gradient" in name:  # as in Follower; of a loss that is 0 in float there is none
+                    error = self.of_gradient(error * min(least, 1), weights, *batches) if least > 1e-30 else 0
+                yield name, error
 
     def validation_differences(self, tied):
         """Of what train() measured on the validation: at the end its loss, and, if `tied`, of the saturated network."""
@@ -123,10 +149,12 @@ class Follower(reference_training.Run):
         whole = reference.norm(reference.flat(want.values())) / (min(value, 1) or 1) or 1
         self.found.append(("loss", difference("loss", self.followed.dump["loss"][t - 1], value)))
         unseen = reference.unseen_tensors(self.config)
+        # What is 0 in exact mathematics must be 0 in the program, too.
+        exact = not any(got[key].any() for key in unseen if key in got)
+        off = reference.norm(reference.flat([got[key] - want[key] for key in want])) / whole
+        off = self.followed.of_gradient(off, self.theta(), self.batches[t - 1])
+        self.found.append(("gradient", off if exact else math.inf))
         for key, tensor in self.weights.items():
-            off = reference.norm(reference.flat([got[key] - want[key]]))
-            # What is 0 in exact mathematics must be 0 in the program, too.
-            self.found.append(("gradient", math.inf if key in unseen and got[key].any() else off / whole))
             tensor.grad.copy_(got[key].detach())
         return value, {key: tensor.grad.clone() for key, tensor in self.weights.items()}
 

@@ -89,10 +89,13 @@ def step_without_decay(optimiser, weights, rate):
     twin = copy.deepcopy({"optimiser": optimiser, "weights": weights})
     for (key, tensor), new in zip(weights.items(), twin["weights"].values()):
         new.grad = tensor.grad.clone()
+        if not isinstance(optimiser, Adafactor):
+            new.data.zero_()  # other steps do not depend on the weights, beside which small ones are rounded away
+    start = {key: tensor.detach().clone() for key, tensor in twin["weights"].items()}
     for group in twin["optimiser"].param_groups:
         group["weight_decay"] = 0
     twin["optimiser"].step()
-    return {key: (weights[key] - twin["weights"][key]).detach() / rate for key in weights}
+    return {key: (start[key] - twin["weights"][key]).detach() / rate for key in weights}
 
 
 # A run
