@@ -124,7 +124,7 @@ static void measure_text(struct inspection *i)
     validation_init(&validation, &i->text, &reading, INT64_MAX);
     collapse_begin(&i->collapse);
     saturation_begin(&i->saturation);
-    weights_scale(&i->model.layout, i->scaled, i->weights, SATURATION_SCALE);
+    weights_scale(i->scaled, i->weights, i->model.layout.size, SATURATION_SCALE);
     while (validation_next(&validation, room, &i->batch)) {
         sum += (double)i->batch.sequences *
                transformer_evaluate(&i->model, i->weights, &i->batch, NULL, i->collapse.predicted);

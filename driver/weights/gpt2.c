@@ -270,7 +270,7 @@ int gpt2_architecture(const struct safetensors *file, const struct gpt2_config *
         .norm_placement = NORM_PRE,
         .activation = config->activation,
         .attention_mask = MASK_CAUSAL,
-        .bias = true,
+        .biases = BIAS_ALL,
     };
 
     if (read_sizes(file, &a, error) < 0 || read_names(file, &a, error) < 0 ||

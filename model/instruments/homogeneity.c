@@ -58,7 +58,7 @@ static void draw_sequences(struct batch *batch, int64_t seed)
 /* Returns f(scale * theta), valid until the next call, and fills the logits. */
 static const scalar *states_at(struct homogeneity_model *h, double scale)
 {
-    weights_scale(&h->model.layout, h->scaled, h->weights, scale);
+    weights_scale(h->scaled, h->weights, h->model.layout.size, scale);
     transformer_logits(&h->model, h->scaled, &h->batch, h->logits);
     return transformer_final(&h->model);
 }

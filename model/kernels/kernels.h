@@ -120,11 +120,11 @@ struct kernels {
         scalar *sums, const scalar *in, int64_t stride, int64_t rows, int64_t columns, bool add);
 
     /*
-     * out = residual + gain * (in - mean) / sqrt(variance + 1e-5) + bias, by rows; residual and bias may be
-     * NULL. Keeps mean[rows] and scale[rows] = 1/sqrt(variance + 1e-5) for the gradient.
+     * out = residual + gain * (in - mean) / sqrt(variance + epsilon) + bias, by rows; residual and bias may
+     * be NULL. Keeps mean[rows] and scale[rows] = 1/sqrt(variance + epsilon) for the gradient.
      */
     void (*layernorm)(scalar *out, const scalar *in, const scalar *residual, const scalar *gain,
-        const scalar *bias, scalar *mean, scalar *scale, int64_t rows, int64_t width);
+        const scalar *bias, scalar epsilon, scalar *mean, scalar *scale, int64_t rows, int64_t width);
 
     /*
      * From dout: overwrites din, which may then be dout, or adds to it if `add`; overwrites dgain and dbias
@@ -134,10 +134,11 @@ struct kernels {
         const scalar *in, const scalar *gain, const scalar *mean, const scalar *scale, int64_t rows,
         int64_t width, bool add);
 
-    /* The same without means: out = residual + gain * in / sqrt(mean square + 1e-5) + bias; mean becomes 0.
+    /* The same without means: out = residual + gain * in / sqrt(mean square + epsilon) + bias; mean becomes
+     * 0.
      */
     void (*rmsnorm)(scalar *out, const scalar *in, const scalar *residual, const scalar *gain,
-        const scalar *bias, scalar *mean, scalar *scale, int64_t rows, int64_t width);
+        const scalar *bias, scalar epsilon, scalar *mean, scalar *scale, int64_t rows, int64_t width);
     void (*rmsnorm_gradient)(scalar *din, scalar *dgain, scalar *dbias, const scalar *dout, const scalar *in,
         const scalar *gain, const scalar *mean, const scalar *scale, int64_t rows, int64_t width, bool add);
 

@@ -1,8 +1,6 @@
 /* Kernels that go by rows: norms and cross-entropy. */
 #include "model/kernels/level.h"
 
-#define NORM_EPSILON ((scalar)1e-5)
-
 /* Inlined, so that the compiler builds each norm for itself. */
 #define INLINE_ROWS static inline __attribute__((always_inline))
 
@@ -112,7 +110,8 @@ static void norm_row(scalar *out, const scalar *in, const scalar *residual, cons
 
 /* LayerNorm if `centred`, else RMSNorm, whose variance is about 0. */
 INLINE_ROWS void norm_rows(bool centred, scalar *out, const scalar *in, const scalar *residual,
-    const scalar *gain, const scalar *bias, scalar *mean, scalar *scale, int64_t rows, int64_t width)
+    const scalar *gain, const scalar *bias, scalar epsilon, scalar *mean, scalar *scale, int64_t rows,
+    int64_t width)
 {
     for (int64_t begin = 0; begin < rows; begin += SIDE_BY_SIDE) {
         int64_t end = begin + SIDE_BY_SIDE < rows ? begin + SIDE_BY_SIDE : rows;
@@ -127,7 +126,7 @@ INLINE_ROWS void norm_rows(bool centred, scalar *out, const scalar *in, const sc
             scalar v = variance[r - begin];
             mean[r] = means[r - begin];
             /* If the variance overflows, the row is NaN: a scale of 0 would hide the fault. */
-            scale[r] = v < (scalar)INFINITY ? 1 / scalar_sqrt(v + NORM_EPSILON) : (scalar)NAN;
+            scale[r] = v < (scalar)INFINITY ? 1 / scalar_sqrt(v + epsilon) : (scalar)NAN;
             norm_row(out + r * width, in + r * width, residual ? residual + r * width : NULL, gain, bias,
                 mean[r], scale[r], width);
         }
@@ -135,15 +134,15 @@ INLINE_ROWS void norm_rows(bool centred, scalar *out, const scalar *in, const sc
 }
 
 void KERNEL(layernorm)(scalar *out, const scalar *in, const scalar *residual, const scalar *gain,
-    const scalar *bias, scalar *mean, scalar *scale, int64_t rows, int64_t width)
+    const scalar *bias, scalar epsilon, scalar *mean, scalar *scale, int64_t rows, int64_t width)
 {
-    norm_rows(true, out, in, residual, gain, bias, mean, scale, rows, width);
+    norm_rows(true, out, in, residual, gain, bias, epsilon, mean, scale, rows, width);
 }
 
 void KERNEL(rmsnorm)(scalar *out, const scalar *in, const scalar *residual, const scalar *gain,
-    const scalar *bias, scalar *mean, scalar *scale, int64_t rows, int64_t width)
+    const scalar *bias, scalar epsilon, scalar *mean, scalar *scale, int64_t rows, int64_t width)
 {
-    norm_rows(false, out, in, residual, gain, bias, mean, scale, rows, width);
+    norm_rows(false, out, in, residual, gain, bias, epsilon, mean, scale, rows, width);
 }
 
 /*

@@ -52,7 +52,8 @@ static void forward_share(const void *context, scalar *scratch, int64_t begin, i
 
     (void)scratch;
     kernels_of(norm).forward(work->out + at, work->in + at, work->residual ? work->residual + at : NULL,
-        norm->gain, norm->bias, norm->mean + begin, norm->scale + begin, end - begin, norm->width);
+        norm->gain, norm->bias, (scalar)norm->epsilon, norm->mean + begin, norm->scale + begin, end - begin,
+        norm->width);
 }
 
 void norm_forward(

@@ -41,7 +41,8 @@ struct norm {
     enum norm_kind kind;
     const scalar *gain, *bias;
     scalar *dgain, *dbias;
-    scalar *mean, *scale; /* of each row: mean, or 0 for rmsnorm; 1 / sqrt(variance + 1e-5) */
+    scalar *mean, *scale; /* of each row: mean, or 0 for rmsnorm; 1 / sqrt(variance + epsilon) */
+    double epsilon;
     int64_t width;
     const scalar *tgain, *tbias;
     scalar *tdgain, *tdbias;

@@ -6,12 +6,26 @@
 
 enum { ROWS = 16 }; /* the grain of shares: smaller shares would cost more than they save */
 
-void rotary_fill(scalar *cosine, scalar *sine, int64_t context, int64_t depth)
+static double scaled(double frequency, const struct rotary_scaling *scaling)
+{
+    double turns = scaling->context * frequency / (2 * M_PI), kept;
+
+    if (scaling->factor == 0)
+        return frequency;
+    if (scaling->high == 0)
+        return frequency / scaling->factor;
+    kept = (turns - scaling->low) / (scaling->high - scaling->low);
+    kept = kept < 0 ? 0 : kept > 1 ? 1 : kept;
+    return (1 - kept) * frequency / scaling->factor + kept * frequency;
+}
+
+void rotary_fill(scalar *cosine, scalar *sine, int64_t context, int64_t depth, double base,
+    const struct rotary_scaling *scaling)
 {
     int64_t half = depth / 2;
 
     for (int64_t i = 0; i < half; i++) {
-        double frequency = pow(10000, -2 * (double)i / (double)depth);
+        double frequency = scaled(pow(base, -2 * (double)i / (double)depth), scaling);
         for (int64_t t = 0; t < context; t++) {
             double angle = (double)t * frequency;
             cosine[t * half + i] = (scalar)cos(angle);

@@ -9,7 +9,7 @@
 
 /*
  * Rotary positions (Su et al. 2021), in halves: element i of the first half of a head and element i of its
- * second half turn together by the angle position * 10000^(-2i/D). The product of a turned query and a turned
+ * second half turn together by the angle position * base^(-2i/D). The product of a turned query and a turned
  * key depends on the distance of their positions alone.
  */
 struct rotary {
@@ -18,8 +18,21 @@ struct rotary {
     int64_t depth; /* D, even */
 };
 
-/* cosine and sine [context, depth / 2], computed in double and rounded once. */
-void rotary_fill(scalar *cosine, scalar *sine, int64_t context, int64_t depth);
+/*
+ * How a network that was trained on short texts reads longer ones. With n(f) = context f / (2 pi), the turns
+ * of frequency f in the context of that training: frequencies with n < low are divided by `factor`, those
+ * with n > high are kept, with a ramp in n between them (Llama 3.1). low = high = 0: all are divided.
+ */
+struct rotary_scaling {
+    double factor; /* 0: no scaling */
+    double low, high, context;
+};
+
+/* The angles of `base`, scaled, into cosine and sine [context, depth / 2]; computed in double and rounded
+ * once.
+ */
+void rotary_fill(scalar *cosine, scalar *sine, int64_t context, int64_t depth, double base,
+    const struct rotary_scaling *scaling);
 
 /*
  * Turns `heads` heads of D, side by side at the beginning of each row of x, rows `stride` apart, in place, by

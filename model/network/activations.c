@@ -34,8 +34,9 @@ static void block_layout(struct block *block, const struct architecture *a, int6
 /* Scratch for the largest share of any work, in scalars. */
 static int64_t scratch_of(const struct architecture *c, bool tangents)
 {
-    int64_t norm = 2 * c->width, attention = heads_scratch(c->heads, c->width / c->heads, c->context,
-                                     c->positions == POSITIONS_RELATIVE, tangents);
+    int64_t queries = extent_length(c, EXTENT_QUERIES), widest = queries > c->width ? queries : c->width;
+    int64_t norm = 2 * widest, attention = heads_scratch(c->heads, architecture_depth(c), c->context,
+                                   c->positions == POSITIONS_RELATIVE, tangents);
     int64_t most = attention > norm ? attention : norm;
 
     return most > PRODUCT_SCRATCH ? most : PRODUCT_SCRATCH;
@@ -46,7 +47,7 @@ static void stack_layout(
 {
     *stack =
         (struct stack){.form = architecture_stack(c, i), .embedded = arena_plane(arena, max_rows, c->width)};
-    if (c->norm_placement == NORM_PRE) {
+    if (c->norm_placement == NORM_PRE || c->final_norm) {
         stack->final = arena_plane(arena, max_rows, c->width);
         stack->final_mean = arena_plane(arena, max_rows, 1);
         stack->final_scale = arena_plane(arena, max_rows, 1);
@@ -57,15 +58,10 @@ static void stack_layout(
     }
 }
 
-/* What lies before and behind the blocks, and the gradients: the same planes for values and tangents. */
-static void planes_layout(
+/* The planes of the output layer, block of rows by block of rows. */
+static void logits_layout(
     struct activations *a, const struct architecture *c, int64_t max_rows, struct arena *arena)
 {
-    int64_t keys = extent_length(c, EXTENT_KEYS);
-
-    a->stacks = architecture_stacks(c);
-    for (int64_t i = 0; i < a->stacks; i++)
-        stack_layout(&a->stack[i], c, i, max_rows, arena);
     a->logit_rows = max_rows < LOGIT_ROWS ? max_rows : LOGIT_ROWS;
     a->logits = arena_plane(arena, a->logit_rows, c->vocabulary);
     a->gathered = arena_plane(arena, a->logit_rows, c->width);
@@ -75,12 +71,30 @@ static void planes_layout(
     a->loss = arena_take(arena, (size_t)a->logit_rows, sizeof(*a->loss));
     a->weight = arena_take(arena, (size_t)a->logit_rows, sizeof(*a->weight));
     a->share = arena_plane(arena, a->logit_rows, 1);
+}
+
+/* What lies before and behind the blocks: the same planes for values and tangents. */
+static void ends_layout(
+    struct activations *a, const struct architecture *c, int64_t max_rows, struct arena *arena)
+{
+    a->stacks = architecture_stacks(c);
+    for (int64_t i = 0; i < a->stacks; i++)
+        stack_layout(&a->stack[i], c, i, max_rows, arena);
+    logits_layout(a, c, max_rows, arena);
+}
+
+/* The gradients, likewise. */
+static void gradients_layout(
+    struct activations *a, const struct architecture *c, int64_t max_rows, struct arena *arena)
+{
+    int64_t queries = extent_length(c, EXTENT_QUERIES), keys = extent_length(c, EXTENT_KEYS);
+
     a->dstream = arena_plane(arena, max_rows, c->width);
     a->dmemory = a->stacks > 1 ? arena_plane(arena, max_rows, c->width) : NULL;
     a->dnorm = arena_plane(arena, max_rows, c->width);
-    a->dmixed = arena_plane(arena, max_rows, c->width);
-    a->dprojected = arena_plane(arena, max_rows, c->width + 2 * keys);
-    a->dnormed = c->qk_norm ? arena_plane(arena, max_rows, c->width + keys) : NULL;
+    a->dmixed = arena_plane(arena, max_rows, queries);
+    a->dprojected = arena_plane(arena, max_rows, queries + 2 * keys);
+    a->dnormed = c->qk_norm ? arena_plane(arena, max_rows, queries + keys) : NULL;
     a->dhidden = arena_plane(arena, max_rows, c->feedforward);
     a->dgate = c->gated ? arena_plane(arena, max_rows, c->feedforward) : NULL;
 }
@@ -88,7 +102,7 @@ static void planes_layout(
 /* The constants of positions. */
 static void positions_layout(struct activations *a, const struct architecture *c, struct arena *arena)
 {
-    int64_t depth = c->width / c->heads;
+    int64_t depth = architecture_depth(c);
 
     if (c->positions == POSITIONS_SINUSOIDAL) {
         a->sinusoid = arena_plane(arena, c->context, c->width);
@@ -99,7 +113,8 @@ static void positions_layout(struct activations *a, const struct architecture *c
         a->cosine = arena_plane(arena, c->context, depth / 2);
         a->sine = arena_plane(arena, c->context, depth / 2);
         if (a->cosine && a->sine)
-            rotary_fill(a->cosine, a->sine, c->context, depth);
+            rotary_fill(a->cosine, a->sine, c->context, depth, c->rotary_base != 0 ? c->rotary_base : 10000,
+                &c->rotary_scaling);
     }
 }
 
@@ -115,17 +130,54 @@ struct activations *activations_layout(const struct architecture *architecture, 
     team_layout(&a->team, threads, scratch_of(c, tangents), arena);
     for (int64_t layer = 0; layer < architecture_blocks(c); layer++)
         block_layout(a->block ? &a->block[layer] : &one, c, layer, max_rows, tangents, arena);
-    planes_layout(a, c, max_rows, arena);
+    ends_layout(a, c, max_rows, arena);
+    gradients_layout(a, c, max_rows, arena);
     positions_layout(a, c, arena);
     a->chosen = arena_take(arena, (size_t)max_rows, sizeof(*a->chosen));
     a->dgated = tangents ? arena_plane(arena, max_rows, c->feedforward) : a->dhidden;
     a->dscaled = tangents ? arena_plane(arena, max_rows, c->width) : a->dnorm;
     if (tangents) {
         a->tangent = taken ? &taken[1] : &counted;
-        planes_layout(a->tangent, c, max_rows, arena);
+        ends_layout(a->tangent, c, max_rows, arena);
+        gradients_layout(a->tangent, c, max_rows, arena);
         a->tangent->dgated = arena_plane(arena, max_rows, c->feedforward);
         a->tangent->dscaled = arena_plane(arena, max_rows, c->width);
     }
+    return taken;
+}
+
+/* A block like `first`, whose planes it shares. */
+static void share_block(struct block *block, const struct block *first, int64_t layer, struct arena *arena)
+{
+    struct sublayer *taken = arena_take(arena, (size_t)first->sublayers, sizeof(*taken));
+
+    for (int64_t i = 0; taken && i < first->sublayers; i++) {
+        taken[i] = first->sublayer[i];
+        taken[i].layer = layer;
+    }
+    *block = (struct block){first->sublayers, taken};
+}
+
+struct activations *activations_layout_shared(
+    const struct architecture *c, int64_t max_rows, int64_t threads, struct arena *arena)
+{
+    struct activations counted = {0}, *taken = arena_take(arena, 1, sizeof(*taken));
+    struct activations *a = taken ? taken : &counted;
+    struct block one;
+
+    a->block = arena_take(arena, (size_t)architecture_blocks(c), sizeof(*a->block));
+    team_layout(&a->team, threads, scratch_of(c, false), arena);
+    for (int64_t layer = 0; layer < architecture_blocks(c); layer++) {
+        int64_t begin = architecture_stack(c, architecture_stack_of(c, layer)).begin;
+        struct block *block = a->block ? &a->block[layer] : &one;
+        if (layer == begin)
+            block_layout(block, c, layer, max_rows, false, arena);
+        else
+            share_block(block, a->block ? &a->block[begin] : &one, layer, arena);
+    }
+    ends_layout(a, c, max_rows, arena);
+    positions_layout(a, c, arena);
+    a->chosen = arena_take(arena, (size_t)max_rows, sizeof(*a->chosen));
     return taken;
 }
 

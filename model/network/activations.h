@@ -48,9 +48,9 @@ struct activations {
     scalar *dmemory; /* [rows, C] that of the encoder's output, if cross-attention reads it */
     scalar *dnorm; /* [rows, C] */
     scalar *dscaled; /* [rows, C] dnorm itself, or a plane of its own if the model takes tangents */
-    scalar *dmixed; /* [rows, C] */
-    scalar *dprojected; /* [rows, C + 2 K] of queries, keys and values */
-    scalar *dnormed; /* [rows, C + K] of normed queries and keys, if they have a norm */
+    scalar *dmixed; /* [rows, H D] */
+    scalar *dprojected; /* [rows, H D + 2 K] of queries, keys and values */
+    scalar *dnormed; /* [rows, H D + K] of normed queries and keys, if they have a norm */
     scalar *dhidden; /* [rows, F] */
     scalar *dgate; /* [rows, F] if the feed-forward layers are gated */
     scalar *dgated; /* [rows, F] dhidden itself, or a plane of its own if the model takes tangents */
@@ -62,6 +62,10 @@ struct activations {
 /* Takes everything, including the struct itself, from the arena; NULL while counting. */
 struct activations *activations_layout(const struct architecture *architecture, int64_t max_rows,
     int64_t threads, bool tangents, struct arena *arena);
+
+/* The same for passes that go block by block, without gradients: all blocks share their planes. */
+struct activations *activations_layout_shared(
+    const struct architecture *architecture, int64_t max_rows, int64_t threads, struct arena *arena);
 
 /* The residual stream of a stack after `depth` of its blocks, and its tangent, or NULL if the model takes
  * none. */

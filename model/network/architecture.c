@@ -5,6 +5,22 @@ int64_t architecture_kv_heads(const struct architecture *architecture)
     return architecture->kv_heads ? architecture->kv_heads : architecture->heads;
 }
 
+int64_t architecture_depth(const struct architecture *a)
+{
+    return a->head_width ? a->head_width : a->width / a->heads;
+}
+
+bool architecture_has_gradients(const struct architecture *a)
+{
+    return a->positions != POSITIONS_DISTANCE && !a->token_types && !a->embedding_norm && !a->transform &&
+           a->output_scale == 0;
+}
+
+double architecture_norm_epsilon(const struct architecture *a)
+{
+    return a->norm_epsilon != 0 ? a->norm_epsilon : 1e-5;
+}
+
 int64_t architecture_stacks(const struct architecture *architecture)
 {
     return architecture->network == NETWORK_ENCODER_DECODER ? 2 : 1;

@@ -49,19 +49,19 @@ static const struct attention_tensors cross_tensors = {
 void attention_layout(
     struct sublayer *s, const struct architecture *a, int64_t rows, bool tangents, struct arena *arena)
 {
-    int64_t keys = extent_length(a, EXTENT_KEYS);
+    int64_t queries = extent_length(a, EXTENT_QUERIES), keys = extent_length(a, EXTENT_KEYS);
     struct attention_state *state = &s->state.attention;
 
     (void)tangents;
     *state = (struct attention_state){
-        .projected = arena_plane(arena, rows, a->width + 2 * keys),
-        .mixed = arena_plane(arena, rows, a->width),
+        .projected = arena_plane(arena, rows, queries + 2 * keys),
+        .mixed = arena_plane(arena, rows, queries),
         .most = arena_plane(arena, a->heads, rows),
         .inverse = arena_plane(arena, a->heads, rows),
     };
     if (!a->qk_norm)
         return;
-    state->normed = arena_plane(arena, rows, a->width + keys);
+    state->normed = arena_plane(arena, rows, queries + keys);
     for (int i = 0; i < 2; i++) {
         state->mean[i] = arena_plane(arena, rows, a->heads);
         state->scale[i] = arena_plane(arena, rows, a->heads);
@@ -85,8 +85,9 @@ struct attention {
     const struct pass *pass;
     const struct sublayer *s;
     const struct attention_tensors *tensors;
-    bool cross, qk_norm, rotary;
-    int64_t width, key_width, heads, kv_heads, depth; /* C, K, H, heads of keys, D */
+    enum qk_norm qk_norm;
+    bool cross, rotary;
+    int64_t width, key_width, heads, kv_heads, depth; /* H D, K, H, heads of keys, D */
     int64_t rows, key_rows;
     const int64_t *start, *key_start;
     int projections;
@@ -127,11 +128,11 @@ static struct attention attention_of(const struct pass *pass, const struct subla
         .cross = cross,
         .qk_norm = c->qk_norm,
         .rotary = c->positions == POSITIONS_ROTARY && !cross,
-        .width = c->width,
+        .width = extent_length(c, EXTENT_QUERIES),
         .key_width = extent_length(c, EXTENT_KEYS),
         .heads = c->heads,
         .kv_heads = architecture_kv_heads(c),
-        .depth = c->width / c->heads,
+        .depth = architecture_depth(c),
         .rows = pass->packed.rows,
         .key_rows = keys->rows,
         .start = pass->packed.start,
@@ -189,7 +190,7 @@ static struct linear output_of(const struct attention *at)
     return pass_linear(at->pass, at->tensors->o, at->tensors->o_bias, at->s->layer, 1);
 }
 
-/* The norm of queries, 0, or of keys, 1: its rows are heads. */
+/* The norm of queries, 0, or of keys, 1: its rows are heads, or all heads of a row together. */
 static struct norm norm_of(const struct attention *at, int i)
 {
     const struct attention_state *state = &at->s->state.attention;
@@ -200,7 +201,11 @@ static struct norm norm_of(const struct attention *at, int i)
 
 static int64_t norm_rows_of(const struct attention *at, int i)
 {
-    return i == 0 ? at->rows * at->heads : at->key_rows * at->kv_heads;
+    int64_t rows = i == 0 ? at->rows : at->key_rows;
+
+    if (at->qk_norm == QK_NORM_TOGETHER)
+        return rows;
+    return rows * (i == 0 ? at->heads : at->kv_heads);
 }
 
 static scalar *part_of(const struct projected *projected, int i)
@@ -311,10 +316,12 @@ static void clear_key_bias(const struct attention *at, scalar *plane)
 {
     const struct attention_tensors *t = at->tensors;
     scalar *bias = pass_gradient(at->pass, plane, at->qk_norm ? t->norm_bias[1] : t->k_bias, at->s->layer);
+    int64_t bias_width =
+        at->qk_norm ? extent_length(&at->pass->model->architecture, EXTENT_K_NORM) : at->key_width;
     bool masked = !at->cross && pass_stack(at->pass)->form.mask == MASK_MULTIPLICATIVE;
 
     if (bias && !masked && !at->rotary)
-        memset(bias, 0, (size_t)(at->qk_norm ? at->depth : at->key_width) * sizeof(*bias));
+        memset(bias, 0, (size_t)bias_width * sizeof(*bias));
 }
 
 /* Back through the products: the gradients of the matrices, of the stream and of the memory. */

@@ -87,6 +87,7 @@ struct norm pass_norm(const struct pass *pass, enum tensor_kind gain, enum tenso
         .tbias = pass_weight(pass, pass->tweights, shift, layer),
         .tdgain = pass_gradient(pass, pass->tgradient, gain, layer),
         .tdbias = pass_gradient(pass, pass->tgradient, shift, layer),
+        .epsilon = architecture_norm_epsilon(&pass->model->architecture),
         .mean = mean,
         .scale = scale,
         .width = extent_length(&pass->model->architecture, tensor_table[gain].columns),

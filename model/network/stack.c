@@ -94,18 +94,28 @@ static struct dual last_state(const struct pass *pass)
 
 /* ---- forward ---- */
 
+void stack_place(const struct pass *pass)
+{
+    spread_relative(pass, pass->weights, pass_stack(pass)->relative);
+}
+
+void stack_finish(const struct pass *pass, const scalar *state)
+{
+    struct norm norm = final_norm_of(pass);
+
+    norm_forward(&norm, pass_stack(pass)->final, state, NULL, pass->packed.rows);
+}
+
 void stack_forward_blocks(const struct pass *pass)
 {
     const struct stack *stack = pass_stack(pass);
 
-    spread_relative(pass, pass->weights, stack->relative);
+    stack_place(pass);
     for (int64_t layer = stack->form.begin; layer < stack->form.end; layer++)
         for (int64_t i = 0; i < pass->a->block[layer].sublayers; i++)
             sublayer_forward(pass, sublayer_of(pass, layer, i), stream_before(pass, layer, i).at);
-    if (!stack->final)
-        return;
-    struct norm norm = final_norm_of(pass);
-    norm_forward(&norm, stack->final, last_state(pass).at, NULL, pass->packed.rows);
+    if (stack->final)
+        stack_finish(pass, last_state(pass).at);
 }
 
 /* Puts the embeddings of the stack's tokens into `out`. */
@@ -118,11 +128,16 @@ static void embed(const struct pass *pass, const scalar *weights, scalar *out, b
     embedding_forward(&embedding, out, &pass->packed);
 }
 
+void stack_embed(const struct pass *pass, scalar *out)
+{
+    embed(pass, pass->weights, out, true);
+}
+
 const scalar *stacks_forward(const struct pass *pass)
 {
     for (int64_t stack = 0; stack < pass->a->stacks; stack++) {
         const struct pass in = pass_in(pass, stack);
-        embed(&in, in.weights, pass_stack(&in)->embedded, true);
+        stack_embed(&in, pass_stack(&in)->embedded);
         stack_forward_blocks(&in);
     }
     return stack_output(pass->a, pass->a->stacks - 1).at;

@@ -11,6 +11,12 @@
 /* All stacks. Returns the input of the output layer, [rows, C]. */
 const scalar *stacks_forward(const struct pass *pass);
 
+/* Parts of a forward pass through one stack: its embeddings into out [rows, C]; the constants of the weights
+ * that its blocks read, before the first of them; the final norm of a state into the stack's `final`. */
+void stack_embed(const struct pass *pass, scalar *out);
+void stack_place(const struct pass *pass);
+void stack_finish(const struct pass *pass, const scalar *state);
+
 /* The blocks of one stack, from the state that lies in the place of its embeddings. */
 void stack_forward_blocks(const struct pass *pass);
 

@@ -44,10 +44,10 @@ extern const struct sublayer_row sublayer_table[SUBLAYER_KINDS];
 
 /* Where queries, keys and values lie in these planes: see attention.c. */
 struct attention_state {
-    scalar *projected; /* [rows, C + 2 K] queries, keys, values */
-    scalar *normed; /* [rows, C + K] queries and keys behind their norms; NULL without */
+    scalar *projected; /* [rows, H D + 2 K] queries, keys, values */
+    scalar *normed; /* [rows, H D + K] queries and keys behind their norms; NULL without */
     scalar *mean[2], *scale[2]; /* [rows, H] statistics of the norms of queries and of keys */
-    scalar *mixed; /* [rows, C] the heads' outputs, before the output projection */
+    scalar *mixed; /* [rows, H D] the heads' outputs, before the output projection */
     scalar *most, *inverse; /* [H, rows] statistics of the softmax */
 };
 

@@ -17,16 +17,21 @@ const struct tensor_row tensor_table[TENSOR_KIND_COUNT] = {
 
 int64_t extent_length(const struct architecture *a, enum tensor_extent extent)
 {
+    int64_t depth = architecture_depth(a), queries = depth * a->heads;
+    int64_t keys = depth * architecture_kv_heads(a);
     const int64_t length[EXTENT_COUNT] = {
         [EXTENT_ONE] = 1,
         [EXTENT_VOCABULARY] = a->vocabulary,
         [EXTENT_CONTEXT] = a->context,
         [EXTENT_WIDTH] = a->width,
-        [EXTENT_KEYS] = a->width / a->heads * architecture_kv_heads(a),
-        [EXTENT_HEAD] = a->width / a->heads,
+        [EXTENT_QUERIES] = queries,
+        [EXTENT_KEYS] = keys,
         [EXTENT_HEADS] = a->heads,
         [EXTENT_FEEDFORWARD] = a->feedforward,
         [EXTENT_BUCKETS] = RELATIVE_BUCKETS,
+        [EXTENT_Q_NORM] = a->qk_norm == QK_NORM_TOGETHER ? queries : depth,
+        [EXTENT_K_NORM] = a->qk_norm == QK_NORM_TOGETHER ? keys : depth,
+        [EXTENT_TYPES] = a->token_types,
     };
 
     return length[extent];
@@ -37,12 +42,17 @@ static unsigned present_in(const struct architecture *a, int64_t layer)
 {
     bool cross = layer >= 0 && architecture_stack(a, architecture_stack_of(a, layer)).cross;
 
-    return (a->bias ? BIASED : 0u) | (a->bias && norm_table[a->norm].shift ? SHIFTED : 0u) |
-           (a->norm_placement == NORM_PRE ? FINAL_NORM : 0u) | (a->gated ? GATED : 0u) |
+    return (a->biases & BIAS_QKV ? QKV_BIASED : 0u) | (a->biases & BIAS_O ? O_BIASED : 0u) |
+           (a->biases & BIAS_FEEDFORWARD ? FEEDFORWARD_BIASED : 0u) |
+           (a->biases & BIAS_OUTPUT ? OUTPUT_BIASED : 0u) |
+           (a->biases & BIAS_NORM && norm_table[a->norm].shift ? SHIFTED : 0u) |
+           (a->norm_placement == NORM_PRE || a->final_norm ? FINAL_NORM : 0u) | (a->gated ? GATED : 0u) |
            (a->tied ? 0u : UNTIED) | (a->qk_norm ? QK_NORM : 0u) | (cross ? CROSS : 0u) |
            (architecture_stacks(a) > 1 ? TWO_STACKS : 0u) |
            (a->positions == POSITIONS_LEARNED ? LEARNED : 0u) |
-           (a->positions == POSITIONS_RELATIVE ? RELATIVE : 0u);
+           (a->positions == POSITIONS_RELATIVE ? RELATIVE : 0u) |
+           (a->positions == POSITIONS_DISTANCE ? DISTANCE : 0u) | (a->token_types ? TYPED : 0u) |
+           (a->embedding_norm ? EMBEDDING_NORMED : 0u) | (a->transform ? TRANSFORMED : 0u);
 }
 
 int64_t tensor_index(const struct architecture *architecture, enum tensor_kind kind, int64_t layer)
@@ -73,42 +83,68 @@ static void place_tensor(struct weight_layout *layout, const struct architecture
     layout->tensor_count++;
 }
 
-static void place_all(struct weight_layout *layout, const struct architecture *architecture)
+/* Places the tensors of the blocks: one block behind the other or, if they are shared, each at the same
+ * place.
+ */
+static void place_blocks(struct weight_layout *layout, const struct architecture *architecture, bool shared)
 {
-    for (enum tensor_kind kind = 0; kind < LAYER_TENSOR_FIRST; kind++)
-        place_tensor(layout, architecture, kind, -1);
+    int64_t end = layout->size;
+
     layout->layers_begin = layout->size;
     for (int64_t layer = 0; layer < architecture_blocks(architecture); layer++) {
+        if (shared)
+            layout->size = layout->layers_begin;
         if (layout->layer_begin)
             layout->layer_begin[layer] = layout->size;
         for (enum tensor_kind kind = LAYER_TENSOR_FIRST; kind < LAYER_TENSOR_END; kind++)
             place_tensor(layout, architecture, kind, layer);
+        end = layout->size > end ? layout->size : end;
     }
-    layout->layers_end = layout->size;
+    layout->size = end;
+    layout->layers_end = end;
     if (layout->layer_begin)
-        layout->layer_begin[architecture_blocks(architecture)] = layout->size;
+        layout->layer_begin[architecture_blocks(architecture)] = end;
+}
+
+static void place_all(struct weight_layout *layout, const struct architecture *architecture, bool shared)
+{
+    for (enum tensor_kind kind = 0; kind < LAYER_TENSOR_FIRST; kind++)
+        place_tensor(layout, architecture, kind, -1);
+    place_blocks(layout, architecture, shared);
     for (enum tensor_kind kind = LAYER_TENSOR_END; kind < TENSOR_KIND_COUNT; kind++)
         place_tensor(layout, architecture, kind, -1);
+}
+
+static void layout_init(
+    struct weight_layout *layout, const struct architecture *architecture, bool shared, struct arena *arena)
+{
+    size_t blocks = (size_t)architecture_blocks(architecture);
+    size_t count = TENSOR_KIND_COUNT + (blocks - 1) * LAYER_TENSOR_COUNT;
+
+    *layout = (struct weight_layout){.tensor = arena_take(arena, count, sizeof(*layout->tensor)),
+        .layer_begin = arena_take(arena, blocks + 1, sizeof(*layout->layer_begin))};
+    place_all(layout, architecture, shared);
+    INVARIANT(layout->tensor_count == (int64_t)count, "%lld tensors, %zu expected",
+        (long long)layout->tensor_count, count);
 }
 
 void weight_layout_init(
     struct weight_layout *layout, const struct architecture *architecture, struct arena *arena)
 {
-    size_t count = (size_t)(TENSOR_KIND_COUNT + (architecture_blocks(architecture) - 1) * LAYER_TENSOR_COUNT);
+    layout_init(layout, architecture, false, arena);
+}
 
-    *layout = (struct weight_layout){.tensor = arena_take(arena, count, sizeof(*layout->tensor)),
-        .layer_begin =
-            arena_take(arena, (size_t)architecture_blocks(architecture) + 1, sizeof(*layout->layer_begin))};
-    place_all(layout, architecture);
-    INVARIANT(layout->tensor_count == (int64_t)count, "%lld tensors, %zu expected",
-        (long long)layout->tensor_count, count);
+void weight_layout_init_shared(
+    struct weight_layout *layout, const struct architecture *architecture, struct arena *arena)
+{
+    layout_init(layout, architecture, true, arena);
 }
 
 int64_t architecture_parameters(const struct architecture *architecture)
 {
     struct weight_layout layout = {0};
 
-    place_all(&layout, architecture);
+    place_all(&layout, architecture, false);
     return layout.size;
 }
 
@@ -219,8 +255,21 @@ void weights_init(scalar *weights, const struct weight_layout *layout,
     }
 }
 
-void weights_scale(const struct weight_layout *layout, scalar *scaled, const scalar *weights, double factor)
+void weights_scale(scalar *scaled, const scalar *weights, int64_t count, double factor)
 {
-    for (int64_t i = 0; i < layout->size; i++)
+    for (int64_t i = 0; i < count; i++)
         scaled[i] = (scalar)(factor * (double)weights[i]);
+}
+
+void weights_scale_loaded(
+    const struct weight_layout *layout, int64_t layer, scalar *scaled, const scalar *weights, double factor)
+{
+    int64_t begin = layout->layers_begin, end = layout->layers_end;
+
+    if (layer >= 0) {
+        weights_scale(scaled + begin, weights + begin, end - begin, factor);
+    } else {
+        weights_scale(scaled, weights, begin, factor);
+        weights_scale(scaled + end, weights + end, layout->size - end, factor);
+    }
 }

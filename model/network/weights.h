@@ -14,11 +14,14 @@ enum tensor_extent {
     EXTENT_VOCABULARY,
     EXTENT_CONTEXT,
     EXTENT_WIDTH,
+    EXTENT_QUERIES, /* of the queries of all heads: H D */
     EXTENT_KEYS, /* of the keys, and of the values, of all heads: D for each of kv_heads */
-    EXTENT_HEAD, /* D */
     EXTENT_HEADS,
     EXTENT_FEEDFORWARD,
     EXTENT_BUCKETS,
+    EXTENT_Q_NORM, /* of the norm of queries, of keys: D, or all heads together */
+    EXTENT_K_NORM,
+    EXTENT_TYPES, /* of tokens */
     EXTENT_COUNT
 };
 
@@ -38,7 +41,7 @@ enum tensor_part { PART_EMBEDDING, PART_LAYER, PART_FINAL, PART_OUTPUT };
 /* What an architecture, and a block of it, must have to have a tensor: all of the tensor's bits. */
 enum tensor_needs {
     ALWAYS = 0,
-    BIASED = 1 << 0,
+    FEEDFORWARD_BIASED = 1 << 0,
     SHIFTED = 1 << 1, /* biases, and a norm that has one */
     FINAL_NORM = 1 << 2,
     GATED = 1 << 3,
@@ -47,7 +50,15 @@ enum tensor_needs {
     CROSS = 1 << 6, /* the block has cross-attention */
     TWO_STACKS = 1 << 7,
     LEARNED = 1 << 8, /* positions */
-    RELATIVE = 1 << 9
+    RELATIVE = 1 << 9,
+    QKV_BIASED = 1 << 10,
+    O_BIASED = 1 << 11,
+    OUTPUT_BIASED = 1 << 12,
+    /* forward only: tensors of networks that have no gradients */
+    TYPED = 1 << 13,
+    EMBEDDING_NORMED = 1 << 14,
+    DISTANCE = 1 << 15,
+    TRANSFORMED = 1 << 16
 };
 
 /*
@@ -71,49 +82,60 @@ enum tensor_needs {
     X(RELATIVE, relative, EMBEDDING, EMBEDDING, BUCKETS, HEADS, ONE, RELATIVE, 24, NULL) \
     X(ENCODER_POSITION, encoder_position, EMBEDDING, EMBEDDING, CONTEXT, WIDTH, ONE, LEARNED | TWO_STACKS, 25, NULL) \
     X(ENCODER_RELATIVE, encoder_relative, EMBEDDING, EMBEDDING, BUCKETS, HEADS, ONE, RELATIVE | TWO_STACKS, 26, NULL) \
-    X(Q, q, LAYER, MATRIX, WIDTH, WIDTH, WIDTH, ALWAYS, 2, "attn.c_attn.weight") \
+    X(TYPE, type, EMBEDDING, EMBEDDING, TYPES, WIDTH, ONE, TYPED, 47, NULL) \
+    X(EMBEDDING_NORM, embedding_norm, EMBEDDING, GAIN, ONE, WIDTH, ONE, EMBEDDING_NORMED, 48, NULL) \
+    X(EMBEDDING_NORM_BIAS, embedding_norm_bias, EMBEDDING, SHIFT, ONE, WIDTH, ONE, \
+        EMBEDDING_NORMED | SHIFTED, 49, NULL) \
+    X(Q, q, LAYER, MATRIX, QUERIES, WIDTH, WIDTH, ALWAYS, 2, "attn.c_attn.weight") \
     X(K, k, LAYER, MATRIX, KEYS, WIDTH, WIDTH, ALWAYS, 3, "attn.c_attn.weight") \
     X(V, v, LAYER, MATRIX, KEYS, WIDTH, WIDTH, ALWAYS, 4, "attn.c_attn.weight") \
-    X(O, o, LAYER, WRITER, WIDTH, WIDTH, WIDTH, ALWAYS, 5, "attn.c_proj.weight") \
+    X(O, o, LAYER, WRITER, WIDTH, QUERIES, QUERIES, ALWAYS, 5, "attn.c_proj.weight") \
     X(W1, w1, LAYER, MATRIX, FEEDFORWARD, WIDTH, WIDTH, ALWAYS, 6, "mlp.c_fc.weight") \
     X(W2, w2, LAYER, WRITER, WIDTH, FEEDFORWARD, FEEDFORWARD, ALWAYS, 7, "mlp.c_proj.weight") \
     X(LN1, ln1, LAYER, GAIN, ONE, WIDTH, ONE, ALWAYS, 8, "ln_1.weight") \
     X(LN2, ln2, LAYER, GAIN, ONE, WIDTH, ONE, ALWAYS, 9, "ln_2.weight") \
-    X(Q_BIAS, q_bias, LAYER, BIAS, ONE, WIDTH, WIDTH, BIASED, 10, "attn.c_attn.bias") \
-    X(K_BIAS, k_bias, LAYER, BIAS, ONE, KEYS, WIDTH, BIASED, 11, "attn.c_attn.bias") \
-    X(V_BIAS, v_bias, LAYER, BIAS, ONE, KEYS, WIDTH, BIASED, 12, "attn.c_attn.bias") \
-    X(O_BIAS, o_bias, LAYER, BIAS, ONE, WIDTH, WIDTH, BIASED, 13, "attn.c_proj.bias") \
-    X(W1_BIAS, w1_bias, LAYER, BIAS, ONE, FEEDFORWARD, WIDTH, BIASED, 14, "mlp.c_fc.bias") \
-    X(W2_BIAS, w2_bias, LAYER, BIAS, ONE, WIDTH, FEEDFORWARD, BIASED, 15, "mlp.c_proj.bias") \
+    X(Q_BIAS, q_bias, LAYER, BIAS, ONE, QUERIES, WIDTH, QKV_BIASED, 10, "attn.c_attn.bias") \
+    X(K_BIAS, k_bias, LAYER, BIAS, ONE, KEYS, WIDTH, QKV_BIASED, 11, "attn.c_attn.bias") \
+    X(V_BIAS, v_bias, LAYER, BIAS, ONE, KEYS, WIDTH, QKV_BIASED, 12, "attn.c_attn.bias") \
+    X(O_BIAS, o_bias, LAYER, BIAS, ONE, WIDTH, QUERIES, O_BIASED, 13, "attn.c_proj.bias") \
+    X(W1_BIAS, w1_bias, LAYER, BIAS, ONE, FEEDFORWARD, WIDTH, FEEDFORWARD_BIASED, 14, "mlp.c_fc.bias") \
+    X(W2_BIAS, w2_bias, LAYER, BIAS, ONE, WIDTH, FEEDFORWARD, FEEDFORWARD_BIASED, 15, "mlp.c_proj.bias") \
     X(LN1_BIAS, ln1_bias, LAYER, SHIFT, ONE, WIDTH, ONE, SHIFTED, 16, "ln_1.bias") \
     X(LN2_BIAS, ln2_bias, LAYER, SHIFT, ONE, WIDTH, ONE, SHIFTED, 17, "ln_2.bias") \
     X(W3, w3, LAYER, MATRIX, FEEDFORWARD, WIDTH, WIDTH, GATED, 22, NULL) \
-    X(W3_BIAS, w3_bias, LAYER, BIAS, ONE, FEEDFORWARD, WIDTH, GATED | BIASED, 23, NULL) \
-    X(Q_NORM, q_norm, LAYER, GAIN, ONE, HEAD, ONE, QK_NORM, 27, NULL) \
-    X(K_NORM, k_norm, LAYER, GAIN, ONE, HEAD, ONE, QK_NORM, 28, NULL) \
-    X(Q_NORM_BIAS, q_norm_bias, LAYER, SHIFT, ONE, HEAD, ONE, QK_NORM | SHIFTED, 29, NULL) \
-    X(K_NORM_BIAS, k_norm_bias, LAYER, SHIFT, ONE, HEAD, ONE, QK_NORM | SHIFTED, 30, NULL) \
-    X(CROSS_Q, cross_q, LAYER, MATRIX, WIDTH, WIDTH, WIDTH, CROSS, 31, NULL) \
+    X(W3_BIAS, w3_bias, LAYER, BIAS, ONE, FEEDFORWARD, WIDTH, GATED | FEEDFORWARD_BIASED, 23, NULL) \
+    X(Q_NORM, q_norm, LAYER, GAIN, ONE, Q_NORM, ONE, QK_NORM, 27, NULL) \
+    X(K_NORM, k_norm, LAYER, GAIN, ONE, K_NORM, ONE, QK_NORM, 28, NULL) \
+    X(Q_NORM_BIAS, q_norm_bias, LAYER, SHIFT, ONE, Q_NORM, ONE, QK_NORM | SHIFTED, 29, NULL) \
+    X(K_NORM_BIAS, k_norm_bias, LAYER, SHIFT, ONE, K_NORM, ONE, QK_NORM | SHIFTED, 30, NULL) \
+    X(CROSS_Q, cross_q, LAYER, MATRIX, QUERIES, WIDTH, WIDTH, CROSS, 31, NULL) \
     X(CROSS_K, cross_k, LAYER, MATRIX, KEYS, WIDTH, WIDTH, CROSS, 32, NULL) \
     X(CROSS_V, cross_v, LAYER, MATRIX, KEYS, WIDTH, WIDTH, CROSS, 33, NULL) \
-    X(CROSS_O, cross_o, LAYER, WRITER, WIDTH, WIDTH, WIDTH, CROSS, 34, NULL) \
+    X(CROSS_O, cross_o, LAYER, WRITER, WIDTH, QUERIES, QUERIES, CROSS, 34, NULL) \
     X(CROSS_LN, cross_ln, LAYER, GAIN, ONE, WIDTH, ONE, CROSS, 35, NULL) \
-    X(CROSS_Q_BIAS, cross_q_bias, LAYER, BIAS, ONE, WIDTH, WIDTH, CROSS | BIASED, 36, NULL) \
-    X(CROSS_K_BIAS, cross_k_bias, LAYER, BIAS, ONE, KEYS, WIDTH, CROSS | BIASED, 37, NULL) \
-    X(CROSS_V_BIAS, cross_v_bias, LAYER, BIAS, ONE, KEYS, WIDTH, CROSS | BIASED, 38, NULL) \
-    X(CROSS_O_BIAS, cross_o_bias, LAYER, BIAS, ONE, WIDTH, WIDTH, CROSS | BIASED, 39, NULL) \
+    X(CROSS_Q_BIAS, cross_q_bias, LAYER, BIAS, ONE, QUERIES, WIDTH, CROSS | QKV_BIASED, 36, NULL) \
+    X(CROSS_K_BIAS, cross_k_bias, LAYER, BIAS, ONE, KEYS, WIDTH, CROSS | QKV_BIASED, 37, NULL) \
+    X(CROSS_V_BIAS, cross_v_bias, LAYER, BIAS, ONE, KEYS, WIDTH, CROSS | QKV_BIASED, 38, NULL) \
+    X(CROSS_O_BIAS, cross_o_bias, LAYER, BIAS, ONE, WIDTH, QUERIES, CROSS | O_BIASED, 39, NULL) \
     X(CROSS_LN_BIAS, cross_ln_bias, LAYER, SHIFT, ONE, WIDTH, ONE, CROSS | SHIFTED, 40, NULL) \
-    X(CROSS_Q_NORM, cross_q_norm, LAYER, GAIN, ONE, HEAD, ONE, CROSS | QK_NORM, 41, NULL) \
-    X(CROSS_K_NORM, cross_k_norm, LAYER, GAIN, ONE, HEAD, ONE, CROSS | QK_NORM, 42, NULL) \
-    X(CROSS_Q_NORM_BIAS, cross_q_norm_bias, LAYER, SHIFT, ONE, HEAD, ONE, CROSS | QK_NORM | SHIFTED, 43, NULL) \
-    X(CROSS_K_NORM_BIAS, cross_k_norm_bias, LAYER, SHIFT, ONE, HEAD, ONE, CROSS | QK_NORM | SHIFTED, 44, NULL) \
+    X(CROSS_Q_NORM, cross_q_norm, LAYER, GAIN, ONE, Q_NORM, ONE, CROSS | QK_NORM, 41, NULL) \
+    X(CROSS_K_NORM, cross_k_norm, LAYER, GAIN, ONE, K_NORM, ONE, CROSS | QK_NORM, 42, NULL) \
+    X(CROSS_Q_NORM_BIAS, cross_q_norm_bias, LAYER, SHIFT, ONE, Q_NORM, ONE, CROSS | QK_NORM | SHIFTED, 43, NULL) \
+    X(CROSS_K_NORM_BIAS, cross_k_norm_bias, LAYER, SHIFT, ONE, K_NORM, ONE, CROSS | QK_NORM | SHIFTED, 44, NULL) \
+    X(DISTANCE, distance, LAYER, MATRIX, QUERIES, WIDTH, WIDTH, DISTANCE, 50, NULL) \
+    X(CONTENT_BIAS, content_bias, LAYER, BIAS, ONE, QUERIES, WIDTH, DISTANCE, 51, NULL) \
+    X(DISTANCE_BIAS, distance_bias, LAYER, BIAS, ONE, QUERIES, WIDTH, DISTANCE, 52, NULL) \
     X(FINAL, final, FINAL, GAIN, ONE, WIDTH, ONE, FINAL_NORM, 18, "ln_f.weight") \
     X(FINAL_BIAS, final_bias, FINAL, SHIFT, ONE, WIDTH, ONE, FINAL_NORM | SHIFTED, 19, "ln_f.bias") \
     X(ENCODER_FINAL, encoder_final, FINAL, GAIN, ONE, WIDTH, ONE, FINAL_NORM | TWO_STACKS, 45, NULL) \
     X(ENCODER_FINAL_BIAS, encoder_final_bias, FINAL, SHIFT, ONE, WIDTH, ONE, \
         FINAL_NORM | SHIFTED | TWO_STACKS, 46, NULL) \
+    X(TRANSFORM, transform, OUTPUT, MATRIX, WIDTH, WIDTH, WIDTH, TRANSFORMED, 53, NULL) \
+    X(TRANSFORM_BIAS, transform_bias, OUTPUT, BIAS, ONE, WIDTH, WIDTH, TRANSFORMED, 54, NULL) \
+    X(TRANSFORM_NORM, transform_norm, OUTPUT, GAIN, ONE, WIDTH, ONE, TRANSFORMED, 55, NULL) \
+    X(TRANSFORM_NORM_BIAS, transform_norm_bias, OUTPUT, SHIFT, ONE, WIDTH, ONE, TRANSFORMED | SHIFTED, 56, NULL) \
     X(OUTPUT, output, OUTPUT, MATRIX, VOCABULARY, WIDTH, WIDTH, UNTIED, 20, "lm_head.weight") \
-    X(OUTPUT_BIAS, output_bias, OUTPUT, BIAS, ONE, VOCABULARY, WIDTH, ALWAYS, 21, NULL)
+    X(OUTPUT_BIAS, output_bias, OUTPUT, BIAS, ONE, VOCABULARY, WIDTH, OUTPUT_BIASED, 21, NULL)
 /* clang-format on */
 
 enum tensor_kind {
@@ -153,7 +175,7 @@ struct tensor {
 struct weight_layout {
     int64_t size, largest; /* of the plane, of its largest tensor */
     int64_t layers_begin, layers_end; /* the range of param_norm */
-    int64_t *layer_begin; /* [blocks + 1] of each block, and the end of the last */
+    int64_t *layer_begin; /* [blocks + 1] of each block, and the end of the last; not of shared blocks */
     int64_t tensor_count;
     struct tensor *tensor; /* [tensor_count], in memory order: absent tensors are listed with size 0 */
 };
@@ -165,6 +187,13 @@ int64_t tensor_index(const struct architecture *architecture, enum tensor_kind k
 void weight_layout_init(
     struct weight_layout *layout, const struct architecture *architecture, struct arena *arena);
 
+/*
+ * The same for a plane in which all blocks have one place, as large as the largest of them needs, so that it
+ * holds one block at a time; layers_begin .. layers_end is that place.
+ */
+void weight_layout_init_shared(
+    struct weight_layout *layout, const struct architecture *architecture, struct arena *arena);
+
 /* Number of weights, embeddings and output included. */
 int64_t architecture_parameters(const struct architecture *architecture);
 
@@ -173,7 +202,19 @@ int64_t architecture_parameters(const struct architecture *architecture);
 void weights_init(scalar *weights, const struct weight_layout *layout,
     const struct architecture *architecture, int64_t seed);
 
-/* scaled = factor * weights over the whole plane, each rounded once. */
-void weights_scale(const struct weight_layout *layout, scalar *scaled, const scalar *weights, double factor);
+/* scaled = factor * weights, `count` of them, each rounded once. */
+void weights_scale(scalar *scaled, const scalar *weights, int64_t count, double factor);
+
+/* Where a plane of the shared layout takes its weights from. */
+struct weight_source {
+    /* Writes the weights of block `layer`, or with layer -1 of what lies outside the blocks, to their places.
+     */
+    void (*load)(void *context, const struct weight_layout *layout, int64_t layer, scalar *weights);
+    void *context;
+};
+
+/* The same range of scaled as `load` has written of weights. */
+void weights_scale_loaded(
+    const struct weight_layout *layout, int64_t layer, scalar *scaled, const scalar *weights, double factor);
 
 #endif

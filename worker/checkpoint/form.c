@@ -53,7 +53,7 @@ static void set_lengths(struct form *form, bool weights_alone)
     form->length[WIDTH] = a->width;
     form->length[INPUT] = a->width;
     form->length[KEYS] = shares_keys(a) ? extent_length(a, EXTENT_KEYS) : 0;
-    form->length[HEAD_WIDTH] = a->qk_norm ? extent_length(a, EXTENT_HEAD) : 0;
+    form->length[HEAD_WIDTH] = a->qk_norm ? extent_length(a, EXTENT_Q_NORM) : 0;
     form->length[HEADS] = a->positions == POSITIONS_RELATIVE ? a->heads : 0;
     form->length[FEEDFORWARD] = a->feedforward;
     form->length[BUCKETS] = a->positions == POSITIONS_RELATIVE ? RELATIVE_BUCKETS : 0;
@@ -77,11 +77,13 @@ static const enum dimension extent_dimension[EXTENT_COUNT] = {
     [EXTENT_VOCABULARY] = VOCABULARY,
     [EXTENT_CONTEXT] = POSITION,
     [EXTENT_WIDTH] = WIDTH,
+    [EXTENT_QUERIES] = WIDTH,
     [EXTENT_KEYS] = KEYS,
-    [EXTENT_HEAD] = HEAD_WIDTH,
     [EXTENT_HEADS] = HEADS,
     [EXTENT_FEEDFORWARD] = FEEDFORWARD,
     [EXTENT_BUCKETS] = BUCKETS,
+    [EXTENT_Q_NORM] = HEAD_WIDTH,
+    [EXTENT_K_NORM] = HEAD_WIDTH,
 };
 
 static enum dimension dimension_of(const struct form *form, enum tensor_extent extent)

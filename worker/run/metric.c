@@ -71,7 +71,8 @@ static int64_t length_tensors(const struct run *run, const struct measure *measu
 {
     const struct architecture a = architecture_of(run);
     bool cross = architecture_stack(&a, architecture_stacks(&a) - 1).cross;
-    unsigned may_have = BIASED | SHIFTED | GATED | (a.qk_norm ? QK_NORM : 0u) | (cross ? CROSS : 0u);
+    unsigned may_have = QKV_BIASED | O_BIASED | FEEDFORWARD_BIASED | SHIFTED | GATED |
+                        (a.qk_norm ? QK_NORM : 0u) | (cross ? CROSS : 0u);
     int64_t length = LAYER_TENSOR_COUNT;
 
     (void)measure;

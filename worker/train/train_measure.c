@@ -262,7 +262,7 @@ bool train_saturate(struct trainer *t, int64_t step)
     double begin = clock_now();
 
     saturation_begin(&t->saturation);
-    weights_scale(&t->model.layout, t->gradient, t->weights, SATURATION_SCALE);
+    weights_scale(t->gradient, t->weights, t->model.layout.size, SATURATION_SCALE);
     if (!each_batch(t, step, add_saturation, NULL))
         return false;
     saturation_end(&t->saturation);

@@ -75,7 +75,7 @@ static void lay_out(struct collapse_case *k, struct arena *arena)
         .heads = 2,
         .feedforward = 20,
         .layers = 2,
-        .bias = true,
+        .biases = BIAS_ALL,
     };
 
     transformer_layout(&k->model, &architecture, ROWS, 1, false, arena);

@@ -15,7 +15,7 @@ static const struct architecture small = {.vocabulary = 5,
     .heads = 1,
     .feedforward = 4,
     .layers = LAYERS,
-    .bias = true};
+    .biases = BIAS_ALL};
 
 struct bench {
     struct weight_layout layout;

@@ -14,7 +14,7 @@ static const struct architecture base = {
     .heads = 4,
     .feedforward = 48,
     .layers = 2,
-    .bias = true,
+    .biases = BIAS_ALL,
 };
 
 /* The tokens are copied where `tokens` is not NULL. */
@@ -80,7 +80,7 @@ static struct architecture homogeneous(void)
     a.norm_placement = NORM_OUT;
     a.init = INIT_XAVIER;
     a.zero_query_key = true;
-    a.bias = false;
+    a.biases = BIAS_OUTPUT;
     return a;
 }
 
@@ -104,7 +104,7 @@ TEST(homogeneity_is_broken_by_biases)
 
     a.init = INIT_TORCH;
     struct homogeneity without = measure(&a, 4, NULL);
-    a.bias = true;
+    a.biases = BIAS_ALL;
     struct homogeneity with = measure(&a, 4, NULL);
     CHECK(with.cosine[0] < 0.999 && with.cosine[0] < without.cosine[0]);
     CHECK_CLOSE(without.cosine[0], 1, 1e-6);

@@ -37,7 +37,7 @@ static void bench_init(struct bench *b, enum network network)
                             .feedforward = 6,
                             .layers = ENCODER_BLOCKS,
                             .decoder_layers = DECODER_BLOCKS,
-                            .bias = true}};
+                            .biases = BIAS_ALL}};
     lay_out(b);
     size_t size = b->arena.used;
     b->arena = (struct arena){0};

@@ -23,7 +23,7 @@ static struct architecture small(enum norm_placement placement)
         .layers = LAYERS,
         .norm_placement = placement,
         .activation = ACTIVATION_GELU,
-        .bias = true};
+        .biases = BIAS_ALL};
 }
 
 struct bench {

@@ -27,7 +27,7 @@ static struct architecture small(enum norm_placement placement)
         .feedforward = 6,
         .layers = LAYERS,
         .norm_placement = placement,
-        .bias = true};
+        .biases = BIAS_ALL};
 }
 
 /* A model with tangents, and the instrument. */

@@ -52,8 +52,8 @@ static void measure(struct saturated *s, double factor, int times)
 {
     struct model_case *k = &s->model;
 
-    weights_scale(&k->model.layout, s->weights, k->weights, factor);
-    weights_scale(&k->model.layout, s->scaled, k->weights, SATURATION_SCALE);
+    weights_scale(s->weights, k->weights, k->model.layout.size, factor);
+    weights_scale(s->scaled, k->weights, k->model.layout.size, SATURATION_SCALE);
     saturation_begin(&s->saturation);
     for (int i = 0; i < times; i++)
         saturation_add(&s->saturation, &k->model, s->weights, s->scaled, &k->batch);
@@ -271,7 +271,7 @@ static struct architecture fresh(int bits)
         .layers = 3,
         .norm_placement = (enum norm_placement)(bits / 4),
         .attention_mask = bits & 1 ? MASK_MULTIPLICATIVE : MASK_CAUSAL,
-        .bias = bits & 2,
+        .biases = bits & 2 ? BIAS_ALL : BIAS_OUTPUT,
     };
 }
 

@@ -138,7 +138,7 @@ static void check_norm_size(const struct kernels *kernels, bool centred, int64_t
         .rows = rows, .width = width, .centred = centred, .bias = width % 3, .add = width % 2};
     norm_draw(&k);
     (centred ? kernels->layernorm : kernels->rmsnorm)(k.out, k.in, k.add ? k.residual : NULL, k.gain,
-        k.bias ? k.shift : NULL, k.mean, k.scale, rows, width);
+        k.bias ? k.shift : NULL, (scalar)1e-5, k.mean, k.scale, rows, width);
     (centred ? kernels->layernorm_gradient : kernels->rmsnorm_gradient)(
         k.din, k.dgain, k.bias ? k.dbias : NULL, k.dout, k.in, k.gain, k.mean, k.scale, rows, width, k.add);
     CHECK(k.out[rows * width] == 0 && k.mean[rows] == 0 && k.scale[rows] == 0 && k.dgain[width] == 0);
@@ -180,7 +180,7 @@ static void check_layernorm_ends(const struct kernels *kernels)
     norm_draw(&k);
     k.in[1 * WIDTH + 3] = NAN;
     k.in[3 * WIDTH + 2] = sizeof(scalar) == 4 ? (scalar)1e25 : (scalar)1e200;
-    kernels->layernorm(k.out, k.in, NULL, k.gain, NULL, k.mean, k.scale, ROWS, WIDTH);
+    kernels->layernorm(k.out, k.in, NULL, k.gain, NULL, (scalar)1e-5, k.mean, k.scale, ROWS, WIDTH);
     for (int r = 0; r < ROWS; r++)
         for (int c = 0; c < WIDTH; c++)
             CHECK(isnan((double)k.out[r * WIDTH + c]) == (r == 1 || r == 3));

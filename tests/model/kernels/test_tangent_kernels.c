@@ -87,7 +87,7 @@ static void norm_run(const struct kernels *kernels, struct norm_case *k)
         k->fixed || !k->bias ? NULL : k->bias_plane.t, k->mean, k->scale, k->rows, k->width};
 
     (k->centred ? kernels->layernorm : kernels->rmsnorm)(
-        k->tout, k->in.at, NULL, k->gain.at, NULL, k->mean, k->scale, k->rows, k->width);
+        k->tout, k->in.at, NULL, k->gain.at, NULL, (scalar)1e-5, k->mean, k->scale, k->rows, k->width);
     (k->centred ? kernels->layernorm_tangent : kernels->rmsnorm_tangent)(
         &rows, k->tout, k->add ? k->residual : NULL);
     (k->centred ? kernels->layernorm_gradient_tangent : kernels->rmsnorm_gradient_tangent)(

@@ -284,7 +284,7 @@ static struct architecture branch(int i)
         .gated = i % 3 == 1,
         .activation = (enum activation)(i % 3),
         .attention_mask = i % 2 ? MASK_MULTIPLICATIVE : MASK_CAUSAL,
-        .bias = i % 4 < 2,
+        .biases = i % 4 < 2 ? BIAS_ALL : BIAS_OUTPUT,
         .tied = i % 3 == 0,
     };
 }

@@ -28,7 +28,7 @@ static struct rotary begin(const struct kernels *kernels, struct team *team, int
 {
     for (int64_t i = 0; i < SIZE; i++)
         turned[i] = x[i] = (scalar)random_normal(1, RANDOM_TEST, (uint64_t)i);
-    rotary_fill(cosine, sine, CONTEXT, depth);
+    rotary_fill(cosine, sine, CONTEXT, depth, 10000, &(struct rotary_scaling){0});
     *team = (struct team){.kernels = kernels, .threads = (int)threads};
     return (struct rotary){team, cosine, sine, depth};
 }

@@ -25,7 +25,7 @@ static struct architecture architecture_of(int bits)
         .layers = 2,
         .norm_placement = (enum norm_placement)(bits / 8),
         .attention_mask = bits & 1 ? MASK_MULTIPLICATIVE : MASK_CAUSAL,
-        .bias = bits & 2,
+        .biases = bits & 2 ? BIAS_ALL : BIAS_OUTPUT,
         .tied = bits & 4,
     };
 }
@@ -41,7 +41,7 @@ static void check_final(const struct model_case *k, int64_t row)
     const struct architecture *c = &k->model.architecture;
     const scalar *state = transformer_state(&k->model, 0, c->layers), *final = transformer_final(&k->model);
     const scalar *gain = model_case_tensor(k, TENSOR_FINAL, 0);
-    const scalar *bias = c->bias ? model_case_tensor(k, TENSOR_FINAL_BIAS, 0) : NULL;
+    const scalar *bias = c->biases & BIAS_NORM ? model_case_tensor(k, TENSOR_FINAL_BIAS, 0) : NULL;
     double mean = 0, variance = 0;
 
     for (int64_t i = 0; i < c->width; i++)

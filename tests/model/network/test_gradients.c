@@ -148,8 +148,8 @@ TEST(gradient_linear_in_parts)
 }
 
 struct norm_case {
-    void (*forward)(scalar *, const scalar *, const scalar *, const scalar *, const scalar *, scalar *,
-        scalar *, int64_t, int64_t);
+    void (*forward)(scalar *, const scalar *, const scalar *, const scalar *, const scalar *, scalar,
+        scalar *, scalar *, int64_t, int64_t);
     scalar in[ROWS * IN], out[ROWS * IN], residual[ROWS * IN], c[ROWS * IN];
     scalar gain[IN], bias[IN], mean[ROWS], scale[ROWS];
 };
@@ -158,7 +158,7 @@ static double norm_value(void *context)
 {
     struct norm_case *k = context;
 
-    k->forward(k->out, k->in, k->residual, k->gain, k->bias, k->mean, k->scale, ROWS, IN);
+    k->forward(k->out, k->in, k->residual, k->gain, k->bias, (scalar)1e-5, k->mean, k->scale, ROWS, IN);
     return weighted(k->c, k->out, ROWS * IN);
 }
 

@@ -1,0 +1,36 @@
+#ifndef NORMSWEEP_DRIVER_WEIGHTS_TRAINED_H
+#define NORMSWEEP_DRIVER_WEIGHTS_TRAINED_H
+
+#include "model/core/error.h"
+#include "model/network/weights.h"
+
+/* What the text that a network was trained on needs beside words. -1: not known. */
+struct special_tokens {
+    int32_t start; /* what a decoder begins with */
+    int32_t end; /* what ends a source and its target */
+};
+
+/* A trained network of others, on disk: its architecture, and where its weights lie. */
+struct trained {
+    const char *family; /* the model_type of config.json */
+    struct architecture architecture;
+    bool has_output; /* it has an output layer, and thus a loss */
+    struct special_tokens special;
+    struct trained_files *files; /* owned */
+};
+
+/*
+ * Opens `path`: a .safetensors file, a .safetensors.index.json of several, or a folder with one of these. Its
+ * config.json lies beside it. heads: for a GPT-2 without config.json; otherwise 0. Every tensor is checked
+ * for its name, type and shape, none is read yet. -1 with "<path>: why" in error, nothing to release.
+ */
+int trained_open(struct trained *trained, const char *path, int64_t heads, struct error *error);
+void trained_close(struct trained *trained);
+
+/* Converts the weights from the mapped files, tensor by tensor. Values may be anything, NaN included. */
+struct weight_source trained_source(struct trained *trained);
+
+/* The name in the files of the tensor that holds this one of the model. */
+const char *trained_name(const struct trained *trained, enum tensor_kind kind, int64_t layer);
+
+#endif
