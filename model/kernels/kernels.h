@@ -14,6 +14,14 @@ struct adam_pass {
     double gradient_scale; /* of clipping */
     bool coupled; /* adam: the decay is added to the gradient */
     bool factor; /* adamw: theta *= 1 - eta * lambda, rounded, then the step */
+    bool cautious; /* adamw without `factor`: only weights with u theta >= 0 decay */
+};
+
+/* The numbers of one step of lion. */
+struct lion_pass {
+    double rate, weight_decay, beta1, beta2;
+    double gradient_scale; /* of clipping */
+    bool cautious; /* only weights with u theta >= 0 decay */
 };
 
 /* The numbers of one step of sgd. */
@@ -231,6 +239,14 @@ struct kernels {
     struct sums (*adam_sums)(const struct adam_pass *pass, const scalar *weights, const scalar *first,
         const scalar *second, const scalar *gradient, int64_t count);
 
+    /* One step of lion: u = sign(beta1 m + (1 - beta1) g), m = beta2 m + (1 - beta2) g. lion_sums: as
+     * adam_sums.
+     */
+    void (*lion)(
+        const struct lion_pass *pass, scalar *weights, scalar *first, const scalar *gradient, int64_t count);
+    struct sums (*lion_sums)(const struct lion_pass *pass, const scalar *weights, const scalar *first,
+        const scalar *gradient, int64_t count);
+
     /* One step of sgd: b = momentum * b + g + lambda * theta, theta -= eta * b. sgd_sums: as adam_sums. */
     void (*sgd)(
         const struct sgd_pass *pass, scalar *weights, scalar *buffer, const scalar *gradient, int64_t count);
@@ -239,6 +255,9 @@ struct kernels {
 
     /* theta -= rate * (decay * theta + scale * update), in double and rounded once */
     void (*descend)(
+        scalar *weights, const scalar *update, int64_t count, double scale, double rate, double decay);
+    /* The same, but only weights with update * theta >= 0 decay. */
+    void (*descend_cautious)(
         scalar *weights, const scalar *update, int64_t count, double scale, double rate, double decay);
 
     /* With s = (scale * x[i])^2 + 1e-30: sums[i] += share * s; returns the sum of s. */

@@ -105,6 +105,9 @@ static inline float exponential(float x)
     X(sgd)                                                                                                   \
     X(sgd_sums)                                                                                              \
     X(descend)                                                                                               \
+    X(descend_cautious)                                                                                      \
+    X(lion)                                                                                                  \
+    X(lion_sums)                                                                                             \
     X(add_squares)                                                                                           \
     X(over_root)
 

@@ -1,6 +1,9 @@
 /* Passes over planes of weights: sums in double, and the steps of the optimisers. */
 #include "model/kernels/level.h"
 
+/* Inlined, so that the compiler builds each case for itself. */
+#define INLINE_PLANE static inline __attribute__((always_inline))
+
 double KERNEL(dot)(const scalar *a, const scalar *b, int64_t count)
 {
     double sum = 0;
@@ -80,13 +83,19 @@ static inline scalar adam_update(const struct adam_constants *k, scalar g, scala
     return *m * k->correction1 / (scalar_sqrt(*v * k->correction2) + k->epsilon);
 }
 
+/* The decay of a weight theta with the update u. */
+INLINE_PLANE double decay_of(bool cautious, double decay, double theta, double u)
+{
+    return cautious && u * theta < 0 ? 0 : decay;
+}
+
 /*
  * theta - eta * (lambda * theta + u), in double and rounded once, so that a decay far below one unit in the
  * last place of theta still moves the mean of many weights by the right amount. Only a weight whose updates
  * are all 0 does not move: it has no rounding noise.
  */
-static void adamw_range(const struct adam_pass *pass, scalar *weights, scalar *first, scalar *second,
-    const scalar *gradient, int64_t count)
+INLINE_PLANE void adamw_range(bool cautious, const struct adam_pass *pass, scalar *weights, scalar *first,
+    scalar *second, const scalar *gradient, int64_t count)
 {
     struct adam_constants k = adam_constants(pass);
     double rate = pass->rate, decay = pass->weight_decay;
@@ -98,7 +107,7 @@ static void adamw_range(const struct adam_pass *pass, scalar *weights, scalar *f
         double u = (double)adam_update(&k, k.scale * gradient[i], &m, &v);
         first[i] = m;
         second[i] = v;
-        weights[i] = (scalar)(theta - rate * (decay * theta + u));
+        weights[i] = (scalar)(theta - rate * (decay_of(cautious, decay, theta, u) * theta + u));
     }
 }
 
@@ -143,8 +152,10 @@ void KERNEL(adam)(const struct adam_pass *pass, scalar *weights, scalar *first, 
         adam_coupled_range(pass, weights, first, second, gradient, count);
     else if (pass->factor)
         adamw_factor_range(pass, weights, first, second, gradient, count);
+    else if (pass->cautious)
+        adamw_range(true, pass, weights, first, second, gradient, count);
     else
-        adamw_range(pass, weights, first, second, gradient, count);
+        adamw_range(false, pass, weights, first, second, gradient, count);
 }
 
 struct sums KERNEL(adam_sums)(const struct adam_pass *pass, const scalar *weights, const scalar *first,
@@ -201,6 +212,66 @@ void KERNEL(descend)(
         double theta = (double)weights[i];
         weights[i] = (scalar)(theta - rate * (decay * theta + scale * (double)update[i]));
     }
+}
+
+void KERNEL(descend_cautious)(
+    scalar *weights, const scalar *update, int64_t count, double scale, double rate, double decay)
+{
+    SIMD
+    for (int64_t i = 0; i < count; i++) {
+        double theta = (double)weights[i], u = scale * (double)update[i];
+        weights[i] = (scalar)(theta - rate * (decay_of(true, decay, theta, u) * theta + u));
+    }
+}
+
+/* sign(beta1 m + (1 - beta1) g) */
+INLINE_PLANE double lion_update(scalar beta1, scalar rest1, scalar m, scalar g)
+{
+    scalar mixed = beta1 * m + rest1 * g;
+
+    return (mixed > 0) - (mixed < 0);
+}
+
+INLINE_PLANE void lion_range(bool cautious, const struct lion_pass *pass, scalar *weights, scalar *first,
+    const scalar *gradient, int64_t count)
+{
+    scalar beta1 = (scalar)pass->beta1, rest1 = (scalar)(1 - pass->beta1);
+    scalar beta2 = (scalar)pass->beta2, rest2 = (scalar)(1 - pass->beta2);
+    scalar scale = (scalar)pass->gradient_scale;
+    double rate = pass->rate, decay = pass->weight_decay;
+
+    SIMD
+    for (int64_t i = 0; i < count; i++) {
+        scalar g = scale * gradient[i];
+        double theta = (double)weights[i], u = lion_update(beta1, rest1, first[i], g);
+        first[i] = beta2 * first[i] + rest2 * g;
+        weights[i] = (scalar)(theta - rate * (decay_of(cautious, decay, theta, u) * theta + u));
+    }
+}
+
+void KERNEL(lion)(
+    const struct lion_pass *pass, scalar *weights, scalar *first, const scalar *gradient, int64_t count)
+{
+    if (pass->cautious)
+        lion_range(true, pass, weights, first, gradient, count);
+    else
+        lion_range(false, pass, weights, first, gradient, count);
+}
+
+struct sums KERNEL(lion_sums)(const struct lion_pass *pass, const scalar *weights, const scalar *first,
+    const scalar *gradient, int64_t count)
+{
+    scalar beta1 = (scalar)pass->beta1, rest1 = (scalar)(1 - pass->beta1);
+    scalar scale = (scalar)pass->gradient_scale;
+    double square = 0, product = 0;
+
+    SIMD_SUM(square, product)
+    for (int64_t i = 0; i < count; i++) {
+        double u = lion_update(beta1, rest1, first[i], scale * gradient[i]);
+        square += u * u;
+        product += (double)weights[i] * u;
+    }
+    return (struct sums){square, product};
 }
 
 double KERNEL(add_squares)(scalar *sums, const scalar *x, int64_t count, double scale, double share)

@@ -1,6 +1,7 @@
 #ifndef NORMSWEEP_MODEL_OPTIMISERS_OPTIMISER_H
 #define NORMSWEEP_MODEL_OPTIMISERS_OPTIMISER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "model/core/arena.h"
@@ -8,48 +9,69 @@
 #include "model/kernels/kernels.h"
 #include "model/kernels/team.h"
 #include "model/network/transformer.h"
+#include "model/optimisers/schedule.h"
 
 enum optimiser_kind {
     OPTIMISER_ADAMW,
     OPTIMISER_ADAM,
     OPTIMISER_SGD,
     OPTIMISER_NORMALIZED_SGD,
-    OPTIMISER_ADAFACTOR
+    OPTIMISER_ADAFACTOR,
+    OPTIMISER_LION,
+    OPTIMISER_MUON, /* the matrices of the layers; the other tensors take adamw's steps */
+    OPTIMISER_COUNT,
 };
 enum decay { DECAY_FUSED, DECAY_FACTOR };
-enum schedule_kind { SCHEDULE_CONSTANT, SCHEDULE_LINEAR, SCHEDULE_INVERSE_SQRT };
 
-/* The learning rate over the steps t = 1 .. t_end. */
-struct schedule {
-    enum schedule_kind kind;
-    double learning_rate;
-    int64_t start; /* t0 */
-    int64_t warmup_steps; /* 0: none */
-    int64_t last_step; /* t_end */
-};
+/* Which tensors decay: all, those of two dimensions, or those of the layers. */
+enum decay_on { DECAY_ON_ALL, DECAY_ON_MATRICES, DECAY_ON_HIDDEN };
 
-/* The learning rate of step t = 1 .. t_end. */
-double schedule_rate(const struct schedule *schedule, int64_t step);
+/* How fast: eta_t lambda; lambda eta_t / eta, not scaled by the peak eta; lambda eta_t^2 / eta (Defazio
+ * 2025); or eta_t lambda where the update also shrinks the weight, u theta >= 0 (Chen et al. 2025). */
+enum decay_rule { DECAY_SCALED, DECAY_INDEPENDENT, DECAY_CORRECTED, DECAY_CAUTIOUS };
 
 struct optimiser_options {
     enum optimiser_kind kind;
     enum decay decay; /* adamw: how the decay is rounded */
+    enum decay_on decay_on;
+    enum decay_rule decay_rule;
+    double peak_rate; /* eta; for the rules that need it */
     double weight_decay, beta1, beta2, epsilon, momentum;
     double gradient_clip; /* largest norm of the gradient; 0: no clipping */
+    double hidden_rate; /* times the learning rate of the matrices of the layers; 0: 1 */
+    bool fixed_norm; /* the matrices of the layers keep the norm that they start with */
+};
+
+struct optimiser_row;
+
+/* A part of the plane that one kind of step moves in one way: a tensor, or neighbours together. */
+struct portion {
+    const struct optimiser_row *row;
+    struct tensor tensor;
+    bool decays;
+    double rate; /* times the learning rate */
 };
 
 /* An optimiser over one weight layout, with its state planes. */
 struct optimiser {
     struct optimiser_options options;
     const struct weight_layout *layout; /* borrowed */
-    struct team team; /* for element-wise steps; without scratch */
+    struct team team;
+    int64_t portions;
+    struct portion *portion; /* [portions] */
+    double *norm; /* [portions] fixed_norm: of the matrices of the layers at the start; else NULL */
     scalar *first; /* [layout->size] first moment or momentum; NULL for kinds without one */
     scalar *second; /* [layout->size] second moment, or adafactor's factors; NULL for kinds without one */
-    scalar *scratch; /* [2 * layout->largest] adafactor: new state and update of one tensor; else NULL */
+    scalar *
+        scratch; /* of kinds that move whole tensors, as many times layout->largest as they need; else NULL */
 };
 
 void optimiser_layout(struct optimiser *optimiser, const struct optimiser_options *options,
     const struct weight_layout *layout, int64_t threads, struct arena *arena);
+
+/* Keeps what it needs of the initial weights. Call it before the first step, also of a run that is resumed.
+ */
+void optimiser_begin(struct optimiser *optimiser, const scalar *initial);
 
 /* The number of scalars that plane `second` holds of a tensor, from the tensor's offset on. */
 int64_t optimiser_second_size(const struct optimiser *optimiser, const struct tensor *tensor);
@@ -58,7 +80,7 @@ int64_t optimiser_second_size(const struct optimiser *optimiser, const struct te
  */
 double optimiser_clip(const struct optimiser *optimiser, const scalar *gradient);
 
-/* Takes one step theta += delta: step number t (from 1), learning rate eta, clipping factor `scale`. */
+/* Takes one step theta += delta: step number t (from 1), learning rate eta_t, clipping factor `scale`. */
 void optimiser_step(struct optimiser *optimiser, scalar *weights, const scalar *gradient, double scale,
     int64_t number, double rate);
 

@@ -1,0 +1,127 @@
+/* Optimisers whose update of a weight depends on that weight's gradient and state alone, or, of
+ * normalized_sgd, on those and a norm. */
+#include "model/optimisers/optimiser_inside.h"
+
+#include <math.h>
+
+/* adamw, adam: Kingma and Ba 2015, Loshchilov and Hutter 2019; PyTorch's formulas. */
+static struct adam_pass adam_pass(const struct optimiser *o, const struct step *step)
+{
+    const struct optimiser_options *options = &o->options;
+
+    return (struct adam_pass){
+        .rate = step->rate,
+        .weight_decay = step->decay,
+        .cautious = step->cautious,
+        .beta1 = options->beta1,
+        .beta2 = options->beta2,
+        .epsilon = options->epsilon,
+        .correction1 = 1 - pow(options->beta1, (double)step->number),
+        .correction2 = 1 - pow(options->beta2, (double)step->number),
+        .gradient_scale = step->scale,
+        .coupled = options->kind == OPTIMISER_ADAM,
+        .factor = options->decay == DECAY_FACTOR,
+    };
+}
+
+static void adam_step(struct optimiser *o, const struct tensor *tensor, const struct step *step,
+    scalar *weights, const scalar *gradient)
+{
+    struct adam_pass pass = adam_pass(o, step);
+
+    o->team.kernels->adam(
+        &pass, weights, o->first + tensor->offset, o->second + tensor->offset, gradient, tensor->size);
+}
+
+static struct sums adam_sums(const struct optimiser *o, const struct tensor *tensor, const struct step *step,
+    const scalar *weights, const scalar *gradient)
+{
+    struct adam_pass pass = adam_pass(o, step);
+
+    /* cppcheck-suppress returnDanglingLifetime; two numbers point nowhere */
+    return o->team.kernels->adam_sums(
+        &pass, weights, o->first + tensor->offset, o->second + tensor->offset, gradient, tensor->size);
+}
+
+/* sgd with momentum: PyTorch's formulas. */
+static struct sgd_pass sgd_pass(const struct optimiser *o, const struct step *step)
+{
+    return (struct sgd_pass){.rate = step->rate,
+        .weight_decay = step->decay,
+        .momentum = o->options.momentum,
+        .gradient_scale = step->scale};
+}
+
+static void sgd_step(struct optimiser *o, const struct tensor *tensor, const struct step *step,
+    scalar *weights, const scalar *gradient)
+{
+    struct sgd_pass pass = sgd_pass(o, step);
+
+    o->team.kernels->sgd(&pass, weights, o->first + tensor->offset, gradient, tensor->size);
+}
+
+static struct sums sgd_sums(const struct optimiser *o, const struct tensor *tensor, const struct step *step,
+    const scalar *weights, const scalar *gradient)
+{
+    struct sgd_pass pass = sgd_pass(o, step);
+
+    /* cppcheck-suppress returnDanglingLifetime; two numbers point nowhere */
+    return o->team.kernels->sgd_sums(&pass, weights, o->first + tensor->offset, gradient, tensor->size);
+}
+
+/* normalized_sgd: u = g / |g| for each tensor, 0 for a gradient of 0; clipping scales g and |g| alike. */
+static double inverse_root(double square)
+{
+    return square == 0 ? 0 : 1 / sqrt(square);
+}
+
+static void normalized_step(struct optimiser *o, const struct tensor *tensor, const struct step *step,
+    scalar *weights, const scalar *gradient)
+{
+    double scale = inverse_root(o->team.kernels->dot(gradient, gradient, tensor->size));
+
+    optimiser_descend(o, step, weights, gradient, tensor->size, scale);
+}
+
+static struct sums normalized_sums(const struct optimiser *o, const struct tensor *tensor,
+    const struct step *step, const scalar *weights, const scalar *gradient)
+{
+    struct sums sums = o->team.kernels->sums(weights, gradient, tensor->size);
+
+    (void)step;
+    double scale = inverse_root(sums.square);
+    return (struct sums){.square = scale * scale * sums.square, .product = scale * sums.product};
+}
+
+/* lion: Chen et al. 2023. */
+static struct lion_pass lion_pass(const struct optimiser *o, const struct step *step)
+{
+    return (struct lion_pass){.rate = step->rate,
+        .weight_decay = step->decay,
+        .beta1 = o->options.beta1,
+        .beta2 = o->options.beta2,
+        .gradient_scale = step->scale,
+        .cautious = step->cautious};
+}
+
+static void lion_step(struct optimiser *o, const struct tensor *tensor, const struct step *step,
+    scalar *weights, const scalar *gradient)
+{
+    struct lion_pass pass = lion_pass(o, step);
+
+    o->team.kernels->lion(&pass, weights, o->first + tensor->offset, gradient, tensor->size);
+}
+
+static struct sums lion_sums(const struct optimiser *o, const struct tensor *tensor, const struct step *step,
+    const scalar *weights, const scalar *gradient)
+{
+    struct lion_pass pass = lion_pass(o, step);
+
+    /* cppcheck-suppress returnDanglingLifetime; two numbers point nowhere */
+    return o->team.kernels->lion_sums(&pass, weights, o->first + tensor->offset, gradient, tensor->size);
+}
+
+const struct optimiser_row adam_row = {.first = true, .second = true, .step = adam_step, .sums = adam_sums};
+const struct optimiser_row sgd_row = {.first = true, .step = sgd_step, .sums = sgd_sums};
+const struct optimiser_row normalized_row = {.whole = true, .step = normalized_step, .sums = normalized_sums};
+const struct optimiser_row lion_row = {.first = true, .step = lion_step, .sums = lion_sums};

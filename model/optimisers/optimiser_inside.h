@@ -1,0 +1,39 @@
+#ifndef NORMSWEEP_MODEL_OPTIMISERS_OPTIMISER_INSIDE_H
+#define NORMSWEEP_MODEL_OPTIMISERS_OPTIMISER_INSIDE_H
+
+#include "model/optimisers/optimiser.h"
+
+/* One step of a portion of the weights. */
+struct step {
+    int64_t number; /* from 1 */
+    double rate;
+    double scale; /* the clipping factor */
+    double decay; /* lambda in delta = -rate (lambda theta + u); 0: the portion does not decay */
+    bool cautious; /* only elements with u theta >= 0 decay */
+};
+
+/*
+ * How a kind of optimiser moves a portion. `tensor` is a whole tensor, or for kinds without `whole` any range
+ * of the plane; `weights` and `gradient` begin at it, the optimiser's planes at its offset.
+ */
+struct optimiser_row {
+    bool first, second; /* the state planes that the kind needs */
+    bool whole; /* it takes whole tensors, one by one */
+    int scratch; /* scratch planes as large as the largest tensor */
+    int64_t (*second_size)(const struct tensor *tensor); /* of `second`; NULL: the tensor's size */
+    void (*step)(struct optimiser *o, const struct tensor *tensor, const struct step *step, scalar *weights,
+        const scalar *gradient);
+    /* |u|^2 and theta.u of the step's update, without decay; changes no state. */
+    struct sums (*sums)(const struct optimiser *o, const struct tensor *tensor, const struct step *step,
+        const scalar *weights, const scalar *gradient);
+};
+
+/* theta -= rate (decay theta + scale update), for kinds that compute their update first. */
+void optimiser_descend(const struct optimiser *optimiser, const struct step *step, scalar *weights,
+    const scalar *update, int64_t count, double scale);
+
+extern const struct optimiser_row adam_row, sgd_row, normalized_row, lion_row; /* elementwise.c */
+extern const struct optimiser_row adafactor_row; /* adafactor.c */
+extern const struct optimiser_row muon_row; /* muon.c */
+
+#endif
