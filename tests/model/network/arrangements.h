@@ -37,7 +37,8 @@ static inline struct architecture drawn_arrangement(int bits)
         .score_scale = (enum score_scale)drawn_below(bits, 9, 2),
         .activation = (enum activation)drawn_below(bits, 10, ACTIVATION_COUNT),
         .gated = drawn_below(bits, 11, 2),
-        .biases = drawn_below(bits, 12, 2) ? BIAS_ALL : BIAS_OUTPUT,
+        .biases =
+            (drawn_below(bits, 12, 2) ? BIAS_LAYERS : 0u) | (drawn_below(bits, 19, 2) ? BIAS_OUTPUT : 0u),
         .tied = drawn_below(bits, 13, 2),
         .init = (enum init)drawn_below(bits, 14, 3),
         .init_deviation = 0.3,
@@ -88,8 +89,8 @@ static inline void arrangement_fail(
         "%s: network %d %s placement %d positions %d qk_norm %d heads %d of %d scale %d gated %d activation "
         "%d mask %d bias %d tied %d: %.3g",
         what, a->network, norm_table[a->norm].word, a->norm_placement, a->positions, a->qk_norm,
-        (int)a->kv_heads, (int)a->heads, a->score_scale, a->gated, a->activation, a->attention_mask, (int)a->biases,
-        a->tied, error);
+        (int)a->kv_heads, (int)a->heads, a->score_scale, a->gated, a->activation, a->attention_mask,
+        (int)a->biases, a->tied, error);
 }
 
 #endif
