@@ -12,6 +12,9 @@ double edge_bound(const struct optimiser_options *options)
         return 2 + 2 * options->momentum;
     case OPTIMISER_NORMALIZED_SGD:
     case OPTIMISER_ADAFACTOR:
+    case OPTIMISER_LION:
+    case OPTIMISER_MUON:
+    case OPTIMISER_COUNT:
         break;
     }
     return NAN;

@@ -24,7 +24,7 @@ static int64_t factor_count(const struct optimiser *optimiser)
 {
     int64_t count = 0;
 
-    if (optimiser->options.kind != OPTIMISER_ADAFACTOR)
+    if (optimiser->options.kind != OPTIMISER_ADAFACTOR && optimiser->options.kind != OPTIMISER_MUON)
         return 0;
     for (int64_t i = 0; i < optimiser->layout->tensor_count; i++)
         count += optimiser_second_size(optimiser, &optimiser->layout->tensor[i]);
@@ -148,7 +148,8 @@ static void visit_plane(struct form *form, const char *prefix, scalar *plane, in
     }
 }
 
-/* Visits adafactor's factors, one tensor after another. */
+/* Visits second moments that are not as large as the weights: adafactor's factors, and muon's, whose matrices
+ * have none; one tensor after another. */
 static void visit_factors(struct form *form, const struct optimiser *optimiser)
 {
     const struct array factors = {.name = "second_moment_factors",

@@ -10,11 +10,12 @@
 #include "model/corpora/objective.h"
 #include "model/network/transformer.h"
 #include "model/optimisers/optimiser.h"
+#include "worker/run/param.h"
 
 /*
  * The parameters of one run, except for texts and measuring. Every field has 8 bytes: an int64_t (integers,
- * booleans and words) or a double. Each has one row in the parameter table of run.c, the single source of its
- * YAML key, bounds, words, unit, default and help. A new parameter is one field and one row.
+ * booleans and words) or a double. Each has one row in the parameter table of param.c, the single source of
+ * its YAML key, bounds, words, unit, default and help. A new parameter is one field and one row.
  */
 struct run {
     /* model */
@@ -33,53 +34,14 @@ struct run {
     int64_t epochs, steps; /* exactly one of them is not 0 */
     int64_t optimiser;
     double learning_rate, weight_decay;
-    int64_t decay;
+    int64_t decay, decay_on, decay_rule, fixed_norm;
     double beta1, beta2, epsilon, momentum;
-    int64_t schedule, schedule_start, warmup_steps;
+    int64_t schedule, schedule_start;
+    double schedule_end, schedule_decay;
+    int64_t warmup_steps;
     double gradient_clip;
     int64_t seed, threads, save_weights;
 };
-
-enum param_kind { PARAM_INTEGER, PARAM_REAL, PARAM_BOOLEAN, PARAM_WORD };
-
-/* A value of any parameter: integer also holds booleans (0, 1) and the index of a word. */
-union param_value {
-    int64_t integer;
-    double real;
-};
-
-struct param {
-    const char *name; /* the YAML key, axis and netCDF variable */
-    size_t offset; /* in struct run */
-    enum param_kind kind;
-    bool cost; /* does a step's time or memory depend on it? */
-    bool axis; /* may it be an axis? */
-    bool min_open; /* the value must be above min */
-    bool max_open; /* the value must be below max */
-    double min, max; /* -INFINITY, INFINITY: no bound */
-    const char *const *words; /* of a PARAM_WORD, in the order of its enum, NULL at the end */
-    union param_value initial;
-    const char *unit; /* "1" if none */
-    const char *long_name; /* for axes and legends */
-    const char *help; /* one sentence, in lower case, without a full stop */
-};
-
-/* The table: param_count rows in the order of struct run's fields. */
-extern const struct param param_table[];
-extern const size_t param_count;
-
-/* The row of a key, or NULL. */
-const struct param *param_find(const char *name);
-
-union param_value param_get(const struct param *param, const struct run *run);
-void param_set(const struct param *param, struct run *run, union param_value value);
-
-/* Writes a value as in a sweep file ("0.001", "true", "pre"), in the shortest form that reads back the same.
- * Returns text. */
-char *param_format(const struct param *param, union param_value value, char *text, size_t size);
-
-/* Checks a value against the bounds of its row: 0, or -1 with "weight_decay: -0.1 is below 0" in error. */
-int param_check(const struct param *param, union param_value value, struct error *error);
 
 /* Every parameter at its default. */
 void run_init(struct run *run);
@@ -100,7 +62,7 @@ struct optimiser_options run_optimiser(const struct run *run);
  * lambda of the recursions of the norm: a step at rate eta without an update leaves 1 - eta lambda of theta.
  * A momentum repeats each step's decay, 1 / (1 - momentum) times in total. The decay of adam passes through
  * the second moment, which a recursion of the norm alone cannot follow: it counts as part of the update, and
- * lambda is 0.
+ * lambda is 0. So does a decay of some weights alone, or one that is not in proportion to the rate.
  */
 double run_decay(const struct run *run);
 

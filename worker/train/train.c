@@ -138,6 +138,16 @@ static void result_init(struct result *result)
     *result = (struct result){.outcome = OUTCOME_RUNNING, .diverged_step = -1, .norm_growth = NAN};
 }
 
+/* Shows the optimiser the initial weights, also in a run that is then resumed. Leaves the plane all zeros. */
+static void show_initial(struct trainer *t)
+{
+    if (!t->optimiser.options.fixed_norm)
+        return;
+    weights_init(t->weights, &t->model.layout, &t->model.architecture, t->run->seed);
+    optimiser_begin(&t->optimiser, t->weights);
+    memset(t->weights, 0, (size_t)t->model.layout.size * sizeof(*t->weights));
+}
+
 /* Takes all memory of the run, zeroed, and lays it out. -1 and a reason if there is too little. */
 static int lay_out_trainer(struct trainer *t, struct arena *arena)
 {
@@ -154,6 +164,7 @@ static int lay_out_trainer(struct trainer *t, struct arena *arena)
     }
     trainer_layout(t, arena);
     INVARIANT(arena->used == memory, "%zu bytes laid out, %zu counted", arena->used, memory);
+    show_initial(t);
     return 0;
 }
 

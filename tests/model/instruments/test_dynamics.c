@@ -8,11 +8,11 @@ enum { STEPS = 2000, EVERY = 20, POINTS = STEPS / EVERY + 1 };
 
 enum { SCHEDULES = 5, FIRST_VARYING = 1 };
 static const struct schedule schedules[SCHEDULES] = {
-    {SCHEDULE_CONSTANT, 3e-3, 0, 0, STEPS},
-    {SCHEDULE_LINEAR, 3e-3, 100, 0, STEPS},
-    {SCHEDULE_INVERSE_SQRT, 3e-2, 10, 0, STEPS},
-    {SCHEDULE_CONSTANT, 3e-3, 0, 700, STEPS},
-    {SCHEDULE_INVERSE_SQRT, 1, 1, 50, STEPS},
+    {SCHEDULE_CONSTANT, 3e-3, 0, 0, STEPS, 0, 0},
+    {SCHEDULE_LINEAR, 3e-3, 100, 0, STEPS, 0.1, 0},
+    {SCHEDULE_INVERSE_SQRT, 3e-2, 10, 0, STEPS, 0, 0},
+    {SCHEDULE_CONSTANT, 3e-3, 0, 700, STEPS, 0, 0},
+    {SCHEDULE_INVERSE_SQRT, 1, 1, 50, STEPS, 0, 0},
 };
 
 static const double START = 7;
@@ -231,7 +231,7 @@ TEST(dynamics_fits_are_least_squares)
 
 /* ---- closed forms for eta = 1/sqrt(t) without decay ---- */
 
-static const struct schedule inverse_root = {SCHEDULE_INVERSE_SQRT, 1, 1, 0, STEPS};
+static const struct schedule inverse_root = {SCHEDULE_INVERSE_SQRT, 1, 1, 0, STEPS, 0, 0};
 
 static struct dynamics_fit fit_closed_form(double (*norm)(double t))
 {
@@ -385,7 +385,7 @@ TEST(dynamics_of_decay_alone)
 /* Steps that decay everything to 0 exactly, and steps that do more than that. */
 TEST(dynamics_of_decay_beyond_everything)
 {
-    const struct schedule fast = {SCHEDULE_LINEAR, 0.5, 100, 0, STEPS};
+    const struct schedule fast = {SCHEDULE_LINEAR, 0.5, 100, 0, STEPS, 0.1, 0};
     struct norms norms;
 
     for (int i = 0; i < 3; i++) {
