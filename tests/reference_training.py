@@ -14,8 +14,13 @@ from reference import backward, weights_from
 def schedule_rate(config, step, last_step):
     """The learning rate of step 1 .. last_step."""
     rate, start = config["learning_rate"], config["schedule_start"]
+    end, decay = config.get("schedule_end", 0.1), config.get("schedule_decay", 0.2)
     if config["schedule"] == "linear" and step > start:
-        rate *= 1 - 0.9 * (step - start) / (last_step - start)
+        rate *= 1 - (1 - end) * (step - start) / (last_step - start)
+    if config["schedule"] == "cosine" and step > start:
+        rate *= end + (1 - end) * (1 + math.cos(math.pi * (step - start) / (last_step - start))) / 2
+    if config["schedule"] == "wsd" and step > last_step * (1 - decay):
+        rate *= 1 - (1 - end) * (step - last_step * (1 - decay)) / (last_step * decay)
     if config["schedule"] == "inverse_sqrt" and step > max(start, 1):
         rate *= math.sqrt(max(start, 1) / step)
     if config["warmup_steps"]:
@@ -67,21 +72,105 @@ class Adafactor(torch.optim.Optimizer):
                 p.sub_(group["lr"] * (group["weight_decay"] * p + scale * u))
 
 
-def make_optimiser(config, params):
-    rate, decay = config["learning_rate"], config["weight_decay"]
-    if config["optimiser"] in ("adamw", "adam"):
-        kind = {"adamw": torch.optim.AdamW, "adam": torch.optim.Adam}[config["optimiser"]]
-        return kind(
-            params,
-            lr=rate,
-            weight_decay=decay,
-            betas=(config["beta1"], config["beta2"]),
-            eps=config["epsilon"],
-            foreach=False,
-        )
-    if config["optimiser"] == "sgd":
-        return torch.optim.SGD(params, lr=rate, weight_decay=decay, momentum=config["momentum"])
-    return {"normalized_sgd": NormalizedSGD, "adafactor": Adafactor}[config["optimiser"]](params, rate, decay)
+class Lion(torch.optim.Optimizer):
+    """Chen et al. 2023, algorithm 2."""
+
+    def __init__(self, params, lr, weight_decay, betas):
+        super().__init__(params, {"lr": lr, "weight_decay": weight_decay, "betas": betas})
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            beta1, beta2 = group["betas"]
+            for p in group["params"]:
+                m = self.state[p].setdefault("momentum", torch.zeros_like(p))
+                update = torch.sign(beta1 * m + (1 - beta1) * p.grad)
+                p.sub_(group["lr"] * (update + group["weight_decay"] * p))
+                m.mul_(beta2).add_(p.grad, alpha=1 - beta2)
+
+
+def newton_schulz(x):
+    """Five iterations of the quintic polynomial of Jordan et al. 2024, on a matrix over its Frobenius norm."""
+    wide = x.T if x.shape[0] > x.shape[1] else x
+    wide = wide / max(wide.norm().item(), 1e-7)
+    for _ in range(5):
+        square = wide @ wide.T
+        wide = 3.4445 * wide + (-4.7750 * square + 2.0315 * square @ square) @ wide
+    return wide.T if x.shape[0] > x.shape[1] else wide
+
+
+class Muon(torch.optim.Optimizer):
+    """Jordan et al. 2024 with Nesterov momentum, scaled as in Liu et al. 2025."""
+
+    def __init__(self, params, lr, weight_decay, momentum=0.95):
+        super().__init__(params, {"lr": lr, "weight_decay": weight_decay, "momentum": momentum})
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            for p in group["params"]:
+                buffer = self.state[p].setdefault("momentum", torch.zeros_like(p))
+                buffer.lerp_(p.grad, 1 - group["momentum"])
+                update = newton_schulz(p.grad.lerp(buffer, group["momentum"]))
+                scale = 0.2 * math.sqrt(max(p.shape))
+                p.sub_(group["lr"] * (scale * update + group["weight_decay"] * p))
+
+
+class Several:
+    """Optimisers that share the tensors out among them."""
+
+    def __init__(self, optimisers):
+        self.optimisers = optimisers
+
+    @property
+    def param_groups(self):
+        return [group for optimiser in self.optimisers for group in optimiser.param_groups]
+
+    def step(self):
+        for optimiser in self.optimisers:
+            optimiser.step()
+
+
+def is_hidden_matrix(key, tensor):
+    return key[1] >= 0 and tensor.dim() == 2 and min(tensor.shape) > 1
+
+
+def decays(config, key, tensor):
+    return {"all": True, "matrices": tensor.dim() == 2 and min(tensor.shape) > 1,
+            "hidden": key[1] >= 0}[config.get("decay_on", "all")]
+
+
+def decay_at(config, rate):
+    """lambda at this learning rate; cautious decay is not the optimisers' own."""
+    share = {"scaled": 1, "independent": 1 / config["learning_rate"], "corrected": rate / config["learning_rate"],
+             "cautious": 0}[config.get("decay_rule", "scaled")]
+    return config["weight_decay"] * share
+
+
+def make_kind(kind, config, groups):
+    rate, betas = config["learning_rate"], (config["beta1"], config["beta2"])
+    if kind in ("adamw", "adam"):
+        make = {"adamw": torch.optim.AdamW, "adam": torch.optim.Adam}[kind]
+        return make(groups, lr=rate, weight_decay=0, betas=betas, eps=config["epsilon"], foreach=False)
+    if kind == "sgd":
+        return torch.optim.SGD(groups, lr=rate, weight_decay=0, momentum=config["momentum"])
+    if kind == "lion":
+        return Lion(groups, rate, 0, betas)
+    return {"normalized_sgd": NormalizedSGD, "adafactor": Adafactor, "muon": Muon}[kind](groups, rate, 0)
+
+
+def make_optimiser(config, weights):
+    """weights: {(name, layer): tensor}. Groups say whether they decay."""
+    kinds = {}
+    for key, tensor in weights.items():
+        kind = config["optimiser"]
+        if kind == "muon" and not is_hidden_matrix(key, tensor):
+            kind = "adamw"
+        groups = kinds.setdefault(kind, {})
+        groups.setdefault(decays(config, key, tensor), []).append(tensor)
+    made = [make_kind(kind, config, [{"params": params, "decays": flag} for flag, params in groups.items()])
+            for kind, groups in kinds.items()]
+    return made[0] if len(made) == 1 else Several(made)
 
 
 def step_without_decay(optimiser, weights, rate):
@@ -107,7 +196,9 @@ class Run:
     def __init__(self, config, vocabulary, start, batches, last_step):
         self.config, self.batches, self.last_step = config, batches, last_step
         self.weights = weights_from(start, config, vocabulary)
-        self.optimiser = make_optimiser(config, list(self.weights.values()))
+        self.optimiser = make_optimiser(config, self.weights)
+        self.norms = {key: tensor.norm().item() for key, tensor in self.weights.items()
+                      if config.get("fixed_norm") and is_hidden_matrix(key, tensor)}
 
     def theta(self):
         return {key: tensor.detach().clone() for key, tensor in self.weights.items()}
@@ -125,6 +216,19 @@ class Run:
         rate = schedule_rate(self.config, t, self.last_step)
         for group in self.optimiser.param_groups:
             group["lr"] = rate
+            group["weight_decay"] = decay_at(self.config, rate) if group["decays"] else 0
         direction = step_without_decay(self.optimiser, self.weights, rate) if observe else None
+        before = self.theta()
         self.optimiser.step()
+        self.finish_step(before, rate)
         return value, gradient, direction
+
+    @torch.no_grad()
+    def finish_step(self, before, rate):
+        """What optimisers do not do by themselves: cautious decay, and norms that stay."""
+        for key, tensor in self.weights.items():
+            if self.config.get("decay_rule") == "cautious" and decays(self.config, key, tensor):
+                shrinks = (before[key] - tensor) * before[key] >= 0
+                tensor.sub_(rate * self.config["weight_decay"] * before[key] * shrinks)
+            if key in self.norms:
+                tensor.mul_(self.norms[key] / tensor.norm())

@@ -206,6 +206,7 @@ static void prepare(struct replay *replay)
         fail("no memory");
     layout(replay);
     weights_init(replay->weights, &replay->model.layout, &replay->model.architecture, replay->run.seed);
+    optimiser_begin(&replay->optimiser, replay->weights);
 }
 
 static void take_step(struct replay *replay, const struct schedule *schedule, int64_t step)

@@ -58,7 +58,8 @@ BASE = {
     "seed": 3,
 }
 
-RATE = {"adamw": 3e-3, "adam": 3e-3, "sgd": 0.1, "normalized_sgd": 0.02, "adafactor": 0.02}
+RATE = {"adamw": 3e-3, "adam": 3e-3, "sgd": 0.1, "normalized_sgd": 0.02, "adafactor": 0.02,
+        "lion": 1e-3, "muon": 5e-3}
 
 LINE_COUNT = 27
 LONGEST_LINE = 12
@@ -96,7 +97,7 @@ def cases():
         table[f"{placement}-{'bias' if bias else 'plain'}-lines"] = (
             LINES | {"norm_placement": placement, "bias": bias, "learning_rate": 1e-2}
         )
-    for optimiser, schedule in itertools.product(RATE, ("constant", "linear", "inverse_sqrt")):
+    for optimiser, schedule in itertools.product(RATE, ("constant", "linear", "inverse_sqrt", "cosine", "wsd")):
         keys = {"optimiser": optimiser, "schedule": schedule, "schedule_start": 5, "learning_rate": RATE[optimiser]}
         table[f"{optimiser}-{schedule}"] = keys
     for placement in ("post", "pre", "out"):
@@ -141,6 +142,22 @@ def cases():
         "schedule-after-the-end": {"schedule": "linear", "schedule_start": STEPS + 10},
         "no-decay": {"weight_decay": 0.0},
         "strong-decay": {"weight_decay": 30.0},
+        "matrices-decay": {"decay_on": "matrices", "weight_decay": 0.5},
+        "hidden-decay-sgd": {"decay_on": "hidden", "weight_decay": 0.5, "optimiser": "sgd", "learning_rate": 0.1},
+        "independent-decay": {"decay_rule": "independent", "weight_decay": 1e-3, "schedule": "cosine"},
+        "corrected-decay": {"decay_rule": "corrected", "weight_decay": 0.5, "schedule": "wsd", "warmup_steps": 4},
+        "corrected-decay-sgd": {"decay_rule": "corrected", "weight_decay": 0.5, "schedule": "linear",
+                                "optimiser": "sgd", "learning_rate": 0.1, "momentum": 0.9},
+        "cautious-decay": {"decay_rule": "cautious", "weight_decay": 0.5},
+        "cautious-decay-lion": {"decay_rule": "cautious", "weight_decay": 0.5, "optimiser": "lion"},
+        "cautious-decay-muon": {"decay_rule": "cautious", "weight_decay": 0.5, "optimiser": "muon",
+                                "decay_on": "matrices", "learning_rate": 5e-3},
+        "cautious-decay-adafactor": {"decay_rule": "cautious", "weight_decay": 0.5, "optimiser": "adafactor",
+                                     "learning_rate": 0.02},
+        "fixed-norm": {"fixed_norm": True, "weight_decay": 0.5},
+        "fixed-norm-muon-gated": {"fixed_norm": True, "optimiser": "muon", "gated": True, "kv_heads": 1},
+        "cosine-to-0": {"schedule": "cosine", "schedule_end": 0.0, "schedule_start": 3},
+        "wsd-half": {"schedule": "wsd", "schedule_end": 0.0, "schedule_decay": 0.5},
         "factor": {"decay": "factor", "weight_decay": 0.5},
         "adam-betas": {"optimiser": "adam", "beta1": 0.8, "beta2": 0.98, "epsilon": 1e-3, "weight_decay": 0.1},
         "beta1-0": {"beta1": 0.0},
