@@ -101,7 +101,7 @@ void saturation_begin(struct saturation *s, const struct weight_planes *planes)
 /* ---- states ---- */
 
 /* Where a pass is. */
-struct place {
+struct passage {
     const struct weight_planes *planes;
     const struct batch *batch;
     int64_t stack;
@@ -109,10 +109,10 @@ struct place {
     struct packed side;
 };
 
-static struct place place_in(
+static struct passage passage_in(
     const struct saturation *s, const struct weight_planes *planes, const struct batch *batch, int64_t stack)
 {
-    return (struct place){planes, batch, stack, architecture_stack(&s->model.architecture, stack),
+    return (struct passage){planes, batch, stack, architecture_stack(&s->model.architecture, stack),
         transformer_side(&s->model, batch, stack)};
 }
 
@@ -123,49 +123,49 @@ static const scalar *weights_of(const struct weight_planes *planes, enum compare
 
 /* Adds the cosines of theta's state with that of a saturated network. */
 static void add_cosines(
-    const struct saturation *s, const struct place *place, enum compared which, double *sum)
+    const struct saturation *s, const struct passage *at, enum compared which, double *sum)
 {
     int64_t width = s->model.architecture.width;
-    const scalar *theta = s->state[COMPARED_THETA][place->stack], *other = s->state[which][place->stack];
+    const scalar *theta = s->state[COMPARED_THETA][at->stack], *other = s->state[which][at->stack];
 
-    for (int64_t row = 0; row < place->side.rows; row++, theta += width, other += width) {
+    for (int64_t row = 0; row < at->side.rows; row++, theta += width, other += width) {
         struct sums pair = s->kernels->sums(theta, other, width);
         *sum += cosine(pair.product, s->kernels->dot(theta, theta, width), pair.square);
     }
 }
 
-/* Compares the states of all networks: number `at` of all that are compared. */
-static void compare(const struct saturation *s, const struct place *place, int64_t at)
+/* Compares the states of all networks: number `i` of all that are compared. */
+static void compare(const struct saturation *s, const struct passage *at, int64_t i)
 {
     if (!s->soft_wanted)
         return;
-    add_cosines(s, place, COMPARED_SOFT, &s->soft[at]);
-    add_cosines(s, place, COMPARED_HARD, &s->hard[at]);
+    add_cosines(s, at, COMPARED_SOFT, &s->soft[i]);
+    add_cosines(s, at, COMPARED_HARD, &s->hard[i]);
 }
 
-static void visit(const struct saturation *s, const struct place *place, int64_t depth)
+static void visit(const struct saturation *s, const struct passage *at, int64_t depth)
 {
     if (s->visit && s->soft_wanted)
-        s->visit(s->visitor, place->stack, depth, s->state[COMPARED_THETA][place->stack], &place->side);
+        s->visit(s->visitor, at->stack, depth, s->state[COMPARED_THETA][at->stack], &at->side);
 }
 
-static void embed(struct saturation *s, const struct place *place)
+static void embed(struct saturation *s, const struct passage *at)
 {
     for (enum compared which = 0; which < COMPARED_COUNT; which++)
         if (is_wanted(s, which))
-            blockwise_embed(&s->model, weights_of(place->planes, which), place->batch, place->stack,
-                s->state[which][place->stack]);
-    visit(s, place, 0);
+            blockwise_embed(
+                &s->model, weights_of(at->planes, which), at->batch, at->stack, s->state[which][at->stack]);
+    visit(s, at, 0);
 }
 
-static void finish(struct saturation *s, const struct place *place)
+static void finish(struct saturation *s, const struct passage *at)
 {
     for (enum compared which = 0; which < COMPARED_COUNT; which++)
         if (is_wanted(s, which))
-            blockwise_finish(&s->model, weights_of(place->planes, which), place->batch, place->stack,
-                s->state[which][place->stack]);
-    visit(s, place, -1);
-    compare(s, place, s->blocks + place->stack);
+            blockwise_finish(
+                &s->model, weights_of(at->planes, which), at->batch, at->stack, s->state[which][at->stack]);
+    visit(s, at, -1);
+    compare(s, at, s->blocks + at->stack);
 }
 
 /* ---- heads ---- */
@@ -187,40 +187,39 @@ static void add_head(struct saturation *s, int64_t head, const int32_t *count, c
     }
 }
 
-static void add_heads(struct saturation *s, const struct place *place, int64_t layer)
+static void add_heads(struct saturation *s, const struct passage *at, int64_t layer)
 {
-    transformer_attended(&s->model, place->batch, layer, s->count);
+    transformer_attended(&s->model, at->batch, layer, s->count);
     for (int64_t h = 0; h < s->heads; h++)
-        add_head(s, layer * s->heads + h, s->count + h * place->side.rows, &place->side, &place->form);
+        add_head(s, layer * s->heads + h, s->count + h * at->side.rows, &at->side, &at->form);
 }
 
 /* ---- passes ---- */
 
-static void pass_block(struct saturation *s, const struct place *place, int64_t layer)
+static void pass_block(struct saturation *s, const struct passage *at, int64_t layer)
 {
-    load(s, place->planes, layer);
+    load(s, at->planes, layer);
     for (enum compared which = 0; which < COMPARED_COUNT; which++) {
         if (!is_wanted(s, which))
             continue;
-        blockwise_block(&s->model, weights_of(place->planes, which), place->batch, layer,
-            which == COMPARED_HARD, place->form.cross ? s->state[which][place->stack - 1] : NULL,
-            s->state[which][place->stack]);
+        blockwise_block(&s->model, weights_of(at->planes, which), at->batch, layer, which == COMPARED_HARD,
+            at->form.cross ? s->state[which][at->stack - 1] : NULL, s->state[which][at->stack]);
         if (which == COMPARED_SOFT && s->heads_wanted)
-            add_heads(s, place, layer);
+            add_heads(s, at, layer);
     }
-    visit(s, place, layer + 1 - place->form.begin);
-    compare(s, place, layer);
+    visit(s, at, layer + 1 - at->form.begin);
+    compare(s, at, layer);
 }
 
 void saturation_add(struct saturation *s, const struct weight_planes *planes, const struct batch *batch)
 {
     for (int64_t stack = 0; stack < s->stacks; stack++) {
-        const struct place place = place_in(s, planes, batch, stack);
-        embed(s, &place);
-        for (int64_t layer = place.form.begin; layer < place.form.end; layer++)
-            pass_block(s, &place, layer);
-        finish(s, &place);
-        s->rows[stack] += place.side.rows;
+        const struct passage at = passage_in(s, planes, batch, stack);
+        embed(s, &at);
+        for (int64_t layer = at.form.begin; layer < at.form.end; layer++)
+            pass_block(s, &at, layer);
+        finish(s, &at);
+        s->rows[stack] += at.side.rows;
     }
 }
 
