@@ -25,6 +25,7 @@ static int read_all(struct trained *trained, const char *path, int64_t heads, st
         return -1;
     if (heads)
         config.heads = heads;
+    trained->heads_known = config.heads > 0;
     if (gpt2_architecture(&f->file, &config, &trained->architecture, error) < 0)
         return error_prefix(error, "%s", path);
     weight_layout_init(&f->layout, &trained->architecture, &counted);

@@ -37,6 +37,10 @@ static int check_options(
             return error_set(error, ERROR_INPUT,
                 "normsweep inspect: --%s needs a text; give --tokens IDS, too",
                 option_table[of_text[i]].word);
+    if (arguments->tokens && !trained->heads_known)
+        return error_set(error, ERROR_INPUT,
+            "%s: unknown number of attention heads; give --heads N, or n_head in a config.json beside it",
+            path);
     if (arguments_has(arguments, OPTION_MASK) && a->network != NETWORK_ENCODER)
         return error_set(error, ERROR_INPUT, "%s: --mask is for encoders; this is not one", path);
     if (arguments_has(arguments, OPTION_SENTINEL) && !reads_spans(a))

@@ -175,7 +175,7 @@ int inspected_attributes(
         {"kv_heads", NULL, architecture_kv_heads(a)},
         {"feedforward", NULL, a->feedforward},
         {"vocabulary", NULL, a->vocabulary},
-        {"context", NULL, a->context},
+        {"context", NULL, a->context < INT32_MAX ? a->context : 0}, /* else without bounds */
         {"parameters", NULL, i->parameters},
         {"window", NULL, i->window},
         {"sequences", NULL, i->sequences},
