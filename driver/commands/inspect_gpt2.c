@@ -28,6 +28,7 @@ static int read_all(struct trained *trained, const char *path, int64_t heads, st
     trained->heads_known = config.heads > 0;
     if (gpt2_architecture(&f->file, &config, &trained->architecture, error) < 0)
         return error_prefix(error, "%s", path);
+    trained->architecture.biases &= ~(unsigned)BIAS_OUTPUT;
     weight_layout_init(&f->layout, &trained->architecture, &counted);
     f->weights = malloc((size_t)f->layout.size * sizeof(scalar));
     if (!f->weights || arena_init(&f->arena, counted.used) < 0)
