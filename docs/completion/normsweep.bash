@@ -41,8 +41,9 @@ _normsweep_pairs() {
 # Completes what a placeholder of the usage lines stands for.
 _normsweep_placeholder() {
     case $1 in
-    '' | N | T) ;;
+    '' | N | T | ID) ;;
     IDS) _normsweep_files '' ;;
+    WEIGHTS) _normsweep_files safetensors ;;
     KEY=VALUE) _normsweep_pairs "$(_normsweep_names KEY)" ;;
     NAME=VALUE | X*)
         prefix=${current%"${current##*,}"}

@@ -134,7 +134,7 @@ def test_bash_axes(scripts, files):
 
 
 def test_every_placeholder_has_its_meaning():
-    known = {"SWEEP.yaml", "OUT.nc", "WEIGHTS.safetensors", "VARIABLE", "N", "T", "IDS", "KIND", "KEY=VALUE",
+    known = {"SWEEP.yaml", "OUT.nc", "WEIGHTS", "VARIABLE", "N", "T", "ID", "IDS", "KIND", "KEY=VALUE",
              "NAME=VALUE", "X[,Y]", "params|metrics|KEY|NAME|COMMAND", "bash|zsh"}
     found = set()
     for command, usage in usages().items():
