@@ -6,10 +6,8 @@
 #include "driver/commands/inspect.h"
 
 #include "driver/commands/commands.h"
-#include "driver/output/mapped_file.h"
-#include "driver/weights/gpt2.h"
-#include "driver/weights/gpt2_config.h"
 #include "driver/weights/token_ids.h"
+#include "driver/weights/trained.h"
 #include "model/core/limits.h"
 #include "model/corpora/batches.h"
 #include "model/corpora/text.h"
@@ -100,20 +98,6 @@ static int read_text(struct inspection *i, const struct arguments *arguments, st
         arguments->tokens, i->text.token_count, i->window);
 }
 
-static int read_config(struct gpt2_config *config, const struct arguments *arguments, struct error *error)
-{
-    const char *path = arguments->operand[0];
-
-    if (gpt2_config_read(config, path, error) < 0)
-        return -1;
-    if (arguments->heads)
-        config->heads = arguments->heads;
-    if (config->heads || !arguments->tokens)
-        return 0;
-    return error_set(error, ERROR_INPUT,
-        "%s: unknown number of attention heads; give --heads N, or n_head in a config.json beside it", path);
-}
-
 static void measure_text(struct inspection *i)
 {
     const struct reading reading = {.context = i->window}; /* the next word, in a stream */
@@ -160,9 +144,9 @@ static void print_norms(const struct inspection *i)
     print_whole("embedding_norm", i->state.embedding_norm);
     print_whole("output_norm", i->state.output_norm);
     print_whole("total_norm", i->state.total_norm);
-    for (int64_t layer = 0; layer < i->architecture.layers; layer++)
+    for (int64_t layer = 0; layer < architecture_blocks(&i->architecture); layer++)
         print("layer_norm", layer, NULL, -1, i->instruments.layer_norm[layer]);
-    for (int64_t layer = 0; layer < i->architecture.layers; layer++)
+    for (int64_t layer = 0; layer < architecture_blocks(&i->architecture); layer++)
         for (int64_t k = 0; k < LAYER_TENSOR_COUNT; k++) {
             double norm = i->instruments.tensor_norm[layer * LAYER_TENSOR_COUNT + k];
             if (!isnan(norm)) /* NaN: the network does not have this tensor */
@@ -200,17 +184,38 @@ static void print_text(const struct inspection *i)
     print_heads("share_above_one", s, s->above_one);
 }
 
-/* Reads config, architecture and text. */
-static int read_inputs(struct inspection *i, const struct arguments *arguments,
-    const struct safetensors *file, struct error *error)
+/* Reads the text, if there is one and the model can be measured on it. */
+static int read_inputs(struct inspection *i, const struct arguments *arguments, const struct trained *trained,
+    struct error *error)
 {
-    struct gpt2_config config;
-
-    if (read_config(&config, arguments, error) < 0)
-        return -1;
-    if (gpt2_architecture(file, &config, &i->architecture, error) < 0)
-        return error_prefix(error, "%s", arguments->operand[0]);
+    i->architecture = trained->architecture;
+    if (arguments->tokens && !trained->heads_known)
+        return error_set(error, ERROR_INPUT,
+            "%s: unknown number of attention heads; give --heads N, or n_head in a config.json beside it",
+            arguments->operand[0]);
+    if (arguments->tokens && !(trained->has_output && i->architecture.network == NETWORK_DECODER))
+        return error_set(error, ERROR_INPUT,
+            "%s: %s models are measured without --tokens: they do not predict the next token",
+            arguments->operand[0], trained->family);
     return read_text(i, arguments, error);
+}
+
+/* Reads all weights, which must be finite. */
+static int load_weights(struct inspection *i, struct trained *trained, struct error *error)
+{
+    const struct weight_layout *layout = &i->model.layout;
+    struct weight_source source = trained_source(trained);
+
+    for (int64_t layer = -1; layer < architecture_blocks(&i->architecture); layer++)
+        source.load(source.context, layout, layer, i->weights);
+    for (int64_t k = 0; k < layout->tensor_count; k++) {
+        const struct tensor *tensor = &layout->tensor[k];
+        for (int64_t at = 0; at < tensor->size; at++)
+            if (!isfinite(i->weights[tensor->offset + at]))
+                return error_set(error, ERROR_INPUT, "%s: not all values are finite as a " SCALAR_NAME,
+                    trained_name(trained, tensor->kind, tensor->layer));
+    }
+    return 0;
 }
 
 static void measure_weights(struct inspection *i)
@@ -228,17 +233,17 @@ static void print_table(const struct inspection *i)
         print_text(i);
 }
 
-/* Measures the model whose tensors are in `file`, and prints the table. */
-static int inspect(struct inspection *i, const struct arguments *arguments, const struct safetensors *file,
-    struct error *error)
+/* Measures a model and prints the table. */
+static int inspect(
+    struct inspection *i, const struct arguments *arguments, struct trained *trained, struct error *error)
 {
     struct arena arena = {0};
 
-    if (read_inputs(i, arguments, file, error) < 0)
+    if (read_inputs(i, arguments, trained, error) < 0)
         return -1;
     int status = take_memory(i, &arena, error);
     if (status == 0)
-        status = gpt2_weights(file, &i->architecture, &i->model.layout, i->weights, error);
+        status = load_weights(i, trained, error);
     if (status == 0) {
         measure_weights(i);
         print_table(i);
@@ -252,19 +257,13 @@ static int inspect(struct inspection *i, const struct arguments *arguments, cons
 static int inspect_files(const struct arguments *arguments, struct error *error)
 {
     struct inspection inspection = {.threads = arguments->threads ? arguments->threads : processors_count()};
-    const char *path = arguments->operand[0];
-    struct safetensors file;
-    struct mapped_file mapped;
+    struct trained trained;
 
-    if (mapped_file_open(&mapped, path, error) < 0)
+    if (trained_open(&trained, arguments->operand[0], arguments->heads, error) < 0)
         return -1;
-    int status = safetensors_parse(&file, path, mapped.bytes, mapped.size, error);
-    if (status == 0) {
-        status = inspect(&inspection, arguments, &file, error);
-        token_ids_release(&inspection.text);
-        safetensors_release(&file);
-    }
-    mapped_file_close(&mapped);
+    int status = inspect(&inspection, arguments, &trained, error);
+    token_ids_release(&inspection.text);
+    trained_close(&trained);
     return status;
 }
 
