@@ -33,7 +33,8 @@ void written_release(const struct written *written)
             snprintf(path, sizeof(path), "%s/%.60s", written->folder, entry->d_name);
             unlink(path);
         }
-    closedir(folder);
+    if (folder)
+        closedir(folder);
     CHECK(rmdir(written->folder) == 0);
 }
 
