@@ -58,10 +58,10 @@ def parts(seed, first_draw, tokens, count):
     yield tokens
 
 
-def spans(words, sequence, sentinel, start, end):
+def spans(words, sequence, sentinel, start, end, source_end=()):
     """(source, tokens, targets) of T5's spans; sentinel(i) is the word of span i."""
     if len(words) < 2:
-        return list(words), [start], [end]
+        return [*words, *source_end], [start], [end]
     seed, lost = seed_of(sequence), max(noise(len(words)), 1)
     count = max((2 * lost + 3) // 6, 1)
     source, targets, at = [], [], 0
@@ -70,4 +70,4 @@ def spans(words, sequence, sentinel, start, end):
         targets += [sentinel(i), *words[at + kept:at + kept + taken]]
         at += kept + taken
     targets.append(end)
-    return source, [start, *targets[:-1]], targets
+    return [*source, *source_end], [start, *targets[:-1]], targets
