@@ -268,6 +268,6 @@ help:
 	@echo "Variables: VARIANT=release|debug|san, V=1 (show commands), WERROR=1 (warnings are errors)"
 	@echo "           CC, CFLAGS, LDFLAGS, CBLAS, NETCDF, YAML, JSON, OPENMP, PREFIX, DESTDIR"
 
-.PHONY: all quickstart check check-slurm faults simulate parity parity-trained inject lint fuzz coverage bench setup programs \
-	flags install uninstall clean help FORCE
+.PHONY: all quickstart check check-slurm faults simulate parity parity-trained inject lint fuzz coverage bench setup \
+	programs flags install uninstall clean help FORCE
 .DELETE_ON_ERROR:
