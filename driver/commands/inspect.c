@@ -56,7 +56,7 @@ static void inspection_layout(struct inspection *i, struct arena *arena)
     if (i->text.token_count) {
         transformer_layout(&i->model, a, batch_rows(i), i->threads, false, arena);
         batch_layout(&i->batch, i->model.max_rows, arena);
-        saturation_layout(&i->saturation, a, i->model.max_rows, true, true, arena);
+        saturation_layout(&i->saturation, a, i->model.max_rows, i->threads, true, true, false, arena);
         collapse_layout(&i->collapse, a->vocabulary, i->model.max_rows, arena);
         i->scaled = arena_take(arena, (size_t)i->model.layout.size, sizeof(scalar));
     } else {
@@ -118,18 +118,19 @@ static void measure_text(struct inspection *i)
 {
     const struct reading reading = {.context = i->window}; /* the next word, in a stream */
     const struct batch_rows room = {.rows = i->model.max_rows};
+    const struct weight_planes planes = {i->weights, i->scaled, NULL};
     struct validation validation;
     double sum = 0;
 
     validation_init(&validation, &i->text, &reading, INT64_MAX);
     collapse_begin(&i->collapse);
-    saturation_begin(&i->saturation);
     weights_scale(i->scaled, i->weights, i->model.layout.size, SATURATION_SCALE);
+    saturation_begin(&i->saturation, &planes);
     while (validation_next(&validation, room, &i->batch)) {
         sum += (double)i->batch.sequences *
                transformer_evaluate(&i->model, i->weights, &i->batch, NULL, i->collapse.predicted);
         collapse_add(&i->collapse, &i->batch);
-        saturation_add(&i->saturation, &i->model, i->weights, i->scaled, &i->batch);
+        saturation_add(&i->saturation, &planes, &i->batch);
     }
     collapse_end(&i->collapse, &i->predicted);
     saturation_end(&i->saturation);
