@@ -2,6 +2,7 @@
 #include "driver/commands/check.h"
 #include "driver/commands/commands.h"
 #include "driver/commands/completion.h"
+#include "driver/commands/export.h"
 #include "driver/commands/help.h"
 #include "driver/commands/inspect.h"
 #include "driver/commands/plan.h"

@@ -18,6 +18,7 @@ FEATURES = {
     "activation": ("relu", "gelu", "gelu_tanh", "silu"),
     "gated": (False, True),
     "bias": (False, True),
+    "output_bias": (False, True),
     "tied": (False, True),
     "init": ("torch", "xavier", "normal"),
     "attention_mask": ("causal", "multiplicative"),
@@ -39,8 +40,8 @@ SHARES = {("zero_query_key", True): 0.2, ("length", "short"): 10, ("length", "lo
 
 # Features of the network: any two words of two of these occur together.
 ARCHITECTURE = ("network", "norm_placement", "norm", "qk_norm", "positions", "score_scale", "activation", "gated",
-                "bias", "tied", "init", "attention_mask", "zero_query_key", "shared_keys", "head_size",
-                "decoder_layers", "objective", "optimiser", "length")
+                "bias", "output_bias", "tied", "init", "attention_mask", "zero_query_key", "shared_keys",
+                "head_size", "decoder_layers", "objective", "optimiser", "length")
 
 # Keys of the sweep file among the features.
 KEYS = tuple(feature for feature in FEATURES if feature not in ("shared_keys", "head_size", "decoder_layers", "length"))

@@ -18,7 +18,8 @@ NO_TARGET = -1
 
 # Keys that a configuration may lack.
 DEFAULTS = {"network": "decoder", "decoder_layers": 0, "kv_heads": 0, "norm": "layernorm", "qk_norm": False,
-            "positions": "learned", "score_scale": "sqrt", "gated": False, "residual_scale": 1}
+            "positions": "learned", "score_scale": "sqrt", "gated": False, "residual_scale": 1,
+            "output_bias": True}
 
 
 def setting(config, key):
@@ -105,7 +106,7 @@ final_bias C pre shift
 encoder_final C pre two_stacks
 encoder_final_bias C pre shift two_stacks
 output V C untied
-output_bias V
+output_bias V output_biased
 """
 LENGTHS = "VTRHCKFD"
 
@@ -137,6 +138,7 @@ def has(config):
         "qk_norm": setting(config, "qk_norm"),
         "pre": config["norm_placement"] == "pre",
         "untied": not config["tied"],
+        "output_biased": setting(config, "output_bias"),
     }
     return {word for word, there in words.items() if there}
 
@@ -381,7 +383,7 @@ def forward(config, weights, inputs, hard=False):
 def output_layer(config, weights, x):
     """[B, T, C] -> [B, T, V]."""
     head = weights["token", -1] if config["tied"] else weights["output", -1]
-    return linear(x, head, weights["output_bias", -1])
+    return linear(x, head, weights.get(("output_bias", -1)))
 
 
 def logits(config, weights, inputs):

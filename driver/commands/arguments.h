@@ -17,6 +17,9 @@
 #define OPTIONS(X)                                                                                           \
     X(OUTPUT, 'o', "output", "OUT.nc", TEXT(output),                                                         \
         "the dataset (default: output in the sweep file; inspect writes none)")                              \
+    X(FOLDER, 'o', "output", "DIR", TEXT(folder),                                                            \
+        "the folder to write, without a model.safetensors or config.json yet (default: named after the "     \
+        "weights)")                                                                                          \
     X(JOBS, 'j', "jobs", "N", NUMBER(jobs, "a number of workers", 0, 1000000),                               \
         "number of workers (default: as many as the available cores allow); 0 runs without MPI")             \
     X(SET, 0, "set", "KEY=VALUE", TEXTS(setting), "override a key with any YAML value; null removes it")     \
@@ -103,6 +106,7 @@ struct arguments {
     const char *operand[OPERANDS_MOST];
     int operand_count;
     const char *output; /* -o; NULL: not given */
+    const char *folder; /* -o of export; NULL: not given */
     int jobs; /* -j; -1: not given */
     int runs; /* -n; 0: not given */
     const char *tokens, *names; /* NULL: not given */

@@ -16,7 +16,7 @@
 #include "worker/checkpoint/written.h"
 #include "worker/host/environment.h"
 
-enum { FORMAT = 7, NAME_MOST = 64, TENSOR_NAME = 24 };
+enum { NAME_MOST = 64, TENSOR_NAME = 24 };
 
 /* ---- dimensions ---- */
 
@@ -332,14 +332,14 @@ static void define_all(struct form *form, const struct digest *digest, bool weig
 {
     struct snapshot position = *form->snapshot;
     char text[DIGEST_TEXT];
-    int64_t format = FORMAT;
+    int64_t format = FORM_VERSION;
     int old;
 
     form->status = nc_set_fill(form->file, NC_NOFILL, &old);
     visit_dimensions(form);
     digest_format(digest, text);
     visit_text(form, SEAL_NAME, SEAL_BLANK); /* first, so that it is in the file's first bytes */
-    visit_text(form, "title", weights_alone ? "final weights of a run" : "checkpoint of a run");
+    visit_text(form, "title", weights_alone ? FORM_TITLE_WEIGHTS : FORM_TITLE_CHECKPOINT);
     visit_integer(form, "format_version", &format);
     visit_text(form, "digest", text);
     visit_text(form, "blas_kernel", environment_blas_kernel());
@@ -398,7 +398,7 @@ static void compare_origin(struct form *form, const struct digest *digest, char 
     unfit[0] = '\0';
     digest_format(digest, text);
     visit_integer(form, "format_version", &format);
-    if (form->status == NC_NOERR && format != FORMAT)
+    if (form->status == NC_NOERR && format != FORM_VERSION)
         snprintf(unfit, size, "of another version of this program");
     else if (!says(form, "digest", text, found))
         snprintf(unfit, size, "of another run");

@@ -14,6 +14,12 @@
  * numbers depend on are attributes.
  */
 
+/* The version of the form, and the two kinds of files, as the attributes format_version and title have them.
+ */
+enum { FORM_VERSION = 7 };
+#define FORM_TITLE_CHECKPOINT "checkpoint of a run"
+#define FORM_TITLE_WEIGHTS "final weights of a run"
+
 /*
  * Writes a file without its seal, only the weights if `weights_alone`. Syncs large contents piece by piece,
  * with a breath between pieces. Returns a netCDF status or an errno; on failure a file may be left.

@@ -83,12 +83,21 @@ static int scan_with(struct sealed *sealed, unsigned char *bytes)
     return status;
 }
 
-static int scan(struct sealed *sealed, const char *path, int flags)
+static int look_with(struct sealed *sealed, unsigned char *bytes)
+{
+    ssize_t count = read_full(sealed->file, bytes, AT_ONCE);
+
+    return count < 0 ? errno : take_seal(sealed, bytes, (size_t)count);
+}
+
+/* Opens the file and hands it to `with`, with AT_ONCE bytes of memory. */
+static int scan(struct sealed *sealed, const char *path, int flags,
+    int (*with)(struct sealed *sealed, unsigned char *bytes))
 {
     unsigned char *bytes = malloc(AT_ONCE);
 
     sealed->file = open(path, flags | O_CLOEXEC | O_NONBLOCK);
-    int status = !bytes ? ENOMEM : sealed->file < 0 ? errno : scan_with(sealed, bytes);
+    int status = !bytes ? ENOMEM : sealed->file < 0 ? errno : with(sealed, bytes);
     free(bytes);
     return status;
 }
@@ -96,7 +105,7 @@ static int scan(struct sealed *sealed, const char *path, int flags)
 int seal_put(const char *path, const struct breath *breath)
 {
     struct sealed sealed = {.file = -1, .breath = breath};
-    int status = scan(&sealed, path, O_RDWR);
+    int status = scan(&sealed, path, O_RDWR, scan_with);
 
     if (status == 0) {
         ssize_t written = pwrite(sealed.file, sealed.due, SEAL_LENGTH, sealed.place);
@@ -110,11 +119,21 @@ int seal_put(const char *path, const struct breath *breath)
 int seal_check(const char *path, const struct breath *breath)
 {
     struct sealed sealed = {.file = -1, .breath = breath};
-    int status = scan(&sealed, path, O_RDONLY);
+    int status = scan(&sealed, path, O_RDONLY, scan_with);
 
     if (sealed.file >= 0)
         close(sealed.file);
     if (status == 0 && memcmp(sealed.found, sealed.due, SEAL_LENGTH) != 0)
         status = SEAL_BROKEN;
+    return status;
+}
+
+int seal_look(const char *path)
+{
+    struct sealed sealed = {.file = -1};
+    int status = scan(&sealed, path, O_RDONLY, look_with);
+
+    if (sealed.file >= 0)
+        close(sealed.file);
     return status;
 }

@@ -16,4 +16,8 @@ enum { SEAL_BROKEN = -1 };
 int seal_put(const char *path, const struct breath *breath);
 int seal_check(const char *path, const struct breath *breath);
 
+/* Has the file room for a seal where these functions put it, whatever stands there? Returns 0 if it has,
+ * SEAL_BROKEN if not, or an errno. */
+int seal_look(const char *path);
+
 #endif

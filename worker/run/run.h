@@ -20,7 +20,8 @@ struct run {
     /* model */
     int64_t network, layers, decoder_layers; /* decoder_layers 0: as many as layers; see run_architecture */
     int64_t width, heads, kv_heads, feedforward; /* kv_heads 0: as many as heads */
-    int64_t norm_placement, norm, qk_norm, positions, score_scale, activation, gated, bias, tied, init;
+    int64_t norm_placement, norm, qk_norm, positions, score_scale, activation, gated, bias, output_bias, tied,
+        init;
     double init_deviation;
     int64_t attention_mask, zero_query_key;
     double init_scale, residual_scale;

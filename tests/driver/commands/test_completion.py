@@ -11,7 +11,7 @@ import time
 import pytest
 from conftest import BUILD, NORMSWEEP, run
 
-COMMANDS = {"run", "plan", "verify", "check", "status", "show", "inspect", "help", "completion"}
+COMMANDS = {"run", "plan", "verify", "check", "status", "show", "inspect", "export", "help", "completion"}
 
 
 def names(table):
@@ -76,6 +76,7 @@ def test_bash_commands_and_options(scripts, files):
 def test_bash_files_by_kind(scripts, files):
     for line, found in {"run ": {"a.yaml"}, "run -o ": {"a.nc", "b c.nc"}, "run --output=": {"a.nc", "b c.nc"},
                         "status ": {"a.nc", "b c.nc"}, "inspect ": {"gpt2.safetensors"},
+                        "export ": {"a.nc", "b c.nc"}, "export a.nc -o ": set(), "export --output=": set(),
                         "run -j 2 --fresh ": {"a.yaml"}, "run -- ": {"a.yaml"}}.items():
         kept = line.split()[-1] if line.endswith("=") else ""
         assert ends(scripts, files, "normsweep " + line) == {kept + name for name in found | {"folder"}}
@@ -134,8 +135,8 @@ def test_bash_axes(scripts, files):
 
 
 def test_every_placeholder_has_its_meaning():
-    known = {"SWEEP.yaml", "OUT.nc", "WEIGHTS.safetensors", "VARIABLE", "N", "T", "IDS", "KIND", "KEY=VALUE",
-             "NAME=VALUE", "X[,Y]", "params|metrics|KEY|NAME|COMMAND", "bash|zsh"}
+    known = {"SWEEP.yaml", "OUT.nc", "WEIGHTS", "RUN.weights.nc", "DIR", "VARIABLE", "N", "T", "ID", "IDS", "KIND",
+             "KEY=VALUE", "NAME=VALUE", "X[,Y]", "params|metrics|KEY|NAME|COMMAND", "bash|zsh"}
     found = set()
     for command, usage in usages().items():
         options = run(NORMSWEEP, command, "--help").stdout.splitlines()[2:]

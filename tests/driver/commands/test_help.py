@@ -150,7 +150,7 @@ def test_help_explains_what_is_no_metric(topic):
 
 def test_help_names_every_command():
     overview = normsweep("help").stdout
-    for name in ("run", "plan", "check", "status", "show", "inspect", "help"):
+    for name in ("run", "plan", "check", "status", "show", "inspect", "export", "help"):
         assert f"normsweep {name} " in overview
         page = normsweep(name, "--help")
         assert page.returncode == 0 and page.stdout.startswith(f"normsweep {name} ") and page.stderr == ""

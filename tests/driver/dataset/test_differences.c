@@ -119,6 +119,11 @@ static void forget_tied(int file)
     CHECK(nc_del_att(file, NC_GLOBAL, "tied") == NC_NOERR);
 }
 
+static void forget_output_bias(int file)
+{
+    CHECK(nc_del_att(file, NC_GLOBAL, "output_bias") == NC_NOERR);
+}
+
 static void forget_sweep(int file)
 {
     CHECK(nc_del_att(file, NC_GLOBAL, "sweep") == NC_NOERR);
@@ -145,6 +150,9 @@ TEST(dataset_of_an_older_program_is_continued)
     } cases[] = {
         {forget_tied, "", NULL},
         {forget_tied, "tied: true\n", "tied is false in "},
+        {forget_output_bias, "", NULL},
+        {forget_output_bias, "output_bias: false\n", "output_bias is true in "},
+        {forget_output_bias, "output_bias: [true, false]\n", NULL},
         {forget_sweep, "width: 24\n", "width is "},
         {forget_sweep, "", NULL},
         {empty_history, "seed: [0, 1]\n", NULL},

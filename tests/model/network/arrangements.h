@@ -55,7 +55,8 @@ static inline struct architecture drawn_arrangement(int bits)
         .score_scale = (enum score_scale)drawn_below(bits, 9, 2),
         .activation = (enum activation)drawn_below(bits, 10, ACTIVATION_COUNT),
         .gated = drawn_below(bits, 11, 2),
-        .biases = drawn_below(bits, 12, 2) ? BIAS_ALL : BIAS_OUTPUT,
+        .biases =
+            (drawn_below(bits, 12, 2) ? BIAS_LAYERS : 0u) | (drawn_below(bits, 29, 2) ? BIAS_OUTPUT : 0u),
         .tied = drawn_below(bits, 13, 2),
         .init = (enum init)drawn_below(bits, 14, 3),
         .init_deviation = 0.3,

@@ -1,0 +1,162 @@
+#include "driver/weights/safetensors_write.h"
+
+#include "driver/weights/json.h"
+#include "driver/weights/written_file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LENGTH_BYTES = 8, PIECE = 1 << 13 /* elements that are written at once */ };
+
+int64_t stored_form_size(const struct stored_form *form)
+{
+    int64_t size = 1;
+
+    for (int64_t i = 0; i < form->rank; i++)
+        size *= form->shape[i];
+    return size;
+}
+
+int64_t stored_content_size(const struct stored_content *content)
+{
+    int64_t size = 0;
+
+    for (int64_t i = 0; i < content->count; i++)
+        size += stored_form_size(&content->tensor[i]);
+    return size;
+}
+
+static int64_t element_bytes(const struct stored_content *content)
+{
+    return content->is_double ? 8 : 4;
+}
+
+/* ---- the header ---- */
+
+/* {"dtype": "F32", "shape": [..], "data_offsets": [begin, end]}; NULL without memory. */
+static json_t *entry_of(const struct stored_content *content, const struct stored_form *form, int64_t begin)
+{
+    int64_t end = begin + stored_form_size(form) * element_bytes(content);
+    json_t *shape = json_array();
+
+    for (int64_t i = 0; i < form->rank; i++)
+        json_array_append_new(shape, json_integer(form->shape[i]));
+    return json_pack("{s:s, s:o, s:[I, I]}", "dtype", content->is_double ? "F64" : "F32", "shape", shape,
+        "data_offsets", (json_int_t)begin, (json_int_t)end);
+}
+
+/* The text of the header, which the caller frees; NULL without memory. */
+static char *header_text(const struct stored_content *content)
+{
+    json_t *header = json_pack("{s:{s:s}}", "__metadata__", "format", "pt");
+    int64_t begin = 0;
+    int status = header ? 0 : -1;
+
+    for (int64_t i = 0; status == 0 && i < content->count; i++) {
+        const struct stored_form *form = &content->tensor[i];
+        status = json_object_set_new(header, form->name, entry_of(content, form, begin));
+        begin += stored_form_size(form) * element_bytes(content);
+    }
+    char *text = status == 0 ? json_dumps(header, JSON_COMPACT) : NULL;
+    json_decref(header);
+    return text;
+}
+
+/* Writes the bytes of a number, the lowest first; returns what is behind them. */
+static unsigned char *put_number(unsigned char *bytes, uint64_t number, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        *bytes++ = (unsigned char)(number >> 8 * i & 0xff);
+    return bytes;
+}
+
+/* Spaces at its end make the elements begin at a multiple of 8. */
+static int write_header(FILE *stream, const struct stored_content *content)
+{
+    unsigned char length[LENGTH_BYTES];
+    char *text = header_text(content);
+
+    if (!text) {
+        errno = ENOMEM;
+        return -1;
+    }
+    size_t used = strlen(text), padding = (8 - used % 8) % 8;
+    put_number(length, used + padding, LENGTH_BYTES);
+    bool written = fwrite(length, 1, LENGTH_BYTES, stream) == LENGTH_BYTES &&
+                   fwrite(text, 1, used, stream) == used && fprintf(stream, "%*s", (int)padding, "") >= 0;
+    free(text);
+    return written ? 0 : -1;
+}
+
+/* ---- the elements ---- */
+
+static unsigned char *put_element(unsigned char *bytes, double value, bool is_double)
+{
+    float rounded = (float)value;
+    uint64_t wide;
+    uint32_t narrow;
+
+    if (is_double) {
+        memcpy(&wide, &value, sizeof(wide));
+        return put_number(bytes, wide, sizeof(wide));
+    }
+    memcpy(&narrow, &rounded, sizeof(narrow));
+    return put_number(bytes, narrow, sizeof(narrow));
+}
+
+static int write_elements(FILE *stream, const double *values, int64_t count, bool is_double)
+{
+    unsigned char bytes[PIECE * sizeof(double)];
+
+    for (int64_t begin = 0; begin < count; begin += PIECE) {
+        int64_t end = count - begin < PIECE ? count : begin + PIECE;
+        unsigned char *at = bytes;
+        for (int64_t i = begin; i < end; i++)
+            at = put_element(at, values[i], is_double);
+        if (fwrite(bytes, 1, (size_t)(at - bytes), stream) != (size_t)(at - bytes))
+            return -1;
+    }
+    return 0;
+}
+
+static int write_content(const struct written_file *file, const struct stored_content *content,
+    double *values, struct error *error)
+{
+    if (write_header(file->stream, content) < 0)
+        return written_file_error(file->path, errno, error);
+    for (int64_t i = 0; i < content->count; i++) {
+        if (content->fill(content->context, i, values, error) < 0)
+            return -1;
+        if (write_elements(file->stream, values, stored_form_size(&content->tensor[i]), content->is_double) <
+            0)
+            return written_file_error(file->path, errno, error);
+    }
+    return 0;
+}
+
+/* Memory for the largest tensor, which the caller frees; NULL: there is not enough. */
+static double *largest_values(const struct stored_content *content)
+{
+    int64_t most = 1;
+
+    for (int64_t i = 0; i < content->count; i++) {
+        int64_t size = stored_form_size(&content->tensor[i]);
+        most = size > most ? size : most;
+    }
+    return malloc((size_t)most * sizeof(double));
+}
+
+int safetensors_write(const char *path, const struct stored_content *content, struct error *error)
+{
+    double *values = largest_values(content);
+    struct written_file file;
+    int status = -1;
+
+    if (!values)
+        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", path);
+    if (written_file_open(&file, path, error) == 0)
+        status = written_file_close(&file, write_content(&file, content, values, error), error);
+    free(values);
+    return status;
+}
