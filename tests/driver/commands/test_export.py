@@ -1,4 +1,4 @@
-"""`normsweep export`: logits of exported files against those of the run, in a second implementation; what is refused."""
+"""`normsweep export`: logits of exported files against those of the run, by a second implementation; refusals."""
 import json
 import shutil
 
