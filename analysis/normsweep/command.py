@@ -14,10 +14,10 @@ def fail(message):
     sys.exit(f"{os.path.basename(sys.argv[0])}: {message}")
 
 
-def open_or_fail(path):
-    """open_sweep; exits with one line if that fails."""
+def open_or_fail(path, opener=open_sweep):
+    """open_sweep, or another one; exits with one line if that fails."""
     try:
-        return open_sweep(path)
+        return opener(path)
     except NotASweep as error:
         fail(error)
     except OSError as error:

@@ -80,12 +80,17 @@ def clear_rest(panels, used):
 def close(figure, dataset, handles=(), notes=()):
     """Adds the sweep's title above the panels, the legend and the notes below them, in room of their own. If the sweep
     has not ended, a note says so."""
-    width, height = figure.get_size_inches()
     notes = [*notes, progress(dataset)] if progress(dataset) else notes
+    return frame(figure, dataset.sweep.title, handles, notes)
+
+
+def frame(figure, heading, handles=(), notes=()):
+    """The same for any heading; "" for none."""
+    width, height = figure.get_size_inches()
     text = [line for note in notes for line in textwrap.wrap(note, int(width / NOTE_LETTER))]
     legend, columns = legend_lines([handle.get_label() for handle in handles], width)
     foot = LINE * (legend + len(text)) + (0.12 if legend or text else 0)
-    head = textwrap.fill(plain(dataset.sweep.title), int(0.8 * width / LETTER))
+    head = textwrap.fill(plain(heading), int(0.8 * width / LETTER))
     height += foot
     figure.set_size_inches(width, height)
     figure.get_layout_engine().set(rect=(0, foot / height, 1, 1 - foot / height))

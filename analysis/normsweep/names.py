@@ -1,6 +1,7 @@
 """The names in a dataset that this package has to know, each once; tests compare them with the program's tables."""
 
 SOURCE = "normsweep"  # the global attribute `source` of every dataset
+NETWORK_SOURCE = "normsweep inspect"  # that of a network of others
 OUTCOMES = ("pending", "running", "done", "diverged", "failed", "skipped")
 DONE = OUTCOMES.index("done")
 PHASE_AXES = ("learning_rate", "weight_decay")

@@ -41,7 +41,7 @@ _normsweep_pairs() {
 # Completes what a placeholder of the usage lines stands for.
 _normsweep_placeholder() {
     case $1 in
-    '' | N | T) ;;
+    '' | N | T | ID) ;;
     IDS) _normsweep_files '' ;;
     DIR)
         compopt -o filenames 2>/dev/null
@@ -49,6 +49,7 @@ _normsweep_placeholder() {
             COMPREPLY+=("$word")
         done < <(compgen -d -- "$current")
         ;;
+    WEIGHTS) _normsweep_files safetensors ;;
     KEY=VALUE) _normsweep_pairs "$(_normsweep_names KEY)" ;;
     NAME=VALUE | X*)
         prefix=${current%"${current##*,}"}

@@ -66,7 +66,7 @@ static int take_number(struct scan *scan, const struct option_row *row, const ch
         *number = (int)given;
         return 0;
     }
-    snprintf(what, sizeof(what), "%s%s takes a number of %s and not", row->letter ? "-" : "--",
+    snprintf(what, sizeof(what), "%s%s takes %s and not", row->letter ? "-" : "--",
         row->letter ? letter : row->word, store->of);
     return misuse(scan, what, value, "");
 }

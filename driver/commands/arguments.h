@@ -1,6 +1,7 @@
 #ifndef NORMSWEEP_DRIVER_COMMANDS_ARGUMENTS_H
 #define NORMSWEEP_DRIVER_COMMANDS_ARGUMENTS_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -14,31 +15,40 @@
  * NUMBER(field, of what, least, most). Each option has its own field.
  */
 #define OPTIONS(X)                                                                                           \
-    X(OUTPUT, 'o', "output", "OUT.nc", TEXT(output), "the dataset (default: output in the sweep file)")      \
+    X(OUTPUT, 'o', "output", "OUT.nc", TEXT(output),                                                         \
+        "the dataset (default: output in the sweep file; inspect writes none)")                              \
     X(FOLDER, 'o', "output", "DIR", TEXT(folder),                                                            \
         "the folder to write, without a model.safetensors or config.json yet (default: named after the "     \
         "weights)")                                                                                          \
-    X(JOBS, 'j', "jobs", "N", NUMBER(jobs, "workers", 0, 1000000),                                           \
+    X(JOBS, 'j', "jobs", "N", NUMBER(jobs, "a number of workers", 0, 1000000),                               \
         "number of workers (default: as many as the available cores allow); 0 runs without MPI")             \
     X(SET, 0, "set", "KEY=VALUE", TEXTS(setting), "override a key with any YAML value; null removes it")     \
     X(FRESH, 0, "fresh", NULL, FLAG, "start over; an existing dataset is renamed to OUT.nc.old")             \
     X(RETRY_FAILED, 0, "retry-failed", NULL, FLAG, "repeat failed runs")                                     \
-    X(RUNS, 'n', "runs", "N", NUMBER(runs, "runs", 1, 1000000000),                                           \
+    X(RUNS, 'n', "runs", "N", NUMBER(runs, "a number of runs", 1, 1000000000),                               \
         "number of finished runs to train again (default: one in a hundred, at least one)")                  \
     X(WATCH, 0, "watch", NULL, FLAG, "keep showing the status until the sweep has ended")                    \
-    X(VALUES, 0, "values", NULL, FLAG, "print lines of key=value for scripts, times in seconds")             \
+    X(VALUES, 0, "values", NULL, FLAG,                                                                       \
+        "print lines for scripts: key=value, times in seconds; of inspect a table with tabs")                \
     X(AT, 0, "at", "NAME=VALUE", TEXTS(at),                                                                  \
         "draw one value of an axis, or of step, layer, head...; separate several by commas")                 \
     X(OVER, 0, "over", "X[,Y]", TEXT(over),                                                                  \
         "the axes to draw; with --series, the axis whose values are the lines")                              \
     X(SERIES, 0, "series", NULL, FLAG, "draw a variable over steps, as lines (default: param_norm)")         \
     X(TOKENS, 0, "tokens", "IDS", TEXT(tokens), "file of token ids; also measure what needs a text")         \
-    X(HEADS, 0, "heads", "N", NUMBER(heads, "heads", 1, 1 << 20),                                            \
-        "number of attention heads (default: n_head in config.json beside the weights)")                     \
-    X(CONTEXT, 0, "context", "T", NUMBER(context, "tokens", 1, 1 << 20),                                     \
-        "tokens per window of the text (default: the model's context)")                                      \
-    X(THREADS, 0, "threads", "N", NUMBER(threads, "threads", 1, 1024),                                       \
+    X(HEADS, 0, "heads", "N", NUMBER(heads, "a number of heads", 1, 1 << 20),                                \
+        "number of attention heads of a GPT-2 that has no config.json beside it")                            \
+    X(CONTEXT, 0, "context", "T", NUMBER(context, "a number of tokens", 1, 1 << 20),                         \
+        "tokens per window of the text (default: the model's context, at most 1024)")                        \
+    X(THREADS, 0, "threads", "N", NUMBER(threads, "a number of threads", 1, 1024),                           \
         "number of threads (default: one per available core)")                                               \
+    X(LINES, 0, "lines", NULL, FLAG, "each line of IDS is a sequence of its own")                            \
+    X(MASK, 0, "mask", "ID", NUMBER(mask, "a token id", 0, INT_MAX),                                         \
+        "id of the mask token; also measure an encoder's loss on masked words")                              \
+    X(SENTINEL, 0, "sentinel", "ID", NUMBER(sentinel, "a token id", 0, INT_MAX),                             \
+        "id of the first sentinel, for text of an encoder-decoder; the next ones count down")                \
+    X(STATES, 0, "states", NULL, FLAG, "also write the states of the first sequences to OUT.nc")             \
+    X(JSON, 0, "json", NULL, FLAG, "print JSON for scripts: the contents of the dataset")                    \
     X(MARKDOWN, 0, "markdown", NULL, FLAG, "print all tables as in docs/reference.md, or the named one")     \
     X(NAMES, 0, "names", "KIND", TEXT(names),                                                                \
         "print names and descriptions for shell completion; KIND: KEY, VARIABLE, show...")                   \
@@ -63,7 +73,7 @@ enum store_kind {
 struct option_store {
     enum store_kind kind;
     size_t offset; /* in struct arguments; unused for flags */
-    const char *of; /* STORE_NUMBER: what it counts, "workers" */
+    const char *of; /* STORE_NUMBER: what it takes, "a number of workers" */
     int least, most; /* STORE_NUMBER: bounds, both included */
 };
 
@@ -101,6 +111,7 @@ struct arguments {
     int runs; /* -n; 0: not given */
     const char *tokens, *names; /* NULL: not given */
     int heads, context, threads; /* 0: not given */
+    int mask, sentinel; /* valid if given */
     struct texts setting, at;
     const char *over; /* NULL: not given */
 };

@@ -21,9 +21,12 @@
         "show the progress of a sweep, and whether its dataset is complete")                                 \
     X(show, OPTION_BIT(AT) | OPTION_BIT(OVER) | OPTION_BIT(SERIES), "OUT.nc [VARIABLE]", 1, 2,               \
         "draw the phase diagram, or a variable over two axes or over steps, in the terminal")                \
-    X(inspect, OPTION_BIT(TOKENS) | OPTION_BIT(HEADS) | OPTION_BIT(CONTEXT) | OPTION_BIT(THREADS),           \
-        "WEIGHTS.safetensors", 1, 1,                                                                         \
-        "measure the norms of a trained GPT-2; with a text also its loss, its saturation and its attention") \
+    X(inspect,                                                                                               \
+        OPTION_BIT(TOKENS) | OPTION_BIT(LINES) | OPTION_BIT(CONTEXT) | OPTION_BIT(MASK) |                    \
+            OPTION_BIT(SENTINEL) | OPTION_BIT(OUTPUT) | OPTION_BIT(STATES) | OPTION_BIT(VALUES) |            \
+            OPTION_BIT(JSON) | OPTION_BIT(HEADS) | OPTION_BIT(THREADS),                                      \
+        "WEIGHTS", 1, 1,                                                                                     \
+        "measure the norms of a pretrained network; with a text also its loss, saturation and attention")    \
     X(export, OPTION_BIT(FOLDER), "RUN.weights.nc", 1, 1,                                                    \
         "write a run's saved weights as a GPT-2 or Llama that the transformers library loads")               \
     X(help, OPTION_BIT(MARKDOWN) | OPTION_BIT(NAMES), "[params|metrics|KEY|NAME|COMMAND]", 0, 1,             \

@@ -76,11 +76,8 @@ static void put_digest(struct definition *definition, const char *name, const st
     definition_text(definition, NC_GLOBAL, name, text);
 }
 
-/* When the file was created or extended, above the lines of the file that it replaces. Starts are in the
- * session table. */
-static void put_history(struct definition *definition)
+void definition_history(struct definition *definition, const char *before)
 {
-    const char *before = definition->layout->history;
     bool extended = before && before[0];
     char date[32], *text = NULL;
     time_t now = time(NULL);
@@ -114,13 +111,11 @@ void definition_globals(struct definition *definition)
     char *measure = layout_measure_text(&sweep->measure);
     struct digest digest;
 
-    definition_text(definition, NC_GLOBAL, ATTRIBUTE_CONVENTIONS, "CF-1.10");
+    definition_text(definition, NC_GLOBAL, ATTRIBUTE_CONVENTIONS, DATASET_CONVENTIONS);
     definition_text(definition, NC_GLOBAL, ATTRIBUTE_TITLE, layout_title(sweep));
     definition_text(definition, NC_GLOBAL, ATTRIBUTE_SOURCE, PROGRAM);
-    put_history(definition);
-    definition_text(definition, NC_GLOBAL, ATTRIBUTE_REFERENCES,
-        "Merrill, Ramanujan, Goldberg, Schwartz, Smith: Effects of Parameter Norm Growth During Transformer "
-        "Training. EMNLP 2021");
+    definition_history(definition, layout->history);
+    definition_text(definition, NC_GLOBAL, ATTRIBUTE_REFERENCES, DATASET_REFERENCES);
     definition_integer(definition, NC_GLOBAL, ATTRIBUTE_FORMAT, NC_INT, FORMAT_VERSION);
     sweep_digest(layout->sweep, layout->corpus, &digest);
     put_digest(definition, ATTRIBUTE_CONFIGURATION, &digest);

@@ -142,6 +142,13 @@ static void write_dimension(struct definition *definition, enum metric_dimension
     }
 }
 
+void definition_write_shared(struct definition *definition)
+{
+    for (enum metric_dimension i = 0; i < DIMENSION_COUNT; i++)
+        if (definition->dimension[i] >= 0)
+            write_dimension(definition, i);
+}
+
 static void write_coordinates(struct definition *definition)
 {
     const struct layout *layout = definition->layout;
@@ -153,9 +160,7 @@ static void write_coordinates(struct definition *definition)
         for (int64_t j = 0; j < axis->param_count; j++)
             write_param(definition, axis, j);
     }
-    for (enum metric_dimension i = 0; i < DIMENSION_COUNT; i++)
-        if (definition->dimension[i] >= 0)
-            write_dimension(definition, i);
+    definition_write_shared(definition);
 }
 
 static void write_outcomes(struct definition *definition)

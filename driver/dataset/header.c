@@ -33,7 +33,7 @@ int64_t definition_longest(char **text, int64_t count)
     return width;
 }
 
-static int define_dimension(struct definition *definition, const char *name, int64_t length)
+int definition_dimension(struct definition *definition, const char *name, int64_t length)
 {
     int dimension = -1;
 
@@ -51,12 +51,10 @@ static int string_dimension(struct definition *definition, int64_t width)
     snprintf(name, sizeof(name), STRING_DIMENSION "%lld", (long long)width);
     if (lookup_dimension(definition->file, name, &dimension) == NC_NOERR)
         return dimension;
-    return define_dimension(definition, name, width);
+    return definition_dimension(definition, name, width);
 }
 
-/* Defines a variable over dimensions [count], and for NC_CHAR also over `width` characters. Returns its id.
- */
-static int define_variable(struct definition *definition, const char *name, nc_type type, int64_t width,
+int definition_variable(struct definition *definition, const char *name, nc_type type, int64_t width,
     int count, const int *dimensions)
 {
     int all[DIMENSIONS_MAX], variable = -1;
@@ -71,7 +69,7 @@ static int define_variable(struct definition *definition, const char *name, nc_t
     return variable;
 }
 
-static void put_description(
+void definition_describe(
     struct definition *definition, int variable, const char *long_name, const char *unit, const char *comment)
 {
     definition_text(definition, variable, "long_name", long_name);
@@ -106,10 +104,10 @@ static void define_param(struct definition *definition, int dimension, const str
     const struct param *param = axis->param[which];
     const union param_value *value = axis->value + which * axis->length;
     int64_t width = param->kind == PARAM_WORD ? longest_word(param, value, axis->length) : 0;
-    int variable =
-        define_variable(definition, param->name, definition_param_types[param->kind], width, 1, &dimension);
+    int variable = definition_variable(
+        definition, param->name, definition_param_types[param->kind], width, 1, &dimension);
 
-    put_description(definition, variable, param->long_name, param->unit, param->help);
+    definition_describe(definition, variable, param->long_name, param->unit, param->help);
     if (param->kind == PARAM_BOOLEAN)
         definition_text(definition, variable, "dtype", "bool");
 }
@@ -130,16 +128,16 @@ static void define_dimensions(struct definition *definition)
 
     for (int64_t i = 0; i < layout->sweep->axis_count; i++) {
         const struct axis *axis = &layout->sweep->axis[i];
-        definition->axis[i] = define_dimension(definition, axis->name, axis->length);
+        definition->axis[i] = definition_dimension(definition, axis->name, axis->length);
         name_coordinates(definition, axis);
     }
     for (enum metric_dimension i = 0; i < DIMENSION_COUNT; i++) {
         int64_t length = i == DIMENSION_STEP ? layout->step_count : layout->form.along[i];
         bool stored = metric_dimension_stored(i, &layout->form, layout->sweep->measure.group);
         definition->dimension[i] =
-            stored ? define_dimension(definition, metric_dimension_table[i].name, length) : -1;
+            stored ? definition_dimension(definition, metric_dimension_table[i].name, length) : -1;
     }
-    definition->sessions = define_dimension(definition, SESSION_DIMENSION, layout->sessions);
+    definition->sessions = definition_dimension(definition, SESSION_DIMENSION, layout->sessions);
 }
 
 static void define_axis(struct definition *definition, int64_t index)
@@ -148,9 +146,9 @@ static void define_axis(struct definition *definition, int64_t index)
     int dimension = definition->axis[index];
 
     if (axis->label) {
-        int variable = define_variable(
+        int variable = definition_variable(
             definition, axis->name, NC_CHAR, definition_longest(axis->label, axis->length), 1, &dimension);
-        put_description(definition, variable, axis->name, "1", "");
+        definition_describe(definition, variable, axis->name, "1", "");
     }
     for (int64_t i = 0; i < axis->param_count; i++)
         define_param(definition, dimension, axis, i);
@@ -173,15 +171,15 @@ nc_type definition_dimension_type(enum metric_dimension dimension)
     return row->word ? NC_CHAR : row->is_real ? NC_DOUBLE : NC_INT64;
 }
 
-static void define_shared_coordinates(struct definition *definition)
+void definition_shared_coordinates(struct definition *definition)
 {
     for (enum metric_dimension i = 0; i < DIMENSION_COUNT; i++) {
         const struct metric_dimension_row *row = &metric_dimension_table[i];
         if (definition->dimension[i] < 0)
             continue;
-        int variable = define_variable(definition, row->name, definition_dimension_type(i),
+        int variable = definition_variable(definition, row->name, definition_dimension_type(i),
             coordinate_width(row, definition->layout->form.along[i]), 1, &definition->dimension[i]);
-        put_description(definition, variable, row->long_name, "1", row->comment);
+        definition_describe(definition, variable, row->long_name, "1", row->comment);
     }
 }
 
@@ -249,9 +247,9 @@ static void define_run_variable(struct definition *definition, enum run_variable
     const struct run_variable_row *row = &run_variable_table[which];
     int axes = (int)definition->layout->sweep->axis_count;
     nc_type type = definition_storage_types[row->type];
-    int variable = define_variable(definition, row->name, type, row->width, axes, definition->axis);
+    int variable = definition_variable(definition, row->name, type, row->width, axes, definition->axis);
 
-    put_description(definition, variable, row->long_name, row->unit, row->comment);
+    definition_describe(definition, variable, row->long_name, row->unit, row->comment);
     definition_text(definition, variable, METRIC_NATURE, nature_table[NATURE_RECORD].word);
     put_coordinates(definition, variable, 0, NULL);
     if (row->filled)
@@ -259,22 +257,28 @@ static void define_run_variable(struct definition *definition, enum run_variable
     put_flags(definition, variable, which);
 }
 
-static void define_metric(struct definition *definition, enum metric metric)
+void definition_metric(struct definition *definition, enum metric metric, int axes, int rank,
+    const enum metric_dimension *dimension)
 {
     const struct metric_row *row = &metric_table[metric];
-    enum metric_dimension dimension[METRIC_RANK_MOST];
-    int rank = metric_dimensions(metric, &definition->layout->form, dimension);
-    int dimensions[DIMENSIONS_MAX];
-    int count = (int)definition->layout->sweep->axis_count;
+    int dimensions[DIMENSIONS_MAX], count = axes;
 
     memcpy(dimensions, definition->axis, (size_t)count * sizeof(*dimensions));
     for (int i = 0; i < rank; i++)
         dimensions[count++] = definition->dimension[dimension[i]];
-    int variable = define_variable(definition, row->name, NC_DOUBLE, 0, count, dimensions);
-    put_description(definition, variable, row->long_name, row->unit, row->help);
+    int variable = definition_variable(definition, row->name, NC_DOUBLE, 0, count, dimensions);
+    definition_describe(definition, variable, row->long_name, row->unit, row->help);
     definition_text(definition, variable, METRIC_NATURE, nature_table[row->nature].word);
     put_coordinates(definition, variable, rank, dimension);
     put_fill(definition, variable, NC_DOUBLE);
+}
+
+static void define_metric(struct definition *definition, enum metric metric)
+{
+    enum metric_dimension dimension[METRIC_RANK_MOST];
+    int rank = metric_dimensions(metric, &definition->layout->form, dimension);
+
+    definition_metric(definition, metric, (int)definition->layout->sweep->axis_count, rank, dimension);
 }
 
 static void put_masks(struct definition *definition, int variable)
@@ -315,9 +319,9 @@ static void define_boundary_variable(struct definition *definition, enum boundar
         return;
     for (int64_t i = 0; i < count; i++)
         dimensions[i] = definition->axis[axis[i]];
-    int variable = define_variable(definition, row->name, type, 0, (int)count, dimensions);
+    int variable = definition_variable(definition, row->name, type, 0, (int)count, dimensions);
     bool on_axis = row->over == BOUNDARY_OF_LINE;
-    put_description(definition, variable, row->long_name,
+    definition_describe(definition, variable, row->long_name,
         on_axis ? sweep->axis[boundary.axis].param[0]->unit : "1", row->comment);
     definition_text(definition, variable, METRIC_NATURE, nature_table[NATURE_RECORD].word);
     if (which == BOUNDARY_VARIABLE_boundary)
@@ -338,9 +342,9 @@ static void define_session_variable(struct definition *definition, enum session_
 {
     const struct session_variable_row *row = &session_variable_table[which];
     nc_type type = definition_storage_types[row->type];
-    int variable = define_variable(definition, row->name, type, row->width, 1, &definition->sessions);
+    int variable = definition_variable(definition, row->name, type, row->width, 1, &definition->sessions);
 
-    put_description(definition, variable, row->long_name, row->unit, "");
+    definition_describe(definition, variable, row->long_name, row->unit, "");
     if (row->type == STORED_TEXT)
         return;
     definition_text(definition, variable, METRIC_NATURE, nature_table[NATURE_RECORD].word);
@@ -382,7 +386,7 @@ void definition_variables(struct definition *definition)
     define_run_variables(definition, PART_REST);
     for (int64_t i = 0; i < layout->sweep->axis_count; i++)
         define_axis(definition, i);
-    define_shared_coordinates(definition);
+    definition_shared_coordinates(definition);
     for (int i = 0; i < SESSION_NUMBER_FIRST; i++)
         define_session_variable(definition, i);
 }

@@ -19,6 +19,11 @@ enum { STRING_SHORT = 64, STRING_LONG = 128, STRING_LONGEST = REASON_SIZE }; /* 
 
 #define PROGRAM "normsweep"
 
+#define DATASET_CONVENTIONS "CF-1.10"
+#define DATASET_REFERENCES                                                                                   \
+    "Merrill, Ramanujan, Goldberg, Schwartz, Smith: Effects of Parameter Norm Growth During Transformer "    \
+    "Training. EMNLP 2021"
+
 /* Names of global attributes. */
 #define ATTRIBUTE_CONVENTIONS "Conventions"
 #define ATTRIBUTE_TITLE "title"

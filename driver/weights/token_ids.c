@@ -36,29 +36,67 @@ static int read_token(
     return 0;
 }
 
-/* Fills text->tokens, which must have room for all. */
-static int read_tokens(struct text *text, const struct mapped_file *file, const char *path,
-    int64_t vocabulary, struct error *error)
+/* Ends a line of the file whose tokens begin at `first`: a sequence, if it has any. */
+static void end_line(struct text *text, const struct token_ids *how, int64_t first)
 {
-    int64_t line = 1;
+    int64_t words = text->token_count - first - how->behind;
+
+    if (text->line && words > 0)
+        text->line[text->line_count++] = (struct line){first, words};
+}
+
+/* Fills the tokens and, if there are any, the lines, which must have room for all. */
+static int read_tokens(struct text *text, const struct mapped_file *file, const char *path,
+    const struct token_ids *how, struct error *error)
+{
+    int64_t line = 1, first = 0;
 
     for (size_t at = 0; at < file->size;) {
         size_t end = at;
         while (end < file->size && !is_blank(file->bytes[end]))
             end++;
-        if (end > at &&
-            read_token(file->bytes + at, end - at, vocabulary, &text->tokens[text->token_count], error) < 0) {
+        if (end > at && read_token(file->bytes + at, end - at, how->vocabulary,
+                            &text->tokens[text->token_count], error) < 0) {
             error_prefix(error, "%s:%" PRId64, path, line);
             return place_clean(error);
         }
         text->token_count += end > at;
-        line += end < file->size && file->bytes[end] == '\n';
+        if (end < file->size && file->bytes[end] == '\n') {
+            end_line(text, how, first);
+            first = text->token_count;
+            line++;
+        }
         at = end + 1;
     }
-    return text->token_count > 0 ? 0 : error_set(error, ERROR_INPUT, "%s: no tokens", path);
+    end_line(text, how, first);
+    text->tokens[text->token_count] = 0;
+    if (text->token_count == 0)
+        return error_set(error, ERROR_INPUT, "%s: no tokens", path);
+    if (how->lines && text->line_count == 0)
+        return error_set(error, ERROR_INPUT, "%s: no line has %" PRId64 " tokens, which a sequence needs",
+            path, how->behind + 1);
+    return 0;
 }
 
-int token_ids_read(struct text *text, const char *path, int64_t vocabulary, struct error *error)
+static size_t count_lines(const struct mapped_file *file)
+{
+    size_t lines = 1;
+
+    for (size_t i = 0; i < file->size; i++)
+        lines += file->bytes[i] == '\n';
+    return lines;
+}
+
+/* Each token needs a digit and a blank. */
+static int take_room(struct text *text, const struct mapped_file *file, bool lines)
+{
+    text->tokens = malloc((file->size / 2 + 2) * sizeof(*text->tokens));
+    if (lines)
+        text->line = malloc(count_lines(file) * sizeof(*text->line));
+    return text->tokens && (text->line || !lines) ? 0 : -1;
+}
+
+int token_ids_read(struct text *text, const char *path, const struct token_ids *how, struct error *error)
 {
     struct mapped_file file;
     int status;
@@ -66,9 +104,8 @@ int token_ids_read(struct text *text, const char *path, int64_t vocabulary, stru
     *text = (struct text){0};
     if (mapped_file_open(&file, path, error) < 0)
         return -1;
-    text->tokens = malloc((file.size / 2 + 1) * sizeof(*text->tokens)); /* each needs a digit and a blank */
-    if (text->tokens)
-        status = read_tokens(text, &file, path, vocabulary, error);
+    if (take_room(text, &file, how->lines) == 0)
+        status = read_tokens(text, &file, path, how, error);
     else
         status = error_set(error, ERROR_ENVIRONMENT, "%s: no memory", path);
     mapped_file_close(&file);
@@ -80,5 +117,6 @@ int token_ids_read(struct text *text, const char *path, int64_t vocabulary, stru
 void token_ids_release(struct text *text)
 {
     free(text->tokens);
+    free(text->line);
     *text = (struct text){0};
 }

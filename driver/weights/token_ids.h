@@ -1,13 +1,22 @@
 #ifndef NORMSWEEP_DRIVER_WEIGHTS_TOKEN_IDS_H
 #define NORMSWEEP_DRIVER_WEIGHTS_TOKEN_IDS_H
 
+#include <stdbool.h>
+
 #include "model/corpora/corpus.h"
 
+/* How a file of token ids is read. */
+struct token_ids {
+    int64_t vocabulary; /* ids are below it */
+    bool lines; /* each line of the file is a sequence; else the file is one stream and text->line_count 0 */
+    int64_t behind; /* tokens at the end of each line that only are targets, not a part of the sequence */
+};
+
 /*
- * Reads a text of token ids from a file: whole numbers below `vocabulary`, separated by white space. The text
- * is one stream: text->line_count is 0. -1 with "<path>:<line>: why" in error, nothing to release.
+ * Reads a text of token ids from a file: whole numbers, separated by white space. One token 0 lies behind the
+ * last. -1 with "<path>:<line>: why" in error, nothing to release.
  */
-int token_ids_read(struct text *text, const char *path, int64_t vocabulary, struct error *error);
+int token_ids_read(struct text *text, const char *path, const struct token_ids *how, struct error *error);
 void token_ids_release(struct text *text);
 
 #endif

@@ -13,16 +13,17 @@ struct special_tokens {
 /* A trained network of others, on disk: its architecture, and where its weights lie. */
 struct trained {
     const char *family; /* the model_type of config.json */
-    struct architecture architecture;
+    struct architecture architecture; /* context INT32_MAX: nothing bounds the length of a text */
     bool has_output; /* it has an output layer, and thus a loss */
+    bool heads_known; /* false: heads is 1, and only what does not depend on it may be measured */
     struct special_tokens special;
     struct trained_files *files; /* owned */
 };
 
 /*
  * Opens `path`: a .safetensors file, a .safetensors.index.json of several, or a folder with one of these. Its
- * config.json lies beside it. heads: for a GPT-2 without config.json; otherwise 0. Every tensor is checked
- * for its name, type and shape, none is read yet. -1 with "<path>: why" in error, nothing to release.
+ * config.json lies beside it. heads: for a GPT-2 without config.json, or 0; otherwise 0. Every tensor is
+ * checked for its name, type and shape, none is read yet. -1 with "<path>: why" in error, nothing to release.
  */
 int trained_open(struct trained *trained, const char *path, int64_t heads, struct error *error);
 void trained_close(struct trained *trained);

@@ -16,12 +16,12 @@ int64_t masked_targets(int64_t length)
 }
 
 /* What the input shows in place of a chosen word. */
-static int32_t shown(int32_t word, int64_t vocabulary, uint64_t seed, uint64_t draw)
+static int32_t shown(int32_t word, int64_t vocabulary, int32_t mask, uint64_t seed, uint64_t draw)
 {
     uint64_t tenth = random_below(seed, RANDOM_MASKED, draw + DRAW_FATE, 10);
 
     if (tenth < 8)
-        return (int32_t)vocabulary;
+        return mask;
     if (tenth == 8)
         return (int32_t)random_below(seed, RANDOM_MASKED, draw + DRAW_WORD, (uint64_t)vocabulary);
     return word;
@@ -29,8 +29,8 @@ static int32_t shown(int32_t word, int64_t vocabulary, uint64_t seed, uint64_t d
 
 /* Chooses each token with probability (targets still needed) / (tokens still left): each set is equally
  * likely. */
-void masked_append(
-    struct batch *batch, const struct text *text, struct line sequence, int64_t vocabulary, uint64_t seed)
+void masked_append(struct batch *batch, const struct text *text, struct line sequence, int64_t vocabulary,
+    int32_t mask, uint64_t seed)
 {
     int64_t needed = masked_targets(sequence.words);
     int32_t *tokens = batch->tokens + batch->rows, *target = batch->target + batch->rows;
@@ -42,7 +42,7 @@ void masked_append(
         target[i] = chosen ? tokens[i] : NO_TARGET;
         needed -= chosen;
         if (chosen)
-            tokens[i] = shown(tokens[i], vocabulary, seed, draw);
+            tokens[i] = shown(tokens[i], vocabulary, mask, seed, draw);
     }
     batch->rows += sequence.words;
     batch->start[++batch->sequences] = batch->rows;

@@ -15,9 +15,9 @@
 /* How many of `length` >= 1 tokens are chosen: at least one. */
 int64_t masked_targets(int64_t length);
 
-/* Packs the sequence tokens[first .. first+words-1] of a text; the mask is the word `vocabulary`; `seed` is
+/* Packs the sequence tokens[first .. first+words-1] of a text; random words are below `vocabulary`; `seed` is
  * that of the draws. */
-void masked_append(
-    struct batch *batch, const struct text *text, struct line sequence, int64_t vocabulary, uint64_t seed);
+void masked_append(struct batch *batch, const struct text *text, struct line sequence, int64_t vocabulary,
+    int32_t mask, uint64_t seed);
 
 #endif

@@ -74,11 +74,11 @@ static int64_t length_of(const struct reading *reading, const struct text *text,
 struct batch_rows reading_extent(const struct reading *reading, const struct text *text, int64_t index)
 {
     int64_t length = length_of(reading, text, index);
-    bool pair = reading->task == TASK_PAIR;
+    bool pair = reading->task == TASK_PAIR, end = reading->task == TASK_SPANS && reading->foreign;
 
     return (struct batch_rows){
         .rows = tasks[reading->task].rows(length),
-        .source = tasks[reading->task].source(pair ? cut(reading, text->source[index].words) : length),
+        .source = tasks[reading->task].source(pair ? cut(reading, text->source[index].words) : length) + end,
     };
 }
 
@@ -172,14 +172,20 @@ static void append_pair(const struct reading *reading, const struct text *text,
 static void append_spans(const struct reading *reading, const struct text *text,
     const struct sequence *sequence, struct batch *batch)
 {
-    spans_append(
-        batch, text, sequence->line, (int32_t)reading->vocabulary, reading->end_of_line, sequence->seed);
+    const struct foreign_words *foreign = reading->foreign;
+    const struct spans_words words =
+        foreign ? (struct spans_words){foreign->sentinel, -1, foreign->start, foreign->end, true}
+                : (struct spans_words){
+                      (int32_t)reading->vocabulary, 1, reading->end_of_line, reading->end_of_line, false};
+
+    spans_append(batch, text, sequence->line, &words, sequence->seed);
 }
 
 static void append_masked(const struct reading *reading, const struct text *text,
     const struct sequence *sequence, struct batch *batch)
 {
-    masked_append(batch, text, sequence->line, reading->vocabulary, sequence->seed);
+    masked_append(batch, text, sequence->line, reading->vocabulary,
+        reading->foreign ? reading->foreign->mask : (int32_t)reading->vocabulary, sequence->seed);
 }
 
 void reading_append(

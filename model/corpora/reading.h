@@ -16,6 +16,13 @@
  */
 enum task { TASK_NEXT, TASK_SPANS, TASK_MASKED, TASK_PAIR, TASK_LAST };
 
+/* The words of a network of others that are not of its text, where corpora have words behind their own. */
+struct foreign_words {
+    int32_t mask;
+    int32_t sentinel; /* the first; each next one is one lower */
+    int32_t start, end; /* of spans: what the decoder begins with, what ends source and targets */
+};
+
 /* How sequences are made of a text, and how they are drawn. */
 struct reading {
     enum sequences sequences;
@@ -24,6 +31,7 @@ struct reading {
     int64_t vocabulary; /* of the corpus; the words from here on are the sentinels, or the mask */
     int32_t end_of_line; /* <eos> */
     int64_t seed; /* of the order of the sequences and of all draws */
+    const struct foreign_words *foreign; /* borrowed; NULL: a corpus's own words */
 };
 
 /* The number of sequences of a text. */
@@ -37,7 +45,8 @@ struct batch_rows {
 /* Those of sequence `index`. */
 struct batch_rows reading_extent(const struct reading *reading, const struct text *text, int64_t index);
 
-/* The most that a batch of `count` sequences can have on either side. Costs a pass over the lengths of lines.
+/* The most that a batch of `count` sequences can have on either side, without foreign words. Costs a pass
+ * over the lengths of lines.
  */
 struct batch_rows reading_rows(const struct reading *reading, const struct text *text, int64_t count);
 

@@ -71,8 +71,8 @@ static void add_targets(struct batch *batch, const struct text *text, int64_t fi
     batch->rows += count;
 }
 
-void spans_append(struct batch *batch, const struct text *text, struct line sequence, int32_t first_sentinel,
-    int32_t end_of_line, uint64_t seed)
+void spans_append(struct batch *batch, const struct text *text, struct line sequence,
+    const struct spans_words *words, uint64_t seed)
 {
     int64_t noise = noise_of(sequence.words), spans = spans_count(sequence.words), at = sequence.first;
     struct partition gap = {sequence.words - noise, spans, seed, 0};
@@ -84,13 +84,15 @@ void spans_append(struct batch *batch, const struct text *text, struct line sequ
     for (int32_t i = 0; i < spans; i++) {
         int64_t kept = next_part(&gap), taken = next_part(&span);
         add_source(batch, text, at, kept);
-        batch->source_tokens[batch->source_rows++] = first_sentinel + i;
-        batch->target[batch->rows++] = first_sentinel + i;
+        batch->source_tokens[batch->source_rows++] = words->sentinel + i * words->step;
+        batch->target[batch->rows++] = words->sentinel + i * words->step;
         add_targets(batch, text, at + kept, taken);
         at += kept + taken;
     }
-    batch->target[batch->rows++] = end_of_line;
-    batch->tokens[begin] = end_of_line;
+    if (words->source_ends)
+        batch->source_tokens[batch->source_rows++] = words->end;
+    batch->target[batch->rows++] = words->end;
+    batch->tokens[begin] = words->start;
     for (int64_t row = begin + 1; row < batch->rows; row++)
         batch->tokens[row] = batch->target[row - 1];
     batch->start[++batch->sequences] = batch->rows;

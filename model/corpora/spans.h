@@ -1,6 +1,7 @@
 #ifndef NORMSWEEP_MODEL_CORPORA_SPANS_H
 #define NORMSWEEP_MODEL_CORPORA_SPANS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "model/core/batch.h"
@@ -27,8 +28,15 @@ int64_t spans_count(int64_t length);
 int64_t spans_rows(int64_t length);
 int64_t spans_source_rows(int64_t length);
 
+/* The words that are not of the text. Above: V, 1, <eos>, <eos>, false. */
+struct spans_words {
+    int32_t sentinel, step; /* that of span i is sentinel + i step */
+    int32_t start, end; /* the first row, the last target */
+    bool source_ends; /* with `end`, too: one more token */
+};
+
 /* Packs the sequence tokens[first .. first+words-1] of a text; `seed` is that of its draws. */
-void spans_append(struct batch *batch, const struct text *text, struct line sequence, int32_t first_sentinel,
-    int32_t end_of_line, uint64_t seed);
+void spans_append(struct batch *batch, const struct text *text, struct line sequence,
+    const struct spans_words *words, uint64_t seed);
 
 #endif

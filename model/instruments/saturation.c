@@ -27,13 +27,18 @@ static double *take_values(struct arena *arena, int64_t count)
     return arena_take(arena, (size_t)count, sizeof(double));
 }
 
+/* Which networks are followed: heads alone are those of the saturated one. */
+static bool is_wanted(const struct saturation *s, enum compared which)
+{
+    return s->soft_wanted || (s->heads_wanted && which == COMPARED_SOFT);
+}
+
 void saturation_layout(struct saturation *s, const struct architecture *architecture, int64_t rows,
-    bool states, bool heads, struct arena *arena)
+    int64_t threads, bool states, bool heads, bool shared, struct arena *arena)
 {
     const struct architecture *c = architecture;
 
     *s = (struct saturation){
-        .architecture = *c,
         .blocks = architecture_blocks(c),
         .stacks = architecture_stacks(c),
         .heads = c->heads,
@@ -41,18 +46,18 @@ void saturation_layout(struct saturation *s, const struct architecture *architec
         .soft_wanted = states,
         .heads_wanted = heads,
         .kernels = kernels_best(),
-        .width = c->width,
-        .capacity = rows,
     };
-    int64_t outputs = s->blocks + s->stacks, kept = states ? outputs * rows * c->width : 0;
-    s->soft = take_values(arena, outputs);
-    s->hard = take_values(arena, outputs);
+    blockwise_layout(&s->model, c, rows, threads, shared, arena);
+    for (enum compared which = 0; which < COMPARED_COUNT; which++)
+        for (int64_t stack = 0; stack < s->stacks && is_wanted(s, which); stack++)
+            s->state[which][stack] = arena_plane(arena, rows, c->width);
+    s->soft = take_values(arena, s->blocks + s->stacks);
+    s->hard = take_values(arena, s->blocks + s->stacks);
     s->attended = take_values(arena, s->blocks * s->heads);
     s->fraction = take_values(arena, s->blocks * s->heads);
     s->above_one = take_values(arena, s->blocks * s->heads);
     s->histogram = take_values(arena, s->blocks * s->heads * s->bins);
     s->heads_histogram = take_values(arena, s->bins);
-    s->kept = arena_take(arena, (size_t)kept, sizeof(*s->kept));
     s->count = arena_take(arena, heads ? (size_t)(s->heads * rows) : 0, sizeof(*s->count));
 }
 
@@ -68,7 +73,18 @@ static void divide_sums(double *sums, int64_t count, int64_t rows)
         sums[i] /= (double)rows; /* 0 / 0 = NaN if nothing was added */
 }
 
-void saturation_begin(struct saturation *s)
+/* Loads a part of the network if the planes have a source; layer -1: what lies outside the blocks. */
+static void load(const struct saturation *s, const struct weight_planes *planes, int64_t layer)
+{
+    const struct weight_layout *layout = &s->model.layout;
+
+    if (!planes->source)
+        return;
+    planes->source->load(planes->source->context, layout, layer, planes->weights);
+    weights_scale_loaded(layout, layer, planes->scaled, planes->weights, SATURATION_SCALE);
+}
+
+void saturation_begin(struct saturation *s, const struct weight_planes *planes)
 {
     int64_t heads = s->blocks * s->heads, outputs = s->blocks + s->stacks;
 
@@ -79,62 +95,77 @@ void saturation_begin(struct saturation *s)
     fill_values(s->fraction, heads, s->heads_wanted ? 0 : NAN);
     fill_values(s->above_one, heads, s->heads_wanted ? 0 : NAN);
     fill_values(s->histogram, heads * s->bins, s->heads_wanted ? 0 : NAN);
+    load(s, planes, -1);
 }
 
 /* ---- states ---- */
 
-/* One of the states that are compared: number `at` of all stacks. */
-struct compared {
-    int64_t at, rows;
-    const scalar *state; /* of the last pass */
+/* Where a pass is. */
+struct passage {
+    const struct weight_planes *planes;
+    const struct batch *batch;
+    int64_t stack;
+    struct stack_form form;
+    struct packed side;
 };
 
-/* The state after block `i` of a stack; behind the last one, the stack's output. */
-static struct compared compared_of(const struct saturation *s, const struct transformer *model,
-    const struct batch *batch, int64_t stack, int64_t i)
+static struct passage passage_in(
+    const struct saturation *s, const struct weight_planes *planes, const struct batch *batch, int64_t stack)
 {
-    const struct stack_form form = architecture_stack(&s->architecture, stack);
-    bool output = i == form.end - form.begin;
-
-    return (struct compared){.at = output ? s->blocks + stack : form.begin + i,
-        .rows = transformer_side(model, batch, stack).rows,
-        .state = output ? transformer_output(model, stack) : transformer_state(model, stack, i + 1)};
+    return (struct passage){planes, batch, stack, architecture_stack(&s->model.architecture, stack),
+        transformer_side(&s->model, batch, stack)};
 }
 
-typedef void state_function(const struct saturation *s, const struct compared *place, double *sums);
-
-static void each_state(const struct saturation *s, const struct transformer *model, const struct batch *batch,
-    state_function *visit, double *sums)
+static const scalar *weights_of(const struct weight_planes *planes, enum compared which)
 {
-    for (int64_t stack = 0; stack < s->stacks; stack++) {
-        const struct stack_form form = architecture_stack(&s->architecture, stack);
-        for (int64_t i = 0; i <= form.end - form.begin; i++) {
-            const struct compared place = compared_of(s, model, batch, stack, i);
-            visit(s, &place, sums);
-        }
+    return which == COMPARED_THETA ? planes->weights : planes->scaled;
+}
+
+/* Adds the cosines of theta's state with that of a saturated network. */
+static void add_cosines(
+    const struct saturation *s, const struct passage *at, enum compared which, double *sum)
+{
+    int64_t width = s->model.architecture.width;
+    const scalar *theta = s->state[COMPARED_THETA][at->stack], *other = s->state[which][at->stack];
+
+    for (int64_t row = 0; row < at->side.rows; row++, theta += width, other += width) {
+        struct sums pair = s->kernels->sums(theta, other, width);
+        *sum += cosine(pair.product, s->kernels->dot(theta, theta, width), pair.square);
     }
 }
 
-static scalar *kept_at(const struct saturation *s, int64_t at)
+/* Compares the states of all networks: number `i` of all that are compared. */
+static void compare(const struct saturation *s, const struct passage *at, int64_t i)
 {
-    return s->kept + at * s->capacity * s->width;
+    if (!s->soft_wanted)
+        return;
+    add_cosines(s, at, COMPARED_SOFT, &s->soft[i]);
+    add_cosines(s, at, COMPARED_HARD, &s->hard[i]);
 }
 
-static void keep_state(const struct saturation *s, const struct compared *place, double *sums)
+static void visit(const struct saturation *s, const struct passage *at, int64_t depth)
 {
-    (void)sums;
-    memcpy(kept_at(s, place->at), place->state, (size_t)(place->rows * s->width) * sizeof(*s->kept));
+    if (s->visit && s->soft_wanted)
+        s->visit(s->visitor, at->stack, depth, s->state[COMPARED_THETA][at->stack], &at->side);
 }
 
-/* Adds the cosines of a state with the kept one. */
-static void add_cosines(const struct saturation *s, const struct compared *place, double *sums)
+static void embed(struct saturation *s, const struct passage *at)
 {
-    const scalar *kept = kept_at(s, place->at), *now = place->state;
+    for (enum compared which = 0; which < COMPARED_COUNT; which++)
+        if (is_wanted(s, which))
+            blockwise_embed(
+                &s->model, weights_of(at->planes, which), at->batch, at->stack, s->state[which][at->stack]);
+    visit(s, at, 0);
+}
 
-    for (int64_t row = 0; row < place->rows; row++, kept += s->width, now += s->width) {
-        struct sums pair = s->kernels->sums(kept, now, s->width);
-        sums[place->at] += cosine(pair.product, s->kernels->dot(kept, kept, s->width), pair.square);
-    }
+static void finish(struct saturation *s, const struct passage *at)
+{
+    for (enum compared which = 0; which < COMPARED_COUNT; which++)
+        if (is_wanted(s, which))
+            blockwise_finish(
+                &s->model, weights_of(at->planes, which), at->batch, at->stack, s->state[which][at->stack]);
+    visit(s, at, -1);
+    compare(s, at, s->blocks + at->stack);
 }
 
 /* ---- heads ---- */
@@ -156,35 +187,40 @@ static void add_head(struct saturation *s, int64_t head, const int32_t *count, c
     }
 }
 
-static void add_heads(struct saturation *s, struct transformer *model, const struct batch *batch)
+static void add_heads(struct saturation *s, const struct passage *at, int64_t layer)
 {
-    for (int64_t layer = 0; layer < s->blocks; layer++) {
-        int64_t stack = architecture_stack_of(&s->architecture, layer);
-        const struct stack_form form = architecture_stack(&s->architecture, stack);
-        const struct packed side = transformer_side(model, batch, stack);
-        transformer_attended(model, batch, layer, s->count);
-        for (int64_t h = 0; h < s->heads; h++)
-            add_head(s, layer * s->heads + h, s->count + h * side.rows, &side, &form);
-    }
+    transformer_attended(&s->model, at->batch, layer, s->count);
+    for (int64_t h = 0; h < s->heads; h++)
+        add_head(s, layer * s->heads + h, s->count + h * at->side.rows, &at->side, &at->form);
 }
 
-void saturation_add(struct saturation *s, struct transformer *model, const scalar *weights,
-    const scalar *scaled, const struct batch *batch)
+/* ---- passes ---- */
+
+static void pass_block(struct saturation *s, const struct passage *at, int64_t layer)
 {
-    if (s->soft_wanted) {
-        transformer_forward(model, weights, batch, false);
-        each_state(s, model, batch, keep_state, NULL);
+    load(s, at->planes, layer);
+    for (enum compared which = 0; which < COMPARED_COUNT; which++) {
+        if (!is_wanted(s, which))
+            continue;
+        blockwise_block(&s->model, weights_of(at->planes, which), at->batch, layer, which == COMPARED_HARD,
+            at->form.cross ? s->state[which][at->stack - 1] : NULL, s->state[which][at->stack]);
+        if (which == COMPARED_SOFT && s->heads_wanted)
+            add_heads(s, at, layer);
     }
-    transformer_forward(model, scaled, batch, false);
-    if (s->heads_wanted)
-        add_heads(s, model, batch);
-    if (s->soft_wanted) {
-        each_state(s, model, batch, add_cosines, s->soft);
-        transformer_forward(model, scaled, batch, true);
-        each_state(s, model, batch, add_cosines, s->hard);
+    visit(s, at, layer + 1 - at->form.begin);
+    compare(s, at, layer);
+}
+
+void saturation_add(struct saturation *s, const struct weight_planes *planes, const struct batch *batch)
+{
+    for (int64_t stack = 0; stack < s->stacks; stack++) {
+        const struct passage at = passage_in(s, planes, batch, stack);
+        embed(s, &at);
+        for (int64_t layer = at.form.begin; layer < at.form.end; layer++)
+            pass_block(s, &at, layer);
+        finish(s, &at);
+        s->rows[stack] += at.side.rows;
     }
-    for (int64_t stack = 0; stack < s->stacks; stack++)
-        s->rows[stack] += transformer_side(model, batch, stack).rows;
 }
 
 /* ---- means ---- */
@@ -198,7 +234,7 @@ static void forget_broken(struct saturation *s, int64_t head)
 
 static void divide_stack(struct saturation *s, int64_t stack)
 {
-    const struct stack_form form = architecture_stack(&s->architecture, stack);
+    const struct stack_form form = architecture_stack(&s->model.architecture, stack);
     int64_t first = form.begin * s->heads, heads = (form.end - form.begin) * s->heads;
     int64_t rows = s->rows[stack];
 

@@ -5,18 +5,32 @@
 #include <stdint.h>
 
 #include "model/core/arena.h"
-#include "model/network/transformer.h"
+#include "model/network/blockwise.h"
 
 /*
  * Compares a model f(x; theta) with its saturated network, the limit of f(x; c theta) as c grows: every
  * parameter times SATURATION_SCALE, including embeddings, biases and output; LayerNorm's epsilon is
  * unchanged. Measured over batches; all rows (tokens) have the same weight:
  *     saturation_begin, saturation_add for each batch, saturation_end
+ * Both networks pass side by side, block by block, so that neither all states nor all weights need be there.
  */
 enum { SATURATION_SCALE = 1000 };
 
+/* The weights and the same times SATURATION_SCALE. With a source, the planes have the shared layout, and the
+ * source fills them; without one, they hold both networks. */
+struct weight_planes {
+    scalar *weights, *scaled;
+    const struct weight_source *source; /* or NULL */
+};
+
+/* The networks whose states are followed. */
+enum compared { COMPARED_THETA, COMPARED_SOFT, COMPARED_HARD, COMPARED_COUNT };
+
+/* Called with a state of theta, [rows, C]: after `depth` blocks of a stack; depth -1: its output. */
+typedef void state_function(
+    void *context, int64_t stack, int64_t depth, const scalar *state, const struct packed *side);
+
 struct saturation {
-    struct architecture architecture;
     int64_t blocks, stacks, heads, bins;
     bool soft_wanted, heads_wanted; /* measure the cosines; measure what the heads attend to */
 
@@ -45,11 +59,14 @@ struct saturation {
      */
     double *heads_histogram;
 
+    state_function *visit; /* NULL; the caller may set it after the layout */
+    void *visitor;
+
     const struct kernels *kernels;
-    int64_t width, capacity; /* C; rows of the largest batch */
+    struct transformer model; /* blockwise */
     int64_t rows[STACKS_MOST]; /* added, of each stack */
-    scalar *kept; /* [blocks + stacks][capacity, C] states of theta */
-    int32_t *count; /* [heads][capacity] */
+    scalar *state[COMPARED_COUNT][STACKS_MOST]; /* [rows, C] the last batch's, at its end the outputs */
+    int32_t *count; /* [heads][rows] */
 };
 
 /* Bins of a histogram of 1 .. context positions: 1 + ceil(log2(context)). */
@@ -57,20 +74,20 @@ int64_t saturation_bins(int64_t context);
 
 /*
  * Takes all memory from the arena. rows: of the largest batch. states: measure the cosines; heads: measure
- * the positions of the heads. What is not measured stays NaN.
+ * the positions of the heads. What is not measured stays NaN. shared: the planes have a source.
  */
 void saturation_layout(struct saturation *saturation, const struct architecture *architecture, int64_t rows,
-    bool states, bool heads, struct arena *arena);
+    int64_t threads, bool states, bool heads, bool shared, struct arena *arena);
 
-/* Forgets all batches. */
-void saturation_begin(struct saturation *saturation);
+/* Forgets all batches. Loads what lies outside the blocks, if the planes have a source. */
+void saturation_begin(struct saturation *saturation, const struct weight_planes *planes);
 
 /*
- * Adds a batch. scaled: the weights times SATURATION_SCALE, from weights_scale. Takes three forward passes
- * for the cosines, one for the heads alone; the last pass leaves its states in the model.
+ * Adds a batch, in three forward passes for the cosines, one for the heads alone. If it measures the cosines,
+ * state[COMPARED_THETA] then holds the outputs of theta.
  */
-void saturation_add(struct saturation *saturation, struct transformer *model, const scalar *weights,
-    const scalar *scaled, const struct batch *batch);
+void saturation_add(
+    struct saturation *saturation, const struct weight_planes *planes, const struct batch *batch);
 
 /* Turns sums into means; NaN if nothing was added. */
 void saturation_end(struct saturation *saturation);

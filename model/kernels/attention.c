@@ -4,9 +4,6 @@
  */
 #include "model/kernels/attention_work.h"
 
-/* Under hard attention, scores within this share of the largest score tie with it. */
-static const scalar HARD_TIE = (scalar)1e-6;
-
 /* Replaces scores by exp(scale * (score - most)); returns the sums. */
 INLINE vector soften(const struct attention_work *work, scalar *column, vector most, int64_t seen)
 {
@@ -24,7 +21,7 @@ INLINE vector soften(const struct attention_work *work, scalar *column, vector m
 /* Replaces scores by 1 if they tie with the largest, else by 0; NaN stays. Returns the sums. */
 INLINE vector choose(scalar *column, vector most, int64_t seen)
 {
-    const vector tie = vector_select(most < 0, -most, most) * HARD_TIE;
+    const vector tie = vector_select(most < 0, -most, most) * (scalar)HARD_TIE;
     vector sum = {0};
 
     for (int64_t key = 0; key < seen; key++) {

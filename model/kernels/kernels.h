@@ -63,8 +63,8 @@ struct head {
     const scalar *bias;
     enum attention_mask mask;
     /*
-     * Replaces the softmax by its limit as scores grow: the mean over the keys whose score is within 1e-6 of
-     * the largest, relative to it. The gradient ignores this field.
+     * Replaces the softmax by its limit as scores grow: the mean over the keys whose score is within HARD_TIE
+     * of the largest, relative to it. The gradient ignores this field.
      */
     bool hard;
     /* [Tq] of each query: the largest q.k, or, with a bias, the largest score; 1 / sum of exp(score - largest
@@ -97,6 +97,9 @@ enum { ATTENTION_COLUMNS = 32, ATTENTION_LANES = 16, ATTENTION_BLOCK = 64 };
 
 /* A query attends to a position if its attention weight is above this (Merrill et al. 2021). */
 #define ATTENDED 1e-5
+
+/* Under hard attention, scores within this share of the largest score tie with it. */
+#define HARD_TIE 1e-6
 
 /* Scalars of scratch for a product: its packed operands fit the second-level cache. */
 enum { PRODUCT_SCRATCH = (512 << 10) / (int)sizeof(scalar) };
@@ -190,6 +193,11 @@ struct kernels {
      * not read v; sets most and inverse as `attention` does, and needs as much scratch.
      */
     void (*attended)(const struct head *head, int32_t *count, scalar *scratch);
+    /*
+     * Replaces the scores of one query, a row, by its attention weights: the softmax of scale times the
+     * scores or, if `hard`, its limit, see struct head. All weights are NaN if a score is.
+     */
+    void (*attention_weights)(scalar *scores, int64_t count, scalar scale, bool hard);
     /* The gradients of q, k, v and bias, from dmixed and what `attention` has set. */
     void (*attention_gradient)(
         const struct head *head, const struct head_gradient *gradient, scalar *scratch);

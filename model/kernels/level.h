@@ -89,6 +89,7 @@ static inline float exponential(float x)
     X(rotary)                                                                                                \
     X(attention)                                                                                             \
     X(attended)                                                                                              \
+    X(attention_weights)                                                                                     \
     X(attention_gradient)                                                                                    \
     X(attention_tangent)                                                                                     \
     X(attention_gradient_tangent)                                                                            \

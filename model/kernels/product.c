@@ -56,6 +56,14 @@ static void blas_product(const struct kernels *kernels, const struct product *p)
     }
 }
 
+void product_alone(const struct kernels *kernels, const struct product *product, scalar *scratch)
+{
+    if (kernels->outdoes_blas)
+        kernels->product(product, scratch);
+    else
+        blas_product(kernels, product);
+}
+
 struct product_work {
     const struct team *team;
     const struct product *product;
@@ -68,10 +76,7 @@ static void compute_share(const void *context, scalar *scratch, int64_t begin, i
     const struct product part =
         work->by_columns ? columns_of(work->product, begin, end) : rows_of(work->product, begin, end);
 
-    if (work->team->kernels->outdoes_blas)
-        work->team->kernels->product(&part, scratch);
-    else
-        blas_product(work->team->kernels, &part);
+    product_alone(work->team->kernels, &part, scratch);
 }
 
 /* Every share packs the part of b that it needs. So shares of columns pack b once, shares of rows many times.

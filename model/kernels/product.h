@@ -10,4 +10,7 @@
  */
 void product_run(const struct team *team, const struct product *product);
 
+/* The same by one thread alone, within its share of other work; scratch [PRODUCT_SCRATCH]. */
+void product_alone(const struct kernels *kernels, const struct product *product, scalar *scratch);
+
 #endif

@@ -1,4 +1,4 @@
-/* Kernels that go by rows: norms and cross-entropy. */
+/* Kernels that go by rows: norms, cross-entropy and attention weights. */
 #include "model/kernels/level.h"
 
 /* Inlined, so that the compiler builds each norm for itself. */
@@ -322,4 +322,48 @@ int64_t KERNEL(argmax)(const scalar *x, int64_t count)
                 return i;
     }
     return 0; /* all are NaN */
+}
+
+/* Replaces scores by exp(scale * (score - most)); returns their sum. */
+static double soften_row(scalar *scores, int64_t count, scalar scale, scalar most)
+{
+    double sum = 0;
+
+    for (int64_t begin = 0; begin < count; begin += BLOCK) {
+        int64_t end = begin + BLOCK < count ? begin + BLOCK : count;
+        scalar part = 0;
+        SIMD_SUM(part)
+        for (int64_t i = begin; i < end; i++) {
+            scalar e = exponential(scale * (scores[i] - most));
+            scores[i] = e;
+            part += e;
+        }
+        sum += (double)part;
+    }
+    return sum;
+}
+
+/* Replaces scores by 1 if they tie with the largest, else by 0; NaN stays. Returns their sum. */
+static double choose_row(scalar *scores, int64_t count, scalar most)
+{
+    const scalar tie = scalar_abs(most) * (scalar)HARD_TIE;
+    double sum = 0;
+
+    for (int64_t i = 0; i < count; i++) {
+        scalar below = most - scores[i];
+        scores[i] = below <= tie ? 1 : below > tie ? 0 : below;
+        sum += (double)scores[i];
+    }
+    return sum;
+}
+
+void KERNEL(attention_weights)(scalar *scores, int64_t count, scalar scale, bool hard)
+{
+    scalar most = maximum(scores, count);
+    double sum = hard ? choose_row(scores, count, most) : soften_row(scores, count, scale, most);
+    scalar inverse = (scalar)(1 / sum);
+
+    SIMD
+    for (int64_t i = 0; i < count; i++)
+        scores[i] *= inverse;
 }

@@ -26,8 +26,10 @@ static void forward_share(const void *context, scalar *scratch, int64_t begin, i
         while (row >= packed->start[s + 1])
             s++;
         const scalar *position = e->position ? e->position + (row - packed->start[s]) * e->width : NULL;
-        e->team->kernels->spread(
-            work->out + row * e->width, e->token + packed->tokens[row] * e->width, position, 1, e->width);
+        scalar *out = work->out + row * e->width;
+        e->team->kernels->spread(out, e->token + packed->tokens[row] * e->width, position, 1, e->width);
+        if (e->type)
+            e->team->kernels->spread(out, out, e->type, 1, e->width);
     }
 }
 

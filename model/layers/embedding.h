@@ -8,11 +8,13 @@
 #include "model/core/scalar.h"
 #include "model/kernels/team.h"
 
-/* The sum of the embeddings of token and position, and the gradients of both. */
+/* The sum of the embeddings of token and position, and the gradients of both; forward only, also of a type.
+ */
 struct embedding {
     const struct team *team;
     const scalar *token; /* [V, C] */
     const scalar *position; /* [T, C], learned or fixed; NULL: none */
+    const scalar *type; /* [C] of every token; NULL: none */
     scalar *dtoken, *dposition; /* dposition NULL: no positions, or fixed ones */
     int64_t vocabulary, context, width; /* V, T, C */
     bool add; /* add to dtoken, where a tied output layer or another embedding has written its gradient */

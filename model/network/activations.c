@@ -1,6 +1,7 @@
 #include "model/network/activations.h"
 
 #include "model/layers/attention.h"
+#include "model/layers/distance.h"
 #include "model/layers/embedding.h"
 #include "model/layers/relative.h"
 #include "model/layers/rotary.h"
@@ -8,35 +9,42 @@
 /* Rows of logits per block: enough for products to run at full speed, few enough to stay in the cache. */
 enum { LOGIT_ROWS = 560 };
 
-/* The sub-layers of a block, without and with cross-attention. */
+/* The sub-layers of a block. */
 enum { SUBLAYERS_MOST = 3 };
-static const struct {
+struct sublayer_list {
     int64_t count;
     enum sublayer_kind kind[SUBLAYERS_MOST];
-} sublayers_of[] = {
-    {2, {SUBLAYER_ATTENTION, SUBLAYER_FEEDFORWARD}},
-    {3, {SUBLAYER_ATTENTION, SUBLAYER_CROSS, SUBLAYER_FEEDFORWARD}},
 };
+
+static struct sublayer_list sublayers_of(const struct architecture *a, int64_t layer)
+{
+    if (a->positions == POSITIONS_DISTANCE)
+        return (struct sublayer_list){2, {SUBLAYER_DISTANCE, SUBLAYER_FEEDFORWARD}};
+    if (architecture_stack(a, architecture_stack_of(a, layer)).cross)
+        return (struct sublayer_list){3, {SUBLAYER_ATTENTION, SUBLAYER_CROSS, SUBLAYER_FEEDFORWARD}};
+    return (struct sublayer_list){2, {SUBLAYER_ATTENTION, SUBLAYER_FEEDFORWARD}};
+}
 
 static void block_layout(struct block *block, const struct architecture *a, int64_t layer, int64_t rows,
     bool tangents, struct arena *arena)
 {
-    bool cross = architecture_stack(a, architecture_stack_of(a, layer)).cross;
-    int64_t count = sublayers_of[cross].count;
-    struct sublayer *taken = arena_take(arena, (size_t)count, sizeof(*taken)), counted;
+    const struct sublayer_list list = sublayers_of(a, layer);
+    struct sublayer *taken = arena_take(arena, (size_t)list.count, sizeof(*taken)), counted;
 
-    for (int64_t i = 0; i < count; i++)
-        sublayer_layout(
-            taken ? &taken[i] : &counted, sublayers_of[cross].kind[i], layer, a, rows, tangents, arena);
-    *block = (struct block){count, taken};
+    for (int64_t i = 0; i < list.count; i++)
+        sublayer_layout(taken ? &taken[i] : &counted, list.kind[i], layer, a, rows, tangents, arena);
+    *block = (struct block){list.count, taken};
 }
 
 /* Scratch for the largest share of any work, in scalars. */
 static int64_t scratch_of(const struct architecture *c, bool tangents)
 {
     int64_t queries = extent_length(c, EXTENT_QUERIES), widest = queries > c->width ? queries : c->width;
-    int64_t norm = 2 * widest, attention = heads_scratch(c->heads, architecture_depth(c), c->context,
-                                   c->positions == POSITIONS_RELATIVE, tangents);
+    int64_t norm = 2 * widest;
+    int64_t attention = c->positions == POSITIONS_DISTANCE
+                            ? distances_scratch(c->context)
+                            : heads_scratch(c->heads, architecture_depth(c), c->context,
+                                  c->positions == POSITIONS_RELATIVE, tangents);
     int64_t most = attention > norm ? attention : norm;
 
     return most > PRODUCT_SCRATCH ? most : PRODUCT_SCRATCH;
@@ -47,6 +55,11 @@ static void stack_layout(
 {
     *stack =
         (struct stack){.form = architecture_stack(c, i), .embedded = arena_plane(arena, max_rows, c->width)};
+    if (c->embedding_norm) {
+        stack->summed = arena_plane(arena, max_rows, c->width);
+        stack->summed_mean = arena_plane(arena, max_rows, 1);
+        stack->summed_scale = arena_plane(arena, max_rows, 1);
+    }
     if (c->norm_placement == NORM_PRE || c->final_norm) {
         stack->final = arena_plane(arena, max_rows, c->width);
         stack->final_mean = arena_plane(arena, max_rows, 1);
@@ -66,6 +79,12 @@ static void logits_layout(
     a->logits = arena_plane(arena, a->logit_rows, c->vocabulary);
     a->gathered = arena_plane(arena, a->logit_rows, c->width);
     a->dgathered = arena_plane(arena, a->logit_rows, c->width);
+    for (int i = 0; i < 2 && (c->transform || c->output_scale != 0); i++)
+        a->headed[i] = arena_plane(arena, a->logit_rows, c->width);
+    if (c->transform) {
+        a->headed_mean = arena_plane(arena, a->logit_rows, 1);
+        a->headed_scale = arena_plane(arena, a->logit_rows, 1);
+    }
     a->target = arena_take(arena, (size_t)a->logit_rows, sizeof(*a->target));
     a->predicted = arena_take(arena, (size_t)a->logit_rows, sizeof(*a->predicted));
     a->loss = arena_take(arena, (size_t)a->logit_rows, sizeof(*a->loss));
@@ -108,6 +127,11 @@ static void positions_layout(struct activations *a, const struct architecture *c
         a->sinusoid = arena_plane(arena, c->context, c->width);
         if (a->sinusoid)
             sinusoidal_fill(a->sinusoid, c->context, c->width);
+    }
+    if (c->positions == POSITIONS_DISTANCE) {
+        a->distances = arena_plane(arena, 2 * c->context - 1, c->width);
+        if (a->distances)
+            distances_fill(a->distances, c->context, c->width);
     }
     if (c->positions == POSITIONS_ROTARY) {
         a->cosine = arena_plane(arena, c->context, depth / 2);

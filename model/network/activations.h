@@ -25,6 +25,7 @@ struct block {
 struct stack {
     struct stack_form form;
     scalar *embedded; /* [rows, C] x0 */
+    scalar *summed, *summed_mean, *summed_scale; /* [rows, C], [rows], [rows] before the embeddings' norm */
     scalar *final, *final_mean, *final_scale; /* [rows, C], [rows], [rows] of the final norm; only pre */
     /* [H, stride] the bias of scores by distance, and its gradient; only relative positions */
     scalar *relative, *drelative;
@@ -36,11 +37,14 @@ struct activations {
     struct stack stack[STACKS_MOST];
     struct block *block; /* of all stacks */
     scalar *sinusoid; /* [T, C] sinusoidal positions */
+    scalar *distances; /* [2T - 1, C] the sinusoids of distances, T - 1 first */
     scalar *cosine, *sine; /* [T, D/2] of the angles of rotary positions */
     int64_t *chosen; /* [rows] the rows with a target */
     int64_t logit_rows;
     scalar *logits; /* [logit_rows, V] of one block of rows */
     scalar *gathered, *dgathered; /* [logit_rows, C] rows with a target, if some have none */
+    scalar *headed[2]; /* [logit_rows, C] between these rows and the output matrix, see output.c; or NULL */
+    scalar *headed_mean, *headed_scale; /* [logit_rows] of the transform's norm */
     int32_t *target, *predicted; /* [logit_rows] of the rows of the block */
     double *loss, *weight; /* [logit_rows] the losses of the rows, and their weights in that of the batch */
     scalar *share; /* [logit_rows] the weights, rounded */

@@ -14,9 +14,6 @@ void attention_tangent(
     const struct pass *pass, const struct sublayer *s, scalar *tout, struct dual in, const scalar *tresidual);
 void attention_gradient_tangent(const struct pass *pass, const struct sublayer *s, scalar *tdin,
     struct dual dout, struct dual in, bool add);
-
-/* After a pass: of each head and row, how many softmax weights are above 1e-5, count [H, rows]; -1 where they
- * are NaN. */
 void attention_attended(const struct pass *pass, const struct sublayer *s, int32_t *count);
 
 #endif

@@ -3,13 +3,60 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/layers/activation.h"
 #include "model/layers/rowwise.h"
 
-struct linear output_linear(const struct pass *pass)
+/* The output matrix, which is the token embedding if it is tied. */
+static struct linear output_linear(const struct pass *pass)
 {
     bool tied = pass->model->architecture.tied;
 
     return pass_linear(pass, tied ? TENSOR_TOKEN : TENSOR_OUTPUT, TENSOR_OUTPUT_BIAS, 0, 1);
+}
+
+/* ---- between the stream and the output matrix ---- */
+
+/* norm(act(x W)) of up to logit_rows rows, in a->headed[0]. */
+static const scalar *transform(const struct pass *pass, const scalar *x, int64_t rows)
+{
+    const struct architecture *c = &pass->model->architecture;
+    const struct activations *a = pass->a;
+    struct linear linear = pass_linear(pass, TENSOR_TRANSFORM, TENSOR_TRANSFORM_BIAS, 0, 1);
+    struct norm norm = pass_norm(
+        pass, TENSOR_TRANSFORM_NORM, TENSOR_TRANSFORM_NORM_BIAS, 0, a->headed_mean, a->headed_scale);
+
+    linear_forward(&linear, a->headed[0], x, NULL, rows, false);
+    activation_forward(&a->team, c->activation, a->headed[1], a->headed[0], NULL, rows * c->width);
+    norm_forward(&norm, a->headed[0], a->headed[1], NULL, rows);
+    return a->headed[0];
+}
+
+/* The output matrix's input from x, up to logit_rows rows of the output layer's input. Forward only, but for
+ * x itself. */
+static const scalar *head_rows(const struct pass *pass, const scalar *x, int64_t rows)
+{
+    const struct architecture *c = &pass->model->architecture;
+    const struct activations *a = pass->a;
+
+    if (c->transform)
+        x = transform(pass, x, rows);
+    if (c->output_scale != 0) {
+        add_scaled(&a->team, a->headed[1], NULL, x, c->output_scale, rows * c->width);
+        x = a->headed[1];
+    }
+    return x;
+}
+
+void output_logits(const struct pass *pass, scalar *logits, const scalar *x)
+{
+    struct linear output = output_linear(pass);
+    int64_t rows = pass->batch->rows, step = pass->a->headed[0] ? pass->a->logit_rows : rows;
+
+    for (int64_t begin = 0; begin < rows; begin += step) {
+        int64_t count = begin + step < rows ? step : rows - begin;
+        linear_forward(&output, logits + begin * output.out, head_rows(pass, x + begin * output.in, count),
+            NULL, count, false);
+    }
 }
 
 /* ---- the rows of a block ---- */
@@ -192,7 +239,7 @@ static double block_loss(const struct pass *pass, const struct rows_block *block
     double loss = 0;
 
     take_targets(pass, block, shares);
-    linear_forward(&output, a->logits, block->in.at, NULL, count, false);
+    linear_forward(&output, a->logits, head_rows(pass, block->in.at, count), NULL, count, false);
     if (pass->predicted)
         predicted_rows(&a->team, a->predicted, a->logits, count, output.out);
     cross_entropy_rows(

@@ -3,8 +3,8 @@
 
 #include "model/network/pass.h"
 
-/* The output layer, whose matrix is the token embedding if it is tied. */
-struct linear output_linear(const struct pass *pass);
+/* The logits of all rows [rows, V], from the output layer's input x [rows, C]. */
+void output_logits(const struct pass *pass, scalar *logits, const scalar *x);
 
 /*
  * The loss of the batch from the output layer's input x [rows, C], block of rows by block of rows, since the

@@ -38,6 +38,7 @@ static struct embedding embedding_of(const struct pass *pass, const scalar *weig
         .team = &pass->a->team,
         .token = pass_weight(pass, weights, TENSOR_TOKEN, 0),
         .position = pass_weight(pass, weights, position, 0),
+        .type = pass_weight(pass, weights, TENSOR_TYPE, 0),
         .dtoken = pass_gradient(pass, gradient, TENSOR_TOKEN, 0),
         .dposition = pass_gradient(pass, gradient, position, 0),
         .vocabulary = c->vocabulary,
@@ -130,7 +131,14 @@ static void embed(const struct pass *pass, const scalar *weights, scalar *out, b
 
 void stack_embed(const struct pass *pass, scalar *out)
 {
-    embed(pass, pass->weights, out, true);
+    const struct stack *stack = pass_stack(pass);
+
+    embed(pass, pass->weights, stack->summed ? stack->summed : out, true);
+    if (!stack->summed)
+        return;
+    struct norm norm = pass_norm(
+        pass, TENSOR_EMBEDDING_NORM, TENSOR_EMBEDDING_NORM_BIAS, 0, stack->summed_mean, stack->summed_scale);
+    norm_forward(&norm, out, stack->summed, NULL, pass->packed.rows);
 }
 
 const scalar *stacks_forward(const struct pass *pass)

@@ -14,7 +14,8 @@ struct sublayer;
 
 /*
  * A kind of sub-layer S and the norm beside it. A block is a list of them; a new kind is a file with these
- * functions and a row of sublayer_table.
+ * functions and a row of sublayer_table. A kind of networks that are measured and not trained has neither
+ * gradients nor tangents: these functions are NULL, and architecture_has_gradients is false.
  */
 struct sublayer_row {
     enum tensor_kind gain, shift; /* of the norm */
@@ -36,9 +37,18 @@ struct sublayer_row {
     /* After `tangent` and right after `gradient`: the tangents of what `gradient` has computed. */
     void (*gradient_tangent)(const struct pass *pass, const struct sublayer *s, scalar *tdin,
         struct dual dout, struct dual in, bool add);
+    /* Self-attention: after a pass, of each head and row, how many softmax weights are above ATTENDED, count
+     * [H, rows]; -1 where they are NaN. NULL: not self-attention. */
+    void (*attended)(const struct pass *pass, const struct sublayer *s, int32_t *count);
 };
 
-enum sublayer_kind { SUBLAYER_ATTENTION, SUBLAYER_CROSS, SUBLAYER_FEEDFORWARD, SUBLAYER_KINDS };
+enum sublayer_kind {
+    SUBLAYER_ATTENTION,
+    SUBLAYER_CROSS,
+    SUBLAYER_DISTANCE,
+    SUBLAYER_FEEDFORWARD,
+    SUBLAYER_KINDS
+};
 
 extern const struct sublayer_row sublayer_table[SUBLAYER_KINDS];
 
@@ -49,6 +59,14 @@ struct attention_state {
     scalar *mean[2], *scale[2]; /* [rows, H] statistics of the norms of queries and of keys */
     scalar *mixed; /* [rows, H D] the heads' outputs, before the output projection */
     scalar *most, *inverse; /* [H, rows] statistics of the softmax */
+};
+
+/* See distance.c. */
+struct distance_state {
+    scalar *projected; /* [rows, H D + 2 K] queries with their content bias, keys, values */
+    scalar *queries; /* [rows, H D] with their distance bias */
+    scalar *keys; /* [2T - 1, H D] of distances, T - 1 first */
+    scalar *mixed; /* [rows, H D] */
 };
 
 struct feedforward_state {
@@ -69,6 +87,7 @@ struct sublayer {
     struct sublayer *tangent; /* the tangents of norm, out and state; NULL if the model takes none */
     union {
         struct attention_state attention;
+        struct distance_state distance;
         struct feedforward_state feedforward;
     } state;
 };

@@ -8,15 +8,22 @@
 #include <string.h>
 
 #include "model/core/check.h"
-#include "model/network/attention.h"
 #include "model/network/output.h"
 #include "model/network/stack.h"
+
+static void check_gradients(const struct architecture *architecture)
+{
+    INVARIANT(architecture_has_gradients(architecture), "positions %d, %lld types, transform %d",
+        (int)architecture->positions, (long long)architecture->token_types, architecture->transform);
+}
 
 void transformer_layout(struct transformer *model, const struct architecture *architecture, int64_t max_rows,
     int64_t threads, bool tangents, struct arena *arena)
 {
     INVARIANT(architecture->init_scale > 0 && architecture->residual_scale > 0,
         "init_scale %g, residual_scale %g", architecture->init_scale, architecture->residual_scale);
+    if (tangents)
+        check_gradients(architecture);
     *model = (struct transformer){.architecture = *architecture, .max_rows = max_rows};
     model->activations = activations_layout(architecture, max_rows, threads, tangents, arena);
     weight_layout_init(&model->layout, architecture, arena);
@@ -84,6 +91,7 @@ double transformer_gradient(
 {
     struct pass pass = pass_of(model, weights, batch);
 
+    check_gradients(&model->architecture);
     pass.back = true;
     pass.gradient = gradient;
     double loss = output_loss(&pass, (struct dual){stacks_forward(&pass), NULL});
@@ -115,17 +123,16 @@ void transformer_attended(struct transformer *model, const struct batch *batch, 
     const struct block *block = &pass.a->block[layer];
 
     for (int64_t i = 0; i < block->sublayers; i++)
-        if (block->sublayer[i].row == &sublayer_table[SUBLAYER_ATTENTION])
-            attention_attended(&pass, &block->sublayer[i], count);
+        if (block->sublayer[i].row->attended)
+            block->sublayer[i].row->attended(&pass, &block->sublayer[i], count);
 }
 
 void transformer_logits(
     struct transformer *model, const scalar *weights, const struct batch *batch, scalar *logits)
 {
     const struct pass pass = pass_of(model, weights, batch);
-    struct linear output = output_linear(&pass);
 
-    linear_forward(&output, logits, stacks_forward(&pass), NULL, batch->rows, false);
+    output_logits(&pass, logits, stacks_forward(&pass));
 }
 
 double transformer_hessian_product(struct transformer *model, const scalar *weights,
@@ -150,6 +157,7 @@ double transformer_output_gradient(struct transformer *model, const scalar *weig
 {
     struct pass pass = pass_of(model, weights, batch);
 
+    check_gradients(&model->architecture);
     pass.back = true;
     double loss = output_loss(&pass, (struct dual){transformer_final(model), NULL});
     stacks_output_gradient(&pass, stack);
@@ -163,6 +171,7 @@ void transformer_block_gradient(struct transformer *model, const scalar *weights
 {
     const struct pass pass = pass_in_block(model, weights, batch, layer);
 
+    check_gradients(&model->architecture);
     memcpy(pass.a->dstream, dstate, state_size(&pass));
     stack_block_gradient(&pass, layer);
     memcpy(dstate, pass.a->dstream, state_size(&pass));

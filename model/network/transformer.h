@@ -39,7 +39,8 @@ static inline double transformer_loss(
     return transformer_evaluate(model, weights, batch, row_loss, NULL);
 }
 
-/* The same loss; overwrites the whole plane `gradient` with its gradient. */
+/* The same loss; overwrites the whole plane `gradient` with its gradient. Like all gradients and tangents
+ * below, only for networks that have them: see architecture_has_gradients. */
 double transformer_gradient(
     struct transformer *model, const scalar *weights, const struct batch *batch, scalar *gradient);
 

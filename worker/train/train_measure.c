@@ -18,8 +18,8 @@ void train_measure_layout(struct trainer *t, struct arena *arena)
     instruments_layout(&t->instruments, &t->model.layout, a, arena);
     collapse_layout(&t->collapse, a->vocabulary, t->model.max_rows, arena);
     if (train_saturates(t))
-        saturation_layout(
-            &t->saturation, a, t->model.max_rows, group[GROUP_SATURATION], group[GROUP_HEADS], arena);
+        saturation_layout(&t->saturation, a, t->model.max_rows, t->run->threads, group[GROUP_SATURATION],
+            group[GROUP_HEADS], false, arena);
     if (group[GROUP_HOMOGENEITY])
         homogeneity_layout(&t->fresh, a, arena);
     train_probe_layout(t, arena);
@@ -253,17 +253,18 @@ bool train_saturates(const struct trainer *t)
 
 static void add_saturation(struct trainer *t, int64_t sequences, void *context)
 {
-    (void)sequences, (void)context;
-    saturation_add(&t->saturation, &t->model, t->weights, t->gradient, &t->batch);
+    (void)sequences;
+    saturation_add(&t->saturation, context, &t->batch);
 }
 
 bool train_saturate(struct trainer *t, int64_t step)
 {
+    struct weight_planes planes = {t->weights, t->gradient, NULL};
     double begin = clock_now();
 
-    saturation_begin(&t->saturation);
     weights_scale(t->gradient, t->weights, t->model.layout.size, SATURATION_SCALE);
-    if (!each_batch(t, step, add_saturation, NULL))
+    saturation_begin(&t->saturation, &planes);
+    if (!each_batch(t, step, add_saturation, &planes))
         return false;
     saturation_end(&t->saturation);
     t->result->saturate_seconds += clock_now() - begin;

@@ -2,7 +2,7 @@
 
 from .. import look, open_sweep
 from ..plane import part_at
-from . import draw_all, why_empty
+from . import draw_all, networks, why_empty
 from .drawing import reason
 
 
@@ -29,3 +29,18 @@ def write(task):
     except Exception as error:  # one broken figure must not stop the others
         lost.append(error)
     return written, "".join(f"{name}: {reason(error)}" for error in lost[:1])
+
+
+def write_together(loaded, name, stem, formats, is_wanted):
+    """Draws one figure of {path: dataset of a network} in every format; returns what `write` returns."""
+    written = []
+    try:
+        drawing = networks.FIGURES[name](loaded)
+        for ending in formats if drawing else ():
+            look.save(drawing.figure, f"{stem}-{drawing.name}.{ending}")
+            written.append(f"{stem}-{drawing.name}.{ending}")
+    except OSError as error:
+        return written, f"{error.filename}: {error.strerror or error}"
+    except Exception as error:  # one broken figure must not stop the others
+        return written, f"{name}: {reason(error)}"
+    return written, f"{name}: nothing to draw: measured without --tokens" if is_wanted and not written else ""

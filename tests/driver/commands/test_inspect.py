@@ -18,12 +18,13 @@ CONFIG = {"n_head": HEADS, "activation_function": "gelu_new", "layer_norm_epsilo
 
 
 def table(text):
+    """The lines of --values for a network of one stack, without the number of its parameters."""
     lines = text.splitlines()
-    assert lines[0] == "name\tlayer\ttensor\thead\tvalue"
+    assert lines[0] == "name\tstack\tlayer\ttensor\thead\tvalue"
     rows = [line.split("\t") for line in lines[1:]]
     out = {(name, layer if layer == "-" else int(layer), tensor, head if head == "-" else int(head)): float(value)
-           for name, layer, tensor, head, value in rows}
-    assert len(out) == len(rows)
+           for name, stack, layer, tensor, head, value in rows if name != "parameters"}
+    assert len(out) == len(rows) - 1 and {row[1] for row in rows} == {"-"}
     return out
 
 
@@ -45,7 +46,7 @@ def write(folder, weights, dtype="F32", prefix="", config=None, ids=IDS, metadat
 
 
 def inspect(folder, *arguments, program="normsweep", **options):
-    return run(BUILD / program, "inspect", "model.safetensors", *arguments, cwd=folder, **options)
+    return run(BUILD / program, "inspect", "model.safetensors", *arguments, "--values", cwd=folder, **options)
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
@@ -208,8 +209,8 @@ CHANGED = {
     "width of wpe": (replaced("wpe.weight", [4, 3]), "wpe.weight: shape [4, 3], not [4, 2]"),
     "no elements": (replaced("wte.weight", [0, 2]), "wte.weight: shape [0, 2] is not that of a matrix of GPT-2"),
     "head of another shape": (added("lm_head.weight"), "lm_head.weight: shape [2], not [3, 2]"),
-    "NaN": (element("h.0.mlp.c_fc.weight", float("nan")), "h.0.mlp.c_fc.weight: element 1 is not finite as a float"),
-    "infinity": (element("wpe.weight", float("-inf")), "wpe.weight: element 1 is not finite as a float"),
+    "NaN": (element("h.0.mlp.c_fc.weight", float("nan")), "h.0.mlp.c_fc.weight: a weight is not finite as a float"),
+    "infinity": (element("wpe.weight", float("-inf")), "wpe.weight: a weight is not finite as a float"),
 }
 
 
@@ -342,7 +343,7 @@ OPTIONS_REFUSED = {
     ("--threads", "x"): "normsweep inspect: --threads takes a number of threads and not 'x'",
     ("--context", ""): "normsweep inspect: --context takes a number of tokens and not ''",
     ("--context", "5"): "model.safetensors: --context 5 is larger than the model's 4",
-    ("--tokens",): "normsweep inspect: a value is missing after '--tokens'",
+    ("--tokens=",): "normsweep inspect: a value is missing after '--tokens'",
     ("--tokens", "none"): "model.safetensors: unknown number of attention heads; give --heads N, or n_head in a"
                           " config.json beside it",
     ("--tokens", "none", "--heads", "2"): "none: No such file or directory",

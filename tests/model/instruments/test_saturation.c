@@ -25,7 +25,8 @@ static void saturated_layout(struct saturated *s, bool states, bool heads, struc
     const struct transformer *model = &s->model.model;
     size_t size = (size_t)model->layout.size;
 
-    saturation_layout(&s->saturation, &model->architecture, s->model.batch.rows, states, heads, arena);
+    saturation_layout(
+        &s->saturation, &model->architecture, s->model.batch.rows, 1, states, heads, false, arena);
     s->weights = arena_take(arena, size, sizeof(scalar));
     s->scaled = arena_take(arena, size, sizeof(scalar));
 }
@@ -54,9 +55,10 @@ static void measure(struct saturated *s, double factor, int times)
 
     weights_scale(s->weights, k->weights, k->model.layout.size, factor);
     weights_scale(s->scaled, k->weights, k->model.layout.size, SATURATION_SCALE);
-    saturation_begin(&s->saturation);
+    const struct weight_planes planes = {s->weights, s->scaled, NULL};
+    saturation_begin(&s->saturation, &planes);
     for (int i = 0; i < times; i++)
-        saturation_add(&s->saturation, &k->model, s->weights, s->scaled, &k->batch);
+        saturation_add(&s->saturation, &planes, &k->batch);
     saturation_end(&s->saturation);
 }
 

@@ -15,6 +15,7 @@ static const struct packed target = {3, ROWS, start, tokens},
                            source = {3, SOURCE_ROWS, source_start, source_tokens};
 
 static scalar token[VOCABULARY * WIDTH], position[CONTEXT * WIDTH];
+static scalar type[WIDTH];
 static scalar dtoken[VOCABULARY * WIDTH], dposition[CONTEXT * WIDTH];
 static scalar out[ROWS * WIDTH], dout[ROWS * WIDTH], source_dout[SOURCE_ROWS * WIDTH];
 
@@ -33,6 +34,7 @@ static struct embedding begin(const struct kernels *kernels, struct team *team, 
     draw(source_dout, SOURCE_ROWS * WIDTH, 4);
     draw(dtoken, VOCABULARY * WIDTH, 5);
     draw(dposition, CONTEXT * WIDTH, 6);
+    draw(type, WIDTH, 7);
     *team = (struct team){.kernels = kernels, .threads = (int)threads};
     return (struct embedding){.team = team,
         .token = token,
@@ -51,7 +53,8 @@ static void check_out(const struct embedding *embedding)
         for (int64_t row = start[s]; row < start[s + 1]; row++)
             for (int64_t c = 0; c < WIDTH; c++) {
                 scalar of_position = embedding->position ? position[(row - start[s]) * WIDTH + c] : 0;
-                CHECK(out[row * WIDTH + c] == token[tokens[row] * WIDTH + c] + of_position);
+                scalar of_type = embedding->type ? type[c] : 0;
+                CHECK(out[row * WIDTH + c] == token[tokens[row] * WIDTH + c] + of_position + of_type);
             }
 }
 
@@ -96,6 +99,8 @@ static void check_positions(const struct kernels *kernels)
             struct embedding embedding = begin(kernels, &team, threads);
             embedding.dposition = kind == 0 ? dposition : NULL;
             embedding.position = kind == 2 ? NULL : position;
+            check_out(&embedding);
+            embedding.type = type;
             check_out(&embedding);
             check_gradients(&embedding, kind == 0);
         }

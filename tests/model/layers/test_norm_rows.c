@@ -86,6 +86,7 @@ static void check_widths(const struct kernels *kernels)
             const struct team team = {kernels, 1 + (int)(width / 4 + kind) % 3, 2 * width, scratch};
             const struct norm norm = {.team = &team,
                 .kind = kind,
+                .epsilon = 1e-5,
                 .gain = gain,
                 .bias = shift ? bias : NULL,
                 .dgain = dgain,

@@ -1,0 +1,124 @@
+"""Figures of networks of others, several in one figure: those that the paper shows of pretrained networks."""
+
+import numpy as np
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from .. import look
+from ..networks import stacks
+from .drawing import Drawing
+from .heads import bins, set_bins
+
+HARD = {"marker": "x", "markersize": 6, "linestyle": "none"}
+FRACTIONS = np.linspace(0, 1, 11)
+
+
+def looks(count):
+    """A colour and a dash for each line."""
+    colours = look.COLOURS
+    return [{"color": colours[i % len(colours)], "linestyle": look.DASHES[i // len(colours) % len(look.DASHES)]}
+            for i in range(count)]
+
+
+def fills(count):
+    """A colour for each kind of bar; hatches where there are more than colours."""
+    return [{"facecolor": look.COLOURS[i % len(look.COLOURS)], "hatch": "" if i < len(look.COLOURS) else "////"}
+            for i in range(count)]
+
+
+def saturation(networks):
+    """The cosine with the saturated states after each layer, and of the output; figure 2 of the paper."""
+    drawn = [stack for stack in stacks(networks) if stack.measured("saturation") is not None]
+    if not drawn:
+        return None
+    with look.style():
+        figure, panels = look.sheet(1, 1, height=3)
+        axes = panels[0, 0]
+        styles = looks(len(drawn))
+        for stack, style in zip(drawn, styles):
+            draw_saturation(axes, stack, style)
+        axes.set_xlabel("layer")
+        axes.set_ylabel("cosine with saturated states")
+        axes.xaxis.get_major_locator().set_params(integer=True)
+        look.grid(axes)
+        grey = {"color": "0.3"}
+        handles = [Line2D([], [], label=look.plain(stack.label), marker=".", **style)
+                   for stack, style in zip(drawn, styles)]
+        handles += [Line2D([], [], label="output of the stack", marker="o", linestyle="none", **grey),
+                    Line2D([], [], label="with hard attention", **HARD, **grey)]
+        return finish("saturation", "Saturation of each network after each layer, and of its output.", figure, handles)
+
+
+def draw_saturation(axes, stack, style):
+    """A line over the layers; the output, dotted, one place behind the last layer."""
+    values = stack.measured("saturation")
+    layers = np.arange(len(values))
+    axes.plot(layers, values, marker=".", **style)
+    final, hard = stack.measured("saturation_final"), stack.measured("hard_saturation")
+    if final is not None:
+        axes.plot([layers[-1], len(values)], [values[-1], final], color=style["color"], linestyle=":")
+        axes.plot([len(values)], [final], marker="o", markersize=5, linestyle="none", color=style["color"])
+    if hard is not None:
+        axes.plot(np.arange(len(hard)), hard, color=style["color"], **HARD)
+
+
+def heads(networks):
+    """The share of heads by what they attend to in the saturated network; figure 3 of the paper."""
+    drawn = [stack for stack in stacks(networks) if stack.measured("positions_attended") is not None]
+    if not drawn:
+        return None
+    with look.style():
+        figure, panels = look.sheet(1, 2, height=2.6, sharey=True)
+        styles = fills(len(drawn))
+        tops = longest(drawn)
+        for place, (stack, style) in enumerate(zip(drawn, styles)):
+            draw_bars(panels[0, 0], by_positions(stack, tops), place, len(drawn), style)
+            draw_bars(panels[0, 1], by_fraction(stack), place, len(drawn), style)
+        set_bins(panels[0, 0], bins(tops))
+        set_bins(panels[0, 1], [f"{low:.1f}–{high:.1f}" for low, high in zip(FRACTIONS, FRACTIONS[1:])])
+        panels[0, 0].set_xlabel("positions attended")
+        panels[0, 1].set_xlabel("fraction attended")
+        panels[0, 0].set_ylabel("share of the heads")
+        for axes in panels[0]:
+            axes.set_ylim(0, None)
+            look.grid(axes, "y")
+        handles = [Patch(label=look.plain(stack.label), **style) for stack, style in zip(drawn, styles)]
+        return finish("heads", "The heads of each network, over all layers, by the mean number of positions that they "
+                      "attend to in the saturated network, and by its share of the visible ones.", figure, handles)
+
+
+def longest(drawn):
+    """The bins of the network with the most."""
+    return max((stack.dataset.attended for stack in drawn), key=len)
+
+
+def by_positions(stack, tops):
+    """Shares of the heads by their rounded mean: a few ties do not move a head that attends to one position."""
+    means = heads_of(stack, "positions_attended")
+    places = np.searchsorted(tops.values, np.maximum(np.round(means), 1))
+    return np.bincount(places, minlength=len(tops)) / len(means)
+
+
+def by_fraction(stack):
+    means = heads_of(stack, "fraction_attended")
+    return np.histogram(np.minimum(means, 1), FRACTIONS)[0] / len(means)
+
+
+def draw_bars(axes, shares, place, count, style):
+    """The bars of one of `count` stacks, beside those of the others."""
+    width = 0.84 / count
+    axes.bar(np.arange(len(shares)) + (place + 0.5) * width - 0.42, shares, width, **style)
+
+
+def heads_of(stack, name):
+    """The finite values of all heads."""
+    values = stack.measured(name).ravel()
+    return values[np.isfinite(values)]
+
+
+def finish(name, caption, figure, handles):
+    look.frame(figure, "", handles)
+    return Drawing(name, caption, figure)
+
+
+FIGURES = {"saturation": saturation, "heads": heads}

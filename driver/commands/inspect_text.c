@@ -1,0 +1,253 @@
+#include "driver/commands/inspect_text.h"
+
+#include "driver/weights/token_ids.h"
+#include "model/corpora/batches.h"
+#include "model/corpora/spans.h"
+
+#include <inttypes.h>
+
+/* Rows of a batch, at least: short sequences share one. A model of many blocks is converted from its file
+ * once for each batch. The longest window by default; rows of which states are kept, unless one window has
+ * more. */
+enum { ROWS_LEAST = 1024, WINDOW_MOST = 1024, KEPT_ROWS = 256 };
+
+static const char no_mask[] =
+    "no loss: give --mask ID, the id of the tokenizer's mask token, for that of masked words";
+static const char no_output[] = "no loss: the files have no output layer for words";
+static const char no_stream[] =
+    "no loss: this family predicts words in a second stream, which is not computed here";
+
+static bool reads_spans(const struct architecture *a)
+{
+    return a->network == NETWORK_ENCODER_DECODER;
+}
+
+/* ---- what is asked for ---- */
+
+/* Refuses options that have no meaning for this network, or without a text. */
+static int check_options(
+    const struct trained *trained, const struct arguments *arguments, struct error *error)
+{
+    const struct architecture *a = &trained->architecture;
+    const char *path = arguments->operand[0];
+    static const enum option of_text[] = {OPTION_LINES, OPTION_MASK, OPTION_SENTINEL, OPTION_STATES};
+
+    for (size_t i = 0; !arguments->tokens && i < sizeof(of_text) / sizeof(*of_text); i++)
+        if (arguments_has(arguments, of_text[i]))
+            return error_set(error, ERROR_INPUT,
+                "normsweep inspect: --%s needs a text; give --tokens IDS, too",
+                option_table[of_text[i]].word);
+    if (arguments->tokens && !trained->heads_known)
+        return error_set(error, ERROR_INPUT,
+            "%s: unknown number of attention heads; give --heads N, or n_head in a config.json beside it",
+            path);
+    if (arguments_has(arguments, OPTION_MASK) && a->network != NETWORK_ENCODER)
+        return error_set(error, ERROR_INPUT, "%s: --mask is for encoders; this is not one", path);
+    if (arguments_has(arguments, OPTION_SENTINEL) && !reads_spans(a))
+        return error_set(error, ERROR_INPUT, "%s: --sentinel is for encoder-decoders; this is not one", path);
+    if (arguments->tokens && reads_spans(a) && !arguments_has(arguments, OPTION_SENTINEL))
+        return error_set(error, ERROR_INPUT,
+            "%s: text of an encoder-decoder needs --sentinel ID, the id of the tokenizer's first sentinel "
+            "(T5: 32099)",
+            path);
+    return 0;
+}
+
+/* The context that a window of tokens needs: a source has one more token, and its end. */
+static int64_t context_of(const struct architecture *a, int64_t window)
+{
+    if (!reads_spans(a))
+        return window;
+    return (window > SPANS_CONTEXT_LEAST ? window : SPANS_CONTEXT_LEAST) + 1;
+}
+
+static int choose_window(struct inspect_text *text, const struct architecture *a,
+    const struct arguments *arguments, struct error *error)
+{
+    int64_t most = a->context;
+
+    if (a->positions == POSITIONS_LEARNED)
+        most -= context_of(a, most) - most;
+    text->window = most < WINDOW_MOST ? most : WINDOW_MOST;
+    if (arguments->context)
+        text->window = arguments->context;
+    if (text->window <= most)
+        return 0;
+    return error_set(error, ERROR_INPUT, "%s: --context %" PRId64 " is larger than the model's %" PRId64,
+        arguments->operand[0], text->window, most);
+}
+
+/* ---- words that are not of the text ---- */
+
+static int check_word(
+    const char *path, const char *what, int64_t word, int64_t vocabulary, struct error *error)
+{
+    if (word < vocabulary)
+        return 0;
+    return error_set(error, ERROR_INPUT, "%s: %s %" PRId64 " is not below the vocabulary of %" PRId64, path,
+        what, word, vocabulary);
+}
+
+static int choose_spans(struct inspect_text *text, const struct trained *trained,
+    const struct arguments *arguments, struct error *error)
+{
+    const char *path = arguments->operand[0];
+    int64_t spans = spans_count(text->window);
+
+    text->foreign = (struct foreign_words){
+        .sentinel = arguments->sentinel, .start = trained->special.start, .end = trained->special.end};
+    if (text->foreign.start < 0 || text->foreign.end < 0)
+        return error_set(error, ERROR_INPUT,
+            "%s: its config.json does not say with which token a decoder begins, and which ends a text",
+            path);
+    if (check_word(path, "--sentinel", arguments->sentinel, trained->architecture.vocabulary, error) < 0)
+        return -1;
+    if (spans <= arguments->sentinel + (int64_t)1)
+        return 0;
+    return error_set(error, ERROR_INPUT,
+        "%s: a window of %" PRId64 " tokens has %" PRId64
+        " spans, but there are no such sentinels below %d; give a smaller --context",
+        path, text->window, spans, arguments->sentinel);
+}
+
+/* Chooses what the network reads and predicts. */
+static int choose_readings(struct inspect_text *text, const struct trained *trained,
+    const struct arguments *arguments, struct error *error)
+{
+    const struct architecture *a = &trained->architecture;
+    bool mask = arguments_has(arguments, OPTION_MASK);
+
+    text->compared = (struct reading){
+        .sequences = arguments_has(arguments, OPTION_LINES) ? SEQUENCES_LINES : SEQUENCES_STREAM,
+        .task = reads_spans(a) ? TASK_SPANS : TASK_NEXT,
+        .context = text->window,
+        .vocabulary = a->vocabulary,
+        .foreign = &text->foreign,
+    };
+    text->predicted = text->compared;
+    text->is_masked = a->network == NETWORK_ENCODER;
+    if (text->is_masked)
+        text->predicted.task = TASK_MASKED;
+    if (a->positions == POSITIONS_DISTANCE)
+        text->note = no_stream;
+    else if (!trained->has_output)
+        text->note = no_output;
+    else if (text->is_masked && !mask)
+        text->note = no_mask;
+    text->has_loss = !text->note;
+    text->foreign.mask = mask ? arguments->mask : 0;
+    if (mask && check_word(arguments->operand[0], "--mask", arguments->mask, a->vocabulary, error) < 0)
+        return -1;
+    return reads_spans(a) ? choose_spans(text, trained, arguments, error) : 0;
+}
+
+/* ---- the text ---- */
+
+static int read_tokens(
+    struct inspect_text *text, const struct architecture *a, const char *path, struct error *error)
+{
+    bool next = a->network == NETWORK_DECODER; /* the last token of a sequence is a target only */
+    const struct token_ids how = {
+        .vocabulary = a->vocabulary, .lines = text->compared.sequences == SEQUENCES_LINES, .behind = next};
+
+    if (token_ids_read(&text->text, path, &how, error) < 0)
+        return -1;
+    int64_t tokens = text->text.token_count;
+    if (!how.lines && !next)
+        text->text.token_count++; /* the token behind the last, so that the last window is whole */
+    if (reading_sequences(&text->compared, &text->text) > 0)
+        return 0;
+    inspect_text_release(text);
+    return error_set(error, ERROR_INPUT,
+        "%s: %" PRId64 " tokens do not fill one window of %" PRId64 "%s; give a smaller --context", path,
+        tokens, text->window, next ? " and its target" : "");
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* The rows of all sequences, and of the largest. */
+static void sum_rows(struct inspect_text *text, struct batch_rows *all, struct batch_rows *largest)
+{
+    for (int64_t i = 0; i < text->sequences; i++) {
+        struct batch_rows one = reading_extent(&text->compared, &text->text, i);
+        text->tokens += reading_counted(&text->compared, &text->text, i);
+        all->rows += one.rows;
+        all->source += one.source;
+        largest->rows = larger(largest->rows, one.rows);
+        largest->source = larger(largest->source, one.source);
+        if (i == text->kept && (i == 0 || (all->rows <= KEPT_ROWS && all->source <= KEPT_ROWS))) {
+            text->kept++;
+            text->kept_rows = *all;
+        }
+    }
+}
+
+static int64_t room_of(int64_t all, int64_t largest)
+{
+    int64_t most = larger(largest, ROWS_LEAST);
+
+    return all < most ? all : most;
+}
+
+/* Counts as validation_next packs. */
+static void count_batches(struct inspect_text *text)
+{
+    struct batch_rows used = {0, 0};
+
+    text->batches = 1;
+    for (int64_t i = 0; i < text->sequences; i++) {
+        struct batch_rows one = reading_extent(&text->compared, &text->text, i);
+        if (used.rows &&
+            (used.rows + one.rows > text->room.rows || used.source + one.source > text->room.source)) {
+            text->batches++;
+            used = (struct batch_rows){0, 0};
+        }
+        used.rows += one.rows;
+        used.source += one.source;
+    }
+}
+
+static void plan_batches(struct inspect_text *text)
+{
+    struct batch_rows all = {0, 0}, largest = {0, 0};
+
+    text->sequences = reading_sequences(&text->compared, &text->text);
+    sum_rows(text, &all, &largest);
+    text->room = (struct batch_rows){room_of(all.rows, largest.rows), room_of(all.source, largest.source)};
+    count_batches(text);
+}
+
+int inspect_text_read(struct inspect_text *text, const struct trained *trained,
+    const struct arguments *arguments, struct error *error)
+{
+    const struct architecture *a = &trained->architecture;
+
+    *text = (struct inspect_text){0};
+    if (check_options(trained, arguments, error) < 0 || choose_window(text, a, arguments, error) < 0)
+        return -1;
+    if (!arguments->tokens)
+        return 0;
+    if (choose_readings(text, trained, arguments, error) < 0 ||
+        read_tokens(text, a, arguments->tokens, error) < 0)
+        return -1;
+    plan_batches(text);
+    return 0;
+}
+
+void inspect_text_release(struct inspect_text *text)
+{
+    token_ids_release(&text->text);
+}
+
+struct architecture inspect_text_architecture(
+    const struct inspect_text *text, const struct architecture *architecture)
+{
+    struct architecture a = *architecture;
+
+    if (text->text.token_count)
+        a.context = context_of(architecture, text->window);
+    return a;
+}

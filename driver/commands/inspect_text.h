@@ -1,0 +1,38 @@
+#ifndef NORMSWEEP_DRIVER_COMMANDS_INSPECT_TEXT_H
+#define NORMSWEEP_DRIVER_COMMANDS_INSPECT_TEXT_H
+
+#include "driver/commands/arguments.h"
+#include "driver/weights/trained.h"
+#include "model/corpora/reading.h"
+
+/* The text of `inspect`, and how a network reads it. */
+struct inspect_text {
+    struct text text; /* owned; token_count 0: none */
+    struct reading compared; /* what the saturated network reads, too */
+    struct reading predicted; /* what the loss is measured on */
+    struct foreign_words foreign;
+    bool has_loss;
+    bool is_masked; /* the loss needs passes of its own, over `predicted` */
+    const char *note; /* why there is no loss; or NULL */
+
+    int64_t window; /* the most tokens of a sequence */
+    int64_t sequences, tokens; /* that are measured */
+    int64_t batches;
+    struct batch_rows room; /* of a batch */
+    int64_t kept; /* sequences whose states are kept: the first ones, as many as fit in a few rows */
+    struct batch_rows kept_rows;
+};
+
+/*
+ * Reads the file of --tokens, if there is one, and checks the options that belong to it. reading.foreign
+ * points into *text, which must stay where it is. -1 with a message in error, nothing to release.
+ */
+int inspect_text_read(struct inspect_text *text, const struct trained *trained,
+    const struct arguments *arguments, struct error *error);
+void inspect_text_release(struct inspect_text *text);
+
+/* The architecture with the context that the text needs: what depends on it then takes no more memory. */
+struct architecture inspect_text_architecture(
+    const struct inspect_text *text, const struct architecture *architecture);
+
+#endif

@@ -1,0 +1,99 @@
+/*
+ * Self-attention with keys of distances, of encoders: XLNet's, without its second stream and its segments
+ * (Yang et al. 2019). One product makes queries, keys and values; another makes the keys of the distances
+ * that the pass has, once for all of its sequences. Both stay, and with them the queries with their biases,
+ * so that weights can be counted after the pass without the tensors.
+ */
+#include "model/network/distance.h"
+
+#include "model/core/check.h"
+#include "model/layers/distance.h"
+#include "model/network/pass.h"
+
+void distance_layout(
+    struct sublayer *s, const struct architecture *a, int64_t rows, bool tangents, struct arena *arena)
+{
+    int64_t queries = extent_length(a, EXTENT_QUERIES), keys = extent_length(a, EXTENT_KEYS);
+
+    INVARIANT(a->network == NETWORK_ENCODER && !a->qk_norm && !tangents,
+        "network %d, qk_norm %d, tangents %d", (int)a->network, (int)a->qk_norm, tangents);
+    s->state.distance = (struct distance_state){
+        .projected = arena_plane(arena, rows, queries + 2 * keys),
+        .queries = arena_plane(arena, rows, queries),
+        .keys = arena_plane(arena, 2 * a->context - 1, queries),
+        .mixed = arena_plane(arena, rows, queries),
+    };
+}
+
+static struct distances distances_of(const struct pass *pass, const struct sublayer *s)
+{
+    const struct architecture *c = &pass->model->architecture;
+
+    return (struct distances){.team = &pass->a->team,
+        .heads = c->heads,
+        .kv_heads = architecture_kv_heads(c),
+        .depth = architecture_depth(c),
+        .scale = c->score_scale == SCORE_SQRT ? heads_scale(architecture_depth(c)) : 1,
+        .hard = pass->hard,
+        .sequences = pass->packed.sequences,
+        .start = pass->packed.start,
+        .reach = c->context - 1,
+        .keys = s->state.distance.keys};
+}
+
+static struct distances_in in_of(const struct pass *pass, const struct sublayer *s)
+{
+    const struct architecture *c = &pass->model->architecture;
+    const struct distance_state *state = &s->state.distance;
+
+    return (struct distances_in){
+        projected_together(state->projected, extent_length(c, EXTENT_QUERIES), extent_length(c, EXTENT_KEYS)),
+        state->queries};
+}
+
+/* The keys of all distances within the longest sequence. */
+static void place_keys(const struct pass *pass, const struct sublayer *s)
+{
+    const struct packed *packed = &pass->packed;
+    const struct architecture *c = &pass->model->architecture;
+    const struct linear linear = {.team = &pass->a->team,
+        .weight = pass_weight(pass, pass->weights, TENSOR_DISTANCE, s->layer),
+        .in = c->width,
+        .out = extent_length(c, EXTENT_QUERIES)};
+    int64_t longest = 0;
+
+    for (int64_t i = 0; i < packed->sequences; i++) {
+        int64_t length = packed->start[i + 1] - packed->start[i];
+        longest = length > longest ? length : longest;
+    }
+    int64_t first = c->context - longest;
+    linear_forward(&linear, s->state.distance.keys + first * linear.out,
+        pass->a->distances + first * linear.in, NULL, 2 * longest - 1, false);
+}
+
+void distance_forward(
+    const struct pass *pass, const struct sublayer *s, scalar *out, const scalar *in, const scalar *residual)
+{
+    const struct architecture *c = &pass->model->architecture;
+    const struct distance_state *state = &s->state.distance;
+    const struct distances distances = distances_of(pass, s);
+    const struct distances_in from = in_of(pass, s);
+    struct linear linear = pass_linear(pass, TENSOR_Q, TENSOR_Q_BIAS, s->layer, 3);
+    struct linear output = pass_linear(pass, TENSOR_O, TENSOR_O_BIAS, s->layer, 1);
+
+    linear.out = extent_length(c, EXTENT_QUERIES) + 2 * extent_length(c, EXTENT_KEYS);
+    linear_forward(&linear, state->projected, in, NULL, pass->packed.rows, false);
+    distances_bias(&distances, &from, pass_weight(pass, pass->weights, TENSOR_CONTENT_BIAS, s->layer),
+        pass_weight(pass, pass->weights, TENSOR_DISTANCE_BIAS, s->layer));
+    place_keys(pass, s);
+    distances_forward(&distances, state->mixed, &from);
+    linear_forward(&output, out, state->mixed, residual, pass->packed.rows, false);
+}
+
+void distance_attended(const struct pass *pass, const struct sublayer *s, int32_t *count)
+{
+    const struct distances distances = distances_of(pass, s);
+    const struct distances_in from = in_of(pass, s);
+
+    distances_attended(&distances, count, &from);
+}

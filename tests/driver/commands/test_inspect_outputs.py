@@ -1,0 +1,228 @@
+"""What `normsweep inspect` writes, and how it reads a text: a page, lines, JSON and a dataset of the same values."""
+import json
+
+import gpt2
+import netCDF4
+import numpy as np
+import pytest
+import torch
+import xarray as xr
+from conftest import BUILD, PROJECT, run
+from test_inspect import CONFIG, CONTEXT, HEADS, IDS, compare, table, write
+
+NAMES = ("model.safetensors", "--tokens", "ids.txt")
+
+
+def inspect(folder, *arguments, program="normsweep", **options):
+    return run(BUILD / program, "inspect", *arguments, cwd=folder, **options)
+
+
+@pytest.fixture(name="model")
+def model_of(tmp_path):
+    return write(tmp_path, gpt2.random_weights(), config=CONFIG)
+
+
+def places(dataset, name):
+    """{(name, layer, tensor, head): value} of a variable, without tensors that the network lacks."""
+    variable = dataset[name]
+    for at in np.ndindex(variable.shape):
+        value, place = float(variable.values[at]), dict(zip(variable.dims, at))
+        if name == "tensor_norm" and np.isnan(value):
+            continue
+        tensor = str(dataset.tensor.values[place["tensor"]]) if "tensor" in place else "-"
+        yield (name, place.get("layer", "-"), tensor, place.get("head", "-")), value
+
+
+def test_the_same_everywhere(tmp_path, model):
+    values = table(inspect(tmp_path, *NAMES, "--values").stdout)
+    text = json.loads(inspect(tmp_path, *NAMES, "--json", "-o", "out.nc").stdout)
+    told = xr.Dataset.from_dict(text)
+    with xr.open_dataset(tmp_path / "out.nc") as written:
+        assert set(told) == set(written) and dict(told.sizes) == dict(written.sizes)
+        for name in written:
+            assert told[name].dims == written[name].dims
+            np.testing.assert_array_equal(told[name].values.astype(float), written[name].values)
+        for name in written.coords:
+            assert list(told[name].values) == list(written[name].values)
+        found = {key: value for name in written if "attended" not in written[name].dims
+                 for key, value in places(written, name)}
+        found["tokens", "-", "-", "-"] = written.attrs["tokens"]
+        compare(values, found, 1e-9)
+        assert written.attrs["parameters"] == sum(tensor.numel() for tensor in model.values())
+        assert {name: written.attrs[name] for name in text["attrs"]} == text["attrs"]
+
+
+def test_dataset(tmp_path, model):
+    inspect(tmp_path, *NAMES, "-o", "out.nc")
+    (tmp_path / "sweep.yaml").write_text("corpus: markov\nlayers: 1\nwidth: 8\nheads: 2\nfeedforward: 8\ncontext: 8\n"
+                                         "batch: 2\nvocabulary: 9\ncorpus_tokens: 99\nsteps: 1\n"
+                                         "measure: {metrics: [norms, saturation, heads]}\n")
+    run(BUILD / "normsweep", "run", "sweep.yaml", "-o", "sweep.nc", "-j", "0", cwd=tmp_path)
+    with netCDF4.Dataset(tmp_path / "out.nc") as ours, netCDF4.Dataset(tmp_path / "sweep.nc") as sweep:
+        assert ours.data_model == "NETCDF3_64BIT_DATA" and ours.Conventions == sweep.Conventions
+        assert (ours.source, ours.family, ours.file, ours.text) == (
+            "normsweep inspect", "gpt2", "model.safetensors", "ids.txt")
+        assert (ours.references, ours.title) == (sweep.references, "gpt2, model.safetensors")
+        for name, variable in ours.variables.items():
+            like = sweep.variables[name]
+            assert [dim for dim in like.dimensions if dim != "step"] == list(variable.dimensions) or (
+                name in ours.dimensions and name == "tensor")
+            assert (variable.dtype, variable.long_name, variable.units) == (like.dtype, like.long_name, like.units)
+            assert getattr(variable, "comment", "") == getattr(like, "comment", "")
+            assert getattr(variable, "nature", "") == getattr(like, "nature", "")
+
+
+def test_norms_alone(tmp_path, model):
+    inspect(tmp_path, "model.safetensors", "-o", "out.nc")
+    with xr.open_dataset(tmp_path / "out.nc") as written:
+        assert set(written) == {"param_norm", "embedding_norm", "output_norm", "total_norm", "layer_norm",
+                                "tensor_norm"}
+        assert set(written.dims) == {"layer", "tensor"} and "tokens" not in written.attrs
+
+
+def test_states(tmp_path, model):
+    """Of the first windows, as many as fit in 256 rows: here all nine."""
+    inspect(tmp_path, *NAMES, "-o", "out.nc", "--states", program="normsweep-double")
+    inputs = torch.tensor(IDS[: 9 * CONTEXT]).view(9, CONTEXT)
+    states, _ = gpt2.forward(model, inputs, HEADS, "gelu_new")
+    embedded = model["wte.weight"][inputs] + model["wpe.weight"][:CONTEXT]
+    expected = torch.stack([embedded, *states[:-1]]).flatten(1, 2).transpose(0, 1)
+    with xr.open_dataset(tmp_path / "out.nc") as written:
+        assert written.state.dims == ("position", "depth", "width")
+        np.testing.assert_allclose(written.state.values, expected.numpy(), rtol=0, atol=1e-10)
+        np.testing.assert_allclose(written.output.values, states[-1].flatten(0, 1).numpy(), rtol=0, atol=1e-10)
+        assert written.token.values.tolist() == inputs.flatten().tolist()
+        assert written.sequence.values.tolist() == [i // CONTEXT for i in range(9 * CONTEXT)]
+
+
+def test_an_output_is_replaced(tmp_path, model):
+    inspect(tmp_path, "model.safetensors", "-o", "out.nc")
+    inspect(tmp_path, *NAMES, "-o", "out.nc")
+    with netCDF4.Dataset(tmp_path / "out.nc") as written:
+        assert "saturation" in written.variables
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["config.json", "ids.txt", "model.safetensors", "out.nc"]
+
+
+def foreign(path):
+    path.write_text("mine")
+
+
+def folder(path):
+    path.mkdir()
+
+
+def sweep(path):
+    with netCDF4.Dataset(path, "w", format="NETCDF3_64BIT_DATA") as made:
+        made.source = "normsweep"
+
+
+NOT_OURS = "out.nc: exists, and normsweep inspect did not write it; give another -o"
+OUTPUTS_REFUSED = {foreign: NOT_OURS, sweep: NOT_OURS, folder: "out.nc: Is a directory"}
+
+
+@pytest.mark.parametrize("make", OUTPUTS_REFUSED)
+def test_refused_outputs(tmp_path, model, make):
+    make(tmp_path / "out.nc")
+    done = inspect(tmp_path, *NAMES, "-o", "out.nc", status=2)
+    assert (done.stdout, done.stderr) == ("", OUTPUTS_REFUSED[make] + "\n")
+
+
+REFUSED = {
+    ("-o", "none/out.nc"): "none/out.nc: No such file or directory",
+    ("--values", "--json"): "normsweep inspect: give --values or --json, not both",
+    ("--states",): "normsweep inspect: --states needs -o OUT.nc, too",
+    ("--mask", "3"): "model.safetensors: --mask is for encoders; this is not one",
+    ("--sentinel", "3"): "model.safetensors: --sentinel is for encoder-decoders; this is not one",
+    ("--mask", "x"): "normsweep inspect: --mask takes a token id and not 'x'",
+}
+
+
+@pytest.mark.parametrize("arguments", REFUSED, ids=" ".join)
+def test_refused_options(tmp_path, model, arguments):
+    done = inspect(tmp_path, *NAMES, *arguments, status=2)
+    assert (done.stdout, done.stderr) == ("", REFUSED[arguments] + "\n")
+
+
+def test_options_of_a_text_need_one(tmp_path, model):
+    for option in (("--lines",), ("--mask", "3"), ("--sentinel", "3"), ("--states", "-o", "out.nc")):
+        done = inspect(tmp_path, "model.safetensors", *option, status=2)
+        assert done.stderr == f"normsweep inspect: {option[0]} needs a text; give --tokens IDS, too\n"
+
+
+# The text
+
+
+def test_lines(tmp_path, model):
+    """Each line is a sequence, cut to the window; one of a single token has nothing to predict."""
+    lines = [IDS[:5], IDS[5:6], [], IDS[6:30], IDS[30:32]]
+    (tmp_path / "ids.txt").write_text("".join(" ".join(map(str, line)) + "\n" for line in lines))
+    found = table(inspect(tmp_path, *NAMES, "--lines", "--values", program="normsweep-double").stdout)
+    parts = [(line[: min(len(line), CONTEXT + 1)]) for line in lines if len(line) > 1]
+    measured = [gpt2.text_measures(model, part, HEADS, "gelu_new", len(part) - 1) for part in parts]
+    rows = [len(part) - 1 for part in parts]
+    assert found["tokens", "-", "-", "-"] == sum(rows)
+    mean = np.mean([one["valid_loss", "-", "-", "-"] for one in measured])
+    assert abs(found["valid_loss", "-", "-", "-"] - mean) < 1e-8
+    for key in measured[0]:
+        if key[0] in ("saturation", "hard_saturation", "saturation_final", "positions_attended", "fraction_attended",
+                      "share_above_one", "accuracy"):
+            assert abs(found[key] - np.average([one[key] for one in measured], weights=rows)) < 1e-8, key
+
+
+def test_lines_without_a_target(tmp_path, model):
+    (tmp_path / "ids.txt").write_text("1\n\n2\n")
+    done = inspect(tmp_path, *NAMES, "--lines", status=2)
+    assert done.stderr == "ids.txt: no line has 2 tokens, which a sequence needs\n"
+
+
+def test_page(tmp_path, model):
+    """Columns of numbers for people, with the values of the dataset."""
+    page = inspect(tmp_path, *NAMES).stdout
+    values = table(inspect(tmp_path, *NAMES, "--values").stdout)
+    rows = [line.split() for line in page.splitlines()]
+    head, layers = rows[rows.index([]) + 1], rows[rows.index([]) + 2 :]
+    assert head == "layer norm saturation hard positions fraction above one".split()
+    for layer, row in enumerate(layers[:3]):
+        means = [np.mean([values[name, layer, "-", head] for head in range(HEADS)])
+                 for name in ("positions_attended", "fraction_attended", "share_above_one")]
+        expected = [values[name, layer, "-", "-"] for name in ("layer_norm", "saturation", "hard_saturation")] + means
+        assert row[0] == str(layer)
+        np.testing.assert_allclose([float(text) for text in row[1:]], expected, rtol=1e-3, atol=1e-4)
+    assert layers[3][0] == "final" and len(layers) == 4
+    assert "model.safetensors" not in page and "gpt2, decoder, 3 layers, width 16, 4 heads" in page
+
+
+def test_broken_pipe_of_a_page(tmp_path, model):
+    """A page that cannot be written is an error; the dataset is there."""
+    done = run("sh", "-c", f"{BUILD / 'normsweep'} inspect model.safetensors -o out.nc >/dev/full", cwd=tmp_path,
+               status=3)
+    assert done.stderr == "normsweep: output: No space left on device\n"
+    assert (tmp_path / "out.nc").exists()
+
+
+# Figures
+
+
+def test_figures(tmp_path, model):
+    for name in ("a", "b"):
+        inspect(tmp_path, *NAMES, "-o", f"{name}.nc", "--context", "12" if name == "a" else "5")
+    script = PROJECT / "analysis" / "figures"
+    drawn = run(script, "a.nc", "b.nc", "--format", "svg", cwd=tmp_path).stdout.splitlines()
+    assert drawn == ["./networks-saturation.svg", "./networks-heads.svg"]
+    for path in drawn:
+        picture = (tmp_path / path).read_text()
+        assert all(f">{name}</text>" in picture for name in ("a", "b"))
+    drawn = run(script, "a.nc", "--only", "heads", "-o", "f", "--format", "svg", cwd=tmp_path).stdout
+    assert drawn == "f/a-heads.svg\n" and ">gpt2</text>" in (tmp_path / "f" / "a-heads.svg").read_text()
+
+
+def test_figures_that_are_refused(tmp_path, model):
+    inspect(tmp_path, "model.safetensors", "-o", "a.nc")
+    sweep(tmp_path / "b.nc")
+    script = PROJECT / "analysis" / "figures"
+    assert run(script, "a.nc", cwd=tmp_path).stdout == ""  # norms alone have no figure
+    assert run(script, "a.nc", "--only", "heads", cwd=tmp_path, status=1).stderr == (
+        "figures: heads: nothing to draw: measured without --tokens\n")
+    assert run(script, "a.nc", "b.nc", cwd=tmp_path, status=1).stderr == (
+        "figures: b.nc: not a file of normsweep inspect\n")
+    assert run(script, "a.nc", "--at", "seed=0", cwd=tmp_path, status=1).stderr == "figures: --at is for sweeps\n"

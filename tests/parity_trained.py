@@ -1,0 +1,152 @@
+"""`normsweep inspect` beside the library that defines the families of trained networks: see tests/trained.py.
+
+    parity_trained.py [-v] [FAMILY ...]    prints the worst differences of each family, in double and in float; -v: where
+"""
+import argparse
+import copy
+import math
+import pathlib
+import tempfile
+
+import netCDF4
+import numpy as np
+import torch
+
+import trained
+from conftest import BUILD, run
+
+PROGRAMS = {"double": "normsweep-double", "float": "normsweep"}
+QUANTITIES = {
+    "states": ("state",),
+    "loss": ("valid_loss", "accuracy", "predicted_entropy"),
+    "saturation": ("saturation", "saturation_final", "hard_saturation", "hard_saturation_final"),
+    "heads": ("positions_attended", "fraction_attended", "share_above_one"),
+    "norms": ("layer_norm",),
+}
+QUANTITY = {name: quantity for quantity, names in QUANTITIES.items() for name in names}
+STACKS = {"-": 0, "encoder": 0, "decoder": 1, "0": 0, "1": 1}
+
+
+def save(model, folder, dtype=torch.float32, **options):
+    """Writes the model as others save theirs; returns it."""
+    copy.deepcopy(model).to(dtype).save_pretrained(folder, **options)
+    return model
+
+
+def write_ids(folder, ids):
+    (folder / "ids.txt").write_text("\n".join(" ".join(map(str, ids[i:i + 20])) for i in range(0, len(ids), 20)))
+
+
+def options_of(family):
+    """The options that the program needs for a family."""
+    objective = trained.FAMILIES[family][2]
+    special = {"masked": ["--mask", trained.MASK], "spans": ["--sentinel", trained.vocabulary(family) - 1]}
+    return ["--context", trained.context(family), *special.get(objective, [])]
+
+
+def read_values(text):
+    """{(name, stack, layer, tensor, head): value} of --values."""
+    lines = [line.split("\t") for line in text.splitlines()]
+    assert lines[0] == ["name", "stack", "layer", "tensor", "head", "value"]
+    out = {}
+    for name, stack, layer, tensor, head, value in lines[1:]:
+        layer, head = (int(word) if word != "-" else word for word in (layer, head))
+        out[name, stack, layer, tensor, head] = float(value)
+    assert len(out) == len(lines) - 1
+    return out
+
+
+def read_states(path):
+    """Of each stack its states after so many blocks, and its output, [rows, C] each."""
+    with netCDF4.Dataset(path) as data:
+        state, output, token = (np.ma.filled(data[name][:], np.nan if name != "token" else -1)
+                                for name in ("state", "output", "token"))
+    if token.ndim == 1:
+        state, output, token = state[None], output[None], token[None]
+    out = []
+    for stack in range(len(token)):
+        rows = token[stack] >= 0
+        depths = [state[stack][rows, depth] for depth in range(state.shape[2])]
+        out.append([depth for depth in depths if not np.isnan(depth).all()] + [output[stack][rows]])
+    return out
+
+
+def inspect(scalar, folder, *options):
+    """(values, states) of the model in a folder, on its ids.txt."""
+    out = folder / f"{scalar}.nc"
+    done = run(BUILD / PROGRAMS[scalar], "inspect", folder, "--tokens", folder / "ids.txt", "--values", "-o", out,
+               "--states", *options)
+    return read_values(done.stdout), read_states(out)
+
+
+def block_norms(model):
+    """{(name, stack, layer, head): norm} of each block; T5's table of positions is not one of its first block."""
+    out = {}
+    for stack, blocks in enumerate(trained.stacks_of(model)):
+        for layer, block in enumerate(blocks):
+            squares = [float((tensor.double()**2).sum()) for name, tensor in block.named_parameters()
+                       if not any(word in name for word in ("relative_attention_bias", "r_s_bias", "seg_embed"))]
+            out["layer_norm", stack, layer, "-"] = math.sqrt(sum(squares))
+    return out
+
+
+def state_differences(found, states):
+    """[(where, difference)]; the program keeps the states of the first sequences."""
+    assert len(found) == len(states)
+    for stack, (mine, there) in enumerate(zip(found, states)):
+        assert len(mine) == len(there), (len(mine), len(there))
+        for depth, (a, b) in enumerate(zip(mine, there)):
+            b = b[:len(a)].numpy()
+            assert len(a) and a.shape == b.shape
+            yield ("state", stack, depth, "-"), np.abs(a - b).max() / np.abs(b).max()
+
+
+def value_differences(values, expected):
+    for (name, stack, layer, head), want in expected.items():
+        got = [value for (n, s, *where), value in values.items()
+               if (n, *where) == (name, layer, "-", head) and STACKS[s] == (0 if stack == "-" else stack)]
+        if not got and name.endswith("_final") and stack == 0:
+            continue  # what only the last stack has
+        assert len(got) == 1, (name, stack, layer, head, got)
+        scale = max(1, abs(want)) if name != "layer_norm" else want
+        yield (name, stack, layer, head), abs(got[0] - want) / scale
+
+
+def compare(family, model, scalar, folder, *options):
+    """[(where, difference)] of everything that the program says of a model that is saved in a folder."""
+    ids = trained.text(family)
+    write_ids(folder, ids)
+    states, expected = trained.measure(model, trained.sequences(family, ids), trained.FAMILIES[family][2])
+    values, found = inspect(scalar, folder, *options_of(family), *options)
+    return [*state_differences(found, states), *value_differences(values, expected | block_norms(model))]
+
+
+def worst(differences):
+    """{quantity: (difference, where)}"""
+    out = {}
+    for where, difference in differences:
+        difference = math.inf if math.isnan(difference) else difference
+        quantity = QUANTITY[where[0]]
+        out[quantity] = max(out.get(quantity, (-1, None)), (difference, where), key=lambda pair: pair[0])
+    return out
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("-v", action="store_true")
+    parser.add_argument("family", nargs="*")
+    options = parser.parse_args()
+    print(f"{'family':20}" + "".join(f"{name:>11}" for name in QUANTITIES) + "  program")
+    for family in options.family or trained.FAMILIES:
+        for scalar in PROGRAMS:
+            with tempfile.TemporaryDirectory() as folder:
+                model = trained.make(family)
+                found = worst(compare(family, save(model, folder), scalar, pathlib.Path(folder)))
+            cells = "".join(f"{found[name][0]:11.1e}" if name in found else f"{'-':>11}" for name in QUANTITIES)
+            print(f"{family:20}{cells}  {scalar}", flush=True)
+            if options.v:
+                print("\n".join(f"    {name}: {found[name]}" for name in found))
+
+
+if __name__ == "__main__":
+    main()
