@@ -62,12 +62,15 @@ def test_end_of_a_text(tmp_path, corpus):
     assert theirs["eos_token_id"] == theirs["bos_token_id"] == end
 
 
-def test_inspect_measures_the_same_norms(tmp_path):
+@pytest.mark.parametrize("keys", [{"activation": "gelu_tanh"}, exported.LLAMA | {"kv_heads": 2, "bias": False}],
+                         ids=["gpt2", "llama"])
+def test_inspect_measures_the_same_norms(tmp_path, keys):
     """Of a run in which nothing is folded."""
-    saved = exported.train(tmp_path, activation="gelu_tanh", measure={"every": 12, "metrics": ["norms"]})
+    saved = exported.train(tmp_path, **keys, measure={"every": 12, "metrics": ["norms"]})
     exported.export(saved, tmp_path / "out")
-    lines = run(NORMSWEEP, "inspect", tmp_path / "out" / "model.safetensors").stdout.splitlines()
-    found = {line.split("\t")[0]: float(line.split("\t")[-1]) for line in lines[1:] if line.split("\t")[1] == "-"}
+    lines = run(NORMSWEEP, "inspect", tmp_path / "out", "--values").stdout.splitlines()
+    rows = [dict(zip(lines[0].split("\t"), line.split("\t"))) for line in lines[1:]]
+    found = {row["name"]: float(row["value"]) for row in rows if row["layer"] == "-"}
     with netCDF4.Dataset(tmp_path / "sweep.nc") as file:
         for name in ("param_norm", "embedding_norm", "output_norm", "total_norm"):
             assert abs(found[name] - float(file[name][..., -1])) <= 1e-6 * found[name]
