@@ -20,52 +20,51 @@ static const char *const names[] = {
 enum { FILES = sizeof(names) / sizeof(*names), INDEX = 2 };
 
 static char folder[] = "/tmp/fuzz-weights-XXXXXX";
+static char path[FILES][64];
 
 static void remove_folder(void)
 {
     for (int i = 0; i < FILES; i++)
-        unlink(names[i]);
-    if (chdir("/") == 0)
-        rmdir(folder);
+        unlink(path[i]);
+    rmdir(folder);
 }
 
-/* Goes into a folder of its own. */
-static void enter_folder(void)
+/* Makes a folder for the files. */
+static void make_folder(void)
 {
-    static bool entered;
-
-    if (entered)
+    if (path[0][0])
         return;
-    if (!mkdtemp(folder) || chdir(folder) < 0)
+    if (!mkdtemp(folder))
         abort();
+    for (int i = 0; i < FILES; i++)
+        snprintf(path[i], sizeof(path[i]), "%s/%s", folder, names[i]);
     atexit(remove_folder);
-    entered = true;
 }
 
-static void write_file(const char *name, const unsigned char *bytes, size_t size)
+static void write_file(const char *to, const unsigned char *bytes, size_t size)
 {
-    FILE *file = fopen(name, "wb");
+    FILE *file = fopen(to, "wb");
 
     if (!file || fwrite(bytes, 1, size, file) != size || fclose(file) != 0)
         abort();
 }
 
-/* Writes the files that the bytes have. Returns the name of the one to open. */
+/* Writes the files that the bytes have. Returns the path of the one to open. */
 static const char *write_files(const unsigned char *bytes, size_t size)
 {
     int count = 0;
 
     for (; count < FILES; count++) {
         const unsigned char *end = memmem(bytes, size, separator, sizeof(separator));
-        write_file(names[count], bytes, end ? (size_t)(end - bytes) : size);
+        write_file(path[count], bytes, end ? (size_t)(end - bytes) : size);
         if (!end)
             break;
         size -= (size_t)(end - bytes) + sizeof(separator);
         bytes = end + sizeof(separator);
     }
     for (int i = count + 1; i < FILES; i++)
-        unlink(names[i]);
-    return count >= INDEX ? names[INDEX] : names[0];
+        unlink(path[i]);
+    return path[count >= INDEX ? INDEX : 0];
 }
 
 /* Tensors that were accepted are read to their last element. */
@@ -129,7 +128,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t size)
     struct error error = {.text = ""};
     struct trained trained;
 
-    enter_folder();
+    make_folder();
     read_json((const char *)bytes, size);
     read_all(bytes, size);
     if (trained_open(&trained, write_files(bytes, size), 0, &error) == 0) {

@@ -1,6 +1,6 @@
 """`normsweep inspect` beside the library that defines the families of trained networks: see tests/trained.py.
 
-    parity_trained.py [-v] [FAMILY ...]    prints the worst differences of each family, in double and in float; -v: where
+    parity_trained.py [-v] [FAMILY ...]    prints the worst differences of each family, in double and float; -v: where
 """
 import argparse
 import copy
@@ -24,6 +24,7 @@ QUANTITIES = {
     "norms": ("layer_norm",),
 }
 QUANTITY = {name: quantity for quantity, names in QUANTITIES.items() for name in names}
+PER_STACK = {name for name, quantity in QUANTITY.items() if quantity not in ("states", "loss")}
 STACKS = {"-": 0, "encoder": 0, "decoder": 1, "0": 0, "1": 1}
 
 
@@ -33,26 +34,25 @@ def save(model, folder, dtype=torch.float32, **options):
     return model
 
 
-def write_ids(folder, ids):
-    (folder / "ids.txt").write_text("\n".join(" ".join(map(str, ids[i:i + 20])) for i in range(0, len(ids), 20)))
+def write_ids(folder, lines):
+    (folder / "ids.txt").write_text("".join(" ".join(map(str, line)) + "\n" for line in lines))
 
 
 def options_of(family):
     """The options that the program needs for a family."""
-    objective = trained.FAMILIES[family][2]
     special = {"masked": ["--mask", trained.MASK], "spans": ["--sentinel", trained.vocabulary(family) - 1]}
-    return ["--context", trained.context(family), *special.get(objective, [])]
+    return ["--context", trained.context(family), *special.get(trained.objective(family), [])]
 
 
 def read_values(text):
-    """{(name, stack, layer, tensor, head): value} of --values."""
+    """{(name, stack, layer, head): value} of what --values prints, as far as it is compared."""
     lines = [line.split("\t") for line in text.splitlines()]
     assert lines[0] == ["name", "stack", "layer", "tensor", "head", "value"]
-    out = {}
-    for name, stack, layer, tensor, head, value in lines[1:]:
+    out, compared = {}, [line for line in lines[1:] if line[0] in QUANTITY]
+    for name, stack, layer, tensor, head, value in compared:
         layer, head = (int(word) if word != "-" else word for word in (layer, head))
-        out[name, stack, layer, tensor, head] = float(value)
-    assert len(out) == len(lines) - 1
+        out[name, STACKS[stack] if name in PER_STACK else "-", layer, head] = float(value)
+    assert len(out) == len(compared)
     return out
 
 
@@ -71,12 +71,30 @@ def read_states(path):
     return out
 
 
+def read_dataset(path):
+    """{(name, stack, layer, head): value} of the file's variables that are compared."""
+    out = {}
+    with netCDF4.Dataset(path) as data:
+        for name in QUANTITY.keys() & data.variables.keys() - {"state"}:
+            dimensions = data[name].dimensions
+            for index, value in np.ndenumerate(np.ma.filled(data[name][...], np.nan)):
+                at = dict(zip(dimensions, index))
+                alone = 0 if name in PER_STACK else "-"
+                if not np.isnan(value):
+                    out[name, at.get("stack", alone), at.get("layer", "-"), at.get("head", "-")] = float(value)
+    return out
+
+
 def inspect(scalar, folder, *options):
-    """(values, states) of the model in a folder, on its ids.txt."""
+    """(values, states) of the model in a folder, on its ids.txt; what is printed is what the file has."""
     out = folder / f"{scalar}.nc"
     done = run(BUILD / PROGRAMS[scalar], "inspect", folder, "--tokens", folder / "ids.txt", "--values", "-o", out,
                "--states", *options)
-    return read_values(done.stdout), read_states(out)
+    values, printed = read_dataset(out), read_values(done.stdout)
+    for key, value in printed.items():
+        assert abs(values[key] - value) <= 1e-9 * abs(value), (key, values[key], value)
+    assert values.keys() == printed.keys()
+    return values, read_states(out)
 
 
 def block_norms(model):
@@ -102,22 +120,24 @@ def state_differences(found, states):
 
 
 def value_differences(values, expected):
-    for (name, stack, layer, head), want in expected.items():
-        got = [value for (n, s, *where), value in values.items()
-               if (n, *where) == (name, layer, "-", head) and STACKS[s] == (0 if stack == "-" else stack)]
-        if not got and name.endswith("_final") and stack == 0:
-            continue  # what only the last stack has
-        assert len(got) == 1, (name, stack, layer, head, got)
-        scale = max(1, abs(want)) if name != "layer_norm" else want
-        yield (name, stack, layer, head), abs(got[0] - want) / scale
+    assert values.keys() == expected.keys(), values.keys() ^ expected.keys()
+    for where, want in expected.items():
+        scale = want if where[0] == "layer_norm" else max(1, abs(want))
+        yield where, abs(values[where] - want) / scale
 
 
-def compare(family, model, scalar, folder, *options):
-    """[(where, difference)] of everything that the program says of a model that is saved in a folder."""
-    ids = trained.text(family)
-    write_ids(folder, ids)
-    states, expected = trained.measure(model, trained.sequences(family, ids), trained.FAMILIES[family][2])
-    values, found = inspect(scalar, folder, *options_of(family), *options)
+def compare(family, model, scalar, folder, lines=None):
+    """[(where, difference)] of everything that the program says of a model that is saved in a folder, on a stream of
+    words or on lines, each a sequence."""
+    if lines:
+        write_ids(folder, lines)
+        pieces = trained.cut(family, lines)
+    else:
+        ids = trained.text(family)
+        write_ids(folder, [ids[i:i + 20] for i in range(0, len(ids), 20)])
+        pieces = trained.windows(family, ids)
+    states, expected = trained.measure(model, family, pieces)
+    values, found = inspect(scalar, folder, *options_of(family), *(["--lines"] if lines else []))
     return [*state_differences(found, states), *value_differences(values, expected | block_norms(model))]
 
 

@@ -2,6 +2,7 @@
 PyPI. What `normsweep inspect` must say of their files."""
 import contextlib
 import math
+import re
 
 import numpy as np
 import torch
@@ -89,6 +90,7 @@ FAMILIES = {
     "gpt2 untied, relu": ("GPT2LMHeadModel", GPT2 | {"tie_word_embeddings": False, "activation_function": "relu",
                                                      "n_inner": None}, "next"),
     "llama": ("LlamaForCausalLM", LLAMA, "next"),
+    "llama bare": ("LlamaModel", LLAMA, None),
     "llama shared keys": ("LlamaForCausalLM", LLAMA | {"num_key_value_heads": 2}, "next"),
     "llama biases": ("LlamaForCausalLM", LLAMA | {"attention_bias": True, "mlp_bias": True}, "next"),
     "llama tied": ("LlamaForCausalLM", LLAMA | {"tie_word_embeddings": True}, "next"),
@@ -100,8 +102,11 @@ FAMILIES = {
     "mistral": ("MistralForCausalLM", LLAMA | {"num_key_value_heads": 2, "head_dim": 8, "sliding_window": None},
                 "next"),
     "qwen2": ("Qwen2ForCausalLM", LLAMA | {"num_key_value_heads": 2}, "next"),
+    "qwen2 tied": ("Qwen2ForCausalLM", LLAMA | {"num_key_value_heads": 1, "tie_word_embeddings": True}, "next"),
+    "olmo2 biases": ("Olmo2ForCausalLM", LLAMA | {"attention_bias": True, "hidden_act": "relu"}, "next"),
     "olmo2": ("Olmo2ForCausalLM", LLAMA | {"num_key_value_heads": 2}, "next"),
     "bert": ("BertForMaskedLM", BERT, "masked"),
+    "bert relu, two heads": ("BertForPreTraining", BERT | {"hidden_act": "relu"}, "masked"),
     "bert gentle": ("BertForMaskedLM", BERT, "masked"),
     "bert bare": ("BertModel", BERT, None),
     "roberta": ("RobertaForMaskedLM", ROBERTA, "masked"),
@@ -110,11 +115,14 @@ FAMILIES = {
     "t5 v1.0": ("T5ForConditionalGeneration", T5, "spans"),
     "t5 v1.1": ("T5ForConditionalGeneration", T5 | {"feed_forward_proj": "gated-gelu", "tie_word_embeddings": False},
                 "spans"),
+    "t5 silu": ("T5ForConditionalGeneration", T5 | {"feed_forward_proj": "gated-silu"}, "spans"),
     "t5 wide heads": ("T5ForConditionalGeneration", T5 | {"d_kv": 10, "vocab_size": 300}, "spans"),
     "t5 fewer layers": ("T5ForConditionalGeneration", T5 | {"num_decoder_layers": L - 1}, "spans"),
     "xlnet": ("XLNetLMHeadModel", XLNET, None),
+    "xlnet relu": ("XLNetModel", XLNET | {"ff_activation": "relu"}, None),
     "xlnet gentle": ("XLNetLMHeadModel", XLNET, None),
 }
+ENCODER = re.compile("bert|roberta|xlnet")
 CONTEXT = {"llama llama3": 60, "t5 wide heads": 200}  # of the text; else T
 
 EMBEDDINGS = ("wte", "wpe", "embed_tokens", "shared", "_embeddings", "word_embedding")
@@ -124,17 +132,18 @@ EMBEDDINGS = ("wte", "wpe", "embed_tokens", "shared", "_embeddings", "word_embed
 # the other ones of these families two positions may tie in float.
 WRITERS = ("attention.self.value", "output.dense", "rel_attn.v", "rel_attn.o", "ff.layer_2")
 GENTLE = ("bert gentle", "roberta gentle", "xlnet gentle")
-TIED_IN_FLOAT = ("bert", "bert bare", "roberta", "roberta bare", "xlnet")
+TIED_IN_FLOAT = ("bert", "bert bare", "roberta", "roberta bare", "xlnet", "xlnet relu",
+                 "bert relu, two heads")
 
 
-def randomise(model, seed, embedded=3, writers=1):
+def randomise(model, seed, writers):
     """All weights at random, gains and biases too. Embeddings are large: beside what saturated
     blocks add to them, float would not tell two positions apart that have attended to the same one, and they would
     tie where in double they do not."""
     draw = torch.Generator().manual_seed(seed)
     for name, tensor in model.named_parameters():
         gain = tensor.dim() == 1 and name.endswith("weight")
-        spread = embedded if tensor.dim() == 2 and any(word in name for word in EMBEDDINGS) else 0.3
+        spread = 3 if tensor.dim() == 2 and any(word in name for word in EMBEDDINGS) else 0.3
         spread *= math.sqrt(C / tensor.shape[-1]) if tensor.shape[-1] > 2 * C else 1
         if any(word in name for word in WRITERS):
             spread *= writers
@@ -200,19 +209,37 @@ def text(family, windows=6, seed=1):
 # ---- sequences: (source or None, tokens, targets or None) ----
 
 
-def sequences(family, ids):
-    """What the program reads in a text, in windows."""
-    objective, length, words = FAMILIES[family][2], context(family), vocabulary(family)
-    if objective == "next":
-        starts = range(0, len(ids) - length, length)
-        return [(None, ids[at:at + length], ids[at + 1:at + length + 1]) for at in starts]
-    windows = [ids[at:at + length] for at in range(0, len(ids) - length, length)]
-    if objective == "masked":
-        return [(None, *draws.masked(window, i, words, MASK)) for i, window in enumerate(windows)]
-    if objective == "spans":
-        return [draws.spans(window, i, lambda span: words - 1 - span, START, END, [END])
-                for i, window in enumerate(windows)]
-    return [(None, window, None) for window in windows]
+def objective(family):
+    return FAMILIES[family][2]
+
+
+def windows(family, ids):
+    """The windows of a stream of words; where the next word is predicted, with one word more."""
+    length, more = context(family), objective(family) == "next"
+    return [ids[at:at + length + more] for at in range(0, len(ids) - length, length)]
+
+
+def cut(family, lines):
+    """The lines that have something to measure, up to the length of a window."""
+    more = objective(family) == "next"
+    return [line[:context(family) + more] for line in lines if len(line) > more]
+
+
+def sequences(family, pieces):
+    """What the program measures of some windows, or lines."""
+    if objective(family) == "next":
+        return [(None, piece[:-1], piece[1:]) for piece in pieces]
+    if objective(family) == "spans":
+        first = vocabulary(family) - 1
+        return [draws.spans(piece, i, lambda span: first - span, START, END, [END]) for i, piece in enumerate(pieces)]
+    return [(None, piece, None) for piece in pieces]
+
+
+def predicted(family, pieces):
+    """What it takes the loss of: of an encoder other sequences, in which words are masked."""
+    if objective(family) == "masked":
+        return [(None, *draws.masked(piece, i, vocabulary(family), MASK)) for i, piece in enumerate(pieces)]
+    return sequences(family, pieces) if objective(family) else []
 
 
 # ---- what the library computes ----
@@ -275,7 +302,8 @@ def forward(model, sequence):
     finals = [out.encoder_hidden_states[-1], out.decoder_hidden_states[-1]] if two else [out.hidden_states[-1]]
     attention = [*out.encoder_attentions, *out.decoder_attentions] if two else out.attentions
     states = [states + [final[0]] for states, final in zip(recorder.states, finals)]
-    return states, [weights[0] for weights in attention], out.logits[0] if "logits" in out else None
+    logits = out.get("logits", out.get("prediction_logits"))
+    return states, [weights[0] for weights in attention], logits if logits is None else logits[0]
 
 
 def joined(passes):
@@ -352,20 +380,21 @@ def run_all(model, read):
         logits for _, _, logits in passes]
 
 
-def measure(model, read, objective):
+def measure(model, family, pieces):
     """(states, {(name, stack, layer, head): value})"""
+    read, asked = sequences(family, pieces), predicted(family, pieces)
     with double():
-        states, _, logits = run_all(model, read)
+        states, _, _ = run_all(model, read)
         with scaled(model):
             saturated, attention, _ = run_all(model, read)
             with replaced((torch.nn.functional, "softmax", hard_softmax)):
                 hard, _, _ = run_all(model, read)
+        _, _, logits = run_all(model, asked) if asked else ([], [], [])
     out = {}
-    if objective and logits[0] is not None:
-        found = loss_measures(logits, [targets for _, _, targets in read])
+    if asked:
+        found = loss_measures(logits, [targets for _, _, targets in asked])
         out |= {(name, "-", "-", "-"): float(value) for name, value in found.items()}
     out |= saturation_measures("saturation", states, saturated)
     out |= saturation_measures("hard_saturation", states, hard)
-    causal = {"next": [True], "spans": [False, True]}.get(objective, [False])
-    out |= head_measures(attention, [len(stack) - 2 for stack in states], causal)
-    return states, out
+    causal = [False, True] if len(states) == 2 else [not ENCODER.match(family)]
+    return states, out | head_measures(attention, [len(stack) - 2 for stack in states], causal)

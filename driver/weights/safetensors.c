@@ -181,7 +181,7 @@ static int read_tensors(
 static int parse(struct safetensors *file, const unsigned char *bytes, size_t size, struct error *error)
 {
     uint64_t length = size < LENGTH_BYTES ? 0 : little_endian(bytes, LENGTH_BYTES);
-    const unsigned char *header = bytes + LENGTH_BYTES;
+    const unsigned char *header;
     struct place fault;
 
     if (size < LENGTH_BYTES)
@@ -193,6 +193,7 @@ static int parse(struct safetensors *file, const unsigned char *bytes, size_t si
     if (length > size - LENGTH_BYTES)
         return error_set(error, ERROR_INPUT,
             "truncated: its header has %" PRIu64 " bytes, but only %zu follow", length, size - LENGTH_BYTES);
+    header = bytes + LENGTH_BYTES;
     if (length == 0 || header[0] != '{')
         return error_set(error, ERROR_INPUT, "not a safetensors file: its header does not begin with '{'");
     file->header = json_read((const char *)header, (size_t)length, &fault, error);

@@ -6,6 +6,7 @@
 
 #include "driver/output/mapped_file.h"
 #include "driver/weights/json.h"
+#include "model/core/check.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -19,14 +20,15 @@
 enum { SHARDS_MOST = 4096 };
 
 struct shard {
-    char *name, *path; /* owned; name: as the index has it */
+    char *path; /* owned */
     struct mapped_file mapped;
     struct safetensors file;
 };
 
 static int no_memory(const char *path, struct error *error)
 {
-    return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", path);
+    error_set(error, ERROR_ENVIRONMENT, "%s: no memory", path);
+    return -1;
 }
 
 /* "<folder of path><name>" */
@@ -47,15 +49,23 @@ char *shards_beside(const struct shards *shards, const char *name)
 
 /* ---- files ---- */
 
-/* Maps and parses one more file, which the caller gives as an owned path; name: in the index, or NULL. */
-static int add_file(struct shards *shards, const char *name, char *path, struct error *error)
+/* Its name in the index. */
+static const char *name_of(const struct shard *shard)
+{
+    INVARIANT(shard->path, "a shard without a path");
+    const char *slash = strrchr(shard->path, '/');
+    return slash ? slash + 1 : shard->path;
+}
+
+/* Maps and parses one more file, which takes the path over. */
+static int add_file(struct shards *shards, char *path, struct error *error)
 {
     struct shard *shard = &shards->shard[shards->count];
 
-    *shard = (struct shard){.name = name ? strdup(name) : NULL, .path = path};
-    shards->count++;
-    if (!path || (name && !shard->name))
+    if (!path)
         return no_memory(shards->path, error);
+    shards->count++;
+    *shard = (struct shard){.path = path};
     if (mapped_file_open(&shard->mapped, path, error) < 0)
         return -1;
     return safetensors_parse(&shard->file, path, shard->mapped.bytes, shard->mapped.size, error);
@@ -104,8 +114,8 @@ static int join_files(struct shards *shards, struct error *error)
         const struct stored_tensor *tensor = &all->tensor[i];
         if (compare_names(tensor - 1, tensor) == 0)
             return error_set(error, ERROR_INPUT, "%s: %s is in %s and in %s", shards->path,
-                place_excerpt(tensor->name, excerpt), shard_of(shards, tensor - 1)->name,
-                shard_of(shards, tensor)->name);
+                place_excerpt(tensor->name, excerpt), name_of(shard_of(shards, tensor - 1)),
+                name_of(shard_of(shards, tensor)));
     }
     return 0;
 }
@@ -115,7 +125,7 @@ static int join_files(struct shards *shards, struct error *error)
 static struct shard *find_shard(const struct shards *shards, const char *name)
 {
     for (int64_t i = 0; i < shards->count; i++)
-        if (strcmp(shards->shard[i].name, name) == 0)
+        if (strcmp(name_of(&shards->shard[i]), name) == 0)
             return &shards->shard[i];
     return NULL;
 }
@@ -138,7 +148,7 @@ static int add_promised(struct shards *shards, const char *tensor, const json_t 
         return 0;
     if (shards->count == SHARDS_MOST)
         return error_set(error, ERROR_INPUT, "%s: more than %d files", shards->path, SHARDS_MOST);
-    return add_file(shards, name, beside(shards->path, name), error);
+    return add_file(shards, beside(shards->path, name), error);
 }
 
 /* Checks that index and files have the same tensors in the same files. */
@@ -159,7 +169,7 @@ static int check_promises(const struct shards *shards, const json_t *map, struct
         name = shards->all.tensor[i].name;
         if (!json_object_get(map, name))
             return error_set(error, ERROR_INPUT, "%s: %s is in %s and not in the index", shards->path,
-                place_excerpt(name, excerpt), shard_of(shards, &shards->all.tensor[i])->name);
+                place_excerpt(name, excerpt), name_of(shard_of(shards, &shards->all.tensor[i])));
     }
     return 0;
 }
@@ -200,14 +210,7 @@ static int open_one(struct shards *shards, struct error *error)
     shards->shard = calloc(1, sizeof(*shards->shard));
     if (!shards->shard)
         return no_memory(shards->path, error);
-    return add_file(shards, NULL, strdup(shards->path), error) < 0 ? -1 : join_files(shards, error);
-}
-
-static bool is_there(const char *path)
-{
-    struct stat status;
-
-    return path && stat(path, &status) == 0;
+    return add_file(shards, strdup(shards->path), error) < 0 ? -1 : join_files(shards, error);
 }
 
 /* Sets the path of the file to read: `path`, or what a folder of this name holds. */
@@ -222,16 +225,17 @@ static int find_file(struct shards *shards, const char *path, struct error *erro
     }
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
         const char *slash = path[strlen(path) - 1] == '/' ? "" : "/";
-        if (asprintf(&shards->path, "%s%s%s", path, slash, names[i]) < 0) {
-            shards->path = NULL;
+        char *tried;
+        if (asprintf(&tried, "%s%s%s", path, slash, names[i]) < 0)
             return no_memory(path, error);
-        }
-        if (is_there(shards->path))
+        if (stat(tried, &status) == 0) {
+            shards->path = tried;
             return 0;
-        free(shards->path);
-        shards->path = NULL;
+        }
+        free(tried);
     }
-    return error_set(error, ERROR_INPUT, "%s: a folder without " ONE_FILE " and without " INDEX, path);
+    error_set(error, ERROR_INPUT, "%s: a folder without " ONE_FILE " and without " INDEX, path);
+    return -1;
 }
 
 static bool is_index(const char *path)
@@ -260,7 +264,6 @@ void shards_close(struct shards *shards)
         struct shard *shard = &shards->shard[i];
         safetensors_release(&shard->file);
         mapped_file_close(&shard->mapped);
-        free(shard->name);
         free(shard->path);
     }
     free(shards->shard);

@@ -209,8 +209,8 @@ CHANGED = {
     "width of wpe": (replaced("wpe.weight", [4, 3]), "wpe.weight: shape [4, 3], not [4, 2]"),
     "no elements": (replaced("wte.weight", [0, 2]), "wte.weight: shape [0, 2] is not that of a matrix of GPT-2"),
     "head of another shape": (added("lm_head.weight"), "lm_head.weight: shape [2], not [3, 2]"),
-    "NaN": (element("h.0.mlp.c_fc.weight", float("nan")), "h.0.mlp.c_fc.weight: a weight is not finite as a float"),
-    "infinity": (element("wpe.weight", float("-inf")), "wpe.weight: a weight is not finite as a float"),
+    "NaN": (element("h.0.mlp.c_fc.weight", float("nan")), "h.0.mlp.c_fc.weight: not all values are finite as a float"),
+    "infinity": (element("wpe.weight", float("-inf")), "wpe.weight: not all values are finite as a float"),
 }
 
 
