@@ -8,9 +8,11 @@
 #include "driver/weights/convert.h"
 #include "driver/weights/match.h"
 #include "model/core/check.h"
+#include "worker/checkpoint/saved.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { QUERIES_MOST = 1 << 24 };
 
@@ -146,10 +148,43 @@ static int open_model(struct trained *trained, struct config *config, int64_t he
     return status == 0 ? 0 : error_prefix(error, "%s", matches->shards.path);
 }
 
+/* ---- a run's own ---- */
+
+static bool is_run(const char *path)
+{
+    size_t length = strlen(path);
+
+    return length > 3 && strcmp(path + length - 3, ".nc") == 0;
+}
+
+static int open_saved(struct trained *trained, const char *path, int64_t heads, struct error *error)
+{
+    *trained = (struct trained){.family = "normsweep",
+        .has_output = true,
+        .heads_known = true,
+        .saved = calloc(1, sizeof(*trained->saved))};
+    if (!trained->saved)
+        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", path);
+    int status =
+        heads ? error_set(error, ERROR_INPUT, "%s: the file has its number of heads; leave out --heads", path)
+              : saved_open(trained->saved, path, error);
+    if (status < 0) {
+        free(trained->saved);
+        return status;
+    }
+    trained->architecture = trained->saved->architecture;
+    trained->special = (struct special_tokens){trained->saved->end_of_line, trained->saved->end_of_line};
+    return 0;
+}
+
+/* ---- opening and closing ---- */
+
 int trained_open(struct trained *trained, const char *path, int64_t heads, struct error *error)
 {
     struct config config;
 
+    if (is_run(path))
+        return open_saved(trained, path, heads, error);
     *trained = (struct trained){.files = calloc(1, sizeof(*trained->files))};
     if (!trained->files)
         return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", path);
@@ -174,7 +209,10 @@ void trained_close(struct trained *trained)
         free(trained->files->matches.match);
         shards_close(&trained->files->matches.shards);
     }
+    if (trained->saved)
+        saved_close(trained->saved);
     free(trained->files);
+    free(trained->saved);
     *trained = (struct trained){0};
 }
 
@@ -226,10 +264,19 @@ static void load(void *context, const struct weight_layout *layout, int64_t laye
 
 struct weight_source trained_source(struct trained *trained)
 {
+    if (trained->saved)
+        return saved_source(trained->saved);
     return (struct weight_source){.load = load, .context = trained};
+}
+
+int trained_check(const struct trained *trained, struct error *error)
+{
+    return trained->saved ? saved_check(trained->saved, error) : 0;
 }
 
 const char *trained_name(const struct trained *trained, enum tensor_kind kind, int64_t layer)
 {
+    if (trained->saved)
+        return tensor_table[kind].name;
     return match_of(trained, kind, layer)->stored->name;
 }
