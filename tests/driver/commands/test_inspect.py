@@ -323,7 +323,8 @@ CONFIG_REFUSED = {
     '{"n_head"': "config.json:1:9: JSON: ':' expected near end of file",
     '{"n_head": 1, }': "config.json:1:15: JSON: string or '}' expected near '}'",
     '{"n_head": 1,\n "x": "\\ude00"}': "config.json:2:14: JSON: invalid Unicode '\\uDE00' near '\"\\ude00\"'",
-    '{"activation_function": "\\ud83d\\ude00"}': f"config.json: activation_function: \"\U0001f600\" is not {ACTIVATIONS}",
+    '{"activation_function": "\\ud83d\\ude00"}':
+        f"config.json: activation_function: \"\U0001f600\" is not {ACTIVATIONS}",
     '{"n_head": null}': "model.safetensors: unknown number of attention heads; give --heads N, or n_head in a"
                         " config.json beside it",
     '{"n_head": 3}': "model.safetensors: 3 heads do not divide the width of 2",
