@@ -198,6 +198,12 @@ parity:
 	@$(MAKE_ALL) $(BUILD)/replay-double
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python numpy torch)" tests/parity.py $(N:%=-n %) $(SEED:%=-s %)
 
+## parity-trained: measure networks of others beside the library that defines them: the worst differences
+parity-trained:
+	@.ci/setup build tests
+	@$(MAKE_ALL) $(BUILD)/normsweep $(BUILD)/normsweep-double
+	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python pytest numpy netCDF4 torch transformers)" tests/parity_trained.py
+
 ## inject: let allocations and every write, sync, rename, open of small sweeps fail (CASE='new show' FAMILY=memory)
 inject:
 	$(SAY_ROOT)
@@ -262,6 +268,6 @@ help:
 	@echo "Variables: VARIANT=release|debug|san, V=1 (show commands), WERROR=1 (warnings are errors)"
 	@echo "           CC, CFLAGS, LDFLAGS, CBLAS, NETCDF, YAML, JSON, OPENMP, PREFIX, DESTDIR"
 
-.PHONY: all quickstart check check-slurm faults simulate parity inject lint fuzz coverage bench setup programs flags \
-	install uninstall clean help FORCE
+.PHONY: all quickstart check check-slurm faults simulate parity parity-trained inject lint fuzz coverage bench setup \
+	programs flags install uninstall clean help FORCE
 .DELETE_ON_ERROR:

@@ -401,6 +401,8 @@ FAILS_WITH(nc_get_vara, (int file, int id, const size_t *start, const size_t *co
     start, count, value)
 FAILS_WITH(nc_get_vara_double, (int file, int id, const size_t *start, const size_t *count, double *value),
     file, id, start, count, value)
+FAILS_WITH(nc_get_vara_float, (int file, int id, const size_t *start, const size_t *count, float *value),
+    file, id, start, count, value)
 FAILS_WITH(nc_get_vara_text, (int file, int id, const size_t *start, const size_t *count, char *value), file,
     id, start, count, value)
 FAILS_WITH(nc_inq_att, (int file, int id, const char *name, nc_type *type, size_t *length), file, id, name,

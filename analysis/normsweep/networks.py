@@ -64,7 +64,7 @@ def stacks(networks):
         if "stack" not in dataset.dims:
             found.append(Stack(name, dataset))
             continue
-        found += [Stack(f"{name} {word}", dataset.sel(stack=word)) for word in map(str, dataset.stack.values)]
+        found += [Stack(f"{name} {word}", dataset.sel(stack=word)) for word in map(str, dataset["stack"].values)]
     return found
 
 

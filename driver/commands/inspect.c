@@ -83,7 +83,9 @@ static int inspect(struct trained *trained, const struct arguments *arguments, s
     int status = inspect_measure(&inspected, &arena, trained, &text, arguments->operand[0], threads,
         arguments_has(arguments, OPTION_STATES), error);
     if (status == 0) {
-        status = tell(&inspected, arguments, error);
+        status = trained_check(trained, error);
+        if (status == 0)
+            status = tell(&inspected, arguments, error);
         inspected_release(&inspected);
         arena_release(&arena);
     }

@@ -140,7 +140,7 @@ static int measure_norms(struct measurement *m, struct error *error)
         load(m, &m->layout, layer, m->planes.weights);
         const struct tensor *broken = norms_add(&m->norms, m->planes.weights, layer);
         if (broken)
-            return error_set(error, ERROR_INPUT, "%s: a weight is not finite as a " SCALAR_NAME,
+            return error_set(error, ERROR_INPUT, "%s: not all values are finite as a " SCALAR_NAME,
                 trained_name(m->trained, broken->kind, broken->layer));
     }
     norms_end(&m->norms);

@@ -45,6 +45,12 @@ static int check_options(
         return error_set(error, ERROR_INPUT, "%s: --mask is for encoders; this is not one", path);
     if (arguments_has(arguments, OPTION_SENTINEL) && !reads_spans(a))
         return error_set(error, ERROR_INPUT, "%s: --sentinel is for encoder-decoders; this is not one", path);
+    if (arguments->tokens && reads_spans(a) && trained->saved)
+        return error_set(error, ERROR_INPUT,
+            "%s: a run's own encoder-decoder is measured on its corpus: measure saturation and heads in the "
+            "sweep; "
+            "without --tokens its norms are printed",
+            path);
     if (arguments->tokens && reads_spans(a) && !arguments_has(arguments, OPTION_SENTINEL))
         return error_set(error, ERROR_INPUT,
             "%s: text of an encoder-decoder needs --sentinel ID, the id of the tokenizer's first sentinel "

@@ -3,8 +3,8 @@
 #include "driver/weights/json.h"
 #include "driver/weights/written_file.h"
 
-#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* 1e-05 and not 1.0000000000000001e-05 */
 #define FORM (JSON_INDENT(2) | JSON_SORT_KEYS | JSON_REAL_PRECISION(15))
@@ -119,7 +119,9 @@ int home_config_write(const char *path, const struct saved *saved, enum home hom
     if (!text)
         return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", path);
     if (written_file_open(&file, path, error) == 0) {
-        status = fprintf(file.stream, "%s\n", text) < 0 ? written_file_error(path, errno, error) : 0;
+        status = written_file_put(&file, text, strlen(text), error);
+        if (status == 0)
+            status = written_file_put(&file, "\n", 1, error);
         status = written_file_close(&file, status, error);
     }
     free(text);

@@ -13,6 +13,9 @@
  */
 json_t *json_read(const char *text, size_t size, struct place *fault, struct error *error);
 
+/* The same from a file, with or without a byte order mark; messages begin with its path, and place. */
+json_t *json_read_file(const char *path, struct error *error);
+
 /* The library's version. */
 const char *json_library(void);
 

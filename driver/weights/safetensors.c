@@ -3,7 +3,6 @@
 #include "driver/weights/json.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -182,7 +181,7 @@ static int read_tensors(
 static int parse(struct safetensors *file, const unsigned char *bytes, size_t size, struct error *error)
 {
     uint64_t length = size < LENGTH_BYTES ? 0 : little_endian(bytes, LENGTH_BYTES);
-    const unsigned char *header = bytes + LENGTH_BYTES;
+    const unsigned char *header;
     struct place fault;
 
     if (size < LENGTH_BYTES)
@@ -194,6 +193,7 @@ static int parse(struct safetensors *file, const unsigned char *bytes, size_t si
     if (length > size - LENGTH_BYTES)
         return error_set(error, ERROR_INPUT,
             "truncated: its header has %" PRIu64 " bytes, but only %zu follow", length, size - LENGTH_BYTES);
+    header = bytes + LENGTH_BYTES;
     if (length == 0 || header[0] != '{')
         return error_set(error, ERROR_INPUT, "not a safetensors file: its header does not begin with '{'");
     file->header = json_read((const char *)header, (size_t)length, &fault, error);
@@ -225,46 +225,4 @@ const struct stored_tensor *safetensors_find(const struct safetensors *file, con
     const struct stored_tensor key = {.name = name};
 
     return bsearch(&key, file->tensor, (size_t)file->count, sizeof(key), compare_names);
-}
-
-/* IEEE binary16: sign, 5 bits of exponent, 10 bits of fraction. */
-static double half_value(uint16_t bits)
-{
-    int exponent = bits >> 10 & 31, fraction = bits & 1023;
-    double value;
-
-    if (exponent == 31)
-        value = fraction ? NAN : INFINITY;
-    else
-        value = exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24);
-    return bits >> 15 ? -value : value;
-}
-
-static double single_value(uint32_t bits)
-{
-    float value;
-
-    memcpy(&value, &bits, sizeof(value));
-    return (double)value;
-}
-
-double stored_value(const struct stored_tensor *tensor, int64_t index)
-{
-    int size = types[tensor->type].bytes;
-    uint64_t bits = little_endian(tensor->bytes + index * size, size);
-    double value;
-
-    switch (tensor->type) {
-    case STORED_F32:
-        return single_value((uint32_t)bits);
-    case STORED_F16:
-        return half_value((uint16_t)bits);
-    case STORED_BF16:
-        return single_value((uint32_t)bits << 16);
-    case STORED_F64:
-        memcpy(&value, &bits, sizeof(value));
-        return value;
-    default:
-        return NAN;
-    }
 }

@@ -59,7 +59,4 @@ const struct stored_tensor *safetensors_find(const struct safetensors *file, con
 
 const char *stored_type_name(enum stored_type type);
 
-/* Element `index` of a tensor, whose type must be one that can be read. */
-double stored_value(const struct stored_tensor *tensor, int64_t index);
-
 #endif

@@ -3,7 +3,6 @@
 #include "driver/weights/json.h"
 #include "driver/weights/written_file.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,21 +71,23 @@ static unsigned char *put_number(unsigned char *bytes, uint64_t number, int64_t 
 }
 
 /* Spaces at its end make the elements begin at a multiple of 8. */
-static int write_header(FILE *stream, const struct stored_content *content)
+static int write_header(
+    const struct written_file *file, const struct stored_content *content, struct error *error)
 {
+    static const char spaces[] = "       ";
     unsigned char length[LENGTH_BYTES];
     char *text = header_text(content);
+    int status = -1;
 
-    if (!text) {
-        errno = ENOMEM;
-        return -1;
-    }
+    if (!text)
+        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", file->path);
     size_t used = strlen(text), padding = (8 - used % 8) % 8;
     put_number(length, used + padding, LENGTH_BYTES);
-    bool written = fwrite(length, 1, LENGTH_BYTES, stream) == LENGTH_BYTES &&
-                   fwrite(text, 1, used, stream) == used && fprintf(stream, "%*s", (int)padding, "") >= 0;
+    if (written_file_put(file, length, LENGTH_BYTES, error) == 0 &&
+        written_file_put(file, text, used, error) == 0)
+        status = written_file_put(file, spaces, padding, error);
     free(text);
-    return written ? 0 : -1;
+    return status;
 }
 
 /* ---- the elements ---- */
@@ -105,7 +106,8 @@ static unsigned char *put_element(unsigned char *bytes, double value, bool is_do
     return put_number(bytes, narrow, sizeof(narrow));
 }
 
-static int write_elements(FILE *stream, const double *values, int64_t count, bool is_double)
+static int write_elements(
+    const struct written_file *file, const double *values, int64_t count, bool is_double, struct error *error)
 {
     unsigned char bytes[PIECE * sizeof(double)];
 
@@ -114,7 +116,7 @@ static int write_elements(FILE *stream, const double *values, int64_t count, boo
         unsigned char *at = bytes;
         for (int64_t i = begin; i < end; i++)
             at = put_element(at, values[i], is_double);
-        if (fwrite(bytes, 1, (size_t)(at - bytes), stream) != (size_t)(at - bytes))
+        if (written_file_put(file, bytes, (size_t)(at - bytes), error) < 0)
             return -1;
     }
     return 0;
@@ -123,14 +125,13 @@ static int write_elements(FILE *stream, const double *values, int64_t count, boo
 static int write_content(const struct written_file *file, const struct stored_content *content,
     double *values, struct error *error)
 {
-    if (write_header(file->stream, content) < 0)
-        return written_file_error(file->path, errno, error);
+    if (write_header(file, content, error) < 0)
+        return -1;
     for (int64_t i = 0; i < content->count; i++) {
-        if (content->fill(content->context, i, values, error) < 0)
+        int64_t size = stored_form_size(&content->tensor[i]);
+        if (content->fill(content->context, i, values, error) < 0 ||
+            write_elements(file, values, size, content->is_double, error) < 0)
             return -1;
-        if (write_elements(file->stream, values, stored_form_size(&content->tensor[i]), content->is_double) <
-            0)
-            return written_file_error(file->path, errno, error);
     }
     return 0;
 }

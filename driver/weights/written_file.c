@@ -3,6 +3,7 @@
 #include "driver/output/output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -14,17 +15,31 @@ int written_file_error(const char *path, int cause, struct error *error)
 
 int written_file_open(struct written_file *file, const char *path, struct error *error)
 {
-    *file = (struct written_file){.stream = fopen(path, "we"), .path = path};
-    return file->stream ? 0 : written_file_error(path, errno, error);
+    *file = (struct written_file){path, open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
+    return file->descriptor >= 0 ? 0 : written_file_error(path, errno, error);
 }
 
-int written_file_close(struct written_file *file, int status, struct error *error)
+int written_file_put(const struct written_file *file, const void *bytes, size_t size, struct error *error)
 {
-    int cause = 0;
+    const char *from = bytes;
 
-    if (status == 0 && (fflush(file->stream) != 0 || fsync(fileno(file->stream)) != 0))
-        cause = errno;
-    if (fclose(file->stream) != 0 && cause == 0)
+    while (size > 0) {
+        ssize_t some = write(file->descriptor, from, size);
+        if (some < 0 && errno != EINTR)
+            return written_file_error(file->path, errno, error);
+        if (some > 0) {
+            from += some;
+            size -= (size_t)some;
+        }
+    }
+    return 0;
+}
+
+int written_file_close(const struct written_file *file, int status, struct error *error)
+{
+    int cause = status == 0 && fsync(file->descriptor) != 0 ? errno : 0;
+
+    if (close(file->descriptor) != 0 && cause == 0)
         cause = errno;
     return status == 0 && cause ? written_file_error(file->path, cause, error) : status;
 }

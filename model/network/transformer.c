@@ -13,8 +13,10 @@
 
 static void check_gradients(const struct architecture *architecture)
 {
-    INVARIANT(architecture_has_gradients(architecture), "positions %d, %lld types, transform %d",
-        (int)architecture->positions, (long long)architecture->token_types, architecture->transform);
+    INVARIANT(architecture_has_gradients(architecture),
+        "positions %d, types %lld, embedding_norm %d, transform %d, output_scale %g",
+        (int)architecture->positions, (long long)architecture->token_types, architecture->embedding_norm,
+        architecture->transform, architecture->output_scale);
 }
 
 void transformer_layout(struct transformer *model, const struct architecture *architecture, int64_t max_rows,
@@ -140,6 +142,7 @@ double transformer_hessian_product(struct transformer *model, const scalar *weig
 {
     struct pass pass = pass_of(model, weights, batch);
 
+    check_gradients(&model->architecture);
     INVARIANT(pass.a->tangent, "a model of %lld rows without tangents", (long long)model->max_rows);
     *slope = 0;
     pass.back = true;
@@ -182,6 +185,7 @@ void transformer_block_tangent(struct transformer *model, const scalar *weights,
 {
     const struct pass pass = pass_in_block(model, weights, batch, layer);
 
+    check_gradients(&model->architecture);
     INVARIANT(pass.a->tangent, "a model of %lld rows without tangents", (long long)model->max_rows);
     memcpy(tstate, stack_block_tangent(&pass, layer, tstate), state_size(&pass));
 }

@@ -8,9 +8,9 @@
 #include "model/core/random.h"
 
 const struct tensor_row tensor_table[TENSOR_KIND_COUNT] = {
-#define X(KIND, name, part, role, rows, columns, fan_in, needs, draw, gpt2)                                  \
-    [TENSOR_##KIND] = {#name, PART_##part, ROLE_##role, EXTENT_##rows, EXTENT_##columns, EXTENT_##fan_in,    \
-        needs, draw, gpt2},
+#define X(KIND, name, part, role, rows, columns, fan_in, needs, draw)                                        \
+    [TENSOR_##KIND] = {                                                                                      \
+        #name, PART_##part, ROLE_##role, EXTENT_##rows, EXTENT_##columns, EXTENT_##fan_in, needs, draw},
     TENSORS(X)
 #undef X
 };

@@ -62,13 +62,12 @@ enum tensor_needs {
 };
 
 /*
- * The tensor table: X(KIND, name, part, role, rows, columns, fan_in, needs, draw, gpt2), in memory order.
+ * The tensor table: X(KIND, name, part, role, rows, columns, fan_in, needs, draw), in memory order.
  * It is the single source of the layout, initial values, checkpoints, trained weights of others, norms and
  * the dataset's `tensor` coordinate; a new tensor is one row.
  *
  * fan_in: inputs of the linear layer that a matrix or bias belongs to. draw: the number under which initial
- * values are drawn; rows that are added later take the next free one, so that no run changes. gpt2: the name
- * in GPT-2's files, behind "h.N." in layers; neighbours of one name lie side by side there.
+ * values are drawn; rows that are added later take the next free one, so that no run changes.
  *
  * A block holds one of each tensor of PART_LAYER (absent ones have size 0). Embeddings come before all
  * layers, final norms and output after, so that the parameters of `param_norm` are one contiguous range. q,
@@ -77,65 +76,65 @@ enum tensor_needs {
  */
 /* clang-format off */
 #define TENSORS(X) \
-    X(TOKEN, token, EMBEDDING, EMBEDDING, VOCABULARY, WIDTH, ONE, ALWAYS, 0, "wte.weight") \
-    X(POSITION, position, EMBEDDING, EMBEDDING, CONTEXT, WIDTH, ONE, LEARNED, 1, "wpe.weight") \
-    X(RELATIVE, relative, EMBEDDING, EMBEDDING, BUCKETS, HEADS, ONE, RELATIVE, 24, NULL) \
-    X(ENCODER_POSITION, encoder_position, EMBEDDING, EMBEDDING, CONTEXT, WIDTH, ONE, LEARNED | TWO_STACKS, 25, NULL) \
-    X(ENCODER_RELATIVE, encoder_relative, EMBEDDING, EMBEDDING, BUCKETS, HEADS, ONE, RELATIVE | TWO_STACKS, 26, NULL) \
-    X(TYPE, type, EMBEDDING, EMBEDDING, TYPES, WIDTH, ONE, TYPED, 47, NULL) \
-    X(EMBEDDING_NORM, embedding_norm, EMBEDDING, GAIN, ONE, WIDTH, ONE, EMBEDDING_NORMED, 48, NULL) \
+    X(TOKEN, token, EMBEDDING, EMBEDDING, VOCABULARY, WIDTH, ONE, ALWAYS, 0) \
+    X(POSITION, position, EMBEDDING, EMBEDDING, CONTEXT, WIDTH, ONE, LEARNED, 1) \
+    X(RELATIVE, relative, EMBEDDING, EMBEDDING, BUCKETS, HEADS, ONE, RELATIVE, 24) \
+    X(ENCODER_POSITION, encoder_position, EMBEDDING, EMBEDDING, CONTEXT, WIDTH, ONE, LEARNED | TWO_STACKS, 25) \
+    X(ENCODER_RELATIVE, encoder_relative, EMBEDDING, EMBEDDING, BUCKETS, HEADS, ONE, RELATIVE | TWO_STACKS, 26) \
+    X(TYPE, type, EMBEDDING, EMBEDDING, TYPES, WIDTH, ONE, TYPED, 47) \
+    X(EMBEDDING_NORM, embedding_norm, EMBEDDING, GAIN, ONE, WIDTH, ONE, EMBEDDING_NORMED, 48) \
     X(EMBEDDING_NORM_BIAS, embedding_norm_bias, EMBEDDING, SHIFT, ONE, WIDTH, ONE, \
-        EMBEDDING_NORMED | SHIFTED, 49, NULL) \
-    X(Q, q, LAYER, MATRIX, QUERIES, WIDTH, WIDTH, ALWAYS, 2, "attn.c_attn.weight") \
-    X(K, k, LAYER, MATRIX, KEYS, WIDTH, WIDTH, ALWAYS, 3, "attn.c_attn.weight") \
-    X(V, v, LAYER, MATRIX, KEYS, WIDTH, WIDTH, ALWAYS, 4, "attn.c_attn.weight") \
-    X(O, o, LAYER, WRITER, WIDTH, QUERIES, QUERIES, ALWAYS, 5, "attn.c_proj.weight") \
-    X(W1, w1, LAYER, MATRIX, FEEDFORWARD, WIDTH, WIDTH, ALWAYS, 6, "mlp.c_fc.weight") \
-    X(W2, w2, LAYER, WRITER, WIDTH, FEEDFORWARD, FEEDFORWARD, ALWAYS, 7, "mlp.c_proj.weight") \
-    X(LN1, ln1, LAYER, GAIN, ONE, WIDTH, ONE, ALWAYS, 8, "ln_1.weight") \
-    X(LN2, ln2, LAYER, GAIN, ONE, WIDTH, ONE, ALWAYS, 9, "ln_2.weight") \
-    X(Q_BIAS, q_bias, LAYER, BIAS, ONE, QUERIES, WIDTH, QKV_BIASED, 10, "attn.c_attn.bias") \
-    X(K_BIAS, k_bias, LAYER, BIAS, ONE, KEYS, WIDTH, QKV_BIASED, 11, "attn.c_attn.bias") \
-    X(V_BIAS, v_bias, LAYER, BIAS, ONE, KEYS, WIDTH, QKV_BIASED, 12, "attn.c_attn.bias") \
-    X(O_BIAS, o_bias, LAYER, BIAS, ONE, WIDTH, QUERIES, O_BIASED, 13, "attn.c_proj.bias") \
-    X(W1_BIAS, w1_bias, LAYER, BIAS, ONE, FEEDFORWARD, WIDTH, FEEDFORWARD_BIASED, 14, "mlp.c_fc.bias") \
-    X(W2_BIAS, w2_bias, LAYER, BIAS, ONE, WIDTH, FEEDFORWARD, FEEDFORWARD_BIASED, 15, "mlp.c_proj.bias") \
-    X(LN1_BIAS, ln1_bias, LAYER, SHIFT, ONE, WIDTH, ONE, SHIFTED, 16, "ln_1.bias") \
-    X(LN2_BIAS, ln2_bias, LAYER, SHIFT, ONE, WIDTH, ONE, SHIFTED, 17, "ln_2.bias") \
-    X(W3, w3, LAYER, MATRIX, FEEDFORWARD, WIDTH, WIDTH, GATED, 22, NULL) \
-    X(W3_BIAS, w3_bias, LAYER, BIAS, ONE, FEEDFORWARD, WIDTH, GATED | FEEDFORWARD_BIASED, 23, NULL) \
-    X(Q_NORM, q_norm, LAYER, GAIN, ONE, Q_NORM, ONE, QK_NORM, 27, NULL) \
-    X(K_NORM, k_norm, LAYER, GAIN, ONE, K_NORM, ONE, QK_NORM, 28, NULL) \
-    X(Q_NORM_BIAS, q_norm_bias, LAYER, SHIFT, ONE, Q_NORM, ONE, QK_NORM | SHIFTED, 29, NULL) \
-    X(K_NORM_BIAS, k_norm_bias, LAYER, SHIFT, ONE, K_NORM, ONE, QK_NORM | SHIFTED, 30, NULL) \
-    X(CROSS_Q, cross_q, LAYER, MATRIX, QUERIES, WIDTH, WIDTH, CROSS, 31, NULL) \
-    X(CROSS_K, cross_k, LAYER, MATRIX, KEYS, WIDTH, WIDTH, CROSS, 32, NULL) \
-    X(CROSS_V, cross_v, LAYER, MATRIX, KEYS, WIDTH, WIDTH, CROSS, 33, NULL) \
-    X(CROSS_O, cross_o, LAYER, WRITER, WIDTH, QUERIES, QUERIES, CROSS, 34, NULL) \
-    X(CROSS_LN, cross_ln, LAYER, GAIN, ONE, WIDTH, ONE, CROSS, 35, NULL) \
-    X(CROSS_Q_BIAS, cross_q_bias, LAYER, BIAS, ONE, QUERIES, WIDTH, CROSS | QKV_BIASED, 36, NULL) \
-    X(CROSS_K_BIAS, cross_k_bias, LAYER, BIAS, ONE, KEYS, WIDTH, CROSS | QKV_BIASED, 37, NULL) \
-    X(CROSS_V_BIAS, cross_v_bias, LAYER, BIAS, ONE, KEYS, WIDTH, CROSS | QKV_BIASED, 38, NULL) \
-    X(CROSS_O_BIAS, cross_o_bias, LAYER, BIAS, ONE, WIDTH, QUERIES, CROSS | O_BIASED, 39, NULL) \
-    X(CROSS_LN_BIAS, cross_ln_bias, LAYER, SHIFT, ONE, WIDTH, ONE, CROSS | SHIFTED, 40, NULL) \
-    X(CROSS_Q_NORM, cross_q_norm, LAYER, GAIN, ONE, Q_NORM, ONE, CROSS | QK_NORM, 41, NULL) \
-    X(CROSS_K_NORM, cross_k_norm, LAYER, GAIN, ONE, K_NORM, ONE, CROSS | QK_NORM, 42, NULL) \
-    X(CROSS_Q_NORM_BIAS, cross_q_norm_bias, LAYER, SHIFT, ONE, Q_NORM, ONE, CROSS | QK_NORM | SHIFTED, 43, NULL) \
-    X(CROSS_K_NORM_BIAS, cross_k_norm_bias, LAYER, SHIFT, ONE, K_NORM, ONE, CROSS | QK_NORM | SHIFTED, 44, NULL) \
-    X(DISTANCE, distance, LAYER, MATRIX, QUERIES, WIDTH, WIDTH, DISTANCE, 50, NULL) \
-    X(CONTENT_BIAS, content_bias, LAYER, BIAS, ONE, QUERIES, WIDTH, DISTANCE, 51, NULL) \
-    X(DISTANCE_BIAS, distance_bias, LAYER, BIAS, ONE, QUERIES, WIDTH, DISTANCE, 52, NULL) \
-    X(FINAL, final, FINAL, GAIN, ONE, WIDTH, ONE, FINAL_NORM, 18, "ln_f.weight") \
-    X(FINAL_BIAS, final_bias, FINAL, SHIFT, ONE, WIDTH, ONE, FINAL_NORM | SHIFTED, 19, "ln_f.bias") \
-    X(ENCODER_FINAL, encoder_final, FINAL, GAIN, ONE, WIDTH, ONE, FINAL_NORM | TWO_STACKS, 45, NULL) \
+        EMBEDDING_NORMED | SHIFTED, 49) \
+    X(Q, q, LAYER, MATRIX, QUERIES, WIDTH, WIDTH, ALWAYS, 2) \
+    X(K, k, LAYER, MATRIX, KEYS, WIDTH, WIDTH, ALWAYS, 3) \
+    X(V, v, LAYER, MATRIX, KEYS, WIDTH, WIDTH, ALWAYS, 4) \
+    X(O, o, LAYER, WRITER, WIDTH, QUERIES, QUERIES, ALWAYS, 5) \
+    X(W1, w1, LAYER, MATRIX, FEEDFORWARD, WIDTH, WIDTH, ALWAYS, 6) \
+    X(W2, w2, LAYER, WRITER, WIDTH, FEEDFORWARD, FEEDFORWARD, ALWAYS, 7) \
+    X(LN1, ln1, LAYER, GAIN, ONE, WIDTH, ONE, ALWAYS, 8) \
+    X(LN2, ln2, LAYER, GAIN, ONE, WIDTH, ONE, ALWAYS, 9) \
+    X(Q_BIAS, q_bias, LAYER, BIAS, ONE, QUERIES, WIDTH, QKV_BIASED, 10) \
+    X(K_BIAS, k_bias, LAYER, BIAS, ONE, KEYS, WIDTH, QKV_BIASED, 11) \
+    X(V_BIAS, v_bias, LAYER, BIAS, ONE, KEYS, WIDTH, QKV_BIASED, 12) \
+    X(O_BIAS, o_bias, LAYER, BIAS, ONE, WIDTH, QUERIES, O_BIASED, 13) \
+    X(W1_BIAS, w1_bias, LAYER, BIAS, ONE, FEEDFORWARD, WIDTH, FEEDFORWARD_BIASED, 14) \
+    X(W2_BIAS, w2_bias, LAYER, BIAS, ONE, WIDTH, FEEDFORWARD, FEEDFORWARD_BIASED, 15) \
+    X(LN1_BIAS, ln1_bias, LAYER, SHIFT, ONE, WIDTH, ONE, SHIFTED, 16) \
+    X(LN2_BIAS, ln2_bias, LAYER, SHIFT, ONE, WIDTH, ONE, SHIFTED, 17) \
+    X(W3, w3, LAYER, MATRIX, FEEDFORWARD, WIDTH, WIDTH, GATED, 22) \
+    X(W3_BIAS, w3_bias, LAYER, BIAS, ONE, FEEDFORWARD, WIDTH, GATED | FEEDFORWARD_BIASED, 23) \
+    X(Q_NORM, q_norm, LAYER, GAIN, ONE, Q_NORM, ONE, QK_NORM, 27) \
+    X(K_NORM, k_norm, LAYER, GAIN, ONE, K_NORM, ONE, QK_NORM, 28) \
+    X(Q_NORM_BIAS, q_norm_bias, LAYER, SHIFT, ONE, Q_NORM, ONE, QK_NORM | SHIFTED, 29) \
+    X(K_NORM_BIAS, k_norm_bias, LAYER, SHIFT, ONE, K_NORM, ONE, QK_NORM | SHIFTED, 30) \
+    X(CROSS_Q, cross_q, LAYER, MATRIX, QUERIES, WIDTH, WIDTH, CROSS, 31) \
+    X(CROSS_K, cross_k, LAYER, MATRIX, KEYS, WIDTH, WIDTH, CROSS, 32) \
+    X(CROSS_V, cross_v, LAYER, MATRIX, KEYS, WIDTH, WIDTH, CROSS, 33) \
+    X(CROSS_O, cross_o, LAYER, WRITER, WIDTH, QUERIES, QUERIES, CROSS, 34) \
+    X(CROSS_LN, cross_ln, LAYER, GAIN, ONE, WIDTH, ONE, CROSS, 35) \
+    X(CROSS_Q_BIAS, cross_q_bias, LAYER, BIAS, ONE, QUERIES, WIDTH, CROSS | QKV_BIASED, 36) \
+    X(CROSS_K_BIAS, cross_k_bias, LAYER, BIAS, ONE, KEYS, WIDTH, CROSS | QKV_BIASED, 37) \
+    X(CROSS_V_BIAS, cross_v_bias, LAYER, BIAS, ONE, KEYS, WIDTH, CROSS | QKV_BIASED, 38) \
+    X(CROSS_O_BIAS, cross_o_bias, LAYER, BIAS, ONE, WIDTH, QUERIES, CROSS | O_BIASED, 39) \
+    X(CROSS_LN_BIAS, cross_ln_bias, LAYER, SHIFT, ONE, WIDTH, ONE, CROSS | SHIFTED, 40) \
+    X(CROSS_Q_NORM, cross_q_norm, LAYER, GAIN, ONE, Q_NORM, ONE, CROSS | QK_NORM, 41) \
+    X(CROSS_K_NORM, cross_k_norm, LAYER, GAIN, ONE, K_NORM, ONE, CROSS | QK_NORM, 42) \
+    X(CROSS_Q_NORM_BIAS, cross_q_norm_bias, LAYER, SHIFT, ONE, Q_NORM, ONE, CROSS | QK_NORM | SHIFTED, 43) \
+    X(CROSS_K_NORM_BIAS, cross_k_norm_bias, LAYER, SHIFT, ONE, K_NORM, ONE, CROSS | QK_NORM | SHIFTED, 44) \
+    X(DISTANCE, distance, LAYER, MATRIX, QUERIES, WIDTH, WIDTH, DISTANCE, 50) \
+    X(CONTENT_BIAS, content_bias, LAYER, BIAS, ONE, QUERIES, WIDTH, DISTANCE, 51) \
+    X(DISTANCE_BIAS, distance_bias, LAYER, BIAS, ONE, QUERIES, WIDTH, DISTANCE, 52) \
+    X(FINAL, final, FINAL, GAIN, ONE, WIDTH, ONE, FINAL_NORM, 18) \
+    X(FINAL_BIAS, final_bias, FINAL, SHIFT, ONE, WIDTH, ONE, FINAL_NORM | SHIFTED, 19) \
+    X(ENCODER_FINAL, encoder_final, FINAL, GAIN, ONE, WIDTH, ONE, FINAL_NORM | TWO_STACKS, 45) \
     X(ENCODER_FINAL_BIAS, encoder_final_bias, FINAL, SHIFT, ONE, WIDTH, ONE, \
-        FINAL_NORM | SHIFTED | TWO_STACKS, 46, NULL) \
-    X(TRANSFORM, transform, OUTPUT, MATRIX, WIDTH, WIDTH, WIDTH, TRANSFORMED, 53, NULL) \
-    X(TRANSFORM_BIAS, transform_bias, OUTPUT, BIAS, ONE, WIDTH, WIDTH, TRANSFORMED, 54, NULL) \
-    X(TRANSFORM_NORM, transform_norm, OUTPUT, GAIN, ONE, WIDTH, ONE, TRANSFORMED, 55, NULL) \
-    X(TRANSFORM_NORM_BIAS, transform_norm_bias, OUTPUT, SHIFT, ONE, WIDTH, ONE, TRANSFORMED | SHIFTED, 56, NULL) \
-    X(OUTPUT, output, OUTPUT, MATRIX, VOCABULARY, WIDTH, WIDTH, UNTIED, 20, "lm_head.weight") \
-    X(OUTPUT_BIAS, output_bias, OUTPUT, BIAS, ONE, VOCABULARY, WIDTH, OUTPUT_BIASED, 21, NULL)
+        FINAL_NORM | SHIFTED | TWO_STACKS, 46) \
+    X(TRANSFORM, transform, OUTPUT, MATRIX, WIDTH, WIDTH, WIDTH, TRANSFORMED, 53) \
+    X(TRANSFORM_BIAS, transform_bias, OUTPUT, BIAS, ONE, WIDTH, WIDTH, TRANSFORMED, 54) \
+    X(TRANSFORM_NORM, transform_norm, OUTPUT, GAIN, ONE, WIDTH, ONE, TRANSFORMED, 55) \
+    X(TRANSFORM_NORM_BIAS, transform_norm_bias, OUTPUT, SHIFT, ONE, WIDTH, ONE, TRANSFORMED | SHIFTED, 56) \
+    X(OUTPUT, output, OUTPUT, MATRIX, VOCABULARY, WIDTH, WIDTH, UNTIED, 20) \
+    X(OUTPUT_BIAS, output_bias, OUTPUT, BIAS, ONE, VOCABULARY, WIDTH, OUTPUT_BIASED, 21)
 /* clang-format on */
 
 enum tensor_kind {
@@ -155,7 +154,6 @@ struct tensor_row {
     enum tensor_extent rows, columns, fan_in;
     unsigned needs; /* of enum tensor_needs */
     uint64_t draw;
-    const char *gpt2; /* or NULL */
 };
 
 extern const struct tensor_row tensor_table[TENSOR_KIND_COUNT];

@@ -31,11 +31,12 @@ static int refuse_other(const struct saved *saved, struct error *error)
         error);
 }
 
-/* A netCDF status or an errno. Only some of them are for the user to correct. */
+/* A netCDF status or an errno. Few are for the user to correct: a file whose checksum is good, and that
+ * cannot be opened or read all the same, is on a bad disk. */
 static int refuse_status(const struct saved *saved, int status, struct error *error)
 {
     static const int faults[] = {ENOENT, ENOTDIR, EISDIR, EACCES, EPERM, ELOOP, ENAMETOOLONG};
-    enum error_status whose = status > 0 ? ERROR_ENVIRONMENT : ERROR_INPUT;
+    enum error_status whose = ERROR_ENVIRONMENT;
 
     for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++)
         if (status == faults[i])
@@ -116,7 +117,7 @@ static int check_form(struct saved *saved, struct form *form, struct error *erro
             "%s: format version %lld is of another version of this program, which reads %d", saved->path,
             (long long)version, FORM_VERSION);
     visit_integer(form, "step", &saved->step);
-    return form->status == NC_NOERR ? 0 : refuse_status(saved, form->status, error);
+    return form->status == NC_NOERR ? 0 : refuse_other(saved, error);
 }
 
 /* ---- the network ---- */

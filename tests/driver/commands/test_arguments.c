@@ -1,5 +1,6 @@
 /* Values of options: every option of the table is stored in its own field. */
 #include "driver/commands/arguments.h"
+#include "driver/commands/commands.h"
 #include "tests/test.h"
 
 #include <stdio.h>
@@ -28,7 +29,7 @@ static bool parse(struct arguments *arguments, enum option option, const char *v
     struct error error;
 
     snprintf(text, sizeof(text), "--%s%s", option_table[option].word, value);
-    return arguments_parse(arguments, 2, argv, ~0u, 0, 0, &error) == 0;
+    return arguments_parse(arguments, 2, argv, 1u << option, 0, 0, &error) == 0;
 }
 
 /* Is the value of the option, "=1", in its field? */
@@ -76,6 +77,19 @@ TEST(arguments_share_no_place)
         for (size_t i = 0; i < store_size(store->kind); i++)
             CHECK(!used[store->offset + i]++);
     }
+}
+
+/* -o is the dataset in some commands, a folder in another one, and never both in one. */
+TEST(options_of_a_command_have_different_names)
+{
+    for (const struct command *command = command_table; command->name; command++)
+        for (enum option a = 0; a < OPTION_COUNT; a++)
+            for (enum option b = 0; b < a; b++) {
+                const struct option_row *one = &option_table[a], *other = &option_table[b];
+                if (command_takes(command, a) && command_takes(command, b))
+                    CHECK(strcmp(one->word, other->word) != 0 &&
+                          (!one->letter || one->letter != other->letter));
+            }
 }
 
 TEST(arguments_of_wrong_numbers)

@@ -209,8 +209,8 @@ CHANGED = {
     "width of wpe": (replaced("wpe.weight", [4, 3]), "wpe.weight: shape [4, 3], not [4, 2]"),
     "no elements": (replaced("wte.weight", [0, 2]), "wte.weight: shape [0, 2] is not that of a matrix of GPT-2"),
     "head of another shape": (added("lm_head.weight"), "lm_head.weight: shape [2], not [3, 2]"),
-    "NaN": (element("h.0.mlp.c_fc.weight", float("nan")), "h.0.mlp.c_fc.weight: a weight is not finite as a float"),
-    "infinity": (element("wpe.weight", float("-inf")), "wpe.weight: a weight is not finite as a float"),
+    "NaN": (element("h.0.mlp.c_fc.weight", float("nan")), "h.0.mlp.c_fc.weight: not all values are finite as a float"),
+    "infinity": (element("wpe.weight", float("-inf")), "wpe.weight: not all values are finite as a float"),
 }
 
 
@@ -304,25 +304,27 @@ def test_refused_ids(tmp_path, text):
     assert (done.stdout, done.stderr) == ("", IDS_REFUSED[text] + "\n")
 
 
+ACTIVATIONS = "gelu, gelu_python, gelu_new, gelu_pytorch_tanh, gelu_fast, silu, swish or relu"
 CONFIG_REFUSED = {
     '{"n_head": 0}': "config.json: n_head: 0 is not a whole number from 1 on",
     '{"n_head": "x"}': "config.json: n_head: \"x\" is not a whole number from 1 on",
     '{"n_head": [2]}': "config.json: n_head: [2] is not a whole number from 1 on",
-    '{\n"n_head": 2,\n "activation_function": "swish"}':
-        "config.json: activation_function: \"swish\" is not gelu_new, gelu_pytorch_tanh, gelu or relu",
-    '{"layer_norm_epsilon": 1e-6}': "config.json: layer_norm_epsilon: 1e-6 is not 1e-05",
+    '{\n"n_head": 2,\n "activation_function": "quick_gelu"}':
+        f"config.json: activation_function: \"quick_gelu\" is not {ACTIVATIONS}",
+    '{"layer_norm_epsilon": 0}': "config.json: layer_norm_epsilon: 0 is not a number above 0",
     '{"layer_norm_epsilon": NaN}': "config.json:1:26: JSON: invalid token near 'NaN'",
-    '{"scale_attn_weights": false}': "config.json: scale_attn_weights: false is not true",
+    '{"scale_attn_weights": 1}': "config.json: scale_attn_weights: 1 is not true or false",
     '{"scale_attn_by_inverse_layer_idx": true}':
         "config.json: scale_attn_by_inverse_layer_idx: true is not false",
-    '{"model_type": "gpt_neo"}': "config.json: model_type: \"gpt_neo\" is not gpt2",
+    '{"model_type": "gpt_neo"}': "config.json: model_type: \"gpt_neo\" is not gpt2, llama, mistral, qwen2, olmo2,"
+                                 " bert, roberta, t5 or xlnet",
     "[1]": "config.json: not an object",
     "": "config.json:1:1: JSON: '[' or '{' expected near end of file",
     '{"n_head"': "config.json:1:9: JSON: ':' expected near end of file",
     '{"n_head": 1, }': "config.json:1:15: JSON: string or '}' expected near '}'",
     '{"n_head": 1,\n "x": "\\ude00"}': "config.json:2:14: JSON: invalid Unicode '\\uDE00' near '\"\\ude00\"'",
-    '{"activation_function": "\\ud83d\\ude00"}': "config.json: activation_function: \"\U0001f600\" is not gelu_new,"
-                                               " gelu_pytorch_tanh, gelu or relu",
+    '{"activation_function": "\\ud83d\\ude00"}':
+        f"config.json: activation_function: \"\U0001f600\" is not {ACTIVATIONS}",
     '{"n_head": null}': "model.safetensors: unknown number of attention heads; give --heads N, or n_head in a"
                         " config.json beside it",
     '{"n_head": 3}': "model.safetensors: 3 heads do not divide the width of 2",
@@ -360,4 +362,5 @@ def test_refused_options(tmp_path, arguments):
 def test_no_file(tmp_path):
     assert inspect(tmp_path, status=2).stderr == "model.safetensors: No such file or directory\n"
     (tmp_path / "model.safetensors").mkdir()
-    assert inspect(tmp_path, status=2).stderr == "model.safetensors: Is a directory\n"
+    assert inspect(tmp_path, status=2).stderr == (
+        "model.safetensors: a folder without model.safetensors and without model.safetensors.index.json\n")

@@ -1,7 +1,7 @@
 /* Values of a safetensors file, bit by bit. Refused files are in test_inspect.py. */
 #include "tests/test.h"
 
-#include "driver/weights/safetensors.h"
+#include "driver/weights/convert.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,8 +33,9 @@ static void check_values(
     const struct stored_tensor *tensor = safetensors_find(&file, "a");
     CHECK(tensor && tensor->count == count);
     for (int64_t i = 0; tensor && i < count; i++) {
-        double found = stored_value(tensor, i);
-        CHECK(isnan(value[i]) ? isnan(found) : found == value[i] && !signbit(found) == !signbit(value[i]));
+        scalar found, expected = (scalar)value[i];
+        convert(tensor, i, 1, &found);
+        CHECK(isnan(expected) ? isnan(found) : found == expected && !signbit(found) == !signbit(expected));
     }
     safetensors_release(&file);
     free(content);

@@ -18,6 +18,7 @@ struct blockwise_case {
     bool shared;
     scalar *weights;
     scalar *state[STACKS_MOST]; /* [rows, C] */
+    scalar *other; /* [rows, C] */
     double *loss[2]; /* [rows] of both */
     int32_t *predicted[2], *count[2];
 };
@@ -29,6 +30,7 @@ static void layout(struct blockwise_case *k, struct arena *arena)
 
     blockwise_layout(&k->model, a, rows, 1, k->shared, arena);
     k->weights = arena_plane(arena, k->model.layout.size, 1);
+    k->other = arena_plane(arena, rows, a->width);
     for (int i = 0; i < 2; i++) {
         k->state[i] = arena_plane(arena, rows, a->width);
         k->loss[i] = arena_take(arena, (size_t)rows, sizeof(double));
@@ -66,12 +68,26 @@ static void load(struct blockwise_case *k, int64_t layer)
                 (size_t)from->tensor[i].size * sizeof(scalar));
 }
 
-/* What differs between a state and that of the whole network. */
+/* Does a state differ from that of the whole network? */
 static bool differs(const struct blockwise_case *k, int64_t stack, const scalar *expected)
 {
     int64_t rows = transformer_side(&k->model, &k->whole.batch, stack).rows;
 
     return memcmp(k->state[stack], expected, (size_t)(rows * k->model.architecture.width) * sizeof(scalar));
+}
+
+/* Passes another state through what lies before a stack, as a caller may who goes through two networks at
+ * once: the stack must read the memory that it is given, and nothing that is left of an earlier pass. */
+static void disturb(struct blockwise_case *k, int64_t stack)
+{
+    const struct stack_form form = architecture_stack(&k->model.architecture, stack - 1);
+    int64_t rows = transformer_side(&k->model, &k->whole.batch, stack - 1).rows;
+
+    for (int64_t i = 0; i < rows * k->model.architecture.width; i++)
+        k->other[i] = (scalar)random_normal(9, RANDOM_TEST, (uint64_t)i);
+    load(k, form.end - 1);
+    blockwise_block(&k->model, k->weights, &k->whole.batch, form.end - 1, false, NULL, k->other);
+    blockwise_finish(&k->model, k->weights, &k->whole.batch, stack - 1, k->other);
 }
 
 /* The blocks of a stack: the number of states and counts that differ. */
@@ -82,6 +98,8 @@ static int compare_blocks(struct blockwise_case *k, int64_t stack, bool hard)
     int64_t counts = transformer_side(&k->model, &k->whole.batch, stack).rows * a->heads;
     int differ = differs(k, stack, transformer_state(&k->whole.model, stack, 0));
 
+    if (form.cross)
+        disturb(k, stack);
     for (int64_t layer = form.begin; layer < form.end; layer++) {
         load(k, layer);
         blockwise_block(&k->model, k->weights, &k->whole.batch, layer, hard,

@@ -23,10 +23,12 @@ static struct architecture architecture_of(int bits)
         .heads = 3,
         .feedforward = 10,
         .layers = 2,
-        .norm_placement = (enum norm_placement)(bits / 8),
+        .norm_placement = (enum norm_placement)(bits / 8 % 3),
         .attention_mask = bits & 1 ? MASK_MULTIPLICATIVE : MASK_CAUSAL,
         .biases = bits & 2 ? BIAS_ALL : BIAS_OUTPUT,
         .tied = bits & 4,
+        .final_norm = bits >= 3 * 8,
+        .norm_epsilon = bits >= 3 * 8 ? 0.1 : 0,
     };
 }
 
@@ -35,7 +37,7 @@ static double of(const scalar *plane, int64_t row, int64_t width, int64_t column
     return (double)plane[row * width + column];
 }
 
-/* The final LayerNorm of a row of the last state, under pre; the state itself elsewhere. */
+/* The final LayerNorm of a row of the last state, where there is one; the state itself elsewhere. */
 static void check_final(const struct model_case *k, int64_t row)
 {
     const struct architecture *c = &k->model.architecture;
@@ -50,8 +52,10 @@ static void check_final(const struct model_case *k, int64_t row)
         variance += pow(of(state, row, c->width, i) - mean, 2) / (double)c->width;
     for (int64_t i = 0; i < c->width; i++) {
         double x = of(state, row, c->width, i);
-        if (c->norm_placement == NORM_PRE)
-            x = (x - mean) / sqrt(variance + 1e-5) * (double)gain[i] + (bias ? (double)bias[i] : 0);
+        if (c->norm_placement == NORM_PRE || c->final_norm)
+            x = (x - mean) / sqrt(variance + (c->norm_epsilon != 0 ? c->norm_epsilon : 1e-5)) *
+                    (double)gain[i] +
+                (bias ? (double)bias[i] : 0);
         CHECK_CLOSE(of(final, row, c->width, i), x, 10 * rounding);
     }
 }
@@ -101,7 +105,7 @@ static void check_architecture(const struct architecture *architecture)
 
 TEST(forward_states_and_logits)
 {
-    for (int bits = 0; bits < 3 * 8; bits++) {
+    for (int bits = 0; bits < 2 * 3 * 8; bits++) {
         const struct architecture architecture = architecture_of(bits);
         check_architecture(&architecture);
     }

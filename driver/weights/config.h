@@ -1,0 +1,60 @@
+#ifndef NORMSWEEP_DRIVER_WEIGHTS_CONFIG_H
+#define NORMSWEEP_DRIVER_WEIGHTS_CONFIG_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/core/error.h"
+#include "model/layers/activation.h"
+
+/*
+ * A config.json. A key that is absent or null has the value `initial`. The first fault fills the error and
+ * stays: readers go on with `initial`, and the caller looks at `failed` once, at the end.
+ */
+struct config {
+    char *path; /* owned */
+    json_t *root; /* owned; NULL: there is no such file */
+    const json_t *object; /* whose keys are read */
+    const char *within; /* the key of this object; NULL: the root */
+    struct error *error; /* of all faults; borrowed */
+    bool failed;
+};
+
+/* The largest width, number of heads and the like, and number of blocks, that are read: far above any model,
+ * and products of them fit. */
+enum { SIZE_MOST = 1 << 20, BLOCKS_MOST = 1 << 12 };
+
+/*
+ * Reads the file of this path, which it owns from now on, if there is one. -1 with "<path>: why" in error,
+ * nothing to release.
+ */
+int config_open(struct config *config, char *path, struct error *error);
+void config_close(struct config *config);
+
+bool config_has(const struct config *config, const char *key); /* and it is not null */
+bool config_is_null(const struct config *config, const char *key); /* it is there, and null */
+
+int64_t config_whole(struct config *config, const char *key, int64_t least, int64_t most, int64_t initial);
+int64_t config_size(struct config *config, const char *key, int64_t most); /* required, at least 1 */
+double config_positive(struct config *config, const char *key, double initial);
+bool config_true(struct config *config, const char *key, bool initial);
+const char *config_word(struct config *config, const char *key, const char *initial);
+enum activation config_activation(struct config *config, const char *key, enum activation initial);
+
+/* Refuses anything but this value. */
+void config_only_whole(struct config *config, const char *key, int64_t value);
+void config_only_true(struct config *config, const char *key, bool value);
+void config_only_word(struct config *config, const char *key, const char *value);
+
+/* "<path>: <key>: <value> is not <taken>" */
+void config_refuse(struct config *config, const char *key, const char *taken);
+
+/* "<path>: " before a message from a printf format. */
+void config_fail(struct config *config, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Goes on with the keys of the object at `key`, and back; false: there is none. */
+bool config_enter(struct config *config, const char *key);
+void config_leave(struct config *config);
+
+#endif

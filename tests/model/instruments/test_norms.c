@@ -1,0 +1,126 @@
+/* Norms of a network that is there block by block, against those of the whole network. */
+#include "tests/test.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "model/core/random.h"
+#include "model/instruments/instruments.h"
+#include "model/instruments/norms.h"
+
+static const struct architecture architectures[] = {
+    {.network = NETWORK_DECODER,
+        .layers = 3,
+        .biases = BIAS_ALL,
+        .final_norm = true,
+        .norm_placement = NORM_POST},
+    {.network = NETWORK_ENCODER, .layers = 1, .tied = true, .gated = true, .qk_norm = QK_NORM_TOGETHER},
+    {.network = NETWORK_ENCODER_DECODER, .layers = 1, .decoder_layers = 3, .norm_placement = NORM_PRE},
+};
+
+/* The same weights whole and, part by part, in a plane of the shared layout. */
+struct bench {
+    struct architecture architecture;
+    struct weight_layout layout, shared;
+    struct instruments instruments;
+    struct norms norms;
+    scalar *weights, *part;
+    struct arena arena;
+};
+
+static void lay_out(struct bench *b)
+{
+    weight_layout_init(&b->layout, &b->architecture, &b->arena);
+    weight_layout_init_shared(&b->shared, &b->architecture, &b->arena);
+    instruments_layout(&b->instruments, &b->layout, &b->architecture, &b->arena);
+    norms_layout(&b->norms, &b->shared, &b->architecture, &b->arena);
+    b->weights = arena_plane(&b->arena, 1, b->layout.size);
+    b->part = arena_plane(&b->arena, 1, b->shared.size);
+}
+
+static void bench_init(struct bench *b, const struct architecture *architecture)
+{
+    *b = (struct bench){.architecture = *architecture};
+    b->architecture.vocabulary = 5;
+    b->architecture.context = 3;
+    b->architecture.width = 4;
+    b->architecture.heads = 2;
+    b->architecture.feedforward = 6;
+    lay_out(b);
+    size_t size = b->arena.used;
+    b->arena = (struct arena){0};
+    CHECK(arena_init(&b->arena, size) == 0);
+    lay_out(b);
+    for (int64_t i = 0; i < b->layout.size; i++)
+        b->weights[i] = (scalar)random_normal(1, RANDOM_TEST, (uint64_t)i);
+}
+
+static void load(const struct bench *b, int64_t layer)
+{
+    for (int64_t i = 0; i < b->layout.tensor_count; i++)
+        if (b->layout.tensor[i].layer == layer)
+            memcpy(b->part + b->shared.tensor[i].offset, b->weights + b->layout.tensor[i].offset,
+                (size_t)b->layout.tensor[i].size * sizeof(scalar));
+}
+
+static bool close_to(double a, double b)
+{
+    return fabs(a - b) <= 1e-12 * b;
+}
+
+static void check_blocks(const struct bench *b)
+{
+    for (int64_t layer = 0; layer < b->norms.blocks; layer++) {
+        CHECK(close_to(b->norms.layer_norm[layer], b->instruments.layer_norm[layer]));
+        for (int64_t k = 0; k < LAYER_TENSOR_COUNT; k++) {
+            double norm = b->norms.tensor_norm[layer * LAYER_TENSOR_COUNT + k];
+            double whole = b->instruments.tensor_norm[layer * LAYER_TENSOR_COUNT + k];
+            CHECK(isnan(whole) ? isnan(norm) : close_to(norm, whole));
+        }
+    }
+}
+
+TEST(norms_by_parts_are_those_of_the_whole)
+{
+    struct state_measures whole;
+    struct bench b;
+
+    for (size_t i = 0; i < sizeof(architectures) / sizeof(*architectures); i++) {
+        bench_init(&b, &architectures[i]);
+        measure_state(&b.instruments, b.weights, &whole);
+        norms_begin(&b.norms);
+        for (int64_t layer = b.norms.blocks - 1; layer >= -1; layer--) {
+            load(&b, layer);
+            CHECK(!norms_add(&b.norms, b.part, layer));
+        }
+        norms_end(&b.norms);
+        check_blocks(&b);
+        CHECK(close_to(b.norms.param_norm, whole.param_norm));
+        CHECK(close_to(b.norms.embedding_norm, whole.embedding_norm));
+        CHECK(close_to(b.norms.output_norm, whole.output_norm));
+        CHECK(close_to(b.norms.total_norm, whole.total_norm));
+        for (int64_t stack = 0; stack < b.norms.stacks; stack++)
+            CHECK(close_to(b.norms.stack_norm[stack], whole.stack_norm[stack]));
+        arena_release(&b.arena);
+    }
+}
+
+/* Each weight in its turn is not finite: its tensor is named. */
+TEST(norms_name_what_is_not_finite)
+{
+    struct bench b;
+
+    bench_init(&b, &architectures[2]);
+    for (int64_t i = 0; i < b.layout.tensor_count; i++) {
+        const struct tensor *tensor = &b.layout.tensor[i];
+        for (int64_t k = 0; k < tensor->size; k++) {
+            scalar kept = b.weights[tensor->offset + k];
+            b.weights[tensor->offset + k] = k % 2 ? (scalar)NAN : (scalar)-INFINITY;
+            load(&b, tensor->layer);
+            norms_begin(&b.norms);
+            CHECK(norms_add(&b.norms, b.part, tensor->layer) == &b.shared.tensor[i]);
+            b.weights[tensor->offset + k] = kept;
+        }
+    }
+    arena_release(&b.arena);
+}
