@@ -35,6 +35,7 @@ static void target_release(struct target *target)
         free(target->path[i]);
         free(target->part[i]);
     }
+    *target = (struct target){0};
 }
 
 static int target_init(struct target *target, const char *folder, struct error *error)
@@ -52,7 +53,8 @@ static int target_init(struct target *target, const char *folder, struct error *
     if (enough)
         return 0;
     target_release(target);
-    return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", folder);
+    error_set(error, ERROR_ENVIRONMENT, "%s: no memory", folder);
+    return -1;
 }
 
 static int refuse_existing(const char *path, struct error *error)

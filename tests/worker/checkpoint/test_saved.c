@@ -104,7 +104,11 @@ static void check_source(const struct bench *bench, struct saved *saved)
     struct arena arena = {0};
 
     weight_layout_init_shared(&shared, &saved->architecture, &arena);
-    CHECK(weights && arena_init(&arena, arena.used) == 0);
+    if (!weights || arena_init(&arena, arena.used) != 0) {
+        free(weights);
+        test_fail(__FILE__, __LINE__, "no memory");
+        return;
+    }
     weight_layout_init_shared(&shared, &saved->architecture, &arena);
     for (int64_t layer = -1; layer < architecture_blocks(&saved->architecture); layer++)
         source.load(source.context, layout, layer, weights);
