@@ -51,7 +51,7 @@ struct family {
     const struct family_row *row; /* until name NULL */
     const struct family_other *other; /* until name NULL */
     bool sized_by_tensors; /* sizes that config.json lacks come from the tensors */
-    bool heads_given; /* the number of heads may be given by the user */
+    const char *heads_key; /* of config.json; the user may give the number that it lacks; NULL: never */
 
     /* Fills in the properties; faults stay in the config. Sizes hold what the tensors say, or 0. */
     void (*read)(struct config *config, struct properties *properties);

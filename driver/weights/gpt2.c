@@ -65,6 +65,6 @@ const struct family family_gpt2 = {
     .row = rows,
     .other = others,
     .sized_by_tensors = true,
-    .heads_given = true,
+    .heads_key = "n_head",
     .read = read_gpt2,
 };
