@@ -278,18 +278,32 @@ def test_figures(tmp_path, model):
     assert drawn == ["./networks-saturation.svg", "./networks-heads.svg"]
     for path in drawn:
         picture = (tmp_path / path).read_text()
-        assert all(f">{name}</text>" in picture for name in ("a", "b"))
+        assert all(f">{name}</text>" in picture for name in ("a, window 12", "b, window 5"))
     drawn = run(script, "a.nc", "--only", "heads", "-o", "f", "--format", "svg", cwd=tmp_path).stdout
     assert drawn == "f/a-heads.svg\n" and ">gpt2</text>" in (tmp_path / "f" / "a-heads.svg").read_text()
+
+
+def test_labels_tell_networks_apart(tmp_path, model):
+    """Files of one name in different folders; a file without a text is named and left out."""
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        inspect(tmp_path, *NAMES, "-o", f"{name}/g.nc")
+    inspect(tmp_path, "model.safetensors", "-o", "norms.nc")
+    done = run(PROJECT / "analysis" / "figures", "a/g.nc", "b/g.nc", "--format", "svg", cwd=tmp_path)
+    assert done.stdout.split() == ["./networks-saturation.svg", "./networks-heads.svg"] and done.stderr == ""
+    assert all(f">{name}/g</text>" in (tmp_path / "networks-heads.svg").read_text() for name in ("a", "b"))
+    done = run(PROJECT / "analysis" / "figures", "a/g.nc", "norms.nc", "--format", "svg", cwd=tmp_path)
+    assert len(done.stdout.split()) == 2
+    assert done.stderr == "figures: norms.nc: nothing to draw: it was measured without --tokens\n"
 
 
 def test_figures_that_are_refused(tmp_path, model):
     inspect(tmp_path, "model.safetensors", "-o", "a.nc")
     sweep(tmp_path / "b.nc")
     script = PROJECT / "analysis" / "figures"
-    assert run(script, "a.nc", cwd=tmp_path).stdout == ""  # norms alone have no figure
-    assert run(script, "a.nc", "--only", "heads", cwd=tmp_path, status=1).stderr == (
-        "figures: heads: nothing to draw: measured without --tokens\n")
+    for only in ((), ("--only", "heads")):
+        done = run(script, "a.nc", *only, cwd=tmp_path, status=1)
+        assert (done.stdout, done.stderr) == ("", "figures: a.nc: nothing to draw: it was measured without --tokens\n")
     assert run(script, "a.nc", "b.nc", cwd=tmp_path, status=1).stderr == (
         "figures: b.nc: not a file of normsweep inspect\n")
     assert run(script, "a.nc", "--at", "seed=0", cwd=tmp_path, status=1).stderr == "figures: --at is for sweeps\n"
