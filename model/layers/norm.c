@@ -46,7 +46,7 @@ struct norm_work {
     bool add, alone;
 };
 
-/* One row of norm_forward, in double. */
+/* One row of norm_forward, in double; a row that is not finite stays NaN. */
 static void wide_row(
     const struct norm *norm, scalar *out, const scalar *in, const scalar *residual, int64_t row)
 {
@@ -57,6 +57,8 @@ static void wide_row(
         mean += (double)in[c] / (double)width;
     for (int64_t c = 0; c < width; c++)
         square += ((double)in[c] - mean) * ((double)in[c] - mean);
+    if (!isfinite(square))
+        return;
     double scale = 1 / sqrt(square / (double)width + norm->epsilon);
     norm->mean[row] = (scalar)mean;
     norm->scale[row] = (scalar)scale;
