@@ -154,7 +154,7 @@ static int check_output_bias(const struct saved *saved, struct error *error)
     return error_set(error, ERROR_INPUT,
         "%s: output_bias: true fits neither %s nor %s, whose logits have no bias; train with output_bias: "
         "false",
-        saved->path, home_table[HOME_GPT2].type, home_table[HOME_LLAMA].type);
+        saved->path, home_table[HOME_GPT2].family->model_type, home_table[HOME_LLAMA].family->model_type);
 }
 
 int export_write(

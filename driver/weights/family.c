@@ -141,8 +141,8 @@ static int64_t add_length(const struct family_row *row, const struct architectur
     return 2;
 }
 
-int64_t family_shape(
-    const struct family_row *row, const struct architecture *architecture, int64_t padding, int64_t shape[3])
+int64_t family_shape(const struct family_row *row, const struct architecture *architecture, int64_t padding,
+    int64_t shape[FAMILY_RANK_MOST])
 {
     const struct tensor_row *tensor = &tensor_table[row->kind];
     int64_t parts = row->parts ? row->parts : 1;

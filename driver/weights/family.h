@@ -22,7 +22,8 @@ struct family_row {
     enum tensor_kind kind;
     unsigned form; /* of enum row_form */
     const char *name; /* # stands for the number of the block in its stack */
-    int part, parts; /* it is part 0 .. parts - 1 of so many side by side; parts 0: it is alone */
+    int part, parts; /* it is part 0 .. parts - 1 of so many side by side, in rows one after the other; parts
+                        0: it is alone */
 };
 
 /* Another tensor that files have. */
@@ -57,7 +58,7 @@ struct family {
     void (*read)(struct config *config, struct properties *properties);
 };
 
-enum { FAMILY_NAME_SIZE = 128 };
+enum { FAMILY_NAME_SIZE = 128, FAMILY_RANK_MOST = 3 };
 
 /* The family of a model_type; NULL: there is none. */
 const struct family *family_find(const char *model_type);
@@ -80,7 +81,7 @@ const struct family_other *family_other(const struct family *family, const char 
 int64_t family_blocks(const struct family *family, const char *name, bool prefixed);
 
 /* The shape in the file; returns the rank. padding: rows that are skipped. */
-int64_t family_shape(
-    const struct family_row *row, const struct architecture *architecture, int64_t padding, int64_t shape[3]);
+int64_t family_shape(const struct family_row *row, const struct architecture *architecture, int64_t padding,
+    int64_t shape[FAMILY_RANK_MOST]);
 
 #endif

@@ -90,7 +90,7 @@ static json_t *token(int32_t id)
 static void put_all(struct object *object, const struct saved *saved, enum home home)
 {
     put(object, "architectures", json_pack("[s]", home_table[home].class));
-    put_text(object, "model_type", home_table[home].type);
+    put_text(object, "model_type", home_table[home].family->model_type);
     put_text(object, "torch_dtype", saved->is_double ? "float64" : "float32");
     put_integer(object, "vocab_size", saved->architecture.vocabulary);
     put(object, "bos_token_id", token(saved->end_of_line));

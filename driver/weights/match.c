@@ -96,7 +96,7 @@ static int check_shape(
 static int check_row(const struct matches *matches, const struct architecture *architecture,
     const struct family_row *row, const struct stored_tensor *stored, struct error *error)
 {
-    int64_t shape[3], rank = family_shape(row, architecture, matches->padding, shape);
+    int64_t shape[FAMILY_RANK_MOST], rank = family_shape(row, architecture, matches->padding, shape);
 
     return check_type(stored, error) < 0 ? -1 : check_shape(stored, rank, shape, error);
 }

@@ -6,12 +6,12 @@
 
 #include "model/core/error.h"
 
-enum { STORED_NAME = 64 };
+enum { FORM_NAME_SIZE = 128, FORM_RANK_MOST = 2 };
 
 /* A tensor to be written. */
 struct stored_form {
-    char name[STORED_NAME];
-    int64_t rank, shape[2];
+    char name[FORM_NAME_SIZE];
+    int64_t rank, shape[FORM_RANK_MOST];
 };
 
 /* What a file is to hold. */
