@@ -14,8 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define ONE_FILE "model.safetensors"
-#define INDEX ONE_FILE ".index.json"
+#define INDEX SHARDS_ONE_FILE ".index.json"
 
 enum { SHARDS_MOST = 4096 };
 
@@ -216,7 +215,7 @@ static int open_one(struct shards *shards, struct error *error)
 /* Sets the path of the file to read: `path`, or what a folder of this name holds. */
 static int find_file(struct shards *shards, const char *path, struct error *error)
 {
-    static const char *const names[] = {ONE_FILE, INDEX};
+    static const char *const names[] = {SHARDS_ONE_FILE, INDEX};
     struct stat status;
 
     if (stat(path, &status) < 0 || !S_ISDIR(status.st_mode)) {
@@ -234,7 +233,7 @@ static int find_file(struct shards *shards, const char *path, struct error *erro
         }
         free(tried);
     }
-    error_set(error, ERROR_INPUT, "%s: a folder without " ONE_FILE " and without " INDEX, path);
+    error_set(error, ERROR_INPUT, "%s: a folder without " SHARDS_ONE_FILE " and without " INDEX, path);
     return -1;
 }
 
