@@ -7,6 +7,7 @@
 #include "driver/output/output.h"
 #include "driver/weights/exported.h"
 #include "driver/weights/home_config.h"
+#include "driver/weights/shards.h"
 #include "driver/weights/written_file.h"
 #include "worker/host/sync.h"
 
@@ -18,7 +19,7 @@
 
 enum { WEIGHTS, CONFIG, FILES };
 
-static const char *const names[FILES] = {[WEIGHTS] = EXPORT_WEIGHTS, [CONFIG] = EXPORT_CONFIG};
+static const char *const names[FILES] = {[WEIGHTS] = SHARDS_ONE_FILE, [CONFIG] = CONFIG_FILE};
 
 /* The folder and the paths in it. */
 struct target {

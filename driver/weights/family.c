@@ -44,6 +44,15 @@ void family_words(char *text, size_t size)
     }
 }
 
+void family_read(const struct family *family, struct config *config, struct properties *properties)
+{
+    config_fields(config, family->key, &properties->architecture);
+    properties->tied = config_true(config, CONFIG_TIED, family->tied);
+    properties->surely_tied = properties->tied && (family->surely_tied || config_has(config, CONFIG_TIED));
+    if (family->read)
+        family->read(config, properties);
+}
+
 static bool is_of(const struct family_row *row, const struct architecture *a, int64_t layer)
 {
     bool decoder = layer >= 0 && architecture_stack_of(a, layer) > 0;

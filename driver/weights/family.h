@@ -51,10 +51,13 @@ struct family {
     const char *prefix; /* of all names, where the base model is part of another; "": never */
     const struct family_row *row; /* until name NULL */
     const struct family_other *other; /* until name NULL */
+    struct architecture initial; /* where config.json is silent; init_scale and residual_scale are 1 */
+    const struct config_key *key; /* the fields that config.json sets; until key NULL */
+    bool tied, surely_tied; /* where config.json is silent: see struct properties */
     bool sized_by_tensors; /* sizes that config.json lacks come from the tensors */
     const char *heads_key; /* of config.json; the user may give the number that it lacks; NULL: never */
 
-    /* Fills in the properties; faults stay in the config. Sizes hold what the tensors say, or 0. */
+    /* Fills in what is not in these rows, after them; faults stay in the config. NULL: nothing. */
     void (*read)(struct config *config, struct properties *properties);
 };
 
@@ -65,6 +68,9 @@ const struct family *family_find(const char *model_type);
 
 /* "gpt2, llama, ... or xlnet" */
 void family_words(char *text, size_t size);
+
+/* Reads what config.json says. Where it is silent, the architecture stays as it is. */
+void family_read(const struct family *family, struct config *config, struct properties *properties);
 
 /* The row of a tensor of block `layer`, or outside the blocks; NULL: the family has no such tensor. */
 const struct family_row *family_row(const struct family *family, const struct architecture *architecture,

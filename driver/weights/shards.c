@@ -5,6 +5,7 @@
 #include "driver/weights/shards.h"
 
 #include "driver/output/mapped_file.h"
+#include "driver/weights/config.h"
 #include "driver/weights/json.h"
 #include "model/core/check.h"
 
@@ -15,10 +16,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define ONE_FILE "model.safetensors"
-#define INDEX ONE_FILE ".index.json"
+#define INDEX SHARDS_ONE_FILE ".index.json"
 #define OF_PYTORCH "pytorch_model.bin"
-#define CONFIG "config.json"
 
 enum { SHARDS_MOST = 4096 };
 
@@ -189,7 +188,7 @@ static int open_promised(struct shards *shards, const json_t *root, struct error
     const char *name;
     json_t *file;
 
-    if (!map && strcmp(base_name(shards->path), CONFIG) == 0)
+    if (!map && strcmp(base_name(shards->path), CONFIG_FILE) == 0)
         return error_set(error, ERROR_INPUT, "%s: not an index of weights; give its folder", shards->path);
     if (!json_is_object(map) || json_object_size(map) == 0)
         return error_set(
@@ -244,7 +243,7 @@ static int has_file(struct shards *shards, const char *folder, const char *name)
 /* Sets the path of the file to read: `path`, or what a folder of this name holds. */
 static int find_file(struct shards *shards, const char *path, struct error *error)
 {
-    static const char *const names[] = {ONE_FILE, INDEX, OF_PYTORCH, OF_PYTORCH ".index.json"};
+    static const char *const names[] = {SHARDS_ONE_FILE, INDEX, OF_PYTORCH, OF_PYTORCH ".index.json"};
     size_t known = 2, i = 0, count = sizeof(names) / sizeof(*names);
     struct stat status;
     int there = stat(path, &status);
@@ -264,7 +263,7 @@ static int find_file(struct shards *shards, const char *path, struct error *erro
         return 0;
     if (i < count)
         return error_set(error, ERROR_INPUT, "%s: " SAFETENSORS_OF_PYTORCH, shards->path);
-    return error_set(error, ERROR_INPUT, "%s: a folder without " ONE_FILE " and without " INDEX, path);
+    return error_set(error, ERROR_INPUT, "%s: a folder without " SHARDS_ONE_FILE " and without " INDEX, path);
 }
 
 static bool is_index(const char *path)

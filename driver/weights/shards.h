@@ -3,6 +3,8 @@
 
 #include "driver/weights/safetensors.h"
 
+#define SHARDS_ONE_FILE "model.safetensors" /* a model that is not split */
+
 /* The tensors of one model, from one file or from several with an index. The files stay mapped. */
 struct shards {
     char *path; /* of the one file, or of the index: the name in messages */

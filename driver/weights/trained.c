@@ -6,6 +6,7 @@
 
 #include "driver/text/place.h"
 #include "driver/weights/convert.h"
+#include "driver/weights/gpt2.h"
 #include "driver/weights/match.h"
 #include "model/core/check.h"
 #include "worker/checkpoint/saved.h"
@@ -78,13 +79,13 @@ static int settle_output(
 
 static const struct family *choose_family(struct config *config)
 {
-    const char *type = config_word(config, "model_type", "gpt2");
+    const char *type = config_word(config, CONFIG_MODEL_TYPE, family_gpt2.model_type);
     const struct family *family = family_find(type);
     char words[256];
 
     family_words(words, sizeof(words));
     if (!family)
-        config_refuse(config, "model_type", words);
+        config_refuse(config, CONFIG_MODEL_TYPE, words);
     return config->failed ? NULL : family;
 }
 
@@ -127,19 +128,20 @@ static int open_model(struct trained *trained, struct config *config, int64_t he
 {
     const struct family *family = choose_family(config);
     struct matches *matches = &trained->files->matches;
-    struct properties p = {
-        .architecture = {.init_scale = 1, .residual_scale = 1}, .special = {.start = -1, .end = -1}};
+    struct properties p = {.special = {.start = -1, .end = -1}};
     int status = 0;
 
     if (!family)
         return -1;
+    p.architecture = family->initial;
+    p.architecture.init_scale = p.architecture.residual_scale = 1;
     matches_begin(matches, family);
     if (!config->root)
         status = matches_unconfigured(matches, error);
     if (status == 0 && family->sized_by_tensors)
         status = matches_sizes(matches, &p.architecture, error);
     if (status == 0) {
-        family->read(config, &p);
+        family_read(family, config, &p);
         compare_heads(config, family, p.architecture.heads, heads);
     }
     if (config->failed)
@@ -203,7 +205,7 @@ int trained_open(struct trained *trained, const char *path, int64_t heads, struc
     struct shards *shards = &trained->files->matches.shards;
     int status = shards_open(shards, path, error);
     if (status == 0)
-        status = config_open(&config, shards_beside(shards, "config.json"), error);
+        status = config_open(&config, shards_beside(shards, CONFIG_FILE), error);
     if (status == 0) {
         status = open_model(trained, &config, heads, error);
         config_close(&config);
