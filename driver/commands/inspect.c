@@ -9,6 +9,7 @@
 #include "driver/commands/inspect_measure.h"
 #include "driver/commands/inspect_page.h"
 #include "driver/commands/inspect_print.h"
+#include "driver/output/mapped_file.h"
 #include "driver/text/lines.h"
 #include "worker/host/processors.h"
 
@@ -113,7 +114,9 @@ int command_inspect(int argc, char **argv)
 
     if (command_arguments(&arguments, argc, argv, &status))
         return status;
+    mapped_file_guard();
     status = inspect_files(&arguments, &error);
+    mapped_file_unguard();
     arguments_release(&arguments);
     return status == 0 ? command_flush(0) : command_fail(&error);
 }

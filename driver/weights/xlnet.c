@@ -54,6 +54,8 @@ static void read_xlnet(struct config *config, struct properties *properties)
     a->norm_placement = NORM_POST;
     a->positions = POSITIONS_DISTANCE;
     a->biases = BIAS_FEEDFORWARD | BIAS_NORM;
+    if (a->width % 2) /* sines and cosines of a distance, as many of each */
+        config_refuse(config, "d_model", "an even number");
     config_only_word(config, "attn_type", "bi");
     config_only_true(config, "bi_data", false);
     config_whole(config, "clamp_len", -1, 0, -1); /* above 0, far distances would count as this one */

@@ -95,6 +95,16 @@ def test_states(tmp_path, model):
         assert written.sequence.values.tolist() == [i // CONTEXT for i in range(9 * CONTEXT)]
 
 
+def test_names_before_the_end(tmp_path, model):
+    """What a killed process of the same number left stays, and a link there is not followed."""
+    (tmp_path / "target").write_text("mine")
+    script = 'echo left > out.nc.$$.new && ln -s target out.nc.$$.1.new && exec "$@"'
+    run("sh", "-c", script, "sh", BUILD / "normsweep", "inspect", *NAMES, "-o", "out.nc", cwd=tmp_path)
+    left = sorted(tmp_path.glob("out.nc.*"))
+    assert [path.read_text() for path in left] == ["mine", "left\n"] and left[0].is_symlink()
+    assert (tmp_path / "target").read_text() == "mine" and xr.open_dataset(tmp_path / "out.nc").window == CONTEXT
+
+
 def test_an_output_is_replaced(tmp_path, model):
     inspect(tmp_path, "model.safetensors", "-o", "out.nc")
     inspect(tmp_path, *NAMES, "-o", "out.nc")
