@@ -81,8 +81,8 @@ static int inspect(struct trained *trained, const struct arguments *arguments, s
 
     if (inspect_text_read(&text, trained, arguments, error) < 0)
         return -1;
-    int status = inspect_measure(&inspected, &arena, trained, &text, arguments->operand[0], threads,
-        arguments_has(arguments, OPTION_STATES), error);
+    int status = inspect_measure(
+        &inspected, &arena, trained, &text, threads, arguments_has(arguments, OPTION_STATES), error);
     if (status == 0) {
         status = trained_check(trained, error);
         if (status == 0)

@@ -33,15 +33,22 @@ def places(dataset, name):
         yield (name, place.get("layer", "-"), tensor, place.get("head", "-")), value
 
 
+def flat(data):
+    return [number for part in data for number in flat(part)] if isinstance(data, list) else [data]
+
+
 def test_the_same_everywhere(tmp_path, model):
     values = table(inspect(tmp_path, *NAMES, "--values").stdout)
     text = json.loads(inspect(tmp_path, *NAMES, "--json", "-o", "out.nc").stdout)
-    told = xr.Dataset.from_dict(text)
+    told = xr.Dataset.from_dict(text).astype(float)
+    numbers = [number for one in text["data_vars"].values() for number in flat(one["data"])]
+    assert {type(number) for number in numbers} <= {float, type(None)}
+    assert all(type(number) is int for number in text["coords"]["layer"]["data"])
     with xr.open_dataset(tmp_path / "out.nc") as written:
         assert set(told) == set(written) and dict(told.sizes) == dict(written.sizes)
         for name in written:
             assert told[name].dims == written[name].dims
-            np.testing.assert_array_equal(told[name].values.astype(float), written[name].values)
+            np.testing.assert_array_equal(told[name].values, written[name].values)
         for name in written.coords:
             assert list(told[name].values) == list(written[name].values)
         found = {key: value for name in written if "attended" not in written[name].dims
@@ -154,7 +161,8 @@ def test_refused_options(tmp_path, model, arguments):
 
 
 def test_options_of_a_text_need_one(tmp_path, model):
-    for option in (("--lines",), ("--mask", "3"), ("--sentinel", "3"), ("--states", "-o", "out.nc")):
+    for option in (("--lines",), ("--mask", "3"), ("--sentinel", "3"), ("--states", "-o", "out.nc"),
+                   ("--context", "3")):
         done = inspect(tmp_path, "model.safetensors", *option, status=2)
         assert done.stderr == f"normsweep inspect: {option[0]} needs a text; give --tokens IDS, too\n"
 
