@@ -92,6 +92,11 @@ static const struct shard *shard_of(const struct shards *shards, const struct st
     return shard;
 }
 
+const char *shards_path(const struct shards *shards, const struct stored_tensor *tensor)
+{
+    return shard_of(shards, tensor)->path;
+}
+
 static int compare_names(const void *a, const void *b)
 {
     const struct stored_tensor *left = a, *right = b;
