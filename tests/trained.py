@@ -27,7 +27,7 @@ SCALE = 1000  # of the saturated network
 @contextlib.contextmanager
 def replaced(*replacements):
     """Sets attributes, (object, name, value), for as long as the context lasts."""
-    before = [(where, name, vars(where).get(name, getattr(where, name))) for where, name, _ in replacements]
+    before = [(where, name, getattr(where, name)) for where, name, _ in replacements]
     for where, name, value in replacements:
         setattr(where, name, value)
     try:
@@ -37,27 +37,16 @@ def replaced(*replacements):
             setattr(where, name, value)
 
 
-BUCKET = transformers.models.t5.modeling_t5.T5Attention._relative_position_bucket
-TO_FLOAT = torch.Tensor.float
-
-
-def bucket_in_float(*arguments, **options):
-    with replaced((torch.Tensor, "float", TO_FLOAT)):
-        return BUCKET(*arguments, **options)
-
-
 @contextlib.contextmanager
 def double():
-    """The library computes some parts in float32 whatever the weights are: rmsnorm, the softmax of llama and T5, the
-    angles of rotary positions. In this context its float32 is float64. T5's buckets keep float32, since rounding
-    decides to which of two buckets a distance belongs."""
+    """The library computes some parts in float32 whatever the weights are: rmsnorm, the softmax of llama's kin and of
+    T5, rotary angles, XLNet's sinusoids, and T5's buckets, which come out the same. In this context its float32 is
+    float64. GPT-2, BERT and RoBERTa need no such help."""
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
     try:
         with replaced((torch, "float32", torch.float64), (torch, "float", torch.float64),
-                      (torch.Tensor, "float", torch.Tensor.double),
-                      (transformers.models.t5.modeling_t5.T5Attention, "_relative_position_bucket",
-                       staticmethod(bucket_in_float))):
+                      (torch.Tensor, "float", torch.Tensor.double)):
             yield
     finally:
         torch.set_default_dtype(before)

@@ -9,17 +9,16 @@
 #include "driver/commands/inspect_measure.h"
 #include "driver/commands/inspect_page.h"
 #include "driver/commands/inspect_print.h"
+#include "driver/output/mapped_file.h"
 #include "driver/text/lines.h"
 #include "worker/host/processors.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The last part of a path, clean. The caller frees it; NULL: no memory. */
-static char *name_of(const char *path)
+/* The last part of the first `length` bytes of a path, clean. The caller frees it; NULL: no memory. */
+static char *last_part(const char *path, size_t length)
 {
-    size_t length = strlen(path);
-
     while (length > 1 && path[length - 1] == '/')
         length--;
     size_t begin = length;
@@ -27,6 +26,21 @@ static char *name_of(const char *path)
         begin--;
     char *name = strndup(path + begin, length - begin);
     return name ? lines_clean(name) : NULL;
+}
+
+static char *name_of(const char *path)
+{
+    return last_part(path, strlen(path));
+}
+
+/* The name of a network: the folder's, if the path has one, where the name of the file is that of all. */
+static char *name_of_weights(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    if (!slash || strncmp(slash, "/model.safetensors", strlen("/model.safetensors")) != 0)
+        return name_of(path);
+    return last_part(path, (size_t)(slash - path));
 }
 
 /* Options that contradict each other, and an output that could not be written. */
@@ -54,7 +68,7 @@ static void print(const struct inspected *inspected, const struct arguments *arg
 /* Writes the file first: what is printed then says that all is done. */
 static int tell(struct inspected *inspected, const struct arguments *arguments, struct error *error)
 {
-    char *file = name_of(arguments->operand[0]);
+    char *file = name_of_weights(arguments->operand[0]);
     char *text = arguments->tokens ? name_of(arguments->tokens) : NULL;
     int status = 0;
 
@@ -80,8 +94,8 @@ static int inspect(struct trained *trained, const struct arguments *arguments, s
 
     if (inspect_text_read(&text, trained, arguments, error) < 0)
         return -1;
-    int status = inspect_measure(&inspected, &arena, trained, &text, arguments->operand[0], threads,
-        arguments_has(arguments, OPTION_STATES), error);
+    int status = inspect_measure(
+        &inspected, &arena, trained, &text, threads, arguments_has(arguments, OPTION_STATES), error);
     if (status == 0) {
         status = trained_check(trained, error);
         if (status == 0)
@@ -113,7 +127,9 @@ int command_inspect(int argc, char **argv)
 
     if (command_arguments(&arguments, argc, argv, &status))
         return status;
+    mapped_file_guard();
     status = inspect_files(&arguments, &error);
+    mapped_file_unguard();
     arguments_release(&arguments);
     return status == 0 ? command_flush(0) : command_fail(&error);
 }

@@ -10,6 +10,7 @@
 #include "worker/host/clock.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 /* The line of progress: work is counted in blocks that are loaded. */
@@ -80,16 +81,50 @@ static void layout_all(struct measurement *m, struct arena *arena)
         layout_text(m, arena);
 }
 
-static int take_memory(struct measurement *m, struct arena *arena, struct error *error)
+/* The bytes that are needed. */
+static size_t count_all(struct measurement *m)
 {
     struct arena counted = {0};
 
     layout_all(m, &counted);
-    if (counted.used > limits()->memory || arena_init(arena, counted.used) < 0)
+    return counted.used;
+}
+
+/* The bytes that windows of one token would need. */
+static size_t count_least(struct measurement *m)
+{
+    struct inspect_text least = *m->text;
+    struct measurement one = *m;
+
+    least.window = 1;
+    one.text = &least;
+    one.architecture = inspect_text_architecture(&least, &m->trained->architecture);
+    least.room = (struct batch_rows){one.architecture.context, one.architecture.context};
+    return count_all(&one);
+}
+
+/* Takes memory for batches as large as planned, or as there is memory for. */
+static int take_memory(struct measurement *m, struct arena *arena, struct error *error)
+{
+    bool has_text = m->text->text.token_count > 0;
+    const char *hint = "";
+    size_t size = count_all(m);
+
+    while (size > limits()->memory || arena_init(arena, size) < 0) {
+        if (has_text && inspect_text_shrink(m->text)) {
+            size = count_all(m);
+            continue;
+        }
+        if (has_text && count_least(m) < (size < limits()->memory ? size / 2 : limits()->memory))
+            hint = "; a smaller --context needs less";
+        if (size <= limits()->memory)
+            return error_set(error, ERROR_ENVIRONMENT,
+                "no memory: the system does not give the %.1f MiB that are needed; see ulimit -v%s",
+                (double)size / 0x1p20, hint);
         return error_set(error, ERROR_ENVIRONMENT,
-            "no memory: %.1f MiB are needed, this process may use %.1f MiB%s", (double)counted.used / 0x1p20,
-            (double)limits()->memory / 0x1p20,
-            m->text->text.token_count ? "; a smaller --context needs less" : "");
+            "no memory: %.1f MiB are needed, this process may use %.1f MiB%s", (double)size / 0x1p20,
+            (double)limits()->memory / 0x1p20, hint);
+    }
     layout_all(m, arena);
     return 0;
 }
@@ -140,7 +175,8 @@ static int measure_norms(struct measurement *m, struct error *error)
         load(m, &m->layout, layer, m->planes.weights);
         const struct tensor *broken = norms_add(&m->norms, m->planes.weights, layer);
         if (broken)
-            return error_set(error, ERROR_INPUT, "%s: not all values are finite as a " SCALAR_NAME,
+            return error_set(error, ERROR_INPUT, "%s: %s: not all values are finite as a " SCALAR_NAME,
+                trained_file(m->trained, broken->kind, broken->layer),
                 trained_name(m->trained, broken->kind, broken->layer));
     }
     norms_end(&m->norms);
@@ -243,12 +279,20 @@ static void put_norms(struct inspected *inspected, const struct norms *norms)
     inspected_put_blocks(inspected, METRIC_tensor_norm, norms->tensor_norm, LAYER_TENSOR_COUNT);
 }
 
+/* Nats: an untrained network guesses, too. */
+#define GUESSING_MARGIN 0.1
+
+static const char worse_than_guessing[] =
+    "the loss is worse than guessing: are the ids those of this network's tokenizer?";
+
 static void put_loss(struct inspected *inspected, const struct measurement *m)
 {
     double loss = m->loss / (double)m->text->sequences;
     struct collapse_measures predicted;
 
     collapse_end(&m->collapse, &predicted);
+    if (loss > log((double)m->architecture.vocabulary) + GUESSING_MARGIN)
+        inspected->note = worse_than_guessing;
     inspected_put(inspected, METRIC_valid_loss, &loss);
     inspected_put(inspected, METRIC_accuracy, &predicted.accuracy);
     inspected_put(inspected, METRIC_predicted_entropy, &predicted.predicted_entropy);
@@ -274,16 +318,23 @@ static int put_all(struct inspected *inspected, const struct measurement *m, str
 
     if (inspected_init(inspected, &m->trained->architecture, &m->layout, has_text ? m->saturation.bins : 0) <
         0)
-        return error_set(error, ERROR_ENVIRONMENT, "no memory");
+        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", trained_path(m->trained));
     inspected->family = m->trained->family;
     inspected->parameters = architecture_parameters(&m->trained->architecture);
     inspected->note = text->note;
+    inspected->heads_known = m->trained->heads_known;
+    inspected->has_output = m->trained->has_output;
+    inspected->mask = text->is_masked && text->has_loss ? text->foreign.mask : -1;
+    inspected->sentinel = has_text && text->reads_spans ? text->foreign.sentinel : -1;
     put_norms(inspected, &m->norms);
     if (!has_text)
         return 0;
     inspected->window = text->window;
     inspected->sequences = text->sequences;
     inspected->tokens = text->tokens;
+    inspected->lines = text->compared.sequences == SEQUENCES_LINES;
+    inspected->lines_cut = text->lines_cut;
+    inspected->left_out = text->left_out;
     inspected->states = m->states;
     inspected->states.sequences = m->keep_states ? text->kept : 0;
     if (text->has_loss)
@@ -304,7 +355,7 @@ static int measure_all(struct inspected *inspected, struct measurement *m, struc
 }
 
 int inspect_measure(struct inspected *inspected, struct arena *arena, struct trained *trained,
-    struct inspect_text *text, const char *path, int64_t threads, bool keep_states, struct error *error)
+    struct inspect_text *text, int64_t threads, bool keep_states, struct error *error)
 {
     struct measurement m = {.trained = trained,
         .text = text,
@@ -317,9 +368,9 @@ int inspect_measure(struct inspected *inspected, struct arena *arena, struct tra
     m.planes.source = &m.source;
     *arena = (struct arena){0};
     if (take_memory(&m, arena, error) < 0)
-        return error_prefix(error, "%s", path);
+        return error_prefix(error, "%s", trained_path(trained));
     if (measure_all(inspected, &m, error) == 0)
         return 0;
     arena_release(arena);
-    return error_prefix(error, "%s", path);
+    return -1;
 }

@@ -12,13 +12,18 @@ struct inspect_text {
     struct reading predicted; /* what the loss is measured on */
     struct foreign_words foreign;
     bool has_loss;
+    bool reads_spans; /* an encoder-decoder does */
     bool is_masked; /* the loss needs passes of its own, over `predicted` */
     const char *note; /* why there is no loss; or NULL */
 
     int64_t window; /* the most tokens of a sequence */
     int64_t sequences, tokens; /* that are measured */
+    int64_t lines_cut; /* lines that are longer than a window */
+    int64_t left_out; /* tokens of a stream behind the last whole window */
     int64_t batches;
     struct batch_rows room; /* of a batch */
+    struct batch_rows largest; /* of a sequence */
+    int64_t longest; /* tokens of a sequence */
     int64_t kept; /* sequences whose states are kept: the first ones, as many as fit in a few rows */
     struct batch_rows kept_rows;
 };
@@ -30,6 +35,9 @@ struct inspect_text {
 int inspect_text_read(struct inspect_text *text, const struct trained *trained,
     const struct arguments *arguments, struct error *error);
 void inspect_text_release(struct inspect_text *text);
+
+/* Makes batches smaller, down to the largest sequence. False: they were so small. */
+bool inspect_text_shrink(struct inspect_text *text);
 
 /* The architecture with the context that the text needs: what depends on it then takes no more memory. */
 struct architecture inspect_text_architecture(

@@ -75,30 +75,34 @@ static const struct family_other roberta_others[] = {
     {.name = NULL},
 };
 
+static const char positions[] = "max_position_embeddings";
+
+static const struct config_key keys[] = {
+    CONFIG_NEEDED("vocab_size", vocabulary, INT32_MAX),
+    CONFIG_SIZE(positions, context, INT32_MAX),
+    CONFIG_SIZE("type_vocab_size", token_types, SIZE_MOST),
+    CONFIG_NEEDED("hidden_size", width, SIZE_MOST),
+    CONFIG_NEEDED("intermediate_size", feedforward, SIZE_MOST),
+    CONFIG_NEEDED("num_hidden_layers", layers, BLOCKS_MOST),
+    CONFIG_NEEDED("num_attention_heads", heads, SIZE_MOST),
+    CONFIG_VALUE("hidden_act", activation),
+    CONFIG_VALUE("layer_norm_eps", norm_epsilon),
+    {.key = NULL},
+};
+
+#define INITIAL                                                                                              \
+    {                                                                                                        \
+        .network = NETWORK_ENCODER, .context = 512, .token_types = 2, .activation = ACTIVATION_GELU,         \
+        .norm_epsilon = 1e-12, .norm_placement = NORM_POST, .embedding_norm = true,                          \
+        .positions = POSITIONS_LEARNED, .biases = BIAS_ALL, .transform = true                                \
+    }
+
 static void read_encoder(struct config *config, struct properties *properties)
 {
-    struct architecture *a = &properties->architecture;
-
-    a->network = NETWORK_ENCODER;
-    a->vocabulary = config_size(config, "vocab_size", INT32_MAX);
-    a->context = config_whole(config, "max_position_embeddings", 1, INT32_MAX, 512);
-    a->token_types = config_whole(config, "type_vocab_size", 1, SIZE_MOST, 2);
-    a->width = config_size(config, "hidden_size", SIZE_MOST);
-    a->feedforward = config_size(config, "intermediate_size", SIZE_MOST);
-    a->layers = config_size(config, "num_hidden_layers", BLOCKS_MOST);
-    a->heads = config_size(config, "num_attention_heads", SIZE_MOST);
-    a->activation = config_activation(config, "hidden_act", ACTIVATION_GELU);
-    a->norm_epsilon = config_positive(config, "layer_norm_eps", 1e-12);
-    a->norm_placement = NORM_POST;
-    a->embedding_norm = true;
-    a->positions = POSITIONS_LEARNED;
-    a->biases = BIAS_ALL;
-    a->transform = true;
+    (void)properties;
     config_only_word(config, "position_embedding_type", "absolute");
     config_only_true(config, "is_decoder", false);
     config_only_true(config, "add_cross_attention", false);
-    properties->tied = config_true(config, "tie_word_embeddings", true);
-    properties->surely_tied = config_has(config, "tie_word_embeddings") && properties->tied;
 }
 
 /* Positions begin behind the number of the padding token. The layer that predicts has gelu, whatever the
@@ -108,10 +112,11 @@ static void read_roberta(struct config *config, struct properties *properties)
     struct architecture *a = &properties->architecture;
 
     read_encoder(config, properties);
-    properties->padding = config_whole(config, "pad_token_id", 0, SIZE_MOST, 1) + 1;
+    properties->special.padding = (int32_t)config_whole(config, "pad_token_id", 0, SIZE_MOST, 1);
+    properties->padding = properties->special.padding + 1;
     a->context -= properties->padding;
     if (a->context < 1)
-        config_refuse(config, "max_position_embeddings", "above pad_token_id + 1");
+        config_refuse(config, positions, "above pad_token_id + 1");
     properties->gelu_transform = true;
 }
 
@@ -121,6 +126,9 @@ const struct family family_bert = {
     .prefix = "bert.",
     .row = bert_rows,
     .other = bert_others,
+    .initial = INITIAL,
+    .key = keys,
+    .tied = true,
     .read = read_encoder,
 };
 
@@ -130,5 +138,8 @@ const struct family family_roberta = {
     .prefix = "roberta.",
     .row = roberta_rows,
     .other = roberta_others,
+    .initial = INITIAL,
+    .key = keys,
+    .tied = true,
     .read = read_roberta,
 };

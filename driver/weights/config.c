@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The words of activations; those of one kind differ in rounding alone. */
+/* The words of activations; those of one kind differ in rounding alone, and the first of them is written. */
 static const struct {
     const char *word;
     enum activation activation;
@@ -136,6 +136,19 @@ double config_positive(struct config *config, const char *key, double initial)
     return initial;
 }
 
+double config_real(struct config *config, const char *key, double least, double most, double initial)
+{
+    const json_t *value = value_of(config, key);
+    double number = json_number_value(value);
+    char taken[64];
+
+    if (!value || (json_is_number(value) && number >= least && number <= most))
+        return value ? number : initial;
+    snprintf(taken, sizeof(taken), "a number from %g to %g", least, most);
+    config_refuse(config, key, taken);
+    return initial;
+}
+
 bool config_true(struct config *config, const char *key, bool initial)
 {
     const json_t *value = value_of(config, key);
@@ -180,6 +193,50 @@ enum activation config_activation(struct config *config, const char *key, enum a
             return activations[i].activation;
     refuse_activation(config, key);
     return initial;
+}
+
+const char *config_activation_word(enum activation activation)
+{
+    size_t i = 0;
+
+    while (activations[i].activation != activation)
+        i++;
+    return activations[i].word;
+}
+
+static void read_field(struct config *config, const struct config_key *key, void *field)
+{
+    int64_t *whole = field;
+    double *number = field;
+    enum activation *activation = field;
+    enum score_scale *scale = field;
+    unsigned *biases = field;
+
+    switch (key->kind) {
+    case CONFIG_WHOLE:
+        *whole = key->needed ? config_size(config, key->key, key->most)
+                             : config_whole(config, key->key, 1, key->most, *whole);
+        break;
+    case CONFIG_POSITIVE:
+        *number = config_positive(config, key->key, *number);
+        break;
+    case CONFIG_ACTIVATION:
+        *activation = config_activation(config, key->key, *activation);
+        break;
+    case CONFIG_SCALED:
+        *scale = config_true(config, key->key, *scale == SCORE_SQRT) ? SCORE_SQRT : SCORE_NONE;
+        break;
+    case CONFIG_BIASES:
+        *biases =
+            config_true(config, key->key, *biases & key->bits) ? *biases | key->bits : *biases & ~key->bits;
+        break;
+    }
+}
+
+void config_fields(struct config *config, const struct config_key *keys, struct architecture *architecture)
+{
+    for (const struct config_key *key = keys; key->key; key++)
+        read_field(config, key, (char *)architecture + key->offset);
 }
 
 void config_only_whole(struct config *config, const char *key, int64_t value)

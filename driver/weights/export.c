@@ -7,6 +7,7 @@
 #include "driver/output/output.h"
 #include "driver/weights/exported.h"
 #include "driver/weights/home_config.h"
+#include "driver/weights/shards.h"
 #include "driver/weights/written_file.h"
 #include "worker/host/sync.h"
 
@@ -16,9 +17,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { WEIGHTS, CONFIG, FILES };
+enum { WEIGHTS, CONFIG, FILES /* in the order in which they are written and named */ };
 
-static const char *const names[FILES] = {[WEIGHTS] = EXPORT_WEIGHTS, [CONFIG] = EXPORT_CONFIG};
+static const char *const names[FILES] = {[WEIGHTS] = SHARDS_ONE_FILE, [CONFIG] = CONFIG_FILE};
 
 /* The folder and the paths in it. */
 struct target {
@@ -40,21 +41,22 @@ static void target_release(struct target *target)
 
 static int target_init(struct target *target, const char *folder, struct error *error)
 {
-    bool enough = true;
+    int cause = 0;
 
     *target = (struct target){.folder = folder};
-    for (int i = 0; i < FILES; i++) {
-        if (asprintf(&target->path[i], "%s/%s", folder, names[i]) < 0)
+    for (int i = 0; i < FILES && cause == 0; i++) {
+        if (asprintf(&target->path[i], "%s/%s", folder, names[i]) < 0) {
             target->path[i] = NULL;
-        if (asprintf(&target->part[i], "%s/%s.part", folder, names[i]) < 0)
-            target->part[i] = NULL;
-        enough = enough && target->path[i] && target->part[i];
+            cause = ENOMEM;
+        } else {
+            target->part[i] = output_fresh(target->path[i]);
+            cause = target->part[i] ? 0 : errno;
+        }
     }
-    if (enough)
+    if (cause == 0)
         return 0;
     target_release(target);
-    error_set(error, ERROR_ENVIRONMENT, "%s: no memory", folder);
-    return -1;
+    return written_file_error(folder, cause, error);
 }
 
 static int refuse_existing(const char *path, struct error *error)
@@ -68,8 +70,9 @@ static int take_folder(struct target *target, struct error *error)
     mode_t kind;
 
     target->made = mkdir(target->folder, 0777) == 0;
-    if (!target->made && errno != EEXIST)
-        return written_file_error(target->folder, errno, error);
+    int cause = target->made ? 0 : errno == EEXIST ? output_folder_fault(target->folder) : errno;
+    if (cause)
+        return written_file_error(target->folder, cause, error);
     for (int i = 0; i < FILES; i++) {
         int exists = output_exists(target->path[i], &kind);
         if (exists < 0)
@@ -80,13 +83,12 @@ static int take_folder(struct target *target, struct error *error)
     return 0;
 }
 
-/* Removes the first `named` files, what is left of parts, and a folder that did not exist before. */
-static void clear_up(const struct target *target, int named)
+/* Removes the files that were written, of which the first `named` have their names, and a folder that did not
+ * exist before. */
+static void clear_up(const struct target *target, int written, int named)
 {
-    for (int i = 0; i < FILES; i++)
-        unlink(target->part[i]);
-    for (int i = 0; i < named; i++)
-        unlink(target->path[i]);
+    for (int i = 0; i < written; i++)
+        unlink(i < named ? target->path[i] : target->part[i]);
     if (target->made)
         rmdir(target->folder);
 }
@@ -107,12 +109,17 @@ static int write_weights(
     return status;
 }
 
+/* Counts in *written the files that are whole. */
 static int write_parts(const struct saved *saved, const struct target *target, struct export_summary *summary,
-    struct error *error)
+    int *written, struct error *error)
 {
     if (write_weights(saved, target->part[WEIGHTS], summary, error) < 0)
         return -1;
-    return home_config_write(target->part[CONFIG], saved, summary->home, error);
+    ++*written;
+    if (home_config_write(target->part[CONFIG], saved, summary->home, error) < 0)
+        return -1;
+    ++*written;
+    return 0;
 }
 
 /* Counts in *named the files that have their names. */
@@ -154,14 +161,14 @@ static int check_output_bias(const struct saved *saved, struct error *error)
     return error_set(error, ERROR_INPUT,
         "%s: output_bias: true fits neither %s nor %s, whose logits have no bias; train with output_bias: "
         "false",
-        saved->path, home_table[HOME_GPT2].type, home_table[HOME_LLAMA].type);
+        saved->path, home_table[HOME_GPT2].family->model_type, home_table[HOME_LLAMA].family->model_type);
 }
 
 int export_write(
     const struct saved *saved, const char *folder, struct export_summary *summary, struct error *error)
 {
     struct target target;
-    int named = 0;
+    int written = 0, named = 0;
 
     if (home_find(&saved->run, &summary->home, error) < 0)
         return error_prefix(error, "%s", saved->path);
@@ -169,11 +176,11 @@ int export_write(
         return -1;
     int status = take_folder(&target, error);
     if (status == 0) {
-        status = write_parts(saved, &target, summary, error);
+        status = write_parts(saved, &target, summary, &written, error);
         if (status == 0)
             status = name_parts(&target, &named, error);
         if (status < 0)
-            clear_up(&target, named);
+            clear_up(&target, written, named);
     }
     target_release(&target);
     return status;

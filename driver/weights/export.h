@@ -10,9 +10,6 @@ struct export_summary {
     int64_t parameters; /* as the home counts them */
 };
 
-#define EXPORT_WEIGHTS "model.safetensors"
-#define EXPORT_CONFIG "config.json"
-
 /*
  * Writes saved weights as model.safetensors and config.json into a folder, which is made if it does not exist
  * and may hold other files. The elements have the type of those of the run. Existing files of these names are

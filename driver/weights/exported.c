@@ -1,223 +1,81 @@
 /*
- * A table for each home says which tensors of ours are in each of its own. Three things that homes do not
- * have are folded into the weights, in double, rounded once: the scale of the sub-layers into what writes to
- * the residual stream; scores without 1 / sqrt(D) into the queries; for GPT-2, keys and values that heads
- * share by repeating them. Tensors that GPT-2 has and the run lacks are zeros, or fixed positions.
+ * The home's architecture says which tensors it has, and the table of its family how they are named and
+ * stored. Three things that homes do not have are folded into the weights, in double, rounded once: the scale
+ * of the sub-layers into what writes to the residual stream; scores without 1 / sqrt(D) into the queries; for
+ * GPT-2, keys and values that heads share by repeating them. Tensors that GPT-2 has and the run lacks are
+ * zeros, or fixed positions.
  */
 #include "driver/weights/exported.h"
 
+#include "model/core/check.h"
 #include "model/layers/embedding.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { PARTS_MOST = 3 };
+_Static_assert((int)FORM_NAME_SIZE >= (int)FAMILY_NAME_SIZE, "room for every name of a family");
 
-enum how {
-    AS_IT_IS = 0,
-    TURNED = 1, /* stored as [in, out] */
-    ALWAYS_THERE = 2, /* even if the run has none; others are left out */
-};
-
-/* A tensor of a home and those of ours that lie in it, side by side. */
-struct exported_row {
-    const char *name; /* behind that of the block in blocks */
-    unsigned how;
-    int parts;
-    enum tensor_kind part[PARTS_MOST];
-};
-
+/* The tensor of a home that begins with this one of ours; its other parts are in the next rows. */
 struct exported_place {
-    const struct exported_row *row;
+    const struct family_row *row;
     int64_t layer;
 };
 
-#define ONE(kind)                                                                                            \
-    1,                                                                                                       \
-    {                                                                                                        \
-        TENSOR_##kind                                                                                        \
-    }
-#define THREE(a, b, c)                                                                                       \
-    3,                                                                                                       \
-    {                                                                                                        \
-        TENSOR_##a, TENSOR_##b, TENSOR_##c                                                                   \
-    }
-
-/* clang-format off */
-static const struct exported_row gpt2_rows[] = {
-    {"transformer.wte.weight", AS_IT_IS, ONE(TOKEN)},
-    {"transformer.wpe.weight", ALWAYS_THERE, ONE(POSITION)},
-    {"ln_1.weight", AS_IT_IS, ONE(LN1)},
-    {"ln_1.bias", ALWAYS_THERE, ONE(LN1_BIAS)},
-    {"attn.c_attn.weight", TURNED, THREE(Q, K, V)},
-    {"attn.c_attn.bias", ALWAYS_THERE, THREE(Q_BIAS, K_BIAS, V_BIAS)},
-    {"attn.c_proj.weight", TURNED, ONE(O)},
-    {"attn.c_proj.bias", ALWAYS_THERE, ONE(O_BIAS)},
-    {"ln_2.weight", AS_IT_IS, ONE(LN2)},
-    {"ln_2.bias", ALWAYS_THERE, ONE(LN2_BIAS)},
-    {"mlp.c_fc.weight", TURNED, ONE(W1)},
-    {"mlp.c_fc.bias", ALWAYS_THERE, ONE(W1_BIAS)},
-    {"mlp.c_proj.weight", TURNED, ONE(W2)},
-    {"mlp.c_proj.bias", ALWAYS_THERE, ONE(W2_BIAS)},
-    {"transformer.ln_f.weight", AS_IT_IS, ONE(FINAL)},
-    {"transformer.ln_f.bias", ALWAYS_THERE, ONE(FINAL_BIAS)},
-    {"lm_head.weight", AS_IT_IS, ONE(OUTPUT)},
-};
-
-static const struct exported_row llama_rows[] = {
-    {"model.embed_tokens.weight", AS_IT_IS, ONE(TOKEN)},
-    {"input_layernorm.weight", AS_IT_IS, ONE(LN1)},
-    {"self_attn.q_proj.weight", AS_IT_IS, ONE(Q)},
-    {"self_attn.q_proj.bias", AS_IT_IS, ONE(Q_BIAS)},
-    {"self_attn.k_proj.weight", AS_IT_IS, ONE(K)},
-    {"self_attn.k_proj.bias", AS_IT_IS, ONE(K_BIAS)},
-    {"self_attn.v_proj.weight", AS_IT_IS, ONE(V)},
-    {"self_attn.v_proj.bias", AS_IT_IS, ONE(V_BIAS)},
-    {"self_attn.o_proj.weight", AS_IT_IS, ONE(O)},
-    {"self_attn.o_proj.bias", AS_IT_IS, ONE(O_BIAS)},
-    {"post_attention_layernorm.weight", AS_IT_IS, ONE(LN2)},
-    {"mlp.gate_proj.weight", AS_IT_IS, ONE(W1)},
-    {"mlp.gate_proj.bias", AS_IT_IS, ONE(W1_BIAS)},
-    {"mlp.up_proj.weight", AS_IT_IS, ONE(W3)},
-    {"mlp.up_proj.bias", AS_IT_IS, ONE(W3_BIAS)},
-    {"mlp.down_proj.weight", AS_IT_IS, ONE(W2)},
-    {"mlp.down_proj.bias", AS_IT_IS, ONE(W2_BIAS)},
-    {"model.norm.weight", AS_IT_IS, ONE(FINAL)},
-    {"lm_head.weight", AS_IT_IS, ONE(OUTPUT)},
-};
-/* clang-format on */
-
-#define ROWS(rows) (rows), sizeof(rows) / sizeof(*(rows))
-
-static const struct {
-    const char *block; /* the beginning of names in blocks, which have a number behind it */
-    bool shares; /* heads may share keys and values */
-    const struct exported_row *row;
-    size_t count;
-} tensors[HOME_COUNT] = {
-    [HOME_GPT2] = {"transformer.h.", false, ROWS(gpt2_rows)},
-    [HOME_LLAMA] = {"model.layers.", true, ROWS(llama_rows)},
-};
-
-/* ---- a tensor of ours ---- */
-
-static bool is_vector(enum tensor_kind kind)
-{
-    return tensor_table[kind].rows == EXTENT_ONE;
-}
-
-/* Are its rows those of keys or values, of which the home has as many as of queries? */
-static bool is_repeated(const struct exported *exported, enum tensor_kind kind)
-{
-    enum tensor_extent extent = is_vector(kind) ? tensor_table[kind].columns : tensor_table[kind].rows;
-
-    return extent == EXTENT_KEYS && !tensors[exported->home].shares;
-}
-
-/* The rows of a tensor in its home; elements of a vector count as rows. */
-static int64_t rows_of(const struct exported *exported, enum tensor_kind kind)
-{
-    const struct architecture *a = &exported->saved->architecture;
-
-    if (is_repeated(exported, kind))
-        return extent_length(a, EXTENT_QUERIES);
-    return extent_length(a, is_vector(kind) ? tensor_table[kind].columns : tensor_table[kind].rows);
-}
-
-static int64_t columns_of(const struct exported *exported, enum tensor_kind kind)
-{
-    return is_vector(kind) ? 1 : extent_length(&exported->saved->architecture, tensor_table[kind].columns);
-}
-
-/* The row of ours that row `row` in the home repeats: each head's own, or that of its group. */
-static int64_t source_row(const struct exported *exported, enum tensor_kind kind, int64_t row)
-{
-    const struct architecture *a = &exported->saved->architecture;
-    int64_t depth = architecture_depth(a), group = a->heads / architecture_kv_heads(a);
-
-    return is_repeated(exported, kind) ? row / depth / group * depth + row % depth : row;
-}
-
-/* What is folded into a tensor. */
-static double factor_of(const struct architecture *a, enum tensor_kind kind)
-{
-    switch (kind) {
-    case TENSOR_Q:
-    case TENSOR_Q_BIAS:
-        return a->score_scale == SCORE_NONE ? sqrt((double)architecture_depth(a)) : 1;
-    case TENSOR_O:
-    case TENSOR_O_BIAS:
-    case TENSOR_W2:
-    case TENSOR_W2_BIAS:
-        return a->residual_scale;
-    default:
-        return 1;
-    }
-}
-
 /* ---- the list ---- */
 
-static bool is_in_block(const struct exported_row *row)
-{
-    return tensor_table[row->part[0]].part == PART_LAYER;
-}
-
-static bool is_there(const struct exported *exported, const struct exported_row *row)
-{
-    return row->how & ALWAYS_THERE || saved_has(exported->saved, row->part[0], 0);
-}
-
-static void add(struct exported *exported, const struct exported_row *row, int64_t layer)
+static void add(struct exported *exported, const struct family_row *row, int64_t layer)
 {
     struct stored_form *form = &exported->form[exported->count];
-    int64_t rows = 0, columns = columns_of(exported, row->part[0]);
+    int64_t shape[FAMILY_RANK_MOST];
 
-    for (int i = 0; i < row->parts; i++)
-        rows += rows_of(exported, row->part[i]);
-    form->rank = is_vector(row->part[0]) ? 1 : 2;
-    form->shape[0] = row->how & TURNED ? columns : rows;
-    form->shape[1] = row->how & TURNED ? rows : columns;
-    if (is_in_block(row))
-        snprintf(form->name, sizeof(form->name), "%s%" PRId64 ".%s", tensors[exported->home].block, layer,
-            row->name);
-    else
-        snprintf(form->name, sizeof(form->name), "%s", row->name);
+    form->rank = family_shape(row, &exported->architecture, 0, shape);
+    INVARIANT(form->rank <= FORM_RANK_MOST, "%s has %d lengths", row->name, (int)form->rank);
+    memcpy(form->shape, shape, (size_t)form->rank * sizeof(*shape));
+    family_name(exported->family, row, true, layer, form->name);
     exported->place[exported->count++] = (struct exported_place){row, layer};
 }
 
-/* Adds the rows of the table from `begin` on that are in the same blocks; returns where they end. */
-static size_t add_rows(struct exported *exported, size_t begin)
+static void add_all(struct exported *exported)
 {
-    const struct exported_row *row = tensors[exported->home].row;
-    bool in_block = is_in_block(&row[begin]);
-    int64_t layers = in_block ? exported->saved->architecture.layers : 1;
-    size_t end = begin;
+    for (int64_t i = 0; i < exported->layout.tensor_count; i++) {
+        const struct tensor *tensor = &exported->layout.tensor[i];
+        if (tensor->size == 0)
+            continue;
+        const struct family_row *row =
+            family_row(exported->family, &exported->architecture, tensor->kind, tensor->layer);
+        INVARIANT(row, "%s has no row of %s", exported->family->title, tensor_table[tensor->kind].name);
+        if (row->part == 0)
+            add(exported, row, tensor->layer);
+    }
+}
 
-    while (end < tensors[exported->home].count && is_in_block(&row[end]) == in_block)
-        end++;
-    for (int64_t layer = 0; layer < layers; layer++)
-        for (size_t i = begin; i < end; i++)
-            if (is_there(exported, &row[i]))
-                add(exported, &row[i], layer);
-    return end;
+static int allocate(struct exported *exported)
+{
+    struct weight_layout *layout = &exported->layout;
+
+    weight_layout_init(layout, &exported->architecture, &exported->arena);
+    if (arena_init(&exported->arena, exported->arena.used) < 0)
+        return -1;
+    weight_layout_init(layout, &exported->architecture, &exported->arena);
+    exported->form = calloc((size_t)layout->tensor_count, sizeof(*exported->form));
+    exported->place = calloc((size_t)layout->tensor_count, sizeof(*exported->place));
+    exported->part = malloc((size_t)layout->largest * sizeof(*exported->part));
+    return exported->form && exported->place && exported->part ? 0 : -1;
 }
 
 int exported_init(struct exported *exported, const struct saved *saved, enum home home, struct error *error)
 {
-    size_t most = tensors[home].count * (size_t)saved->architecture.layers, next = 0;
-
-    *exported = (struct exported){.saved = saved, .home = home};
-    exported->form = calloc(most, sizeof(*exported->form));
-    exported->place = calloc(most, sizeof(*exported->place));
-    exported->part = malloc((size_t)saved->layout.largest * sizeof(*exported->part));
-    if (!exported->form || !exported->place || !exported->part) {
+    *exported = (struct exported){
+        .saved = saved,
+        .family = home_table[home].family,
+        .architecture = home_architecture(home, &saved->architecture),
+    };
+    if (allocate(exported) < 0) {
         exported_release(exported);
         return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", saved->path);
     }
-    while (next < tensors[home].count)
-        next = add_rows(exported, next);
+    add_all(exported);
     return 0;
 }
 
@@ -226,13 +84,42 @@ void exported_release(struct exported *exported)
     free(exported->form);
     free(exported->place);
     free(exported->part);
+    arena_release(&exported->arena);
     *exported = (struct exported){0};
 }
 
 /* ---- elements ---- */
 
+/* What is folded into a tensor. */
+static double factor_of(const struct exported *exported, enum tensor_kind kind)
+{
+    const struct architecture *its = &exported->architecture, *run = &exported->saved->architecture;
+
+    switch (kind) {
+    case TENSOR_Q:
+    case TENSOR_Q_BIAS:
+        return run->score_scale == its->score_scale ? 1 : sqrt((double)architecture_depth(run));
+    case TENSOR_O:
+    case TENSOR_O_BIAS:
+    case TENSOR_W2:
+    case TENSOR_W2_BIAS:
+        return run->residual_scale / its->residual_scale;
+    default:
+        return 1;
+    }
+}
+
+/* The row of ours that row `row` in the home repeats: each head's own, or that of its group. */
+static int64_t source_row(const struct exported *exported, enum tensor_extent extent, int64_t row)
+{
+    const struct architecture *its = &exported->architecture, *run = &exported->saved->architecture;
+    int64_t depth = architecture_depth(run), group = architecture_kv_heads(its) / architecture_kv_heads(run);
+
+    return extent == EXTENT_KEYS ? row / depth / group * depth + row % depth : row;
+}
+
 /* Fixed positions in the place of learned ones. */
-static int fill_positions(const struct exported *exported, double *values, struct error *error)
+static int read_positions(const struct exported *exported, struct error *error)
 {
     const struct architecture *a = &exported->saved->architecture;
     int64_t count = a->context * a->width;
@@ -242,35 +129,39 @@ static int fill_positions(const struct exported *exported, double *values, struc
         return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", exported->saved->path);
     sinusoidal_fill(fixed, a->context, a->width);
     for (int64_t i = 0; i < count; i++)
-        values[i] = (double)fixed[i];
+        exported->part[i] = (double)fixed[i];
     free(fixed);
     return 0;
 }
 
-/* What the run lacks: fixed positions, or zeros. */
-static int fill_absent(const struct exported *exported, int64_t index, double *values, struct error *error)
+/* Reads a tensor of the run; if the run lacks it, the values that change nothing. */
+static int read_part(const struct exported *exported, const struct tensor *tensor, struct error *error)
 {
-    int64_t count = stored_form_size(&exported->form[index]);
+    const struct saved *saved = exported->saved;
 
-    if (exported->place[index].row->part[0] == TENSOR_POSITION &&
-        exported->saved->architecture.positions == POSITIONS_SINUSOIDAL)
-        return fill_positions(exported, values, error);
-    for (int64_t i = 0; i < count; i++)
-        values[i] = 0;
+    if (saved_has(saved, tensor->kind, tensor->layer))
+        return saved_read(saved, tensor->kind, tensor->layer, exported->part, error);
+    if (tensor->kind == TENSOR_POSITION && saved->architecture.positions == POSITIONS_SINUSOIDAL)
+        return read_positions(exported, error);
+    for (int64_t i = 0; i < tensor->size; i++)
+        exported->part[i] = 0;
     return 0;
 }
 
-/* Copies a tensor of ours to its place: from row `first` on of `all`, which are columns if it is turned. */
-static void put_part(const struct exported *exported, const struct exported_row *row, enum tensor_kind kind,
-    int64_t first, int64_t all, double *values)
+/* Copies what was read to its place in the tensor of the home. Elements of a vector count as rows. */
+static void put_part(const struct exported *exported, const struct family_row *row,
+    const struct tensor *tensor, double *values)
 {
-    int64_t rows = rows_of(exported, kind), columns = columns_of(exported, kind);
-    double factor = factor_of(&exported->saved->architecture, kind);
+    bool vector = tensor_table[row->kind].rows == EXTENT_ONE;
+    enum tensor_extent extent = vector ? tensor_table[row->kind].columns : tensor_table[row->kind].rows;
+    int64_t rows = vector ? tensor->columns : tensor->rows, columns = tensor->size / rows;
+    int64_t first = row->part * rows, all = (row->parts ? row->parts : 1) * rows;
+    double factor = factor_of(exported, row->kind);
 
     for (int64_t i = 0; i < rows; i++) {
-        const double *from = exported->part + source_row(exported, kind, i) * columns;
+        const double *from = exported->part + source_row(exported, extent, i) * columns;
         for (int64_t j = 0; j < columns; j++)
-            values[row->how & TURNED ? j * all + first + i : (first + i) * columns + j] = factor * from[j];
+            values[row->form & IN_OUT ? j * all + first + i : (first + i) * columns + j] = factor * from[j];
     }
 }
 
@@ -278,18 +169,16 @@ static int fill(void *context, int64_t index, double *values, struct error *erro
 {
     const struct exported *exported = context;
     const struct exported_place *place = &exported->place[index];
-    const struct exported_row *row = place->row;
-    int64_t first = 0, all = exported->form[index].shape[row->how & TURNED ? 1 : 0];
+    const struct family_row *row = place->row;
 
-    if (!saved_has(exported->saved, row->part[0], place->layer))
-        return fill_absent(exported, index, values, error);
-    for (int i = 0; i < row->parts; i++) {
-        enum tensor_kind kind = row->part[i];
-        if (saved_read(exported->saved, kind, place->layer, exported->part, error) < 0)
+    do {
+        const struct tensor *tensor =
+            &exported->layout.tensor[tensor_index(&exported->architecture, row->kind, place->layer)];
+        if (read_part(exported, tensor, error) < 0)
             return -1;
-        put_part(exported, row, kind, first, all, values);
-        first += rows_of(exported, kind);
-    }
+        put_part(exported, row, tensor, values);
+        row++;
+    } while (row->part > 0);
     return 0;
 }
 

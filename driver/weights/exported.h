@@ -8,11 +8,14 @@
 /* The tensors of a run as its home names and shapes them. */
 struct exported {
     const struct saved *saved; /* borrowed */
-    enum home home;
+    const struct family *family; /* of the home */
+    struct architecture architecture; /* in the home */
+    struct weight_layout layout; /* of this architecture */
+    struct arena arena; /* owned: of the layout */
     int64_t count;
     struct stored_form *form; /* [count] owned */
     struct exported_place *place; /* [count] owned: where each comes from */
-    double *part; /* owned: room for the largest tensor of the run */
+    double *part; /* owned: room for the largest tensor of ours */
 };
 
 /* -1: no memory. */

@@ -44,6 +44,15 @@ void family_words(char *text, size_t size)
     }
 }
 
+void family_read(const struct family *family, struct config *config, struct properties *properties)
+{
+    config_fields(config, family->key, &properties->architecture);
+    properties->tied = config_true(config, CONFIG_TIED, family->tied);
+    properties->surely_tied = properties->tied && (family->surely_tied || config_has(config, CONFIG_TIED));
+    if (family->read)
+        family->read(config, properties);
+}
+
 static bool is_of(const struct family_row *row, const struct architecture *a, int64_t layer)
 {
     bool decoder = layer >= 0 && architecture_stack_of(a, layer) > 0;
@@ -127,6 +136,19 @@ int64_t family_blocks(const struct family *family, const char *name, bool prefix
     return 0;
 }
 
+int64_t family_row_block(const struct family *family, const struct architecture *architecture,
+    const char *name, bool prefixed, int64_t *block)
+{
+    for (const struct family_row *row = family->row; row->name; row++) {
+        int64_t stack = row->form & OF_DECODER ? 1 : 0;
+        if (!is_name(row->name, prefix_of(family, row->form, prefixed), name, block) || *block < 0)
+            continue;
+        const struct stack_form form = architecture_stack(architecture, stack);
+        return form.end - form.begin;
+    }
+    return 0;
+}
+
 /* Appends one length of a matrix or vector. */
 static int64_t add_length(const struct family_row *row, const struct architecture *a,
     enum tensor_extent extent, int64_t times, int64_t *shape)
@@ -141,8 +163,8 @@ static int64_t add_length(const struct family_row *row, const struct architectur
     return 2;
 }
 
-int64_t family_shape(
-    const struct family_row *row, const struct architecture *architecture, int64_t padding, int64_t shape[3])
+int64_t family_shape(const struct family_row *row, const struct architecture *architecture, int64_t padding,
+    int64_t shape[FAMILY_RANK_MOST])
 {
     const struct tensor_row *tensor = &tensor_table[row->kind];
     int64_t parts = row->parts ? row->parts : 1;

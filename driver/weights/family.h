@@ -22,7 +22,8 @@ struct family_row {
     enum tensor_kind kind;
     unsigned form; /* of enum row_form */
     const char *name; /* # stands for the number of the block in its stack */
-    int part, parts; /* it is part 0 .. parts - 1 of so many side by side; parts 0: it is alone */
+    int part, parts; /* it is part 0 .. parts - 1 of so many side by side, in rows one after the other; parts
+                        0: it is alone */
 };
 
 /* Another tensor that files have. */
@@ -50,20 +51,26 @@ struct family {
     const char *prefix; /* of all names, where the base model is part of another; "": never */
     const struct family_row *row; /* until name NULL */
     const struct family_other *other; /* until name NULL */
+    struct architecture initial; /* where config.json is silent; init_scale and residual_scale are 1 */
+    const struct config_key *key; /* the fields that config.json sets; until key NULL */
+    bool tied, surely_tied; /* where config.json is silent: see struct properties */
     bool sized_by_tensors; /* sizes that config.json lacks come from the tensors */
-    bool heads_given; /* the number of heads may be given by the user */
+    const char *heads_key; /* of config.json; the user may give the number that it lacks; NULL: never */
 
-    /* Fills in the properties; faults stay in the config. Sizes hold what the tensors say, or 0. */
+    /* Fills in what is not in these rows, after them; faults stay in the config. NULL: nothing. */
     void (*read)(struct config *config, struct properties *properties);
 };
 
-enum { FAMILY_NAME_SIZE = 128 };
+enum { FAMILY_NAME_SIZE = 128, FAMILY_RANK_MOST = 3 };
 
 /* The family of a model_type; NULL: there is none. */
 const struct family *family_find(const char *model_type);
 
 /* "gpt2, llama, ... or xlnet" */
 void family_words(char *text, size_t size);
+
+/* Reads what config.json says. Where it is silent, the architecture stays as it is. */
+void family_read(const struct family *family, struct config *config, struct properties *properties);
 
 /* The row of a tensor of block `layer`, or outside the blocks; NULL: the family has no such tensor. */
 const struct family_row *family_row(const struct family *family, const struct architecture *architecture,
@@ -79,8 +86,13 @@ const struct family_other *family_other(const struct family *family, const char 
 /* The number of blocks up to the last whose rows or others have this name; 0: the name has no block. */
 int64_t family_blocks(const struct family *family, const char *name, bool prefixed);
 
+/* Sets *block to the one that a tensor of this name belongs to, and returns the number of blocks of its
+ * stack; 0: it is not a row of a block. */
+int64_t family_row_block(const struct family *family, const struct architecture *architecture,
+    const char *name, bool prefixed, int64_t *block);
+
 /* The shape in the file; returns the rank. padding: rows that are skipped. */
-int64_t family_shape(
-    const struct family_row *row, const struct architecture *architecture, int64_t padding, int64_t shape[3]);
+int64_t family_shape(const struct family_row *row, const struct architecture *architecture, int64_t padding,
+    int64_t shape[FAMILY_RANK_MOST]);
 
 #endif

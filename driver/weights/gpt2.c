@@ -4,6 +4,8 @@
  */
 #include "driver/weights/gpt2.h"
 
+#define HEADS "n_head"
+
 static const struct family_row rows[] = {
     {TENSOR_TOKEN, 0, "wte.weight", 0, 0},
     {TENSOR_POSITION, 0, "wpe.weight", 0, 0},
@@ -36,26 +38,24 @@ static const struct family_other others[] = {
     {.name = NULL},
 };
 
+static const struct config_key keys[] = {
+    CONFIG_SIZE("vocab_size", vocabulary, INT32_MAX),
+    CONFIG_SIZE("n_positions", context, INT32_MAX),
+    CONFIG_SIZE("n_embd", width, SIZE_MOST),
+    CONFIG_SIZE("n_layer", layers, BLOCKS_MOST),
+    CONFIG_SIZE(HEADS, heads, SIZE_MOST),
+    CONFIG_SIZE("n_inner", feedforward, SIZE_MOST),
+    CONFIG_VALUE("activation_function", activation),
+    CONFIG_VALUE("layer_norm_epsilon", norm_epsilon),
+    CONFIG_VALUE("scale_attn_weights", score_scale),
+    {.key = NULL},
+};
+
 static void read_gpt2(struct config *config, struct properties *properties)
 {
-    struct architecture *a = &properties->architecture;
-
-    a->norm_placement = NORM_PRE;
-    a->positions = POSITIONS_LEARNED;
-    a->biases = BIAS_LAYERS;
-    a->vocabulary = config_whole(config, "vocab_size", 1, INT32_MAX, a->vocabulary);
-    a->context = config_whole(config, "n_positions", 1, INT32_MAX, a->context);
-    a->width = config_whole(config, "n_embd", 1, SIZE_MOST, a->width);
-    a->layers = config_whole(config, "n_layer", 1, BLOCKS_MOST, a->layers);
-    a->heads = config_whole(config, "n_head", 1, SIZE_MOST, 0);
-    a->feedforward = config_whole(config, "n_inner", 1, SIZE_MOST, a->feedforward);
-    a->activation = config_activation(config, "activation_function", ACTIVATION_GELU_TANH);
-    a->norm_epsilon = config_positive(config, "layer_norm_epsilon", 1e-5);
-    a->score_scale = config_true(config, "scale_attn_weights", true) ? SCORE_SQRT : SCORE_NONE;
+    (void)properties;
     config_only_true(config, "scale_attn_by_inverse_layer_idx", false);
     config_only_true(config, "add_cross_attention", false);
-    properties->tied = config_true(config, "tie_word_embeddings", true);
-    properties->surely_tied = config_has(config, "tie_word_embeddings") && properties->tied;
 }
 
 const struct family family_gpt2 = {
@@ -64,7 +64,17 @@ const struct family family_gpt2 = {
     .prefix = "transformer.",
     .row = rows,
     .other = others,
+    .initial =
+        {
+            .norm_placement = NORM_PRE,
+            .positions = POSITIONS_LEARNED,
+            .biases = BIAS_LAYERS,
+            .activation = ACTIVATION_GELU_TANH,
+            .norm_epsilon = 1e-5,
+        },
+    .key = keys,
+    .tied = true,
     .sized_by_tensors = true,
-    .heads_given = true,
+    .heads_key = HEADS,
     .read = read_gpt2,
 };

@@ -4,12 +4,15 @@
  */
 #include "driver/weights/home.h"
 
+#include "driver/weights/gpt2.h"
+#include "driver/weights/llama.h"
+
 #include <stdio.h>
 
 enum { TEXT_MOST = 128 };
 
 const struct home_row home_table[HOME_COUNT] = {
-#define X(NAME, type, class) {type, class},
+#define X(NAME, family, class) {&(family), class},
     HOMES(X)
 #undef X
 };
@@ -90,9 +93,10 @@ static int refuse_key(const struct run *run, int requirement, struct error *erro
     words_of(requirement, HOME_LLAMA, second);
     if (row->words[HOME_GPT2] == row->words[HOME_LLAMA])
         return error_set(error, ERROR_INPUT, "%s: %s fits neither %s nor %s, which need %s", row->key, value,
-            home_table[HOME_GPT2].type, home_table[HOME_LLAMA].type, first);
+            home_table[HOME_GPT2].family->model_type, home_table[HOME_LLAMA].family->model_type, first);
     return error_set(error, ERROR_INPUT, "%s: %s fits neither %s, which needs %s, nor %s, which needs %s",
-        row->key, value, home_table[HOME_GPT2].type, first, home_table[HOME_LLAMA].type, second);
+        row->key, value, home_table[HOME_GPT2].family->model_type, first,
+        home_table[HOME_LLAMA].family->model_type, second);
 }
 
 /* "gpt2 needs norm: layernorm, not rmsnorm" */
@@ -102,8 +106,9 @@ static const char *need_of(const struct run *run, enum home home, char text[2 * 
     const struct param *param = param_find(requirements[unmet].key);
     char value[32], words[TEXT_MOST];
 
-    snprintf(text, (size_t)2 * TEXT_MOST, "%s needs %s: %s, not %s", home_table[home].type, param->name,
-        words_of(unmet, home, words), param_format(param, param_get(param, run), value, sizeof(value)));
+    snprintf(text, (size_t)2 * TEXT_MOST, "%s needs %s: %s, not %s", home_table[home].family->model_type,
+        param->name, words_of(unmet, home, words),
+        param_format(param, param_get(param, run), value, sizeof(value)));
     return text;
 }
 
@@ -119,4 +124,23 @@ int home_find(const struct run *run, enum home *home, struct error *error)
         return refuse_key(run, everywhere, error);
     return error_set(
         error, ERROR_INPUT, "%s; %s", need_of(run, HOME_GPT2, first), need_of(run, HOME_LLAMA, second));
+}
+
+struct architecture home_architecture(enum home home, const struct architecture *run)
+{
+    struct architecture its = *run;
+
+    its.residual_scale = 1;
+    its.score_scale = SCORE_SQRT;
+    its.biases &= ~(unsigned)BIAS_OUTPUT;
+    its.kv_heads = home == HOME_GPT2 ? run->heads : architecture_kv_heads(run);
+    its.head_width = architecture_depth(run);
+    its.norm_epsilon = architecture_norm_epsilon(run);
+    if (home == HOME_GPT2) {
+        its.positions = POSITIONS_LEARNED;
+        its.biases = BIAS_LAYERS;
+    } else {
+        its.rotary_base = architecture_rotary_base(run);
+    }
+    return its;
 }

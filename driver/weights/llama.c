@@ -51,24 +51,32 @@ static const struct family_other others[] = {
     {.name = NULL},
 };
 
-/* What family and version of the library take for granted where config.json is silent. */
-struct silent {
-    int64_t context, kv_heads; /* kv_heads 0: as many as heads */
-    double epsilon;
-};
+/* Far beyond any model, and all angles are finite. The library warns of factors below 1. */
+#define SCALE_MOST 1e6
+#define BASE_MOST 1e12
 
-static void read_sizes(struct config *config, struct architecture *a, const struct silent *silent)
-{
-    a->vocabulary = config_size(config, "vocab_size", INT32_MAX);
-    a->context = config_whole(config, "max_position_embeddings", 1, INT32_MAX, silent->context);
-    a->width = config_size(config, "hidden_size", SIZE_MOST);
-    a->feedforward = config_size(config, "intermediate_size", SIZE_MOST);
-    a->layers = config_size(config, "num_hidden_layers", BLOCKS_MOST);
-    a->heads = config_size(config, "num_attention_heads", SIZE_MOST);
-    a->kv_heads = config_whole(config, "num_key_value_heads", 1, SIZE_MOST,
-        config_is_null(config, "num_key_value_heads") ? 0 : silent->kv_heads);
-    a->head_width = config_whole(config, "head_dim", 1, SIZE_MOST, 0);
-}
+static const char kv_heads[] = "num_key_value_heads", rotary_base[] = "rope_theta";
+
+/* clang-format off */
+#define KEYS \
+    CONFIG_NEEDED("vocab_size", vocabulary, INT32_MAX), \
+    CONFIG_SIZE("max_position_embeddings", context, INT32_MAX), \
+    CONFIG_NEEDED("hidden_size", width, SIZE_MOST), \
+    CONFIG_NEEDED("intermediate_size", feedforward, SIZE_MOST), \
+    CONFIG_NEEDED("num_hidden_layers", layers, BLOCKS_MOST), \
+    CONFIG_NEEDED("num_attention_heads", heads, SIZE_MOST), \
+    CONFIG_SIZE(kv_heads, kv_heads, SIZE_MOST), \
+    CONFIG_SIZE("head_dim", head_width, SIZE_MOST), \
+    CONFIG_VALUE("hidden_act", activation), \
+    CONFIG_VALUE("rms_norm_eps", norm_epsilon), \
+    CONFIG_VALUE(rotary_base, rotary_base)
+#define ATTENTION_BIAS CONFIG_SWITCH("attention_bias", BIAS_QKV | BIAS_O)
+/* clang-format on */
+
+static const struct config_key keys[] = {KEYS, {.key = NULL}};
+static const struct config_key olmo2_keys[] = {KEYS, ATTENTION_BIAS, {.key = NULL}};
+static const struct config_key llama_keys[] = {
+    KEYS, ATTENTION_BIAS, CONFIG_SWITCH("mlp_bias", BIAS_FEEDFORWARD), {.key = NULL}};
 
 /* The scaling of the angles: the keys of rope_scaling. */
 static void read_scaling(struct config *config, struct rotary_scaling *scaling)
@@ -81,12 +89,12 @@ static void read_scaling(struct config *config, struct rotary_scaling *scaling)
         return;
     if (!llama && strcmp(type, "linear") != 0)
         config_refuse(config, key, "default, linear or llama3");
-    scaling->factor = config_positive(config, "factor", 1);
+    scaling->factor = config_real(config, "factor", 1, SCALE_MOST, 1);
     if (!llama)
         return;
-    scaling->low = config_positive(config, "low_freq_factor", 1);
-    scaling->high = config_positive(config, "high_freq_factor", 4);
-    scaling->context = config_positive(config, "original_max_position_embeddings", 8192);
+    scaling->low = config_real(config, "low_freq_factor", 1 / SCALE_MOST, SCALE_MOST, 1);
+    scaling->high = config_real(config, "high_freq_factor", 1 / SCALE_MOST, SCALE_MOST, 4);
+    scaling->context = config_real(config, "original_max_position_embeddings", 1, INT32_MAX, 8192);
     if (!(scaling->high > scaling->low))
         config_refuse(config, "high_freq_factor", "above low_freq_factor");
 }
@@ -95,14 +103,13 @@ static void read_rotary(struct config *config, struct architecture *a)
 {
     static const char *const objects[] = {"rope_scaling", "rope_parameters"};
 
-    a->positions = POSITIONS_ROTARY;
-    a->rotary_base = config_positive(config, "rope_theta", 10000);
+    a->rotary_base = config_real(config, rotary_base, 1, BASE_MOST, a->rotary_base);
     if (config_positive(config, "partial_rotary_factor", 1) != 1)
         config_refuse(config, "partial_rotary_factor", "1");
     for (size_t i = 0; i < sizeof(objects) / sizeof(*objects); i++) {
         if (!config_enter(config, objects[i]))
             continue;
-        a->rotary_base = config_positive(config, "rope_theta", a->rotary_base);
+        a->rotary_base = config_real(config, rotary_base, 1, BASE_MOST, a->rotary_base);
         read_scaling(config, &a->rotary_scaling);
         config_leave(config);
     }
@@ -110,19 +117,13 @@ static void read_rotary(struct config *config, struct architecture *a)
         config_fail(config, "rotary positions need an even width of heads");
 }
 
-static void read_kin(struct config *config, struct properties *properties, const struct silent *silent)
+static void read_kin(struct config *config, struct properties *properties)
 {
     struct architecture *a = &properties->architecture;
 
-    read_sizes(config, a, silent);
+    if (config_is_null(config, kv_heads)) /* as many as heads, whatever the family takes without the key */
+        a->kv_heads = 0;
     read_rotary(config, a);
-    a->norm_placement = NORM_PRE;
-    a->norm = RMSNORM;
-    a->norm_epsilon = config_positive(config, "rms_norm_eps", silent->epsilon);
-    a->gated = true;
-    a->activation = config_activation(config, "hidden_act", ACTIVATION_SILU);
-    properties->tied = config_true(config, "tie_word_embeddings", false);
-    properties->surely_tied = properties->tied;
 }
 
 /* A token attends to the last `sliding_window` ones: no difference in a window of so many. */
@@ -134,18 +135,9 @@ static void read_window(struct config *config, struct architecture *a)
     a->context = window < a->context ? window : a->context;
 }
 
-static void read_llama(struct config *config, struct properties *properties)
-{
-    struct architecture *a = &properties->architecture;
-
-    read_kin(config, properties, &(struct silent){2048, 0, 1e-6});
-    a->biases = (config_true(config, "attention_bias", false) ? BIAS_QKV | BIAS_O : 0) |
-                (config_true(config, "mlp_bias", false) ? BIAS_FEEDFORWARD : 0);
-}
-
 static void read_mistral(struct config *config, struct properties *properties)
 {
-    read_kin(config, properties, &(struct silent){131072, 8, 1e-6});
+    read_kin(config, properties);
     read_window(config, &properties->architecture);
     if (config_has(config, "rope_scaling") && properties->architecture.rotary_scaling.factor != 0)
         config_refuse(config, "rope_scaling", "null, which all versions of the library take alike");
@@ -153,34 +145,34 @@ static void read_mistral(struct config *config, struct properties *properties)
 
 static void read_qwen2(struct config *config, struct properties *properties)
 {
-    read_kin(config, properties, &(struct silent){32768, 32, 1e-6});
-    properties->architecture.biases = BIAS_QKV;
+    read_kin(config, properties);
     if (config_true(config, "use_sliding_window", false))
         read_window(config, &properties->architecture);
 }
 
-static void read_olmo2(struct config *config, struct properties *properties)
-{
-    struct architecture *a = &properties->architecture;
-
-    read_kin(config, properties, &(struct silent){2048, 0, 1e-5});
-    a->norm_placement = NORM_OUT;
-    a->final_norm = true;
-    a->qk_norm = QK_NORM_TOGETHER;
-    a->biases = config_true(config, "attention_bias", false) ? BIAS_QKV | BIAS_O : 0;
-}
-
-#define KIN(word, its_title, its_rows)                                                                       \
+/* What they have in common; then what family and version of the library take where config.json is silent. */
+#define KIN(word, its_title, its_rows, its_keys, its_read, ...)                                              \
     const struct family family_##word = {                                                                    \
         .model_type = #word,                                                                                 \
         .title = its_title,                                                                                  \
         .prefix = "model.",                                                                                  \
         .row = its_rows,                                                                                     \
         .other = others,                                                                                     \
-        .read = read_##word,                                                                                 \
+        .initial = {.norm = RMSNORM,                                                                         \
+            .positions = POSITIONS_ROTARY,                                                                   \
+            .rotary_base = 10000,                                                                            \
+            .gated = true,                                                                                   \
+            .activation = ACTIVATION_SILU,                                                                   \
+            __VA_ARGS__},                                                                                    \
+        .key = its_keys,                                                                                     \
+        .read = its_read,                                                                                    \
     }
 
-KIN(llama, "Llama", rows);
-KIN(mistral, "Mistral", rows);
-KIN(qwen2, "Qwen2", rows);
-KIN(olmo2, "OLMo 2", olmo2_rows);
+KIN(llama, "Llama", rows, llama_keys, read_kin, .norm_placement = NORM_PRE, .norm_epsilon = 1e-6,
+    .context = 2048);
+KIN(mistral, "Mistral", rows, keys, read_mistral, .norm_placement = NORM_PRE, .norm_epsilon = 1e-6,
+    .context = 131072, .kv_heads = 8);
+KIN(qwen2, "Qwen2", rows, keys, read_qwen2, .norm_placement = NORM_PRE, .norm_epsilon = 1e-6,
+    .context = 32768, .kv_heads = 32, .biases = BIAS_QKV);
+KIN(olmo2, "OLMo 2", olmo2_rows, olmo2_keys, read_kin, .norm_placement = NORM_OUT, .norm_epsilon = 1e-5,
+    .context = 2048, .final_norm = true, .qk_norm = QK_NORM_TOGETHER);

@@ -50,7 +50,10 @@ static const struct stored_tensor *need_row(
     char name[FAMILY_NAME_SIZE];
     const struct stored_tensor *stored = find_row(matches, row, block, name);
 
-    if (!stored)
+    if (!stored && matches->prefixed && row->form & OUTSIDE)
+        error_set(error, ERROR_INPUT,
+            "%s is missing; if the network has another output, save its base_model alone", name);
+    else if (!stored)
         error_set(error, ERROR_INPUT, "%s is missing; expected the tensors of %s as Hugging Face names them",
             name, matches->family->title);
     return stored;
@@ -89,26 +92,53 @@ static int check_shape(
         format_shape(there, stored->rank, stored->shape), format_shape(wanted, rank, shape));
 }
 
+/* Of several files, names the one that holds the tensor of a message. Returns -1. */
+static int name_file(const struct matches *matches, const struct stored_tensor *stored, struct error *error)
+{
+    const char *path = shards_path(&matches->shards, stored), *slash = strrchr(path, '/');
+
+    return matches->shards.count > 1 ? error_prefix(error, "%s", slash ? slash + 1 : path) : -1;
+}
+
 /* Checks a tensor against what a row asks for. */
 static int check_row(const struct matches *matches, const struct architecture *architecture,
     const struct family_row *row, const struct stored_tensor *stored, struct error *error)
 {
-    int64_t shape[3], rank = family_shape(row, architecture, matches->padding, shape);
+    int64_t shape[FAMILY_RANK_MOST], rank = family_shape(row, architecture, matches->padding, shape);
 
-    return check_type(stored, error) < 0 ? -1 : check_shape(stored, rank, shape, error);
+    if (check_type(stored, error) == 0 && check_shape(stored, rank, shape, error) == 0)
+        return 0;
+    return name_file(matches, stored, error);
 }
 
 /* ---- before the architecture is known ---- */
 
-void matches_begin(struct matches *matches, const struct family *family)
+/* The token embedding; fills in the name. NULL: it is not in the files. */
+static const struct stored_tensor *find_embedding(const struct matches *matches, char name[FAMILY_NAME_SIZE])
 {
     const struct architecture none = {.width = 1, .heads = 1, .layers = 1};
-    const struct family_row *token = family_row(family, &none, TENSOR_TOKEN, -1);
+
+    return find_row(matches, family_row(matches->family, &none, TENSOR_TOKEN, -1), -1, name);
+}
+
+void matches_begin(struct matches *matches, const struct family *family)
+{
     char name[FAMILY_NAME_SIZE];
 
     matches->family = family;
     matches->prefixed = true;
-    matches->prefixed = *family->prefix && find_row(matches, token, -1, name);
+    matches->prefixed = *family->prefix && find_embedding(matches, name);
+}
+
+int matches_unconfigured(const struct matches *matches, struct error *error)
+{
+    char name[FAMILY_NAME_SIZE];
+
+    if (find_embedding(matches, name))
+        return 0;
+    return error_set(error, ERROR_INPUT,
+        "no config.json beside it; without one only a %s is read, and %s is missing", matches->family->title,
+        name);
 }
 
 const struct stored_tensor *matches_find(
@@ -220,6 +250,14 @@ static int match_all(struct matches *matches, const struct architecture *archite
     return 0;
 }
 
+/* Does a tensor belong to the layers that a task puts behind the base model, such as a classifier? */
+static bool is_outside(const struct matches *matches, const struct stored_tensor *stored)
+{
+    const char *prefix = matches->family->prefix;
+
+    return matches->prefixed && strncmp(stored->name, prefix, strlen(prefix)) != 0;
+}
+
 /* A tensor that does not belong to the model: a copy, or one that need not be read. */
 static int check_other(const struct matches *matches, const struct architecture *architecture,
     const struct stored_tensor *stored, struct error *error)
@@ -229,6 +267,16 @@ static int check_other(const struct matches *matches, const struct architecture 
     bool equal = true;
 
     place_excerpt(stored->name, excerpt);
+    int64_t block,
+        blocks = family_row_block(matches->family, architecture, stored->name, matches->prefixed, &block);
+    if (!other && blocks > 0 && block >= blocks)
+        return error_set(error, ERROR_INPUT,
+            "%s: block %" PRId64 ", but config.json has %" PRId64 " layer%s, from 0 on", excerpt, block,
+            blocks, blocks > 1 ? "s" : "");
+    if (!other && is_outside(matches, stored))
+        return error_set(error, ERROR_INPUT,
+            "%s: not a part of %s or of its output; save the base_model alone", excerpt,
+            matches->family->title);
     if (!other)
         return error_set(error, ERROR_INPUT, "%s: %s has no such tensor", excerpt, matches->family->title);
     if (other->copy && matches_find(matches, architecture, other->of) &&
@@ -257,7 +305,9 @@ static int check_others(
         known[output - all->tensor] = true;
     for (int64_t i = 0; status == 0 && i < all->count; i++)
         if (!known[i])
-            status = check_other(matches, architecture, &all->tensor[i], error);
+            status = check_other(matches, architecture, &all->tensor[i], error) < 0
+                         ? name_file(matches, &all->tensor[i], error)
+                         : 0;
     free(known);
     return status;
 }

@@ -3,13 +3,11 @@
 #include "driver/weights/json.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    LENGTH_BYTES = 8,
-    HEADER_MOST = 16 << 20, /* bytes; a model of a hundred layers has about 200000 */
-};
+enum { HEADER_MOST = 16 << 20 }; /* bytes; a model of a hundred layers has about 200000 */
 
 static const struct {
     const char *name;
@@ -53,7 +51,7 @@ static int64_t read_wholes(const json_t *list, int64_t *number, size_t most)
 
 static int read_type(struct stored_tensor *tensor, const json_t *entry, struct error *error)
 {
-    const char *type = json_string_value(json_object_get(entry, "dtype"));
+    const char *type = json_string_value(json_object_get(entry, STORED_DTYPE));
     char excerpt[EXCERPT_SIZE];
 
     if (!type)
@@ -69,7 +67,7 @@ static int read_type(struct stored_tensor *tensor, const json_t *entry, struct e
 
 static int read_shape(struct stored_tensor *tensor, const json_t *entry, struct error *error)
 {
-    tensor->rank = read_wholes(json_object_get(entry, "shape"), tensor->shape, STORED_RANK_MOST);
+    tensor->rank = read_wholes(json_object_get(entry, STORED_SHAPE), tensor->shape, STORED_RANK_MOST);
     if (tensor->rank < 0)
         return error_set(
             error, ERROR_INPUT, "shape is not a list of up to %d whole numbers", STORED_RANK_MOST);
@@ -85,7 +83,7 @@ static int read_place(struct stored_tensor *tensor, const json_t *entry, uint64_
 {
     int64_t offset[2], bytes;
 
-    if (read_wholes(json_object_get(entry, "data_offsets"), offset, 2) != 2)
+    if (read_wholes(json_object_get(entry, STORED_OFFSETS), offset, 2) != 2)
         return error_set(error, ERROR_INPUT, "data_offsets is not a list of two whole numbers");
     if (offset[0] > offset[1] || (uint64_t)offset[1] > room)
         return error_set(error, ERROR_INPUT,
@@ -169,7 +167,7 @@ static int read_tensors(
         return error_set(error, ERROR_ENVIRONMENT, "no memory");
     json_object_foreach(file->header, name, entry)
     {
-        if (strcmp(name, "__metadata__") == 0)
+        if (strcmp(name, STORED_METADATA) == 0)
             continue;
         if (read_tensor(&file->tensor[file->count], name, entry, data, room, error) < 0)
             return -1;
@@ -178,28 +176,36 @@ static int read_tensors(
     return check_places(file, room, error);
 }
 
+/* Does a file begin like those of torch.save: a zip archive, formerly a pickle? */
+static bool is_of_pytorch(const unsigned char bytes[STORED_LENGTH_BYTES])
+{
+    return memcmp(bytes, "PK\3\4", 4) == 0 || memcmp(bytes, "\x80\2\x8a\n", 4) == 0;
+}
+
 static int parse(struct safetensors *file, const unsigned char *bytes, size_t size, struct error *error)
 {
-    uint64_t length = size < LENGTH_BYTES ? 0 : little_endian(bytes, LENGTH_BYTES);
+    uint64_t length = size < STORED_LENGTH_BYTES ? 0 : little_endian(bytes, STORED_LENGTH_BYTES);
     const unsigned char *header;
     struct place fault;
 
-    if (size < LENGTH_BYTES)
+    if (size < STORED_LENGTH_BYTES)
         return error_set(error, ERROR_INPUT, "not a safetensors file: only %zu bytes", size);
+    if (length > HEADER_MOST && is_of_pytorch(bytes))
+        return error_set(error, ERROR_INPUT, SAFETENSORS_OF_PYTORCH);
     if (length > HEADER_MOST)
+        return error_set(
+            error, ERROR_INPUT, "not a safetensors file: it does not begin with the length of a header");
+    if (length > size - STORED_LENGTH_BYTES)
         return error_set(error, ERROR_INPUT,
-            "not a safetensors file: its header would have %" PRIu64 " bytes; the limit is %d", length,
-            HEADER_MOST);
-    if (length > size - LENGTH_BYTES)
-        return error_set(error, ERROR_INPUT,
-            "truncated: its header has %" PRIu64 " bytes, but only %zu follow", length, size - LENGTH_BYTES);
-    header = bytes + LENGTH_BYTES;
+            "truncated: its header has %" PRIu64 " bytes, but only %zu follow", length,
+            size - STORED_LENGTH_BYTES);
+    header = bytes + STORED_LENGTH_BYTES;
     if (length == 0 || header[0] != '{')
         return error_set(error, ERROR_INPUT, "not a safetensors file: its header does not begin with '{'");
     file->header = json_read((const char *)header, (size_t)length, &fault, error);
     if (!file->header)
         return error_prefix(error, "header, line %d, column %d", fault.line, fault.column);
-    return read_tensors(file, header + length, size - LENGTH_BYTES - length, error);
+    return read_tensors(file, header + length, size - STORED_LENGTH_BYTES - length, error);
 }
 
 int safetensors_parse(

@@ -22,7 +22,13 @@ enum stored_type {
     STORED_READ_COUNT = STORED_F64 + 1,
 };
 
-enum { STORED_RANK_MOST = 8 };
+enum { STORED_RANK_MOST = 8, STORED_LENGTH_BYTES = 8 /* before the header */ };
+
+/* Keys of the header, and of a tensor in it. */
+#define STORED_METADATA "__metadata__"
+#define STORED_DTYPE "dtype"
+#define STORED_SHAPE "shape"
+#define STORED_OFFSETS "data_offsets"
 
 /* One tensor of a file. */
 struct stored_tensor {
@@ -45,6 +51,10 @@ struct safetensors {
     int64_t count;
     struct stored_tensor *tensor; /* [count] sorted by name; owned */
 };
+
+/* In messages, of a file in the older form. */
+#define SAFETENSORS_OF_PYTORCH                                                                               \
+    "saved by PyTorch, not as safetensors; load it with transformers and save_pretrained() it again"
 
 /*
  * Parses `size` bytes, which the caller owns and must keep in place. `path`: their name in messages. -1 with

@@ -1,12 +1,13 @@
 #include "driver/weights/safetensors_write.h"
 
 #include "driver/weights/json.h"
+#include "driver/weights/safetensors.h"
 #include "driver/weights/written_file.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { LENGTH_BYTES = 8, PIECE = 1 << 13 /* elements that are written at once */ };
+enum { PIECE = 1 << 13 }; /* elements that are written at once */
 
 int64_t stored_form_size(const struct stored_form *form)
 {
@@ -37,18 +38,19 @@ static int64_t element_bytes(const struct stored_content *content)
 static json_t *entry_of(const struct stored_content *content, const struct stored_form *form, int64_t begin)
 {
     int64_t end = begin + stored_form_size(form) * element_bytes(content);
+    enum stored_type type = content->is_double ? STORED_F64 : STORED_F32;
     json_t *shape = json_array();
 
     for (int64_t i = 0; i < form->rank; i++)
         json_array_append_new(shape, json_integer(form->shape[i]));
-    return json_pack("{s:s, s:o, s:[I, I]}", "dtype", content->is_double ? "F64" : "F32", "shape", shape,
-        "data_offsets", (json_int_t)begin, (json_int_t)end);
+    return json_pack("{s:s, s:o, s:[I, I]}", STORED_DTYPE, stored_type_name(type), STORED_SHAPE, shape,
+        STORED_OFFSETS, (json_int_t)begin, (json_int_t)end);
 }
 
 /* The text of the header, which the caller frees; NULL without memory. */
 static char *header_text(const struct stored_content *content)
 {
-    json_t *header = json_pack("{s:{s:s}}", "__metadata__", "format", "pt");
+    json_t *header = json_pack("{s:{s:s}}", STORED_METADATA, "format", "pt");
     int64_t begin = 0;
     int status = header ? 0 : -1;
 
@@ -75,15 +77,15 @@ static int write_header(
     const struct written_file *file, const struct stored_content *content, struct error *error)
 {
     static const char spaces[] = "       ";
-    unsigned char length[LENGTH_BYTES];
+    unsigned char length[STORED_LENGTH_BYTES];
     char *text = header_text(content);
     int status = -1;
 
     if (!text)
         return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", file->path);
     size_t used = strlen(text), padding = (8 - used % 8) % 8;
-    put_number(length, used + padding, LENGTH_BYTES);
-    if (written_file_put(file, length, LENGTH_BYTES, error) == 0 &&
+    put_number(length, used + padding, STORED_LENGTH_BYTES);
+    if (written_file_put(file, length, STORED_LENGTH_BYTES, error) == 0 &&
         written_file_put(file, text, used, error) == 0)
         status = written_file_put(file, spaces, padding, error);
     free(text);

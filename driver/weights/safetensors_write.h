@@ -6,12 +6,12 @@
 
 #include "model/core/error.h"
 
-enum { STORED_NAME = 64 };
+enum { FORM_NAME_SIZE = 128, FORM_RANK_MOST = 2 };
 
 /* A tensor to be written. */
 struct stored_form {
-    char name[STORED_NAME];
-    int64_t rank, shape[2];
+    char name[FORM_NAME_SIZE];
+    int64_t rank, shape[FORM_RANK_MOST];
 };
 
 /* What a file is to hold. */
@@ -30,8 +30,8 @@ int64_t stored_content_size(const struct stored_content *content);
 
 /*
  * Writes a safetensors file, with the metadata {"format": "pt"} that readers of PyTorch's tensors ask for,
- * and syncs it. Takes memory for the largest tensor. -1 with "<path>: why" in error, or that of `fill`; a
- * part of the file may be left.
+ * and syncs it. The path must not exist. Takes memory for the largest tensor. -1 with "<path>: why" in error,
+ * or that of `fill`: the file is removed.
  */
 int safetensors_write(const char *path, const struct stored_content *content, struct error *error);
 

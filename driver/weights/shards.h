@@ -3,6 +3,8 @@
 
 #include "driver/weights/safetensors.h"
 
+#define SHARDS_ONE_FILE "model.safetensors" /* a model that is not split */
+
 /* The tensors of one model, from one file or from several with an index. The files stay mapped. */
 struct shards {
     char *path; /* of the one file, or of the index: the name in messages */
@@ -18,6 +20,9 @@ struct shards {
  */
 int shards_open(struct shards *shards, const char *path, struct error *error);
 void shards_close(struct shards *shards);
+
+/* The path of the file that holds a tensor of `all`. */
+const char *shards_path(const struct shards *shards, const struct stored_tensor *tensor);
 
 /* The path of a file beside the weights, which the caller frees; NULL without memory. */
 char *shards_beside(const struct shards *shards, const char *name);

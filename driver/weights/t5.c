@@ -84,39 +84,31 @@ static void read_feedforward(struct config *config, struct architecture *a)
     a->gated = config_true(config, "is_gated_act", words[i].gated);
 }
 
-static void read_sizes(struct config *config, struct architecture *a)
-{
-    a->vocabulary = config_size(config, "vocab_size", INT32_MAX);
-    a->context = INT32_MAX;
-    a->width = config_size(config, "d_model", SIZE_MOST);
-    a->head_width = config_size(config, "d_kv", SIZE_MOST);
-    a->feedforward = config_size(config, "d_ff", SIZE_MOST);
-    a->layers = config_size(config, "num_layers", BLOCKS_MOST);
-    a->decoder_layers = config_whole(config, "num_decoder_layers", 1, BLOCKS_MOST, a->layers);
-    a->heads = config_size(config, "num_heads", SIZE_MOST);
-}
+static const struct config_key keys[] = {
+    CONFIG_NEEDED("vocab_size", vocabulary, INT32_MAX),
+    CONFIG_NEEDED("d_model", width, SIZE_MOST),
+    CONFIG_NEEDED("d_kv", head_width, SIZE_MOST),
+    CONFIG_NEEDED("d_ff", feedforward, SIZE_MOST),
+    CONFIG_NEEDED("num_layers", layers, BLOCKS_MOST),
+    CONFIG_SIZE("num_decoder_layers", decoder_layers, BLOCKS_MOST),
+    CONFIG_NEEDED("num_heads", heads, SIZE_MOST),
+    CONFIG_VALUE("layer_norm_epsilon", norm_epsilon),
+    {.key = NULL},
+};
 
 static void read_t5(struct config *config, struct properties *properties)
 {
     struct architecture *a = &properties->architecture;
 
-    read_sizes(config, a);
     read_feedforward(config, a);
-    a->network = NETWORK_ENCODER_DECODER;
-    a->norm_placement = NORM_PRE;
-    a->norm = RMSNORM;
-    a->norm_epsilon = config_positive(config, "layer_norm_epsilon", 1e-6);
-    a->positions = POSITIONS_RELATIVE;
-    a->score_scale = SCORE_NONE;
     config_only_whole(config, "relative_attention_num_buckets", RELATIVE_BUCKETS);
     config_only_whole(config, "relative_attention_max_distance", RELATIVE_REACH);
     config_only_true(config, "is_encoder_decoder", true);
-    properties->tied = config_true(config, "tie_word_embeddings", true);
-    properties->surely_tied = properties->tied;
     a->output_scale = properties->tied ? 1 / sqrt((double)a->width) : 0;
     properties->special = (struct special_tokens){
         .start = (int32_t)config_whole(config, "decoder_start_token_id", 0, a->vocabulary - 1, -1),
         .end = (int32_t)config_whole(config, "eos_token_id", 0, a->vocabulary - 1, -1),
+        .padding = -1,
     };
 }
 
@@ -126,5 +118,18 @@ const struct family family_t5 = {
     .prefix = "",
     .row = rows,
     .other = others,
+    .initial =
+        {
+            .network = NETWORK_ENCODER_DECODER,
+            .context = INT32_MAX,
+            .norm_placement = NORM_PRE,
+            .norm = RMSNORM,
+            .norm_epsilon = 1e-6,
+            .positions = POSITIONS_RELATIVE,
+            .score_scale = SCORE_NONE,
+        },
+    .key = keys,
+    .tied = true,
+    .surely_tied = true,
     .read = read_t5,
 };

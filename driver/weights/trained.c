@@ -6,6 +6,7 @@
 
 #include "driver/text/place.h"
 #include "driver/weights/convert.h"
+#include "driver/weights/gpt2.h"
 #include "driver/weights/match.h"
 #include "model/core/check.h"
 #include "worker/checkpoint/saved.h"
@@ -13,6 +14,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { QUERIES_MOST = 1 << 24 };
 
@@ -78,14 +80,22 @@ static int settle_output(
 
 static const struct family *choose_family(struct config *config)
 {
-    const char *type = config_word(config, "model_type", "gpt2");
+    const char *type = config_word(config, CONFIG_MODEL_TYPE, family_gpt2.model_type);
     const struct family *family = family_find(type);
     char words[256];
 
     family_words(words, sizeof(words));
     if (!family)
-        config_refuse(config, "model_type", words);
+        config_refuse(config, CONFIG_MODEL_TYPE, words);
     return config->failed ? NULL : family;
+}
+
+/* Refuses a number of heads that contradicts the configuration. */
+static void compare_heads(struct config *config, const struct family *family, int64_t known, int64_t heads)
+{
+    if (heads && known && heads != known && family->heads_key)
+        config_fail(config, "%s: %" PRId64 ", but --heads %" PRId64 "; leave --heads out", family->heads_key,
+            known, heads);
 }
 
 /* The number of heads that a user gives is for models whose configuration is lost. */
@@ -95,7 +105,7 @@ static int settle_heads(
     struct architecture *a = &trained->architecture;
     int64_t kv_heads;
 
-    if (heads && !family->heads_given)
+    if (heads && !family->heads_key)
         return error_set(error, ERROR_INPUT, "config.json has the number of heads of a %s; leave out --heads",
             family->title);
     a->heads = heads ? heads : a->heads;
@@ -119,17 +129,22 @@ static int open_model(struct trained *trained, struct config *config, int64_t he
 {
     const struct family *family = choose_family(config);
     struct matches *matches = &trained->files->matches;
-    struct properties p = {
-        .architecture = {.init_scale = 1, .residual_scale = 1}, .special = {.start = -1, .end = -1}};
+    struct properties p = {.special = {.start = -1, .end = -1, .padding = -1}};
     int status = 0;
 
     if (!family)
         return -1;
+    p.architecture = family->initial;
+    p.architecture.init_scale = p.architecture.residual_scale = 1;
     matches_begin(matches, family);
-    if (family->sized_by_tensors)
+    if (!config->root)
+        status = matches_unconfigured(matches, error);
+    if (status == 0 && family->sized_by_tensors)
         status = matches_sizes(matches, &p.architecture, error);
-    if (status == 0)
-        family->read(config, &p);
+    if (status == 0) {
+        family_read(family, config, &p);
+        compare_heads(config, family, p.architecture.heads, heads);
+    }
     if (config->failed)
         return -1;
     trained->family = family->model_type;
@@ -153,8 +168,11 @@ static int open_model(struct trained *trained, struct config *config, int64_t he
 static bool is_run(const char *path)
 {
     size_t length = strlen(path);
+    struct stat status;
 
-    return length > 3 && strcmp(path + length - 3, ".nc") == 0;
+    if (length <= 3 || strcmp(path + length - 3, ".nc") != 0)
+        return false;
+    return stat(path, &status) != 0 || !S_ISDIR(status.st_mode);
 }
 
 static int open_saved(struct trained *trained, const char *path, int64_t heads, struct error *error)
@@ -173,7 +191,7 @@ static int open_saved(struct trained *trained, const char *path, int64_t heads, 
         return status;
     }
     trained->architecture = trained->saved->architecture;
-    trained->special = (struct special_tokens){trained->saved->end_of_line, trained->saved->end_of_line};
+    trained->special = (struct special_tokens){trained->saved->end_of_line, trained->saved->end_of_line, -1};
     return 0;
 }
 
@@ -191,7 +209,7 @@ int trained_open(struct trained *trained, const char *path, int64_t heads, struc
     struct shards *shards = &trained->files->matches.shards;
     int status = shards_open(shards, path, error);
     if (status == 0)
-        status = config_open(&config, shards_beside(shards, "config.json"), error);
+        status = config_open(&config, shards_beside(shards, CONFIG_FILE), error);
     if (status == 0) {
         status = open_model(trained, &config, heads, error);
         config_close(&config);
@@ -272,6 +290,18 @@ struct weight_source trained_source(struct trained *trained)
 int trained_check(const struct trained *trained, struct error *error)
 {
     return trained->saved ? saved_check(trained->saved, error) : 0;
+}
+
+const char *trained_file(const struct trained *trained, enum tensor_kind kind, int64_t layer)
+{
+    if (trained->saved)
+        return trained->saved->path;
+    return shards_path(&trained->files->matches.shards, match_of(trained, kind, layer)->stored);
+}
+
+const char *trained_path(const struct trained *trained)
+{
+    return trained->saved ? trained->saved->path : trained->files->matches.shards.path;
 }
 
 const char *trained_name(const struct trained *trained, enum tensor_kind kind, int64_t layer)

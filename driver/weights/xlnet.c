@@ -36,24 +36,23 @@ static const struct family_other others[] = {
     {.name = NULL},
 };
 
+static const struct config_key keys[] = {
+    CONFIG_NEEDED("vocab_size", vocabulary, INT32_MAX),
+    CONFIG_NEEDED("d_model", width, SIZE_MOST),
+    CONFIG_NEEDED("d_inner", feedforward, SIZE_MOST),
+    CONFIG_NEEDED("n_layer", layers, BLOCKS_MOST),
+    CONFIG_NEEDED("n_head", heads, SIZE_MOST),
+    CONFIG_SIZE("d_head", head_width, SIZE_MOST),
+    CONFIG_VALUE("ff_activation", activation),
+    CONFIG_VALUE("layer_norm_eps", norm_epsilon),
+    {.key = NULL},
+};
+
 /* untie_r says how files of TensorFlow are read; here every block has its biases. */
 static void read_xlnet(struct config *config, struct properties *properties)
 {
-    struct architecture *a = &properties->architecture;
-
-    a->network = NETWORK_ENCODER;
-    a->vocabulary = config_size(config, "vocab_size", INT32_MAX);
-    a->context = INT32_MAX;
-    a->width = config_size(config, "d_model", SIZE_MOST);
-    a->feedforward = config_size(config, "d_inner", SIZE_MOST);
-    a->layers = config_size(config, "n_layer", BLOCKS_MOST);
-    a->heads = config_size(config, "n_head", SIZE_MOST);
-    a->head_width = config_whole(config, "d_head", 1, SIZE_MOST, 0);
-    a->activation = config_activation(config, "ff_activation", ACTIVATION_GELU);
-    a->norm_epsilon = config_positive(config, "layer_norm_eps", 1e-12);
-    a->norm_placement = NORM_POST;
-    a->positions = POSITIONS_DISTANCE;
-    a->biases = BIAS_FEEDFORWARD | BIAS_NORM;
+    if (properties->architecture.width % 2) /* sines and cosines of a distance, as many of each */
+        config_refuse(config, "d_model", "an even number");
     config_only_word(config, "attn_type", "bi");
     config_only_true(config, "bi_data", false);
     config_whole(config, "clamp_len", -1, 0, -1); /* above 0, far distances would count as this one */
@@ -65,5 +64,16 @@ const struct family family_xlnet = {
     .prefix = "transformer.",
     .row = rows,
     .other = others,
+    .initial =
+        {
+            .network = NETWORK_ENCODER,
+            .context = INT32_MAX,
+            .activation = ACTIVATION_GELU,
+            .norm_epsilon = 1e-12,
+            .norm_placement = NORM_POST,
+            .positions = POSITIONS_DISTANCE,
+            .biases = BIAS_FEEDFORWARD | BIAS_NORM,
+        },
+    .key = keys,
     .read = read_xlnet,
 };

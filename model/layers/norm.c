@@ -1,5 +1,7 @@
 #include "model/layers/norm.h"
 
+#include <math.h>
+
 enum { ROWS = 16 }; /* the grain of shares: smaller shares would cost more than they save */
 
 const struct norm_row norm_table[NORM_KIND_COUNT] = {
@@ -44,6 +46,40 @@ struct norm_work {
     bool add, alone;
 };
 
+/* One row of norm_forward, in double; a row that is not finite stays NaN. */
+static void wide_row(
+    const struct norm *norm, scalar *out, const scalar *in, const scalar *residual, int64_t row)
+{
+    int64_t width = norm->width;
+    double mean = 0, square = 0;
+
+    for (int64_t c = 0; c < width && norm->kind == LAYERNORM; c++)
+        mean += (double)in[c] / (double)width;
+    for (int64_t c = 0; c < width; c++)
+        square += ((double)in[c] - mean) * ((double)in[c] - mean);
+    if (!isfinite(square))
+        return;
+    double scale = 1 / sqrt(square / (double)width + norm->epsilon);
+    norm->mean[row] = (scalar)mean;
+    norm->scale[row] = (scalar)scale;
+    for (int64_t c = 0; c < width; c++)
+        out[c] = (scalar)(((double)in[c] - mean) * scale * (double)norm->gain[c] +
+                          (norm->bias ? (double)norm->bias[c] : 0) + (residual ? (double)residual[c] : 0));
+}
+
+/* Computes the rows of a share again whose variance has overflowed. A row that is not finite itself stays
+ * NaN. */
+static void mend_rows(const struct norm_work *work, int64_t begin, int64_t end)
+{
+    const struct norm *norm = work->norm;
+
+    for (int64_t row = begin; row < end; row++) {
+        int64_t at = row * norm->width;
+        if (isnan((double)norm->scale[row]))
+            wide_row(norm, work->out + at, work->in + at, work->residual ? work->residual + at : NULL, row);
+    }
+}
+
 static void forward_share(const void *context, scalar *scratch, int64_t begin, int64_t end)
 {
     const struct norm_work *work = context;
@@ -54,6 +90,8 @@ static void forward_share(const void *context, scalar *scratch, int64_t begin, i
     kernels_of(norm).forward(work->out + at, work->in + at, work->residual ? work->residual + at : NULL,
         norm->gain, norm->bias, (scalar)norm->epsilon, norm->mean + begin, norm->scale + begin, end - begin,
         norm->width);
+    if (norm->wide)
+        mend_rows(work, begin, end);
 }
 
 void norm_forward(

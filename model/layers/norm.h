@@ -43,6 +43,8 @@ struct norm {
     scalar *dgain, *dbias;
     scalar *mean, *scale; /* of each row: mean, or 0 for rmsnorm; 1 / sqrt(variance + epsilon) */
     double epsilon;
+    bool wide; /* forward: rows whose variance overflows the scalar are computed in double, else they are NaN
+                */
     int64_t width;
     const scalar *tgain, *tbias;
     scalar *tdgain, *tdbias;

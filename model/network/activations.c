@@ -137,8 +137,8 @@ static void positions_layout(struct activations *a, const struct architecture *c
         a->cosine = arena_plane(arena, c->context, depth / 2);
         a->sine = arena_plane(arena, c->context, depth / 2);
         if (a->cosine && a->sine)
-            rotary_fill(a->cosine, a->sine, c->context, depth, c->rotary_base != 0 ? c->rotary_base : 10000,
-                &c->rotary_scaling);
+            rotary_fill(
+                a->cosine, a->sine, c->context, depth, architecture_rotary_base(c), &c->rotary_scaling);
     }
 }
 

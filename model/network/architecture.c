@@ -21,6 +21,11 @@ double architecture_norm_epsilon(const struct architecture *a)
     return a->norm_epsilon != 0 ? a->norm_epsilon : 1e-5;
 }
 
+double architecture_rotary_base(const struct architecture *a)
+{
+    return a->rotary_base != 0 ? a->rotary_base : 10000;
+}
+
 int64_t architecture_stacks(const struct architecture *architecture)
 {
     return architecture->network == NETWORK_ENCODER_DECODER ? 2 : 1;

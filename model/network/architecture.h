@@ -94,6 +94,7 @@ int64_t architecture_depth(const struct architecture *architecture);
 bool architecture_has_gradients(const struct architecture *architecture);
 
 double architecture_norm_epsilon(const struct architecture *architecture);
+double architecture_rotary_base(const struct architecture *architecture);
 
 /* One stack: the blocks begin .. end - 1 of all blocks of the network, the encoder's first. */
 struct stack_form {

@@ -20,7 +20,8 @@ void blockwise_layout(struct transformer *model, const struct architecture *arch
 static struct pass pass_in_stack(
     const struct transformer *model, const scalar *weights, const struct batch *batch, int64_t stack)
 {
-    const struct pass pass = {.model = model, .a = model->activations, .batch = batch, .weights = weights};
+    const struct pass pass = {
+        .model = model, .a = model->activations, .batch = batch, .weights = weights, .wide = true};
 
     return pass_in(&pass, stack);
 }
@@ -76,6 +77,7 @@ double blockwise_loss(struct transformer *model, const scalar *weights, const st
         .a = model->activations,
         .batch = batch,
         .weights = weights,
+        .wide = true,
         .row_loss = row_loss,
         .predicted = predicted};
 

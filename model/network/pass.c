@@ -88,6 +88,7 @@ struct norm pass_norm(const struct pass *pass, enum tensor_kind gain, enum tenso
         .tdgain = pass_gradient(pass, pass->tgradient, gain, layer),
         .tdbias = pass_gradient(pass, pass->tgradient, shift, layer),
         .epsilon = architecture_norm_epsilon(&pass->model->architecture),
+        .wide = pass->wide,
         .mean = mean,
         .scale = scale,
         .width = extent_length(&pass->model->architecture, tensor_table[gain].columns),

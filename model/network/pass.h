@@ -20,6 +20,7 @@ struct pass {
     const scalar *tweights;
     scalar *tgradient;
     bool hard;
+    bool wide; /* see struct norm */
     bool back; /* the gradient of the residual stream, with or without those of the weights */
     double *row_loss; /* [rows] */
     int32_t *predicted; /* [rows] */

@@ -10,6 +10,7 @@ except ImportError as error:
 
 import torch  # noqa: E402
 import transformers  # noqa: E402
+from safetensors.torch import load_file, save_file  # noqa: E402
 
 import parity_trained  # noqa: E402
 
@@ -48,6 +49,17 @@ def test_gpt2_without_its_output_layer(tmp_path):
     model = trained.make("gpt2")
     parity_trained.save(model.transformer, tmp_path)
     check(parity_trained.worst(parity_trained.compare("gpt2", model, "double", tmp_path)), "double")
+
+
+def test_bert_with_the_names_of_its_first_files(tmp_path):
+    """Norms with gamma and beta, which the library renames, too."""
+    parity_trained.save(trained.make("bert"), tmp_path)
+    path = tmp_path / "model.safetensors"
+    older = {name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta"): tensor
+             for name, tensor in load_file(path).items()}
+    save_file(older, path, metadata={"format": "pt"})
+    model = reread(tmp_path, "bert")
+    check(parity_trained.worst(parity_trained.compare("bert", model, "double", tmp_path)), "double")
 
 
 def reread(folder, family):
