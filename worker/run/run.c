@@ -73,8 +73,8 @@ static int check_objective(const struct run *run, const struct param **at, struc
 
     *at = param_find("objective");
     if ((pairs || modular) && run->objective != OBJECTIVE_NEXT)
-        return error_set(
-            error, ERROR_INPUT, "objective: corpus %s has next alone", param_find("corpus")->words[run->corpus]);
+        return error_set(error, ERROR_INPUT, "objective: corpus %s has next alone",
+            param_find("corpus")->words[run->corpus]);
     if (run->objective == OBJECTIVE_SPANS && !both)
         return error_set(error, ERROR_INPUT, "objective: spans needs network encoder_decoder, not %s",
             param_find("network")->words[run->network]);
@@ -199,6 +199,32 @@ double run_decay_factor(const struct run *run)
 
     unit.weight_decay = 1;
     return run_decay(&unit);
+}
+
+/* Those of adam with beta1^2 >= beta2 grow without a bound when gradients shrink; sgd's are the gradients. */
+static bool has_bounded_steps(const struct run *run)
+{
+    switch ((enum optimiser_kind)run->optimiser) {
+    case OPTIMISER_SGD:
+        return run->gradient_clip > 0;
+    case OPTIMISER_ADAM:
+    case OPTIMISER_ADAMW:
+    case OPTIMISER_MUON:
+        return run->beta1 * run->beta1 < run->beta2;
+    case OPTIMISER_NORMALIZED_SGD:
+    case OPTIMISER_ADAFACTOR:
+    case OPTIMISER_LION:
+    case OPTIMISER_COUNT:
+        break;
+    }
+    return true;
+}
+
+bool run_may_end_early(const struct run *run)
+{
+    bool follows = run->weight_decay == 0 || run_decay_factor(run) > 0;
+
+    return run->stop_when == STOP_PHASE && follows && !run->fixed_norm && has_bounded_steps(run);
 }
 
 struct schedule run_schedule(const struct run *run, int64_t last_step)
