@@ -59,6 +59,9 @@ static const char *const schedule_words[] = {[SCHEDULE_CONSTANT] = "constant",
 
 static const char *const stop_when_words[] = {[STOP_NEVER] = "never", [STOP_PHASE] = "phase", NULL};
 
+static const char *const save_weights_words[] = {
+    [SAVE_NOTHING] = "false", [SAVE_WEIGHTS] = "true", [SAVE_STATE] = "state", NULL};
+
 /* A row's name, offset and, for numbers, its kind come from the field. */
 #define NUMBER(field, ...)                                                                                   \
     {                                                                                                        \
@@ -255,8 +258,12 @@ const struct param param_table[] = {
         .long_name = "threads",
         .help =
             "threads that train a run together, in one rank; the number affects the last digits of results"),
-    BOOLEAN(save_weights, false, .long_name = "save weights",
-        .help = "keep the final weights of every run beside the dataset"),
+    WORD(save_weights, save_weights_words, SAVE_NOTHING, .long_name = "save weights",
+        .help =
+            "true: keep the final weights of every run beside the dataset; state: also what a longer run "
+            "needs "
+            "to carry on, if steps grows: of the last step, or of the last one before the rate falls, for "
+            "constant, inverse_sqrt and wsd schedules, for linear and cosine up to schedule_start"),
 };
 
 const size_t param_count = sizeof(param_table) / sizeof(*param_table);

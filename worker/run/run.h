@@ -47,6 +47,10 @@ struct run {
 /* When a run ends: at its last step, or as soon as its phase is certain (model/instruments/certainty.h). */
 enum stop_when { STOP_NEVER, STOP_PHASE };
 
+/* What is kept of a run that is done: nothing, its final weights, or also what a longer run carries on from.
+ */
+enum save_weights { SAVE_NOTHING, SAVE_WEIGHTS, SAVE_STATE };
+
 /* Every parameter at its default. */
 void run_init(struct run *run);
 
@@ -81,6 +85,12 @@ double run_decay_factor(const struct run *run);
 bool run_may_end_early(const struct run *run);
 
 struct schedule run_schedule(const struct run *run, int64_t last_step);
+
+/*
+ * The step whose state a run of last_step steps keeps for longer runs of the same configuration, which do
+ * exactly the same up to there: the last one, or the one before the rate begins to fall. 0: it keeps none.
+ */
+int64_t run_kept_step(const struct run *run, int64_t last_step);
 
 /* t_end: `steps`, or epochs times floor(sequences of the training text / batch). */
 int64_t run_last_step(const struct run *run, const struct corpus *corpus);

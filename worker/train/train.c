@@ -34,6 +34,7 @@ static void set_out(struct trainer *t)
     const struct run *run = t->run;
 
     t->last_step = t->end = run_last_step(run, t->corpus);
+    t->kept_step = run_kept_step(run, t->last_step);
     t->reading = run_reading(run, t->corpus);
     t->room = most_rows(&t->reading, t->corpus, run->batch);
     t->can_validate = reading_sequences(&t->reading, &t->corpus->valid) > 0;
@@ -221,15 +222,27 @@ static int64_t first_step(struct trainer *t, struct arena *arena)
     return 0;
 }
 
+/* Measures theta_t and takes the next step, with a word to the observer before. */
+static void begin_step(struct trainer *t, int64_t step)
+{
+    const struct observer *observer = t->observer;
+
+    if (step > 0 && step == t->kept_step && observer && observer->keep) {
+        const struct snapshot snapshot = train_snapshot(t, step);
+        observer->keep(observer->context, &snapshot);
+    }
+    advance_to(t, step);
+}
+
 static void run_steps(struct trainer *t, int64_t first)
 {
     const struct result *result = t->result;
 
     train_put_givens(t);
-    advance_to(t, first);
+    begin_step(t, first);
     for (int64_t step = first + 1; result->outcome == OUTCOME_RUNNING; step++)
         if (train_carry_on(t, step))
-            advance_to(t, step);
+            begin_step(t, step);
 }
 
 static void finish(struct trainer *t)

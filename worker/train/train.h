@@ -94,6 +94,9 @@ struct observer {
     bool (*resume)(void *context, struct snapshot *snapshot);
     /* Saves the run, after a verdict to save. */
     void (*save)(void *context, const struct snapshot *snapshot);
+    /* Once, before anything of the step is done that run_kept_step says; again in a run that was resumed
+     * there: keeps the run's state for longer ones. */
+    void (*keep)(void *context, const struct snapshot *snapshot);
     /* The run is done: the snapshot has its final weights and the last step. */
     void (*finish)(void *context, const struct snapshot *snapshot);
 };

@@ -26,6 +26,7 @@ struct trainer {
     struct result *result;
     int64_t last_step; /* as planned */
     int64_t end; /* last_step, or the step at which the run ends early */
+    int64_t kept_step; /* run_kept_step */
     struct reading reading; /* of both texts */
     struct batch_rows room; /* of `batch`: for any training batch, and any one sequence of validation */
     bool can_validate; /* the validation text has at least one sequence */
