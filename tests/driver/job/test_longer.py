@@ -1,5 +1,5 @@
-"""Sweeps whose `steps` grows: with `save_weights: state` the longer runs carry on, and their dataset and weights are, bit
-for bit, those of a sweep that had all these steps from the start."""
+"""Sweeps whose `steps` grows: with `save_weights: state` the longer runs carry on, and their dataset and weights are,
+bit for bit, those of a sweep that had all these steps from the start."""
 
 import shutil
 import signal
