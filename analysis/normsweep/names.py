@@ -13,9 +13,9 @@ NATURES = {  # for each: is its scale never logarithmic, is its mean geometric (
 BEFORE_NATURES = {"norm_growth": "ratio"}  # for datasets without that attribute; the others are (False, False)
 FLAGS, NUMBERS, TEXTS = "iu", "iuf", "OSTU"  # numpy's kinds; xarray reads integers with a fill value as reals
 OF_RUNS = {  # what every run has, however it ended; all other variables were measured on its model
-    "outcome": FLAGS, "phase": FLAGS, "last_step": NUMBERS, "diverged_step": NUMBERS, "seconds": NUMBERS,
-    "tokens_per_second": NUMBERS, "attempts": NUMBERS, "deaths": NUMBERS, "session": NUMBERS, "host": TEXTS,
-    "reason": TEXTS}
+    "outcome": FLAGS, "phase": FLAGS, "last_step": NUMBERS, "diverged_step": NUMBERS, "ended_early": FLAGS,
+    "seconds": NUMBERS, "tokens_per_second": NUMBERS, "attempts": NUMBERS, "deaths": NUMBERS, "session": NUMBERS,
+    "host": TEXTS, "reason": TEXTS}
 FITTED = {"dynamics": FLAGS}  # fitted to a run's norms, in words
 SESSION_NUMBERS = (  # the others are texts
     "session_seconds_left", "session_tokens_per_second", "session_workers", "session_runs")

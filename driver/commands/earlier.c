@@ -35,7 +35,7 @@ int earlier_places(const struct view *view, const struct sweep *sweep, const str
     if (result == 0) {
         *place = no_places(view, sweep, error);
         result = *place ? 0 : -1;
-        for (int64_t cell = 0; result == 0 && cell < view->cells; cell++)
+        for (int64_t cell = 0; result == 0 && !mapping.shorter && cell < view->cells; cell++)
             (*place)[mapping_cell(&mapping, view, cell)] = cell;
         mapping_release(&mapping);
     }

@@ -189,6 +189,9 @@ static void print_checkpoints(
 
     printf("%-12sup to %s in %s.d while it runs\n", "checkpoints",
         format_bytes(3 * each * estimate->workers, text), sweep->output);
+    if (sweep->base.save_weights == SAVE_STATE) /* two are kept of each run that has grown more than once */
+        printf("%-12sup to %s in %s.d\n", "states", format_bytes(2 * each * (double)estimate->runs, text),
+            sweep->output);
 }
 
 /* What `run` would refuse on this machine; the sweep may be for another. */

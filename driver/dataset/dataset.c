@@ -193,6 +193,53 @@ static int check_words(const struct dataset *dataset, const struct view *view, s
     return 0;
 }
 
+/* --fresh renames, and overwrites by renaming, only datasets of this program. */
+static int check_ours(const char *path, const char *name, const char *suffix, struct error *error)
+{
+    if (view_check(path, error) == 0)
+        return 0;
+    if (error->status == ERROR_ENVIRONMENT)
+        return -1;
+    return error_set(error, ERROR_INPUT, "%s%s: is not a " PROGRAM " dataset; give another -o", name, suffix);
+}
+
+/* It is unknown whether the file exists, so nothing is touched. */
+static int refuse_unseen(const struct dataset *dataset, const char *suffix, struct error *error)
+{
+    return error_set(error, ERROR_ENVIRONMENT, "%s%s: %s", dataset->name, suffix, strerror(errno));
+}
+
+/* Renames the existing file to OUT.nc.old and writes a new one. */
+static int set_file_aside(struct dataset *dataset, struct error *error)
+{
+    char *old = NULL;
+    mode_t kind;
+
+    if (check_ours(dataset->path, dataset->name, "", error) != 0)
+        return -1;
+    if (asprintf(&old, "%s.old", dataset->path) < 0)
+        return dataset_error(dataset, ENOMEM, error);
+    int there = output_exists(old, &kind);
+    int result = there < 0 ? refuse_unseen(dataset, ".old", error) : 0;
+    if (there > 0)
+        result = check_ours(old, dataset->name, ".old", error);
+    free(old);
+    return result == 0 ? write_file(dataset, SUCCESSOR_OF_OLD, NULL, NULL, error) : -1;
+}
+
+static int begin_anew(struct dataset *dataset, struct error *error)
+{
+    return set_file_aside(dataset, error) == 0 ? folder_set_aside(dataset->name, error) : -1;
+}
+
+/* The runs of a shorter sweep carry on: their states stay where they are. All cells are pending again, and
+ * get their rows from the states. */
+static int begin_longer(struct dataset *dataset, int64_t shorter, struct error *error)
+{
+    dataset->shorter = shorter;
+    return set_file_aside(dataset, error);
+}
+
 /* Continues the file of `view`: as it is, or in a new file if its header no longer fits the sweep. */
 static int carry_on(struct dataset *dataset, const struct view *view, struct error *error)
 {
@@ -203,6 +250,11 @@ static int carry_on(struct dataset *dataset, const struct view *view, struct err
         return -1;
     if (mapping_init(&mapping, view, layout, error) != 0)
         return -1;
+    if (mapping.shorter) {
+        int64_t shorter = mapping.shorter;
+        mapping_release(&mapping);
+        return begin_longer(dataset, shorter, error);
+    }
     int found = session_find(view, &dataset->session);
     if (found != NC_NOERR) {
         mapping_release(&mapping);
@@ -326,42 +378,6 @@ static int attach_file(struct dataset *dataset, const struct session *session,
     return status == NC_NOERR ? 0 : dataset_error(dataset, status, error);
 }
 
-/* --fresh renames, and overwrites by renaming, only datasets of this program. */
-static int check_ours(const char *path, const char *name, const char *suffix, struct error *error)
-{
-    if (view_check(path, error) == 0)
-        return 0;
-    if (error->status == ERROR_ENVIRONMENT)
-        return -1;
-    return error_set(error, ERROR_INPUT, "%s%s: is not a " PROGRAM " dataset; give another -o", name, suffix);
-}
-
-/* It is unknown whether the file exists, so nothing is touched. */
-static int refuse_unseen(const struct dataset *dataset, const char *suffix, struct error *error)
-{
-    return error_set(error, ERROR_ENVIRONMENT, "%s%s: %s", dataset->name, suffix, strerror(errno));
-}
-
-/* Renames the existing file to OUT.nc.old and writes a new one. */
-static int begin_anew(struct dataset *dataset, struct error *error)
-{
-    char *old = NULL;
-    mode_t kind;
-
-    if (check_ours(dataset->path, dataset->name, "", error) != 0)
-        return -1;
-    if (asprintf(&old, "%s.old", dataset->path) < 0)
-        return dataset_error(dataset, ENOMEM, error);
-    int there = output_exists(old, &kind);
-    int result = there < 0 ? refuse_unseen(dataset, ".old", error) : 0;
-    if (there > 0)
-        result = check_ours(old, dataset->name, ".old", error);
-    free(old);
-    if (result != 0 || write_file(dataset, SUCCESSOR_OF_OLD, NULL, NULL, error) != 0)
-        return -1;
-    return folder_set_aside(dataset->name, error);
-}
-
 /* Ensures that there is a file of this sweep at the path. */
 static int settle_file(struct dataset *dataset, const struct dataset_options *options, struct error *error)
 {
@@ -459,4 +475,9 @@ int dataset_close(struct dataset *dataset, struct error *error)
 const signed char *dataset_outcomes(const struct dataset *dataset)
 {
     return dataset->outcome;
+}
+
+int64_t dataset_shorter(const struct dataset *dataset)
+{
+    return dataset->shorter;
 }

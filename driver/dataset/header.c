@@ -3,7 +3,8 @@
  * definition, which matters to concurrent readers. Outcome comes first: a reader that reads the variables in
  * order sees all values of every run that it has seen as ended. Values of 8 bytes come next, each at a
  * multiple of 8, so that a reader never sees half of one: outcome and phase have one byte for each cell,
- * padded to a multiple of 4, so that both together are a multiple of 8.
+ * padded to a multiple of 4, so that both together are a multiple of 8. Other bytes, texts and coordinates
+ * come last: coordinates are written once.
  */
 #include "driver/dataset/definition.h"
 #include "driver/dataset/lookup.h"
@@ -380,13 +381,13 @@ void definition_variables(struct definition *definition)
         if (layout_has(layout, i))
             define_metric(definition, i);
     define_boundary_variables(definition, STORED_REAL);
-    for (int i = SESSION_NUMBER_FIRST; i < SESSION_VARIABLE_COUNT; i++)
+    for (int i = SESSION_VARIABLE_start; i < SESSION_VARIABLE_COUNT; i++)
         define_session_variable(definition, i);
     define_boundary_variables(definition, STORED_BYTE);
     define_run_variables(definition, PART_REST);
     for (int64_t i = 0; i < layout->sweep->axis_count; i++)
         define_axis(definition, i);
     definition_shared_coordinates(definition);
-    for (int i = 0; i < SESSION_NUMBER_FIRST; i++)
+    for (int i = 0; i < SESSION_VARIABLE_start; i++)
         define_session_variable(definition, i);
 }

@@ -12,6 +12,7 @@ struct dataset {
     char *path; /* absolute, links followed */
     struct layout layout;
     struct write_buffer buffer; /* values on their way into the file */
+    int64_t shorter; /* steps of the sweep that this start has set aside, or 0 */
     int64_t session; /* this start's row of the session table */
     int64_t run[RUN_VARIABLE_COUNT], metric[METRIC_COUNT]; /* offsets of their values; -1: not measured */
     int64_t boundary[BOUNDARY_VARIABLE_COUNT]; /* likewise; -1: the sweep does not have it */
@@ -34,6 +35,8 @@ struct mapping {
     int64_t *to[AXES_MAX]; /* [length of the file's axis] index along the sweep's axis; owned */
     int64_t stride[AXES_MAX]; /* of the sweep's axis, in cells; 0 if it is now a fixed parameter */
     int64_t base; /* cells: offset by axes whose parameters are fixed in the file */
+    int64_t shorter; /* the file's fixed `steps`, if the sweep has more and its runs carry on from kept
+                      * states, so that nothing is copied; else 0 */
     bool identity; /* every cell keeps its number, and none is new */
 };
 

@@ -1,7 +1,7 @@
 /*
  * Maps an existing file to a sweep. Values may be added anywhere to any axis, a fixed parameter may become an
- * axis that contains its value, and axes may change their order. Everything else that affects the numbers of
- * a run must be equal.
+ * axis that contains its value, and axes may change their order. `steps` may grow where runs have kept their
+ * states. Everything else that affects the numbers of a run must be equal.
  */
 #include "driver/dataset/ledger.h"
 #include "driver/dataset/view_attributes.h"
@@ -21,6 +21,8 @@ struct differences {
     const struct layout *layout;
     FILE *out;
     int64_t count;
+    int64_t shorter; /* as in the mapping */
+    const char *hint; /* how steps could grow; "": nothing to say */
     int cause; /* errno of a value that could not be read */
 };
 
@@ -82,6 +84,40 @@ static union param_value fixed_there(struct differences *differences, const stru
     return param->initial;
 }
 
+/* Why the runs of the sweep cannot carry on from states of shorter ones; "": they can. */
+static const char *why_not_longer(const struct sweep *sweep, int64_t shorter)
+{
+    const char *why = "";
+    struct error ignored;
+    struct walk walk;
+
+    if (sweep->base.save_weights != SAVE_STATE)
+        return ", or begin anew with save_weights: state, which lets steps grow later";
+    if (walk_init(&walk, sweep, &ignored) < 0)
+        return "";
+    while (!why[0] && walk_next(&walk)) {
+        if (walk.run.stop_when != STOP_NEVER)
+            why = "; with stop_when: phase steps cannot grow";
+        else if (run_kept_step(&walk.run, shorter) == 0)
+            why = "; steps can grow only while the rate does not depend on them: constant, inverse_sqrt, wsd";
+    }
+    walk_release(&walk);
+    return why;
+}
+
+/* More steps are no difference if the file's runs kept what it takes to carry on. */
+static bool may_grow(struct differences *differences, union param_value there, union param_value here)
+{
+    const struct sweep *sweep = differences->layout->sweep;
+
+    if (there.integer == 0 || here.integer <= there.integer)
+        return false;
+    differences->hint = why_not_longer(sweep, there.integer);
+    if (!differences->hint[0])
+        differences->shorter = there.integer;
+    return differences->shorter > 0;
+}
+
 /* Compares parameters fixed in both. */
 static void compare_fixed(struct differences *differences)
 {
@@ -95,7 +131,8 @@ static void compare_fixed(struct differences *differences)
             axis_find(view->axis_count, view->axis, param))
             continue;
         union param_value there = fixed_there(differences, param);
-        if (!equal(param, there, here))
+        bool grows = param == param_find("steps") && may_grow(differences, there, here);
+        if (!equal(param, there, here) && !grows)
             differ_values(differences, param->name, param, there, here);
     }
 }
@@ -328,8 +365,9 @@ static int refuse_differences(struct differences *differences, const char *text,
             length--;
         dots = " ...";
     }
-    return error_set(error, ERROR_INPUT, "%s: holds another sweep: %.*s%s; use --fresh or another -o%s",
-        differences->view->name, (int)length, text, dots, had_other_settings(differences) ? hint : "");
+    return error_set(error, ERROR_INPUT, "%s: holds another sweep: %.*s%s; use --fresh or another -o%s%s",
+        differences->view->name, (int)length, text, dots, had_other_settings(differences) ? hint : "",
+        differences->hint);
 }
 
 int mapping_init(
@@ -337,7 +375,8 @@ int mapping_init(
 {
     char *text = NULL;
     size_t size = 0;
-    struct differences differences = {view, layout, open_memstream(&text, &size), 0, 0};
+    struct differences differences = {
+        .view = view, .layout = layout, .out = open_memstream(&text, &size), .hint = ""};
     bool memory = differences.out != NULL;
 
     *mapping = (struct mapping){.axis_count = view->axis_count};
@@ -359,8 +398,10 @@ int mapping_init(
     int result = cause ? layout_error(error, view->name, cause) : 0;
     if (cause == 0 && differences.count)
         result = refuse_differences(&differences, text, error);
-    else if (cause == 0)
+    else if (cause == 0) {
+        mapping->shorter = differences.shorter;
         mapping->identity = is_identity(mapping, view, layout->sweep);
+    }
     free(text);
     if (result != 0)
         mapping_release(mapping);

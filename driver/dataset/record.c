@@ -18,7 +18,7 @@
 
 /* What a record has besides metrics. */
 static const enum run_variable kept[] = {RUN_VARIABLE_outcome, RUN_VARIABLE_last_step,
-    RUN_VARIABLE_diverged_step, RUN_VARIABLE_phase, RUN_VARIABLE_dynamics};
+    RUN_VARIABLE_diverged_step, RUN_VARIABLE_phase, RUN_VARIABLE_dynamics, RUN_VARIABLE_ended_early};
 enum { KEPT = (int)(sizeof(kept) / sizeof(*kept)) };
 
 /* A variable that an older program did not write; it has the same number in all records. */
@@ -226,6 +226,7 @@ void record_result(struct record *record, const struct result *result)
     record->number[RUN_VARIABLE_diverged_step] = result->diverged_step;
     record->number[RUN_VARIABLE_phase] = dataset_phase(result);
     record->number[RUN_VARIABLE_dynamics] = result->dynamics;
+    record->number[RUN_VARIABLE_ended_early] = result->ended_early;
 }
 
 /* ---- comparison ---- */

@@ -404,6 +404,8 @@ static int put_values(struct dataset *dataset, const struct waiting_result *wait
         status = put_integer(dataset, RUN_VARIABLE_phase, cell, dataset_phase(result));
     if (status == 0)
         status = put_integer(dataset, RUN_VARIABLE_dynamics, cell, result->dynamics);
+    if (status == 0)
+        status = put_integer(dataset, RUN_VARIABLE_ended_early, cell, result->ended_early);
     if (status == 0 && dataset->end[cell]) {
         const struct metric_form form = form_of_cell(dataset, cell);
         status = put_row(dataset, cell, &form, STEP_OF_RUN, dataset->end[cell], 0, form.run_size);

@@ -15,7 +15,7 @@ int course_read(const struct sweep *sweep, struct dataset *dataset, int64_t cell
     *known = false;
     sweep_cell(sweep, cell, &run);
     *course = (struct course){.decay = run_decay(&run), .square = square, .time = time};
-    if (run_decay_factor(&run) == 0)
+    if (run_decay_factor(&run) == 0 || run_may_end_early(&run))
         return 0;
     if (dataset_read(dataset, cell, METRIC_param_norm, square, error) != 0 ||
         dataset_read(dataset, cell, METRIC_rate_sum, time, error) != 0)

@@ -155,6 +155,13 @@ static void on_save(void *context, const struct snapshot *snapshot)
         job_checkpoint(local->job, cell);
 }
 
+static void on_keep(void *context, const struct snapshot *snapshot)
+{
+    struct local *local = context;
+
+    keeper_keep(&local->keeper, snapshot);
+}
+
 static void on_finish(void *context, const struct snapshot *snapshot)
 {
     struct local *local = context;
@@ -178,6 +185,10 @@ static void local_begin_run(struct local *local, const struct order *order, cons
 
     sweep_run_digest(job->sweep, job->corpus, run, &digest);
     keeper_begin(&local->keeper, &digest, order->ticket, job_has_files(job, order->cell));
+    if (run->save_weights == SAVE_STATE) {
+        sweep_trunk_digest(job->sweep, job->corpus, run, &digest);
+        keeper_share(&local->keeper, &digest);
+    }
     local->training = true;
     local->drop = false;
     if (!local->keeper.resume) /* otherwise on_resume knows the first step */
@@ -206,6 +217,7 @@ static void train_next(struct local *local)
         .carry_on = on_step,
         .combine = on_gradient,
         .save = on_save,
+        .keep = on_keep,
         .finish = on_finish};
     struct run run;
 

@@ -10,6 +10,7 @@
 
 #include "worker/checkpoint/checkpoint.h"
 #include "worker/checkpoint/files.h"
+#include "worker/checkpoint/keeper.h"
 #include "worker/checkpoint/mark.h"
 #include "worker/host/log.h"
 
@@ -45,20 +46,32 @@ static bool is_of_run(const char *name)
     return strspn(name, "0123456789abcdef") == DIGEST_TEXT - 1;
 }
 
-/* Removes the files of runs and workers, then the folder, unless it contains files of somebody else. */
-static void remove_whole(const char *folder)
+/* Removes the files of runs from a folder, then the folder, unless something is left in it. */
+static void remove_runs(const char *folder)
 {
     DIR *directory = opendir(folder);
     const struct dirent *entry;
 
-    log_sweep(folder);
-    mark_sweep(folder);
     while (directory && (entry = readdir(directory)))
         if (is_of_run(entry->d_name))
             unlinkat(dirfd(directory), entry->d_name, 0);
     if (directory)
         closedir(directory);
     rmdir(folder);
+}
+
+/* Removes the files of runs and workers, then the folder, unless it contains files of somebody else. */
+static void remove_whole(const char *folder)
+{
+    char *states;
+
+    log_sweep(folder);
+    mark_sweep(folder);
+    if (asprintf(&states, "%s/" KEEPER_STATES, folder) >= 0) {
+        remove_runs(states);
+        free(states);
+    }
+    remove_runs(folder);
 }
 
 int folder_set_aside(const char *output, struct error *error)

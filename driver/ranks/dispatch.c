@@ -78,6 +78,7 @@ static void send_order(struct dispatch *d, const struct order *order)
     out->cell = order->cell;
     job_run(d->job, order->cell, &out->run);
     sweep_run_digest(d->job->sweep, d->job->corpus, &out->run, &out->digest);
+    sweep_trunk_digest(d->job->sweep, d->job->corpus, &out->run, &out->trunk);
     out->resume = job_has_files(d->job, order->cell);
     send(d, order->worker);
 }

@@ -67,5 +67,6 @@ bool plausible_result(const struct job *job, int64_t cell, const struct result *
     return is_within(result->outcome, OUTCOME_DONE, OUTCOME_FAILED) &&
            is_within(result->last_step, 0, last_step) && is_within(result->diverged_step, -1, last_step) &&
            result->tokens >= 0 && is_within(result->dynamics, 0, DYNAMICS_COUNT - 1) &&
+           is_within(result->ended_early, 0, EARLY_COUNT - 1) &&
            memchr(result->reason, '\0', sizeof(result->reason));
 }

@@ -115,6 +115,17 @@ static int check_hessian(struct reader *reader)
     return 0;
 }
 
+/* A search interpolates between ends of runs, and predicts from norms over all their steps. */
+static int check_refined(struct reader *reader, const struct run *run)
+{
+    const struct sweep *sweep = reader->sweep;
+
+    if (sweep->refine.kind == REFINE_NONE || run->stop_when == STOP_NEVER)
+        return 0;
+    return reader_fault(reader, reader_named(sweep, "stop_when")->place,
+        "stop_when: refine needs runs that take all their steps; leave one of the two out");
+}
+
 /* The place of a parameter's value in a cell if the file spells the value out, else the place of its key. */
 static struct place cell_place(const struct sweep *sweep, const int64_t *index, const struct param *param)
 {
@@ -184,6 +195,7 @@ static const struct {
 } conditional[] = {
     {"decoder_layers", "network encoder_decoder", has_decoder_layers},
     {"init_deviation", "init normal", has_init_deviation},
+    {"stop_when", "a decay of all weights alike and steps of bounded length", run_may_end_early},
     {"decay_on", "a weight_decay above 0", has_decay},
     {"decay_rule", "a weight_decay above 0", has_decay},
     {"schedule_end", "schedule linear, cosine or wsd", ends_low},
@@ -232,7 +244,7 @@ static int check_cells(struct reader *reader)
         if (status < 0)
             place_prefix(reader->error, reader->sweep->path, fault_place(&walk, at));
         else
-            status = check_rows(reader, &walk);
+            status = check_rows(reader, &walk) < 0 ? -1 : check_refined(reader, &walk.run);
     }
     walk_release(&walk);
     return status == 0 ? refuse_without_effect(reader, effect) : status;

@@ -210,6 +210,15 @@ void sweep_run_digest(
     measure_digest(&sweep->measure, digest);
 }
 
+void sweep_trunk_digest(
+    const struct sweep *sweep, const struct corpus *corpus, const struct run *run, struct digest *digest)
+{
+    struct run trunk = *run;
+
+    trunk.steps = 0;
+    sweep_run_digest(sweep, corpus, &trunk, digest);
+}
+
 static void digest_axis(struct digest *digest, const struct axis *axis)
 {
     char text[64];

@@ -16,6 +16,10 @@ int sweep_load_corpus(const struct sweep *sweep, struct corpus *corpus, struct e
 void sweep_run_digest(
     const struct sweep *sweep, const struct corpus *corpus, const struct run *run, struct digest *digest);
 
+/* The digest that runs have in common which differ only in `steps`. */
+void sweep_trunk_digest(
+    const struct sweep *sweep, const struct corpus *corpus, const struct run *run, struct digest *digest);
+
 /* The digest of everything that the numbers of all runs depend on: axes and fixed parameters, the corpus's
  * content, measure and validate. */
 void sweep_digest(const struct sweep *sweep, const struct corpus *corpus, struct digest *digest);

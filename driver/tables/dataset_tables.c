@@ -18,6 +18,8 @@ const char *const phase_words[PHASE_COUNT] = {
     [PHASE_DIVERGED] = "diverged",
 };
 
+const char *const early_words[EARLY_COUNT] = {[EARLY_NO] = "no", [EARLY_PHASE] = "phase"};
+
 const char *const dynamics_words[DYNAMICS_COUNT] = {
     [DYNAMICS_NONE] = "none",
     [DYNAMICS_ALIGNED] = "aligned",
@@ -48,6 +50,9 @@ const char *const *run_variable_flags(enum run_variable variable, int *count)
     case RUN_VARIABLE_phase:
         *count = PHASE_COUNT;
         return phase_words;
+    case RUN_VARIABLE_ended_early:
+        *count = EARLY_COUNT;
+        return early_words;
     case RUN_VARIABLE_dynamics:
         *count = DYNAMICS_COUNT;
         return dynamics_words;

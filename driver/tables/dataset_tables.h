@@ -82,8 +82,11 @@ extern const struct attribute_row attribute_table[ATTRIBUTE_COUNT];
         "the fit with the lowest AIC, by at least 2, of fit_aligned, fit_misaligned and fit_adam_like; "     \
         "relative: one of the first two; none: no norms, the best R^2 is below 0.5, or two fit alike; "      \
         "aligned with k below 0 shrinks towards the origin")                                                 \
-    X(last_step, STORED_INTEGER, 0, true, "1", "steps taken", "fewer than planned if the run diverged")      \
+    X(last_step, STORED_INTEGER, 0, true, "1", "steps taken",                                                \
+        "fewer than planned if the run diverged or ended early")                                             \
     X(diverged_step, STORED_INTEGER, 0, true, "1", "step of divergence", "its loss or norm is not finite")   \
+    X(ended_early, STORED_BYTE, 0, false, "1", "why the run ended before its last step",                     \
+        "phase: stop_when, as its phase was certain at last_step; its final values are of that step")        \
     X(seconds, STORED_REAL, 0, true, "s", "duration of the run", "including measuring and validating")       \
     X(tokens_per_second, STORED_REAL, 0, true, "s-1", "training speed",                                      \
         "tokens divided by the time spent in training steps")                                                \
@@ -243,6 +246,9 @@ enum phase {
     PHASE_COUNT,
 };
 extern const char *const phase_words[PHASE_COUNT];
+
+/* The words of enum early, likewise. */
+extern const char *const early_words[EARLY_COUNT];
 
 /* The words of enum dynamics, likewise. */
 extern const char *const dynamics_words[DYNAMICS_COUNT];

@@ -110,6 +110,13 @@ void measure_state(struct instruments *i, const scalar *weights, struct state_me
     i->kept_square = whole.square;
 }
 
+double measure_norm(const struct instruments *i, const scalar *weights)
+{
+    const scalar *layers = weights + i->layout->layers_begin;
+
+    return sqrt(i->kernels->dot(layers, layers, i->layout->layers_end - i->layout->layers_begin));
+}
+
 void measure_gradient(struct instruments *i, const struct optimiser *optimiser, const scalar *weights,
     const scalar *gradient, double clip, int64_t step, struct step_measures *measures)
 {

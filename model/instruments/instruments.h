@@ -41,6 +41,9 @@ struct state_measures {
 /* Measures theta_t and keeps it for measure_step and for the next call. */
 void measure_state(struct instruments *instruments, const scalar *weights, struct state_measures *measures);
 
+/* |theta_t| alone; keeps nothing. */
+double measure_norm(const struct instruments *instruments, const scalar *weights);
+
 /* Of the step from theta_t. */
 struct step_measures {
     double grad_norm, gradient_alignment;

@@ -34,3 +34,18 @@ double schedule_rate(const struct schedule *s, int64_t step)
         rate *= t / (double)s->warmup_steps;
     return rate;
 }
+
+int64_t schedule_lasting(const struct schedule *s)
+{
+    switch (s->kind) {
+    case SCHEDULE_CONSTANT:
+    case SCHEDULE_INVERSE_SQRT:
+        break;
+    case SCHEDULE_LINEAR:
+    case SCHEDULE_COSINE:
+        return s->start < s->last_step ? s->start : s->last_step;
+    case SCHEDULE_WSD:
+        return (int64_t)floor((1 - s->decay) * (double)s->last_step);
+    }
+    return s->last_step;
+}

@@ -25,4 +25,7 @@ struct schedule {
 /* The learning rate of step t = 1 .. t_end. */
 double schedule_rate(const struct schedule *schedule, int64_t step);
 
+/* The first steps, as many as have the rate that they would have in a longer run; last_step if all have. */
+int64_t schedule_lasting(const struct schedule *schedule);
+
 #endif

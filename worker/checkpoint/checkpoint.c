@@ -175,7 +175,7 @@ static int64_t try_files(const struct checkpoint_owner *owner, const struct chec
     int64_t i = 0;
 
     for (; i < files->count; i++) {
-        if (files->file[i].part)
+        if (files->file[i].part || (owner->last && files->file[i].name.step > owner->last))
             continue;
         char *path = checkpoint_files_path(files, i);
         bool used = try_file(owner, path, snapshot, &attempt[i]);

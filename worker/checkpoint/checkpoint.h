@@ -21,6 +21,7 @@ struct checkpoint_owner {
     struct digest digest;
     int64_t session;
     uint64_t ticket;
+    int64_t last; /* load none of a later step; 0: load any */
     const char *mark; /* of the coordinator: write only while it exists; NULL: always write. Borrowed */
     const struct breath *breath; /* called while files are read and written; or NULL. Borrowed */
 };

@@ -1,5 +1,12 @@
 #include "worker/checkpoint/keeper.h"
 
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "worker/checkpoint/mark.h"
 #include "worker/host/clock.h"
 
 void keeper_begin(struct keeper *keeper, const struct digest *digest, uint64_t ticket, bool resume)
@@ -11,8 +18,15 @@ void keeper_begin(struct keeper *keeper, const struct digest *digest, uint64_t t
         .mark = keeper->mark,
         .breath = keeper->breath};
     keeper->resume = resume;
+    keeper->has_trunk = false;
     keeper->saved_step = -1;
     keeper->saved_at = clock_now();
+}
+
+void keeper_share(struct keeper *keeper, const struct digest *trunk)
+{
+    keeper->has_trunk = keeper->resume = true;
+    keeper->trunk = *trunk;
 }
 
 bool keeper_due(const struct keeper *keeper, double now)
@@ -42,14 +56,44 @@ static void keep_error(struct keeper *keeper, int status, const struct error *er
         keeper->failed = *error;
 }
 
+/* The owner of states up to a step. The caller frees its folder, which is NULL without memory. */
+static struct checkpoint_owner owner_of_states(const struct keeper *keeper, int64_t step, char **folder)
+{
+    struct checkpoint_owner owner = keeper->owner;
+
+    if (asprintf(folder, "%s/" KEEPER_STATES, keeper->folder) < 0)
+        *folder = NULL;
+    owner.folder = *folder;
+    owner.digest = keeper->trunk;
+    owner.session = owner.last = step;
+    owner.mark = NULL; /* it lies in the folder above */
+    return owner;
+}
+
+/* The same as checkpoint_load, from the state of a run with fewer steps. */
+static int load_state(const struct keeper *keeper, struct snapshot *snapshot, struct error *error)
+{
+    char *folder;
+    const struct checkpoint_owner owner =
+        owner_of_states(keeper, run_kept_step(snapshot->run, snapshot->last_step), &folder);
+
+    if (!folder)
+        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", keeper->folder);
+    int status = owner.last > 0 ? checkpoint_load(&owner, snapshot, keeper->say, keeper->context, error) : 0;
+    free(folder);
+    return status;
+}
+
 bool keeper_resume(struct keeper *keeper, struct snapshot *snapshot)
 {
     struct error error;
     int status = checkpoint_load(&keeper->owner, snapshot, keeper->say, keeper->context, &error);
 
-    keep_error(keeper, status, &error);
     if (status > 0)
         keeper->saved_step = snapshot->step;
+    else if (status == 0 && keeper->has_trunk)
+        status = load_state(keeper, snapshot, &error);
+    keep_error(keeper, status, &error);
     return status > 0;
 }
 
@@ -62,6 +106,33 @@ void keeper_save(struct keeper *keeper, const struct snapshot *snapshot)
     if (status == 0)
         keeper->saved_step = snapshot->step;
     keeper->saved_at = clock_now();
+}
+
+/* With a mark the folder of checkpoints is there; without one the process that trains is alone. 0 or an
+ * errno.
+ */
+static int check_above(const struct keeper *keeper)
+{
+    if (keeper->mark)
+        return mark_look(keeper->folder, keeper->mark);
+    return mkdir(keeper->folder, 0777) == 0 || errno == EEXIST ? 0 : errno;
+}
+
+void keeper_keep(struct keeper *keeper, const struct snapshot *snapshot)
+{
+    struct error error;
+    char *folder;
+    const struct checkpoint_owner owner = owner_of_states(keeper, snapshot->step, &folder);
+    int status = folder ? check_above(keeper) : ENOMEM;
+
+    if (!keeper->has_trunk)
+        status = 0;
+    else if (status == 0)
+        status = checkpoint_save(&owner, snapshot, &error);
+    else
+        status = error_set(&error, ERROR_ENVIRONMENT, "%s: %s", keeper->folder, strerror(status));
+    keep_error(keeper, status, &error);
+    free(folder);
 }
 
 void keeper_finish(struct keeper *keeper, const struct snapshot *snapshot)

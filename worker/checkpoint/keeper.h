@@ -24,6 +24,8 @@ struct keeper {
 
     /* of the current run, set by keeper_begin, updated by the other functions */
     struct checkpoint_owner owner;
+    bool has_trunk; /* keeper_share was called */
+    struct digest trunk;
     bool resume; /* earlier attempts at the run may have left checkpoints */
     int64_t saved_step; /* the step of the newest checkpoint that is known to be good; -1: none */
     double saved_at; /* clock_now() when it was saved, or when the run began */
@@ -31,6 +33,16 @@ struct keeper {
 
 /* Begins a run under `ticket`. Touches no file. `resume`: there may be checkpoints of the run. */
 void keeper_begin(struct keeper *keeper, const struct digest *digest, uint64_t ticket, bool resume);
+
+/*
+ * The run keeps its state for longer runs, and may carry on from that of a shorter one. `trunk` is the digest
+ * that runs have in common which differ in their number of steps alone. Call it after keeper_begin.
+ */
+void keeper_share(struct keeper *keeper, const struct digest *trunk);
+
+/* The folder of such states in the folder of checkpoints. They are checkpoints, whose session is their step:
+ * the newest is that of the longest run. */
+#define KEEPER_STATES "states"
 
 /* Is a checkpoint due at `now` (clock_now)? */
 bool keeper_due(const struct keeper *keeper, double now);
@@ -50,6 +62,7 @@ bool keeper_has_saved(const struct keeper *keeper);
  */
 bool keeper_resume(struct keeper *keeper, struct snapshot *snapshot);
 void keeper_save(struct keeper *keeper, const struct snapshot *snapshot);
+void keeper_keep(struct keeper *keeper, const struct snapshot *snapshot);
 void keeper_finish(
     struct keeper *keeper, const struct snapshot *snapshot); /* saves weights if run->save_weights */
 

@@ -57,6 +57,11 @@ static const char *const schedule_words[] = {[SCHEDULE_CONSTANT] = "constant",
     [SCHEDULE_WSD] = "wsd",
     NULL};
 
+static const char *const stop_when_words[] = {[STOP_NEVER] = "never", [STOP_PHASE] = "phase", NULL};
+
+static const char *const save_weights_words[] = {
+    [SAVE_NOTHING] = "false", [SAVE_WEIGHTS] = "true", [SAVE_STATE] = "state", NULL};
+
 /* A row's name, offset and, for numbers, its kind come from the field. */
 #define NUMBER(field, ...)                                                                                   \
     {                                                                                                        \
@@ -242,16 +247,23 @@ const struct param param_table[] = {
     NUMBER(gradient_clip, .axis = true, .min = 0, .max = INFINITY, .initial.real = 0, .unit = "1",
         .cost = true, .long_name = "gradient clipping",
         .help = "largest norm of the whole gradient; a larger gradient is scaled down to it; 0: no clipping"),
+    WORD(stop_when, stop_when_words, STOP_NEVER, .axis = true, .long_name = "early end",
+        .help =
+            "never: each run takes all its steps; phase: a run ends at the first measured step at which its "
+            "phase, growing or shrinking, is certain by what its updates did so far and by the decay to "
+            "come; its final values are those of that step"),
     NUMBER(seed, .axis = true, .min = -INFINITY, .max = INFINITY, .initial.integer = 0, .unit = "1",
         .long_name = "seed", .help = "seed of the initial weights and of the order of the sequences"),
     NUMBER(threads, .axis = true, .min = 1, .max = 1024, .initial.integer = 1, .unit = "1", .cost = true,
         .long_name = "threads",
         .help =
             "threads that train a run together, in one rank; the number affects the last digits of results"),
-    BOOLEAN(save_weights, false, .long_name = "save weights",
+    WORD(save_weights, save_weights_words, SAVE_NOTHING, .long_name = "save weights",
         .help =
-            "keep the final weights of every run beside the dataset, for inspect and export; export needs "
-            "output_bias: false"),
+            "true: keep the final weights of every run beside the dataset; state: also what a longer run "
+            "needs "
+            "to carry on, if steps grows: of the last step, or of the last one before the rate falls, for "
+            "constant, inverse_sqrt and wsd schedules, for linear and cosine up to schedule_start"),
 };
 
 const size_t param_count = sizeof(param_table) / sizeof(*param_table);

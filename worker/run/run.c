@@ -221,6 +221,32 @@ double run_decay_factor(const struct run *run)
     return run_decay(&unit);
 }
 
+/* Those of adam with beta1^2 >= beta2 grow without a bound when gradients shrink; sgd's are the gradients. */
+static bool has_bounded_steps(const struct run *run)
+{
+    switch ((enum optimiser_kind)run->optimiser) {
+    case OPTIMISER_SGD:
+        return run->gradient_clip > 0;
+    case OPTIMISER_ADAM:
+    case OPTIMISER_ADAMW:
+    case OPTIMISER_MUON:
+        return run->beta1 * run->beta1 < run->beta2;
+    case OPTIMISER_NORMALIZED_SGD:
+    case OPTIMISER_ADAFACTOR:
+    case OPTIMISER_LION:
+    case OPTIMISER_COUNT:
+        break;
+    }
+    return true;
+}
+
+bool run_may_end_early(const struct run *run)
+{
+    bool follows = run->weight_decay == 0 || run_decay_factor(run) > 0;
+
+    return run->stop_when == STOP_PHASE && follows && !run->fixed_norm && has_bounded_steps(run);
+}
+
 struct schedule run_schedule(const struct run *run, int64_t last_step)
 {
     return (struct schedule){
@@ -232,6 +258,13 @@ struct schedule run_schedule(const struct run *run, int64_t last_step)
         .end = run->schedule_end,
         .decay = run->schedule_decay,
     };
+}
+
+int64_t run_kept_step(const struct run *run, int64_t last_step)
+{
+    const struct schedule schedule = run_schedule(run, last_step);
+
+    return run->save_weights == SAVE_STATE && run->steps > 0 ? schedule_lasting(&schedule) : 0;
 }
 
 int64_t run_last_step(const struct run *run, const struct corpus *corpus)

@@ -40,8 +40,16 @@ struct run {
     double schedule_end, schedule_decay;
     int64_t warmup_steps;
     double gradient_clip;
+    int64_t stop_when;
     int64_t seed, threads, save_weights;
 };
+
+/* When a run ends: at its last step, or as soon as its phase is certain (model/instruments/certainty.h). */
+enum stop_when { STOP_NEVER, STOP_PHASE };
+
+/* What is kept of a run that is done: nothing, its final weights, or also what a longer run carries on from.
+ */
+enum save_weights { SAVE_NOTHING, SAVE_WEIGHTS, SAVE_STATE };
 
 /* Every parameter at its default. */
 void run_init(struct run *run);
@@ -69,7 +77,20 @@ double run_decay(const struct run *run);
 /* run_decay over weight_decay, also where that is 0; 0: decay does not act by itself. */
 double run_decay_factor(const struct run *run);
 
+/*
+ * May the run end before its last step, as soon as its phase is certain? Only with stop_when: phase, if every
+ * weight of the layers decays by the share of run_decay, and if steps have a bound, whatever the gradient is:
+ * a run whose steps have none can diverge at any moment, and diverged is a phase, too.
+ */
+bool run_may_end_early(const struct run *run);
+
 struct schedule run_schedule(const struct run *run, int64_t last_step);
+
+/*
+ * The step whose state a run of last_step steps keeps for longer runs of the same configuration, which do
+ * exactly the same up to there: the last one, or the one before the rate begins to fall. 0: it keeps none.
+ */
+int64_t run_kept_step(const struct run *run, int64_t last_step);
 
 /* t_end: `steps`, or epochs times floor(sequences of the training text / batch). */
 int64_t run_last_step(const struct run *run, const struct corpus *corpus);

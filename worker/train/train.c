@@ -33,7 +33,8 @@ static void set_out(struct trainer *t)
 {
     const struct run *run = t->run;
 
-    t->last_step = run_last_step(run, t->corpus);
+    t->last_step = t->end = run_last_step(run, t->corpus);
+    t->kept_step = run_kept_step(run, t->last_step);
     t->reading = run_reading(run, t->corpus);
     t->room = most_rows(&t->reading, t->corpus, run->batch);
     t->can_validate = reading_sequences(&t->reading, &t->corpus->valid) > 0;
@@ -98,7 +99,7 @@ static bool take_step(struct trainer *t, int64_t step, bool measured)
  * that would come next. */
 static bool last_loss(struct trainer *t)
 {
-    double loss = train_loss(t, t->last_step + 1);
+    double loss = train_loss(t, t->end + 1);
 
     train_put_loss(t, loss);
     return isfinite(loss);
@@ -108,8 +109,11 @@ static bool last_loss(struct trainer *t)
 static void advance_to(struct trainer *t, int64_t step)
 {
     bool measured = measure_at(t->measure, step, t->last_step);
-    bool validated = t->can_validate && validate_at(t->measure, step, t->last_step);
-    bool row = measured || validated, last = step == t->last_step, finite = true;
+
+    if (measured && train_is_certain(t))
+        t->end = step;
+    bool validated = t->can_validate && validate_at(t->measure, step, t->end);
+    bool row = measured || validated, last = step == t->end, finite = true;
     struct validated validation;
 
     if (validated && !train_validate(t, step, &validation))
@@ -130,6 +134,7 @@ static void advance_to(struct trainer *t, int64_t step)
         t->result->diverged_step = step;
     } else if (last) {
         t->result->outcome = OUTCOME_DONE;
+        t->result->ended_early = t->end < t->last_step ? EARLY_PHASE : EARLY_NO;
     }
 }
 
@@ -217,15 +222,27 @@ static int64_t first_step(struct trainer *t, struct arena *arena)
     return 0;
 }
 
+/* Measures theta_t and takes the next step, with a word to the observer before. */
+static void begin_step(struct trainer *t, int64_t step)
+{
+    const struct observer *observer = t->observer;
+
+    if (step > 0 && step == t->kept_step && observer && observer->keep) {
+        const struct snapshot snapshot = train_snapshot(t, step);
+        observer->keep(observer->context, &snapshot);
+    }
+    advance_to(t, step);
+}
+
 static void run_steps(struct trainer *t, int64_t first)
 {
     const struct result *result = t->result;
 
     train_put_givens(t);
-    advance_to(t, first);
+    begin_step(t, first);
     for (int64_t step = first + 1; result->outcome == OUTCOME_RUNNING; step++)
         if (train_carry_on(t, step))
-            advance_to(t, step);
+            begin_step(t, step);
 }
 
 static void finish(struct trainer *t)
@@ -234,7 +251,7 @@ static void finish(struct trainer *t)
 
     train_put_growth(t);
     if (observer && observer->finish) {
-        const struct snapshot snapshot = train_snapshot(t, t->last_step);
+        const struct snapshot snapshot = train_snapshot(t, t->end);
         observer->finish(observer->context, &snapshot);
     }
 }

@@ -25,12 +25,16 @@ enum outcome {
     OUTCOME_COUNT,
 };
 
+/* Why a run that is done ended before its last step, in the dataset's flag_values. */
+enum early { EARLY_NO, EARLY_PHASE, EARLY_COUNT };
+
 #define REASON_SIZE 256
 
 /* The result of one run. */
 struct result {
     int64_t outcome; /* DONE, DIVERGED, FAILED (see reason), or PENDING: the observer stopped it */
     int64_t last_step; /* steps taken */
+    int64_t ended_early; /* enum early */
     int64_t diverged_step; /* -1, or the step whose loss or norm is not finite */
     double seconds; /* of the whole run */
     double step_seconds; /* of the training steps */
@@ -90,6 +94,9 @@ struct observer {
     bool (*resume)(void *context, struct snapshot *snapshot);
     /* Saves the run, after a verdict to save. */
     void (*save)(void *context, const struct snapshot *snapshot);
+    /* Once, before anything of the step is done that run_kept_step says; again in a run that was resumed
+     * there: keeps the run's state for longer ones. */
+    void (*keep)(void *context, const struct snapshot *snapshot);
     /* The run is done: the snapshot has its final weights and the last step. */
     void (*finish)(void *context, const struct snapshot *snapshot);
 };

@@ -9,6 +9,22 @@
 
 #include "worker/host/clock.h"
 
+/* In passing, the history's room for the measured steps holds them; it is empty yet. */
+static void lay_out_certainty(struct trainer *t, struct arena *arena)
+{
+    const struct schedule schedule = run_schedule(t->run, t->last_step);
+    int64_t *step = t->history.norm_step, count = 0;
+
+    certainty_layout(&t->certainty, t->history.rows_most, arena);
+    if (!step) /* only counting bytes */
+        return;
+    int64_t rows = measure_rows(t->measure, t->last_step, step);
+    for (int64_t i = 0; i < rows; i++)
+        if (measure_at(t->measure, step[i], t->last_step))
+            step[count++] = step[i];
+    certainty_begin(&t->certainty, &schedule, run_decay(t->run), step, count);
+}
+
 void train_measure_layout(struct trainer *t, struct arena *arena)
 {
     const bool *group = t->measure->group;
@@ -25,6 +41,8 @@ void train_measure_layout(struct trainer *t, struct arena *arena)
     train_probe_layout(t, arena);
     history_layout(&t->history, &form, measure_rows(t->measure, t->last_step, NULL), arena);
     t->run_row = arena_take(arena, form.run_size, sizeof(*t->run_row));
+    if (run_may_end_early(t->run))
+        lay_out_certainty(t, arena);
 }
 
 /* ---- rows ---- */
@@ -160,6 +178,19 @@ void train_end_row(struct trainer *t, int64_t step)
     hide_unwanted(t);
     history_add_row(&t->history, step);
     emit_row(t, t->history.row_count - 1);
+}
+
+/* ---- the end ---- */
+
+bool train_is_certain(const struct trainer *t)
+{
+    const struct history *history = &t->history;
+    int64_t count = history->norm_count;
+
+    if (!run_may_end_early(t->run))
+        return false;
+    history->norm[count] = measure_norm(&t->instruments, t->weights); /* its place in the row to come */
+    return certainty_of(&t->certainty, history->norm, count + 1) != CERTAIN_NOTHING;
 }
 
 /* ---- steps ---- */

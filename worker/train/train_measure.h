@@ -25,6 +25,12 @@ void train_emit_run(const struct trainer *t);
 
 void train_end_row(struct trainer *t, int64_t step);
 
+/*
+ * Is the phase certain at theta_t, of a measured step, from the norms of the rows before and its own? Nothing
+ * of the step was done yet, so a run that is resumed there has the same answer.
+ */
+bool train_is_certain(const struct trainer *t);
+
 /* Measure before and after the optimiser's step, if train_measures_steps and the step is a measured one. */
 bool train_measures_steps(const struct trainer *t);
 

@@ -126,7 +126,7 @@ bool train_probe(struct trainer *t, int64_t step)
     const bool *group = t->measure->group;
 
     return (!group[GROUP_GRADIENTS] || probe_gradients(t, step)) &&
-           (!hessian_at(t->measure, step, t->last_step) || probe_hessian(t, step)) &&
+           (!hessian_at(t->measure, step, t->end) || probe_hessian(t, step)) &&
            (!group[GROUP_RESIDUAL] || probe_residual(t, step)) &&
            (!group[GROUP_LYAPUNOV] || probe_lyapunov(t, step));
 }
@@ -166,7 +166,7 @@ static void put_stability(const struct trainer *t, int64_t step)
     double bound = edge_bound(options);
     double largest = edge_has_preconditioner(options) ? h->preconditioned : h->whole.largest;
     /* No step follows the last one. */
-    double rate = schedule_rate(&t->schedule, step < t->last_step ? step + 1 : step);
+    double rate = schedule_rate(&t->schedule, step < t->end ? step + 1 : step);
 
     if (!isfinite(bound))
         return;
@@ -242,7 +242,7 @@ static void put_lyapunov(const struct trainer *t)
 void train_put_probe(const struct trainer *t, int64_t step)
 {
     const bool *group = t->measure->group;
-    bool hessian = hessian_at(t->measure, step, t->last_step);
+    bool hessian = hessian_at(t->measure, step, t->end);
 
     if (group[GROUP_GRADIENTS])
         put_gradients(t, step);

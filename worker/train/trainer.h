@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "model/corpora/batches.h"
+#include "model/instruments/certainty.h"
 #include "model/instruments/collapse.h"
 #include "model/instruments/gradients.h"
 #include "model/instruments/hessian.h"
@@ -23,7 +24,9 @@ struct trainer {
     const struct measure *measure;
     const struct observer *observer;
     struct result *result;
-    int64_t last_step;
+    int64_t last_step; /* as planned */
+    int64_t end; /* last_step, or the step at which the run ends early */
+    int64_t kept_step; /* run_kept_step */
     struct reading reading; /* of both texts */
     struct batch_rows room; /* of `batch`: for any training batch, and any one sequence of validation */
     bool can_validate; /* the validation text has at least one sequence */
@@ -43,6 +46,7 @@ struct trainer {
     struct lyapunov lyapunov; /* if its group is measured */
     struct transformer single; /* takes tangents of one sequence, if residual or lyapunov are measured */
     struct history history;
+    struct certainty certainty; /* if the run may end early */
     scalar *weights, *gradient; /* planes */
     double *row; /* in the history: the row under way, or the last one */
     double *run_row; /* [history.form.run_size] of the whole run */

@@ -291,6 +291,15 @@ static void on_finish(void *context, const struct snapshot *snapshot)
     end_file(loop);
 }
 
+static void on_keep(void *context, const struct snapshot *snapshot)
+{
+    struct loop *loop = context;
+
+    loop_begin_file(loop);
+    keeper_keep(&loop->keeper, snapshot);
+    end_file(loop);
+}
+
 static void begin_run(struct loop *loop, const struct train_order *order)
 {
     double step = train_step_cost(&order->run, loop->corpus.vocabulary) / SLOWEST_COST;
@@ -301,13 +310,15 @@ static void begin_run(struct loop *loop, const struct train_order *order)
     log_line("begins run %s cell %lld", digest, (long long)order->cell);
     log_doing(doing);
     keeper_begin(&loop->keeper, &order->digest, order->ticket, order->resume);
+    if (order->run.save_weights == SAVE_STATE)
+        keeper_share(&loop->keeper, &order->trunk);
     loop->progress = (struct run_progress){
         .ticket = order->ticket, .last_step = run_last_step(&order->run, &loop->corpus)};
     loop->training = true;
     loop->stop = loop->drop = false;
     loop->longest = step;
     loop->looked = loop->polled = clock_now();
-    if (!order->resume) /* else on_resume reports the first step */
+    if (!loop->keeper.resume) /* else on_resume reports the first step */
         loop_progress(loop, usual_patience(loop));
 }
 
@@ -331,11 +342,13 @@ static void train_first(struct loop *loop)
     struct observer observer = {.context = loop, .row = on_row, .carry_on = on_step, .save = on_save};
     struct result result;
 
-    if (order.resume)
-        observer.resume = on_resume;
-    if (order.run.save_weights)
-        observer.finish = on_finish;
     begin_run(loop, &order);
+    if (loop->keeper.resume)
+        observer.resume = on_resume;
+    if (order.run.save_weights != SAVE_NOTHING)
+        observer.finish = on_finish;
+    if (order.run.save_weights == SAVE_STATE)
+        observer.keep = on_keep;
     train(&order.run, &loop->corpus, &loop->setup.measure, &observer, &loop->arena, &result);
     end_run(loop, &order, &result);
 }

@@ -57,6 +57,7 @@ struct train_order {
     int64_t cell;
     struct run run;
     struct digest digest; /* of the run: names its files */
+    struct digest trunk; /* of save_weights: state; see keeper_share */
     int64_t resume; /* the run was begun before and may have a checkpoint */
 };
 

@@ -38,7 +38,7 @@ RUNS, DIVERGED = 10, 4
 SMALL, LARGE, WILD = range(3)
 DONE = 2
 UNMEASURED = {"seconds", "tokens_per_second"}  # real numbers of each run that depend on the machine
-WHOLE_NUMBERS = {"outcome", "phase", "dynamics", "last_step", "diverged_step"}
+WHOLE_NUMBERS = {"outcome", "phase", "dynamics", "last_step", "diverged_step", "ended_early"}
 
 
 @pytest.fixture(scope="module")

@@ -93,11 +93,12 @@ TEST(dataset_of_one_run)
 }
 
 /* Words of an odd length, and a number of cells that is not a multiple of 8, would shift the values after
- * them. */
+ * them. Only coordinates, which are never written again, come behind such variables. */
 TEST(dataset_has_its_numbers_at_multiples_of_8)
 {
+    char name[NC_MAX_NAME + 1];
     struct bench bench;
-    int file, count = 0;
+    int file, dimension, count = 0;
     nc_type type;
 
     bench_init(&bench);
@@ -113,7 +114,8 @@ TEST(dataset_has_its_numbers_at_multiples_of_8)
     CHECK(nc_inq_nvars(file, &count) == NC_NOERR);
     for (int i = 0; i < count; i++)
         if (nc_inq_vartype(file, i, &type) == NC_NOERR && (type == NC_DOUBLE || type == NC_INT64) &&
-            extent[i].bytes >= 8 * bench.sweep.cells)
+            extent[i].bytes >= 8 * bench.sweep.cells && nc_inq_varname(file, i, name) == NC_NOERR &&
+            nc_inq_dimid(file, name, &dimension) != NC_NOERR)
             CHECK(extent[i].begin % 8 == 0);
     nc_close(file);
     free(extent);

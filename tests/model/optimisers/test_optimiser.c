@@ -101,3 +101,21 @@ TEST(optimiser_update_is_the_step)
         arena_release(&s.arena);
     }
 }
+
+/* The steps that a longer run takes at the same rates, bit for bit; and not one fewer. */
+TEST(schedule_lasting_steps)
+{
+    for (int kind = SCHEDULE_CONSTANT; kind <= SCHEDULE_WSD; kind++)
+        for (int64_t steps = 1; steps < 60; steps++) {
+            struct schedule shorter = {(enum schedule_kind)kind, 0.3, 7, 5, steps, 0.1, 0.2};
+            struct schedule longer = shorter;
+            longer.last_step = steps + 1;
+            int64_t lasting = schedule_lasting(&shorter), same = 0;
+            while (same < steps && schedule_rate(&shorter, same + 1) == schedule_rate(&longer, same + 1))
+                same++;
+            if (!(lasting <= same && (lasting == same || lasting == 0)))
+                test_fail(__FILE__, __LINE__, "schedule %d of %lld steps: %lld last, %lld are the same", kind,
+                    (long long)steps, (long long)lasting, (long long)same);
+            CHECK(schedule_lasting(&longer) >= lasting);
+        }
+}

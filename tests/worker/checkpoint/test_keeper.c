@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "worker/checkpoint/files.h"
 #include "worker/checkpoint/keeper.h"
 #include "worker/checkpoint/seal.h"
 
@@ -122,4 +123,95 @@ TEST(keeper_keeps_the_first_error)
     CHECK_TEXT(keeper.failed.text,
         "/no/such/place/0123456789abcdef0000000000000007.weights.nc: No such file or directory");
     life_release(&life);
+}
+
+/* ---- states for longer runs ---- */
+
+/* A keeper, and where its run was resumed; -1: it began anew. */
+struct shared {
+    struct keeper *keeper;
+    int64_t resumed_at;
+};
+
+static bool resume_shared(void *context, struct snapshot *snapshot)
+{
+    struct shared *shared = context;
+    bool resumed = keeper_resume(shared->keeper, snapshot);
+
+    shared->resumed_at = resumed ? snapshot->step : -1;
+    return resumed;
+}
+
+static void keep_shared(void *context, const struct snapshot *snapshot)
+{
+    keeper_keep(((struct shared *)context)->keeper, snapshot);
+}
+
+/* Trains the life's run of so many steps; returns where it was resumed, or -1. */
+static int64_t train_shared(struct life *life, int64_t steps)
+{
+    struct keeper keeper = {.folder = life->folder, .interval = 1e9};
+    const struct digest own = {0xabc, (uint64_t)steps}, trunk = {0xdef, 1};
+    struct shared shared = {&keeper, -1};
+    const struct observer observer = {.context = &shared, .resume = resume_shared, .keep = keep_shared};
+
+    life->run.steps = steps;
+    keeper_begin(&keeper, &own, 1, false);
+    keeper_share(&keeper, &trunk);
+    CHECK(keeper.resume);
+    train(&life->run, &life->corpus, &life->measure, &observer, &life->arena, &life->result);
+    CHECK(life->result.outcome == OUTCOME_DONE && !keeper.failed.text[0]);
+    return shared.resumed_at;
+}
+
+static void clear_states(const struct life *life)
+{
+    const struct digest trunk = {0xdef, 1};
+    struct error error;
+    char folder[64];
+
+    snprintf(folder, sizeof(folder), "%s/" KEEPER_STATES, life->folder);
+    CHECK(checkpoint_remove(folder, &trunk, &error) == 0 && rmdir(folder) == 0);
+}
+
+TEST(keeper_shares_states_of_shorter_runs)
+{
+    static struct life life, whole;
+
+    life_init(&life);
+    life_init(&whole);
+    life.run.save_weights = SAVE_STATE;
+    whole.run.steps = 14;
+    life_train(&whole);
+    CHECK(train_shared(&life, 7) == -1);
+    CHECK(train_shared(&life, 5) == -1); /* a state of step 7 is not one of a run of 5 */
+    CHECK(train_shared(&life, 14) == 7);
+    CHECK(memcmp(&life.result.norm_growth, &whole.result.norm_growth, sizeof(double)) == 0);
+    CHECK(life.result.tokens == whole.result.tokens && life.result.measured == whole.result.measured);
+    CHECK(train_shared(&life, 14) == 14); /* its own, as if it were tried again */
+    clear_states(&life);
+    life_release(&life);
+    life_release(&whole);
+}
+
+/* Of wsd the state is of the step before the rate falls: 0.8 * 7 = 5.6. */
+TEST(keeper_shares_the_stable_part)
+{
+    static struct life life, whole;
+
+    life_init(&life);
+    life_init(&whole);
+    life.run.save_weights = SAVE_STATE;
+    life.run.schedule = whole.run.schedule = SCHEDULE_WSD;
+    whole.run.steps = 14;
+    life_train(&whole);
+    CHECK(train_shared(&life, 7) == -1);
+    CHECK(train_shared(&life, 14) == 5);
+    CHECK(memcmp(&life.result.norm_growth, &whole.result.norm_growth, sizeof(double)) == 0);
+    clear_states(&life);
+    life.run.schedule = SCHEDULE_LINEAR; /* falls from step 1 on: there is nothing to keep */
+    CHECK(train_shared(&life, 7) == -1);
+    CHECK(train_shared(&life, 14) == -1);
+    life_release(&life);
+    life_release(&whole);
 }

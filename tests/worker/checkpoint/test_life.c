@@ -124,7 +124,7 @@ static void on_finish(void *context, const struct snapshot *snapshot)
     struct life *life = context;
     size_t size = (size_t)snapshot->model->layout.size;
 
-    CHECK(size <= LIFE_WEIGHTS && snapshot->step == snapshot->last_step);
+    CHECK(size <= LIFE_WEIGHTS && snapshot->step <= snapshot->last_step);
     memcpy(life->weights, snapshot->weights, size * sizeof(scalar));
 }
 
@@ -154,7 +154,7 @@ bool life_equal(const struct life *a, const struct life *b)
            left->measured == right->measured && left->validated == right->validated &&
            left->saturated == right->saturated && left->gradients == right->gradients &&
            left->residuals == right->residuals && left->lyapunovs == right->lyapunovs &&
-           left->dynamics == right->dynamics &&
+           left->dynamics == right->dynamics && left->ended_early == right->ended_early &&
            memcmp(&left->norm_growth, &right->norm_growth, sizeof(double)) == 0 &&
            a->row_count == b->row_count &&
            memcmp(a->row_step, b->row_step, (size_t)a->row_count * sizeof(*a->row_step)) == 0 &&
@@ -322,6 +322,31 @@ static void with_divergence(struct life *life)
 {
     life->run.optimiser = OPTIMISER_SGD;
     life->run.learning_rate = 1e9;
+}
+
+/* Decay wins at once: the run ends after the fewest steps, in the middle of two validations. */
+static void with_an_early_end(struct life *life)
+{
+    life->run.steps = 14;
+    life->run.weight_decay = 5;
+    life->run.stop_when = STOP_PHASE;
+    life->measure.every = 1;
+    life->measure.validate_every = 4;
+}
+
+TEST(life_that_ends_early)
+{
+    static struct life life;
+
+    check_run("early", with_an_early_end);
+    life_init(&life);
+    with_an_early_end(&life);
+    life_train(&life);
+    CHECK(life.result.outcome == OUTCOME_DONE && life.result.ended_early == EARLY_PHASE);
+    CHECK(life.result.last_step >= 5 && life.result.last_step < 14 && life.result.norm_growth < 1);
+    CHECK(life.row_step[life.row_count - 1] == STEP_OF_RUN);
+    CHECK(life.row_step[life.row_count - 2] == life.result.last_step);
+    life_release(&life);
 }
 
 TEST(life_adamw)

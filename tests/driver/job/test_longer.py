@@ -1,0 +1,214 @@
+"""Sweeps whose `steps` grows: with `save_weights: state` the longer runs carry on, and their dataset and weights are,
+bit for bit, those of a sweep that had all these steps from the start."""
+
+import shutil
+import signal
+import subprocess
+import time
+
+import netCDF4
+import numpy as np
+import pytest
+
+import same
+from conftest import NORMSWEEP, run
+
+SWEEP = """\
+corpus: markov
+vocabulary: 33
+corpus_tokens: 4000
+layers: 1
+width: 8
+heads: 2
+feedforward: 16
+context: 8
+batch: 4
+steps: 45
+learning_rate: [0.01, 0.001]
+weight_decay: [0, 0.1]
+schedule: [constant, inverse_sqrt, wsd]
+warmup_steps: 4
+schedule_start: 20
+measure: {every: 10, metrics: [norms, alignment, saturation, hessian]}
+hessian: {steps: 3, probes: 2, batches: 1, every: 20}
+validate: {every: 20, tokens: 200}
+save_weights: state
+"""
+MORE = "steps=100"
+GROWS = ("sweep.nc: steps grows from 45 to 100: runs carry on from their states in sweep.nc.d; what was there is now "
+         "sweep.nc.old")
+
+
+def go(place, *settings, jobs="0", command="run", **options):
+    each = [part for setting in settings for part in ("--set", setting)]
+    return run(NORMSWEEP, command, "sweep.yaml", *each, *(["-j", jobs] if command == "run" else []), cwd=place,
+               **options)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """sweep.nc of 45 steps, whole.nc of 100."""
+    folder = tmp_path_factory.mktemp("longer")
+    (folder / "sweep.yaml").write_text(SWEEP)
+    go(folder)
+    go(folder, MORE, "output=whole.nc")
+    return folder
+
+
+@pytest.fixture
+def place(folder, tmp_path):
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    return tmp_path
+
+
+def states(place, name="sweep.nc"):
+    """{trunk: steps of its states, ascending}"""
+    found = {}
+    for path in (place / f"{name}.d" / "states").iterdir():
+        trunk, _, _, step = path.stem.split("-")
+        found.setdefault(trunk, []).append(int(step))
+    return {trunk: sorted(steps) for trunk, steps in found.items()}
+
+
+def weights(place, name, longest):
+    """{file name: bytes of all variables} of the final weights after so many steps."""
+    found = {}
+    for path in (place / f"{name}.d").glob("*.weights.nc"):
+        with netCDF4.Dataset(path) as file:
+            file.set_auto_mask(False)
+            if file.step == longest:
+                found[path.name] = {key: value[:].tobytes() for key, value in file.variables.items()}
+    return found
+
+
+def check_equal(place, name="sweep.nc", whole="whole.nc", longest=100):
+    assert same.differences(same.read(place / name), same.read(place / whole)) == []
+    kept = weights(place, whole, longest)
+    assert len(kept) == 12 and weights(place, name, longest) == kept
+
+
+@pytest.mark.parametrize("jobs", ["0", "2"])
+def test_longer_runs_carry_on(place, jobs):
+    before = (place / "sweep.nc").read_bytes()
+    assert sorted(states(place).values()) == [[36]] * 4 + [[45]] * 8
+    said = go(place, MORE, jobs=jobs).stdout
+    assert said.splitlines()[0] == GROWS
+    check_equal(place)
+    assert (place / "sweep.nc.old").read_bytes() == before
+    assert sorted(states(place).values()) == [[36, 80]] * 4 + [[45, 100]] * 8
+    assert "nothing left to do" in go(place, MORE).stdout
+    go(place, MORE, "output=sweep.nc", command="verify")
+
+
+def test_shorter_states_are_not_needed(place):
+    """Runs without a state start anew."""
+    shutil.rmtree(place / "sweep.nc.d")
+    assert GROWS in go(place, MORE).stdout
+    check_equal(place)
+
+
+def test_growing_again_and_again(place):
+    go(place, "steps=46")
+    assert sorted(states(place).values()) == [[36]] * 4 + [[45, 46]] * 8  # 0.8 * 46 = 36.8
+    go(place, "steps=70", jobs="2")
+    go(place, MORE)
+    check_equal(place)
+    assert sorted(states(place).values()) == [[56, 80]] * 4 + [[70, 100]] * 8
+
+
+def test_an_axis_of_steps(place):
+    go(place, "steps=[20, 45]", "output=axis.nc")
+    go(place, "steps=[20, 45, 100]", "output=axis.nc", jobs="2")
+    go(place, "steps=[20, 45, 100]", "output=new.nc")
+    assert same.differences(same.read(place / "axis.nc"), same.read(place / "new.nc")) == []
+    with netCDF4.Dataset(place / "axis.nc") as file:
+        assert (file["attempts"][:] == 1).all()
+
+
+def test_a_damaged_state(place):
+    for path in (place / "sweep.nc.d" / "states").iterdir():
+        content = bytearray(path.read_bytes())
+        content[-1] ^= 1
+        path.write_bytes(content)
+    said = go(place, MORE).stderr
+    assert said.count("damaged (checksum); the run starts anew") == 12
+    check_equal(place)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_kills_before_and_after(place, number):
+    """Both lengths are stopped after their first checkpoints."""
+    settings = ["checkpoint_minutes=1e-4", "output=killed.nc", "validate={every: end, tokens: 200}"]
+    stopped = 0
+    for steps in "steps=600", "steps=1500":
+        each = [part for setting in [*settings, steps] for part in ("--set", setting)]
+        command, deadline = [NORMSWEEP, "run", "sweep.yaml", *each, "-j", "0"], time.monotonic() + 120
+        with subprocess.Popen(command, cwd=place, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as process:
+            while process.poll() is None and not list((place / "killed.nc.d").glob("*-*.nc")):
+                assert time.monotonic() < deadline
+                time.sleep(0.001)
+            process.send_signal(number)
+            stopped += process.wait(120) != 0
+        go(place, *settings, steps)
+    go(place, *settings, "steps=1500", "output=whole2.nc")
+    assert stopped > 0
+    check_equal(place, "killed.nc", "whole2.nc", 1500)
+
+
+def test_fresh_sets_states_aside(place):
+    go(place, MORE)
+    for _ in range(2):
+        run(NORMSWEEP, "run", "sweep.yaml", "--fresh", "-j", "0", cwd=place)
+        assert sorted(states(place).values()) == [[36]] * 4 + [[45]] * 8
+    assert (place / "sweep.nc.old.d" / "states").is_dir()
+
+
+STEPS = "steps is 45 in sweep.nc and 100 in sweep.yaml"
+TRUE, LINEAR, EARLY = ["save_weights=true"], ["schedule=linear", "schedule_start=0"], ["stop_when=phase"]
+
+
+@pytest.mark.parametrize("first, then, why, hint", [
+    (TRUE, [MORE, *TRUE], STEPS, ", or begin anew with save_weights: state, which lets steps grow later"),
+    (TRUE, [MORE], "save_weights is true in sweep.nc and state in sweep.yaml", ""),
+    ([], ["steps=40"], "steps is 45 in sweep.nc and 40 in sweep.yaml", ""),
+    (LINEAR, [MORE, *LINEAR], STEPS,
+     "; steps can grow only while the rate does not depend on them: constant, inverse_sqrt, wsd"),
+    (EARLY, [MORE, *EARLY], STEPS, "; with stop_when: phase steps cannot grow"),
+    ([], [MORE, "width=16"], "width is 8 in sweep.nc and 16 in sweep.yaml", ""),
+], ids=["no states", "states too late", "fewer steps", "a falling rate", "stop_when", "another model"])
+def test_refused(tmp_path, first, then, why, hint):
+    (tmp_path / "sweep.yaml").write_text(SWEEP)
+    go(tmp_path, *first)
+    before = (tmp_path / "sweep.nc").read_bytes()
+    said = go(tmp_path, *then, status=2).stderr
+    assert said.startswith(f"sweep.nc: holds another sweep: {why}; use --fresh or another -o")
+    assert said.endswith(f"{hint}\n") and said.count("\n") == 1
+    assert go(tmp_path, *then, command="plan").stderr == said
+    assert (tmp_path / "sweep.nc").read_bytes() == before
+    assert not (tmp_path / "sweep.nc.old").exists()
+
+
+def test_epochs_keep_no_states(tmp_path):
+    (tmp_path / "sweep.yaml").write_text(SWEEP.replace("steps: 45", "epochs: 1"))
+    go(tmp_path)
+    assert not (tmp_path / "sweep.nc.d" / "states").exists()
+
+
+def test_plan_of_a_longer_sweep(place):
+    said = go(place, MORE, command="plan").stdout
+    assert "\nstates " in said and "100 per run" in said
+    assert (place / "sweep.nc.old").exists() is False
+
+
+def test_a_dataset_from_when_the_key_was_true_or_false(tmp_path):
+    (tmp_path / "sweep.yaml").write_text(SWEEP)
+    for number, word in (0, "false"), (1, "true"):
+        name = f"{word}.nc"
+        go(tmp_path, f"save_weights={word}", f"output={name}")
+        with netCDF4.Dataset(tmp_path / name, "a") as file:
+            assert file.save_weights == word
+            file.save_weights = np.int8(number)
+        assert "nothing left to do" in go(tmp_path, f"save_weights={word}", f"output={name}").stdout
+        other = "true" if word == "false" else "false"
+        said = go(tmp_path, f"save_weights={other}", f"output={name}", status=2).stderr
+        assert f"save_weights is {word} in {name}" in said

@@ -1,0 +1,122 @@
+"""`stop_when: phase`: runs that end early have the phase that all their steps give, and the same values until then."""
+
+import netCDF4
+import numpy as np
+import pytest
+
+from conftest import NORMSWEEP, run
+
+SWEEP = """\
+corpus: markov
+vocabulary: 33
+corpus_tokens: 4000
+layers: 2
+width: 8
+heads: 2
+feedforward: 16
+context: 8
+batch: 4
+steps: 200
+learning_rate: {log: [1.0e-4, 1], points: 5}
+weight_decay: {log: [1.0e-3, 10], points: 7, plus: [0]}
+stop_when: [never, phase]
+measure: {every: 10}
+validate: {every: 50, tokens: 200}
+"""
+GRIDS = {
+    "adamw": [],
+    "cosine after a warm-up": ["schedule=cosine", "warmup_steps=20"],
+    "clipped sgd": ["optimiser=sgd", "momentum=0.9", "gradient_clip=1"],
+    "lion": ["optimiser=lion", "schedule=wsd"],
+    "pre": ["norm_placement=pre", "schedule=linear"],
+}
+NEVER, PHASE = 0, 1  # along stop_when, which is the last axis
+
+
+def train(folder, name, settings):
+    (folder / "sweep.yaml").write_text(SWEEP)
+    options = [part for setting in settings for part in ("--set", setting)]
+    run(NORMSWEEP, "run", "sweep.yaml", "-j", "0", "-o", f"{name}.nc", *options, cwd=folder)
+    file = netCDF4.Dataset(folder / f"{name}.nc")
+    file.set_auto_mask(False)
+    return file
+
+
+@pytest.fixture(scope="module", params=GRIDS)
+def grid(request, tmp_path_factory):
+    with train(tmp_path_factory.mktemp("early"), "grid", GRIDS[request.param]) as file:
+        assert file["outcome"].dimensions == ("learning_rate", "weight_decay", "stop_when")
+        yield file
+
+
+def both(grid, name):
+    values = grid[name][:]
+    return values[:, :, NEVER], values[:, :, PHASE]
+
+
+def test_no_phase_changes(grid):
+    whole, early = both(grid, "phase")
+    assert np.array_equal(whole, early)
+    assert {1, 2} <= set(whole.flat)
+    assert np.array_equal(*both(grid, "outcome"))
+
+
+def test_many_runs_end_early(grid):
+    whole, early = both(grid, "ended_early")
+    assert not whole.any()
+    assert early.sum() >= early.size / 3
+    steps, taken = both(grid, "last_step")
+    assert np.array_equal(taken < steps, early == 1)
+    assert (taken[early == 1] % 10 == 0).all() and (taken[early == 1] >= 40).all()
+
+
+def test_values_until_the_end(grid):
+    step = grid["step"][:]
+    ended, last = both(grid, "ended_early")[PHASE] == 1, both(grid, "last_step")[PHASE]
+    for name in ("param_norm", "train_loss", "grad_norm", "valid_loss"):
+        whole, early = both(grid, name)
+        for cell in np.argwhere(ended):
+            before, after = step < last[tuple(cell)], step > last[tuple(cell)]
+            assert np.array_equal(whole[*cell, before], early[*cell, before], equal_nan=True)
+            assert np.isnan(early[*cell, after]).all()
+    growth, norm = both(grid, "norm_growth")[PHASE], both(grid, "param_norm")[NEVER]
+    for cell in np.argwhere(ended):
+        at = np.searchsorted(step, last[tuple(cell)])
+        assert growth[tuple(cell)] == norm[*cell, at] / norm[*cell, 0]
+        loss = both(grid, "valid_loss")[PHASE][*cell, at]
+        assert np.isfinite(loss) and both(grid, "final_valid_loss")[PHASE][tuple(cell)] == loss
+        assert both(grid, "final_train_loss")[PHASE][tuple(cell)] == both(grid, "train_loss")[PHASE][*cell, at]
+
+
+def test_workers_and_verify(tmp_path):
+    with train(tmp_path, "alone", ["stop_when=phase"]) as alone:
+        run(NORMSWEEP, "run", "sweep.yaml", "--set", "stop_when=phase", "-j", "2", "-o", "two.nc", cwd=tmp_path)
+        with netCDF4.Dataset(tmp_path / "two.nc") as two:
+            two.set_auto_mask(False)
+            for name in ("ended_early", "last_step", "param_norm", "norm_growth", "final_valid_loss"):
+                assert np.array_equal(alone[name][:], two[name][:], equal_nan=True)
+    run(NORMSWEEP, "verify", "sweep.yaml", "--set", "stop_when=phase", "--set", "output=two.nc", "-n", "10",
+        cwd=tmp_path)
+
+
+@pytest.mark.parametrize("settings", [
+    ["optimiser=sgd"], ["optimiser=adam", "weight_decay=0.1"], ["decay_rule=cautious", "weight_decay=0.1"],
+    ["fixed_norm=true"], ["beta1=0.999", "beta2=0.9"], ["decay_on=matrices", "weight_decay=0.1"]])
+def test_refused_where_nothing_is_ever_certain(tmp_path, settings):
+    (tmp_path / "sweep.yaml").write_text(SWEEP)
+    options = [part for setting in ["stop_when=phase", *settings] for part in ("--set", setting)]
+    said = run(NORMSWEEP, "check", "sweep.yaml", *options, cwd=tmp_path, status=2).stderr
+    assert "stop_when: has no effect: no cell has a decay of all weights alike and steps of bounded length" in said
+
+
+def test_refused_beside_refine(tmp_path):
+    (tmp_path / "sweep.yaml").write_text(SWEEP + "refine: {axis: weight_decay}\n")
+    said = run(NORMSWEEP, "check", "sweep.yaml", cwd=tmp_path, status=2).stderr
+    assert said == ("sweep.yaml:13:12: stop_when: refine needs runs that take all their steps; "
+                    "leave one of the two out\n")
+
+
+def test_no_prediction_from_a_run_that_may_have_ended(tmp_path):
+    with train(tmp_path, "early", ["stop_when=phase"]) as early:
+        assert np.isnan(early["predicted_boundary"][:]).all()
+        assert np.isfinite(early["boundary"][:]).any()
