@@ -393,9 +393,10 @@ extern const struct nature_row nature_table[NATURE_COUNT];
         "Lyapunov exponent of the directions of the tokens",                                                 \
         "lyapunov of x/|x| in place of x, for each token: each token's part of a tangent is orthogonal to "  \
         "the token and divided by its norm; NaN if a token's state is 0")                                    \
-    X(rotation, TENSOR, EQUILIBRIUM, MAGNITUDE, "radian", "rotation of a tensor in a step",                  \
+    X(rotation, TENSOR, EQUILIBRIUM, MAGNITUDE, "1", "rotation of a tensor in a step (radians)",             \
         "angle between a tensor of theta_t and of theta_(t+1)")                                              \
-    X(rotation_equilibrium, TENSOR, EQUILIBRIUM, MAGNITUDE, "radian", "rotation of a tensor in equilibrium", \
+    X(rotation_equilibrium, TENSOR, EQUILIBRIUM, MAGNITUDE, "1",                                             \
+        "rotation of a tensor in equilibrium (radians)",                                                     \
         "rotation where decay balances updates if gradients are white noise (Kosson et al. 2024), at the "   \
         "learning rate and decay of step t + 1 (at the last step, of that one), d their product: with "      \
         "adamw, "                                                                                            \
