@@ -21,12 +21,12 @@ from combinations import WORDS, combinations
 from replay import replay
 
 STEPS, EVERY = 4, 2
-MEASURED = {"record": 1, "measure": EVERY, "gradients": 2, "residual": 1, "saturation": 1, "evaluate": 1,
-            "validate": 64}
+MEASURED = {"record": 1, "measure": EVERY, "gradients": 2, "residual": 1, "equilibrium": 1, "saturation": 1,
+            "evaluate": 1, "validate": 64}
 
 # Of these, values below 1 count as 1: logarithms and cosines, which may be near 0.
-NEAR_0 = ("loss", "alignment", "cosine", "growth", "growth_error", "slope", "slope_error", "saturation",
-          "saturation_final", "predicted_entropy")
+NEAR_0 = ("loss", "alignment", "alignment_null", "cosine", "growth", "growth_error", "slope", "slope_error",
+          "saturation", "saturation_final", "predicted_entropy")
 
 LEVELS = ("", "", "avx2", "baseline")  # of vectors, "" being the machine's own
 # Relative errors of weights that gradients are tried with; how much larger those of gradients usually are.

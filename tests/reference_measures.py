@@ -6,6 +6,8 @@ import math
 import numpy as np
 import torch
 
+from reference_equilibrium import alignment_null, angle, balance
+from reference_training import schedule_rate
 from reference import (BLOCK, EMBEDDINGS, LAYER_TENSORS, NO_TARGET, Sequences, backward, batch_of, block_forward,
                        blocks, flat, forward, has, logits, loss, mean_loss, norm, output_layer, stacks, table)
 
@@ -214,7 +216,22 @@ def projector(x):
     return matrix
 
 
-STEP_MEASURES = ("grad_norm", "step_size", "alignment", "gradient_alignment", "update_norm", "update_alignment")
+def equilibrium_measures(config, theta, after, rate):
+    """Of each tensor; `after` is theta after the next step, None at the end."""
+    def of_tensor(key):
+        if key not in theta:
+            return [math.nan] * len(EQUILIBRIUM_MEASURES)
+        turn, rms = balance(config, key, theta[key], rate)
+        own = norm(flat([theta[key]])) / math.sqrt(theta[key].numel())
+        return [angle(theta[key], after[key]) if after else math.nan, turn, own, rms]
+
+    values = np.array([[of_tensor((name, i)) for name in kinds(config)] for i in range(blocks(config))])
+    return {name: by_stack(config, values[..., i]) for i, name in enumerate(EQUILIBRIUM_MEASURES)}
+
+
+STEP_MEASURES = ("grad_norm", "step_size", "alignment", "gradient_alignment", "update_norm", "update_alignment",
+                 "update_alignment_null")
+EQUILIBRIUM_MEASURES = ("rotation", "rotation_equilibrium", "tensor_rms", "rms_equilibrium")
 LAYER_STEP_MEASURES = ("layer_step_size", "layer_alignment", "layer_gradient_alignment")
 
 
@@ -229,9 +246,13 @@ def measure_run(run, measured):
             rows[t] = norm_measures(config, theta, before) | {"train_loss": value}
             rows[t] |= step_measures(theta, run.weights, gradient, direction)
             rows[t] |= layer_step_measures(config, theta, run.weights, gradient)
+            rate = schedule_rate(config, t + 1, run.last_step)
+            rows[t]["update_alignment_null"] = alignment_null(config, theta, direction, rate, t)
+            rows[t] |= equilibrium_measures(config, theta, run.weights, rate)
             before = theta
     end = rows[run.last_step] = norm_measures(config, run.theta(), before)
     end["train_loss"] = loss(config, run.weights, run.batches[run.last_step]).item()
+    end |= equilibrium_measures(config, run.theta(), None, schedule_rate(config, run.last_step, run.last_step))
     end |= dict.fromkeys(STEP_MEASURES, math.nan)
     end |= dict.fromkeys(LAYER_STEP_MEASURES, by_stack(config, [math.nan] * blocks(config)))
     return rows

@@ -15,6 +15,7 @@
  *     products                 1: write the Hessian of that next batch's loss at the final weights, column by
  *                              column, and the losses and slopes that come with them
  *     residual                 1: measure the group residual
+ *     equilibrium              1: measure the group equilibrium
  *     lyapunov                 n: measure the group lyapunov, n exponents
  *     sweeps                   of lyapunov, 0 unless given
  *     homogeneity              1: write how homogeneous a fresh model is, its weights and its sequences
@@ -45,7 +46,7 @@ struct replay {
     struct corpus_source source;
     struct corpus corpus;
     int64_t record, measure, saturation, evaluate, validate, all, gradients, hessian, homogeneity;
-    int64_t products, residual, lyapunov, sweeps, batches_wanted;
+    int64_t products, residual, equilibrium, lyapunov, sweeps, batches_wanted;
     struct measure measuring; /* of train() */
     int64_t last_step;
     struct transformer model;
@@ -121,7 +122,7 @@ static const struct {
     /* clang-format off */
     NUMBER(record, record) NUMBER(measure, measure) NUMBER(all, all) NUMBER(saturation, saturation)
     NUMBER(evaluate, evaluate) NUMBER(validate, validate) NUMBER(gradients, gradients) NUMBER(hessian, hessian)
-    NUMBER(residual, residual) NUMBER(lyapunov, lyapunov) NUMBER(sweeps, sweeps)
+    NUMBER(residual, residual) NUMBER(equilibrium, equilibrium) NUMBER(lyapunov, lyapunov) NUMBER(sweeps, sweeps)
     NUMBER(homogeneity, homogeneity) NUMBER(products, products) NUMBER(batches, batches_wanted)
 /* clang-format on */
 #undef NUMBER
@@ -305,6 +306,7 @@ static void choose_groups(const struct replay *replay, struct measure *measure)
     measure->group[GROUP_SATURATION] |= replay->saturation != 0;
     measure->group[GROUP_HEADS] |= replay->saturation != 0;
     measure->group[GROUP_RESIDUAL] |= replay->residual != 0;
+    measure->group[GROUP_EQUILIBRIUM] |= replay->equilibrium != 0;
     if (replay->lyapunov) {
         measure->group[GROUP_LYAPUNOV] = true;
         measure->lyapunov_exponents = replay->lyapunov;

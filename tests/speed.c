@@ -220,7 +220,7 @@ static double take_measured_step(struct subject *subject)
 
     measure_state(&subject->instruments, subject->weights, &state);
     measure_gradient(&subject->instruments, &subject->optimiser, subject->weights, subject->gradient, 1,
-        subject->step + 1, &measures);
+        subject->step + 1, 1e-3, &measures);
     double seconds = clock_now() - begin;
     take_step(subject);
     begin = clock_now();

@@ -19,6 +19,10 @@ void instruments_layout(struct instruments *instruments, const struct weight_lay
         .layer_gradient_alignment = arena_take(arena, blocks, sizeof(double)),
         .layer_step_size = arena_take(arena, blocks, sizeof(double)),
         .layer_alignment = arena_take(arena, blocks, sizeof(double)),
+        .tensor_rms = arena_take(arena, blocks * LAYER_TENSOR_COUNT, sizeof(double)),
+        .rotation = arena_take(arena, blocks * LAYER_TENSOR_COUNT, sizeof(double)),
+        .rotation_equilibrium = arena_take(arena, blocks * LAYER_TENSOR_COUNT, sizeof(double)),
+        .rms_equilibrium = arena_take(arena, blocks * LAYER_TENSOR_COUNT, sizeof(double)),
         .layout = layout,
         .kernels = kernels_best(),
         .blocks = (int64_t)blocks,
@@ -37,18 +41,24 @@ static void sums_add(struct sums *sums, struct sums more)
     sums->product += more.product;
 }
 
+/* Tensor `at` of all layers' tensors, [blocks][LAYER_TENSOR_COUNT]. */
+static const struct tensor *layer_tensor(const struct instruments *i, int64_t at)
+{
+    return &i->layout->tensor[LAYER_TENSOR_FIRST + at];
+}
+
 /* Compares a layer with the kept one, then keeps it. */
 static struct sums measure_layer(const struct instruments *i, const scalar *weights, int64_t layer)
 {
-    double *tensor_norm = i->tensor_norm + layer * LAYER_TENSOR_COUNT;
     struct sums sums = {0};
 
-    for (int64_t k = 0; k < LAYER_TENSOR_COUNT; k++) {
-        const struct tensor *tensor = &i->layout->tensor[LAYER_TENSOR_FIRST + layer * LAYER_TENSOR_COUNT + k];
+    for (int64_t at = layer * LAYER_TENSOR_COUNT; at < (layer + 1) * LAYER_TENSOR_COUNT; at++) {
+        const struct tensor *tensor = layer_tensor(i, at);
         scalar *kept = i->kept + (tensor->offset - i->layout->layers_begin);
         struct sums one = i->kernels->keep(kept, weights + tensor->offset, tensor->size);
         sums_add(&sums, one);
-        tensor_norm[k] = tensor->size ? sqrt(one.square) : NAN;
+        i->tensor_norm[at] = tensor->size ? sqrt(one.square) : NAN;
+        i->tensor_rms[at] = tensor->size ? sqrt(one.square / (double)tensor->size) : NAN;
     }
     return sums;
 }
@@ -118,10 +128,11 @@ double measure_norm(const struct instruments *i, const scalar *weights)
 }
 
 void measure_gradient(struct instruments *i, const struct optimiser *optimiser, const scalar *weights,
-    const scalar *gradient, double clip, int64_t step, struct step_measures *measures)
+    const scalar *gradient, double clip, int64_t step, double rate, struct step_measures *measures)
 {
     int64_t begin = i->layout->layers_begin, end = i->layout->layers_end;
-    struct sums g = {0}, update = optimiser_update(optimiser, weights, gradient, clip, step, begin, end);
+    struct update update = optimiser_update(optimiser, weights, gradient, clip, step, rate, begin, end);
+    struct sums g = {0};
 
     for (int64_t layer = 0; layer < i->blocks; layer++) {
         int64_t at = i->layout->layer_begin[layer], size = i->layout->layer_begin[layer + 1] - at;
@@ -134,22 +145,74 @@ void measure_gradient(struct instruments *i, const struct optimiser *optimiser, 
     measures->gradient_alignment = -cosine(g.product, i->kept_square, g.square);
     measures->update_norm = sqrt(update.square);
     measures->update_alignment = -cosine(update.product, i->kept_square, update.square);
+    measures->update_alignment_null = cosine(update.by_chance, i->kept_square, update.square);
+}
+
+void measure_equilibrium(struct instruments *i, const struct optimiser *optimiser, double rate)
+{
+    for (int64_t at = 0; at < i->blocks * LAYER_TENSOR_COUNT; at++) {
+        const struct tensor *tensor = layer_tensor(i, at);
+        struct equilibrium e =
+            tensor->size ? optimiser_equilibrium(optimiser, tensor, rate) : equilibrium_unknown();
+        i->rotation_equilibrium[at] = e.rotation;
+        i->rms_equilibrium[at] = e.rms;
+    }
+}
+
+/* |delta - along theta|^2, element by element. */
+static double square_across(const scalar *theta, const scalar *after, int64_t count, double along)
+{
+    double sum = 0;
+
+    for (int64_t i = 0; i < count; i++) {
+        double across = ((double)after[i] - (double)theta[i]) - along * (double)theta[i];
+        sum += across * across;
+    }
+    return sum;
+}
+
+enum { CANCELLED = 1 << 20 };
+
+/* The angle between theta and theta + delta, from the part of delta across theta: precise however small the
+ * angle is, also where delta is little else than decay. NaN if theta is 0. */
+static double angle(double norm, struct sums delta, const scalar *theta, const scalar *after, int64_t count)
+{
+    double along = delta.product / norm, square = delta.square - along * along;
+
+    if (square * CANCELLED < delta.square)
+        square = square_across(theta, after, count, along / norm);
+    return atan2(sqrt(square), norm + along);
+}
+
+/* delta over a layer, and the angles of its tensors. Adds |theta_(t+1)|^2 to `after`. */
+static struct sums measure_layer_step(
+    const struct instruments *i, const scalar *weights, int64_t layer, double *after)
+{
+    struct sums sums = {0};
+
+    for (int64_t at = layer * LAYER_TENSOR_COUNT; at < (layer + 1) * LAYER_TENSOR_COUNT; at++) {
+        const struct tensor *tensor = layer_tensor(i, at);
+        const scalar *kept = i->kept + (tensor->offset - i->layout->layers_begin);
+        const scalar *now = weights + tensor->offset;
+        double tensor_after;
+        struct sums one = i->kernels->difference(kept, now, tensor->size, &tensor_after);
+        i->rotation[at] = angle(i->tensor_norm[at], one, kept, now, tensor->size);
+        sums_add(&sums, one);
+        *after += tensor_after;
+    }
+    return sums;
 }
 
 void measure_step(struct instruments *i, const scalar *weights, struct step_measures *measures)
 {
-    int64_t begin = i->layout->layers_begin;
     struct sums delta = {0};
     double after = 0;
 
     for (int64_t layer = 0; layer < i->blocks; layer++) {
-        int64_t at = i->layout->layer_begin[layer], size = i->layout->layer_begin[layer + 1] - at;
-        double layer_after;
-        struct sums one = i->kernels->difference(i->kept + (at - begin), weights + at, size, &layer_after);
+        struct sums one = measure_layer_step(i, weights, layer, &after);
         i->layer_step_size[layer] = sqrt(one.square);
         i->layer_alignment[layer] = cosine(one.product, i->layer_square[layer], one.square);
         sums_add(&delta, one);
-        after += layer_after;
     }
     measures->step_size = sqrt(delta.square);
     measures->alignment = cosine(delta.product, i->kept_square, delta.square);

@@ -17,6 +17,9 @@ struct instruments {
     double *layer_norm, *layer_direction_cosine; /* [blocks] */
     double *tensor_norm; /* [blocks][LAYER_TENSOR_COUNT], NaN for absent tensors */
     double *layer_gradient_alignment, *layer_step_size, *layer_alignment; /* [blocks] */
+    /* [blocks][LAYER_TENSOR_COUNT], NaN for absent tensors and where there is none. The last two are set by
+     * measure_equilibrium. */
+    double *tensor_rms, *rotation, *rotation_equilibrium, *rms_equilibrium;
 
     const struct weight_layout *layout; /* borrowed */
     const struct kernels *kernels;
@@ -47,14 +50,18 @@ double measure_norm(const struct instruments *instruments, const scalar *weights
 /* Of the step from theta_t. */
 struct step_measures {
     double grad_norm, gradient_alignment;
-    double update_norm, update_alignment;
+    double update_norm, update_alignment, update_alignment_null;
     double step_size, alignment, balance_error;
 };
 
-/* Before a step: measures the gradient of its batch, and the update u. Call it after measure_state of the
- * same theta_t. */
+/* Before step number `step`: measures the gradient of its batch, and the update u. Call it after
+ * measure_state of the same theta_t. */
 void measure_gradient(struct instruments *instruments, const struct optimiser *optimiser,
-    const scalar *weights, const scalar *gradient, double clip, int64_t step, struct step_measures *measures);
+    const scalar *weights, const scalar *gradient, double clip, int64_t step, double rate,
+    struct step_measures *measures);
+
+/* The balance of each tensor at this rate. */
+void measure_equilibrium(struct instruments *instruments, const struct optimiser *optimiser, double rate);
 
 /* After a step: measures delta_t from the theta_t that measure_state kept. */
 void measure_step(struct instruments *instruments, const scalar *weights, struct step_measures *measures);

@@ -107,4 +107,6 @@ const struct optimiser_row adafactor_row = {.second = true,
     .scratch = 2,
     .second_size = adafactor_state,
     .step = adafactor_step,
-    .sums = adafactor_sums};
+    .sums = adafactor_sums,
+    .memory = optimiser_no_memory,
+    .balance = optimiser_no_balance};

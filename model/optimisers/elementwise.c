@@ -43,6 +43,27 @@ static struct sums adam_sums(const struct optimiser *o, const struct tensor *ten
         &pass, weights, o->first + tensor->offset, o->second + tensor->offset, gradient, tensor->size);
 }
 
+/* adam's decay passes through its moments: no formula then. */
+static double adam_memory(const struct optimiser_options *options, const struct step *step, double steps)
+{
+    if (options->kind == OPTIMISER_ADAM && step->decay != 0)
+        return NAN;
+    return memory_of_mean(options->beta1, step->rate * step->decay, steps);
+}
+
+/* m / sqrt(v) has the variance of a running mean of numbers of variance 1. */
+static struct equilibrium adam_balance(
+    const struct optimiser_options *options, const struct tensor *tensor, const struct step *step)
+{
+    double beta = options->beta1, decayed = step->rate * step->decay;
+
+    (void)tensor;
+    if (options->kind == OPTIMISER_ADAM)
+        return equilibrium_unknown();
+    return equilibrium_of_walk(
+        adam_memory(options, step, INFINITY), decayed, sqrt((1 - beta) / (1 + beta)), step->rate);
+}
+
 /* sgd with momentum: PyTorch's formulas. */
 static struct sgd_pass sgd_pass(const struct optimiser *o, const struct step *step)
 {
@@ -69,6 +90,22 @@ static struct sums sgd_sums(const struct optimiser *o, const struct tensor *tens
     return o->team.kernels->sgd_sums(&pass, weights, o->first + tensor->offset, gradient, tensor->size);
 }
 
+/* The decay of its weights is a part of what by_chance() in optimiser.c takes off. */
+static double sgd_memory(const struct optimiser_options *options, const struct step *step, double steps)
+{
+    (void)step;
+    return memory_of_mean(options->momentum, 0, steps);
+}
+
+/* The root mean square of its weights depends on that of the gradients. */
+static struct equilibrium sgd_balance(
+    const struct optimiser_options *options, const struct tensor *tensor, const struct step *step)
+{
+    (void)tensor;
+    return (struct equilibrium){
+        .rotation = sqrt(2 * step->rate * step->decay / (1 + options->momentum)), .rms = NAN};
+}
+
 /* normalized_sgd: u = g / |g| for each tensor, 0 for a gradient of 0; clipping scales g and |g| alike. */
 static double inverse_root(double square)
 {
@@ -91,6 +128,13 @@ static struct sums normalized_sums(const struct optimiser *o, const struct tenso
     (void)step;
     double scale = inverse_root(sums.square);
     return (struct sums){.square = scale * scale * sums.square, .product = scale * sums.product};
+}
+
+static struct equilibrium normalized_balance(
+    const struct optimiser_options *options, const struct tensor *tensor, const struct step *step)
+{
+    (void)options;
+    return equilibrium_of_walk(0, step->rate * step->decay, 1 / sqrt((double)tensor->size), step->rate);
 }
 
 /* lion: Chen et al. 2023. */
@@ -121,7 +165,30 @@ static struct sums lion_sums(const struct optimiser *o, const struct tensor *ten
     return o->team.kernels->lion_sums(&pass, weights, o->first + tensor->offset, gradient, tensor->size);
 }
 
-const struct optimiser_row adam_row = {.first = true, .second = true, .step = adam_step, .sums = adam_sums};
-const struct optimiser_row sgd_row = {.first = true, .step = sgd_step, .sums = sgd_sums};
-const struct optimiser_row normalized_row = {.whole = true, .step = normalized_step, .sums = normalized_sums};
-const struct optimiser_row lion_row = {.first = true, .step = lion_step, .sums = lion_sums};
+static double lion_memory(const struct optimiser_options *options, const struct step *step, double steps)
+{
+    return memory_of_sign(options->beta1, options->beta2, step->rate * step->decay, steps);
+}
+
+static struct equilibrium lion_balance(
+    const struct optimiser_options *options, const struct tensor *tensor, const struct step *step)
+{
+    (void)tensor;
+    return equilibrium_of_walk(lion_memory(options, step, INFINITY), step->rate * step->decay, 1, step->rate);
+}
+
+const struct optimiser_row adam_row = {.first = true,
+    .second = true,
+    .step = adam_step,
+    .sums = adam_sums,
+    .memory = adam_memory,
+    .balance = adam_balance};
+const struct optimiser_row sgd_row = {
+    .first = true, .step = sgd_step, .sums = sgd_sums, .memory = sgd_memory, .balance = sgd_balance};
+const struct optimiser_row normalized_row = {.whole = true,
+    .step = normalized_step,
+    .sums = normalized_sums,
+    .memory = optimiser_no_memory,
+    .balance = normalized_balance};
+const struct optimiser_row lion_row = {
+    .first = true, .step = lion_step, .sums = lion_sums, .memory = lion_memory, .balance = lion_balance};

@@ -128,6 +128,13 @@ static struct sums muon_sums(const struct optimiser *o, const struct tensor *ten
     return (struct sums){.square = factor * factor * sums.square, .product = factor * sums.product};
 }
 
+/* How alike two orthogonal matrices of neighbouring momenta are has no known formula. */
+static double muon_memory(const struct optimiser_options *options, const struct step *step, double steps)
+{
+    (void)options, (void)step, (void)steps;
+    return NAN;
+}
+
 static int64_t no_second(const struct tensor *tensor)
 {
     (void)tensor;
@@ -139,4 +146,6 @@ const struct optimiser_row muon_row = {.first = true,
     .scratch = 4,
     .second_size = no_second,
     .step = muon_step,
-    .sums = muon_sums};
+    .sums = muon_sums,
+    .memory = muon_memory,
+    .balance = optimiser_no_balance};

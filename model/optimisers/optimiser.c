@@ -236,21 +236,64 @@ static struct tensor part_of(const struct portion *portion, int64_t begin, int64
     return part;
 }
 
-struct sums optimiser_update(const struct optimiser *optimiser, const scalar *weights, const scalar *gradient,
-    double scale, int64_t number, int64_t begin, int64_t end)
+/*
+ * -theta.u by chance. The momentum of sgd holds past decay, too, as its decay is a part of the gradient: with
+ * p = theta.b, b the buffer before the step, p' = a p + lambda |theta|^2 - eta |u|^2 while theta.g = 0, and
+ * theta.u = a p.
+ */
+static double by_chance(const struct optimiser *o, const struct portion *portion, const struct tensor *part,
+    const struct step *step, double square, const scalar *weights)
 {
-    struct sums sums = {0};
+    const scalar *at = weights + part->offset;
+    double memory = portion->row->memory(&o->options, step, (double)(step->number - 1));
+    bool held = portion->row == &sgd_row && step->decay != 0;
+    if (step->cautious && step->decay != 0 && memory != 0) /* decays where updates agree with past ones */
+        return NAN;
+    double decay = held ? step->decay * o->team.kernels->dot(at, at, part->size) : 0;
+
+    return memory * (step->rate * square - decay);
+}
+
+struct update optimiser_update(const struct optimiser *optimiser, const scalar *weights,
+    const scalar *gradient, double scale, int64_t number, double rate, int64_t begin, int64_t end)
+{
+    struct update update = {0};
 
     for (int64_t i = 0; i < optimiser->portions; i++) {
         const struct portion *portion = &optimiser->portion[i];
         const struct tensor part = part_of(portion, begin, end);
-        const struct step step = step_of(optimiser, portion, scale, number, 0);
+        const struct step step = step_of(optimiser, portion, scale, number, rate);
         if (part.size == 0)
             continue;
         struct sums one =
             portion->row->sums(optimiser, &part, &step, weights + part.offset, gradient + part.offset);
-        sums.square += portion->rate * portion->rate * one.square;
-        sums.product += portion->rate * one.product;
+        update.square += portion->rate * portion->rate * one.square;
+        update.product += portion->rate * one.product;
+        update.by_chance += portion->rate * by_chance(optimiser, portion, &part, &step, one.square, weights);
     }
-    return sums;
+    return update;
+}
+
+double optimiser_no_memory(const struct optimiser_options *options, const struct step *step, double steps)
+{
+    (void)options, (void)step, (void)steps;
+    return 0;
+}
+
+struct equilibrium optimiser_no_balance(
+    const struct optimiser_options *options, const struct tensor *tensor, const struct step *step)
+{
+    (void)options, (void)tensor, (void)step;
+    return equilibrium_unknown();
+}
+
+struct equilibrium optimiser_equilibrium(
+    const struct optimiser *optimiser, const struct tensor *tensor, double rate)
+{
+    const struct portion portion = portion_of(optimiser, tensor);
+    const struct step step = step_of(optimiser, &portion, 1, 1, rate);
+
+    if (step.rate * step.decay == 0 || step.cautious || (optimiser->norm && keeps_norm(&portion)))
+        return equilibrium_unknown();
+    return portion.row->balance(&optimiser->options, tensor, &step);
 }

@@ -9,6 +9,7 @@
 #include "model/kernels/kernels.h"
 #include "model/kernels/team.h"
 #include "model/network/transformer.h"
+#include "model/optimisers/equilibrium.h"
 #include "model/optimisers/schedule.h"
 
 enum optimiser_kind {
@@ -84,12 +85,21 @@ double optimiser_clip(const struct optimiser *optimiser, const scalar *gradient)
 void optimiser_step(struct optimiser *optimiser, scalar *weights, const scalar *gradient, double scale,
     int64_t number, double rate);
 
-/*
- * |u|^2 and theta.u over the tensors in the range [begin, end) of the plane. u is the step that
- * optimiser_step would take from the same state without weight decay, divided by -eta. Changes no state.
- * `weights` and `gradient` are whole planes.
- */
-struct sums optimiser_update(const struct optimiser *optimiser, const scalar *weights, const scalar *gradient,
-    double scale, int64_t number, int64_t begin, int64_t end);
+/* Of the update u: the step that optimiser_step would take from the same state without weight decay, divided
+ * by -eta. */
+struct update {
+    double square, product; /* |u|^2, theta.u */
+    double by_chance; /* what -theta.u is on average if gradients are white noise; NaN: not known */
+};
+
+/* Of the tensors in the range [begin, end) of the plane. Changes no state. `weights` and `gradient` are whole
+ * planes. */
+struct update optimiser_update(const struct optimiser *optimiser, const scalar *weights,
+    const scalar *gradient, double scale, int64_t number, double rate, int64_t begin, int64_t end);
+
+/* The balance in which a tensor stays at this rate if gradients are white noise; NaN where it does not decay,
+ * or where the formula is not known. */
+struct equilibrium optimiser_equilibrium(
+    const struct optimiser *optimiser, const struct tensor *tensor, double rate);
 
 #endif

@@ -1,6 +1,7 @@
 #ifndef NORMSWEEP_MODEL_OPTIMISERS_OPTIMISER_INSIDE_H
 #define NORMSWEEP_MODEL_OPTIMISERS_OPTIMISER_INSIDE_H
 
+#include "model/optimisers/equilibrium.h"
 #include "model/optimisers/optimiser.h"
 
 /* One step of a portion of the weights. */
@@ -26,11 +27,21 @@ struct optimiser_row {
     /* |u|^2 and theta.u of the step's update, without decay; changes no state. */
     struct sums (*sums)(const struct optimiser *o, const struct tensor *tensor, const struct step *step,
         const scalar *weights, const scalar *gradient);
+    /* The memory (equilibrium.h) of the step's update after `steps` steps, NaN if it is not known. */
+    double (*memory)(const struct optimiser_options *options, const struct step *step, double steps);
+    /* The balance of a decaying tensor at the step's rate and decay. */
+    struct equilibrium (*balance)(
+        const struct optimiser_options *options, const struct tensor *tensor, const struct step *step);
 };
 
 /* theta -= rate (decay theta + scale update), for kinds that compute their update first. */
 void optimiser_descend(const struct optimiser *optimiser, const struct step *step, scalar *weights,
     const scalar *update, int64_t count, double scale);
+
+/* memory() of updates without momentum, and balance() where none is known. */
+double optimiser_no_memory(const struct optimiser_options *options, const struct step *step, double steps);
+struct equilibrium optimiser_no_balance(
+    const struct optimiser_options *options, const struct tensor *tensor, const struct step *step);
 
 extern const struct optimiser_row adam_row, sgd_row, normalized_row, lion_row; /* elementwise.c */
 extern const struct optimiser_row adafactor_row; /* adafactor.c */

@@ -31,7 +31,8 @@ weight_decay: [0, 0.1, 1]
 seed: [0, 1]
 measure:
   every: 2
-  metrics: [norms, alignment, saturation, heads, homogeneity, gradients, residual, lyapunov, hessian, hessian_layers]
+  metrics: [norms, alignment, saturation, heads, homogeneity, gradients, residual, lyapunov, hessian, hessian_layers,
+            equilibrium]
 hessian: {probes: 2, steps: 3, every: 4}
 lyapunov_exponents: 4
 validate: {every: 4, tokens: 256}

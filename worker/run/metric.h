@@ -104,7 +104,8 @@ extern const struct metric_shape_row metric_shape_table[METRIC_SHAPE_COUNT];
     X(HESSIAN, hessian, false)                                                                               \
     X(HESSIAN_LAYERS, hessian_layers, false)                                                                 \
     X(RESIDUAL, residual, false)                                                                             \
-    X(LYAPUNOV, lyapunov, false)
+    X(LYAPUNOV, lyapunov, false)                                                                             \
+    X(EQUILIBRIUM, equilibrium, false)
 
 enum metric_group {
 #define X(GROUP, ...) GROUP_##GROUP,
@@ -192,6 +193,13 @@ extern const struct nature_row nature_table[NATURE_COUNT];
         "|u_t|, where -learning_rate u_t is the optimiser's step without its decay")                         \
     X(update_alignment, STEP, ALIGNMENT, SHARE, "1", "update alignment",                                     \
         "cos(theta_t, -u_t), where -learning_rate u_t is the optimiser's step without its decay")            \
+    X(update_alignment_null, STEP, ALIGNMENT, SHARE, "1", "update alignment by chance",                      \
+        "what update_alignment is on average if gradients are white noise, because theta_t holds past "      \
+        "updates, which hold the same gradients as u_t: S learning_rate |u_t| / |theta_t|. With adamw, and " \
+        "adam without decay, S = b / (1 - b (1 - d)), b = beta1, d = learning_rate weight_decay; with lion " \
+        "the same sum over 2 / pi asin of the correlations of its mixtures; with sgd momentum / (1 - "       \
+        "momentum), and learning_rate |u_t| / |theta_t| less weight_decay |theta_t| / |u_t|; 0 without "     \
+        "momentum; NaN with muon, with adam and decay, with decay_rule cautious")                            \
     X(balance_error, STEP, ALIGNMENT, MAGNITUDE, "1", "balance error",                                       \
         "error of |theta_(t+1)|^2 - |theta_t|^2 = 2 theta_t.delta_t + |delta_t|^2, where delta_t = "         \
         "theta_(t+1) - theta_t, relative to the larger square: a check of the arithmetic")                   \
@@ -385,6 +393,24 @@ extern const struct nature_row nature_table[NATURE_COUNT];
         "Lyapunov exponent of the directions of the tokens",                                                 \
         "lyapunov of x/|x| in place of x, for each token: each token's part of a tangent is orthogonal to "  \
         "the token and divided by its norm; NaN if a token's state is 0")                                    \
+    X(rotation, TENSOR, EQUILIBRIUM, MAGNITUDE, "1", "rotation of a tensor in a step (radians)",             \
+        "angle between a tensor of theta_t and of theta_(t+1)")                                              \
+    X(rotation_equilibrium, TENSOR, EQUILIBRIUM, MAGNITUDE, "1",                                             \
+        "rotation of a tensor in equilibrium (radians)",                                                     \
+        "rotation where decay balances updates if gradients are white noise (Kosson et al. 2024), at the "   \
+        "learning rate and decay of step t + 1 (at the last step, of that one), d their product: with "      \
+        "adamw, "                                                                                            \
+        "lion and normalized_sgd sqrt((2 d - d^2) / (1 + 2 (1 - d) S)), S as in update_alignment_null; "     \
+        "with "                                                                                              \
+        "sgd sqrt(2 d / (1 + momentum)); NaN with others, for tensors without decay, with decay_rule "       \
+        "cautious, for matrices of fixed_norm")                                                              \
+    X(tensor_rms, TENSOR, EQUILIBRIUM, MAGNITUDE, "1", "root mean square of a tensor",                       \
+        "root mean square of the elements of one kind of tensor of one layer")                               \
+    X(rms_equilibrium, TENSOR, EQUILIBRIUM, MAGNITUDE, "1", "root mean square of a tensor in equilibrium",   \
+        "tensor_rms where decay balances updates: learning_rate rms(u) / rotation_equilibrium, with rms(u) " \
+        "= "                                                                                                 \
+        "sqrt((1 - beta1) / (1 + beta1)) with adamw, 1 with lion, 1 / sqrt(elements) with normalized_sgd; "  \
+        "NaN with sgd, whose u is as large as the gradients are")                                            \
     X(unigram_loss, RUN, ALWAYS, RECORD, "1", "unigram level of the validation text (nats)",                 \
         "valid_loss of a model that predicts each word as often as it is a target in training, whatever "    \
         "the input: a run that ends there has learned nothing else")                                         \

@@ -49,6 +49,18 @@ void train_measure_layout(struct trainer *t, struct arena *arena)
 
 #define VALUE(t, name) ((t)->run_row[(t)->history.form.offset[METRIC_##name]])
 
+/* At the rate of the step from theta_t; at the last step, of that one. */
+static void put_equilibrium(struct trainer *t, int64_t step)
+{
+    int64_t number = step < t->last_step ? step + 1 : step;
+    struct instruments *i = &t->instruments;
+
+    measure_equilibrium(i, &t->optimiser, schedule_rate(&t->schedule, number));
+    trainer_put_blocks(t, METRIC_tensor_rms, i->tensor_rms, LAYER_TENSOR_COUNT);
+    trainer_put_blocks(t, METRIC_rotation_equilibrium, i->rotation_equilibrium, LAYER_TENSOR_COUNT);
+    trainer_put_blocks(t, METRIC_rms_equilibrium, i->rms_equilibrium, LAYER_TENSOR_COUNT);
+}
+
 static void put_state(struct trainer *t, int64_t step)
 {
     const struct instruments *i = &t->instruments;
@@ -65,6 +77,8 @@ static void put_state(struct trainer *t, int64_t step)
     trainer_put_blocks(t, METRIC_layer_norm, i->layer_norm, 1);
     trainer_put_blocks(t, METRIC_layer_direction_cosine, i->layer_direction_cosine, 1);
     trainer_put_blocks(t, METRIC_tensor_norm, i->tensor_norm, LAYER_TENSOR_COUNT);
+    if (t->measure->group[GROUP_EQUILIBRIUM])
+        put_equilibrium(t, step);
     history_add_norm(&t->history, step, state.param_norm);
 }
 
@@ -197,19 +211,23 @@ bool train_is_certain(const struct trainer *t)
 
 bool train_measures_steps(const struct trainer *t)
 {
-    return t->measure->group[GROUP_ALIGNMENT];
+    return t->measure->group[GROUP_ALIGNMENT] || t->measure->group[GROUP_EQUILIBRIUM];
 }
 
 void train_before_step(struct trainer *t, double clip, int64_t number)
 {
     struct step_measures measures;
 
-    measure_gradient(&t->instruments, &t->optimiser, t->weights, t->gradient, clip, number, &measures);
+    if (!t->measure->group[GROUP_ALIGNMENT])
+        return;
+    measure_gradient(&t->instruments, &t->optimiser, t->weights, t->gradient, clip, number,
+        schedule_rate(&t->schedule, number), &measures);
     trainer_put_blocks(t, METRIC_layer_gradient_alignment, t->instruments.layer_gradient_alignment, 1);
     ROW(t, grad_norm) = measures.grad_norm;
     ROW(t, gradient_alignment) = measures.gradient_alignment;
     ROW(t, update_norm) = measures.update_norm;
     ROW(t, update_alignment) = measures.update_alignment;
+    ROW(t, update_alignment_null) = measures.update_alignment_null;
 }
 
 void train_after_step(struct trainer *t)
@@ -219,6 +237,7 @@ void train_after_step(struct trainer *t)
     measure_step(&t->instruments, t->weights, &measures);
     trainer_put_blocks(t, METRIC_layer_step_size, t->instruments.layer_step_size, 1);
     trainer_put_blocks(t, METRIC_layer_alignment, t->instruments.layer_alignment, 1);
+    trainer_put_blocks(t, METRIC_rotation, t->instruments.rotation, LAYER_TENSOR_COUNT);
     ROW(t, step_size) = measures.step_size;
     ROW(t, alignment) = measures.alignment;
     ROW(t, balance_error) = measures.balance_error;

@@ -14,8 +14,8 @@ from typing import Callable
 from .. import look
 from ..names import BOUNDARY
 from . import (
-    classes, depth, exponents, fits, gradients, heads, hessian, homogeneity, losses, norms, phase, residual, rest, runs,
-    saturation, stacks, steps, warmup)
+    classes, depth, equilibrium, exponents, fits, gradients, heads, hessian, homogeneity, losses, norms, phase,
+    residual, rest, runs, saturation, stacks, steps, warmup)
 from .drawing import Drawing
 
 __all__ = ["BOOKKEEPING", "FIGURES", "Drawing", "NotDrawn", "draw_all", "names", "undrawn"]
@@ -46,7 +46,10 @@ FIGURES = (
     Figure("direction", norms.direction, ("direction_cosine",)),
     Figure("direction-stack", norms.stack_direction, ("stack_direction_cosine",)),
     Figure("direction-by-layer", depth.directions, ("layer_direction_cosine",)),
-    Figure("alignment", steps.alignment, ("alignment", "gradient_alignment", "update_alignment")),
+    Figure("alignment", steps.alignment, (
+        "alignment", "update_alignment", "update_alignment_null", "gradient_alignment")),
+    Figure("equilibrium", equilibrium.by_tensor, (
+        "rotation", "rotation_equilibrium", "tensor_rms", "rms_equilibrium")),
     Figure("steps", steps.sizes, ("step_size", "update_norm", "grad_norm")),
     Figure("steps-by-layer", depth.steps, ("layer_step_size", "layer_alignment", "layer_gradient_alignment")),
     Figure("saturation", saturation.by_layer, ("saturation", "hard_saturation")),

@@ -9,9 +9,11 @@ def mark_zero(axes, _variable, _runs):
 
 
 def alignment(dataset):
-    return over_steps(dataset, "alignment", ["alignment", "update_alignment", "gradient_alignment"],
+    return over_steps(dataset, "alignment", [
+        "alignment", "update_alignment", "update_alignment_null", "gradient_alignment"],
                       "The cosine of the parameters with the whole step (decay included), with the step without decay, "
-                      "and with the descent direction of the loss; 0 means orthogonal to the parameters.",
+                      "what that is by chance if gradients are white noise, and with the descent direction of the "
+                      "loss; 0 means orthogonal to the parameters.",
                       decorate=mark_zero, medians=True)
 
 

@@ -52,7 +52,7 @@ OF_TWO_STACKS = {"stack", "stack_norm", "stack_direction_cosine"}  # only an enc
 
 def test_reference_has_every_attribute_and_variable_of_a_dataset(tmp_path):
     groups = ("[norms, alignment, saturation, heads, homogeneity, gradients, hessian, hessian_layers, residual, "
-              "lyapunov]}\nhessian: {probes: 1, steps: 2}")
+              "lyapunov, equilibrium]}\nhessian: {probes: 1, steps: 2}")
     (tmp_path / "a.yaml").write_text(f"corpus: markov\nmeasure: {{metrics: {groups}\nwidth: 8\n"
                                      "learning_rate: [1e-3, 1e-2]\nweight_decay: [0, 0.1]\nsteps: [1, 2]\n")
     assert normsweep("run", "a.yaml", "-j", "0", cwd=tmp_path).returncode == 0
@@ -110,7 +110,7 @@ def test_help_metrics_begins_with_the_groups():
     page = normsweep("help", "metrics").stdout
     groups = list(dict.fromkeys(["always", "norms", *(group for _, group, _ in rows)]))
     lists = re.findall(r"^(\w+): a group of metrics, measured [a-z ]+\n((?:    .*\n)+)", page, re.M)
-    assert page.startswith("always: a group of metrics, measured in every sweep\n") and len(groups) == 11
+    assert page.startswith("always: a group of metrics, measured in every sweep\n") and len(groups) == 12
     assert [group for group, _ in lists] == groups
     for group, names in lists:
         members = [name for name, member_of, _ in rows if member_of == group]

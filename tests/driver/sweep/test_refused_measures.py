@@ -38,7 +38,7 @@ CASES = {
     "measure: unknown metrics": (
         BASE + "measure: {metrics: [nroms]}\n",
         "sweep.yaml:3:21: measure.metrics: 'nroms' is not one of norms, alignment, saturation, heads, homogeneity, "
-        "gradients, hessian, hessian_layers, residual, lyapunov",
+        "gradients, hessian, hessian_layers, residual, lyapunov, equilibrium",
     ),
     "measure: metrics twice": (
         BASE + "measure: {metrics: [norms, norms]}\n",

@@ -89,7 +89,7 @@ TEST(optimiser_update_is_the_step)
         subject_step(&s, 1);
         memcpy(before, s.weights, sizeof(before));
         draw(s.gradient, 0.01, 102);
-        struct sums u = optimiser_update(&s.optimiser, s.weights, s.gradient, 0.5, 2, 0, COUNT);
+        struct update u = optimiser_update(&s.optimiser, s.weights, s.gradient, 0.5, 2, 1e-3, 0, COUNT);
         subject_step(&s, 2);
         for (int i = 0; i < COUNT; i++) {
             double step = ((double)before[i] - (double)s.weights[i]) / 1e-3;

@@ -21,7 +21,7 @@ heads: [2, 4]
 layers: [2, 1]
 context: [5, 16]
 bias: false
-measure: {every: 100, metrics: [norms, alignment, saturation, heads, homogeneity]}
+measure: {every: 100, metrics: [norms, alignment, saturation, heads, homogeneity, equilibrium]}
 validate: {every: 150, tokens: 600}
 """
 
@@ -64,7 +64,8 @@ def test_measured_steps_have_values_and_no_others(ds):
                         "share_above_one": measured & layer & head,
                         "attended_histogram": measured & layer & head & bins, "heads_histogram": measured & bins,
                         "predicted_entropy": validated, "accuracy": validated, "valid_loss": validated,
-                        "layer_step_size": measured & layer & (ds.step < 300)}.items():
+                        "layer_step_size": measured & layer & (ds.step < 300),
+                        "update_alignment_null": measured & (ds.step < 300)}.items():
         there = there.broadcast_like(ds[name]).transpose(*ds[name].dims)
         assert (ds[name].notnull() == there).all(), name
     for name in ["homogeneity", "homogeneity_degree", "homogeneity_degree_r2", "output_homogeneity_degree",
@@ -94,6 +95,28 @@ def test_layers_make_up_the_whole(ds):
     np.testing.assert_allclose((steps.layer_step_size ** 2).sum("layer"), steps.step_size ** 2, rtol=1e-12)
     along = (steps.layer_norm * steps.layer_step_size * steps.layer_alignment).sum("layer")
     np.testing.assert_allclose(along / (steps.param_norm * steps.step_size), steps.alignment, atol=1e-12)
+
+
+def test_rotation_and_size_are_of_each_tensor(ds):
+    """A rotation needs a next step; an equilibrium, a tensor that decays. Sizes times elements make up the norms."""
+    size = {"q": 16 * 16, "k": 16 * 16, "v": 16 * 16, "o": 16 * 16, "w1": 16 * 16, "w2": 16 * 16,
+            "ln1": 16, "ln2": 16}
+    layer = ds["layer"] < ds["layers"]
+    for name, until in {"rotation": 300, "tensor_rms": 301, "rotation_equilibrium": 301, "rms_equilibrium": 301}.items():
+        there = ds.step.isin([0, 100, 200, 300]) & (ds.step < until) & layer & ds.tensor.isin(list(size))
+        there = there.broadcast_like(ds[name]).transpose(*ds[name].dims)
+        assert (ds[name].notnull() == there).all(), name
+    for name, elements in size.items():
+        of_tensor = ds.sel(tensor=name)
+        np.testing.assert_allclose(of_tensor.tensor_rms, of_tensor.tensor_norm / elements**0.5, rtol=1e-12)
+    decayed, memory = 0.01 * 0.01, 0.9 / (1 - 0.9 * (1 - 0.01 * 0.01))
+    turn = np.sqrt((2 * decayed - decayed**2) / (1 + 2 * (1 - decayed) * memory))
+    np.testing.assert_allclose(look_up(ds.rotation_equilibrium), turn, rtol=1e-12)
+    np.testing.assert_allclose(look_up(ds.rms_equilibrium), 0.01 * np.sqrt(0.1 / 1.9) / turn, rtol=1e-12)
+
+
+def look_up(values):
+    return values.values[np.isfinite(values.values)]
 
 
 def class_of(fits):

@@ -17,7 +17,7 @@ TOLERANCE = {"double": 1e-9, "float": 1e-4}
 SCALARS = tuple(TOLERANCE)
 STEPS = 22
 EVERY = 2
-RECORDED = {"record": 1, "measure": EVERY, "evaluate": 1, "validate": 64}
+RECORDED = {"record": 1, "measure": EVERY, "equilibrium": 1, "evaluate": 1, "validate": 64}
 
 BASE = {
     "layers": 2,
@@ -239,6 +239,7 @@ class Pair:
 ROW_METRICS = ("train_loss", "param_norm", "embedding_norm", "output_norm", "total_norm", "direction_cosine")
 ROW_METRICS += ("layer_norm", "layer_direction_cosine", "tensor_norm", "balance_error")
 ROW_METRICS += reference_measures.STEP_MEASURES + reference_measures.LAYER_STEP_MEASURES
+ROW_METRICS += reference_measures.EQUILIBRIUM_MEASURES
 
 
 @pytest.fixture(scope="module")
@@ -264,7 +265,7 @@ def check_value(step, name, got, want, tolerance):
     assert got.shape == want.shape, f"{name}: {got.shape} values, reference {want.shape}"
     assert (np.isnan(got) == np.isnan(want)).all(), f"step {step}: {name} is {got}, reference {want}"
     scale = np.nanmax(np.abs(want), initial=0)
-    if name.endswith(("alignment", "_r2")):
+    if name.endswith(("alignment", "alignment_null", "_r2")):
         scale = 1
     there = ~np.isnan(want)
     error = np.max(np.abs(got - want)[there], initial=0)

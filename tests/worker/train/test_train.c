@@ -8,8 +8,8 @@
 
 struct rows {
     int64_t count, steps[64];
-    double values[64][256];
-    double of_run[256];
+    double values[64][1024];
+    double of_run[1024];
     int64_t stop_at;
     void (*combine)(void *context, double *loss, scalar *gradient, int64_t size);
     int64_t combined; /* gradients that it has been given */
@@ -19,7 +19,7 @@ static void keep_row(void *context, int64_t step, const double *values, size_t c
 {
     struct rows *rows = context;
 
-    CHECK(rows->count < 64 && count <= 256);
+    CHECK(rows->count < 64 && count <= 1024);
     if (step == STEP_OF_RUN) {
         memcpy(rows->of_run, values, count * sizeof(*values));
         return;

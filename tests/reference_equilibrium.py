@@ -1,0 +1,92 @@
+"""What momentum and decay do by themselves, in numpy, from the definitions: correlations of updates on white noise come
+from what updates hold of each gradient, by Fourier transforms, and not from closed forms."""
+import functools
+import math
+
+import numpy as np
+
+from reference import flat, norm
+from reference_training import decay_at, decays, is_hidden_matrix
+
+LONGEST = 1 << 16  # gradients that an update holds, at most
+
+
+@functools.cache
+def correlations(kind, beta1, beta2):
+    """Of an update with those 1, 2, .. steps before it; None if they are not known."""
+    before = np.arange(LONGEST)
+    if kind in ("normalized_sgd", "adafactor"):
+        return np.zeros(LONGEST - 1)
+    if kind == "muon":
+        return None
+    held = beta1**before  # what the update has of the gradients, the last one first
+    if kind == "lion":
+        held = np.where(before > 0, beta1 * (1 - beta2) * beta2 ** np.maximum(before - 1, 0), 1 - beta1)
+    products = np.fft.irfft(np.abs(np.fft.rfft(held, 2 * LONGEST)) ** 2)[:LONGEST]
+    shares = np.minimum(products / products[0], 1)
+    return (2 / math.pi * np.arcsin(shares) if kind == "lion" else shares)[1:]
+
+
+def kind_of(config, key, tensor):
+    muon = config["optimiser"] == "muon"
+    return "adamw" if muon and not is_hidden_matrix(key, tensor) else config["optimiser"]
+
+
+def memory(config, kind, decayed, steps):
+    """The sum of the correlations with that many updates, as far as decay has left them."""
+    of_update = correlations(kind, config["momentum"] if kind == "sgd" else config["beta1"], config["beta2"])
+    if of_update is None:
+        return math.nan
+    held = of_update[:steps]
+    return float(np.sum(held * (1 - decayed) ** np.arange(len(held))))
+
+
+def decay_of(config, key, tensor, rate):
+    """lambda of one tensor; cautious decay is the whole one here."""
+    own = config | ({"decay_rule": "scaled"} if config.get("decay_rule") == "cautious" else {})
+    return decay_at(own, rate) if decays(config, key, tensor) else 0.0
+
+
+def by_chance(config, key, theta, u, rate, steps):
+    """What -theta.u of a tensor is on average, after so many steps."""
+    kind, decay = kind_of(config, key, theta), decay_of(config, key, theta, rate)
+    remembered = memory(config, kind, 0 if kind == "sgd" else rate * decay, steps)
+    cautious = config.get("decay_rule") == "cautious" and remembered != 0
+    if decay > 0 and (cautious or kind == "adam"):
+        return math.nan
+    coupled = decay * norm(flat([theta])) ** 2 if kind == "sgd" else 0
+    return remembered * (rate * norm(flat([u])) ** 2 - coupled)
+
+
+def alignment_null(config, theta, direction, rate, steps):
+    layers = [key for key in theta if key[1] >= 0]
+    scale = norm(flat(theta[key] for key in layers)) * norm(flat(direction[key] for key in layers))
+    chance = sum(by_chance(config, key, theta[key], direction[key], rate, steps) for key in layers)
+    return (chance / scale if scale > 0 else 0.0) if not math.isnan(chance) else math.nan
+
+
+def balance(config, key, tensor, rate):
+    """(rotation, root mean square) of a tensor in equilibrium."""
+    kind, decay = kind_of(config, key, tensor), decay_of(config, key, tensor, rate)
+    fixed = config.get("fixed_norm") and is_hidden_matrix(key, tensor)
+    if rate * decay == 0 or fixed or config.get("decay_rule") == "cautious":
+        return math.nan, math.nan
+    decayed = rate * decay
+    if kind == "sgd":
+        return math.sqrt(2 * decayed / (1 + config["momentum"])), math.nan
+    size = {"adamw": math.sqrt((1 - config["beta1"]) / (1 + config["beta1"])), "lion": 1.0,
+            "normalized_sgd": 1 / math.sqrt(tensor.numel())}.get(kind, math.nan)
+    if math.isnan(size):
+        return math.nan, math.nan
+    walked = 1 + 2 * (1 - decayed) * memory(config, kind, decayed, LONGEST)
+    rms = rate * size * math.sqrt(walked / (2 * decayed - decayed**2))
+    return rate * size / rms, rms
+
+
+def angle(a, b):
+    """Between two arrays (Kahan's formula)."""
+    a, b = flat([a]), flat([b])
+    if norm(a) == 0 or norm(b) == 0:
+        return math.nan
+    a, b = a / norm(a), b / norm(b)
+    return 2 * math.atan2(norm(a - b), norm(a + b))
