@@ -260,7 +260,9 @@ const struct param param_table[] = {
             "threads that train a run together, in one rank; the number affects the last digits of results"),
     WORD(save_weights, save_weights_words, SAVE_NOTHING, .long_name = "save weights",
         .help =
-            "true: keep the final weights of every run beside the dataset; state: also what a longer run "
+            "true: keep the final weights of every run beside the dataset, for inspect and export, which "
+            "needs "
+            "output_bias: false; state: also what a longer run "
             "needs "
             "to carry on, if steps grows: of the last step, or of the last one before the rate falls, for "
             "constant, inverse_sqrt and wsd schedules, for linear and cosine up to schedule_start"),
