@@ -129,7 +129,8 @@ static struct place cell_place(const struct sweep *sweep, const int64_t *index, 
 static struct place fault_place(const struct walk *walk, const struct param *at)
 {
     static const char *const partners[][2] = {{"heads", "width"}, {"width", "layers"}, {"batch", "context"},
-        {"epochs", "steps"}, {"network", "corpus"}, {"objective", "network"}};
+        {"epochs", "steps"}, {"network", "corpus"}, {"objective", "network"},
+        {"base_width", "parametrization"}};
 
     for (size_t i = 0; i < sizeof(partners) / sizeof(*partners); i++)
         if (!reader_spot(walk->sweep, at)->given && at == param_find(partners[i][0]))
@@ -161,6 +162,11 @@ static bool has_init_deviation(const struct run *run)
     return run->init == INIT_NORMAL;
 }
 
+static bool has_base_width(const struct run *run)
+{
+    return run->parametrization == PARAMETRIZATION_MUP;
+}
+
 /* Keys that only some networks use: given without one of them they would make cells that are the same. */
 static const struct {
     const char *name, *needs;
@@ -168,6 +174,7 @@ static const struct {
 } conditional[] = {
     {"decoder_layers", "network encoder_decoder", has_decoder_layers},
     {"init_deviation", "init normal", has_init_deviation},
+    {"base_width", "parametrization mup", has_base_width},
 };
 
 enum { CONDITIONAL = sizeof(conditional) / sizeof(*conditional) };

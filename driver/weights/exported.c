@@ -1,7 +1,8 @@
 /*
- * A table for each home says which tensors of ours are in each of its own. Three things that homes do not
+ * A table for each home says which tensors of ours are in each of its own. Four things that homes do not
  * have are folded into the weights, in double, rounded once: the scale of the sub-layers into what writes to
- * the residual stream; scores without 1 / sqrt(D) into the queries; for GPT-2, keys and values that heads
+ * the residual stream; scores without 1 / sqrt(D), or with 1 / D, into the queries; the scale of the output
+ * matrix's input into the final norm; for GPT-2, keys and values that heads
  * share by repeating them. Tensors that GPT-2 has and the run lacks are zeros, or fixed positions.
  */
 #include "driver/weights/exported.h"
@@ -140,13 +141,25 @@ static int64_t source_row(const struct exported *exported, enum tensor_kind kind
     return is_repeated(exported, kind) ? row / depth / group * depth + row % depth : row;
 }
 
+/* The scale of scores over 1 / sqrt(D). */
+static double query_factor(const struct architecture *a)
+{
+    double root = sqrt((double)architecture_depth(a));
+    const double factor[] = {[SCORE_SQRT] = 1, [SCORE_NONE] = root, [SCORE_DEPTH] = 1 / root};
+
+    return factor[a->score_scale];
+}
+
 /* What is folded into a tensor. */
 static double factor_of(const struct architecture *a, enum tensor_kind kind)
 {
     switch (kind) {
     case TENSOR_Q:
     case TENSOR_Q_BIAS:
-        return a->score_scale == SCORE_NONE ? sqrt((double)architecture_depth(a)) : 1;
+        return query_factor(a);
+    case TENSOR_FINAL:
+    case TENSOR_FINAL_BIAS:
+        return a->output_scale != 0 ? a->output_scale : 1;
     case TENSOR_O:
     case TENSOR_O_BIAS:
     case TENSOR_W2:
