@@ -26,8 +26,11 @@ FEATURES = {
     "objective": ("next", "spans", "masked"),
     "corpus": ("markov", "dyck", "counter", "text", "bytes", "tokens", "pairs", "modular"),
     "sequences": ("stream", "lines"),
-    "optimiser": ("adamw", "adam", "sgd", "normalized_sgd", "adafactor"),
-    "schedule": ("constant", "linear", "inverse_sqrt"),
+    "optimiser": ("adamw", "adam", "sgd", "normalized_sgd", "adafactor", "lion", "muon"),
+    "decay_on": ("all", "matrices", "hidden"),
+    "decay_rule": ("scaled", "independent", "corrected", "cautious"),
+    "fixed_norm": (False, True),
+    "schedule": ("constant", "linear", "inverse_sqrt", "cosine", "wsd"),
     "decay": ("fused", "factor"),
     "shared_keys": ("none", "some", "all"),  # heads with the keys of others
     "head_size": ("odd", "even"),
@@ -71,6 +74,8 @@ def conflicts():
         only("corpus", "pairs", "objective", "next"),
         only("corpus", "modular", "objective", "next"),
         only("decay", "factor", "optimiser", "adamw"),
+        against("decay", "factor", "decay_rule", "cautious"),
+        against("decay_rule", "cautious", "optimiser", "adam", "sgd"),
         only("corpus", "tokens", "sequences", "stream"),
         only("corpus", "modular", "length", "short", "long"),
         only("objective", "spans", "length", "short", "long", "beyond"),
@@ -110,7 +115,7 @@ def draw_features(draw, fixed=()):
     return features
 
 
-RATES = {"adamw": 3e-3, "adam": 3e-3, "sgd": 1e-3, "normalized_sgd": 5e-3, "adafactor": 0.02}
+RATES = {"adamw": 3e-3, "adam": 3e-3, "sgd": 1e-3, "normalized_sgd": 5e-3, "adafactor": 0.02, "lion": 5e-4, "muon": 5e-3}
 LENGTHS = {"one": (1, 1), "short": (2, 13), "long": (18, 45), "beyond": (131, 150)}
 
 
@@ -150,12 +155,14 @@ def draw_config(draw, features, steps):
         "context": context,
         "batch": draw.choice((1, 2, 3, 5)),
         "learning_rate": RATES[features["optimiser"]],
-        "weight_decay": draw.choice((0.0, 1e-2, 1.0)),
+        "weight_decay": draw.choice((0.0, 1e-2, 1.0)) * (1e-2 if features["decay_rule"] == "independent" else 1),
         "beta1": draw.choice((0.9, 0.8, 0.0)),
         "beta2": draw.choice((0.999, 0.98)),
         "epsilon": draw.choice((1e-8, 1e-3)),
         "momentum": draw.choice((0.0, 0.9)) if features["optimiser"] == "sgd" else 0.0,
         "schedule_start": draw.randint(0, steps),
+        "schedule_end": draw.choice((0.1, 0.0, 0.5)),
+        "schedule_decay": draw.choice((0.2, 0.7)),
         "warmup_steps": draw.choice((0, 0, 3)),
         "gradient_clip": draw.choice((0.0, 0.0, 0.3)),
         "seed": draw.randrange(1000),

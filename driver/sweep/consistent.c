@@ -167,7 +167,23 @@ static bool has_base_width(const struct run *run)
     return run->parametrization == PARAMETRIZATION_MUP;
 }
 
-/* Keys that only some networks use: given without one of them they would make cells that are the same. */
+static bool ends_low(const struct run *run)
+{
+    return run->schedule == SCHEDULE_LINEAR || run->schedule == SCHEDULE_COSINE ||
+           run->schedule == SCHEDULE_WSD;
+}
+
+static bool is_wsd(const struct run *run)
+{
+    return run->schedule == SCHEDULE_WSD;
+}
+
+static bool has_decay(const struct run *run)
+{
+    return run->weight_decay > 0;
+}
+
+/* Keys that only some runs use: given without one of them they would make cells that are the same. */
 static const struct {
     const char *name, *needs;
     bool (*used)(const struct run *run);
@@ -175,6 +191,10 @@ static const struct {
     {"decoder_layers", "network encoder_decoder", has_decoder_layers},
     {"init_deviation", "init normal", has_init_deviation},
     {"base_width", "parametrization mup", has_base_width},
+    {"decay_on", "a weight_decay above 0", has_decay},
+    {"decay_rule", "a weight_decay above 0", has_decay},
+    {"schedule_end", "schedule linear, cosine or wsd", ends_low},
+    {"schedule_decay", "schedule wsd", is_wsd},
 };
 
 enum { CONDITIONAL = sizeof(conditional) / sizeof(*conditional) };

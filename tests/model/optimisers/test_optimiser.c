@@ -9,7 +9,8 @@
 /* A matrix and a vector, together no whole number of shares. */
 enum { ROWS = 97, COLUMNS = 160, BIAS = 71, COUNT = ROWS * COLUMNS + BIAS };
 
-static const char *const names[] = {"adamw", "adam", "sgd", "normalized_sgd", "adafactor"};
+static const char *const names[OPTIMISER_COUNT] = {
+    "adamw", "adam", "sgd", "normalized_sgd", "adafactor", "lion", "muon"};
 
 struct subject {
     struct tensor tensor[2];
@@ -60,7 +61,7 @@ TEST(optimiser_threads_change_nothing)
 {
     static struct subject one, more;
 
-    for (int kind = 0; kind < 5; kind++)
+    for (int kind = 0; kind < OPTIMISER_COUNT; kind++)
         for (int64_t threads = 2; threads <= 5; threads++) {
             subject_init(&one, kind, 0.1, 1);
             subject_init(&more, kind, 0.1, threads);
@@ -81,7 +82,7 @@ TEST(optimiser_update_is_the_step)
     static struct subject s;
     static scalar before[COUNT];
 
-    for (int kind = 0; kind < 5; kind++) {
+    for (int kind = 0; kind < OPTIMISER_COUNT; kind++) {
         double square = 0, product = 0;
 
         subject_init(&s, kind, 0, 1);
