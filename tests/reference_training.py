@@ -238,5 +238,5 @@ class Run:
                 shrinks = (before[key] - tensor) * before[key] >= 0
                 tensor.sub_(rate * rate_factor(self.config, key, tensor) * self.config["weight_decay"] * before[key]
                             * shrinks)
-            if key in self.norms:
+            if key in self.norms and tensor.norm() > 0:
                 tensor.mul_(self.norms[key] / tensor.norm())

@@ -75,6 +75,7 @@ struct architecture {
     double init_scale; /* > 0, times every initial matrix of the layers */
     double residual_scale; /* > 0, times what each sub-layer adds to the residual stream */
     double output_scale; /* times the output matrix's input; 0: 1 */
+    int64_t output_inputs; /* the output layer starts as if it had this many inputs; 0: C */
     double z_loss; /* >= 0, of the trained loss: see transformer.h */
 
     /* ---- with gradients, too ---- */

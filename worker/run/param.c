@@ -153,9 +153,10 @@ const struct param param_table[] = {
         .long_name = "parametrization",
         .help = "how a network depends on its width. mup: by Table 8 of Yang et al. 2022, so that a learning "
                 "rate suits all widths: the matrices of the layers have learning_rate * base_width / width, "
-                "the output matrix's input is multiplied by base_width / width, scores are "
-                "q.k / (width / heads), and init normal's deviation of the matrices of the layers is "
-                "multiplied by sqrt(base_width / width); feedforward has to grow with width"),
+                "the output matrix's input is multiplied by base_width / width and its initial values are "
+                "those of base_width, scores are q.k / (width / heads), and init normal's deviation of the "
+                "matrices of the layers is multiplied by sqrt(base_width / width); feedforward has to grow "
+                "with width"),
     NUMBER(base_width, .axis = true, .min = 0, .max = INT32_MAX, .initial.integer = 0, .unit = "1",
         .long_name = "base width",
         .help = "width at which parametrization mup multiplies nothing; required with mup"),

@@ -203,6 +203,7 @@ struct architecture run_architecture(const struct run *run, int64_t vocabulary)
         .init_scale = init_scale(run),
         .residual_scale = run->residual_scale,
         .output_scale = mup ? narrowing(run) : 0,
+        .output_inputs = mup ? run->base_width : 0,
         .z_loss = run->z_loss,
     };
 }
