@@ -21,6 +21,8 @@ FEATURES = {
     "output_bias": (False, True),
     "tied": (False, True),
     "init": ("torch", "xavier", "normal"),
+    "parametrization": ("standard", "mup"),
+    "trained_loss": ("plain", "z"),
     "attention_mask": ("causal", "multiplicative"),
     "zero_query_key": (False, True),
     "objective": ("next", "spans", "masked"),
@@ -43,11 +45,12 @@ SHARES = {("zero_query_key", True): 0.2, ("length", "short"): 10, ("length", "lo
 
 # Features of the network: any two words of two of these occur together.
 ARCHITECTURE = ("network", "norm_placement", "norm", "qk_norm", "positions", "score_scale", "activation", "gated",
-                "bias", "output_bias", "tied", "init", "attention_mask", "zero_query_key", "shared_keys",
-                "head_size", "decoder_layers", "objective", "optimiser", "length")
+                "bias", "output_bias", "tied", "init", "parametrization", "trained_loss", "attention_mask",
+                "zero_query_key", "shared_keys", "head_size", "decoder_layers", "objective", "optimiser", "length")
 
 # Keys of the sweep file among the features.
-KEYS = tuple(feature for feature in FEATURES if feature not in ("shared_keys", "head_size", "decoder_layers", "length"))
+KEYS = tuple(feature for feature in FEATURES
+             if feature not in ("trained_loss", "shared_keys", "head_size", "decoder_layers", "length"))
 
 FILES = ("text", "bytes", "tokens", "pairs")  # corpora that are read
 WORDS = 18  # of their files
@@ -74,6 +77,8 @@ def conflicts():
         only("corpus", "pairs", "objective", "next"),
         only("corpus", "modular", "objective", "next"),
         only("decay", "factor", "optimiser", "adamw"),
+        only("parametrization", "mup", "optimiser", "adamw", "adam", "lion"),
+        only("parametrization", "mup", "score_scale", "sqrt"),
         against("decay", "factor", "decay_rule", "cautious"),
         against("decay_rule", "cautious", "optimiser", "adam", "sgd"),
         only("corpus", "tokens", "sequences", "stream"),
@@ -152,6 +157,8 @@ def draw_config(draw, features, steps):
         "init_deviation": draw.choice((0.02, 0.2)),
         "init_scale": draw.choice((1.0, 1.0, 0.5, 2.0)),
         "residual_scale": draw.choice((1.0, 1.0, 0.4, 1.5)),
+        "base_width": draw.choice((3, 8, 20, 64)) if features["parametrization"] == "mup" else 0,
+        "z_loss": draw.choice((1e-4, 1e-2, 0.3)) if features["trained_loss"] == "z" else 0.0,
         "context": context,
         "batch": draw.choice((1, 2, 3, 5)),
         "learning_rate": RATES[features["optimiser"]],

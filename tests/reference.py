@@ -19,11 +19,20 @@ NO_TARGET = -1
 # Keys that a configuration may lack.
 DEFAULTS = {"network": "decoder", "decoder_layers": 0, "kv_heads": 0, "norm": "layernorm", "qk_norm": False,
             "positions": "learned", "score_scale": "sqrt", "gated": False, "residual_scale": 1,
-            "output_bias": True}
+            "output_bias": True, "parametrization": "standard", "base_width": 0, "z_loss": 0}
 
 
 def setting(config, key):
     return config.get(key, DEFAULTS[key])
+
+
+def is_mup(config):
+    return setting(config, "parametrization") == "mup"
+
+
+def narrowing(config):
+    """What mup multiplies rates and logits by (Yang et al. 2022, Table 8)."""
+    return config["base_width"] / config["width"] if is_mup(config) else 1
 
 
 # The tensors
@@ -271,7 +280,9 @@ def attention(config, get, x, seen, real, mask="none", rotary=False, relative=No
         q, k = turned(q), turned(k)
     k, v = (y.repeat_interleave(heads // kv_heads(config), dim=1) for y in (k, v))
     scores = q @ k.transpose(2, 3)
-    if setting(config, "score_scale") == "sqrt":
+    if is_mup(config):
+        scores = scores / size
+    elif setting(config, "score_scale") == "sqrt":
         scores = scores / math.sqrt(size)
     scores = masked(scores if relative is None else scores + relative, mask, real)
     weights = hard_weights(scores) if hard else torch.softmax(scores, dim=-1)
@@ -383,7 +394,7 @@ def forward(config, weights, inputs, hard=False):
 def output_layer(config, weights, x):
     """[B, T, C] -> [B, T, V]."""
     head = weights["token", -1] if config["tied"] else weights["output", -1]
-    return linear(x, head, weights.get(("output_bias", -1)))
+    return linear(x * narrowing(config), head, weights.get(("output_bias", -1)))
 
 
 def logits(config, weights, inputs):
@@ -405,17 +416,28 @@ def batch_of(sequences):
     return [Sequences(*padded(rows)) for rows in inputs], padded(targets, NO_TARGET)[0]
 
 
-def mean_loss(config, weights, final, targets):
-    """Mean over the sequences of the mean over each one's predictions, from the last stack's output [B, T, C]."""
-    log_p = torch.log_softmax(output_layer(config, weights, final), dim=-1)
+def mean_over(rows, targets):
+    """Mean over the sequences of the mean over each one's predictions, of rows [B, T]."""
     counted = targets != NO_TARGET
-    row_loss = -log_p.gather(2, targets.clamp(min=0)[:, :, None])[:, :, 0]
-    return (torch.where(counted, row_loss, torch.zeros(())).sum(1) / counted.sum(1)).mean()
+    return (torch.where(counted, rows, torch.zeros(())).sum(1) / counted.sum(1)).mean()
+
+
+def mean_losses(config, weights, final, targets):
+    """The loss and the trained loss, which has z_loss in it, from the last stack's output [B, T, C]."""
+    scores = output_layer(config, weights, final)
+    log_p = torch.log_softmax(scores, dim=-1)
+    value = mean_over(-log_p.gather(2, targets.clamp(min=0)[:, :, None])[:, :, 0], targets)
+    return value, value + setting(config, "z_loss") * mean_over(torch.logsumexp(scores, dim=-1) ** 2, targets)
+
+
+def losses(config, weights, sequences):
+    """The loss and the trained loss."""
+    inputs, targets = batch_of(sequences)
+    return mean_losses(config, weights, forward(config, weights, inputs)[-1].final, targets)
 
 
 def loss(config, weights, sequences):
-    inputs, targets = batch_of(sequences)
-    return mean_loss(config, weights, forward(config, weights, inputs)[-1].final, targets)
+    return losses(config, weights, sequences)[0]
 
 
 def unseen(config, stack):
@@ -440,11 +462,11 @@ def unseen_tensors(config):
 
 
 def backward(config, weights, sequences):
-    """The loss as a float; its gradient is left in the tensors."""
+    """The loss as a float; the gradient of the trained loss is left in the tensors."""
     for tensor in weights.values():
         tensor.grad = None
-    value, zeros = loss(config, weights, sequences), unseen_tensors(config)
-    value.backward()
+    (value, trained), zeros = losses(config, weights, sequences), unseen_tensors(config)
+    trained.backward()
     for key, tensor in weights.items():
         if tensor.grad is None or key in zeros:
             tensor.grad = torch.zeros_like(tensor)

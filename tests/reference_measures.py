@@ -9,7 +9,7 @@ import torch
 from reference_equilibrium import alignment_null, angle, balance
 from reference_training import schedule_rate
 from reference import (BLOCK, EMBEDDINGS, LAYER_TENSORS, NO_TARGET, Sequences, backward, batch_of, block_forward,
-                       blocks, flat, forward, has, logits, loss, mean_loss, norm, output_layer, stacks, table)
+                       blocks, flat, forward, has, logits, loss, losses, mean_losses, norm, output_layer, stacks, table)
 
 
 def cosine(a, b):
@@ -130,14 +130,14 @@ def slope_measures(config, mean):
 
 
 def hessian(config, weights, batches):
-    """The Hessian of the mean loss of some batches, [n, n] in the order of the weights."""
+    """The Hessian of the mean trained loss of some batches, [n, n] in the order of the weights."""
     keys, tensors = list(weights), list(weights.values())
     sizes = [tensor.numel() for tensor in tensors]
 
     def of(flat):
         parts = zip(keys, tensors, flat.split(sizes))
         own = {key: part.reshape(tensor.shape) for key, tensor, part in parts}
-        return sum(loss(config, own, batch) for batch in batches) / len(batches)
+        return sum(losses(config, own, batch)[1] for batch in batches) / len(batches)
 
     point = torch.cat([tensor.detach().reshape(-1) for tensor in tensors])
     return torch.autograd.functional.hessian(of, point, vectorize=True).numpy()
@@ -150,7 +150,7 @@ def residual_measures(config, weights, sequences):
     passes = forward(config, weights, inputs)
     for state in (state for passed in passes for state in passed.states):
         state.retain_grad()
-    mean_loss(config, weights, passes[-1].final, targets).backward()
+    mean_losses(config, weights, passes[-1].final, targets)[1].backward()
     own = [stream_measures(passed.states, real) for passed, (_, real) in zip(passes, inputs)]
     return {name: together([np.atleast_1d(stack[name]) for stack in own]) for name in own[0]}
 

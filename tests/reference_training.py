@@ -5,7 +5,7 @@ import math
 
 import torch
 
-from reference import backward, weights_from
+from reference import backward, narrowing, weights_from
 
 
 # Optimisers and schedules
@@ -140,10 +140,16 @@ def decays(config, key, tensor):
             "hidden": key[1] >= 0}[config.get("decay_on", "all")]
 
 
-def decay_at(config, rate):
-    """lambda at this learning rate; cautious decay is not the optimisers' own."""
-    share = {"scaled": 1, "independent": 1 / config["learning_rate"], "corrected": rate / config["learning_rate"],
-             "cautious": 0}[config.get("decay_rule", "scaled")]
+def rate_factor(config, key, tensor):
+    """What multiplies a tensor's learning rate."""
+    return narrowing(config) if is_hidden_matrix(key, tensor) else 1
+
+
+def decay_at(config, rate, factor):
+    """lambda at this learning rate of the schedule, by which a tensor takes steps of `factor` times the rate; cautious
+    decay is not the optimisers' own."""
+    share = {"scaled": 1, "independent": 1 / (config["learning_rate"] * factor),
+             "corrected": rate / config["learning_rate"], "cautious": 0}[config.get("decay_rule", "scaled")]
     return config["weight_decay"] * share
 
 
@@ -160,15 +166,16 @@ def make_kind(kind, config, groups):
 
 
 def make_optimiser(config, weights):
-    """weights: {(name, layer): tensor}. Groups say whether they decay."""
+    """weights: {(name, layer): tensor}. Groups say whether they decay, and what multiplies their rate."""
     kinds = {}
     for key, tensor in weights.items():
         kind = config["optimiser"]
         if kind == "muon" and not is_hidden_matrix(key, tensor):
             kind = "adamw"
         groups = kinds.setdefault(kind, {})
-        groups.setdefault(decays(config, key, tensor), []).append(tensor)
-    made = [make_kind(kind, config, [{"params": params, "decays": flag} for flag, params in groups.items()])
+        groups.setdefault((decays(config, key, tensor), rate_factor(config, key, tensor)), []).append(tensor)
+    made = [make_kind(kind, config, [{"params": params, "decays": flag, "factor": factor}
+                                     for (flag, factor), params in groups.items()])
             for kind, groups in kinds.items()]
     return made[0] if len(made) == 1 else Several(made)
 
@@ -215,8 +222,8 @@ class Run:
             torch.nn.utils.clip_grad_norm_(list(self.weights.values()), self.config["gradient_clip"])
         rate = schedule_rate(self.config, t, self.last_step)
         for group in self.optimiser.param_groups:
-            group["lr"] = rate
-            group["weight_decay"] = decay_at(self.config, rate) if group["decays"] else 0
+            group["lr"] = rate * group["factor"]
+            group["weight_decay"] = decay_at(self.config, rate, group["factor"]) if group["decays"] else 0
         direction = step_without_decay(self.optimiser, self.weights, rate) if observe else None
         before = self.theta()
         self.optimiser.step()
@@ -229,6 +236,7 @@ class Run:
         for key, tensor in self.weights.items():
             if self.config.get("decay_rule") == "cautious" and decays(self.config, key, tensor):
                 shrinks = (before[key] - tensor) * before[key] >= 0
-                tensor.sub_(rate * self.config["weight_decay"] * before[key] * shrinks)
-            if key in self.norms:
+                tensor.sub_(rate * rate_factor(self.config, key, tensor) * self.config["weight_decay"] * before[key]
+                            * shrinks)
+            if key in self.norms and tensor.norm() > 0:
                 tensor.mul_(self.norms[key] / tensor.norm())

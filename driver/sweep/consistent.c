@@ -140,7 +140,8 @@ static struct place cell_place(const struct sweep *sweep, const int64_t *index, 
 static struct place fault_place(const struct walk *walk, const struct param *at)
 {
     static const char *const partners[][2] = {{"heads", "width"}, {"width", "layers"}, {"batch", "context"},
-        {"epochs", "steps"}, {"network", "corpus"}, {"objective", "network"}};
+        {"epochs", "steps"}, {"network", "corpus"}, {"objective", "network"},
+        {"base_width", "parametrization"}};
 
     for (size_t i = 0; i < sizeof(partners) / sizeof(*partners); i++)
         if (!reader_spot(walk->sweep, at)->given && at == param_find(partners[i][0]))
@@ -172,6 +173,11 @@ static bool has_init_deviation(const struct run *run)
     return run->init == INIT_NORMAL;
 }
 
+static bool has_base_width(const struct run *run)
+{
+    return run->parametrization == PARAMETRIZATION_MUP;
+}
+
 static bool ends_low(const struct run *run)
 {
     return run->schedule == SCHEDULE_LINEAR || run->schedule == SCHEDULE_COSINE ||
@@ -196,6 +202,7 @@ static const struct {
     {"decoder_layers", "network encoder_decoder", has_decoder_layers},
     {"init_deviation", "init normal", has_init_deviation},
     {"stop_when", "a decay of all weights alike and steps of bounded length", run_may_end_early},
+    {"base_width", "parametrization mup", has_base_width},
     {"decay_on", "a weight_decay above 0", has_decay},
     {"decay_rule", "a weight_decay above 0", has_decay},
     {"schedule_end", "schedule linear, cosine or wsd", ends_low},

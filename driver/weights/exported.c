@@ -90,6 +90,15 @@ void exported_release(struct exported *exported)
 
 /* ---- elements ---- */
 
+/* The scale of scores over 1 / sqrt(D). */
+static double query_factor(const struct architecture *a)
+{
+    double root = sqrt((double)architecture_depth(a));
+    const double factor[] = {[SCORE_SQRT] = 1, [SCORE_NONE] = root, [SCORE_DEPTH] = 1 / root};
+
+    return factor[a->score_scale];
+}
+
 /* What is folded into a tensor. */
 static double factor_of(const struct exported *exported, enum tensor_kind kind)
 {
@@ -98,7 +107,10 @@ static double factor_of(const struct exported *exported, enum tensor_kind kind)
     switch (kind) {
     case TENSOR_Q:
     case TENSOR_Q_BIAS:
-        return run->score_scale == its->score_scale ? 1 : sqrt((double)architecture_depth(run));
+        return query_factor(run) / query_factor(its);
+    case TENSOR_FINAL:
+    case TENSOR_FINAL_BIAS:
+        return run->output_scale != 0 ? run->output_scale : 1;
     case TENSOR_O:
     case TENSOR_O_BIAS:
     case TENSOR_W2:

@@ -132,6 +132,7 @@ struct architecture home_architecture(enum home home, const struct architecture 
 
     its.residual_scale = 1;
     its.score_scale = SCORE_SQRT;
+    its.output_scale = 0;
     its.biases &= ~(unsigned)BIAS_OUTPUT;
     its.kv_heads = home == HOME_GPT2 ? run->heads : architecture_kv_heads(run);
     its.head_width = architecture_depth(run);

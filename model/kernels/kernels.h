@@ -219,14 +219,15 @@ struct kernels {
     void (*attention_gradient_tangent)(const struct head *head, const struct head *tangent,
         const struct head_gradient *gradient, scalar *scratch);
 
-    /* -log softmax(logits)[target] */
-    double (*cross_entropy)(const scalar *logits, int64_t count, int64_t target);
-    /* the same; replaces logits by the gradient of weight * loss */
-    double (*cross_entropy_gradient)(scalar *logits, int64_t count, int64_t target, scalar weight);
-    /* From what cross_entropy_gradient has left in dlogits: replaces tangents of the logits by those of their
-     * gradient; returns the tangent of weight * loss. */
-    double (*cross_entropy_tangent)(
-        scalar *tlogits, const scalar *dlogits, int64_t count, int64_t target, scalar weight);
+    /* loss = -log softmax(logits)[target]; log_sum = the logarithm of the sum of exp(logits) */
+    double (*cross_entropy)(const scalar *logits, int64_t count, int64_t target, double *log_sum);
+    /* the same; replaces logits by the gradient of weight * (loss + z_loss * log_sum^2) */
+    double (*cross_entropy_gradient)(
+        scalar *logits, int64_t count, int64_t target, scalar weight, double z_loss, double *log_sum);
+    /* From what cross_entropy_gradient has left in dlogits, and its log_sum: replaces tangents of the logits
+     * by those of their gradient; returns the tangent of weight * (loss + z_loss * log_sum^2). */
+    double (*cross_entropy_tangent)(scalar *tlogits, const scalar *dlogits, int64_t count, int64_t target,
+        scalar weight, double z_loss, double log_sum);
     /* The index of the largest of x [count], count > 0: the first of equal ones; NaN counts as the smallest.
      */
     int64_t (*argmax)(const scalar *x, int64_t count);

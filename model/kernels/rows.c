@@ -236,7 +236,7 @@ static scalar maximum(const scalar *x, int64_t count)
 /* Long sums: each block is summed in scalars, the sums of blocks in double. */
 enum { BLOCK = 1024 };
 
-double KERNEL(cross_entropy)(const scalar *logits, int64_t count, int64_t target)
+double KERNEL(cross_entropy)(const scalar *logits, int64_t count, int64_t target, double *log_sum)
 {
     scalar most = maximum(logits, count);
     double sum = 0;
@@ -250,10 +250,23 @@ double KERNEL(cross_entropy)(const scalar *logits, int64_t count, int64_t target
         sum += (double)part;
     }
     /* cppcheck-suppress invalidFunctionArg; count > 0 */
-    return log(sum) + (double)most - (double)logits[target];
+    *log_sum = log(sum) + (double)most;
+    return *log_sum - (double)logits[target];
 }
 
-double KERNEL(cross_entropy_gradient)(scalar *logits, int64_t count, int64_t target, scalar weight)
+/*
+ * The factor of the softmax in the gradient of loss + z_loss log_sum^2. The tangent divides by it, so it is
+ * never 0: DBL_EPSILON is within its rounding. Both take the same factor, whatever the compiler contracts.
+ */
+static double softmax_factor(double z_loss, double log_sum)
+{
+    double factor = z_loss != 0 ? fma(2 * z_loss, log_sum, 1) : 1;
+
+    return fabs(factor) < DBL_EPSILON ? DBL_EPSILON : factor;
+}
+
+double KERNEL(cross_entropy_gradient)(
+    scalar *logits, int64_t count, int64_t target, scalar weight, double z_loss, double *log_sum)
 {
     scalar most = maximum(logits, count), at_target = logits[target];
     double sum = 0;
@@ -269,24 +282,43 @@ double KERNEL(cross_entropy_gradient)(scalar *logits, int64_t count, int64_t tar
         }
         sum += (double)part;
     }
-    scalar factor = (scalar)((double)weight / sum);
+    /* cppcheck-suppress invalidFunctionArg; count > 0 */
+    *log_sum = log(sum) + (double)most;
+    scalar factor = (scalar)((double)weight * softmax_factor(z_loss, *log_sum) / sum);
     SIMD
     for (int64_t i = 0; i < count; i++)
         logits[i] *= factor;
     logits[target] -= weight;
-    /* cppcheck-suppress invalidFunctionArg; count > 0 */
-    return log(sum) + (double)most - (double)at_target;
+    return *log_sum - (double)at_target;
+}
+
+static double sum_of(const scalar *x, int64_t begin, int64_t end)
+{
+    double sum = 0;
+
+    for (; begin < end; begin += BLOCK) {
+        int64_t stop = begin + BLOCK < end ? begin + BLOCK : end;
+        scalar part = 0;
+        SIMD_SUM(part)
+        for (int64_t i = begin; i < stop; i++)
+            part += x[i];
+        sum += (double)part;
+    }
+    return sum;
 }
 
 /*
- * With the softmax p, tangents t counted from that at the target, and mean = sum p t the tangent of the loss
- * is mean, that of the gradient (p - 1 at the target) is p (t - mean); all times weight. As t is 0 at the
- * target, where dlogits is not weight p, the sum does not read it, and stays precise where p is almost 1.
+ * With the softmax p, its factor s, and tangents t counted from that at the target, dlogits is weight s p,
+ * less weight at the target. mean = sum p t is the tangent of the loss, and mean + that of the target's logit
+ * is that of log_sum, m. The tangent of the gradient is weight p (s (t - mean) + 2 z_loss m), which is
+ * weight s p (t - shift). As t is 0 at the target, the first sum does not read dlogits there, and stays
+ * precise where p is almost 1.
  */
-double KERNEL(cross_entropy_tangent)(
-    scalar *tlogits, const scalar *dlogits, int64_t count, int64_t target, scalar weight)
+double KERNEL(cross_entropy_tangent)(scalar *tlogits, const scalar *dlogits, int64_t count, int64_t target,
+    scalar weight, double z_loss, double log_sum)
 {
-    scalar at_target = tlogits[target];
+    const double factor = softmax_factor(z_loss, log_sum);
+    scalar at_target = tlogits[target], of_target = dlogits[target] + weight;
     double loss = 0;
 
     for (int64_t begin = 0; begin < count; begin += BLOCK) {
@@ -297,11 +329,20 @@ double KERNEL(cross_entropy_tangent)(
             part += dlogits[i] * (tlogits[i] - at_target);
         loss += (double)part;
     }
-    scalar mean = (scalar)(loss / (double)weight);
+    double mean = loss / ((double)weight * factor), shift = mean;
+    if (z_loss != 0) {
+        double t = mean + (double)at_target;
+        loss = (double)weight * (mean + 2 * z_loss * log_sum * t);
+        shift = mean - 2 * z_loss * t / factor;
+        /* What the sum would lose where the factor is small. */
+        of_target = (scalar)((double)weight * factor - sum_of(dlogits, 0, target) -
+                             sum_of(dlogits, target + 1, count));
+    }
+    scalar from = (scalar)shift;
     SIMD
     for (int64_t i = 0; i < count; i++)
-        tlogits[i] = dlogits[i] * ((tlogits[i] - at_target) - mean);
-    tlogits[target] = -mean * (dlogits[target] + weight);
+        tlogits[i] = dlogits[i] * ((tlogits[i] - at_target) - from);
+    tlogits[target] = -from * of_target;
     return loss;
 }
 

@@ -59,65 +59,60 @@ void add_scaled(
 /* ---- cross-entropy ---- */
 
 struct entropy_work {
-    const struct kernels *kernels;
+    const struct entropy *of;
     double *loss;
     scalar *logits;
-    const int32_t *target;
-    const scalar *weight;
-    int64_t vocabulary;
 };
 
 static void entropy_share(const void *context, scalar *scratch, int64_t begin, int64_t end)
 {
     const struct entropy_work *work = context;
+    const struct entropy *of = work->of;
+    const struct kernels *kernels = of->team->kernels;
 
     (void)scratch;
-    for (int64_t row = begin; row < end; row++) {
-        scalar *logits = work->logits + row * work->vocabulary;
-        work->loss[row] = work->weight
-                              ? work->kernels->cross_entropy_gradient(
-                                    logits, work->vocabulary, work->target[row], work->weight[row])
-                              : work->kernels->cross_entropy(logits, work->vocabulary, work->target[row]);
+    for (int64_t r = begin; r < end; r++) {
+        scalar *logits = work->logits + r * of->vocabulary;
+        work->loss[r] = of->weight
+                            ? kernels->cross_entropy_gradient(logits, of->vocabulary, of->target[r],
+                                  of->weight[r], of->z_loss, &of->log_sum[r])
+                            : kernels->cross_entropy(logits, of->vocabulary, of->target[r], &of->log_sum[r]);
     }
 }
 
-void cross_entropy_rows(const struct team *team, double *loss, scalar *logits, const int32_t *target,
-    const scalar *weight, int64_t rows, int64_t vocabulary)
+void cross_entropy_rows(const struct entropy *entropy, double *loss, scalar *logits)
 {
-    const struct entropy_work work = {team->kernels, loss, logits, target, weight, vocabulary};
+    const struct entropy_work work = {entropy, loss, logits};
 
-    team_run(team, rows, ROWS, entropy_share, &work);
+    team_run(entropy->team, entropy->rows, ROWS, entropy_share, &work);
 }
 
 struct entropy_tangent_work {
-    const struct kernels *kernels;
+    const struct entropy *of;
     double *tloss;
     scalar *tlogits;
     const scalar *dlogits;
-    const int32_t *target;
-    const scalar *weight;
-    int64_t vocabulary;
 };
 
 static void entropy_tangent_share(const void *context, scalar *scratch, int64_t begin, int64_t end)
 {
     const struct entropy_tangent_work *work = context;
+    const struct entropy *of = work->of;
 
     (void)scratch;
-    for (int64_t row = begin; row < end; row++) {
-        int64_t at = row * work->vocabulary;
-        work->tloss[row] = work->kernels->cross_entropy_tangent(
-            work->tlogits + at, work->dlogits + at, work->vocabulary, work->target[row], work->weight[row]);
+    for (int64_t r = begin; r < end; r++) {
+        int64_t at = r * of->vocabulary;
+        work->tloss[r] = of->team->kernels->cross_entropy_tangent(work->tlogits + at, work->dlogits + at,
+            of->vocabulary, of->target[r], of->weight[r], of->z_loss, of->log_sum[r]);
     }
 }
 
-void cross_entropy_tangent_rows(const struct team *team, double *tloss, scalar *tlogits,
-    const scalar *dlogits, const int32_t *target, const scalar *weight, int64_t rows, int64_t vocabulary)
+void cross_entropy_tangent_rows(
+    const struct entropy *entropy, double *tloss, scalar *tlogits, const scalar *dlogits)
 {
-    const struct entropy_tangent_work work = {
-        team->kernels, tloss, tlogits, dlogits, target, weight, vocabulary};
+    const struct entropy_tangent_work work = {entropy, tloss, tlogits, dlogits};
 
-    team_run(team, rows, ROWS, entropy_tangent_share, &work);
+    team_run(entropy->team, entropy->rows, ROWS, entropy_tangent_share, &work);
 }
 
 /* ---- predictions ---- */

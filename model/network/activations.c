@@ -89,6 +89,7 @@ static void logits_layout(
     a->predicted = arena_take(arena, (size_t)a->logit_rows, sizeof(*a->predicted));
     a->loss = arena_take(arena, (size_t)a->logit_rows, sizeof(*a->loss));
     a->weight = arena_take(arena, (size_t)a->logit_rows, sizeof(*a->weight));
+    a->log_sum = arena_take(arena, (size_t)a->logit_rows, sizeof(*a->log_sum));
     a->share = arena_plane(arena, a->logit_rows, 1);
 }
 

@@ -47,6 +47,7 @@ struct activations {
     scalar *headed_mean, *headed_scale; /* [logit_rows] of the transform's norm */
     int32_t *target, *predicted; /* [logit_rows] of the rows of the block */
     double *loss, *weight; /* [logit_rows] the losses of the rows, and their weights in that of the batch */
+    double *log_sum; /* [logit_rows] the logarithms of the sums of exp(logits) */
     scalar *share; /* [logit_rows] the weights, rounded */
     scalar *dstream; /* [rows, C] gradient of the residual stream */
     scalar *dmemory; /* [rows, C] that of the encoder's output, if cross-attention reads it */

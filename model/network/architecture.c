@@ -12,8 +12,7 @@ int64_t architecture_depth(const struct architecture *a)
 
 bool architecture_has_gradients(const struct architecture *a)
 {
-    return a->positions != POSITIONS_DISTANCE && !a->token_types && !a->embedding_norm && !a->transform &&
-           a->output_scale == 0;
+    return a->positions != POSITIONS_DISTANCE && !a->token_types && !a->embedding_norm && !a->transform;
 }
 
 double architecture_norm_epsilon(const struct architecture *a)

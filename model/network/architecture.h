@@ -29,7 +29,8 @@ enum positions {
                          */
 };
 
-enum score_scale { SCORE_SQRT, SCORE_NONE };
+/* Scores are q.k / sqrt(D), q.k, or q.k / D: the last as Yang et al. 2022 want them. */
+enum score_scale { SCORE_SQRT, SCORE_NONE, SCORE_DEPTH };
 
 /* Which layers have biases. */
 enum biases {
@@ -62,7 +63,7 @@ struct architecture {
     enum norm_kind norm;
     enum qk_norm qk_norm; /* the same kind of norm over queries and keys */
     enum positions positions;
-    enum score_scale score_scale; /* scores are q.k / sqrt(D), or q.k */
+    enum score_scale score_scale;
     enum activation activation;
     bool gated; /* the feed-forward layer multiplies act(x W1) by x W3 */
     enum attention_mask attention_mask; /* of decoders */
@@ -73,6 +74,9 @@ struct architecture {
     bool zero_query_key;
     double init_scale; /* > 0, times every initial matrix of the layers */
     double residual_scale; /* > 0, times what each sub-layer adds to the residual stream */
+    double output_scale; /* times the output matrix's input; 0: 1 */
+    int64_t output_inputs; /* the output layer starts as if it had this many inputs; 0: C */
+    double z_loss; /* >= 0, of the trained loss: see transformer.h */
 
     /* ---- with gradients, too ---- */
     int64_t head_width; /* D; 0: C / H, which H then divides */
@@ -84,7 +88,6 @@ struct architecture {
     int64_t token_types; /* rows of a table of token types, of which all tokens have the first; 0: no table */
     bool embedding_norm; /* on the sum of the embeddings */
     bool transform; /* before the output matrix: a linear layer, the activation and a layernorm */
-    double output_scale; /* times the output matrix's input; 0: 1 */
 };
 
 /* D, the width of a head's queries, keys and values. */

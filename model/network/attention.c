@@ -245,14 +245,13 @@ static struct relative relative_of(const struct pass *pass)
 static struct heads heads_of(const struct attention *at, const struct relative *relative)
 {
     const struct pass *pass = at->pass;
-    const struct architecture *c = &pass->model->architecture;
 
     return (struct heads){
         .team = &pass->a->team,
         .heads = at->heads,
         .kv_heads = at->kv_heads,
         .depth = at->depth,
-        .scale = c->score_scale == SCORE_SQRT ? heads_scale(at->depth) : 1,
+        .scale = pass_score_scale(pass),
         .mask = at->cross ? MASK_NONE : pass_stack(pass)->form.mask,
         .hard = pass->hard,
         .sequences = pass->packed.sequences,

@@ -33,7 +33,7 @@ static struct distances distances_of(const struct pass *pass, const struct subla
         .heads = c->heads,
         .kv_heads = architecture_kv_heads(c),
         .depth = architecture_depth(c),
-        .scale = c->score_scale == SCORE_SQRT ? heads_scale(architecture_depth(c)) : 1,
+        .scale = pass_score_scale(pass),
         .hard = pass->hard,
         .sequences = pass->packed.sequences,
         .start = pass->packed.start,

@@ -31,20 +31,40 @@ static const scalar *transform(const struct pass *pass, const scalar *x, int64_t
     return a->headed[0];
 }
 
-/* The output matrix's input from x, up to logit_rows rows of the output layer's input. Forward only, but for
- * x itself. */
-static const scalar *head_rows(const struct pass *pass, const scalar *x, int64_t rows)
+/* x times output_scale, in headed[1] of a plane of values or of tangents; or x itself. */
+static const scalar *scaled(
+    const struct pass *pass, const struct activations *planes, const scalar *x, int64_t rows)
 {
     const struct architecture *c = &pass->model->architecture;
-    const struct activations *a = pass->a;
 
-    if (c->transform)
+    if (c->output_scale == 0)
+        return x;
+    add_scaled(&pass->a->team, planes->headed[1], NULL, x, c->output_scale, rows * c->width);
+    return planes->headed[1];
+}
+
+/* The output matrix's input from x, up to logit_rows rows of the output layer's input. */
+static const scalar *head_rows(const struct pass *pass, const scalar *x, int64_t rows)
+{
+    if (pass->model->architecture.transform)
         x = transform(pass, x, rows);
-    if (c->output_scale != 0) {
-        add_scaled(&a->team, a->headed[1], NULL, x, c->output_scale, rows * c->width);
-        x = a->headed[1];
-    }
-    return x;
+    return scaled(pass, pass->a, x, rows);
+}
+
+/* The same with its tangent, if x has one; what has tangents has no transform. */
+static struct dual head_dual(const struct pass *pass, struct dual x, int64_t rows)
+{
+    return (struct dual){
+        head_rows(pass, x.at, rows), x.tangent ? scaled(pass, pass->a->tangent, x.tangent, rows) : NULL};
+}
+
+/* From the gradient of the output matrix's input, or its tangent, to that of x, in place. */
+static void unscale_gradient(const struct pass *pass, scalar *din, int64_t rows)
+{
+    const struct architecture *c = &pass->model->architecture;
+
+    if (c->output_scale != 0)
+        add_scaled(&pass->a->team, din, NULL, din, c->output_scale, rows * c->width);
 }
 
 void output_logits(const struct pass *pass, scalar *logits, const scalar *x)
@@ -69,6 +89,7 @@ struct rows_block {
     int64_t begin, count;
     bool dense;
     struct dual in; /* [count, C] of the output layer's input */
+    struct dual headed; /* [count, C] of the output matrix's input; set by block_loss */
     struct {
         scalar *d, *td;
     } din; /* where the gradient of these rows, and its tangent, go */
@@ -185,25 +206,26 @@ static void block_gradient(
 {
     const struct activations *a = pass->a;
 
-    linear_weight_gradient(output, a->logits, block->in.at, block->count, block->begin > 0);
+    linear_weight_gradient(output, a->logits, block->headed.at, block->count, block->begin > 0);
     linear_input_gradient(output, block->din.d, a->logits, NULL, block->count, false);
+    unscale_gradient(pass, block->din.d, block->count);
 }
 
 /* After that, its tangents. */
-static void block_gradient_tangent(
-    const struct pass *pass, const struct linear *output, const struct rows_block *block)
+static void block_gradient_tangent(const struct pass *pass, const struct linear *output,
+    const struct rows_block *block, const struct entropy *entropy)
 {
     const struct activations *a = pass->a, *ta = a->tangent;
     const struct dual dlogits = {a->logits, ta->logits};
     int64_t count = block->count;
 
-    linear_tangent(output, ta->logits, block->in, NULL, NULL, count);
-    cross_entropy_tangent_rows(
-        &a->team, ta->loss, ta->logits, a->logits, a->target, a->share, count, output->out);
+    linear_tangent(output, ta->logits, block->headed, NULL, NULL, count);
+    cross_entropy_tangent_rows(entropy, ta->loss, ta->logits, a->logits);
     for (int64_t i = 0; pass->tloss && i < count; i++)
         *pass->tloss += ta->loss[i];
-    linear_weight_gradient_tangent(output, dlogits, block->in, count, block->begin > 0);
+    linear_weight_gradient_tangent(output, dlogits, block->headed, count, block->begin > 0);
     linear_input_gradient_tangent(output, block->din.td, dlogits, NULL, count, false);
+    unscale_gradient(pass, block->din.td, count);
 }
 
 /* Losses and predictions of rows, for the caller. */
@@ -231,29 +253,56 @@ static void take_targets(const struct pass *pass, const struct rows_block *block
     }
 }
 
-static double block_loss(const struct pass *pass, const struct rows_block *block, struct shares *shares)
+static struct entropy entropy_of(const struct pass *pass, int64_t count, int64_t vocabulary)
+{
+    const struct activations *a = pass->a;
+
+    return (struct entropy){.team = &a->team,
+        .target = a->target,
+        .weight = pass->back ? a->share : NULL,
+        .z_loss = pass->model->architecture.z_loss,
+        .log_sum = a->log_sum,
+        .rows = count,
+        .vocabulary = vocabulary};
+}
+
+/* The loss of the block's rows; adds what z_loss adds to it. */
+static double sum_losses(const struct pass *pass, int64_t count)
+{
+    const struct activations *a = pass->a;
+    double loss = 0, square = 0;
+
+    for (int64_t i = 0; i < count; i++)
+        loss += a->weight[i] * a->loss[i];
+    if (pass->penalty) {
+        for (int64_t i = 0; i < count; i++)
+            square += a->weight[i] * a->log_sum[i] * a->log_sum[i];
+        *pass->penalty += pass->model->architecture.z_loss * square;
+    }
+    return loss;
+}
+
+static double block_loss(const struct pass *pass, struct rows_block *block, struct shares *shares)
 {
     const struct activations *a = pass->a;
     struct linear output = output_linear(pass);
     int64_t count = block->count;
-    double loss = 0;
+    const struct entropy entropy = entropy_of(pass, count, output.out);
 
     take_targets(pass, block, shares);
-    linear_forward(&output, a->logits, head_rows(pass, block->in.at, count), NULL, count, false);
+    block->headed = head_dual(pass, block->in, count);
+    linear_forward(&output, a->logits, block->headed.at, NULL, count, false);
     if (pass->predicted)
         predicted_rows(&a->team, a->predicted, a->logits, count, output.out);
-    cross_entropy_rows(
-        &a->team, a->loss, a->logits, a->target, pass->back ? a->share : NULL, count, output.out);
-    for (int64_t i = 0; i < count; i++)
-        loss += a->weight[i] * a->loss[i];
+    cross_entropy_rows(&entropy, a->loss, a->logits);
     give_rows(pass, block);
     if (pass->back)
         block_gradient(pass, &output, block);
     if (pass->tgradient)
-        block_gradient_tangent(pass, &output, block);
+        block_gradient_tangent(pass, &output, block, &entropy);
     if (pass->back)
         scatter_gradients(pass, block);
-    return loss;
+    return sum_losses(pass, count);
 }
 
 double output_loss(const struct pass *pass, struct dual x)
@@ -264,7 +313,7 @@ double output_loss(const struct pass *pass, struct dual x)
 
     clear_rows(pass, chosen);
     for (int64_t begin = 0; begin < chosen; begin += step) {
-        const struct rows_block block = place_block(pass, x, begin, chosen);
+        struct rows_block block = place_block(pass, x, begin, chosen);
         loss += block_loss(pass, &block, &shares);
     }
     return loss;

@@ -1,6 +1,7 @@
 #include "model/network/pass.h"
 
 #include "model/core/check.h"
+#include "model/layers/attention.h"
 
 struct packed pass_side(const struct activations *a, const struct batch *batch, int64_t stack)
 {
@@ -71,6 +72,22 @@ struct linear pass_linear(
         .in = extent_length(c, tensor_table[matrix].columns),
         .out = count * extent_length(c, tensor_table[matrix].rows),
     };
+}
+
+scalar pass_score_scale(const struct pass *pass)
+{
+    const struct architecture *c = &pass->model->architecture;
+    int64_t depth = architecture_depth(c);
+
+    switch (c->score_scale) {
+    case SCORE_SQRT:
+        return heads_scale(depth);
+    case SCORE_DEPTH:
+        return 1 / (scalar)depth;
+    case SCORE_NONE:
+        break;
+    }
+    return 1;
 }
 
 struct norm pass_norm(const struct pass *pass, enum tensor_kind gain, enum tensor_kind shift, int64_t layer,

@@ -24,7 +24,8 @@ struct pass {
     bool back; /* the gradient of the residual stream, with or without those of the weights */
     double *row_loss; /* [rows] */
     int32_t *predicted; /* [rows] */
-    double *tloss; /* the tangent of the loss is added to it */
+    double *tloss; /* the tangent of the trained loss is added to it */
+    double *penalty; /* what z_loss adds to the loss is added to it */
 
     /* Where the pass is: set by pass_in. */
     int64_t stack;
@@ -54,6 +55,9 @@ scalar *pass_gradient(const struct pass *pass, scalar *plane, enum tensor_kind k
  * products are one. */
 struct linear pass_linear(
     const struct pass *pass, enum tensor_kind matrix, enum tensor_kind bias, int64_t layer, int64_t count);
+
+/* What multiplies q.k. */
+scalar pass_score_scale(const struct pass *pass);
 
 /* The norm with this gain and shift; mean and scale [rows] are its statistics. */
 struct norm pass_norm(const struct pass *pass, enum tensor_kind gain, enum tensor_kind shift, int64_t layer,

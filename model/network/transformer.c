@@ -14,9 +14,8 @@
 static void check_gradients(const struct architecture *architecture)
 {
     INVARIANT(architecture_has_gradients(architecture),
-        "positions %d, types %lld, embedding_norm %d, transform %d, output_scale %g",
-        (int)architecture->positions, (long long)architecture->token_types, architecture->embedding_norm,
-        architecture->transform, architecture->output_scale);
+        "positions %d, types %lld, embedding_norm %d, transform %d", (int)architecture->positions,
+        (long long)architecture->token_types, architecture->embedding_norm, architecture->transform);
 }
 
 void transformer_layout(struct transformer *model, const struct architecture *architecture, int64_t max_rows,
@@ -86,6 +85,16 @@ double transformer_evaluate(struct transformer *model, const scalar *weights, co
     pass.row_loss = row_loss;
     pass.predicted = predicted;
     return output_loss(&pass, (struct dual){stacks_forward(&pass), NULL});
+}
+
+double transformer_trained_loss(struct transformer *model, const scalar *weights, const struct batch *batch)
+{
+    struct pass pass = pass_of(model, weights, batch);
+    double penalty = 0;
+
+    pass.penalty = &penalty;
+    double loss = output_loss(&pass, (struct dual){stacks_forward(&pass), NULL});
+    return loss + penalty;
 }
 
 double transformer_gradient(

@@ -39,8 +39,15 @@ static inline double transformer_loss(
     return transformer_evaluate(model, weights, batch, row_loss, NULL);
 }
 
-/* The same loss; overwrites the whole plane `gradient` with its gradient. Like all gradients and tangents
- * below, only for networks that have them: see architecture_has_gradients. */
+/*
+ * The trained loss: this loss plus the architecture's z_loss times the mean, with the same weights of rows,
+ * of the square of the logarithm of the sum of exp(logits). All losses that are returned are without that
+ * part, but for this one; all gradients and tangents below are of the trained loss.
+ */
+double transformer_trained_loss(struct transformer *model, const scalar *weights, const struct batch *batch);
+
+/* The loss; overwrites the whole plane `gradient` with the gradient of the trained loss. Like all gradients
+ * and tangents below, only for networks that have them: see architecture_has_gradients. */
 double transformer_gradient(
     struct transformer *model, const scalar *weights, const struct batch *batch, scalar *gradient);
 
@@ -84,10 +91,11 @@ void transformer_logits(
     struct transformer *model, const scalar *weights, const struct batch *batch, scalar *logits);
 
 /*
- * product, a plane, = H direction: the Hessian of the batch's loss times a plane, exact (the derivative of
- * the gradient along the direction: Pearlmutter 1994), where relu has no curvature. Takes about three times
- * as long as transformer_gradient. *slope receives the derivative of the loss along the direction. Returns
- * the loss. The model must have tangents; the three planes must not overlap.
+ * product, a plane, = H direction: the Hessian of the batch's trained loss times a plane, exact (the
+ * derivative of the gradient along the direction: Pearlmutter 1994), where relu has no curvature. Takes about
+ * three times as long as transformer_gradient. *slope receives the derivative of the trained loss along the
+ * direction. Returns the loss, without what z_loss adds. The model must have tangents; the three planes must
+ * not overlap.
  */
 double transformer_hessian_product(struct transformer *model, const scalar *weights,
     const struct batch *batch, const scalar *direction, scalar *product, double *slope);
@@ -96,8 +104,8 @@ double transformer_hessian_product(struct transformer *model, const scalar *weig
  * After a pass over this batch with these weights and softmax attention, not `hard`: products with Jacobians
  * of the residual stream. dstate, tstate: [rows, C] of the stack; the weights stay fixed, and what
  * cross-attention reads.
- * - output_gradient: dstate = the gradient of the loss with respect to the stream after the last block of a
- *   stack; returns the loss.
+ * - output_gradient: dstate = the gradient of the trained loss with respect to the stream after the last
+ * block of a stack; returns the loss.
  * - block_gradient: dstate, a gradient with respect to the stream after block `layer`, becomes the one before
  *   that block. `layer` counts the blocks of all stacks.
  * - block_tangent: tstate, a tangent of the stream before block `layer`, becomes that after it. The model

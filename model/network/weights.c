@@ -190,6 +190,15 @@ static double normal_deviation(const struct architecture *a, const struct tensor
     return a->init_deviation / sqrt((double)((stack.cross ? 3 : 2) * (stack.end - stack.begin)));
 }
 
+/* The inputs of a linear layer, as its initial values have them. */
+static double init_inputs(const struct architecture *a, const struct tensor *tensor)
+{
+    bool output = tensor->kind == TENSOR_OUTPUT || tensor->kind == TENSOR_OUTPUT_BIAS;
+
+    return (double)(output && a->output_inputs ? a->output_inputs
+                                               : extent_length(a, tensor_table[tensor->kind].fan_in));
+}
+
 /* Initial values of matrices and biases. */
 static void init_linear(
     scalar *weights, const struct tensor *tensor, const struct architecture *a, int64_t seed, uint64_t first)
@@ -201,10 +210,10 @@ static void init_linear(
     if ((a->zero_query_key && is_of_scores(tensor->kind)) || (a->init != INIT_TORCH && bias))
         fill_tensor(weights, tensor, 0);
     else if (a->init == INIT_TORCH)
-        draw_uniform(weights, tensor, scale / sqrt((double)extent_length(a, row->fan_in)), seed, first);
+        draw_uniform(weights, tensor, scale / sqrt(init_inputs(a, tensor)), seed, first);
     else if (a->init == INIT_XAVIER)
-        draw_normal(
-            weights, tensor, scale * sqrt(2.0 / (double)(tensor->rows + tensor->columns)), seed, first);
+        draw_normal(weights, tensor, scale * sqrt(2.0 / ((double)tensor->rows + init_inputs(a, tensor))),
+            seed, first);
     else
         draw_normal(weights, tensor, scale * normal_deviation(a, tensor), seed, first);
 }

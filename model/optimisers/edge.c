@@ -30,9 +30,12 @@ void edge_root(const struct optimiser *o, int64_t steps, scalar *root)
     double first = 1 - pow(o->options.beta1, (double)steps);
     double second = 1 - pow(o->options.beta2, (double)steps);
 
-    for (int64_t i = 0; i < o->layout->size; i++) {
-        double v = (double)o->second[i];
-        double p = first * (sqrt(v / second) + o->options.epsilon);
-        root[i] = v == 0 ? 0 : (scalar)(1 / sqrt(p));
+    for (int64_t k = 0; k < o->portions; k++) {
+        const struct tensor *tensor = &o->portion[k].tensor;
+        for (int64_t i = tensor->offset; i < tensor->offset + tensor->size; i++) {
+            double v = (double)o->second[i];
+            double p = first * (sqrt(v / second) + o->options.epsilon) / o->portion[k].rate;
+            root[i] = v == 0 ? 0 : (scalar)(1 / sqrt(p));
+        }
     }
 }

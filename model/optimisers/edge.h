@@ -20,7 +20,8 @@ double edge_bound(const struct optimiser_options *options);
 bool edge_has_preconditioner(const struct optimiser_options *options);
 
 /*
- * root, a plane, = P^-1/2 after `steps` > 0 steps: P = (1 - beta1^t) (sqrt(v / (1 - beta2^t)) + epsilon).
+ * root, a plane, = P^-1/2 after `steps` > 0 steps: P = (1 - beta1^t) (sqrt(v / (1 - beta2^t)) + epsilon),
+ * over hidden_rate for the matrices of the layers.
  * 0 where v is 0: a parameter that has had no gradient so far is left out.
  */
 void edge_root(const struct optimiser *optimiser, int64_t steps, scalar *root);

@@ -149,12 +149,12 @@ double optimiser_clip(const struct optimiser *optimiser, const scalar *gradient)
     return scale < 1 ? scale : 1;
 }
 
-/* lambda in delta = -rate (lambda theta + u), as the rule has it at this rate. */
-static double decay_at(const struct optimiser_options *options, double rate)
+/* lambda in delta = -rate (lambda theta + u) of a portion, as the rule has it at this rate. */
+static double decay_at(const struct optimiser_options *options, const struct portion *portion, double rate)
 {
     switch (options->decay_rule) {
     case DECAY_INDEPENDENT:
-        return options->weight_decay / options->peak_rate;
+        return options->weight_decay / (options->peak_rate * portion->rate);
     case DECAY_CORRECTED:
         return options->weight_decay * (rate / options->peak_rate);
     case DECAY_SCALED:
@@ -170,7 +170,7 @@ static struct step step_of(
     return (struct step){.number = number,
         .rate = rate * portion->rate,
         .scale = scale,
-        .decay = portion->decays ? decay_at(&o->options, rate) : 0,
+        .decay = portion->decays ? decay_at(&o->options, portion, rate) : 0,
         .cautious = o->options.decay_rule == DECAY_CAUTIOUS};
 }
 

@@ -28,7 +28,8 @@ enum decay { DECAY_FUSED, DECAY_FACTOR };
 enum decay_on { DECAY_ON_ALL, DECAY_ON_MATRICES, DECAY_ON_HIDDEN };
 
 /* How fast: eta_t lambda; lambda eta_t / eta, not scaled by the peak eta; lambda eta_t^2 / eta (Defazio
- * 2025); or eta_t lambda where the update also shrinks the weight, u theta >= 0 (Chen et al. 2025). */
+ * 2025); or eta_t lambda where the update also shrinks the weight, u theta >= 0 (Chen et al. 2025). eta_t and
+ * eta are the tensor's own: hidden_rate is in both. */
 enum decay_rule { DECAY_SCALED, DECAY_INDEPENDENT, DECAY_CORRECTED, DECAY_CAUTIOUS };
 
 struct optimiser_options {

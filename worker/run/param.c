@@ -50,6 +50,8 @@ static const char *const decay_rule_words[] = {[DECAY_SCALED] = "scaled",
     [DECAY_CORRECTED] = "corrected",
     [DECAY_CAUTIOUS] = "cautious",
     NULL};
+static const char *const parametrization_words[] = {
+    [PARAMETRIZATION_STANDARD] = "standard", [PARAMETRIZATION_MUP] = "mup", NULL};
 static const char *const schedule_words[] = {[SCHEDULE_CONSTANT] = "constant",
     [SCHEDULE_LINEAR] = "linear",
     [SCHEDULE_INVERSE_SQRT] = "inverse_sqrt",
@@ -118,7 +120,8 @@ const struct param param_table[] = {
                 "to the position; relative: each head adds a learned bias to scores, one for each of 32 "
                 "ranges of distances, as in T5; none"),
     WORD(score_scale, score_scale_words, SCORE_SQRT, .axis = true, .long_name = "scale of scores",
-        .help = "attention scores are q.k / sqrt(width / heads) with sqrt, q.k with none, as in T5"),
+        .help = "attention scores are q.k / sqrt(width / heads) with sqrt, q.k with none, as in T5; "
+                "parametrization mup has its own"),
     WORD(activation, activation_words, ACTIVATION_RELU, .axis = true, .cost = true, .long_name = "activation",
         .help = "activation of the feed-forward layer; gelu_tanh: the tanh approximation of gelu, as in "
                 "GPT-2; silu: x / (1 + exp(-x)), as in the gated layers of Llama"),
@@ -151,6 +154,17 @@ const struct param param_table[] = {
         .unit = "1", .long_name = "scale of the sub-layers",
         .help = "a, the factor on what each sub-layer S adds to the residual stream x, at all times: "
                 "LN(x + a S(x)) with norm_placement post, x + a S(LN(x)) with pre, x + a LN(S(x)) with out"),
+    WORD(parametrization, parametrization_words, PARAMETRIZATION_STANDARD, .axis = true, .cost = true,
+        .long_name = "parametrization",
+        .help = "how a network depends on its width. mup: by Table 8 of Yang et al. 2022, so that a learning "
+                "rate suits all widths: the matrices of the layers have learning_rate * base_width / width, "
+                "the output matrix's input is multiplied by base_width / width and its initial values are "
+                "those of base_width, scores are q.k / (width / heads), and init normal's deviation of the "
+                "matrices of the layers is multiplied by sqrt(base_width / width); feedforward has to grow "
+                "with width"),
+    NUMBER(base_width, .axis = true, .min = 0, .max = INT32_MAX, .initial.integer = 0, .unit = "1",
+        .long_name = "base width",
+        .help = "width at which parametrization mup multiplies nothing; required with mup"),
 
     WORD(corpus, corpus_words, CORPUS_TEXT, .long_name = "corpus",
         .help =
@@ -252,6 +266,11 @@ const struct param param_table[] = {
             "never: each run takes all its steps; phase: a run ends at the first measured step at which its "
             "phase, growing or shrinking, is certain by what its updates did so far and by the decay to "
             "come; its final values are those of that step"),
+    NUMBER(z_loss, .axis = true, .min = 0, .max = INFINITY, .initial.real = 0, .unit = "1",
+        .long_name = "z-loss",
+        .help = "what is trained is the loss plus z_loss times the mean of the square of "
+                "log(sum(exp(logits))); gradients and the Hessian are those of this sum, while train_loss, "
+                "valid_loss and the other losses are cross-entropies without it"),
     NUMBER(seed, .axis = true, .min = -INFINITY, .max = INFINITY, .initial.integer = 0, .unit = "1",
         .long_name = "seed", .help = "seed of the initial weights and of the order of the sequences"),
     NUMBER(threads, .axis = true, .min = 1, .max = 1024, .initial.integer = 1, .unit = "1", .cost = true,

@@ -100,6 +100,33 @@ static int check_objective(const struct run *run, const struct param **at, struc
     return 0;
 }
 
+/* The rates of mup are those of updates whose elements keep their size at any width; Table 8 of Yang et al.
+ * 2022 has them for adam. */
+static int check_parametrization(const struct run *run, const struct param **at, struct error *error)
+{
+    bool by_element = run->optimiser == OPTIMISER_ADAMW || run->optimiser == OPTIMISER_ADAM ||
+                      run->optimiser == OPTIMISER_LION;
+
+    if (run->parametrization != PARAMETRIZATION_MUP)
+        return 0;
+    *at = param_find("base_width");
+    if (run->base_width == 0)
+        return error_set(error, ERROR_INPUT,
+            "base_width: missing; parametrization mup needs the width at which it changes no rate");
+    *at = param_find("score_scale");
+    if (run->score_scale == SCORE_NONE)
+        return error_set(error, ERROR_INPUT,
+            "score_scale: parametrization mup divides scores by the width of a head; none does not go with "
+            "it");
+    *at = param_find("optimiser");
+    if (!by_element)
+        return error_set(error, ERROR_INPUT,
+            "optimiser: parametrization mup has rates for adamw, adam and lion alone; those of %s depend on "
+            "width otherwise",
+            (*at)->words[run->optimiser]);
+    return 0;
+}
+
 /* Cautious decay compares a weight with its update, which is known only where decay and update are apart. */
 static int check_decay(const struct run *run, const struct param **at, struct error *error)
 {
@@ -123,7 +150,8 @@ static int check_decay(const struct run *run, const struct param **at, struct er
 int run_check(const struct run *run, const struct param **at, struct error *error)
 {
     if (check_heads(run, at, error) < 0 || check_objective(run, at, error) < 0 ||
-        run_check_reading(run, at, error) < 0 || check_decay(run, at, error) < 0)
+        run_check_reading(run, at, error) < 0 || check_decay(run, at, error) < 0 ||
+        check_parametrization(run, at, error) < 0)
         return -1;
     if ((run->epochs != 0) == (run->steps != 0)) {
         *at = param_find(run->steps ? "steps" : "epochs");
@@ -133,8 +161,22 @@ int run_check(const struct run *run, const struct param **at, struct error *erro
     return check_size(run, at, error);
 }
 
+/* base_width / width with mup, else 1. */
+static double narrowing(const struct run *run)
+{
+    return run->parametrization == PARAMETRIZATION_MUP ? (double)run->base_width / (double)run->width : 1;
+}
+
+/* torch and xavier narrow with the width by themselves, normal does not. */
+static double init_scale(const struct run *run)
+{
+    return run->init_scale * (run->init == INIT_NORMAL ? sqrt(narrowing(run)) : 1);
+}
+
 struct architecture run_architecture(const struct run *run, int64_t vocabulary)
 {
+    bool mup = run->parametrization == PARAMETRIZATION_MUP;
+
     return (struct architecture){
         .network = (enum network)run->network,
         .vocabulary = vocabulary + objective_words_added((enum objective)run->objective, run->context),
@@ -149,7 +191,7 @@ struct architecture run_architecture(const struct run *run, int64_t vocabulary)
         .norm = (enum norm_kind)run->norm,
         .qk_norm = run->qk_norm ? QK_NORM_HEAD : QK_NORM_NONE,
         .positions = (enum positions)run->positions,
-        .score_scale = (enum score_scale)run->score_scale,
+        .score_scale = mup ? SCORE_DEPTH : (enum score_scale)run->score_scale,
         .activation = (enum activation)run->activation,
         .gated = run->gated,
         .attention_mask = (enum attention_mask)run->attention_mask,
@@ -158,8 +200,11 @@ struct architecture run_architecture(const struct run *run, int64_t vocabulary)
         .biases = (run->bias ? BIAS_LAYERS : 0u) | (run->output_bias ? BIAS_OUTPUT : 0u),
         .tied = run->tied,
         .zero_query_key = run->zero_query_key,
-        .init_scale = run->init_scale,
+        .init_scale = init_scale(run),
         .residual_scale = run->residual_scale,
+        .output_scale = mup ? narrowing(run) : 0,
+        .output_inputs = mup ? run->base_width : 0,
+        .z_loss = run->z_loss,
     };
 }
 
@@ -178,6 +223,7 @@ struct optimiser_options run_optimiser(const struct run *run)
         .epsilon = run->epsilon,
         .momentum = run->momentum,
         .gradient_clip = run->gradient_clip,
+        .hidden_rate = narrowing(run),
     };
 }
 
@@ -186,6 +232,8 @@ static bool decays_evenly(const struct run *run)
 {
     bool constant = run->schedule == SCHEDULE_CONSTANT && run->warmup_steps == 0;
 
+    if (narrowing(run) != 1 && run->decay_rule != DECAY_INDEPENDENT)
+        return false;
     return run->decay_on != DECAY_ON_MATRICES && run->decay_rule != DECAY_CAUTIOUS && !run->fixed_norm &&
            (run->decay_rule != DECAY_CORRECTED || constant);
 }

@@ -12,6 +12,9 @@
 #include "model/optimisers/optimiser.h"
 #include "worker/run/param.h"
 
+/* How rates and scales depend on width: not at all, or by Table 8 of Yang et al. 2022, for adam. */
+enum parametrization { PARAMETRIZATION_STANDARD, PARAMETRIZATION_MUP };
+
 /*
  * The parameters of one run, except for texts and measuring. Every field has 8 bytes: an int64_t (integers,
  * booleans and words) or a double. Each has one row in the parameter table of param.c, the single source of
@@ -26,6 +29,7 @@ struct run {
     double init_deviation;
     int64_t attention_mask, zero_query_key;
     double init_scale, residual_scale;
+    int64_t parametrization, base_width; /* base_width 0: not given */
     /* data */
     int64_t corpus, objective, sequences, vocabulary, corpus_tokens;
     double train_share;
@@ -41,6 +45,7 @@ struct run {
     int64_t warmup_steps;
     double gradient_clip;
     int64_t stop_when;
+    double z_loss;
     int64_t seed, threads, save_weights;
 };
 
@@ -56,8 +61,8 @@ void run_init(struct run *run);
 
 /*
  * Checks what involves several parameters: heads and what they share; whether network, objective and corpus
- * go together; exactly one of epochs and steps; the size of the model and of a batch. 0, or -1 with the line
- * in error and the row at fault in *at.
+ * go together; what mup is defined for; exactly one of epochs and steps; the size of the model and of a
+ * batch. 0, or -1 with the line in error and the row at fault in *at.
  */
 int run_check(const struct run *run, const struct param **at, struct error *error);
 
@@ -70,7 +75,8 @@ struct optimiser_options run_optimiser(const struct run *run);
  * lambda of the recursions of the norm: a step at rate eta without an update leaves 1 - eta lambda of theta.
  * A momentum repeats each step's decay, 1 / (1 - momentum) times in total. The decay of adam passes through
  * the second moment, which a recursion of the norm alone cannot follow: it counts as part of the update, and
- * lambda is 0. So does a decay of some weights alone, or one that is not in proportion to the rate.
+ * lambda is 0. So does a decay of some weights alone, or one that is not in proportion to the rate, or, with
+ * mup at another width than its base, one that is slower for matrices than for vectors.
  */
 double run_decay(const struct run *run);
 

@@ -33,6 +33,8 @@ CASES = {f"gpt2-{name}": ("gpt2", config) for name, config in {
     "residual": {"residual_scale": 0.6},
     "all folded": {"residual_scale": 1.7, "score_scale": "none", "width": 20, "kv_heads": 2, "tied": True,
                    "positions": "sinusoidal", "zero_query_key": False},
+    "mup": {"parametrization": "mup", "base_width": 6, "z_loss": 0.01},
+    "mup tied": {"parametrization": "mup", "base_width": 50, "tied": True, "bias": False},
     "output bias of 0": {"output_bias": True, "init": "xavier", "optimiser": "sgd", "learning_rate": 5e-324},
 }.items()} | {f"llama-{name}": ("llama", LLAMA | config) for name, config in {
     "plain": {},
@@ -45,6 +47,7 @@ CASES = {f"gpt2-{name}": ("gpt2", config) for name, config in {
     "one key": {"kv_heads": 1},
     "unscaled": {"score_scale": "none", "width": 24},
     "residual": {"residual_scale": 0.6},
+    "mup": {"parametrization": "mup", "base_width": 6, "width": 24, "tied": True},
     "all folded": {"residual_scale": 1.7, "score_scale": "none", "width": 24, "kv_heads": 2, "tied": True},
 }.items()}
 

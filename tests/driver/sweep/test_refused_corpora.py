@@ -192,6 +192,25 @@ CASES = {
         "sweep.yaml:4:17: decoder_layers: has no effect: no cell has network encoder_decoder"),
     "deviation of another init": (
         TEXT + "init_deviation: 0.1\n", "sweep.yaml:4:17: init_deviation: has no effect: no cell has init normal"),
+    "base width without mup": (
+        TEXT + "base_width: 32\n",
+        "sweep.yaml:4:13: base_width: has no effect: no cell has parametrization mup"),
+    "mup without a base width": (
+        TEXT + "parametrization: [standard, mup]\n",
+        "sweep.yaml:4:29: base_width: missing; parametrization mup needs the width at which it changes no rate"),
+    "mup of unscaled scores": (
+        TEXT + "parametrization: mup\nbase_width: 32\nscore_scale: none\n",
+        "sweep.yaml:6:14: score_scale: parametrization mup divides scores by the width of a head; none does not go "
+        "with it"),
+    "mup with sgd": (
+        TEXT + "parametrization: mup\nbase_width: 32\noptimiser: [adamw, sgd]\n",
+        "sweep.yaml:6:20: optimiser: parametrization mup has rates for adamw, adam and lion alone; those of sgd depend "
+        "on width otherwise"),
+    "mup with muon": (
+        TEXT + "parametrization: mup\nbase_width: 32\noptimiser: muon\n",
+        "sweep.yaml:6:12: optimiser: parametrization mup has rates for adamw, adam and lion alone; those of muon "
+        "depend on width otherwise"),
+    "z_loss below 0": (TEXT + "z_loss: -1\n", "sweep.yaml:4:9: z_loss: -1 is below 0"),
     "masked with a decoder": (
         TEXT + "objective: masked\n", "sweep.yaml:4:12: objective: masked needs network encoder, not decoder"),
 }

@@ -23,7 +23,7 @@ static void draw(scalar *x, double scale, uint64_t seed)
 static void check_cross_entropy(const struct kernels *kernels)
 {
     static scalar x[COUNT], gradient[COUNT];
-    double sum = 0, most = -INFINITY;
+    double sum = 0, most = -INFINITY, log_sum[2];
 
     draw(x, 8, 1);
     for (int i = 0; i < COUNT; i++)
@@ -31,11 +31,18 @@ static void check_cross_entropy(const struct kernels *kernels)
     for (int i = 0; i < COUNT; i++)
         sum += exp((double)x[i] - most);
     double loss = log(sum) + most - (double)x[5];
-    CHECK_CLOSE(kernels->cross_entropy(x, COUNT, 5), loss, rounding * loss);
-    memcpy(gradient, x, sizeof(x));
-    CHECK_CLOSE(kernels->cross_entropy_gradient(gradient, COUNT, 5, (scalar)0.25), loss, rounding * loss);
-    for (int i = 0; i < COUNT; i++)
-        CHECK_CLOSE((double)gradient[i], 0.25 * (exp((double)x[i] - most) / sum - (i == 5)), rounding);
+    CHECK_CLOSE(kernels->cross_entropy(x, COUNT, 5, &log_sum[0]), loss, rounding * loss);
+    CHECK_CLOSE(log_sum[0], log(sum) + most, rounding * loss);
+    for (int i = 0; i < 3; i++) {
+        double z_loss = 0.25 * i, factor = 1 + 2 * z_loss * (log(sum) + most);
+        memcpy(gradient, x, sizeof(x));
+        CHECK_CLOSE(kernels->cross_entropy_gradient(gradient, COUNT, 5, (scalar)0.25, z_loss, &log_sum[1]),
+            loss, rounding * loss);
+        CHECK_CLOSE(log_sum[1], log_sum[0], rounding * loss);
+        for (int k = 0; k < COUNT; k++)
+            CHECK_CLOSE((double)gradient[k], 0.25 * (factor * exp((double)x[k] - most) / sum - (k == 5)),
+                factor * rounding);
+    }
 }
 
 TEST(kernels_cross_entropy)
@@ -50,13 +57,14 @@ static void check_exponential(const struct kernels *kernels)
     for (int i = 0; i < 232; i++) {
         double x = 0.37 * i;
         scalar row[2] = {0, (scalar)-x};
-        double e = exp((double)row[1]), expected = e / (1 + e);
+        double e = exp((double)row[1]), expected = e / (1 + e), log_sum;
 
-        kernels->cross_entropy_gradient(row, 2, 0, 1);
+        kernels->cross_entropy_gradient(row, 2, 0, 1, 0, &log_sum);
         CHECK_CLOSE((double)row[1] / expected, 1, rounding / 8);
     }
     scalar far[2] = {0, -200};
-    kernels->cross_entropy_gradient(far, 2, 0, 1);
+    double log_sum;
+    kernels->cross_entropy_gradient(far, 2, 0, 1, 0, &log_sum);
     CHECK((double)far[0] == 0 && (double)far[1] < 1e-80);
 }
 
@@ -221,10 +229,11 @@ static void check_nan(const struct kernels *kernels)
         .correction1 = 0.1,
         .correction2 = 1e-3,
         .gradient_scale = 1};
+    double log_sum;
 
     draw(x, 1, 3);
     x[700] = NAN;
-    CHECK(isnan(kernels->cross_entropy(x, COUNT, 5)));
+    CHECK(isnan(kernels->cross_entropy(x, COUNT, 5, &log_sum)));
     CHECK(isnan(kernels->dot(x, x, COUNT)));
     memcpy(y, x, sizeof(x));
     kernels->relu(y, COUNT);
@@ -232,7 +241,7 @@ static void check_nan(const struct kernels *kernels)
     kernels->adam(&pass, weights, moment, y, x, COUNT);
     CHECK(isnan((double)weights[700]));
     x[700] = (scalar)INFINITY;
-    CHECK(isnan(kernels->cross_entropy(x, COUNT, 5)));
+    CHECK(isnan(kernels->cross_entropy(x, COUNT, 5, &log_sum)));
     CHECK(isinf(kernels->dot(x, x, COUNT)));
 }
 

@@ -210,25 +210,29 @@ TEST(kernels_norm_tangent_in_place)
 
 /* ---- cross-entropy ---- */
 
-static void check_cross_entropy_size(const struct kernels *kernels, int64_t count, double weight)
+static void check_cross_entropy_size(
+    const struct kernels *kernels, int64_t count, double weight, double z_loss)
 {
     static struct plane logits, gradient;
     double complex sum = 0, loss = 0;
-    double largest = 0;
+    double largest = 0, log_sum;
     int64_t target = count / 3;
 
     draw_plane(&logits, 3, 21);
     gradient = logits;
-    kernels->cross_entropy_gradient(gradient.at, count, target, (scalar)weight);
-    double tloss = kernels->cross_entropy_tangent(gradient.t, gradient.at, count, target, (scalar)weight);
+    kernels->cross_entropy_gradient(gradient.at, count, target, (scalar)weight, z_loss, &log_sum);
+    double tloss = kernels->cross_entropy_tangent(
+        gradient.t, gradient.at, count, target, (scalar)weight, z_loss, log_sum);
     for (int64_t i = 0; i < count; i++) {
         sum += cexp(element(&logits, i));
         largest = fmax(largest, fabs((double)logits.t[i]));
     }
-    loss = weight * (clog(sum) - element(&logits, target));
+    largest *= 1 + 2 * z_loss * (1 + fabs(log_sum));
+    loss = weight * (clog(sum) - element(&logits, target) + z_loss * clog(sum) * clog(sum));
     CHECK_CLOSE(tloss, tangent_of(loss), rounding * weight * largest);
     for (int64_t i = 0; i < count; i++) {
-        double complex expected = weight * (cexp(element(&logits, i)) / sum - (i == target));
+        double complex factor = 1 + 2 * z_loss * clog(sum);
+        double complex expected = weight * (factor * cexp(element(&logits, i)) / sum - (i == target));
         CHECK_CLOSE((double)gradient.t[i], tangent_of(expected), rounding * weight * largest);
     }
     CHECK(gradient.at[count] == logits.at[count] && gradient.t[count] == logits.t[count]);
@@ -236,9 +240,12 @@ static void check_cross_entropy_size(const struct kernels *kernels, int64_t coun
 
 static void check_cross_entropy(const struct kernels *kernels)
 {
-    for (int64_t count = 1; count <= 70; count++)
-        check_cross_entropy_size(kernels, count, 0.25);
-    check_cross_entropy_size(kernels, COUNT - 1, 1e-4); /* several blocks of its sums */
+    for (int64_t count = 1; count <= 70; count++) {
+        check_cross_entropy_size(kernels, count, 0.25, 0);
+        check_cross_entropy_size(kernels, count, 0.25, 0.3);
+    }
+    check_cross_entropy_size(kernels, COUNT - 1, 1e-4, 0); /* several blocks of its sums */
+    check_cross_entropy_size(kernels, COUNT - 1, 1e-4, 1e-2);
 }
 
 TEST(kernels_cross_entropy_tangent)
@@ -252,9 +259,10 @@ static void check_certain(const struct kernels *kernels)
 {
     const double p = 1 / (1 + 2 * exp(-40.0)), rest = exp(-40.0) * p;
     scalar logits[] = {0, 40, 0}, t[] = {1000, 1001, 1003};
+    double log_sum;
 
-    kernels->cross_entropy_gradient(logits, 3, 1, 1);
-    CHECK_CLOSE(kernels->cross_entropy_tangent(t, logits, 3, 1, 1) / rest, 1, rounding);
+    kernels->cross_entropy_gradient(logits, 3, 1, 1, 0, &log_sum);
+    CHECK_CLOSE(kernels->cross_entropy_tangent(t, logits, 3, 1, 1, 0, log_sum) / rest, 1, rounding);
     CHECK_CLOSE((double)t[0] / -rest, 1, rounding);
     CHECK_CLOSE((double)t[1] / -rest, 1, rounding);
     CHECK_CLOSE((double)t[2] / (2 * rest), 1, rounding);
@@ -263,6 +271,28 @@ static void check_certain(const struct kernels *kernels)
 TEST(kernels_cross_entropy_tangent_of_certainty)
 {
     each_level(check_certain);
+}
+
+/* Where 2 z_loss log_sum is -1, or nearly, the softmax has hardly a part in the gradient, and yet its tangent
+ * is precise: two equal logits a, whose probabilities are 1/2. */
+static void check_vanishing_factor(const struct kernels *kernels)
+{
+    for (int i = -2; i <= 2; i++) {
+        const double z_loss = 0.25, beside = i * 1e-9, a = (-2 + beside) - log(2);
+        scalar logits[] = {(scalar)a, (scalar)a}, t[] = {3, 1};
+        double factor = 1 + 2 * z_loss * ((double)logits[0] + log(2)), log_sum;
+
+        kernels->cross_entropy_gradient(logits, 2, 0, 1, z_loss, &log_sum);
+        double tloss = kernels->cross_entropy_tangent(t, logits, 2, 0, 1, z_loss, log_sum);
+        CHECK_CLOSE(tloss, 2 - 3 + (1 + 2 * z_loss * log_sum - 1) * 2, rounding);
+        CHECK_CLOSE((double)t[0], 0.5 * factor + 2 * z_loss * 2 / 2, rounding);
+        CHECK_CLOSE((double)t[1], -0.5 * factor + 2 * z_loss * 2 / 2, rounding);
+    }
+}
+
+TEST(kernels_cross_entropy_tangent_of_vanishing_factor)
+{
+    each_level(check_vanishing_factor);
 }
 
 /* ---- products by elements ---- */

@@ -302,26 +302,44 @@ TEST(tangent_embedding)
     check_layer(&layer);
 }
 
-/* ---- cross-entropy: z is logits, y the loss of all rows, whose gradient is the weight of each row ---- */
+/* ---- cross-entropy: z is logits, y the loss of all rows, with what z_loss adds, whose gradient is the
+ * weight of each row ---- */
 
 static const int32_t targets[ROWS] = {0, 1, 2, 3, 4, 4, 0};
+
+static struct entropy entropy_of(const scalar *weight, double log_sum[ROWS])
+{
+    return (struct entropy){layer_team(), targets, weight, 0.05, log_sum, ROWS, IN};
+}
 
 static void entropy_y(const struct layer *layer, scalar *y, const scalar *z)
 {
     static scalar logits[X];
+    double log_sum[ROWS];
+    const struct entropy entropy = entropy_of(NULL, log_sum);
 
     (void)layer;
     memcpy(logits, z, sizeof(logits));
-    cross_entropy_rows(layer_team(), y, logits, targets, NULL, ROWS, IN);
+    cross_entropy_rows(&entropy, y, logits);
+    for (int r = 0; r < ROWS; r++)
+        y[r] += entropy.z_loss * log_sum[r] * log_sum[r];
+}
+
+static void gradient_of(const struct entropy *entropy, scalar *dz, const scalar *z)
+{
+    double loss[ROWS];
+
+    memcpy(dz, z, X * sizeof(*dz));
+    cross_entropy_rows(entropy, loss, dz);
 }
 
 static void entropy_dz(const struct layer *layer, scalar *dz, const scalar *z, const scalar *dy)
 {
-    double loss[ROWS];
+    double log_sum[ROWS];
+    const struct entropy entropy = entropy_of(dy, log_sum);
 
     (void)layer;
-    memcpy(dz, z, X * sizeof(*dz));
-    cross_entropy_rows(layer_team(), loss, dz, targets, dy, ROWS, IN);
+    gradient_of(&entropy, dz, z);
 }
 
 /* By rows of weight 1. */
@@ -329,21 +347,25 @@ static void entropy_ty(const struct layer *layer, scalar *ty, struct dual z)
 {
     static const scalar ones[ROWS] = {1, 1, 1, 1, 1, 1, 1};
     static scalar dlogits[X], tlogits[X];
+    double log_sum[ROWS];
+    const struct entropy entropy = entropy_of(ones, log_sum);
 
-    entropy_dz(layer, dlogits, z.at, ones);
+    (void)layer;
+    gradient_of(&entropy, dlogits, z.at);
     memcpy(tlogits, z.tangent, sizeof(tlogits));
-    cross_entropy_tangent_rows(layer_team(), ty, tlogits, dlogits, targets, ones, ROWS, IN);
+    cross_entropy_tangent_rows(&entropy, ty, tlogits, dlogits);
 }
 
 /* Weights have no tangents, but the gradient is linear in them: for theirs it is itself. */
 static void entropy_tdz(const struct layer *layer, scalar *tdz, struct dual z, struct dual dy)
 {
     static scalar dlogits[X], of_weights[X];
-    double tloss[ROWS];
+    double tloss[ROWS], log_sum[ROWS];
+    const struct entropy entropy = entropy_of(dy.at, log_sum);
 
-    entropy_dz(layer, dlogits, z.at, dy.at);
+    gradient_of(&entropy, dlogits, z.at);
     memcpy(tdz, z.tangent, X * sizeof(*tdz));
-    cross_entropy_tangent_rows(layer_team(), tloss, tdz, dlogits, targets, dy.at, ROWS, IN);
+    cross_entropy_tangent_rows(&entropy, tloss, tdz, dlogits);
     entropy_dz(layer, of_weights, z.at, dy.tangent);
     for (int64_t i = 0; i < X; i++)
         tdz[i] += dy.tangent[i / IN] == 0 ? 0 : of_weights[i];

@@ -39,6 +39,17 @@ static inline void draw_of_others(struct architecture *a, int bits)
     a->rotary_scaling = scaling[drawn_below(bits, 27, 3)];
 }
 
+/* What mup and z_loss make of an architecture. */
+static inline void draw_scales(struct architecture *a, int bits)
+{
+    static const double z_loss[] = {0, 0, 1e-3, 0.2};
+
+    if (drawn_below(bits, 30, 3) == 0)
+        a->score_scale = SCORE_DEPTH;
+    a->output_scale = drawn_below(bits, 31, 3) ? 0 : 0.6;
+    a->z_loss = z_loss[drawn_below(bits, 32, 4)];
+}
+
 static inline struct architecture drawn_arrangement(int bits)
 {
     struct architecture a = {.network = (enum network)drawn_below(bits, 0, 3),
@@ -72,6 +83,7 @@ static inline struct architecture drawn_arrangement(int bits)
     if (a.network != NETWORK_ENCODER)
         a.attention_mask = drawn_below(bits, 18, 3) ? MASK_CAUSAL : MASK_MULTIPLICATIVE;
     draw_of_others(&a, bits);
+    draw_scales(&a, bits);
     return a;
 }
 
@@ -106,6 +118,8 @@ static inline struct architecture arrangement(int bits)
         .vocabulary = 11,
         .init_scale = 1,
         .residual_scale = bits % 5 == 2 ? 0.7 : 1,
+        .output_scale = bits % 7 == 3 ? 1.4 : 0,
+        .z_loss = bits % 11 == 4 ? 0.1 : 0,
         .context = 5,
         .width = 8,
         .heads = 2,
@@ -128,11 +142,11 @@ static inline void arrangement_fail(
     test_fail(file, line,
         "%s: network %d %s placement %d positions %d qk_norm %d heads %d of %d, of %d in %d, scale %d gated "
         "%d "
-        "activation %d mask %d bias %#x tied %d final %d epsilon %g base %g factor %g: %.3g",
+        "activation %d mask %d bias %#x tied %d final %d epsilon %g base %g factor %g output %g z %g: %.3g",
         what, a->network, norm_table[a->norm].word, a->norm_placement, a->positions, a->qk_norm,
         (int)a->kv_heads, (int)a->heads, (int)architecture_depth(a), (int)a->width, a->score_scale, a->gated,
         a->activation, a->attention_mask, a->biases, a->tied, a->final_norm, a->norm_epsilon, a->rotary_base,
-        a->rotary_scaling.factor, error);
+        a->rotary_scaling.factor, a->output_scale, a->z_loss, error);
 }
 
 #endif

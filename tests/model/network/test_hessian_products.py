@@ -37,6 +37,11 @@ OTHERS = {
     "rmsnorm-post": {"norm": "rmsnorm", "norm_placement": "post"},
     "plain": {"bias": False, "activation": "gelu"},
     "two-layers": {"layers": 2, "feedforward": 2, "activation": "gelu", "norm_placement": "post"},
+    "z-loss": {"z_loss": 0.2, "activation": "gelu"},
+    "z-loss-tied-out": {"z_loss": 3.0, "tied": True, "norm_placement": "out", "learning_rate": 1e-3},
+    "mup": {"parametrization": "mup", "base_width": 10, "optimiser": "adam", "learning_rate": 0.05},
+    "mup-z-loss-tied": {"parametrization": "mup", "base_width": 3, "optimiser": "adamw", "learning_rate": 0.05,
+                        "z_loss": 0.5, "tied": True, "activation": "gelu"},
 }
 
 
@@ -46,10 +51,11 @@ def sequences_of(dump):
 
 
 def loss_and_derivatives(config, weights, sequences):
-    """The loss, its gradient and its Hessian, by differentiating every element of the gradient again."""
+    """The loss, and the gradient and the Hessian of the trained loss, by differentiating every element of the gradient
+    again."""
     tensors = list(weights.values())
-    loss = reference.loss(config, weights, sequences)
-    gradients = torch.autograd.grad(loss, tensors, create_graph=True, allow_unused=True)
+    loss, trained = reference.losses(config, weights, sequences)
+    gradients = torch.autograd.grad(trained, tensors, create_graph=True, allow_unused=True)
     gradient = torch.cat([torch.zeros(t.numel()) if g is None else g.ravel() for g, t in zip(gradients, tensors)])
     rows = []
     for element in gradient:

@@ -333,7 +333,7 @@ TEST(measured_outputs)
 /* ---- no gradients ---- */
 
 /* The fields that only the forward pass has; FORWARD_ONLY: none of them. */
-enum { TYPES, NORMED, TRANSFORM, SCALED, DISTANCES, FORWARD_ONLY };
+enum { TYPES, NORMED, TRANSFORM, DISTANCES, FORWARD_ONLY };
 
 static struct architecture with_field(int field)
 {
@@ -343,7 +343,6 @@ static struct architecture with_field(int field)
     a.token_types = field == TYPES ? 2 : 0;
     a.embedding_norm = field == NORMED;
     a.transform = field == TRANSFORM;
-    a.output_scale = field == SCALED ? 0.5 : 0;
     return a;
 }
 

@@ -48,7 +48,7 @@ def test_every_word_of_every_key_is_drawn():
 def test_every_pair_of_words_is_drawn():
     """Of the architecture's words that go together, all."""
     pairs = combinations.all_pairs()
-    assert len(pairs) == 1466
+    assert len(pairs) == 1799
     for words in [*pairs, *combinations.TOGETHER]:
         assert any(combinations.covers(features, words) for features, _ in drawn()), words
     for number, (features, config) in enumerate(drawn()):

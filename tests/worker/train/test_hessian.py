@@ -25,6 +25,8 @@ CASES = {
     "rmsnorm-plain-sgd": {"norm": "rmsnorm", "bias": False, "optimiser": "sgd", "momentum": 0.9},
     "multiplicative-adam": {"attention_mask": "multiplicative", "norm_placement": "post", "optimiser": "adam",
                             "warmup_steps": 3},
+    "z-loss": {"z_loss": 0.1, "activation": "gelu", "tied": True},
+    "mup-z-loss": {"parametrization": "mup", "base_width": 12, "z_loss": 0.03, "activation": "gelu"},
     "adafactor": {"optimiser": "adafactor", "norm_placement": "out"},
     "encoder": {"network": "encoder", "objective": "masked", "positions": "rotary", "score_scale": "none"},
     "encoder-decoder": {"network": "encoder_decoder", "objective": "spans", "positions": "relative", "layers": 1,
@@ -117,7 +119,9 @@ def preconditioners(trained):
         run.step(t)
         second = [run.optimiser.state[tensor]["exp_avg_sq"] for tensor in run.weights.values()]
         v = reference.flat(second) / (1 - config["beta2"] ** t)
-        found[t] = (1 - config["beta1"] ** t) * (np.sqrt(v) + config["epsilon"])
+        factors = [np.full(tensor.numel(), reference_training.rate_factor(config, key, tensor))
+                   for key, tensor in run.weights.items()]
+        found[t] = (1 - config["beta1"] ** t) * (np.sqrt(v) + config["epsilon"]) / np.concatenate(factors)
     return found
 
 
