@@ -253,9 +253,10 @@ double KERNEL(cross_entropy)(const scalar *logits, int64_t count, int64_t target
     return log(sum) + (double)most - (double)logits[target];
 }
 
-double KERNEL(cross_entropy_gradient)(scalar *logits, int64_t count, int64_t target, scalar weight)
+/* Replaces scores by exp(scale * (score - most)); returns their sum. A scale of 1 is left out where this is
+ * inlined. */
+INLINE_ROWS double soften_row(scalar *scores, int64_t count, scalar scale, scalar most)
 {
-    scalar most = maximum(logits, count), at_target = logits[target];
     double sum = 0;
 
     for (int64_t begin = 0; begin < count; begin += BLOCK) {
@@ -263,12 +264,19 @@ double KERNEL(cross_entropy_gradient)(scalar *logits, int64_t count, int64_t tar
         scalar part = 0;
         SIMD_SUM(part)
         for (int64_t i = begin; i < end; i++) {
-            scalar e = exponential(logits[i] - most);
-            logits[i] = e;
+            scalar e = exponential(scale * (scores[i] - most));
+            scores[i] = e;
             part += e;
         }
         sum += (double)part;
     }
+    return sum;
+}
+
+double KERNEL(cross_entropy_gradient)(scalar *logits, int64_t count, int64_t target, scalar weight)
+{
+    scalar most = maximum(logits, count), at_target = logits[target];
+    double sum = soften_row(logits, count, 1, most);
     scalar factor = (scalar)((double)weight / sum);
     SIMD
     for (int64_t i = 0; i < count; i++)
@@ -322,25 +330,6 @@ int64_t KERNEL(argmax)(const scalar *x, int64_t count)
                 return i;
     }
     return 0; /* all are NaN */
-}
-
-/* Replaces scores by exp(scale * (score - most)); returns their sum. */
-static double soften_row(scalar *scores, int64_t count, scalar scale, scalar most)
-{
-    double sum = 0;
-
-    for (int64_t begin = 0; begin < count; begin += BLOCK) {
-        int64_t end = begin + BLOCK < count ? begin + BLOCK : count;
-        scalar part = 0;
-        SIMD_SUM(part)
-        for (int64_t i = begin; i < end; i++) {
-            scalar e = exponential(scale * (scores[i] - most));
-            scores[i] = e;
-            part += e;
-        }
-        sum += (double)part;
-    }
-    return sum;
 }
 
 /* Replaces scores by 1 if they tie with the largest, else by 0; NaN stays. Returns their sum. */
