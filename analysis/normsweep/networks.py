@@ -53,19 +53,34 @@ class Stack:
 
 
 def stacks(networks):
-    """The stacks of {path: dataset}, in order. A network is called by its family, or by its file if another one of the
-    same family is there."""
-    families = Counter(family(dataset) for dataset in networks.values())
+    """The stacks of {path: dataset}, in order, each under the label of its network."""
     found = []
-    for path, dataset in networks.items():
-        name = family(dataset)
-        if families[name] > 1:
-            name = os.path.splitext(os.path.basename(path))[0]
+    for dataset, name in zip(networks.values(), labels(networks)):
         if "stack" not in dataset.dims:
             found.append(Stack(name, dataset))
             continue
         found += [Stack(f"{name} {word}", dataset.sel(stack=word)) for word in map(str, dataset["stack"].values)]
     return found
+
+
+def labels(networks):
+    """A network is called by its family, or by its file if another one of the same family is there, with its folders
+    if another such file is there; with its window if another one has another window."""
+    families = Counter(map(family, networks.values()))
+    stems = {path: os.path.splitext(os.path.basename(path))[0] for path in networks}
+    files, windows = Counter(stems.values()), {dataset.attrs.get("window") for dataset in networks.values()}
+    found = []
+    for path, dataset in networks.items():
+        name = family(dataset)
+        if families[name] > 1:
+            name = stems[path] if files[stems[path]] == 1 else os.path.splitext(path)[0]
+        found.append(f"{name}, window {dataset.attrs.get('window')}" if len(windows) > 1 else name)
+    return found
+
+
+def has_text(dataset):
+    """Was there a text to measure saturation and heads on?"""
+    return "saturation" in dataset
 
 
 def family(dataset):

@@ -41,7 +41,7 @@ struct scan {
     char **argv;
     int argc, next;
     unsigned allowed;
-    int most;
+    int least, most;
 };
 
 static int misuse(struct scan *scan, const char *what, const char *about, const char *hint)
@@ -160,7 +160,7 @@ static int take_operand(struct scan *scan, char *text)
     struct arguments *arguments = scan->arguments;
 
     if (arguments->operand_count == scan->most)
-        return misuse(scan, "unexpected argument", text, "");
+        return misuse(scan, "unexpected argument", text, scan->least == 1 ? "; give one at a time" : "");
     arguments->operand[arguments->operand_count++] = text;
     return 0;
 }
@@ -209,6 +209,7 @@ int arguments_parse(struct arguments *arguments, int argc, char **argv, unsigned
         .argc = argc,
         .next = 1,
         .allowed = allowed,
+        .least = least,
         .most = most};
 
     *arguments = (struct arguments){.jobs = -1};

@@ -16,7 +16,7 @@
  */
 #define OPTIONS(X)                                                                                           \
     X(OUTPUT, 'o', "output", "OUT.nc", TEXT(output),                                                         \
-        "the dataset (default: output in the sweep file; inspect writes none)")                              \
+        "the dataset (default: output in the sweep file; for inspect: none)")                                \
     X(FOLDER, 'o', "output", "DIR", TEXT(folder),                                                            \
         "the folder to write, without a model.safetensors or config.json yet (default: named after the "     \
         "weights)")                                                                                          \
@@ -29,7 +29,7 @@
         "number of finished runs to train again (default: one in a hundred, at least one)")                  \
     X(WATCH, 0, "watch", NULL, FLAG, "keep showing the status until the sweep has ended")                    \
     X(VALUES, 0, "values", NULL, FLAG,                                                                       \
-        "print lines for scripts: key=value, times in seconds; of inspect a table with tabs")                \
+        "print values for scripts: key=value, times in seconds; for inspect: a table with tabs")             \
     X(AT, 0, "at", "NAME=VALUE", TEXTS(at),                                                                  \
         "draw one value of an axis, or of step, layer, head...; separate several by commas")                 \
     X(OVER, 0, "over", "X[,Y]", TEXT(over),                                                                  \

@@ -46,6 +46,24 @@ void command_usage(FILE *file, const struct command *command)
     fputc('\n', file);
 }
 
+static const struct {
+    const char *operands, *meaning;
+} operand_table[] = {
+    {"WEIGHTS",
+        "a .safetensors file, the .safetensors.index.json of several, or a folder with one of these, with "
+        "config.json beside it; or RUN.weights.nc"},
+    {"RUN.weights.nc",
+        "a run's final weights, which save_weights: true keeps as OUT.nc.d/<digest>.weights.nc"},
+};
+
+const char *command_operand(const struct command *command)
+{
+    for (size_t i = 0; i < sizeof(operand_table) / sizeof(*operand_table); i++)
+        if (strcmp(operand_table[i].operands, command->operands) == 0)
+            return operand_table[i].meaning;
+    return NULL;
+}
+
 bool command_takes(const struct command *command, enum option option)
 {
     return (command->options | OPTION_BIT(HELP)) >> option & 1;
@@ -67,6 +85,8 @@ void command_page(FILE *file, const struct command *command)
 
     command_usage(file, command);
     fprintf(file, "    %s\n", command->help);
+    if (command_operand(command))
+        fprintf(file, "  %-20s  %s\n", command->operands, command_operand(command));
     for (enum option option = 0; option < OPTION_COUNT; option++)
         if (command_takes(command, option))
             fprintf(file, "  %s%-*s  %s\n", option_table[option].letter ? "" : "    ",

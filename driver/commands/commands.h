@@ -70,6 +70,9 @@ void command_overview(FILE *file);
 /* Prints "normsweep check SWEEP.yaml [--set KEY=VALUE]...". */
 void command_usage(FILE *file, const struct command *command);
 
+/* What its operand may be; NULL: its name says it. */
+const char *command_operand(const struct command *command);
+
 /* Is the option in the command's row, or --help? */
 bool command_takes(const struct command *command, enum option option);
 

@@ -30,6 +30,8 @@ static void print_command(const struct command *command)
     printf("```\n\n");
     printf("%c%s.\n", toupper((unsigned char)command->help[0]), command->help + 1);
     printf("\n| option | meaning |\n|---|---|\n");
+    if (command_operand(command))
+        help_row((const char *[]){code(command->operands, name), command_operand(command)}, 2);
     for (enum option option = 0; option < OPTION_COUNT; option++)
         if (command_takes(command, option))
             help_row(

@@ -15,11 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The last part of a path, clean. The caller frees it; NULL: no memory. */
-static char *name_of(const char *path)
+/* The last part of the first `length` bytes of a path, clean. The caller frees it; NULL: no memory. */
+static char *last_part(const char *path, size_t length)
 {
-    size_t length = strlen(path);
-
     while (length > 1 && path[length - 1] == '/')
         length--;
     size_t begin = length;
@@ -27,6 +25,21 @@ static char *name_of(const char *path)
         begin--;
     char *name = strndup(path + begin, length - begin);
     return name ? lines_clean(name) : NULL;
+}
+
+static char *name_of(const char *path)
+{
+    return last_part(path, strlen(path));
+}
+
+/* The name of a network: the folder's, if the path has one, where the name of the file is that of all. */
+static char *name_of_weights(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    if (!slash || strncmp(slash, "/model.safetensors", strlen("/model.safetensors")) != 0)
+        return name_of(path);
+    return last_part(path, (size_t)(slash - path));
 }
 
 /* Options that contradict each other, and an output that could not be written. */
@@ -54,7 +67,7 @@ static void print(const struct inspected *inspected, const struct arguments *arg
 /* Writes the file first: what is printed then says that all is done. */
 static int tell(struct inspected *inspected, const struct arguments *arguments, struct error *error)
 {
-    char *file = name_of(arguments->operand[0]);
+    char *file = name_of_weights(arguments->operand[0]);
     char *text = arguments->tokens ? name_of(arguments->tokens) : NULL;
     int status = 0;
 

@@ -10,6 +10,7 @@
 #include "worker/host/clock.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 /* The line of progress: work is counted in blocks that are loaded. */
@@ -243,12 +244,20 @@ static void put_norms(struct inspected *inspected, const struct norms *norms)
     inspected_put_blocks(inspected, METRIC_tensor_norm, norms->tensor_norm, LAYER_TENSOR_COUNT);
 }
 
+/* Nats: an untrained network guesses, too. */
+#define GUESSING_MARGIN 0.1
+
+static const char worse_than_guessing[] =
+    "the loss is worse than guessing: are the ids those of this network's tokenizer?";
+
 static void put_loss(struct inspected *inspected, const struct measurement *m)
 {
     double loss = m->loss / (double)m->text->sequences;
     struct collapse_measures predicted;
 
     collapse_end(&m->collapse, &predicted);
+    if (loss > log((double)m->architecture.vocabulary) + GUESSING_MARGIN)
+        inspected->note = worse_than_guessing;
     inspected_put(inspected, METRIC_valid_loss, &loss);
     inspected_put(inspected, METRIC_accuracy, &predicted.accuracy);
     inspected_put(inspected, METRIC_predicted_entropy, &predicted.predicted_entropy);
@@ -278,12 +287,19 @@ static int put_all(struct inspected *inspected, const struct measurement *m, str
     inspected->family = m->trained->family;
     inspected->parameters = architecture_parameters(&m->trained->architecture);
     inspected->note = text->note;
+    inspected->heads_known = m->trained->heads_known;
+    inspected->has_output = m->trained->has_output;
+    inspected->mask = text->is_masked && text->has_loss ? text->foreign.mask : -1;
+    inspected->sentinel = has_text && text->reads_spans ? text->foreign.sentinel : -1;
     put_norms(inspected, &m->norms);
     if (!has_text)
         return 0;
     inspected->window = text->window;
     inspected->sequences = text->sequences;
     inspected->tokens = text->tokens;
+    inspected->lines = text->compared.sequences == SEQUENCES_LINES;
+    inspected->lines_cut = text->lines_cut;
+    inspected->left_out = text->left_out;
     inspected->states = m->states;
     inspected->states.sequences = m->keep_states ? text->kept : 0;
     if (text->has_loss)

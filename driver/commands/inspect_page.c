@@ -55,21 +55,42 @@ static void print_head(const struct inspected *inspected)
         const struct stack_form form = architecture_stack(a, stack);
         printf("%s%" PRId64, stack ? " + " : ", ", form.end - form.begin);
     }
-    printf(" layers, width %" PRId64 ", %" PRId64 " heads, feed-forward %" PRId64 "\n", a->width, a->heads,
-        a->feedforward);
+    printf(" layers, width %" PRId64 ", ", a->width);
+    if (inspected->heads_known)
+        printf("%" PRId64 " heads", a->heads);
+    else
+        printf("heads unknown");
+    printf(", feed-forward %" PRId64 "\n", a->feedforward);
     printf("%-12s%" PRId64 ", vocabulary %" PRId64 "\n", "parameters", inspected->parameters, a->vocabulary);
-    printf("%-12slayers %.6g, embeddings %.6g, output %.6g, everything %.6g\n", "norms",
-        whole(inspected, METRIC_param_norm), whole(inspected, METRIC_embedding_norm),
-        whole(inspected, METRIC_output_norm), whole(inspected, METRIC_total_norm));
+    printf("%-12slayers %.6g, embeddings %.6g, output ", "norms", whole(inspected, METRIC_param_norm),
+        whole(inspected, METRIC_embedding_norm));
+    if (whole(inspected, METRIC_output_norm) > 0)
+        printf("%.6g", whole(inspected, METRIC_output_norm));
+    else
+        printf("%s", inspected->has_output ? "tied" : "none");
+    printf(", everything %.6g\n", whole(inspected, METRIC_total_norm));
+}
+
+/* "; 3 lines cut", "; the last 5 tokens left out" */
+static void print_dropped(const struct inspected *inspected)
+{
+    if (inspected->lines_cut)
+        printf("; %" PRId64 " line%s cut", inspected->lines_cut, inspected->lines_cut == 1 ? "" : "s");
+    if (inspected->left_out == 1)
+        printf("; the last token left out");
+    else if (inspected->left_out)
+        printf("; the last %" PRId64 " tokens left out", inspected->left_out);
+    putchar('\n');
 }
 
 static void print_text(const struct inspected *inspected)
 {
     if (!inspected->tokens)
         return;
-    printf("%-12s%s, %" PRId64 " tokens in %" PRId64 " sequence%s of at most %" PRId64 "\n", "text",
+    printf("%-12s%s, %" PRId64 " tokens in %" PRId64 " sequence%s of at most %" PRId64, "text",
         inspected->text, inspected->tokens, inspected->sequences, inspected->sequences == 1 ? "" : "s",
         inspected->window);
+    print_dropped(inspected);
     if (inspected->has[METRIC_valid_loss])
         printf("%-12s%.5g nats, accuracy %.2f %%, entropy of the predicted words %.4g nats\n", "loss",
             whole(inspected, METRIC_valid_loss), 100 * whole(inspected, METRIC_accuracy),

@@ -43,6 +43,9 @@ static int check_options(
             path);
     if (arguments_has(arguments, OPTION_MASK) && a->network != NETWORK_ENCODER)
         return error_set(error, ERROR_INPUT, "%s: --mask is for encoders; this is not one", path);
+    if (arguments_has(arguments, OPTION_MASK) && a->positions == POSITIONS_DISTANCE)
+        return error_set(
+            error, ERROR_INPUT, "%s: --mask is for a loss, which is not computed for this family", path);
     if (arguments_has(arguments, OPTION_SENTINEL) && !reads_spans(a))
         return error_set(error, ERROR_INPUT, "%s: --sentinel is for encoder-decoders; this is not one", path);
     if (arguments->tokens && reads_spans(a) && trained->saved)
@@ -102,10 +105,10 @@ static int choose_spans(struct inspect_text *text, const struct trained *trained
 
     text->foreign = (struct foreign_words){
         .sentinel = arguments->sentinel, .start = trained->special.start, .end = trained->special.end};
-    if (text->foreign.start < 0 || text->foreign.end < 0)
-        return error_set(error, ERROR_INPUT,
-            "%s: its config.json does not say with which token a decoder begins, and which ends a text",
-            path);
+    bool start = text->foreign.start < 0, end = text->foreign.end < 0;
+    if (start || end)
+        return error_set(error, ERROR_INPUT, "%s: its config.json has no %s%s%s", path,
+            start ? "decoder_start_token_id" : "", start && end ? " and no " : "", end ? "eos_token_id" : "");
     if (check_word(path, "--sentinel", arguments->sentinel, trained->architecture.vocabulary, error) < 0)
         return -1;
     if (spans <= arguments->sentinel + (int64_t)1)
@@ -131,6 +134,7 @@ static int choose_readings(struct inspect_text *text, const struct trained *trai
         .foreign = &text->foreign,
     };
     text->predicted = text->compared;
+    text->reads_spans = reads_spans(a);
     text->is_masked = a->network == NETWORK_ENCODER;
     if (text->is_masked)
         text->predicted.task = TASK_MASKED;
@@ -161,7 +165,11 @@ static int read_tokens(
     int64_t tokens = text->text.token_count;
     if (!how.lines && !next)
         text->text.token_count++; /* the token behind the last, so that the last window is whole */
-    if (reading_sequences(&text->compared, &text->text) > 0)
+    int64_t sequences = reading_sequences(&text->compared, &text->text);
+    text->left_out = how.lines ? 0 : tokens - sequences * text->window - next;
+    for (int64_t i = 0; i < text->text.line_count; i++)
+        text->lines_cut += text->text.line[i].words > text->window;
+    if (sequences > 0)
         return 0;
     inspect_text_release(text);
     return error_set(error, ERROR_INPUT,

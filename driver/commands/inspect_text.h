@@ -12,11 +12,14 @@ struct inspect_text {
     struct reading predicted; /* what the loss is measured on */
     struct foreign_words foreign;
     bool has_loss;
+    bool reads_spans; /* an encoder-decoder does */
     bool is_masked; /* the loss needs passes of its own, over `predicted` */
     const char *note; /* why there is no loss; or NULL */
 
     int64_t window; /* the most tokens of a sequence */
     int64_t sequences, tokens; /* that are measured */
+    int64_t lines_cut; /* lines that are longer than a window */
+    int64_t left_out; /* tokens of a stream behind the last whole window */
     int64_t batches;
     struct batch_rows room; /* of a batch */
     int64_t kept; /* sequences whose states are kept: the first ones, as many as fit in a few rows */

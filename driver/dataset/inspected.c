@@ -154,38 +154,51 @@ static const char *word_of(const char *param, int value)
     return row ? row->words[value] : NULL;
 }
 
+enum { NO_NUMBER = -1 };
+
+/* A number that only a text has. */
+static int64_t of_text(const struct inspected *inspected, int64_t number)
+{
+    return inspected->tokens ? number : NO_NUMBER;
+}
+
 int inspected_attributes(
     const struct inspected *inspected, struct inspected_attribute attribute[INSPECTED_ATTRIBUTES])
 {
     const struct inspected *i = inspected;
     const struct architecture *a = i->architecture;
     const struct inspected_attribute all[] = {
-        {"family", i->family, 0},
-        {"file", i->file, 0},
-        {"text", i->text, 0},
-        {"comment", i->note, 0},
-        {"network", word_of("network", (int)a->network), 0},
-        {"norm_placement", word_of("norm_placement", (int)a->norm_placement), 0},
-        {"norm", word_of("norm", (int)a->norm), 0},
-        {"activation", word_of("activation", (int)a->activation), 0},
+        {"family", i->family, NO_NUMBER},
+        {"file", i->file, NO_NUMBER},
+        {"text", i->text, NO_NUMBER},
+        {"comment", i->note, NO_NUMBER},
+        {"network", word_of("network", (int)a->network), NO_NUMBER},
+        {"norm_placement", word_of("norm_placement", (int)a->norm_placement), NO_NUMBER},
+        {"norm", word_of("norm", (int)a->norm), NO_NUMBER},
+        {"activation", word_of("activation", (int)a->activation), NO_NUMBER},
         {"layers", NULL, a->layers},
-        {"decoder_layers", NULL, architecture_stacks(a) > 1 ? blocks_of(a, 1) : 0},
+        {"decoder_layers", NULL, architecture_stacks(a) > 1 ? blocks_of(a, 1) : NO_NUMBER},
         {"width", NULL, a->width},
-        {"heads", NULL, a->heads},
-        {"kv_heads", NULL, architecture_kv_heads(a)},
+        {"heads", NULL, i->heads_known ? a->heads : NO_NUMBER},
+        {"kv_heads", NULL, i->heads_known ? architecture_kv_heads(a) : NO_NUMBER},
         {"feedforward", NULL, a->feedforward},
         {"vocabulary", NULL, a->vocabulary},
-        {"context", NULL, a->context < INT32_MAX ? a->context : 0}, /* else without bounds */
+        {"context", NULL, a->context < INT32_MAX ? a->context : NO_NUMBER}, /* else without bounds */
         {"parameters", NULL, i->parameters},
-        {"window", NULL, i->window},
-        {"sequences", NULL, i->sequences},
-        {"tokens", NULL, i->tokens},
+        {"window", NULL, of_text(i, i->window)},
+        {"sequences", NULL, of_text(i, i->sequences)},
+        {"tokens", NULL, of_text(i, i->tokens)},
+        {"lines", i->tokens ? i->lines ? "true" : "false" : NULL, NO_NUMBER},
+        {"lines_cut", NULL, i->lines ? i->lines_cut : NO_NUMBER},
+        {"tokens_left_out", NULL, i->lines ? NO_NUMBER : of_text(i, i->left_out)},
+        {"mask", NULL, i->mask},
+        {"sentinel", NULL, i->sentinel},
     };
     _Static_assert(sizeof(all) / sizeof(*all) <= INSPECTED_ATTRIBUTES, "there is room for all");
     int count = 0;
 
     for (size_t k = 0; k < sizeof(all) / sizeof(*all); k++)
-        if (all[k].text || all[k].number)
+        if (all[k].text || all[k].number != NO_NUMBER)
             attribute[count++] = all[k];
     return count;
 }
@@ -194,9 +207,11 @@ static void put_attributes(struct definition *definition, const struct inspected
 {
     struct inspected_attribute attribute[INSPECTED_ATTRIBUTES];
     int count = inspected_attributes(inspected, attribute);
+    bool same = strcmp(inspected->family, inspected->file) == 0;
     char title[512];
 
-    snprintf(title, sizeof(title), "%s, %s", inspected->family, inspected->file);
+    snprintf(
+        title, sizeof(title), "%s%s%s", inspected->family, same ? "" : ", ", same ? "" : inspected->file);
     definition_text(definition, NC_GLOBAL, ATTRIBUTE_CONVENTIONS, DATASET_CONVENTIONS);
     definition_text(definition, NC_GLOBAL, ATTRIBUTE_TITLE, title);
     definition_text(definition, NC_GLOBAL, ATTRIBUTE_SOURCE, INSPECTED_SOURCE);
@@ -319,6 +334,32 @@ static void write_stack(struct definition *definition, const struct inspected *i
 
 /* ---- the file ---- */
 
+/* Takes a word out of a text. */
+static void leave_out(char *text, const char *word)
+{
+    for (char *place = text; (place = strstr(place, word));)
+        memmove(place, place + strlen(word), strlen(place + strlen(word)) + 1);
+}
+
+/* All tokens of the text are measured here, where a sweep takes some of a validation text. */
+static void describe_metric(struct definition *definition, enum metric metric)
+{
+    const struct metric_row *row = &metric_table[metric];
+    bool loss = metric == METRIC_valid_loss;
+    char *comment = strdup(loss ? "mean loss on the predicted tokens of the text" : row->help);
+    int variable = -1;
+
+    if (comment)
+        leave_out(comment, "validated ");
+    else
+        definition_keep(definition, ENOMEM);
+    if (definition->status == NC_NOERR)
+        definition_keep(definition, lookup_variable(definition->file, row->name, &variable));
+    if (definition->status == NC_NOERR)
+        definition_describe(definition, variable, loss ? "loss (nats)" : row->long_name, row->unit, comment);
+    free(comment);
+}
+
 static void define_all(struct definition *definition, const struct inspected *inspected)
 {
     enum metric_dimension dimension[METRIC_RANK_MOST];
@@ -331,9 +372,11 @@ static void define_all(struct definition *definition, const struct inspected *in
                 : -1;
     definition_shared_coordinates(definition);
     for (enum metric metric = 0; metric < METRIC_COUNT; metric++)
-        if (inspected->has[metric])
+        if (inspected->has[metric]) {
             definition_metric(
                 definition, metric, 0, inspected_dimensions(inspected, metric, dimension), dimension);
+            describe_metric(definition, metric);
+        }
     if (has_states(inspected))
         define_states(definition, inspected);
 }

@@ -30,11 +30,16 @@ struct inspected_states {
 
 struct inspected {
     const char *family, *file, *text; /* names of files, without folders; text NULL: none */
-    const char *note; /* what was not measured, and why; NULL: nothing */
+    const char *note; /* what was not measured, and why, or what is suspicious; NULL: nothing */
     const struct architecture *architecture; /* of the files; borrowed, like all names */
     int64_t parameters;
     int64_t window; /* the most tokens of a sequence */
     int64_t sequences, tokens; /* measured */
+    int64_t left_out; /* tokens behind the last whole window; of lines 0 */
+    int64_t lines_cut; /* lines longer than a window */
+    bool lines; /* each line was a sequence */
+    bool heads_known, has_output;
+    int64_t mask, sentinel; /* ids; -1: none */
 
     /* The values lie like those of a measured step: see struct metric_form. */
     struct metric_form form;

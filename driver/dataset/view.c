@@ -2,6 +2,7 @@
 
 #include "driver/dataset/check.h"
 #include "driver/dataset/definition.h"
+#include "driver/dataset/inspected.h"
 #include "driver/dataset/layout.h"
 #include "driver/dataset/lookup.h"
 #include "driver/dataset/mistaken.h"
@@ -43,8 +44,11 @@ static int check_source(const struct view *view, struct error *error)
 
     if (!source)
         return view_missing(view, error);
-    bool ours = strcmp(source, PROGRAM) == 0;
+    bool ours = strcmp(source, PROGRAM) == 0, inspected = strcmp(source, INSPECTED_SOURCE) == 0;
     free(source);
+    if (inspected)
+        return error_set(error, ERROR_INPUT,
+            "%s: of " PROGRAM " inspect, not of a sweep; draw it with analysis/figures", view->name);
     return ours ? 0 : view_refuse(view, error);
 }
 

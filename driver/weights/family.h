@@ -55,7 +55,7 @@ struct family {
     const struct config_key *key; /* the fields that config.json sets; until key NULL */
     bool tied, surely_tied; /* where config.json is silent: see struct properties */
     bool sized_by_tensors; /* sizes that config.json lacks come from the tensors */
-    bool heads_given; /* the number of heads may be given by the user */
+    const char *heads_key; /* of config.json; the user may give the number that it lacks; NULL: never */
 
     /* Fills in what is not in these rows, after them; faults stay in the config. NULL: nothing. */
     void (*read)(struct config *config, struct properties *properties);

@@ -4,6 +4,8 @@
  */
 #include "driver/weights/gpt2.h"
 
+#define HEADS "n_head"
+
 static const struct family_row rows[] = {
     {TENSOR_TOKEN, 0, "wte.weight", 0, 0},
     {TENSOR_POSITION, 0, "wpe.weight", 0, 0},
@@ -41,7 +43,7 @@ static const struct config_key keys[] = {
     CONFIG_SIZE("n_positions", context, INT32_MAX),
     CONFIG_SIZE("n_embd", width, SIZE_MOST),
     CONFIG_SIZE("n_layer", layers, BLOCKS_MOST),
-    CONFIG_SIZE("n_head", heads, SIZE_MOST),
+    CONFIG_SIZE(HEADS, heads, SIZE_MOST),
     CONFIG_SIZE("n_inner", feedforward, SIZE_MOST),
     CONFIG_VALUE("activation_function", activation),
     CONFIG_VALUE("layer_norm_epsilon", norm_epsilon),
@@ -73,6 +75,6 @@ const struct family family_gpt2 = {
     .key = keys,
     .tied = true,
     .sized_by_tensors = true,
-    .heads_given = true,
+    .heads_key = HEADS,
     .read = read_gpt2,
 };

@@ -50,7 +50,10 @@ static const struct stored_tensor *need_row(
     char name[FAMILY_NAME_SIZE];
     const struct stored_tensor *stored = find_row(matches, row, block, name);
 
-    if (!stored)
+    if (!stored && matches->prefixed && row->form & OUTSIDE)
+        error_set(error, ERROR_INPUT,
+            "%s is missing; if the network has another output, save its base_model alone", name);
+    else if (!stored)
         error_set(error, ERROR_INPUT, "%s is missing; expected the tensors of %s as Hugging Face names them",
             name, matches->family->title);
     return stored;
@@ -100,15 +103,32 @@ static int check_row(const struct matches *matches, const struct architecture *a
 
 /* ---- before the architecture is known ---- */
 
-void matches_begin(struct matches *matches, const struct family *family)
+/* The token embedding; fills in the name. NULL: it is not in the files. */
+static const struct stored_tensor *find_embedding(const struct matches *matches, char name[FAMILY_NAME_SIZE])
 {
     const struct architecture none = {.width = 1, .heads = 1, .layers = 1};
-    const struct family_row *token = family_row(family, &none, TENSOR_TOKEN, -1);
+
+    return find_row(matches, family_row(matches->family, &none, TENSOR_TOKEN, -1), -1, name);
+}
+
+void matches_begin(struct matches *matches, const struct family *family)
+{
     char name[FAMILY_NAME_SIZE];
 
     matches->family = family;
     matches->prefixed = true;
-    matches->prefixed = *family->prefix && find_row(matches, token, -1, name);
+    matches->prefixed = *family->prefix && find_embedding(matches, name);
+}
+
+int matches_unconfigured(const struct matches *matches, struct error *error)
+{
+    char name[FAMILY_NAME_SIZE];
+
+    if (find_embedding(matches, name))
+        return 0;
+    return error_set(error, ERROR_INPUT,
+        "no config.json beside it; without one only a %s is read, and %s is missing", matches->family->title,
+        name);
 }
 
 const struct stored_tensor *matches_find(
@@ -220,6 +240,14 @@ static int match_all(struct matches *matches, const struct architecture *archite
     return 0;
 }
 
+/* Does a tensor belong to the layers that a task puts behind the base model, such as a classifier? */
+static bool is_outside(const struct matches *matches, const struct stored_tensor *stored)
+{
+    const char *prefix = matches->family->prefix;
+
+    return matches->prefixed && strncmp(stored->name, prefix, strlen(prefix)) != 0;
+}
+
 /* A tensor that does not belong to the model: a copy, or one that need not be read. */
 static int check_other(const struct matches *matches, const struct architecture *architecture,
     const struct stored_tensor *stored, struct error *error)
@@ -229,6 +257,10 @@ static int check_other(const struct matches *matches, const struct architecture 
     bool equal = true;
 
     place_excerpt(stored->name, excerpt);
+    if (!other && is_outside(matches, stored))
+        return error_set(error, ERROR_INPUT,
+            "%s: not a part of %s or of its output; save the base_model alone", excerpt,
+            matches->family->title);
     if (!other)
         return error_set(error, ERROR_INPUT, "%s: %s has no such tensor", excerpt, matches->family->title);
     if (other->copy && matches_find(matches, architecture, other->of) &&

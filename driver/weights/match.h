@@ -22,6 +22,10 @@ struct match {
 /* Looks whether names have the prefix. */
 void matches_begin(struct matches *matches, const struct family *family);
 
+/* Refuses files without config.json that are not of this family, the default. -1 with a message in error,
+ * without path. */
+int matches_unconfigured(const struct matches *matches, struct error *error);
+
 /* The tensor outside the blocks that would hold this one; NULL: it is not in the files. */
 const struct stored_tensor *matches_find(
     const struct matches *matches, const struct architecture *architecture, enum tensor_kind kind);

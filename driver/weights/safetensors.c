@@ -3,6 +3,7 @@
 #include "driver/weights/json.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -180,6 +181,12 @@ static int read_tensors(
     return check_places(file, room, error);
 }
 
+/* Does a file begin like those of torch.save: a zip archive, formerly a pickle? */
+static bool is_of_pytorch(const unsigned char bytes[STORED_LENGTH_BYTES])
+{
+    return memcmp(bytes, "PK\3\4", 4) == 0 || memcmp(bytes, "\x80\2\x8a\n", 4) == 0;
+}
+
 static int parse(struct safetensors *file, const unsigned char *bytes, size_t size, struct error *error)
 {
     uint64_t length = size < STORED_LENGTH_BYTES ? 0 : little_endian(bytes, STORED_LENGTH_BYTES);
@@ -188,10 +195,11 @@ static int parse(struct safetensors *file, const unsigned char *bytes, size_t si
 
     if (size < STORED_LENGTH_BYTES)
         return error_set(error, ERROR_INPUT, "not a safetensors file: only %zu bytes", size);
+    if (length > HEADER_MOST && is_of_pytorch(bytes))
+        return error_set(error, ERROR_INPUT, SAFETENSORS_OF_PYTORCH);
     if (length > HEADER_MOST)
-        return error_set(error, ERROR_INPUT,
-            "not a safetensors file: its header would have %" PRIu64 " bytes; the limit is %d", length,
-            HEADER_MOST);
+        return error_set(
+            error, ERROR_INPUT, "not a safetensors file: it does not begin with the length of a header");
     if (length > size - STORED_LENGTH_BYTES)
         return error_set(error, ERROR_INPUT,
             "truncated: its header has %" PRIu64 " bytes, but only %zu follow", length,

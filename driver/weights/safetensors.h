@@ -52,6 +52,10 @@ struct safetensors {
     struct stored_tensor *tensor; /* [count] sorted by name; owned */
 };
 
+/* In messages, of a file in the older form. */
+#define SAFETENSORS_OF_PYTORCH                                                                               \
+    "saved by PyTorch, not as safetensors; load it with transformers and save_pretrained() it again"
+
 /*
  * Parses `size` bytes, which the caller owns and must keep in place. `path`: their name in messages. -1 with
  * a message in error, nothing to release, for any bytes that are not a valid file.

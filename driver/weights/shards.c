@@ -5,9 +5,11 @@
 #include "driver/weights/shards.h"
 
 #include "driver/output/mapped_file.h"
+#include "driver/weights/config.h"
 #include "driver/weights/json.h"
 #include "model/core/check.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +17,7 @@
 #include <sys/stat.h>
 
 #define INDEX SHARDS_ONE_FILE ".index.json"
+#define OF_PYTORCH "pytorch_model.bin"
 
 enum { SHARDS_MOST = 4096 };
 
@@ -48,12 +51,18 @@ char *shards_beside(const struct shards *shards, const char *name)
 
 /* ---- files ---- */
 
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
 /* Its name in the index. */
 static const char *name_of(const struct shard *shard)
 {
     INVARIANT(shard->path, "a shard without a path");
-    const char *slash = strrchr(shard->path, '/');
-    return slash ? slash + 1 : shard->path;
+    return base_name(shard->path);
 }
 
 /* Maps and parses one more file, which takes the path over. */
@@ -172,6 +181,8 @@ static int open_promised(struct shards *shards, const json_t *root, struct error
     const char *name;
     json_t *file;
 
+    if (!map && strcmp(base_name(shards->path), CONFIG_FILE) == 0)
+        return error_set(error, ERROR_INPUT, "%s: not an index of weights; give its folder", shards->path);
     if (!json_is_object(map) || json_object_size(map) == 0)
         return error_set(
             error, ERROR_INPUT, "%s: no weight_map, an object from tensors to files", shards->path);
@@ -205,29 +216,47 @@ static int open_one(struct shards *shards, struct error *error)
     return add_file(shards, strdup(shards->path), error) < 0 ? -1 : join_files(shards, error);
 }
 
+/* Sets the path to that of a file in a folder, if it is there: 1. 0: it is not; -1: no memory. */
+static int has_file(struct shards *shards, const char *folder, const char *name)
+{
+    const char *slash = folder[strlen(folder) - 1] == '/' ? "" : "/";
+    struct stat status;
+
+    if (asprintf(&shards->path, "%s%s%s", folder, slash, name) < 0) {
+        shards->path = NULL;
+        return -1;
+    }
+    if (stat(shards->path, &status) == 0)
+        return 1;
+    free(shards->path);
+    shards->path = NULL;
+    return 0;
+}
+
 /* Sets the path of the file to read: `path`, or what a folder of this name holds. */
 static int find_file(struct shards *shards, const char *path, struct error *error)
 {
-    static const char *const names[] = {SHARDS_ONE_FILE, INDEX};
+    static const char *const names[] = {SHARDS_ONE_FILE, INDEX, OF_PYTORCH, OF_PYTORCH ".index.json"};
+    size_t known = 2, i = 0, count = sizeof(names) / sizeof(*names);
     struct stat status;
+    int there = stat(path, &status);
 
-    if (stat(path, &status) < 0 || !S_ISDIR(status.st_mode)) {
+    if (there < 0 && errno == ENOENT)
+        return error_set(error, ERROR_INPUT,
+            "%s: No such file or directory; normsweep reads files on disk and downloads nothing", path);
+    if (there < 0 || !S_ISDIR(status.st_mode)) {
         shards->path = strdup(path);
         return shards->path ? 0 : no_memory(path, error);
     }
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-        const char *slash = path[strlen(path) - 1] == '/' ? "" : "/";
-        char *tried;
-        if (asprintf(&tried, "%s%s%s", path, slash, names[i]) < 0)
-            return no_memory(path, error);
-        if (stat(tried, &status) == 0) {
-            shards->path = tried;
-            return 0;
-        }
-        free(tried);
-    }
-    error_set(error, ERROR_INPUT, "%s: a folder without " SHARDS_ONE_FILE " and without " INDEX, path);
-    return -1;
+    while (i < count && (there = has_file(shards, path, names[i])) == 0)
+        i++;
+    if (there < 0)
+        return no_memory(path, error);
+    if (i < known)
+        return 0;
+    if (i < count)
+        return error_set(error, ERROR_INPUT, "%s: " SAFETENSORS_OF_PYTORCH, shards->path);
+    return error_set(error, ERROR_INPUT, "%s: a folder without " SHARDS_ONE_FILE " and without " INDEX, path);
 }
 
 static bool is_index(const char *path)

@@ -25,7 +25,8 @@ static int read_token(
         text, sizeof(text), "%.*s", length < EXCERPT_SIZE ? (int)length : EXCERPT_SIZE, (const char *)word);
     for (size_t i = 0; i < length; i++) {
         if (word[i] < '0' || word[i] > '9')
-            return error_set(error, ERROR_INPUT, "'%s' is not a token id", place_excerpt(text, excerpt));
+            return error_set(error, ERROR_INPUT, "'%s' is not a token id%s", place_excerpt(text, excerpt),
+                strchr(text, ',') ? "; separate ids by white space alone" : "");
         if (number < vocabulary)
             number = 10 * number + (word[i] - '0');
     }

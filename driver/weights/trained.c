@@ -89,6 +89,14 @@ static const struct family *choose_family(struct config *config)
     return config->failed ? NULL : family;
 }
 
+/* Refuses a number of heads that contradicts the configuration. */
+static void compare_heads(struct config *config, const struct family *family, int64_t known, int64_t heads)
+{
+    if (heads && known && heads != known && family->heads_key)
+        config_fail(config, "%s: %" PRId64 ", but --heads %" PRId64 "; leave --heads out", family->heads_key,
+            known, heads);
+}
+
 /* The number of heads that a user gives is for models whose configuration is lost. */
 static int settle_heads(
     struct trained *trained, const struct family *family, int64_t heads, struct error *error)
@@ -96,7 +104,7 @@ static int settle_heads(
     struct architecture *a = &trained->architecture;
     int64_t kv_heads;
 
-    if (heads && !family->heads_given)
+    if (heads && !family->heads_key)
         return error_set(error, ERROR_INPUT, "config.json has the number of heads of a %s; leave out --heads",
             family->title);
     a->heads = heads ? heads : a->heads;
@@ -128,10 +136,14 @@ static int open_model(struct trained *trained, struct config *config, int64_t he
     p.architecture = family->initial;
     p.architecture.init_scale = p.architecture.residual_scale = 1;
     matches_begin(matches, family);
-    if (family->sized_by_tensors)
+    if (!config->root)
+        status = matches_unconfigured(matches, error);
+    if (status == 0 && family->sized_by_tensors)
         status = matches_sizes(matches, &p.architecture, error);
-    if (status == 0)
+    if (status == 0) {
         family_read(family, config, &p);
+        compare_heads(config, family, p.architecture.heads, heads);
+    }
     if (config->failed)
         return -1;
     trained->family = family->model_type;

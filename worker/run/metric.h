@@ -218,8 +218,8 @@ extern const struct nature_row nature_table[NATURE_COUNT];
         "the validated tokens")                                                                              \
     X(fraction_attended, HEAD, HEADS, SHARE, "1", "fraction attended",                                       \
         "number of positions whose attention weight exceeds 1e-5 in the saturated network, over the "        \
-        "number of positions up to the token, averaged over the validated tokens; above 1 where the "        \
-        "multiplicative mask lets a token see more")                                                         \
+        "number that the token sees (with a multiplicative mask: up to the token, so that it may be above "  \
+        "1), averaged over the validated tokens")                                                            \
     X(share_above_one, HEAD, HEADS, SHARE, "1", "share of tokens that attend to more than one position",     \
         "share of the validated tokens for which the attention weights of more than one position exceed "    \
         "1e-5 in the saturated network")                                                                     \

@@ -37,6 +37,8 @@ def saturation(networks):
         styles = looks(len(drawn))
         for stack, style in zip(drawn, styles):
             draw_saturation(axes, stack, style)
+        axes.set_ylim(axes.get_ylim()[0] if axes.dataLim.y0 < 0 else 0, 1.03)
+        axes.set_xlim(-0.5, axes.dataLim.x1 + 0.4)  # no tick behind the last layer
         axes.set_xlabel("layer")
         axes.set_ylabel("cosine with saturated states")
         axes.xaxis.get_major_locator().set_params(integer=True)
@@ -50,14 +52,14 @@ def saturation(networks):
 
 
 def draw_saturation(axes, stack, style):
-    """A line over the layers; the output, dotted, one place behind the last layer."""
+    """A line over the layers; the output, dotted, half a place behind the last layer."""
     values = stack.measured("saturation")
     layers = np.arange(len(values))
     axes.plot(layers, values, marker=".", **style)
     final, hard = stack.measured("saturation_final"), stack.measured("hard_saturation")
     if final is not None:
-        axes.plot([layers[-1], len(values)], [values[-1], final], color=style["color"], linestyle=":")
-        axes.plot([len(values)], [final], marker="o", markersize=5, linestyle="none", color=style["color"])
+        axes.plot([layers[-1], layers[-1] + 0.5], [values[-1], final], color=style["color"], linestyle=":")
+        axes.plot([layers[-1] + 0.5], [final], marker="o", markersize=5, linestyle="none", color=style["color"])
     if hard is not None:
         axes.plot(np.arange(len(hard)), hard, color=style["color"], **HARD)
 
@@ -76,8 +78,8 @@ def heads(networks):
             draw_bars(panels[0, 1], by_fraction(stack), place, len(drawn), style)
         set_bins(panels[0, 0], bins(tops))
         set_bins(panels[0, 1], [f"{low:.1f}–{high:.1f}" for low, high in zip(FRACTIONS, FRACTIONS[1:])])
-        panels[0, 0].set_xlabel("positions attended")
-        panels[0, 1].set_xlabel("fraction attended")
+        panels[0, 0].set_xlabel("positions attended (mean of a head, rounded)")
+        panels[0, 1].set_xlabel("fraction attended (mean of a head)")
         panels[0, 0].set_ylabel("share of the heads")
         for axes in panels[0]:
             axes.set_ylim(0, None)

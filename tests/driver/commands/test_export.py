@@ -233,6 +233,11 @@ def test_other_files(saved, tmp_path):
     assert done.stderr == "normsweep export: an argument is missing; see normsweep export --help\n"
 
 
+def test_one_run_at_a_time(saved, tmp_path):
+    done = run(NORMSWEEP, "export", "a.weights.nc", "b.weights.nc", cwd=tmp_path, status=2)
+    assert done.stderr == "normsweep export: unexpected argument 'b.weights.nc'; give one at a time\n"
+
+
 def test_a_checkpoint_is_not_the_end_of_a_run(tmp_path):
     (tmp_path / "sweep.yaml").write_text(injected.SWEEP)
     injector = injected.Injector(tmp_path / "injector")

@@ -193,7 +193,7 @@ USAGE = {
     ("chek", "a.yaml"): "normsweep: unknown command 'chek'; did you mean 'check'?",
     ("launch",): "normsweep: unknown command 'launch'; see normsweep help",
     ("check",): "normsweep check: an argument is missing; see normsweep check --help",
-    ("check", "a.yaml", "b.yaml"): "normsweep check: unexpected argument 'b.yaml'",
+    ("check", "a.yaml", "b.yaml"): "normsweep check: unexpected argument 'b.yaml'; give one at a time",
     ("check", "--fresh", "a.yaml"): "normsweep check: unknown option '--fresh'; see normsweep check --help",
     ("run", "--frsh", "a.yaml"): "normsweep run: unknown option '--frsh'; did you mean '--fresh'?",
     ("run", "-x", "a.yaml"): "normsweep run: unknown option '-x'; see normsweep run --help",

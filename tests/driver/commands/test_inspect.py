@@ -160,6 +160,7 @@ def element(name, value):
     return change
 
 
+NO_CONFIG = "no config.json beside it; without one only a GPT-2 is read, and wte.weight is missing"
 NO_GPT2 = "is missing; expected the tensors of GPT-2 as Hugging Face names them"
 CHANGED = {
     "dtype unknown": (entry("wte.weight", dtype="F7"), "wte.weight: unknown dtype 'F7'"),
@@ -193,7 +194,7 @@ CHANGED = {
     "bytes left over": (lambda entries, data: data + b"1234", "4 bytes at its end belong to no tensor"),
     "missing": (removed("h.1.mlp.c_fc.bias"), "h.1.mlp.c_fc.bias " + NO_GPT2),
     "missing layer": (removed("h.0.mlp.c_fc.weight"), "h.0.mlp.c_fc.weight " + NO_GPT2),
-    "missing embedding": (removed("wte.weight"), "wte.weight " + NO_GPT2),
+    "missing embedding": (removed("wte.weight"), NO_CONFIG),
     "a layer alone": (added("h.3.ln_1.weight"), "h.2.attn.c_attn.weight " + NO_GPT2),
     "extra": (added("adapter"), "adapter: GPT-2 has no such tensor"),
     "extra in a layer": (added("h.1.crossattention"), "h.1.crossattention: GPT-2 has no such tensor"),
@@ -230,6 +231,8 @@ def framed(header, length=None):
 
 WHOLE = gpt2.pack(*small())
 HEADER = struct.unpack("<Q", WHOLE[:8])[0]
+OF_PYTORCH = "saved by PyTorch, not as safetensors; load it with transformers and save_pretrained() it again"
+NO_LENGTH = "not a safetensors file: it does not begin with the length of a header"
 RAW = {
     "empty": (b"", "not a safetensors file: only 0 bytes"),
     "seven bytes": (WHOLE[:7], "not a safetensors file: only 7 bytes"),
@@ -245,11 +248,11 @@ RAW = {
     "half a surrogate pair": (framed(b'{"a":1,\n "\\ud83d":1}'),
                               "header, line 2, column 9: JSON: invalid Unicode '\\uD83D' near '\"\\ud83d\"'"),
     "YAML": (framed(b'{a: 1}'), "header, line 1, column 2: JSON: string or '}' expected near 'a'"),
-    "no GPT-2": (framed(b"{}"), "wte.weight " + NO_GPT2),
-    "a zip archive": (b"PK\3\4\0\0\0\0\0\0\0\0" * 9, "not a safetensors file: its header would have 67324752 bytes;"
-                      " the limit is 16777216"),
-    "huge header": (framed(b"{}", 2**64 - 1), f"not a safetensors file: its header would have {2**64 - 1} bytes;"
-                    " the limit is 16777216"),
+    "no GPT-2": (framed(b"{}"), NO_CONFIG),
+    "a zip archive": (b"PK\3\4\0\0\0\0\0\0\0\0" * 9, OF_PYTORCH),
+    "a pickle": (b"\x80\2\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.", OF_PYTORCH),
+    "huge header": (framed(b"{}", 2**64 - 1), NO_LENGTH),
+    "text": (b"Once upon a time", NO_LENGTH),
     "header cut": (WHOLE[: 8 + HEADER - 1], f"truncated: its header has {HEADER} bytes, but only {HEADER - 1} follow"),
     "data cut": (WHOLE[:-1], "ln_f.bias: data_offsets [576, 584] are not within 583 bytes of data; is the file whole?"),
 }
@@ -272,7 +275,7 @@ def test_what_json_may_hold(tmp_path):
         b'\xef\xbb\xbf{"n_head": 1, "smile": "\\ud83d\\ude00 \\/ \\\\ud83d", "'
         + b"k" * 3000 + b'":\t1}')
     (tmp_path / "ids.txt").write_text("0 1 2 0 1 2")
-    assert inspect(tmp_path, "--tokens", "ids.txt").stderr == ""
+    assert "valid_loss" in inspect(tmp_path, "--tokens", "ids.txt").stdout
 
 
 def test_every_prefix_is_refused(tmp_path):
@@ -291,6 +294,8 @@ IDS_REFUSED = {
     "1\n-1": "ids.txt:2: '-1' is not a token id",
     "0 1.0": "ids.txt:1: '1.0' is not a token id",
     "nan": "ids.txt:1: 'nan' is not a token id",
+    "[1, 2]": "ids.txt:1: '[1,' is not a token id; separate ids by white space alone",
+    "0 1,2": "ids.txt:1: '1,2' is not a token id; separate ids by white space alone",
     "0\n1\x1b[2J\n": "ids.txt:2: '1?[2J' is not a token id",
     "0 1 2": "ids.txt: 3 tokens do not fill one window of 4 and its target; give a smaller --context",
 }
@@ -360,7 +365,33 @@ def test_refused_options(tmp_path, arguments):
 
 
 def test_no_file(tmp_path):
-    assert inspect(tmp_path, status=2).stderr == "model.safetensors: No such file or directory\n"
+    assert inspect(tmp_path, status=2).stderr == (
+        "model.safetensors: No such file or directory; normsweep reads files on disk and downloads nothing\n")
     (tmp_path / "model.safetensors").mkdir()
+    (tmp_path / "model.safetensors" / "config.json").write_text("{}")
     assert inspect(tmp_path, status=2).stderr == (
         "model.safetensors: a folder without model.safetensors and without model.safetensors.index.json\n")
+    for name in ("pytorch_model.bin.index.json", "pytorch_model.bin"):
+        (tmp_path / "model.safetensors" / name).write_text("")
+        assert inspect(tmp_path, status=2).stderr == f"model.safetensors/{name}: {OF_PYTORCH}\n"
+    done = run(BUILD / "normsweep", "inspect", "model.safetensors/config.json", cwd=tmp_path, status=2)
+    assert done.stderr == "model.safetensors/config.json: not an index of weights; give its folder\n"
+
+
+def test_heads_that_contradict_the_configuration(tmp_path):
+    write(tmp_path, gpt2.random_weights(), config=CONFIG)
+    done = inspect(tmp_path, "--heads", "8", status=2)
+    assert (done.stdout, done.stderr) == ("", "config.json: n_head: 4, but --heads 8; leave --heads out\n")
+    assert inspect(tmp_path, "--heads", "4").stdout == inspect(tmp_path).stdout
+
+
+def test_a_classifier(tmp_path):
+    """What lies behind the base model, and is not the layer that predicts words, is refused."""
+    weights = gpt2.random_weights()
+    entries, data, _ = gpt2.entries_of(weights, prefix="transformer.")
+    for name in ("score.weight", "transformer.score.weight"):
+        extra = {name: {"dtype": "F32", "shape": [2], "data_offsets": [len(data), len(data) + 8]}}
+        (tmp_path / "model.safetensors").write_bytes(gpt2.pack(entries | extra, data + bytes(8)))
+        why = "not a part of GPT-2 or of its output; save the base_model alone"
+        why = why if name == "score.weight" else "GPT-2 has no such tensor"
+        assert inspect(tmp_path, status=2).stderr == f"model.safetensors: {name}: {why}\n"

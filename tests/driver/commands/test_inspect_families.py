@@ -109,7 +109,9 @@ def test_masks_leave_the_rest_alone(tmp_path):
     lines = [line for line in masked.stdout.splitlines()
              if not line.startswith(("valid_loss", "accuracy", "predicted_entropy"))]
     assert bare.stdout.splitlines() == lines and len(masked.stdout.splitlines()) == len(lines) + 3
-    assert masked.stderr == "" and bare.stderr == (
+    assert masked.stderr == (
+        "normsweep inspect: the loss is worse than guessing: are the ids those of this network's tokenizer?\n")
+    assert bare.stderr == (
         "normsweep inspect: no loss: give --mask ID, the id of the tokenizer's mask token, for that of masked words\n")
     assert json.loads(inspect(tmp_path, "--json").stdout)["attrs"]["comment"].startswith("no loss: give --mask ID")
 
@@ -216,3 +218,43 @@ def test_file_of_a_folder(tmp_path):
     run(BUILD / "normsweep", "inspect", "my model/", "-o", "out.nc", cwd=tmp_path)
     with netCDF4.Dataset(tmp_path / "out.nc") as written:
         assert written.file == "my model" and written.family == "bert"
+        assert "mask" not in written.ncattrs()
+
+
+def test_attributes_of_a_text(tmp_path):
+    save(tmp_path, draw(11, **bert_shapes()), BERT, "1 2 3 " * 8)
+    assert json.loads(inspect(tmp_path, "--mask", "0", "--json").stdout)["attrs"]["mask"] == 0
+    attrs = json.loads(inspect(tmp_path, "--json").stdout)["attrs"]
+    assert not {"mask", "sentinel"} & set(attrs)
+    save(tmp_path, draw(12, **t5_shapes()), T5, "5 6 7 8 " * 30)
+    attrs = json.loads(inspect(tmp_path, "--context", "40", "--sentinel", "29", "--json").stdout)["attrs"]
+    assert attrs["sentinel"] == 29 and "mask" not in attrs
+
+
+NO_START, NO_END = "decoder_start_token_id", "eos_token_id"
+
+
+@pytest.mark.parametrize("missing", [[NO_START], [NO_END], [NO_START, NO_END]], ids=" ".join)
+def test_special_tokens_that_are_missing(tmp_path, missing):
+    config = {key: value for key, value in T5.items() if key not in missing}
+    save(tmp_path, draw(13, **t5_shapes()), config, "5 6 7 8 " * 30)
+    done = inspect(tmp_path, "--context", "40", "--sentinel", "29", status=2)
+    assert done.stderr == f".: its config.json has no {' and no '.join(missing)}\n"
+
+
+def test_a_mask_without_a_loss(tmp_path):
+    """XLNet is an encoder whose loss is not computed."""
+    shapes = {"word_embedding.weight": (VOCABULARY, WIDTH)}
+    square, heads = (WIDTH, HEADS, WIDTH // HEADS), (HEADS, WIDTH // HEADS)
+    shapes |= {f"layer.0.rel_attn.{name}": square for name in "qkvor"}
+    shapes |= {f"layer.0.rel_attn.{name}": heads for name in ("r_w_bias", "r_r_bias")}
+    shapes |= {f"layer.0.{part}.layer_norm.{name}": (WIDTH,) for part in ("rel_attn", "ff")
+               for name in ("weight", "bias")}
+    shapes |= {"layer.0.ff.layer_1.weight": (INNER, WIDTH), "layer.0.ff.layer_1.bias": (INNER,),
+               "layer.0.ff.layer_2.weight": (WIDTH, INNER), "layer.0.ff.layer_2.bias": (WIDTH,)}
+    config = {"model_type": "xlnet", "vocab_size": VOCABULARY, "d_model": WIDTH, "d_inner": INNER, "n_layer": 1,
+              "n_head": HEADS}
+    save(tmp_path, draw(14, **shapes), config, "1 2 3 " * 8)
+    assert "no loss: " in inspect(tmp_path, "--context", "8").stdout
+    assert inspect(tmp_path, "--context", "8", "--mask", "3", status=2).stderr == (
+        ".: --mask is for a loss, which is not computed for this family\n")

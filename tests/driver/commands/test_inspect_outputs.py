@@ -67,8 +67,11 @@ def test_dataset(tmp_path, model):
             like = sweep.variables[name]
             assert [dim for dim in like.dimensions if dim != "step"] == list(variable.dimensions) or (
                 name in ours.dimensions and name == "tensor")
-            assert (variable.dtype, variable.long_name, variable.units) == (like.dtype, like.long_name, like.units)
-            assert getattr(variable, "comment", "") == getattr(like, "comment", "")
+            loss = name == "valid_loss"
+            assert (variable.dtype, variable.units) == (like.dtype, like.units)
+            assert variable.long_name == ("loss (nats)" if loss else like.long_name)
+            assert getattr(variable, "comment", "") == ("mean loss on the predicted tokens of the text" if loss else
+                                                        getattr(like, "comment", "").replace("validated ", ""))
             assert getattr(variable, "nature", "") == getattr(like, "nature", "")
 
 
@@ -78,6 +81,41 @@ def test_norms_alone(tmp_path, model):
         assert set(written) == {"param_norm", "embedding_norm", "output_norm", "total_norm", "layer_norm",
                                 "tensor_norm"}
         assert set(written.dims) == {"layer", "tensor"} and "tokens" not in written.attrs
+        assert written.attrs["heads"] == HEADS and "lines" not in written.attrs
+
+
+def test_unknown_heads(tmp_path, model):
+    """Without config.json, the number of heads of a GPT-2 is not known."""
+    (tmp_path / "config.json").unlink()
+    assert "width 16, heads unknown, feed-forward 24" in inspect(tmp_path, "model.safetensors", "-o", "out.nc").stdout
+    with xr.open_dataset(tmp_path / "out.nc") as written:
+        assert not {"heads", "kv_heads"} & set(written.attrs)
+
+
+@pytest.mark.parametrize("output", [None, "zero", "own"])
+def test_output_of_a_page(tmp_path, output):
+    weights = gpt2.random_weights(tied=output != "own")
+    write(tmp_path, weights, prefix="transformer.", config=CONFIG)
+    page = inspect(tmp_path, "model.safetensors").stdout
+    norm = "tied" if output != "own" else f"{gpt2.norm(weights['lm_head.weight'].float()):.6g}"
+    assert f", output {norm}, everything " in page
+
+
+def test_names(tmp_path):
+    """A file that has the name of all is called by its folder, and a title says a name once."""
+    (tmp_path / "gpt2").mkdir()
+    write(tmp_path / "gpt2", gpt2.random_weights(), config=CONFIG)
+    for path in ("gpt2", "gpt2/", "gpt2/model.safetensors", "./gpt2//model.safetensors"):
+        inspect(tmp_path, path, "-o", "out.nc")
+        with netCDF4.Dataset(tmp_path / "out.nc") as written:
+            assert (written.file, written.title) == ("gpt2", "gpt2")
+
+
+def test_other_commands_on_a_network(tmp_path, model):
+    inspect(tmp_path, "model.safetensors", "-o", "out.nc")
+    for command in ("show", "status"):
+        assert run(BUILD / "normsweep", command, "out.nc", cwd=tmp_path, status=2).stderr == (
+            "out.nc: of normsweep inspect, not of a sweep; draw it with analysis/figures\n")
 
 
 def test_states(tmp_path, model):
@@ -169,6 +207,35 @@ def test_lines(tmp_path, model):
             assert abs(found[key] - np.average([one[key] for one in measured], weights=rows)) < 1e-8, key
 
 
+def test_what_is_left_out_is_said(tmp_path, model):
+    """Of a stream, 9 windows and a last target; of lines, what lies behind the window."""
+    assert f"108 tokens in 9 sequences of at most 12; the last {len(IDS) - 109} tokens left out\n" in inspect(
+        tmp_path, *NAMES).stdout
+    attrs = json.loads(inspect(tmp_path, *NAMES, "--json").stdout)["attrs"]
+    assert (attrs["tokens_left_out"], attrs["lines"]) == (len(IDS) - 109, "false") and "lines_cut" not in attrs
+    (tmp_path / "ids.txt").write_text("1 " * 13 + "\n" + "1 " * 14 + "\n" + "1 " * 5)
+    assert "28 tokens in 3 sequences of at most 12; 1 line cut\n" in inspect(tmp_path, *NAMES, "--lines").stdout
+    attrs = json.loads(inspect(tmp_path, *NAMES, "--lines", "--json").stdout)["attrs"]
+    assert (attrs["lines_cut"], attrs["lines"]) == (1, "true") and "tokens_left_out" not in attrs
+    (tmp_path / "ids.txt").write_text("1 " * 13)
+    assert "12 tokens in 1 sequence of at most 12\n" in inspect(tmp_path, *NAMES).stdout
+
+
+def test_a_loss_worse_than_guessing(tmp_path):
+    """Equal words are guessed exactly, which is not worse; one that is never predicted is."""
+    weights = gpt2.random_weights(tied=False)
+    weights["lm_head.weight"] *= 0
+    note = "the loss is worse than guessing: are the ids those of this network's tokenizer?"
+    for bad in (False, True):
+        if bad:
+            weights["ln_f.weight"] *= 0
+            weights["lm_head.weight"][7] = -weights["ln_f.bias"]
+        write(tmp_path, weights, prefix="transformer.", config=CONFIG, ids=[7] * 30)
+        done = inspect(tmp_path, *NAMES, "--json")
+        assert (json.loads(done.stdout)["attrs"].get("comment") == note) == bad
+        assert (f"note        {note}\n" in inspect(tmp_path, *NAMES).stdout) == bad
+
+
 def test_lines_without_a_target(tmp_path, model):
     (tmp_path / "ids.txt").write_text("1\n\n2\n")
     done = inspect(tmp_path, *NAMES, "--lines", status=2)
@@ -211,18 +278,32 @@ def test_figures(tmp_path, model):
     assert drawn == ["./networks-saturation.svg", "./networks-heads.svg"]
     for path in drawn:
         picture = (tmp_path / path).read_text()
-        assert all(f">{name}</text>" in picture for name in ("a", "b"))
+        assert all(f">{name}</text>" in picture for name in ("a, window 12", "b, window 5"))
     drawn = run(script, "a.nc", "--only", "heads", "-o", "f", "--format", "svg", cwd=tmp_path).stdout
     assert drawn == "f/a-heads.svg\n" and ">gpt2</text>" in (tmp_path / "f" / "a-heads.svg").read_text()
+
+
+def test_labels_tell_networks_apart(tmp_path, model):
+    """Files of one name in different folders; a file without a text is named and left out."""
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        inspect(tmp_path, *NAMES, "-o", f"{name}/g.nc")
+    inspect(tmp_path, "model.safetensors", "-o", "norms.nc")
+    done = run(PROJECT / "analysis" / "figures", "a/g.nc", "b/g.nc", "--format", "svg", cwd=tmp_path)
+    assert done.stdout.split() == ["./networks-saturation.svg", "./networks-heads.svg"] and done.stderr == ""
+    assert all(f">{name}/g</text>" in (tmp_path / "networks-heads.svg").read_text() for name in ("a", "b"))
+    done = run(PROJECT / "analysis" / "figures", "a/g.nc", "norms.nc", "--format", "svg", cwd=tmp_path)
+    assert len(done.stdout.split()) == 2
+    assert done.stderr == "figures: norms.nc: nothing to draw: it was measured without --tokens\n"
 
 
 def test_figures_that_are_refused(tmp_path, model):
     inspect(tmp_path, "model.safetensors", "-o", "a.nc")
     sweep(tmp_path / "b.nc")
     script = PROJECT / "analysis" / "figures"
-    assert run(script, "a.nc", cwd=tmp_path).stdout == ""  # norms alone have no figure
-    assert run(script, "a.nc", "--only", "heads", cwd=tmp_path, status=1).stderr == (
-        "figures: heads: nothing to draw: measured without --tokens\n")
+    for only in ((), ("--only", "heads")):
+        done = run(script, "a.nc", *only, cwd=tmp_path, status=1)
+        assert (done.stdout, done.stderr) == ("", "figures: a.nc: nothing to draw: it was measured without --tokens\n")
     assert run(script, "a.nc", "b.nc", cwd=tmp_path, status=1).stderr == (
         "figures: b.nc: not a file of normsweep inspect\n")
     assert run(script, "a.nc", "--at", "seed=0", cwd=tmp_path, status=1).stderr == "figures: --at is for sweeps\n"

@@ -73,7 +73,7 @@ TEST(shards_refused)
         {MAP(MAP_1 MAP_2), LLAMA_1 "x 2 0\n", Q LLAMA_REST,
             INDEX ": x is in a.safetensors and not in the index"},
         {MAP(MAP_1 MAP_2 ", \"x\": \"a.safetensors\""), LLAMA_1 "x 2 0\n", Q LLAMA_REST,
-            INDEX ": x: Llama has no such tensor"},
+            INDEX ": x: not a part of Llama or of its output; save the base_model alone"},
     };
 
     for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
@@ -118,7 +118,8 @@ TEST(trained_refused_tensors)
         {LLAMA(""), LLAMA_1 LLAMA_REST, FILE_1 "model.layers.0.self_attn.q_proj.weight" NO_LLAMA},
         {LLAMA(""), Q LLAMA_REST, FILE_1 "embed_tokens.weight" NO_LLAMA},
         {LLAMA(""), "model.embed_tokens.weight 3,4 0\nmodel.norm.weight 4 10\n" Q LLAMA_REST,
-            FILE_1 "lm_head.weight" NO_LLAMA},
+            FILE_1 "lm_head.weight is missing; if the network has another output, save its base_model"
+                   " alone"},
         {LLAMA(", \"num_key_value_heads\": 1"), LLAMA_1 Q LLAMA_REST,
             FILE_1 "model.layers.0.self_attn.k_proj.weight: shape [4, 4], not [2, 4]"},
         {LLAMA(", \"tie_word_embeddings\": true"), LLAMA_1 Q LLAMA_REST,
