@@ -9,6 +9,7 @@
 #include "driver/commands/inspect_measure.h"
 #include "driver/commands/inspect_page.h"
 #include "driver/commands/inspect_print.h"
+#include "driver/output/mapped_file.h"
 #include "driver/text/lines.h"
 #include "worker/host/processors.h"
 
@@ -93,8 +94,8 @@ static int inspect(struct trained *trained, const struct arguments *arguments, s
 
     if (inspect_text_read(&text, trained, arguments, error) < 0)
         return -1;
-    int status = inspect_measure(&inspected, &arena, trained, &text, arguments->operand[0], threads,
-        arguments_has(arguments, OPTION_STATES), error);
+    int status = inspect_measure(
+        &inspected, &arena, trained, &text, threads, arguments_has(arguments, OPTION_STATES), error);
     if (status == 0) {
         status = trained_check(trained, error);
         if (status == 0)
@@ -126,7 +127,9 @@ int command_inspect(int argc, char **argv)
 
     if (command_arguments(&arguments, argc, argv, &status))
         return status;
+    mapped_file_guard();
     status = inspect_files(&arguments, &error);
+    mapped_file_unguard();
     arguments_release(&arguments);
     return status == 0 ? command_flush(0) : command_fail(&error);
 }

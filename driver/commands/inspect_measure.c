@@ -81,16 +81,50 @@ static void layout_all(struct measurement *m, struct arena *arena)
         layout_text(m, arena);
 }
 
-static int take_memory(struct measurement *m, struct arena *arena, struct error *error)
+/* The bytes that are needed. */
+static size_t count_all(struct measurement *m)
 {
     struct arena counted = {0};
 
     layout_all(m, &counted);
-    if (counted.used > limits()->memory || arena_init(arena, counted.used) < 0)
+    return counted.used;
+}
+
+/* The bytes that windows of one token would need. */
+static size_t count_least(struct measurement *m)
+{
+    struct inspect_text least = *m->text;
+    struct measurement one = *m;
+
+    least.window = 1;
+    one.text = &least;
+    one.architecture = inspect_text_architecture(&least, &m->trained->architecture);
+    least.room = (struct batch_rows){one.architecture.context, one.architecture.context};
+    return count_all(&one);
+}
+
+/* Takes memory for batches as large as planned, or as there is memory for. */
+static int take_memory(struct measurement *m, struct arena *arena, struct error *error)
+{
+    bool has_text = m->text->text.token_count > 0;
+    const char *hint = "";
+    size_t size = count_all(m);
+
+    while (size > limits()->memory || arena_init(arena, size) < 0) {
+        if (has_text && inspect_text_shrink(m->text)) {
+            size = count_all(m);
+            continue;
+        }
+        if (has_text && count_least(m) < (size < limits()->memory ? size / 2 : limits()->memory))
+            hint = "; a smaller --context needs less";
+        if (size <= limits()->memory)
+            return error_set(error, ERROR_ENVIRONMENT,
+                "no memory: the system does not give the %.1f MiB that are needed; see ulimit -v%s",
+                (double)size / 0x1p20, hint);
         return error_set(error, ERROR_ENVIRONMENT,
-            "no memory: %.1f MiB are needed, this process may use %.1f MiB%s", (double)counted.used / 0x1p20,
-            (double)limits()->memory / 0x1p20,
-            m->text->text.token_count ? "; a smaller --context needs less" : "");
+            "no memory: %.1f MiB are needed, this process may use %.1f MiB%s", (double)size / 0x1p20,
+            (double)limits()->memory / 0x1p20, hint);
+    }
     layout_all(m, arena);
     return 0;
 }
@@ -141,7 +175,8 @@ static int measure_norms(struct measurement *m, struct error *error)
         load(m, &m->layout, layer, m->planes.weights);
         const struct tensor *broken = norms_add(&m->norms, m->planes.weights, layer);
         if (broken)
-            return error_set(error, ERROR_INPUT, "%s: not all values are finite as a " SCALAR_NAME,
+            return error_set(error, ERROR_INPUT, "%s: %s: not all values are finite as a " SCALAR_NAME,
+                trained_file(m->trained, broken->kind, broken->layer),
                 trained_name(m->trained, broken->kind, broken->layer));
     }
     norms_end(&m->norms);
@@ -283,7 +318,7 @@ static int put_all(struct inspected *inspected, const struct measurement *m, str
 
     if (inspected_init(inspected, &m->trained->architecture, &m->layout, has_text ? m->saturation.bins : 0) <
         0)
-        return error_set(error, ERROR_ENVIRONMENT, "no memory");
+        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", trained_path(m->trained));
     inspected->family = m->trained->family;
     inspected->parameters = architecture_parameters(&m->trained->architecture);
     inspected->note = text->note;
@@ -320,7 +355,7 @@ static int measure_all(struct inspected *inspected, struct measurement *m, struc
 }
 
 int inspect_measure(struct inspected *inspected, struct arena *arena, struct trained *trained,
-    struct inspect_text *text, const char *path, int64_t threads, bool keep_states, struct error *error)
+    struct inspect_text *text, int64_t threads, bool keep_states, struct error *error)
 {
     struct measurement m = {.trained = trained,
         .text = text,
@@ -333,9 +368,9 @@ int inspect_measure(struct inspected *inspected, struct arena *arena, struct tra
     m.planes.source = &m.source;
     *arena = (struct arena){0};
     if (take_memory(&m, arena, error) < 0)
-        return error_prefix(error, "%s", path);
+        return error_prefix(error, "%s", trained_path(trained));
     if (measure_all(inspected, &m, error) == 0)
         return 0;
     arena_release(arena);
-    return error_prefix(error, "%s", path);
+    return -1;
 }

@@ -72,12 +72,23 @@ static void print_string(const char *text)
     putchar('"');
 }
 
-static void print_number(double value)
+static void print_whole(double value)
 {
-    if (isfinite(value))
-        printf("%.17g", value);
-    else
+    printf("%.0f", value);
+}
+
+/* A real number has a point or an exponent, so that all values of a variable are read as one type. JSON has
+ * no NaN. */
+static void print_real(double value)
+{
+    char text[40];
+
+    if (!isfinite(value)) {
         fputs("null", stdout);
+        return;
+    }
+    snprintf(text, sizeof(text), "%.17g", value);
+    printf("%s%s", text, strpbrk(text, ".e") ? "" : ".0");
 }
 
 static void print_attributes(const struct inspected *inspected)
@@ -109,7 +120,7 @@ static void print_nested(const double *values, const struct metric_form *form, i
     const enum metric_dimension *dimension, size_t count)
 {
     if (rank == 0) {
-        print_number(*values);
+        print_real(*values);
         return;
     }
     size_t length = (size_t)form->along[dimension[0]], step = count / length;
@@ -132,8 +143,10 @@ static void print_coordinate(const struct inspected *inspected, enum metric_dime
         fputs(i ? ", " : "", stdout);
         if (row->word)
             print_string(row->word(i));
+        else if (row->is_real)
+            print_real(row->number(i));
         else
-            print_number(row->number(i));
+            print_whole(row->number(i));
     }
     fputs("]}", stdout);
 }

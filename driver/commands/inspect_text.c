@@ -29,8 +29,9 @@ static int check_options(
     const struct trained *trained, const struct arguments *arguments, struct error *error)
 {
     const struct architecture *a = &trained->architecture;
-    const char *path = arguments->operand[0];
-    static const enum option of_text[] = {OPTION_LINES, OPTION_MASK, OPTION_SENTINEL, OPTION_STATES};
+    const char *path = trained_path(trained);
+    static const enum option of_text[] = {
+        OPTION_LINES, OPTION_MASK, OPTION_SENTINEL, OPTION_STATES, OPTION_CONTEXT};
 
     for (size_t i = 0; !arguments->tokens && i < sizeof(of_text) / sizeof(*of_text); i++)
         if (arguments_has(arguments, of_text[i]))
@@ -70,9 +71,10 @@ static int64_t context_of(const struct architecture *a, int64_t window)
     return (window > SPANS_CONTEXT_LEAST ? window : SPANS_CONTEXT_LEAST) + 1;
 }
 
-static int choose_window(struct inspect_text *text, const struct architecture *a,
+static int choose_window(struct inspect_text *text, const struct trained *trained,
     const struct arguments *arguments, struct error *error)
 {
+    const struct architecture *a = &trained->architecture;
     int64_t most = a->context;
 
     if (a->positions == POSITIONS_LEARNED)
@@ -83,7 +85,7 @@ static int choose_window(struct inspect_text *text, const struct architecture *a
     if (text->window <= most)
         return 0;
     return error_set(error, ERROR_INPUT, "%s: --context %" PRId64 " is larger than the model's %" PRId64,
-        arguments->operand[0], text->window, most);
+        trained_path(trained), text->window, most);
 }
 
 /* ---- words that are not of the text ---- */
@@ -97,11 +99,23 @@ static int check_word(
         what, word, vocabulary);
 }
 
+static int choose_mask(struct inspect_text *text, const struct trained *trained,
+    const struct arguments *arguments, struct error *error)
+{
+    const char *path = trained_path(trained);
+
+    if (!arguments_has(arguments, OPTION_MASK))
+        return 0;
+    text->foreign.mask = arguments->mask;
+    if (arguments->mask == trained->special.padding)
+        return error_set(error, ERROR_INPUT, "%s: --mask %d is the id of padding", path, arguments->mask);
+    return check_word(path, "--mask", arguments->mask, trained->architecture.vocabulary, error);
+}
+
 static int choose_spans(struct inspect_text *text, const struct trained *trained,
     const struct arguments *arguments, struct error *error)
 {
-    const char *path = arguments->operand[0];
-    int64_t spans = spans_count(text->window);
+    const char *path = trained_path(trained);
 
     text->foreign = (struct foreign_words){
         .sentinel = arguments->sentinel, .start = trained->special.start, .end = trained->special.end};
@@ -109,14 +123,7 @@ static int choose_spans(struct inspect_text *text, const struct trained *trained
     if (start || end)
         return error_set(error, ERROR_INPUT, "%s: its config.json has no %s%s%s", path,
             start ? "decoder_start_token_id" : "", start && end ? " and no " : "", end ? "eos_token_id" : "");
-    if (check_word(path, "--sentinel", arguments->sentinel, trained->architecture.vocabulary, error) < 0)
-        return -1;
-    if (spans <= arguments->sentinel + (int64_t)1)
-        return 0;
-    return error_set(error, ERROR_INPUT,
-        "%s: a window of %" PRId64 " tokens has %" PRId64
-        " spans, but there are no such sentinels below %d; give a smaller --context",
-        path, text->window, spans, arguments->sentinel);
+    return check_word(path, "--sentinel", arguments->sentinel, trained->architecture.vocabulary, error);
 }
 
 /* Chooses what the network reads and predicts. */
@@ -124,7 +131,6 @@ static int choose_readings(struct inspect_text *text, const struct trained *trai
     const struct arguments *arguments, struct error *error)
 {
     const struct architecture *a = &trained->architecture;
-    bool mask = arguments_has(arguments, OPTION_MASK);
 
     text->compared = (struct reading){
         .sequences = arguments_has(arguments, OPTION_LINES) ? SEQUENCES_LINES : SEQUENCES_STREAM,
@@ -142,11 +148,10 @@ static int choose_readings(struct inspect_text *text, const struct trained *trai
         text->note = no_stream;
     else if (!trained->has_output)
         text->note = no_output;
-    else if (text->is_masked && !mask)
+    else if (text->is_masked && !arguments_has(arguments, OPTION_MASK))
         text->note = no_mask;
     text->has_loss = !text->note;
-    text->foreign.mask = mask ? arguments->mask : 0;
-    if (mask && check_word(arguments->operand[0], "--mask", arguments->mask, a->vocabulary, error) < 0)
+    if (choose_mask(text, trained, arguments, error) < 0)
         return -1;
     return reads_spans(a) ? choose_spans(text, trained, arguments, error) : 0;
 }
@@ -154,11 +159,14 @@ static int choose_readings(struct inspect_text *text, const struct trained *trai
 /* ---- the text ---- */
 
 static int read_tokens(
-    struct inspect_text *text, const struct architecture *a, const char *path, struct error *error)
+    struct inspect_text *text, const struct trained *trained, const char *path, struct error *error)
 {
+    const struct architecture *a = &trained->architecture;
     bool next = a->network == NETWORK_DECODER; /* the last token of a sequence is a target only */
-    const struct token_ids how = {
-        .vocabulary = a->vocabulary, .lines = text->compared.sequences == SEQUENCES_LINES, .behind = next};
+    const struct token_ids how = {.vocabulary = a->vocabulary,
+        .padding = trained->special.padding,
+        .lines = text->compared.sequences == SEQUENCES_LINES,
+        .behind = next};
 
     if (token_ids_read(&text->text, path, &how, error) < 0)
         return -1;
@@ -172,9 +180,12 @@ static int read_tokens(
     if (sequences > 0)
         return 0;
     inspect_text_release(text);
+    if (tokens < 1 + next)
+        return error_set(
+            error, ERROR_INPUT, "%s: a text needs a token and its target, but has one token", path);
     return error_set(error, ERROR_INPUT,
-        "%s: %" PRId64 " tokens do not fill one window of %" PRId64 "%s; give a smaller --context", path,
-        tokens, text->window, next ? " and its target" : "");
+        "%s: %" PRId64 " token%s not fill one window of %" PRId64 "%s; give a smaller --context", path,
+        tokens, tokens > 1 ? "s do" : " does", text->window, next ? " and its target" : "");
 }
 
 static int64_t larger(int64_t a, int64_t b)
@@ -182,16 +193,18 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* The rows of all sequences, and of the largest. */
-static void sum_rows(struct inspect_text *text, struct batch_rows *all, struct batch_rows *largest)
+/* The rows of all sequences; notes the largest. */
+static void sum_rows(struct inspect_text *text, struct batch_rows *all)
 {
     for (int64_t i = 0; i < text->sequences; i++) {
         struct batch_rows one = reading_extent(&text->compared, &text->text, i);
-        text->tokens += reading_counted(&text->compared, &text->text, i);
+        int64_t tokens = reading_counted(&text->compared, &text->text, i);
+        text->tokens += tokens;
+        text->longest = larger(text->longest, tokens);
         all->rows += one.rows;
         all->source += one.source;
-        largest->rows = larger(largest->rows, one.rows);
-        largest->source = larger(largest->source, one.source);
+        text->largest.rows = larger(text->largest.rows, one.rows);
+        text->largest.source = larger(text->largest.source, one.source);
         if (i == text->kept && (i == 0 || (all->rows <= KEPT_ROWS && all->source <= KEPT_ROWS))) {
             text->kept++;
             text->kept_rows = *all;
@@ -226,29 +239,56 @@ static void count_batches(struct inspect_text *text)
 
 static void plan_batches(struct inspect_text *text)
 {
-    struct batch_rows all = {0, 0}, largest = {0, 0};
+    struct batch_rows all = {0, 0};
 
     text->sequences = reading_sequences(&text->compared, &text->text);
-    sum_rows(text, &all, &largest);
-    text->room = (struct batch_rows){room_of(all.rows, largest.rows), room_of(all.source, largest.source)};
+    sum_rows(text, &all);
+    text->room =
+        (struct batch_rows){room_of(all.rows, text->largest.rows), room_of(all.source, text->largest.source)};
     count_batches(text);
+}
+
+/* Are there sentinels for all spans of the longest sequence? */
+static int check_sentinels(const struct inspect_text *text, const char *path, struct error *error)
+{
+    int64_t spans = spans_count(text->longest);
+
+    if (text->compared.task != TASK_SPANS || spans <= text->foreign.sentinel + (int64_t)1)
+        return 0;
+    return error_set(error, ERROR_INPUT,
+        "%s: a sequence of %" PRId64 " tokens has %" PRId64
+        " spans, but there are no such sentinels below %d; give a smaller --context",
+        path, text->longest, spans, text->foreign.sentinel);
 }
 
 int inspect_text_read(struct inspect_text *text, const struct trained *trained,
     const struct arguments *arguments, struct error *error)
 {
-    const struct architecture *a = &trained->architecture;
-
     *text = (struct inspect_text){0};
-    if (check_options(trained, arguments, error) < 0 || choose_window(text, a, arguments, error) < 0)
+    if (check_options(trained, arguments, error) < 0 || choose_window(text, trained, arguments, error) < 0)
         return -1;
     if (!arguments->tokens)
         return 0;
     if (choose_readings(text, trained, arguments, error) < 0 ||
-        read_tokens(text, a, arguments->tokens, error) < 0)
+        read_tokens(text, trained, arguments->tokens, error) < 0)
         return -1;
     plan_batches(text);
-    return 0;
+    if (check_sentinels(text, trained_path(trained), error) == 0)
+        return 0;
+    inspect_text_release(text);
+    return -1;
+}
+
+bool inspect_text_shrink(struct inspect_text *text)
+{
+    const struct batch_rows room = text->room, least = text->largest;
+
+    text->room = (struct batch_rows){
+        larger(room.rows / 2, least.rows),
+        larger(room.source / 2, least.source),
+    };
+    count_batches(text);
+    return text->room.rows < room.rows || text->room.source < room.source;
 }
 
 void inspect_text_release(struct inspect_text *text)

@@ -22,6 +22,8 @@ struct inspect_text {
     int64_t left_out; /* tokens of a stream behind the last whole window */
     int64_t batches;
     struct batch_rows room; /* of a batch */
+    struct batch_rows largest; /* of a sequence */
+    int64_t longest; /* tokens of a sequence */
     int64_t kept; /* sequences whose states are kept: the first ones, as many as fit in a few rows */
     struct batch_rows kept_rows;
 };
@@ -33,6 +35,9 @@ struct inspect_text {
 int inspect_text_read(struct inspect_text *text, const struct trained *trained,
     const struct arguments *arguments, struct error *error);
 void inspect_text_release(struct inspect_text *text);
+
+/* Makes batches smaller, down to the largest sequence. False: they were so small. */
+bool inspect_text_shrink(struct inspect_text *text);
 
 /* The architecture with the context that the text needs: what depends on it then takes no more memory. */
 struct architecture inspect_text_architecture(

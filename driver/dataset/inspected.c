@@ -420,18 +420,14 @@ static int write_new(const struct inspected *inspected, const char *path)
 
 int inspected_write(const struct inspected *inspected, const char *path, struct error *error)
 {
-    char *whole = output_resolve(path), *new = NULL;
-    int status = whole ? 0 : errno;
+    char *whole = output_resolve(path), *new = whole ? output_fresh(whole) : NULL;
+    int status = new ? 0 : errno;
 
-    if (status == 0 && asprintf(&new, "%s.%ld.new", whole, (long)getpid()) < 0) {
-        new = NULL;
-        status = ENOMEM;
-    }
     if (status == 0) {
         status = write_new(inspected, new);
         if (status == 0 && rename(new, whole) != 0)
             status = errno;
-        if (status != 0)
+        if (status != 0 && status != NC_EEXIST && status != EEXIST)
             unlink(new);
     }
     free(whole);

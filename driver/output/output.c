@@ -107,6 +107,29 @@ int output_exists(const char *path, mode_t *kind)
     return 1;
 }
 
+char *output_fresh(const char *path)
+{
+    mode_t kind;
+
+    for (int i = 0;; i++) {
+        char *new, number[16] = "";
+        if (i > 0)
+            snprintf(number, sizeof(number), ".%d", i);
+        if (asprintf(&new, "%s.%ld%s.new", path, (long)getpid(), number) < 0) {
+            errno = ENOMEM;
+            return NULL;
+        }
+        int there = output_exists(new, &kind);
+        if (there == 0)
+            return new;
+        int cause = errno;
+        free(new);
+        errno = cause;
+        if (there < 0)
+            return NULL;
+    }
+}
+
 /* Falls back to link and unlink on file systems without RENAME_NOREPLACE, and to a check on those without
  * links. */
 int output_name(const char *new, const char *path)

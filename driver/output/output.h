@@ -27,6 +27,13 @@ int output_folder_fault(const char *folder);
  */
 int output_exists(const char *path, mode_t *kind);
 
+/*
+ * The path of a new file that is to be renamed to `path` once it is whole: beside it, with the number of this
+ * process. Nothing is there, not even what a killed process of this number has left. Create it with O_EXCL:
+ * another machine may have such a process, too. The caller frees it; NULL with errno set.
+ */
+char *output_fresh(const char *path);
+
 /* Renames a new file to a path that does not exist. 0 or an errno; EEXIST: the path exists and is left alone.
  */
 int output_name(const char *new, const char *path);

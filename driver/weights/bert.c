@@ -112,7 +112,8 @@ static void read_roberta(struct config *config, struct properties *properties)
     struct architecture *a = &properties->architecture;
 
     read_encoder(config, properties);
-    properties->padding = config_whole(config, "pad_token_id", 0, SIZE_MOST, 1) + 1;
+    properties->special.padding = (int32_t)config_whole(config, "pad_token_id", 0, SIZE_MOST, 1);
+    properties->padding = properties->special.padding + 1;
     a->context -= properties->padding;
     if (a->context < 1)
         config_refuse(config, positions, "above pad_token_id + 1");

@@ -136,6 +136,19 @@ double config_positive(struct config *config, const char *key, double initial)
     return initial;
 }
 
+double config_real(struct config *config, const char *key, double least, double most, double initial)
+{
+    const json_t *value = value_of(config, key);
+    double number = json_number_value(value);
+    char taken[64];
+
+    if (!value || (json_is_number(value) && number >= least && number <= most))
+        return value ? number : initial;
+    snprintf(taken, sizeof(taken), "a number from %g to %g", least, most);
+    config_refuse(config, key, taken);
+    return initial;
+}
+
 bool config_true(struct config *config, const char *key, bool initial)
 {
     const json_t *value = value_of(config, key);

@@ -82,6 +82,7 @@ bool config_is_null(const struct config *config, const char *key); /* it is ther
 int64_t config_whole(struct config *config, const char *key, int64_t least, int64_t most, int64_t initial);
 int64_t config_size(struct config *config, const char *key, int64_t most); /* required, at least 1 */
 double config_positive(struct config *config, const char *key, double initial);
+double config_real(struct config *config, const char *key, double least, double most, double initial);
 bool config_true(struct config *config, const char *key, bool initial);
 const char *config_word(struct config *config, const char *key, const char *initial);
 enum activation config_activation(struct config *config, const char *key, enum activation initial);

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { WEIGHTS, CONFIG, FILES };
+enum { WEIGHTS, CONFIG, FILES /* in the order in which they are written and named */ };
 
 static const char *const names[FILES] = {[WEIGHTS] = SHARDS_ONE_FILE, [CONFIG] = CONFIG_FILE};
 
@@ -41,21 +41,22 @@ static void target_release(struct target *target)
 
 static int target_init(struct target *target, const char *folder, struct error *error)
 {
-    bool enough = true;
+    int cause = 0;
 
     *target = (struct target){.folder = folder};
-    for (int i = 0; i < FILES; i++) {
-        if (asprintf(&target->path[i], "%s/%s", folder, names[i]) < 0)
+    for (int i = 0; i < FILES && cause == 0; i++) {
+        if (asprintf(&target->path[i], "%s/%s", folder, names[i]) < 0) {
             target->path[i] = NULL;
-        if (asprintf(&target->part[i], "%s/%s.part", folder, names[i]) < 0)
-            target->part[i] = NULL;
-        enough = enough && target->path[i] && target->part[i];
+            cause = ENOMEM;
+        } else {
+            target->part[i] = output_fresh(target->path[i]);
+            cause = target->part[i] ? 0 : errno;
+        }
     }
-    if (enough)
+    if (cause == 0)
         return 0;
     target_release(target);
-    error_set(error, ERROR_ENVIRONMENT, "%s: no memory", folder);
-    return -1;
+    return written_file_error(folder, cause, error);
 }
 
 static int refuse_existing(const char *path, struct error *error)
@@ -69,8 +70,9 @@ static int take_folder(struct target *target, struct error *error)
     mode_t kind;
 
     target->made = mkdir(target->folder, 0777) == 0;
-    if (!target->made && errno != EEXIST)
-        return written_file_error(target->folder, errno, error);
+    int cause = target->made ? 0 : errno == EEXIST ? output_folder_fault(target->folder) : errno;
+    if (cause)
+        return written_file_error(target->folder, cause, error);
     for (int i = 0; i < FILES; i++) {
         int exists = output_exists(target->path[i], &kind);
         if (exists < 0)
@@ -81,13 +83,12 @@ static int take_folder(struct target *target, struct error *error)
     return 0;
 }
 
-/* Removes the first `named` files, what is left of parts, and a folder that did not exist before. */
-static void clear_up(const struct target *target, int named)
+/* Removes the files that were written, of which the first `named` have their names, and a folder that did not
+ * exist before. */
+static void clear_up(const struct target *target, int written, int named)
 {
-    for (int i = 0; i < FILES; i++)
-        unlink(target->part[i]);
-    for (int i = 0; i < named; i++)
-        unlink(target->path[i]);
+    for (int i = 0; i < written; i++)
+        unlink(i < named ? target->path[i] : target->part[i]);
     if (target->made)
         rmdir(target->folder);
 }
@@ -108,12 +109,17 @@ static int write_weights(
     return status;
 }
 
+/* Counts in *written the files that are whole. */
 static int write_parts(const struct saved *saved, const struct target *target, struct export_summary *summary,
-    struct error *error)
+    int *written, struct error *error)
 {
     if (write_weights(saved, target->part[WEIGHTS], summary, error) < 0)
         return -1;
-    return home_config_write(target->part[CONFIG], saved, summary->home, error);
+    ++*written;
+    if (home_config_write(target->part[CONFIG], saved, summary->home, error) < 0)
+        return -1;
+    ++*written;
+    return 0;
 }
 
 /* Counts in *named the files that have their names. */
@@ -162,7 +168,7 @@ int export_write(
     const struct saved *saved, const char *folder, struct export_summary *summary, struct error *error)
 {
     struct target target;
-    int named = 0;
+    int written = 0, named = 0;
 
     if (home_find(&saved->run, &summary->home, error) < 0)
         return error_prefix(error, "%s", saved->path);
@@ -170,11 +176,11 @@ int export_write(
         return -1;
     int status = take_folder(&target, error);
     if (status == 0) {
-        status = write_parts(saved, &target, summary, error);
+        status = write_parts(saved, &target, summary, &written, error);
         if (status == 0)
             status = name_parts(&target, &named, error);
         if (status < 0)
-            clear_up(&target, named);
+            clear_up(&target, written, named);
     }
     target_release(&target);
     return status;

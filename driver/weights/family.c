@@ -133,6 +133,19 @@ int64_t family_blocks(const struct family *family, const char *name, bool prefix
     return 0;
 }
 
+int64_t family_row_block(const struct family *family, const struct architecture *architecture,
+    const char *name, bool prefixed, int64_t *block)
+{
+    for (const struct family_row *row = family->row; row->name; row++) {
+        int64_t stack = row->form & OF_DECODER ? 1 : 0;
+        if (!is_name(row->name, prefix_of(family, row->form, prefixed), name, block) || *block < 0)
+            continue;
+        const struct stack_form form = architecture_stack(architecture, stack);
+        return form.end - form.begin;
+    }
+    return 0;
+}
+
 /* Appends one length of a matrix or vector. */
 static int64_t add_length(const struct family_row *row, const struct architecture *a,
     enum tensor_extent extent, int64_t times, int64_t *shape)

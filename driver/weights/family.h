@@ -86,6 +86,11 @@ const struct family_other *family_other(const struct family *family, const char 
 /* The number of blocks up to the last whose rows or others have this name; 0: the name has no block. */
 int64_t family_blocks(const struct family *family, const char *name, bool prefixed);
 
+/* Sets *block to the one that a tensor of this name belongs to, and returns the number of blocks of its
+ * stack; 0: it is not a row of a block. */
+int64_t family_row_block(const struct family *family, const struct architecture *architecture,
+    const char *name, bool prefixed, int64_t *block);
+
 /* The shape in the file; returns the rank. padding: rows that are skipped. */
 int64_t family_shape(const struct family_row *row, const struct architecture *architecture, int64_t padding,
     int64_t shape[FAMILY_RANK_MOST]);

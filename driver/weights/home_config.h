@@ -4,8 +4,8 @@
 #include "driver/weights/home.h"
 #include "worker/checkpoint/saved.h"
 
-/* Writes the config.json of a run in its home, and syncs it. -1 with "<path>: why" in error; a part of the
- * file may be left. */
+/* Writes the config.json of a run in its home, and syncs it. The path must not exist. -1 with "<path>: why"
+ * in error: the file is removed. */
 int home_config_write(const char *path, const struct saved *saved, enum home home, struct error *error);
 
 #endif

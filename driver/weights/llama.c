@@ -51,6 +51,10 @@ static const struct family_other others[] = {
     {.name = NULL},
 };
 
+/* Far beyond any model, and all angles are finite. The library warns of factors below 1. */
+#define SCALE_MOST 1e6
+#define BASE_MOST 1e12
+
 static const char kv_heads[] = "num_key_value_heads", rotary_base[] = "rope_theta";
 
 /* clang-format off */
@@ -85,12 +89,12 @@ static void read_scaling(struct config *config, struct rotary_scaling *scaling)
         return;
     if (!llama && strcmp(type, "linear") != 0)
         config_refuse(config, key, "default, linear or llama3");
-    scaling->factor = config_positive(config, "factor", 1);
+    scaling->factor = config_real(config, "factor", 1, SCALE_MOST, 1);
     if (!llama)
         return;
-    scaling->low = config_positive(config, "low_freq_factor", 1);
-    scaling->high = config_positive(config, "high_freq_factor", 4);
-    scaling->context = config_positive(config, "original_max_position_embeddings", 8192);
+    scaling->low = config_real(config, "low_freq_factor", 1 / SCALE_MOST, SCALE_MOST, 1);
+    scaling->high = config_real(config, "high_freq_factor", 1 / SCALE_MOST, SCALE_MOST, 4);
+    scaling->context = config_real(config, "original_max_position_embeddings", 1, INT32_MAX, 8192);
     if (!(scaling->high > scaling->low))
         config_refuse(config, "high_freq_factor", "above low_freq_factor");
 }
@@ -99,12 +103,13 @@ static void read_rotary(struct config *config, struct architecture *a)
 {
     static const char *const objects[] = {"rope_scaling", "rope_parameters"};
 
+    a->rotary_base = config_real(config, rotary_base, 1, BASE_MOST, a->rotary_base);
     if (config_positive(config, "partial_rotary_factor", 1) != 1)
         config_refuse(config, "partial_rotary_factor", "1");
     for (size_t i = 0; i < sizeof(objects) / sizeof(*objects); i++) {
         if (!config_enter(config, objects[i]))
             continue;
-        a->rotary_base = config_positive(config, rotary_base, a->rotary_base);
+        a->rotary_base = config_real(config, rotary_base, 1, BASE_MOST, a->rotary_base);
         read_scaling(config, &a->rotary_scaling);
         config_leave(config);
     }

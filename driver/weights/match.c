@@ -92,13 +92,23 @@ static int check_shape(
         format_shape(there, stored->rank, stored->shape), format_shape(wanted, rank, shape));
 }
 
+/* Of several files, names the one that holds the tensor of a message. Returns -1. */
+static int name_file(const struct matches *matches, const struct stored_tensor *stored, struct error *error)
+{
+    const char *path = shards_path(&matches->shards, stored), *slash = strrchr(path, '/');
+
+    return matches->shards.count > 1 ? error_prefix(error, "%s", slash ? slash + 1 : path) : -1;
+}
+
 /* Checks a tensor against what a row asks for. */
 static int check_row(const struct matches *matches, const struct architecture *architecture,
     const struct family_row *row, const struct stored_tensor *stored, struct error *error)
 {
     int64_t shape[FAMILY_RANK_MOST], rank = family_shape(row, architecture, matches->padding, shape);
 
-    return check_type(stored, error) < 0 ? -1 : check_shape(stored, rank, shape, error);
+    if (check_type(stored, error) == 0 && check_shape(stored, rank, shape, error) == 0)
+        return 0;
+    return name_file(matches, stored, error);
 }
 
 /* ---- before the architecture is known ---- */
@@ -257,6 +267,12 @@ static int check_other(const struct matches *matches, const struct architecture 
     bool equal = true;
 
     place_excerpt(stored->name, excerpt);
+    int64_t block,
+        blocks = family_row_block(matches->family, architecture, stored->name, matches->prefixed, &block);
+    if (!other && blocks > 0 && block >= blocks)
+        return error_set(error, ERROR_INPUT,
+            "%s: block %" PRId64 ", but config.json has %" PRId64 " layer%s, from 0 on", excerpt, block,
+            blocks, blocks > 1 ? "s" : "");
     if (!other && is_outside(matches, stored))
         return error_set(error, ERROR_INPUT,
             "%s: not a part of %s or of its output; save the base_model alone", excerpt,
@@ -289,7 +305,9 @@ static int check_others(
         known[output - all->tensor] = true;
     for (int64_t i = 0; status == 0 && i < all->count; i++)
         if (!known[i])
-            status = check_other(matches, architecture, &all->tensor[i], error);
+            status = check_other(matches, architecture, &all->tensor[i], error) < 0
+                         ? name_file(matches, &all->tensor[i], error)
+                         : 0;
     free(known);
     return status;
 }

@@ -30,8 +30,8 @@ int64_t stored_content_size(const struct stored_content *content);
 
 /*
  * Writes a safetensors file, with the metadata {"format": "pt"} that readers of PyTorch's tensors ask for,
- * and syncs it. Takes memory for the largest tensor. -1 with "<path>: why" in error, or that of `fill`; a
- * part of the file may be left.
+ * and syncs it. The path must not exist. Takes memory for the largest tensor. -1 with "<path>: why" in error,
+ * or that of `fill`: the file is removed.
  */
 int safetensors_write(const char *path, const struct stored_content *content, struct error *error);
 

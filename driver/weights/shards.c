@@ -92,6 +92,11 @@ static const struct shard *shard_of(const struct shards *shards, const struct st
     return shard;
 }
 
+const char *shards_path(const struct shards *shards, const struct stored_tensor *tensor)
+{
+    return shard_of(shards, tensor)->path;
+}
+
 /* Lists the tensors of all files; refuses one that two files have. */
 static int join_files(struct shards *shards, struct error *error)
 {

@@ -21,6 +21,9 @@ struct shards {
 int shards_open(struct shards *shards, const char *path, struct error *error);
 void shards_close(struct shards *shards);
 
+/* The path of the file that holds a tensor of `all`. */
+const char *shards_path(const struct shards *shards, const struct stored_tensor *tensor);
+
 /* The path of a file beside the weights, which the caller frees; NULL without memory. */
 char *shards_beside(const struct shards *shards, const char *name);
 

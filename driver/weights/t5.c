@@ -111,6 +111,7 @@ static void read_t5(struct config *config, struct properties *properties)
     properties->special = (struct special_tokens){
         .start = (int32_t)config_whole(config, "decoder_start_token_id", 0, a->vocabulary - 1, -1),
         .end = (int32_t)config_whole(config, "eos_token_id", 0, a->vocabulary - 1, -1),
+        .padding = -1,
     };
 }
 

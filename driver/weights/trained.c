@@ -14,6 +14,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { QUERIES_MOST = 1 << 24 };
 
@@ -128,7 +129,7 @@ static int open_model(struct trained *trained, struct config *config, int64_t he
 {
     const struct family *family = choose_family(config);
     struct matches *matches = &trained->files->matches;
-    struct properties p = {.special = {.start = -1, .end = -1}};
+    struct properties p = {.special = {.start = -1, .end = -1, .padding = -1}};
     int status = 0;
 
     if (!family)
@@ -167,8 +168,11 @@ static int open_model(struct trained *trained, struct config *config, int64_t he
 static bool is_run(const char *path)
 {
     size_t length = strlen(path);
+    struct stat status;
 
-    return length > 3 && strcmp(path + length - 3, ".nc") == 0;
+    if (length <= 3 || strcmp(path + length - 3, ".nc") != 0)
+        return false;
+    return stat(path, &status) != 0 || !S_ISDIR(status.st_mode);
 }
 
 static int open_saved(struct trained *trained, const char *path, int64_t heads, struct error *error)
@@ -187,7 +191,7 @@ static int open_saved(struct trained *trained, const char *path, int64_t heads, 
         return status;
     }
     trained->architecture = trained->saved->architecture;
-    trained->special = (struct special_tokens){trained->saved->end_of_line, trained->saved->end_of_line};
+    trained->special = (struct special_tokens){trained->saved->end_of_line, trained->saved->end_of_line, -1};
     return 0;
 }
 
@@ -286,6 +290,18 @@ struct weight_source trained_source(struct trained *trained)
 int trained_check(const struct trained *trained, struct error *error)
 {
     return trained->saved ? saved_check(trained->saved, error) : 0;
+}
+
+const char *trained_file(const struct trained *trained, enum tensor_kind kind, int64_t layer)
+{
+    if (trained->saved)
+        return trained->saved->path;
+    return shards_path(&trained->files->matches.shards, match_of(trained, kind, layer)->stored);
+}
+
+const char *trained_path(const struct trained *trained)
+{
+    return trained->saved ? trained->saved->path : trained->files->matches.shards.path;
 }
 
 const char *trained_name(const struct trained *trained, enum tensor_kind kind, int64_t layer)

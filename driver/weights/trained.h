@@ -8,6 +8,7 @@
 struct special_tokens {
     int32_t start; /* what a decoder begins with */
     int32_t end; /* what ends a source and its target */
+    int32_t padding; /* has a place of its own, and is not text */
 };
 
 /* A trained network, of others or of a run, on disk: its architecture, and where its weights lie. */
@@ -34,6 +35,12 @@ void trained_close(struct trained *trained);
  * load, trained_check says whether all could be read: -1 with "<path>: why". */
 struct weight_source trained_source(struct trained *trained);
 int trained_check(const struct trained *trained, struct error *error);
+
+/* The path of the file, or of the index of several: the name in messages. */
+const char *trained_path(const struct trained *trained);
+
+/* The path of the file that holds this tensor of the model. */
+const char *trained_file(const struct trained *trained, enum tensor_kind kind, int64_t layer);
 
 /* The name in the files of the tensor that holds this one of the model. */
 const char *trained_name(const struct trained *trained, enum tensor_kind kind, int64_t layer);

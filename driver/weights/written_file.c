@@ -15,7 +15,8 @@ int written_file_error(const char *path, int cause, struct error *error)
 
 int written_file_open(struct written_file *file, const char *path, struct error *error)
 {
-    *file = (struct written_file){path, open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
+    *file =
+        (struct written_file){path, open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666)};
     return file->descriptor >= 0 ? 0 : written_file_error(path, errno, error);
 }
 
@@ -41,5 +42,7 @@ int written_file_close(const struct written_file *file, int status, struct error
 
     if (close(file->descriptor) != 0 && cause == 0)
         cause = errno;
+    if (status < 0 || cause)
+        unlink(file->path);
     return status == 0 && cause ? written_file_error(file->path, cause, error) : status;
 }

@@ -51,7 +51,8 @@ static const struct config_key keys[] = {
 /* untie_r says how files of TensorFlow are read; here every block has its biases. */
 static void read_xlnet(struct config *config, struct properties *properties)
 {
-    (void)properties;
+    if (properties->architecture.width % 2) /* sines and cosines of a distance, as many of each */
+        config_refuse(config, "d_model", "an even number");
     config_only_word(config, "attn_type", "bi");
     config_only_true(config, "bi_data", false);
     config_whole(config, "clamp_len", -1, 0, -1); /* above 0, far distances would count as this one */

@@ -97,12 +97,25 @@ def test_default_folder_has_the_name_of_the_run(saved, tmp_path):
 
 def test_other_files_of_a_folder_stay(saved, tmp_path):
     (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "tokenizer.json").write_text("mine")
-    (tmp_path / "out" / "model.safetensors.part").write_text("the remains of an export that was killed")
+    others = {"tokenizer.json", "model.safetensors.part", "config.json.new"}
+    for name in others:
+        (tmp_path / "out" / name).write_text("mine")
     exported.export(saved, tmp_path / "out")
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {"model.safetensors", "config.json",
-                                                                   "tokenizer.json"}
-    assert (tmp_path / "out" / "tokenizer.json").read_text() == "mine"
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"model.safetensors", "config.json"} | others
+    assert {(tmp_path / "out" / name).read_text() for name in others} == {"mine"}
+
+
+def test_names_before_the_end(saved, tmp_path):
+    """What a killed process of the same number left stays, and a link there is not followed."""
+    (tmp_path / "out").mkdir()
+    (tmp_path / "target").write_text("mine")
+    script = """ln -s ../target out/model.safetensors.$$.new && ln -s nowhere out/config.json.$$.new &&
+        echo left > out/model.safetensors.$$.1.new && exec "$@" """
+    run("sh", "-c", script, "sh", NORMSWEEP, "export", saved, "-o", "out", cwd=tmp_path)
+    assert (tmp_path / "target").read_text() == "mine" and exported.read_home(tmp_path / "out")
+    left = sorted(path for path in (tmp_path / "out").iterdir() if path.name.endswith(".new"))
+    assert [path.is_symlink() for path in left] == [True, False, True] and left[1].read_text() == "left\n"
+    assert len(list((tmp_path / "out").iterdir())) == 5
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", "config.json"])
@@ -116,7 +129,7 @@ def test_a_model_is_not_overwritten(saved, tmp_path, name):
 def test_folders_that_cannot_be(saved, tmp_path):
     (tmp_path / "file").write_text("mine")
     done = exported.export(saved, tmp_path / "file", status=2)
-    assert done.stderr == f"{tmp_path}/file/model.safetensors.part: Not a directory\n"
+    assert done.stderr == f"{tmp_path}/file: Not a directory\n"
     done = exported.export(saved, tmp_path / "none" / "out", status=2)
     assert done.stderr == f"{tmp_path}/none/out: No such file or directory\n"
     assert [path.name for path in tmp_path.iterdir()] == ["file"]

@@ -1,7 +1,10 @@
 """`normsweep inspect`: every number against PyTorch in float64, and the error message of every bad file."""
 import copy
 import json
+import math
+import re
 import struct
+import subprocess
 
 import numpy as np
 import pytest
@@ -297,6 +300,7 @@ IDS_REFUSED = {
     "[1, 2]": "ids.txt:1: '[1,' is not a token id; separate ids by white space alone",
     "0 1,2": "ids.txt:1: '1,2' is not a token id; separate ids by white space alone",
     "0\n1\x1b[2J\n": "ids.txt:2: '1?[2J' is not a token id",
+    "1": "ids.txt: a text needs a token and its target, but has one token",
     "0 1 2": "ids.txt: 3 tokens do not fill one window of 4 and its target; give a smaller --context",
 }
 
@@ -307,6 +311,62 @@ def test_refused_ids(tmp_path, text):
     (tmp_path / "ids.txt").write_text(text)
     done = inspect(tmp_path, "--tokens", "ids.txt", "--heads", "1", status=2)
     assert (done.stdout, done.stderr) == ("", IDS_REFUSED[text] + "\n")
+
+
+def test_byte_order_marks_of_ids(tmp_path):
+    (tmp_path / "model.safetensors").write_bytes(WHOLE)
+    (tmp_path / "ids.txt").write_bytes(b"\xef\xbb\xbf0 1 2 0 1")
+    arguments = ("--tokens", "ids.txt", "--heads", "1")
+    assert table(inspect(tmp_path, *arguments).stdout)["tokens", "-", "-", "-"] == 4
+    (tmp_path / "ids.txt").write_text("0 1 2 0 1", "utf-16")
+    assert inspect(tmp_path, *arguments, status=2).stderr == (
+        "ids.txt: is UTF-16 and not UTF-8; save it as UTF-8\n")
+
+
+def test_more_blocks_than_layers(tmp_path):
+    write(tmp_path, gpt2.random_weights(layers=4), config=CONFIG | {"n_layer": 3})
+    assert inspect(tmp_path, status=2).stderr == (
+        "model.safetensors: h.3.attn.c_attn.bias: block 3, but config.json has 3 layers, from 0 on\n")
+
+
+def test_the_file_of_a_broken_tensor(tmp_path):
+    """Of several files, messages name the one that holds the tensor; of a folder, its file."""
+    weights = gpt2.random_weights()
+    weights["h.2.mlp.c_fc.bias"][3] = math.nan
+    parts = {"a.safetensors": {}, "b.safetensors": {}}
+    for name, tensor in weights.items():
+        parts["b.safetensors" if name.startswith("h.2.") else "a.safetensors"][name] = tensor
+    folder = tmp_path / "model.nc"  # a folder, whatever its name ends with
+    folder.mkdir()
+    for file, part in parts.items():
+        (folder / file).write_bytes(gpt2.pack(*gpt2.entries_of(part)[:2]))
+    places = {name: file for file, part in parts.items() for name in part}
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": places}))
+    done = run(BUILD / "normsweep", "inspect", "model.nc", cwd=tmp_path, status=2)
+    assert done.stderr == "model.nc/b.safetensors: h.2.mlp.c_fc.bias: not all values are finite as a float\n"
+
+
+def limited(folder, mebibytes, *arguments):
+    """With so much address space."""
+    script = f'ulimit -v {mebibytes * 1024} && exec "$@"'
+    command = ["sh", "-c", script, "sh", BUILD / "normsweep", "inspect", "model.safetensors", "--threads", "1"]
+    return subprocess.run([*command, *arguments, "--values"], cwd=folder, capture_output=True, text=True, timeout=120)
+
+
+def test_short_of_memory(tmp_path):
+    """Batches are as large as there is memory for; where it is too little, one line says so."""
+    write(tmp_path, gpt2.random_weights(layers=1, inner=1 << 17), ids=IDS * 10, config=CONFIG)
+    least = next((size for size in range(100, 1200, 25) if limited(tmp_path, size).returncode == 0), None)
+    if least is None:
+        pytest.skip("this build needs more address space than a limit can leave it")
+    text = ("--tokens", "ids.txt")
+    small, whole = limited(tmp_path, least + 150, *text), inspect(tmp_path, *text)
+    assert small.returncode == 0, small.stderr
+    compare(table(small.stdout), table(whole.stdout), 1e-4)
+    none = limited(tmp_path, least, *text)
+    assert (none.returncode, none.stdout) == (3, "")
+    assert re.fullmatch(r"model.safetensors: no memory: the system does not give the [0-9.]+ MiB that are needed;"
+                        r" see ulimit -v\n", none.stderr), none.stderr
 
 
 ACTIVATIONS = "gelu, gelu_python, gelu_new, gelu_pytorch_tanh, gelu_fast, silu, swish or relu"
@@ -349,7 +409,8 @@ OPTIONS_REFUSED = {
     ("--heads", "0"): "normsweep inspect: --heads takes a number of heads and not '0'",
     ("--threads", "x"): "normsweep inspect: --threads takes a number of threads and not 'x'",
     ("--context", ""): "normsweep inspect: --context takes a number of tokens and not ''",
-    ("--context", "5"): "model.safetensors: --context 5 is larger than the model's 4",
+    ("--tokens", "none", "--heads", "2", "--context", "5"):
+        "model.safetensors: --context 5 is larger than the model's 4",
     ("--tokens=",): "normsweep inspect: a value is missing after '--tokens'",
     ("--tokens", "none"): "model.safetensors: unknown number of attention heads; give --heads N, or n_head in a"
                           " config.json beside it",

@@ -156,10 +156,11 @@ def test_stacks(tmp_path):
     assert [line[1:3] for line in lines if line[0] == "layer_norm"] == [["encoder", "0"], ["decoder", "0"],
                                                                        ["decoder", "1"]]
     arguments += ("--json", "-o", "out.nc", "--states")
-    told = xr.Dataset.from_dict(json.loads(inspect(tmp_path, *arguments).stdout))
+    told = xr.Dataset.from_dict(json.loads(inspect(tmp_path, *arguments).stdout)).astype(float)
+    assert told.saturation.dtype == told.tensor_norm.dtype == float and told.attrs["family"] == "t5"
     with xr.open_dataset(tmp_path / "out.nc") as written:
         for name in told:
-            np.testing.assert_array_equal(told[name].values.astype(float), written[name].values)
+            np.testing.assert_array_equal(told[name].values, written[name].values)
         assert written.saturation.dims == ("stack", "layer") and np.isnan(written.saturation.values[0, 1])
         for name, stack, layer, tensor, head, text in lines[1:]:
             if name in written:
@@ -189,12 +190,13 @@ def test_loss_of_spans(tmp_path):
     assert abs(value(found, "valid_loss") - math.log(VOCABULARY)) < 1e-5 and value(found, "tokens") == 120
 
 
+FILE = "./model.safetensors: "
 REFUSED = {
-    (): ".: text of an encoder-decoder needs --sentinel ID, the id of the tokenizer's first sentinel (T5: 32099)",
-    ("--sentinel", "30"): ".: --sentinel 30 is not below the vocabulary of 30",
-    ("--sentinel", "2"): ".: a window of 100 tokens has 5 spans, but there are no such sentinels below 2;"
+    (): FILE + "text of an encoder-decoder needs --sentinel ID, the id of the tokenizer's first sentinel (T5: 32099)",
+    ("--sentinel", "30"): FILE + "--sentinel 30 is not below the vocabulary of 30",
+    ("--sentinel", "2"): FILE + "a sequence of 100 tokens has 5 spans, but there are no such sentinels below 2;"
                          " give a smaller --context",
-    ("--sentinel", "29", "--mask", "3"): ".: --mask is for encoders; this is not one",
+    ("--sentinel", "29", "--mask", "3"): FILE + "--mask is for encoders; this is not one",
 }
 
 
@@ -205,10 +207,33 @@ def test_refused(tmp_path, arguments):
     assert (done.stdout, done.stderr) == ("", REFUSED[arguments] + "\n")
 
 
+def test_sentinels_of_the_longest_line(tmp_path):
+    """A window may have more spans than there are sentinels, if no line is so long."""
+    save(tmp_path, draw(8, **t5_shapes()), T5, "5 6 7 8 " * 6 + "\n5 6\n")
+    arguments = ("--context", "100", "--lines", "--sentinel", "2")
+    assert value(inspect(tmp_path, *arguments, "--values").stdout, "tokens") == 26
+    (tmp_path / "ids.txt").write_text("5 6\n" + "5 6 7 8 " * 20)
+    assert inspect(tmp_path, *arguments, status=2).stderr == (
+        FILE + "a sequence of 80 tokens has 4 spans, but there are no such sentinels below 2; give a smaller"
+        " --context\n")
+
+
+def test_padding_of_roberta(tmp_path):
+    """The library gives padding the place of no position."""
+    shapes = {name.replace("bert.", "roberta.", 1): shape for name, shape in bert_shapes(head=False).items()}
+    config = BERT | {"model_type": "roberta", "pad_token_id": 3, "max_position_embeddings": 12}
+    save(tmp_path, draw(11, **shapes), config, "1 2\n0 3 4")
+    assert inspect(tmp_path, "--lines", status=2).stderr == (
+        "ids.txt:2: token 3 is padding, which a text does not have; tokenize without padding\n")
+    assert inspect(tmp_path, "--lines", "--mask", "3", status=2).stderr == FILE + "--mask 3 is the id of padding\n"
+    save(tmp_path, draw(11, **bert_shapes()), BERT | {"pad_token_id": 3}, "1 2\n0 3 4")
+    assert value(inspect(tmp_path, "--lines", "--values").stdout, "tokens") == 5
+
+
 def test_mask_out_of_the_vocabulary(tmp_path):
     save(tmp_path, draw(9, **bert_shapes()), BERT, "1 2 3 " * 8)
     assert inspect(tmp_path, "--mask", "30", status=2).stderr == (
-        ".: --mask 30 is not below the vocabulary of 30\n")
+        "./model.safetensors: --mask 30 is not below the vocabulary of 30\n")
 
 
 def test_file_of_a_folder(tmp_path):

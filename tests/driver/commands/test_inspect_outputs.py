@@ -33,15 +33,22 @@ def places(dataset, name):
         yield (name, place.get("layer", "-"), tensor, place.get("head", "-")), value
 
 
+def flat(data):
+    return [number for part in data for number in flat(part)] if isinstance(data, list) else [data]
+
+
 def test_the_same_everywhere(tmp_path, model):
     values = table(inspect(tmp_path, *NAMES, "--values").stdout)
     text = json.loads(inspect(tmp_path, *NAMES, "--json", "-o", "out.nc").stdout)
-    told = xr.Dataset.from_dict(text)
+    told = xr.Dataset.from_dict(text).astype(float)
+    numbers = [number for one in text["data_vars"].values() for number in flat(one["data"])]
+    assert {type(number) for number in numbers} <= {float, type(None)}
+    assert all(type(number) is int for number in text["coords"]["layer"]["data"])
     with xr.open_dataset(tmp_path / "out.nc") as written:
         assert set(told) == set(written) and dict(told.sizes) == dict(written.sizes)
         for name in written:
             assert told[name].dims == written[name].dims
-            np.testing.assert_array_equal(told[name].values.astype(float), written[name].values)
+            np.testing.assert_array_equal(told[name].values, written[name].values)
         for name in written.coords:
             assert list(told[name].values) == list(written[name].values)
         found = {key: value for name in written if "attended" not in written[name].dims
@@ -133,6 +140,16 @@ def test_states(tmp_path, model):
         assert written.sequence.values.tolist() == [i // CONTEXT for i in range(9 * CONTEXT)]
 
 
+def test_names_before_the_end(tmp_path, model):
+    """What a killed process of the same number left stays, and a link there is not followed."""
+    (tmp_path / "target").write_text("mine")
+    script = 'echo left > out.nc.$$.new && ln -s target out.nc.$$.1.new && exec "$@"'
+    run("sh", "-c", script, "sh", BUILD / "normsweep", "inspect", *NAMES, "-o", "out.nc", cwd=tmp_path)
+    left = sorted(tmp_path.glob("out.nc.*"))
+    assert [path.read_text() for path in left] == ["mine", "left\n"] and left[0].is_symlink()
+    assert (tmp_path / "target").read_text() == "mine" and xr.open_dataset(tmp_path / "out.nc").window == CONTEXT
+
+
 def test_an_output_is_replaced(tmp_path, model):
     inspect(tmp_path, "model.safetensors", "-o", "out.nc")
     inspect(tmp_path, *NAMES, "-o", "out.nc")
@@ -182,7 +199,8 @@ def test_refused_options(tmp_path, model, arguments):
 
 
 def test_options_of_a_text_need_one(tmp_path, model):
-    for option in (("--lines",), ("--mask", "3"), ("--sentinel", "3"), ("--states", "-o", "out.nc")):
+    for option in (("--lines",), ("--mask", "3"), ("--sentinel", "3"), ("--states", "-o", "out.nc"),
+                   ("--context", "3")):
         done = inspect(tmp_path, "model.safetensors", *option, status=2)
         assert done.stderr == f"normsweep inspect: {option[0]} needs a text; give --tokens IDS, too\n"
 

@@ -9,6 +9,7 @@
 #define MAP(entries) "{\"metadata\": {}, \"weight_map\": {" entries "}}"
 #define LLAMA_1 "model.embed_tokens.weight 3,4 0\nmodel.norm.weight 4 10\nlm_head.weight 3,4 20\n"
 #define Q "model.layers.0.self_attn.q_proj.weight 4,4 100\n"
+#define Q_SHORT "model.layers.0.self_attn.q_proj.weight 2,4 100\n"
 #define LLAMA_REST                                                                                           \
     "model.layers.0.self_attn.k_proj.weight 4,4 200\nmodel.layers.0.self_attn.v_proj.weight 4,4 300\n"       \
     "model.layers.0.self_attn.o_proj.weight 4,4 400\nmodel.layers.0.mlp.gate_proj.weight 2,4 500\n"          \
@@ -73,7 +74,9 @@ TEST(shards_refused)
         {MAP(MAP_1 MAP_2), LLAMA_1 "x 2 0\n", Q LLAMA_REST,
             INDEX ": x is in a.safetensors and not in the index"},
         {MAP(MAP_1 MAP_2 ", \"x\": \"a.safetensors\""), LLAMA_1 "x 2 0\n", Q LLAMA_REST,
-            INDEX ": x: not a part of Llama or of its output; save the base_model alone"},
+            INDEX ": a.safetensors: x: not a part of Llama or of its output; save the base_model alone"},
+        {MAP(MAP_1 MAP_2), LLAMA_1, Q_SHORT LLAMA_REST,
+            INDEX ": b.safetensors: model.layers.0.self_attn.q_proj.weight: shape [2, 4], not [4, 4]"},
     };
 
     for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
@@ -126,7 +129,7 @@ TEST(trained_refused_tensors)
             FILE_1 "lm_head.weight differs from model.embed_tokens.weight, but tie_word_embeddings in"
                    " config.json makes them one"},
         {LLAMA(""), LLAMA_1 Q LLAMA_REST "model.layers.1.input_layernorm.weight 4 0\n",
-            FILE_1 "model.layers.1.input_layernorm.weight: Llama has no such tensor"},
+            FILE_1 "model.layers.1.input_layernorm.weight: block 1, but config.json has 1 layer, from 0 on"},
         {LLAMA(""), LLAMA_1 Q LLAMA_REST "model.layers.0.self_attn.q_proj.bias 4 0\n",
             FILE_1 "model.layers.0.self_attn.q_proj.bias: Llama has no such tensor"},
         {LLAMA(", \"attention_bias\": true"), LLAMA_1 Q LLAMA_REST,
@@ -164,6 +167,17 @@ TEST(trained_refused_llama)
             "config.json: rope_scaling: type: \"dynamic\" is not default, linear or llama3"},
         {LLAMA(", \"rope_scaling\": {\"rope_type\": \"yarn\"}"), LLAMA_1,
             "config.json: rope_scaling: rope_type: \"yarn\" is not default, linear or llama3"},
+        {LLAMA(", \"rope_theta\": 1e-300"), LLAMA_1,
+            "config.json: rope_theta: 1e-300 is not a number from 1 to 1e+12"},
+        {LLAMA(", \"rope_scaling\": {\"rope_type\": \"linear\", \"factor\": 1e-300}"), LLAMA_1,
+            "config.json: rope_scaling: factor: 1e-300 is not a number from 1 to 1e+06"},
+        {LLAMA(", \"rope_scaling\": {\"rope_type\": \"llama3\", \"factor\": 8, \"low_freq_factor\": 2e-7}"),
+            LLAMA_1, "config.json: rope_scaling: low_freq_factor: 2e-7 is not a number from 1e-06 to 1e+06"},
+        {LLAMA(", \"rope_scaling\": {\"rope_type\": \"llama3\", \"factor\": 8,"
+               " \"original_max_position_embeddings\": 0.5}"),
+            LLAMA_1,
+            "config.json: rope_scaling: original_max_position_embeddings: 0.5 is not a number from 1 to "
+            "2.14748e+09"},
         {"{\"model_type\": \"mistral\", " SIZES ", \"rope_scaling\": {\"type\": \"linear\", \"factor\": 2}}",
             LLAMA_1,
             "config.json: rope_scaling: {\"type\":\"linear\",\"factor\":2} is not null, which all versions "
@@ -213,6 +227,9 @@ TEST(trained_refused_others)
             "config.json: decoder_start_token_id: 3 is not a whole number up to 2"},
         {T5(", \"is_encoder_decoder\": false"), "", "config.json: is_encoder_decoder: false is not true"},
         {XLNET(", \"attn_type\": \"uni\""), "", "config.json: attn_type: \"uni\" is not bi"},
+        {"{\"model_type\": \"xlnet\", \"vocab_size\": 3, \"d_model\": 3, \"n_layer\": 1, \"n_head\": 1,"
+         " \"d_inner\": 3}",
+            "", "config.json: d_model: 3 is not an even number"},
         {XLNET(", \"bi_data\": true"), "", "config.json: bi_data: true is not false"},
         {XLNET(", \"clamp_len\": 5"), "", "config.json: clamp_len: 5 is not a whole number up to 0"},
     };
