@@ -216,9 +216,7 @@ const struct param param_table[] = {
         .help =
             "threads that train a run together, in one rank; the number affects the last digits of results"),
     BOOLEAN(save_weights, false, .long_name = "save weights",
-        .help =
-            "keep the final weights of every run beside the dataset, for inspect and export; export needs "
-            "output_bias: false"),
+        .help = "keep final weights beside the dataset, for inspect and export (with output_bias: false)"),
 };
 
 const size_t param_count = sizeof(param_table) / sizeof(*param_table);
