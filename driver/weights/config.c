@@ -167,18 +167,20 @@ const char *config_word(struct config *config, const char *key, const char *init
     return json_is_string(value) ? json_string_value(value) : initial;
 }
 
-/* "gelu, silu or relu" */
+void config_add_word(char text[CONFIG_WORDS_SIZE], const char *word, size_t index, size_t count)
+{
+    const char *between = index == 0 ? "" : index == count - 1 ? " or " : ", ";
+    size_t used = strlen(text);
+
+    snprintf(text + used, CONFIG_WORDS_SIZE - used, "%s%s", between, word);
+}
+
 static void refuse_activation(struct config *config, const char *key)
 {
-    char taken[256];
-    size_t used = 0;
+    char taken[CONFIG_WORDS_SIZE] = "";
 
     for (size_t i = 0; i < ACTIVATION_WORDS; i++)
-        used += (size_t)snprintf(taken + used, sizeof(taken) - used, "%s%s",
-            i == 0                      ? ""
-            : i == ACTIVATION_WORDS - 1 ? " or "
-                                        : ", ",
-            activations[i].word);
+        config_add_word(taken, activations[i].word, i, ACTIVATION_WORDS);
     config_refuse(config, key, taken);
 }
 

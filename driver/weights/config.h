@@ -101,6 +101,10 @@ void config_only_word(struct config *config, const char *key, const char *value)
 /* "<path>: <key>: <value> is not <taken>" */
 void config_refuse(struct config *config, const char *key, const char *taken);
 
+/* Adds word `index` of `count` to a text that begins empty: "a, b or c". */
+enum { CONFIG_WORDS_SIZE = 256 };
+void config_add_word(char text[CONFIG_WORDS_SIZE], const char *word, size_t index, size_t count);
+
 /* "<path>: " before a message from a printf format. */
 void config_fail(struct config *config, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -56,7 +56,8 @@ static int target_init(struct target *target, const char *folder, struct error *
     if (cause == 0)
         return 0;
     target_release(target);
-    return written_file_error(folder, cause, error);
+    written_file_error(folder, cause, error);
+    return -1;
 }
 
 static int refuse_existing(const char *path, struct error *error)

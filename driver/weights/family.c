@@ -34,14 +34,11 @@ const struct family *family_find(const char *model_type)
     return NULL;
 }
 
-void family_words(char *text, size_t size)
+void family_words(char text[CONFIG_WORDS_SIZE])
 {
-    size_t used = 0;
-
-    for (size_t i = 0; i < FAMILIES && used < size; i++) {
-        const char *between = i == 0 ? "" : i == FAMILIES - 1 ? " or " : ", ";
-        used += (size_t)snprintf(text + used, size - used, "%s%s", between, families[i]->model_type);
-    }
+    text[0] = '\0';
+    for (size_t i = 0; i < FAMILIES; i++)
+        config_add_word(text, families[i]->model_type, i, FAMILIES);
 }
 
 void family_read(const struct family *family, struct config *config, struct properties *properties)

@@ -67,7 +67,7 @@ enum { FAMILY_NAME_SIZE = 128, FAMILY_RANK_MOST = 3 };
 const struct family *family_find(const char *model_type);
 
 /* "gpt2, llama, ... or xlnet" */
-void family_words(char *text, size_t size);
+void family_words(char text[CONFIG_WORDS_SIZE]);
 
 /* Reads what config.json says. Where it is silent, the architecture stays as it is. */
 void family_read(const struct family *family, struct config *config, struct properties *properties);

@@ -124,6 +124,11 @@ static int compare_names(const void *a, const void *b)
     return strcmp(left->name, right->name);
 }
 
+void safetensors_sort(struct safetensors *file)
+{
+    qsort(file->tensor, (size_t)file->count, sizeof(*file->tensor), compare_names);
+}
+
 static int compare_places(const void *a, const void *b)
 {
     const struct stored_tensor *left = a, *right = b;
@@ -152,7 +157,7 @@ static int check_places(struct safetensors *file, uint64_t room, struct error *e
     }
     if (end != room)
         return error_set(error, ERROR_INPUT, "%" PRIu64 " bytes at its end belong to no tensor", room - end);
-    qsort(file->tensor, (size_t)file->count, sizeof(*file->tensor), compare_names);
+    safetensors_sort(file);
     return 0;
 }
 

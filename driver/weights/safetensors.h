@@ -64,6 +64,9 @@ int safetensors_parse(
     struct safetensors *file, const char *path, const unsigned char *bytes, size_t size, struct error *error);
 void safetensors_release(struct safetensors *file);
 
+/* Sorts the tensors by name, as finding one needs them. */
+void safetensors_sort(struct safetensors *file);
+
 /* The tensor of this name; NULL: none. */
 const struct stored_tensor *safetensors_find(const struct safetensors *file, const char *name);
 

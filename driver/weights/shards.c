@@ -97,13 +97,6 @@ const char *shards_path(const struct shards *shards, const struct stored_tensor 
     return shard_of(shards, tensor)->path;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-    const struct stored_tensor *left = a, *right = b;
-
-    return strcmp(left->name, right->name);
-}
-
 /* Lists the tensors of all files; refuses one that two files have. */
 static int join_files(struct shards *shards, struct error *error)
 {
@@ -122,10 +115,10 @@ static int join_files(struct shards *shards, struct error *error)
             memcpy(all->tensor + all->count, file->tensor, (size_t)file->count * sizeof(*file->tensor));
         all->count += file->count;
     }
-    qsort(all->tensor, (size_t)count, sizeof(*all->tensor), compare_names);
+    safetensors_sort(all);
     for (int64_t i = 1; i < count; i++) {
         const struct stored_tensor *tensor = &all->tensor[i];
-        if (compare_names(tensor - 1, tensor) == 0)
+        if (strcmp(tensor[-1].name, tensor->name) == 0)
             return error_set(error, ERROR_INPUT, "%s: %s is in %s and in %s", shards->path,
                 place_excerpt(tensor->name, excerpt), name_of(shard_of(shards, tensor - 1)),
                 name_of(shard_of(shards, tensor)));

@@ -71,13 +71,16 @@ static void read_feedforward(struct config *config, struct architecture *a)
         {"gated-silu", true, ACTIVATION_SILU},
         {"gated-relu", true, ACTIVATION_RELU},
     };
-    const char *word = config_word(config, "feed_forward_proj", words[0].word);
+    const char *key = "feed_forward_proj", *word = config_word(config, key, words[0].word);
     size_t i = 0, count = sizeof(words) / sizeof(*words);
+    char taken[CONFIG_WORDS_SIZE] = "";
 
     while (i < count && strcmp(words[i].word, word) != 0)
         i++;
     if (i == count) {
-        config_refuse(config, "feed_forward_proj", "relu, gelu, silu, gated-gelu, gated-silu or gated-relu");
+        for (i = 0; i < count; i++)
+            config_add_word(taken, words[i].word, i, count);
+        config_refuse(config, key, taken);
         return;
     }
     a->activation = config_activation(config, "dense_act_fn", words[i].activation);

@@ -82,9 +82,9 @@ static const struct family *choose_family(struct config *config)
 {
     const char *type = config_word(config, CONFIG_MODEL_TYPE, family_gpt2.model_type);
     const struct family *family = family_find(type);
-    char words[256];
+    char words[CONFIG_WORDS_SIZE];
 
-    family_words(words, sizeof(words));
+    family_words(words);
     if (!family)
         config_refuse(config, CONFIG_MODEL_TYPE, words);
     return config->failed ? NULL : family;

@@ -254,6 +254,26 @@ double KERNEL(cross_entropy)(const scalar *logits, int64_t count, int64_t target
     return *log_sum - (double)logits[target];
 }
 
+/* Replaces scores by exp(scale * (score - most)); returns their sum. A scale of 1 is left out where this is
+ * inlined. */
+INLINE_ROWS double soften_row(scalar *scores, int64_t count, scalar scale, scalar most)
+{
+    double sum = 0;
+
+    for (int64_t begin = 0; begin < count; begin += BLOCK) {
+        int64_t end = begin + BLOCK < count ? begin + BLOCK : count;
+        scalar part = 0;
+        SIMD_SUM(part)
+        for (int64_t i = begin; i < end; i++) {
+            scalar e = exponential(scale * (scores[i] - most));
+            scores[i] = e;
+            part += e;
+        }
+        sum += (double)part;
+    }
+    return sum;
+}
+
 /*
  * The factor of the softmax in the gradient of loss + z_loss log_sum^2. The tangent divides by it, so it is
  * never 0: DBL_EPSILON is within its rounding. Both take the same factor, whatever the compiler contracts.
@@ -269,19 +289,7 @@ double KERNEL(cross_entropy_gradient)(
     scalar *logits, int64_t count, int64_t target, scalar weight, double z_loss, double *log_sum)
 {
     scalar most = maximum(logits, count), at_target = logits[target];
-    double sum = 0;
-
-    for (int64_t begin = 0; begin < count; begin += BLOCK) {
-        int64_t end = begin + BLOCK < count ? begin + BLOCK : count;
-        scalar part = 0;
-        SIMD_SUM(part)
-        for (int64_t i = begin; i < end; i++) {
-            scalar e = exponential(logits[i] - most);
-            logits[i] = e;
-            part += e;
-        }
-        sum += (double)part;
-    }
+    double sum = soften_row(logits, count, 1, most);
     /* cppcheck-suppress invalidFunctionArg; count > 0 */
     *log_sum = log(sum) + (double)most;
     scalar factor = (scalar)((double)weight * softmax_factor(z_loss, *log_sum) / sum);
@@ -363,25 +371,6 @@ int64_t KERNEL(argmax)(const scalar *x, int64_t count)
                 return i;
     }
     return 0; /* all are NaN */
-}
-
-/* Replaces scores by exp(scale * (score - most)); returns their sum. */
-static double soften_row(scalar *scores, int64_t count, scalar scale, scalar most)
-{
-    double sum = 0;
-
-    for (int64_t begin = 0; begin < count; begin += BLOCK) {
-        int64_t end = begin + BLOCK < count ? begin + BLOCK : count;
-        scalar part = 0;
-        SIMD_SUM(part)
-        for (int64_t i = begin; i < end; i++) {
-            scalar e = exponential(scale * (scores[i] - most));
-            scores[i] = e;
-            part += e;
-        }
-        sum += (double)part;
-    }
-    return sum;
 }
 
 /* Replaces scores by 1 if they tie with the largest, else by 0; NaN stays. Returns their sum. */

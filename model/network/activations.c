@@ -184,11 +184,12 @@ static void share_block(struct block *block, const struct block *first, int64_t 
 }
 
 struct activations *activations_layout_shared(
-    const struct architecture *c, int64_t max_rows, int64_t threads, struct arena *arena)
+    const struct architecture *architecture, int64_t max_rows, int64_t threads, struct arena *arena)
 {
+    const struct architecture *c = architecture;
     struct activations counted = {0}, *taken = arena_take(arena, 1, sizeof(*taken));
     struct activations *a = taken ? taken : &counted;
-    struct block one;
+    struct block one = {0};
 
     a->block = arena_take(arena, (size_t)architecture_blocks(c), sizeof(*a->block));
     team_layout(&a->team, threads, scratch_of(c, false), arena);

@@ -29,7 +29,7 @@ if not shutil.which("nccopy"):
     NOT_RUN[r"nccopy |for .* ncdump "] = "of Debian's netcdf-bin, which is not here"
 # Scripts likewise.
 NOT_EXECUTED = {
-    r"from transformers import AutoModelForCausalLM": "test_export.py loads such folders, where the library is installed",
+    r"from transformers import AutoModelForCausalLM": "test_export.py loads such folders",
     r"from transformers import ": "takes a tokenizer from elsewhere; what it writes is in the folder",
 }
 TEXT = "= Heading =\n" + "the lobster is a large crustacean , and <unk> knows it by its claws\n" * 200

@@ -264,7 +264,7 @@ def test_special_tokens_that_are_missing(tmp_path, missing):
     config = {key: value for key, value in T5.items() if key not in missing}
     save(tmp_path, draw(13, **t5_shapes()), config, "5 6 7 8 " * 30)
     done = inspect(tmp_path, "--context", "40", "--sentinel", "29", status=2)
-    assert done.stderr == f".: its config.json has no {' and no '.join(missing)}\n"
+    assert done.stderr == f"./model.safetensors: its config.json has no {' and no '.join(missing)}\n"
 
 
 def test_a_mask_without_a_loss(tmp_path):
@@ -282,4 +282,4 @@ def test_a_mask_without_a_loss(tmp_path):
     save(tmp_path, draw(14, **shapes), config, "1 2 3 " * 8)
     assert "no loss: " in inspect(tmp_path, "--context", "8").stdout
     assert inspect(tmp_path, "--context", "8", "--mask", "3", status=2).stderr == (
-        ".: --mask is for a loss, which is not computed for this family\n")
+        "./model.safetensors: --mask is for a loss, which is not computed for this family\n")

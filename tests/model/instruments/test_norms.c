@@ -8,15 +8,27 @@
 #include "model/instruments/instruments.h"
 #include "model/instruments/norms.h"
 
-static const struct architecture architectures[] = {
-    {.network = NETWORK_DECODER,
-        .layers = 3,
-        .biases = BIAS_ALL,
-        .final_norm = true,
-        .norm_placement = NORM_POST},
-    {.network = NETWORK_ENCODER, .layers = 1, .tied = true, .gated = true, .qk_norm = QK_NORM_TOGETHER},
-    {.network = NETWORK_ENCODER_DECODER, .layers = 1, .decoder_layers = 3, .norm_placement = NORM_PRE},
+static const struct architecture decoder = {
+    .network = NETWORK_DECODER,
+    .layers = 3,
+    .biases = BIAS_ALL,
+    .final_norm = true,
+    .norm_placement = NORM_POST,
 };
+static const struct architecture encoder = {
+    .network = NETWORK_ENCODER,
+    .layers = 1,
+    .tied = true,
+    .gated = true,
+    .qk_norm = QK_NORM_TOGETHER,
+};
+static const struct architecture both = {
+    .network = NETWORK_ENCODER_DECODER,
+    .layers = 1,
+    .decoder_layers = 3,
+    .norm_placement = NORM_PRE,
+};
+static const struct architecture *const architectures[] = {&decoder, &encoder, &both};
 
 /* The same weights whole and, part by part, in a plane of the shared layout. */
 struct bench {
@@ -86,7 +98,7 @@ TEST(norms_by_parts_are_those_of_the_whole)
     struct bench b;
 
     for (size_t i = 0; i < sizeof(architectures) / sizeof(*architectures); i++) {
-        bench_init(&b, &architectures[i]);
+        bench_init(&b, architectures[i]);
         measure_state(&b.instruments, b.weights, &whole);
         norms_begin(&b.norms);
         for (int64_t layer = b.norms.blocks - 1; layer >= -1; layer--) {
@@ -110,7 +122,7 @@ TEST(norms_name_what_is_not_finite)
 {
     struct bench b;
 
-    bench_init(&b, &architectures[2]);
+    bench_init(&b, &both);
     for (int64_t i = 0; i < b.layout.tensor_count; i++) {
         const struct tensor *tensor = &b.layout.tensor[i];
         for (int64_t k = 0; k < tensor->size; k++) {
