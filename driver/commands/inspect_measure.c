@@ -170,7 +170,6 @@ static void load(void *context, const struct weight_layout *layout, int64_t laye
 
 static int measure_norms(struct measurement *m, struct error *error)
 {
-    norms_begin(&m->norms);
     for (int64_t layer = -1; layer < architecture_blocks(&m->architecture); layer++) {
         load(m, &m->layout, layer, m->planes.weights);
         const struct tensor *broken = norms_add(&m->norms, m->planes.weights, layer);

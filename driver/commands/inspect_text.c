@@ -51,9 +51,8 @@ static int check_options(
         return error_set(error, ERROR_INPUT, "%s: --sentinel is for encoder-decoders; this is not one", path);
     if (arguments->tokens && reads_spans(a) && trained->saved)
         return error_set(error, ERROR_INPUT,
-            "%s: a run's own encoder-decoder is measured on its corpus: measure saturation and heads in the "
-            "sweep; "
-            "without --tokens its norms are printed",
+            "%s: an encoder-decoder of a run reads the sentinels of its corpus: "
+            "measure saturation and heads in the sweep; without --tokens, norms are printed",
             path);
     if (arguments->tokens && reads_spans(a) && !arguments_has(arguments, OPTION_SENTINEL))
         return error_set(error, ERROR_INPUT,

@@ -421,9 +421,9 @@ static int write_new(const struct inspected *inspected, const char *path)
 int inspected_write(const struct inspected *inspected, const char *path, struct error *error)
 {
     char *whole = output_resolve(path), *new = whole ? output_fresh(whole) : NULL;
-    int status = new ? 0 : errno;
+    int status = errno;
 
-    if (status == 0) {
+    if (new) {
         status = write_new(inspected, new);
         if (status == 0 && rename(new, whole) != 0)
             status = errno;

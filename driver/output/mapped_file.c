@@ -63,12 +63,14 @@ void mapped_file_unguard(void)
 
 /* ---- files ---- */
 
+#define CHANGED "changed while it was read"
+
 /* "<path>: changed while it was read", with the end of the line; NULL: no memory. */
 static char *line_of(const char *path)
 {
     char *line;
 
-    if (asprintf(&line, "%s: changed while it was read ", path) < 0)
+    if (asprintf(&line, "%s: " CHANGED " ", path) < 0)
         return NULL;
     lines_clean(line)[strlen(line) - 1] = '\n';
     return line;
@@ -77,8 +79,11 @@ static char *line_of(const char *path)
 /* Maps a file that is not empty. 0 or an errno. */
 static int map(struct mapped_file *file, const char *path, size_t size, int descriptor)
 {
-    char *line = line_of(path);
+    struct stat state;
 
+    if (fstat(descriptor, &state) < 0)
+        return errno;
+    char *line = line_of(path);
     if (!line)
         return ENOMEM;
     void *bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
@@ -87,7 +92,7 @@ static int map(struct mapped_file *file, const char *path, size_t size, int desc
         free(line);
         return cause;
     }
-    *file = (struct mapped_file){bytes, size, line, opened};
+    *file = (struct mapped_file){bytes, size, state, line, opened};
     opened = file;
     return 0;
 }
@@ -103,6 +108,19 @@ int mapped_file_open(struct mapped_file *file, const char *path, struct error *e
     int cause = size > 0 ? map(file, path, (size_t)size, descriptor) : 0;
     close(descriptor);
     return cause ? error_set(error, ERROR_ENVIRONMENT, "%s: %s", path, strerror(cause)) : 0;
+}
+
+int mapped_file_check(const struct mapped_file *file, const char *path, struct error *error)
+{
+    const struct stat *then = &file->state;
+    struct stat now;
+
+    if (!file->bytes || stat(path, &now) < 0 || now.st_dev != then->st_dev || now.st_ino != then->st_ino)
+        return 0;
+    if (now.st_size == then->st_size && now.st_mtim.tv_sec == then->st_mtim.tv_sec &&
+        now.st_mtim.tv_nsec == then->st_mtim.tv_nsec)
+        return 0;
+    return error_set(error, ERROR_ENVIRONMENT, "%s: " CHANGED, path);
 }
 
 void mapped_file_close(struct mapped_file *file)

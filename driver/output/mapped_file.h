@@ -2,6 +2,7 @@
 #define NORMSWEEP_DRIVER_OUTPUT_MAPPED_FILE_H
 
 #include <stddef.h>
+#include <sys/stat.h>
 
 #include "model/core/error.h"
 
@@ -13,6 +14,7 @@
 struct mapped_file {
     const unsigned char *bytes; /* NULL: the file is empty, or not open */
     size_t size;
+    struct stat state; /* when it was opened */
     char *line; /* what is said if it was truncated; owned */
     struct mapped_file *next; /* of those that are open: it stays where it is */
 };
@@ -20,6 +22,10 @@ struct mapped_file {
 /* On failure -1, "<path>: why" in error, nothing held. */
 int mapped_file_open(struct mapped_file *file, const char *path, struct error *error);
 void mapped_file_close(struct mapped_file *file);
+
+/* Is the file as it was when it was opened from this path? Another file that has taken its name is no change:
+ * the old one stays mapped. -1 with "<path>: changed while it was read" in error. */
+int mapped_file_check(const struct mapped_file *file, const char *path, struct error *error);
 
 /*
  * Until mapped_file_unguard, a read of what another process has cut off ends this process with the line

@@ -103,6 +103,7 @@ static void read_rotary(struct config *config, struct architecture *a)
 {
     static const char *const objects[] = {"rope_scaling", "rope_parameters"};
 
+    /* The table takes any number above 0; angles must be finite. */
     a->rotary_base = config_real(config, rotary_base, 1, BASE_MOST, a->rotary_base);
     if (config_positive(config, "partial_rotary_factor", 1) != 1)
         config_refuse(config, "partial_rotary_factor", "1");

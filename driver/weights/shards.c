@@ -284,6 +284,15 @@ int shards_open(struct shards *shards, const char *path, struct error *error)
     return status;
 }
 
+int shards_check(const struct shards *shards, struct error *error)
+{
+    int status = 0;
+
+    for (int64_t i = 0; i < shards->count && status == 0; i++)
+        status = mapped_file_check(&shards->shard[i].mapped, shards->shard[i].path, error);
+    return status;
+}
+
 void shards_close(struct shards *shards)
 {
     for (int64_t i = 0; i < shards->count; i++) {

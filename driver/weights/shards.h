@@ -21,6 +21,9 @@ struct shards {
 int shards_open(struct shards *shards, const char *path, struct error *error);
 void shards_close(struct shards *shards);
 
+/* Are all files as they were when they were opened? -1 with "<path>: changed while it was read" in error. */
+int shards_check(const struct shards *shards, struct error *error);
+
 /* The path of the file that holds a tensor of `all`. */
 const char *shards_path(const struct shards *shards, const struct stored_tensor *tensor);
 

@@ -289,7 +289,9 @@ struct weight_source trained_source(struct trained *trained)
 
 int trained_check(const struct trained *trained, struct error *error)
 {
-    return trained->saved ? saved_check(trained->saved, error) : 0;
+    if (trained->saved)
+        return saved_check(trained->saved, error);
+    return shards_check(&trained->files->matches.shards, error);
 }
 
 const char *trained_file(const struct trained *trained, enum tensor_kind kind, int64_t layer)

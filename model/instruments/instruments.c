@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "model/instruments/cosine.h"
+#include "model/instruments/norms.h"
 #include "model/instruments/straight.h"
 #include "model/kernels/levels.h"
 
@@ -67,30 +68,12 @@ static struct sums measure_layer(const struct instruments *i, const scalar *weig
 static double measure_outside(
     const struct instruments *i, const scalar *weights, struct state_measures *measures)
 {
-    double embedding = 0, output = 0, final = 0;
+    struct outside outside;
 
-    for (int64_t t = 0; t < i->layout->tensor_count; t++) {
-        const struct tensor *tensor = &i->layout->tensor[t];
-        const scalar *at = weights + tensor->offset;
-        if (tensor->layer >= 0)
-            continue;
-        double square = i->kernels->dot(at, at, tensor->size);
-        switch (tensor_table[tensor->kind].part) {
-        case PART_EMBEDDING:
-            embedding += square;
-            break;
-        case PART_OUTPUT:
-            output += square;
-            break;
-        case PART_FINAL:
-        case PART_LAYER:
-            final += square;
-            break;
-        }
-    }
-    measures->embedding_norm = sqrt(embedding);
-    measures->output_norm = sqrt(output);
-    return embedding + output + final;
+    outside_measure(&outside, i->layout, i->kernels, weights);
+    measures->embedding_norm = sqrt(outside.embedding);
+    measures->output_norm = sqrt(outside.output);
+    return outside.embedding + outside.output + outside.final;
 }
 
 void measure_state(struct instruments *i, const scalar *weights, struct state_measures *measures)

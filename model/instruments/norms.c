@@ -21,41 +21,39 @@ void norms_layout(struct norms *norms, const struct weight_layout *layout,
         norms->end[stack] = architecture_stack(architecture, stack).end;
 }
 
-void norms_begin(struct norms *norms)
-{
-    norms->embedding_norm = norms->output_norm = norms->outside = 0;
-}
-
 /* Sets the sum of squares of a tensor. Is every weight finite? A sum that is not may come from weights that
  * are. */
 static bool square_of(
-    const struct norms *norms, const scalar *weights, const struct tensor *tensor, double *square)
+    const struct kernels *kernels, const scalar *weights, const struct tensor *tensor, double *square)
 {
     const scalar *at = weights + tensor->offset;
     bool finite = true;
 
-    *square = norms->kernels->dot(at, at, tensor->size);
+    *square = kernels->dot(at, at, tensor->size);
     for (int64_t i = 0; !isfinite(*square) && finite && i < tensor->size; i++)
         finite = isfinite(at[i]);
     return finite;
 }
 
-static const struct tensor *add_outside(struct norms *norms, const scalar *weights)
+const struct tensor *outside_measure(struct outside *outside, const struct weight_layout *layout,
+    const struct kernels *kernels, const scalar *weights)
 {
-    for (int64_t i = 0; i < norms->layout->tensor_count; i++) {
-        const struct tensor *tensor = &norms->layout->tensor[i];
+    double *sums[] = {[PART_EMBEDDING] = &outside->embedding,
+        [PART_OUTPUT] = &outside->output,
+        [PART_FINAL] = &outside->final};
+    const struct tensor *broken = NULL;
+
+    *outside = (struct outside){0};
+    for (int64_t i = 0; i < layout->tensor_count; i++) {
+        const struct tensor *tensor = &layout->tensor[i];
         double square;
         if (tensor->layer >= 0)
             continue;
-        if (!square_of(norms, weights, tensor, &square))
-            return tensor;
-        norms->outside += square;
-        if (tensor_table[tensor->kind].part == PART_EMBEDDING)
-            norms->embedding_norm += square;
-        if (tensor_table[tensor->kind].part == PART_OUTPUT)
-            norms->output_norm += square;
+        if (!square_of(kernels, weights, tensor, &square) && !broken)
+            broken = tensor;
+        *sums[tensor_table[tensor->kind].part] += square;
     }
-    return NULL;
+    return broken;
 }
 
 const struct tensor *norms_add(struct norms *norms, const scalar *weights, int64_t layer)
@@ -63,11 +61,11 @@ const struct tensor *norms_add(struct norms *norms, const scalar *weights, int64
     double sum = 0, square;
 
     if (layer < 0)
-        return add_outside(norms, weights);
+        return outside_measure(&norms->outside, norms->layout, norms->kernels, weights);
     for (int64_t k = 0; k < LAYER_TENSOR_COUNT; k++) {
         const struct tensor *tensor =
             &norms->layout->tensor[LAYER_TENSOR_FIRST + layer * LAYER_TENSOR_COUNT + k];
-        if (!square_of(norms, weights, tensor, &square))
+        if (!square_of(norms->kernels, weights, tensor, &square))
             return tensor;
         norms->tensor_norm[layer * LAYER_TENSOR_COUNT + k] = tensor->size ? sqrt(square) : NAN;
         sum += square;
@@ -78,6 +76,7 @@ const struct tensor *norms_add(struct norms *norms, const scalar *weights, int64
 
 void norms_end(struct norms *norms)
 {
+    const struct outside *outside = &norms->outside;
     double whole = 0;
 
     for (int64_t stack = 0, layer = 0; stack < norms->stacks; stack++) {
@@ -88,7 +87,7 @@ void norms_end(struct norms *norms)
         whole += part;
     }
     norms->param_norm = sqrt(whole);
-    norms->total_norm = sqrt(whole + norms->outside);
-    norms->embedding_norm = sqrt(norms->embedding_norm);
-    norms->output_norm = sqrt(norms->output_norm);
+    norms->total_norm = sqrt(whole + (outside->embedding + outside->output + outside->final));
+    norms->embedding_norm = sqrt(outside->embedding);
+    norms->output_norm = sqrt(outside->output);
 }

@@ -6,9 +6,14 @@
 #include "model/core/arena.h"
 #include "model/network/weights.h"
 
+/* What lies outside the blocks. */
+struct outside {
+    double embedding, output, final; /* sums of squares of the tensors of these parts, in double */
+};
+
 /*
  * The norms of a network that is there part by part, defined as those of measure_state:
- *     norms_begin, norms_add for each part in any order, norms_end
+ *     norms_add for each part, in any order; norms_end
  * All sums are double.
  */
 struct norms {
@@ -21,13 +26,11 @@ struct norms {
     const struct kernels *kernels;
     int64_t blocks, stacks;
     int64_t end[STACKS_MOST]; /* the block behind each stack's last one */
-    double outside; /* the sum of squares outside the layers */
+    struct outside outside;
 };
 
 void norms_layout(struct norms *norms, const struct weight_layout *layout,
     const struct architecture *architecture, struct arena *arena);
-
-void norms_begin(struct norms *norms);
 
 /*
  * Adds block `layer`, or with layer -1 what lies outside the blocks, of a plane of weights. Returns the first
@@ -36,5 +39,10 @@ void norms_begin(struct norms *norms);
 const struct tensor *norms_add(struct norms *norms, const scalar *weights, int64_t layer);
 
 void norms_end(struct norms *norms);
+
+/* Fills in the sums outside the layers, from a plane of weights. Returns the first tensor with a weight that
+ * is not finite, or NULL. */
+const struct tensor *outside_measure(struct outside *outside, const struct weight_layout *layout,
+    const struct kernels *kernels, const scalar *weights);
 
 #endif

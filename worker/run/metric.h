@@ -163,7 +163,7 @@ extern const struct nature_row nature_table[NATURE_COUNT];
     X(param_norm, STEP, NORMS, MAGNITUDE, "1", "parameter norm",                                             \
         "|theta_t| over the tensors of the layers; embeddings, output layer and final norm are left out")    \
     X(embedding_norm, STEP, NORMS, MAGNITUDE, "1", "embedding norm",                                         \
-        "norm of the token and position embeddings")                                                         \
+        "norm of all tensors before the blocks, such as the embeddings of tokens and positions")             \
     X(output_norm, STEP, NORMS, MAGNITUDE, "1", "output norm", "norm of the output layer's own tensors")     \
     X(total_norm, STEP, NORMS, MAGNITUDE, "1", "norm of all parameters",                                     \
         "norm of everything that is trained")                                                                \

@@ -260,6 +260,39 @@ TEST(mapped_file_has_the_bytes)
     place_release(&place);
 }
 
+/* Sets the time of modification, in seconds, whatever the clock of the file system resolves. */
+static void set_time(const char *path, time_t seconds)
+{
+    struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = seconds}};
+
+    CHECK(utimensat(AT_FDCWD, path, times, 0) == 0);
+}
+
+TEST(mapped_file_that_is_overwritten)
+{
+    struct mapped_file file;
+    struct place place = {0};
+    struct error error;
+
+    place_init(&place);
+    write_file(place.a, "seven");
+    set_time(place.a, 1000);
+    CHECK(mapped_file_open(&file, place.a, &error) == 0 && mapped_file_check(&file, place.a, &error) == 0);
+    write_file(place.a, "eight");
+    CHECK(mapped_file_check(&file, place.a, &error) == -1 && error.status == ERROR_ENVIRONMENT);
+    CHECK(strstr(error.text, ": changed while it was read"));
+    set_time(place.a, 1000);
+    CHECK(mapped_file_check(&file, place.a, &error) == 0);
+    write_file(place.a, "eleven");
+    set_time(place.a, 1000);
+    CHECK(mapped_file_check(&file, place.a, &error) == -1);
+    write_file(place.b, "another");
+    CHECK(rename(place.b, place.a) == 0 && mapped_file_check(&file, place.a, &error) == 0);
+    CHECK(unlink(place.a) == 0 && mapped_file_check(&file, place.a, &error) == 0);
+    mapped_file_close(&file);
+    place_release(&place);
+}
+
 /* ---- the folder beside an output ---- */
 
 /* A folder with the files of a run and of a worker, and perhaps one of somebody else. */

@@ -100,7 +100,6 @@ TEST(norms_by_parts_are_those_of_the_whole)
     for (size_t i = 0; i < sizeof(architectures) / sizeof(*architectures); i++) {
         bench_init(&b, architectures[i]);
         measure_state(&b.instruments, b.weights, &whole);
-        norms_begin(&b.norms);
         for (int64_t layer = b.norms.blocks - 1; layer >= -1; layer--) {
             load(&b, layer);
             CHECK(!norms_add(&b.norms, b.part, layer));
@@ -129,7 +128,6 @@ TEST(norms_name_what_is_not_finite)
             scalar kept = b.weights[tensor->offset + k];
             b.weights[tensor->offset + k] = k % 2 ? (scalar)NAN : (scalar)-INFINITY;
             load(&b, tensor->layer);
-            norms_begin(&b.norms);
             CHECK(norms_add(&b.norms, b.part, tensor->layer) == &b.shared.tensor[i]);
             b.weights[tensor->offset + k] = kept;
         }

@@ -1,0 +1,187 @@
+"""The phase diagram, by what is drawn in it: maps, contours, bars and words, not pixels."""
+
+import numpy as np
+import pytest
+import xarray as xr
+from drawn import DECAYS, DIVERGED, DONE, FAILED, PENDING, RATES, SKIPPED, dataset, drawing, legend, near, panels, words
+from matplotlib.collections import LineCollection, QuadMesh
+from normsweep.figures.implied import implied_sides
+
+
+def straight_phase(**changes):
+    """norm_growth = sqrt(3 learning_rate / weight_decay): the boundary is weight_decay = 3 learning_rate."""
+    made = dataset({"learning_rate": RATES, "weight_decay": DECAYS[:-1]})
+    made["norm_growth"] = (3 * made.learning_rate / made.weight_decay) ** 0.5
+    return made.assign(changes)
+
+
+def boundary_line(axes):
+    """The points of the line of no growth, in log10."""
+    line, = (line for line in axes.lines if line.get_marker() == "o" and line.get_color() == "black")
+    return np.array(line.get_xydata())
+
+
+def test_phase_has_the_growth_of_every_cell():
+    axes = panels(drawing(straight_phase(), "phase"))[0]
+    mesh = next(artist for artist in axes.collections if isinstance(artist, QuadMesh))
+    rate, decay = np.meshgrid(sorted(RATES), sorted(DECAYS[:-1]))
+    assert near(mesh.get_array().ravel(), 0.5 * np.log(3 * rate / decay).ravel())
+    assert near(axes.get_xlim(), (-4.5, -0.5)) and near(axes.get_ylim(), (-3.5, 1.5))
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["10⁻⁴", "10⁻³", "10⁻²", "10⁻¹"]
+
+
+def test_phase_boundary_and_predictions():
+    found = drawing(straight_phase(), "phase")
+    axes = panels(found)[0]
+    x, y = boundary_line(axes).T
+    assert near(x, [-4, -3, -2, -1]) and near(y, [np.nan, *(x[1:] + np.log10(3))])  # 1e-4 has none in the grid
+    lines_of = {line.get_linestyle(): line for line in axes.lines}
+    level, rising = lines_of["--"], lines_of["-."]
+    assert near(rising.get_ydata() - rising.get_xdata(), np.log10(3))
+    assert near(level.get_ydata(), [np.log10(3) - 2] * 2)
+    assert {"no growth", "aligned: slope 0", "misaligned: slope 1", "PyTorch's defaults"} == set(legend(found))
+    star = next(line for line in axes.lines if line.get_marker() == "*")
+    assert near(star.get_xydata(), [[-3, -2]])
+    assert "Measured slope 1.00 ± 0.00." in found.caption
+
+
+def test_phase_of_a_search_for_another_boundary_has_no_line_of_growth():
+    made = straight_phase(boundary=("learning_rate", np.ones(len(RATES)), {
+        "along": "weight_decay", "variable": "final_train_loss", "at": 2.9}))
+    found = drawing(made, "phase")
+    assert legend(found) == ["PyTorch's defaults"] and "lope" not in words(found)
+    assert "the sweep looked for final_train_loss at 2.9 along weight_decay" in found.caption
+    made.boundary.attrs |= {"variable": "norm_growth", "at": 1}
+    assert "no growth" in legend(drawing(made, "phase")) and "left out" not in drawing(made, "phase").caption
+
+
+def test_a_slope_of_two_points_has_no_error():
+    found = drawing(straight_phase().sel(learning_rate=[1e-1, 1e-2]), "phase")
+    assert "Measured slope 1.00 from two points." in found.caption
+
+
+def test_phase_spread_over_seeds():
+    made = straight_phase()
+    made = xr.concat([made, made.assign(norm_growth=made.norm_growth * 10 ** 0.1)], xr.IndexVariable("seed", [0, 1]),
+                     data_vars="all")
+    found = drawing(made, "phase")
+    axes = panels(found)[0]
+    assert "range of the boundary over seeds" in legend(found) and "Geometric mean over seeds." in found.caption
+    band = next(artist for artist in axes.collections if artist.get_hatch())
+    x, y = np.concatenate([path.vertices for path in band.get_paths()]).T
+    assert near((y - x).min(), np.log10(3)) and near((y - x).max(), np.log10(3) + 0.2)
+
+
+def test_phase_line_is_the_boundary_of_the_module():
+    """Seeds that differ, several crossings, a rate without any: no plane that is averaged first says the same."""
+    growth = np.array([[[4, 2], [0.5, 0.9], [3, 1.5], [0.2, 0.1]], [[2, 2]] * 4, [[3, 2], [2, 0.5], [0.5, 0.4],
+                                                                                  [0.4, 0.3]]])
+    made = dataset({"learning_rate": [1e-1, 1e-2, 1e-3], "weight_decay": [1e-2, 1e-1, 1.0, 10.0], "seed": [0, 1]},
+                   norm_growth=growth)
+    found = drawing(made, "phase")
+    known = np.log10(made.sweep.phase_boundary().boundary.sortby("learning_rate"))
+    assert np.isnan(known).sum() == 1 and near(boundary_line(panels(found)[0])[:, 1], known)
+    assert "none where all runs grow or all shrink" in found.caption
+    assert not any("slope" in name for name in legend(drawing(made.isel(learning_rate=[1, 0], seed=[0]), "phase")))
+
+
+def test_cells_without_a_result():
+    made = straight_phase()
+    made.outcome[0, 0], made.outcome[0, 1], made.outcome[1, 0], made.outcome[1, 1] = DIVERGED, FAILED, SKIPPED, PENDING
+    found = drawing(made, "phase")
+    axes = panels(found)[0]
+    places = {(patch.get_hatch(), *np.round(patch.get_center(), 9)) for patch in axes.patches}
+    assert places == {("xxxx", -1.0, 1.0), ("||||", -1.0, 0.0), ("....", -2.0, 1.0)}
+    assert set(legend(found)) >= {"diverged", "failed", "skipped", "no value"}
+    mesh = next(artist for artist in axes.collections if isinstance(artist, QuadMesh))
+    assert np.ma.count_masked(np.ma.masked_invalid(mesh.get_array())) == 4
+
+
+def test_decay_zero_is_a_row_of_its_own():
+    made = dataset({"learning_rate": RATES, "weight_decay": DECAYS})
+    made["norm_growth"] = (3 * made.learning_rate / made.weight_decay.where(made.weight_decay > 0, 1e-4)) ** 0.5
+    axes = panels(drawing(made, "phase"))[0]
+    ticks = dict(zip((text.get_text() for text in axes.get_yticklabels()), axes.get_yticks()))
+    assert ticks["0"] == -4.5 and ticks["10⁻³"] == -3
+    assert any(np.ptp(line.get_ydata()) == 0 and near(line.get_ydata()[0], -3.75) for line in axes.lines
+               if line.get_color() == "white" and line.get_marker() != "*")
+
+
+def test_phase_without_the_usual_axes():
+    plane = drawing(dataset({"layers": [1, 2, 4], "width": [8, 16]}, norm_growth=1.5), "phase")
+    assert panels(plane)[0].get_xlabel() == "layers" and "slope" not in words(plane)
+    three = dataset({"layers": [1, 2], "width": [8, 16, 32], "heads": [1, 2, 4, 8]}, norm_growth=1.5)
+    longest = drawing(three, "phase")
+    assert (panels(longest)[0].get_xlabel(), panels(longest)[0].get_ylabel()) == ("heads", "width")
+    curve = drawing(dataset({"weight_decay": DECAYS}, norm_growth=np.arange(6) + 0.5), "phase")
+    assert near(panels(curve)[0].lines[0].get_ydata(), np.arange(6)[::-1] + 0.5)
+    dots = drawing(dataset({"norm_placement": ["pre", "post"]}, norm_growth=[0.5, 2]), "phase")
+    assert [text.get_text() for text in panels(dots)[0].get_xticklabels()] == ["pre", "post"]
+    assert drawing(dataset({}, norm_growth=2.0), "phase") is None
+
+
+def test_panels_of_words_wrap():
+    made = dataset({"learning_rate": RATES, "weight_decay": DECAYS, "optimiser": list("abcde")}, norm_growth=1.5)
+    axes = panels(drawing(made, "phase"))
+    assert [panel.get_title() for panel in axes] == list("abcde")
+    assert axes[0].get_gridspec().nrows == 2 and axes[0].get_gridspec().ncols == 3
+
+
+def test_huge_growth():
+    growth = np.full((4, 6), 2.0)
+    growth[0, :4] = 1e300, np.inf, 0, 1e30
+    made = dataset({"learning_rate": RATES, "weight_decay": DECAYS}, norm_growth=growth,
+                   param_norm=(["step"], lambda rate, decay, step: np.where(rate == 0.1, 1e300 * step, 1)))
+    for name in ("phase", "norms"):
+        assert words(drawing(made, name))
+
+
+PHASES = {"flag_values": np.arange(4, dtype=np.int8), "flag_meanings": "none growing shrinking diverged"}
+
+
+def refined(seeds=1, **changes):
+    """A column for each learning rate in which only the ends and the runs beside a boundary of 0.03 were trained."""
+    growth = np.tile([0.2, np.nan, 0.8, 1.5, np.nan, 3.0], (4, seeds, 1))
+    phase = np.tile([2, 2, 2, 1, 1, 1], (4, seeds, 1)).astype(np.int8)
+    outcome = np.where(np.isnan(growth), SKIPPED, DONE).astype(np.int8)
+    for name, (place, value) in changes.items():
+        {"growth": growth, "outcome": outcome, "phase": phase}[name][place] = value
+    made = dataset({"learning_rate": RATES, "seed": range(seeds), "weight_decay": [10.0, 1.0, 0.1, 0.01, 1e-3, 1e-4]},
+                   outcome, norm_growth=growth)
+    made["phase"] = made.outcome.dims, phase, PHASES
+    return made
+
+
+def test_refined_phase_has_the_sides_that_its_runs_imply():
+    said = words(drawing(refined(), "phase"))
+    assert "growing, not trained" in said and "shrinking, not trained" in said and "skipped" not in said
+    sides = implied_sides(refined(), ("learning_rate", "weight_decay"))
+    assert sides["growing"].dims == ("weight_decay", "learning_rate")
+    np.testing.assert_array_equal(sides["growing"].isel(learning_rate=0), [0, 1, 0, 0, 0, 0])
+    np.testing.assert_array_equal(sides["shrinking"].isel(learning_rate=0), [0, 0, 0, 0, 1, 0])
+
+
+@pytest.mark.parametrize("changes, growing", [
+    ({}, [0, 1, 0, 0, 0, 0]),
+    ({"phase": ((3, 1, 4), 2)}, [0, 0, 0, 0, 0, 0]),  # the seeds disagree
+    ({"outcome": ((3, 1, 4), DONE)}, [0, 0, 0, 0, 0, 0]),  # one seed is done, whose value the cell shows
+    ({"outcome": ((3, 1, 4), DIVERGED)}, [0, 0, 0, 0, 0, 0]),
+])
+def test_implied_side_is_that_of_all_seeds(changes, growing):
+    sides = implied_sides(refined(2, **changes), ("learning_rate", "weight_decay"))
+    np.testing.assert_array_equal(sides["growing"].sel(learning_rate=1e-4), growing)
+
+
+def test_cells_without_a_phase_stay_skipped():
+    made = refined(phase=((slice(None), slice(None), [1, 4]), 0))
+    assert implied_sides(made, ("learning_rate", "weight_decay")) is None
+    assert "skipped" in words(drawing(made, "phase"))
+    assert "skipped" in words(drawing(made.drop_vars("phase"), "phase"))
+
+
+def test_phase_draws_a_bar_between_the_runs_beside_the_boundary():
+    panel, = panels(drawing(refined(), "phase"))
+    bars = [line for lines in panel.collections if isinstance(lines, LineCollection) for line in lines.get_segments()]
+    assert len(bars) == 4
+    for bar in bars:
+        np.testing.assert_allclose(bar[:, 1], [-2, -1], atol=1e-12)
