@@ -218,9 +218,8 @@ const struct param param_table[] = {
             "learning rate * weight_decay in the precision of the weights, as published code does: the decay "
             "is off by up to a factor of 2 where that product is below 2e-7, and 0 below 3e-8"),
     WORD(decay_on, decay_on_words, DECAY_ON_ALL, .axis = true, .long_name = "what decays",
-        .help =
-            "all: every parameter; matrices: tensors of two dimensions, embeddings among them; hidden: the "
-            "tensors of the layers"),
+        .help = "all: every parameter; matrices: matrices and embeddings, not biases and norms; hidden: the "
+                "tensors of the layers"),
     WORD(decay_rule, decay_rule_words, DECAY_SCALED, .axis = true, .long_name = "rule of decay",
         .help =
             "by how much of itself a weight decays at step t, with eta_t the rate of the schedule and eta "
