@@ -82,6 +82,7 @@ def conflicts():
         against("decay", "factor", "decay_rule", "cautious"),
         only("optimiser", "adam", "decay_rule", "scaled"),
         against("decay_rule", "cautious", "optimiser", "sgd"),
+        against("fixed_norm", True, "zero_query_key", True),
         only("corpus", "tokens", "sequences", "stream"),
         only("corpus", "modular", "length", "short", "long"),
         only("objective", "spans", "length", "short", "long", "beyond"),

@@ -147,11 +147,21 @@ static int check_decay(const struct run *run, const struct param **at, struct er
     return 0;
 }
 
+static int check_fixed_norm(const struct run *run, const struct param **at, struct error *error)
+{
+    *at = param_find("fixed_norm");
+    if (!run->fixed_norm || !run->zero_query_key)
+        return 0;
+    return error_set(error, ERROR_INPUT,
+        "fixed_norm: with zero_query_key, queries and keys start with norm 0, and would keep it; leave one "
+        "of the two out");
+}
+
 int run_check(const struct run *run, const struct param **at, struct error *error)
 {
     if (check_heads(run, at, error) < 0 || check_objective(run, at, error) < 0 ||
         run_check_reading(run, at, error) < 0 || check_decay(run, at, error) < 0 ||
-        check_parametrization(run, at, error) < 0)
+        check_fixed_norm(run, at, error) < 0 || check_parametrization(run, at, error) < 0)
         return -1;
     if ((run->epochs != 0) == (run->steps != 0)) {
         *at = param_find(run->steps ? "steps" : "epochs");

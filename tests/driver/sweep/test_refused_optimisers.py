@@ -20,6 +20,14 @@ CASES = {
     "cautious decay as a factor": (
         BASE + "decay: factor\ndecay_rule: cautious\n",
         "sweep.yaml:4:13: decay_rule: cautious chooses weight by weight; decay factor multiplies all of them"),
+    "norms that stay at 0": (
+        BASE + "zero_query_key: [false, true]\nfixed_norm: true\n",
+        "sweep.yaml:4:13: fixed_norm: with zero_query_key, queries and keys start with norm 0, and would keep it; leave "
+        "one of the two out"),
+    "norms that stay at 0 in a cell": (
+        BASE + "zero_query_key: true\nfixed_norm: [false, true]\n",
+        "sweep.yaml:4:21: fixed_norm: with zero_query_key, queries and keys start with norm 0, and would keep it; leave "
+        "one of the two out"),
 }
 
 
