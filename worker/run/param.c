@@ -164,7 +164,8 @@ const struct param param_table[] = {
                 "with width"),
     NUMBER(base_width, .axis = true, .min = 0, .max = INT32_MAX, .initial.integer = 0, .unit = "1",
         .long_name = "base width",
-        .help = "width at which parametrization mup multiplies nothing; required with mup"),
+        .help = "width at which parametrization mup changes no learning rate, no initial value and no logit; "
+                "required with mup"),
 
     WORD(corpus, corpus_words, CORPUS_TEXT, .long_name = "corpus",
         .help =
