@@ -168,14 +168,21 @@ static void list_words(const char *const *words, char *list, size_t size)
         used += (size_t)snprintf(list + used, size - used, "%s%s", i ? ", " : "", words[i]);
 }
 
+static bool is_one_of(const char *const *words, const char *text, int64_t *index)
+{
+    for (*index = 0; words[*index]; ++*index)
+        if (strcmp(words[*index], text) == 0)
+            return true;
+    return false;
+}
+
 static int find_word(
     struct reader *reader, const char *key, const struct node *node, const char *const *words, int64_t *index)
 {
     char list[512], excerpt[EXCERPT_SIZE];
 
-    for (*index = 0; words[*index]; ++*index)
-        if (strcmp(words[*index], node->text) == 0)
-            return 0;
+    if (is_one_of(words, node->text, index))
+        return 0;
     list_words(words, list, sizeof(list));
     return reader_fault(
         reader, node->place, "%s: '%s' is not one of %s", key, place_excerpt(node->text, excerpt), list);
@@ -195,22 +202,39 @@ int value_key(
     return find_word(reader, map, node, words, index);
 }
 
-/* The booleans of YAML's core schema: true, True, TRUE, ... */
+/* true or false for a boolean of YAML's core schema, true, True, TRUE, ...; else the text. */
+static const char *plain_boolean(const char *text)
+{
+    static const char *const spelling[2][3] = {{"false", "False", "FALSE"}, {"true", "True", "TRUE"}};
+
+    for (int i = 0; i < 6; i++)
+        if (strcmp(spelling[i / 3][i % 3], text) == 0)
+            return spelling[i / 3][0];
+    return text;
+}
+
 static int read_boolean(struct reader *reader, const char *key, const struct node *node, int64_t *value)
 {
-    static const char *const words[] = {"false", "true", "False", "True", "FALSE", "TRUE"};
+    static const char *const words[] = {"false", "true", NULL};
     char excerpt[EXCERPT_SIZE];
 
     if (check_single(reader, key, node) < 0)
         return -1;
-    for (int64_t i = 0; i < 6; i++) {
-        if (strcmp(words[i], node->text) == 0) {
-            *value = i % 2;
-            return 0;
-        }
-    }
+    if (is_one_of(words, plain_boolean(node->text), value))
+        return 0;
     return reader_fault(
         reader, node->place, "%s: '%s' is neither true nor false", key, place_excerpt(node->text, excerpt));
+}
+
+/* Words may be booleans and more; then booleans have all their spellings. */
+static int read_word(
+    struct reader *reader, const struct param *param, const struct node *node, int64_t *index)
+{
+    if (check_single(reader, param->name, node) < 0)
+        return -1;
+    if (is_one_of(param->words, plain_boolean(node->text), index))
+        return 0;
+    return find_word(reader, param->name, node, param->words, index);
 }
 
 static int check_bounds(
@@ -237,7 +261,7 @@ int value_param(
         status = read_boolean(reader, param->name, node, &value->integer);
         break;
     case PARAM_WORD:
-        status = value_word(reader, param->name, node, param->words, &value->integer);
+        status = read_word(reader, param, node, &value->integer);
         break;
     }
     return status < 0 ? -1 : check_bounds(reader, param, node->place, *value);

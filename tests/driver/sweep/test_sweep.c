@@ -105,6 +105,32 @@ TEST(sweep_keys)
     sweep_release(&sweep);
 }
 
+/* Also where a word beside true and false exists; other words have one spelling. */
+TEST(sweep_booleans_in_all_spellings)
+{
+    static const struct {
+        const char *word;
+        bool means;
+    } spellings[] = {
+        {"true", true}, {"True", true}, {"TRUE", true}, {"false", false}, {"False", false}, {"FALSE", false}};
+    char text[128];
+    struct sweep sweep;
+
+    for (size_t i = 0; i < sizeof(spellings) / sizeof(*spellings); i++) {
+        snprintf(
+            text, sizeof(text), BASE "save_weights: %s\ntied: %s\n", spellings[i].word, spellings[i].word);
+        if (!parse(&sweep, text, NULL, 0))
+            continue;
+        CHECK(sweep.base.save_weights == (spellings[i].means ? SAVE_WEIGHTS : SAVE_NOTHING));
+        CHECK(sweep.base.tied == spellings[i].means);
+        sweep_release(&sweep);
+    }
+    CHECK_TEXT(refusal(BASE "save_weights: State\n", NULL),
+        "sweep.yaml:3:15: save_weights: 'State' is not one of false, true, state");
+    CHECK_TEXT(
+        refusal(BASE "norm: True\n", NULL), "sweep.yaml:3:7: norm: 'True' is not one of layernorm, rmsnorm");
+}
+
 TEST(sweep_default_output)
 {
     const char *const names[][2] = {{"a/b/phase.yaml", "phase.nc"}, {"phase.yml", "phase.nc"},
