@@ -14,7 +14,7 @@ from typing import Callable
 from .. import look
 from ..names import BOUNDARY
 from . import (
-    classes, depth, equilibrium, exponents, fits, gradients, heads, hessian, homogeneity, losses, norms, phase,
+    boundaries, classes, depth, equilibrium, exponents, fits, gradients, heads, hessian, homogeneity, losses, norms, phase,
     residual, rest, runs, saturation, stacks, steps, warmup)
 from .drawing import Drawing
 
@@ -32,6 +32,7 @@ class Figure:
 
 FIGURES = (
     Figure("phase", phase.phase, ("norm_growth", "phase", "outcome")),
+    Figure("boundaries", boundaries.boundaries, ("norm_growth",)),
     Figure("norms", norms.norms, ("param_norm",)),
     Figure("norms-parts", norms.parts, ("total_norm", "embedding_norm", "output_norm")),
     Figure("norms-stack", norms.stack, ("stack_norm",)),
