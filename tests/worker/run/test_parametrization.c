@@ -261,8 +261,8 @@ TEST(parametrization_decay)
     CHECK_CLOSE(run_decay(&run), run.weight_decay / run.learning_rate, 1e-15);
 }
 
-/* What corrected decay takes is in proportion to the square of the rate: the norm's recursions, which know the
- * rates alone, can follow it at a constant rate only. */
+/* What corrected decay takes is in proportion to the square of the rate: the norm's recursions, which know
+ * the rates alone, can follow it at a constant rate only. */
 TEST(corrected_decay_has_a_time_of_its_own)
 {
     struct run run = narrow_run();
