@@ -394,23 +394,20 @@ extern const struct nature_row nature_table[NATURE_COUNT];
         "lyapunov of x/|x| in place of x, for each token: each token's part of a tangent is orthogonal to "  \
         "the token and divided by its norm; NaN if a token's state is 0")                                    \
     X(rotation, TENSOR, EQUILIBRIUM, MAGNITUDE, "1", "rotation of a tensor in a step (radians)",             \
-        "angle between a tensor of theta_t and of theta_(t+1)")                                              \
+        "angle between a tensor of theta_t and of theta_(t+1); NaN where one of them is 0")                  \
     X(rotation_equilibrium, TENSOR, EQUILIBRIUM, MAGNITUDE, "1",                                             \
         "rotation of a tensor in equilibrium (radians)",                                                     \
         "rotation where decay balances updates if gradients are white noise (Kosson et al. 2024), at the "   \
-        "learning rate and decay of step t + 1 (at the last step, of that one), d their product: with "      \
-        "adamw, "                                                                                            \
-        "lion and normalized_sgd sqrt((2 d - d^2) / (1 + 2 (1 - d) S)), S as in update_alignment_null; "     \
-        "with "                                                                                              \
-        "sgd sqrt(2 d / (1 + momentum)); NaN with others, for tensors without decay, with decay_rule "       \
-        "cautious, for matrices of fixed_norm")                                                              \
+        "tensor's own learning rate and decay of step t + 1 (at the last step, of that one), d their "       \
+        "product: with adamw, lion and normalized_sgd sqrt((2 d - d^2) / (1 + 2 (1 - d) S)), S as in "       \
+        "update_alignment_null; with sgd sqrt(2 d / (1 + momentum)); NaN with others, for tensors without "  \
+        "decay, with decay_rule cautious, for matrices of fixed_norm")                                       \
     X(tensor_rms, TENSOR, EQUILIBRIUM, MAGNITUDE, "1", "root mean square of a tensor",                       \
         "root mean square of the elements of one kind of tensor of one layer")                               \
     X(rms_equilibrium, TENSOR, EQUILIBRIUM, MAGNITUDE, "1", "root mean square of a tensor in equilibrium",   \
         "tensor_rms where decay balances updates: learning_rate rms(u) / rotation_equilibrium, with rms(u) " \
-        "= "                                                                                                 \
-        "sqrt((1 - beta1) / (1 + beta1)) with adamw, 1 with lion, 1 / sqrt(elements) with normalized_sgd; "  \
-        "NaN with sgd, whose u is as large as the gradients are")                                            \
+        "= sqrt((1 - beta1) / (1 + beta1)) with adamw, 1 with lion, 1 / sqrt(elements) with "                \
+        "normalized_sgd; NaN with sgd, whose u is as large as the gradients are")                            \
     X(unigram_loss, RUN, ALWAYS, RECORD, "1", "unigram level of the validation text (nats)",                 \
         "valid_loss of a model that predicts each word as often as it is a target in training, whatever "    \
         "the input: a run that ends there has learned nothing else")                                         \
