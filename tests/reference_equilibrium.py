@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from reference import flat, norm
-from reference_training import decay_at, decays, is_hidden_matrix
+from reference_training import decay_at, decays, is_hidden_matrix, rate_factor
 
 LONGEST = 1 << 16  # gradients that an update holds, at most
 
@@ -41,16 +41,19 @@ def memory(config, kind, decayed, steps):
     return float(np.sum(held * (1 - decayed) ** np.arange(len(held))))
 
 
-def decay_of(config, key, tensor, rate):
-    """lambda of one tensor; cautious decay is the whole one here."""
+def rates_of(config, key, tensor, rate):
+    """(learning rate, lambda) of one tensor, at a rate of the schedule; cautious decay is the whole one here."""
     own = config | ({"decay_rule": "scaled"} if config.get("decay_rule") == "cautious" else {})
-    return decay_at(own, rate) if decays(config, key, tensor) else 0.0
+    factor = rate_factor(config, key, tensor)
+    return factor * rate, decay_at(own, rate, factor) if decays(config, key, tensor) else 0.0
 
 
 def by_chance(config, key, theta, u, rate, steps):
-    """What -theta.u of a tensor is on average, after so many steps."""
-    kind, decay = kind_of(config, key, theta), decay_of(config, key, theta, rate)
-    remembered = memory(config, kind, 0 if kind == "sgd" else rate * decay, steps)
+    """What -theta.u of a tensor is on average, after so many steps. u is its step over the schedule's rate, not over
+    its own, and so is the product."""
+    kind = kind_of(config, key, theta)
+    own, decay = rates_of(config, key, theta, rate)
+    remembered = memory(config, kind, 0 if kind == "sgd" else own * decay, steps)
     cautious = config.get("decay_rule") == "cautious" and remembered != 0
     if decay > 0 and (cautious or kind == "adam"):
         return math.nan
@@ -67,7 +70,8 @@ def alignment_null(config, theta, direction, rate, steps):
 
 def balance(config, key, tensor, rate):
     """(rotation, root mean square) of a tensor in equilibrium."""
-    kind, decay = kind_of(config, key, tensor), decay_of(config, key, tensor, rate)
+    kind = kind_of(config, key, tensor)
+    rate, decay = rates_of(config, key, tensor, rate)
     fixed = config.get("fixed_norm") and is_hidden_matrix(key, tensor)
     if rate * decay == 0 or fixed or config.get("decay_rule") == "cautious":
         return math.nan, math.nan

@@ -224,18 +224,21 @@ class Run:
         for group in self.optimiser.param_groups:
             group["lr"] = rate * group["factor"]
             group["weight_decay"] = decay_at(self.config, rate, group["factor"]) if group["decays"] else 0
-        direction = step_without_decay(self.optimiser, self.weights, rate) if observe else None
+        cautious = self.config.get("decay_rule") == "cautious"
+        direction = step_without_decay(self.optimiser, self.weights, rate) if observe or cautious else None
         before = self.theta()
         self.optimiser.step()
-        self.finish_step(before, rate)
+        self.finish_step(before, direction, rate)
         return value, gradient, direction
 
     @torch.no_grad()
-    def finish_step(self, before, rate):
+    def finish_step(self, before, direction, rate):
         """What optimisers do not do by themselves: cautious decay, and norms that stay."""
         for key, tensor in self.weights.items():
             if self.config.get("decay_rule") == "cautious" and decays(self.config, key, tensor):
-                shrinks = (before[key] - tensor) * before[key] >= 0
+                # Beside a weight, a small update is rounded away; adafactor's has the sign of its gradient.
+                update = tensor.grad if isinstance(self.optimiser, Adafactor) else direction[key]
+                shrinks = update * before[key] >= 0
                 tensor.sub_(rate * rate_factor(self.config, key, tensor) * self.config["weight_decay"] * before[key]
                             * shrinks)
             if key in self.norms and tensor.norm() > 0:

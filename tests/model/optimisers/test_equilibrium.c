@@ -107,25 +107,32 @@ struct trial {
     const char *name;
     enum optimiser_kind kind;
     double rate, weight_decay, beta1, beta2, momentum;
+    double hidden_rate; /* mup: times the rate of the tensor, which is a matrix of the layers */
+    enum decay_rule rule;
 };
 
 /* sgd's decay acts 1 / (1 - momentum) times as fast. */
 static const struct trial balanced[] = {
-    {"adamw", OPTIMISER_ADAMW, 1e-2, 0.1, 0.9, 0.95, 0},
-    {"adamw, beta1 0", OPTIMISER_ADAMW, 1e-3, 1, 0, 0.99, 0},
-    {"adamw, beta1 0.95", OPTIMISER_ADAMW, 1e-3, 1, 0.95, 0.99, 0},
-    {"sgd", OPTIMISER_SGD, 1e-2, 0.1, 0, 0, 0},
-    {"sgd, momentum 0.9", OPTIMISER_SGD, 1e-2, 0.01, 0, 0, 0.9},
-    {"sgd, momentum 0.5", OPTIMISER_SGD, 1e-1, 0.005, 0, 0, 0.5},
-    {"lion", OPTIMISER_LION, 1e-3, 1, 0.9, 0.99, 0},
-    {"lion, 0.95 and 0.98", OPTIMISER_LION, 1e-2, 0.1, 0.95, 0.98, 0},
-    {"normalized_sgd", OPTIMISER_NORMALIZED_SGD, 1e-2, 0.1, 0, 0, 0},
+    {"adamw", OPTIMISER_ADAMW, 1e-2, 0.1, 0.9, 0.95, 0, 1, DECAY_SCALED},
+    {"adamw, beta1 0", OPTIMISER_ADAMW, 1e-3, 1, 0, 0.99, 0, 1, DECAY_SCALED},
+    {"adamw, beta1 0.95", OPTIMISER_ADAMW, 1e-3, 1, 0.95, 0.99, 0, 1, DECAY_SCALED},
+    {"sgd", OPTIMISER_SGD, 1e-2, 0.1, 0, 0, 0, 1, DECAY_SCALED},
+    {"sgd, momentum 0.9", OPTIMISER_SGD, 1e-2, 0.01, 0, 0, 0.9, 1, DECAY_SCALED},
+    {"sgd, momentum 0.5", OPTIMISER_SGD, 1e-1, 0.005, 0, 0, 0.5, 1, DECAY_SCALED},
+    {"lion", OPTIMISER_LION, 1e-3, 1, 0.9, 0.99, 0, 1, DECAY_SCALED},
+    {"lion, 0.95 and 0.98", OPTIMISER_LION, 1e-2, 0.1, 0.95, 0.98, 0, 1, DECAY_SCALED},
+    {"normalized_sgd", OPTIMISER_NORMALIZED_SGD, 1e-2, 0.1, 0, 0, 0, 1, DECAY_SCALED},
+    {"adamw, narrower", OPTIMISER_ADAMW, 4e-2, 0.1, 0.9, 0.95, 0, 0.25, DECAY_SCALED},
+    {"adamw, wider, independent", OPTIMISER_ADAMW, 1e-2, 1e-3, 0.9, 0.95, 0, 4, DECAY_INDEPENDENT},
+    {"lion, narrower", OPTIMISER_LION, 4e-3, 1, 0.9, 0.99, 0, 0.25, DECAY_SCALED},
 };
 
 static struct optimiser_options options_of(const struct trial *trial)
 {
     return (struct optimiser_options){.kind = trial->kind,
+        .decay_rule = trial->rule,
         .peak_rate = trial->rate,
+        .hidden_rate = trial->hidden_rate,
         .weight_decay = trial->weight_decay,
         .beta1 = trial->beta1,
         .beta2 = trial->beta2,
@@ -177,11 +184,11 @@ TEST(equilibrium_is_that_of_white_noise)
 
 /* Without a balance, the alignment by chance is known nevertheless. */
 static const struct trial unbalanced[] = {
-    {"adamw without decay", OPTIMISER_ADAMW, 1e-2, 0, 0.9, 0.95, 0},
-    {"adam without decay", OPTIMISER_ADAM, 1e-2, 0, 0.9, 0.95, 0},
-    {"sgd without decay", OPTIMISER_SGD, 1e-2, 0, 0, 0, 0.9},
-    {"lion without decay", OPTIMISER_LION, 1e-2, 0, 0.9, 0.99, 0},
-    {"adafactor", OPTIMISER_ADAFACTOR, 1e-2, 0.1, 0, 0, 0},
+    {"adamw without decay", OPTIMISER_ADAMW, 1e-2, 0, 0.9, 0.95, 0, 1, DECAY_SCALED},
+    {"adam without decay", OPTIMISER_ADAM, 1e-2, 0, 0.9, 0.95, 0, 1, DECAY_SCALED},
+    {"sgd without decay", OPTIMISER_SGD, 1e-2, 0, 0, 0, 0.9, 1, DECAY_SCALED},
+    {"lion without decay", OPTIMISER_LION, 1e-2, 0, 0.9, 0.99, 0, 1, DECAY_SCALED},
+    {"adafactor", OPTIMISER_ADAFACTOR, 1e-2, 0.1, 0, 0, 0, 1, DECAY_SCALED},
 };
 
 TEST(alignment_by_chance_needs_no_balance)
@@ -240,23 +247,42 @@ TEST(equilibrium_is_unknown_without_a_formula)
     check_known(&options, false, false);
 }
 
-/* The decay of the step's rate, as each rule has it: lambda 0.1 at half the peak rate of 0.2. */
-TEST(equilibrium_has_the_rules_decay)
+/* Of normalized_sgd, whose updates have a norm of 1: is the balance that of this rate and decay, eta lambda?
+ */
+static void check_balance(const struct walk *w, const struct tensor *tensor, double rate, double decayed)
+{
+    struct equilibrium found = optimiser_equilibrium(&w->optimiser, tensor, 0.1);
+    double turn = sqrt(decayed * (2 - decayed));
+
+    CHECK_CLOSE(found.rotation, turn, 1e-12);
+    CHECK_CLOSE(found.rms, rate / sqrt((double)tensor->size) / turn, 1e-12);
+}
+
+/* The decay of the step's rate, as each rule has it: lambda 0.1 at half the peak rate of 0.2. With mup,
+ * matrices of the layers have a quarter of both rates, and an independent decay does not change with them. */
+TEST(equilibrium_has_the_rules_decay_and_the_tensors_rate)
 {
     static const double lambda[] = {
         [DECAY_SCALED] = 0.1, [DECAY_INDEPENDENT] = 0.5, [DECAY_CORRECTED] = 0.05};
+    const struct tensor bias = {.kind = TENSOR_Q_BIAS, .rows = 1, .columns = COLUMNS, .size = COLUMNS};
+    const struct tensor words = {.kind = TENSOR_TOKEN, .rows = ROWS, .columns = COLUMNS, .size = COUNT};
     static struct walk w;
 
     for (int rule = 0; rule < (int)(sizeof(lambda) / sizeof(*lambda)); rule++) {
-        const struct optimiser_options options = {.kind = OPTIMISER_NORMALIZED_SGD,
+        struct optimiser_options options = {.kind = OPTIMISER_NORMALIZED_SGD,
             .decay_rule = (enum decay_rule)rule,
             .weight_decay = 0.1,
             .peak_rate = 0.2};
-        double decayed = 0.1 * lambda[rule], turn = sqrt(decayed * (2 - decayed));
+        double decayed = 0.1 * lambda[rule];
         walk_init(&w, &options);
-        struct equilibrium found = optimiser_equilibrium(&w.optimiser, &w.tensor, 0.1);
-        CHECK_CLOSE(found.rotation, turn, 1e-12);
-        CHECK_CLOSE(found.rms, 0.1 / 128 / turn, 1e-12);
+        check_balance(&w, &w.tensor, 0.1, decayed);
+        arena_release(&w.arena);
+
+        options.hidden_rate = 0.25;
+        walk_init(&w, &options);
+        check_balance(&w, &w.tensor, 0.025, rule == DECAY_INDEPENDENT ? decayed : decayed / 4);
+        check_balance(&w, &bias, 0.1, decayed);
+        check_balance(&w, &words, 0.1, decayed);
         arena_release(&w.arena);
     }
 }
