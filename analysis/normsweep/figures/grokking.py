@@ -127,7 +127,7 @@ def draw_decays(axes, dataset, found, decays, colours):
     reached = found.reached.transpose(DECAY, *repeats)
     lost = never(dataset, found).transpose(DECAY, *repeats)
     places = place_of(found[DECAY].values, decays)
-    steps = reached.values.reshape(len(places), -1)
+    steps = reached.where(reached > 0).values.reshape(len(places), -1)  # 0 has no place on a logarithmic axis
     lost = lost.sel({DECAY: found[DECAY]}).values.reshape(len(places), -1)
     everywhere = np.isfinite(steps).all(axis=1)
     axes.plot(places[everywhere], np.exp(np.log(steps[everywhere]).mean(axis=1)), linewidth=0.8,
