@@ -262,6 +262,11 @@ struct kernels {
     struct sums (*lion_sums)(const struct lion_pass *pass, const scalar *weights, const scalar *first,
         const scalar *gradient, int64_t count);
 
+    /* out = (1 - momentum) g + momentum m, g = scale gradient and m = momentum old + (1 - momentum) g; kept
+     * receives m if it is not NULL, and may be old itself. Returns |out|^2. */
+    double (*look_ahead)(scalar *out, scalar *kept, const scalar *old, const scalar *gradient, int64_t count,
+        double scale, double momentum);
+
     /* One step of sgd: b = momentum * b + g + lambda * theta, theta -= eta * b. sgd_sums: as adam_sums. */
     void (*sgd)(
         const struct sgd_pass *pass, scalar *weights, scalar *buffer, const scalar *gradient, int64_t count);

@@ -109,6 +109,7 @@ static inline float exponential(float x)
     X(descend)                                                                                               \
     X(descend_cautious)                                                                                      \
     X(lion)                                                                                                  \
+    X(look_ahead)                                                                                            \
     X(lion_sums)                                                                                             \
     X(add_squares)                                                                                           \
     X(over_root)
