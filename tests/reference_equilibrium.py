@@ -76,6 +76,8 @@ def balance(config, key, tensor, rate):
     if rate * decay == 0 or fixed or config.get("decay_rule") == "cautious":
         return math.nan, math.nan
     decayed = rate * decay
+    if decayed >= (2 * (1 + config["momentum"]) if kind == "sgd" else 2):  # every step swings farther beyond 0
+        return math.nan, math.nan
     if kind == "sgd":
         return math.sqrt(2 * decayed / (1 + config["momentum"])), math.nan
     size = {"adamw": math.sqrt((1 - config["beta1"]) / (1 + config["beta1"])), "lion": 1.0,

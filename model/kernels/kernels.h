@@ -39,6 +39,8 @@ struct sums {
  * c [m, n] = a b, plus what c holds if `add`, plus residual, plus bias in every row, then relu, then 0 where
  * gate is 0. a is [m, k], or [k, m] if transposed, with `a_stride` scalars from row to row; b likewise with
  * [k, n] and [n, k]. residual and gate are laid out like c. residual, bias and gate may be NULL. m, n, k > 0.
+ * If `symmetric`, c is symmetric by what a and b are, m = n, nothing is added to c and nothing follows: the
+ * elements above the diagonal are not computed.
  */
 struct product {
     int64_t m, n, k;
@@ -49,6 +51,7 @@ struct product {
     int64_t c_stride;
     const scalar *residual, *bias, *gate;
     bool add, relu;
+    bool symmetric;
 };
 
 /*
@@ -122,6 +125,9 @@ struct kernels {
 
     /* scratch [PRODUCT_SCRATCH] */
     void (*product)(const struct product *product, scalar *scratch);
+
+    /* c[i][j] = c[j][i] for all i < j < n; rows are `stride` scalars apart. */
+    void (*mirror)(scalar *c, int64_t n, int64_t stride);
 
     /* out[r][c] = (residual ? residual[r][c] : 0) + (bias ? bias[c] : 0) */
     void (*spread)(scalar *out, const scalar *residual, const scalar *bias, int64_t rows, int64_t columns);

@@ -67,6 +67,7 @@ static inline float exponential(float x)
 /* The functions of struct kernels: X(name). Their declarations and the table of each level follow from it. */
 #define KERNEL_NAMES(X)                                                                                      \
     X(product)                                                                                               \
+    X(mirror)                                                                                                \
     X(spread)                                                                                                \
     X(column_sums)                                                                                           \
     X(layernorm)                                                                                             \

@@ -97,13 +97,17 @@ static double sgd_memory(const struct optimiser_options *options, const struct s
     return memory_of_mean(options->momentum, 0, steps);
 }
 
-/* The root mean square of its weights depends on that of the gradients. */
+/* The root mean square of its weights depends on that of the gradients. Momentum a damps the swings of a
+ * large decay d, up to d = 2 (1 + a). */
 static struct equilibrium sgd_balance(
     const struct optimiser_options *options, const struct tensor *tensor, const struct step *step)
 {
+    double share = step->rate * step->decay / (1 + options->momentum);
+
     (void)tensor;
-    return (struct equilibrium){
-        .rotation = sqrt(2 * step->rate * step->decay / (1 + options->momentum)), .rms = NAN};
+    if (!(share < 2))
+        return equilibrium_unknown();
+    return (struct equilibrium){.rotation = sqrt(2 * share), .rms = NAN};
 }
 
 /* normalized_sgd: u = g / |g| for each tensor, 0 for a gradient of 0; clipping scales g and |g| alike. */

@@ -49,6 +49,8 @@ struct equilibrium equilibrium_of_walk(double memory, double decayed, double upd
 {
     double turn = sqrt((2 - decayed) * decayed / (1 + 2 * (1 - decayed) * memory));
 
+    if (!(decayed > 0 && decayed < 2))
+        return equilibrium_unknown();
     return (struct equilibrium){.rotation = turn, .rms = rate * update / turn};
 }
 

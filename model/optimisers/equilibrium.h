@@ -27,7 +27,8 @@ struct equilibrium {
     double rms; /* root mean square of an element of theta */
 };
 
-/* Of an optimiser with memory S whose updates have the root mean square `update`, at this rate. */
+/* Of an optimiser with memory S whose updates have the root mean square `update`, at this rate. Without
+ * decay, or with d >= 2, which makes weights swing ever further, there is none. */
 struct equilibrium equilibrium_of_walk(double memory, double decayed, double update, double rate);
 
 /* In place of a balance that is not known, or does not exist. */

@@ -401,7 +401,8 @@ extern const struct nature_row nature_table[NATURE_COUNT];
         "tensor's own learning rate and decay of step t + 1 (at the last step, of that one), d their "       \
         "product: with adamw, lion and normalized_sgd sqrt((2 d - d^2) / (1 + 2 (1 - d) S)), S as in "       \
         "update_alignment_null; with sgd sqrt(2 d / (1 + momentum)); NaN with others, for tensors without "  \
-        "decay, with decay_rule cautious, for matrices of fixed_norm")                                       \
+        "decay, with decay_rule cautious, for matrices of fixed_norm, where d is 2 or more (with sgd 2 (1 "  \
+        "+ momentum))")                                                                                      \
     X(tensor_rms, TENSOR, EQUILIBRIUM, MAGNITUDE, "1", "root mean square of a tensor",                       \
         "root mean square of the elements of one kind of tensor of one layer")                               \
     X(rms_equilibrium, TENSOR, EQUILIBRIUM, MAGNITUDE, "1", "root mean square of a tensor in equilibrium",   \

@@ -49,8 +49,12 @@ static void walk_init(struct walk *w, const struct optimiser_options *options)
 {
     *w = (struct walk){0};
     w->tensor = (struct tensor){.kind = TENSOR_Q, .rows = ROWS, .columns = COLUMNS, .size = COUNT};
-    w->layout = (struct weight_layout){
-        .size = COUNT, .layers_end = COUNT, .largest = COUNT, .tensor_count = 1, .tensor = &w->tensor};
+    w->layout = (struct weight_layout){.size = COUNT,
+        .layers_end = COUNT,
+        .largest = COUNT,
+        .largest_in_layers = COUNT,
+        .tensor_count = 1,
+        .tensor = &w->tensor};
     optimiser_layout(&w->optimiser, options, &w->layout, 1, &w->arena);
     CHECK(arena_init(&w->arena, w->arena.used) == 0);
     optimiser_layout(&w->optimiser, options, &w->layout, 1, &w->arena);
@@ -241,6 +245,36 @@ TEST(equilibrium_is_unknown_without_a_formula)
     check_known(&options, true, false);
     options.kind = OPTIMISER_MUON;
     check_known(&options, false, false);
+}
+
+/* With decays just below and from where on weights swing ever further. */
+TEST(equilibrium_needs_a_decay_that_holds)
+{
+    static const struct {
+        enum optimiser_kind kind;
+        double momentum, most;
+    } bounded[] = {{OPTIMISER_ADAMW, 0, 2}, {OPTIMISER_LION, 0, 2}, {OPTIMISER_NORMALIZED_SGD, 0, 2},
+        {OPTIMISER_SGD, 0, 2}, {OPTIMISER_SGD, 0.5, 3}};
+    static struct walk w;
+
+    for (size_t i = 0; i < sizeof(bounded) / sizeof(*bounded); i++) {
+        for (double share = 0.25; share < 2; share += 0.25) {
+            const struct optimiser_options options = {.kind = bounded[i].kind,
+                .weight_decay = share * bounded[i].most,
+                .peak_rate = 1,
+                .beta1 = 0.9,
+                .beta2 = 0.99,
+                .epsilon = 1e-12,
+                .momentum = bounded[i].momentum};
+            bool stands = share < 1;
+            walk_init(&w, &options);
+            struct equilibrium found = optimiser_equilibrium(&w.optimiser, &w.tensor, 1);
+            CHECK(stands ? found.rotation > 0 && isfinite(found.rotation) : isnan(found.rotation));
+            CHECK(stands && options.kind != OPTIMISER_SGD ? found.rms > 0 && isfinite(found.rms)
+                                                          : isnan(found.rms));
+            arena_release(&w.arena);
+        }
+    }
 }
 
 /* Of normalized_sgd, whose updates have a norm of 1: is the balance that of this rate and decay, eta lambda?
