@@ -133,12 +133,11 @@ class Several:
 
 
 def is_hidden_matrix(key, tensor):
-    return key[1] >= 0 and tensor.dim() == 2 and min(tensor.shape) > 1
+    return key[1] >= 0 and tensor.dim() == 2
 
 
 def decays(config, key, tensor):
-    return {"all": True, "matrices": tensor.dim() == 2 and min(tensor.shape) > 1,
-            "hidden": key[1] >= 0}[config.get("decay_on", "all")]
+    return {"all": True, "matrices": tensor.dim() == 2, "hidden": key[1] >= 0}[config.get("decay_on", "all")]
 
 
 def rate_factor(config, key, tensor):

@@ -205,11 +205,9 @@ static const struct table {
     {"runs", "Other variables of each run", "Over the axes of the grid.", print_runs},
     {"boundary", "The boundary",
         "Written when all runs have ended, if `refine` looks for a boundary along one axis, or weight_decay "
-        "is "
-        "an axis; NaN until then, and where there is none. Slopes are there if learning_rate, or steps, is "
-        "an "
-        "axis of several values. Attributes of `boundary` say what crosses (`variable`) which value (`at`) "
-        "along which axis (`along`).",
+        "is an axis; NaN until then, and where there is none. Slopes are there if learning_rate, or steps, "
+        "is an axis of several values. Attributes of `boundary` say what crosses (`variable`) which value "
+        "(`at`) along which axis (`along`).",
         print_boundary},
     {"sessions", "Sessions",
         "Over `sessions`, one for each start of the program: texts that describe it, and numbers that are "

@@ -254,9 +254,8 @@ struct kernels {
     struct sums (*adam_sums)(const struct adam_pass *pass, const scalar *weights, const scalar *first,
         const scalar *second, const scalar *gradient, int64_t count);
 
-    /* One step of lion: u = sign(beta1 m + (1 - beta1) g), m = beta2 m + (1 - beta2) g. lion_sums: as
-     * adam_sums.
-     */
+    /* One step of lion: u = sign(beta1 m + (1 - beta1) g), NaN where that mean is not finite, m = beta2 m +
+     * (1 - beta2) g. lion_sums: as adam_sums. */
     void (*lion)(
         const struct lion_pass *pass, scalar *weights, scalar *first, const scalar *gradient, int64_t count);
     struct sums (*lion_sums)(const struct lion_pass *pass, const scalar *weights, const scalar *first,

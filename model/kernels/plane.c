@@ -224,12 +224,12 @@ void KERNEL(descend_cautious)(
     }
 }
 
-/* sign(beta1 m + (1 - beta1) g) */
+/* sign(beta1 m + (1 - beta1) g); NaN unless that is finite, so that a run whose gradients are not diverges */
 INLINE_PLANE double lion_update(scalar beta1, scalar rest1, scalar m, scalar g)
 {
     scalar mixed = beta1 * m + rest1 * g;
 
-    return (mixed > 0) - (mixed < 0);
+    return (mixed > 0) - (mixed < 0) + (double)(mixed - mixed);
 }
 
 INLINE_PLANE void lion_range(bool cautious, const struct lion_pass *pass, scalar *weights, scalar *first,

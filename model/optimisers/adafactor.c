@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+/* By its shape: the factors of a matrix of one row would be more numbers than its moment. */
 static bool is_factored(const struct tensor *tensor)
 {
     return tensor->rows > 1 && tensor->columns > 1;

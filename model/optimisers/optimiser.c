@@ -22,9 +22,12 @@ static const struct optimiser_row *const rows[OPTIMISER_COUNT] = {
     [OPTIMISER_MUON] = &muon_row,
 };
 
+/* By its role in the network: a matrix of one row, of a feed-forward layer of width 1, is a matrix. */
 static bool is_matrix(const struct tensor *tensor)
 {
-    return tensor->rows > 1 && tensor->columns > 1;
+    enum tensor_role role = tensor_table[tensor->kind].role;
+
+    return role == ROLE_MATRIX || role == ROLE_WRITER || role == ROLE_EMBEDDING;
 }
 
 static bool is_hidden(const struct tensor *tensor)

@@ -24,7 +24,7 @@ enum optimiser_kind {
 };
 enum decay { DECAY_FUSED, DECAY_FACTOR };
 
-/* Which tensors decay: all, those of two dimensions, or those of the layers. */
+/* Which tensors decay: all, matrices and embeddings, or those of the layers. */
 enum decay_on { DECAY_ON_ALL, DECAY_ON_MATRICES, DECAY_ON_HIDDEN };
 
 /* How fast: eta_t lambda; lambda eta_t / eta, not scaled by the peak eta; lambda eta_t^2 / eta (Defazio

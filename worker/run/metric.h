@@ -341,9 +341,8 @@ extern const struct nature_row nature_table[NATURE_COUNT];
     X(hessian_stability, STEP, HESSIAN, RATIO, "1",                                                          \
         "largest eigenvalue over its bound at the edge of stability",                                        \
         "hessian_preconditioned times the learning rate of step t + 1 (at the last step, of that one), "     \
-        "over (2 + 2 beta1) / (1 - beta1) "                                                                  \
-        "for adam and adamw, over 2 + 2 momentum for sgd: 1 at the edge of stability; weight decay, also "   \
-        "that of adam, and gradient_clip are left out")                                                      \
+        "over (2 + 2 beta1) / (1 - beta1) for adam and adamw, over 2 + 2 momentum for sgd: 1 at the edge "   \
+        "of stability; weight decay, also that of adam, and gradient_clip are left out")                     \
     X(layer_hessian_ritz, LAYER_LANCZOS, HESSIAN_LAYERS, MAGNITUDE, "1",                                     \
         "Ritz values of a layer's block of the Hessian",                                                     \
         "as hessian_ritz, of the block on the diagonal that belongs to the tensors of one layer")            \

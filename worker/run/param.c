@@ -164,7 +164,8 @@ const struct param param_table[] = {
                 "with width"),
     NUMBER(base_width, .axis = true, .min = 0, .max = INT32_MAX, .initial.integer = 0, .unit = "1",
         .long_name = "base width",
-        .help = "width at which parametrization mup multiplies nothing; required with mup"),
+        .help = "width at which parametrization mup changes no learning rate, no initial value and no logit; "
+                "required with mup"),
 
     WORD(corpus, corpus_words, CORPUS_TEXT, .long_name = "corpus",
         .help =
@@ -204,10 +205,8 @@ const struct param param_table[] = {
         .long_name = "steps", .help = "optimiser steps; give exactly one of epochs and steps"),
     WORD(optimiser, optimiser_words, OPTIMISER_ADAMW, .axis = true, .cost = true, .long_name = "optimiser",
         .help = "adamw, normalized_sgd, adafactor, lion and muon decay the weights directly; adam and sgd "
-                "add the "
-                "decay to the gradient; muon moves the matrices of the layers by orthogonal updates, with "
-                "momentum "
-                "0.95, and everything else as adamw does"),
+                "add the decay to the gradient; muon moves the matrices of the layers by orthogonal updates, "
+                "with momentum 0.95, and everything else as adamw does"),
     NUMBER(learning_rate, .axis = true, .min = 0, .min_open = true, .max = INFINITY, .initial.real = 1e-3,
         .unit = "1", .long_name = "learning rate", .help = "peak learning rate, eta in formulas"),
     NUMBER(weight_decay, .axis = true, .min = 0, .max = INFINITY, .initial.real = 1e-2, .unit = "1",
@@ -218,15 +217,13 @@ const struct param param_table[] = {
             "learning rate * weight_decay in the precision of the weights, as published code does: the decay "
             "is off by up to a factor of 2 where that product is below 2e-7, and 0 below 3e-8"),
     WORD(decay_on, decay_on_words, DECAY_ON_ALL, .axis = true, .long_name = "what decays",
-        .help =
-            "all: every parameter; matrices: tensors of two dimensions, embeddings among them; hidden: the "
-            "tensors of the layers"),
+        .help = "all: every parameter; matrices: matrices and embeddings, not biases and norms; hidden: the "
+                "tensors of the layers"),
     WORD(decay_rule, decay_rule_words, DECAY_SCALED, .axis = true, .long_name = "rule of decay",
-        .help =
-            "by how much of itself a weight decays at step t, with eta_t the rate of the schedule and eta "
-            "its "
-            "peak. scaled: eta_t lambda; independent: eta_t / eta lambda; corrected: eta_t^2 / eta lambda; "
-            "cautious: eta_t lambda, where the update shrinks the weight, too"),
+        .help = "by how much of itself a weight decays at step t, with eta_t the rate of the schedule and "
+                "eta its peak. scaled: eta_t lambda; independent: eta_t / eta lambda; corrected: eta_t^2 / "
+                "eta lambda; cautious: eta_t lambda, where the update shrinks the weight, too; adam, whose "
+                "decay passes through its moments, has scaled alone"),
     BOOLEAN(fixed_norm, false, .axis = true, .cost = true, .long_name = "fixed norms",
         .help = "after each step every matrix of the layers is scaled back to the norm that it started with"),
     NUMBER(beta1, .axis = true, .min = 0, .max = 1, .max_open = true, .initial.real = 0.9, .unit = "1",
@@ -241,10 +238,9 @@ const struct param param_table[] = {
         .long_name = "momentum", .help = "momentum of the optimiser sgd"),
     WORD(schedule, schedule_words, SCHEDULE_CONSTANT, .axis = true, .long_name = "schedule",
         .help = "of the learning rate after the warm-up. constant; linear and cosine: fall from "
-                "schedule_start on, "
-                "to schedule_end at the last step; wsd: constant, then linear to schedule_end over the last "
-                "schedule_decay of the steps; inverse_sqrt: learning_rate * sqrt(schedule_start / step) from "
-                "schedule_start on"),
+                "schedule_start on, to schedule_end at the last step; wsd: constant, then linear to "
+                "schedule_end over the last schedule_decay of the steps; inverse_sqrt: learning_rate * "
+                "sqrt(schedule_start / step) from schedule_start on"),
     NUMBER(schedule_start, .axis = true, .min = 0, .max = 1e12, .initial.integer = 0, .unit = "1",
         .long_name = "schedule start",
         .help = "step from which on the schedules linear, cosine and inverse_sqrt lower the learning rate; "
@@ -278,13 +274,10 @@ const struct param param_table[] = {
         .help =
             "threads that train a run together, in one rank; the number affects the last digits of results"),
     WORD(save_weights, save_weights_words, SAVE_NOTHING, .long_name = "save weights",
-        .help =
-            "true: keep the final weights of every run beside the dataset, for inspect and export, which "
-            "needs "
-            "output_bias: false; state: also what a longer run "
-            "needs "
-            "to carry on, if steps grows: of the last step, or of the last one before the rate falls, for "
-            "constant, inverse_sqrt and wsd schedules, for linear and cosine up to schedule_start"),
+        .help = "true: keep the final weights of every run beside the dataset, for inspect and export, which "
+                "needs output_bias: false; state: also what a longer run needs to carry on, if steps grows: "
+                "of the last step, or of the last one before the rate falls, for constant, inverse_sqrt and "
+                "wsd schedules, for linear and cosine up to schedule_start"),
 };
 
 const size_t param_count = sizeof(param_table) / sizeof(*param_table);

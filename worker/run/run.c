@@ -127,31 +127,41 @@ static int check_parametrization(const struct run *run, const struct param **at,
     return 0;
 }
 
-/* Cautious decay compares a weight with its update, which is known only where decay and update are apart. */
+/* Rules say by what share of itself a weight decays; what adam's moments leave of a decay is no such share.
+ * Cautious decay compares a weight with its update, which is known only where decay and update are apart. */
 static int check_decay(const struct run *run, const struct param **at, struct error *error)
 {
-    bool coupled = run->optimiser == OPTIMISER_ADAM || run->optimiser == OPTIMISER_SGD;
-
     *at = param_find("decay_rule");
-    if (run->decay_rule != DECAY_CAUTIOUS)
-        return 0;
-    if (coupled)
+    if (run->decay_rule != DECAY_SCALED && run->optimiser == OPTIMISER_ADAM)
         return error_set(error, ERROR_INPUT,
-            "decay_rule: cautious needs an optimiser that decays the weights directly; %s adds the decay to "
-            "the "
-            "gradient",
-            param_find("optimiser")->words[run->optimiser]);
-    if (run->decay == DECAY_FACTOR)
+            "decay_rule: the decay of adam passes through its moments, where rule %s has no meaning; adamw "
+            "has all rules",
+            (*at)->words[run->decay_rule]);
+    if (run->decay_rule == DECAY_CAUTIOUS && run->optimiser == OPTIMISER_SGD)
+        return error_set(error, ERROR_INPUT,
+            "decay_rule: cautious needs an optimiser that decays the weights directly; sgd adds the decay to "
+            "the gradient");
+    if (run->decay_rule == DECAY_CAUTIOUS && run->decay == DECAY_FACTOR)
         return error_set(error, ERROR_INPUT,
             "decay_rule: cautious chooses weight by weight; decay factor multiplies all of them");
     return 0;
+}
+
+static int check_fixed_norm(const struct run *run, const struct param **at, struct error *error)
+{
+    *at = param_find("fixed_norm");
+    if (!run->fixed_norm || !run->zero_query_key)
+        return 0;
+    return error_set(error, ERROR_INPUT,
+        "fixed_norm: with zero_query_key, queries and keys start with norm 0, and would keep it; leave one "
+        "of the two out");
 }
 
 int run_check(const struct run *run, const struct param **at, struct error *error)
 {
     if (check_heads(run, at, error) < 0 || check_objective(run, at, error) < 0 ||
         run_check_reading(run, at, error) < 0 || check_decay(run, at, error) < 0 ||
-        check_parametrization(run, at, error) < 0)
+        check_fixed_norm(run, at, error) < 0 || check_parametrization(run, at, error) < 0)
         return -1;
     if ((run->epochs != 0) == (run->steps != 0)) {
         *at = param_find(run->steps ? "steps" : "epochs");

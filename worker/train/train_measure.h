@@ -31,6 +31,9 @@ void train_end_row(struct trainer *t, int64_t step);
  */
 bool train_is_certain(const struct trainer *t);
 
+/* The learning rate of the step from theta_t; at the end of the run, where none follows, of the last one. */
+double train_next_rate(const struct trainer *t, int64_t step);
+
 /* Measure before and after the optimiser's step, if train_measures_steps and the step is a measured one. */
 bool train_measures_steps(const struct trainer *t);
 

@@ -7,6 +7,7 @@
 #include "worker/host/clock.h"
 #include "worker/train/carry_on.h"
 #include "worker/train/train_loss.h"
+#include "worker/train/train_measure.h"
 
 void train_probe_layout(struct trainer *t, struct arena *arena)
 {
@@ -165,13 +166,11 @@ static void put_stability(const struct trainer *t, int64_t step)
     const struct optimiser_options *options = &t->optimiser.options;
     double bound = edge_bound(options);
     double largest = edge_has_preconditioner(options) ? h->preconditioned : h->whole.largest;
-    /* No step follows the last one. */
-    double rate = schedule_rate(&t->schedule, step < t->end ? step + 1 : step);
 
     if (!isfinite(bound))
         return;
     ROW(t, hessian_preconditioned) = largest;
-    ROW(t, hessian_stability) = largest * rate / bound;
+    ROW(t, hessian_stability) = largest * train_next_rate(t, step) / bound;
 }
 
 static double bound_of(const struct hessian *h, const struct spectrum *s)

@@ -107,8 +107,7 @@ TEST(dataset_refuses_another_sweep)
         {"width: 64\n", "width: 128\n", "width is 64 in a.nc and 128 in a.yaml"},
         {"width: 64\nheads: 4\nbias: true\n", "width: 128\nheads: 8\nbias: false\n",
             "width is 64 in a.nc and 128 in a.yaml, heads is 4 in a.nc and 8 in a.yaml, bias is true in a.nc "
-            "and "
-            "false in a.yaml"},
+            "and false in a.yaml"},
         {"norm_placement: pre\n", "norm_placement: out\n", "norm_placement is pre in a.nc and out in a.yaml"},
         {"weight_decay: 0.01\n", "weight_decay: 0.1\n", "weight_decay is 0.01 in a.nc and 0.1 in a.yaml"},
         {"learning_rate: [0.1, 0.01, 0.001]\n", "learning_rate: [0.01, 0.2]\n",

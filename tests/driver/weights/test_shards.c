@@ -153,8 +153,7 @@ TEST(trained_refused_llama)
         {"{\"model_type\": \"llama\"}", LLAMA_1, "config.json: vocab_size is missing"},
         {LLAMA(", \"hidden_act\": \"relu2\""), LLAMA_1,
             "config.json: hidden_act: \"relu2\" is not gelu, gelu_python, gelu_new, gelu_pytorch_tanh, "
-            "gelu_fast,"
-            " silu, swish or relu"},
+            "gelu_fast, silu, swish or relu"},
         {LLAMA(", \"rms_norm_eps\": -1"), LLAMA_1, "config.json: rms_norm_eps: -1 is not a number above 0"},
         {LLAMA(", \"mlp_bias\": 1"), LLAMA_1, "config.json: mlp_bias: 1 is not true or false"},
         {LLAMA(", \"head_dim\": 1"), LLAMA_1, "config.json: rotary positions need an even width of heads"},
@@ -181,8 +180,7 @@ TEST(trained_refused_llama)
         {"{\"model_type\": \"mistral\", " SIZES ", \"rope_scaling\": {\"type\": \"linear\", \"factor\": 2}}",
             LLAMA_1,
             "config.json: rope_scaling: {\"type\":\"linear\",\"factor\":2} is not null, which all versions "
-            "of the"
-            " library take alike"},
+            "of the library take alike"},
     };
 
     CHECK_REFUSED(all);
@@ -217,12 +215,10 @@ TEST(trained_refused_others)
             "config.json: relative_attention_max_distance: 64 is not 128"},
         {T5(", \"feed_forward_proj\": \"gated-tanh\""), "",
             "config.json: feed_forward_proj: \"gated-tanh\" is not relu, gelu, silu, gated-gelu, gated-silu "
-            "or"
-            " gated-relu"},
+            "or gated-relu"},
         {T5(", \"dense_act_fn\": \"tanh\""), "",
             "config.json: dense_act_fn: \"tanh\" is not gelu, gelu_python, gelu_new, gelu_pytorch_tanh, "
-            "gelu_fast,"
-            " silu, swish or relu"},
+            "gelu_fast, silu, swish or relu"},
         {T5(", \"decoder_start_token_id\": 3"), "",
             "config.json: decoder_start_token_id: 3 is not a whole number up to 2"},
         {T5(", \"is_encoder_decoder\": false"), "", "config.json: is_encoder_decoder: false is not true"},

@@ -367,6 +367,58 @@ TEST(kernels_passes)
     each_level(check_passes);
 }
 
+static void check_lion_count(const struct kernels *kernels, int count)
+{
+    static struct planes p;
+    static double u[COUNT], first[COUNT];
+    struct lion_pass pass = {
+        .rate = 1e-2, .weight_decay = 0.1, .beta1 = 0.9, .beta2 = 0.99, .gradient_scale = 0.5};
+
+    planes_draw(&p);
+    for (int i = 0; i < count; i++) {
+        double g = 0.5 * (double)p.gradient[i], mixed = 0.9 * (double)p.first[i] + 0.1 * g;
+        u[i] = (mixed > 0) - (mixed < 0);
+        first[i] = 0.99 * (double)p.first[i] + 0.01 * g;
+    }
+    check_sums(kernels->lion_sums(&pass, p.weights, p.first, p.gradient, count), u, p.weights, count);
+    kernels->lion(&pass, p.weights, p.first, p.gradient, count);
+    CHECK(untouched(&p, count));
+    for (int i = 0; i < count; i++) {
+        double old = random_normal(4, RANDOM_TEST, (uint64_t)i), expected = old - 1e-2 * (0.1 * old + u[i]);
+        CHECK_CLOSE((double)p.weights[i], expected, rounding * (1 + fabs(expected)));
+        CHECK_CLOSE((double)p.first[i], first[i], rounding * (1 + fabs(first[i])));
+    }
+}
+
+/* A gradient that is not finite has no sign: the weight is NaN after the step, and the sums tell before. */
+static void check_lion_ends(const struct kernels *kernels)
+{
+    static struct planes p;
+    struct lion_pass pass = {.rate = 1e-2, .beta1 = 0.9, .beta2 = 0.99, .gradient_scale = 1};
+    const double ends[] = {NAN, INFINITY, -INFINITY};
+
+    for (int i = 0; i < 6; i++) {
+        pass.cautious = i % 2;
+        planes_draw(&p);
+        p.gradient[700] = (scalar)ends[i / 2];
+        struct sums sums = kernels->lion_sums(&pass, p.weights, p.first, p.gradient, COUNT);
+        CHECK(isnan(sums.square) && isnan(sums.product));
+        kernels->lion(&pass, p.weights, p.first, p.gradient, COUNT);
+        CHECK(isnan((double)p.weights[700]) && isfinite((double)p.weights[701]));
+    }
+}
+
+static void check_lion(const struct kernels *kernels)
+{
+    each_count(check_lion_count, kernels);
+    check_lion_ends(kernels);
+}
+
+TEST(kernels_lion)
+{
+    each_level(check_lion);
+}
+
 static void check_sgd_count(const struct kernels *kernels, int count)
 {
     static struct planes p;

@@ -141,8 +141,8 @@ static inline void arrangement_fail(
 {
     test_fail(file, line,
         "%s: network %d %s placement %d positions %d qk_norm %d heads %d of %d, of %d in %d, scale %d gated "
-        "%d "
-        "activation %d mask %d bias %#x tied %d final %d epsilon %g base %g factor %g output %g z %g: %.3g",
+        "%d activation %d mask %d bias %#x tied %d final %d epsilon %g base %g factor %g output %g z %g: "
+        "%.3g",
         what, a->network, norm_table[a->norm].word, a->norm_placement, a->positions, a->qk_norm,
         (int)a->kv_heads, (int)a->heads, (int)architecture_depth(a), (int)a->width, a->score_scale, a->gated,
         a->activation, a->attention_mask, a->biases, a->tied, a->final_norm, a->norm_epsilon, a->rotary_base,

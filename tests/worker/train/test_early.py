@@ -1,5 +1,7 @@
 """`stop_when: phase`: runs that end early have the phase that all their steps give, and the same values until then."""
 
+import math
+
 import netCDF4
 import numpy as np
 import pytest
@@ -86,6 +88,20 @@ def test_values_until_the_end(grid):
         loss = both(grid, "valid_loss")[PHASE][*cell, at]
         assert np.isfinite(loss) and both(grid, "final_valid_loss")[PHASE][tuple(cell)] == loss
         assert both(grid, "final_train_loss")[PHASE][tuple(cell)] == both(grid, "train_loss")[PHASE][*cell, at]
+
+
+def test_equilibrium_is_at_the_rate_of_the_last_step(tmp_path):
+    settings = ["stop_when=phase", "schedule=linear", "schedule_end=0", "learning_rate=0.1", "weight_decay=1",
+                "measure={every: 1, metrics: [norms, equilibrium]}"]
+    with train(tmp_path, "early", settings) as early:
+        last = int(early["last_step"][...])
+        assert early["ended_early"][...] == 1 and 1 < last < 200
+        at = slice(0, last + 1)
+        balance = early["rotation_equilibrium"][at, 0, 0] * early["rms_equilibrium"][at, 0, 0]
+        rate = np.diff(early["rate_sum"][at])  # of steps 1, 2, ..
+        assert rate[-1] < 0.99 * rate[0]
+    of_update = math.sqrt((1 - 0.9) / (1 + 0.9))
+    np.testing.assert_allclose(balance, of_update * np.append(rate, rate[-1]), rtol=1e-9)
 
 
 def test_workers_and_verify(tmp_path):
