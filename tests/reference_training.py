@@ -20,7 +20,8 @@ def schedule_rate(config, step, last_step):
     if config["schedule"] == "cosine" and step > start:
         rate *= end + (1 - end) * (1 + math.cos(math.pi * (step - start) / (last_step - start))) / 2
     if config["schedule"] == "wsd" and step > last_step * (1 - decay):
-        rate *= 1 - (1 - end) * (step - last_step * (1 - decay)) / (last_step * decay)
+        stable = last_step * (1 - decay)
+        rate *= 1 - (1 - end) * (step - stable) / (last_step - stable)  # exactly `end` at the last step
     if config["schedule"] == "inverse_sqrt" and step > max(start, 1):
         rate *= math.sqrt(max(start, 1) / step)
     if config["warmup_steps"]:

@@ -7,11 +7,13 @@
  *     forward SHAPE SECONDS   the loss alone, as validation takes it
  *     measure SHAPE SECONDS   training steps measured each; the time is that of the measuring
  *     hessian SHAPE SECONDS   products with the Hessian and gradients in turns; the ratio of their times
+ *     optimiser SHAPE SECONDS training steps; the optimiser's share of their time
  *     sgemm SECONDS           products of 1024 x 1024 matrices
  *     shapes                  the names of shapes and what they stand for
- * for about so many seconds, once at least. SHAPE is a name or V,C,H,F,L,T,B, and may end in ",gelu" or in
- * ",llama": rmsnorm, rotary positions, gated silu, no biases, four heads to each of keys and values. Lines
- * written are pairs of a name and a value, the first of them about this process; times are medians.
+ * for about so many seconds, once at least. SHAPE is a name or V,C,H,F,L,T,B, and may end in ",gelu", in
+ * ",muon", or in ",llama": rmsnorm, rotary positions, gated silu, no biases, four heads to each of keys and
+ * values. Lines written are pairs of a name and a value, the first of them about this process; times are
+ * medians.
  */
 #include "model/core/error.h"
 #include "model/core/random.h"
@@ -127,6 +129,8 @@ static void take_word(struct run *run, const char *shape, const char *word)
 {
     if (strcmp(word, "gelu") == 0) {
         run->activation = ACTIVATION_GELU;
+    } else if (strcmp(word, "muon") == 0) {
+        run->optimiser = OPTIMISER_MUON;
     } else if (strcmp(word, "llama") == 0) {
         run->norm = RMSNORM;
         run->positions = POSITIONS_ROTARY;
@@ -191,8 +195,9 @@ static void draw_text(const struct text *text, int64_t vocabulary)
         text->tokens[i] = (int32_t)random_below(0, RANDOM_TEST, (uint64_t)i, (uint64_t)vocabulary);
 }
 
-/* Training step number subject->step + 1. The seconds it took. */
-static double take_step(struct subject *subject)
+/* Training step number subject->step + 1. Returns the seconds it took; *gradient: until its gradient was
+ * known. */
+static double take_step_parts(struct subject *subject, double *gradient)
 {
     struct schedule schedule = run_schedule(&subject->run, 1);
     double begin = clock_now();
@@ -200,12 +205,28 @@ static double take_step(struct subject *subject)
 
     batches_fill(&subject->batches, number, &subject->batch);
     double loss = transformer_gradient(&subject->model, subject->weights, &subject->batch, subject->gradient);
+    *gradient = clock_now() - begin;
     double clip = optimiser_clip(&subject->optimiser, subject->gradient);
     optimiser_step(
         &subject->optimiser, subject->weights, subject->gradient, clip, number, schedule_rate(&schedule, 1));
     if (!isfinite(loss))
         fail("shape '%s': the loss of step %" PRId64 " is not finite", subject->shape, number);
     return clock_now() - begin;
+}
+
+static double take_step(struct subject *subject)
+{
+    double gradient;
+
+    return take_step_parts(subject, &gradient);
+}
+
+/* The share of a step's time that is not its gradient's. */
+static double take_optimiser(struct subject *subject)
+{
+    double gradient, whole = take_step_parts(subject, &gradient);
+
+    return 1 - gradient / whole;
 }
 
 /*
@@ -335,7 +356,7 @@ static const struct timing *timing_find(const char *name)
     for (size_t i = 0; i < sizeof(timing_table) / sizeof(*timing_table); i++)
         if (strcmp(timing_table[i].name, name) == 0)
             return &timing_table[i];
-    fail("no request '%s': step, forward, measure, hessian, sgemm, shapes", name);
+    fail("no request '%s': step, forward, measure, hessian, optimiser, sgemm, shapes", name);
 }
 
 static void answer_timing(struct subject *subject, const char *name, const char *shape, double seconds)
@@ -362,6 +383,16 @@ static void answer_hessian(struct subject *subject, const char *shape, double se
     subject_prepare(subject, shape, true);
     double ratio = time_median(take_hessian, subject, seconds, &count);
     printf("ratio %.5g count %d parameters %" PRId64 "\n", ratio, count,
+        architecture_parameters(&subject->model.architecture));
+}
+
+static void answer_optimiser(struct subject *subject, const char *shape, double seconds)
+{
+    int count;
+
+    subject_prepare(subject, shape, false);
+    double share = time_median(take_optimiser, subject, seconds, &count);
+    printf("share %.5g count %d parameters %" PRId64 "\n", share, count,
         architecture_parameters(&subject->model.architecture));
 }
 
@@ -395,11 +426,13 @@ static void answer(struct subject *subject, int words, char **word)
         answer_product(subject->threads, parse_seconds(word[1]));
     else if (words == 3 && strcmp(word[0], "hessian") == 0)
         answer_hessian(subject, word[1], parse_seconds(word[2]));
+    else if (words == 3 && strcmp(word[0], "optimiser") == 0)
+        answer_optimiser(subject, word[1], parse_seconds(word[2]));
     else if (words == 3)
         answer_timing(subject, word[0], word[1], parse_seconds(word[2]));
     else
-        fail("a request is step, forward, measure or hessian with SHAPE and SECONDS, sgemm with SECONDS, or "
-             "shapes");
+        fail("a request is step, forward, measure, hessian or optimiser with SHAPE and SECONDS, sgemm with "
+             "SECONDS, or shapes");
     if (fflush(stdout) != 0)
         fail("cannot write");
 }

@@ -6,6 +6,7 @@ import xarray as xr
 
 from . import boundary_variables, gradients, predicted, table, verify
 from .boundary import phase_boundary
+from .grokking import LEVEL, grokking
 from .names import OUTCOMES, PHASE_AXES, REPEAT, SOURCE
 from .plane import as_words, pivot
 from .verify import NotASweep
@@ -200,6 +201,10 @@ class Sweep:
     @told_by(gradients.gradient_slopes)
     def gradient_slopes(self, tensor="w2", over=REPEAT):
         return gradients.gradient_slopes(self._dataset, tensor, over)
+
+    @told_by(grokking)
+    def grokking(self, level=LEVEL, over=REPEAT):
+        return grokking(self._dataset, level, over)
 
     @told_by(pivot)
     def pivot(self, variable="norm_growth", **at):

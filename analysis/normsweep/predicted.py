@@ -2,7 +2,8 @@
 that differ in weight decay alone.
 
 The decay takes a known share from the square of the norm, rho; the rest of what happens to it is a source. With h the
-sum of the learning rates between two measured steps k and k + 1, that of run i is
+sum of the learning rates between two measured steps k and k + 1 (decay_rule corrected: of their squares, over the peak
+rate), that of run i is
 S_k = e^(lambda_i h) (rho_(k+1) - e^(-2 lambda_i h) rho_k), counted in the middle of the interval, and another decay
 would have led to rho'_(k+1) = e^(-2 lambda h) rho'_k + e^(-lambda h) S_k. One run says what the source is at its own
 decay, which is taken to hold for all. Two say how it changes: linearly in rho_k, or in lambda. docs/boundary.md derives
@@ -13,11 +14,16 @@ import xarray as xr
 
 from .boundary import over_repeats, repeats_along
 from .names import DONE, OUTCOMES, REPEAT
+from .schedule import KEYS, rates
 
-PREDICTED, SHRINKING, DIVERGED, UNKNOWN, COARSE, UNSTABLE, COUPLED, UNTIMED = REASONS = (
-    "predicted", "shrinking", "diverged", "unknown", "coarse", "unstable", "coupled", "untimed")
+PREDICTED, SHRINKING, DIVERGED, UNKNOWN, COARSE, UNSTABLE, COUPLED, UNEVEN, EARLY, UNTIMED = REASONS = (
+    "predicted", "shrinking", "diverged", "unknown", "coarse", "unstable", "coupled", "uneven", "early", "untimed")
 SKIPPED = OUTCOMES.index("skipped")
-DEFAULTS = {"optimiser": "adamw", "momentum": 0.0, "schedule": "constant", "warmup_steps": 0}  # of keys not stored
+DEFAULTS = {  # of keys that older datasets do not have
+    "optimiser": "adamw", "momentum": 0.0, "beta1": 0.9, "beta2": 0.999, "gradient_clip": 0.0, "schedule": "constant",
+    "schedule_start": 0, "schedule_end": 0.1, "schedule_decay": 0.2, "warmup_steps": 0, "decay_on": "all",
+    "decay_rule": "scaled", "fixed_norm": 0, "parametrization": "standard", "base_width": 0, "width": 0,
+    "stop_when": "never"}
 WEAKEST = 1e-6  # decay times the sum of rates, below which a norm loses nothing
 HALVINGS = 60
 SAME = 1e-6  # two squares that differ by less, relative to their size, do not say how a source depends on them
@@ -41,6 +47,9 @@ def predicted_boundary(dataset, runs=2, decays=None, over=REPEAT, linear_in=SQUA
     coarse      the axis has no second value below the first prediction
     unstable    the norms of the two runs part so quickly that errors would decide
     coupled     the optimiser's decay (adam's) is not a factor on the parameters
+    uneven      weights do not lose the same share: decay_on matrices; decay_rule cautious; fixed_norm, which undoes
+                decay; mup at another width than base_width, unless decay_rule is independent
+    early       stop_when may have ended the runs at different steps
     untimed     the dataset, of an older version, has no rate_sum, and the learning rate is not constant
 
     `over` names the axis of repeats; None if there is none. Variables, each over learning_rate and the other axes:
@@ -67,12 +76,14 @@ def predicted_boundary(dataset, runs=2, decays=None, over=REPEAT, linear_in=SQUA
     places = None if decays is None else places_of(dataset, decays)
     along = ["weight_decay", "step"]
     norm = dataset.param_norm.astype(float)
-    time = rate_sums(dataset).broadcast_like(norm)
+    time = decay_times(dataset).broadcast_like(norm)
     each, reason, first, second = xr.apply_ufunc(
         lambda *column: predict_column(*column, runs, places, linear_in, at), dataset.weight_decay,
-        decay_factor(dataset), dataset.outcome, norm ** 2, time,
-        input_core_dims=[along[:1], [], along[:1], along, along],
+        decay_factor(dataset), hindrance(dataset), dataset.outcome, norm ** 2, time,
+        input_core_dims=[along[:1], [], [], along[:1], along, along],
         output_core_dims=[[]] * 4, vectorize=True, output_dtypes=[float, object, float, float])
+    order = [axis for axis in norm.dims if axis not in along]
+    each, reason, first, second = (values.transpose(*order) for values in (each, reason, first, second))
     found = xr.Dataset({**over_repeats(each, repeats_along(each, over)), "each": each, "each_reason": reason,
                         "first": first, "second": second})
     describe(found)
@@ -97,11 +108,32 @@ def key(dataset, name):
 
 
 def decay_factor(dataset):
-    """lambda / weight_decay, where a step without an update leaves 1 - eta lambda of the parameters; NaN if none does.
-    A momentum repeats each step's decay, 1 / (1 - momentum) times in total."""
+    """lambda / weight_decay, where a step of time h without an update leaves 1 - h lambda of the parameters: h is its
+    rate, or what decay_times makes of it. A momentum repeats each step's decay, 1 / (1 - momentum) times in total."""
+    factor = xr.where(key(dataset, "optimiser") == "sgd", 1 / (1 - key(dataset, "momentum")), 1.0)
+    independent = key(dataset, "decay_rule") == "independent"
+    return xr.where(independent, factor / key(dataset, "learning_rate"), factor)
+
+
+def hindrance(dataset):
+    """Which of REASONS keeps runs from being predicted, whatever their norms are; "": none."""
+    optimiser, rule = key(dataset, "optimiser"), key(dataset, "decay_rule")
+    narrower = (key(dataset, "parametrization") == "mup") & (key(dataset, "width") != key(dataset, "base_width"))
+    uneven = (key(dataset, "decay_on") == "matrices") | (rule == "cautious") | (key(dataset, "fixed_norm") != 0)
+    uneven = uneven | narrower & (rule != "independent")
+    early = (key(dataset, "stop_when") == "phase") & has_bounded_steps(dataset)
+    found = xr.where(early, EARLY, "")
+    for there, reason in (uneven, UNEVEN), (optimiser == "adam", COUPLED):
+        found = xr.where(there, reason, found)
+    return found.astype(object)
+
+
+def has_bounded_steps(dataset):
+    """Other runs take all their steps, whatever stop_when says."""
     optimiser = key(dataset, "optimiser")
-    factor = xr.where(optimiser == "sgd", 1 / (1 - key(dataset, "momentum")), 1.0)
-    return factor.where(optimiser != "adam")
+    bounded = key(dataset, "beta1") ** 2 < key(dataset, "beta2")
+    bounded = xr.where(optimiser.isin(["adam", "adamw", "muon"]), bounded, True)
+    return xr.where(optimiser == "sgd", key(dataset, "gradient_clip") > 0, bounded)
 
 
 def rate_sums(dataset):
@@ -111,19 +143,40 @@ def rate_sums(dataset):
     return dataset.rate_sum.fillna(plain) if "rate_sum" in dataset else plain
 
 
+def decay_times(dataset):
+    """What multiplies lambda, summed over the steps before each measured step: the rate, or, with decay_rule corrected,
+    its square over the peak rate."""
+    sums, corrected = rate_sums(dataset), key(dataset, "decay_rule") == "corrected"
+    if not corrected.any() or "last_step" not in dataset:
+        return sums.where(~corrected)
+    own = xr.apply_ufunc(
+        corrected_sums, dataset.step, dataset.last_step, *(key(dataset, name) for name in KEYS),
+        input_core_dims=[["step"], *[[]] * (1 + len(KEYS))], output_core_dims=[["step"]], vectorize=True)
+    return xr.where(corrected, own, sums)
+
+
+def corrected_sums(step, last_step, learning_rate, *schedule):
+    """Sums of the squares of the rates over the peak rate, at steps up to the last one, and NaN beyond."""
+    if not last_step > 0:
+        return np.full(step.size, np.nan)
+    last_step = int(last_step)
+    sums = np.append(0, np.cumsum(rates(last_step, learning_rate, *schedule) ** 2 / learning_rate))
+    return np.where(step <= last_step, sums[np.minimum(step, last_step).astype(int)], np.nan)
+
+
 # ---- one column ----
 
 class NoPrediction(Exception):
     """Its argument is one of REASONS."""
 
 
-def predict_column(decay, factor, outcome, square, time, runs, places, linear_in, at):
+def predict_column(decay, factor, hindered, outcome, square, time, runs, places, linear_in, at):
     """(prediction, reason, first and second decay) of runs that differ in their decay [n]; square and time are
-    [n, steps]."""
+    [n, steps]. `hindered` is the reason why there is none, or ""."""
     used = [np.nan, np.nan]
     try:
-        if np.isnan(factor):
-            raise NoPrediction(COUPLED)
+        if hindered:
+            raise NoPrediction(hindered)
         first = places[0] if places else first_place(decay, outcome)
         used[0] = decay[first]
         gains = [Gain(decay[first] * factor, outcome[first], square[first], time[first])]

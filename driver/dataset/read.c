@@ -15,6 +15,11 @@ int64_t dataset_steps(const struct dataset *dataset)
     return dataset->layout.step_count;
 }
 
+const int64_t *dataset_step_numbers(const struct dataset *dataset)
+{
+    return dataset->layout.step;
+}
+
 /* Reads `count` numbers at an offset of the file, which has its full length. 0 or an errno. */
 static int get_numbers(int file, int64_t place, double *values, int64_t count)
 {

@@ -6,6 +6,9 @@
 /* The number of steps that the dataset has. */
 int64_t dataset_steps(const struct dataset *dataset);
 
+/* Their numbers [dataset_steps], ascending. */
+const int64_t *dataset_step_numbers(const struct dataset *dataset);
+
 /*
  * Reads values that were written, also those that wait for a commit: `metric` is one number of the whole run
  * (1 value) or of a step (dataset_steps values, NaN at steps that the run does not measure). NaN where the

@@ -133,7 +133,8 @@ static int predict(struct boundary_writer *w, int64_t line, int64_t first, struc
     sweep_cell(w->sweep, cell, &run);
     if (known)
         w->value[BOUNDARY_VARIABLE_predicted_boundary][line] =
-            prediction_boundary(&w->course, NULL, w->boundary.at * w->boundary.at) / run_decay_factor(&run);
+            prediction_boundary(&w->course, NULL, w->boundary.at * w->boundary.at) /
+            run_even_decay_factor(&run);
     return 0;
 }
 

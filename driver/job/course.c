@@ -5,17 +5,33 @@
 
 #include <math.h>
 
+/* Replaces numbers of steps by the decay's time until then. The last step of a run is always measured. */
+static void put_decay_times(const struct run *run, struct course *course)
+{
+    const struct schedule schedule = run_schedule(run, (int64_t)course->time[course->count - 1]);
+    int64_t number = 0;
+    double sum = 0;
+
+    for (int64_t i = 0; i < course->count; i++) {
+        for (int64_t until = (int64_t)course->time[i]; number < until; number++)
+            sum += run_decay_time(run, schedule_rate(&schedule, number + 1));
+        course->time[i] = sum;
+    }
+}
+
 /* A row without a norm is of a step that the run has not measured, or only validated. */
 int course_read(const struct sweep *sweep, struct dataset *dataset, int64_t cell, struct course *course,
     bool *known, struct error *error)
 {
+    const int64_t *step = dataset_step_numbers(dataset);
     double *square = course->square, *time = course->time;
     struct run run;
 
     *known = false;
     sweep_cell(sweep, cell, &run);
-    *course = (struct course){.decay = run_decay(&run), .square = square, .time = time};
-    if (run_decay_factor(&run) == 0 || run_may_end_early(&run))
+    bool corrected = run.decay_rule == DECAY_CORRECTED;
+    *course = (struct course){.decay = run_even_decay(&run), .square = square, .time = time};
+    if (run_even_decay_factor(&run) == 0 || run_may_end_early(&run))
         return 0;
     if (dataset_read(dataset, cell, METRIC_param_norm, square, error) != 0 ||
         dataset_read(dataset, cell, METRIC_rate_sum, time, error) != 0)
@@ -23,8 +39,10 @@ int course_read(const struct sweep *sweep, struct dataset *dataset, int64_t cell
     for (int64_t i = 0; i < dataset_steps(dataset); i++)
         if (isfinite(square[i]) && isfinite(time[i])) {
             square[course->count] = square[i] * square[i];
-            time[course->count++] = time[i];
+            time[course->count++] = corrected ? (double)step[i] : time[i];
         }
     *known = course->count >= 2;
+    if (*known && corrected)
+        put_decay_times(&run, course);
     return 0;
 }

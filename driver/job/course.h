@@ -8,9 +8,8 @@
 
 /*
  * Reads the norms of a run over its measured steps. `course` has room for dataset_steps values. *known false:
- * fewer than two norms were measured, or the optimiser's decay is not a factor on the parameters (adam's), or
- * the run may have ended early. -1
- * with the error of the dataset.
+ * fewer than two norms were measured, the weights of the layers do not decay alike (run_even_decay), or the
+ * run may have ended early. -1 with the error of the dataset.
  */
 int course_read(const struct sweep *sweep, struct dataset *dataset, int64_t cell, struct course *course,
     bool *known, struct error *error);

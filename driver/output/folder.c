@@ -26,16 +26,28 @@ static int folder_no_memory(const char *output, struct error *error)
     return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", output);
 }
 
+/* The folder of states in a folder of checkpoints. The caller frees it; NULL: no memory. */
+static char *states_of(const char *folder)
+{
+    char *states;
+
+    return asprintf(&states, "%s/" KEEPER_STATES, folder) < 0 ? NULL : states;
+}
+
 int folder_clear(const char *output, struct error *error)
 {
-    char *folder = folder_of(output);
+    char *folder = folder_of(output), *states = folder ? states_of(folder) : NULL;
 
-    if (!folder)
+    if (!states) {
+        free(folder);
         return folder_no_memory(output, error);
+    }
     log_sweep(folder);
     mark_sweep(folder);
     int status = checkpoint_clear(folder, error);
+    status = status == 0 ? checkpoint_clear_parts(states, error) : status;
     rmdir(folder); /* fails if something is left in it, which is fine */
+    free(states);
     free(folder);
     return status;
 }
@@ -63,14 +75,13 @@ static void remove_runs(const char *folder)
 /* Removes the files of runs and workers, then the folder, unless it contains files of somebody else. */
 static void remove_whole(const char *folder)
 {
-    char *states;
+    char *states = states_of(folder);
 
     log_sweep(folder);
     mark_sweep(folder);
-    if (asprintf(&states, "%s/" KEEPER_STATES, folder) >= 0) {
+    if (states)
         remove_runs(states);
-        free(states);
-    }
+    free(states);
     remove_runs(folder);
 }
 

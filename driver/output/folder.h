@@ -10,8 +10,8 @@ char *folder_of(const char *output);
 
 /*
  * For an output whose runs have all ended: removes their checkpoints and marks, and the logs of workers, from
- * any start of the program; keeps final weights and the logs of failed runs. Removes the folder if it is then
- * empty. -1: ERROR_ENVIRONMENT.
+ * any start of the program; keeps final weights, whole states for longer runs and the logs of failed runs.
+ * Removes the folder if it is then empty. -1: ERROR_ENVIRONMENT.
  */
 int folder_clear(const char *output, struct error *error);
 

@@ -6,9 +6,9 @@
 /*
  * The weight decay at which parameters neither grow nor shrink, predicted from runs at other decays.
  *
- * With rho = |theta|^2, and h the sum of the learning rates between two measured steps k and k + 1, decay
- * alone multiplies rho by e^(-2 lambda h). What happens besides is a source, counted in the middle of the
- * interval:
+ * With rho = |theta|^2, and h the sum of the learning rates between two measured steps k and k + 1 (or of
+ * what decay_rule: corrected puts in their place), decay alone multiplies rho by e^(-2 lambda h). What
+ * happens besides is a source, counted in the middle of the interval:
  *
  *     S_k = e^(lambda h_k) (rho_(k+1) - e^(-2 lambda h_k) rho_k).
  *
@@ -25,9 +25,9 @@
 /* The norm of one run over its measured steps. */
 struct course {
     int64_t count; /* measured steps, the first of them 0 */
-    double decay; /* lambda: a step at rate eta without an update leaves 1 - eta lambda of theta */
+    double decay; /* lambda: a step of time h without an update leaves 1 - h lambda of theta */
     double *square; /* [count] |theta|^2 */
-    double *time; /* [count] sum of the learning rates of the steps before */
+    double *time; /* [count] sum over the steps before of run_decay_time: of the learning rates, as a rule */
 };
 
 /*

@@ -230,7 +230,7 @@ static double guess_by_norms(struct search *s, const int64_t *cell, int64_t leng
     double decay = prediction_boundary(first, two ? second : NULL, s->refine->at * s->refine->at);
     struct run run;
     sweep_cell(s->sweep, cell[length - 1], &run); /* the largest decay: it is above 0 if any is */
-    return isnan(decay) ? NAN : place_of_value(s, cell, length, decay / run_decay_factor(&run));
+    return isnan(decay) ? NAN : place_of_value(s, cell, length, decay / run_even_decay_factor(&run));
 }
 
 /* Where a straight line through the values at both ends of the known range crosses; a growth has logarithms.

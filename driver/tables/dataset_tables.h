@@ -148,7 +148,7 @@ enum boundary_over {
     X(boundary_high, STORED_REAL, BOUNDARY_OF_LINE, "axis at the run after the boundary", "")                \
     X(predicted_boundary, STORED_REAL, BOUNDARY_OF_LINE, "boundary predicted from one run",                  \
         "from the norms of the run of the smallest weight decay, if updates add the same at all others; "    \
-        "only for norm_growth along weight_decay")                                                           \
+        "only for norm_growth along weight_decay, where every weight of the layers decays alike")            \
     X(boundary_slope, STORED_REAL, BOUNDARY_OF_RATES, "slope of log boundary over log learning_rate",        \
         "by least squares; boundary: the geometric mean over seeds")                                         \
     X(boundary_slope_low, STORED_REAL, BOUNDARY_OF_RATES, "lower end of the interval of boundary_slope",     \

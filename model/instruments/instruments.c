@@ -157,7 +157,7 @@ static double square_across(const scalar *theta, const scalar *after, int64_t co
 enum { CANCELLED = 1 << 20 };
 
 /* The angle between theta and theta + delta, from the part of delta across theta: precise however small the
- * angle is, also where delta is little else than decay. NaN if theta is 0. */
+ * angle is, also where delta is little else than decay. NaN if theta is 0; theta + delta is not. */
 static double angle(double norm, struct sums delta, const scalar *theta, const scalar *after, int64_t count)
 {
     double along = delta.product / norm, square = delta.square - along * along;
@@ -179,7 +179,7 @@ static struct sums measure_layer_step(
         const scalar *now = weights + tensor->offset;
         double tensor_after;
         struct sums one = i->kernels->difference(kept, now, tensor->size, &tensor_after);
-        i->rotation[at] = angle(i->tensor_norm[at], one, kept, now, tensor->size);
+        i->rotation[at] = tensor_after > 0 ? angle(i->tensor_norm[at], one, kept, now, tensor->size) : NAN;
         sums_add(&sums, one);
         *after += tensor_after;
     }

@@ -39,6 +39,8 @@ struct sums {
  * c [m, n] = a b, plus what c holds if `add`, plus residual, plus bias in every row, then relu, then 0 where
  * gate is 0. a is [m, k], or [k, m] if transposed, with `a_stride` scalars from row to row; b likewise with
  * [k, n] and [n, k]. residual and gate are laid out like c. residual, bias and gate may be NULL. m, n, k > 0.
+ * If `symmetric`, c is symmetric by what a and b are, m = n, nothing is added to c and nothing follows: the
+ * elements above the diagonal are not computed.
  */
 struct product {
     int64_t m, n, k;
@@ -49,6 +51,7 @@ struct product {
     int64_t c_stride;
     const scalar *residual, *bias, *gate;
     bool add, relu;
+    bool symmetric;
 };
 
 /*
@@ -122,6 +125,9 @@ struct kernels {
 
     /* scratch [PRODUCT_SCRATCH] */
     void (*product)(const struct product *product, scalar *scratch);
+
+    /* c[i][j] = c[j][i] for all i < j < n; rows are `stride` scalars apart. */
+    void (*mirror)(scalar *c, int64_t n, int64_t stride);
 
     /* out[r][c] = (residual ? residual[r][c] : 0) + (bias ? bias[c] : 0) */
     void (*spread)(scalar *out, const scalar *residual, const scalar *bias, int64_t rows, int64_t columns);
@@ -254,6 +260,11 @@ struct kernels {
         const struct lion_pass *pass, scalar *weights, scalar *first, const scalar *gradient, int64_t count);
     struct sums (*lion_sums)(const struct lion_pass *pass, const scalar *weights, const scalar *first,
         const scalar *gradient, int64_t count);
+
+    /* out = (1 - momentum) g + momentum m, g = scale gradient and m = momentum old + (1 - momentum) g; kept
+     * receives m if it is not NULL, and may be old itself. Returns |out|^2. */
+    double (*look_ahead)(scalar *out, scalar *kept, const scalar *old, const scalar *gradient, int64_t count,
+        double scale, double momentum);
 
     /* One step of sgd: b = momentum * b + g + lambda * theta, theta -= eta * b. sgd_sums: as adam_sums. */
     void (*sgd)(

@@ -67,6 +67,7 @@ static inline float exponential(float x)
 /* The functions of struct kernels: X(name). Their declarations and the table of each level follow from it. */
 #define KERNEL_NAMES(X)                                                                                      \
     X(product)                                                                                               \
+    X(mirror)                                                                                                \
     X(spread)                                                                                                \
     X(column_sums)                                                                                           \
     X(layernorm)                                                                                             \
@@ -108,6 +109,7 @@ static inline float exponential(float x)
     X(descend)                                                                                               \
     X(descend_cautious)                                                                                      \
     X(lion)                                                                                                  \
+    X(look_ahead)                                                                                            \
     X(lion_sums)                                                                                             \
     X(add_squares)                                                                                           \
     X(over_root)

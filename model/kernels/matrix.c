@@ -102,7 +102,8 @@ static void run_rows(const struct matrix_block *block, int64_t row, int64_t rows
         .add = p->add || !begins,
         .relu = p->relu && ends};
 
-    for (int64_t j = 0; j < block->columns; j += TILE_COLUMNS) {
+    int64_t end = p->symmetric ? at_most(block->columns, row + rows - block->column) : block->columns;
+    for (int64_t j = 0; j < end; j += TILE_COLUMNS) {
         int64_t column = block->column + j, at = row * p->c_stride + column;
         tile.b = block->panels + j * block->depth;
         tile.c = p->c + at;
@@ -112,8 +113,16 @@ static void run_rows(const struct matrix_block *block, int64_t row, int64_t rows
         if (block->columns - j < TILE_COLUMNS)
             run_edge(&tile, rows, block->columns - j);
         else
-            KERNEL(tile)(&tile, rows, TILE_VECTORS);
+            KERNEL(tile)(&tile, rows, end - j > LANES ? TILE_VECTORS : 1);
     }
+}
+
+/* The first row that is computed, a multiple of `step`: a block of a symmetric c lies on or below the
+ * diagonal.
+ */
+static int64_t first_row(const struct matrix_block *block, int64_t step)
+{
+    return block->product->symmetric ? block->column / step * step : 0;
 }
 
 /* Packs up to GROUP columns of a, tile by tile; what follows the last column in its tile is not set. */
@@ -135,7 +144,7 @@ static void run_packed(const struct matrix_block *block)
 {
     const struct product *p = block->product;
 
-    for (int64_t row = 0; row < p->m; row += GROUP) {
+    for (int64_t row = first_row(block, GROUP); row < p->m; row += GROUP) {
         int64_t rows = at_most(p->m - row, GROUP);
         pack_group(block, p->a + block->first * p->a_stride + row, rows);
         for (int64_t i = 0; i < rows; i += TILE_ROWS)
@@ -154,7 +163,7 @@ static void run_block(const struct matrix_block *block)
         run_packed(block);
         return;
     }
-    for (int64_t row = 0; row < p->m; row += TILE_ROWS)
+    for (int64_t row = first_row(block, TILE_ROWS); row < p->m; row += TILE_ROWS)
         run_rows(block, row, at_most(p->m - row, TILE_ROWS), p->a + row * a_row + block->first * a_step,
             a_row, a_step);
 }
@@ -180,4 +189,31 @@ void KERNEL(product)(const struct product *product, scalar *scratch)
             run_block(&block);
         }
     }
+}
+
+/* The square of LANES rows and columns on the diagonal. */
+INLINE void mirror_square(scalar *c, int64_t stride)
+{
+    vector row[LANES], other[LANES];
+
+    UNROLLED
+    for (int i = 0; i < LANES; i++)
+        other[i] = row[i] = vector_load(c + i * stride);
+    vector_transpose(other);
+    UNROLLED
+    for (int i = 0; i < LANES; i++)
+        vector_store(c + i * stride, vector_select(vector_lanes() > i, other[i], row[i]));
+}
+
+void KERNEL(mirror)(scalar *c, int64_t n, int64_t stride)
+{
+    int64_t whole = n / LANES * LANES;
+
+    for (int64_t row = 0; row < whole; row += LANES) {
+        transpose_rows(c + row, stride, c + row * stride, stride, LANES, row);
+        mirror_square(c + row * stride + row, stride);
+    }
+    for (int64_t row = whole; row < n; row++)
+        for (int64_t column = 0; column < row; column++)
+            c[column * stride + row] = c[row * stride + column];
 }

@@ -274,6 +274,29 @@ struct sums KERNEL(lion_sums)(const struct lion_pass *pass, const scalar *weight
     return (struct sums){square, product};
 }
 
+INLINE_PLANE double look_ahead_range(bool keep, scalar *out, scalar *kept, const scalar *old,
+    const scalar *gradient, int64_t count, scalar scale, scalar momentum, scalar rest)
+{
+    double sum = 0;
+
+    SIMD_SUM(sum)
+    for (int64_t i = 0; i < count; i++) {
+        scalar g = scale * gradient[i], m = momentum * old[i] + rest * g, u = rest * g + momentum * m;
+        if (keep)
+            kept[i] = m;
+        out[i] = u;
+        sum += (double)u * (double)u;
+    }
+    return sum;
+}
+
+double KERNEL(look_ahead)(scalar *out, scalar *kept, const scalar *old, const scalar *gradient, int64_t count,
+    double scale, double momentum)
+{
+    return look_ahead_range(kept != NULL, out, kept, old, gradient, count, (scalar)scale, (scalar)momentum,
+        (scalar)(1 - momentum));
+}
+
 double KERNEL(add_squares)(scalar *sums, const scalar *x, int64_t count, double scale, double share)
 {
     double sum = 0;

@@ -56,12 +56,28 @@ static void blas_product(const struct kernels *kernels, const struct product *p)
     }
 }
 
+/* Rows by rows, each as far as the diagonal. */
+static void blas_symmetric(const struct kernels *kernels, const struct product *p)
+{
+    enum { ROWS = 64 };
+
+    for (int64_t row = 0; row < p->m; row += ROWS) {
+        struct product part = rows_of(p, row, p->m - row < ROWS ? p->m : row + ROWS);
+        part.n = row + part.m;
+        blas_product(kernels, &part);
+    }
+}
+
 void product_alone(const struct kernels *kernels, const struct product *product, scalar *scratch)
 {
     if (kernels->outdoes_blas)
         kernels->product(product, scratch);
+    else if (product->symmetric)
+        blas_symmetric(kernels, product);
     else
         blas_product(kernels, product);
+    if (product->symmetric)
+        kernels->mirror(product->c, product->n, product->c_stride);
 }
 
 struct product_work {

@@ -10,7 +10,8 @@
  */
 void product_run(const struct team *team, const struct product *product);
 
-/* The same by one thread alone, within its share of other work; scratch [PRODUCT_SCRATCH]. */
+/* The same by one thread alone, within its share of other work; scratch [PRODUCT_SCRATCH]. Of a symmetric
+ * product the elements above the diagonal are copies of those below. */
 void product_alone(const struct kernels *kernels, const struct product *product, scalar *scratch);
 
 #endif

@@ -78,6 +78,8 @@ static void place_tensor(struct weight_layout *layout, const struct architecture
     tensor.size = tensor.rows * tensor.columns;
     layout->size += tensor.size;
     layout->largest = tensor.size > layout->largest ? tensor.size : layout->largest;
+    if (layer >= 0 && tensor.size > layout->largest_in_layers)
+        layout->largest_in_layers = tensor.size;
     if (layout->tensor)
         layout->tensor[layout->tensor_count] = tensor;
     layout->tensor_count++;

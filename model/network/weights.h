@@ -174,6 +174,7 @@ struct tensor {
  */
 struct weight_layout {
     int64_t size, largest; /* of the plane, of its largest tensor */
+    int64_t largest_in_layers; /* the size of the largest tensor of a block */
     int64_t layers_begin, layers_end; /* the range of param_norm */
     int64_t *layer_begin; /* [blocks + 1] of each block, and the end of the last; not of shared blocks */
     int64_t tensor_count;

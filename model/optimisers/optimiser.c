@@ -81,12 +81,14 @@ void optimiser_layout(struct optimiser *optimiser, const struct optimiser_option
 {
     const struct optimiser_row *row = rows[options->kind];
     bool muon = options->kind == OPTIMISER_MUON;
+    int64_t own = row->own_scratch ? row->own_scratch(layout) : 0;
     size_t size = (size_t)layout->size, tensors = (size_t)layout->tensor_count;
 
     *optimiser = (struct optimiser){.options = *options, .layout = layout};
-    team_layout(&optimiser->team, threads, muon ? PRODUCT_SCRATCH : 0, arena);
+    team_layout(&optimiser->team, threads, own, arena);
     optimiser->portion = arena_take(arena, tensors, sizeof(*optimiser->portion));
     optimiser->norm = options->fixed_norm ? arena_take(arena, tensors, sizeof(double)) : NULL;
+    optimiser->sums = own > 0 ? arena_take(arena, tensors, sizeof(*optimiser->sums)) : NULL;
     if (row->first)
         optimiser->first = arena_take(arena, size, sizeof(scalar));
     if (row->second || muon)
@@ -208,14 +210,85 @@ static void step_share(const void *context, scalar *scratch, int64_t begin, int6
     of->portion->row->step(of->optimiser, &range, of->step, of->weights + at, of->gradient + at);
 }
 
+/* Something to do with each whole tensor in a range of the plane, by one thread for each. */
+struct whole_work {
+    const struct optimiser *optimiser;
+    void (*run)(const struct whole_work *work, int64_t portion, struct step *step);
+    const scalar *weights, *gradient; /* planes */
+    struct optimiser *moved; /* a step: the same optimiser and weights, which change; else NULL */
+    scalar *moved_weights;
+    double scale, rate; /* of the step */
+    int64_t number;
+    int64_t begin, end; /* the range */
+};
+
+/* 0: not for threads to share out, or not in the range. */
+static int64_t work_of(const struct whole_work *work, const struct portion *portion)
+{
+    int64_t at = portion->tensor.offset;
+
+    return portion->row->work && at >= work->begin && at < work->end ? portion->row->work(&portion->tensor)
+                                                                     : 0;
+}
+
+/* A share of the work has the tensors that begin in it. */
+static void whole_share(const void *context, scalar *scratch, int64_t begin, int64_t end)
+{
+    const struct whole_work *work = context;
+    int64_t at = 0;
+
+    for (int64_t i = 0; i < work->optimiser->portions; i++) {
+        const struct portion *portion = &work->optimiser->portion[i];
+        int64_t takes = work_of(work, portion);
+        if (takes > 0 && at >= begin && at < end) {
+            struct step step = step_of(work->optimiser, portion, work->scale, work->number, work->rate);
+            step.scratch = scratch;
+            work->run(work, i, &step);
+        }
+        at += takes;
+    }
+}
+
+static void run_whole(const struct whole_work *work)
+{
+    int64_t sum = 0;
+
+    for (int64_t i = 0; i < work->optimiser->portions; i++)
+        sum += work_of(work, &work->optimiser->portion[i]);
+    if (sum > 0)
+        team_run(&work->optimiser->team, sum, 1, whole_share, work);
+}
+
+static void step_whole(const struct whole_work *work, int64_t portion, struct step *step)
+{
+    const struct portion *p = &work->optimiser->portion[portion];
+    int64_t at = p->tensor.offset;
+
+    p->row->step(work->moved, &p->tensor, step, work->moved_weights + at, work->gradient + at);
+}
+
 void optimiser_step(struct optimiser *optimiser, scalar *weights, const scalar *gradient, double scale,
     int64_t number, double rate)
 {
+    const struct whole_work whole = {.optimiser = optimiser,
+        .run = step_whole,
+        .weights = weights,
+        .gradient = gradient,
+        .moved = optimiser,
+        .moved_weights = weights,
+        .scale = scale,
+        .rate = rate,
+        .number = number,
+        .end = optimiser->layout->size};
+
+    run_whole(&whole);
     for (int64_t i = 0; i < optimiser->portions; i++) {
         const struct portion *portion = &optimiser->portion[i];
         const struct tensor *tensor = &portion->tensor;
         const struct step step = step_of(optimiser, portion, scale, number, rate);
         const struct portion_step shared = {optimiser, portion, &step, weights, gradient};
+        if (portion->row->work)
+            continue;
         if (portion->row->whole)
             portion->row->step(optimiser, tensor, &step, weights + tensor->offset, gradient + tensor->offset);
         else
@@ -257,19 +330,39 @@ static double by_chance(const struct optimiser *o, const struct portion *portion
     return memory * (step->rate * square - decay);
 }
 
+static void sum_whole(const struct whole_work *work, int64_t portion, struct step *step)
+{
+    const struct optimiser *o = work->optimiser;
+    const struct portion *p = &o->portion[portion];
+    int64_t at = p->tensor.offset;
+
+    o->sums[portion] = p->row->sums(o, &p->tensor, step, work->weights + at, work->gradient + at);
+}
+
 struct update optimiser_update(const struct optimiser *optimiser, const scalar *weights,
     const scalar *gradient, double scale, int64_t number, double rate, int64_t begin, int64_t end)
 {
+    const struct whole_work whole = {.optimiser = optimiser,
+        .run = sum_whole,
+        .weights = weights,
+        .gradient = gradient,
+        .scale = scale,
+        .rate = rate,
+        .number = number,
+        .begin = begin,
+        .end = end};
     struct update update = {0};
 
+    run_whole(&whole);
     for (int64_t i = 0; i < optimiser->portions; i++) {
         const struct portion *portion = &optimiser->portion[i];
         const struct tensor part = part_of(portion, begin, end);
         const struct step step = step_of(optimiser, portion, scale, number, rate);
         if (part.size == 0)
             continue;
-        struct sums one =
-            portion->row->sums(optimiser, &part, &step, weights + part.offset, gradient + part.offset);
+        struct sums one = portion->row->work ? optimiser->sums[i]
+                                             : portion->row->sums(optimiser, &part, &step,
+                                                   weights + part.offset, gradient + part.offset);
         update.square += portion->rate * portion->rate * one.square;
         update.product += portion->rate * one.product;
         update.by_chance += portion->rate * by_chance(optimiser, portion, &part, &step, one.square, weights);

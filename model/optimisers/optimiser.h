@@ -62,6 +62,7 @@ struct optimiser {
     int64_t portions;
     struct portion *portion; /* [portions] */
     double *norm; /* [portions] fixed_norm: of the matrices of the layers at the start; else NULL */
+    struct sums *sums; /* [portions] of the update, where threads share whole tensors out; else NULL */
     scalar *first; /* [layout->size] first moment or momentum; NULL for kinds without one */
     scalar *second; /* [layout->size] second moment, or adafactor's factors; NULL for kinds without one */
     scalar *

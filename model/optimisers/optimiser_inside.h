@@ -11,6 +11,7 @@ struct step {
     double scale; /* the clipping factor */
     double decay; /* lambda in delta = -rate (lambda theta + u); 0: the portion does not decay */
     bool cautious; /* only elements with u theta >= 0 decay */
+    scalar *scratch; /* the thread's own, as large as the row's own_scratch says */
 };
 
 /*
@@ -21,6 +22,10 @@ struct optimiser_row {
     bool first, second; /* the state planes that the kind needs */
     bool whole; /* it takes whole tensors, one by one */
     int scratch; /* scratch planes as large as the largest tensor */
+    /* Not NULL: threads share the whole tensors out. The scalars of scratch that each thread needs, and how
+     * long a tensor takes, in units of any kind. */
+    int64_t (*own_scratch)(const struct weight_layout *layout);
+    int64_t (*work)(const struct tensor *tensor);
     int64_t (*second_size)(const struct tensor *tensor); /* of `second`; NULL: the tensor's size */
     void (*step)(struct optimiser *o, const struct tensor *tensor, const struct step *step, scalar *weights,
         const scalar *gradient);

@@ -185,3 +185,31 @@ def test_phase_draws_a_bar_between_the_runs_beside_the_boundary():
     assert len(bars) == 4
     for bar in bars:
         np.testing.assert_allclose(bar[:, 1], [-2, -1], atol=1e-12)
+
+
+# ---- the boundaries of several kinds of runs ----
+
+def two_rules(**changes):
+    """weight_decay = 3 learning_rate under one rule, 9 under the other, over two seeds that differ by 1 +- 0.1."""
+    made = dataset({"rule": ["slow", "fast"], "learning_rate": RATES, "weight_decay": DECAYS[:-1], "seed": [0, 1]})
+    level = xr.DataArray([3, 9], dims="rule") * xr.DataArray([0.9, 1.1], dims="seed")
+    made["norm_growth"] = ((level * made.learning_rate / made.weight_decay) ** 0.5).transpose(*made.sweep.axes)
+    return made.assign(changes)
+
+
+def test_boundaries_of_all_rules_are_in_one_panel():
+    found = drawing(two_rules(), "boundaries")
+    panel, = panels(found)
+    lines = [line for line in panel.lines if len(line.get_xdata()) == len(RATES) and line.get_linestyle() != "None"]
+    assert legend(found) == ["slow", "fast"] and len(lines) == 2
+    for line, level in zip(lines, (3, 9)):
+        rates, decays = line.get_xydata().T
+        known = np.isfinite(decays)
+        assert known.sum() >= 2
+        np.testing.assert_allclose(decays[known], level * np.sqrt(0.99) * rates[known], rtol=1e-6)
+    assert "range over them" in words(found)
+
+
+def test_boundaries_need_several_kinds_of_runs():
+    assert drawing(two_rules().isel(rule=[0]), "boundaries") is None
+    assert drawing(two_rules().isel(learning_rate=[0]), "boundaries") is None

@@ -99,19 +99,28 @@ static int save_file(const struct checkpoint_owner *owner, const char *final, co
     return status == 0 ? 0 : -1;
 }
 
-/* Removes what a newer checkpoint has replaced, but no parts of a newer ticket: another worker writes those.
- */
-static void tidy_run(const char *folder, const struct checkpoint_name *saved)
+/* Is this the remains of a save that has ended? Another worker may still write those of a newer ticket, and
+ * of another run. */
+static bool is_remains(const struct checkpoint_owner *owner, const struct checkpoint_name *saved,
+    const struct checkpoint_name *part)
+{
+    bool own = !owner->shared || part->session == saved->session;
+
+    return own && checkpoint_compare(saved, part) < 0;
+}
+
+/* Removes what a newer checkpoint has replaced. */
+static void tidy_run(const struct checkpoint_owner *owner, const struct checkpoint_name *saved)
 {
     struct checkpoint_files files;
     struct error ignored; /* the next save tries again */
     int kept = 0;
 
-    if (checkpoint_files_list(&files, folder, &saved->digest, &ignored) != 0)
+    if (checkpoint_files_list(&files, owner->folder, &saved->digest, &ignored) != 0)
         return;
     for (int64_t i = 0; i < files.count; i++) {
         const struct checkpoint_file *file = &files.file[i];
-        bool remove = file->part ? checkpoint_compare(saved, &file->name) < 0 : kept >= KEPT;
+        bool remove = file->part ? is_remains(owner, saved, &file->name) : kept >= KEPT;
         kept += !file->part;
         if (remove)
             checkpoint_files_remove(&files, i);
@@ -127,7 +136,7 @@ int checkpoint_save(
 
     if (save_file(owner, checkpoint_format(&name, text), snapshot, false, error) != 0)
         return -1;
-    tidy_run(owner->folder, &name);
+    tidy_run(owner, &name);
     return 0;
 }
 
@@ -146,7 +155,7 @@ int checkpoint_save_weights(
 /* The result of trying a file. */
 struct attempt {
     bool damaged;
-    char why[REASON_MOST]; /* why the file is not used; "": it is used, or is a part */
+    char why[REASON_MOST]; /* why the file is not used; "": it is used, or there is nothing to say of it */
 };
 
 /* Fills the snapshot from a file; false if the file cannot be used. */
@@ -163,6 +172,8 @@ static bool try_file(const struct checkpoint_owner *owner, const char *path, str
     }
     if (status == 0)
         status = form_read(path, &owner->digest, snapshot, owner->breath, attempt->why, REASON_MOST);
+    if (status == ENOENT && owner->shared) /* another run has saved newer ones since the folder was read */
+        return false;
     if (status != 0)
         snprintf(attempt->why, REASON_MOST, "%s", nc_strerror(status));
     return attempt->why[0] == '\0';

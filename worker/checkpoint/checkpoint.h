@@ -22,14 +22,16 @@ struct checkpoint_owner {
     int64_t session;
     uint64_t ticket;
     int64_t last; /* load none of a later step; 0: load any */
+    bool shared; /* other runs save under this digest at the same time, each in a session of its own */
     const char *mark; /* of the coordinator: write only while it exists; NULL: always write. Borrowed */
     const struct breath *breath; /* called while files are read and written; or NULL. Borrowed */
 };
 
 /*
  * Saves a run as its newest checkpoint. Makes the folder if the owner has no mark. Removes all checkpoints of
- * the run but the two newest, and the remains of unfinished saves. Durable when it returns 0. -1 with
- * ERROR_ENVIRONMENT: leaves no unfinished file and does not touch earlier checkpoints.
+ * the run but the two newest, and the remains of unfinished saves; if the digest is shared, only those of its
+ * own session. Durable when it returns 0. -1 with ERROR_ENVIRONMENT: leaves no unfinished file and does not
+ * touch earlier checkpoints.
  */
 int checkpoint_save(
     const struct checkpoint_owner *owner, const struct snapshot *snapshot, struct error *error);

@@ -191,7 +191,8 @@ int checkpoint_remove(const char *folder, const struct digest *digest, struct er
     return 0;
 }
 
-int checkpoint_clear(const char *folder, struct error *error)
+/* Removes all parts from a folder, and with `whole` all checkpoints. */
+static int clear_files(const char *folder, bool whole, struct error *error)
 {
     DIR *directory = opendir(folder);
     const struct dirent *entry;
@@ -200,10 +201,20 @@ int checkpoint_clear(const char *folder, struct error *error)
     if (!directory)
         return folder_error(folder, errno == ENOENT ? 0 : errno, error);
     while ((entry = readdir(directory)))
-        if (parse_file(entry->d_name, &file))
+        if (parse_file(entry->d_name, &file) && (whole || file.part))
             unlinkat(dirfd(directory), entry->d_name, 0);
     closedir(directory);
     return 0;
+}
+
+int checkpoint_clear(const char *folder, struct error *error)
+{
+    return clear_files(folder, true, error);
+}
+
+int checkpoint_clear_parts(const char *folder, struct error *error)
+{
+    return clear_files(folder, false, error);
 }
 
 /* Links, so that an existing file stays; renames on file systems without links. */

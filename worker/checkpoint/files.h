@@ -72,4 +72,7 @@ int checkpoint_remove(const char *folder, const struct digest *digest, struct er
 /* Removes the checkpoints of all runs and all parts. Only for when no run is under way or to be resumed. */
 int checkpoint_clear(const char *folder, struct error *error);
 
+/* Likewise, but only the parts: the remains of unfinished saves. */
+int checkpoint_clear_parts(const char *folder, struct error *error);
+
 #endif

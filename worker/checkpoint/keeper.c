@@ -66,6 +66,7 @@ static struct checkpoint_owner owner_of_states(const struct keeper *keeper, int6
     owner.folder = *folder;
     owner.digest = keeper->trunk;
     owner.session = owner.last = step;
+    owner.shared = true;
     owner.mark = NULL; /* it lies in the folder above */
     return owner;
 }

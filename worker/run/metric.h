@@ -393,12 +393,12 @@ extern const struct nature_row nature_table[NATURE_COUNT];
         "lyapunov of x/|x| in place of x, for each token: each token's part of a tangent is orthogonal to "  \
         "the token and divided by its norm; NaN if a token's state is 0")                                    \
     X(rotation, TENSOR, EQUILIBRIUM, MAGNITUDE, "1", "rotation of a tensor in a step (radians)",             \
-        "angle between a tensor of theta_t and of theta_(t+1)")                                              \
+        "angle between a tensor of theta_t and of theta_(t+1); NaN where one of them is 0")                  \
     X(rotation_equilibrium, TENSOR, EQUILIBRIUM, MAGNITUDE, "1",                                             \
         "rotation of a tensor in equilibrium (radians)",                                                     \
         "rotation where decay balances updates if gradients are white noise (Kosson et al. 2024), at the "   \
-        "learning rate and decay of step t + 1 (at the last step, of that one), d their product: with "      \
-        "adamw, lion and normalized_sgd sqrt((2 d - d^2) / (1 + 2 (1 - d) S)), S as in "                     \
+        "tensor's own learning rate and decay of step t + 1 (at the last step, of that one), d their "       \
+        "product: with adamw, lion and normalized_sgd sqrt((2 d - d^2) / (1 + 2 (1 - d) S)), S as in "       \
         "update_alignment_null; with sgd sqrt(2 d / (1 + momentum)); NaN with others, for tensors without "  \
         "decay, with decay_rule cautious, for matrices of fixed_norm, where d is 2 or more (with sgd 2 (1 "  \
         "+ momentum))")                                                                                      \

@@ -237,46 +237,48 @@ struct optimiser_options run_optimiser(const struct run *run)
     };
 }
 
-/* Does the same share of every weight of the layers decay at each step, in proportion to its rate? */
+/* Does the same share of every weight of the layers decay in a step, by itself? */
 static bool decays_evenly(const struct run *run)
 {
-    bool constant = run->schedule == SCHEDULE_CONSTANT && run->warmup_steps == 0;
-
-    if (narrowing(run) != 1 && run->decay_rule != DECAY_INDEPENDENT)
+    if (run->optimiser == OPTIMISER_ADAM || run->decay_rule == DECAY_CAUTIOUS || run->fixed_norm)
         return false;
-    return run->decay_on != DECAY_ON_MATRICES && run->decay_rule != DECAY_CAUTIOUS && !run->fixed_norm &&
-           (run->decay_rule != DECAY_CORRECTED || constant);
+    return run->decay_on != DECAY_ON_MATRICES &&
+           (narrowing(run) == 1 || run->decay_rule == DECAY_INDEPENDENT);
 }
 
-double run_decay(const struct run *run)
+/* Is that share in proportion to the rate? */
+static bool decays_in_proportion(const struct run *run)
+{
+    return run->decay_rule != DECAY_CORRECTED ||
+           (run->schedule == SCHEDULE_CONSTANT && run->warmup_steps <= 1);
+}
+
+double run_even_decay(const struct run *run)
 {
     double decay =
         run->decay_rule == DECAY_INDEPENDENT ? run->weight_decay / run->learning_rate : run->weight_decay;
 
     if (!decays_evenly(run))
         return 0;
-    switch ((enum optimiser_kind)run->optimiser) {
-    case OPTIMISER_ADAM:
-        return 0;
-    case OPTIMISER_SGD:
-        return decay / (1 - run->momentum);
-    case OPTIMISER_ADAMW:
-    case OPTIMISER_NORMALIZED_SGD:
-    case OPTIMISER_ADAFACTOR:
-    case OPTIMISER_LION:
-    case OPTIMISER_MUON:
-    case OPTIMISER_COUNT:
-        break;
-    }
-    return decay;
+    return run->optimiser == OPTIMISER_SGD ? decay / (1 - run->momentum) : decay;
 }
 
-double run_decay_factor(const struct run *run)
+double run_even_decay_factor(const struct run *run)
 {
     struct run unit = *run;
 
     unit.weight_decay = 1;
-    return run_decay(&unit);
+    return run_even_decay(&unit);
+}
+
+double run_decay_time(const struct run *run, double rate)
+{
+    return run->decay_rule == DECAY_CORRECTED ? rate * (rate / run->learning_rate) : rate;
+}
+
+double run_decay(const struct run *run)
+{
+    return decays_in_proportion(run) ? run_even_decay(run) : 0;
 }
 
 /* Those of adam with beta1^2 >= beta2 grow without a bound when gradients shrink; sgd's are the gradients. */
@@ -300,7 +302,7 @@ static bool has_bounded_steps(const struct run *run)
 
 bool run_may_end_early(const struct run *run)
 {
-    bool follows = run->weight_decay == 0 || run_decay_factor(run) > 0;
+    bool follows = run->weight_decay == 0 || (decays_in_proportion(run) && run_even_decay_factor(run) > 0);
 
     return run->stop_when == STOP_PHASE && follows && !run->fixed_norm && has_bounded_steps(run);
 }

@@ -72,16 +72,24 @@ struct architecture run_architecture(const struct run *run, int64_t vocabulary);
 struct optimiser_options run_optimiser(const struct run *run);
 
 /*
- * lambda of the recursions of the norm: a step at rate eta without an update leaves 1 - eta lambda of theta.
- * A momentum repeats each step's decay, 1 / (1 - momentum) times in total. The decay of adam passes through
- * the second moment, which a recursion of the norm alone cannot follow: it counts as part of the update, and
- * lambda is 0. So does a decay of some weights alone, or one that is not in proportion to the rate, or, with
- * mup at another width than its base, one that is slower for matrices than for vectors.
+ * lambda where every weight of the layers decays alike: a step at rate eta_t without an update leaves
+ * 1 - run_decay_time(run, eta_t) lambda of theta. A momentum repeats each step's decay, 1 / (1 - momentum)
+ * times in total. The decay of adam passes through the second moment, which a recursion of the norm alone
+ * cannot follow: it counts as part of the update, and lambda is 0. So does a decay of some weights alone
+ * (decay_on: matrices, cautious), or, with mup at another width than its base, one that is slower for
+ * matrices than for vectors; so does any decay where fixed_norm undoes it.
  */
-double run_decay(const struct run *run);
+double run_even_decay(const struct run *run);
 
-/* run_decay over weight_decay, also where that is 0; 0: decay does not act by itself. */
-double run_decay_factor(const struct run *run);
+/* run_even_decay over weight_decay, also where that is 0; 0: weights do not decay alike. */
+double run_even_decay_factor(const struct run *run);
+
+/* What multiplies lambda in a step: its rate, or what decay_rule: corrected makes of it. */
+double run_decay_time(const struct run *run, double rate);
+
+/* lambda of recursions of the norm that know the rates alone: run_even_decay, or 0 where the decay of a step
+ * is not in proportion to its rate. */
+double run_decay(const struct run *run);
 
 /*
  * May the run end before its last step, as soon as its phase is certain? Only with stop_when: phase, if every

@@ -14,11 +14,11 @@ from typing import Callable
 from .. import look
 from ..names import BOUNDARY
 from . import (
-    classes, depth, equilibrium, exponents, fits, gradients, heads, hessian, homogeneity, losses, norms, phase,
-    residual, rest, runs, saturation, stacks, steps, warmup)
+    boundaries, classes, depth, equilibrium, exponents, fits, gradients, grokking, heads, hessian, homogeneity, losses,
+    norms, phase, residual, rest, runs, saturation, stacks, steps, warmup)
 from .drawing import Drawing
 
-__all__ = ["BOOKKEEPING", "FIGURES", "Drawing", "NotDrawn", "draw_all", "names", "undrawn"]
+__all__ = ["BOOKKEEPING", "FIGURES", "TOGETHER", "Drawing", "NotDrawn", "draw_all", "names", "undrawn"]
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,7 @@ class Figure:
 
 FIGURES = (
     Figure("phase", phase.phase, ("norm_growth", "phase", "outcome")),
+    Figure("boundaries", boundaries.boundaries, ("norm_growth",)),
     Figure("norms", norms.norms, ("param_norm",)),
     Figure("norms-parts", norms.parts, ("total_norm", "embedding_norm", "output_norm")),
     Figure("norms-stack", norms.stack, ("stack_norm",)),
@@ -77,7 +78,11 @@ FIGURES = (
     Figure("final-losses", classes.final_losses, ("final_train_loss", "final_valid_loss")),
     Figure("warmup", warmup.warmup, ("final_valid_loss", "final_train_loss")),
     Figure("predictions", losses.predictions, ("accuracy", "predicted_entropy")),
+    Figure("grokking", grokking.grokking, ("accuracy",)),
 )
+
+# Figures of several sweeps: from {name: dataset} to a Drawing or None.
+TOGETHER = {"grokking": grokking.together}
 
 # Variables for tables and reports, not for figures: about the program, or errors and noise of numbers that a figure
 # shows.

@@ -2,7 +2,7 @@
 
 from .. import look, open_sweep
 from ..plane import part_at
-from . import draw_all, networks, why_empty
+from . import draw_all, why_empty
 from .drawing import reason
 
 
@@ -31,11 +31,12 @@ def write(task):
     return written, "".join(f"{name}: {reason(error)}" for error in lost[:1])
 
 
-def write_together(loaded, name, stem, formats, is_wanted):
-    """Draws one figure of {path: dataset of a network} in every format; returns what `write` returns."""
-    written = []
+def write_together(loaded, draw, stem, formats, is_wanted):
+    """Draws one figure of {path: dataset} in every format: draw is (name, function, why there may be nothing to draw).
+    Returns what `write` returns."""
+    written, (name, function, why) = [], draw
     try:
-        drawing = networks.FIGURES[name](loaded)
+        drawing = function(loaded)
         for ending in formats if drawing else ():
             look.save(drawing.figure, f"{stem}-{drawing.name}.{ending}")
             written.append(f"{stem}-{drawing.name}.{ending}")
@@ -43,4 +44,4 @@ def write_together(loaded, name, stem, formats, is_wanted):
         return written, f"{error.filename}: {error.strerror or error}"
     except Exception as error:  # one broken figure must not stop the others
         return written, f"{name}: {reason(error)}"
-    return written, f"{name}: nothing to draw: measured without --tokens" if is_wanted and not written else ""
+    return written, f"{name}: nothing to draw: {why}" if is_wanted and not written else ""

@@ -125,6 +125,17 @@ def test_an_axis_of_steps(place):
         assert (file["attempts"][:] == 1).all()
 
 
+def test_two_workers_on_one_trunk(place):
+    """Two workers keep states of the same runs but for their steps at the same time; each leaves the other's alone."""
+    settings = ["steps={range: [1, 24]}", "learning_rate=0.01", "weight_decay=0", "schedule=constant", "schedule_start=0",
+                "measure={every: 8, metrics: [norms]}", "hessian=null", "validate=null", "width=64", "feedforward=256"]
+    go(place, *settings, "output=alone.nc")
+    for attempt in range(2):
+        go(place, *settings, f"output=two{attempt}.nc", jobs="2")
+        assert same.differences(same.read(place / f"two{attempt}.nc"), same.read(place / "alone.nc")) == []
+        assert list(states(place, f"two{attempt}.nc").values()) == [[23, 24]]
+
+
 def test_a_damaged_state(place):
     for path in (place / "sweep.nc.d" / "states").iterdir():
         content = bytearray(path.read_bytes())

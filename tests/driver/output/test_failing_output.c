@@ -353,6 +353,33 @@ TEST(folder_is_set_aside)
     place_release(&place);
 }
 
+/* Of states for longer runs only the remains of unfinished saves go. */
+TEST(folder_is_cleared)
+{
+    static const char whole[] =
+        ".d/states/0123456789abcdef0123456789abcdef-000007-000000000001-000000000007.nc";
+    struct place place = {0};
+    struct error error = {.text = ""};
+    char path[256], part[264];
+
+    place_init(&place);
+    make_folder(place.a, ".d", false);
+    snprintf(path, sizeof(path), "%s.d/states", place.a);
+    CHECK(mkdir(path, 0777) == 0);
+    snprintf(path, sizeof(path), "%s%s", place.a, whole);
+    snprintf(part, sizeof(part), "%s.part", path);
+    write_file(path, "state");
+    write_file(part, "sta");
+    CHECK(folder_clear(place.a, &error) == 0);
+    CHECK(access(path, F_OK) == 0 && access(part, F_OK) != 0);
+    CHECK(!exists(place.a, ".d/coordinator-000001-000000000001.mark"));
+    CHECK(unlink(path) == 0);
+    snprintf(path, sizeof(path), "%s.d/states", place.a);
+    CHECK(rmdir(path) == 0);
+    remove_folder(place.a, ".d");
+    place_release(&place);
+}
+
 TEST(folder_calls_fail)
 {
     struct place place = {0};

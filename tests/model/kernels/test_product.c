@@ -54,7 +54,7 @@ static double expected(const struct product *p, int64_t i, int64_t j)
 /* Wrong elements of c, and those outside c's columns that were touched. */
 static int64_t count_wrong(const struct product *p)
 {
-    double tolerance = rounding * (double)(p->k + 8);
+    double tolerance = rounding * (double)(p->k + 8) * (p->symmetric ? 8 : 1); /* squares do not cancel */
     int64_t wrong = 0;
 
     for (int64_t i = 0; i < p->m; i++)
@@ -102,6 +102,36 @@ static void check_product(const struct team *team)
         }
 }
 
+/* a a' or a' a, of n x k or k x n. */
+static struct product symmetric_case(int64_t n, int64_t k, int transposed)
+{
+    struct product p = case_of(n, n, k, transposed ? 1 : 2, 0);
+
+    p.b = p.a;
+    p.b_stride = p.a_stride;
+    p.symmetric = true;
+    return p;
+}
+
+static void check_symmetric(const struct team *team)
+{
+    static const int64_t sides[] = {1, 7, 8, 16, 31, 33, 64, 97, 130, 260}, depths[] = {1, 40, 513};
+
+    for (size_t side = 0; side < sizeof(sides) / sizeof(*sides); side++)
+        for (int way = 0; way < 6; way++) {
+            struct product p = symmetric_case(sides[side], depths[way / 2], way % 2);
+            memcpy(c, before, sizeof(c));
+            product_alone(team->kernels, &p, team->scratch);
+            int64_t wrong = count_wrong(&p);
+            for (int64_t i = 0; i < p.m; i++)
+                for (int64_t j = 0; j < i; j++)
+                    wrong += !(c[i * p.c_stride + j] == c[j * p.c_stride + i]);
+            if (wrong != 0)
+                test_fail(__FILE__, __LINE__, "%s: %d of %d x %d by %d, symmetric, way %d",
+                    team->kernels->level, (int)wrong, (int)p.m, (int)p.n, (int)p.k, way);
+        }
+}
+
 static void with_team(int64_t threads, const char *level, void (*check)(const struct team *))
 {
     struct arena arena, counted = {0};
@@ -125,6 +155,7 @@ static void check_own_product(const struct team *team)
     own.outdoes_blas = true;
     same.kernels = &own;
     check_product(&same);
+    check_symmetric(&same);
 }
 
 TEST(product_of_every_level)
@@ -137,6 +168,7 @@ TEST(product_of_every_level)
 TEST(product_of_blas)
 {
     with_team(1, "baseline", check_product);
+    with_team(1, "baseline", check_symmetric);
 }
 
 /* Whoever computes an element, it is the same. */

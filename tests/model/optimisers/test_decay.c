@@ -38,8 +38,12 @@ static void take_steps(
     struct optimiser_options options, scalar *weights, const scalar *pool, scalar *gradient)
 {
     struct tensor tensor = {.kind = TENSOR_Q, .rows = COUNT / 1024, .columns = 1024, .size = COUNT};
-    struct weight_layout layout = {
-        .size = COUNT, .layers_end = COUNT, .largest = COUNT, .tensor_count = 1, .tensor = &tensor};
+    struct weight_layout layout = {.size = COUNT,
+        .layers_end = COUNT,
+        .largest = COUNT,
+        .largest_in_layers = COUNT,
+        .tensor_count = 1,
+        .tensor = &tensor};
     struct arena arena = {0};
     struct optimiser optimiser;
 

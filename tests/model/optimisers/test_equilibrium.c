@@ -49,8 +49,12 @@ static void walk_init(struct walk *w, const struct optimiser_options *options)
 {
     *w = (struct walk){0};
     w->tensor = (struct tensor){.kind = TENSOR_Q, .rows = ROWS, .columns = COLUMNS, .size = COUNT};
-    w->layout = (struct weight_layout){
-        .size = COUNT, .layers_end = COUNT, .largest = COUNT, .tensor_count = 1, .tensor = &w->tensor};
+    w->layout = (struct weight_layout){.size = COUNT,
+        .layers_end = COUNT,
+        .largest = COUNT,
+        .largest_in_layers = COUNT,
+        .tensor_count = 1,
+        .tensor = &w->tensor};
     optimiser_layout(&w->optimiser, options, &w->layout, 1, &w->arena);
     CHECK(arena_init(&w->arena, w->arena.used) == 0);
     optimiser_layout(&w->optimiser, options, &w->layout, 1, &w->arena);

@@ -43,6 +43,7 @@ static void subject_init(struct subject *s, int kind, double weight_decay, int64
     s->layout = (struct weight_layout){.size = COUNT,
         .layers_end = COUNT,
         .largest = ROWS * COLUMNS,
+        .largest_in_layers = ROWS * COLUMNS,
         .tensor_count = 2,
         .tensor = s->tensor};
     optimiser_layout(&s->optimiser, &options, &s->layout, threads, &s->arena);

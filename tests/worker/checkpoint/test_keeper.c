@@ -1,4 +1,5 @@
 /* When checkpoints are made, and what becomes of them. */
+#include "tests/failing.h"
 #include "tests/test.h"
 #include "tests/worker/checkpoint/life.h"
 
@@ -147,10 +148,16 @@ static void keep_shared(void *context, const struct snapshot *snapshot)
     keeper_keep(((struct shared *)context)->keeper, snapshot);
 }
 
+static void fail_with_line(void *context, const char *line)
+{
+    (void)context;
+    test_fail(__FILE__, __LINE__, "%s", line);
+}
+
 /* Trains the life's run of so many steps; returns where it was resumed, or -1. */
 static int64_t train_shared(struct life *life, int64_t steps)
 {
-    struct keeper keeper = {.folder = life->folder, .interval = 1e9};
+    struct keeper keeper = {.folder = life->folder, .interval = 1e9, .say = fail_with_line};
     const struct digest own = {0xabc, (uint64_t)steps}, trunk = {0xdef, 1};
     struct shared shared = {&keeper, -1};
     const struct observer observer = {.context = &shared, .resume = resume_shared, .keep = keep_shared};
@@ -192,6 +199,77 @@ TEST(keeper_shares_states_of_shorter_runs)
     clear_states(&life);
     life_release(&life);
     life_release(&whole);
+}
+
+/* A run of 14 steps on the same trunk, in the same folder, from its start to its end. */
+static void train_longer_sibling(void *context)
+{
+    struct life *life = context;
+
+    CHECK(train_shared(life, 14) == -1); /* the state of step 7 is not whole yet */
+}
+
+/* An unfinished save of a state; returns its path. */
+static const char *begin_part(const struct life *life, int64_t step, uint64_t ticket, char path[200])
+{
+    const struct checkpoint_name name = {{0xdef, 1}, step, ticket, step};
+    char text[CHECKPOINT_NAME_SIZE];
+
+    snprintf(path, 200, "%s/" KEEPER_STATES "/%s" PART_SUFFIX, life->folder, checkpoint_format(&name, text));
+    FILE *part = fopen(path, "w");
+    CHECK(part && fclose(part) == 0);
+    return path;
+}
+
+/* A worker saves the state of step 7 while another one trains the run of 14 steps, and saves its state. */
+TEST(keeper_leaves_states_of_other_runs_alone)
+{
+    static struct life life, sibling;
+    char own[sizeof(life.folder)], other[200], earlier[200];
+
+    life_init(&life);
+    life_init(&sibling);
+    memcpy(own, sibling.folder, sizeof(own));
+    memcpy(sibling.folder, life.folder, sizeof(own));
+    life.run.save_weights = sibling.run.save_weights = SAVE_STATE;
+    failing_before(0, "rename", train_longer_sibling, &sibling);
+    CHECK(train_shared(&life, 7) == -1);
+    CHECK(failing_end() && sibling.result.outcome == OUTCOME_DONE);
+    CHECK(train_shared(&sibling, 8) == 7 && train_shared(&sibling, 15) == 14);
+    begin_part(&life, 12, 9, other);
+    begin_part(&life, 16, 0, earlier); /* of a worker that had the run before */
+    CHECK(train_shared(&life, 16) == 15);
+    CHECK(access(other, F_OK) == 0 && access(earlier, F_OK) != 0);
+    clear_states(&life);
+    memcpy(sibling.folder, own, sizeof(own));
+    life_release(&life);
+    life_release(&sibling);
+}
+
+static void remove_states(void *context)
+{
+    const struct life *life = context;
+    const struct digest trunk = {0xdef, 1};
+    struct error error;
+    char folder[64];
+
+    snprintf(folder, sizeof(folder), "%s/" KEEPER_STATES, life->folder);
+    CHECK(checkpoint_remove(folder, &trunk, &error) == 0);
+}
+
+/* A state that another worker has replaced by newer ones since the folder was read is not worth a line. */
+TEST(keeper_says_nothing_of_a_state_that_has_gone)
+{
+    static struct life life;
+
+    life_init(&life);
+    life.run.save_weights = SAVE_STATE;
+    CHECK(train_shared(&life, 7) == -1);
+    failing_before(0, "open", remove_states, &life); /* as soon as a state is opened */
+    CHECK(train_shared(&life, 14) == -1);
+    CHECK(failing_end());
+    clear_states(&life);
+    life_release(&life);
 }
 
 /* Of wsd the state is of the step before the rate falls: 0.8 * 7 = 5.6. */

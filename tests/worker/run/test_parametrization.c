@@ -260,3 +260,42 @@ TEST(parametrization_decay)
     run.decay_rule = DECAY_INDEPENDENT;
     CHECK_CLOSE(run_decay(&run), run.weight_decay / run.learning_rate, 1e-15);
 }
+
+/* What corrected decay takes is in proportion to the square of the rate: the norm's recursions, which know
+ * the rates alone, can follow it at a constant rate only. */
+TEST(corrected_decay_has_a_time_of_its_own)
+{
+    struct run run = narrow_run();
+
+    run.decay_rule = DECAY_CORRECTED;
+    CHECK(run_decay(&run) == run.weight_decay && run_even_decay(&run) == run.weight_decay);
+    CHECK_CLOSE(run_decay_time(&run, run.learning_rate / 2), run.learning_rate / 4, 1e-15);
+    run.schedule = SCHEDULE_COSINE;
+    CHECK(run_decay(&run) == 0 && run_even_decay(&run) == run.weight_decay);
+    run.decay_rule = DECAY_SCALED;
+    CHECK(run_decay(&run) == run.weight_decay && run_decay_time(&run, 0.25) == 0.25);
+}
+
+TEST(uneven_decay_has_no_factor)
+{
+    const struct run plain = narrow_run();
+    struct run run = plain;
+
+    CHECK(run_even_decay_factor(&run) == 1);
+    run.decay_on = DECAY_ON_HIDDEN;
+    CHECK(run_even_decay_factor(&run) == 1);
+    run.decay_on = DECAY_ON_MATRICES;
+    CHECK(run_even_decay_factor(&run) == 0);
+    run = plain;
+    run.decay_rule = DECAY_CAUTIOUS;
+    CHECK(run_even_decay_factor(&run) == 0);
+    run = plain;
+    run.fixed_norm = true;
+    CHECK(run_even_decay_factor(&run) == 0);
+    run = plain;
+    run.optimiser = OPTIMISER_ADAM;
+    CHECK(run_even_decay_factor(&run) == 0);
+    run.optimiser = OPTIMISER_SGD;
+    run.momentum = 0.75;
+    CHECK(run_even_decay_factor(&run) == 4);
+}

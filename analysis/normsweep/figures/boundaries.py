@@ -1,0 +1,63 @@
+"""The boundaries between growing and shrinking norms of all kinds of runs of a sweep, in one panel."""
+
+import numpy as np
+from matplotlib.lines import Line2D
+
+from .. import look
+from ..boundary_variables import is_of_growth
+from . import cells, runs
+from .drawing import finished
+from .lines import FEW, cut
+
+ERROR = {"linestyle": "none", "capsize": 2, "linewidth": 0.8}
+
+
+def boundaries(dataset):
+    """The weight decay at which growth stops over the learning rate: a line for each combination of the other axes, the
+    geometric mean over seeds. None for a single combination, whose boundary is in the phase diagram."""
+    if not runs.is_measured(dataset, "norm_growth") or not is_of_growth(dataset):
+        return None
+    if tuple(cells.plane_of(dataset)) != runs.PHASE_AXES or not runs.others_of(dataset, *runs.PHASE_AXES):
+        return None
+    others = runs.others_of(dataset, *runs.PHASE_AXES)
+    combinations = [at for at in runs.combinations(dataset, others) if np.isfinite(logs_of(dataset, at)).any()]
+    shown = runs.thinned(combinations, FEW)
+    if len(shown) < 2:
+        return None
+    with look.style():
+        figure, panels = look.sheet(1, 1, height=3.6)
+        axes = panels[0, 0]
+        for i, at in enumerate(shown):
+            draw_line(axes, logs_of(dataset, at), style_of(i))
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        look.grid(axes)
+        look.name_axes(panels, 1, look.label(dataset.learning_rate), "weight decay at which growth stops")
+        handles = [Line2D([], [], label=runs.text(dataset, at), **style_of(i)) for i, at in enumerate(shown)]
+        repeated = dataset.sizes.get(runs.REPEAT, 1) > 1
+        notes = ["A line has a gap where all runs of a learning rate grow, or all shrink.",
+                 "Geometric means over seeds; bars are the range over them." if repeated else "",
+                 cut(shown, combinations, others)]
+        return finished("boundaries", f"The boundary between growing and shrinking norms by {runs.names_text(others)}.",
+                        figure, dataset, handles, notes)
+
+
+def logs_of(dataset, at):
+    """log(boundary) of one combination: [learning_rate] ascending, with a dimension of seeds if there is one."""
+    return np.log(dataset.isel(at).sweep.phase_boundary().each.sortby("learning_rate"))
+
+
+def draw_line(axes, logs, style):
+    others = [dim for dim in logs.dims if dim != "learning_rate"]
+    rates, middle = logs.learning_rate.values, np.exp(logs.mean(others).values)
+    axes.plot(rates, middle, **style)
+    if others and int(logs.notnull().sum(others).max()) > 1:
+        ends = [np.exp(logs.min(others).values), np.exp(logs.max(others).values)]
+        axes.errorbar(rates, middle, [middle - ends[0], ends[1] - middle], color=style["color"], **ERROR)
+
+
+def style_of(i):
+    """Of line i of at most FEW: each differs from all others in colour or in dashes, and neighbours in both."""
+    colours = len(look.COLOURS)
+    return {"color": look.COLOURS[i % colours], "linestyle": look.DASHES[(i // colours) % len(look.DASHES)],
+            "marker": look.MARKERS[i % colours], "markersize": 3.5}
