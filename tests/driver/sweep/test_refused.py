@@ -197,6 +197,14 @@ CASES = {
         "corpus: [markov, dyck]\nsteps: 1\n",
         "sweep.yaml:1:9: corpus: takes one value, not a list",
     ),
+    "a word that is not a boolean": (
+        BASE + "save_weights: Yes\n",
+        "sweep.yaml:3:15: save_weights: 'Yes' is not one of false, true, state",
+    ),
+    "a boolean that is not a word": (
+        BASE + "schedule: True\n",
+        "sweep.yaml:3:11: schedule: 'True' is not one of constant, linear, inverse_sqrt, cosine, wsd",
+    ),
     "a list for save_weights": (
         BASE + "save_weights: [true, false]\n",
         "sweep.yaml:3:15: save_weights: takes one value, not a list",
