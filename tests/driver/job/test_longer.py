@@ -260,7 +260,8 @@ def test_fresh_sets_states_aside(place):
 
 
 STEPS = "steps is 45 in sweep.nc and 100 in sweep.yaml"
-TRUE, LINEAR, EARLY = ["save_weights=true"], ["schedule=linear", "schedule_start=0"], ["stop_when=phase"]
+TRUE, EARLY = ["save_weights=true"], ["stop_when=phase"]
+LINEAR = ["schedule=[constant, linear]", "schedule_start=0"]
 
 
 @pytest.mark.parametrize("first, then, why, hint", [
@@ -282,12 +283,6 @@ def test_refused(tmp_path, first, then, why, hint):
     assert go(tmp_path, *then, command="plan").stderr == said
     assert (tmp_path / "sweep.nc").read_bytes() == before
     assert not (tmp_path / "sweep.nc.45.old").exists()
-
-
-def test_epochs_keep_no_states(tmp_path):
-    (tmp_path / "sweep.yaml").write_text(SWEEP.replace("steps: 45", "epochs: 1"))
-    go(tmp_path)
-    assert not (tmp_path / "sweep.nc.d" / "states").exists()
 
 
 def test_plan_of_a_longer_sweep(place):
