@@ -266,13 +266,20 @@ LINEAR = ["schedule=[constant, linear]", "schedule_start=0"]
 
 @pytest.mark.parametrize("first, then, why, hint", [
     (TRUE, [MORE, *TRUE], STEPS, ", or begin anew with save_weights: state, which lets steps grow later"),
+    ([], [MORE, *TRUE], f"{STEPS}, save_weights is state in sweep.nc and true in sweep.yaml",
+     "; with save_weights: state, which the dataset has, steps can grow"),
+    ([], [MORE, "save_weights=null"], f"{STEPS}, save_weights is state in sweep.nc and false in sweep.yaml",
+     "; with save_weights: state, which the dataset has, steps can grow"),
+    (EARLY, [MORE, *EARLY, *TRUE], f"{STEPS}, save_weights is state in sweep.nc and true in sweep.yaml",
+     "; with stop_when: phase steps cannot grow"),
     (TRUE, [MORE], "save_weights is true in sweep.nc and state in sweep.yaml", ""),
     ([], ["steps=40"], "steps is 45 in sweep.nc and 40 in sweep.yaml", ""),
     (LINEAR, [MORE, *LINEAR], STEPS,
      "; steps can grow only while the rate does not depend on them: constant, inverse_sqrt, wsd"),
     (EARLY, [MORE, *EARLY], STEPS, "; with stop_when: phase steps cannot grow"),
     ([], [MORE, "width=16"], "width is 8 in sweep.nc and 16 in sweep.yaml", ""),
-], ids=["no states", "states too late", "fewer steps", "a falling rate", "stop_when", "another model"])
+], ids=["no states", "states no longer", "states by default", "states no longer and stop_when", "states too late",
+        "fewer steps", "a falling rate", "stop_when", "another model"])
 def test_refused(tmp_path, first, then, why, hint):
     (tmp_path / "sweep.yaml").write_text(SWEEP)
     go(tmp_path, *first)
