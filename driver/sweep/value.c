@@ -168,14 +168,22 @@ static void list_words(const char *const *words, char *list, size_t size)
         used += (size_t)snprintf(list + used, size - used, "%s%s", i ? ", " : "", words[i]);
 }
 
+/* Is the text one of the words? Then *index is its place. */
+static bool find_text(const char *const *words, const char *text, int64_t *index)
+{
+    for (*index = 0; words[*index]; ++*index)
+        if (strcmp(words[*index], text) == 0)
+            return true;
+    return false;
+}
+
 static int find_word(
     struct reader *reader, const char *key, const struct node *node, const char *const *words, int64_t *index)
 {
     char list[512], excerpt[EXCERPT_SIZE];
 
-    for (*index = 0; words[*index]; ++*index)
-        if (strcmp(words[*index], node->text) == 0)
-            return 0;
+    if (find_text(words, node->text, index))
+        return 0;
     list_words(words, list, sizeof(list));
     return reader_fault(
         reader, node->place, "%s: '%s' is not one of %s", key, place_excerpt(node->text, excerpt), list);
@@ -195,22 +203,39 @@ int value_key(
     return find_word(reader, map, node, words, index);
 }
 
-/* The booleans of YAML's core schema: true, True, TRUE, ... */
-static int read_boolean(struct reader *reader, const char *key, const struct node *node, int64_t *value)
+/* 0 or 1 for the booleans of YAML's core schema: true, True, TRUE, ...; -1: another text. */
+static int boolean_of(const char *text)
 {
     static const char *const words[] = {"false", "true", "False", "True", "FALSE", "TRUE"};
+
+    for (int i = 0; i < 6; i++)
+        if (strcmp(words[i], text) == 0)
+            return i % 2;
+    return -1;
+}
+
+static int read_boolean(struct reader *reader, const char *key, const struct node *node, int64_t *value)
+{
     char excerpt[EXCERPT_SIZE];
 
     if (check_single(reader, key, node) < 0)
         return -1;
-    for (int64_t i = 0; i < 6; i++) {
-        if (strcmp(words[i], node->text) == 0) {
-            *value = i % 2;
-            return 0;
-        }
-    }
+    *value = boolean_of(node->text);
+    if (*value >= 0)
+        return 0;
     return reader_fault(
         reader, node->place, "%s: '%s' is neither true nor false", key, place_excerpt(node->text, excerpt));
+}
+
+/* A word; where true or false is one, in all spellings of a boolean. */
+static int read_word(
+    struct reader *reader, const struct param *param, const struct node *node, int64_t *value)
+{
+    int boolean = node->kind == NODE_SCALAR ? boolean_of(node->text) : -1;
+
+    if (boolean >= 0 && find_text(param->words, boolean ? "true" : "false", value))
+        return 0;
+    return value_word(reader, param->name, node, param->words, value);
 }
 
 static int check_bounds(
@@ -237,7 +262,7 @@ int value_param(
         status = read_boolean(reader, param->name, node, &value->integer);
         break;
     case PARAM_WORD:
-        status = value_word(reader, param->name, node, param->words, &value->integer);
+        status = read_word(reader, param, node, &value->integer);
         break;
     }
     return status < 0 ? -1 : check_bounds(reader, param, node->place, *value);

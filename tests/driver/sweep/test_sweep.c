@@ -105,6 +105,28 @@ TEST(sweep_keys)
     sweep_release(&sweep);
 }
 
+/* Words that are also booleans have all spellings of booleans. */
+TEST(sweep_words_that_are_booleans)
+{
+    static const struct {
+        const char *text;
+        int64_t value;
+    } written[] = {{"save_weights: True\n", SAVE_WEIGHTS}, {"save_weights: TRUE\n", SAVE_WEIGHTS},
+        {"save_weights: true\n", SAVE_WEIGHTS}, {"save_weights: False\n", SAVE_NOTHING},
+        {"save_weights: FALSE\n", SAVE_NOTHING}, {"save_weights: false\n", SAVE_NOTHING},
+        {"save_weights: state\n", SAVE_STATE}};
+    struct sweep sweep;
+    char text[64];
+
+    for (size_t i = 0; i < sizeof(written) / sizeof(*written); i++) {
+        snprintf(text, sizeof(text), "steps: 10\ncorpus: markov\n%s", written[i].text);
+        if (!parse(&sweep, text, NULL, 0))
+            continue;
+        CHECK(sweep.base.save_weights == written[i].value);
+        sweep_release(&sweep);
+    }
+}
+
 TEST(sweep_default_output)
 {
     const char *const names[][2] = {{"a/b/phase.yaml", "phase.nc"}, {"phase.yml", "phase.nc"},
