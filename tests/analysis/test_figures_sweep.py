@@ -9,7 +9,7 @@ from conftest import NORMSWEEP, run
 from drawn import DIVERGED, PENDING, near, words
 from matplotlib.text import Text
 from normsweep import figures, look, open_sweep
-from normsweep.figures import fits
+from normsweep.figures import equilibrium, fits
 
 SWEEP = """
 title: Everything
@@ -60,6 +60,26 @@ def test_every_metric_has_a_figure(measured):
     for name, figure in found.items():
         assert "Everything" in words(figure) and figure.caption.endswith("."), name
         assert figure.figure.get_size_inches()[0] == look.WIDTH and figure.figure.get_size_inches()[1] < 13, name
+
+
+def test_equilibrium_is_late_in_each_run(tmp_path):
+    """The last quarter of a run's own steps, of runs of several lengths and of runs that end early."""
+    (tmp_path / "lengths.yaml").write_text(
+        "corpus: markov\nvocabulary: 9\ncorpus_tokens: 2000\nwidth: 8\nheads: 2\nfeedforward: 8\ncontext: 8\n"
+        "batch: 4\nweight_decay: 2\nlearning_rate: 0.01\nsteps: [8, 40]\nstop_when: [never, phase]\n"
+        "measure: {every: 2, metrics: [norms, equilibrium]}\n")
+    run(NORMSWEEP, "run", "lengths.yaml", "-j", "0", cwd=tmp_path)
+    with open_sweep(tmp_path / "lengths.nc") as made:
+        taken = made.last_step.values
+        assert taken[0, 0] == 8 and taken[1, 0] == 40 and 8 < taken[1, 1] < 40
+        late = equilibrium.late_steps(made, ["rotation", "tensor_rms"])
+        ratio = equilibrium.late_ratio(made, "tensor_rms", "rms_equilibrium", late)
+        for place in np.ndindex(taken.shape):
+            one = made.isel(steps=place[0], stop_when=place[1])
+            one = one.sel(step=slice(0.75 * taken[place], taken[place]))
+            expected = np.exp(np.log(one.tensor_rms / one.rms_equilibrium).mean("step"))
+            assert near(ratio.isel(steps=place[0], stop_when=place[1]), expected)
+        assert np.isfinite(ratio.sel(tensor="q")).all()
 
 
 def test_letters_can_be_read(measured):

@@ -16,11 +16,17 @@ DODGE = 0.16
 CLOSE = 0.1  # the band that is shaded
 
 
-def late_ratio(dataset, measured, expected):
+def late_steps(dataset, names):
+    """Which steps are late, in each run: runs may differ in their number of steps, and end early."""
+    measured = sum(dataset[name].notnull() for name in names) > 0
+    last = dataset.step.where(measured).max([dim for dim in measured.dims if dim not in dataset.sweep.axes])
+    return dataset.step >= LATE * last
+
+
+def late_ratio(dataset, measured, expected, late):
     """The geometric mean of measured / expected over the late steps at which both are known."""
-    steps = dataset.step.values
-    ratio = (dataset[measured] / dataset[expected]).isel(step=steps >= LATE * steps.max())
-    return np.exp(np.log(ratio.where(ratio > 0)).mean("step"))
+    ratio = dataset[measured] / dataset[expected]
+    return np.exp(np.log(ratio.where(late & (ratio > 0))).mean("step"))
 
 
 def by_tensor(dataset):
@@ -29,7 +35,8 @@ def by_tensor(dataset):
              and runs.is_measured(dataset, row[0])}
     if "rotation" not in pairs:
         return None
-    ratios = {name: late_ratio(dataset, name, expected) for name, (expected, _) in pairs.items()}
+    late = late_steps(dataset, pairs)
+    ratios = {name: late_ratio(dataset, name, expected, late) for name, (expected, _) in pairs.items()}
     if not any(np.isfinite(ratio).any() for ratio in ratios.values()):
         return None
     there = np.isfinite(ratios["rotation"])
