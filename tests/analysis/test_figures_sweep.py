@@ -39,7 +39,7 @@ validate: {every: 4, tokens: 256}
 """
 
 
-AXES_OF_THEIR_OWN = {"gradients-last", "warmup"}  # test_gradients.py draws them
+AXES_OF_THEIR_OWN = {"gradients-last", "warmup", "boundaries"}  # test_gradients.py, test_figures_phase.py draw them
 STACKS = {"norms-stack", "direction-stack"}  # test_figures_stacks.py
 
 
