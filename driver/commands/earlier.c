@@ -24,7 +24,7 @@ static int64_t *no_places(const struct view *view, const struct sweep *sweep, st
 }
 
 int earlier_places(const struct view *view, const struct sweep *sweep, const struct corpus *corpus,
-    int64_t **place, struct error *error)
+    int64_t **place, int64_t *shorter, struct error *error)
 {
     struct layout layout;
     struct mapping mapping;
@@ -35,6 +35,7 @@ int earlier_places(const struct view *view, const struct sweep *sweep, const str
     if (result == 0) {
         *place = no_places(view, sweep, error);
         result = *place ? 0 : -1;
+        *shorter = mapping.shorter;
         for (int64_t cell = 0; result == 0 && !mapping.shorter && cell < view->cells; cell++)
             (*place)[mapping_cell(&mapping, view, cell)] = cell;
         mapping_release(&mapping);
@@ -82,30 +83,34 @@ static int read_ended(const struct view *view, const int64_t *place, const struc
 
 /* The checks of dataset_open, in its order. */
 static int read_view(const struct view *view, const struct sweep *sweep, const struct corpus *corpus,
-    bool **ended, struct error *error)
+    bool **ended, struct longer *longer, struct error *error)
 {
-    int64_t *place;
+    int64_t *place, shorter;
 
-    if (verify_dataset(view, error) != 0 || earlier_places(view, sweep, corpus, &place, error) != 0)
+    if (verify_dataset(view, error) != 0 || earlier_places(view, sweep, corpus, &place, &shorter, error) != 0)
         return -1;
-    int result = read_ended(view, place, sweep, ended, error);
+    int result = shorter ? longer_find(longer, view->name, sweep, corpus, shorter, error) : 0;
+    if (result == 0)
+        result = read_ended(view, place, sweep, ended, error);
     free(place);
     return result;
 }
 
-int earlier_runs(const struct sweep *sweep, const struct corpus *corpus, bool **ended, struct error *error)
+int earlier_runs(const struct sweep *sweep, const struct corpus *corpus, bool **ended, struct longer *longer,
+    struct error *error)
 {
     struct view view;
     mode_t kind;
 
     *ended = NULL;
+    *longer = (struct longer){0};
     if (output_exists(sweep->output, &kind) <= 0) /* nothing that could be read; `plan` checks the folder */
         return 0;
     if (access(sweep->output, W_OK) != 0)
         return error_set(error, ERROR_INPUT, "%s: %s", sweep->output, strerror(errno));
     if (view_open(&view, sweep->output, error) != 0)
         return -1;
-    int result = read_view(&view, sweep, corpus, ended, error);
+    int result = read_view(&view, sweep, corpus, ended, longer, error);
     view_close(&view);
     return result;
 }

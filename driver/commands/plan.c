@@ -322,23 +322,36 @@ static void print_values(
     printf("output=%s\n", sweep->output);
 }
 
-static void print_plan(
-    const struct sweep *sweep, const struct corpus *corpus, const struct estimate *estimate)
+static void print_longer(const struct sweep *sweep, const struct longer *longer)
+{
+    char *old = longer_old(sweep->output, longer->shorter);
+
+    printf("%-12sfrom %lld steps: %lld of %lld runs carry on; the dataset of the shorter sweep becomes %s\n",
+        "grows", (long long)longer->shorter, (long long)longer->kept, (long long)longer->runs,
+        old ? old : "");
+    free(old);
+}
+
+static void print_plan(const struct sweep *sweep, const struct corpus *corpus, const struct longer *longer,
+    const struct estimate *estimate)
 {
     print_grid(sweep, estimate);
+    if (longer->shorter)
+        print_longer(sweep, longer);
     if (estimate->runs == estimate->ended)
         return;
     print_sizes(sweep, corpus, estimate);
     print_times(estimate);
 }
 
-/* The runs that need not be trained again. Warns if `run` would refuse the dataset that exists. */
-static bool *find_ended(const struct sweep *sweep, const struct corpus *corpus)
+/* The runs that need not be trained again, and whether steps grows. Warns if `run` would refuse the dataset
+ * that exists. */
+static bool *find_ended(const struct sweep *sweep, const struct corpus *corpus, struct longer *longer)
 {
     bool *ended;
     struct error refusal;
 
-    if (earlier_runs(sweep, corpus, &ended, &refusal) != 0)
+    if (earlier_runs(sweep, corpus, &ended, longer, &refusal) != 0)
         fprintf(stderr, "%s\n", refusal.text);
     return ended;
 }
@@ -348,12 +361,13 @@ static int plan(const struct sweep *sweep, int workers, bool values, struct erro
 {
     struct corpus corpus;
     struct estimate estimate;
+    struct longer longer;
     struct terminal terminal = terminal_find(stderr);
     struct waiting waiting;
 
     if (sweep_load_corpus(sweep, &corpus, error) != 0)
         return -1;
-    bool *ended = find_ended(sweep, &corpus);
+    bool *ended = find_ended(sweep, &corpus, &longer);
     waiting_begin(&waiting, stderr, &terminal);
     int status = estimate_make(
         &estimate, sweep, &corpus, values ? NULL : ended, workers, sample_seconds(), &waiting, error);
@@ -363,7 +377,7 @@ static int plan(const struct sweep *sweep, int workers, bool values, struct erro
         if (values)
             print_values(sweep, &corpus, &estimate);
         else
-            print_plan(sweep, &corpus, &estimate);
+            print_plan(sweep, &corpus, &longer, &estimate);
         estimate_release(&estimate);
     }
     corpus_release(&corpus);

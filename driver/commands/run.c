@@ -99,12 +99,15 @@ static int64_t count_chosen(const struct start *start, struct dataset *dataset, 
     return status == 0 ? count : -1;
 }
 
-static void say_longer(const struct sweep *sweep, int64_t shorter)
+static void say_longer(const struct sweep *sweep, const struct longer *longer)
 {
-    printf("%s: steps grows from %" PRId64 " to %" PRId64
-           ": runs carry on from their states in %s.d; what was "
-           "there is now %s.old\n",
-        sweep->output, shorter, sweep->base.steps, sweep->output, sweep->output);
+    char *old = longer_old(sweep->output, longer->shorter);
+
+    printf("%s: steps grows from %" PRId64 " to %" PRId64 ": %" PRId64 " of %" PRId64
+           " runs carry on from their states in %s.d; the dataset of the shorter sweep is now %s\n",
+        sweep->output, longer->shorter, sweep->base.steps, longer->kept, longer->runs, sweep->output,
+        old ? old : "");
+    free(old);
 }
 
 /* Creates or extends the dataset as the sweep needs. Returns the number of pending runs, or -1. */
@@ -119,8 +122,8 @@ static int64_t open_output(struct start *start, struct error *error)
     if (dataset_open(&dataset, start->sweep.output, &start->sweep, &start->corpus, NULL, &options, error) !=
         0)
         return -1;
-    if (dataset_shorter(dataset))
-        say_longer(&start->sweep, dataset_shorter(dataset));
+    if (dataset_longer(dataset)->shorter)
+        say_longer(&start->sweep, dataset_longer(dataset));
     struct error closing;
     int64_t pending = count_chosen(start, dataset, error);
     if (pending >= 0 && boundary_update(&start->sweep, dataset, start->lease, pending == 0, error) != 0)

@@ -116,10 +116,10 @@ static int choose(struct sample_of_runs *sample, const signed char *outcome, con
 static int choose_in_view(
     struct sample_of_runs *sample, const signed char *outcome, int64_t cells, int asked, struct error *error)
 {
-    int64_t *place;
+    int64_t *place, shorter;
 
     if (verify_content(&sample->view, error) != 0 ||
-        earlier_places(&sample->view, sample->sweep, sample->corpus, &place, error) != 0)
+        earlier_places(&sample->view, sample->sweep, sample->corpus, &place, &shorter, error) != 0)
         return -1;
     int result =
         sample->view.cells == cells

@@ -23,6 +23,7 @@
 #include "driver/dataset/create.h"
 #include "driver/dataset/foreign.h"
 #include "driver/dataset/ledger.h"
+#include "driver/dataset/longer.h"
 #include "driver/dataset/lookup.h"
 #include "driver/dataset/session.h"
 #include "driver/dataset/variables.h"
@@ -83,7 +84,8 @@ static int check_space(const struct dataset *dataset, double foreign, struct err
 enum successor {
     SUCCESSOR_OF_NONE, /* nothing: the path does not exist */
     SUCCESSOR_OF_COPY, /* a file whose contents have been copied to the new one */
-    SUCCESSOR_OF_OLD, /* a file that is renamed to OUT.nc.old */
+    SUCCESSOR_OF_OLD, /* a file that is renamed to OUT.nc.old, and replaces what is there */
+    SUCCESSOR_OF_SHORTER, /* a file that is renamed as longer.h says, if its new name is free */
 };
 
 /* Syncs the new file and gives it its name. 0 or an errno. */
@@ -93,11 +95,30 @@ static int put_in_place(const char *path, const char *new, enum successor succes
 
     if (status == 0 && successor == SUCCESSOR_OF_OLD && rename(path, old) != 0)
         status = errno;
+    if (status == 0 && successor == SUCCESSOR_OF_SHORTER)
+        status = output_name(path, old);
     if (status == 0 && successor == SUCCESSOR_OF_COPY)
         status = rename(new, path) == 0 ? 0 : errno;
     else if (status == 0)
         status = output_name(new, path);
     return status ? status : sync_folder_of(path);
+}
+
+/* Gives the new file its name, after that the files of shorter runs went where their dataset goes. */
+static int replace_file(
+    const struct dataset *dataset, const char *new, enum successor successor, struct error *error)
+{
+    char *old = longer_old(dataset->path, dataset->longer.shorter);
+    char *name = longer_old(dataset->name, dataset->longer.shorter);
+    int status = old && name ? 0 : ENOMEM, result = 0;
+
+    if (status == 0 && successor == SUCCESSOR_OF_SHORTER)
+        result = folder_move_runs(dataset->name, name, error);
+    if (status == 0 && result == 0)
+        status = put_in_place(dataset->path, new, successor, old);
+    free(old);
+    free(name);
+    return status == 0 ? result : dataset_error(dataset, status, error);
 }
 
 /* Removes the new file of a start that was killed; refuses anything but a regular file. 0 or an errno. */
@@ -117,22 +138,19 @@ static int clear_new(const char *new)
 static int write_file(struct dataset *dataset, enum successor successor, const struct view *view,
     const struct mapping *mapping, struct error *error)
 {
-    char *new = NULL, *old = NULL;
+    char *new = NULL;
     double foreign = view ? foreign_bytes(view, &dataset->layout) : 0;
 
     layout_measure(&dataset->layout);
     if (check_space(dataset, foreign, error) != 0)
         return -1;
-    int status = asprintf(&new, "%s.new", dataset->path) < 0 || asprintf(&old, "%s.old", dataset->path) < 0
-                     ? ENOMEM
-                     : clear_new(new);
+    int status = asprintf(&new, "%s.new", dataset->path) < 0 ? ENOMEM : clear_new(new);
     if (status != 0) {
         if (status == EEXIST)
             error_set(error, ERROR_INPUT, "%s.new: %s", dataset->name, strerror(status));
         else
             dataset_error(dataset, status, error);
         free(new);
-        free(old);
         return -1;
     }
     status = layout_write(&dataset->layout, new);
@@ -141,14 +159,11 @@ static int write_file(struct dataset *dataset, enum successor successor, const s
     int result = status == NC_NOERR ? 0 : dataset_error(dataset, status, error);
     if (result == 0 && foreign != 0) /* or NaN */
         result = foreign_copy(view, mapping, &dataset->layout, new, error);
-    if (result == 0) {
-        status = put_in_place(dataset->path, new, successor, old);
-        result = status == 0 ? 0 : dataset_error(dataset, status, error);
-    }
+    if (result == 0)
+        result = replace_file(dataset, new, successor, error);
     if (result != 0)
         unlink(new);
     free(new);
-    free(old);
     return result;
 }
 
@@ -209,35 +224,35 @@ static int refuse_unseen(const struct dataset *dataset, const char *suffix, stru
     return error_set(error, ERROR_ENVIRONMENT, "%s%s: %s", dataset->name, suffix, strerror(errno));
 }
 
-/* Renames the existing file to OUT.nc.old and writes a new one. */
-static int set_file_aside(struct dataset *dataset, struct error *error)
+/* Renames the existing file and its folder to OUT.nc.old and OUT.nc.old.d, and writes a new file. */
+static int begin_anew(struct dataset *dataset, struct error *error)
 {
-    char *old = NULL;
     mode_t kind;
 
     if (check_ours(dataset->path, dataset->name, "", error) != 0)
         return -1;
-    if (asprintf(&old, "%s.old", dataset->path) < 0)
+    char *old = longer_old(dataset->path, 0);
+    if (!old)
         return dataset_error(dataset, ENOMEM, error);
     int there = output_exists(old, &kind);
     int result = there < 0 ? refuse_unseen(dataset, ".old", error) : 0;
     if (there > 0)
         result = check_ours(old, dataset->name, ".old", error);
     free(old);
-    return result == 0 ? write_file(dataset, SUCCESSOR_OF_OLD, NULL, NULL, error) : -1;
-}
-
-static int begin_anew(struct dataset *dataset, struct error *error)
-{
-    return set_file_aside(dataset, error) == 0 ? folder_set_aside(dataset->name, error) : -1;
+    if (result == 0)
+        result = write_file(dataset, SUCCESSOR_OF_OLD, NULL, NULL, error);
+    return result == 0 ? folder_set_aside(dataset->name, error) : -1;
 }
 
 /* The runs of a shorter sweep carry on: their states stay where they are. All cells are pending again, and
  * get their rows from the states. */
 static int begin_longer(struct dataset *dataset, int64_t shorter, struct error *error)
 {
-    dataset->shorter = shorter;
-    return set_file_aside(dataset, error);
+    const struct layout *layout = &dataset->layout;
+
+    if (longer_find(&dataset->longer, dataset->name, layout->sweep, layout->corpus, shorter, error) != 0)
+        return -1;
+    return write_file(dataset, SUCCESSOR_OF_SHORTER, NULL, NULL, error);
 }
 
 /* Continues the file of `view`: as it is, or in a new file if its header no longer fits the sweep. */
@@ -477,7 +492,7 @@ const signed char *dataset_outcomes(const struct dataset *dataset)
     return dataset->outcome;
 }
 
-int64_t dataset_shorter(const struct dataset *dataset)
+const struct longer *dataset_longer(const struct dataset *dataset)
 {
-    return dataset->shorter;
+    return &dataset->longer;
 }

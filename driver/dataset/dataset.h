@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "driver/dataset/longer.h"
 #include "driver/sweep/sweep.h"
 #include "model/core/error.h"
 #include "worker/train/train.h"
@@ -41,11 +42,8 @@ int dataset_open(struct dataset **dataset, const char *path, const struct sweep 
     const struct corpus *corpus, const struct session *session, const struct dataset_options *options,
     struct error *error);
 
-/*
- * The `steps` of a shorter sweep whose file dataset_open has renamed to OUT.nc.old, because steps has grown
- * and its runs carry on; 0: it has not.
- */
-int64_t dataset_shorter(const struct dataset *dataset);
+/* Has dataset_open set the file of a shorter sweep aside, because steps has grown? Borrowed. */
+const struct longer *dataset_longer(const struct dataset *dataset);
 
 /* Drops everything that is not in the file yet, after another process has taken over the output. */
 void dataset_forget(struct dataset *dataset);

@@ -12,7 +12,7 @@ struct dataset {
     char *path; /* absolute, links followed */
     struct layout layout;
     struct write_buffer buffer; /* values on their way into the file */
-    int64_t shorter; /* steps of the sweep that this start has set aside, or 0 */
+    struct longer longer; /* beyond the dataset that this start has set aside */
     int64_t session; /* this start's row of the session table */
     int64_t run[RUN_VARIABLE_COUNT], metric[METRIC_COUNT]; /* offsets of their values; -1: not measured */
     int64_t boundary[BOUNDARY_VARIABLE_COUNT]; /* likewise; -1: the sweep does not have it */

@@ -84,18 +84,17 @@ static union param_value fixed_there(struct differences *differences, const stru
     return param->initial;
 }
 
-/* Why the runs of the sweep cannot carry on from states of shorter ones; "": they can. */
+/* Why the runs of the sweep cannot carry on from states of shorter ones, if those were kept; "": they can. */
 static const char *why_not_longer(const struct sweep *sweep, int64_t shorter)
 {
     const char *why = "";
     struct error ignored;
     struct walk walk;
 
-    if (sweep->base.save_weights != SAVE_STATE)
-        return ", or begin anew with save_weights: state, which lets steps grow later";
     if (walk_init(&walk, sweep, &ignored) < 0)
         return "";
     while (!why[0] && walk_next(&walk)) {
+        walk.run.save_weights = SAVE_STATE;
         if (walk.run.stop_when != STOP_NEVER)
             why = "; with stop_when: phase steps cannot grow";
         else if (run_kept_step(&walk.run, shorter) == 0)
@@ -112,9 +111,16 @@ static bool may_grow(struct differences *differences, union param_value there, u
 
     if (there.integer == 0 || here.integer <= there.integer)
         return false;
-    differences->hint = why_not_longer(sweep, there.integer);
-    if (!differences->hint[0])
+    bool kept = fixed_there(differences, param_find("save_weights")).integer == SAVE_STATE;
+    bool keeps = sweep->base.save_weights == SAVE_STATE;
+    if (!kept && !keeps)
+        differences->hint = ", or begin anew with save_weights: state, which lets steps grow later";
+    else
+        differences->hint = why_not_longer(sweep, there.integer);
+    if (!differences->hint[0] && keeps)
         differences->shorter = there.integer;
+    else if (!differences->hint[0])
+        differences->hint = "; with save_weights: state, which the dataset has, steps can grow";
     return differences->shorter > 0;
 }
 

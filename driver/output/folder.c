@@ -2,10 +2,12 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "worker/checkpoint/checkpoint.h"
@@ -26,20 +28,20 @@ static int folder_no_memory(const char *output, struct error *error)
     return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", output);
 }
 
-/* The folder of states in a folder of checkpoints. The caller frees it; NULL: no memory. */
-static char *states_of(const char *folder)
+char *folder_states(const char *output)
 {
     char *states;
 
-    return asprintf(&states, "%s/" KEEPER_STATES, folder) < 0 ? NULL : states;
+    return asprintf(&states, "%s.d/" KEEPER_STATES, output) < 0 ? NULL : states;
 }
 
 int folder_clear(const char *output, struct error *error)
 {
-    char *folder = folder_of(output), *states = folder ? states_of(folder) : NULL;
+    char *folder = folder_of(output), *states = folder_states(output);
 
-    if (!states) {
+    if (!folder || !states) {
         free(folder);
+        free(states);
         return folder_no_memory(output, error);
     }
     log_sweep(folder);
@@ -75,13 +77,14 @@ static void remove_runs(const char *folder)
 /* Removes the files of runs and workers, then the folder, unless it contains files of somebody else. */
 static void remove_whole(const char *folder)
 {
-    char *states = states_of(folder);
+    char *states;
 
     log_sweep(folder);
     mark_sweep(folder);
-    if (states)
+    if (asprintf(&states, "%s/" KEEPER_STATES, folder) >= 0) {
         remove_runs(states);
-    free(states);
+        free(states);
+    }
     remove_runs(folder);
 }
 
@@ -100,4 +103,45 @@ int folder_set_aside(const char *output, struct error *error)
     free(folder);
     free(old);
     return status;
+}
+
+/* Moves a file to the folder `to`, which is made when it is needed. 0 or an errno. */
+static int move_file(int folder, const char *name, const char *to)
+{
+    char *path;
+
+    if (asprintf(&path, "%s/%s", to, name) < 0)
+        return ENOMEM;
+    int status = renameat(folder, name, AT_FDCWD, path) == 0 ? 0 : errno;
+    if (status == ENOENT && (mkdir(to, 0777) == 0 || errno == EEXIST))
+        status = renameat(folder, name, AT_FDCWD, path) == 0 ? 0 : errno;
+    free(path);
+    return status;
+}
+
+/* 0 or an errno. */
+static int move_runs(const char *from, const char *to)
+{
+    DIR *directory = opendir(from);
+    const struct dirent *entry;
+    int status = 0;
+
+    if (!directory)
+        return errno == ENOENT ? 0 : errno;
+    while (errno = 0, status == 0 && (entry = readdir(directory)))
+        if (is_of_run(entry->d_name))
+            status = move_file(dirfd(directory), entry->d_name, to);
+    status = status ? status : errno;
+    closedir(directory);
+    return status;
+}
+
+int folder_move_runs(const char *output, const char *old, struct error *error)
+{
+    char *from = folder_of(output), *to = folder_of(old);
+    int status = from && to ? move_runs(from, to) : ENOMEM;
+
+    free(from);
+    free(to);
+    return status == 0 ? 0 : error_set(error, ERROR_ENVIRONMENT, "%s.d: %s", old, strerror(status));
 }

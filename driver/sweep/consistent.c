@@ -234,10 +234,23 @@ static int refuse_without_effect(struct reader *reader, const struct effect *eff
     return 0;
 }
 
+/* Refuses to keep states if no run has one from which a longer run could carry on. */
+static int check_states(struct reader *reader, bool kept)
+{
+    const struct sweep *sweep = reader->sweep;
+
+    if (kept || sweep->base.save_weights != SAVE_STATE)
+        return 0;
+    return reader_fault(reader, reader_named(sweep, "save_weights")->place,
+        "save_weights: state keeps no more than true: no cell has steps, and a rate that at first does not "
+        "depend on them");
+}
+
 /* Checks the run of every cell that is not skipped. */
 static int check_cells(struct reader *reader)
 {
     struct effect effect[CONDITIONAL] = {0};
+    bool kept = false;
     const struct param *at;
     struct walk walk;
     int status = 0;
@@ -247,6 +260,7 @@ static int check_cells(struct reader *reader)
     while (status == 0 && walk_next(&walk)) {
         for (int i = 0; i < CONDITIONAL; i++)
             take_effect(&effect[i], i, &walk.run);
+        kept = kept || run_kept_step(&walk.run, walk.run.steps) > 0;
         status = run_check(&walk.run, &at, reader->error);
         if (status < 0)
             place_prefix(reader->error, reader->sweep->path, fault_place(&walk, at));
@@ -254,7 +268,9 @@ static int check_cells(struct reader *reader)
             status = check_rows(reader, &walk) < 0 ? -1 : check_refined(reader, &walk.run);
     }
     walk_release(&walk);
-    return status == 0 ? refuse_without_effect(reader, effect) : status;
+    if (status == 0)
+        status = refuse_without_effect(reader, effect);
+    return status == 0 ? check_states(reader, kept) : status;
 }
 
 int consistent_check(struct reader *reader)

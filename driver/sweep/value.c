@@ -168,7 +168,8 @@ static void list_words(const char *const *words, char *list, size_t size)
         used += (size_t)snprintf(list + used, size - used, "%s%s", i ? ", " : "", words[i]);
 }
 
-static bool is_one_of(const char *const *words, const char *text, int64_t *index)
+/* Is the text one of the words? Then *index is its place. */
+static bool find_text(const char *const *words, const char *text, int64_t *index)
 {
     for (*index = 0; words[*index]; ++*index)
         if (strcmp(words[*index], text) == 0)
@@ -181,7 +182,7 @@ static int find_word(
 {
     char list[512], excerpt[EXCERPT_SIZE];
 
-    if (is_one_of(words, node->text, index))
+    if (find_text(words, node->text, index))
         return 0;
     list_words(words, list, sizeof(list));
     return reader_fault(
@@ -202,39 +203,39 @@ int value_key(
     return find_word(reader, map, node, words, index);
 }
 
-/* true or false for a boolean of YAML's core schema, true, True, TRUE, ...; else the text. */
-static const char *plain_boolean(const char *text)
+/* 0 or 1 for the booleans of YAML's core schema: true, True, TRUE, ...; -1: another text. */
+static int boolean_of(const char *text)
 {
-    static const char *const spelling[2][3] = {{"false", "False", "FALSE"}, {"true", "True", "TRUE"}};
+    static const char *const words[] = {"false", "true", "False", "True", "FALSE", "TRUE"};
 
     for (int i = 0; i < 6; i++)
-        if (strcmp(spelling[i / 3][i % 3], text) == 0)
-            return spelling[i / 3][0];
-    return text;
+        if (strcmp(words[i], text) == 0)
+            return i % 2;
+    return -1;
 }
 
 static int read_boolean(struct reader *reader, const char *key, const struct node *node, int64_t *value)
 {
-    static const char *const words[] = {"false", "true", NULL};
     char excerpt[EXCERPT_SIZE];
 
     if (check_single(reader, key, node) < 0)
         return -1;
-    if (is_one_of(words, plain_boolean(node->text), value))
+    *value = boolean_of(node->text);
+    if (*value >= 0)
         return 0;
     return reader_fault(
         reader, node->place, "%s: '%s' is neither true nor false", key, place_excerpt(node->text, excerpt));
 }
 
-/* Words may be booleans and more; then booleans have all their spellings. */
+/* A word; where true or false is one, in all spellings of a boolean. */
 static int read_word(
-    struct reader *reader, const struct param *param, const struct node *node, int64_t *index)
+    struct reader *reader, const struct param *param, const struct node *node, int64_t *value)
 {
-    if (check_single(reader, param->name, node) < 0)
-        return -1;
-    if (is_one_of(param->words, plain_boolean(node->text), index))
+    int boolean = node->kind == NODE_SCALAR ? boolean_of(node->text) : -1;
+
+    if (boolean >= 0 && find_text(param->words, boolean ? "true" : "false", value))
         return 0;
-    return find_word(reader, param->name, node, param->words, index);
+    return value_word(reader, param->name, node, param->words, value);
 }
 
 static int check_bounds(

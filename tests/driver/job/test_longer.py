@@ -35,8 +35,9 @@ validate: {every: 20, tokens: 200}
 save_weights: state
 """
 MORE = "steps=100"
-GROWS = ("sweep.nc: steps grows from 45 to 100: runs carry on from their states in sweep.nc.d; what was there is now "
-         "sweep.nc.old")
+def grows(kept=12, runs=12, shorter=45, longer=100):
+    return (f"sweep.nc: steps grows from {shorter} to {longer}: {kept} of {runs} runs carry on from their states in "
+            f"sweep.nc.d; the dataset of the shorter sweep is now sweep.nc.{shorter}.old")
 
 
 def go(place, *settings, jobs="0", command="run", **options):
@@ -92,9 +93,9 @@ def test_longer_runs_carry_on(place, jobs):
     before = (place / "sweep.nc").read_bytes()
     assert sorted(states(place).values()) == [[36]] * 4 + [[45]] * 8
     said = go(place, MORE, jobs=jobs).stdout
-    assert said.splitlines()[0] == GROWS
+    assert said.splitlines()[0] == grows()
     check_equal(place)
-    assert (place / "sweep.nc.old").read_bytes() == before
+    assert (place / "sweep.nc.45.old").read_bytes() == before and not (place / "sweep.nc.old").exists()
     assert sorted(states(place).values()) == [[36, 80]] * 4 + [[45, 100]] * 8
     assert "nothing left to do" in go(place, MORE).stdout
     go(place, MORE, "output=sweep.nc", command="verify")
@@ -103,8 +104,92 @@ def test_longer_runs_carry_on(place, jobs):
 def test_shorter_states_are_not_needed(place):
     """Runs without a state start anew."""
     shutil.rmtree(place / "sweep.nc.d")
-    assert GROWS in go(place, MORE).stdout
+    assert grows(kept=0) in go(place, MORE).stdout
     check_equal(place)
+
+
+def test_files_of_shorter_runs_go_with_their_dataset(place):
+    """Weights are where the dataset is whose runs they are of; states are not moved, and somebody's notes neither."""
+    folder, old = place / "sweep.nc.d", place / "sweep.nc.45.old.d"
+    (folder / "notes").write_text("mine")
+    before = weights(place, "sweep.nc", 45)
+    go(place, MORE)
+    assert len(before) == 12 and weights(place, "sweep.nc.45.old", 45) == before
+    assert len(list(folder.glob("*.weights.nc"))) == 12 == len(list(old.iterdir()))
+    assert (folder / "notes").read_text() == "mine"
+    said = go(place, "output=sweep.nc.45.old").stdout
+    assert "nothing left to do: 12 runs: 12 done" in said
+
+
+def test_no_dataset_is_replaced(place):
+    """Neither the one of --fresh, nor those of shorter sweeps, nor what was begun and not ended."""
+    go(place, "width=16", "output=sweep.nc.old")
+    before = {"sweep.nc.old": (place / "sweep.nc.old").read_bytes(),
+              "sweep.nc.45.old": (place / "sweep.nc").read_bytes()}
+    go(place, MORE)
+    with netCDF4.Dataset(place / "sweep.nc", "a") as file:  # as if the sweep had been stopped
+        file["outcome"][0] = 0
+    before["sweep.nc.100.old"] = (place / "sweep.nc").read_bytes()
+    assert grows(shorter=100, longer=120) in go(place, "steps=120").stdout
+    assert {name: (place / name).read_bytes() for name in before} == before
+
+
+@pytest.mark.parametrize("kind", ["foreign", "unrelated", "folder"])
+def test_the_name_of_the_shorter_dataset_is_taken(place, kind):
+    old = place / "sweep.nc.45.old"
+    if kind == "foreign":
+        old.write_text("a diary")
+    elif kind == "unrelated":
+        go(place, "width=16", f"output={old.name}")
+    else:
+        old.mkdir()
+    before = {path: path.read_bytes() for path in sorted(place.rglob("*")) if path.is_file()}
+    said = go(place, MORE, status=2).stderr
+    assert said == ("sweep.nc.45.old: exists, and sweep.nc, whose runs have fewer steps, would be renamed to it; "
+                    "rename it, or give another -o\n")
+    plan = go(place, MORE, command="plan")
+    assert plan.stderr == said and "grows" not in plan.stdout
+    assert {path: path.read_bytes() for path in sorted(place.rglob("*")) if path.is_file()} == before
+    old.rename(place / "elsewhere")
+    go(place, MORE)
+    check_equal(place)
+
+
+def test_weights_that_cannot_be_moved(place):
+    """The dataset stays, too; and a start that was killed between the two finds the weights that it has moved."""
+    before = (place / "sweep.nc").read_bytes()
+    (place / "sweep.nc.45.old.d").write_text("no folder")
+    assert go(place, MORE, status=3).stderr == "sweep.nc.45.old.d: Not a directory\n"
+    assert (place / "sweep.nc").read_bytes() == before and not (place / "sweep.nc.new").exists()
+    (place / "sweep.nc.45.old.d").unlink()
+    (place / "sweep.nc.45.old.d").mkdir()
+    moved = next((place / "sweep.nc.d").glob("*.weights.nc"))
+    moved.rename(place / "sweep.nc.45.old.d" / moved.name)
+    go(place, MORE)
+    check_equal(place)
+    assert len(weights(place, "sweep.nc.45.old", 45)) == 12
+
+
+@pytest.mark.parametrize("jobs", ["0", "2"])
+def test_checkpoints_of_the_shorter_sweep_do_not_count(tmp_path, jobs):
+    """A sweep of one run that is stopped, grows and is stopped again has one run under way."""
+    (tmp_path / "sweep.yaml").write_text(SWEEP)
+    one = ["learning_rate=0.01", "weight_decay=0", "schedule=constant", "validate=null",
+           "hessian=null", "measure={every: 100000, metrics: [norms]}", "checkpoint_minutes=1e-4"]
+    for steps in "steps=500000", "steps=600000":
+        each = [part for setting in [*one, steps] for part in ("--set", setting)]
+        command, deadline = [NORMSWEEP, "run", "sweep.yaml", *each, "-j", jobs], time.monotonic() + 120
+        before = set((tmp_path / "sweep.nc.d").glob("*-*.nc"))
+        with subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              text=True) as process:
+            while set((tmp_path / "sweep.nc.d").glob("*-*.nc")) <= before:
+                assert time.monotonic() < deadline and process.poll() is None
+                time.sleep(0.001)
+            process.send_signal(signal.SIGTERM)
+            said = process.communicate(timeout=120)[0]
+        assert process.returncode == 75 and "1 run under way is saved" in said
+    assert grows(kept=0, runs=1, shorter=500000, longer=600000) in said
+    assert len(list((tmp_path / "sweep.nc.500000.old.d").glob("*-*.nc"))) in (1, 2)
 
 
 def test_growing_again_and_again(place):
@@ -127,7 +212,7 @@ def test_an_axis_of_steps(place):
 
 def test_two_workers_on_one_trunk(place):
     """Two workers keep states of the same runs but for their steps at the same time; each leaves the other's alone."""
-    settings = ["steps={range: [1, 24]}", "learning_rate=0.01", "weight_decay=0", "schedule=constant", "schedule_start=0",
+    settings = ["steps={range: [1, 24]}", "learning_rate=0.01", "weight_decay=0", "schedule=constant",
                 "measure={every: 8, metrics: [norms]}", "hessian=null", "validate=null", "width=64", "feedforward=256"]
     go(place, *settings, "output=alone.nc")
     for attempt in range(2):
@@ -175,18 +260,26 @@ def test_fresh_sets_states_aside(place):
 
 
 STEPS = "steps is 45 in sweep.nc and 100 in sweep.yaml"
-TRUE, LINEAR, EARLY = ["save_weights=true"], ["schedule=linear", "schedule_start=0"], ["stop_when=phase"]
+TRUE, EARLY = ["save_weights=true"], ["stop_when=phase"]
+LINEAR = ["schedule=[constant, linear]", "schedule_start=0"]
 
 
 @pytest.mark.parametrize("first, then, why, hint", [
     (TRUE, [MORE, *TRUE], STEPS, ", or begin anew with save_weights: state, which lets steps grow later"),
+    ([], [MORE, *TRUE], f"{STEPS}, save_weights is state in sweep.nc and true in sweep.yaml",
+     "; with save_weights: state, which the dataset has, steps can grow"),
+    ([], [MORE, "save_weights=null"], f"{STEPS}, save_weights is state in sweep.nc and false in sweep.yaml",
+     "; with save_weights: state, which the dataset has, steps can grow"),
+    (EARLY, [MORE, *EARLY, *TRUE], f"{STEPS}, save_weights is state in sweep.nc and true in sweep.yaml",
+     "; with stop_when: phase steps cannot grow"),
     (TRUE, [MORE], "save_weights is true in sweep.nc and state in sweep.yaml", ""),
     ([], ["steps=40"], "steps is 45 in sweep.nc and 40 in sweep.yaml", ""),
     (LINEAR, [MORE, *LINEAR], STEPS,
      "; steps can grow only while the rate does not depend on them: constant, inverse_sqrt, wsd"),
     (EARLY, [MORE, *EARLY], STEPS, "; with stop_when: phase steps cannot grow"),
     ([], [MORE, "width=16"], "width is 8 in sweep.nc and 16 in sweep.yaml", ""),
-], ids=["no states", "states too late", "fewer steps", "a falling rate", "stop_when", "another model"])
+], ids=["no states", "states no longer", "states by default", "states no longer and stop_when", "states too late",
+        "fewer steps", "a falling rate", "stop_when", "another model"])
 def test_refused(tmp_path, first, then, why, hint):
     (tmp_path / "sweep.yaml").write_text(SWEEP)
     go(tmp_path, *first)
@@ -196,19 +289,18 @@ def test_refused(tmp_path, first, then, why, hint):
     assert said.endswith(f"{hint}\n") and said.count("\n") == 1
     assert go(tmp_path, *then, command="plan").stderr == said
     assert (tmp_path / "sweep.nc").read_bytes() == before
-    assert not (tmp_path / "sweep.nc.old").exists()
-
-
-def test_epochs_keep_no_states(tmp_path):
-    (tmp_path / "sweep.yaml").write_text(SWEEP.replace("steps: 45", "epochs: 1"))
-    go(tmp_path)
-    assert not (tmp_path / "sweep.nc.d" / "states").exists()
+    assert not (tmp_path / "sweep.nc.45.old").exists()
 
 
 def test_plan_of_a_longer_sweep(place):
+    kept = sorted((place / "sweep.nc.d" / "states").iterdir())
+    kept[0].unlink()
     said = go(place, MORE, command="plan").stdout
     assert "\nstates " in said and "100 per run" in said
-    assert (place / "sweep.nc.old").exists() is False
+    assert ("\ngrows       from 45 steps: 11 of 12 runs carry on; the dataset of the shorter sweep becomes "
+            "sweep.nc.45.old\n") in said
+    assert not (place / "sweep.nc.45.old").exists()
+    assert "grows" not in go(place, command="plan").stdout
 
 
 def test_a_dataset_from_when_the_key_was_true_or_false(tmp_path):

@@ -9,6 +9,9 @@ from refused import BASE, PROGRAM, TOGETHER, check, check_refused
 
 LATIN1 = "is not UTF-8; if it is Latin-1, convert it with iconv -f latin1 -t utf-8"
 
+NO_STATE = ("save_weights: state keeps no more than true: no cell has steps, and a rate that at first does not depend "
+            "on them")
+
 # name: (text of sweep.yaml, the line, settings, other files)
 CASES = {
     # YAML
@@ -196,6 +199,24 @@ CASES = {
     "a list for a single value": (
         "corpus: [markov, dyck]\nsteps: 1\n",
         "sweep.yaml:1:9: corpus: takes one value, not a list",
+    ),
+    "no state with epochs": ("corpus: markov\nepochs: 1\nsave_weights: state\n", "sweep.yaml:3:15: " + NO_STATE),
+    "no state with linear": (BASE + "schedule: linear\nsave_weights: state\n", "sweep.yaml:4:15: " + NO_STATE),
+    "no state with cosine": (
+        BASE + "schedule: [linear, cosine]\nsave_weights: state\n",
+        "sweep.yaml:4:15: " + NO_STATE,
+    ),
+    "no state with a long decay": (
+        BASE + "schedule: wsd\nschedule_decay: 1\nsave_weights: state\n",
+        "sweep.yaml:5:15: " + NO_STATE,
+    ),
+    "a word that is not a boolean": (
+        BASE + "save_weights: Yes\n",
+        "sweep.yaml:3:15: save_weights: 'Yes' is not one of false, true, state",
+    ),
+    "a boolean that is not a word": (
+        BASE + "schedule: True\n",
+        "sweep.yaml:3:11: schedule: 'True' is not one of constant, linear, inverse_sqrt, cosine, wsd",
     ),
     "a list for save_weights": (
         BASE + "save_weights: [true, false]\n",

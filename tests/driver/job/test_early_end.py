@@ -1,0 +1,81 @@
+"""Sweeps with `stop_when: phase` that are stopped and resumed: their datasets and weights are, bit for bit, those of a
+sweep that was never stopped."""
+
+import signal
+import subprocess
+import time
+
+import netCDF4
+import pytest
+
+import same
+from conftest import NORMSWEEP, run
+
+SWEEP = """\
+corpus: markov
+vocabulary: 33
+corpus_tokens: 4000
+layers: 1
+width: 32
+heads: 2
+feedforward: 64
+context: 8
+batch: 4
+steps: 4000
+learning_rate: [0.003, 0.01]
+weight_decay: [5, 0.3, 0]
+measure: {every: 40, metrics: [norms, alignment]}
+validate: {every: 300, tokens: 400}
+stop_when: phase
+save_weights: true
+checkpoint_minutes: 1e-4
+"""
+LIVES = 3  # that are ended
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("undisturbed")
+    (folder / "sweep.yaml").write_text(SWEEP)
+    run(NORMSWEEP, "run", "sweep.yaml", "-j", "0", cwd=folder)
+    with netCDF4.Dataset(folder / "sweep.nc") as file:
+        early, last = file["ended_early"][:].ravel(), file["last_step"][:].ravel()
+    assert (early == 1).sum() >= 2 and (early == 0).any()  # both kinds of runs
+    assert ((last < 4000) == (early == 1)).all()
+    return folder
+
+
+def weights(folder):
+    found = {}
+    for path in (folder / "sweep.nc.d").glob("*.weights.nc"):
+        with netCDF4.Dataset(path) as file:
+            file.set_auto_mask(False)
+            found[path.name] = {key: value[:].tobytes() for key, value in file.variables.items()}
+    return found
+
+
+def steps(folder, digest):
+    with netCDF4.Dataset(folder / "sweep.nc.d" / f"{digest}.weights.nc") as file:
+        return file.step
+
+
+@pytest.mark.parametrize("jobs, number", [("0", signal.SIGTERM), ("0", signal.SIGKILL), ("2", signal.SIGTERM)])
+def test_stopped_and_resumed(undisturbed, tmp_path, jobs, number):
+    (tmp_path / "sweep.yaml").write_text(SWEEP)
+    command, saved = [NORMSWEEP, "run", "sweep.yaml", "-j", jobs], lambda: set((tmp_path / "sweep.nc.d").glob("*-*.nc"))
+    resumed = set()
+    for _ in range(LIVES):
+        before, deadline = saved(), time.monotonic() + 120
+        with subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL) as process:
+            while process.poll() is None and saved() <= before:
+                assert time.monotonic() < deadline
+                time.sleep(0.001)
+            process.send_signal(number)
+            process.wait(120)
+        resumed |= {path.name.split("-")[0] for path in saved()}
+    run(*command, cwd=tmp_path)
+    assert same.differences(same.read(tmp_path / "sweep.nc"), same.read(undisturbed / "sweep.nc")) == []
+    kept = weights(undisturbed)
+    assert len(kept) == 6 and weights(tmp_path) == kept
+    assert any(steps(tmp_path, digest) < 4000 for digest in resumed)
