@@ -81,6 +81,14 @@ def phases(dataset):
     return {word: int((words == word).sum()) for word in ("growing", "shrinking") if (words == word).any()}
 
 
+def early(dataset):
+    """(number of runs that ended early, number of runs that have ended)."""
+    if "ended_early" not in dataset:
+        return 0, 0
+    words = dataset.sweep.words("ended_early").values
+    return int(np.isin(words, ("", "no"), invert=True).sum()), int((words != "").sum())
+
+
 def labels(dataset):
     """The axes with several values, which distinguish runs; all axes if there is none."""
     return [axis for axis in dataset.sweep.axes if dataset.sizes[axis] > 1] or list(dataset.sweep.axes)

@@ -131,7 +131,13 @@ def course(dataset):
 
 
 def results(dataset):
-    return join([told(part, dataset) for part in (boundary_part, exponent_part, loss_part)])
+    return join([told(part, dataset) for part in (early_part, boundary_part, exponent_part, loss_part)])
+
+
+def early_part(dataset):
+    early, ended = account.early(dataset)
+    return paragraph(f"{early} of {several(ended, 'run')} ended early: norm_growth, boundary and final losses are of "
+                     "different steps.") if early else None
 
 
 def boundary_part(dataset):

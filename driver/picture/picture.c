@@ -105,6 +105,49 @@ int picture_plane(const struct picture *picture, struct plane *plane, struct sha
     return plane_init(plane, shape, which[0], which[1], error);
 }
 
+/* Says how many of the drawn runs ended early, which the picture does not show. */
+static void print_early(
+    const struct picture *picture, const struct plane *plane, const double *early, FILE *out)
+{
+    int64_t known = 0, ended = 0;
+
+    for (int64_t run = 0; run < picture->view->cells; run++) {
+        bool drawn = plane_cell(plane, run) >= 0;
+        known += drawn && !isnan(early[run]);
+        ended += drawn && early[run] > EARLY_NO;
+    }
+    if (ended)
+        lines_print(out, picture->terminal.columns,
+            "%lld of %lld runs ended early: norm_growth and boundary are of different steps",
+            (long long)ended, (long long)known);
+}
+
+/* What is said below the diagram, which the caller frees; NULL with the error set. */
+static char *text_below(const struct picture *picture, const struct plane *plane, struct error *error)
+{
+    const struct view *view = picture->view;
+    char *boundary = boundary_text(picture, plane->shape, error), *text = NULL;
+    double *early =
+        boundary ? view_cells(view, run_variable_table[RUN_VARIABLE_ended_early].name, error) : NULL;
+    size_t size;
+    FILE *out = early ? open_memstream(&text, &size) : NULL;
+    bool whole = false;
+
+    if (out) {
+        fputs(boundary, out);
+        print_early(picture, plane, early, out);
+        whole = fclose(out) == 0;
+    }
+    if (early && !whole) {
+        error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
+        free(text);
+        text = NULL;
+    }
+    free(boundary);
+    free(early);
+    return text;
+}
+
 static int draw_diagram(const struct picture *picture, const struct plane *plane, struct error *error)
 {
     const struct view *view = picture->view;
@@ -117,19 +160,19 @@ static int draw_diagram(const struct picture *picture, const struct plane *plane
         .outcome = outcome,
         .growth = growth,
         .phase = phase};
-    char *boundary = phase ? boundary_text(picture, plane->shape, error) : NULL;
+    char *below = phase ? text_below(picture, plane, error) : NULL;
     int result = -1;
 
     if (!outcome)
         error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
-    else if (boundary && view_outcomes(view, outcome, error) == 0) {
+    else if (below && view_outcomes(view, outcome, error) == 0) {
         picture_title(picture, "phase diagram", plane->shape);
         int lines = diagram_draw_plane(
-            picture->out, &picture->terminal, 0, PICTURE_BESIDE + lines_count(boundary), plane, &runs, error);
-        fputs(boundary, picture->out);
+            picture->out, &picture->terminal, 0, PICTURE_BESIDE + lines_count(below), plane, &runs, error);
+        fputs(below, picture->out);
         result = lines < 0 ? -1 : 0;
     }
-    free(boundary);
+    free(below);
     free(outcome);
     free(growth);
     free(phase);

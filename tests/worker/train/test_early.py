@@ -1,12 +1,13 @@
 """`stop_when: phase`: runs that end early have the phase that all their steps give, and the same values until then."""
 
 import math
+import sys
 
 import netCDF4
 import numpy as np
 import pytest
 
-from conftest import NORMSWEEP, run
+from conftest import NORMSWEEP, PROJECT, run
 
 SWEEP = """\
 corpus: markov
@@ -88,6 +89,18 @@ def test_values_until_the_end(grid):
         loss = both(grid, "valid_loss")[PHASE][*cell, at]
         assert np.isfinite(loss) and both(grid, "final_valid_loss")[PHASE][tuple(cell)] == loss
         assert both(grid, "final_train_loss")[PHASE][tuple(cell)] == both(grid, "train_loss")[PHASE][*cell, at]
+
+
+def test_pictures_say_that_runs_ended_early(grid, tmp_path):
+    path, early = grid.filepath(), int(both(grid, "ended_early")[PHASE].sum())
+    says = "runs ended early: norm_growth and boundary are of different steps"
+    assert f"\n{early} of 80 {says}\n" in run(NORMSWEEP, "show", path).stdout
+    assert f"\n{early} of 40 {says}\n" in run(NORMSWEEP, "show", path, "--at", "stop_when=phase").stdout
+    assert "ended early" not in run(NORMSWEEP, "show", path, "--at", "stop_when=never").stdout
+    run(sys.executable, PROJECT / "analysis" / "report", path, "-o", "page.html", cwd=tmp_path)
+    page = (tmp_path / "page.html").read_text()
+    assert (f"<p>{early} of 80 runs ended early: norm_growth, boundary and final losses are of different steps.</p>"
+            in page)
 
 
 def test_equilibrium_is_at_the_rate_of_the_last_step(tmp_path):
