@@ -42,7 +42,8 @@ static inline double transformer_loss(
 /*
  * The trained loss: this loss plus the architecture's z_loss times the mean, with the same weights of rows,
  * of the square of the logarithm of the sum of exp(logits). All losses that are returned are without that
- * part, but for this one; all gradients and tangents below are of the trained loss.
+ * part, but for this one; all gradients and tangents below are of the trained loss. Training needs its
+ * gradient alone; tests compare that with differences of the loss itself.
  */
 double transformer_trained_loss(struct transformer *model, const scalar *weights, const struct batch *batch);
 

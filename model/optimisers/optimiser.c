@@ -100,6 +100,11 @@ void optimiser_layout(struct optimiser *optimiser, const struct optimiser_option
         place_portions(optimiser);
 }
 
+bool optimiser_has_factors(const struct optimiser *optimiser)
+{
+    return optimiser->second && rows[optimiser->options.kind]->second_size;
+}
+
 int64_t optimiser_second_size(const struct optimiser *optimiser, const struct tensor *tensor)
 {
     const struct optimiser_row *row = portion_of(optimiser, tensor).row;

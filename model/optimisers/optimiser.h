@@ -79,6 +79,9 @@ void optimiser_begin(struct optimiser *optimiser, const scalar *initial);
 /* The number of scalars that plane `second` holds of a tensor, from the tensor's offset on. */
 int64_t optimiser_second_size(const struct optimiser *optimiser, const struct tensor *tensor);
 
+/* Does plane `second` hold another number of scalars of some tensors than they have elements? */
+bool optimiser_has_factors(const struct optimiser *optimiser);
+
 /* The factor by which clipping multiplies a whole gradient: min(1, clip / (|g| + 1e-6)), 1 without clipping.
  */
 double optimiser_clip(const struct optimiser *optimiser, const scalar *gradient);

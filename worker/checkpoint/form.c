@@ -24,7 +24,7 @@ static int64_t factor_count(const struct optimiser *optimiser)
 {
     int64_t count = 0;
 
-    if (optimiser->options.kind != OPTIMISER_ADAFACTOR && optimiser->options.kind != OPTIMISER_MUON)
+    if (!optimiser_has_factors(optimiser))
         return 0;
     for (int64_t i = 0; i < optimiser->layout->tensor_count; i++)
         count += optimiser_second_size(optimiser, &optimiser->layout->tensor[i]);
