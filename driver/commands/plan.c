@@ -13,7 +13,6 @@
 #include "driver/dataset/dataset.h"
 #include "driver/job/estimate.h"
 #include "driver/output/output.h"
-#include "driver/sweep/grid.h"
 #include "driver/sweep/sweep.h"
 #include "driver/sweep/texts.h"
 #include "model/core/limits.h"
@@ -180,36 +179,6 @@ static double checkpoint_bytes_of(const struct cost_group *group, const void *co
            rows * (double)metric_form(&group->run, &planned->sweep->measure).row_size * sizeof(double);
 }
 
-/* Are there runs whose state a longer one could carry on from? */
-static bool keeps_states(const struct sweep *sweep)
-{
-    bool keeps = false;
-    struct error error;
-    struct walk walk;
-
-    if (walk_init(&walk, sweep, &error) < 0)
-        return true;
-    while (!keeps && walk_next(&walk))
-        keeps = run_kept_step(&walk.run, walk.run.steps) > 0;
-    walk_release(&walk);
-    return keeps;
-}
-
-/* Two are kept of each run that has grown more than once, `each` bytes or fewer. */
-static void print_states(const struct sweep *sweep, double each, const struct estimate *estimate)
-{
-    char text[32];
-
-    if (sweep->base.save_weights != SAVE_STATE)
-        return;
-    if (keeps_states(sweep))
-        printf("%-12sup to %s in %s.d\n", "states", format_bytes(2 * each * (double)estimate->runs, text),
-            sweep->output);
-    else
-        printf("%-12snone: with epochs, or a rate that falls from the first step on, no run can grow\n",
-            "states");
-}
-
 /* Each run under way has two checkpoints, and a third while it is being written. */
 static void print_checkpoints(
     const struct sweep *sweep, const struct corpus *corpus, const struct estimate *estimate)
@@ -220,7 +189,9 @@ static void print_checkpoints(
 
     printf("%-12sup to %s in %s.d while it runs\n", "checkpoints",
         format_bytes(3 * each * estimate->workers, text), sweep->output);
-    print_states(sweep, each, estimate);
+    if (sweep->base.save_weights == SAVE_STATE) /* two are kept of each run that has grown more than once */
+        printf("%-12sup to %s in %s.d\n", "states", format_bytes(2 * each * (double)estimate->runs, text),
+            sweep->output);
 }
 
 /* What `run` would refuse on this machine; the sweep may be for another. */

@@ -83,16 +83,6 @@ def test_weights_are_counted(tmp_path, normsweep):
     assert said["weights"] == f"up to {4 * 2 * parameters(16) / 1024:.4g} KiB in small.nc.d"
 
 
-def test_states_are_counted_where_runs_keep_them(tmp_path, normsweep):
-    sweep = tmp_path / "small.yaml"
-    sweep.write_text(SWEEP)
-    none = "none: with epochs, or a rate that falls from the first step on, no run can grow"
-    for settings, says in [([], "up to "), (["schedule=[linear, constant]"], "up to "), (["schedule=linear"], none),
-                           (["schedule=wsd", "schedule_decay=1"], none), (["steps=null", "epochs=1"], none)]:
-        options = [part for setting in ["save_weights=state", *settings] for part in ("--set", setting)]
-        assert plan(normsweep, sweep, *options)["states"].startswith(says)
-
-
 def test_a_folder_that_cannot_be_written_is_said(tmp_path, normsweep):
     """And is no fault of a plan, which may be made on another machine than the sweep."""
     sweep = tmp_path / "small.yaml"
