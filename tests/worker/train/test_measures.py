@@ -102,7 +102,8 @@ def test_rotation_and_size_are_of_each_tensor(ds):
     size = {"q": 16 * 16, "k": 16 * 16, "v": 16 * 16, "o": 16 * 16, "w1": 16 * 16, "w2": 16 * 16,
             "ln1": 16, "ln2": 16}
     layer = ds["layer"] < ds["layers"]
-    for name, until in {"rotation": 300, "tensor_rms": 301, "rotation_equilibrium": 301, "rms_equilibrium": 301}.items():
+    ends = {"rotation": 300, "tensor_rms": 301, "rotation_equilibrium": 301, "rms_equilibrium": 301}
+    for name, until in ends.items():
         there = ds.step.isin([0, 100, 200, 300]) & (ds.step < until) & layer & ds.tensor.isin(list(size))
         there = there.broadcast_like(ds[name]).transpose(*ds[name].dims)
         assert (ds[name].notnull() == there).all(), name
