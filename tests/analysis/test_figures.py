@@ -63,9 +63,9 @@ def test_script_draws_what_is_asked_for(tmp_path):
     drawn = run(SCRIPT, tmp_path / "a.nc", "-o", tmp_path, "--format", "svg", "--only", "norms").stdout
     assert drawn == f"{tmp_path}/a-norms.svg\n"
     error = run(SCRIPT, tmp_path / "a.nc", "--only", "heads", status=1).stderr
-    assert error == "figures: no figure heads; this dataset has phase, norms, norms-fits\n"
+    assert error == "figures: no figure heads; this dataset has phase, boundaries, norms, norms-fits\n"
     error = run(SCRIPT, tmp_path / "a.nc", "--only", "norms-fit", status=1).stderr
-    assert error == "figures: no figure norms-fit; this dataset has norms-fits, norms, phase\n"
+    assert error == "figures: no figure norms-fit; this dataset has norms-fits, norms, boundaries, phase\n"
     assert "'gif' is not one of png, svg, pdf" in run(SCRIPT, tmp_path / "a.nc", "--format", "gif", status=2).stderr
 
 

@@ -64,9 +64,10 @@ def test_named_shapes():
     (["step", "11,8,2,12,2,0,3", "1"], "shape '11,8,2,12,2,0,3': context: 0 is below 1"),
     (["step", NUMBERS + ",tanh", "1"], f"shape '{NUMBERS},tanh': what is 'tanh' after its seven numbers?"),
     (["step", "tiny", "nan"], "'nan' is not a number of seconds"),
-    (["jump", "tiny", "1"], "no request 'jump': step, forward, measure, hessian, sgemm, shapes"),
+    (["jump", "tiny", "1"], "no request 'jump': step, forward, measure, hessian, optimiser, sgemm, shapes"),
     (["step", "tiny"],
-     "a request is step, forward, measure or hessian with SHAPE and SECONDS, sgemm with SECONDS, or shapes"),
+     "a request is step, forward, measure, hessian or optimiser with SHAPE and SECONDS, sgemm with SECONDS, or "
+     "shapes"),
 ])
 def test_a_wrong_request_is_one_line(request_words, message):
     assert run(SPEED, *request_words, status=1).stderr == f"speed: {message}\n"

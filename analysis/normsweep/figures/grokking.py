@@ -52,7 +52,8 @@ def together(sweeps):
     shown = runs.thinned(rows, ROWS)
     with look.style():
         figure, handles = draw(shown)
-        more = notes(list(sweeps.values())) + [f"{len(shown)} of {len(rows)} rows are shown."] * (len(shown) < len(rows))
+        cut = f"{len(shown)} of {len(rows)} rows are shown."
+        more = notes(list(sweeps.values())) + [cut] * (len(shown) < len(rows))
         look.frame(figure, "", handles, more)
         return Drawing("grokking", " ".join([CAPTION, *more]), figure)
 

@@ -131,7 +131,8 @@ def test_bash_axes(scripts, files):
     assert ends(scripts, files, line + "seed=0,ten") == {"seed=0,tensor="}
     assert ends(scripts, files, line + "seed=0,tensor=w") >= {"seed=0,tensor=w1", "seed=0,tensor=w2"}
     assert ends(scripts, files, "normsweep show a.nc --over learning_rate,sched") == {
-        "learning_rate,schedule", "learning_rate,schedule_start"}
+        "learning_rate,schedule", "learning_rate,schedule_start", "learning_rate,schedule_end",
+        "learning_rate,schedule_decay"}
 
 
 def test_every_placeholder_has_its_meaning():
@@ -223,7 +224,8 @@ def test_zsh_offers(scripts, files):
 
     assert hits("normsweep ") >= COMMANDS | {"--help", "--version"}
     assert hits("normsweep run --set ") == names("params") | names("keys")
-    assert hits("normsweep run --set schedule=") == {"constant", "linear", "inverse_sqrt"}
+    assert hits("normsweep run --set schedule=") == {
+        "constant", "linear", "inverse_sqrt", "cosine", "wsd"}
     assert hits("normsweep run --") >= {option for option in options_of("run") if option.startswith("--")}
     assert hits("normsweep show a.nc ") == drawable()
     assert {"params", "run", "title", "session_blas", "train_loss"} <= hits("normsweep help ")
