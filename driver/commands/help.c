@@ -103,6 +103,31 @@ static int refuse_topic(const char *topic)
     return command_fail(&error);
 }
 
+static bool is_value(const struct param *param, const char *word)
+{
+    if (param->kind == PARAM_BOOLEAN)
+        return strcmp(word, "true") == 0 || strcmp(word, "false") == 0;
+    for (int i = 0; param->kind == PARAM_WORD && param->words[i]; i++)
+        if (strcmp(param->words[i], word) == 0)
+            return true;
+    return false;
+}
+
+/* Explains the parameters of which the topic is a value. False: there is none. */
+static bool print_value(const char *topic)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < param_count; i++) {
+        if (!is_value(&param_table[i], topic))
+            continue;
+        printf("%s is a value of %s\n", topic, param_table[i].name);
+        print_param(&param_table[i]);
+        found = true;
+    }
+    return found;
+}
+
 /* Explains a parameter or another key of the sweep file. False: there is none of this name. */
 static bool print_input(const char *topic)
 {
@@ -128,7 +153,8 @@ static int print_topic(const char *topic)
         command_page(stdout, command_find(topic));
     } else {
         bool input = print_input(topic), dataset = help_dataset(topic); /* `heads` is in both */
-        if (!input && !dataset)
+        bool value = print_value(topic); /* `none` is of two keys, `phase` a variable, too */
+        if (!input && !dataset && !value)
             return refuse_topic(topic);
     }
     return 0;

@@ -113,11 +113,10 @@ static bool may_grow(struct differences *differences, union param_value there, u
         return false;
     bool kept = fixed_there(differences, param_find("save_weights")).integer == SAVE_STATE;
     bool keeps = sweep->base.save_weights == SAVE_STATE;
-    if (!kept && !keeps)
+    differences->hint = why_not_longer(sweep, there.integer);
+    if (!differences->hint[0] && !kept && !keeps)
         differences->hint = ", or begin anew with save_weights: state, which lets steps grow later";
-    else
-        differences->hint = why_not_longer(sweep, there.integer);
-    if (!differences->hint[0] && keeps)
+    else if (!differences->hint[0] && keeps)
         differences->shorter = there.integer;
     else if (!differences->hint[0])
         differences->hint = "; with save_weights: state, which the dataset has, steps can grow";

@@ -1,8 +1,10 @@
 /* A variable over steps, as lines: one for each value of one axis, means over the other axes. */
 #include "driver/picture/series.h"
 #include "driver/dataset/variables.h"
+#include "driver/dataset/view_attributes.h"
 #include "driver/picture/picture.h"
 #include "driver/tables/dataset_tables.h"
+#include "driver/tables/nature.h"
 #include "driver/terminal/chart.h"
 #include "driver/text/lines.h"
 
@@ -23,6 +25,7 @@ struct sum {
 struct series {
     const struct picture *picture;
     const char *name;
+    const struct nature_row *nature;
     struct shape shape;
     struct plane plane; /* steps along x, lines along y */
     signed char *outcome; /* [cells] */
@@ -275,7 +278,8 @@ static int draw_lines(const struct series *series, struct error *error)
         .x_name = series->plane.x.axis.name,
         .count = series->plane.x.length,
         .x = series->step,
-        .legend = series->plane.y.axis.name};
+        .legend = series->plane.y.axis.name,
+        .linear = series->nature->linear};
 
     choose_drawn(series, &chart);
     if (chart_draw(&chart) != 0)
@@ -321,6 +325,9 @@ int picture_series(const struct picture *picture, const char *name, struct error
     if (picture_find(picture, name, &variable, error) != 0 ||
         shape_of_variable(&series.shape, picture->view, &variable, error) != 0)
         return -1;
+    char *word = view_variable_text(picture->view, &variable, METRIC_NATURE);
+    series.nature = nature_of(name, word);
+    free(word);
     if (choose(&series, error) == 0) {
         result = read_and_draw(&series, &variable, error);
         plane_release(&series.plane);

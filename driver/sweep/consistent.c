@@ -184,6 +184,12 @@ static bool ends_low(const struct run *run)
            run->schedule == SCHEDULE_WSD;
 }
 
+static bool has_start(const struct run *run)
+{
+    return run->schedule == SCHEDULE_LINEAR || run->schedule == SCHEDULE_COSINE ||
+           run->schedule == SCHEDULE_INVERSE_SQRT;
+}
+
 static bool is_wsd(const struct run *run)
 {
     return run->schedule == SCHEDULE_WSD;
@@ -205,6 +211,7 @@ static const struct {
     {"base_width", "parametrization mup", has_base_width},
     {"decay_on", "a weight_decay above 0", has_decay},
     {"decay_rule", "a weight_decay above 0", has_decay},
+    {"schedule_start", "schedule linear, cosine or inverse_sqrt", has_start},
     {"schedule_end", "schedule linear, cosine or wsd", ends_low},
     {"schedule_decay", "schedule wsd", is_wsd},
 };
@@ -234,23 +241,25 @@ static int refuse_without_effect(struct reader *reader, const struct effect *eff
     return 0;
 }
 
-/* Refuses to keep states if no run has one from which a longer run could carry on. */
-static int check_states(struct reader *reader, bool kept)
+/* Refuses to keep states if no run has one from which a longer run could carry on. `lasts`: some run takes
+ * all its steps. */
+static int check_states(struct reader *reader, bool kept, bool lasts)
 {
     const struct sweep *sweep = reader->sweep;
 
     if (kept || sweep->base.save_weights != SAVE_STATE)
         return 0;
     return reader_fault(reader, reader_named(sweep, "save_weights")->place,
-        "save_weights: state keeps no more than true: no cell has steps, and a rate that at first does not "
-        "depend on them");
+        "save_weights: state keeps no more than true: %s",
+        lasts ? "no cell has steps, and a rate that at first does not depend on them"
+              : "every cell has stop_when phase, with which steps cannot grow");
 }
 
 /* Checks the run of every cell that is not skipped. */
 static int check_cells(struct reader *reader)
 {
     struct effect effect[CONDITIONAL] = {0};
-    bool kept = false;
+    bool kept = false, lasts = false;
     const struct param *at;
     struct walk walk;
     int status = 0;
@@ -260,6 +269,7 @@ static int check_cells(struct reader *reader)
     while (status == 0 && walk_next(&walk)) {
         for (int i = 0; i < CONDITIONAL; i++)
             take_effect(&effect[i], i, &walk.run);
+        lasts = lasts || walk.run.stop_when == STOP_NEVER;
         kept = kept || run_kept_step(&walk.run, walk.run.steps) > 0;
         status = run_check(&walk.run, &at, reader->error);
         if (status < 0)
@@ -270,7 +280,7 @@ static int check_cells(struct reader *reader)
     walk_release(&walk);
     if (status == 0)
         status = refuse_without_effect(reader, effect);
-    return status == 0 ? check_states(reader, kept) : status;
+    return status == 0 ? check_states(reader, kept, lasts) : status;
 }
 
 int consistent_check(struct reader *reader)

@@ -288,7 +288,7 @@ int chart_draw(const struct chart *chart)
         lines_print(chart->out, chart->terminal.columns, "nothing has been measured yet");
         return 0;
     }
-    y.logarithmic = y.low > 0 && y.high >= LOGARITHMIC_FROM * y.low;
+    y.logarithmic = !chart->linear && y.low > 0 && y.high >= LOGARITHMIC_FROM * y.low;
     scale_widen(&x);
     scale_widen(&y);
     if (lay_out_chart(chart, &x, &y, &dots) != 0)

@@ -25,12 +25,13 @@ struct chart {
     int64_t count;
     const double *x; /* [count] ascending */
     const char *legend; /* what the labels are values of; NULL: a single line without a label */
+    bool linear; /* never a logarithmic y axis */
     int line_count; /* at most CHART_LINES_MOST */
     struct chart_line line[CHART_LINES_MOST];
 };
 
-/* Draws the chart. The y axis is logarithmic if all values are positive and span a factor of 10 or more.
- * Without values, prints a line that says so. -1: no memory. */
+/* Draws the chart. The y axis is logarithmic if all values are positive and span a factor of 10 or more,
+ * and `linear` is not set. Without values, prints a line that says so. -1: no memory. */
 int chart_draw(const struct chart *chart);
 
 #endif

@@ -220,22 +220,29 @@ const struct param param_table[] = {
         .help = "all: every parameter; matrices: matrices and embeddings, not biases and norms; hidden: the "
                 "tensors of the layers"),
     WORD(decay_rule, decay_rule_words, DECAY_SCALED, .axis = true, .long_name = "rule of decay",
-        .help = "by how much of itself a weight decays at step t, with eta_t the rate of the schedule and "
-                "eta its peak. scaled: eta_t lambda; independent: eta_t / eta lambda; corrected: eta_t^2 / "
-                "eta lambda; cautious: eta_t lambda, where the update shrinks the weight, too; adam, whose "
-                "decay passes through its moments, has scaled alone"),
+        .help =
+            "by how much of itself a weight decays at step t, with eta_t the rate of the schedule and "
+            "eta its peak. scaled: eta_t lambda; independent: eta_t / eta lambda, a share per step: give "
+            "about "
+            "learning_rate times the usual weight_decay; corrected: eta_t^2 / eta lambda; cautious: eta_t "
+            "lambda, where the update shrinks the weight, too; adam, whose decay passes through its moments, "
+            "has scaled alone"),
     BOOLEAN(fixed_norm, false, .axis = true, .cost = true, .long_name = "fixed norms",
         .help = "after each step every matrix of the layers is scaled back to the norm that it started with"),
     NUMBER(beta1, .axis = true, .min = 0, .max = 1, .max_open = true, .initial.real = 0.9, .unit = "1",
-        .long_name = "beta1", .help = "decay rate of the first moment of adamw, adam and lion"),
+        .long_name = "beta1",
+        .help = "decay rate of the first moment of adamw, adam and lion, and of muon for what it does not "
+                "orthogonalise"),
     NUMBER(beta2, .axis = true, .min = 0, .max = 1, .max_open = true, .initial.real = 0.999, .unit = "1",
         .long_name = "beta2",
-        .help = "decay rate of the second moment of adamw and adam, of the momentum of lion"),
+        .help = "decay rate of the second moment of adamw and adam, and of muon for what it does not "
+                "orthogonalise; of lion, that of the momentum"),
     NUMBER(epsilon, .axis = true, .min = 0, .min_open = true, .max = INFINITY, .initial.real = 1e-8,
         .unit = "1", .long_name = "epsilon",
-        .help = "added by adamw and adam to the root of the second moment"),
+        .help = "added to the root of the second moment by adamw and adam, and by muon for what it does not "
+                "orthogonalise"),
     NUMBER(momentum, .axis = true, .min = 0, .max = 1, .max_open = true, .initial.real = 0, .unit = "1",
-        .long_name = "momentum", .help = "momentum of the optimiser sgd"),
+        .long_name = "momentum", .help = "momentum of the optimiser sgd alone; that of muon is always 0.95"),
     WORD(schedule, schedule_words, SCHEDULE_CONSTANT, .axis = true, .long_name = "schedule",
         .help = "of the learning rate after the warm-up. constant; linear and cosine: fall from "
                 "schedule_start on, to schedule_end at the last step; wsd: constant, then linear to "
@@ -274,10 +281,12 @@ const struct param param_table[] = {
         .help =
             "threads that train a run together, in one rank; the number affects the last digits of results"),
     WORD(save_weights, save_weights_words, SAVE_NOTHING, .long_name = "save weights",
-        .help = "true: keep the final weights of every run beside the dataset, for inspect and export, which "
-                "needs output_bias: false; state: also what a longer run needs to carry on, if steps grows: "
-                "of the last step, or of the last one before the rate falls, for constant, inverse_sqrt and "
-                "wsd schedules, for linear and cosine up to schedule_start"),
+        .help =
+            "true: keeps the final weights of every run beside the dataset; inspect reads them, and export, "
+            "which needs output_bias: false. state: also keeps what runs need to carry on if steps grows, "
+            "from the last step whose rate does not depend on steps. That is the last of all with schedule "
+            "constant and inverse_sqrt, the last before the decay with wsd, and schedule_start with linear "
+            "and cosine"),
 };
 
 const size_t param_count = sizeof(param_table) / sizeof(*param_table);

@@ -143,9 +143,26 @@ EXPLAINED = {
 def test_help_explains_what_is_no_metric(topic):
     done = normsweep("help", topic)
     assert done.returncode == 0 and done.stderr == "" and done.stdout.startswith(EXPLAINED[topic])
-    assert "\n" + done.stdout in normsweep("help", "metrics").stdout
+    alone = done.stdout.split(f"{topic} is a value of ")[0]  # phase is one, too
+    assert "\n" + alone in normsweep("help", "metrics").stdout
     done = normsweep("help", topic[:3] + topic[4:])
     assert done.returncode == 2 and done.stderr.endswith(f"; did you mean '{topic}'?\n")
+
+
+def test_help_explains_the_values_of_keys():
+    """A word is followed by the help of every key that takes it, and by nothing else."""
+    keys = {}
+    for name, words in re.findall(r"^\| `(\w+)` \| (\w+(?: \\\| \w+)+) \|",
+                                  normsweep("help", "--markdown", "params").stdout, re.M):
+        for word in words.split(" \\| "):
+            keys.setdefault(word, []).append(name)
+    assert {"bias", "save_weights"} <= set(keys["true"]) and keys["phase"] == ["stop_when"]
+    assert keys["wsd"] == ["schedule"] and keys["none"] == ["positions", "score_scale"] and len(keys) > 40
+    for word, names in keys.items():
+        done = normsweep("help", word)
+        said = re.findall(rf"^{word} is a value of (\w+)\n(\1: .*\n(?:    .*\n)+)", done.stdout, re.M)
+        assert done.returncode == 0 and [name for name, _ in said] == names
+        assert all(normsweep("help", name).stdout.startswith(text) for name, text in said)
 
 
 def test_help_names_every_command():

@@ -268,6 +268,19 @@ def test_series_goes_through_its_values(path, tmp_path, norms, normsweep):
         assert {y for mark in "abc" for x, y in found[mark] if x == column} >= expected
 
 
+@pytest.mark.parametrize("name", ["accuracy", "param_norm"])
+def test_series_of_shares_are_never_logarithmic(path, tmp_path, normsweep, name):
+    file = tmp_path / "shares.nc"
+    file.write_bytes(path.read_bytes())
+    with netCDF4.Dataset(file, "r+") as ds:
+        ds[name][:] = np.geomspace(0.01, 1, STEPS)
+    ticks = [line.split("+")[0].strip() for line in normsweep("show", file, name, "--series").stdout.splitlines()
+             if re.match(r" *[\d.]+ \+", line)]
+    assert float(ticks[0]) == 1
+    steps = np.diff([float(tick) for tick in ticks])
+    assert (np.ptp(steps) < 1e-9) == (name == "accuracy"), ticks
+
+
 def test_series_without_what_diverged(path, tmp_path, norms, normsweep):
     file = tmp_path / "d.nc"
     file.write_bytes(path.read_bytes())

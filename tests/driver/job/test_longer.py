@@ -174,7 +174,7 @@ def test_weights_that_cannot_be_moved(place):
 def test_checkpoints_of_the_shorter_sweep_do_not_count(tmp_path, jobs):
     """A sweep of one run that is stopped, grows and is stopped again has one run under way."""
     (tmp_path / "sweep.yaml").write_text(SWEEP)
-    one = ["learning_rate=0.01", "weight_decay=0", "schedule=constant", "validate=null",
+    one = ["learning_rate=0.01", "weight_decay=0", "schedule=constant", "schedule_start=0", "validate=null",
            "hessian=null", "measure={every: 100000, metrics: [norms]}", "checkpoint_minutes=1e-4"]
     for steps in "steps=500000", "steps=600000":
         each = [part for setting in [*one, steps] for part in ("--set", setting)]
@@ -213,7 +213,7 @@ def test_an_axis_of_steps(place):
 def test_two_workers_on_one_trunk(place):
     """Two workers keep states of the same runs but for their steps at the same time; each leaves the other's alone."""
     settings = ["steps={range: [1, 24]}", "learning_rate=0.01", "weight_decay=0", "schedule=constant",
-                "measure={every: 8, metrics: [norms]}", "hessian=null", "validate=null", "width=64", "feedforward=256"]
+                "schedule_start=0", "measure={every: 8, metrics: [norms]}", "hessian=null", "validate=null", "width=64", "feedforward=256"]
     go(place, *settings, "output=alone.nc")
     for attempt in range(2):
         go(place, *settings, f"output=two{attempt}.nc", jobs="2")
@@ -260,7 +260,7 @@ def test_fresh_sets_states_aside(place):
 
 
 STEPS = "steps is 45 in sweep.nc and 100 in sweep.yaml"
-TRUE, EARLY = ["save_weights=true"], ["stop_when=phase"]
+TRUE, EARLY = ["save_weights=true"], ["stop_when=[never, phase]"]
 LINEAR = ["schedule=[constant, linear]", "schedule_start=0"]
 
 
@@ -274,12 +274,14 @@ LINEAR = ["schedule=[constant, linear]", "schedule_start=0"]
      "; with stop_when: phase steps cannot grow"),
     (TRUE, [MORE], "save_weights is true in sweep.nc and state in sweep.yaml", ""),
     ([], ["steps=40"], "steps is 45 in sweep.nc and 40 in sweep.yaml", ""),
+    (LINEAR + TRUE, [MORE, *LINEAR, *TRUE], STEPS,
+     "; steps can grow only while the rate does not depend on them: constant, inverse_sqrt, wsd"),
     (LINEAR, [MORE, *LINEAR], STEPS,
      "; steps can grow only while the rate does not depend on them: constant, inverse_sqrt, wsd"),
     (EARLY, [MORE, *EARLY], STEPS, "; with stop_when: phase steps cannot grow"),
     ([], [MORE, "width=16"], "width is 8 in sweep.nc and 16 in sweep.yaml", ""),
 ], ids=["no states", "states no longer", "states by default", "states no longer and stop_when", "states too late",
-        "fewer steps", "a falling rate", "stop_when", "another model"])
+        "fewer steps", "a falling rate without states", "a falling rate", "stop_when", "another model"])
 def test_refused(tmp_path, first, then, why, hint):
     (tmp_path / "sweep.yaml").write_text(SWEEP)
     go(tmp_path, *first)
@@ -290,6 +292,15 @@ def test_refused(tmp_path, first, then, why, hint):
     assert go(tmp_path, *then, command="plan").stderr == said
     assert (tmp_path / "sweep.nc").read_bytes() == before
     assert not (tmp_path / "sweep.nc.45.old").exists()
+
+
+def test_no_states_of_runs_that_may_end_early(tmp_path):
+    (tmp_path / "sweep.yaml").write_text(SWEEP)
+    go(tmp_path, "stop_when=[never, phase]")
+    assert sorted(states(tmp_path).values()) == [[36]] * 4 + [[45]] * 8
+    said = go(tmp_path, "stop_when=phase", "output=early.nc", status=2).stderr
+    assert said.endswith("save_weights: state keeps no more than true: every cell has stop_when phase, with which steps "
+                         "cannot grow\n")
 
 
 def test_plan_of_a_longer_sweep(place):

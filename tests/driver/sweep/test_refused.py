@@ -9,6 +9,8 @@ from refused import BASE, PROGRAM, TOGETHER, check, check_refused
 
 LATIN1 = "is not UTF-8; if it is Latin-1, convert it with iconv -f latin1 -t utf-8"
 
+NO_STATE_EARLY = ("save_weights: state keeps no more than true: every cell has stop_when phase, with which steps "
+                  "cannot grow")
 NO_STATE = ("save_weights: state keeps no more than true: no cell has steps, and a rate that at first does not depend "
             "on them")
 
@@ -209,6 +211,19 @@ CASES = {
     "no state with a long decay": (
         BASE + "schedule: wsd\nschedule_decay: 1\nsave_weights: state\n",
         "sweep.yaml:5:15: " + NO_STATE,
+    ),
+    "no state of runs that end early": (
+        BASE + "stop_when: phase\nsave_weights: state\n",
+        "sweep.yaml:4:15: " + NO_STATE_EARLY,
+    ),
+    "no state of the only runs that do not end early": (
+        BASE + "schedule: [constant, linear]\nstop_when: [never, phase]\n"
+        "skip: [{schedule: constant, stop_when: never}]\nsave_weights: state\n",
+        "sweep.yaml:6:15: " + NO_STATE,
+    ),
+    "a start without a falling rate": (
+        BASE + "schedule: [constant, wsd]\nschedule_start: 5\n",
+        "sweep.yaml:4:17: schedule_start: has no effect: no cell has schedule linear, cosine or inverse_sqrt",
     ),
     "a word that is not a boolean": (
         BASE + "save_weights: Yes\n",
