@@ -166,6 +166,15 @@ def power(value):
     return sign + {0: "1", 1: "10"}.get(decade, "10" + str(decade).translate(SUPERSCRIPT))
 
 
+def multiple(value):
+    """A tick of a logarithmic axis on which decades are powers of ten: 10³, 2·10³, 3."""
+    decade = math.floor(math.log10(value) + 1e-9)
+    factor = round(value / 10.0 ** decade)
+    if factor == 1 or decade == 0:
+        return power(value)
+    return f"{factor}·{power(10.0 ** decade)}"
+
+
 def lines(text, width):
     """Breaks a text at its commas into lines of at most `width` letters where possible."""
     found = []
@@ -270,3 +279,22 @@ def plain_ticks(axis):
         axis.set_major_locator(LogLocator(subs=(1, 2, 3, 5)))
         axis.set_major_formatter(lambda value, _: number(value))
     axis.set_minor_locator(NullLocator())
+
+
+def few_ticks(axis):
+    """Ticks of a logarithmic axis of a small panel, decades as powers of ten however many it spans; if they are fewer
+    than two, also multiples between them, so few that their labels do not touch."""
+    low, high = axis.get_view_interval()
+    if high < 100 * low:
+        axis.set_major_locator(LogLocator(subs=(1, 3) if high >= 10 * low else (1, 2, 5)))
+    axis.set_major_formatter(lambda value, _: multiple(value))
+    axis.set_minor_locator(NullLocator())
+
+
+def apart(places, count):
+    """Indices of ascending places: the first, and each that is at least 1 / count of the range after the last one."""
+    kept = [0]
+    for i, place in enumerate(places):
+        if place - places[kept[-1]] >= (places[-1] - places[0]) / count and i:
+            kept.append(i)
+    return kept

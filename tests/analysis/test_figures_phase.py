@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import xarray as xr
+from conftest import PROJECT, run
 from drawn import DECAYS, DIVERGED, DONE, FAILED, PENDING, RATES, SKIPPED, dataset, drawing, legend, near, panels, words
 from matplotlib.collections import LineCollection, QuadMesh
 from normsweep.figures.implied import implied_sides
@@ -213,3 +214,9 @@ def test_boundaries_of_all_rules_are_in_one_panel():
 def test_boundaries_need_several_kinds_of_runs():
     assert drawing(two_rules().isel(rule=[0]), "boundaries") is None
     assert drawing(two_rules().isel(learning_rate=[0]), "boundaries") is None
+
+
+def test_boundaries_say_what_they_need(tmp_path):
+    two_rules().isel(rule=[0]).to_netcdf(tmp_path / "one.nc")
+    said = run(PROJECT / "analysis" / "figures", tmp_path / "one.nc", "--only", "boundaries", status=1)
+    assert "it needs axes learning_rate and weight_decay and a third one" in said.stderr

@@ -118,12 +118,40 @@ def test_other_axes_have_rows_and_many_decays_are_thinned():
 
 
 def test_sweeps_side_by_side():
-    shown = TOGETHER["grokking"]({"float": made(), "double": made([0.1, 1.0]), "nothing": made([0.0, 0.01])})
+    """One in which no run gets there has a row, too: that float never does and double does is what it shows."""
+    shown = TOGETHER["grokking"]({"float": made([0.0, 0.01]), "double": made()})
     rows = np.reshape(panels(shown), (2, 3))
     assert [axes.get_ylabel() for axes in rows[:, 0]] == ["float", "double"]
-    assert len(points(rows[0, 2], "o")) == 7 and len(points(rows[1, 2], "o")) == 3  # the other one's are grey behind
+    assert points(rows[0, 2], "o") == [] and len(points(rows[1, 2], "o")) == 7  # the other one's are grey behind
+    assert points(rows[0, 2], "^") == [(0.001, 10000), (0.01, 10000)]
     assert all(sum(line.get_marker() == "o" for line in axes.lines) == 7 for axes in rows[:, 2])
+    assert "Grey: the runs of the other sweeps." in shown.caption and "Left out" not in shown.caption
     assert TOGETHER["grokking"]({"nothing": made([0.0, 0.01])}) is None
+
+
+def test_sweeps_without_accuracy_over_decay_are_named():
+    shown = TOGETHER["grokking"]({"one": made(), "bare": made().drop_vars("accuracy"),
+                                  "single": made().sel(weight_decay=[1.0])})
+    assert len(panels(shown)) == 3 and "Grey" not in shown.caption
+    assert "Left out, without accuracy over steps and weight decays: bare, single." in shown.caption
+
+
+@pytest.mark.parametrize("last", [500, 1000, 3000, 10000, 100000])
+def test_ticks_do_not_touch_and_have_one_style(last):
+    steps = np.linspace(0, last, 51).astype(int)
+    some = dataset({"weight_decay": [0.0, 0.1, 0.11, 0.12, 0.5, 1.0]}, None, steps, train_loss=(
+        ["step"], lambda decay, step: 3 / (1 + step)), accuracy=(["step"], lambda decay, step: np.where(
+            step * np.maximum(decay, 1e-9) >= last / 12, 1.0, 0.4)))
+    found = drawing(some, "grokking")
+    assert "e" not in "".join(text.get_text() for axes in panels(found) for text in axes.get_yticklabels())
+    found.figure.draw_without_rendering()
+    for axes in panels(found):
+        labels = [text for text in axes.get_xticklabels() if text.get_text()]
+        low, high = sorted(axes.get_xlim())
+        labels = [text for text in labels if low <= text.get_position()[0] <= high]
+        boxes = sorted((text.get_window_extent() for text in labels), key=lambda box: box.x0)
+        assert len(boxes) >= 2, [text.get_text() for text in labels]
+        assert all(one.x1 + 2 < other.x0 for one, other in zip(boxes, boxes[1:])), [t.get_text() for t in labels]
 
 
 def test_script(tmp_path):

@@ -23,16 +23,19 @@ __all__ = ["BOOKKEEPING", "FIGURES", "TOGETHER", "Drawing", "NotDrawn", "draw_al
 
 @dataclass(frozen=True)
 class Figure:
-    """A row: the name of the drawing, the function that makes it, the variables that it shows."""
+    """A row: the name of the drawing, the function that makes it, the variables that it shows; what else it needs, for
+    those who ask for it in vain."""
 
     name: str
     draw: Callable
     variables: tuple
+    needs: str = "more runs that have ended, or more measured steps"
 
 
 FIGURES = (
     Figure("phase", phase.phase, ("norm_growth", "phase", "outcome")),
-    Figure("boundaries", boundaries.boundaries, ("norm_growth",)),
+    Figure("boundaries", boundaries.boundaries, ("norm_growth",),
+           "axes learning_rate and weight_decay and a third one, on which growth stops at two values"),
     Figure("norms", norms.norms, ("param_norm",)),
     Figure("norms-parts", norms.parts, ("total_norm", "embedding_norm", "output_norm")),
     Figure("norms-stack", norms.stack, ("stack_norm",)),
@@ -78,7 +81,8 @@ FIGURES = (
     Figure("final-losses", classes.final_losses, ("final_train_loss", "final_valid_loss")),
     Figure("warmup", warmup.warmup, ("final_valid_loss", "final_train_loss")),
     Figure("predictions", losses.predictions, ("accuracy", "predicted_entropy")),
-    Figure("grokking", grokking.grokking, ("accuracy",)),
+    Figure("grokking", grokking.grokking, ("accuracy",),
+           "accuracy over the steps of several weight decays, and a run that gets to 0.99"),
 )
 
 # Figures of several sweeps: from {name: dataset} to a Drawing or None.
@@ -103,7 +107,7 @@ def why_empty(dataset, name):
         return "nothing was measured yet"
     if not runs.axes_of(dataset):
         return "a single run is not enough for this figure"
-    return "it needs more runs that have ended, or more measured steps"
+    return "it needs " + next(figure.needs for figure in table(dataset) if figure.name == name)
 
 
 class NotDrawn(Exception):

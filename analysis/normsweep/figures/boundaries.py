@@ -35,7 +35,7 @@ def boundaries(dataset):
         look.name_axes(panels, 1, look.label(dataset.learning_rate), "weight decay at which growth stops")
         handles = [Line2D([], [], label=runs.text(dataset, at), **style_of(i)) for i, at in enumerate(shown)]
         repeated = dataset.sizes.get(runs.REPEAT, 1) > 1
-        notes = ["A line has a gap where all runs of a learning rate grow, or all shrink.",
+        notes = ["A line has a gap where all runs of a learning rate grow until they diverge, or all shrink.",
                  "Geometric means over seeds; bars are the range over them." if repeated else "",
                  cut(shown, combinations, others)]
         return finished("boundaries", f"The boundary between growing and shrinking norms by {runs.names_text(others)}.",

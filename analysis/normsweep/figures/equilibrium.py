@@ -8,8 +8,8 @@ from . import runs
 from .drawing import finished, run_panels
 
 RATIOS = {  # measured over expected, and how it is drawn
-    "rotation": ("rotation_equilibrium", {"marker": "o", "color": look.COLOURS[0]}),
-    "tensor_rms": ("rms_equilibrium", {"marker": "s", "color": look.COLOURS[1]}),
+    "rotation": ("rotation_equilibrium", {"marker": "o", "color": look.COLOURS[0], "label": "rotation in a step"}),
+    "tensor_rms": ("rms_equilibrium", {"marker": "s", "color": look.COLOURS[1], "label": "root mean square"}),
 }
 LATE = 0.75  # of the measured steps, those from this share on are averaged
 DODGE = 0.16
@@ -57,8 +57,8 @@ def by_tensor(dataset):
         figure, panels, note = run_panels(dataset, "rotation_equilibrium", draw, "",
                                           "measured / equilibrium", height=2.4)
         ticks(panels)
-        handles = [Line2D([], [], linestyle="", markersize=4, markerfacecolor="none", label=look.label(dataset[name]),
-                          **RATIOS[name][1]) for name in ratios]
+        handles = [Line2D([], [], linestyle="", markersize=4, markerfacecolor="none", **RATIOS[name][1])
+                   for name in ratios]
         notes = ["One mark per layer: geometric mean over the last quarter of the steps.",
                  f"Shaded: within {100 * CLOSE:.0f} %.", note]
         return finished("equilibrium", "Rotation in a step and root mean square of each kind of tensor, over what a "

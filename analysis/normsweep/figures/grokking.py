@@ -22,11 +22,14 @@ CAPTION = ("Accuracy of the held-out part and loss on the training batches over 
            f"accuracy of {LEVEL:g}, by weight decay.")
 
 
+def is_over_decay(dataset):
+    """Was accuracy measured over the steps of several weight decays?"""
+    return runs.is_measured(dataset, "accuracy", "step") and DECAY in runs.axes_of(dataset)
+
+
 def has_grokked(dataset):
-    """Was accuracy measured over the steps of several weight decays, and did it get from below the level to it?"""
-    if not runs.is_measured(dataset, "accuracy", "step") or DECAY not in runs.axes_of(dataset):
-        return False
-    return bool(steps_of(dataset).before.notnull().any())
+    """Did accuracy get from below the level to it in any of these runs?"""
+    return is_over_decay(dataset) and bool(steps_of(dataset).before.notnull().any())
 
 
 def grokking(dataset):
@@ -39,23 +42,32 @@ def grokking(dataset):
     with look.style():
         figure, handles = draw([(runs.text(dataset, at), dataset.isel(at)) for at in shown])
         return finished("grokking", CAPTION, figure, dataset, handles,
-                        [*notes([dataset]), cut(shown, everything, others)])
+                        [*notes([dataset]), grey_note(shown, "rows"), cut(shown, everything, others)])
 
 
 def together(sweeps):
-    """The same of {name: dataset}, several sweeps; None if nothing is to be seen in any."""
-    sweeps = {name: dataset for name, dataset in sweeps.items() if has_grokked(dataset)}
-    if not sweeps:
+    """The same of {name: dataset}, several sweeps; None if no run of any sweep gets there. A sweep in which none does
+    has its row, too."""
+    if not any(map(has_grokked, sweeps.values())):
         return None
+    drawn = {name: dataset for name, dataset in sweeps.items() if is_over_decay(dataset)}
     rows = [(look.plain(", ".join(filter(None, (name, runs.text(dataset, at))))), dataset.isel(at))
-            for name, dataset in sweeps.items() for at in runs.combinations(dataset, runs.others_of(dataset, DECAY))]
+            for name, dataset in drawn.items() for at in runs.combinations(dataset, runs.others_of(dataset, DECAY))]
     shown = runs.thinned(rows, ROWS)
+    lost = [look.plain(name) for name in sweeps if name not in drawn]
     with look.style():
         figure, handles = draw(shown)
-        cut = f"{len(shown)} of {len(rows)} rows are shown."
-        more = notes(list(sweeps.values())) + [cut] * (len(shown) < len(rows))
+        more = [*notes(list(drawn.values())), grey_note(shown, "sweeps" if len(rows) == len(drawn) else "rows"),
+                f"{len(shown)} of {len(rows)} rows are shown." if len(shown) < len(rows) else "",
+                f"Left out, without accuracy over steps and weight decays: {', '.join(lost)}." if lost else ""]
+        more = [note for note in more if note]
         look.frame(figure, "", handles, more)
         return Drawing("grokking", " ".join([CAPTION, *more]), figure)
+
+
+def grey_note(rows, what):
+    """What is grey, if there are several rows."""
+    return f"Grey: the runs of the other {what}." if len(rows) > 1 else ""
 
 
 def notes(datasets):
@@ -152,13 +164,15 @@ def dress(panels, dataset, found, decays):
     steps, ends = panels[0, :2], panels[0, 2]
     for axes in steps:
         axes.set_xscale("log")
-        look.plain_ticks(axes.xaxis)
+        look.few_ticks(axes.xaxis)
     panels[0, 0].set_ylim(-0.03, 1.03)
     look.scale_y(panels[0, 1], [line.get_ydata() for axes in panels[:, 1] for line in axes.lines])
+    if panels[0, 1].get_yscale() == "log":
+        look.few_ticks(panels[0, 1].yaxis)
     ends.set_xscale("log")
     ends.set_yscale("log")
-    look.plain_ticks(ends.yaxis)
-    shown = runs.thinned(list(decays), 5)
+    look.few_ticks(ends.yaxis)
+    shown = [decays[i] for i in look.apart(np.log(place_of(decays, decays)), 5)]
     ends.set_xticks(place_of(np.asarray(shown), decays), [look.number(decay) for decay in shown])
     ends.minorticks_off()
     for axes, text in zip(panels[-1], (look.label(dataset.step),) * 2 + (look.label(dataset[DECAY]),)):
