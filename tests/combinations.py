@@ -122,7 +122,8 @@ def draw_features(draw, fixed=()):
     return features
 
 
-RATES = {"adamw": 3e-3, "adam": 3e-3, "sgd": 1e-3, "normalized_sgd": 5e-3, "adafactor": 0.02, "lion": 5e-4, "muon": 5e-3}
+RATES = {"adamw": 3e-3, "adam": 3e-3, "sgd": 1e-3, "normalized_sgd": 5e-3, "adafactor": 0.02, "lion": 5e-4,
+         "muon": 5e-3}
 LENGTHS = {"one": (1, 1), "short": (2, 13), "long": (18, 45), "beyond": (131, 150)}
 
 

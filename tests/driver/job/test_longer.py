@@ -213,7 +213,8 @@ def test_an_axis_of_steps(place):
 def test_two_workers_on_one_trunk(place):
     """Two workers keep states of the same runs but for their steps at the same time; each leaves the other's alone."""
     settings = ["steps={range: [1, 24]}", "learning_rate=0.01", "weight_decay=0", "schedule=constant",
-                "schedule_start=0", "measure={every: 8, metrics: [norms]}", "hessian=null", "validate=null", "width=64", "feedforward=256"]
+                "schedule_start=0", "measure={every: 8, metrics: [norms]}", "hessian=null", "validate=null",
+                "width=64", "feedforward=256"]
     go(place, *settings, "output=alone.nc")
     for attempt in range(2):
         go(place, *settings, f"output=two{attempt}.nc", jobs="2")
@@ -299,8 +300,8 @@ def test_no_states_of_runs_that_may_end_early(tmp_path):
     go(tmp_path, "stop_when=[never, phase]")
     assert sorted(states(tmp_path).values()) == [[36]] * 4 + [[45]] * 8
     said = go(tmp_path, "stop_when=phase", "output=early.nc", status=2).stderr
-    assert said.endswith("save_weights: state keeps no more than true: every cell has stop_when phase, with which steps "
-                         "cannot grow\n")
+    assert said.endswith("save_weights: state keeps no more than true: every cell has stop_when phase, with which "
+                         "steps cannot grow\n")
 
 
 def test_plan_of_a_longer_sweep(place):
