@@ -98,7 +98,8 @@ static const char *why_not_longer(const struct sweep *sweep, int64_t shorter)
         if (walk.run.stop_when != STOP_NEVER)
             why = "; with stop_when: phase steps cannot grow";
         else if (run_kept_step(&walk.run, shorter) == 0)
-            why = "; steps can grow only while the rate does not depend on them: constant, inverse_sqrt, wsd";
+            why = "; steps can grow only while the rate does not depend on them: constant, inverse_sqrt, "
+                  "wsd, linear and cosine with a schedule_start";
     }
     walk_release(&walk);
     return why;

@@ -223,10 +223,9 @@ const struct param param_table[] = {
         .help =
             "by how much of itself a weight decays at step t, with eta_t the rate of the schedule and "
             "eta its peak. scaled: eta_t lambda; independent: eta_t / eta lambda, a share per step: give "
-            "about "
-            "learning_rate times the usual weight_decay; corrected: eta_t^2 / eta lambda; cautious: eta_t "
-            "lambda, where the update shrinks the weight, too; adam, whose decay passes through its moments, "
-            "has scaled alone"),
+            "about learning_rate times the usual weight_decay; corrected: eta_t^2 / eta lambda; cautious: "
+            "eta_t lambda, where the update shrinks the weight, too; adam, whose decay passes through its "
+            "moments, has scaled alone"),
     BOOLEAN(fixed_norm, false, .axis = true, .cost = true, .long_name = "fixed norms",
         .help = "after each step every matrix of the layers is scaled back to the norm that it started with"),
     NUMBER(beta1, .axis = true, .min = 0, .max = 1, .max_open = true, .initial.real = 0.9, .unit = "1",

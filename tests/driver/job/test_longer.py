@@ -276,9 +276,11 @@ LINEAR = ["schedule=[constant, linear]", "schedule_start=0"]
     (TRUE, [MORE], "save_weights is true in sweep.nc and state in sweep.yaml", ""),
     ([], ["steps=40"], "steps is 45 in sweep.nc and 40 in sweep.yaml", ""),
     (LINEAR + TRUE, [MORE, *LINEAR, *TRUE], STEPS,
-     "; steps can grow only while the rate does not depend on them: constant, inverse_sqrt, wsd"),
+     "; steps can grow only while the rate does not depend on them: constant, inverse_sqrt, wsd, linear and cosine "
+     "with a schedule_start"),
     (LINEAR, [MORE, *LINEAR], STEPS,
-     "; steps can grow only while the rate does not depend on them: constant, inverse_sqrt, wsd"),
+     "; steps can grow only while the rate does not depend on them: constant, inverse_sqrt, wsd, linear and cosine "
+     "with a schedule_start"),
     (EARLY, [MORE, *EARLY], STEPS, "; with stop_when: phase steps cannot grow"),
     ([], [MORE, "width=16"], "width is 8 in sweep.nc and 16 in sweep.yaml", ""),
 ], ids=["no states", "states no longer", "states by default", "states no longer and stop_when", "states too late",
