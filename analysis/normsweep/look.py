@@ -191,6 +191,11 @@ def title(text):
     return lines(text, 25)
 
 
+def column_title(text, columns):
+    """The title above a column of panels, at most as wide as one of so many; broken between words."""
+    return textwrap.fill(text, max(12, int(0.8 * WIDTH / columns / LETTER)), break_long_words=False)
+
+
 def side_title(text):
     """The title beside a row of panels, at most as long as a panel is high."""
     return lines(text, 24)

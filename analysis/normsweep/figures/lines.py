@@ -247,7 +247,7 @@ def dress(axes, dataset, variable, labels, at, grid, row, column):
     look.grid(axes)
     if grid["table"]:
         if row == 0:
-            axes.set_title(words)
+            axes.set_title(look.column_title(words, grid["shape"][1]))
         if column == 0:
             axes.set_ylabel(look.side_title(title))
         return
