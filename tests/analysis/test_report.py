@@ -2,8 +2,6 @@
 
 import base64
 import html.parser
-import importlib.machinery
-import importlib.util
 import os
 import re
 import subprocess
@@ -22,6 +20,7 @@ sys.path.insert(0, str(PROJECT / "analysis"))
 import normsweep  # noqa: E402
 from normsweep import account, command, figures, page, words  # noqa: E402
 from normsweep.report import report  # noqa: E402
+from normsweep.scripts import report as report_script  # noqa: E402
 
 
 class Reader(html.parser.HTMLParser):
@@ -265,18 +264,13 @@ def test_figures_are_in_the_page():
 
 
 def test_a_figure_that_fails_is_named(monkeypatch):
-    loader = importlib.machinery.SourceFileLoader("report_script", str(REPORT[1]))
-    script = importlib.util.module_from_spec(importlib.util.spec_from_loader("report_script", loader))
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    loader.exec_module(script)
-
     def fails(dataset):
         raise RuntimeError("out of ink")
 
     rows = [figures.Figure("first", fails, ("norm_growth",)),
             figures.Figure("second", lambda dataset: figures.Drawing("second", "shown", "a figure"), ("norm_growth",))]
     monkeypatch.setattr(figures, "table", lambda dataset: rows)
-    (name, caption, figure), (lost, _, error) = script.drawings(made_up())
+    (name, caption, figure), (lost, _, error) = report_script.drawings(made_up())
     assert (name, caption, figure) == ("second", "shown 55 of 60 runs have ended.", "a figure")
     assert lost == "first" and str(error) == "out of ink"
 

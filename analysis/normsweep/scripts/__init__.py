@@ -1,0 +1,1 @@
+"""The scripts of analysis/, one module each with a main()."""

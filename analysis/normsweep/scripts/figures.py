@@ -1,0 +1,126 @@
+"""Draws the figures of a dataset: phase diagram, norms, fits, saturation, heads, losses, whatever was measured.
+
+Several files of `normsweep inspect -o`, or one, are drawn together: saturation by layer, and what heads attend to.
+Several sweeps are drawn together, too: grokking. Each figure is written to FOLDER/DATASET-NAME.png and .svg
+(networks-NAME or sweeps-NAME for several files), and its path is printed. A sweep that still runs can be drawn at any
+moment; runs that have not ended are blank. A variable without a figure of its own gets a plain plot under its own name.
+"""
+
+import argparse
+import difflib
+import multiprocessing
+import os
+import re
+import sys
+
+from ..command import fail, make_folder, open_or_fail, select_or_fail
+from ..figures import TOGETHER, names, networks
+from ..figures.files import write, write_together
+from ..networks import has_text, is_network, open_network
+
+FORMATS = ("png", "svg", "pdf")
+MANY = 4  # figures per process
+
+
+def main():
+    arguments = parse()
+    path, *more = arguments.dataset
+    if is_network(path):
+        return draw_networks(arguments)
+    if more:
+        return draw_sweeps(arguments)
+    with open_or_fail(path) as dataset:
+        wanted = check_names(arguments.only, names(select_or_fail(dataset, arguments.at, path)))
+    make_folder(arguments.output)
+    return draw([(path, name, stem_of(arguments, path), arguments.format, arguments.at, bool(arguments.only))
+                 for name in wanted])
+
+
+def stem_of(arguments, path):
+    return os.path.join(arguments.output, os.path.splitext(os.path.basename(path))[0])
+
+
+def draw_sweeps(arguments):
+    """The figures of several sweeps, each under the name of its file."""
+    paths = list(dict.fromkeys(arguments.dataset))
+    stems = [os.path.splitext(os.path.basename(path))[0] for path in paths]
+    labels = stems if len(set(stems)) == len(stems) else [os.path.splitext(path)[0] for path in paths]
+    loaded = {label: select_or_fail(open_or_fail(path), arguments.at, path) for label, path in zip(labels, paths)}
+    wanted = check_names(arguments.only, list(TOGETHER), "several sweeps have")
+    make_folder(arguments.output)
+    stem = stem_of(arguments, "sweeps")
+    return report(write_together(loaded, (name, TOGETHER[name], "no run reached it, or all did at once"), stem,
+                                 arguments.format, True) for name in wanted)
+
+
+def draw_networks(arguments):
+    """The figures of networks of others."""
+    paths = list(dict.fromkeys(arguments.dataset))
+    if arguments.at:
+        fail("--at is for sweeps")
+    loaded = {path: open_or_fail(path, open_network) for path in paths}
+    bare = [path for path, dataset in loaded.items() if not has_text(dataset)]
+    for path in bare:
+        print(f"{os.path.basename(sys.argv[0])}: {path}: nothing to draw: it was measured without --tokens",
+              file=sys.stderr)
+        del loaded[path]
+    if not loaded:
+        return 1
+    wanted = check_names(arguments.only, list(networks.FIGURES))
+    make_folder(arguments.output)
+    stem = stem_of(arguments, paths[0] if len(paths) == 1 else "networks")
+    return report(write_together(loaded, (name, networks.FIGURES[name], "measured without --tokens"), stem,
+                                 arguments.format, bool(arguments.only)) for name in wanted)
+
+
+def parse():
+    what, how = __doc__.split("\n\n", 1)
+    parser = argparse.ArgumentParser(description=what, epilog=how)
+    parser.add_argument("dataset", metavar="DATASET.nc", nargs="+")
+    parser.add_argument("-o", "--output", metavar="FOLDER", default=".", help="folder for the files (default: .)")
+    parser.add_argument("--only", metavar="NAME", nargs="+", default=[], type=lambda text: text.split(","),
+                        help="draw only these figures, separated by commas or blanks: phase,norms")
+    parser.add_argument("--at", metavar="NAME=VALUE", action="append", default=[],
+                        type=lambda text: re.split(r",(?=\w+=)", text),
+                        help="draw only the part of the sweep at one value of an axis; may be repeated")
+    parser.add_argument("--format", metavar="FORMATS", type=formats, default=("png", "svg"),
+                        help="png, svg, pdf, or several separated by commas (default: png,svg)")
+    arguments = parser.parse_args()
+    arguments.only, arguments.at = sum(arguments.only, []), sum(arguments.at, [])
+    return arguments
+
+
+def formats(text):
+    words = tuple(text.split(","))
+    for word in words:
+        if word not in FORMATS:
+            raise argparse.ArgumentTypeError(f"{word!r} is not one of {', '.join(FORMATS)}")
+    return words
+
+
+def check_names(wanted, there, has="this dataset has"):
+    for name in wanted:
+        if name not in there:
+            nearest = sorted(there, key=lambda one: -difflib.SequenceMatcher(None, name, one).ratio())
+            fail(f"no figure {name}; {has} {', '.join(nearest)}")
+    return [name for name in there if not wanted or name in wanted]
+
+
+def draw(tasks):
+    """Writes each figure, several at a time. Returns 1 if any failed, else 0."""
+    workers = min(os.cpu_count() or 1, len(tasks) // MANY)
+    if workers < 2:
+        return report(map(write, tasks))
+    with multiprocessing.get_context("spawn").Pool(workers) as pool:
+        return report(pool.imap_unordered(write, tasks))  # unordered: report each figure as soon as it is written
+
+
+def report(results):
+    status = 0
+    for paths, error in results:
+        for path in paths:
+            print(path, flush=True)
+        if error:
+            print(f"{os.path.basename(sys.argv[0])}: {error}", file=sys.stderr)
+            status = 1
+    return status
