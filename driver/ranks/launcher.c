@@ -94,19 +94,18 @@ static void add_options(struct command_line *line, int release, int workers)
     }
 }
 
-static int compose(
-    struct command_line *line, int release, int argc, char **argv, int workers, struct error *error)
+static int compose(struct command_line *line, const struct launch *launch, struct error *error)
 {
     line->program = process_program();
-    line->argument = calloc((size_t)argc + OPTIONS_MOST, sizeof(*line->argument));
+    line->argument = calloc((size_t)launch->argc + OPTIONS_MOST, sizeof(*line->argument));
     if (!line->program || !line->argument) {
         error_set(error, ERROR_ENVIRONMENT, "mpirun: %s", strerror(errno));
         return -1;
     }
-    add_options(line, release, workers);
+    add_options(line, launch->release, launch->workers);
     add_argument(line, line->program);
-    for (int i = 0; i < argc; i++)
-        add_argument(line, argv[i]);
+    for (int i = 0; i < launch->argc; i++)
+        add_argument(line, launch->argv[i]);
     return 0;
 }
 
@@ -358,8 +357,11 @@ static int run_once(struct launcher *l, const struct command_line *line, struct 
     rank_processes_tidy(&l->ranks);
     rank_processes_release(&l->ranks);
     int status = judge(l, error);
-    if ((status == -1 || status == ERROR_INPUT || status == ERROR_ENVIRONMENT) && !l->error.last[0])
+    bool failed = status == ERROR_INPUT || status == ERROR_ENVIRONMENT;
+    if ((status == -1 || failed) && !l->error.last[0])
         pump_tell_noise(&l->error);
+    if (failed)
+        error_set(error, (enum error_status)status, "%s", l->error.last);
     return status;
 }
 
@@ -377,9 +379,19 @@ static const char *what_was_lost(const struct launcher *l)
     return l->news.stage == STAGE_ENDED ? "no worker is left" : "the coordinator was lost";
 }
 
+static void log_restart(const struct launcher *l, struct journal *journal)
+{
+    struct json_writer *writer = journal_begin(journal, "coordinator_restarted");
+
+    if (!writer)
+        return;
+    json_writer_text(writer, "message", what_was_lost(l));
+    journal_end(journal, false);
+}
+
 /* After a lost life, the `vain`th in a row without progress: LOST if there will be another, otherwise the
  * exit status or -1. */
-static int judge_loss(const struct launcher *l, const char *output, int vain, struct error *error)
+static int judge_loss(const struct launcher *l, const struct launch *launch, int vain, struct error *error)
 {
     if (signals_stop())
         return STATUS_STOPPED;
@@ -387,8 +399,9 @@ static int judge_loss(const struct launcher *l, const char *output, int vain, st
         return error_set(error, ERROR_ENVIRONMENT,
             "%s: %s, %d times in a row without progress; all results are kept, run the same command again to "
             "continue",
-            output, what_was_lost(l), vain);
-    fprintf(stderr, "%s: %s; starting again\n", output, what_was_lost(l));
+            launch->output, what_was_lost(l), vain);
+    fprintf(stderr, "%s: %s; starting again\n", launch->output, what_was_lost(l));
+    log_restart(l, launch->journal);
     return LOST;
 }
 
@@ -405,15 +418,14 @@ static bool has_allocation(void)
 }
 
 /* Starts mpirun, and again as long as it is lost. */
-static int run_lives(struct lease *lease, const char *output, const struct command_line *line, int workers,
-    struct error *error)
+static int run_lives(const struct launch *launch, const struct command_line *line, struct error *error)
 {
-    bool elsewhere = workers == 0 || has_allocation();
+    bool elsewhere = launch->workers == 0 || has_allocation();
     int status = LOST, vain = 0;
 
     while (status == LOST) {
-        struct launcher launcher = {.lease = lease,
-            .expected = elsewhere ? 0 : workers + 1,
+        struct launcher launcher = {.lease = launch->lease,
+            .expected = elsewhere ? 0 : launch->workers + 1,
             .patience = elsewhere ? INIT_SECONDS_ALLOCATION : INIT_SECONDS};
         launcher.clock = launcher.now = launcher.begun = launcher.renewed = clock_now();
         status = run_once(&launcher, line, error);
@@ -421,20 +433,19 @@ static int run_lives(struct lease *lease, const char *output, const struct comma
             return status;
         end_coordinator(&launcher);
         vain = launcher.news.kept ? 0 : vain + 1;
-        status = judge_loss(&launcher, output, vain, error);
+        status = judge_loss(&launcher, launch, vain, error);
     }
     return status;
 }
 
-int launcher_run(struct lease *lease, const char *output, int release, int argc, char **argv, int workers,
-    struct error *error)
+int launcher_run(const struct launch *launch, struct error *error)
 {
     struct command_line line = {.count = 0};
-    int status = compose(&line, release, argc, argv, workers, error);
+    int status = compose(&line, launch, error);
 
     signals_end_at_second(false);
     if (status == 0)
-        status = run_lives(lease, output, &line, workers, error);
+        status = run_lives(launch, &line, error);
     free((void *)line.argument);
     free(line.program);
     return status;
