@@ -15,8 +15,10 @@ from .words import number, value_text
 
 POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; style-src 'unsafe-inline'"
 ITSELF = "; connect-src 'self'; frame-src 'self' file:"  # what a page that is rewritten may load
+ICON = ("data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath fill='%23542788' "
+        "d='M0 0h16v16H0z'/%3E%3Cpath fill='%23e08214' d='M0 7l16-4v13H0z'/%3E%3C/svg%3E")  # a small phase diagram
 LONG = 30  # letters above which a text may be broken into lines
-EMPTY = ("meta", "img", "br", "wbr")  # elements without an end tag
+EMPTY = ("meta", "link", "img", "br", "wbr")  # elements without an end tag
 
 
 class Html(str):
@@ -109,7 +111,7 @@ def page(title, sections, live=None):
                    element("meta", name="viewport", content="width=device-width, initial-scale=1"),
                    element("meta", http_equiv="Content-Security-Policy", content=policy),
                    element("noscript", element("meta", http_equiv="refresh", content=f"{every:.0f}")) if every else None,
-                   element("title", title), element("style", Html(STYLE + style)))
+                   element("title", title), element("link", rel="icon", href=ICON), element("style", Html(STYLE + style)))
     marks = {"data_stamp": f"{stamp:.3f}"} | ({"data_every": f"{every:g}", "class_": "live"} if every else
                                               {"class_": "live"} if live else {})
     return "<!DOCTYPE html>\n" + element(

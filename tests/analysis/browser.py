@@ -2,15 +2,19 @@
 zero byte. Needs nothing but the standard library."""
 
 import base64
+import fcntl
 import json
 import os
 import select
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+# Chromium reads from file 3 and writes to file 4.
+EXECUTE = "import os, sys; os.dup2(int(sys.argv[1]), 3); os.dup2(int(sys.argv[2]), 4); os.execv(sys.argv[3], sys.argv[3:])"
 DEADLINE = 60  # seconds, which only ends a test that hangs
 
 
@@ -30,11 +34,12 @@ class Browser:
                    "--disable-background-networking", "--disable-component-update", "--disable-sync",
                    "--no-default-browser-check", f"--user-data-dir={self.folder}", "--remote-debugging-pipe",
                    "about:blank"]
+        high = [fcntl.fcntl(file, fcntl.F_DUPFD, 10) for file in (into, out)]
         self.process = subprocess.Popen(
-            ["sh", "-c", f'exec "$@" 3<&{into} 4>&{out}', "sh", *command], pass_fds=(into, out),
+            [sys.executable, "-c", EXECUTE, *map(str, high), *command], pass_fds=high,
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        os.close(into)
-        os.close(out)
+        for file in (into, out, *high):
+            os.close(file)
         self.number, self.buffer, self.events, self.session = 0, b"", [], None
         target = next(one for one in self.call("Target.getTargets")["targetInfos"] if one["type"] == "page")
         self.session = self.call("Target.attachToTarget", targetId=target["targetId"], flatten=True)["sessionId"]

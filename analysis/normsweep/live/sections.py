@@ -52,21 +52,22 @@ def live_page(title, parts, every, now):
     return page(title, [part for part in parts if part[2] is not None], (every, now, STYLE))
 
 
-def head(title, state, now, every, *more):
+def head(title, state, now, every):
     """The part that every page has, even without a dataset."""
     moment = datetime.datetime.fromtimestamp(now, datetime.timezone.utc)
     clock = element("time", f"{moment:%H:%M:%S} UTC", datetime=f"{moment:%Y-%m-%dT%H:%M:%SZ}", data_clock=f"{now:.0f}")
     pill = element("p", element("i"), element("span", state.text), class_=f"pill {state.word}")
     said = [", rewritten every ", number(every, 2), " s while the sweep runs; this page reloads by itself."] if every \
         else [f", {moment:%d %B %Y}; this page is no longer rewritten."]
-    return "top", None, join([pill, element("h1", title), *more, element("p", "As of ", clock, *said, class_="quiet")])
+    return "top", None, join([pill, element("h1", title), element("p", "As of ", clock, *said, class_="quiet")])
 
 
 def parts_of(dataset, survey, state, name, now, every):
     """All parts of the page of a dataset."""
     title = dataset.sweep.title or name
     return title, [
-        head(title, state, now, every, *notes(dataset), share(survey), facts(survey, now)),
+        head(title, state, now, every),
+        ("state", None, join([*notes(dataset), share(survey), facts(survey, now)])),
         part("diagram", "Norm growth so far", phase_part, dataset, survey),
         part("side", None, side, dataset, survey),
         part("curves", "Losses and norms", curves_part, dataset, survey),

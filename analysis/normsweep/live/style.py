@@ -16,10 +16,11 @@ body.live { max-width: 84rem; --done: #3b6ea5; --running: #0a8a5f; --failed: #c0
 .live h2 { margin: 0 0 0.5rem; padding: 0; border: 0; font-size: 1.05rem }
 .live h3 { margin: 0 0 0.2rem; font-size: 0.9rem }
 .live section { min-width: 0; margin-bottom: 1.4rem }
+.live #top { margin-bottom: 0.4rem }
 .live main { display: grid; grid-template-columns: minmax(0, 1fr); column-gap: 2.5rem }
 @media (min-width: 62rem) {
   .live main { grid-template-columns: minmax(0, 3fr) minmax(0, 2fr) }
-  #top, #curves, #stale { grid-column: 1 / -1 }
+  #top, #state, #curves, #stale { grid-column: 1 / -1 }
 }
 .pill { display: inline-flex; align-items: center; gap: 0.45rem; font-size: 0.85rem; font-weight: 600 }
 .pill i { width: 0.65rem; height: 0.65rem; border-radius: 50%; background: var(--quiet) }
