@@ -19,16 +19,19 @@ WIDE = 0.98  # share of the values that a plot shows, if the others are far away
 TICKS = 5
 
 
-def curves(dataset, outcome):
+def curves(dataset, survey):
     """Plots of what was measured at several steps, and what their colours say; None without any."""
+    outcome = survey.outcome
     under_way, done = chosen(outcome)
     if not under_way and not done:
         return None
+    is_known = is_over_steps(dataset, "train_loss")
+    reached = {run.cell: run.step if is_known else np.inf for run in survey.under_way}
     colours = Colours(dataset)
     plots = []
     for name, title in CURVES:
         if is_over_steps(dataset, name):
-            drawn = one(dataset, name, title, under_way, done, colours)
+            drawn = one(dataset, name, title, reached, done, colours)
             plots += [drawn] if drawn else []
     if not plots:
         return None
@@ -100,12 +103,13 @@ def palette():
     return rules(0, 0.95), rules(0.25, 1)
 
 
-def one(dataset, name, title, under_way, done, colours):
+def one(dataset, name, title, reached, done, colours):
+    """reached: {cell: the step that its run had reached}, because runs go on while this reads."""
     lines = []
     step = dataset.step.values
-    for cell, kind in [*((cell, "ended") for cell in done), *((cell, "now") for cell in under_way)]:
+    for cell, kind in [*((cell, "ended") for cell in done), *((cell, "now") for cell in reached)]:
         values = row(dataset, name, cell)
-        seen = np.flatnonzero(np.isfinite(values))
+        seen = np.flatnonzero(np.isfinite(values) & (step <= reached.get(cell, step[-1])))
         if len(seen):
             seen = seen[np.unique(np.linspace(0, len(seen) - 1, MOST_POINTS).astype(int))]
             lines.append((cell, kind, step[seen], values[seen]))

@@ -132,7 +132,7 @@ def phase_part(dataset, survey):
 
 
 def curves_part(dataset, survey):
-    drawn = curves(dataset, survey.outcome)
+    drawn = curves(dataset, survey)
     return element("div", drawn, class_="curves") if drawn is not None else None
 
 
