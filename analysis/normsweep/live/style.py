@@ -66,7 +66,8 @@ body.live { max-width: 84rem; --done: #3b6ea5; --running: #0a8a5f; --failed: #c0
 .plot svg .is-skipped { fill: url(#hatch-skipped) }
 .plot svg .is-done { fill: var(--done) }
 .plot svg .is-running { fill: none; stroke: var(--running); stroke-width: 2; vector-effect: non-scaling-stroke }
-.plot svg .boundary { fill: none; stroke: #000; stroke-width: 2; vector-effect: non-scaling-stroke; shape-rendering: auto }
+.plot svg .boundary { fill: none; stroke: #000; stroke-width: 2; vector-effect: non-scaling-stroke;
+  shape-rendering: auto }
 .plot svg .boundary.under { stroke: #fff; stroke-width: 4; opacity: 0.55 }
 .plot svg .line { fill: none; stroke: var(--line); stroke-width: 1; stroke-linejoin: round;
   vector-effect: non-scaling-stroke; opacity: 0.6 }
