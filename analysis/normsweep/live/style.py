@@ -90,6 +90,7 @@ i.key-no-growth { height: 0 !important; border: 0 !important; border-top: 2px so
 .reading { min-height: 1.5em; font-size: 0.85rem; color: var(--quiet) }
 .runs { list-style: none; margin: 0; padding: 0 }
 .runs li { padding: 0.35rem 0; border-bottom: 1px solid var(--line); font-size: 0.88rem; overflow-wrap: anywhere }
+.runs + h2 { margin-top: 1.4rem }
 .runs .more { color: var(--quiet); font-size: 0.82rem; font-variant-numeric: tabular-nums }
 .runs .more b { font-weight: 500; color: var(--text) }
 progress { appearance: none; display: block; width: 100%; height: 0.35rem; margin: 0.2rem 0; border: 0;
