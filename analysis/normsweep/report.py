@@ -68,7 +68,17 @@ def summary(dataset, source):
         text += f" Of those done, {phases}."
     if open_runs:
         text += " The sweep has not ended; this page shows its state so far."
-    return join([paragraph(text), quiet(source) if source else None])
+    return join([paragraph(text), *words(dataset), quiet(source) if source else None])
+
+
+def words(dataset):
+    """The sweep's notes, with their lines and paragraphs, and its tags."""
+    notes = [paragraph(*join_lines(part.splitlines())) for part in dataset.sweep.notes.strip().split("\n\n") if part]
+    return [*notes, paragraph("Tags: ", ", ".join(dataset.sweep.tags))] if dataset.sweep.tags else notes
+
+
+def join_lines(lines):
+    return [part for line in lines for part in (line, element("br"))][:-1]
 
 
 def grid(dataset):
