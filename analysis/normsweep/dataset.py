@@ -1,20 +1,29 @@
 """open_sweep, and the accessor `sweep` of a dataset: the axes of a sweep, the state of its runs, planes of values."""
 
-import os
+from __future__ import annotations
 
+import contextlib
+import os
+from collections.abc import Iterable
+from typing import Any, Callable, TypeVar, Union
+
+import numpy as np
 import xarray as xr
 
 from . import boundary_variables, gradients, predicted, table, verify
 from .boundary import phase_boundary
 from .grokking import LEVEL, grokking
-from .names import OUTCOMES, PHASE_AXES, REPEAT, SOURCE
+from .join import join
+from .names import OUTCOMES, PHASE_AXES, REPEAT, SESSION_START, SESSIONS, SOURCE
 from .plane import as_words, pivot
 from .verify import NotASweep
 
+Path = Union[str, "os.PathLike[str]"]
+LAYOUT = {"char_dim_name", "original_shape", "chunksizes", "preferred_chunks", "contiguous", "chunks"}
 NO_NETCDF = -51  # the netCDF library's errno for a file of another format
 
 
-def open_sweep(path):
+def open_sweep(path: Path | Iterable[Path], *, chunks: Any = None, **keywords: Any) -> xr.Dataset:
     """The dataset in a file, decoded: an xarray.Dataset that reads values on demand.
 
     A sweep that still runs can be opened at any moment; open it again to see new values. Close it, or use `with`:
@@ -23,14 +32,46 @@ def open_sweep(path):
     ...     dataset.sweep.title, int(dataset.sweep.done.sum())
     ('My first diagram', 53)
 
-    The dataset, or a part of it, can be saved with its method to_netcdf.
+    `path` may be several files, of parts of one sweep that were run apart, such as one file for each seed. They become
+    one dataset over the union of their grids; cells that no file has are pending. A key that is fixed in a file is an
+    axis of one value there. Of a run that several files have, the one that got furthest counts; if it has ended in
+    several, all its values have to agree, except times and hosts. The dataset is in memory, unless there are chunks.
 
-    A netCDF-4 copy can be opened, too. Raises OSError if the file cannot be read, and NotASweep if it is not a
-    normsweep dataset, is cut short, or was altered by another program.
+    >>> open_sweep(["first.nc"]).sweep
+    <sweep 'My first diagram': 3 learning_rate x 5 weight_decay x 2 norm_placement x 2 seed, 53 done>
+
+    `chunks` and other keywords are those of xarray.open_dataset; without `chunks`, dask is not needed. `sessions` is as
+    long as there were sessions. The dataset, or a part of it, can be saved with its methods to_netcdf and to_zarr.
+
+    A netCDF-4 copy can be opened, too. Raises OSError if a file cannot be read, NotASweep if it is not a normsweep
+    dataset, is cut short, or was altered by another program, and DifferentSweeps if files are not parts of one sweep.
     """
+    undecoded = sorted({"decode_cf", "decode_coords", "concat_characters"} & set(keywords))
+    if undecoded:
+        raise TypeError(f"{undecoded[0]}: open_sweep decodes what it opens; xarray.open_dataset need not")
+    if isinstance(path, (str, os.PathLike)):
+        return open_file(path, chunks=chunks, **keywords)
+    paths = list(path)
+    if not paths:
+        raise ValueError("no file to open")
+    with contextlib.ExitStack() as opened:
+        parts = [opened.enter_context(open_file(one, chunks=chunks, **keywords)) for one in paths]
+        if len(parts) == 1:
+            opened.pop_all()
+            return parts[0]
+        if chunks is None:
+            parts = [part.load() for part in parts]
+        whole = join(parts, [os.fspath(one) for one in paths])
+        whole.encoding["source"] = os.fspath(paths[0])
+        whole.set_close(opened.pop_all().close)
+    return whole
+
+
+def open_file(path: Path, **keywords: Any) -> xr.Dataset:
+    """open_sweep for one file."""
     verify.check_file(path)
     try:
-        dataset = xr.open_dataset(path, engine="netcdf4")
+        dataset = xr.open_dataset(path, **{"engine": "netcdf4", **keywords})
     except OSError as error:
         if error.errno != NO_NETCDF:
             raise
@@ -44,9 +85,39 @@ def open_sweep(path):
     except NotASweep:
         dataset.close()
         raise
-    for variable in dataset.variables.values():  # texts share a dimension, to which old xarrays give several lengths
-        variable.encoding.pop("char_dim_name", None)
-    return dataset
+    forget_layout(dataset)
+    return without_spare_sessions(dataset)
+
+
+def forget_layout(dataset: xr.Dataset) -> None:
+    """Drops what xarray remembers of the file's layout and would repeat in another file, where it is in the way: zarr
+    has no type for a character, older versions of xarray give texts of different lengths one dimension, and write
+    truth values to zarr as bytes."""
+    for variable in dataset.variables.values():
+        is_text = variable.dtype.kind in "OSTU"  # netCDF cannot compress them
+        for name in list(variable.encoding):
+            if name in LAYOUT or is_text and name not in ("source", "coordinates"):
+                del variable.encoding[name]
+        if variable.dtype.kind == "b":
+            variable.encoding.pop("dtype", None)
+
+
+def without_spare_sessions(dataset: xr.Dataset) -> xr.Dataset:
+    """The file's table of sessions has rows for later ones."""
+    if SESSION_START not in dataset or SESSIONS not in dataset.dims:
+        return dataset
+    used = np.flatnonzero(dataset[SESSION_START].values.astype(str) != "")
+    return dataset.isel({SESSIONS: slice(0, int(used[-1]) + 1 if len(used) else 0)})
+
+
+def sweep_of(dataset: xr.Dataset) -> Sweep:
+    """`dataset.sweep`, with a type: type checkers know nothing of accessors.
+
+    >>> sweep_of(ds).axes == ds.sweep.axes
+    True
+    """
+    found: Sweep = dataset.sweep
+    return found
 
 
 def told_by(function):
