@@ -21,6 +21,9 @@ TINY = ("title: Tiny\ncorpus: markov\nvocabulary: 9\nlayers: 1\nwidth: 4\nheads:
         "batch: 1\nsteps: 2\nmeasure: {every: 1}\nlearning_rate: [0.1, 0.01]\nweight_decay: [0, 1]\n")
 
 
+NO_SIZES = "width=null", "heads=null"  # they are in `together` instead
+
+
 @pytest.fixture
 def tiny(normsweep, tmp_path):
     """tiny(NAME, --set...) trains a sweep of four runs, or more, and returns its path."""
@@ -93,19 +96,20 @@ def test_of_another_sweep(tiny):
         (first.parent / "other.nc").unlink()
     with open_sweep([first, tiny("other.nc", "seed=1", "title=Others", "save_weights=true")]) as found:
         assert found.sweep.title == "Tiny and Others" and found.sizes["seed"] == 2
-    together = tiny("together.nc", "seed=1", "width=null", "heads=null", "together={model: {a: {width: 4, heads: 1}, b: {width: 8, heads: 2}}}")
+    together = tiny("together.nc", "seed=1", *NO_SIZES,
+                    "together={model: {a: {width: 4, heads: 1}, b: {width: 8, heads: 2}}}")
     with pytest.raises(DifferentSweeps, match="first.nc: of another sweep: it has no model, which is an axis"):
         open_sweep([together, first])
 
 
 def test_labels_of_together_axes(tiny):
-    one = tiny("one.nc", "width=null", "heads=null", "together={model: {a: {width: 4, heads: 1}, b: {width: 8, heads: 2}}}")
-    two = tiny("two.nc", "width=null", "heads=null", "together={model: {c: {width: 8, heads: 4}, a: {width: 4, heads: 1}}}")
+    one = tiny("one.nc", *NO_SIZES, "together={model: {a: {width: 4, heads: 1}, b: {width: 8, heads: 2}}}")
+    two = tiny("two.nc", *NO_SIZES, "together={model: {c: {width: 8, heads: 4}, a: {width: 4, heads: 1}}}")
     with open_sweep([one, two]) as found:
         assert found.model.values.tolist() == ["a", "b", "c"] and found.sweep.together == {"model": ("width", "heads")}
         assert found.width.values.tolist() == [4, 8, 8] and found.heads.values.tolist() == [1, 2, 4]
         assert found.width.dtype == found.heads.dtype == np.int64 and found.sweep.done.all()
-    two = tiny("three.nc", "width=null", "heads=null", "together={model: {b: {width: 8, heads: 1}}}")
+    two = tiny("three.nc", *NO_SIZES, "together={model: {b: {width: 8, heads: 1}}}")
     with pytest.raises(DifferentSweeps, match="three.nc: of another sweep than .*one.nc: heads of model b is 1, not 2"):
         open_sweep([one, two])
 
