@@ -61,6 +61,8 @@ static bool is_noise(struct pump *pump, const char *line, size_t length)
         pump->block_lines = 0;
         return true;
     }
+    if (length == 1 && pump->to == STDOUT_FILENO)
+        return true; /* MPICH's mpiexec sets its messages off */
     if (pump->in_block && ++pump->block_lines > PUMP_BLOCK_LINES)
         pump->in_block = false;
     return pump->in_block || tells_noise(line) || takes_status(pump, line);

@@ -100,6 +100,7 @@ def test_a_killed_rank_is_started_again(program, sweep, whole, tmp_path, role):
         assert command.of(role)[0].kill(signal.SIGKILL)
         assert ends(command) == 0, command.text
     assert command.text["err"] == "sweep.nc: a rank was lost, and with it all others; starting again\n"
+    assert len(command.text["out"].splitlines()) == 3 and "" not in command.text["out"].splitlines()
     assert is_whole(tmp_path, whole)
 
 
