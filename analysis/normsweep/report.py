@@ -69,9 +69,8 @@ def summary(dataset, source):
 
 def notes(dataset):
     """What the sweep file says about the sweep, if it does: paragraphs and tags."""
-    found, tags = ([str(text) for text in np.ravel(dataset.attrs.get(name, []))] for name in ("notes", "tags"))
-    tags = [tag.strip() for text in tags for tag in text.split(",") if tag.strip()]
-    return [element("p", "\n".join(found), class_="notes") if any(found) else None,
+    text, tags = dataset.sweep.notes.strip(), dataset.sweep.tags
+    return [element("p", text, class_="notes") if text else None,
             element("p", *(element("span", tag, class_="tag") for tag in tags)) if tags else None]
 
 
