@@ -117,7 +117,7 @@ def test_installed_files(installed):
     found = {str(path.relative_to(installed)) for path in installed.rglob("*") if not path.is_dir()}
     package = {f"share/normsweep/{path.relative_to(PROJECT)}" for path in (PROJECT / "analysis").rglob("*.py")}
     documents = [PROJECT / name for name in ("README.md", "CHANGELOG.md", "LICENSE")]
-    documents += [path for path in (PROJECT / "docs").iterdir() if path.suffix in (".md", ".png", ".py")]
+    documents += [path for path in (PROJECT / "docs").iterdir() if path.suffix in (".md", ".png", ".py", ".json")]
     completions = "share/bash-completion/completions/"
     expected = {"bin/normsweep", "share/man/man1/normsweep.1", "share/zsh/site-functions/_normsweep",
                 "share/normsweep/sweep.schema.json", "share/normsweep/slurm/submit", "share/normsweep/slurm/normsweep.sbatch", *package,
