@@ -8,16 +8,30 @@
 #include "driver/tables/dataset_tables.h"
 
 #include <errno.h>
-#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { FAILURES_MOST = 100 };
+
+/* NULL: no memory. */
+static char *join_current(const char *path)
+{
+    char *current = path[0] == '/' ? NULL : getcwd(NULL, 0), *whole;
+
+    if (asprintf(&whole, "%s%s%s", current ? current : "", current ? "/" : "", path) < 0)
+        whole = NULL;
+    free(current);
+    return whole;
+}
 
 void status_json_path(struct json_writer *writer, const char *path)
 {
     char *whole = path ? output_resolve(path) : NULL;
 
+    if (path && !whole) /* its folder is not there */
+        whole = join_current(path);
     json_writer_text(writer, "path", whole ? whole : path);
     free(whole);
 }
