@@ -58,6 +58,8 @@
         "print JSON for scripts: of status, one object (with --watch, one a line); of inspect, the "         \
         "dataset")                                                                                           \
     X(MARKDOWN, 0, "markdown", NULL, FLAG, "print all tables as in docs/reference.md, or the named one")     \
+    X(SCHEMA, 0, "schema", NULL, FLAG,                                                                       \
+        "print a JSON Schema of sweep files, by which editors complete and check")                           \
     X(NAMES, 0, "names", "KIND", TEXT(names),                                                                \
         "print names and descriptions for shell completion; KIND: KEY, VARIABLE, show...")                   \
     X(HELP, 'h', "help", NULL, FLAG, "show this help")                                                       \

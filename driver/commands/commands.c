@@ -2,7 +2,7 @@
 
 #include "driver/commands/about.h"
 #include "driver/ranks/launcher.h"
-#include "driver/ranks/mpirun.h"
+#include "driver/ranks/starter.h"
 #include "driver/text/exit_status.h"
 #include "driver/text/nearest.h"
 
@@ -118,7 +118,7 @@ int command_fail(const struct error *error)
     struct error line = *error;
 
     place_clean(&line);
-    if (mpirun_rank() <= 0) /* only one of the ranks prints it */
+    if (starter_rank() <= 0) /* only one of the ranks prints it */
         fprintf(stderr, "%s\n", line.text);
     return error->status;
 }

@@ -29,7 +29,8 @@
         "measure the norms of a pretrained network; with a text also its loss, saturation and attention")    \
     X(export, OPTION_BIT(FOLDER), "RUN.weights.nc", 1, 1,                                                    \
         "write a run's saved weights as a GPT-2 or Llama that the transformers library loads")               \
-    X(help, OPTION_BIT(MARKDOWN) | OPTION_BIT(NAMES), "[params|metrics|KEY|NAME|COMMAND]", 0, 1,             \
+    X(help, OPTION_BIT(MARKDOWN) | OPTION_BIT(SCHEMA) | OPTION_BIT(NAMES),                                   \
+        "[params|metrics|KEY|NAME|COMMAND]", 0, 1,                                                           \
         "explain keys of the sweep file, metrics, other names of a dataset, and commands")                   \
     X(completion, 0, "bash|zsh", 1, 1,                                                                       \
         "print a script with which this shell completes commands, options, keys and variables")

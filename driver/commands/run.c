@@ -15,6 +15,7 @@
 #include "driver/ranks/launcher.h"
 #include "driver/ranks/mpirun.h"
 #include "driver/ranks/pump.h"
+#include "driver/ranks/starter.h"
 #include "driver/sweep/texts.h"
 #include "driver/sweep/threads.h"
 #include "worker/host/clock.h"
@@ -42,8 +43,8 @@ struct start {
     double begun; /* clock */
     struct breath breath; /* called while texts are read; beats on the lease for the launcher */
     bool has_sweep, has_corpus;
-    bool found; /* mpirun was looked for */
-    int release; /* from mpirun_find; valid once found is set */
+    struct mpirun mpirun;
+    bool found; /* mpirun is valid */
 };
 
 static int start_load_sweep(struct start *start, struct error *error)
@@ -242,15 +243,29 @@ static int64_t begin_job(struct start *start, const char *token, struct error *e
     return token ? 1 : open_output(start, error);
 }
 
+/* The starter has decided on the number of workers, perhaps a shell that was started by it long ago. */
+static void warn_of_jobs(const struct start *start, int workers)
+{
+    struct starter starter = starter_find();
+    int asked = start->arguments.jobs;
+
+    if (asked > 0 && asked != workers && starter.variable)
+        fprintf(stderr, "%s: -j %d has no effect: %d process%s started before (%s is set)\n",
+            start->sweep.output, asked, starter.size ? starter.size : workers + 1,
+            starter.size == 1 ? " was" : "es were", starter.variable);
+}
+
 /* With a message in error if the status is that of an error. */
 static int coordinate(struct start *start, struct wire *wire, bool *together, struct error *error)
 {
     const char *token = getenv(LEASE_VARIABLE);
     int64_t pending = begin_job(start, token, error);
-    int status = pending < 0 ? -1 : 0;
+    int status = pending < 0 ? -1 : 0, workers = wire_size(wire) > 1 ? wire_size(wire) - 1 : 1;
 
-    if (pending > 0 && !token)
-        announce(&start->sweep, wire_size(wire) > 1 ? wire_size(wire) - 1 : 1, false);
+    if (pending > 0 && !token) {
+        warn_of_jobs(start, workers);
+        announce(&start->sweep, workers, false);
+    }
     if (pending > 0)
         status = coordinate_job(start, wire, together, error);
     else
@@ -266,7 +281,17 @@ static int coordinate(struct start *start, struct wire *wire, bool *together, st
     return 0; /* mpirun prints a long message for any other; the launcher reads the status in the lease */
 }
 
-static int run_rank(struct start *start)
+/* Several processes were started, but MPI has not connected them. Only one of them says so. */
+static int refuse_starter(struct start *start, struct wire *wire, int rank, const struct error *error)
+{
+    int status = rank > 0 ? 0 : command_fail(error);
+
+    start_release(start);
+    wire_close(wire, true, status);
+    return status;
+}
+
+static int run_rank(struct start *start, const struct starter *starter)
 {
     struct error error = {.text = ""};
     bool together = true;
@@ -282,6 +307,8 @@ static int run_rank(struct start *start)
         start_release(start);
         return worker_loop(wire);
     }
+    if (starter_check(starter, wire_size(wire), &error) != 0)
+        return refuse_starter(start, wire, starter->rank, &error);
     int status = command_flush(coordinate(start, wire, &together, &error)); /* an alarm may end wire_close */
     lease_release(start->lease);
     start->lease = NULL;
@@ -336,10 +363,10 @@ static int reserve_descriptors(const struct start *start, int64_t pending, struc
 /* Looks for mpirun the first time it is called. */
 static int find_mpirun(struct start *start, struct error *error)
 {
-    if (!start->found)
-        start->release = mpirun_find(error);
+    if (!start->found && mpirun_find(&start->mpirun, error) != 0)
+        return -1;
     start->found = true;
-    return start->release < 0 ? -1 : 0;
+    return 0;
 }
 
 /* Have all runs of the sweep ended? False if its dataset cannot be read. */
@@ -373,7 +400,7 @@ static int check_launch(struct start *start, struct error *error)
         return -1;
     if (find_mpirun(start, error) != 0)
         return -1;
-    return start->release > 0 ? mpirun_check_folder(error) : 0;
+    return start->mpirun.kind == MPIRUN_OPEN_MPI ? mpirun_check_folder(error) : 0;
 }
 
 /* The command line for the ranks, ending with NULL: without --notify, which is this process's own, and may
@@ -412,7 +439,7 @@ static int run_launched(struct start *start, int64_t pending, struct error *erro
         return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", start->sweep.output);
     struct launch launch = {.lease = start->lease,
         .output = start->sweep.output,
-        .release = start->release,
+        .mpirun = &start->mpirun,
         .argv = argv,
         .workers = workers,
         .journal = start->journal};
@@ -455,13 +482,14 @@ static int run_plainly(struct start *start, struct error *error)
 int command_run(int argc, char **argv)
 {
     struct start start = {.argc = argc, .argv = argv, .begun = clock_now()};
+    struct starter starter = starter_find();
     struct error error = {.text = ""};
     int status;
 
     if (command_arguments(&start.arguments, argc, argv, &status))
-        return mpirun_rank() > 0 ? 0 : status; /* else mpirun could end rank 0 before it prints the line */
-    if (mpirun_rank() >= 0)
-        return run_rank(&start);
+        return starter.rank > 0 ? 0 : status; /* else mpirun could end rank 0 before it prints the line */
+    if (starter.rank >= 0 && !(starter.size == 1 && start.arguments.jobs == 0))
+        return run_rank(&start, &starter);
     status = run_plainly(&start, &error);
     if (status < 0)
         status = command_fail(&error);

@@ -29,6 +29,7 @@ enum {
     FAILURES_MOST = 20,
     SESSIONS_MOST = 10,
     QUIET_SECONDS = 600,
+    NOTES_MOST = 10, /* lines */
     EXPORT_LEAST = 1 << 20, /* bytes of a dataset: a copy has 250 KB of its own beside the numbers */
 };
 
@@ -53,6 +54,40 @@ static void print_file(const struct view *view, int *cause)
         printf("%s%" PRId64 " %s", i ? " x " : "", view->axis[i].length, view->axis[i].name);
     printf("%s%" PRId64 " cell%s\n", view->axis_count ? ", " : "", view->cells, view->cells == 1 ? "" : "s");
     free(title);
+}
+
+/* Free text of several lines, each as a line of its own. Changes the text. */
+static void print_notes(char *notes)
+{
+    const char *name = "notes";
+
+    for (char *tab = notes; (tab = strchr(tab, '\t'));)
+        *tab = ' ';
+    for (int i = 0; i < NOTES_MOST && *notes; i++) {
+        int length = (int)strcspn(notes, "\n");
+        lines_print(stdout, 0, "%-*s%.*s", length ? 10 : 0, name, length, notes);
+        notes += length + (notes[length] == '\n');
+        name = "";
+    }
+    int left = lines_count(notes) + (*notes && notes[strlen(notes) - 1] != '\n');
+    if (left > 0)
+        printf("%-10sand %d more line%s\n", "", left, left == 1 ? "" : "s");
+}
+
+/* What people have written about the sweep. */
+static void print_words(const struct view *view, int *cause)
+{
+    errno = 0;
+    char *tags = keep_cause(cause, view_text(view, ATTRIBUTE_TAGS));
+    errno = 0;
+    char *notes = keep_cause(cause, view_text(view, ATTRIBUTE_NOTES));
+
+    if (tags && tags[0])
+        lines_print(stdout, 0, "tags      %s", tags);
+    if (notes && notes[0])
+        print_notes(notes);
+    free(tags);
+    free(notes);
 }
 
 static void print_counts(const struct survey *survey)
@@ -204,6 +239,7 @@ int status_print(const struct status *status, struct error *error)
     int cause = 0;
 
     print_file(&status->view, &cause);
+    print_words(&status->view, &cause);
     if (status->fault)
         lines_print(stdout, 0, "altered   %s", status->fault);
     print_counts(&status->survey);

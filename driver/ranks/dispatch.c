@@ -5,6 +5,7 @@
 #include "driver/ranks/plausible.h"
 #include "driver/sweep/texts.h"
 #include "driver/sweep/threads.h"
+#include "driver/text/exit_status.h"
 #include "worker/host/clock.h"
 #include "worker/host/environment.h"
 #include "worker/host/signals.h"
@@ -93,14 +94,18 @@ static bool is_whole(const struct dispatch *d)
     return d->lost == 0 && state.silent == 0;
 }
 
+/* After a signal MPICH's mpiexec ends with the status of any rank, so all have the coordinator's. The
+ * launcher has it from the lease; mpirun would comment on it. */
 static void send_quit(struct dispatch *d, int worker)
 {
     struct peer *peer = dispatch_peer(d, worker);
+    bool stopped = d->stopping && job_pending(d->job) > 0 && !d->job->failed && !getenv(LEASE_VARIABLE);
 
     if (peer->dead || peer->quit)
         return;
-    blank(d, MESSAGE_QUIT)->as.quit =
-        (struct quit){.together = is_whole(d), .save = d->job->failed && !peer->silent};
+    blank(d, MESSAGE_QUIT)->as.quit = (struct quit){.together = is_whole(d),
+        .save = d->job->failed && !peer->silent,
+        .status = stopped ? STATUS_STOPPED : STATUS_DONE};
     send(d, worker);
     peer->quit = true;
 }

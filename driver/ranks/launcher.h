@@ -3,13 +3,14 @@
 
 #include "driver/output/journal.h"
 #include "driver/output/lease.h"
+#include "driver/ranks/mpirun.h"
 #include "model/core/error.h"
 
 /* What is started. */
 struct launch {
     struct lease *lease; /* held by this process */
     const char *output; /* the dataset, for messages */
-    int release; /* from mpirun_find */
+    const struct mpirun *mpirun; /* from mpirun_find */
     int argc; /* the ranks' command line; argv[0] is the command's name */
     char **argv;
     int workers; /* besides a coordinator; 0: as many as the allocation has */

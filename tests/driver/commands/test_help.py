@@ -54,7 +54,8 @@ def test_reference_has_every_attribute_and_variable_of_a_dataset(tmp_path):
     groups = ("[norms, alignment, saturation, heads, homogeneity, gradients, hessian, hessian_layers, residual, "
               "lyapunov, equilibrium]}\nhessian: {probes: 1, steps: 2}")
     (tmp_path / "a.yaml").write_text(f"corpus: markov\nmeasure: {{metrics: {groups}\nwidth: 8\n"
-                                     "learning_rate: [1e-3, 1e-2]\nweight_decay: [0, 0.1]\nsteps: [1, 2]\n")
+                                     "learning_rate: [1e-3, 1e-2]\nweight_decay: [0, 0.1]\nsteps: [1, 2]\n"
+                                     "notes: a note\ntags: [a, b]\n")
     assert normsweep("run", "a.yaml", "-j", "0", cwd=tmp_path).returncode == 0
     axes = {"learning_rate", "weight_decay", "steps"}
     with netCDF4.Dataset(tmp_path / "a.nc") as dataset:
