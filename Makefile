@@ -159,6 +159,7 @@ quickstart:
 check:
 	$(SAY_ROOT)
 	@.ci/setup build figures tests
+	@.ci/checker
 	@$(MAKE_ALL) programs
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" tests/all
 
