@@ -152,8 +152,22 @@ class Sweep:
         return os.path.basename(self._dataset.encoding.get("source", "")) if title in ("", SOURCE) else title
 
     @property
+    def notes(self) -> str:
+        """What the sweep file says in `notes`; "" if it says nothing."""
+        return str(self._dataset.attrs.get("notes", ""))
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags of the sweep file, to choose datasets by: `"pilot" in ds.sweep.tags`.
+
+        >>> ds.sweep.tags
+        ()
+        """
+        return tuple(filter(None, str(self._dataset.attrs.get("tags", "")).split(", ")))
+
+    @property
     def sweep_file(self) -> str:
-        """The text of the sweep file, in YAML, with what `--set` changed as comments at its end."""
+        """The text of the sweep file, in YAML, with included files and what `--set` changed as comments at its end."""
         return str(self._dataset.attrs.get("sweep", ""))
 
     @property

@@ -5,6 +5,8 @@ colour vision: viridis for ordered values, PuOr for values around a middle, Okab
 Figures are made without pyplot, so that a program which uses these modules keeps its own settings.
 """
 
+import contextlib
+import contextvars
 import math
 import re
 import textwrap
@@ -40,6 +42,18 @@ STYLE = {
     "svg.fonttype": "none",  # text stays text, so that it can be searched and copied
     "svg.hashsalt": "normsweep",  # the same figure gives the same file
 }
+
+CAPTIONED = contextvars.ContextVar("captioned", default=False)
+
+
+@contextlib.contextmanager
+def captioned(is_captioned=True):
+    """A context in which figures are drawn without their notes, because a caption has them."""
+    token = CAPTIONED.set(is_captioned)
+    try:
+        yield
+    finally:
+        CAPTIONED.reset(token)
 
 
 def style():
@@ -87,7 +101,8 @@ def close(figure, dataset, handles=(), notes=()):
 def frame(figure, heading, handles=(), notes=()):
     """The same for any heading; "" for none."""
     width, height = figure.get_size_inches()
-    text = [line for note in notes for line in textwrap.wrap(note, int(width / NOTE_LETTER))]
+    text = [line for note in (() if CAPTIONED.get() else notes)
+            for line in textwrap.wrap(note, int(width / NOTE_LETTER))]
     legend, columns = legend_lines([handle.get_label() for handle in handles], width)
     foot = LINE * (legend + len(text)) + (0.12 if legend or text else 0)
     head = textwrap.fill(plain(heading), int(0.8 * width / LETTER))
