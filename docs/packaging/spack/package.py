@@ -29,7 +29,7 @@ class Normsweep(MakefilePackage):
     depends_on("gmake@4:", type="build")
     depends_on("pkgconfig", type="build")
 
-    depends_on("openmpi@4.1:")
+    depends_on("mpi@3:")  # openmpi@4.1: or mpich@4:
     depends_on("openblas@0.3.20: ~ilp64 threads=none")
     depends_on("netcdf-c@4.6.2: ~mpi")
     depends_on("libyaml@0.1.7:")
