@@ -181,6 +181,11 @@ int64_t shape_values_a_run(const struct shape *shape, const struct view *view)
     return shape->size / view->cells;
 }
 
+bool dimension_is_repeat(const struct dimension *dimension)
+{
+    return strcmp(dimension->name, "seed") == 0;
+}
+
 int shape_find(const struct shape *shape, const char *name)
 {
     for (int i = 0; i < shape->count; i++)
