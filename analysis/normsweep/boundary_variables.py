@@ -42,15 +42,8 @@ def boundary(dataset: xr.Dataset) -> xr.Dataset:
     Raises ValueError if the sweep has no such axis, or the dataset lacks the variable.
     """
     along, variable, at = rule(dataset)
-    if variable not in dataset or along not in dataset[variable].dims:
-        raise ValueError(f"{variable} is not measured along {along}, so there is no boundary")
     of_growth = (variable, along) == (GROWTH, DECAY) and at > 0
-    values = dataset[variable].where(dataset.outcome == DONE).sortby(along)
-    options: dict[str, Any] = {"at": at, "ratio": variable == GROWTH and at > 0, "falls": of_growth,
-               "log_axis": along == DECAY or bool(values[along].min() > 0)}
-    found = xr.Dataset(dict(zip(("boundary", "boundary_low", "boundary_high"), xr.apply_ufunc(
-        lambda place, value: bracket(place, value, **options), values[along], values,
-        input_core_dims=[[along]] * 2, output_core_dims=[[]] * 3, vectorize=True, output_dtypes=[float] * 3))))
+    found = crossings(dataset)
     found["predicted_boundary"] = xr.full_like(found.boundary, np.nan)
     if of_growth and {"param_norm", "step"} <= set(dataset.variables):
         found["predicted_boundary"] = predicted_boundary(dataset, runs=1, at=at).each
@@ -61,6 +54,20 @@ def boundary(dataset: xr.Dataset) -> xr.Dataset:
         found["boundary_rejects"] = rejected(found.boundary_slope_low, found.boundary_slope_high)
     order = [axis for axis in dataset.sweep.axes if axis in found.dims]
     return describe(found.transpose(*order), dataset)
+
+
+def crossings(dataset: xr.Dataset) -> xr.Dataset:
+    """boundary, boundary_low and boundary_high of `boundary`, without the rest of it."""
+    along, variable, at = rule(dataset)
+    if variable not in dataset or along not in dataset[variable].dims:
+        raise ValueError(f"{variable} is not measured along {along}, so there is no boundary")
+    values = dataset[variable].where(dataset.outcome == DONE).sortby(along)
+    options: dict[str, Any] = {"at": at, "ratio": variable == GROWTH and at > 0,
+                               "falls": (variable, along) == (GROWTH, DECAY) and at > 0,
+                               "log_axis": along == DECAY or bool(values[along].min() > 0)}
+    return xr.Dataset(dict(zip(("boundary", "boundary_low", "boundary_high"), xr.apply_ufunc(
+        lambda place, value: bracket(place, value, **options), values[along], values,
+        input_core_dims=[[along]] * 2, output_core_dims=[[]] * 3, vectorize=True, output_dtypes=[float] * 3))))
 
 
 def rule(dataset: xr.Dataset) -> tuple[str, str, float]:

@@ -92,9 +92,8 @@ static void print_words(const struct view *view, int *cause)
 
 static void print_counts(const struct survey *survey)
 {
-    bool searches = survey->expected < (double)survey->runs && survey->ended < survey->runs;
-    double runs = searches ? fmax(survey->expected, (double)survey->ended) : (double)survey->runs;
-    double all = runs > 0 ? runs : 1;
+    double runs = survey_expected(survey), all = runs > 0 ? runs : 1;
+    bool searches = runs < (double)survey->runs;
 
     printf("ended     %" PRId64 " of %s%.0f runs, %.1f %%\n", survey->ended, searches ? "about " : "", runs,
         100 * (double)survey->ended / all);
@@ -248,6 +247,15 @@ int status_print(const struct status *status, struct error *error)
     if (cause == 0)
         return 0;
     return error_set(error, ERROR_ENVIRONMENT, "%s: %s", status->view.name, strerror(cause));
+}
+
+const char *status_state(const struct status *status)
+{
+    if (status->held)
+        return "running";
+    if (status->survey.ended < status->survey.runs)
+        return "stopped";
+    return status->survey.count[OUTCOME_FAILED] > 0 ? "failed" : "complete";
 }
 
 bool status_is_going(const struct status *status)
