@@ -88,7 +88,7 @@ def name_axes(panels, used, x, y=""):
         name_rows(panels[0, 0].figure, y, math.ceil(used / columns), panels[0, 0])
     for place, axes in enumerate(panels.ravel()[:used]):
         if place + columns >= used:
-            axes.set_xlabel(x)
+            axes.set_xlabel("\n".join(wrap(x, 0.88 * WIDTH / columns)) if columns > 1 else x)
             axes.tick_params(labelbottom=True)
 
 
@@ -200,7 +200,7 @@ def title(text, columns=3):
 
 def column_title(text, columns):
     """The title above a column of panels; broken between words."""
-    return "\n".join(wrap(text, (0.8 * WIDTH - 0.5) / columns))
+    return "\n".join(wrap(text, 0.84 * WIDTH / columns - 0.38))
 
 
 def side_title(text, height=1.3):

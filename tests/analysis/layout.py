@@ -153,19 +153,29 @@ def hyphens(figure):
 
 def unseen_in_legend(figure):
     """The words of a legend's lines and patches that no panel shows."""
-    lines = {look_of(line) for axes in panels_of(figure) for line in axes.lines if np.isfinite(line.get_ydata()).any()}
+    lines = {look_of(line) for axes in panels_of(figure) for line in axes.lines if np.isfinite(np.asarray(line.get_ydata(), float)).any()}
+    marks = {(colour, marker) for colour, _, marker in lines}
+    strokes = {to_hex(colour) for axes in panels_of(figure) for painted in (*axes.collections, *axes.patches)
+               for colour in np.atleast_2d(painted.get_edgecolor())}
     fills = {fill for axes in panels_of(figure) for fill in fills_of(axes)}
     found = []
     for legend in figure.legends:
         words = [text.get_text() for text in legend.get_texts()]
         handles = [*legend.legend_handles] if hasattr(legend, "legend_handles") else [*legend.legendHandles]
         for word, handle in zip(words, handles):
-            if isinstance(handle, Line2D) and look_of(handle) not in lines and look_of(handle)[1:] not in {
-                    look[1:] for look in lines if is_grey(handle.get_color())}:
+            if isinstance(handle, Line2D) and not is_seen(look_of(handle), lines, marks, strokes):
                 found.append(word)
             if isinstance(handle, Patch) and (to_hex(handle.get_facecolor()), handle.get_hatch()) not in fills:
                 found.append(word)
     return found
+
+
+def is_seen(look, lines, marks, strokes):
+    """Is a line drawn so; or its mark alone; or a contour or step of its colour; if it is grey, in any colour?"""
+    colour, _, marker = look
+    if is_grey(colour) and any(look[1:] == other[1:] for other in lines):
+        return True
+    return look in lines or (marker and (colour, marker) in marks) or (not marker and colour in strokes)
 
 
 def look_of(line):

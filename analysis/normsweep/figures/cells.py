@@ -251,7 +251,9 @@ def curves(dataset, name, variables, caption, labels, decorate, alike=False):
     numbers, words = plane_of(dataset), runs.words_of(dataset)
     combinations = list(runs.combinations(dataset, words))
     kept = runs.thinned_along(combinations, CURVES) if numbers else combinations
-    figure, panels = look.sheet(*look.crowd(len(variables)), height=1.9 if len(variables) > 1 else 2.6)
+    shape = look.crowd(len(variables))
+    below = 0 if numbers or has_room(dataset, kept, shape[1]) else longest_word(dataset, kept)
+    figure, panels = look.sheet(*shape, height=(1.9 if len(variables) > 1 else 2.6) + below)
     for axes, variable in zip(panels.ravel(), variables):
         if numbers:
             draw_curves(axes, dataset, variable, numbers[0], kept)
@@ -309,11 +311,19 @@ def draw_dots(axes, dataset, variable, combinations):
         axes.plot(np.full(dots.shape, i), dots, **{**colours.marked(0), "linestyle": "none"})
     shown = runs.thinned(range(len(combinations)), 24)
     words = [runs.text(dataset, combinations[i]) for i in shown]
-    room = (0.9 * look.WIDTH / axes.get_gridspec().ncols - 0.4) / len(combinations)
-    fits = max(look.inches(word) for word in words) < room
-    axes.set_xticks(shown, words, **({} if fits else {"rotation": 35, "ha": "right", "rotation_mode": "anchor"}))
+    axes.set_xticks(shown, words, rotation=0 if has_room(dataset, combinations, axes.get_gridspec().ncols) else 90)
     axes.set_xlim(-0.5, len(combinations) - 0.5)
     axes.set_xlabel(look.column_title(runs.names_text(combinations[0]), axes.get_gridspec().ncols))
+
+
+def longest_word(dataset, combinations):
+    """The width of the longest name of a combination, in inches."""
+    return max(look.inches(runs.text(dataset, at)) for at in combinations)
+
+
+def has_room(dataset, combinations, columns):
+    """Do their names have room beside each other below one of so many panels?"""
+    return longest_word(dataset, combinations) < (0.9 * look.WIDTH / columns - 0.5) / len(combinations)
 
 
 def curve_look(dataset, at, i):

@@ -82,7 +82,11 @@ def depth_handles(dataset, figure, panels, looks):
     if len(looks) < 2:
         return []
     shown = runs.thinned(list(looks.items()), NAMED)
-    return [Line2D([], [], label=f"{depth} layers", **style) for depth, style in shown]
+    return [Line2D([], [], label=f"{depth} layers", **style, **dots(depth)) for depth, style in shown]
+
+
+def dots(depth):
+    return {"marker": "." if depth <= DOTTED else "", "markersize": 3}
 
 
 def draw_layers(axes, part, looks, place):
@@ -93,8 +97,7 @@ def draw_layers(axes, part, looks, place):
         line = flat.isel({DEPTH: i}).transpose("layer").values
         seen = np.flatnonzero(np.isfinite(line))
         depth = int(flat[DEPTH].values[i]) if DEPTH in flat.coords else flat.sizes["layer"]
-        axes.plot(seen.max(initial=0) - seen, line[seen], marker="." if depth <= DOTTED else "", markersize=3,
-                  **looks.get(depth, {"color": look.COLOURS[0]}))
+        axes.plot(seen.max(initial=0) - seen, line[seen], **dots(depth), **looks.get(depth, {"color": look.COLOURS[0]}))
     look.grid(axes)
     if not axes.xaxis_inverted():
         axes.invert_xaxis()

@@ -18,6 +18,7 @@ LINEAR_BELOW = 0.05  # |log growth| above which colours are logarithmic, so that
 TICKS = (1e-9, 1e-6, 0.001, 0.01, 0.1, 0.5, 0.8, 0.95, 1, 1.05, 1.25, 2, 10, 100, 1000, 1e6, 1e9)
 LABEL = look.with_unit("norm growth $|\\theta_{end}| / |\\theta_0|$")
 MOST_PANELS = 18
+BAR_GAP = 0.07  # share of the colour bar from one label to the next
 SEEN = 0.01  # share of a panel's height below which a band is hidden by its line
 
 
@@ -82,7 +83,7 @@ class Phase:
         for axes, at, part, values in zip(panels.ravel(), self.shown, parts, maps):
             slope = self.draw_panel(axes, part, values, normaliser)
             title = look.title(runs.text(self.dataset, at), columns)
-            axes.set_title("\n".join(filter(None, (title, panel_text(slope, columns) if count > 1 else ""))))
+            axes.set_title("\n".join(filter(None, (title, look.title(panel_text(slope, columns), columns) if count > 1 else ""))))
             slopes.append(slope)
         look.clear_rest(panels, count)
         cells.name_axes(panels, count, self.dataset, self.plane)
@@ -199,18 +200,32 @@ class Phase:
         bar.set_label(LABEL)
         ticks = ([tick for tick in TICKS if abs(np.log(tick)) <= spread] if spread > 2 * LINEAR_BELOW
                  else 1 + np.linspace(-0.8 * spread, 0.8 * spread, 5))
+        ticks = with_room(np.asarray(ticks), normaliser)
         digits = max(3, int(2 - np.log10(spread)) + 1)
         bar.set_ticks(np.log(ticks), labels=[look.power(tick) if not 1e-3 <= tick <= 1e3 else f"{tick:.{digits}g}"
                                              for tick in ticks])
         bar.ax.minorticks_off()
 
 
+def with_room(ticks, normaliser):
+    """The ticks of the bar that have room: 1, and outwards from it each that is far enough from the last one."""
+    places = np.asarray(normaliser(np.log(ticks)))
+    middle = int(np.abs(ticks - 1).argmin())
+    kept = [middle]
+    for order in (range(middle + 1, len(ticks)), range(middle - 1, -1, -1)):
+        last = middle
+        for i in order:
+            if abs(places[i] - places[last]) >= BAR_GAP:
+                kept.append(i)
+                last = i
+    return ticks[sorted(kept)]
+
+
 def panel_text(slope, columns):
-    """The text on the slope above one of several panels: its interval below it, in brackets where there are three."""
+    """The text on the slope above one of several panels; shorter where there are three beside each other."""
     if columns < 3:
-        return slope.replace(", ", ",\n")
-    return slope.replace("measured slope", "slope").replace(", 95 % interval ", "\n(").replace(" to ", " to ") + (
-        ")" if "interval" in slope else "")
+        return slope
+    return slope.replace("measured slope", "slope").replace("95 % interval ", "")
 
 
 def is_seen(spread, height):
