@@ -141,8 +141,8 @@ FORCE:
 # A sub-make with all cores, for use after the set-up has installed what was missing.
 MAKE_ALL = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 2))
 ifeq ($(shell id -u),0)
-quickstart check check-slurm faults inject fuzz coverage bench: export OMPI_ALLOW_RUN_AS_ROOT = 1
-quickstart check check-slurm faults inject fuzz coverage bench: export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
+quickstart check check-python check-slurm faults inject fuzz coverage bench: export OMPI_ALLOW_RUN_AS_ROOT = 1
+quickstart check check-python check-slurm faults inject fuzz coverage bench: export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
 SAY_ROOT = @echo "As root: OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 are set for Open MPI"
 endif
 
@@ -161,6 +161,12 @@ check:
 	@.ci/setup build figures tests
 	@$(MAKE_ALL) programs
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" tests/all
+
+## check-python: test the Python package with the least and the newest versions of what it needs; wants a package index
+check-python:
+	@.ci/setup build venv
+	@$(MAKE_ALL) $(BUILD)/normsweep
+	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" .ci/check-python
 
 ## check-slurm: install and start a Slurm of four nodes on this machine, and run sweeps on it (as root)
 check-slurm:
@@ -268,6 +274,6 @@ help:
 	@echo "Variables: VARIANT=release|debug|san, V=1 (show commands), WERROR=1 (warnings are errors)"
 	@echo "           CC, CFLAGS, LDFLAGS, CBLAS, NETCDF, YAML, JSON, OPENMP, PREFIX, DESTDIR"
 
-.PHONY: all quickstart check check-slurm faults simulate parity parity-trained inject lint fuzz coverage bench setup \
+.PHONY: all quickstart check check-python check-slurm faults simulate parity parity-trained inject lint fuzz coverage bench setup \
 	programs flags install uninstall clean help FORCE
 .DELETE_ON_ERROR:

@@ -14,7 +14,7 @@ import uuid
 MARK = "NORMSWEEP_TEST_MARK"
 LOOK_SECONDS = 0.05  # between two looks at the processes
 TICK_SECONDS = 0.005
-MPIRUN = {"mpirun", "orterun", "prterun"}
+MPIRUN = {"mpirun", "orterun", "prterun", "mpiexec.hydra"}
 
 
 class Process(typing.NamedTuple):
@@ -81,6 +81,8 @@ def role_of(pid, launcher, environment):
         return "mpirun"
     if program.startswith("normsweep") and "PMIX_RANK" in environment:
         return "coordinator" if environment["PMIX_RANK"] == "0" and is_first_job(environment) else "worker"
+    if program.startswith("normsweep") and "PMI_RANK" in environment:  # of MPICH's mpiexec
+        return "coordinator" if environment["PMI_RANK"] == "0" else "worker"
     return "other"
 
 

@@ -11,10 +11,16 @@ Importing the package registers the accessor, also for datasets that xr.open_dat
 """
 
 from .boundary import phase_boundary
-from .dataset import NotASweep, Sweep, open_sweep
+from .comparison import compare
+from .comparison_text import comparison_table, comparison_text
+from .dataset import Sweep, open_sweep, sweep_of
 from .gradients import gradient_slopes
 from .grokking import grokking
+from .join import DifferentSweeps
 from .predicted import predicted_boundary
+from .shared_grid import NothingInCommon
+from .verify import NotASweep
 
 __all__ = [
-    "NotASweep", "Sweep", "gradient_slopes", "grokking", "open_sweep", "phase_boundary", "predicted_boundary"]
+    "DifferentSweeps", "NotASweep", "NothingInCommon", "Sweep", "compare", "comparison_table", "comparison_text",
+    "gradient_slopes", "grokking", "open_sweep", "phase_boundary", "predicted_boundary", "sweep_of"]

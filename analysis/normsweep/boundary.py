@@ -2,9 +2,14 @@
 learning rate. If steps are orthogonal to the parameters, the boundary is proportional to the learning rate (log-log
 slope 1); if steps point along the parameters, it is constant (slope 0)."""
 
+from __future__ import annotations
+
+from typing import cast
+
 import numpy as np
 import xarray as xr
 
+from .hints import Array
 from .names import DONE, REPEAT
 
 CROSSES, GROWING, SHRINKING, BELOW, RISING, UNKNOWN = SIDES = (
@@ -13,7 +18,7 @@ MIXED = "mixed"
 LARGEST = 700.0  # |log growth| is clipped to this, so that a norm of 0 or infinity has a side, too
 
 
-def phase_boundary(dataset, over=REPEAT):
+def phase_boundary(dataset: xr.Dataset, over: str | None = REPEAT) -> xr.Dataset:
     """The boundary for every learning rate and every value of the other axes, as a Dataset.
 
     Each row of runs along weight_decay has one boundary: log norm_growth is interpolated linearly in log weight_decay
@@ -62,7 +67,7 @@ def phase_boundary(dataset, over=REPEAT):
     return found
 
 
-def each_boundary(dataset):
+def each_boundary(dataset: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
     """(boundary, side) of every row of runs along weight_decay."""
     if "norm_growth" not in dataset or "weight_decay" not in dataset.norm_growth.dims:
         raise ValueError("weight_decay is not an axis of this sweep, so there is no boundary")
@@ -71,7 +76,7 @@ def each_boundary(dataset):
                           output_core_dims=[[], []], vectorize=True, output_dtypes=[float, object])
 
 
-def crossing(decay, growth):
+def crossing(decay: Array, growth: Array) -> tuple[float, str]:
     """(boundary, side) of one row of runs; decay [n] ascends, growth [n]."""
     boundary, low, _ = bracket(decay, growth)
     if not np.isnan(low):
@@ -82,7 +87,8 @@ def crossing(decay, growth):
     return np.nan, GROWING if grows.all() else RISING if grows.any() else SHRINKING
 
 
-def bracket(place, value, at=1.0, ratio=True, log_axis=True, falls=True):
+def bracket(place: Array, value: Array, at: float = 1.0, ratio: bool = True, log_axis: bool = True,
+            falls: bool = True) -> tuple[float, float, float]:
     """(boundary, place of the run before it, of the run after it) of the last place at which a variable crosses `at`
     on a row of runs; NaN if there is none. place [n] ascends, value [n] is NaN for runs that do not count.
 
@@ -106,35 +112,35 @@ def bracket(place, value, at=1.0, ratio=True, log_axis=True, falls=True):
     return np.exp((1 - share) * np.log(low) + share * np.log(high)) if low > 0 else np.nan, low, high
 
 
-def repeats_along(each, over):
+def repeats_along(each: xr.DataArray, over: str | None) -> list[str]:
     """The axes of repeats, one or none; ValueError if `over` is not an axis."""
     if over not in (*each.dims, REPEAT, None):
         raise ValueError(f"{over}: not an axis of repeats; the axes are {', '.join(map(str, each.dims)) or 'none'}")
-    return [over] if over in each.dims else []
+    return [over] if over is not None and over in each.dims else []
 
 
-def over_repeats(each, along):
+def over_repeats(each: xr.DataArray, along: list[str]) -> dict[str, xr.DataArray]:
     """Geometric mean, standard deviation in log10, range and number of the boundaries along some axes, by name."""
-    logs = np.log10(each)
+    logs = cast(xr.DataArray, np.log10(each))
     return {"boundary": 10 ** logs.mean(along), "spread": deviation(logs, along), "low": each.min(along),
             "high": each.max(along), "repeats": each.notnull().astype(int).sum(along)}
 
 
-def deviation(values, along):
+def deviation(values: xr.DataArray, along: list[str]) -> xr.DataArray:
     """Standard deviation (n - 1) of the values that are not NaN; NaN for fewer than two."""
     squares = (values - values.mean(along)) ** 2
     others = values.notnull().astype(int).sum(along) - 1
-    return np.sqrt(squares.sum(along) / others.where(others > 0))
+    return cast(xr.DataArray, np.sqrt(squares.sum(along) / others.where(others > 0)))
 
 
-def common_side(sides):
+def common_side(sides: Array) -> str:
     found = set(np.ravel(sides)) - {UNKNOWN}
     if CROSSES in found:
         return CROSSES
     return MIXED if len(found) > 1 else found.pop() if found else UNKNOWN
 
 
-def slopes(boundary):
+def slopes(boundary: xr.DataArray) -> dict[str, xr.DataArray]:
     """The straight line through the boundary over the learning rate, in log10, as {name: variable}."""
     names = ("slope", "slope_error", "level", "slope_points")
     if "learning_rate" not in boundary.dims:
@@ -146,7 +152,7 @@ def slopes(boundary):
     return dict(zip(names, fits))
 
 
-def straight_line(x, y):
+def straight_line(x: Array, y: Array) -> tuple[float, float, float, int]:
     """(slope, its standard error, intercept, points) by least squares over the points where y is not NaN."""
     x, y = x[~np.isnan(y)], y[~np.isnan(y)]
     if len(x) < 2:
@@ -158,7 +164,7 @@ def straight_line(x, y):
     return slope, error, level, len(x)
 
 
-def describe(found, over):
+def describe(found: xr.Dataset, over: str | None) -> None:
     """Sets long names and units, for labels and tables."""
     of = f", over {over}" if over else ""
     names = {

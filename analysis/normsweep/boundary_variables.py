@@ -1,5 +1,9 @@
 """The boundary of a sweep as the program itself finds it when the sweep has ended: the same variables, at any time."""
 
+from __future__ import annotations
+
+from typing import Any, cast
+
 import numpy as np
 import xarray as xr
 
@@ -13,7 +17,7 @@ PREDICTIONS = {  # flag of boundary_rejects: the slope that it rejects, of which
     1: (1, "orthogonal updates"), 2: (0, "aligned updates")}
 
 
-def boundary(dataset):
+def boundary(dataset: xr.Dataset) -> xr.Dataset:
     """The variables that the program writes into a dataset when its sweep has ended, from the runs that are done so
     far, as a Dataset. It is what `refine` looks for along one axis, otherwise the weight decay at which norm_growth is
     1.
@@ -38,15 +42,8 @@ def boundary(dataset):
     Raises ValueError if the sweep has no such axis, or the dataset lacks the variable.
     """
     along, variable, at = rule(dataset)
-    if variable not in dataset or along not in dataset[variable].dims:
-        raise ValueError(f"{variable} is not measured along {along}, so there is no boundary")
     of_growth = (variable, along) == (GROWTH, DECAY) and at > 0
-    values = dataset[variable].where(dataset.outcome == DONE).sortby(along)
-    options = {"at": at, "ratio": variable == GROWTH and at > 0, "falls": of_growth,
-               "log_axis": along == DECAY or bool(values[along].min() > 0)}
-    found = xr.Dataset(dict(zip(("boundary", "boundary_low", "boundary_high"), xr.apply_ufunc(
-        lambda place, value: bracket(place, value, **options), values[along], values,
-        input_core_dims=[[along]] * 2, output_core_dims=[[]] * 3, vectorize=True, output_dtypes=[float] * 3))))
+    found = crossings(dataset)
     found["predicted_boundary"] = xr.full_like(found.boundary, np.nan)
     if of_growth and {"param_norm", "step"} <= set(dataset.variables):
         found["predicted_boundary"] = predicted_boundary(dataset, runs=1, at=at).each
@@ -59,29 +56,43 @@ def boundary(dataset):
     return describe(found.transpose(*order), dataset)
 
 
-def rule(dataset):
+def crossings(dataset: xr.Dataset) -> xr.Dataset:
+    """boundary, boundary_low and boundary_high of `boundary`, without the rest of it."""
+    along, variable, at = rule(dataset)
+    if variable not in dataset or along not in dataset[variable].dims:
+        raise ValueError(f"{variable} is not measured along {along}, so there is no boundary")
+    values = dataset[variable].where(dataset.outcome == DONE).sortby(along)
+    options: dict[str, Any] = {"at": at, "ratio": variable == GROWTH and at > 0,
+                               "falls": (variable, along) == (GROWTH, DECAY) and at > 0,
+                               "log_axis": along == DECAY or bool(values[along].min() > 0)}
+    return xr.Dataset(dict(zip(("boundary", "boundary_low", "boundary_high"), xr.apply_ufunc(
+        lambda place, value: bracket(place, value, **options), values[along], values,
+        input_core_dims=[[along]] * 2, output_core_dims=[[]] * 3, vectorize=True, output_dtypes=[float] * 3))))
+
+
+def rule(dataset: xr.Dataset) -> tuple[str, str, float]:
     """(axis, variable, value that it crosses) of the sweep's boundary."""
     said = dataset["boundary"].attrs if "boundary" in dataset else {}
     return str(said.get("along", DECAY)), str(said.get("variable", GROWTH)), float(said.get("at", 1))
 
 
-def is_of_growth(dataset):
+def is_of_growth(dataset: xr.Dataset) -> bool:
     """Is the sweep's boundary the weight decay at which norm_growth is 1, as that of phase_boundary?"""
     return rule(dataset) == (DECAY, GROWTH, 1)
 
 
-def crossing(dataset):
+def crossing(dataset: xr.Dataset) -> str:
     """What the sweep's boundary is, in words: "final_train_loss at 2.9 along weight_decay"."""
     along, variable, at = rule(dataset)
     return f"{variable} at {at:g} along {along}"
 
 
-def slopes(found, along, name):
+def slopes(found: xr.Dataset, along: str, name: str) -> dict[str, xr.DataArray]:
     """{name: variable} of a slope and its interval over an axis; {} if that does not have several values."""
     if found.sizes.get(along, 1) < 2 or found[along].dtype.kind not in "iuf":
         return {}
     with np.errstate(divide="ignore", invalid="ignore"):
-        y, low, high = (np.log(found[part]).transpose(..., along)
+        y, low, high = (cast(xr.DataArray, np.log(found[part])).transpose(..., along)
                         for part in ("boundary", "boundary_low", "boundary_high"))
     y = y.where(np.isfinite(low) & np.isfinite(high))
     parts = [part if REPEAT in part.dims else part.expand_dims(REPEAT) for part in (y, low, high)]
@@ -91,14 +102,16 @@ def slopes(found, along, name):
     return dict(zip((name, f"{name}_low", f"{name}_high"), fits))
 
 
-def rejected(low, high):
-    flags = sum(flag * ((slope < low) | (slope > high)).astype(float) for flag, (slope, _) in PREDICTIONS.items())
+def rejected(low: xr.DataArray, high: xr.DataArray) -> xr.DataArray:
+    flags = xr.zeros_like(low)
+    for flag, (slope, _) in PREDICTIONS.items():
+        flags = flags + flag * ((slope < low) | (slope > high)).astype(float)
     return flags.where(low.notnull())
 
 
-def describe(found, dataset):
+def describe(found: xr.Dataset, dataset: xr.Dataset) -> xr.Dataset:
     """Takes long names and units from the dataset, if it has these variables."""
-    for name in found.data_vars:
+    for name in map(str, found.data_vars):
         said = dataset[name].attrs if name in dataset else {}
         found[name].attrs = {"long_name": name.replace("_", " "), "units": "1"} | {
             key: said[key] for key in ("long_name", "units", "comment") if key in said}

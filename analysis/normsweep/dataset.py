@@ -1,20 +1,31 @@
 """open_sweep, and the accessor `sweep` of a dataset: the axes of a sweep, the state of its runs, planes of values."""
 
-import os
+from __future__ import annotations
 
+import contextlib
+import os
+from collections.abc import Iterable
+from typing import Any, Callable, TypeVar
+
+import numpy as np
+import pandas as pd
 import xarray as xr
 
 from . import boundary_variables, gradients, predicted, table, verify
 from .boundary import phase_boundary
 from .grokking import LEVEL, grokking
-from .names import OUTCOMES, PHASE_AXES, REPEAT, SOURCE
+from .hints import Numbers, Path
+from .join import join
+from .names import OUTCOMES, PHASE_AXES, REPEAT, SESSION_START, SESSIONS, SOURCE
 from .plane import as_words, pivot
 from .verify import NotASweep
 
+Method = TypeVar("Method", bound=Callable[..., Any])
+LAYOUT = {"char_dim_name", "original_shape", "chunksizes", "preferred_chunks", "contiguous", "chunks"}
 NO_NETCDF = -51  # the netCDF library's errno for a file of another format
 
 
-def open_sweep(path):
+def open_sweep(path: Path | Iterable[Path], *, chunks: Any = None, **keywords: Any) -> xr.Dataset:
     """The dataset in a file, decoded: an xarray.Dataset that reads values on demand.
 
     A sweep that still runs can be opened at any moment; open it again to see new values. Close it, or use `with`:
@@ -23,14 +34,46 @@ def open_sweep(path):
     ...     dataset.sweep.title, int(dataset.sweep.done.sum())
     ('My first diagram', 53)
 
-    The dataset, or a part of it, can be saved with its method to_netcdf.
+    `path` may be several files, of parts of one sweep that were run apart, such as one file for each seed. They become
+    one dataset over the union of their grids; cells that no file has are pending. A key that is fixed in a file is an
+    axis of one value there. Of a run that several files have, the one that got furthest counts; if it has ended in
+    several, all its values have to agree, except times and hosts. The dataset is in memory, unless there are chunks.
 
-    A netCDF-4 copy can be opened, too. Raises OSError if the file cannot be read, and NotASweep if it is not a
-    normsweep dataset, is cut short, or was altered by another program.
+    >>> open_sweep(["first.nc"]).sweep
+    <sweep 'My first diagram': 3 learning_rate x 5 weight_decay x 2 norm_placement x 2 seed, 53 done>
+
+    `chunks` and other keywords are those of xarray.open_dataset; without `chunks`, dask is not needed. `sessions` is as
+    long as there were sessions. The dataset, or a part of it, can be saved with its methods to_netcdf and to_zarr.
+
+    A netCDF-4 copy can be opened, too. Raises OSError if a file cannot be read, NotASweep if it is not a normsweep
+    dataset, is cut short, or was altered by another program, and DifferentSweeps if files are not parts of one sweep.
     """
+    undecoded = sorted({"decode_cf", "decode_coords", "concat_characters"} & set(keywords))
+    if undecoded:
+        raise TypeError(f"{undecoded[0]}: open_sweep decodes what it opens; xarray.open_dataset need not")
+    if isinstance(path, (str, os.PathLike)):
+        return open_file(path, chunks=chunks, **keywords)
+    paths = list(path)
+    if not paths:
+        raise ValueError("no file to open")
+    with contextlib.ExitStack() as opened:
+        parts = [opened.enter_context(open_file(one, chunks=chunks, **keywords)) for one in paths]
+        if len(parts) == 1:
+            opened.pop_all()
+            return parts[0]
+        if chunks is None:
+            parts = [part.load() for part in parts]
+        whole = join(parts, [os.fspath(one) for one in paths])
+        whole.encoding["source"] = os.fspath(paths[0])
+        whole.set_close(opened.pop_all().close)
+    return whole
+
+
+def open_file(path: Path, **keywords: Any) -> xr.Dataset:
+    """open_sweep for one file."""
     verify.check_file(path)
     try:
-        dataset = xr.open_dataset(path, engine="netcdf4")
+        dataset = xr.open_dataset(path, **{"engine": "netcdf4", **keywords})
     except OSError as error:
         if error.errno != NO_NETCDF:
             raise
@@ -44,14 +87,44 @@ def open_sweep(path):
     except NotASweep:
         dataset.close()
         raise
-    for variable in dataset.variables.values():  # texts share a dimension, to which old xarrays give several lengths
-        variable.encoding.pop("char_dim_name", None)
-    return dataset
+    forget_layout(dataset)
+    return without_spare_sessions(dataset)
 
 
-def told_by(function):
+def forget_layout(dataset: xr.Dataset) -> None:
+    """Drops what xarray remembers of the file's layout and would repeat in another file, where it is in the way: zarr
+    has no type for a character, older versions of xarray give texts of different lengths one dimension, and write
+    truth values to zarr as bytes."""
+    for variable in dataset.variables.values():
+        is_text = variable.dtype.kind in "OSTU"  # netCDF cannot compress them
+        for name in list(variable.encoding):
+            if name in LAYOUT or is_text and name not in ("source", "coordinates"):
+                del variable.encoding[name]
+        if variable.dtype.kind == "b":
+            variable.encoding.pop("dtype", None)
+
+
+def without_spare_sessions(dataset: xr.Dataset) -> xr.Dataset:
+    """The file's table of sessions has rows for later ones."""
+    if SESSION_START not in dataset or SESSIONS not in dataset.dims:
+        return dataset
+    used = np.flatnonzero(dataset[SESSION_START].values.astype(str) != "")
+    return dataset.isel({SESSIONS: slice(0, int(used[-1]) + 1 if len(used) else 0)})
+
+
+def sweep_of(dataset: xr.Dataset) -> Sweep:
+    """`dataset.sweep`, with a type: type checkers know nothing of accessors.
+
+    >>> sweep_of(ds).axes == ds.sweep.axes
+    True
+    """
+    found: Sweep = dataset.sweep
+    return found
+
+
+def told_by(function: Callable[..., Any]) -> Callable[[Method], Method]:
     """Gives a method the docstring of the function that it calls."""
-    def give(method):
+    def give(method: Method) -> Method:
         method.__doc__ = function.__doc__
         return method
     return give
@@ -65,26 +138,40 @@ class Sweep:
     <sweep 'My first diagram': 3 learning_rate x 5 weight_decay x 2 norm_placement, 29 done>
     """
 
-    def __init__(self, dataset):
+    def __init__(self, dataset: xr.Dataset) -> None:
         self._dataset = dataset
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         grid = " x ".join(f"{self._dataset.sizes[axis]} {axis}" for axis in self.axes)
         return f"<sweep {self.title!r}: {grid or 'one run'}, {int(self.done.sum())} done>"
 
     @property
-    def title(self):
+    def title(self) -> str:
         """The sweep's title; the name of its file if it has none, "" without a file."""
         title = str(self._dataset.attrs.get("title", ""))
         return os.path.basename(self._dataset.encoding.get("source", "")) if title in ("", SOURCE) else title
 
     @property
-    def sweep_file(self):
-        """The text of the sweep file, in YAML, with what `--set` changed as comments at its end."""
+    def notes(self) -> str:
+        """What the sweep file says in `notes`; "" if it says nothing."""
+        return str(self._dataset.attrs.get("notes", ""))
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags of the sweep file, to choose datasets by: `"pilot" in ds.sweep.tags`.
+
+        >>> ds.sweep.tags
+        ()
+        """
+        return tuple(filter(None, str(self._dataset.attrs.get("tags", "")).split(", ")))
+
+    @property
+    def sweep_file(self) -> str:
+        """The text of the sweep file, in YAML, with included files and what `--set` changed as comments at its end."""
         return str(self._dataset.attrs.get("sweep", ""))
 
     @property
-    def axes(self):
+    def axes(self) -> tuple[str, ...]:
         """Names of the grid's axes, in the order of the sweep file.
 
         >>> ds.sel(seed=0).sweep.axes
@@ -93,7 +180,7 @@ class Sweep:
         return tuple(str(name) for name in self._outcome.dims)
 
     @property
-    def word_axes(self):
+    def word_axes(self) -> tuple[str, ...]:
         """Names of the axes whose values are words or truth values: norm_placement, bias, every together axis.
 
         >>> ds.sweep.word_axes
@@ -102,13 +189,13 @@ class Sweep:
         return tuple(name for name in self.axes if self._dataset[name].dtype.kind in "OSTUb")
 
     @property
-    def together(self):
+    def together(self) -> dict[str, tuple[str, ...]]:
         """The keys that change together along an axis, {axis: (key, ...)}; {} if no axis is of that kind.
 
         >>> ds.sweep.together
         {}
         """
-        keys = {}
+        keys: dict[str, list[str]] = {}
         for name, variable in self._dataset.coords.items():
             axis = variable.dims[0] if len(variable.dims) == 1 else None
             if axis in self._outcome.dims and name != axis:
@@ -116,7 +203,7 @@ class Sweep:
         return {axis: tuple(names) for axis, names in keys.items()}
 
     @property
-    def plane(self):
+    def plane(self) -> tuple[str, ...]:
         """The axes (x, y) over which the sweep is shown; fewer if fewer axes have several values.
 
         Learning rate along x and weight decay along y. If one of them has a single value, the first other axis with
@@ -133,7 +220,7 @@ class Sweep:
         return tuple(name for name in sides if name)
 
     @property
-    def outcome(self):
+    def outcome(self) -> xr.DataArray:
         """The state of each run, in words: pending running done diverged failed skipped.
 
         >>> ds.sweep.outcome.sel(weight_decay=10, seed=0, norm_placement="pre").values
@@ -141,7 +228,7 @@ class Sweep:
         """
         return self.words("outcome")
 
-    def words(self, name):
+    def words(self, name: str) -> xr.DataArray:
         """A variable of flags (outcome, phase, dynamics) in words; ValueError for any other.
 
         >>> ds.sweep.words("phase").sel(learning_rate=1e-2, weight_decay=1e-3, norm_placement="pre").values
@@ -153,17 +240,17 @@ class Sweep:
         return as_words(variable)
 
     @property
-    def pending(self):
+    def pending(self) -> xr.DataArray:
         """Mask of the runs that have not begun, or have stopped and will continue."""
         return self._stands("pending")
 
     @property
-    def running(self):
+    def running(self) -> xr.DataArray:
         """Mask of the runs under way."""
         return self._stands("running")
 
     @property
-    def done(self):
+    def done(self) -> xr.DataArray:
         """Mask of the runs that reached their last step.
 
         >>> int(ds.sweep.done.sum())
@@ -172,55 +259,56 @@ class Sweep:
         return self._stands("done")
 
     @property
-    def diverged(self):
+    def diverged(self) -> xr.DataArray:
         """Mask of the runs whose loss or norm became NaN or infinite."""
         return self._stands("diverged")
 
     @property
-    def failed(self):
+    def failed(self) -> xr.DataArray:
         """Mask of the runs that could not be trained; `reason` says why."""
         return self._stands("failed")
 
     @property
-    def skipped(self):
+    def skipped(self) -> xr.DataArray:
         """Mask of the cells that the sweep leaves out."""
         return self._stands("skipped")
 
     @told_by(boundary_variables.boundary)
-    def boundary(self):
+    def boundary(self) -> xr.Dataset:
         return boundary_variables.boundary(self._dataset)
 
     @told_by(phase_boundary)
-    def phase_boundary(self, over=REPEAT):
+    def phase_boundary(self, over: str | None = REPEAT) -> xr.Dataset:
         return phase_boundary(self._dataset, over)
 
     @told_by(predicted.predicted_boundary)
-    def predicted_boundary(self, runs=2, decays=None, over=REPEAT, linear_in=predicted.SQUARE):
+    def predicted_boundary(self, runs: int = 2, decays: Numbers | None = None, over: str | None = REPEAT,
+                           linear_in: str = predicted.SQUARE) -> xr.Dataset:
         return predicted.predicted_boundary(self._dataset, runs, decays, over, linear_in)
 
     @told_by(gradients.gradient_slopes)
-    def gradient_slopes(self, tensor="w2", over=REPEAT):
+    def gradient_slopes(self, tensor: str = "w2", over: str | None = REPEAT) -> xr.Dataset:
         return gradients.gradient_slopes(self._dataset, tensor, over)
 
     @told_by(grokking)
-    def grokking(self, level=LEVEL, over=REPEAT):
+    def grokking(self, level: float = LEVEL, over: str = REPEAT) -> xr.Dataset:
         return grokking(self._dataset, level, over)
 
     @told_by(pivot)
-    def pivot(self, variable="norm_growth", **at):
+    def pivot(self, variable: str = "norm_growth", **at: Any) -> xr.DataArray:
         return pivot(self._dataset, variable, **at)
 
     @told_by(table.run_table)
-    def table(self):
+    def table(self) -> pd.DataFrame:
         return table.run_table(self._dataset)
 
     @property
-    def _outcome(self):
+    def _outcome(self) -> xr.DataArray:
         if "outcome" not in self._dataset:
             raise NotASweep("not a normsweep dataset: it has no variable outcome")
         return self._dataset["outcome"]
 
-    def _stands(self, word):
+    def _stands(self, word: str) -> xr.DataArray:
         mask = self._outcome == OUTCOMES.index(word)
         mask.attrs = {"long_name": f"runs that are {word}"}
         return mask.rename(word)

@@ -1,6 +1,10 @@
 """Gradients of untrained networks over depth: along the layers of one network, and of its last layer over the number of
 layers. Xiong and others, "On Layer Normalization in the Transformer Architecture" (ICML 2020), predict both."""
 
+from __future__ import annotations
+
+from typing import cast
+
 import numpy as np
 import xarray as xr
 
@@ -12,7 +16,7 @@ PLACE = "norm_placement"
 LAST = {"post": 0.0, "pre": -0.5}  # slopes of the last layer's gradient over the number of layers, in theory
 
 
-def gradient_slopes(dataset, tensor="w2", over=REPEAT):
+def gradient_slopes(dataset: xr.Dataset, tensor: str = "w2", over: str | None = REPEAT) -> xr.Dataset:
     """How the gradients of untrained networks depend on depth, as a Dataset over the other axes.
 
     `over` names the axis of repeats; None if there is none. `tensor` is one of ds.tensor. All values are of step 0,
@@ -36,7 +40,7 @@ def gradient_slopes(dataset, tensor="w2", over=REPEAT):
     if not len(kinds):
         raise ValueError(f"{tensor}: not a tensor; they are {', '.join(map(str, dataset.tensor.values))}")
     fresh = dataset[[NORM, SLOPE, THEORY]].isel(step=0, tensor=int(kinds[0])).drop_vars(["step", "tensor"])
-    along = [over] if over in fresh[SLOPE].dims else []
+    along = [over] if over is not None and over in fresh[SLOPE].dims else []
     found = {"depth": fresh[SLOPE].mean(along), "depth_error": error_of_mean(fresh[SLOPE], along),
              "depth_theory": fresh[THEORY].mean(along)}
     if "layers" in fresh[SLOPE].dims and dataset.sizes["layers"] > 1:
@@ -44,12 +48,12 @@ def gradient_slopes(dataset, tensor="w2", over=REPEAT):
     return xr.Dataset(found)
 
 
-def over_depth(fresh, along):
+def over_depth(fresh: xr.Dataset, along: list[str]) -> dict[str, xr.DataArray]:
     """The variables that need networks of several depths."""
     layer = xr.DataArray(np.arange(fresh.sizes["layer"]), dims="layer")
     ends = fresh[NORM].isel(layer=xr.where(fresh[NORM].notnull(), layer, 0).max("layer"))
     ends = ends.drop_vars("layer", errors="ignore")
-    logs = np.log(ends.where((ends > 0) & np.isfinite(ends)))
+    logs = cast(xr.DataArray, np.log(ends.where((ends > 0) & np.isfinite(ends))))
     each, line_error = xr.apply_ufunc(
         lambda x, y: straight_line(x, y)[:2], np.log(fresh["layers"].astype(float)), logs,
         input_core_dims=[["layers"]] * 2, output_core_dims=[[], []], vectorize=True, output_dtypes=[float, float])
@@ -60,12 +64,12 @@ def over_depth(fresh, along):
             "theory": theory_of_last(fresh).where(depth.notnull())}
 
 
-def theory_of_last(fresh):
+def theory_of_last(fresh: xr.Dataset) -> xr.DataArray:
     """What the theory says of the last layer, by the place of the norm: an axis, or the same in all runs."""
     place = fresh[PLACE] if PLACE in fresh.coords else xr.DataArray(fresh.attrs.get(PLACE, ""))
     return xr.apply_ufunc(lambda word: LAST.get(str(word), np.nan), place, vectorize=True, output_dtypes=[float])
 
 
-def error_of_mean(values, along):
+def error_of_mean(values: xr.DataArray, along: list[str]) -> xr.DataArray:
     """Standard error of the mean of the values that are not NaN; NaN for fewer than two."""
     return deviation(values, along) / np.sqrt(values.notnull().sum(along))

@@ -1,9 +1,12 @@
 """When the held-out part is learned: the first step at which accuracy reaches a level, how that depends on the weight
 decay, and the smallest decay with which it does."""
 
+from __future__ import annotations
+
 import numpy as np
 import xarray as xr
 
+from .hints import Array
 from .names import DONE, REPEAT
 from .slope import slope_fit
 
@@ -11,7 +14,7 @@ DECAY = "weight_decay"
 LEVEL = 0.99
 
 
-def grokking(dataset, level=LEVEL, over=REPEAT):
+def grokking(dataset: xr.Dataset, level: float = LEVEL, over: str = REPEAT) -> xr.Dataset:
     """The step at which accuracy reaches `level`, and the weight decay that it takes, as a Dataset.
 
     `over` names the axis of repeats. Variables, over all axes of the sweep, and over those without weight_decay:
@@ -45,14 +48,14 @@ def grokking(dataset, level=LEVEL, over=REPEAT):
     return found
 
 
-def first_steps(accuracy, level):
+def first_steps(accuracy: xr.DataArray, level: float) -> tuple[xr.DataArray, xr.DataArray]:
     """(the first step with this accuracy or more, the measured step before it) of each run; NaN if there is none."""
     measured = accuracy.step.where(accuracy.notnull())
     reached = measured.where(accuracy >= level).min("step")
     return reached, measured.where(measured < reached).max("step")
 
 
-def critical(decay, reached, known):
+def critical(decay: Array, reached: Array, known: Array) -> tuple[float, float]:
     """(the largest decay below the smallest that reaches it, that one) of one row; decay [n] ascends."""
     decay, reached = decay[known], reached[known]
     places = np.flatnonzero(~np.isnan(reached))
@@ -61,7 +64,7 @@ def critical(decay, reached, known):
     return decay[places[0] - 1] if places[0] else np.nan, decay[places[0]]
 
 
-def slopes(found, over):
+def slopes(found: xr.Dataset, over: str) -> dict[str, xr.DataArray]:
     """The slope over the decay and its interval, by name."""
     there = found.sel({DECAY: found[DECAY] > 0})
     with np.errstate(divide="ignore"):
@@ -77,7 +80,7 @@ def slopes(found, over):
     return dict(zip(("slope", "slope_low", "slope_high"), fits))
 
 
-def describe(found, level):
+def describe(found: xr.Dataset, level: float) -> None:
     """Sets long names and units, for labels and tables."""
     names = {
         "reached": f"steps to an accuracy of {level:g}",

@@ -20,10 +20,11 @@ from .scales import (
     MINUS, WIDE_RANGE, apart, bar_ends, colour_scale, finite, logarithmic_words, number, power, scale_y, tick)
 
 __all__ = [
-    "COLOURS", "DASHES", "DIVERGING", "DPI", "MARKERS", "MINUS", "ORDERED", "SIZE", "WIDE_RANGE", "WIDTH", "apart",
-    "bar_ends", "clear_rest", "close", "colour_scale", "column_title", "crowd", "finite", "frame", "grid", "inches", "label",
-    "logarithmic_words", "name", "name_axes", "number", "plain", "power", "progress", "reference_line", "save",
-    "scale_y", "sheet", "side_title", "style", "title"]
+    "COLOURS", "DASHES", "DIVERGING", "DPI", "HEADING", "MARKERS", "MINUS", "NO_UNIT_MARK", "ORDERED",
+    "PRINTED", "SIZE", "WIDE_RANGE", "WIDTH", "apart", "bar_ends", "captioned", "clear_rest", "close",
+    "colour_scale", "column_title", "crowd", "finite", "frame", "grid", "inches", "label", "logarithmic_words",
+    "name", "name_axes", "name_rows", "number", "parts", "plain", "power", "progress", "reference_line", "save",
+    "scale_y", "sheet", "side_title", "style", "title", "with_unit", "wrap"]
 
 WIDTH = 4.5  # inches
 PRINTED = 8 / 2.54  # inches: half the width of a page
@@ -48,7 +49,6 @@ STYLE = {
     "svg.fonttype": "none",  # text stays text, so that it can be searched and copied
     "svg.hashsalt": "normsweep",  # the same figure gives the same file
 }
-
 
 CAPTIONED = contextvars.ContextVar("captioned", default=False)
 
@@ -177,10 +177,13 @@ def name(variable):
     """(the long name of a variable, its unit; "" if it has none)."""
     words = str(variable.attrs.get("long_name", str(variable.name).replace("_", " ")))
     unit = str(variable.attrs.get("units", "1"))
+    return parts(words) if unit in ("1", "") else (words, unit)
+
+
+def parts(words):
+    """(name, unit) of a long name that may have its unit in brackets."""
     inside = IN_NAME.fullmatch(words)
-    if inside and unit == "1":
-        return inside.groups()
-    return words, "" if unit == "1" else unit
+    return inside.groups() if inside else (words, "")
 
 
 def with_unit(words, unit=""):

@@ -17,8 +17,12 @@ OF_RUNS = {  # what every run has, however it ended; all other variables were me
     "seconds": NUMBERS, "tokens_per_second": NUMBERS, "attempts": NUMBERS, "deaths": NUMBERS, "session": NUMBERS,
     "host": TEXTS, "reason": TEXTS}
 FITTED = {"dynamics": FLAGS}  # fitted to a run's norms, in words
+FIXED = (  # attributes whose keys cannot be an axis, though numbers depend on them
+    "format_version", "data_digest", "measure", "validate", "gradient_batches", "hessian", "lyapunov_exponents",
+    "lyapunov_sweeps", "corpus", "vocabulary", "corpus_tokens", "train_share", "corpus_seed")
 SESSION_NUMBERS = (  # the others are texts
     "session_seconds_left", "session_tokens_per_second", "session_workers", "session_runs")
+SESSION_START = "session_start"  # "" in rows of the table that no session has used
 SESSIONS, SESSION = "sessions", "session_"  # the dimension of sessions, and the prefix of their variables
 BOUNDARY = (  # of the boundary, written when a sweep has ended
     "boundary", "boundary_low", "boundary_high", "predicted_boundary", "boundary_slope", "boundary_slope_low",

@@ -1,10 +1,15 @@
 """One variable over two axes: a plane that can be shown as a map or a table."""
 
+from __future__ import annotations
+
 import re
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any, cast
 
 import numpy as np
 import xarray as xr
 
+from .hints import Array
 from .names import BEFORE_NATURES, NATURE, NATURES, OF_RUNS
 from .verify import has_words
 from .words import value_text
@@ -14,7 +19,7 @@ LEAST_DIGITS = 3  # of a rounded value
 SAME = 1e-9  # relative difference below which two values of an axis are the same
 
 
-def pivot(dataset, variable="norm_growth", **at):
+def pivot(dataset: xr.Dataset, variable: str = "norm_growth", **at: Any) -> xr.DataArray:
     """The values of a variable over `ds.sweep.plane`, rows along y and columns along x, numbers ascending.
 
     `at` selects one value of an axis, or of any other dimension of the variable (layer=0, step=100). All other
@@ -39,7 +44,7 @@ def pivot(dataset, variable="norm_growth", **at):
     return reduced(part, variable, part.sweep.plane)
 
 
-def reduced(dataset, variable, plane):
+def reduced(dataset: xr.Dataset, variable: str, plane: Iterable[str]) -> xr.DataArray:
     """pivot over any axes (x, y) of the dataset, or fewer, instead of its own plane."""
     values = of_sound_runs(dataset, variable)
     axes = [name for name in plane if name in values.dims]
@@ -50,29 +55,30 @@ def reduced(dataset, variable, plane):
         values = most_frequent(as_words(values) if has_words(values) else values, others)
     elif is_geometric(values):
         with np.errstate(divide="ignore"):
-            values = np.exp(np.log(values).mean(others)).assign_attrs(values.attrs)
+            logs = cast(xr.DataArray, np.log(values))
+            values = cast(xr.DataArray, np.exp(logs.mean(others))).assign_attrs(values.attrs)
     else:
         values = values.mean(others, keep_attrs=True)
     ascending = [name for name in axes if values[name].dtype.kind in "iuf"]
     return values.transpose(*axes[::-1]).sortby(ascending).rename(variable)
 
 
-def is_linear(variable):
+def is_linear(variable: xr.DataArray) -> bool:
     """True if its scale is never logarithmic: a cosine, a share."""
     return nature_of(variable)[0]
 
 
-def is_geometric(variable):
+def is_geometric(variable: xr.DataArray) -> bool:
     """True if its mean is geometric: a ratio."""
     return nature_of(variable)[1]
 
 
-def nature_of(variable):
-    word = variable.attrs.get(NATURE, BEFORE_NATURES.get(variable.name))
+def nature_of(variable: xr.DataArray) -> tuple[bool, bool]:
+    word = variable.attrs.get(NATURE, BEFORE_NATURES.get(str(variable.name), ""))
     return NATURES.get(word, (False, False))
 
 
-def select(dataset, at):
+def select(dataset: xr.Dataset, at: Mapping[str, Any]) -> xr.Dataset:
     """The part of a dataset at one value of each dimension that `at` names; KeyError if there is no such value."""
     for name, value in at.items():
         if name not in dataset.dims:
@@ -84,7 +90,7 @@ def select(dataset, at):
     return dataset
 
 
-def part_at(dataset, pairs):
+def part_at(dataset: xr.Dataset, pairs: Sequence[str]) -> xr.Dataset:
     """select for texts NAME=VALUE, each of an axis; the part's title says what was selected. KeyError for any other."""
     at = {}
     for pair in pairs:
@@ -97,7 +103,7 @@ def part_at(dataset, pairs):
     return part.assign_attrs(title=title) if pairs else part
 
 
-def some_values(values, wanted):
+def some_values(values: Array, wanted: Any) -> str:
     """The values of an axis in words; of many numbers the ends and the two nearest to the wanted one."""
     if len(values) <= MANY or values.dtype.kind not in "iuf" or not isinstance(wanted, (int, float, np.number)):
         more = f" and {len(values) - MANY} more" if len(values) > MANY else ""
@@ -107,7 +113,7 @@ def some_values(values, wanted):
             f"nearest {' and '.join(value_text(value) for value in sorted(near.tolist()))}")
 
 
-def value_of(coordinate, text):
+def value_of(coordinate: xr.DataArray, text: str) -> bool | float | str:
     """The value that a text means on an axis, which may be rounded as long as it means one value; the text itself if it
     is none."""
     if coordinate.dtype.kind == "b":
@@ -125,13 +131,13 @@ def value_of(coordinate, text):
     return alike[0] if digits >= LEAST_DIGITS and len(alike) == 1 else wanted
 
 
-def equal(values, value):
+def equal(values: Array, value: Any) -> Array:
     if values.dtype.kind in "iuf" and isinstance(value, (int, float, np.number)):
         return np.abs(values - value) <= SAME * np.abs(value)
     return values == value
 
 
-def of_sound_runs(dataset, name):
+def of_sound_runs(dataset: xr.Dataset, name: str) -> xr.DataArray:
     """A variable with NaN in the runs that do not count; see pivot."""
     values, stands = dataset[name], dataset.sweep
     if name in OF_RUNS or values.dtype.kind not in "iuf":
@@ -140,15 +146,15 @@ def of_sound_runs(dataset, name):
     return values.where(sound.any([axis for axis in stands.axes if axis not in values.dims]))
 
 
-def last(values):
+def last(values: xr.DataArray) -> xr.DataArray:
     """The last value over the steps that is not missing, for each run."""
     places = xr.where(values.notnull(), xr.DataArray(np.arange(values.sizes["step"]), dims="step"), 0).max("step")
     return values.isel(step=places).drop_vars("step", errors="ignore")
 
 
-def most_frequent(words, dims):
+def most_frequent(words: xr.DataArray, dims: list[Hashable]) -> xr.DataArray:
     """The most frequent word along `dims`, the alphabetically first of equals; "" if there is none."""
-    def winner(row):
+    def winner(row: Array) -> str:
         found, count = np.unique([word for word in row.ravel().astype(str) if word], return_counts=True)
         return found[count.argmax()] if len(found) else ""
     if not dims:
@@ -157,7 +163,7 @@ def most_frequent(words, dims):
                           keep_attrs=True)
 
 
-def as_words(variable):
+def as_words(variable: xr.DataArray) -> xr.DataArray:
     """A variable of flags in words; "" for a value without a word."""
     attributes = dict(variable.attrs)
     meaning = dict(zip(np.ravel(attributes.pop("flag_values")).tolist(), attributes.pop("flag_meanings").split()))

@@ -9,10 +9,16 @@ would have led to rho'_(k+1) = e^(-2 lambda h) rho'_k + e^(-lambda h) S_k. One r
 decay, which is taken to hold for all. Two say how it changes: linearly in rho_k, or in lambda. docs/boundary.md derives
 this, and says how good it is."""
 
+from __future__ import annotations
+
+import functools
+from typing import Any
+
 import numpy as np
 import xarray as xr
 
 from .boundary import over_repeats, repeats_along
+from .hints import Array, Numbers
 from .names import DONE, OUTCOMES, REPEAT
 from .schedule import KEYS, rates
 
@@ -31,7 +37,8 @@ AMPLIFIED = 1e8  # the factor by which an error in a square may grow until the e
 SQUARE, DECAY = LINEAR_IN = "square", "decay"
 
 
-def predicted_boundary(dataset, runs=2, decays=None, over=REPEAT, linear_in=SQUARE, at=1.0):
+def predicted_boundary(dataset: xr.Dataset, runs: int = 2, decays: Numbers | None = None, over: str | None = REPEAT,
+                       linear_in: str = SQUARE, at: float = 1.0) -> xr.Dataset:
     """The weight decay at which norm_growth would be 1, predicted for every learning rate and every value of the other
     axes, as a Dataset.
 
@@ -78,8 +85,8 @@ def predicted_boundary(dataset, runs=2, decays=None, over=REPEAT, linear_in=SQUA
     norm = dataset.param_norm.astype(float)
     time = decay_times(dataset).broadcast_like(norm)
     each, reason, first, second = xr.apply_ufunc(
-        lambda *column: predict_column(*column, runs, places, linear_in, at), dataset.weight_decay,
-        decay_factor(dataset), hindrance(dataset), dataset.outcome, norm ** 2, time,
+        functools.partial(predict_column, runs=runs, places=places, linear_in=linear_in, at=at),
+        dataset.weight_decay, decay_factor(dataset), hindrance(dataset), dataset.outcome, norm ** 2, time,
         input_core_dims=[along[:1], [], [], along[:1], along, along],
         output_core_dims=[[]] * 4, vectorize=True, output_dtypes=[float, object, float, float])
     order = [axis for axis in norm.dims if axis not in along]
@@ -90,7 +97,7 @@ def predicted_boundary(dataset, runs=2, decays=None, over=REPEAT, linear_in=SQUA
     return found
 
 
-def places_of(dataset, decays):
+def places_of(dataset: xr.Dataset, decays: Numbers) -> list[int]:
     """Places on the axis of one or two weight decays, the smaller one first."""
     wanted = np.unique(decays)
     known = dataset.weight_decay.values
@@ -102,12 +109,12 @@ def places_of(dataset, decays):
 
 # ---- what the sweep says ----
 
-def key(dataset, name):
+def key(dataset: xr.Dataset, name: str) -> xr.DataArray:
     """The value of a key of the sweep file: a coordinate if there are several values, an attribute if there is one."""
     return dataset[name] if name in dataset.coords else xr.DataArray(dataset.attrs.get(name, DEFAULTS.get(name)))
 
 
-def decay_factor(dataset):
+def decay_factor(dataset: xr.Dataset) -> xr.DataArray:
     """lambda / weight_decay, where a step of time h without an update leaves 1 - h lambda of the parameters: h is its
     rate, or what decay_times makes of it. A momentum repeats each step's decay, 1 / (1 - momentum) times in total."""
     factor = xr.where(key(dataset, "optimiser") == "sgd", 1 / (1 - key(dataset, "momentum")), 1.0)
@@ -115,7 +122,7 @@ def decay_factor(dataset):
     return xr.where(independent, factor / key(dataset, "learning_rate"), factor)
 
 
-def hindrance(dataset):
+def hindrance(dataset: xr.Dataset) -> xr.DataArray:
     """Which of REASONS keeps runs from being predicted, whatever their norms are; "": none."""
     optimiser, rule = key(dataset, "optimiser"), key(dataset, "decay_rule")
     narrower = (key(dataset, "parametrization") == "mup") & (key(dataset, "width") != key(dataset, "base_width"))
@@ -128,7 +135,7 @@ def hindrance(dataset):
     return found.astype(object)
 
 
-def has_bounded_steps(dataset):
+def has_bounded_steps(dataset: xr.Dataset) -> xr.DataArray:
     """Other runs take all their steps, whatever stop_when says."""
     optimiser = key(dataset, "optimiser")
     bounded = key(dataset, "beta1") ** 2 < key(dataset, "beta2")
@@ -136,14 +143,14 @@ def has_bounded_steps(dataset):
     return xr.where(optimiser == "sgd", key(dataset, "gradient_clip") > 0, bounded)
 
 
-def rate_sums(dataset):
+def rate_sums(dataset: xr.Dataset) -> xr.DataArray:
     """The sum of the learning rates before each measured step; NaN where it is not known."""
     constant = (key(dataset, "schedule") == "constant") & (key(dataset, "warmup_steps") <= 1)
     plain = (key(dataset, "learning_rate") * dataset.step).where(constant)
     return dataset.rate_sum.fillna(plain) if "rate_sum" in dataset else plain
 
 
-def decay_times(dataset):
+def decay_times(dataset: xr.Dataset) -> xr.DataArray:
     """What multiplies lambda, summed over the steps before each measured step: the rate, or, with decay_rule corrected,
     its square over the peak rate."""
     sums, corrected = rate_sums(dataset), key(dataset, "decay_rule") == "corrected"
@@ -155,7 +162,7 @@ def decay_times(dataset):
     return xr.where(corrected, own, sums)
 
 
-def corrected_sums(step, last_step, learning_rate, *schedule):
+def corrected_sums(step: Array, last_step: float, learning_rate: float, *schedule: Any) -> Array:
     """Sums of the squares of the rates over the peak rate, at steps up to the last one, and NaN beyond."""
     if not last_step > 0:
         return np.full(step.size, np.nan)
@@ -170,7 +177,8 @@ class NoPrediction(Exception):
     """Its argument is one of REASONS."""
 
 
-def predict_column(decay, factor, hindered, outcome, square, time, runs, places, linear_in, at):
+def predict_column(decay: Array, factor: float, hindered: str, outcome: Array, square: Array, time: Array, *,
+                   runs: int, places: list[int] | None, linear_in: str, at: float) -> tuple[float, str, float, float]:
     """(prediction, reason, first and second decay) of runs that differ in their decay [n]; square and time are
     [n, steps]. `hindered` is the reason why there is none, or ""."""
     used = [np.nan, np.nan]
@@ -186,12 +194,12 @@ def predict_column(decay, factor, hindered, outcome, square, time, runs, places,
             used[1] = decay[second]
             gains.append(Gain(decay[second] * factor, outcome[second], square[second], time[second]))
             found = root(gains, linear_in, at) / factor
-        return found, PREDICTED, *used
+        return found, PREDICTED, used[0], used[1]
     except NoPrediction as nothing:
-        return np.nan, nothing.args[0], *used
+        return np.nan, nothing.args[0], used[0], used[1]
 
 
-def first_place(decay, outcome):
+def first_place(decay: Array, outcome: Array) -> int:
     """The place of the smallest decay that the sweep does not skip."""
     taken = np.where(outcome == SKIPPED, np.inf, decay)
     if np.isinf(taken.min()):
@@ -199,7 +207,7 @@ def first_place(decay, outcome):
     return int(np.argmin(taken))
 
 
-def second_place(decay, outcome, first, found):
+def second_place(decay: Array, outcome: Array, first: int, found: float) -> int:
     """The place of the largest decay below the first prediction that the sweep does not skip."""
     below = np.where((outcome != SKIPPED) & (decay > decay[first]) & (decay < found), decay, -np.inf)
     if np.isinf(below.max()):
@@ -210,7 +218,7 @@ def second_place(decay, outcome, first, found):
 class Gain:
     """What a run gained between its measured steps."""
 
-    def __init__(self, decay, outcome, square, time):
+    def __init__(self, decay: float, outcome: int, square: Array, time: Array) -> None:
         """square and time [steps] are NaN where the run was not measured."""
         if outcome != DONE:
             raise NoPrediction(DIVERGED if OUTCOMES[int(outcome)] == DIVERGED else UNKNOWN)
@@ -226,7 +234,7 @@ class Gain:
         self.source = np.exp(decay * self.span) * bare  # [n] S_k
 
 
-def source_line(decay, gains, linear_in):
+def source_line(decay: float, gains: list[Gain], linear_in: str) -> tuple[Array, Array]:
     """(source of each span at a square of 0, its slope over the square), at a decay."""
     one, two = gains[0], gains[-1]
     if one is two:
@@ -239,7 +247,7 @@ def source_line(decay, gains, linear_in):
     return np.where(tells, one.source - slope * one.square, by_decay), slope
 
 
-def end_square(decay, gains, linear_in):
+def end_square(decay: float, gains: list[Gain], linear_in: str) -> float:
     """The square of the norm at the end, at any decay, from the gains of one run or of two."""
     span, square = gains[0].span, gains[0].square[0]
     source, slope = source_line(decay, gains, linear_in)
@@ -249,7 +257,7 @@ def end_square(decay, gains, linear_in):
     return square
 
 
-def amplification(decay, gains, linear_in):
+def amplification(decay: float, gains: list[Gain], linear_in: str) -> float:
     """By how much an error in a square has grown at the end. Where two courses part quickly, their slope gives more at
     each step than decay takes away."""
     half = np.exp(-decay * gains[0].span)
@@ -260,7 +268,7 @@ def amplification(decay, gains, linear_in):
     return grown
 
 
-def root(gains, linear_in, at):
+def root(gains: list[Gain], linear_in: str, at: float) -> float:
     """The decay from that of the first run upwards at which the norm ends `at` times as large as it began, in log
     decay."""
     wanted, total = at ** 2 * gains[0].square[0], gains[0].span.sum()
@@ -277,7 +285,7 @@ def root(gains, linear_in, at):
     return np.sqrt(low * high)
 
 
-def describe(found):
+def describe(found: xr.Dataset) -> None:
     """Sets long names and units, for labels and tables."""
     names = {
         "boundary": "predicted weight decay at which growth stops",

@@ -1,16 +1,14 @@
 """A sweep as one HTML page: what was run, on which machines, how it went, the results, figures, and the sweep file."""
 
-import base64
-import io
+import re
 
 import numpy as np
-from matplotlib import rc_context
 
 from . import account
 from .boundary_variables import crossing, is_of_growth
 from .figures.drawing import reason
-from .look import style
-from .page import element, facts, join, page, table
+from .page import element, facts, figure as page_figure, join, page, table
+from .picture import picture
 from .words import number, several, value_text
 
 MOST_RUNS = 20  # rows in a table of runs
@@ -18,8 +16,6 @@ MOST_VALUES = 30  # of an axis
 MOST_SESSIONS = 20
 MOST_BOUNDARIES = 24  # tables of them
 SLOWEST = 5
-LARGEST_SVG = 400_000  # bytes; a larger figure becomes a PNG
-PIXELS = 200  # per inch
 SIDES = {
     "crosses": "", "growing": "all grow", "shrinking": "all shrink",
     "below": "between 0 and {}, the smallest positive decay that was run", "rising": "shrinking below, growing above",
@@ -68,7 +64,14 @@ def summary(dataset, source):
         text += f" Of those done, {phases}."
     if open_runs:
         text += " The sweep has not ended; this page shows its state so far."
-    return join([paragraph(text), quiet(source) if source else None])
+    return join([*notes(dataset), paragraph(text), quiet(source) if source else None])
+
+
+def notes(dataset):
+    """What the sweep file says about the sweep, if it does: paragraphs and tags."""
+    text, tags = dataset.sweep.notes.strip(), dataset.sweep.tags
+    return [element("p", text, class_="notes") if text else None,
+            element("p", *(element("span", tag, class_="tag") for tag in tags)) if tags else None]
 
 
 def grid(dataset):
@@ -241,28 +244,19 @@ def figures(drawings):
             parts.append(undrawn(name, figure))
             continue
         try:
-            image = element("img", src=picture(figure), alt=caption)
+            image = element("img", src=picture(figure), alt=first_sentence(caption))
         except Exception as error:  # one broken figure must not stop the others
             parts.append(undrawn(name, error))
         else:
-            parts.append(element("figure", image, element("figcaption", caption)))
+            parts.append(page_figure(name, image, join([element("b", name), " ", element("span", caption)])))
     return join(parts) if parts else None
+
+
+def first_sentence(caption):
+    """For those who hear the page: the caption follows."""
+    return re.split(r"(?<=\.) |; ", caption, maxsplit=1)[0]
 
 
 def undrawn(name, error):
     return paragraph(f"{name}: could not be drawn: {reason(error)}")
 
-
-def picture(figure):
-    """A figure as a data: URL: an SVG with letters as outlines, or a PNG if the SVG is larger than LARGEST_SVG."""
-    with style(), rc_context({"svg.fonttype": "path"}):
-        image, kind = rendered(figure, "svg", metadata={"Date": None}), "svg+xml"
-        if len(image) > LARGEST_SVG:
-            image, kind = rendered(figure, "png", dpi=PIXELS), "png"
-    return f"data:image/{kind};base64," + base64.b64encode(image).decode()
-
-
-def rendered(figure, kind, **options):
-    file = io.BytesIO()
-    figure.savefig(file, format=kind, **options)
-    return file.getvalue()

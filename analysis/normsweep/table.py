@@ -1,14 +1,21 @@
 """A sweep as a table with one row per run, for pandas, R or a spreadsheet."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, IO
+
 import numpy as np
 import pandas as pd
+import xarray as xr
 
+from .hints import Array, Path
 from .names import BOUNDARY
 from .plane import as_words, last
 from .verify import has_words
 
 
-def run_table(dataset):
+def run_table(dataset: xr.Dataset) -> pd.DataFrame:
     """A DataFrame with one row per run, in the order of the grid; skipped cells have no row.
 
     Columns, in this order: the axes, each `together` axis followed by its keys; outcome; every other variable with one
@@ -26,7 +33,7 @@ def run_table(dataset):
     outcome = dataset.sweep.outcome
     runs = outcome.values.ravel() != "skipped"
 
-    def column(variable):
+    def column(variable: xr.DataArray) -> Any:
         if has_words(variable):
             variable = as_words(variable)
         return typed(variable.broadcast_like(outcome).transpose(*outcome.dims).values.ravel()[runs], variable)
@@ -38,18 +45,18 @@ def run_table(dataset):
     return pd.DataFrame(columns)
 
 
-def key_names(dataset):
+def key_names(dataset: xr.Dataset) -> list[str]:
     """The axes, each followed by the keys that change along it."""
     return [name for axis in dataset.sweep.axes for name in (axis, *dataset.sweep.together.get(axis, ()))]
 
 
-def run_variables(dataset):
+def run_variables(dataset: xr.Dataset) -> list[str]:
     """Variables with one value per run, except outcome; the boundary is not one of a run."""
-    return [name for name, variable in dataset.data_vars.items()
+    return [str(name) for name, variable in dataset.data_vars.items()
             if set(variable.dims) <= set(dataset.sweep.axes) and name not in ("outcome", *BOUNDARY)]
 
 
-def step_variables(dataset):
+def step_variables(dataset: xr.Dataset) -> Iterator[tuple[str, xr.DataArray]]:
     """(name, values) of each variable with one value per run and step, or with one for each stack."""
     for name, variable in dataset.data_vars.items():
         if "step" not in variable.dims or not set(variable.dims) <= {*dataset.sweep.axes, "step", "stack"}:
@@ -57,10 +64,10 @@ def step_variables(dataset):
         words = map(str, variable["stack"].values) if "stack" in variable.dims else ()
         yield from ((f"{name}_{word}", variable.sel(stack=word)) for word in words)
         if "stack" not in variable.dims:
-            yield name, variable
+            yield str(name), variable
 
 
-def typed(values, variable):
+def typed(values: Array, variable: xr.DataArray) -> Any:
     """Values in the type that the file has: xarray reads integers as reals if some are missing."""
     if values.dtype.kind == "f" and np.dtype(variable.encoding.get("dtype", float)).kind in "iu":
         missing = np.isnan(values)
@@ -70,7 +77,7 @@ def typed(values, variable):
     return values
 
 
-def write_csv(frame, file):
+def write_csv(frame: pd.DataFrame, file: Path | IO[str]) -> None:
     """Writes CSV with a header line; reals with enough digits to restore them exactly, truth values as in YAML."""
     for name in frame.columns[frame.dtypes == bool]:
         frame = frame.assign(**{name: np.where(frame[name], "true", "false")})

@@ -1,11 +1,16 @@
 """Checks once, when a dataset is opened, that normsweep wrote it; all other code relies on this."""
 
+from __future__ import annotations
+
 import os
 import stat
+from collections.abc import Hashable, Iterable
 
 import numpy as np
+import xarray as xr
 
 from .header import is_whole
+from .hints import Path
 from .names import FITTED, FLAGS, NUMBERS, OF_RUNS, OUTCOMES, SESSION, SESSION_NUMBERS, SESSIONS, TEXTS
 
 KINDS = {FLAGS: "integers", NUMBERS: "numbers", TEXTS: "texts"}
@@ -15,7 +20,7 @@ class NotASweep(ValueError):
     """The file or dataset is not from normsweep, or another program has changed it."""
 
 
-def check_file(path):
+def check_file(path: Path) -> None:
     """Raises NotASweep unless the file is a regular one, and as long as its header says. Opening a pipe could block for
     ever."""
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
@@ -31,7 +36,7 @@ def check_file(path):
         raise NotASweep(f"{path}: is cut short at {os.path.getsize(path)} bytes")
 
 
-def check_variables(dataset, path):
+def check_variables(dataset: xr.Dataset, path: Path) -> None:
     """Raises NotASweep unless the variables of runs and sessions have the types and dimensions of every sweep."""
     for name, kinds in (OF_RUNS | FITTED).items():
         if name in dataset.variables:
@@ -43,7 +48,7 @@ def check_variables(dataset, path):
         raise altered(path, "the words of outcome are not " + " ".join(OUTCOMES))
 
 
-def check(dataset, path, name, kinds, dims):
+def check(dataset: xr.Dataset, path: Path, name: str, kinds: str, dims: Iterable[Hashable]) -> None:
     variable = dataset[name]
     if variable.dtype.kind not in kinds:
         raise altered(path, f"{name} has type {variable.dtype}, not {KINDS[kinds]}")
@@ -54,11 +59,11 @@ def check(dataset, path, name, kinds, dims):
         raise altered(path, f"{name} has no flag_meanings for its flag_values")
 
 
-def altered(path, what):
+def altered(path: Path, what: str) -> NotASweep:
     return NotASweep(f"{path}: {what}; normsweep did not write this")
 
 
-def has_words(variable):
+def has_words(variable: xr.DataArray) -> bool:
     """True for a variable of flags with a word for each value."""
     meanings, values = variable.attrs.get("flag_meanings"), variable.attrs.get("flag_values")
     return isinstance(meanings, str) and values is not None and len(meanings.split()) == np.size(values)

@@ -1,11 +1,13 @@
 """Numbers, values and durations as text for people."""
 
+from __future__ import annotations
+
 import numbers
 
 THIN_SPACE, MINUS = "\N{THIN SPACE}", "\N{MINUS SIGN}"
 
 
-def number(value, digits=4):
+def number(value: float, digits: int = 4) -> str:
     """A number for a table: integers and thousands in full, others with `digits` digits; "–" for NaN."""
     if value != value:
         return "–"
@@ -15,24 +17,24 @@ def number(value, digits=4):
     return mantissa.replace("-", MINUS) + (f"e{int(exponent)}" if e else "")
 
 
-def grouped(whole):
+def grouped(whole: int) -> str:
     """An integer with thin spaces between thousands, from five digits on."""
     return (f"{whole:,}" if abs(whole) >= 10_000 else str(whole)).replace(",", THIN_SPACE).replace("-", MINUS)
 
 
-def several(count, word):
+def several(count: int, word: str) -> str:
     """"1 run", "2 runs"."""
     return f"{grouped(count)} {word}" + ("" if count == 1 else "s")
 
 
-def value_text(value):
+def value_text(value: object) -> str:
     """A value of an axis as a sweep file would have it."""
     if isinstance(value, bool):
         return str(value).lower()
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def duration(seconds):
+def duration(seconds: float) -> str:
     """Seconds in the largest unit that gives at least 2."""
     for name, size in (("days", 86400), ("hours", 3600), ("minutes", 60)):
         if seconds >= 2 * size:

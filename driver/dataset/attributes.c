@@ -113,6 +113,8 @@ void definition_globals(struct definition *definition)
 
     definition_text(definition, NC_GLOBAL, ATTRIBUTE_CONVENTIONS, DATASET_CONVENTIONS);
     definition_text(definition, NC_GLOBAL, ATTRIBUTE_TITLE, layout_title(sweep));
+    definition_text(definition, NC_GLOBAL, ATTRIBUTE_NOTES, sweep->notes ? sweep->notes : "");
+    definition_text(definition, NC_GLOBAL, ATTRIBUTE_TAGS, sweep->tags ? sweep->tags : "");
     definition_text(definition, NC_GLOBAL, ATTRIBUTE_SOURCE, PROGRAM);
     definition_history(definition, layout->history);
     definition_text(definition, NC_GLOBAL, ATTRIBUTE_REFERENCES, DATASET_REFERENCES);

@@ -10,6 +10,7 @@
 #include "driver/dataset/boundary_variables.h"
 #include "driver/dataset/create.h"
 #include "driver/dataset/lookup.h"
+#include "driver/dataset/view_attributes.h"
 #include "driver/sweep/grid.h"
 
 #include "worker/checkpoint/written.h"
@@ -53,12 +54,31 @@ static int check(const struct transfer *transfer, const char *name, int status)
 
 /* ---- attributes ---- */
 
-/* Is an attribute that the new file lacks this program's all the same, as it depends on the layout?
- * `variable` is one of the tables, or NC_GLOBAL. */
-static bool is_own_attribute(int variable, const char *name)
+/* Has the sweep of the old file given this key? Then what the file has is the key's. */
+static bool was_given(const struct transfer *transfer, const char *name)
 {
+    char *text = view_text(transfer->view, ATTRIBUTE_SWEEP);
+    size_t length = strlen(name);
+    const char *found = text;
+    bool given = false;
+
+    while (found && !given && (found = strstr(found, name))) {
+        found += length;
+        char next = found[strspn(found, "\"' ")];
+        given = next == ':' || next == '=';
+    }
+    free(text);
+    return given;
+}
+
+/* Is an attribute that the new file lacks this program's all the same, as it depends on the layout, or on
+ * keys that may be taken out? `variable` is one of the tables, or NC_GLOBAL. */
+static bool is_own_attribute(const struct transfer *transfer, int variable, const char *name)
+{
+    bool told = strcmp(name, ATTRIBUTE_NOTES) == 0 || strcmp(name, ATTRIBUTE_TAGS) == 0;
+
     if (variable == NC_GLOBAL)
-        return param_find(name) != NULL; /* it has become an axis */
+        return param_find(name) || (told && was_given(transfer, name)); /* a parameter has become an axis */
     return strcmp(name, "_FillValue") == 0 || strcmp(name, "coordinates") == 0;
 }
 
@@ -87,7 +107,7 @@ static int copy_attributes(const struct transfer *transfer, int from, int to, bo
     result = check(transfer, "an attribute", result);
     for (int i = 0; result == 0 && i < count; i++) {
         result = check(transfer, "an attribute", nc_inq_attname(transfer->from, from, i, name));
-        if (result != 0 || (own && is_own_attribute(from, name)))
+        if (result != 0 || (own && is_own_attribute(transfer, from, name)))
             continue;
         int known = lookup_attribute(transfer->to, to, name, NULL, NULL);
         if (known == NC_ENOTATT)

@@ -29,6 +29,7 @@ enum {
     FAILURES_MOST = 20,
     SESSIONS_MOST = 10,
     QUIET_SECONDS = 600,
+    NOTES_MOST = 10, /* lines */
     EXPORT_LEAST = 1 << 20, /* bytes of a dataset: a copy has 250 KB of its own beside the numbers */
 };
 
@@ -55,11 +56,44 @@ static void print_file(const struct view *view, int *cause)
     free(title);
 }
 
+/* Free text of several lines, each as a line of its own. Changes the text. */
+static void print_notes(char *notes)
+{
+    const char *name = "notes";
+
+    for (char *tab = notes; (tab = strchr(tab, '\t'));)
+        *tab = ' ';
+    for (int i = 0; i < NOTES_MOST && *notes; i++) {
+        int length = (int)strcspn(notes, "\n");
+        lines_print(stdout, 0, "%-*s%.*s", length ? 10 : 0, name, length, notes);
+        notes += length + (notes[length] == '\n');
+        name = "";
+    }
+    int left = lines_count(notes) + (*notes && notes[strlen(notes) - 1] != '\n');
+    if (left > 0)
+        printf("%-10sand %d more line%s\n", "", left, left == 1 ? "" : "s");
+}
+
+/* What people have written about the sweep. */
+static void print_words(const struct view *view, int *cause)
+{
+    errno = 0;
+    char *tags = keep_cause(cause, view_text(view, ATTRIBUTE_TAGS));
+    errno = 0;
+    char *notes = keep_cause(cause, view_text(view, ATTRIBUTE_NOTES));
+
+    if (tags && tags[0])
+        lines_print(stdout, 0, "tags      %s", tags);
+    if (notes && notes[0])
+        print_notes(notes);
+    free(tags);
+    free(notes);
+}
+
 static void print_counts(const struct survey *survey)
 {
-    bool searches = survey->expected < (double)survey->runs && survey->ended < survey->runs;
-    double runs = searches ? fmax(survey->expected, (double)survey->ended) : (double)survey->runs;
-    double all = runs > 0 ? runs : 1;
+    double runs = survey_expected(survey), all = runs > 0 ? runs : 1;
+    bool searches = runs < (double)survey->runs;
 
     printf("ended     %" PRId64 " of %s%.0f runs, %.1f %%\n", survey->ended, searches ? "about " : "", runs,
         100 * (double)survey->ended / all);
@@ -205,6 +239,7 @@ int status_print(const struct status *status, struct error *error)
     int cause = 0;
 
     print_file(&status->view, &cause);
+    print_words(&status->view, &cause);
     if (status->fault)
         lines_print(stdout, 0, "altered   %s", status->fault);
     print_counts(&status->survey);
@@ -216,6 +251,15 @@ int status_print(const struct status *status, struct error *error)
     if (cause == 0)
         return 0;
     return error_set(error, ERROR_ENVIRONMENT, "%s: %s", status->view.name, strerror(cause));
+}
+
+const char *status_state(const struct status *status)
+{
+    if (status->held)
+        return "running";
+    if (status->survey.ended < status->survey.runs)
+        return "stopped";
+    return status->survey.count[OUTCOME_FAILED] > 0 ? "failed" : "complete";
 }
 
 bool status_is_going(const struct status *status)

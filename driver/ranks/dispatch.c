@@ -1,9 +1,11 @@
 #include "driver/ranks/dispatch.h"
 
+#include "driver/job/events.h"
 #include "driver/ranks/dispatch_inside.h"
 #include "driver/ranks/plausible.h"
 #include "driver/sweep/texts.h"
 #include "driver/sweep/threads.h"
+#include "driver/text/exit_status.h"
 #include "worker/host/clock.h"
 #include "worker/host/environment.h"
 #include "worker/host/signals.h"
@@ -92,14 +94,18 @@ static bool is_whole(const struct dispatch *d)
     return d->lost == 0 && state.silent == 0;
 }
 
+/* After a signal MPICH's mpiexec ends with the status of any rank, so all have the coordinator's. The
+ * launcher has it from the lease; mpirun would comment on it. */
 static void send_quit(struct dispatch *d, int worker)
 {
     struct peer *peer = dispatch_peer(d, worker);
+    bool stopped = d->stopping && job_pending(d->job) > 0 && !d->job->failed && !getenv(LEASE_VARIABLE);
 
     if (peer->dead || peer->quit)
         return;
-    blank(d, MESSAGE_QUIT)->as.quit =
-        (struct quit){.together = is_whole(d), .save = d->job->failed && !peer->silent};
+    blank(d, MESSAGE_QUIT)->as.quit = (struct quit){.together = is_whole(d),
+        .save = d->job->failed && !peer->silent,
+        .status = stopped ? STATUS_STOPPED : STATUS_DONE};
     send(d, worker);
     peer->quit = true;
 }
@@ -109,17 +115,6 @@ static void send_stop(struct dispatch *d, const struct order *order)
 {
     blank(d, MESSAGE_STOP)->as.stop = (struct stop){.ticket = order->ticket, .save = d->stopping};
     send(d, order->worker);
-}
-
-/* A worker has been silent for too long; an order about its run follows. */
-static void note_silence(struct dispatch *d, const struct order *order)
-{
-    struct peer *peer = dispatch_peer(d, order->worker);
-
-    peer->silent = true;
-    d->lost++;
-    dispatch_say(d, "worker %d on %s has been silent for %.0f s%s", order->worker + 1, peer->host,
-        peer->patience, order->cell >= 0 ? "; its run goes to another worker" : "");
 }
 
 static void obey(struct dispatch *d, const struct order *order)
@@ -134,7 +129,7 @@ static void obey(struct dispatch *d, const struct order *order)
     case ORDER_QUIT:
         break; /* all ranks are told at the end, also those that never said hello */
     case ORDER_GIVE_UP:
-        note_silence(d, order);
+        dispatch_note_silence(d, order);
         break;
     case ORDER_FINISH:
         d->finished = true;
@@ -261,6 +256,7 @@ static void take_ready(struct dispatch *d, int worker)
     if (peer->address > d->peers.count) {
         d->replacements.vain = 0;
         dispatch_say(d, "worker %d on %s has been replaced", worker + 1, peer->host);
+        events_worker_replaced(d->job, worker, peer->host, peer->address);
     }
     dispatch_tell(d, (struct event){.kind = EVENT_HELLO, .worker = worker, .node = peer->node});
 }

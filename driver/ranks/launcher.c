@@ -40,6 +40,7 @@ enum { STARTS_IN_VAIN = 3 }; /* restarts in a row without a new result or checkp
 
 struct launcher {
     struct lease *lease;
+    const struct mpirun *command;
     pid_t mpirun;
     struct pump out, error;
     struct coordinator_news news;
@@ -55,6 +56,11 @@ struct launcher {
     double gone; /* when the coordinator was first seen to be gone; 0: it is not gone */
 };
 
+static bool is_hydra(const struct launcher *l)
+{
+    return l->command->kind == MPIRUN_HYDRA;
+}
+
 /* ---- starting ---- */
 
 struct command_line {
@@ -68,17 +74,21 @@ static void add_argument(struct command_line *line, const char *argument)
     line->argument[line->count++] = (char *)argument;
 }
 
-/* One dead rank must not end all others. The coordinator mostly sleeps, so it may share a processor. */
-static void add_options(struct command_line *line, int release, int workers)
+/*
+ * One dead rank must not end all others. The coordinator mostly sleeps, so it may share a processor. MPICH's
+ * mpiexec has neither: it ends all ranks when one dies, and -disable-auto-cleanup makes it break down itself;
+ * it lets ranks share processors, binds none and hands the environment on, all by default.
+ */
+static void add_options(struct command_line *line, const struct mpirun *mpirun, int workers)
 {
-    add_argument(line, "mpirun");
-    if (release >= 5) {
+    add_argument(line, mpirun->command);
+    if (mpirun->release >= 5) {
         add_argument(line, "--with-ft");
         add_argument(line, "ulfm");
-    } else if (release > 0) {
+    } else if (mpirun->release > 0) {
         add_argument(line, "--enable-recovery");
     }
-    if (release > 0) {
+    if (mpirun->release > 0) {
         add_argument(line, "--oversubscribe");
         add_argument(line, "--bind-to");
         add_argument(line, "none");
@@ -94,19 +104,18 @@ static void add_options(struct command_line *line, int release, int workers)
     }
 }
 
-static int compose(
-    struct command_line *line, int release, int argc, char **argv, int workers, struct error *error)
+static int compose(struct command_line *line, const struct launch *launch, struct error *error)
 {
     line->program = process_program();
-    line->argument = calloc((size_t)argc + OPTIONS_MOST, sizeof(*line->argument));
+    line->argument = calloc((size_t)launch->argc + OPTIONS_MOST, sizeof(*line->argument));
     if (!line->program || !line->argument) {
-        error_set(error, ERROR_ENVIRONMENT, "mpirun: %s", strerror(errno));
+        error_set(error, ERROR_ENVIRONMENT, "%s: %s", launch->mpirun->command, strerror(errno));
         return -1;
     }
-    add_options(line, release, workers);
+    add_options(line, launch->mpirun, launch->workers);
     add_argument(line, line->program);
-    for (int i = 0; i < argc; i++)
-        add_argument(line, argv[i]);
+    for (int i = 0; i < launch->argc; i++)
+        add_argument(line, launch->argv[i]);
     return 0;
 }
 
@@ -153,7 +162,7 @@ static int start_mpirun(struct launcher *l, char **argument, struct error *error
     setpgid(l->mpirun, l->mpirun);
     close(out[1]);
     close(err[1]);
-    pump_init(&l->out, out[0], STDOUT_FILENO, false);
+    pump_init(&l->out, out[0], STDOUT_FILENO, is_hydra(l)); /* where mpiexec says that a rank has died */
     pump_init(&l->error, err[0], STDERR_FILENO, true);
     return 0;
 }
@@ -287,19 +296,28 @@ static void watch_mpirun(struct launcher *l)
 /* LOST: an end of mpirun that is neither an exit status nor an error; mpirun can be started again. */
 enum { LOST = -2, STATUS_SIGNAL = 128 };
 
+/* Did mpirun end because a rank was killed, and not of itself? MPICH's mpiexec then ends with the number of
+ * the signal, and with 255 if it cannot start ranks. */
+static bool lost_a_rank(const struct launcher *l)
+{
+    int status = WIFEXITED(l->ended) ? WEXITSTATUS(l->ended) : STATUS_SIGNAL;
+
+    if (is_hydra(l) && WIFEXITED(l->ended))
+        return status < STATUS_SIGNAL || l->ranks.most > 0;
+    return status == 0 || status >= STATUS_SIGNAL;
+}
+
 /* mpirun has ended before a coordinator joined the lease. A coordinator that could not join has printed
  * why; one that was killed has not. */
 static int judge_start(const struct launcher *l, struct error *error)
 {
-    int status = WIFEXITED(l->ended) ? WEXITSTATUS(l->ended) : STATUS_SIGNAL;
-
     if (l->put_down)
         return LOST;
     if (l->error.last[0])
-        return status == ERROR_INPUT ? ERROR_INPUT : ERROR_ENVIRONMENT;
-    if (status == 0 || status >= STATUS_SIGNAL)
+        return WIFEXITED(l->ended) && WEXITSTATUS(l->ended) == ERROR_INPUT ? ERROR_INPUT : ERROR_ENVIRONMENT;
+    if (lost_a_rank(l))
         return LOST;
-    return error_set(error, ERROR_ENVIRONMENT, "mpirun: ended before the sweep could begin");
+    return error_set(error, ERROR_ENVIRONMENT, "%s: ended before the sweep could begin", l->command->command);
 }
 
 /* Did the coordinator stop without being asked to? When this process ends mpirun, ranks take the SIGTERM
@@ -350,7 +368,7 @@ static int run_once(struct launcher *l, const struct command_line *line, struct 
     hand_over(l->lease);
     if (start_mpirun(l, line->argument, error) != 0)
         return -1;
-    rank_processes_init(&l->ranks, l->mpirun, l->now);
+    rank_processes_init(&l->ranks, l->mpirun, is_hydra(l), l->now);
     watch_mpirun(l);
     pump_release(&l->out);
     pump_release(&l->error);
@@ -358,8 +376,11 @@ static int run_once(struct launcher *l, const struct command_line *line, struct 
     rank_processes_tidy(&l->ranks);
     rank_processes_release(&l->ranks);
     int status = judge(l, error);
-    if ((status == -1 || status == ERROR_INPUT || status == ERROR_ENVIRONMENT) && !l->error.last[0])
+    bool failed = status == ERROR_INPUT || status == ERROR_ENVIRONMENT;
+    if ((status == -1 || failed) && !l->error.last[0])
         pump_tell_noise(&l->error);
+    if (failed)
+        error_set(error, (enum error_status)status, "%s", l->error.last);
     return status;
 }
 
@@ -374,12 +395,24 @@ static const char *what_was_lost(const struct launcher *l)
 {
     if (l->news.stage == STAGE_NONE || l->news.status == STATUS_STOPPED)
         return "a rank was lost before the sweep began";
-    return l->news.stage == STAGE_ENDED ? "no worker is left" : "the coordinator was lost";
+    if (l->news.stage == STAGE_ENDED)
+        return "no worker is left";
+    return is_hydra(l) ? "a rank was lost, and with it all others" : "the coordinator was lost";
+}
+
+static void log_restart(const struct launcher *l, struct journal *journal)
+{
+    struct json_writer *writer = journal_begin(journal, "coordinator_restarted");
+
+    if (!writer)
+        return;
+    json_writer_text(writer, "message", what_was_lost(l));
+    journal_end(journal, false);
 }
 
 /* After a lost life, the `vain`th in a row without progress: LOST if there will be another, otherwise the
  * exit status or -1. */
-static int judge_loss(const struct launcher *l, const char *output, int vain, struct error *error)
+static int judge_loss(const struct launcher *l, const struct launch *launch, int vain, struct error *error)
 {
     if (signals_stop())
         return STATUS_STOPPED;
@@ -387,8 +420,9 @@ static int judge_loss(const struct launcher *l, const char *output, int vain, st
         return error_set(error, ERROR_ENVIRONMENT,
             "%s: %s, %d times in a row without progress; all results are kept, run the same command again to "
             "continue",
-            output, what_was_lost(l), vain);
-    fprintf(stderr, "%s: %s; starting again\n", output, what_was_lost(l));
+            launch->output, what_was_lost(l), vain);
+    fprintf(stderr, "%s: %s; starting again\n", launch->output, what_was_lost(l));
+    log_restart(l, launch->journal);
     return LOST;
 }
 
@@ -405,15 +439,15 @@ static bool has_allocation(void)
 }
 
 /* Starts mpirun, and again as long as it is lost. */
-static int run_lives(struct lease *lease, const char *output, const struct command_line *line, int workers,
-    struct error *error)
+static int run_lives(const struct launch *launch, const struct command_line *line, struct error *error)
 {
-    bool elsewhere = workers == 0 || has_allocation();
+    bool elsewhere = launch->workers == 0 || has_allocation();
     int status = LOST, vain = 0;
 
     while (status == LOST) {
-        struct launcher launcher = {.lease = lease,
-            .expected = elsewhere ? 0 : workers + 1,
+        struct launcher launcher = {.lease = launch->lease,
+            .command = launch->mpirun,
+            .expected = elsewhere ? 0 : launch->workers + 1,
             .patience = elsewhere ? INIT_SECONDS_ALLOCATION : INIT_SECONDS};
         launcher.clock = launcher.now = launcher.begun = launcher.renewed = clock_now();
         status = run_once(&launcher, line, error);
@@ -421,20 +455,19 @@ static int run_lives(struct lease *lease, const char *output, const struct comma
             return status;
         end_coordinator(&launcher);
         vain = launcher.news.kept ? 0 : vain + 1;
-        status = judge_loss(&launcher, output, vain, error);
+        status = judge_loss(&launcher, launch, vain, error);
     }
     return status;
 }
 
-int launcher_run(struct lease *lease, const char *output, int release, int argc, char **argv, int workers,
-    struct error *error)
+int launcher_run(const struct launch *launch, struct error *error)
 {
     struct command_line line = {.count = 0};
-    int status = compose(&line, release, argc, argv, workers, error);
+    int status = compose(&line, launch, error);
 
     signals_end_at_second(false);
     if (status == 0)
-        status = run_lives(lease, output, &line, workers, error);
+        status = run_lives(launch, &line, error);
     free((void *)line.argument);
     free(line.program);
     return status;

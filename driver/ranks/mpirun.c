@@ -1,5 +1,7 @@
 #include "driver/ranks/mpirun.h"
 
+#include "worker/wire/message.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -13,13 +15,35 @@
 
 enum { STATUS_NOT_FOUND = 127 };
 
-int mpirun_rank(void)
-{
-    const char *rank = getenv("PMIX_RANK");
+/* The MPIs whose starters are known. Other MPIs are started as a plain mpirun -n N. */
+static const struct mpi {
+    enum mpirun_kind kind;
+    const char *library; /* beginning of wire_library() */
+    const char *name; /* in what the command prints for --version; a number may follow */
+    const char *owner; /* for messages */
+    const char *command[5]; /* in order of preference: the last ones stand beside another MPI's */
+} mpis[] = {
+    {MPIRUN_OPEN_MPI, "Open MPI", "(Open MPI) ", "Open MPI", {"mpirun", "mpiexec", "mpirun.openmpi"}},
+    {MPIRUN_OPEN_MPI, "Open RTE", "(OpenRTE) ", "Open MPI", {NULL}}, /* its mpiexec, under other names */
+    {MPIRUN_HYDRA, "MPICH", "HYDRA", "MPICH", {"mpiexec", "mpirun", "mpiexec.hydra", "mpiexec.mpich"}},
+    {MPIRUN_HYDRA, "MVAPICH", "HYDRA", "MPICH", {"mpiexec", "mpirun", "mpiexec.hydra"}},
+    {MPIRUN_OTHER, "", NULL, NULL, {"mpirun", "mpiexec"}},
+};
 
-    if (!rank)
-        rank = getenv("OMPI_COMM_WORLD_RANK");
-    return rank ? (int)strtol(rank, NULL, 10) : -1;
+enum { MPIS = sizeof(mpis) / sizeof(*mpis) };
+
+static const struct mpi *mpi_of(const char *library)
+{
+    const struct mpi *mpi = mpis;
+
+    while (strncmp(library, mpi->library, strlen(mpi->library)) != 0)
+        mpi++;
+    return mpi;
+}
+
+bool mpirun_is_open_mpi(const char *library)
+{
+    return mpi_of(library)->kind == MPIRUN_OPEN_MPI;
 }
 
 static bool allows_root(const char *name)
@@ -30,7 +54,7 @@ static bool allows_root(const char *name)
 
 int mpirun_check_root(struct error *error)
 {
-    if (geteuid() != 0 ||
+    if (geteuid() != 0 || !mpirun_is_open_mpi(wire_library()) ||
         (allows_root("OMPI_ALLOW_RUN_AS_ROOT") && allows_root("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")))
         return 0;
     return error_set(error, ERROR_ENVIRONMENT,
@@ -38,10 +62,10 @@ int mpirun_check_root(struct error *error)
         "environment");
 }
 
-/* In the child: runs `mpirun --version` with its output in `out`. */
-static void become_version(int out)
+/* In the child: runs `COMMAND --version` with its output in `out`. */
+static void become_version(const char *command, int out)
 {
-    char *argument[] = {(char[]){"mpirun"}, (char[]){"--version"}, NULL};
+    char *argument[] = {(char *)command, (char[]){"--version"}, NULL};
     int nothing = open("/dev/null", O_RDWR);
 
     dup2(nothing, STDIN_FILENO);
@@ -51,40 +75,84 @@ static void become_version(int out)
     _exit(STATUS_NOT_FOUND);
 }
 
-/* The major release of Open MPI; 0: another MPI; -1: there is no mpirun. */
-static int mpirun_release(void)
+/* Reads to the end, keeping what fits. */
+static void read_text(int from, char *text, size_t size)
 {
-    static const char name[] = "(Open MPI) ";
-    char said[4096];
+    char rest[256];
     size_t length = 0;
     ssize_t count;
+
+    do {
+        bool full = length + 1 == size;
+        count = read(from, full ? rest : text + length, full ? sizeof(rest) : size - 1 - length);
+        length += count > 0 && !full ? (size_t)count : 0;
+    } while (count > 0 || (count < 0 && errno == EINTR));
+    text[length] = '\0';
+}
+
+/* What the command prints for --version; false: there is no such command. */
+static bool says(const char *command, char *text, size_t size)
+{
     int out[2], status = 0;
 
+    text[0] = '\0';
     if (pipe2(out, O_CLOEXEC) != 0)
-        return 0;
+        return true;
     pid_t child = fork();
     if (child == 0)
-        become_version(out[1]);
+        become_version(command, out[1]);
     close(out[1]);
-    while (length < sizeof(said) - 1 && (count = read(out[0], said + length, sizeof(said) - 1 - length)) > 0)
-        length += (size_t)count;
-    said[length] = '\0';
+    read_text(out[0], text, size);
     close(out[0]);
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
-    if (child < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == STATUS_NOT_FOUND))
-        return -1;
-    const char *release = strstr(said, name);
-    return release ? (int)strtol(release + strlen(name), NULL, 10) : 0;
+    return child > 0 && !(WIFEXITED(status) && WEXITSTATUS(status) == STATUS_NOT_FOUND);
 }
 
-int mpirun_find(struct error *error)
+/* The MPI whose command has printed this; the last one, of other MPIs, if it is unknown. */
+static const struct mpi *mpi_that_says(const char *text)
 {
-    int release = mpirun_release();
+    const struct mpi *mpi = mpis;
 
-    if (release < 0)
-        return error_set(error, ERROR_ENVIRONMENT, "mpirun: not found; -j 0 trains without MPI");
-    return release;
+    while (mpi->name && !strstr(text, mpi->name))
+        mpi++;
+    return mpi;
+}
+
+static void take(struct mpirun *mpirun, const struct mpi *mpi, const char *command, const char *text)
+{
+    const char *release = mpi->name ? strstr(text, mpi->name) : NULL;
+
+    *mpirun = (struct mpirun){.kind = mpi->kind, .command = command};
+    if (release && mpi->kind == MPIRUN_OPEN_MPI)
+        mpirun->release = (int)strtol(release + strlen(mpi->name), NULL, 10);
+}
+
+/* A command that does not say whose it is may be a site's script around the right one. */
+int mpirun_find(struct mpirun *mpirun, struct error *error)
+{
+    const struct mpi *own = mpi_of(wire_library()), *owner = NULL;
+    const char *foreign = NULL;
+    char text[4096];
+
+    for (int i = 0; own->command[i]; i++) {
+        if (!says(own->command[i], text, sizeof(text)))
+            continue;
+        const struct mpi *mpi = mpi_that_says(text);
+        if (mpi->kind == own->kind || mpi->kind == MPIRUN_OTHER) {
+            take(mpirun, mpi, own->command[i], text);
+            return 0;
+        }
+        foreign = foreign ? foreign : own->command[i];
+        owner = mpi;
+    }
+    if (foreign)
+        return error_set(error, ERROR_ENVIRONMENT,
+            "%s belongs to %s, but this program is built with %s: put that library's mpiexec first on the "
+            "PATH; "
+            "-j 0 trains without MPI",
+            foreign, owner->owner, wire_library());
+    return error_set(error, ERROR_ENVIRONMENT, "%s: not found; -j 0 trains without MPI", own->command[0]);
 }
 
 const char *mpirun_folder(const char **variable)

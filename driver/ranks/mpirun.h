@@ -3,20 +3,31 @@
 
 #include "model/core/error.h"
 
-/* The rank of this process; -1: it was not started by mpirun or srun. */
-int mpirun_rank(void);
+#include <stdbool.h>
 
-/* -1 with a message in error: the user is root and the two variables that Open MPI then requires are not
- * set. */
+/* The commands that start ranks, for the MPI library with which this program is built. */
+enum mpirun_kind { MPIRUN_OPEN_MPI, MPIRUN_HYDRA /* MPICH and what derives from it */, MPIRUN_OTHER };
+
+struct mpirun {
+    enum mpirun_kind kind;
+    const char *command; /* "mpirun" */
+    int release; /* the major release of Open MPI; 0: another MPI */
+};
+
+/* Does this text of wire_library() name Open MPI? */
+bool mpirun_is_open_mpi(const char *library);
+
+/* -1 with a message in error: this program is built with Open MPI, the user is root and the two variables
+ * that Open MPI then requires are not set. */
 int mpirun_check_root(struct error *error);
 
 /* Checks that Open MPI can create its session folder, in $TMPDIR or /tmp. -1 with a message in error: mpirun
  * itself would print pages. */
 int mpirun_check_folder(struct error *error);
 
-/* The major release of Open MPI on the PATH; 0: another MPI; -1 with a message in error: there is no
- * mpirun. */
-int mpirun_find(struct error *error);
+/* Finds the command on the PATH that belongs to this program's MPI. -1 with a message in error: there is
+ * none. */
+int mpirun_find(struct mpirun *mpirun, struct error *error);
 
 /* The folder in which Open MPI creates its session folders. Sets *variable to the name of the environment
  * variable that chooses it, "" if none does. Borrowed. */

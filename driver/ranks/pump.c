@@ -25,15 +25,17 @@ static void write_bytes(int to, const char *bytes, size_t count)
     }
 }
 
+/* Open MPI's mpirun sets its messages between dashes, MPICH's mpiexec between equals signs. */
 static bool is_dashed(const char *line, size_t length)
 {
-    size_t dashes = strspn(line, "-");
+    size_t dashes = strspn(line, line[0] == '=' ? "=" : "-");
     return dashes >= 40 && dashes >= length - 1;
 }
 
-/* Parts of lines that mpirun, or libevent inside it, prints about itself. */
-static const char *const noise[] = {
-    "PMIX ERROR", "ORTE_ERROR_LOG", "PRTE ERROR", "mpirun: Forwarding signal", "[warn] Epoll "};
+/* Parts of lines that mpirun, or libevent inside it, prints about itself; then those of MPICH's mpiexec. */
+static const char *const noise[] = {"PMIX ERROR", "ORTE_ERROR_LOG", "PRTE ERROR", "mpirun: Forwarding signal",
+    "[warn] Epoll ", "YOUR APPLICATION TERMINATED WITH", "This typically refers to a problem with your",
+    "Please see the FAQ page for debugging", "[mpiexec@", "[proxy:"};
 
 static bool tells_noise(const char *line)
 {
@@ -59,6 +61,8 @@ static bool is_noise(struct pump *pump, const char *line, size_t length)
         pump->block_lines = 0;
         return true;
     }
+    if (length == 1 && pump->to == STDOUT_FILENO)
+        return true; /* MPICH's mpiexec sets its messages off */
     if (pump->in_block && ++pump->block_lines > PUMP_BLOCK_LINES)
         pump->in_block = false;
     return pump->in_block || tells_noise(line) || takes_status(pump, line);

@@ -8,8 +8,8 @@ enum { PUMP_LINE = 4096, PUMP_NOISE = 8192, PUMP_BLOCK_LINES = 40 };
 
 /*
  * Copies the output of a child line by line. With `quiet`, mpirun's own messages are held back, so that they
- * do not hide the one line that matters: blocks between dashed lines (at most PUMP_BLOCK_LINES long, as the
- * closing line may be missing), and errors of its daemons when a rank has died.
+ * do not hide the one line that matters: blocks between dashed (or, MPICH's, double-dashed) lines (at most
+ * PUMP_BLOCK_LINES long, as the closing line may be missing), and errors of its daemons when a rank has died.
  */
 #define PUMP_STATUS "normsweep: the coordinator ends with status " /* followed by the number */
 

@@ -26,9 +26,9 @@
 
 enum { JOB_BITS = 16, FOLDERS_MOST = 16 };
 
-void rank_processes_init(struct rank_processes *ranks, pid_t command, double now)
+void rank_processes_init(struct rank_processes *ranks, pid_t command, bool proxied, double now)
 {
-    *ranks = (struct rank_processes){.command = command, .mpirun = command, .grown = now};
+    *ranks = (struct rank_processes){.command = command, .proxied = proxied, .mpirun = command, .grown = now};
 }
 
 void rank_processes_release(struct rank_processes *ranks)
@@ -62,6 +62,8 @@ static void visit(void *context, long pid, long parent)
     if (!process_is_alike(pid))
         return;
     look->count++;
+    if (look->ranks->proxied && parent != look->ranks->command)
+        parent = process_parent(parent);
     if (look->ranks->mpirun_process.pid != parent)
         look->ranks->mpirun_process = process_of(parent);
     look->ranks->mpirun = (pid_t)parent;

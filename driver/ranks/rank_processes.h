@@ -12,7 +12,8 @@
  */
 struct rank_processes {
     pid_t command; /* the command that was started */
-    pid_t mpirun; /* parent of the ranks; equal to command until a rank is seen */
+    bool proxied; /* ranks are children of a proxy, and that one of mpirun: with MPICH */
+    pid_t mpirun; /* started the ranks, or their proxy; equal to command until a rank is seen */
     struct process mpirun_process; /* the same, distinguishable from later processes with its pid */
     int ranks; /* number of live ranks; -1: the system does not tell */
     int most; /* largest number of ranks seen at once */
@@ -21,7 +22,7 @@ struct rank_processes {
     unsigned long family; /* upper bits of its job numbers; 0: unknown */
 };
 
-void rank_processes_init(struct rank_processes *ranks, pid_t command, double now);
+void rank_processes_init(struct rank_processes *ranks, pid_t command, bool proxied, double now);
 void rank_processes_release(struct rank_processes *ranks);
 
 /* Updates the struct from the process table. Takes some milliseconds. */

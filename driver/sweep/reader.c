@@ -39,6 +39,17 @@ char *reader_string(struct reader *reader, const char *format, ...)
     return NULL;
 }
 
+char *reader_path(struct reader *reader, const struct node *node, const char *path)
+{
+    const char *file = node->place.file, *slash = file ? strrchr(file, '/') : NULL;
+    const char *folder = file ? file : reader->folder ? reader->folder : "";
+    size_t length = file ? (size_t)(slash ? slash - file : 0) : strlen(folder);
+
+    if (path[0] == '/' || length == 0 || node->place.line == 0)
+        return reader_string(reader, "%s%s", path[0] != '/' && slash && slash == file ? "/" : "", path);
+    return reader_string(reader, "%.*s%s%s", (int)length, folder, folder[length - 1] == '/' ? "" : "/", path);
+}
+
 int reader_unknown(struct reader *reader, const struct node *key)
 {
     char excerpt[EXCERPT_SIZE], hint[NEAREST_SIZE];

@@ -2,55 +2,22 @@
 
 #include "driver/sweep/yaml.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-/* The index of a key in the map, or its count. */
-static int64_t find_key(const struct node *root, const char *name)
-{
-    int64_t i = 0;
-
-    while (i < root->count && strcmp(root->key[i].text, name) != 0)
-        i++;
-    return i;
-}
-
-static void remove_key(struct node *root, int64_t place)
-{
-    size_t behind = (size_t)(root->count - place - 1);
-
-    node_release(&root->key[place]);
-    node_release(&root->child[place]);
-    memmove(&root->key[place], &root->key[place + 1], behind * sizeof(*root->key));
-    memmove(&root->child[place], &root->child[place + 1], behind * sizeof(*root->child));
-    root->count--;
-}
 
 /* Puts a pair into the map, which takes ownership of both. */
 static int put_setting(struct reader *reader, struct node *root, struct node *key, struct node *value)
 {
-    int64_t place = find_key(root, key->text);
+    int64_t place = node_find(root, key->text);
 
-    if (node_is_null(value)) {
-        if (place < root->count)
-            remove_key(root, place);
-        node_release(key);
-        node_release(value);
-        return 0;
+    if (!node_is_null(value)) {
+        if (node_put(root, key, value) == 0)
+            return 0;
+        return error_set(reader->error, ERROR_ENVIRONMENT, "%s: no memory", reader->sweep->path);
     }
-    if (place == root->count) {
-        if (node_grow(root) < 0) {
-            node_release(key);
-            node_release(value);
-            return error_set(reader->error, ERROR_ENVIRONMENT, "%s: no memory", reader->sweep->path);
-        }
-        root->count++;
-    } else {
-        node_release(&root->key[place]);
-        node_release(&root->child[place]);
-    }
-    root->key[place] = *key;
-    root->child[place] = *value;
+    if (place < root->count)
+        node_remove(root, place);
+    node_release(key);
+    node_release(value);
     return 0;
 }
 
@@ -93,10 +60,20 @@ static int apply(struct reader *reader, struct node *root, const char *setting)
     return put_setting(reader, root, &key, &value);
 }
 
-int settings_apply(struct reader *reader, struct node *root, const char *const *settings, int count)
+/* Is it a setting of the key `include`? */
+static bool is_include(const char *setting)
+{
+    const char *name = key_table[KEY_INCLUDE].name;
+    size_t length = strlen(name);
+
+    return strncmp(setting, name, length) == 0 && setting[length] == '=';
+}
+
+int settings_apply(
+    struct reader *reader, struct node *root, const char *const *settings, int count, bool include)
 {
     for (int i = 0; i < count; i++)
-        if (apply(reader, root, settings[i]) < 0)
+        if (is_include(settings[i]) == include && apply(reader, root, settings[i]) < 0)
             return -1;
     return 0;
 }

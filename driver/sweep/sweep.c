@@ -1,8 +1,10 @@
 #include "driver/sweep/sweep.h"
 
 #include "driver/sweep/consistent.h"
+#include "driver/sweep/include.h"
 #include "driver/sweep/list.h"
 #include "driver/sweep/measuring.h"
+#include "driver/sweep/notes.h"
 #include "driver/sweep/reader.h"
 #include "driver/sweep/settings.h"
 #include "driver/sweep/skip.h"
@@ -13,17 +15,16 @@
 #include "model/corpora/regular.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /*
- * How a sweep file is read: yaml.c turns it into a tree, settings.c applies --set to the tree, and this file
- * reads the tree's keys in order; skip comes last, since it needs all axes. Then consistent.c checks that the
- * keys fit together.
+ * How a sweep file is read: yaml.c turns it into a tree, include.c lays the tree over those of included
+ * files, settings.c applies --set to the whole, and this file reads its keys in order; skip comes last, since
+ * it needs all axes. Then consistent.c checks that the keys fit together.
  */
 
-enum { FILE_MOST = 1 << 20 }; /* bytes */
 #define CHECKPOINT_MINUTES_DEFAULT 5
 
 static int read_string(struct reader *reader, enum key key, const struct node *node, char **string)
@@ -37,10 +38,18 @@ static int read_string(struct reader *reader, enum key key, const struct node *n
     return *string ? 0 : -1;
 }
 
-/* A non-empty path. In the file, it is relative to the file's folder; in a --set, to the current directory.
- */
-static int read_path(
-    struct reader *reader, enum key key, const struct node *node, const char *folder, char **path)
+/* A non-empty path, relative to the current directory as it stands. */
+static int read_output(struct reader *reader, const struct node *node)
+{
+    const char *name = key_table[KEY_OUTPUT].name;
+
+    if (read_string(reader, KEY_OUTPUT, node, &reader->sweep->output) < 0)
+        return -1;
+    return reader->sweep->output[0] ? 0 : reader_fault(reader, node->place, "%s: an empty path", name);
+}
+
+/* A non-empty path, relative to the file that has it. */
+static int read_path(struct reader *reader, enum key key, const struct node *node, char **path)
 {
     const char *text;
 
@@ -48,25 +57,23 @@ static int read_path(
         return -1;
     if (!text[0])
         return reader_fault(reader, node->place, "%s: an empty path", key_table[key].name);
-    bool relative = text[0] != '/' && folder && folder[0] && node->place.line > 0;
-    const char *slash = relative && folder[strlen(folder) - 1] != '/' ? "/" : "";
     free(*path);
-    *path = reader_string(reader, "%s%s%s", relative ? folder : "", slash, text);
+    *path = reader_path(reader, node, text);
     return *path ? 0 : -1;
 }
 
 /* A path, or a list of two: the source and the target of pairs. consistent.c knows which the corpus takes. */
-static int read_text(struct reader *reader, enum key key, const struct node *node, const char *folder,
-    char **source, char **target)
+static int read_text(
+    struct reader *reader, enum key key, const struct node *node, char **source, char **target)
 {
     if (node->kind != NODE_LIST)
-        return read_path(reader, key, node, folder, target);
+        return read_path(reader, key, node, target);
     if (node->count != 2)
         return reader_fault(reader, node->place,
             "%s: takes one path or, for corpus pairs, two: [source, target]", key_table[key].name);
-    if (read_path(reader, key, &node->child[0], folder, source) < 0)
+    if (read_path(reader, key, &node->child[0], source) < 0)
         return -1;
-    return read_path(reader, key, &node->child[1], folder, target);
+    return read_path(reader, key, &node->child[1], target);
 }
 
 static int read_checkpoint_minutes(struct reader *reader, const struct node *node)
@@ -114,7 +121,7 @@ static int read_param(struct reader *reader, const struct param *param, const st
     return 0;
 }
 
-static int read_key(struct reader *reader, enum key key, const struct node *node, const char *folder)
+static int read_key(struct reader *reader, enum key key, const struct node *node)
 {
     struct sweep *sweep = reader->sweep;
 
@@ -123,11 +130,15 @@ static int read_key(struct reader *reader, enum key key, const struct node *node
     case KEY_TITLE:
         return read_string(reader, key, node, &sweep->title);
     case KEY_OUTPUT:
-        return read_path(reader, key, node, NULL, &sweep->output);
+        return read_output(reader, node);
+    case KEY_NOTES:
+        return notes_read(reader, node);
+    case KEY_TAGS:
+        return tags_read(reader, node);
     case KEY_TRAIN_TEXT:
-        return read_text(reader, key, node, folder, &sweep->train_source_path, &sweep->train_path);
+        return read_text(reader, key, node, &sweep->train_source_path, &sweep->train_path);
     case KEY_VALID_TEXT:
-        return read_text(reader, key, node, folder, &sweep->valid_source_path, &sweep->valid_path);
+        return read_text(reader, key, node, &sweep->valid_source_path, &sweep->valid_path);
     case KEY_TOGETHER:
         return together_read(reader, node);
     case KEY_MEASURE:
@@ -142,13 +153,14 @@ static int read_key(struct reader *reader, enum key key, const struct node *node
         return read_checkpoint_minutes(reader, node);
     case KEY_SKIP: /* read_keys reads these after all axes */
     case KEY_REFINE:
+    case KEY_INCLUDE: /* include.c has taken it out */
     case KEY_COUNT:
         break;
     }
     return 0;
 }
 
-static int read_keys(struct reader *reader, const struct node *root, const char *folder)
+static int read_keys(struct reader *reader, const struct node *root)
 {
     const struct node *skip = NULL, *refine = NULL;
 
@@ -162,7 +174,7 @@ static int read_keys(struct reader *reader, const struct node *root, const char 
         if (key == KEY_COUNT && !param)
             return reader_unknown(reader, &root->key[i]);
         if (param ? read_param(reader, param, &root->child[i]) < 0
-                  : read_key(reader, key, &root->child[i], folder) < 0)
+                  : read_key(reader, key, &root->child[i]) < 0)
             return -1;
     }
     if (refine && refine_read(reader, refine) < 0)
@@ -202,42 +214,84 @@ static void fill_source(struct sweep *sweep)
     };
 }
 
-static int read_tree(struct reader *reader, struct node *root, const char *folder,
+static int read_tree(struct reader *reader, struct node *root, const struct file_identity *identity,
     const char *const *settings, int setting_count)
 {
     if (root->kind != NODE_MAP)
         return reader_fault(reader, root->place, "a sweep file holds lines of the form key: value");
-    if (settings_apply(reader, root, settings, setting_count) < 0 || read_keys(reader, root, folder) < 0 ||
+    if (settings_apply(reader, root, settings, setting_count, true) < 0 ||
+        include_expand(reader, root, identity) < 0 ||
+        settings_apply(reader, root, settings, setting_count, false) < 0 || read_keys(reader, root) < 0 ||
         default_output(reader) < 0)
         return -1;
     fill_source(reader->sweep);
     return consistent_check(reader);
 }
 
-/* The text of a sweep as its dataset keeps it, with the settings as comments at the end. */
-static char *keep_text(const char *text, size_t size, const char *const *settings, int setting_count)
-{
-    static const char head[] = "\n# --set ";
-    size_t room = size + 1;
+/* The text of a sweep while comments are appended. */
+struct comments {
+    FILE *out;
+    bool fresh; /* at the beginning of a line */
+};
 
-    for (int i = 0; i < setting_count; i++)
-        room += strlen(head) + strlen(settings[i]) + 1;
-    char *kept = malloc(room);
-    if (!kept)
-        return NULL;
-    char *end = mempcpy(kept, text, size);
-    for (int i = 0; i < setting_count; i++) {
-        const char *begin = i == 0 && size > 0 && text[size - 1] == '\n' ? head + 1 : head;
-        end = stpcpy(stpcpy(end, begin), settings[i]);
-        for (char *at = end - strlen(settings[i]); at < end; at++)
-            *at = *at == '\n' ? ' ' : *at;
-    }
-    *end = 0;
-    return kept;
+/* Begins a line, without one after the last: datasets of older programs have their text in this form. */
+static FILE *begin_line(struct comments *comments)
+{
+    if (!comments->fresh)
+        fputc('\n', comments->out);
+    comments->fresh = false;
+    return comments->out;
 }
 
-/* Sets everything to its default. Takes ownership of `text`; NULL: no memory. */
-static int start_reading(struct reader *reader, const char *name, char *text)
+static void write_included(struct comments *comments, const struct included *file)
+{
+    const char *line = file->text;
+    size_t left = file->size;
+    struct error ignored;
+
+    utf8_begin(&line, &left, &ignored);
+    fprintf(begin_line(comments), "# include %s", file->name);
+    while (left > 0) {
+        const char *end = memchr(line, '\n', left);
+        size_t length = end ? (size_t)(end - line) : left, step = length + (end ? 1 : 0);
+        fputs(length > 0 ? "# | " : "# |", begin_line(comments));
+        fwrite(line, 1, length, comments->out);
+        line += step;
+        left -= step;
+    }
+}
+
+static void write_setting(struct comments *comments, const char *setting)
+{
+    fputs("# --set ", begin_line(comments));
+    for (; *setting; setting++)
+        fputc(*setting == '\n' ? ' ' : *setting, comments->out);
+}
+
+/* The text of a sweep as its dataset keeps it, with included files and settings as comments at the end. */
+static int keep_text(
+    struct reader *reader, const char *text, size_t size, const char *const *settings, int setting_count)
+{
+    struct sweep *sweep = reader->sweep;
+    size_t length;
+    struct comments comments = {
+        .out = open_memstream(&sweep->text, &length), .fresh = size > 0 && text[size - 1] == '\n'};
+
+    if (!comments.out)
+        return error_set(reader->error, ERROR_ENVIRONMENT, "%s: no memory", sweep->path);
+    fwrite(text, 1, size, comments.out);
+    for (int i = 0; i < sweep->included_count; i++)
+        write_included(&comments, &sweep->included[i]);
+    for (int i = 0; i < setting_count; i++)
+        write_setting(&comments, settings[i]);
+    bool written = !ferror(comments.out);
+    if (fclose(comments.out) == 0 && written)
+        return 0;
+    return error_set(reader->error, ERROR_ENVIRONMENT, "%s: no memory", sweep->path);
+}
+
+/* Sets everything to its default. */
+static int start_reading(struct reader *reader, const char *name)
 {
     struct sweep *sweep = reader->sweep;
 
@@ -245,83 +299,80 @@ static int start_reading(struct reader *reader, const char *name, char *text)
     run_init(&sweep->base);
     measure_init(&sweep->measure);
     sweep->path = strdup(name);
-    sweep->text = text;
     sweep->title = strdup("");
+    sweep->notes = strdup("");
+    sweep->tags = strdup("");
     sweep->places = calloc(1, sizeof(*sweep->places));
     if (sweep->places)
         sweep->places->param = calloc(param_count, sizeof(*sweep->places->param));
-    if (sweep->path && sweep->text && sweep->title && sweep->places && sweep->places->param)
+    if (sweep->path && sweep->title && sweep->notes && sweep->tags && sweep->places && sweep->places->param)
         return 0;
     return error_set(reader->error, ERROR_ENVIRONMENT, "%s: no memory", name);
 }
 
-int sweep_parse(struct sweep *sweep, const char *name, const char *folder, const char *text, size_t size,
-    const char *const *settings, int setting_count, struct error *error)
+/* Reads a sweep file from its text. */
+static int read_sweep(struct reader *reader, const char *text, size_t size,
+    const struct file_identity *identity, const char *const *settings, int setting_count)
 {
-    struct reader reader = {.sweep = sweep, .error = error};
-    struct node root = {0};
     struct place fault = PLACE_DEFAULT;
-    int encoded = utf8_begin(&text, &size, error);
-    int status = start_reading(&reader, name, keep_text(text, size, settings, setting_count));
+    const char *name = reader->sweep->path;
+    struct node root = {0};
 
-    if (status == 0 && encoded < 0)
-        status = place_prefix(error, name, fault);
-    if (status == 0 && size > FILE_MOST)
-        status = reader_fault(&reader, PLACE_DEFAULT, "larger than %d bytes", FILE_MOST);
-    if (status == 0) {
-        status = yaml_read(&root, text, size, &fault, error);
-        if (status < 0)
-            place_prefix(error, name, fault);
-    }
+    if (utf8_begin(&text, &size, reader->error) < 0)
+        return place_prefix(reader->error, name, fault);
+    if (size > FILE_MOST)
+        return reader_fault(reader, fault, "larger than %d bytes", FILE_MOST);
+    if (yaml_read(&root, text, size, &fault, reader->error) < 0)
+        return place_prefix(reader->error, name, fault);
+    int status = read_tree(reader, &root, identity, settings, setting_count);
     if (status == 0)
-        status = read_tree(&reader, &root, folder, settings, setting_count);
+        status = keep_text(reader, text, size, settings, setting_count);
     node_release(&root);
+    return status;
+}
+
+static int parse(struct sweep *sweep, const char *name, const char *folder, const char *text, size_t size,
+    const struct file_identity *identity, const char *const *settings, int setting_count, struct error *error)
+{
+    struct reader reader = {.sweep = sweep, .folder = folder, .error = error};
+    int status = start_reading(&reader, name);
+
+    if (status == 0)
+        status = read_sweep(&reader, text, size, identity, settings, setting_count);
     if (status < 0)
         sweep_release(sweep);
     return status;
 }
 
-/*
- * Reads at most one byte more than a sweep file may have. Refuses a pipe, since every rank reads the file
- * again.
- */
-static int read_file(const char *path, char **text, size_t *size, struct error *error)
+int sweep_parse(struct sweep *sweep, const char *name, const char *folder, const char *text, size_t size,
+    const char *const *settings, int setting_count, struct error *error)
 {
-    int64_t length;
-    int file = regular_open(path, &length);
-    ssize_t got = 0;
+    const struct file_identity none = {0};
 
-    *size = 0;
-    *text = file < 0 ? NULL : malloc(FILE_MOST + 1);
-    if (file >= 0 && !*text)
-        errno = ENOMEM;
-    while (*text && (got = read(file, *text + *size, FILE_MOST + 1 - *size)) > 0)
-        *size += (size_t)got;
-    if (!*text || got < 0) {
-        const char *place = errno == REGULAR_NONE ? ":1:1" : "";
-        error_set(error, errno == ENOMEM ? ERROR_ENVIRONMENT : ERROR_INPUT, "%s%s: %s", path, place,
-            regular_why(errno));
-        free(*text);
-        *text = NULL;
-    }
-    if (file >= 0)
-        close(file);
-    return *text ? 0 : -1;
+    return parse(sweep, name, folder, text, size, &none, settings, setting_count, error);
+}
+
+static int load_fault(const char *path, int cause, struct error *error)
+{
+    return error_set(error, cause == ENOMEM ? ERROR_ENVIRONMENT : ERROR_INPUT, "%s%s: %s", path,
+        cause == REGULAR_NONE ? ":1:1" : "", regular_why(cause));
 }
 
 int sweep_load(struct sweep *sweep, const char *path, const char *const *settings, int setting_count,
     struct error *error)
 {
     const char *slash = strrchr(path, '/');
-    char *text, *folder;
+    struct file_identity identity;
     size_t size;
+    char *text;
 
     if (magic_is_netcdf(path))
         return error_set(error, ERROR_INPUT, "%s: is a dataset; give its sweep file instead", path);
-    if (read_file(path, &text, &size, error) < 0)
-        return -1;
-    folder = strndup(path, slash ? (size_t)(slash - path) + 1 : 0);
-    int status = folder ? sweep_parse(sweep, path, folder, text, size, settings, setting_count, error)
+    int cause = file_read(path, &text, &size, &identity);
+    if (cause != 0)
+        return load_fault(path, cause, error);
+    char *folder = strndup(path, slash ? (size_t)(slash - path) + 1 : 0);
+    int status = folder ? parse(sweep, path, folder, text, size, &identity, settings, setting_count, error)
                         : error_set(error, ERROR_ENVIRONMENT, "%s: no memory", path);
     free(folder);
     free(text);
@@ -348,8 +399,16 @@ void sweep_release(struct sweep *sweep)
     free(sweep->places);
     free(sweep->axis);
     free(sweep->skip);
+    for (int i = 0; i < sweep->included_count; i++) {
+        free(sweep->included[i].path);
+        free(sweep->included[i].name);
+        free(sweep->included[i].text);
+    }
+    free(sweep->included);
     free(sweep->path);
     free(sweep->text);
+    free(sweep->notes);
+    free(sweep->tags);
     free(sweep->title);
     free(sweep->output);
     free(sweep->train_path);

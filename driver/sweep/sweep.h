@@ -23,14 +23,29 @@ struct axis {
     struct place *written; /* [param_count][length] the place of each value; NULL: a rule made them */
 };
 
+#define TAG_SEPARATOR ", " /* no tag has a comma */
+
 /* Frees what an axis holds. */
 void axis_release(struct axis *axis);
+
+/* A file that a sweep file includes. */
+struct included {
+    char *path; /* as it was opened; places point at it */
+    char *name; /* as it is written in the file that includes it */
+    char *text; /* [size] */
+    size_t size;
+};
 
 /* A sweep file, read, checked and laid out as a grid. Plain data once loaded. */
 struct sweep {
     char *path; /* as given; the prefix of every message */
-    char *text; /* the whole YAML text, with the --set settings as comments at its end */
+    char *text; /* the whole YAML text, with included files and --set settings as comments at its end */
+    struct included
+        *included; /* [included_count] the files that it includes, and that these include, once each
+                    */
+    int included_count;
     char *title, *output; /* title: "" if not given; output: relative to the current directory */
+    char *notes, *tags; /* "" if not given; tags: separated by TAG_SEPARATOR */
     struct run base; /* the parameters that are not axes */
     struct corpus_source source; /* paths resolved against the file's folder; owned by the sweep */
     char *train_path, *valid_path; /* of pairs, the targets */
@@ -38,7 +53,7 @@ struct sweep {
     struct measure measure;
     double checkpoint_minutes;
     int64_t axis_count;
-    struct axis *axis; /* in the order of the file */
+    struct axis *axis; /* in the order of the file; values of numbers in a strict one, see list.h */
     int64_t cells; /* the product of the axes' lengths */
     uint64_t *skip; /* one bit for each cell, set if the cell is skipped; NULL: none is */
     int64_t skipped; /* number of skipped cells */
@@ -47,15 +62,15 @@ struct sweep {
 };
 
 /*
- * Reads a sweep file, applies the `--set key=value` settings, and checks everything that does not need the
- * texts. On failure -1, nothing held, and one line such as "sweep.yaml:12:18: weight_decay: -0.1 is below 0"
- * in error.
+ * Reads a sweep file and the files that it includes, applies the `--set key=value` settings, and checks
+ * everything that does not need the texts. On failure -1, nothing held, and one line such as
+ * "sweep.yaml:12:18: weight_decay: -0.1 is below 0" in error.
  */
 int sweep_load(struct sweep *sweep, const char *path, const char *const *settings, int setting_count,
     struct error *error);
 
-/* The same from memory, for tests and the fuzzer. Messages begin with `name`; paths are relative to `folder`.
- */
+/* The same from memory, for tests and the fuzzer. Messages begin with `name`; paths, also those of included
+ * files, are relative to `folder`. */
 int sweep_parse(struct sweep *sweep, const char *name, const char *folder, const char *text, size_t size,
     const char *const *settings, int setting_count, struct error *error);
 

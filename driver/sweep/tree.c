@@ -48,6 +48,47 @@ int node_repeated_key(const struct node *map, const struct node **repeated)
     return 0;
 }
 
+int64_t node_find(const struct node *map, const char *name)
+{
+    int64_t i = 0;
+
+    while (i < map->count && strcmp(map->key[i].text, name) != 0)
+        i++;
+    return i;
+}
+
+int node_put(struct node *map, struct node *key, struct node *value)
+{
+    int64_t place = node_find(map, key->text);
+
+    if (place == map->count) {
+        if (node_grow(map) < 0) {
+            node_release(key);
+            node_release(value);
+            return -1;
+        }
+        map->count++;
+    } else {
+        node_release(&map->key[place]);
+        node_release(&map->child[place]);
+    }
+    map->key[place] = *key;
+    map->child[place] = *value;
+    *key = *value = (struct node){0};
+    return 0;
+}
+
+void node_remove(struct node *map, int64_t index)
+{
+    size_t behind = (size_t)(map->count - index - 1);
+
+    node_release(&map->key[index]);
+    node_release(&map->child[index]);
+    memmove(&map->key[index], &map->key[index + 1], behind * sizeof(*map->key));
+    memmove(&map->child[index], &map->child[index + 1], behind * sizeof(*map->child));
+    map->count--;
+}
+
 void node_move(struct node *node, struct place place)
 {
     node->place = place;
@@ -55,6 +96,16 @@ void node_move(struct node *node, struct place place)
         node_move(&node->child[i], place);
         if (node->key)
             node_move(&node->key[i], place);
+    }
+}
+
+void node_set_file(struct node *node, const char *file)
+{
+    node->place.file = file;
+    for (int64_t i = 0; i < node->count; i++) {
+        node_set_file(&node->child[i], file);
+        if (node->key)
+            node_set_file(&node->key[i], file);
     }
 }
 

@@ -28,8 +28,21 @@ int node_grow(struct node *node);
 /* Finds the first key of a map that repeats an earlier key; NULL: there is none. -1: no memory. */
 int node_repeated_key(const struct node *map, const struct node **repeated);
 
+/* The index of a key in a map, or its count. */
+int64_t node_find(const struct node *map, const char *name);
+
+/* Gives a key a value: in the place of the one that it has, or else as the last one. Takes ownership of both,
+ * also on failure. -1: no memory. */
+int node_put(struct node *map, struct node *key, struct node *value);
+
+/* Removes the pair at an index. */
+void node_remove(struct node *map, int64_t index);
+
 /* Sets the place of a whole tree. */
 void node_move(struct node *node, struct place place);
+
+/* Says of a whole tree that it is in another file than the sweep file. Borrowed. */
+void node_set_file(struct node *node, const char *file);
 
 void node_release(struct node *node);
 

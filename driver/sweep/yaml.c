@@ -18,7 +18,7 @@ struct parsing {
 
 static struct place mark_place(yaml_mark_t mark)
 {
-    return (struct place){(int)mark.line + 1, (int)mark.column + 1};
+    return (struct place){.line = (int)mark.line + 1, .column = (int)mark.column + 1};
 }
 
 static int yaml_refuse(struct parsing *parsing, struct place place, const char *why)
@@ -36,11 +36,11 @@ static int yaml_no_memory(struct parsing *parsing)
 /* Line and column of byte `offset`. */
 static struct place offset_place(const struct parsing *parsing, size_t offset)
 {
-    struct place place = {1, 1};
+    struct place place = {.line = 1, .column = 1};
 
     for (size_t i = 0; i < offset && i < parsing->size; i++) {
         if (parsing->text[i] == '\n')
-            place = (struct place){place.line + 1, 1};
+            place = (struct place){.line = place.line + 1, .column = 1};
         else if (((unsigned char)parsing->text[i] & 0xc0) != 0x80)
             place.column++;
     }

@@ -27,6 +27,8 @@ enum { STRING_SHORT = 64, STRING_LONG = 128, STRING_LONGEST = REASON_SIZE }; /* 
 /* Names of global attributes. */
 #define ATTRIBUTE_CONVENTIONS "Conventions"
 #define ATTRIBUTE_TITLE "title"
+#define ATTRIBUTE_NOTES "notes"
+#define ATTRIBUTE_TAGS "tags"
 #define ATTRIBUTE_SOURCE "source"
 #define ATTRIBUTE_HISTORY "history"
 #define ATTRIBUTE_REFERENCES "references"
@@ -46,6 +48,8 @@ enum { STRING_SHORT = 64, STRING_LONG = 128, STRING_LONGEST = REASON_SIZE }; /* 
 #define ATTRIBUTES(X)                                                                                        \
     X(ATTRIBUTE_CONVENTIONS, "CF-1.10, the convention that names and units follow")                          \
     X(ATTRIBUTE_TITLE, "title of the sweep file, or " PROGRAM)                                               \
+    X(ATTRIBUTE_NOTES, "value of notes, if the sweep has any")                                               \
+    X(ATTRIBUTE_TAGS, "value of tags, one text with a comma and a space between two, if the sweep has any")  \
     X(ATTRIBUTE_SOURCE, PROGRAM "; marks the file as a dataset of this program")                             \
     X(ATTRIBUTE_HISTORY, "when the file was created and extended; the session variables record the starts")  \
     X(ATTRIBUTE_REFERENCES, "the paper whose quantities are measured")                                       \
@@ -58,7 +62,7 @@ enum { STRING_SHORT = 64, STRING_LONG = 128, STRING_LONGEST = REASON_SIZE }; /* 
     X(ATTRIBUTE_HESSIAN, "value of hessian, with defaults filled in, if it is measured")                     \
     X(ATTRIBUTE_LYAPUNOV_EXPONENTS, "value of lyapunov_exponents, if lyapunov is measured")                  \
     X(ATTRIBUTE_LYAPUNOV_SWEEPS, "value of lyapunov_sweeps, if lyapunov is measured")                        \
-    X(ATTRIBUTE_SWEEP, "the text of the sweep file, YAML")
+    X(ATTRIBUTE_SWEEP, "the text of the sweep file, YAML; included files and --set as comments at its end")
 
 struct attribute_row {
     const char *name, *meaning;
@@ -258,5 +262,8 @@ extern const char *const dynamics_words[DYNAMICS_COUNT];
  * not have such a name.
  */
 bool dataset_reserves(const char *name);
+
+/* Passes on each such name but those of dimensions of texts, which are a word and a number. */
+void dataset_each_name(void (*take)(void *context, const char *name), void *context);
 
 #endif

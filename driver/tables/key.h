@@ -8,7 +8,12 @@
  * the parameter table this is the single source of what a sweep file may contain.
  */
 #define KEYS(X)                                                                                              \
+    X(INCLUDE, include, "path | [path, ...]", "none",                                                        \
+        "sweep files whose keys this file takes over, except output; a key of this file wins as a whole, a " \
+        "later file over an earlier one; null takes a key out; relative to this file")                       \
     X(TITLE, title, "text", "", "title of the dataset and its figures")                                      \
+    X(NOTES, notes, "text", "", "free text about the sweep, of any number of lines, for the dataset")        \
+    X(TAGS, tags, "text | [text, ...]", "none", "short texts by which people find datasets; no commas")      \
     X(OUTPUT, output, "path", "the sweep file's name with .nc",                                              \
         "the dataset; relative to the current directory")                                                    \
     X(TRAIN_TEXT, train_text, "path | [path, path]", "",                                                     \

@@ -14,15 +14,16 @@ int place_clean(struct error *error)
 
 int place_prefix(struct error *error, const char *file, struct place place)
 {
+    const char *name = place.file ? place.file : file;
     char text[sizeof(error->text)];
 
     memcpy(text, error->text, sizeof(text));
     if (place.line > 0)
-        error_prefix(error, "%s:%d:%d", file, place.line, place.column);
+        error_prefix(error, "%s:%d:%d", name, place.line, place.column);
     else if (place.column > 0)
         snprintf(error->text, sizeof(error->text), "--set %.*s", (int)sizeof(text) - 8, text);
     else
-        error_prefix(error, "%s:1:1", file);
+        error_prefix(error, "%s:1:1", name);
     return place_clean(error);
 }
 

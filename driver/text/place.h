@@ -6,14 +6,16 @@
 /* A place in the sweep file; line and column count from 1. Line 0 is outside the file: see below. */
 struct place {
     int line, column;
+    const char *file; /* another file, which the sweep file includes; NULL: the sweep file. Borrowed */
 };
 
-#define PLACE_SETTING ((struct place){0, 1}) /* in a --set */
-#define PLACE_DEFAULT ((struct place){0, 0}) /* not given anywhere; messages point at 1:1 */
+#define PLACE_SETTING ((struct place){.column = 1}) /* in a --set */
+#define PLACE_DEFAULT ((struct place){.line = 0}) /* not given anywhere; messages point at 1:1 */
 
 /*
  * Puts the place of a fault before the message in `error`: "sweep.yaml:12:18: ", "--set " or, for
- * PLACE_DEFAULT, "sweep.yaml:1:1: ". Cleans the message as place_clean does. Always -1.
+ * PLACE_DEFAULT, "sweep.yaml:1:1: ". `file` is the sweep file. Cleans the message as place_clean does. Always
+ * -1.
  */
 int place_prefix(struct error *error, const char *file, struct place place);
 

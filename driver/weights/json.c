@@ -17,7 +17,7 @@ json_t *json_read(const char *text, size_t size, struct place *fault, struct err
 
     if (root)
         return root;
-    *fault = (struct place){said.line, said.column > 0 ? said.column : 1};
+    *fault = (struct place){.line = said.line, .column = said.column > 0 ? said.column : 1};
     if (said.text[0]) {
         error_set(error, ERROR_INPUT, "JSON: %s", said.text);
         return NULL;

@@ -1,7 +1,7 @@
 """analysis/report: a page that stands alone, shows every text as it is, and has the numbers of the dataset."""
 
 import base64
-import html.parser
+import hashlib
 import os
 import re
 import subprocess
@@ -11,51 +11,17 @@ import numpy as np
 import pytest
 from conftest import NORMSWEEP, PROJECT, run
 from made_up import made_up
+from pages import EVIL, Reader
 
 REPORT = [sys.executable, PROJECT / "analysis" / "report"]
-EVIL = "<script>alert('1')</script>&amp;\"<b>"
 
 sys.path.insert(0, str(PROJECT / "analysis"))
 
 import normsweep  # noqa: E402
 from normsweep import account, command, figures, page, words  # noqa: E402
+from normsweep.picture import LARGEST_SVG  # noqa: E402
 from normsweep.report import report  # noqa: E402
 from normsweep.scripts import report as report_script  # noqa: E402
-
-
-class Reader(html.parser.HTMLParser):
-    """Tables by the heading before them, attributes, texts; fails where an element is not closed."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.open, self.tables, self.attributes, self.texts, self.heading, self.names = [], {}, [], [], "", set()
-        self.feed(text)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag, attributes):
-        self.names.add(tag)
-        self.attributes += attributes
-        if tag not in page.EMPTY:
-            self.open.append(tag)
-        if tag in ("h2", "h3"):
-            self.heading = ""
-        if tag == "table":
-            self.tables.setdefault(self.heading, []).append([])
-        if tag == "tr":
-            self.tables[self.heading][-1].append([])
-        if tag in ("td", "th"):
-            self.tables[self.heading][-1][-1].append("")
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, text):
-        self.texts.append(text)
-        if self.open and self.open[-1] in ("h2", "h3"):
-            self.heading += text
-        if {"td", "th"} & set(self.open):
-            self.tables[self.heading][-1][-1][-1] += text
 
 
 def read(dataset, **options):
@@ -66,12 +32,15 @@ def test_stands_alone_and_is_well_formed():
     text = report(made_up(), source="first.nc")
     reader = Reader(text)
     assert text.startswith("<!DOCTYPE html>\n<html") and text.endswith("</html>\n")
-    assert not {"script", "link", "iframe", "object", "base"} & reader.names
+    assert not {"iframe", "object", "base"} & reader.names and text.count("<script") == 1
     for name, value in reader.attributes:
         assert name not in ("src", "href") or value.startswith(("data:", "#")), value
     assert not re.search(r"url\(|@import|https?:", page.STYLE)
+    policy = dict(reader.attributes)["content"]
+    digest = hashlib.sha256(text.partition("<script>")[2].partition("</script>")[0].encode()).digest()
     assert dict(reader.attributes)["http-equiv"] == "Content-Security-Policy"
-    assert "first.nc" in reader.texts
+    assert policy.startswith("default-src 'none'") and base64.b64encode(digest).decode() in policy
+    assert "'self'" not in policy and "first.nc" in reader.texts
 
 
 def test_every_text_is_shown_as_it_is():
@@ -83,12 +52,13 @@ def test_every_text_is_shown_as_it_is():
     ds = ds.assign_coords(norm_placement=["pre", "axis " + EVIL])
     ds["session_host"] = ("sessions", np.array(["host " + EVIL, "b", ""], dtype=object))
     ds.attrs |= {"title": "title " + EVIL, "sweep": "sweep " + EVIL, "init": "key " + EVIL,
-                 "data_digest": "digest " + EVIL}
+                 "data_digest": "digest " + EVIL, "notes": "notes " + EVIL, "tags": ["tags " + EVIL, "one, two"]}
     failing = [("name " + EVIL, "", RuntimeError("error " + EVIL))]
     text = report(ds, failing, "source " + EVIL)
-    assert "<script" not in text and "alert('1')" not in text
+    assert text.count("<script") == 1 and "alert('1')" not in text
     shown = "".join(Reader(text).texts)
-    for what in ("reason", "axis", "host", "title", "sweep", "key", "digest", "name", "error", "source"):
+    for what in ("reason", "axis", "host", "title", "sweep", "key", "digest", "name", "error", "source", "notes",
+                 "tags"):
         assert f"{what} {EVIL}" in shown, what
 
 
@@ -244,23 +214,46 @@ def test_laws_and_losses():
 
 def test_figures_are_in_the_page():
     from matplotlib.figure import Figure
-    small, large = Figure(), Figure()
+    small, many_dots, many_lines = Figure(), Figure(), Figure()
     small.subplots().plot([0, 1], [2, 3])
-    large.subplots().plot(np.random.default_rng(0).normal(size=40000), linestyle="none", marker="o")
+    many_dots.subplots().plot(np.random.default_rng(0).normal(size=40000), linestyle="none", marker="o")
+    axes = many_lines.subplots()
+    for i in range(300):
+        axes.plot(np.random.default_rng(i).normal(size=500))
 
     class Broken(Figure):
         def savefig(self, *arguments, **options):
             raise ValueError("no such colour")
 
-    reader = read(made_up(), drawings=[("a", "what a shows " + EVIL, small), ("b", "what b shows", large),
-                                       ("c", "what c shows", Broken()), ("d", "", KeyError("d"))])
+    caption = "what a shows " + EVIL + ". And a note."
+    reader = read(made_up(), drawings=[("a", caption, small), ("b", "what b shows", many_dots),
+                                       ("c", "what c shows", many_lines), ("d", "what d shows", Broken()),
+                                       ("e", "", KeyError("e"))])
     images = [value for name, value in reader.attributes if name == "src"]
-    assert len(images) == 2
-    assert b"<svg" in base64.b64decode(images[0].removeprefix("data:image/svg+xml;base64,"))
-    assert base64.b64decode(images[1].removeprefix("data:image/png;base64,")).startswith(b"\x89PNG")
-    assert reader.texts.count("what b shows") == 1 and ("alt", "what a shows " + EVIL) in reader.attributes
-    assert "c: could not be drawn: no such colour" in reader.texts and "what c shows" not in reader.texts
-    assert "d: could not be drawn: 'd'" in reader.texts
+    first, second = (base64.b64decode(image.removeprefix("data:image/svg+xml;base64,")) for image in images[:2])
+    assert len(images) == 3 and b"<svg" in first and b"<image" not in first
+    assert b"<svg" in second and b"<image" in second and len(second) < LARGEST_SVG  # dots as pixels
+    assert base64.b64decode(images[2].removeprefix("data:image/png;base64,")).startswith(b"\x89PNG")
+    assert reader.texts.count("what b shows") == 1 and reader.texts.count(caption) == 1
+    assert ("alt", "what a shows " + EVIL + ".") in reader.attributes
+    assert [value for name, value in reader.attributes if name == "aria-label"] == [
+        f"Enlarge the figure {name}" for name in "abc"]
+    assert "d: could not be drawn: no such colour" in reader.texts and "what d shows" not in reader.texts
+    assert "e: could not be drawn: 'e'" in reader.texts
+
+
+def test_notes_stand_once():
+    """In the image of a file, which has no caption; in the caption of a report."""
+    ds = made_up()
+    drawn = {is_captioned: next(figures.draw_all(ds, ["phase"], captioned=is_captioned))
+             for is_captioned in (False, True)}
+    images = {key: " ".join(text.get_text() for text in drawing.figure.texts) for key, drawing in drawn.items()}
+    assert drawn[True].caption == drawn[False].caption
+    assert "Geometric mean over seeds." in drawn[True].caption and "have ended" in drawn[True].caption
+    assert "Geometric mean over seeds." in images[False] and "have ended" in images[False]
+    assert "Geometric" not in images[True] and "have ended" not in images[True]
+    heights = {key: drawing.figure.get_size_inches()[1] for key, drawing in drawn.items()}
+    assert heights[True] < heights[False], "and takes no room"
 
 
 def test_a_figure_that_fails_is_named(monkeypatch):
@@ -309,7 +302,9 @@ def test_of_a_real_sweep(sweep, tmp_path):
     assert {"Boundary between growing and shrinking", "Law of growth", "Losses", "Slowest"} <= set(reader.tables)
     with normsweep.open_sweep(sweep) as ds:
         drawn = [drawing.caption for drawing in figures.draw_all(ds)]
-    assert [value for name, value in reader.attributes if name == "alt"] == drawn and len(drawn) > 10
+    assert [text for text in reader.texts if text in drawn] == drawn and len(drawn) > 10
+    assert all(caption.startswith(alt) for caption, alt in zip(
+        drawn, (value for name, value in reader.attributes if name == "alt")))
 
 
 def test_nothing_is_written_where_nothing_can_be(sweep, tmp_path):

@@ -47,8 +47,7 @@ static unsigned long long start_of(long pid, enum state *state)
     return start;
 }
 
-/* -1 without such a process. */
-static long parent_of(long pid)
+long process_parent(long pid)
 {
     char text[STAT_SIZE];
     long parent = -1;
@@ -203,7 +202,7 @@ static struct kin *list_all(size_t *count)
     *count = 0;
     while (processes && (entry = readdir(processes))) {
         struct kin one = {.pid = strtol(entry->d_name, NULL, 10)};
-        if (one.pid <= 0 || (one.parent = parent_of(one.pid)) < 0)
+        if (one.pid <= 0 || (one.parent = process_parent(one.pid)) < 0)
             continue;
         if (*count == room) {
             room = room ? 2 * room : 256;

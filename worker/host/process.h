@@ -29,6 +29,9 @@ bool process_is_stopped(const struct process *process);
 /* The process with this pid. */
 struct process process_of(long pid);
 
+/* The pid of its parent; -1 without such a process. */
+long process_parent(long pid);
+
 bool process_same(const struct process *a, const struct process *b);
 
 /*

@@ -136,6 +136,7 @@ static bool listen(struct loop *loop)
         stop_training(loop, message->as.quit.save);
         loop->quit = true;
         loop->together = message->as.quit.together;
+        loop->status = (int)message->as.quit.status;
     }
     return true;
 }
@@ -353,14 +354,19 @@ static void train_first(struct loop *loop)
     end_run(loop, &order, &result);
 }
 
-/* This process among those of its machine, by mpirun's numbers; -1 without mpirun. */
+/* This process among those of its machine, by the numbers of Open MPI's mpirun or MPICH's mpiexec; -1 without
+ * them. */
 static struct seat own_seat(void)
 {
-    const char *number = getenv("OMPI_COMM_WORLD_LOCAL_RANK"), *count = getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+    static const char *const variables[][2] = {
+        {"OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"}, {"MPI_LOCALRANKID", "MPI_LOCALNRANKS"}};
 
-    if (!number || !count)
-        return (struct seat){-1, -1};
-    return (struct seat){strtol(number, NULL, 10), strtol(count, NULL, 10)};
+    for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++) {
+        const char *number = getenv(variables[i][0]), *count = getenv(variables[i][1]);
+        if (number && count)
+            return (struct seat){strtol(number, NULL, 10), strtol(count, NULL, 10)};
+    }
+    return (struct seat){-1, -1};
 }
 
 static void say_hello(struct loop *loop)
@@ -412,6 +418,7 @@ int worker_loop(struct wire *wire)
     loop->breath = (struct breath){on_breath, loop};
     live_until_quit(loop);
     bool together = loop->together;
+    int status = loop->status;
     log_close();
     arena_release(&loop->arena);
     corpus_release(&loop->corpus);
@@ -421,5 +428,5 @@ int worker_loop(struct wire *wire)
     wire_close(wire, together, 0);
     if (!together)
         _exit(0);
-    return 0;
+    return status;
 }

@@ -19,6 +19,7 @@ struct loop {
     struct arena arena;
     struct keeper keeper;
     bool ready, quit, together;
+    int status; /* valid once quit and together are set */
     struct train_order held[HELD_MAX]; /* held[0] is the current run while `training` */
     int used;
     bool training, stop, drop; /* stop: hand back the current run; drop: without saving it */

@@ -186,14 +186,34 @@ int wire_size(const struct wire *wire)
     return wire->size;
 }
 
+/* "MPICH Version:\t4.0.2\nMPICH Release date: ..." becomes "MPICH 4.0.2". */
+static void shorten_library(char *text)
+{
+    char *label = strstr(text, " Version"), *end = text + strcspn(text, "\r\n");
+
+    *end = '\0';
+    if (!label || label > end)
+        return;
+    char *number = label + strcspn(label, ":");
+    number += strspn(number, ": \t");
+    memmove(label + 1, number, strlen(number) + 1);
+}
+
 const char *wire_library(void)
 {
     static char text[MPI_MAX_LIBRARY_VERSION_STRING];
     int length;
 
-    if (!text[0])
+    if (!text[0]) {
         MPI_Get_library_version(text, &length);
+        shorten_library(text);
+    }
     return text;
+}
+
+int wire_library_name(void)
+{
+    return (int)strcspn(wire_library(), ",");
 }
 
 static void append_parcel(struct wire *wire, struct parcel *parcel)

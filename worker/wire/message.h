@@ -69,6 +69,7 @@ struct stop {
 struct quit {
     int64_t together; /* all ranks are alive: end with MPI_Finalize */
     int64_t save; /* as in stop */
+    int64_t status; /* to exit with, if together */
 };
 
 /* A failure that no other worker could avoid: it ends the sweep. */
@@ -140,8 +141,12 @@ void wire_close(struct wire *wire, bool together, int status);
 bool wire_is_coordinator(const struct wire *wire);
 int wire_size(const struct wire *wire); /* the coordinator and the workers that were started with it */
 
-/* "Open MPI v4.1.4 ...", in static memory. May be called before wire_open, and without it. */
+/* "Open MPI v4.1.4, ..." or "MPICH 4.0.2", in static memory. May be called before wire_open, and without it.
+ */
 const char *wire_library(void);
+
+/* The length of its beginning that names the library and its version: "Open MPI v4.1.4". */
+int wire_library_name(void);
 
 /* Copies the message, which is whole, and sends it without waiting. */
 void wire_send(struct wire *wire, int address, const struct message *message);

@@ -139,8 +139,9 @@ def names(dataset):
     return [figure.name for figure in table(dataset)]
 
 
-def draw_all(dataset, only=None, failed=None):
+def draw_all(dataset, only=None, failed=None, captioned=False):
     """Yields a Drawing for each figure that the dataset has data for, or for those whose names are in `only`.
+    captioned: its notes stand in the caption alone, otherwise in the image, too.
 
     A figure that fails does not stop the others: failed(name, exception) is called; without `failed`, NotDrawn is
     raised at the end and names all that failed.
@@ -150,7 +151,8 @@ def draw_all(dataset, only=None, failed=None):
         if only is not None and figure.name not in only:
             continue
         try:
-            drawing = figure.draw(dataset)
+            with look.captioned(captioned):
+                drawing = figure.draw(dataset)
         except Exception as error:  # one broken figure must not stop the others
             lost.append(f"{figure.name}: {error or type(error).__name__}")
             if failed:

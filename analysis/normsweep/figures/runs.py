@@ -157,7 +157,7 @@ def left_out(dataset, kept, everything, which=""):
     axis, = thin
     text = f"{len(shown[axis])} of {len(there[axis])} {plurals(thin)} are shown{which}"
     missing = sorted(there[axis] - shown[axis])
-    if axis in dataset.sweep.word_axes and len(missing) <= NAMED:
+    if dataset[axis].dtype.kind in "OSTUb" and len(missing) <= NAMED:
         text += f", not {', '.join(look.plain(dataset[axis].values[i]) for i in missing)}"
     return text + others
 

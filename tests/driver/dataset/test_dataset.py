@@ -267,7 +267,7 @@ def test_show_one_class(tmp_path, normsweep):
 def test_show_weight_decay_alone(tmp_path, normsweep):
     path = sample(tmp_path / "decay.nc", REST + "weight_decay: [0.1, 0.2, 0]\n")
     with netCDF4.Dataset(path, "r+") as file:
-        file["norm_growth"][:] = [1.5, 2.5, 3.5]
+        file["norm_growth"][:] = [3.5, 1.5, 2.5]
     assert drawn(normsweep("show", path, "norm_growth").stdout.splitlines()) == [["2.5"], ["1.5"], ["3.5"]]
 
 

@@ -45,6 +45,20 @@ TEST(pump_keeps_back_what_mpirun_says)
     CHECK_TEXT(pumped(said, true, "-- the end\n"), "a.nc: No space left on device\n-- the end\n");
 }
 
+TEST(pump_keeps_back_what_the_mpiexec_of_mpich_says)
+{
+    const char *said = "===================================================================================\n"
+                       "=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\n"
+                       "===================================================================================\n"
+                       "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Killed (signal 9)\n"
+                       "This typically refers to a problem with your application.\n"
+                       "Please see the FAQ page for debugging suggestions\n"
+                       "[proxy:0:0@vm] main (pm/pmiserv/pmip.c:169): demux engine error waiting for event\n"
+                       "a.nc: No space left on device\n";
+
+    CHECK_TEXT(pumped(said, true, ""), "a.nc: No space left on device\n");
+}
+
 TEST(pump_ends_a_block_that_has_no_end)
 {
     char said[1024] = "--------------------------------------------------------\n", *end = strchr(said, '\0');

@@ -79,7 +79,7 @@ static void tidy(const struct place *place)
 {
     struct rank_processes ranks;
 
-    rank_processes_init(&ranks, (pid_t)place->dead, 0);
+    rank_processes_init(&ranks, (pid_t)place->dead, false, 0);
     rank_processes_tidy(&ranks);
     rank_processes_release(&ranks);
 }

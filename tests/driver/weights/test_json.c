@@ -13,7 +13,7 @@ static char *read_bytes(const char *text, size_t size)
 {
     char *written, *copy = memcpy(malloc(size + !size), text, size);
     struct error error = {.text = ""};
-    struct place fault = {-1, -1};
+    struct place fault = {.line = -1, .column = -1};
     json_t *root = json_read(copy, size, &fault, &error);
 
     if (root)

@@ -1,0 +1,315 @@
+"""Two sweeps, or two parts of one, cell by cell: what differs, by how much, and how sure that is over the seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Optional
+
+import numpy as np
+import xarray as xr
+
+from . import significance
+from .boundary import straight_line
+from .boundary_variables import crossing, crossings, rule
+from .boundary_variables import slopes as program_slopes
+from .dataset import sweep_of
+from .hints import Array
+from .names import REPEAT
+from .plane import as_words, is_geometric, most_frequent
+from .shared_grid import (
+    NAMES, NothingInCommon, SharedGrid, differences, listed, program_differences, progress, shared_grid)
+from .significance import LEVEL
+
+VARIABLES = ("norm_growth", "final_train_loss", "final_valid_loss")
+RATE = "learning_rate"
+ENDED = ("done", "diverged")
+
+
+def compare(a: xr.Dataset, b: xr.Dataset, variables: Optional[Sequence[str]] = None, paired: Optional[bool] = None,
+            names: tuple[str, str] = ("A", "B")) -> xr.Dataset:
+    """What differs between two sweeps, or between two parts of one, as a Dataset over the axes that both share.
+
+    Runs are compared cell by cell, at the values that both have. Runs of one seed are paired, because they start from
+    the same weights and read the same batches: by default if the seeds of one are all among those of the other, else
+    not; `paired` decides it. `variables` are numbers of a run: by default norm_growth, final_train_loss and
+    final_valid_loss. For each NAME, CHANGE is `ratio`, b / a, if it is a ratio such as norm_growth, whose logarithms
+    are compared, and else `difference`, b - a:
+
+    NAME_a, NAME_b          mean over the seeds, geometric for ratios
+    NAME_CHANGE, _low, _high    the change, and an interval that covers it with a probability of 95 %
+    NAME_p, NAME_q          the probability of such a change if there is none (Student's test of pairs, or Welch's), and
+                            the same corrected for the number of cells (Benjamini and Hochberg)
+    NAME_runs               pairs that count, or runs of the side that has fewer; only runs that are done
+    NAME_mean_a, NAME_mean_b, NAME_mean_CHANGE, _low, _high, _p    the same for the mean over the cells in which no run
+                            is missing, NAME_mean_cells; one number for each seed
+    NAME_mean_p_exact       its probability over all swaps of pairs, or all divisions of the seeds, which assumes no
+                            distribution; it is at least NAME_mean_p_least, whatever the numbers are
+
+    phase_a, phase_b        the most frequent phase of the runs that ended, and phase_differs: in how many pairs it is
+                            another one (in a cell, if runs are not paired)
+    done_a, diverged_a, ... numbers of runs, so that what diverged is seen, though it has no growth and no loss
+
+    boundary_a, boundary_b, boundary_ratio, _low, _high, _p, _q, boundary_runs      of ds.sweep.boundary(), at all
+                            values of the other axes; geometric means over seeds. From all runs of both, also those at
+                            values of weight_decay that only one has.
+    boundary_ratio_least, boundary_ratio_most   what the ratio can be at most if the boundary lies anywhere between the
+                            runs beside it; the interval takes the interpolation as it is
+    boundary_slope_a, _low, _high, ..., boundary_slope_difference, _low, _high, _p    slopes over learning_rate, at the
+                            boundary_slope_places where every seed of both has a boundary
+
+    With one seed there are no intervals and no probabilities. The attribute `notes` says, line by line, what is
+    compared and what is not, `differ` in which settings the two differ.
+
+    >>> found = compare(ds.sel(norm_placement="pre"), ds.sel(norm_placement="post"))
+    >>> found.norm_growth_ratio.sel(learning_rate=1e-2, weight_decay=1).round(3).item()
+    5.477
+    >>> found.boundary_ratio.round(3).values
+    array([ 3., 30., nan])
+
+    Raises NothingInCommon, a ValueError, with a line that says why, if they cannot be compared.
+    """
+    shared = shared_grid(a, b, paired)
+    found = xr.Dataset(attrs={"a": names[0], "b": names[1], "pairing": "paired" if shared.is_paired else "unpaired",
+                              "seeds_a": shared.seeds[0], "seeds_b": shared.seeds[1]})
+    found = found.assign(outcomes(shared)).assign(phases(shared))
+    if not bool(((found.done_a + found.diverged_a > 0) & (found.done_b + found.diverged_b > 0)).any()):
+        raise NothingInCommon("no cell that both have has ended in both")
+    compared = [name for name in variables or VARIABLES if is_comparable(shared, name, name in (variables or ()))]
+    for name in compared:
+        found = found.assign(of_variable(shared, name))
+    bounded = of_boundary(a, b, paired)
+    found = found.assign(bounded).assign_attrs(bounded.attrs)
+    describe(found, shared, compared)
+    return found
+
+
+def is_comparable(shared: SharedGrid, name: str, asked: bool) -> bool:
+    """Is it a number of each run, in both? If it was asked for and is not, NothingInCommon."""
+    for label, dataset in zip(NAMES, shared):
+        there = name in dataset and set(dataset[name].dims) == set(dataset.outcome.dims)
+        if not there or dataset[name].dtype.kind not in "iuf":
+            if asked:
+                raise NothingInCommon(f"{name} is not a number of each run of {label}")
+            return False
+        if not asked and not bool(np.isfinite(dataset[name].where(sweep_of(dataset).done)).any()):
+            return False
+    return True
+
+
+# ---- one number for each run ----
+
+def logs_of(dataset: xr.Dataset, shared: SharedGrid, name: str, ratio: bool) -> Array:
+    """[..., seeds] of runs that count; logarithms of ratios."""
+    there = dataset[name].where(sweep_of(dataset).done)
+    if "ended_early" in dataset:
+        there = there.where(dataset.ended_early != 1)
+    values = there.transpose(*shared.axes, REPEAT).values.astype(float)
+    if ratio:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values = np.log(values)
+    return np.where(np.isfinite(values), values, np.nan)
+
+
+def of_variable(shared: SharedGrid, name: str) -> dict[str, xr.Variable]:
+    ratio = is_geometric(shared.a[name])
+    a, b = (logs_of(dataset, shared, name, ratio) for dataset in shared)
+    if shared.is_paired:
+        both = ~np.isnan(a) & ~np.isnan(b)
+        a, b = np.where(both, a, np.nan), np.where(both, b, np.nan)
+    units, text = shared.a[name].attrs.get("units", "1"), shared.a[name].attrs.get("long_name", name)
+
+    def variable(values: Any, what: str, of_unit: bool, dims: tuple[str, ...]) -> xr.Variable:
+        return xr.Variable(dims, values, {"long_name": f"{text}: {what}", "units": units if of_unit else "1"})
+
+    found, means = test(shared, a, b), mean_over_cells(shared, a, b)
+    change = "ratio" if ratio else "difference"
+    variables = {}
+    for part, one, dims in ("", found, shared.axes), ("mean_", means, ()):
+        for key, what in names_of(change).items():
+            if key in one:
+                values = np.exp(one[key]) if ratio and key in SIZES else one[key]
+                ending = key.replace("change", change)
+                variables[f"{name}_{part}{ending}"] = variable(
+                    values, what if not part else f"mean over cells, {what}", key in SIZES and not ratio, dims)
+    return variables
+
+
+SIZES = ("a", "b", "change", "change_low", "change_high")
+
+
+def names_of(change: str) -> dict[str, str]:
+    """{key: long name} of what `test` and `mean_over_cells` give."""
+    text = "B / A" if change == "ratio" else "B - A"
+    return {"a": "A", "b": "B", "change": text, "change_low": f"{text}, lower end of its 95 % interval",
+            "change_high": f"{text}, upper end", "p": "probability of such a change by chance",
+            "q": "the same, corrected for the number of cells", "runs": "runs of each side that count",
+            "p_exact": "the same over all arrangements of the seeds", "p_least": "smallest that it can be",
+            "cells": "cells in which no run is missing"}
+
+
+def test(shared: SharedGrid, a: Array, b: Array, correct: bool = True) -> dict[str, Any]:
+    """Change and probability of numbers [..., seeds], by key."""
+    one = (significance.paired if shared.is_paired else significance.unpaired)(a, b)
+    (count_a, mean_a, _), (count_b, mean_b, _) = significance.moments(a), significance.moments(b)
+    found = {"a": mean_a, "b": mean_b, "change": one.value, "change_low": one.low, "change_high": one.high, "p": one.p}
+    if correct:
+        found["q"] = significance.discoveries(one.p)
+    return {**found, "runs": np.minimum(count_a, count_b)}
+
+
+def mean_over_cells(shared: SharedGrid, a: Array, b: Array) -> dict[str, Any]:
+    """The same for the mean over the cells where no run is missing: one number for each seed."""
+    cells = ~np.isnan(a).any(-1) & ~np.isnan(b).any(-1)
+    if not cells.any():
+        nothing = {key: np.nan for key in (*SIZES, "p", "p_exact", "p_least")}
+        return {**nothing, "cells": 0}
+    a, b = a[cells].mean(0), b[cells].mean(0)
+    found = test(shared, a, b, correct=False)
+    del found["runs"]
+    exact, least = exact_test(shared, a, b)
+    return {**found, "p_exact": exact, "p_least": least, "cells": int(cells.sum())}
+
+
+def exact_test(shared: SharedGrid, a: Array, b: Array) -> tuple[float, float]:
+    """(probability over all arrangements of the seeds, the smallest that it can be)."""
+    if shared.is_paired:
+        return significance.sign_flips(b - a), significance.least_of_flips(len(a))
+    return significance.exchanges(a, b), significance.least_of_exchanges(len(a), len(b))
+
+
+# ---- outcomes and phases ----
+
+def outcomes(shared: SharedGrid) -> dict[str, xr.DataArray]:
+    """Numbers of runs that are done and that diverged, for each cell."""
+    found = {}
+    for side, name, dataset in zip("ab", NAMES, shared):
+        for word in ENDED:
+            count = on_grid(getattr(sweep_of(dataset), word).sum(REPEAT), shared)
+            found[f"{word}_{side}"] = count.assign_attrs(long_name=f"{name}: runs that are {word}", units="1")
+    return found
+
+
+def on_grid(values: xr.DataArray, shared: SharedGrid) -> xr.DataArray:
+    """Values over the shared axes, without coordinates that only one of both has."""
+    others = [name for name, variable in values.coords.items() if not set(variable.dims) or name not in shared.axes]
+    return values.drop_vars(others).transpose(*shared.axes)
+
+
+def phases(shared: SharedGrid) -> dict[str, Any]:
+    """The phases of the runs that ended, and how many pairs differ in it."""
+    words = []
+    for dataset in shared:
+        stands = sweep_of(dataset)
+        if "phase" in dataset:
+            text = as_words(dataset.phase)
+        else:
+            text = xr.where(stands.diverged, "diverged", xr.full_like(stands.done, "", dtype=object))
+        words.append(text.where(stands.done | stands.diverged, "").transpose(*shared.axes, REPEAT))
+    most = [on_grid(most_frequent(part, [REPEAT]), shared) for part in words]
+    if shared.is_paired:
+        both = (words[0] != "").values & (words[1] != "").values
+        differs = (both & (words[0].values != words[1].values)).sum(-1)
+    else:
+        differs = ((most[0] != "") & (most[1] != "") & (most[0] != most[1])).values.astype(int)
+    counted = "pairs of runs" if shared.is_paired else "cells"
+    found = {f"phase_{side}": part.assign_attrs(long_name=f"{name}: most frequent phase", units="1")
+             for side, name, part in zip("ab", NAMES, most)}
+    return {**found, "phase_differs": (shared.axes, differs, {"long_name": f"{counted} whose phases differ",
+                                                              "units": "1"})}
+
+
+# ---- boundaries ----
+
+def of_boundary(a: xr.Dataset, b: xr.Dataset, paired: Optional[bool]) -> xr.Dataset:
+    """Boundaries, their ratios and slopes, as a Dataset; an empty one if both do not have one of the same kind."""
+    if rule(a) != rule(b):
+        return xr.Dataset()
+    along, variable, _ = rule(a)
+    if any(variable not in dataset or along not in dataset[variable].dims or along == REPEAT for dataset in (a, b)):
+        return xr.Dataset()
+    shared = shared_grid(a, b, paired, along=(along,))
+    axes = tuple(axis for axis in shared.axes if axis != along)
+    inner = SharedGrid(shared.a, shared.b, axes, shared.is_paired)
+    sides = [crossings(dataset).transpose(*axes, REPEAT) for dataset in shared]
+    logs, low, high = ([log(side[name]) for side in sides]
+                       for name in ("boundary", "boundary_low", "boundary_high"))
+    if shared.is_paired:
+        both = ~np.isnan(logs[0]) & ~np.isnan(logs[1])
+        logs = [np.where(both, part, np.nan) for part in logs]
+    found = test(inner, logs[0], logs[1])
+    least, most = (mean_of(one, logs[1]) - mean_of(two, logs[0]) for one, two in ((low[1], high[0]), (high[1], low[0])))
+    texts = names_of("ratio")
+    variables = {f"boundary_{key.replace('change', 'ratio')}": (
+        axes, np.exp(values) if key in SIZES else values, {"long_name": f"boundary: {texts[key]}", "units": "1"})
+        for key, values in found.items()}
+    for key, values in ("least", least), ("most", most):
+        variables[f"boundary_ratio_{key}"] = (axes, np.exp(values), {
+            "long_name": f"boundary: the {key} that {texts['change']} can be between the neighbouring runs",
+            "units": "1"})
+    coordinates = {axis: shared.a[axis].variable for axis in axes}
+    bounded = xr.Dataset(variables, coordinates, {"boundary": crossing(a)})
+    return bounded.assign(of_slopes(inner, sides, logs)) if RATE in axes and shared.a.sizes[RATE] > 1 else bounded
+
+
+def log(values: xr.DataArray) -> Array:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log(values.values)
+    return np.where(np.isfinite(logs), logs, np.nan)
+
+
+def mean_of(values: Array, where: Array) -> Array:
+    return significance.moments(np.where(np.isnan(where), np.nan, values))[1]
+
+
+def of_slopes(shared: SharedGrid, sides: list[xr.Dataset], logs: list[Array]) -> dict[str, Any]:
+    """The slopes at the learning rates where every seed of both has a boundary, for each combination of the others."""
+    others = tuple(axis for axis in shared.axes if axis != RATE)
+    place = shared.axes.index(RATE)
+    a, b = (np.moveaxis(part, place, -2) for part in logs)  # [others..., rates, seeds]
+    kept = ~np.isnan(a).any(-1) & ~np.isnan(b).any(-1)
+    x = np.log(shared.a[RATE].values.astype(float))
+    each = [np.full((*part.shape[:-2], part.shape[-1]), np.nan) for part in (a, b)]
+    for at in np.ndindex(kept.shape[:-1]):
+        for slopes, part in zip(each, (a, b)):
+            for seed in range(part.shape[-1]):
+                slopes[(*at, seed)] = straight_line(x, np.where(kept[at], part[at][:, seed], np.nan))[0]
+    found = test(shared, each[0], each[1], correct=False)
+    texts, variables = names_of("difference"), {}
+    for key in ("a", "b", "change", "change_low", "change_high", "p"):
+        variables[f"boundary_slope_{key.replace('change', 'difference')}"] = (others, found[key], {
+            "long_name": f"log-log slope of the boundary: {texts[key]}", "units": "1"})
+    mask = xr.DataArray(kept, dims=(*others, RATE))
+    for side, dataset in zip("ab", sides):
+        fits = program_slopes(dataset.where(mask), RATE, "slope")
+        for end in "low", "high":
+            variables[f"boundary_slope_{side}_{end}"] = (others, fits[f"slope_{end}"].transpose(*others).values, {
+                "long_name": f"log-log slope of the boundary: {side.upper()}, {end} end of its "
+                             "interval", "units": "1"})
+    variables["boundary_slope_places"] = (others, kept.sum(-1), {
+        "long_name": "learning rates where every seed of both has a boundary", "units": "1"})
+    return variables
+
+
+# ---- in words ----
+
+def describe(found: xr.Dataset, shared: SharedGrid, compared: list[str]) -> None:
+    """Sets the attributes: what was compared, and what was not."""
+    differ = [f"{name} ({one}, {two})" for name, one, two in differences(shared)]
+    program = [f"{name} ({one}, {two})" for name, one, two in program_differences(shared)]
+    found.attrs.update(level=LEVEL, correction="Benjamini-Hochberg, over the cells of each variable",
+                       compared=" ".join(compared), differ=", ".join(differ), differ_in_program=", ".join(program),
+                       notes="\n".join([cells_note(found, shared), *shared.notes, *progress(shared)]))
+
+
+def cells_note(found: xr.Dataset, shared: SharedGrid) -> str:
+    """Which cells are compared."""
+    both = (found.done_a + found.diverged_a > 0) & (found.done_b + found.diverged_b > 0)
+    cells = int(both.sum())
+    text = f"{cells} of {both.size} cells that both have are compared"
+    if cells == both.size:
+        text = f"All {cells} cells that both have are compared" if cells > 1 else "One cell is compared"
+    seeds = [listed(dataset[REPEAT].values) for dataset in shared]
+    how = f"in pairs of one seed ({seeds[0]})" if shared.is_paired else (
+        f"not in pairs (seeds of A: {seeds[0]}; of B: {seeds[1]})")
+    few = "" if shared.enough else "; one seed says nothing about significance"
+    return f"{text}, {how}{few}."

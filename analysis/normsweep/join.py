@@ -1,0 +1,273 @@
+"""Parts of one sweep that several files have, as one dataset over the union of their grids."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from .account import GENERAL
+from .boundary_variables import boundary
+from .names import BOUNDARY, FIXED, OUTCOMES, SESSION, SESSIONS
+from .plane import SAME
+from .words import value_text
+
+# Attributes in which parts may differ: the numbers of runs do not depend on them.
+FREE = {*GENERAL, "save_weights"} - {"format_version", "data_digest"}
+# Which of two states of one run counts, the last one first; -1 is for a cell that a file does not have.
+WEAKEST_FIRST = ("skipped", "pending", "running", "failed", "diverged", "done")
+# What may differ between two trainings of the same run.
+OF_ONE_TRAINING = {"seconds", "tokens_per_second", "attempts", "deaths", "session", "host", "reason"}
+ABSENT = -1
+
+
+class DifferentSweeps(ValueError):
+    """Files that should be parts of one sweep are not."""
+
+
+def join(parts: Sequence[xr.Dataset], paths: Sequence[str]) -> xr.Dataset:
+    """One dataset of the parts [n]; paths [n] are for messages. Raises DifferentSweeps."""
+    check_same(parts, paths)
+    axes, originals = all_axes(parts), parts
+    parts = [with_axes(part, axes, path) for part, path in zip(parts, paths)]
+    check_same_labels(parts, paths)
+    together = labels_of(parts)
+    parts = [part.drop_vars([name for name in together if name in part.coords]) for part in parts]
+    places = {dim: union(dim, parts) for dim in shared_dims(parts)}
+    sessions = xr.concat([table_of_sessions(part) for part in parts], SESSIONS)
+    parts = [numbered(part, first).drop_dims(SESSIONS, errors="ignore").assign_coords(
+        {dim: nearest(part[dim], values) for dim, values in places.items() if dim in part.dims})
+        for part, first in zip(parts, first_sessions(parts))]
+    whole = merged([part.reindex(places_in(part, places), fill_value=fills(part)) for part in parts], axes, paths)
+    whole = whole.drop_vars([dim for dim in places if not any(dim in part.coords for part in parts)], errors="ignore")
+    whole = whole.assign_coords({name: (axis, [known[label] for label in places[axis].tolist()], attributes)
+                                 for name, (axis, known, attributes) in together.items()})
+    whole = whole.merge(sessions, combine_attrs="override")
+    whole.attrs = attributes_of(originals, axes)
+    whole = with_boundary(whole, originals)
+    describe(whole, originals)
+    return whole
+
+
+# ---- what has to agree ----
+
+def check_same(parts: Sequence[xr.Dataset], paths: Sequence[str]) -> None:
+    """Raises DifferentSweeps unless the parts differ in axes alone, or in one key that may become an axis."""
+    axes = set(all_axes(parts, fixed=False))
+    apart = {}
+    for part, path in zip(parts[1:], paths[1:]):
+        for name in map(str, parts[0].attrs):
+            if name in part.attrs and name not in FREE | axes and different(parts[0].attrs[name], part.attrs[name]):
+                apart[name] = (path, part.attrs[name])
+    if len(apart) > 1 or set(apart) & set(FIXED):
+        path = next(path for path, _ in apart.values())
+        found = ", ".join(f"{name} is {text(value)}, not {text(parts[0].attrs[name])}"
+                          for name, (where, value) in apart.items() if where == path)
+        raise DifferentSweeps(f"{path}: of another sweep than {paths[0]}: {found}")
+
+
+def different(one: Any, other: Any) -> bool:
+    return not np.array_equal(one, other)
+
+
+def text(value: Any) -> str:
+    return value_text(value.item() if isinstance(value, np.generic) else value)
+
+
+def check_same_labels(parts: Sequence[xr.Dataset], paths: Sequence[str]) -> None:
+    """Raises DifferentSweeps unless each label of a `together` axis sets the same values everywhere."""
+    said: dict[tuple[str, Any], tuple[Any, str]] = {}
+    for part, path in zip(parts, paths):
+        for axis, keys in part.sweep.together.items():
+            for name in keys:
+                for label, value in zip(part[axis].values.tolist(), part[name].values.tolist()):
+                    first, where = said.setdefault((name, label), (value, path))
+                    if value != first:
+                        raise DifferentSweeps(f"{path}: of another sweep than {where}: {name} of {axis} {label} is "
+                                              f"{text(value)}, not {text(first)}")
+
+
+def labels_of(parts: Iterable[xr.Dataset]) -> dict[str, tuple[str, dict[Any, Any], dict[Hashable, Any]]]:
+    """{key: (its together axis, {label: value}, attributes)}."""
+    found: dict[str, tuple[str, dict[Any, Any], dict[Hashable, Any]]] = {}
+    for part in parts:
+        for axis, keys in part.sweep.together.items():
+            for name in keys:
+                known = found.setdefault(name, (axis, {}, part[name].attrs))[1]
+                known.update(zip(part[axis].values.tolist(), part[name].values.tolist()))
+    return found
+
+
+# ---- the grid ----
+
+def all_axes(parts: Sequence[xr.Dataset], fixed: bool = True) -> list[str]:
+    """The axes of all parts, and with `fixed` the key that is no axis anywhere but differs."""
+    axes = list(dict.fromkeys(axis for part in parts for axis in part.sweep.axes))
+    if fixed:
+        first = parts[0].attrs
+        axes += [name for name in map(str, first) if name not in FREE and name not in axes and any(
+            name in part.attrs and different(first[name], part.attrs[name]) for part in parts[1:])]
+    return axes
+
+
+def with_axes(part: xr.Dataset, axes: Sequence[str], path: str) -> xr.Dataset:
+    """A part in which every axis is one, of a single value where its key is fixed."""
+    for name in axes:
+        if name in part.sweep.axes:
+            continue
+        if name not in part.attrs:
+            raise DifferentSweeps(f"{path}: of another sweep: it has no {name}, which is an axis of the others")
+        value = part.attrs[name]
+        of_runs = [other for other in part.data_vars if set(part.sweep.axes) <= set(part[other].dims)
+                   and SESSIONS not in part[other].dims]
+        part = part.assign({other: part[other].expand_dims({name: [value]}) for other in of_runs})
+    return part.transpose(*axes, ...)
+
+
+def shared_dims(parts: Iterable[xr.Dataset]) -> list[str]:
+    return [dim for dim in dict.fromkeys(str(dim) for part in parts for dim in part.dims) if dim != SESSIONS]
+
+
+def union(dim: str, parts: Sequence[xr.Dataset]) -> np.ndarray[Any, Any]:
+    """The places along a dimension: words in the order of the files, numbers ascending, or descending if all do."""
+    # a dimension without coordinate has its indices
+    values = [part[dim].values for part in parts if dim in part.dims]
+    if any(each.dtype.kind not in "iuf" for each in values):
+        words = list(dict.fromkeys(word for each in values for word in each.tolist()))
+        return np.array(words, dtype=bool if values[0].dtype.kind == "b" else object)
+    several = [each for each in values if len(each) > 1]
+    numbers = np.unique(np.concatenate(values))
+    apart = np.append(True, np.abs(np.diff(numbers)) > SAME * np.abs(numbers[1:]))
+    falls = several and all((np.diff(each) < 0).all() for each in several)
+    return numbers[apart][::-1] if falls else numbers[apart]
+
+
+def nearest(coordinate: xr.DataArray, places: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The places that stand for the values of a coordinate, which may differ from them in their last digits."""
+    values = coordinate.values
+    if values.dtype.kind not in "iuf":
+        return np.asarray(values)
+    distance = np.abs(values[:, np.newaxis] - places)
+    return np.asarray(places[distance.argmin(axis=1)])
+
+
+def places_in(part: xr.Dataset, places: dict[str, np.ndarray[Any, Any]]) -> dict[str, np.ndarray[Any, Any]]:
+    return {dim: values for dim, values in places.items() if dim in part.dims}
+
+
+def fills(part: xr.Dataset) -> dict[str, Any]:
+    """What a part has in cells that are not its own."""
+    def fill(name: str) -> Any:
+        kind = part[name].dtype.kind
+        return ABSENT if name == "outcome" else np.nan if kind == "f" else "" if kind in "OSTU" else 0
+    return {str(name): fill(str(name)) for name in part.data_vars}
+
+
+# ---- the values ----
+
+def merged(parts: Sequence[xr.Dataset], axes: Sequence[str], paths: Sequence[str]) -> xr.Dataset:
+    """The variables of runs, from the part in which each run got furthest; `parts` have one grid."""
+    rank = {ABSENT: ABSENT, **{OUTCOMES.index(word): place for place, word in enumerate(WEAKEST_FIRST)}}
+    ranks = [xr.apply_ufunc(np.vectorize(rank.get, otypes=[np.int8]), part["outcome"].load()) for part in parts]
+    best, source = ranks[0], xr.zeros_like(ranks[0])
+    whole = parts[0].drop_vars([name for name in BOUNDARY if name in parts[0]])
+    ended = WEAKEST_FIRST.index("diverged")
+    for place, (part, own) in enumerate(zip(parts[1:], ranks[1:]), start=1):
+        both = (best >= ended) & (own >= ended)
+        if both.any():
+            check_agree(whole, part, both, (paths, source, place), axes)
+        better = own > best
+        whole = overlaid(whole, part, better, axes)
+        best, source = best.where(~better, own), source.where(~better, place)
+    return whole.assign(outcome=whole["outcome"].where(whole["outcome"] != ABSENT, OUTCOMES.index("pending")))
+
+
+def overlaid(whole: xr.Dataset, part: xr.Dataset, better: xr.DataArray, axes: Sequence[str]) -> xr.Dataset:
+    """The variables of `part` where it is better, of `whole` elsewhere."""
+    found = {}
+    for name in dict.fromkeys([*whole.data_vars, *part.data_vars]):
+        if name in BOUNDARY:
+            continue
+        if name not in whole:
+            kind = part[name].dtype.kind
+            found[name] = part[name].where(better, fills(part)[str(name)] if kind != "f" else np.nan)
+        elif name in part and set(axes) <= set(part[name].dims):
+            found[name] = whole[name].where(~better, part[name])
+    return whole.assign(found)
+
+
+def check_agree(whole: xr.Dataset, part: xr.Dataset, both: xr.DataArray,
+                of: tuple[Sequence[str], xr.DataArray, int], axes: Sequence[str]) -> None:
+    """Raises DifferentSweeps if a run that has ended in both has other values there."""
+    paths, source, place = of
+    index = np.nonzero(both.transpose(*axes).values)
+    cells = {axis: xr.DataArray(where, dims="cell") for axis, where in zip(axes, index)}
+    for name in map(str, part.data_vars):
+        if name in OF_ONE_TRAINING or name not in whole or not set(axes) <= set(part[name].dims):
+            continue
+        here, there = (ds[name].isel(cells).transpose("cell", ...) for ds in (whole, part))
+        here, there = xr.align(here, there, join="outer")
+        apart = (here != there) & (here.notnull() | there.notnull())
+        apart = apart.any([dim for dim in apart.dims if dim != "cell"])
+        if apart.any():
+            cell = int(apart.values.argmax())
+            run = part["outcome"].isel({axis: int(where[cell]) for axis, where in zip(axes, index)})
+            at = ", ".join(f"{axis} {text(run[axis].values[()])}" for axis in axes)
+            first = paths[int(source.isel({axis: int(where[cell]) for axis, where in zip(axes, index)}))]
+            raise DifferentSweeps(f"{paths[place]}: {name} of the run {at} differs from that in {first}; leave one of "
+                                  "the files, or these runs, out")
+
+
+# ---- sessions, attributes, boundary ----
+
+def table_of_sessions(part: xr.Dataset) -> xr.Dataset:
+    return part[[name for name in part.data_vars if str(name).startswith(SESSION)]].drop_vars(
+        [name for name in part.coords], errors="ignore")
+
+
+def first_sessions(parts: Iterable[xr.Dataset]) -> list[int]:
+    """The row in the joined table at which the sessions of each part begin."""
+    lengths = [part.sizes.get(SESSIONS, 0) for part in parts]
+    return [sum(lengths[:place]) for place in range(len(lengths))]
+
+
+def numbered(part: xr.Dataset, first: int) -> xr.Dataset:
+    """A part whose runs name the rows of the joined table."""
+    return part.assign(session=(part["session"] + first).assign_attrs(part["session"].attrs)) \
+        if "session" in part else part
+
+
+def attributes_of(parts: Sequence[xr.Dataset], axes: Sequence[str]) -> dict[str, Any]:
+    """Attributes of the whole: texts of all parts where they differ; no digest of the grid if that is new."""
+    found: dict[str, Any] = {str(name): value for name, value in parts[0].attrs.items() if name not in axes}
+    for name, between in (("title", " and "), ("history", "\n"), ("sweep", "\n---\n")):
+        said = [str(part.attrs[name]) for part in parts if name in part.attrs]
+        if said:
+            found[name] = between.join(dict.fromkeys(said))
+    if len({str(part.attrs.get("configuration_digest")) for part in parts}) > 1:
+        found["configuration_digest"] = ""
+    return found
+
+
+def describe(whole: xr.Dataset, parts: Sequence[xr.Dataset]) -> None:
+    """Sets attributes and encodings of the variables as the parts have them."""
+    for name in whole.variables:
+        for part in parts:
+            if name in part.variables:
+                whole[name].attrs, whole[name].encoding = dict(part[name].attrs), dict(part[name].encoding)
+                break
+
+
+def with_boundary(whole: xr.Dataset, parts: Sequence[xr.Dataset]) -> xr.Dataset:
+    """The variables of the boundary, of all runs, if every part has them."""
+    if not all("boundary" in part for part in parts):
+        return whole
+    said = {name: parts[0][name].attrs for name in BOUNDARY if name in parts[0]}
+    shell = whole.assign(boundary=xr.DataArray(np.nan, attrs=said["boundary"]))
+    try:
+        found = boundary(shell)
+    except ValueError:
+        return whole
+    return whole.assign({name: found[name].assign_attrs(said.get(str(name), found[name].attrs)) for name in found})

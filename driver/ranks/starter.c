@@ -1,0 +1,84 @@
+/*
+ * A variable of the own MPI's starter makes this process a rank. One of another MPI's starter counts only if
+ * several processes were started: it may be left over in a shell inside that starter, where a sweep can be
+ * started plainly.
+ */
+#include "driver/ranks/starter.h"
+
+#include "driver/ranks/mpirun.h"
+#include "worker/wire/message.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+static const struct source {
+    const char *rank, *size;
+    const char *descriptor; /* variable with a descriptor through which ranks and starter talk; NULL: none */
+    bool open_mpi, hydra; /* are these the variables of Open MPI's own starters, of MPICH's? */
+} sources[] = {
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", NULL, true, false},
+    {"PMIX_RANK", "SLURM_STEP_NUM_TASKS", NULL, true, false}, {"PMI_RANK", "PMI_SIZE", "PMI_FD", false, true},
+    {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", NULL, false, false}, /* srun without any MPI */
+};
+
+/* -1: not set. */
+static int number_in(const char *variable)
+{
+    const char *text = getenv(variable);
+
+    return text ? (int)strtol(text, NULL, 10) : -1;
+}
+
+/* Is the variable set by a starter that can still be talked to? A container keeps variables, but not
+ * descriptors. */
+static bool is_live(const struct source *source)
+{
+    int descriptor = source->descriptor ? number_in(source->descriptor) : -1;
+
+    if (number_in(source->rank) < 0)
+        return false;
+    return descriptor < 0 || fcntl(descriptor, F_GETFD) >= 0;
+}
+
+static struct starter starter_of(const struct source *source)
+{
+    int size = number_in(source->size);
+
+    return (struct starter){number_in(source->rank), size > 0 ? size : 0, source->rank};
+}
+
+struct starter starter_find(void)
+{
+    struct starter other = {.rank = -1};
+    bool open_mpi = mpirun_is_open_mpi(wire_library());
+
+    for (size_t i = 0; i < sizeof(sources) / sizeof(*sources); i++) {
+        struct starter starter = starter_of(&sources[i]);
+        if (!is_live(&sources[i]))
+            continue;
+        if (open_mpi ? sources[i].open_mpi : sources[i].hydra)
+            return starter;
+        bool several = starter.size > 1 || (starter.size == 0 && sources[i].open_mpi);
+        if (other.rank < 0 && several)
+            other = starter;
+    }
+    return other;
+}
+
+int starter_rank(void)
+{
+    return starter_find().rank;
+}
+
+int starter_check(const struct starter *starter, int size, struct error *error)
+{
+    if (size > 1 || starter->size <= 1)
+        return 0;
+    return error_set(error, ERROR_ENVIRONMENT,
+        "normsweep: %d processes were started (%s), but this program is built with %.*s, which does not "
+        "connect "
+        "them; start it with that library's mpiexec, or without any: normsweep run SWEEP.yaml",
+        starter->size, starter->variable, wire_library_name(), wire_library());
+}

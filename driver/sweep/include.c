@@ -1,0 +1,266 @@
+/*
+ * Files that a sweep file includes.
+ *
+ * Whole keys are replaced, and nothing inside them is merged: whoever reads a file sees all of `skip` or
+ * `measure` in one place. Included files may include others; depth, number and size are limited, so that no
+ * file takes long to read.
+ */
+#include "driver/sweep/include.h"
+
+#include "driver/sweep/value.h"
+#include "driver/sweep/yaml.h"
+#include "driver/tables/magic.h"
+#include "driver/text/utf8.h"
+#include "model/corpora/regular.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEPTH_MOST = 16, FILES_MOST = 64 };
+
+/* What is read so far. */
+struct inclusion {
+    struct reader *reader;
+    int files;
+    size_t bytes;
+};
+
+/* A file that includes others. */
+struct level {
+    const struct level *by; /* includes this one; NULL: this is the sweep file */
+    const char *path;
+    struct file_identity identity;
+    int depth;
+};
+
+#define KEY_NAME key_table[KEY_INCLUDE].name
+
+/* Writes "a.yaml includes b.yaml includes ", from the file `again` to `level`. Returns the length. */
+static size_t write_chain(char *names, size_t size, const struct level *level, const struct level *again)
+{
+    size_t used = level == again ? 0 : write_chain(names, size, level->by, again);
+    char excerpt[EXCERPT_SIZE];
+
+    if (used < size)
+        used +=
+            (size_t)snprintf(names + used, size - used, "%s includes ", place_excerpt(level->path, excerpt));
+    return used;
+}
+
+static int refuse_circle(struct inclusion *inclusion, const struct node *node, const struct level *level,
+    const struct level *again)
+{
+    char names[DEPTH_MOST * (EXCERPT_SIZE + sizeof(" includes "))], excerpt[EXCERPT_SIZE];
+
+    write_chain(names, sizeof(names), level, again);
+    return reader_fault(inclusion->reader, node->place, "%s: a circle: %s%s", KEY_NAME, names,
+        place_excerpt(again->path, excerpt));
+}
+
+/* Refuses a file that includes itself, directly or through others, and more files than a sweep may have. */
+static int check_file(struct inclusion *inclusion, const struct node *node, const struct level *level,
+    const struct file_identity *identity, size_t size)
+{
+    struct reader *reader = inclusion->reader;
+
+    for (const struct level *each = level; each; each = each->by)
+        if (file_is_same(&each->identity, identity))
+            return refuse_circle(inclusion, node, level, each);
+    if (level->depth == DEPTH_MOST)
+        return reader_fault(
+            reader, node->place, "%s: files include each other more than %d deep", KEY_NAME, DEPTH_MOST);
+    if (++inclusion->files > FILES_MOST)
+        return reader_fault(reader, node->place, "%s: more than %d files", KEY_NAME, FILES_MOST);
+    inclusion->bytes += size;
+    if (inclusion->bytes > FILE_MOST)
+        return reader_fault(
+            reader, node->place, "%s: more than %d bytes in all included files", KEY_NAME, FILE_MOST);
+    return 0;
+}
+
+/* Keeps a file in the sweep, once; the copy that was read first counts. NULL: no memory, with the error set.
+ * Takes the text. The result is valid until the next file is kept, its path and text as long as the sweep. */
+static const struct included *keep(
+    struct reader *reader, const char *path, const char *name, char *text, size_t size)
+{
+    struct sweep *sweep = reader->sweep;
+    size_t count = (size_t)sweep->included_count;
+
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(sweep->included[i].path, path) == 0) {
+            free(text);
+            return &sweep->included[i];
+        }
+    struct included *grown = realloc(sweep->included, (count + 1) * sizeof(*grown));
+    if (!grown) {
+        error_set(reader->error, ERROR_ENVIRONMENT, "%s: no memory", sweep->path);
+        free(text);
+        return NULL;
+    }
+    sweep->included = grown;
+    sweep->included_count++;
+    grown[count] = (struct included){.text = text, .size = size};
+    grown[count].path = reader_string(reader, "%s", path);
+    grown[count].name = reader_string(reader, "%s", name);
+    return grown[count].path && grown[count].name ? &grown[count] : NULL;
+}
+
+/* Reads the text of a file into a tree whose places name it. */
+static int read_tree(struct reader *reader, const struct included *file, struct node *map)
+{
+    struct place fault = PLACE_DEFAULT;
+    const char *text = file->text;
+    size_t size = file->size;
+    int status = utf8_begin(&text, &size, reader->error);
+
+    if (status == 0)
+        status = yaml_read(map, text, size, &fault, reader->error);
+    fault.file = file->path;
+    if (status < 0)
+        return place_prefix(reader->error, reader->sweep->path, fault);
+    node_set_file(map, file->path);
+    if (map->kind == NODE_MAP)
+        return 0;
+    reader_fault(reader, map->place, "a sweep file holds lines of the form key: value");
+    node_release(map);
+    return -1;
+}
+
+static int refuse_path(struct reader *reader, const struct node *node, const char *path, int cause)
+{
+    reader_fault(reader, node->place, "%s: %s: %s", KEY_NAME, path, regular_why(cause));
+    if (cause == ENOMEM)
+        reader->error->status = ERROR_ENVIRONMENT;
+    return -1;
+}
+
+static int expand(struct inclusion *inclusion, struct node *root, const struct level *level);
+
+/* Reads the file at a path, and what it includes, into a map. */
+static int read_path(struct inclusion *inclusion, const struct node *node, const struct level *level,
+    const char *path, struct node *map)
+{
+    struct reader *reader = inclusion->reader;
+    struct level own = {.by = level, .depth = level->depth + 1};
+    size_t size;
+    char *text;
+
+    if (magic_is_netcdf(path))
+        return reader_fault(
+            reader, node->place, "%s: %s: is a dataset; give its sweep file instead", KEY_NAME, path);
+    int cause = file_read(path, &text, &size, &own.identity);
+    if (cause != 0)
+        return refuse_path(reader, node, path, cause);
+    if (check_file(inclusion, node, level, &own.identity, size) < 0) {
+        free(text);
+        return -1;
+    }
+    const struct included *file = keep(reader, path, node->text, text, size);
+    if (!file)
+        return -1;
+    own.path = file->path;
+    if (read_tree(reader, file, map) < 0)
+        return -1;
+    int64_t output = node_find(map, key_table[KEY_OUTPUT].name);
+    if (output < map->count)
+        node_remove(map, output);
+    int status = expand(inclusion, map, &own);
+    if (status < 0)
+        node_release(map);
+    return status;
+}
+
+static int refuse_null(struct reader *reader, const struct node *key, const struct node *value)
+{
+    return reader_fault(
+        reader, value->place, "%s: no value, and no included file has one to take out", key->text);
+}
+
+/* Moves the pairs of a map into the map below it. `owns`: the file of these pairs includes what is below, so
+ * that it may take keys out. */
+static int lay_over(struct reader *reader, struct node *below, struct node *above, bool owns)
+{
+    for (int64_t i = 0; i < above->count; i++) {
+        struct node *key = &above->key[i], *value = &above->child[i];
+        int64_t place = node_find(below, key->text);
+        if (key_find(key->text) == KEY_COUNT && !param_find(key->text))
+            return reader_unknown(reader, key);
+        if (!node_is_null(value)) {
+            if (node_put(below, key, value) < 0)
+                return error_set(reader->error, ERROR_ENVIRONMENT, "%s: no memory", reader->sweep->path);
+        } else if (!owns || place == below->count) {
+            return refuse_null(reader, key, value);
+        } else {
+            node_remove(below, place);
+        }
+    }
+    return 0;
+}
+
+/* Lays one more file, named by a node, over what is in the map. */
+static int include_one(
+    struct inclusion *inclusion, const struct node *node, const struct level *level, struct node *map)
+{
+    struct reader *reader = inclusion->reader;
+    struct node file = {0};
+    const char *name;
+
+    if (value_text(reader, KEY_NAME, node, &name) < 0)
+        return -1;
+    if (!name[0])
+        return reader_fault(reader, node->place, "%s: an empty path", KEY_NAME);
+    char *path = reader_path(reader, node, name);
+    int status = path ? read_path(inclusion, node, level, path, &file) : -1;
+    if (status == 0)
+        status = lay_over(reader, map, &file, false);
+    node_release(&file);
+    free(path);
+    return status;
+}
+
+static int include_all(
+    struct inclusion *inclusion, const struct node *value, const struct level *level, struct node *map)
+{
+    if (value->kind != NODE_LIST)
+        return include_one(inclusion, value, level, map);
+    if (value->count == 0)
+        return reader_fault(inclusion->reader, value->place, "%s: an empty list", KEY_NAME);
+    for (int64_t i = 0; i < value->count; i++)
+        if (include_one(inclusion, &value->child[i], level, map) < 0)
+            return -1;
+    return 0;
+}
+
+/* Expands the map of one file. */
+static int expand(struct inclusion *inclusion, struct node *root, const struct level *level)
+{
+    struct node whole = {.kind = NODE_MAP, .place = root->place};
+    int64_t index = node_find(root, KEY_NAME);
+
+    if (index == root->count)
+        return 0;
+    struct node value = root->child[index];
+    root->child[index] = (struct node){0};
+    node_remove(root, index);
+    int status = include_all(inclusion, &value, level, &whole);
+    if (status == 0)
+        status = lay_over(inclusion->reader, &whole, root, true);
+    node_release(&value);
+    if (status < 0) {
+        node_release(&whole);
+        return -1;
+    }
+    node_release(root);
+    *root = whole;
+    return 0;
+}
+
+int include_expand(struct reader *reader, struct node *root, const struct file_identity *identity)
+{
+    struct inclusion inclusion = {.reader = reader};
+    const struct level level = {.path = reader->sweep->path, .identity = *identity};
+
+    return expand(&inclusion, root, &level);
+}

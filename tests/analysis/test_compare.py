@@ -1,0 +1,376 @@
+"""analysis/compare and its function, on sweeps whose differences are known."""
+
+import csv
+import os
+import sys
+import xml.etree.ElementTree
+
+import numpy as np
+import pytest
+import xarray as xr
+from conftest import PROJECT, run
+from drawn import DIVERGED, DONE, PENDING, SKIPPED, dataset, legend, near, panels, words
+from made_up import made_up
+from normsweep import NothingInCommon, compare, comparison_table, comparison_text
+from normsweep.figures.comparison import comparison
+
+COMMAND = [sys.executable, PROJECT / "analysis" / "compare"]
+RATES, DECAYS = [1e-1, 1e-2, 1e-3], [10.0, 1.0, 1e-1, 1e-2]
+QUANTILE = 0.95 * (2 / (1 - 0.95 ** 2)) ** 0.5  # Student's, for two degrees of freedom
+PHASES = {"flag_values": np.arange(4, dtype=np.int8), "flag_meanings": "none growing shrinking diverged"}
+
+
+def noise(seed):
+    """-0.1, 0 and 0.1 for the seeds 0, 1 and 2; the same for any three others that follow each other."""
+    return 0.1 * (np.mod(seed, 3) - 1.0)
+
+
+def made(boundary=1.0, slope=1.0, loss=2.0, seeds=(0, 1, 2), own=0.0, rates=RATES, decays=DECAYS, **more):
+    """norm_growth = (boundary rate^slope / decay)^(1/2), and a loss, both with a noise that runs of one seed share, and
+    `own` times it that they do not."""
+    def growth(rate, decay, seed):
+        return (boundary * rate ** slope * np.exp((1 + own) * noise(seed)) / decay) ** 0.5
+    axes = {"learning_rate": rates, "weight_decay": decays, "seed": list(seeds)}
+    grid = np.meshgrid(*(np.asarray(values, float) for values in axes.values()), indexing="ij")
+    values = {"norm_growth": growth(*grid), "final_train_loss": loss + (1 + own) * noise(grid[2]) + 0 * grid[0], **more}
+    values["final_valid_loss"] = values["final_train_loss"] + 1
+    found = dataset(axes, step=(0, 20), **values)
+    found.norm_growth.attrs.update(nature="ratio", long_name="norm growth", units="1")
+    for name in "final_train_loss", "final_valid_loss":
+        found[name].attrs.update(long_name=f"{name.replace('_', ' ')} (nats)", units="1")
+    phases = np.where(found.outcome == DIVERGED, 3, np.where(found.norm_growth > 1, 1, 2))
+    found["phase"] = found.outcome.dims, phases.astype(np.int8), PHASES
+    return found
+
+
+def end(found, outcome, **at):
+    """Lets runs end in another way."""
+    found = found.copy(deep=True)
+    found.outcome.loc[at] = outcome
+    for name in "norm_growth", "final_train_loss", "final_valid_loss":
+        found[name] = found[name].where(found.outcome == DONE).assign_attrs(found[name].attrs)
+    found["phase"] = xr.where(found.outcome == DIVERGED, 3, xr.where(found.outcome == DONE, found.phase, 0)).astype(
+        np.int8).assign_attrs(PHASES)
+    return found
+
+
+# ---- numbers ----
+
+def test_pairs_cancel_what_they_share():
+    found = compare(made(), made(boundary=2.0, loss=2.5))
+    assert near(found.norm_growth_ratio, 2 ** 0.5) and near(found.final_train_loss_difference, 0.5)
+    assert near(found.norm_growth_ratio_low, 2 ** 0.5) and (found.norm_growth_p < 1e-9).all()
+    assert (found.norm_growth_runs == 3).all() and found.attrs["pairing"] == "paired"
+    assert near(found.norm_growth_a.sel(learning_rate=0.1, weight_decay=1), 0.1 ** 0.5)
+
+
+def test_interval_of_pairs():
+    """Differences of logarithms: log(2) / 2 and half of -0.1, 0 and 0.1 of a cell."""
+    found = compare(made(), made(boundary=2.0, own=1.0))
+    half = QUANTILE * 0.05 / 3 ** 0.5
+    middle = np.log(2) / 2
+    assert near(np.log(found.norm_growth_ratio), middle)
+    assert near(np.log(found.norm_growth_ratio_low), middle - half)
+    assert near(np.log(found.norm_growth_ratio_high), middle + half)
+    assert near(found.norm_growth_q, found.norm_growth_p)  # all cells alike: the correction changes nothing
+    t = middle / (0.05 / 3 ** 0.5)
+    assert near(found.norm_growth_p, 1 - t / (2 + t * t) ** 0.5)
+    assert near(np.log(found.norm_growth_mean_ratio_high), middle + half) and found.norm_growth_mean_cells == 12
+    assert found.norm_growth_mean_p_exact == 0.25 == found.norm_growth_mean_p_least
+    assert near(found.final_train_loss_difference_high, QUANTILE * 0.1 / 3 ** 0.5)
+
+
+def test_other_seeds_are_not_paired():
+    found = compare(made(), made(boundary=2.0, seeds=(3, 4, 5)))
+    half = 2.7764451051977987 * 0.05 * (2 / 3) ** 0.5  # four degrees of freedom: equal spreads
+    assert found.attrs["pairing"] == "unpaired" and "seeds of A: 0, 1, 2; of B: 3, 4, 5" in found.attrs["notes"]
+    assert near(np.log(found.norm_growth_ratio_high) - np.log(2) / 2, half)
+    assert found.norm_growth_mean_p_exact == 0.1 == found.norm_growth_mean_p_least
+    again = compare(made(), made(boundary=2.0), paired=False)
+    assert near(again.norm_growth_ratio_high, found.norm_growth_ratio_high)
+
+
+def test_seeds_in_common_are_paired():
+    more = compare(made(seeds=(0, 1, 2)), made(boundary=2.0, seeds=(2, 5, 1, 0, 4)))
+    assert more.attrs["pairing"] == "paired" and near(more.norm_growth_ratio_high, 2 ** 0.5)
+    assert "only B has it: seed 5, 4" in more.attrs["notes"]
+    few = compare(made(seeds=(0, 1, 2)), made(seeds=(2, 3, 4)))
+    assert few.attrs["pairing"] == "unpaired"
+    assert compare(made(seeds=(0, 1, 2)), made(seeds=(2, 3, 4)), paired=True).attrs["seeds_a"] == 1
+    with pytest.raises(NothingInCommon, match="no seed in common"):
+        compare(made(seeds=(0, 1)), made(seeds=(2, 3)), paired=True)
+
+
+@pytest.mark.parametrize("a, b", [(made(seeds=[0]), made(boundary=2.0, seeds=[0])),
+                                  (made().isel(seed=0), made(boundary=2.0).isel(seed=1)),
+                                  (made(), made(boundary=2.0).isel(seed=0, drop=True))])
+def test_one_seed_says_nothing_about_significance(a, b):
+    found = compare(a, b)
+    assert near(found.norm_growth_ratio.mean(), 2 ** 0.5, rtol=0.2)
+    for name in found.data_vars:
+        of_sides = "slope_a" in str(name) or "slope_b" in str(name)
+        if str(name).endswith(("_p", "_q", "_low", "_high", "_exact")) and not of_sides:
+            assert found[name].isnull().all(), name
+    assert "one seed says nothing about significance" in found.attrs["notes"]
+    text = comparison_text(found)
+    assert "not tested" in text and "largest of" not in text
+
+
+def test_parts_of_one_sweep():
+    """The docstring's example; its dataset grows with the square root of boundary / decay."""
+    ds = made_up()
+    found = compare(ds.sel(norm_placement="pre"), ds.sel(norm_placement="post"))
+    assert near(found.norm_growth_ratio.sel(learning_rate=1e-2), 30 ** 0.5)
+    assert near(found.boundary_ratio, [3, 30, np.nan]) and near(found.boundary_ratio_high[:2], [3, 30])
+    assert found.attrs["differ"] == "norm_placement (pre, post)" and "norm_placement" not in found.coords
+    assert found.diverged_a.sum() == 2 and "B: 25 of 30 runs have ended" in found.attrs["notes"]
+
+
+# ---- the grid ----
+
+def test_common_values_alone_are_compared():
+    """Numbers are the same to 1e-9, in whatever order."""
+    found = compare(made(), made(boundary=2.0, rates=[1e-3, 0.01 * (1 + 1e-12), 5.0], decays=[1e-1, 7.0, 1.0]))
+    assert found.learning_rate.values.tolist() == [0.01, 0.001] and found.weight_decay.values.tolist() == [1.0, 0.1]
+    assert near(found.norm_growth_ratio, 2 ** 0.5)
+    for line in ("only A has it: learning_rate 0.1.", "only B has it: learning_rate 5.",
+                 "only A has it: weight_decay 10, 0.01.", "only B has it: weight_decay 7."):
+        assert line in found.attrs["notes"]
+
+
+def test_boundaries_do_not_need_the_same_decays():
+    found = compare(made(), made(boundary=2.0, decays=[1e-4, 1e-1, 3.0]))
+    assert near(found.boundary_ratio.sel(learning_rate=0.1), 2) and found.sizes["weight_decay"] == 1
+
+
+def test_an_axis_of_one_alone():
+    both = xr.concat([made(), made(boundary=2.0)], xr.DataArray(
+        np.array(["causal", "published"], object), dims="attention_mask", name="attention_mask"))
+    plain = made(boundary=2.0).assign_attrs(attention_mask="published")
+    found = compare(both, plain)
+    assert near(found.norm_growth_ratio, 1) and "Of attention_mask of A, only published" in found.attrs["notes"]
+    assert near(compare(plain, both).norm_growth_ratio, 1)
+    with pytest.raises(NothingInCommon, match="A has an axis attention_mask .causal, published., B has none"):
+        compare(both, made())
+    with pytest.raises(NothingInCommon, match="B has attention_mask other: choose one value"):
+        compare(both, plain.assign_attrs(attention_mask="other"))
+
+
+def test_truth_values_and_seeds_of_attributes():
+    both = xr.concat([made(boundary=2.0), made()], xr.DataArray([False, True], dims="bias", name="bias"))
+    found = compare(both, made(boundary=2.0).assign_attrs(bias=np.int8(0)))
+    assert near(found.norm_growth_ratio, 1) and "only false is compared" in found.attrs["notes"]
+    one = made().isel(seed=1, drop=True).assign_attrs(seed=np.int64(1))
+    assert near(compare(made(), one).norm_growth_ratio, 1) and compare(made(), one).attrs["pairing"] == "paired"
+
+
+@pytest.mark.parametrize("a, b, message", [
+    (made(), made(rates=[5.0, 6.0]), "no value of learning_rate in common: A has 0.1, 0.01, 0.001, B has 5, 6"),
+    (made(outcome=np.full((3, 4, 3), PENDING, np.int8)), made(), "no cell that both have has ended in both")])
+def test_nothing_in_common(a, b, message):
+    with pytest.raises(NothingInCommon) as raised:
+        compare(a, b)
+    assert message in str(raised.value) and "\n" not in str(raised.value)
+
+
+def test_variables_that_are_asked_for():
+    a, b = (made(seconds=np.full((3, 4, 3), value)) for value in (2.0, 5.0))
+    found = compare(a, b, ["seconds"])
+    assert found.attrs["compared"] == "seconds" and near(found.seconds_difference, 3)
+    assert "norm_growth_ratio" not in found
+    for name in "nothing", "step":
+        with pytest.raises(NothingInCommon, match=f"{name} is not a number of each run of A"):
+            compare(a, b, [name])
+
+
+# ---- runs without a number ----
+
+def test_diverged_runs_are_counted_not_dropped():
+    b = end(made(boundary=2.0), DIVERGED, learning_rate=0.1, weight_decay=10.0)
+    b = end(b, DIVERGED, learning_rate=0.1, weight_decay=1.0, seed=1)
+    found = compare(made(), b)
+    gone = found.sel(learning_rate=0.1, weight_decay=10)
+    assert np.isnan(gone.norm_growth_ratio) and gone.norm_growth_runs == 0
+    assert [gone.done_a, gone.done_b, gone.diverged_b] == [3, 0, 3] and gone.phase_b == "diverged"
+    assert found.norm_growth_runs.sel(learning_rate=0.1, weight_decay=1) == 2
+    assert found.norm_growth_mean_cells == 10 and found.phase_differs.sum() == 4 + shifted(made(), made(boundary=2.0))
+    text = comparison_text(found)
+    assert "Diverged: 0 of 36 runs in A, 4 of 36 in B" in text and "All 12 cells that both have are compared" in text
+    assert set(legend(comparison(found))) >= {"diverged in B", "some diverged"}
+
+
+def shifted(a, b):
+    return int((a.phase != b.phase).sum())
+
+
+def test_running_sweeps_compare_what_is_there():
+    a = end(made(), PENDING, learning_rate=0.1)
+    a = end(a, PENDING, learning_rate=0.01, weight_decay=1.0, seed=2)
+    found = compare(a, end(made(boundary=2.0), SKIPPED, learning_rate=0.001, weight_decay=10.0))
+    assert "7 of 12 cells that both have are compared" in found.attrs["notes"]
+    assert "A: 23 of 36 runs have ended; only these are compared." in found.attrs["notes"]
+    assert "B:" not in found.attrs["notes"].partition("A: 23")[2]
+    assert near(found.norm_growth_ratio.sum("weight_decay", skipna=False).isnull(), [1, 0, 1])
+    assert near(found.norm_growth_ratio.sel(learning_rate=0.01), 2 ** 0.5)
+    assert "not compared" in legend(comparison(found))
+
+
+def test_runs_that_ended_early_have_phases_alone():
+    early = made(boundary=2.0, ended_early=np.broadcast_to(np.arange(4)[:, np.newaxis] == 0, (3, 4, 3)).astype(float))
+    found = compare(made(), early)
+    assert found.norm_growth_ratio.sel(weight_decay=10).isnull().all() and found.norm_growth_mean_cells == 9
+    assert (found.phase_b.sel(weight_decay=10) == "shrinking").all()
+    assert "B: 9 runs ended early (stop_when)" in found.attrs["notes"]
+
+
+# ---- boundaries ----
+
+def test_boundaries_and_their_ratios():
+    """A's boundaries at a rate of 0.1 are 0.1 and e^0.1 times more or less, B's twice that and e^0.2."""
+    decays = [10.0, 1.0, 0.1, 0.01, 1e-3, 1e-4]
+    found = compare(made(decays=decays), made(boundary=2.0, own=1.0, decays=decays))
+    half = QUANTILE * 0.1 / 3 ** 0.5
+    assert near(found.boundary_a, RATES) and near(found.boundary_b, [0.2, 0.02, 0.002])
+    assert near(found.boundary_ratio, 2) and (found.boundary_runs == 3).all()
+    assert near(np.log(found.boundary_ratio_high / 2), half) and near(np.log(found.boundary_ratio_low / 2), -half)
+    assert near(found.boundary_ratio_least, 10 ** (-1 / 3)) and near(found.boundary_ratio_most, 10 ** (5 / 3))
+
+
+def test_slopes():
+    """Places where a seed has no boundary do not count."""
+    decays = list(np.logspace(-6, 2, 9))
+    found = compare(made(decays=decays), made(slope=0.5, own=1.0, decays=decays))
+    assert near(found.boundary_slope_a, 1) and near(found.boundary_slope_b, 0.5) and found.boundary_slope_places == 3
+    assert near(found.boundary_slope_difference, -0.5) and near(found.boundary_slope_difference_low, -0.5)
+    assert found.boundary_slope_a_low < 1 < found.boundary_slope_a_high
+    some = end(made(slope=0.5, decays=decays), PENDING, learning_rate=0.1, seed=1)
+    assert compare(made(decays=decays), some).boundary_slope_places == 2
+    assert compare(made(decays=decays), some).boundary_runs.values.tolist() == [2, 3, 3]
+
+
+def test_sweeps_that_looked_for_another_boundary():
+    a, b = made(), made(boundary=2.0)
+    a["boundary"] = a.norm_growth.isel(weight_decay=0).assign_attrs(
+        along="learning_rate", variable="final_train_loss", at=3.0)
+    assert "boundary_ratio" not in compare(a, b)
+
+
+def test_under_the_null_few_differ():
+    """Two sweeps of one distribution, 3 seeds: in 40 pairs of them, any cell differs after the correction in at most
+    5 %, and the mean over cells in 5 %, give or take four standard deviations."""
+    rng, any_cell, of_mean = np.random.default_rng(11), 0, 0
+    for _ in range(40):
+        sides = [made(decays=[10.0, 1.0], rates=[0.1, 0.01]) for _ in "ab"]
+        for part in sides:
+            part["norm_growth"] = part.norm_growth * np.exp(rng.normal(size=part.norm_growth.shape))
+            part.norm_growth.attrs["nature"] = "ratio"
+        found = compare(*sides, ["norm_growth"])
+        any_cell += bool((found.norm_growth_q <= 0.05).any())
+        of_mean += bool(found.norm_growth_mean_p <= 0.05)
+    assert any_cell <= 7 and of_mean <= 7
+
+
+# ---- text, table, figure ----
+
+def test_text():
+    text = comparison_text(compare(made(), made(boundary=2.0, own=1.0), names=("one", "two")))
+    for line in ("A  one", "B  two", "All keys of the sweep file are the same.", "No run diverged.",
+                 "With so few seeds the exact p is at least 0.25", "Boundary: norm_growth at 1 along weight_decay",
+                 "norm_growth: the 5 largest of 12 changes with q <= 0.05"):
+        assert line in text
+    assert "final_valid_loss: " not in text and max(map(len, text.splitlines())) <= 125
+    assert "largest" not in comparison_text(compare(made(), made(boundary=2.0)), cells=0)
+
+
+def test_table_has_every_number():
+    found = compare(made(), made(boundary=2.0, own=1.0))
+    table = comparison_table(found)
+    assert table.quantity.value_counts().to_dict() == {
+        "norm_growth": 12, "final_train_loss": 12, "final_valid_loss": 12, "norm_growth_mean": 1,
+        "final_train_loss_mean": 1, "final_valid_loss_mean": 1, "boundary": 3, "boundary_slope": 1}
+    growth = table[table.quantity == "norm_growth"]
+    for column, name in (("change", "ratio"), ("change_low", "ratio_low"), ("p", "p"), ("q", "q"), ("a", "a")):
+        assert near(growth[column], found[f"norm_growth_{name}"].values.ravel())
+    assert set(growth.kind) == {"ratio"} and growth.phase_a.isin(["growing", "shrinking"]).all()
+
+
+def test_figure_over_the_plane():
+    found = compare(made(), made(boundary=2.0, loss=2.5))
+    shown = comparison(found)
+    assert len(panels(shown)) == 2 and legend(shown) == ["significant: q ≤ 0.05", "boundary of A", "boundary of B"]
+    growth, loss = panels(shown)
+    assert "norm growth, B / A" in growth.get_title() and "valid loss (nats), B − A" in loss.get_title()
+    assert near(growth.collections[0].get_array().data.ravel(), np.log(2) / 2)
+    assert growth.collections[0].norm.vmin == -growth.collections[0].norm.vmax
+    assert "Student's test of pairs in each cell, over 3 seeds" in words(shown)
+
+
+def test_figure_without_a_plane():
+    pair = [made(boundary=boundary, own=own).isel(learning_rate=[0]) for boundary, own in ((1, 0), (2, 1))]
+    shown = comparison(compare(*pair))
+    assert [text.get_text() for text in panels(shown)[0].get_yticklabels()][0] == "weight decay 10"
+    assert legend(shown) == ["significant: q ≤ 0.05", "not significant"]
+    assert comparison(compare(*(part.isel(weight_decay=[0]) for part in pair))) is not None
+
+
+# ---- the script ----
+
+@pytest.fixture
+def folder(tmp_path):
+    both = xr.concat([made(), made(boundary=2.0, own=1.0), made(boundary=3.0)], xr.DataArray(
+        np.array(["out", "pre", "post"], object), dims="norm_placement", name="norm_placement"))
+    both.attrs["source"] = "normsweep"
+    both.outcome.attrs = made().outcome.attrs
+    for name, part in (("both", both), ("a", made()), ("b", made(boundary=2.0, own=1.0)), ("far", made(rates=[7.0]))):
+        part.to_netcdf(tmp_path / f"{name}.nc")
+    return tmp_path
+
+
+def test_script_compares_two_files(folder):
+    done = run(*COMMAND, "a.nc", "b.nc", "-o", "out", cwd=folder)
+    stem = "compare-a-b"
+    assert sorted(os.listdir(folder / "out")) == [f"{stem}.csv", f"{stem}.png", f"{stem}.svg"]
+    assert done.stdout.endswith("".join(f"out/{stem}.{ending}\n" for ending in ("png", "svg", "csv")))
+    assert done.stdout.startswith("A  a\nB  b\n") and not done.stderr
+    assert xml.etree.ElementTree.parse(folder / "out" / f"{stem}.svg").getroot().tag.endswith("svg")
+    with open(folder / "out" / f"{stem}.csv", encoding="utf-8") as file:
+        lines = list(csv.DictReader(file))
+    assert len(lines) == 43 and lines[0]["quantity"] == "norm_growth"
+    assert near(float(lines[0]["change"]), 2 ** 0.5)
+
+
+def test_script_compares_parts(folder):
+    said = run(*COMMAND, "both.nc", "--at-a", "norm_placement=out", "--at-b", "norm_placement=pre", "--format", "none",
+               cwd=folder).stdout
+    assert "They differ in norm_placement (out, pre)." in said and len(os.listdir(folder)) == 4
+    along = run(*COMMAND, "both.nc", "--along", "norm_placement", "--format", "csv", cwd=folder).stdout
+    assert said in along.replace("compare-both-norm_placement-out-pre.csv\n", "")
+    assert along.count("A  both") == 3 and len([name for name in os.listdir(folder) if name.endswith(".csv")]) == 3
+    two = run(*COMMAND, "both.nc", "--along", "learning_rate=0.1,0.001", "--at", "norm_placement=post", "--cells", "0",
+              "--format", "none", cwd=folder).stdout
+    assert two.count("A  both") == 1 and "They differ in learning_rate (0.1, 0.001)." in two
+    mixed = run(*COMMAND, "both.nc", "a.nc", "--at-a", "norm_placement=post", "--unpaired", "--format", "none",
+                "--variables", "final_train_loss", cwd=folder).stdout
+    assert "not in pairs" in mixed and "norm_growth  " not in mixed.partition("Boundary")[0]
+
+
+@pytest.mark.parametrize("arguments, message", [
+    (["a.nc"], "a.nc: what is it compared with? Name a second dataset"),
+    (["a.nc", "b.nc", "far.nc"], "far.nc: two datasets are compared, not 3"),
+    (["a.nc", "b.nc", "--along", "seed"], "--along compares parts of one dataset"),
+    (["a.nc", "far.nc"], "a.nc, far.nc: no value of learning_rate in common: A has 0.1, 0.01, 0.001, B has 7"),
+    (["a.nc", "both.nc"], "a.nc, both.nc: B has an axis norm_placement (out, pre, post), A has none: choose one value"),
+    (["a.nc", "none.nc"], "none.nc: No such file or directory"),
+    (["a.nc", "text.nc"], "text.nc: not a normsweep dataset"),
+    (["a.nc", "--along", "width"], "a.nc: width: not an axis; the axes are learning_rate, weight_decay, seed"),
+    (["a.nc", "--along", "seed=1"], "a.nc: seed has only one value, 1"),
+    (["a.nc", "--along", "seed=1,9"], "a.nc: seed: no value 9"),
+    (["a.nc", "b.nc", "--at-b", "seed=7"], "b.nc: seed: no value 7"),
+    (["a.nc", "b.nc", "--variables", "grad_norm"], "grad_norm is not a number of each run of A"),
+    (["a.nc", "b.nc", "-o", "a.nc"], "a.nc: is a file, not a folder")])
+def test_errors_are_one_line(folder, arguments, message):
+    (folder / "text.nc").write_text("no dataset\n")
+    before = sorted(os.listdir(folder))
+    done = run(*COMMAND, *arguments, cwd=folder, status=1)
+    assert done.stderr.startswith("compare: ") and message in done.stderr and done.stderr.count("\n") == 1
+    assert sorted(os.listdir(folder)) == before

@@ -1,0 +1,253 @@
+"""open_sweep of several files, of parts of one sweep; saving what it opens; keywords of xarray; sessions."""
+
+import importlib.util
+import re
+import shutil
+import sys
+import warnings
+
+import numpy as np
+import pytest
+import xarray as xr
+from conftest import NORMSWEEP, PROJECT, run
+from made_up import made_up
+
+sys.path.insert(0, str(PROJECT / "analysis"))
+
+from normsweep import DifferentSweeps, NotASweep, Sweep, names, open_sweep, sweep_of  # noqa: E402
+from normsweep.join import FREE, OF_ONE_TRAINING  # noqa: E402
+
+TINY = ("title: Tiny\ncorpus: markov\nvocabulary: 9\nlayers: 1\nwidth: 4\nheads: 1\nfeedforward: 4\ncontext: 4\n"
+        "batch: 1\nsteps: 2\nmeasure: {every: 1}\nlearning_rate: [0.1, 0.01]\nweight_decay: [0, 1]\n")
+
+
+NO_SIZES = "width=null", "heads=null"  # they are in `together` instead
+
+
+@pytest.fixture
+def tiny(normsweep, tmp_path):
+    """tiny(NAME, --set...) trains a sweep of four runs, or more, and returns its path."""
+    (tmp_path / "tiny.yaml").write_text(TINY)
+
+    def call(name, *settings):
+        normsweep("run", "tiny.yaml", "-j", "0", "-o", name, *(word for pair in settings for word in ("--set", pair)))
+        return tmp_path / name
+    return call
+
+
+@pytest.fixture
+def parts(tmp_path):
+    """Two files, one for each seed."""
+    for seed in (0, 1):
+        made_up().isel(seed=[seed]).to_netcdf(tmp_path / f"{seed}.nc")
+    return [tmp_path / "0.nc", tmp_path / "1.nc"]
+
+
+def same_runs(found, expected):
+    """Equal in all that does not depend on when and where a run was trained."""
+    left = [name for name in expected.data_vars if name in OF_ONE_TRAINING or name.startswith(names.SESSION)]
+    assert set(found.variables) == set(expected.variables)
+    computed = [name for name in names.BOUNDARY if name in expected]  # here, and there by the program
+    xr.testing.assert_allclose(found[computed], expected[computed], rtol=1e-9)
+    assert all(found[name].attrs.keys() == expected[name].attrs.keys() for name in computed)
+    left += computed
+    found, expected = (ds.drop_vars(left).assign_attrs({name: "" for name in FREE}) for ds in (found, expected))
+    xr.testing.assert_identical(found, expected)
+    for name in expected.variables:
+        assert found[name].dtype == expected[name].dtype
+        assert found[name].encoding.keys() == expected[name].encoding.keys()
+    return True
+
+
+def test_parts_are_the_whole(tiny):
+    """Axes of one value, keys fixed, several values out of order: together all that one sweep would have."""
+    settings = "seed=[0, 1, 2, 3]", "bias=[true, false]"
+    one = tiny("one.nc", "seed=3", "bias=[true, false]")
+    two = tiny("two.nc", "seed=[2, 0]", "bias=[true, false]")
+    three = tiny("three.nc", "seed=[1]", "bias=true")
+    four = tiny("four.nc", "seed=[1]", "bias=[false]")
+    with open_sweep([one, str(two), three, four]) as found, open_sweep(tiny("whole.nc", *settings)) as whole:
+        assert set(found.sweep.axes) == set(whole.sweep.axes) and found.sweep.done.all()
+        assert found.seed.values.tolist() == [3, 2, 1, 0] and found.bias.values.tolist() == [True, False]
+        assert same_runs(found.transpose(*whole.sweep.axes, ...).sel(seed=whole.seed), whole)
+        assert found.sizes["sessions"] == 4
+        assert set(np.unique(found.session)) == {0, 1, 2, 3} and (found.session.sel(seed=3) == 0).all()
+        assert found.sweep.title == "Tiny" and found.sweep.sweep_file.count("steps: 2") == 4
+
+
+def test_one_key_that_is_fixed_everywhere_becomes_an_axis(tiny):
+    fixed = [tiny(f"{rate}.nc", f"learning_rate={rate}", "weight_decay=1") for rate in (0.1, 0.01)]
+    with open_sweep(fixed) as found, open_sweep(tiny("whole.nc", "weight_decay=1")) as whole:
+        assert found.sweep.axes == ("learning_rate",) and found.learning_rate.values.tolist() == [0.01, 0.1]
+        assert set(whole.learning_rate.values) == {0.1, 0.01}
+        part = found.sel(learning_rate=whole.learning_rate).drop_vars("learning_rate")
+        assert same_runs(part, whole.drop_vars("learning_rate"))
+
+
+def test_of_another_sweep(tiny):
+    """What numbers depend on has to agree; what they do not depend on need not."""
+    first = tiny("first.nc", "seed=0")
+    for settings, message in ((["width=8", "heads=2"], "width is 8, not 4, heads is 2, not 1"),
+                              (["vocabulary=7"], "data_digest is .*, vocabulary is 7, not 9"),
+                              (["corpus_seed=1"], "corpus_seed is 1, not 0"),
+                              (["measure={every: 2}"], "measure is {every: 2.*}, not {every: 1.*}")):
+        with pytest.raises(DifferentSweeps, match=rf"other.nc: of another sweep than .*first.nc: .*{message}"):
+            open_sweep([first, tiny("other.nc", "seed=1", "learning_rate=[0.1, 0.01]", *settings)])
+        (first.parent / "other.nc").unlink()
+    with open_sweep([first, tiny("other.nc", "seed=1", "title=Others", "save_weights=true")]) as found:
+        assert found.sweep.title == "Tiny and Others" and found.sizes["seed"] == 2
+    together = tiny("together.nc", "seed=1", *NO_SIZES,
+                    "together={model: {a: {width: 4, heads: 1}, b: {width: 8, heads: 2}}}")
+    with pytest.raises(DifferentSweeps, match="first.nc: of another sweep: it has no model, which is an axis"):
+        open_sweep([together, first])
+
+
+def test_labels_of_together_axes(tiny):
+    one = tiny("one.nc", *NO_SIZES, "together={model: {a: {width: 4, heads: 1}, b: {width: 8, heads: 2}}}")
+    two = tiny("two.nc", *NO_SIZES, "together={model: {c: {width: 8, heads: 4}, a: {width: 4, heads: 1}}}")
+    with open_sweep([one, two]) as found:
+        assert found.model.values.tolist() == ["a", "b", "c"] and found.sweep.together == {"model": ("width", "heads")}
+        assert found.width.values.tolist() == [4, 8, 8] and found.heads.values.tolist() == [1, 2, 4]
+        assert found.width.dtype == found.heads.dtype == np.int64 and found.sweep.done.all()
+    two = tiny("three.nc", *NO_SIZES, "together={model: {b: {width: 8, heads: 1}}}")
+    with pytest.raises(DifferentSweeps, match="three.nc: of another sweep than .*one.nc: heads of model b is 1, not 2"):
+        open_sweep([one, two])
+
+
+def test_cells_that_no_file_has_are_pending(parts, tmp_path):
+    whole = made_up()
+    whole.isel(seed=[1], weight_decay=slice(2)).to_netcdf(tmp_path / "1.nc")
+    with open_sweep(parts) as found:
+        assert found.sweep.axes == whole.sweep.axes and found.outcome.dtype == np.int8
+        at = {"seed": 1, "weight_decay": whole.weight_decay.values[2:]}
+        assert found.sweep.pending.sel(at).all() and found.norm_growth.sel(at).isnull().all()
+        assert (found.reason.sel(at) == "").all() and (found.phase.sel(at) == 0).all()
+        part = found.sel(seed=0, weight_decay=whole.weight_decay)
+        for name in ("outcome", "norm_growth", "phase", "last_step", "param_norm", "host", "attempts"):
+            assert part[name].identical(whole[name].sel(seed=0)), name
+        assert len(found.sweep.table()) == 60
+
+
+def test_the_run_that_got_furthest_counts(parts, tmp_path):
+    """Of a run in two files; equal ones agree, with NaN in the same places."""
+    whole = made_up()
+    outcome = whole.outcome.values.copy()
+    outcome[0] = np.where(outcome[0] == 2, 0, outcome[0])  # not yet begun
+    outcome[1] = 4  # failed
+    outcome[2, :2] = 5  # left out
+    earlier = made_up(outcome=outcome, norm_growth=np.where(outcome == 2, whole.norm_growth, np.nan))
+    for order in ((whole, earlier), (earlier, whole)):
+        for name, ds in zip(("a.nc", "b.nc"), order):
+            ds.to_netcdf(tmp_path / name)
+        with open_sweep([tmp_path / "a.nc", tmp_path / "b.nc"]) as found:
+            assert found.outcome.sel(weight_decay=whole.weight_decay).identical(whole.outcome)
+            assert found.norm_growth.sel(weight_decay=whole.weight_decay).identical(whole.norm_growth)
+
+
+def test_runs_that_disagree(parts, tmp_path):
+    changed = made_up()
+    changed["norm_growth"][1, 2, 0, 0] = 1.5
+    changed["seconds"] += 1
+    changed.to_netcdf(tmp_path / "changed.nc")
+    message = (r"changed.nc: norm_growth of the run learning_rate 0.01, weight_decay 0.1, norm_placement pre, seed 0 "
+               r"differs from that in .*0.nc; leave one of the files, or these runs, out$")
+    with pytest.raises(DifferentSweeps, match=message):
+        open_sweep([*parts, tmp_path / "changed.nc"])
+    changed["norm_growth"][1, 2, 0, 0] = made_up().norm_growth[1, 2, 0, 0]
+    changed.to_netcdf(tmp_path / "slower.nc")
+    with open_sweep([*parts, tmp_path / "slower.nc"]) as found:
+        assert (found.seconds.max() < changed.seconds.max()).item()
+
+
+def test_values_that_differ_in_their_last_digit_are_one(parts, tmp_path):
+    part = made_up().isel(seed=[1])
+    part.assign_coords(learning_rate=part.learning_rate * (1 + 1e-12)).to_netcdf(tmp_path / "1.nc")
+    with open_sweep(parts) as found:
+        assert found.sizes["learning_rate"] == 3 and found.sweep.done.sum() == made_up().sweep.done.sum()
+
+
+def test_what_cannot_be_opened(parts, tmp_path):
+    (tmp_path / "text.nc").write_text("no dataset")
+    for paths, error in (([*parts, tmp_path / "text.nc"], NotASweep), ([*parts, "none.nc"], FileNotFoundError),
+                         ([], ValueError)):
+        with pytest.raises(error):
+            open_sweep(paths)
+    for keyword in ("decode_cf", "concat_characters"):
+        with pytest.raises(TypeError, match=f"{keyword}: open_sweep decodes"):
+            open_sweep(parts[0], **{keyword: False})
+    assert issubclass(DifferentSweeps, ValueError)
+
+
+def test_keywords_of_xarray(parts):
+    with open_sweep(parts, drop_variables=["param_norm", "seconds"]) as found:
+        assert not {"param_norm", "seconds"} & set(found.variables) and found.sizes["seed"] == 2
+    with open_sweep(parts[0]) as found:
+        assert not found.chunks and isinstance(sweep_of(found), Sweep) and sweep_of(found) is found.sweep
+    with open_sweep(path for path in parts) as found:
+        assert not found.chunks and found.sizes["seed"] == 2
+
+
+def test_chunks(parts):
+    pytest.importorskip("dask", reason="no dask here, which chunks= needs")
+    with open_sweep(parts[0], chunks={"learning_rate": 1}) as found:
+        assert found.norm_growth.chunks[0] == (1, 1, 1)
+    with open_sweep(parts, chunks={}) as found, open_sweep(parts) as expected:
+        assert found.norm_growth.chunks and found.load().identical(expected)
+
+
+def test_sessions_are_those_that_were(tiny):
+    path = tiny("a.nc")
+    with xr.open_dataset(path) as plain, open_sweep(path) as found:
+        assert plain.sizes["sessions"] > 1 and found.sizes["sessions"] == 1
+        assert found.session_start.values.tolist() == plain.session_start.values[:1].tolist() != [""]
+    tiny("a.nc", "seed=[0, 1]")
+    with open_sweep(path) as found:
+        assert found.sizes["sessions"] == 2 and found.sel(seed=1).session.values.ravel().tolist() == [1.0] * 4
+
+
+def rounds(part, folder):
+    """What comes back from each format that is here: (name, dataset)."""
+    part.to_netcdf(folder / "saved.nc")
+    yield "netCDF-4", xr.open_dataset(folder / "saved.nc", engine="netcdf4")
+    if importlib.util.find_spec("zarr"):
+        import zarr
+        newer = zarr.__version__.partition(".")[0] >= "3"
+        for version in (2, 3) if newer else (2,):
+            shutil.rmtree(folder / "saved.zarr", ignore_errors=True)
+            part.to_zarr(folder / "saved.zarr", consolidated=False, **({"zarr_format": version} if newer else {}))
+            yield f"zarr {version}", xr.open_zarr(folder / "saved.zarr", chunks=None, consolidated=False)
+
+
+def test_what_was_opened_can_be_saved_without_a_warning(tiny, tmp_path):
+    """Texts of all lengths, truth values, integers with missing values; of a dataset, a copy of it, several files."""
+    path = tiny("a.nc", "bias=[true, false]", "norm_placement=[pre, post]", "seed=[0, 1]")
+    paths = [path]
+    if shutil.which("nccopy"):
+        run("nccopy", "-4", "-d", "5", path, tmp_path / "copy.nc")
+        paths.append(tmp_path / "copy.nc")
+    for opened in [*paths, [path, tiny("b.nc", "bias=true", "norm_placement=[pre, post]", "seed=[2]")]]:
+        with open_sweep(opened) as ds:
+            for part in (ds, ds.isel(seed=0), ds.isel(seed=[1], bias=[0])):
+                with warnings.catch_warnings():
+                    warnings.simplefilter("error")
+                    for name, again in rounds(part, tmp_path):
+                        with again:
+                            xr.testing.assert_identical(again, part)
+                            kinds = {one: again[one].dtype.kind for one in part.variables}
+                            assert all(kind == part[one].dtype.kind or {kind, part[one].dtype.kind} <= set("OTU")
+                                       for one, kind in kinds.items()), name
+
+
+def test_a_saved_part_is_opened_again(parts, tmp_path):
+    with open_sweep(parts) as whole:
+        whole.to_netcdf(tmp_path / "whole.nc")
+        with open_sweep(tmp_path / "whole.nc") as again:
+            xr.testing.assert_identical(again, whole)
+
+
+def test_keys_that_cannot_be_axes_are_the_programs():
+    table = run(NORMSWEEP, "help", "--markdown", "params").stdout
+    never = set(re.findall(r"^\| `(\w+)` \|(?:[^|]|\\\|)*\|[^|]*\| no \|", table, re.M))
+    assert never == {name for name in names.FIXED if f"| `{name}` |" in table} | {"save_weights"}
+    attributes = set(re.findall(r"^\| `(\w+)` \|", run(NORMSWEEP, "help", "--markdown", "attributes").stdout, re.M))
+    assert attributes <= {*names.FIXED, *FREE}

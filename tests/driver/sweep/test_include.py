@@ -1,0 +1,248 @@
+"""Sweep files that include others: what they mean, which file a message names, what is refused, what the dataset keeps,
+and that commands know when an included file has changed."""
+
+import os
+
+import netCDF4
+import pytest
+
+from conftest import run
+from refused import check, check_refused
+
+BASE = "corpus: markov\nsteps: 10\nlearning_rate: 0.1\nwidth: [8, 16]\nheads: 2\n"
+SMALL = "corpus: markov\ncorpus_tokens: 2000\nsteps: 4\nlayers: 1\nwidth: 8\nheads: 2\nfeedforward: 8\ncontext: 8\n"
+
+
+def grid(folder, text, files, settings=()):
+    """What `check` says of the grid."""
+    for name, content in files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+    done = check(folder, text, settings, {name: content.encode() for name, content in files.items()})
+    assert (done.stderr, done.returncode) == (b"", 0)
+    return done.stdout.decode().removeprefix("sweep.yaml: valid: ").rstrip("\n")
+
+
+SEEDS = {"base.yaml": BASE.replace("heads: 2\n", "heads: 2\nseed: [0, 1, 2]\n")}
+MEANINGS = {
+    "keys are taken over": ("include: base.yaml\n", SEEDS, "2 width x 3 seed, 6 cells"),
+    "a key of the file wins, in the place that it had": (
+        "include: base.yaml\nwidth: [8, 16, 32]\n", SEEDS, "3 width x 3 seed, 9 cells"),
+    "new keys come last, wherever include stands": (
+        "batch: [1, 2]\ninclude: base.yaml\n", SEEDS, "2 width x 3 seed x 2 batch, 12 cells"),
+    "null takes a key out": ("include: base.yaml\nseed: null\n", SEEDS, "2 width, 2 cells"),
+    "steps give way to epochs": ("include: base.yaml\nsteps: ~\nepochs: 1\nseed: null\n", SEEDS, "2 width, 2 cells"),
+    "whole keys": (
+        "include: base.yaml\nseed: 0\nskip: [{width: 8}]\n",
+        {"base.yaml": BASE + "skip: [{width: 16}]\n"}, "2 width, 2 cells, 1 skipped"),
+    "later files win": (
+        "include: [base.yaml, more.yaml]\n",
+        {**SEEDS, "more.yaml": "seed: [5, 6]\nbatch: [1, 2]\n"}, "2 width x 2 seed x 2 batch, 8 cells"),
+    "files that include others, each relative to itself": (
+        "include: sub/one.yaml\nbatch: [1, 2]\n",
+        {"sub/one.yaml": "include: two.yaml\nseed: [0, 1]\n", "sub/two.yaml": "include: ../base.yaml\nwidth: 8\n",
+         **SEEDS}, "2 seed x 2 batch, 4 cells"),
+    "a file twice is no circle": (
+        "include: [one.yaml, two.yaml]\n",
+        {"one.yaml": "include: base.yaml\nseed: 1\n", "two.yaml": "include: base.yaml\nbatch: [1, 2]\n", **SEEDS},
+        "2 width x 3 seed x 2 batch, 12 cells"),
+    "text behind a byte order mark": ("include: base.yaml\n", {"base.yaml": "\ufeff" + BASE}, "2 width, 2 cells"),
+}
+
+
+@pytest.mark.parametrize("name", MEANINGS)
+def test_meaning(name, tmp_path):
+    text, files, expected = MEANINGS[name]
+    assert grid(tmp_path, text, files) == expected
+
+
+@pytest.mark.parametrize("setting, expected", [
+    ("include=other.yaml", "2 seed, 2 cells"), ("include=[base.yaml, other.yaml]", "2 width x 2 seed, 4 cells"),
+    ("include=null", "1 cell"), ("width=8", "1 cell"), ("width=null", "1 cell")])
+def test_set_comes_over_what_is_included(setting, expected, tmp_path):
+    files = {"base.yaml": BASE, "other.yaml": "seed: [1, 2]\nwidth: 8\nlearning_rate: 0.1\n"}
+    if setting.startswith("include=[base"):
+        files["other.yaml"] = "seed: [1, 2]\n"
+    assert grid(tmp_path, "include: base.yaml\ncorpus: dyck\nsteps: 5\n", files, [setting]) == expected
+
+
+# name: (text of sweep.yaml, the line, other files)
+REFUSED = {
+    "a missing file": ("include: none.yaml\n", "sweep.yaml:1:10: include: none.yaml: No such file or directory", {}),
+    "a missing file of another": (
+        "include: base.yaml\n", "base.yaml:2:10: include: none.yaml: No such file or directory",
+        {"base.yaml": b"steps: 3\ninclude: none.yaml\n"}),
+    "a device": ("include: /dev/zero\n", "sweep.yaml:1:10: include: /dev/zero: not a regular file", {}),
+    "a folder": ("include: .\n", "sweep.yaml:1:10: include: .: Is a directory", {}),
+    "a dataset": (
+        "include: a.nc\n", "sweep.yaml:1:10: include: a.nc: is a dataset; give its sweep file instead",
+        {"a.nc": b"CDF\x05"}),
+    "itself": ("include: sweep.yaml\n", "sweep.yaml:1:10: include: a circle: sweep.yaml includes sweep.yaml", {}),
+    "itself by another path": (
+        "include: ./sweep.yaml\n", "sweep.yaml:1:10: include: a circle: sweep.yaml includes sweep.yaml", {}),
+    "a circle": (
+        "include: [b.yaml, a.yaml]\n",
+        "c.yaml:1:11: include: a circle: a.yaml includes c.yaml includes a.yaml",
+        {"a.yaml": b"include: c.yaml\n", "b.yaml": b"seed: 1\n", "c.yaml": b"include: [a.yaml]\n"}),
+    "not a mapping": (
+        "include: base.yaml\n", "base.yaml:2:1: a sweep file holds lines of the form key: value",
+        {"base.yaml": b"\n- seed: 1\n"}),
+    "empty": ("include: base.yaml\n", "base.yaml:1:1: empty", {"base.yaml": b""}),
+    "several documents": (
+        "include: base.yaml\n", "base.yaml:2:1: several documents in one file",
+        {"base.yaml": b"seed: 1\n---\nseed: 2\n"}),
+    "UTF-16": (
+        "include: base.yaml\n", "base.yaml:1:1: is UTF-16 and not UTF-8; save it as UTF-8",
+        {"base.yaml": "seed: 1\n".encode("utf-16")}),
+    "Latin-1": (
+        "include: base.yaml\n",
+        "base.yaml:2:9: is not UTF-8; if it is Latin-1, convert it with iconv -f latin1 -t utf-8",
+        {"base.yaml": b"seed: 1\ntitle: g\xfc\n"}),
+    "syntax": (
+        "include: base.yaml\n",
+        "base.yaml:2:1: YAML: did not find expected node content, while parsing a flow node",
+        {"base.yaml": b"seed: [1,\n"}),
+    "an unknown key": (
+        "include: base.yaml\n", "base.yaml:1:1: unknown key 'sede'; did you mean 'seed'?", {"base.yaml": b"sede: 1\n"}),
+    "an unknown key beside include": (
+        "include: base.yaml\nsede: 1\n", "sweep.yaml:2:1: unknown key 'sede'; did you mean 'seed'?",
+        {"base.yaml": b"seed: 1\n"}),
+    "a value out of bounds": (
+        "include: base.yaml\n", "base.yaml:3:14: width: 0 is below 1",
+        {"base.yaml": b"corpus: markov\nsteps: 1\nwidth: [8,   0]\n"}),
+    "keys of two files that do not fit": (
+        "include: base.yaml\nwidth: 10\nheads: 3\n", "sweep.yaml:3:8: heads: 3 does not divide width 10",
+        {"base.yaml": BASE.encode()}),
+    "an included key that does not fit": (
+        "include: base.yaml\nwidth: 9\n", "base.yaml:5:8: heads: 2 does not divide width 9",
+        {"base.yaml": BASE.encode()}),
+    "an included text that is missing": (
+        "include: sub/base.yaml\n", "sub/base.yaml:2:13: train_text: sub/none.txt: No such file or directory",
+        {"sub/base.yaml": b"steps: 1\ntrain_text: none.txt\n"}),
+    "an included text that is too short": (
+        "include: base.yaml\n",
+        "base.yaml:2:13: train_text: a.txt: 0 sequences of 64 tokens, fewer than one batch of 16",
+        {"base.yaml": b"steps: 1\ntrain_text: a.txt\n", "a.txt": b"a b c\n"}),
+    "a wrong skip": (
+        "include: base.yaml\n", "base.yaml:6:8: skip: no cell matches this entry",
+        {"base.yaml": (BASE + "skip: [{width: 9}]\n").encode()}),
+    "a wrong label": (
+        "include: base.yaml\n", "base.yaml:3:27: width: 0 is below 1",
+        {"base.yaml": b"corpus: markov\nsteps: 1\ntogether: {a: {b: {width: 0}}}\n"}),
+    "no key to take out": (
+        "include: base.yaml\nseed: null\n",
+        "sweep.yaml:2:7: seed: no value, and no included file has one to take out", {"base.yaml": BASE.encode()}),
+    "null in a file that includes nothing": (
+        "include: [base.yaml, more.yaml]\n",
+        "more.yaml:1:7: seed: no value, and no included file has one to take out",
+        {"base.yaml": b"seed: 1\n", "more.yaml": b"seed: null\n"}),
+    "null without include": (BASE + "seed: null\n", "sweep.yaml:6:7: seed: no value", {}),
+    "no path": ("include: ''\n", "sweep.yaml:1:10: include: an empty path", {}),
+    "no list": ("include: []\n", "sweep.yaml:1:10: include: an empty list", {}),
+    "null": ("include: null\n", "sweep.yaml:1:10: include: no value", {}),
+    "a mapping": ("include: {a: b}\n", "sweep.yaml:1:10: include: takes one value, not a mapping", {}),
+    "a list in a list": ("include: [[a]]\n", "sweep.yaml:1:11: include: takes one value, not a list", {}),
+    "too large": (
+        "include: base.yaml\n", "sweep.yaml:1:10: include: more than 1048576 bytes in all included files",
+        {"base.yaml": b"seed: 1 #" + b"x" * (1 << 20)}),
+    "too large together": (
+        "include: [base.yaml, base.yaml]\n",
+        "sweep.yaml:1:22: include: more than 1048576 bytes in all included files",
+        {"base.yaml": b"seed: 1 #" + b"x" * (1 << 19)}),
+    "too many": (
+        f"include: [{', '.join(['base.yaml'] * 65)}]\n", "sweep.yaml:1:715: include: more than 64 files",
+        {"base.yaml": b"seed: 1\n"}),
+    "too many by doubling": (
+        "include: [0.yaml, 0.yaml]\n", "9.yaml:1:20: include: more than 64 files",
+        {f"{i}.yaml": f"include: [{i + 1}.yaml, {i + 1}.yaml]\n".encode() if i < 10 else b"seed: 1\n"
+         for i in range(11)}),
+    "too deep": (
+        "include: 0.yaml\n", "15.yaml:1:10: include: files include each other more than 16 deep",
+        {f"{i}.yaml": f"include: {i + 1}.yaml\n".encode() for i in range(17)}),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(name, tmp_path):
+    text, line, files = REFUSED[name]
+    for path in files:
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+    if any("/" in path for path in files):
+        done = check(tmp_path, text, (), files)
+        assert (done.stderr.decode(), done.returncode) == (line + "\n", 2)
+    else:
+        check_refused(tmp_path, text, line, (), files)
+
+
+def test_a_pipe_is_refused(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    done = check(tmp_path, "include: pipe\n")
+    assert done.stderr == b"sweep.yaml:1:10: include: pipe: not a regular file\n"
+
+
+def test_a_link_to_itself_is_a_circle(tmp_path):
+    (tmp_path / "other.yaml").symlink_to("sweep.yaml")
+    done = check(tmp_path, "include: other.yaml\n")
+    assert done.stderr == b"sweep.yaml:1:10: include: a circle: sweep.yaml includes sweep.yaml\n"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A base in a folder of its own, with an output and a text, and a sweep that includes it."""
+    (tmp_path / "bases").mkdir()
+    (tmp_path / "bases" / "words.txt").write_text("a b c d e f g h\n" * 200)
+    (tmp_path / "bases" / "base.yaml").write_text(
+        SMALL.replace("corpus: markov\ncorpus_tokens: 2000\n", "train_text: words.txt\n")
+        + "output: base.nc\ntitle: A base\n")
+    (tmp_path / "a.yaml").write_text("include: bases/base.yaml # the rest\nseed: [0, 1]\n")
+    return tmp_path
+
+
+def text_of(path):
+    with netCDF4.Dataset(path) as file:
+        return file.sweep
+
+
+def test_the_dataset_is_the_sweeps_own_and_keeps_all_texts(folder, normsweep):
+    normsweep("run", "a.yaml", "-j", "0", "--set", "batch=8")
+    assert sorted(path.name for path in folder.iterdir()) == ["a.nc", "a.yaml", "bases"]
+    base = (folder / "bases" / "base.yaml").read_text()
+    assert text_of(folder / "a.nc") == "".join([
+        (folder / "a.yaml").read_text(), "# include bases/base.yaml\n", *(f"# | {line}\n" for line in base.splitlines()),
+        "# --set batch=8"])
+    assert normsweep("status", "a.nc").stdout.startswith("a.nc: A base\n")
+    elsewhere = folder / "elsewhere"
+    elsewhere.mkdir()
+    before = (folder / "a.nc").read_bytes()
+    normsweep("run", "../a.yaml", "-j", "0", "--set", "batch=8", "-o", "../a.nc", cwd=elsewhere)
+    assert (folder / "a.nc").read_bytes() == before  # the text does not depend on where the command is called
+    normsweep("verify", "a.yaml", "--set", "batch=8", "-n", "2")
+
+
+def test_a_base_that_changes(folder, normsweep):
+    normsweep("run", "a.yaml", "-j", "0")
+    base = folder / "bases" / "base.yaml"
+    base.write_text(base.read_text().replace("A base", "Another title") + "# a comment\n")
+    assert "nothing left to do" in normsweep("run", "a.yaml", "-j", "0").stdout
+    assert "a comment" in text_of(folder / "a.nc") and "Another title" in normsweep("status", "a.nc").stdout
+    before = (folder / "a.nc").read_bytes()
+    base.write_text(base.read_text() + "batch: 3\n")
+    refused = normsweep("run", "a.yaml", "-j", "0", status=2).stderr
+    assert refused.startswith("a.nc: holds another sweep: batch is 16 in a.nc and 3 in a.yaml; use --fresh")
+    assert refused in normsweep("plan", "a.yaml").stderr
+    assert normsweep("verify", "a.yaml", status=2).stderr.startswith("a.nc: holds another sweep: batch is 16 in a.nc")
+    assert (folder / "a.nc").read_bytes() == before
+    base.write_text(base.read_text().replace("batch: 3\n", "width: [8, 16]\n").replace("width: 8\n", ""))
+    assert "4 runs: 4 done" in normsweep("run", "a.yaml", "-j", "0").stdout
+
+
+def test_ranks_read_what_is_included(folder, normsweep):
+    done = normsweep("run", "a.yaml", "-j", "2")
+    assert "a.nc: 2 runs: 2 done" in done.stdout
+
+
+def test_a_shipped_sweep_can_be_included(tmp_path):
+    from conftest import NORMSWEEP, PROJECT
+    (tmp_path / "mine.yaml").write_text(f"include: {PROJECT}/sweeps/quickstart.yaml\nsteps: 2\nlearning_rate: 0.1\n"
+                                        "weight_decay: [0, 0.1]\n")
+    run(NORMSWEEP, "run", "mine.yaml", "-j", "0", cwd=tmp_path)
+    assert (tmp_path / "mine.nc").exists()

@@ -1,0 +1,72 @@
+"""The program linked with MPICH, where MPICH is installed beside the MPI of this build. Only the wire depends on the
+MPI library, so that two files are compiled and all other objects of the build are used."""
+
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from conftest import BUILD, NORMSWEEP, PROJECT
+
+WIRE = ("message", "spawn")  # the files of worker/wire that include mpi.h
+MISSING = "needs MPICH beside the MPI of this build: no mpicc.mpich and mpiexec.mpich (Debian: libmpich-dev, mpich)"
+
+
+def first_of(names, option, text):
+    """The first of these commands that prints the text."""
+    for name in names:
+        if shutil.which(name) and text in subprocess.run([name, option], stdin=subprocess.DEVNULL, text=True,
+                                                         capture_output=True).stdout:
+            return name
+    return None
+
+
+MPICC = first_of(("mpicc.mpich", "mpicc"), "-show", "mpich")
+MPIEXEC = first_of(("mpiexec.mpich", "mpiexec.hydra", "mpiexec"), "--version", "HYDRA")
+
+
+def require():
+    """Skips a test that cannot be run here."""
+    if not (MPICC and MPIEXEC):
+        pytest.skip(MISSING)
+    if not (BUILD / "float" / "driver" / "main.o").exists():
+        pytest.skip(f"needs the objects of the build, and {BUILD / 'float'} has none")
+    libraries = libraries_of(NORMSWEEP)
+    if any("asan" in path for path in libraries):
+        pytest.skip("a program under a sanitizer is not built with MPICH")
+
+
+def libraries_of(program):
+    """The paths of its libraries, except those of MPI and of the C library."""
+    listed = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
+    direct = subprocess.run(["readelf", "-d", program], capture_output=True, text=True, check=True).stdout
+    names = re.findall(r"\(NEEDED\).*\[(.*)\]", direct)
+    paths = dict(re.findall(r"^\s*(\S+) => (/\S+)", listed, re.M))
+    return [paths[name] for name in names if name in paths and not re.match(r"lib(mpi|mpich|c|m)\.so|ld-", name)]
+
+
+def build(folder):
+    """Builds FOLDER/normsweep-mpich and returns its path."""
+    for name in WIRE:
+        subprocess.run([MPICC, "-std=c11", "-D_GNU_SOURCE", "-O2", f"-I{PROJECT}", "-c",
+                        PROJECT / f"worker/wire/{name}.c", "-o", folder / f"{name}.o"], check=True)
+    sources = [PROJECT / "driver/main.c", *PROJECT.glob("driver/*/*.c"), *PROJECT.glob("worker/wire/*.c")]
+    objects = [BUILD / "float" / path.relative_to(PROJECT).with_suffix(".o") for path in sources
+               if not (path.parent.name == "wire" and path.stem in WIRE)]
+    program = folder / "normsweep-mpich"
+    subprocess.run([MPICC, *(folder / f"{name}.o" for name in WIRE), *objects,
+                    BUILD / "float" / "libnormsweep.a", *libraries_of(NORMSWEEP), "-lm", "-lpthread", "-ldl", "-o",
+                    program], check=True)
+    return program
+
+
+def environment(folder):
+    """An environment in which `mpiexec` is MPICH's: a script, because it looks for its parts beside the name by which
+    it is called."""
+    script = folder / "bin" / "mpiexec"
+    script.parent.mkdir(exist_ok=True)
+    script.write_text(f'#!/bin/sh\nexec {shutil.which(MPIEXEC)} "$@"\n')
+    script.chmod(0o755)
+    return {**os.environ, "PATH": f"{script.parent}{os.pathsep}{os.environ['PATH']}"}
