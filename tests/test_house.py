@@ -117,10 +117,10 @@ def test_installed_files(installed):
     found = {str(path.relative_to(installed)) for path in installed.rglob("*") if not path.is_dir()}
     package = {f"share/normsweep/{path.relative_to(PROJECT)}" for path in (PROJECT / "analysis").rglob("*.py")}
     documents = [PROJECT / name for name in ("README.md", "CHANGELOG.md", "LICENSE")]
-    documents += [path for path in (PROJECT / "docs").iterdir() if path.suffix in (".md", ".png", ".py")]
+    documents += [path for path in (PROJECT / "docs").iterdir() if path.suffix in (".md", ".png", ".py", ".json")]
     completions = "share/bash-completion/completions/"
     expected = {"bin/normsweep", "share/man/man1/normsweep.1", "share/zsh/site-functions/_normsweep",
-                "share/normsweep/slurm/submit", "share/normsweep/slurm/normsweep.sbatch", *package,
+                "share/normsweep/sweep.schema.json", "share/normsweep/slurm/submit", "share/normsweep/slurm/normsweep.sbatch", *package,
                 *(f"share/normsweep/sweeps/{path.name}" for path in SWEEPS),
                 *(f"share/doc/normsweep/{path.relative_to(PROJECT)}" for path in documents),
                 *(f"bin/normsweep-{name}" for name in SCRIPTS), completions + "normsweep",
@@ -136,6 +136,8 @@ def test_installed_program_and_scripts_work(installed, tmp_path):
     assert run(installed / "bin" / "normsweep", "--version").stdout.startswith("normsweep ")
     run(installed / "bin" / "normsweep", "check", installed / "share" / "normsweep" / "sweeps" / "quickstart.yaml")
     assert run(installed / "share" / "normsweep" / "slurm" / "submit", "--help").stdout
+    schema = (installed / "share" / "normsweep" / "sweep.schema.json").read_text()
+    assert schema == run(NORMSWEEP, "help", "--schema").stdout
     moved = tmp_path / "moved"
     shutil.copytree(installed, moved, symlinks=True)
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PATH": f"{moved / 'bin'}:{os.environ['PATH']}"}

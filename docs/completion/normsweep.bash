@@ -41,8 +41,8 @@ _normsweep_pairs() {
 # Completes what a placeholder of the usage lines stands for.
 _normsweep_placeholder() {
     case $1 in
-    '' | N | T | ID) ;;
-    IDS) _normsweep_files '' ;;
+    '' | N | T | ID | SECONDS | SCRIPT) ;;
+    IDS | FILE) _normsweep_files '' ;;
     DIR)
         compopt -o filenames 2>/dev/null
         while IFS= read -r word; do

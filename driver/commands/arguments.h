@@ -27,7 +27,13 @@
     X(RETRY_FAILED, 0, "retry-failed", NULL, FLAG, "repeat failed runs")                                     \
     X(RUNS, 'n', "runs", "N", NUMBER(runs, "a number of runs", 1, 1000000000),                               \
         "number of finished runs to train again (default: one in a hundred, at least one)")                  \
+    X(NOTIFY, 0, "notify", "SCRIPT", TEXT(notify),                                                           \
+        "run SCRIPT with /bin/sh when the sweep ends, stops or fails; its input is the status as JSON")      \
+    X(LOG, 0, "log", "FILE", TEXT(log), "append what happens to FILE: one JSON object a line")               \
     X(WATCH, 0, "watch", NULL, FLAG, "keep showing the status until the sweep has ended")                    \
+    X(WAIT, 0, "wait", NULL, FLAG, "wait until the sweep has ended; the exit status says how")               \
+    X(LIMIT, 0, "limit", "SECONDS", NUMBER(limit, "a number of seconds", 0, INT_MAX),                        \
+        "how long to wait for a dataset that is not there, or that no process trains (default: 60)")         \
     X(VALUES, 0, "values", NULL, FLAG,                                                                       \
         "print values for scripts: key=value, times in seconds; for inspect: a table with tabs")             \
     X(AT, 0, "at", "NAME=VALUE", TEXTS(at),                                                                  \
@@ -48,8 +54,12 @@
     X(SENTINEL, 0, "sentinel", "ID", NUMBER(sentinel, "a token id", 0, INT_MAX),                             \
         "id of the first sentinel, for text of an encoder-decoder; the next ones count down")                \
     X(STATES, 0, "states", NULL, FLAG, "also write the states of the first sequences to OUT.nc")             \
-    X(JSON, 0, "json", NULL, FLAG, "print JSON for scripts: the contents of the dataset")                    \
+    X(JSON, 0, "json", NULL, FLAG,                                                                           \
+        "print JSON for scripts: of status, one object (with --watch, one a line); of inspect, the "         \
+        "dataset")                                                                                           \
     X(MARKDOWN, 0, "markdown", NULL, FLAG, "print all tables as in docs/reference.md, or the named one")     \
+    X(SCHEMA, 0, "schema", NULL, FLAG,                                                                       \
+        "print a JSON Schema of sweep files, by which editors complete and check")                           \
     X(NAMES, 0, "names", "KIND", TEXT(names),                                                                \
         "print names and descriptions for shell completion; KIND: KEY, VARIABLE, show...")                   \
     X(HELP, 'h', "help", NULL, FLAG, "show this help")                                                       \
@@ -114,6 +124,8 @@ struct arguments {
     int mask, sentinel; /* valid if given */
     struct texts setting, at;
     const char *over; /* NULL: not given */
+    const char *notify, *log; /* NULL: not given */
+    int limit; /* valid if given */
 };
 
 /*

@@ -9,7 +9,7 @@
 #define COMMANDS(X)                                                                                          \
     X(run,                                                                                                   \
         OPTION_BIT(OUTPUT) | OPTION_BIT(JOBS) | OPTION_BIT(SET) | OPTION_BIT(FRESH) |                        \
-            OPTION_BIT(RETRY_FAILED),                                                                        \
+            OPTION_BIT(RETRY_FAILED) | OPTION_BIT(NOTIFY) | OPTION_BIT(LOG),                                 \
         "SWEEP.yaml", 1, 1, "train every run of a sweep, or continue where it stopped")                      \
     X(plan, OPTION_BIT(OUTPUT) | OPTION_BIT(JOBS) | OPTION_BIT(SET) | OPTION_BIT(VALUES), "SWEEP.yaml", 1,   \
         1, "estimate what a sweep takes: runs, memory, disk, hours; trains a few steps for it")              \
@@ -17,7 +17,7 @@
         OPTION_BIT(OUTPUT) | OPTION_BIT(JOBS) | OPTION_BIT(SET) | OPTION_BIT(RUNS) | OPTION_BIT(VALUES),     \
         "SWEEP.yaml", 1, 1, "train a sample of the finished runs again and compare every value bit for bit") \
     X(check, OPTION_BIT(SET), "SWEEP.yaml", 1, 1, "check that a sweep file is valid")                        \
-    X(status, OPTION_BIT(WATCH), "OUT.nc", 1, 1,                                                             \
+    X(status, OPTION_BIT(WATCH) | OPTION_BIT(WAIT) | OPTION_BIT(LIMIT) | OPTION_BIT(JSON), "OUT.nc", 1, 1,   \
         "show the progress of a sweep, and whether its dataset is complete")                                 \
     X(show, OPTION_BIT(AT) | OPTION_BIT(OVER) | OPTION_BIT(SERIES), "OUT.nc [VARIABLE]", 1, 2,               \
         "draw the phase diagram, or a variable over two axes or over steps, in the terminal")                \
@@ -29,7 +29,8 @@
         "measure the norms of a pretrained network; with a text also its loss, saturation and attention")    \
     X(export, OPTION_BIT(FOLDER), "RUN.weights.nc", 1, 1,                                                    \
         "write a run's saved weights as a GPT-2 or Llama that the transformers library loads")               \
-    X(help, OPTION_BIT(MARKDOWN) | OPTION_BIT(NAMES), "[params|metrics|KEY|NAME|COMMAND]", 0, 1,             \
+    X(help, OPTION_BIT(MARKDOWN) | OPTION_BIT(SCHEMA) | OPTION_BIT(NAMES),                                   \
+        "[params|metrics|KEY|NAME|COMMAND]", 0, 1,                                                           \
         "explain keys of the sweep file, metrics, other names of a dataset, and commands")                   \
     X(completion, 0, "bash|zsh", 1, 1,                                                                       \
         "print a script with which this shell completes commands, options, keys and variables")

@@ -5,6 +5,7 @@
 #include "driver/commands/help_markdown.h"
 #include "driver/commands/help_names.h"
 #include "driver/commands/help_text.h"
+#include "driver/commands/schema.h"
 #include "driver/tables/key.h"
 #include "driver/text/nearest.h"
 
@@ -169,6 +170,8 @@ int command_help(int argc, char **argv)
         return status;
     if (arguments_has(&arguments, OPTION_MARKDOWN))
         status = help_markdown(arguments.operand[0]);
+    else if (arguments_has(&arguments, OPTION_SCHEMA))
+        status = schema_print();
     else if (arguments.names)
         status = help_names(arguments.names);
     else if (arguments.operand_count > 0)

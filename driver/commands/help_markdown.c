@@ -7,6 +7,7 @@
 #include "driver/commands/help_text.h"
 #include "driver/tables/dataset_tables.h"
 #include "driver/tables/key.h"
+#include "driver/text/exit_status.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -44,6 +45,18 @@ static void print_commands(void)
         if (command != command_table)
             puts("");
         print_command(command);
+    }
+}
+
+static void print_exits(void)
+{
+    char status[NAME_SIZE], number[16];
+
+    puts("| status | in short | meaning |\n|---|---|---|");
+    for (int i = 0; i < EXIT_STATUS_COUNT; i++) {
+        const struct exit_status_row *row = &exit_status_table[i];
+        snprintf(number, sizeof(number), "%d", row->status);
+        help_row((const char *[]){code(number, status), row->brief, row->meaning}, 3);
     }
 }
 
@@ -182,6 +195,7 @@ static const struct table {
         "Options may stand anywhere after the command's name; `--` ends them. Every command also takes "
         "`--version`.",
         print_commands},
+    {"exits", "Exit statuses", "Of every command; a command has those that fit it.", print_exits},
     {"params", "Parameters", "Keys of the sweep file that describe a run. Those marked as axes accept lists.",
         print_params},
     {"lists", "Lists", "A single value fixes a parameter; a list makes it an axis.", print_lists},

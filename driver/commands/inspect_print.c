@@ -1,9 +1,9 @@
 #include "driver/commands/inspect_print.h"
 
+#include "driver/text/json_writer.h"
+
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 static const char *word_along(enum metric_dimension dimension, int64_t place)
 {
@@ -60,35 +60,9 @@ void inspect_print_values(const struct inspected *inspected)
 
 /* ---- JSON ---- */
 
-/* Names of files have been cleaned: what is left to escape is quotes. */
-static void print_string(const char *text)
-{
-    putchar('"');
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\')
-            putchar('\\');
-        putchar(*text);
-    }
-    putchar('"');
-}
-
 static void print_whole(double value)
 {
     printf("%.0f", value);
-}
-
-/* A real number has a point or an exponent, so that all values of a variable are read as one type. JSON has
- * no NaN. */
-static void print_real(double value)
-{
-    char text[40];
-
-    if (!isfinite(value)) {
-        fputs("null", stdout);
-        return;
-    }
-    snprintf(text, sizeof(text), "%.17g", value);
-    printf("%s%s", text, strpbrk(text, ".e") ? "" : ".0");
 }
 
 static void print_attributes(const struct inspected *inspected)
@@ -100,7 +74,7 @@ static void print_attributes(const struct inspected *inspected)
     for (int i = 0; i < count; i++) {
         printf("%s\n    \"%s\": ", i ? "," : "", attribute[i].name);
         if (attribute[i].text)
-            print_string(attribute[i].text);
+            json_put_text(stdout, attribute[i].text);
         else
             printf("%" PRId64, attribute[i].number);
     }
@@ -120,7 +94,7 @@ static void print_nested(const double *values, const struct metric_form *form, i
     const enum metric_dimension *dimension, size_t count)
 {
     if (rank == 0) {
-        print_real(*values);
+        json_put_real(stdout, *values);
         return;
     }
     size_t length = (size_t)form->along[dimension[0]], step = count / length;
@@ -142,9 +116,9 @@ static void print_coordinate(const struct inspected *inspected, enum metric_dime
     for (int64_t i = 0; i < inspected->form.along[dimension]; i++) {
         fputs(i ? ", " : "", stdout);
         if (row->word)
-            print_string(row->word(i));
+            json_put_text(stdout, row->word(i));
         else if (row->is_real)
-            print_real(row->number(i));
+            json_put_real(stdout, row->number(i));
         else
             print_whole(row->number(i));
     }

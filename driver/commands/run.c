@@ -2,6 +2,7 @@
 
 #include "driver/commands/announce.h"
 #include "driver/commands/commands.h"
+#include "driver/commands/ending.h"
 #include "driver/commands/present.h"
 #include "driver/commands/summary.h"
 #include "driver/dataset/variables.h"
@@ -38,6 +39,8 @@ struct start {
     struct sweep sweep;
     struct corpus corpus;
     struct lease *lease;
+    struct journal *journal; /* NULL: there is no log */
+    double begun; /* clock */
     struct breath breath; /* called while texts are read; beats on the lease for the launcher */
     bool has_sweep, has_corpus;
     struct mpirun mpirun;
@@ -76,7 +79,29 @@ static void start_release(struct start *start)
     if (start->has_sweep)
         sweep_release(&start->sweep);
     lease_release(start->lease);
+    journal_close(start->journal);
     arguments_release(&start->arguments);
+}
+
+/* Before anything else is begun. */
+static int start_open_log(struct start *start, struct error *error)
+{
+    const char *path = start->arguments.log;
+
+    return path ? journal_open(&start->journal, path, error) : 0;
+}
+
+/* Tells how the sweep has ended, without holding it any more. */
+static void start_tell_end(struct start *start, int status, const struct error *error)
+{
+    lease_release(start->lease);
+    start->lease = NULL;
+    ending_tell(&(struct ending){.script = start->arguments.notify,
+        .journal = start->journal,
+        .output = start->has_sweep ? start->sweep.output : NULL,
+        .status = status,
+        .message = status == ERROR_INPUT || status == ERROR_ENVIRONMENT ? error->text : "",
+        .seconds = clock_now() - start->begun});
 }
 
 static struct dataset_options options_of(const struct arguments *arguments)
@@ -186,6 +211,7 @@ static int coordinate_job(struct start *start, struct wire *wire, bool *together
         dispatch_dismiss(wire);
         return -1;
     }
+    job_keep_journal(&job, start->journal, workers);
     if (wire_size(wire) == 1) {
         local_run(&job);
     } else if (job_mark(&job, error) == 0) {
@@ -206,7 +232,7 @@ static int coordinate_job(struct start *start, struct wire *wire, bool *together
  */
 static int64_t begin_job(struct start *start, const char *token, struct error *error)
 {
-    if (start_load_sweep(start, error) != 0)
+    if (start_open_log(start, error) != 0 || start_load_sweep(start, error) != 0)
         return -1;
     if (token && lease_join(&start->lease, start->sweep.output, token, error) != 0)
         return -1;
@@ -224,17 +250,16 @@ static void warn_of_jobs(const struct start *start, int workers)
     int asked = start->arguments.jobs;
 
     if (asked > 0 && asked != workers && starter.variable)
-        fprintf(stderr, "%s: -j %d has no effect: %d process%s started before (%s is set)\n", start->sweep.output,
-            asked, starter.size ? starter.size : workers + 1, starter.size == 1 ? " was" : "es were",
-            starter.variable);
+        fprintf(stderr, "%s: -j %d has no effect: %d process%s started before (%s is set)\n",
+            start->sweep.output, asked, starter.size ? starter.size : workers + 1,
+            starter.size == 1 ? " was" : "es were", starter.variable);
 }
 
-static int coordinate(struct start *start, struct wire *wire, bool *together)
+/* With a message in error if the status is that of an error. */
+static int coordinate(struct start *start, struct wire *wire, bool *together, struct error *error)
 {
     const char *token = getenv(LEASE_VARIABLE);
-    struct error error;
-    double begun = clock_now();
-    int64_t pending = begin_job(start, token, &error);
+    int64_t pending = begin_job(start, token, error);
     int status = pending < 0 ? -1 : 0, workers = wire_size(wire) > 1 ? wire_size(wire) - 1 : 1;
 
     if (pending > 0 && !token) {
@@ -242,13 +267,13 @@ static int coordinate(struct start *start, struct wire *wire, bool *together)
         announce(&start->sweep, workers, false);
     }
     if (pending > 0)
-        status = coordinate_job(start, wire, together, &error);
+        status = coordinate_job(start, wire, together, error);
     else
         dispatch_dismiss(wire);
     if (status < 0)
-        status = command_fail(&error);
+        status = command_fail(error);
     else if (!token)
-        status = summary_print(&start->sweep, pending > 0 ? clock_now() - begun : -1);
+        status = summary_print(&start->sweep, pending > 0 ? clock_now() - start->begun : -1);
     if (!token || !start->lease)
         return status;
     if (lease_tell(start->lease, STAGE_ENDED, status) != 0) /* the disk is full or gone */
@@ -268,8 +293,8 @@ static int refuse_starter(struct start *start, struct wire *wire, int rank, cons
 
 static int run_rank(struct start *start, const struct starter *starter)
 {
+    struct error error = {.text = ""};
     bool together = true;
-    struct error error;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* a rank must not outlive mpirun */
     struct wire *wire = wire_open(&start->argc, &start->argv);
@@ -284,9 +309,13 @@ static int run_rank(struct start *start, const struct starter *starter)
     }
     if (starter_check(starter, wire_size(wire), &error) != 0)
         return refuse_starter(start, wire, starter->rank, &error);
-    int status = command_flush(coordinate(start, wire, &together)); /* an alarm may end wire_close */
-    start_release(start);
+    int status = command_flush(coordinate(start, wire, &together, &error)); /* an alarm may end wire_close */
+    lease_release(start->lease);
+    start->lease = NULL;
     wire_close(wire, together, status);
+    if (!getenv(LEASE_VARIABLE)) /* else the launcher does */
+        start_tell_end(start, status, &error);
+    start_release(start);
     if (!together)
         _exit(status);
     return status;
@@ -304,6 +333,7 @@ static int run_here(struct start *start, struct error *error)
     announce(&start->sweep, 1, true);
     if (job_open(&job, &start->sweep, &start->corpus, start->lease, &session, &options, 1, error) != 0)
         return -1;
+    job_keep_journal(&job, start->journal, 1);
     local_run(&job);
     bool stopped = job_pending(&job) > 0;
     if (job_close(&job, error) != 0)
@@ -373,6 +403,26 @@ static int check_launch(struct start *start, struct error *error)
     return start->mpirun.kind == MPIRUN_OPEN_MPI ? mpirun_check_folder(error) : 0;
 }
 
+/* The command line for the ranks, ending with NULL: without --notify, which is this process's own, and may
+ * hold what others on a machine should not read. The caller frees it; NULL: no memory. */
+static char **ranks_line(const struct start *start)
+{
+    const char *script = start->arguments.notify;
+    char **line = calloc((size_t)start->argc + 1, sizeof(*line));
+    int count = 0;
+
+    for (int i = 0; line && i < start->argc; i++) {
+        char *word = start->argv[i];
+        bool apart = script && i + 1 < start->argc && start->argv[i + 1] == script;
+        bool attached = script && script > word && script <= word + strlen(word);
+        if (apart)
+            i++;
+        else if (!attached)
+            line[count++] = word;
+    }
+    return line;
+}
+
 static int run_launched(struct start *start, int64_t pending, struct error *error)
 {
     int workers = worker_count(start, pending);
@@ -384,8 +434,20 @@ static int run_launched(struct start *start, int64_t pending, struct error *erro
         start->has_corpus = false;
     }
     announce(&start->sweep, workers, !getenv("SLURM_JOB_ID"));
-    return launcher_run(
-        start->lease, start->sweep.output, &start->mpirun, start->argc, start->argv, workers, error);
+    char **argv = ranks_line(start);
+    if (!argv)
+        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", start->sweep.output);
+    struct launch launch = {.lease = start->lease,
+        .output = start->sweep.output,
+        .mpirun = &start->mpirun,
+        .argv = argv,
+        .workers = workers,
+        .journal = start->journal};
+    while (argv[launch.argc])
+        launch.argc++;
+    int status = launcher_run(&launch, error);
+    free((void *)argv);
+    return status;
 }
 
 /* Prints the summary. If all runs have ended, removes files that a worker which was given up may have
@@ -402,10 +464,9 @@ static int conclude(const struct start *start, bool ended, double seconds)
 static int run_plainly(struct start *start, struct error *error)
 {
     bool here = start->arguments.jobs == 0;
-    double begin = clock_now();
 
-    if (start_load_sweep(start, error) != 0 || start_load_corpus(start, error) != 0 ||
-        (!here && check_launch(start, error) != 0))
+    if (start_open_log(start, error) != 0 || start_load_sweep(start, error) != 0 ||
+        start_load_corpus(start, error) != 0 || (!here && check_launch(start, error) != 0))
         return -1;
     int64_t pending = open_output(start, error);
     if (pending < 0)
@@ -415,14 +476,14 @@ static int run_plainly(struct start *start, struct error *error)
     int status = here ? run_here(start, error) : run_launched(start, pending, error);
     if (status < 0 || status == STATUS_INTERRUPTED || status == ERROR_ENVIRONMENT || status == ERROR_INPUT)
         return status;
-    return conclude(start, status == STATUS_DONE || status == STATUS_RUNS_FAILED, clock_now() - begin);
+    return conclude(start, status == STATUS_DONE || status == STATUS_RUNS_FAILED, clock_now() - start->begun);
 }
 
 int command_run(int argc, char **argv)
 {
-    struct start start = {.argc = argc, .argv = argv};
+    struct start start = {.argc = argc, .argv = argv, .begun = clock_now()};
     struct starter starter = starter_find();
-    struct error error;
+    struct error error = {.text = ""};
     int status;
 
     if (command_arguments(&start.arguments, argc, argv, &status))
@@ -432,6 +493,8 @@ int command_run(int argc, char **argv)
     status = run_plainly(&start, &error);
     if (status < 0)
         status = command_fail(&error);
+    status = command_flush(status);
+    start_tell_end(&start, status, &error);
     start_release(&start);
-    return command_flush(status);
+    return status;
 }

@@ -3,57 +3,26 @@
  * replaces the file, which may take a moment.
  */
 #include "driver/commands/status_watch.h"
-#include "driver/commands/summary.h"
+#include "driver/commands/status_pause.h"
 #include "driver/picture/status.h"
+#include "driver/picture/status_json.h"
 #include "driver/picture/status_picture.h"
 #include "driver/terminal/canvas.h"
+#include "driver/text/exit_status.h"
 #include "worker/host/clock.h"
 
-#include <signal.h>
 #include <stdlib.h>
 
 enum { WATCH_SECONDS = 2, LOST_SECONDS = 60 };
 
 struct watch {
     const char *path;
+    bool json; /* a line of JSON for each look */
     struct canvas canvas; /* rows 0: plain lines */
     struct status status; /* of the last picture */
     bool known; /* status is valid */
     double lost; /* since when the dataset could not be read; 0: it could */
 };
-
-static volatile sig_atomic_t interrupted, resized;
-
-static void on_signal(int number)
-{
-    if (number == SIGINT)
-        interrupted = 1;
-    else
-        resized = 1;
-}
-
-/* A SIGINT that was ignored when the program started stays ignored. */
-static void install_handlers(void)
-{
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
-
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGWINCH, &action, NULL);
-    if (sigaction(SIGINT, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-        sigaction(SIGINT, &action, NULL);
-}
-
-/* Waits until the next picture is due; false: interrupted. Sleeps in short intervals, because a signal may
- * go to a library's thread and not wake this one. */
-static bool wait_for_next(void)
-{
-    double end = clock_now() + WATCH_SECONDS;
-
-    while (clock_now() < end && !interrupted && !resized)
-        clock_pause(0.05);
-    resized = 0;
-    return !interrupted;
-}
 
 /* Reads the dataset. Returns 1 if it was readable less than LOST_SECONDS ago, as it may come back; -1:
  * error. */
@@ -90,15 +59,22 @@ static void draw_status(struct watch *watch)
     free(text);
 }
 
+static int print_plainly(struct watch *watch, bool first, struct error *error)
+{
+    if (watch->json)
+        return status_json_print(&watch->status, error);
+    if (!first)
+        putchar('\n');
+    return status_print(&watch->status, error);
+}
+
 static int show(struct watch *watch, bool first, struct error *error)
 {
     if (watch->canvas.terminal.rows > 0) {
         draw_status(watch);
         return 0;
     }
-    if (!first)
-        putchar('\n');
-    int result = status_print(&watch->status, error);
+    int result = print_plainly(watch, first, error);
     fflush(stdout);
     return result;
 }
@@ -111,7 +87,7 @@ static int follow_dataset(struct watch *watch, struct error *error)
             return -1;
         if (ferror(stdout) || (result == 0 && !status_is_going(&watch->status)))
             return STATUS_DONE;
-        if (!wait_for_next()) {
+        if (status_pause(WATCH_SECONDS) == PAUSE_INTERRUPTED) {
             if (watch->canvas.terminal.rows > 0)
                 putchar('\n'); /* to the line below the echoed ^C */
             return STATUS_INTERRUPTED;
@@ -119,12 +95,13 @@ static int follow_dataset(struct watch *watch, struct error *error)
     }
 }
 
-int status_watch(const char *path, struct error *error)
+int status_watch(const char *path, bool json, struct error *error)
 {
-    struct watch watch = {
-        .path = path, .canvas = {.file = stdout, .terminal = terminal_find(stdout), .whole_screen = true}};
+    struct watch watch = {.path = path, .json = json, .canvas = {.file = stdout, .whole_screen = true}};
 
-    install_handlers();
+    if (!json)
+        watch.canvas.terminal = terminal_find(stdout);
+    status_pause_begin();
     int result = follow_dataset(&watch, error);
     if (watch.known)
         status_release(&watch.status);

@@ -25,6 +25,7 @@
 #include "driver/dataset/ledger.h"
 #include "driver/dataset/longer.h"
 #include "driver/dataset/lookup.h"
+#include "driver/dataset/order.h"
 #include "driver/dataset/session.h"
 #include "driver/dataset/variables.h"
 #include "driver/dataset/verify.h"
@@ -64,8 +65,7 @@ static int sync_folder_of(const char *path)
     return status;
 }
 
-/* Refuses a file that does not fit on the disk, before the disk is full. `foreign`: bytes that others added.
- */
+/* Refuses a file that does not fit on the disk, before it is full. `foreign`: bytes that others added. */
 static int check_space(const struct dataset *dataset, double foreign, struct error *error)
 {
     char *copy = strdup(dataset->path);
@@ -256,14 +256,15 @@ static int begin_longer(struct dataset *dataset, int64_t shorter, struct error *
 }
 
 /* Continues the file of `view`: as it is, or in a new file if its header no longer fits the sweep. */
-static int carry_on(struct dataset *dataset, const struct view *view, struct error *error)
+static int carry_on(
+    struct dataset *dataset, struct sweep *sweep, const struct view *view, struct error *error)
 {
     struct layout *layout = &dataset->layout;
     struct mapping mapping;
 
     if (verify_dataset(view, error) != 0 || check_words(dataset, view, error) != 0)
         return -1;
-    if (mapping_init(&mapping, view, layout, error) != 0)
+    if (order_map(&mapping, sweep, view, layout, error) != 0)
         return -1;
     if (mapping.shorter) {
         int64_t shorter = mapping.shorter;
@@ -394,7 +395,8 @@ static int attach_file(struct dataset *dataset, const struct session *session,
 }
 
 /* Ensures that there is a file of this sweep at the path. */
-static int settle_file(struct dataset *dataset, const struct dataset_options *options, struct error *error)
+static int settle_file(
+    struct dataset *dataset, struct sweep *sweep, const struct dataset_options *options, struct error *error)
 {
     struct view view;
     mode_t kind = 0;
@@ -412,7 +414,7 @@ static int settle_file(struct dataset *dataset, const struct dataset_options *op
         return dataset_error(dataset, errno, error);
     if (view_open(&view, dataset->name, error) != 0)
         return -1;
-    int result = carry_on(dataset, &view, error);
+    int result = carry_on(dataset, sweep, &view, error);
     view_close(&view);
     return result;
 }
@@ -432,20 +434,20 @@ static void dispose(struct dataset *dataset)
     free(dataset);
 }
 
-static int open_named(struct dataset *dataset, const struct sweep *sweep, const struct corpus *corpus,
+static int open_named(struct dataset *dataset, struct sweep *sweep, const struct corpus *corpus,
     const struct session *session, const struct dataset_options *options, struct error *error)
 {
     dataset->path = output_resolve(dataset->name);
     if (!dataset->path)
         return dataset_error(dataset, errno, error);
-    if (layout_init(&dataset->layout, sweep, corpus, error) != 0 || settle_file(dataset, options, error) != 0)
+    if (layout_init(&dataset->layout, sweep, corpus, error) != 0 ||
+        settle_file(dataset, sweep, options, error) != 0)
         return -1;
     return attach_file(dataset, session, options, error);
 }
 
-int dataset_open(struct dataset **dataset, const char *path, const struct sweep *sweep,
-    const struct corpus *corpus, const struct session *session, const struct dataset_options *options,
-    struct error *error)
+int dataset_open(struct dataset **dataset, const char *path, struct sweep *sweep, const struct corpus *corpus,
+    const struct session *session, const struct dataset_options *options, struct error *error)
 {
     struct dataset *opened = malloc(sizeof(*opened));
     struct error ignored;

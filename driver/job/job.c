@@ -3,6 +3,7 @@
 #include "driver/dataset/write.h"
 #include "driver/job/boundary.h"
 #include "driver/job/display.h"
+#include "driver/job/events.h"
 #include "driver/output/folder.h"
 #include "driver/sweep/grid.h"
 #include "driver/sweep/texts.h"
@@ -148,7 +149,7 @@ static void choose_more(struct job *job, int64_t cell, enum outcome outcome)
                 job, error_set(&error, ERROR_ENVIRONMENT, "%s: no memory", job->sweep->output), &error);
 }
 
-int job_open(struct job *job, const struct sweep *sweep, const struct corpus *corpus, struct lease *lease,
+int job_open(struct job *job, struct sweep *sweep, const struct corpus *corpus, struct lease *lease,
     const struct session *session, const struct dataset_options *options, int workers, struct error *error)
 {
     double now = clock_now();
@@ -174,6 +175,12 @@ int job_open(struct job *job, const struct sweep *sweep, const struct corpus *co
     job->failed = true;
     job->error = *error;
     return job_close(job, error);
+}
+
+void job_keep_journal(struct job *job, struct journal *journal, int workers)
+{
+    job->journal = journal;
+    events_sweep_begun(job, workers);
 }
 
 int job_mark(struct job *job, struct error *error)
@@ -260,6 +267,7 @@ static void commit(struct job *job, double now)
         remove_spent(job);
         progress_remap(job->progress);
     }
+    journal_commit(job->journal, !job->failed);
     job->pause = fmin(fmax((clock_now() - begin) / COMMIT_PART, COMMIT_SECONDS), FLUSH_SECONDS);
     job->waiting = 0;
     job->committed = job->flushed = now;
@@ -301,11 +309,13 @@ int job_close(struct job *job, struct error *error)
     return job->failed ? -1 : 0;
 }
 
-static void begin_cell(struct job *job, int worker, int64_t cell, const char *host, int64_t step, double now)
+static void begin_cell(
+    struct job *job, int worker, int64_t cell, const char *host, int64_t step, int64_t last_step, double now)
 {
     struct error error;
     struct run run;
 
+    events_run_begun(job, worker, cell, host, step, last_step);
     keep_error(job, dataset_start(job->dataset, cell, host, step, &error), &error);
     job->tally.running++;
     progress_begin(job->progress, worker, cell, job_run(job, cell, &run), now);
@@ -322,7 +332,7 @@ void job_step(struct job *job, int worker, int64_t cell, const char *host, int64
     if (job->failed)
         return;
     if (!is_running(job, cell))
-        begin_cell(job, worker, cell, host, step, now);
+        begin_cell(job, worker, cell, host, step, last_step, now);
     progress_step(job->progress, worker, step, last_step, tokens, now);
 }
 
@@ -361,10 +371,11 @@ static struct result killed_its_workers(const struct job *job, int64_t cell, con
     return result;
 }
 
-static void put_result(struct job *job, int64_t cell, const struct result *result)
+static void put_result(struct job *job, int worker, int64_t cell, const struct result *result)
 {
     struct error error;
 
+    events_run_ended(job, worker, cell, result);
     keep_error(job, dataset_result(job->dataset, cell, result, &error), &error);
     if (job->growth)
         job->growth[cell] = result->norm_growth;
@@ -402,13 +413,14 @@ void job_settle(
         progress_end(job->progress, order->worker);
     }
     if (order->kind == ORDER_ACCEPT) {
-        put_result(job, order->cell, result);
+        put_result(job, order->worker, order->cell, result);
     } else if (order->kind == ORDER_FAIL) {
         struct result failed = killed_its_workers(job, order->cell, last_words);
-        put_result(job, order->cell, &failed);
+        put_result(job, order->worker, order->cell, &failed);
     } else if (running) {
         job->saved[order->cell] = true; /* its worker may have died before it could report a checkpoint */
         keep_error(job, dataset_return(job->dataset, order->cell, &error), &error);
+        events_run_returned(job, order->worker, order->cell);
     }
 }
 

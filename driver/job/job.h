@@ -7,6 +7,7 @@
 #include "driver/dataset/dataset.h"
 #include "driver/job/chooser.h"
 #include "driver/job/progress.h"
+#include "driver/output/journal.h"
 #include "driver/output/lease.h"
 #include "driver/schedule/coordinator.h"
 #include "worker/checkpoint/mark.h"
@@ -26,6 +27,7 @@ struct job {
     struct chooser *chooser;
     struct coordinator *coordinator;
     struct progress *progress;
+    struct journal *journal; /* borrowed; NULL: the sweep has no log. See events.h */
     double *growth; /* [cells] norm_growth for the map of the progress, NaN: unknown; NULL: all unknown */
     struct tally tally;
     double cost_chosen; /* of all runs that were chosen and had not ended at the start */
@@ -50,8 +52,12 @@ struct job {
 enum { JOB_ORDERS_AHEAD = 3 };
 
 /* Pointers are borrowed until job_close. -1 with a message in error; the job is closed. */
-int job_open(struct job *job, const struct sweep *sweep, const struct corpus *corpus, struct lease *lease,
+int job_open(struct job *job, struct sweep *sweep, const struct corpus *corpus, struct lease *lease,
     const struct session *session, const struct dataset_options *options, int workers, struct error *error);
+
+/* From now on events go to this log, the beginning first. The journal is borrowed until job_close; NULL:
+ * there is none. */
+void job_keep_journal(struct job *job, struct journal *journal, int workers);
 
 /* Writes the mark into the folder, before workers in other processes may use it. -1 with a message in
  * error. */

@@ -22,6 +22,13 @@ int status_read(
     struct status *status, const char *path, const struct survey *before, double now, struct error *error);
 void status_release(struct status *status);
 
+/*
+ * The state in one word. running: a process holds the dataset, to train or to begin or end the sweep; no
+ * process does otherwise. stopped: runs are left. failed: all runs have ended, and some failed. complete: all
+ * have ended, and none failed.
+ */
+const char *status_state(const struct status *status);
+
 /* Are there runs that have not ended, and a process that may train them? */
 bool status_is_going(const struct status *status);
 

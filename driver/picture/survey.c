@@ -271,6 +271,13 @@ int survey_make(struct survey *survey, const struct view *view, bool held, const
     return -1;
 }
 
+double survey_expected(const struct survey *survey)
+{
+    bool searches = survey->expected < (double)survey->runs && survey->ended < survey->runs;
+
+    return searches ? fmax(survey->expected, (double)survey->ended) : (double)survey->runs;
+}
+
 void survey_release(struct survey *survey)
 {
     free(survey->outcome);

@@ -42,6 +42,10 @@ struct survey {
 int survey_make(struct survey *survey, const struct view *view, bool held, const struct survey *before,
     double now, struct error *error);
 
+/* The number of runs that will have been trained in the end: `runs`, or while a search chooses among them,
+ * its estimate. */
+double survey_expected(const struct survey *survey);
+
 /* Also accepts a survey that is all zeros. */
 void survey_release(struct survey *survey);
 

@@ -1,5 +1,6 @@
 #include "driver/ranks/dispatch.h"
 
+#include "driver/job/events.h"
 #include "driver/ranks/dispatch_inside.h"
 #include "driver/ranks/plausible.h"
 #include "driver/sweep/texts.h"
@@ -116,17 +117,6 @@ static void send_stop(struct dispatch *d, const struct order *order)
     send(d, order->worker);
 }
 
-/* A worker has been silent for too long; an order about its run follows. */
-static void note_silence(struct dispatch *d, const struct order *order)
-{
-    struct peer *peer = dispatch_peer(d, order->worker);
-
-    peer->silent = true;
-    d->lost++;
-    dispatch_say(d, "worker %d on %s has been silent for %.0f s%s", order->worker + 1, peer->host,
-        peer->patience, order->cell >= 0 ? "; its run goes to another worker" : "");
-}
-
 static void obey(struct dispatch *d, const struct order *order)
 {
     switch (order->kind) {
@@ -139,7 +129,7 @@ static void obey(struct dispatch *d, const struct order *order)
     case ORDER_QUIT:
         break; /* all ranks are told at the end, also those that never said hello */
     case ORDER_GIVE_UP:
-        note_silence(d, order);
+        dispatch_note_silence(d, order);
         break;
     case ORDER_FINISH:
         d->finished = true;
@@ -266,6 +256,7 @@ static void take_ready(struct dispatch *d, int worker)
     if (peer->address > d->peers.count) {
         d->replacements.vain = 0;
         dispatch_say(d, "worker %d on %s has been replaced", worker + 1, peer->host);
+        events_worker_replaced(d->job, worker, peer->host, peer->address);
     }
     dispatch_tell(d, (struct event){.kind = EVENT_HELLO, .worker = worker, .node = peer->node});
 }

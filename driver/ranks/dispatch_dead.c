@@ -1,7 +1,23 @@
-/* Workers that die, and their replacement. */
+/* Workers that die or fall silent, and their replacement. */
 #include "driver/ranks/dispatch_inside.h"
 
+#include "driver/job/events.h"
 #include "worker/host/log.h"
+
+#include <stdio.h>
+
+void dispatch_note_silence(struct dispatch *d, const struct order *order)
+{
+    struct peer *peer = dispatch_peer(d, order->worker);
+    char why[REASON_SIZE];
+
+    peer->silent = true;
+    d->lost++;
+    snprintf(why, sizeof(why), "has been silent for %.0f s", peer->patience);
+    dispatch_say(d, "worker %d on %s %s%s", order->worker + 1, peer->host, why,
+        order->cell >= 0 ? "; its run goes to another worker" : "");
+    events_worker_lost(d->job, order->worker, peer->host, peer->address, order->cell, why);
+}
 
 static int count_dead(const struct dispatch *d)
 {
@@ -38,6 +54,15 @@ static void write_off(struct dispatch *d, int worker)
     wire_forget(d->wire, peer->address);
 }
 
+/* Logs that a worker is lost, with the run that it reported last. */
+static void note_loss(struct dispatch *d, int worker, const char *why)
+{
+    const struct peer *peer = dispatch_peer(d, worker);
+    int64_t cell = coordinator_cell(d->job->coordinator, worker, peer->ticket);
+
+    events_worker_lost(d->job, worker, peer->host, peer->address, cell, why);
+}
+
 static void handle_death(struct dispatch *d, int worker)
 {
     const struct peer *peer = dispatch_peer(d, worker);
@@ -47,6 +72,7 @@ static void handle_death(struct dispatch *d, int worker)
     keep_log(d, worker);
     dispatch_say(d, "worker %d on %s was lost%s%s; %d of %d %s left", worker + 1, peer->host,
         d->last_words[0] ? ", " : "", d->last_words, left, d->peers.count, left == 1 ? "is" : "are");
+    note_loss(d, worker, d->last_words[0] ? d->last_words : "died");
     bool blame = peer->here && !d->stopping && d->now >= d->forgiving;
     dispatch_tell(d, (struct event){.kind = EVENT_LOST, .worker = worker, .blame = blame});
     d->last_words[0] = '\0';
@@ -56,8 +82,11 @@ void dispatch_distrust(struct dispatch *d, int worker, const char *what)
 {
     const struct message quit = {.kind = MESSAGE_QUIT};
     const struct peer *peer = dispatch_peer(d, worker);
+    char why[REASON_SIZE];
 
-    dispatch_say(d, "worker %d on %s sent %s; it gets no more runs", worker + 1, peer->host, what);
+    snprintf(why, sizeof(why), "sent %s", what);
+    dispatch_say(d, "worker %d on %s %s; it gets no more runs", worker + 1, peer->host, why);
+    note_loss(d, worker, why);
     wire_send(d->wire, peer->address, &quit);
     write_off(d, worker);
     dispatch_tell(d, (struct event){.kind = EVENT_LOST, .worker = worker, .blame = !d->stopping});

@@ -38,6 +38,9 @@ struct peer *dispatch_peer(struct dispatch *d, int worker);
  * others; the one in training may have done the damage, and is blamed as for a death. */
 void dispatch_distrust(struct dispatch *d, int worker, const char *what);
 
+/* A worker has been silent for too long; an order about its run follows. */
+void dispatch_note_silence(struct dispatch *d, const struct order *order);
+
 /* Looks for dead workers; their runs go to others. */
 void dispatch_bury(struct dispatch *d);
 

@@ -104,19 +104,18 @@ static void add_options(struct command_line *line, const struct mpirun *mpirun, 
     }
 }
 
-static int compose(struct command_line *line, const struct mpirun *mpirun, int argc, char **argv, int workers,
-    struct error *error)
+static int compose(struct command_line *line, const struct launch *launch, struct error *error)
 {
     line->program = process_program();
-    line->argument = calloc((size_t)argc + OPTIONS_MOST, sizeof(*line->argument));
+    line->argument = calloc((size_t)launch->argc + OPTIONS_MOST, sizeof(*line->argument));
     if (!line->program || !line->argument) {
-        error_set(error, ERROR_ENVIRONMENT, "%s: %s", mpirun->command, strerror(errno));
+        error_set(error, ERROR_ENVIRONMENT, "%s: %s", launch->mpirun->command, strerror(errno));
         return -1;
     }
-    add_options(line, mpirun, workers);
+    add_options(line, launch->mpirun, launch->workers);
     add_argument(line, line->program);
-    for (int i = 0; i < argc; i++)
-        add_argument(line, argv[i]);
+    for (int i = 0; i < launch->argc; i++)
+        add_argument(line, launch->argv[i]);
     return 0;
 }
 
@@ -377,8 +376,11 @@ static int run_once(struct launcher *l, const struct command_line *line, struct 
     rank_processes_tidy(&l->ranks);
     rank_processes_release(&l->ranks);
     int status = judge(l, error);
-    if ((status == -1 || status == ERROR_INPUT || status == ERROR_ENVIRONMENT) && !l->error.last[0])
+    bool failed = status == ERROR_INPUT || status == ERROR_ENVIRONMENT;
+    if ((status == -1 || failed) && !l->error.last[0])
         pump_tell_noise(&l->error);
+    if (failed)
+        error_set(error, (enum error_status)status, "%s", l->error.last);
     return status;
 }
 
@@ -398,9 +400,19 @@ static const char *what_was_lost(const struct launcher *l)
     return is_hydra(l) ? "a rank was lost, and with it all others" : "the coordinator was lost";
 }
 
+static void log_restart(const struct launcher *l, struct journal *journal)
+{
+    struct json_writer *writer = journal_begin(journal, "coordinator_restarted");
+
+    if (!writer)
+        return;
+    json_writer_text(writer, "message", what_was_lost(l));
+    journal_end(journal, false);
+}
+
 /* After a lost life, the `vain`th in a row without progress: LOST if there will be another, otherwise the
  * exit status or -1. */
-static int judge_loss(const struct launcher *l, const char *output, int vain, struct error *error)
+static int judge_loss(const struct launcher *l, const struct launch *launch, int vain, struct error *error)
 {
     if (signals_stop())
         return STATUS_STOPPED;
@@ -408,8 +420,9 @@ static int judge_loss(const struct launcher *l, const char *output, int vain, st
         return error_set(error, ERROR_ENVIRONMENT,
             "%s: %s, %d times in a row without progress; all results are kept, run the same command again to "
             "continue",
-            output, what_was_lost(l), vain);
-    fprintf(stderr, "%s: %s; starting again\n", output, what_was_lost(l));
+            launch->output, what_was_lost(l), vain);
+    fprintf(stderr, "%s: %s; starting again\n", launch->output, what_was_lost(l));
+    log_restart(l, launch->journal);
     return LOST;
 }
 
@@ -426,16 +439,15 @@ static bool has_allocation(void)
 }
 
 /* Starts mpirun, and again as long as it is lost. */
-static int run_lives(struct lease *lease, const char *output, const struct mpirun *mpirun,
-    const struct command_line *line, int workers, struct error *error)
+static int run_lives(const struct launch *launch, const struct command_line *line, struct error *error)
 {
-    bool elsewhere = workers == 0 || has_allocation();
+    bool elsewhere = launch->workers == 0 || has_allocation();
     int status = LOST, vain = 0;
 
     while (status == LOST) {
-        struct launcher launcher = {.lease = lease,
-            .command = mpirun,
-            .expected = elsewhere ? 0 : workers + 1,
+        struct launcher launcher = {.lease = launch->lease,
+            .command = launch->mpirun,
+            .expected = elsewhere ? 0 : launch->workers + 1,
             .patience = elsewhere ? INIT_SECONDS_ALLOCATION : INIT_SECONDS};
         launcher.clock = launcher.now = launcher.begun = launcher.renewed = clock_now();
         status = run_once(&launcher, line, error);
@@ -443,20 +455,19 @@ static int run_lives(struct lease *lease, const char *output, const struct mpiru
             return status;
         end_coordinator(&launcher);
         vain = launcher.news.kept ? 0 : vain + 1;
-        status = judge_loss(&launcher, output, vain, error);
+        status = judge_loss(&launcher, launch, vain, error);
     }
     return status;
 }
 
-int launcher_run(struct lease *lease, const char *output, const struct mpirun *mpirun, int argc, char **argv,
-    int workers, struct error *error)
+int launcher_run(const struct launch *launch, struct error *error)
 {
     struct command_line line = {.count = 0};
-    int status = compose(&line, mpirun, argc, argv, workers, error);
+    int status = compose(&line, launch, error);
 
     signals_end_at_second(false);
     if (status == 0)
-        status = run_lives(lease, output, mpirun, &line, workers, error);
+        status = run_lives(launch, &line, error);
     free((void *)line.argument);
     free(line.program);
     return status;

@@ -1,20 +1,29 @@
 #ifndef NORMSWEEP_DRIVER_RANKS_LAUNCHER_H
 #define NORMSWEEP_DRIVER_RANKS_LAUNCHER_H
 
-#include <stdbool.h>
-
+#include "driver/output/journal.h"
 #include "driver/output/lease.h"
 #include "driver/ranks/mpirun.h"
 #include "model/core/error.h"
 
+/* What is started. */
+struct launch {
+    struct lease *lease; /* held by this process */
+    const char *output; /* the dataset, for messages */
+    const struct mpirun *mpirun; /* from mpirun_find */
+    int argc; /* the ranks' command line; argv[0] is the command's name */
+    char **argv;
+    int workers; /* besides a coordinator; 0: as many as the allocation has */
+    struct journal *journal; /* NULL: there is no log */
+};
+
 /*
- * Runs this program's command line (argv[0] is the command's name) under mpirun, with `workers` workers (0:
- * as many as the allocation has) and a coordinator, and supervises it: copies its output, forwards signals as
+ * Runs this program's command line under mpirun and supervises it: copies its output, forwards signals as
  * SIGUSR1, ends it if it hangs, and restarts it if the coordinator or all workers are lost, up to three times
- * in a row without a result or checkpoint in between. `output`: the dataset, for messages. Returns the
- * coordinator's exit status, STATUS_INTERRUPTED after a second SIGINT, or -1 with a message in error.
+ * in a row without a result or checkpoint in between. Returns the coordinator's exit status,
+ * STATUS_INTERRUPTED after a second SIGINT, or -1 with a message in error. With a status of an error, the
+ * last line that the ranks printed, which is on stderr already, is in error, too.
  */
-int launcher_run(struct lease *lease, const char *output, const struct mpirun *mpirun, int argc, char **argv,
-    int workers, struct error *error);
+int launcher_run(const struct launch *launch, struct error *error);
 
 #endif

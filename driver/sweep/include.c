@@ -178,8 +178,9 @@ static int refuse_null(struct reader *reader, const struct node *key, const stru
         reader, value->place, "%s: no value, and no included file has one to take out", key->text);
 }
 
-/* Moves the pairs of a map into the map below it. */
-static int lay_over(struct reader *reader, struct node *below, struct node *above)
+/* Moves the pairs of a map into the map below it. `owns`: the file of these pairs includes what is below, so
+ * that it may take keys out. */
+static int lay_over(struct reader *reader, struct node *below, struct node *above, bool owns)
 {
     for (int64_t i = 0; i < above->count; i++) {
         struct node *key = &above->key[i], *value = &above->child[i];
@@ -189,7 +190,7 @@ static int lay_over(struct reader *reader, struct node *below, struct node *abov
         if (!node_is_null(value)) {
             if (node_put(below, key, value) < 0)
                 return error_set(reader->error, ERROR_ENVIRONMENT, "%s: no memory", reader->sweep->path);
-        } else if (place == below->count) {
+        } else if (!owns || place == below->count) {
             return refuse_null(reader, key, value);
         } else {
             node_remove(below, place);
@@ -213,7 +214,7 @@ static int include_one(
     char *path = reader_path(reader, node, name);
     int status = path ? read_path(inclusion, node, level, path, &file) : -1;
     if (status == 0)
-        status = lay_over(reader, map, &file);
+        status = lay_over(reader, map, &file, false);
     node_release(&file);
     free(path);
     return status;
@@ -245,7 +246,7 @@ static int expand(struct inclusion *inclusion, struct node *root, const struct l
     node_remove(root, index);
     int status = include_all(inclusion, &value, level, &whole);
     if (status == 0)
-        status = lay_over(inclusion->reader, &whole, root);
+        status = lay_over(inclusion->reader, &whole, root, true);
     node_release(&value);
     if (status < 0) {
         node_release(&whole);

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* measure.steps is read like the values of an axis. */
-static const struct param step_param = {
+const struct param measure_step_param = {
     .name = "measure.steps", .kind = PARAM_INTEGER, .axis = true, .min = 0, .max = MEASURE_NUMBER_MOST};
 
 static int check_map(struct reader *reader, enum key key, const struct node *node)
@@ -37,7 +36,7 @@ static int read_steps(struct reader *reader, const struct node *node)
 
     if (!list_is(node))
         return reader_fault(reader, node->place, "measure.steps: takes a list");
-    if (list_read(reader, &step_param, node, GRID_MOST, &list) < 0)
+    if (list_read(reader, &measure_step_param, node, GRID_MOST, &list) < 0)
         return -1;
     measure->steps = reader_memory(reader, list.count, sizeof(*measure->steps));
     if (measure->steps) {

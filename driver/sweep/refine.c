@@ -7,8 +7,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { COARSE_MOST = 1 << 10 };
-
 /* The sweep's axis of this name. */
 static int64_t axis_named(const struct sweep *sweep, const char *name)
 {
@@ -105,9 +103,9 @@ static int read_coarse(struct reader *reader, const struct node *node)
 
     if (value_integer(reader, "refine.coarse", node, 1, coarse) < 0)
         return -1;
-    if (*coarse > COARSE_MOST || (*coarse & (*coarse - 1)) != 0)
+    if (*coarse > REFINE_COARSE_MOST || (*coarse & (*coarse - 1)) != 0)
         return reader_fault(reader, node->place, "refine.coarse: %" PRId64 " is not a power of 2 up to %d",
-            *coarse, COARSE_MOST);
+            *coarse, REFINE_COARSE_MOST);
     return 0;
 }
 

@@ -15,7 +15,7 @@ enum refine_kind {
                      first, then halved steps wherever neighbours differ */
 };
 
-enum { REFINE_AXES = 2, REFINE_COARSE = 8 };
+enum { REFINE_AXES = 2, REFINE_COARSE = 8, REFINE_COARSE_MOST = 1 << 10 };
 
 /* How a sweep looks for a boundary, in place of training its whole grid. */
 struct refine {

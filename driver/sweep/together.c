@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LABEL_LONGEST = 255, NAME_LONGEST = 64 };
-
 /* Letters, digits and underscores, starting with a letter: a name that netCDF, xarray and Python all accept.
  */
 static bool is_name(const char *text)
@@ -16,7 +14,7 @@ static bool is_name(const char *text)
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
     size_t length = strspn(text, letters);
 
-    return length > 0 && length <= NAME_LONGEST && !text[length] && text[0] != '_' &&
+    return length > 0 && length <= TOGETHER_NAME_LONGEST && !text[length] && text[0] != '_' &&
            !(text[0] >= '0' && text[0] <= '9');
 }
 
@@ -40,7 +38,7 @@ static int check_name(struct reader *reader, const struct node *key)
     if (!is_name(name))
         return reader_fault(reader, key->place,
             "together: '%s' is not a name: use at most %d letters, digits and underscores, a letter first",
-            excerpt, NAME_LONGEST);
+            excerpt, TOGETHER_NAME_LONGEST);
     if (param_find(name) || key_find(name) < KEY_COUNT)
         return reader_fault(reader, key->place, "together: axis '%s' has the name of a key", excerpt);
     if (dataset_reserves(name))
@@ -61,9 +59,9 @@ static int check_label(struct reader *reader, const char *axis, const struct nod
     place_excerpt(key->text, excerpt);
     if (!key->text[0])
         return reader_fault(reader, key->place, "%s: an empty label", axis);
-    if (strlen(key->text) > LABEL_LONGEST)
-        return reader_fault(
-            reader, key->place, "%s: label '%s' is longer than %d bytes", axis, excerpt, LABEL_LONGEST);
+    if (strlen(key->text) > TOGETHER_LABEL_LONGEST)
+        return reader_fault(reader, key->place, "%s: label '%s' is longer than %d bytes", axis, excerpt,
+            TOGETHER_LABEL_LONGEST);
     for (const unsigned char *byte = (const unsigned char *)key->text; *byte; byte++)
         if (*byte < 0x20 || *byte == 0x7f)
             return reader_fault(reader, key->place, "%s: a control character in label '%s'", axis, excerpt);

@@ -81,8 +81,9 @@ def test_bash_files_by_kind(scripts, files):
         kept = line.split()[-1] if line.endswith("=") else ""
         assert ends(scripts, files, "normsweep " + line) == {kept + name for name in found | {"folder"}}
     every = {"a.nc", "b c.nc", "a.yaml", "gpt2.safetensors", "ids.txt", "folder"}
-    assert ends(scripts, files, "normsweep inspect gpt2.safetensors --tokens ") == every
-    for line in ("run -j ", "run a.yaml ", "inspect --heads "):
+    for line in ("inspect gpt2.safetensors --tokens ", "run --log "):
+        assert ends(scripts, files, "normsweep " + line) == every
+    for line in ("run -j ", "run a.yaml ", "inspect --heads ", "run --notify ", "status --limit "):
         assert ends(scripts, files, "normsweep " + line) == set()
 
 
@@ -137,7 +138,7 @@ def test_bash_axes(scripts, files):
 
 def test_every_placeholder_has_its_meaning():
     known = {"SWEEP.yaml", "OUT.nc", "WEIGHTS", "RUN.weights.nc", "DIR", "VARIABLE", "N", "T", "ID", "IDS", "KIND",
-             "KEY=VALUE", "NAME=VALUE", "X[,Y]", "params|metrics|KEY|NAME|COMMAND", "bash|zsh"}
+             "FILE", "SCRIPT", "SECONDS", "KEY=VALUE", "NAME=VALUE", "X[,Y]", "params|metrics|KEY|NAME|COMMAND", "bash|zsh"}
     found = set()
     for command, usage in usages().items():
         options = run(NORMSWEEP, command, "--help").stdout.splitlines()[2:]

@@ -12,8 +12,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 PROGRAM = pathlib.Path(os.environ.get("NORMSWEEP_BUILD", ROOT / "build")).resolve() / "normsweep"
 
 
-TABLES = {"commands": 2, "params": 5, "keys": 4, "dimensions": 2, "groups": 3, "natures": 2, "metrics": 6, "runs": 3,
-          "sessions": 2, "attributes": 2}  # and their columns
+TABLES = {"commands": 2, "exits": 3, "params": 5, "keys": 4, "dimensions": 2, "groups": 3, "natures": 2, "metrics": 6,
+          "runs": 3, "sessions": 2, "attributes": 2}  # and their columns
 
 
 def normsweep(*arguments, **options):
@@ -226,8 +226,9 @@ USAGE = {
     ("help", "learning_rte"): "normsweep help: unknown name 'learning_rte'; did you mean 'learning_rate'?",
     ("help", "homogenity"): "normsweep help: unknown name 'homogenity'; did you mean 'homogeneity'?",
     ("help", "alway"): "normsweep help: unknown name 'alway'; did you mean 'always'?",
-    ("help", "--markdown", "param"): "normsweep help: --markdown takes nothing or one of commands, params, lists, "
-                                     "keys, dimensions, groups, natures, metrics, runs, boundary, sessions, attributes",
+    ("help", "--markdown", "param"): "normsweep help: --markdown takes nothing or one of commands, exits, params, "
+                                     "lists, keys, dimensions, groups, natures, metrics, runs, boundary, sessions, "
+                                     "attributes",
     ("help", "a\nb"): "normsweep help: unknown name 'a?b'",
 }
 

@@ -37,8 +37,6 @@ MEANINGS = {
     "later files win": (
         "include: [base.yaml, more.yaml]\n",
         {**SEEDS, "more.yaml": "seed: [5, 6]\nbatch: [1, 2]\n"}, "2 width x 2 seed x 2 batch, 8 cells"),
-    "a later file takes out a key of an earlier one": (
-        "include: [base.yaml, more.yaml]\n", {**SEEDS, "more.yaml": "seed: null\n"}, "2 width, 2 cells"),
     "files that include others, each relative to itself": (
         "include: sub/one.yaml\nbatch: [1, 2]\n",
         {"sub/one.yaml": "include: two.yaml\nseed: [0, 1]\n", "sub/two.yaml": "include: ../base.yaml\nwidth: 8\n",
@@ -133,6 +131,10 @@ REFUSED = {
     "no key to take out": (
         "include: base.yaml\nseed: null\n",
         "sweep.yaml:2:7: seed: no value, and no included file has one to take out", {"base.yaml": BASE.encode()}),
+    "null in a file that includes nothing": (
+        "include: [base.yaml, more.yaml]\n",
+        "more.yaml:1:7: seed: no value, and no included file has one to take out",
+        {"base.yaml": b"seed: 1\n", "more.yaml": b"seed: null\n"}),
     "null without include": (BASE + "seed: null\n", "sweep.yaml:6:7: seed: no value", {}),
     "no path": ("include: ''\n", "sweep.yaml:1:10: include: an empty path", {}),
     "no list": ("include: []\n", "sweep.yaml:1:10: include: an empty list", {}),

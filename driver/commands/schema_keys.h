@@ -1,0 +1,10 @@
+#ifndef NORMSWEEP_DRIVER_COMMANDS_SCHEMA_KEYS_H
+#define NORMSWEEP_DRIVER_COMMANDS_SCHEMA_KEYS_H
+
+#include "driver/tables/key.h"
+#include "driver/text/json_writer.h"
+
+/* What a key that is not a parameter takes: items of an anyOf. */
+void schema_key(struct json_writer *writer, enum key key);
+
+#endif

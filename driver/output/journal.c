@@ -1,0 +1,201 @@
+#include "driver/output/journal.h"
+
+#include "driver/output/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FIRST_BYTES "{\"version\": " /* of every line */
+
+struct waiting_line {
+    char *text;
+    bool waits; /* for a commit; the others wait for a line before them */
+};
+
+struct journal {
+    char *path;
+    int file;
+    bool torn; /* the last line in the file is incomplete */
+    int lost; /* errno of the first line that was lost; 0: none */
+    bool told; /* journal_complains has told */
+    char *text; /* the line that is being made */
+    size_t size;
+    struct json_writer writer; /* out NULL: none is */
+    struct waiting_line *line; /* [count] */
+    size_t count, room;
+};
+
+static void lose(struct journal *journal, int cause)
+{
+    if (!journal->lost)
+        journal->lost = cause ? cause : EIO;
+}
+
+/* Refuses a file that holds something else, such as the sweep file or a dataset. Finds out whether its last
+ * line is complete. */
+static int look_at_file(struct journal *journal, struct error *error)
+{
+    char first[sizeof(FIRST_BYTES) - 1], last = '\n';
+    struct stat status;
+    int file = open(journal->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool whole = true;
+
+    if (file < 0)
+        return 0; /* a file that can be written, and not read */
+    if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
+        size_t size = (size_t)status.st_size < sizeof(first) ? (size_t)status.st_size : sizeof(first);
+        whole = pread(file, first, size, 0) == (ssize_t)size && memcmp(first, FIRST_BYTES, size) == 0;
+        journal->torn = pread(file, &last, 1, status.st_size - 1) == 1 && last != '\n';
+    }
+    close(file);
+    return whole ? 0 : error_set(error, ERROR_INPUT, "%s: is not a log of normsweep", journal->path);
+}
+
+/* A pipe without a reader is an error, and one whose reader is slow loses lines, because a sweep must not
+ * wait for it. */
+static int open_file(struct journal *journal, struct error *error)
+{
+    if (look_at_file(journal, error) != 0)
+        return -1;
+    journal->file = open(journal->path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+    if (journal->file >= 0)
+        return 0;
+    return error_set(error, output_is_at_fault(errno) ? ERROR_INPUT : ERROR_ENVIRONMENT, "%s: %s",
+        journal->path, errno == ENXIO ? "nobody reads from this pipe" : strerror(errno));
+}
+
+int journal_open(struct journal **journal, const char *path, struct error *error)
+{
+    struct journal *opened = calloc(1, sizeof(*opened));
+
+    *journal = NULL;
+    if (!opened)
+        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", path);
+    opened->file = -1;
+    opened->path = strdup(path);
+    int failed =
+        opened->path ? open_file(opened, error) : error_set(error, ERROR_ENVIRONMENT, "%s: no memory", path);
+    if (failed)
+        journal_close(opened);
+    else
+        *journal = opened;
+    return failed;
+}
+
+/* One call writes one line. The part of a line that a full disk has room for ends at the next line. */
+static void write_line(struct journal *journal, const char *text)
+{
+    size_t length = strlen(text);
+    ssize_t written;
+
+    if (journal->torn) {
+        if (write(journal->file, "\n", 1) != 1) {
+            lose(journal, errno);
+            return;
+        }
+        journal->torn = false;
+    }
+    errno = 0;
+    do
+        written = write(journal->file, text, length);
+    while (written < 0 && errno == EINTR);
+    if (written == (ssize_t)length)
+        return;
+    journal->torn = written > 0;
+    lose(journal, written > 0 ? ENOSPC : errno);
+}
+
+static void clear_lines(struct journal *journal, bool safe)
+{
+    for (size_t i = 0; i < journal->count; i++) {
+        if (safe || !journal->line[i].waits)
+            write_line(journal, journal->line[i].text);
+        free(journal->line[i].text);
+    }
+    journal->count = 0;
+}
+
+void journal_close(struct journal *journal)
+{
+    if (!journal)
+        return;
+    clear_lines(journal, false);
+    if (journal->file >= 0)
+        close(journal->file);
+    free(journal->line);
+    free(journal->path);
+    free(journal);
+}
+
+struct json_writer *journal_begin(struct journal *journal, const char *event)
+{
+    char time[JSON_TIME];
+
+    if (!journal)
+        return NULL;
+    journal->writer = (struct json_writer){.out = open_memstream(&journal->text, &journal->size)};
+    if (!journal->writer.out) {
+        lose(journal, ENOMEM);
+        return NULL;
+    }
+    json_writer_open(&journal->writer, NULL, '{');
+    json_writer_whole(&journal->writer, "version", JOURNAL_VERSION);
+    json_writer_text(&journal->writer, "time", json_time(time));
+    json_writer_text(&journal->writer, "event", event);
+    return &journal->writer;
+}
+
+/* Takes ownership of the text. False: no memory. */
+static bool keep_line(struct journal *journal, char *text, bool waits)
+{
+    if (journal->count == journal->room) {
+        size_t room = journal->room ? 2 * journal->room : 16;
+        struct waiting_line *more = realloc(journal->line, room * sizeof(*more));
+        if (!more)
+            return false;
+        journal->line = more;
+        journal->room = room;
+    }
+    journal->line[journal->count++] = (struct waiting_line){text, waits};
+    return true;
+}
+
+void journal_end(struct journal *journal, bool waits)
+{
+    json_writer_close(&journal->writer, '}');
+    fputc('\n', journal->writer.out);
+    bool closed = fclose(journal->writer.out) == 0;
+    char *text = journal->text; /* NULL, though it was closed, if the library found no memory for it */
+
+    journal->writer.out = NULL;
+    journal->text = NULL;
+    if (!closed || !text)
+        lose(journal, ENOMEM);
+    else if (!waits && journal->count == 0)
+        write_line(journal, text);
+    else if (keep_line(journal, text, waits))
+        return;
+    else
+        lose(journal, ENOMEM);
+    free(text);
+}
+
+void journal_commit(struct journal *journal, bool safe)
+{
+    if (journal)
+        clear_lines(journal, safe);
+}
+
+bool journal_complains(struct journal *journal, struct error *error)
+{
+    if (!journal || !journal->lost || journal->told)
+        return false;
+    journal->told = true;
+    error_set(error, ERROR_ENVIRONMENT, "%s: %s; events are missing from this log, and the sweep goes on",
+        journal->path, strerror(journal->lost));
+    return true;
+}

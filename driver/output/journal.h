@@ -1,0 +1,39 @@
+#ifndef NORMSWEEP_DRIVER_OUTPUT_JOURNAL_H
+#define NORMSWEEP_DRIVER_OUTPUT_JOURNAL_H
+
+#include <stdbool.h>
+
+#include "driver/text/json_writer.h"
+#include "model/core/error.h"
+
+/*
+ * The log that `run --log` appends to: a JSON object a line, as docs/log.schema.json has it, each written
+ * with one call, so that several processes may write to one file. A line that cannot be written is lost, and
+ * no error: a sweep does not end for its log. All functions take NULL: no log.
+ */
+struct journal;
+
+enum { JOURNAL_VERSION = 1 };
+
+/* Opens or creates the file; refuses one that holds something else. -1 with a message in error, ERROR_INPUT
+ * if the path is at fault. */
+int journal_open(struct journal **journal, const char *path, struct error *error);
+
+/* Drops lines that wait for a commit, writes the others, and closes the file. */
+void journal_close(struct journal *journal);
+
+/* Begins a line, with its version, time and event; the caller writes more fields. NULL: do not write any, and
+ * do not end the line. */
+struct json_writer *journal_begin(struct journal *journal, const char *event);
+
+/* Ends and writes the line. If `waits`, it waits for journal_commit, and so do all that follow, which keeps
+ * the lines in order. */
+void journal_end(struct journal *journal, bool waits);
+
+/* Writes the lines that wait, if what they tell is safe now; otherwise drops those that waited for that. */
+void journal_commit(struct journal *journal, bool safe);
+
+/* True once, if a line was lost: the message for the user. */
+bool journal_complains(struct journal *journal, struct error *error);
+
+#endif

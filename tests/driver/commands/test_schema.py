@@ -1,0 +1,255 @@
+"""The JSON Schema of sweep files: it accepts what `check` accepts, and rejects single values that `check` rejects."""
+
+import importlib
+import random
+import re
+
+import pytest
+
+from conftest import NORMSWEEP, PROJECT, run
+
+pytest.importorskip("yaml", reason="PyYAML is not installed (Debian: python3-yaml)")
+pytest.importorskip("jsonschema", reason="jsonschema is not installed (Debian: python3-jsonschema)")
+
+import yaml  # noqa: E402
+
+import documents  # noqa: E402
+import refused  # noqa: E402
+import test_include  # noqa: E402
+import test_notes  # noqa: E402
+from editor import complaints, load, validator  # noqa: E402
+
+SWEEPS = sorted((PROJECT / "sweeps").glob("*.yaml"))
+REFUSALS = ["", "_axes", "_corpora", "_measures", "_optimisers", "_refine"]
+
+
+def test_it_is_a_schema_that_describes_every_key():
+    schema = validator().schema
+    assert schema["$schema"] == "http://json-schema.org/draft-07/schema#"
+    names = [line.split("\t")[0] for line in run(NORMSWEEP, "help", "--names", "KEY").stdout.splitlines()]
+    assert sorted(schema["properties"]) == sorted(names)
+    for name, key in schema["properties"].items():
+        said = run(NORMSWEEP, "help", name).stdout
+        assert key["description"].split("; default: ")[0] in re.sub(r"\n    +", " ", said)
+    assert schema["properties"]["learning_rate"]["default"] == 0.001
+    assert schema["properties"]["save_weights"]["default"] is False
+    assert schema["properties"]["bias"]["default"] is True
+    assert schema["properties"]["corpus"]["default"] == "text"
+
+
+def test_its_references_lead_somewhere():
+    text = run(NORMSWEEP, "help", "--schema").stdout
+    found = set(re.findall(r'"\$ref": "#/definitions/([^"]*)"', text))
+    assert found == set(validator().schema["definitions"]) and all(re.fullmatch(r"[\w-]+", name) for name in found)
+
+
+@pytest.mark.parametrize("path", SWEEPS, ids=lambda path: path.stem)
+def test_shipped_sweeps(path):
+    assert complaints(path.read_text()) == []
+
+
+def test_sweep_files_in_the_documents():
+    found = [block.text for page in documents.PAGES for block in documents.blocks(page) if block.language == "yaml"]
+    found += [block.text for block in documents.manual_blocks() if block.language == "yaml"]
+    assert len(found) > 12
+    for text in found:
+        assert complaints(text) == [], text
+
+
+BASE = "corpus: markov\ncorpus_tokens: 2000\ncontext: 8\nlayers: 1\n"
+# What `check` says of a value by itself. It says everything else of several keys, or of the texts.
+OF_A_VALUE = re.compile(
+    r"is (below|above|not above|not below|not finite|too (large|close)|a text|not a number|not an integer|not one of|"
+    r"neither|not a power)|takes |no value|appears twice|an empty|empty$|unknown key|give either|needs points|"
+    r"range and log are|not a name|has the name of|longer than|comma|begins or ends|more than|lacks a|together: has|"
+    r"is not a metric|is not an axis of numbers|^skip: '|one value in a sweep")
+# What the schema does not say: numbers that editors read otherwise, equal integers that doubles do not tell apart, the
+# memory that a network of so many layers would take.
+BEYOND = re.compile(r"too close to 0|'010' is not|layers: \d+ is above 131071|argument of xarray|control character|seed: \d+ appears twice|"
+                    r"skip: '\w+' is neither")
+
+
+def check(folder, text):
+    """None if `check` accepts it, else its message without the place."""
+    done = refused.check(folder, text)
+    if done.returncode == 0:
+        return None
+    return re.sub(r"^\S*:\d+:\d+: ", "", done.stderr.decode()).rstrip("\n")
+
+
+def compare(folder, text):
+    """What `check` accepts, the schema accepts; what it rejects because of a value, the schema rejects."""
+    message, flagged = check(folder, text), complaints(text)
+    if message is None:
+        assert flagged == [], text
+    elif OF_A_VALUE.search(message) and not BEYOND.search(message):
+        assert flagged, f"{text}\n{message}"
+    return message
+
+
+def params():
+    """{key: (the values that it takes, as the reference says, may it be an axis?)}"""
+    rows = re.findall(r"^\| `(\w+)` \| (.*?) \| .*? \| (yes|no) \|",
+                      run(NORMSWEEP, "help", "--markdown", "params").stdout, re.M)
+    return {name: (form.replace("\\|", "|"), axis == "yes") for name, form, axis in rows}
+
+
+ODD = ["null", "~", "[]", "{}", "much", "'1'", '"true"', "true", "TRUE", "yes", "[1, [2]]", "[1, {range: [1, 2]}]", "-1",
+       "0", "1", "2", "1.5", "0.5", ".5", "5.", "1e3", "1E+2", "1e-3", "1e400", "1e-400", ".inf", "-.inf", ".nan", "0x10",
+       "1_000", "0o7", "010", "[1, 1]", "[1, 1.0]", "[2, 1]", "[1, null]", "['1', 2]", "9007199254740993",
+       "9223372036854775807", "9223372036854775808", "-9223372036854775809", "{range: [1, 2]}", "{range: [2, 1]}",
+       "{range: [1]}", "{range: [1, 2, 3]}", "{range: 3}", "{range: [1, 1.5]}", "{range: [1, 2], points: 2}",
+       "{range: [0.25, 0.5], points: 2}", "{log: [1, 2], points: 2}", "{log: [1, 2]}", "{log: [0, 2], points: 2}",
+       "{log: [-1, 2], points: 2}", "{log: [1, 4], points: 1}", "{log: [1, 4], points: 2.5}",
+       "{log: [1, 4], points: 2, range: [1, 2]}", "{points: 3}", "{plus: [1]}", "{range: [1, 2], plus: []}",
+       "{range: [1, 2], plus: [3]}", "{range: [1, 2], plus: 3}", "{range: [1, 2], plus: [-3]}",
+       "{range: [1, 2], more: [3]}"]
+
+
+def values(form):
+    """Values at and beyond the bounds, or the words and others."""
+    if "|" in form:
+        words = form.split(" | ")
+        return [*words, words[0].upper(), f"'{words[-1]}'", f"[{', '.join(words)}]", f"[{words[0]}, {words[0]}]",
+                f"{{range: [{words[0]}, {words[1]}]}}"]
+    bounds = re.findall(r"[<>]=? ([^\s,]+)", form)
+    near = [f"{float(bound) + step:.17g}" for bound in bounds for step in (-1, 0, 1)]
+    return [*near, *(f"{float(bound):.0f}" for bound in bounds), *(f"[2, {value}]" for value in near)]
+
+
+@pytest.mark.parametrize("name", params())
+def test_values_of_a_parameter(name, tmp_path):
+    form, axis = params()[name]
+    steps = "" if name in ("steps", "epochs") else "steps: 4\n"
+    base = "".join(line + "\n" for line in BASE.splitlines() if not line.startswith(name + ":")) + steps
+    odd = ODD[::4] if "|" in form else ODD
+    messages = [compare(tmp_path, f"{base}{name}: {value}\n") for value in [*values(form), *odd]]
+    assert len({message for message in messages if message}) > 5
+    if axis and name not in ("steps", "epochs"):
+        messages = [compare(tmp_path, f"{base}together: {{a: {{b: {{{name}: {value}}}}}}}\n") for value in odd[::5]]
+        assert any(messages)
+    fixed = "" if "|" in form else f"{name}: 1\n"
+    for value in odd[::3]:
+        compare(tmp_path, f"{base}{fixed}skip: [{{{name}: {value}}}]\n")
+
+
+OTHERS = {
+    "title": ["a", "5", "true", "null", "[a]", "{a: b}", "''"],
+    "notes": ["a", "5", "null", "[a]", "''", "x" * 65536, "x" * 65537],
+    "tags": ["a", "[a, b]", "[]", "null", "[null]", "[[a]]", "{a: b}", "'a,b'", "[' a']", "['a ']", "[a, a]", "['']",
+             "x" * 64, "x" * 65, f"[{', '.join(f't{i}' for i in range(65))}]", "[a b, 1, true]", "[1, 2]"],
+    "output": ["a.nc", "5", "''", "null", "[a.nc]"],
+    "train_text": ["a", "[a, b]", "''", "[a, '']", "[a]", "[a, b, c]", "null", "{a: b}"],
+    "include": ["''", "[]", "null", "{a: b}", "[[a]]", "['']", "none.yaml", "[none.yaml, other.yaml]"],
+    "together": ["null", "{}", "[]", "a", "{a: {}}", "{a: {b: {}}}", "{a: {b: {bias: true}}}", "{bias: {b: {tied: true}}}",
+                 "{1a: {b: {bias: true}}}", "{a-b: {b: {bias: true}}}", "{title: {b: {bias: true}}}",
+                 "{norm_growth: {b: {bias: true}}}", "{step: {b: {bias: true}}}", "{sessions: {b: {bias: true}}}",
+                 "{a: {'': {bias: true}}}", "{a: {b: {bias: [true]}}}", "{a: {b: {corpus: dyck}}}",
+                 "{a: {b: {bias: true, nothing: 1}}}", "{a: {1: {bias: true}, 2: {bias: false}}}",
+                 f"{{{'a' * 64}: {{b: {{bias: true}}}}}}", f"{{{'a' * 65}: {{b: {{bias: true}}}}}}",
+                 f"{{a: {{{'b' * 255}: {{bias: true}}}}}}", f"{{a: {{{'b' * 256}: {{bias: true}}}}}}"],
+    "skip": ["null", "{}", "[]", "[{}]", "[1]", "[{measure: 1}]", "[{norm_growth: 1}]", "[{a-b: 1}]",
+             "[{seed: [5, 6]}]", "[{seed: []}]"],
+    "refine": ["null", "{}", "[]", "{axis: weight_decay}", "{axes: [weight_decay]}", "{axis: weight_decay, axes: []}",
+               "{axes: []}", "{axes: [weight_decay, weight_decay]}", "{axes: [weight_decay, learning_rate, seed]}",
+               "{axis: bias}", "{axis: corpus}", "{axis: weight_decay, variable: final_valid_loss, at: 3}",
+               "{axis: weight_decay, variable: final_valid_loss}", "{axis: weight_decay, variable: param_norm, at: 1}",
+               "{axis: weight_decay, at: .inf}", "{axis: weight_decay, at: low}", "{axes: [weight_decay], coarse: 4}",
+               "{axes: [weight_decay], coarse: 3}", "{axes: [weight_decay], coarse: 0}",
+               "{axes: [weight_decay], coarse: 2048}", "{axes: [weight_decay], coarse: 1024}",
+               "{axes: [weight_decay], coarse: 2.0}", "{axis: weight_decay, none: 1}"],
+    "measure": ["null", "{}", "[]", "{every: 1}", "{every: 0}", "{every: 1e13}", "{every: 1e12}", "{every: [1]}",
+                "{every: 2, steps: [1]}", "{steps: [0, 1]}", "{steps: 1}", "{steps: []}", "{steps: [1, 1]}",
+                "{steps: [-1]}", "{steps: {range: [0, 4]}}", "{steps: {log: [1, 4], points: 3}}", "{metrics: []}",
+                "{metrics: [norms]}", "{metrics: [norms, norms]}", "{metrics: [always]}", "{metrics: norms}",
+                "{metrics: [none]}", "{when: 1}"],
+    "validate": ["null", "{}", "[]", "{every: end}", "{every: ends}", "{every: 1}", "{every: 0}", "{every: 1e13}",
+                 "{tokens: all}", "{tokens: 0}", "{tokens: 1.5}", "{tokens: '5'}", "{tokens: 1, every: end}", "end"],
+    "gradient_batches": ["null", "0", "1", "1.0", "100000", "100001", "[1]", "all", "'1'"],
+    "hessian": ["null", "{}", "{probes: 0}", "{probes: 10001}", "{every: ends}", "{every: start}", "{every: end}",
+                "{steps: 1.5}", "{nothing: 1}", "3"],
+    "lyapunov_exponents": ["null", "0", "1", "10000", "10001", "[1]"],
+    "lyapunov_sweeps": ["null", "-1", "0", "10000", "10001", "[1]"],
+    "checkpoint_minutes": ["null", "0", "-1", "0.1", "1e-9", ".inf", "[1]", "'1'", "soon"],
+    "valid_text": ["a", "''", "[a]", "null"],
+}
+NEEDED = {"gradient_batches": "gradients", "hessian": "hessian", "lyapunov_exponents": "lyapunov",
+          "lyapunov_sweeps": "lyapunov"}
+
+
+def test_each_other_key_has_values_here():
+    assert sorted(OTHERS) == sorted(re.findall(r"^\| `(\w+)`", run(NORMSWEEP, "help", "--markdown", "keys").stdout, re.M))
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_values_of_another_key(name, tmp_path):
+    base = BASE + "steps: 4\nweight_decay: [0.1, 0.2]\nseed: [5, 6, 7]\n"
+    base += f"measure: {{every: 1, metrics: [norms, {NEEDED[name]}]}}\n" if name in NEEDED else ""
+    messages = [compare(tmp_path, f"{base}{name}: {value}\n") for value in OTHERS[name]]
+    assert any(messages)
+
+
+def test_mistakes_that_an_editor_shows():
+    for text in ("learning_rte: 1e-3\n", "Learning_rate: 1\n", "measure: {evry: 1}\n", "<<: {a: 1}\n", "- a\n", "hello\n",
+                 "refine: {axis: learning_rte}\n", "together: {model: {small: {widht: 8}}}\n", "seed: null\n"):
+        assert complaints(text), text
+    assert complaints("include: a.yaml\nseed: null\nmeasure: ~\ntogether:\n") == []
+    assert complaints("include: a.yaml\nseed: [null]\n") and complaints("include: a.yaml\nmeasure: {every: null}\n")
+
+
+def known_files():
+    """{name: text} of the sweep files of other tests, without those that are not YAML in UTF-8."""
+    found = {}
+    for suffix in REFUSALS:
+        for name, case in importlib.import_module("test_refused" + suffix).CASES.items():
+            found[f"refused{suffix}: {name}"] = case[0]
+    found |= {f"include: {name}": case[0] for name, case in test_include.MEANINGS.items()}
+    found |= {f"notes: {name}": test_notes.BASE + case[0] for name, case in test_notes.REFUSED.items()}
+    found |= {f"fuzz: {path.name}": path.read_bytes() for path in (PROJECT / "tests" / "fuzz").iterdir()}
+    for name, text in list(found.items()):
+        try:
+            found[name] = text if isinstance(text, str) else text.decode()
+            load(found[name])
+        except (UnicodeDecodeError, yaml.YAMLError, RecursionError):
+            del found[name]
+    return found
+
+
+def test_sweep_files_of_other_tests(tmp_path):
+    files, accepted = known_files(), 0
+    assert len(files) > 300
+    for name, text in files.items():
+        if len(text) < 100000 and check(tmp_path, text) is None:
+            accepted += 1
+            assert complaints(text) == [], name
+    assert accepted > 5
+
+
+def test_meanings_of_include(tmp_path):
+    """Accepted by `check` with the files that they include."""
+    for text, files, _ in test_include.MEANINGS.values():
+        assert complaints(text) == [] and all(complaints(other) == [] for other in files.values())
+
+
+USUAL = ["1", "2", "1.0", "[2, 1]", "[2]", "{range: [1, 2]}", "{range: [1, 3], points: 3, plus: [5]}",
+         "{log: [1, 4], points: 3}"]
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_files_drawn_at_random(seed, tmp_path):
+    """Valid keys, mostly with values that are valid by themselves."""
+    draw = random.Random(seed)
+    names, accepted = params(), 0
+    for _ in range(150):
+        keys = {"corpus": "markov", "steps": "4", "context": "8", "layers": "1", "corpus_tokens": "2000"}
+        for name in draw.sample(sorted(names), draw.randrange(1, 4)):
+            form = names[name][0]
+            usual = [*form.split(" | "), f"[{', '.join(form.split(' | '))}]"] if "|" in form else USUAL
+            keys[name] = draw.choice(usual if draw.random() < 0.9 else [*values(form), *ODD])
+        for name in draw.sample(sorted(OTHERS), draw.randrange(0, 2)):
+            keys[name] = draw.choice(OTHERS[name])
+        text = "".join(f"{name}: {value}\n" for name, value in keys.items() if name != "include")
+        if check(tmp_path, text) is None:
+            accepted += 1
+            assert complaints(text) == [], text
+    assert accepted > 15
