@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Optional, Sequence, Tuple
+from collections.abc import Sequence
+from typing import Any, Optional
 
 import numpy as np
 import xarray as xr
@@ -11,6 +12,8 @@ from . import significance
 from .boundary import straight_line
 from .boundary_variables import crossing, crossings, rule
 from .boundary_variables import slopes as program_slopes
+from .dataset import sweep_of
+from .hints import Array
 from .names import REPEAT
 from .plane import as_words, is_geometric, most_frequent
 from .shared_grid import (
@@ -23,7 +26,7 @@ ENDED = ("done", "diverged")
 
 
 def compare(a: xr.Dataset, b: xr.Dataset, variables: Optional[Sequence[str]] = None, paired: Optional[bool] = None,
-            names: Tuple[str, str] = ("A", "B")) -> xr.Dataset:
+            names: tuple[str, str] = ("A", "B")) -> xr.Dataset:
     """What differs between two sweeps, or between two parts of one, as a Dataset over the axes that both share.
 
     Runs are compared cell by cell, at the values that both have. Runs of one seed are paired, because they start from
@@ -75,12 +78,12 @@ def compare(a: xr.Dataset, b: xr.Dataset, variables: Optional[Sequence[str]] = N
     for name in compared:
         found = found.assign(of_variable(shared, name))
     bounded = of_boundary(a, b, paired)
-    found = found.assign(bounded).assign_attrs(bounded.attrs if bounded else {})
+    found = found.assign(bounded).assign_attrs(bounded.attrs)
     describe(found, shared, compared)
     return found
 
 
-def is_comparable(shared, name, asked):
+def is_comparable(shared: SharedGrid, name: str, asked: bool) -> bool:
     """Is it a number of each run, in both? If it was asked for and is not, NothingInCommon."""
     for label, dataset in zip(NAMES, shared):
         there = name in dataset and set(dataset[name].dims) == set(dataset.outcome.dims)
@@ -88,25 +91,26 @@ def is_comparable(shared, name, asked):
             if asked:
                 raise NothingInCommon(f"{name} is not a number of each run of {label}")
             return False
-        if not asked and not bool(np.isfinite(dataset[name].where(dataset.sweep.done)).any()):
+        if not asked and not bool(np.isfinite(dataset[name].where(sweep_of(dataset).done)).any()):
             return False
     return True
 
 
 # ---- one number for each run ----
 
-def logs_of(dataset, shared, name, ratio):
+def logs_of(dataset: xr.Dataset, shared: SharedGrid, name: str, ratio: bool) -> Array:
     """[..., seeds] of runs that count; logarithms of ratios."""
-    values = dataset[name].where(dataset.sweep.done).astype(float)
+    there = dataset[name].where(sweep_of(dataset).done)
     if "ended_early" in dataset:
-        values = values.where(dataset.ended_early != 1)
+        there = there.where(dataset.ended_early != 1)
+    values = there.transpose(*shared.axes, REPEAT).values.astype(float)
     if ratio:
         with np.errstate(divide="ignore", invalid="ignore"):
             values = np.log(values)
-    return values.where(np.isfinite(values)).transpose(*shared.axes, REPEAT).values
+    return np.where(np.isfinite(values), values, np.nan)
 
 
-def of_variable(shared, name):
+def of_variable(shared: SharedGrid, name: str) -> dict[str, xr.Variable]:
     ratio = is_geometric(shared.a[name])
     a, b = (logs_of(dataset, shared, name, ratio) for dataset in shared)
     if shared.is_paired:
@@ -114,7 +118,7 @@ def of_variable(shared, name):
         a, b = np.where(both, a, np.nan), np.where(both, b, np.nan)
     units, text = shared.a[name].attrs.get("units", "1"), shared.a[name].attrs.get("long_name", name)
 
-    def variable(values, what, of_unit=True, dims=shared.axes):
+    def variable(values: Any, what: str, of_unit: bool, dims: tuple[str, ...]) -> xr.Variable:
         return xr.Variable(dims, values, {"long_name": f"{text}: {what}", "units": units if of_unit else "1"})
 
     found, means = test(shared, a, b), mean_over_cells(shared, a, b)
@@ -133,7 +137,7 @@ def of_variable(shared, name):
 SIZES = ("a", "b", "change", "change_low", "change_high")
 
 
-def names_of(change):
+def names_of(change: str) -> dict[str, str]:
     """{key: long name} of what `test` and `mean_over_cells` give."""
     text = "B / A" if change == "ratio" else "B - A"
     return {"a": "A", "b": "B", "change": text, "change_low": f"{text}, lower end of its 95 % interval",
@@ -143,7 +147,7 @@ def names_of(change):
             "cells": "cells in which no run is missing"}
 
 
-def test(shared, a, b, correct=True):
+def test(shared: SharedGrid, a: Array, b: Array, correct: bool = True) -> dict[str, Any]:
     """Change and probability of numbers [..., seeds], by key."""
     one = (significance.paired if shared.is_paired else significance.unpaired)(a, b)
     (count_a, mean_a, _), (count_b, mean_b, _) = significance.moments(a), significance.moments(b)
@@ -153,7 +157,7 @@ def test(shared, a, b, correct=True):
     return {**found, "runs": np.minimum(count_a, count_b)}
 
 
-def mean_over_cells(shared, a, b):
+def mean_over_cells(shared: SharedGrid, a: Array, b: Array) -> dict[str, Any]:
     """The same for the mean over the cells where no run is missing: one number for each seed."""
     cells = ~np.isnan(a).any(-1) & ~np.isnan(b).any(-1)
     if not cells.any():
@@ -166,7 +170,7 @@ def mean_over_cells(shared, a, b):
     return {**found, "p_exact": exact, "p_least": least, "cells": int(cells.sum())}
 
 
-def exact_test(shared, a, b):
+def exact_test(shared: SharedGrid, a: Array, b: Array) -> tuple[float, float]:
     """(probability over all arrangements of the seeds, the smallest that it can be)."""
     if shared.is_paired:
         return significance.sign_flips(b - a), significance.least_of_flips(len(a))
@@ -175,27 +179,27 @@ def exact_test(shared, a, b):
 
 # ---- outcomes and phases ----
 
-def outcomes(shared):
+def outcomes(shared: SharedGrid) -> dict[str, xr.DataArray]:
     """Numbers of runs that are done and that diverged, for each cell."""
     found = {}
     for side, name, dataset in zip("ab", NAMES, shared):
         for word in ENDED:
-            count = on_grid(getattr(dataset.sweep, word).sum(REPEAT), shared)
+            count = on_grid(getattr(sweep_of(dataset), word).sum(REPEAT), shared)
             found[f"{word}_{side}"] = count.assign_attrs(long_name=f"{name}: runs that are {word}", units="1")
     return found
 
 
-def on_grid(values, shared):
+def on_grid(values: xr.DataArray, shared: SharedGrid) -> xr.DataArray:
     """Values over the shared axes, without coordinates that only one of both has."""
     others = [name for name, variable in values.coords.items() if not set(variable.dims) or name not in shared.axes]
     return values.drop_vars(others).transpose(*shared.axes)
 
 
-def phases(shared):
+def phases(shared: SharedGrid) -> dict[str, Any]:
     """The phases of the runs that ended, and how many pairs differ in it."""
     words = []
     for dataset in shared:
-        stands = dataset.sweep
+        stands = sweep_of(dataset)
         if "phase" in dataset:
             text = as_words(dataset.phase)
         else:
@@ -216,23 +220,23 @@ def phases(shared):
 
 # ---- boundaries ----
 
-def of_boundary(a, b, paired):
-    """Boundaries, their ratios and slopes, as a Dataset; {} if both do not have one of the same kind."""
+def of_boundary(a: xr.Dataset, b: xr.Dataset, paired: Optional[bool]) -> xr.Dataset:
+    """Boundaries, their ratios and slopes, as a Dataset; an empty one if both do not have one of the same kind."""
     if rule(a) != rule(b):
-        return {}
+        return xr.Dataset()
     along, variable, _ = rule(a)
     if any(variable not in dataset or along not in dataset[variable].dims or along == REPEAT for dataset in (a, b)):
-        return {}
+        return xr.Dataset()
     shared = shared_grid(a, b, paired, along=(along,))
     axes = tuple(axis for axis in shared.axes if axis != along)
-    inner = SharedGrid(*shared, axes, shared.is_paired)
+    inner = SharedGrid(shared.a, shared.b, axes, shared.is_paired)
     sides = [crossings(dataset).transpose(*axes, REPEAT) for dataset in shared]
     logs, low, high = ([log(side[name]) for side in sides]
                        for name in ("boundary", "boundary_low", "boundary_high"))
     if shared.is_paired:
         both = ~np.isnan(logs[0]) & ~np.isnan(logs[1])
         logs = [np.where(both, part, np.nan) for part in logs]
-    found = test(inner, *logs)
+    found = test(inner, logs[0], logs[1])
     least, most = (mean_of(one, logs[1]) - mean_of(two, logs[0]) for one, two in ((low[1], high[0]), (high[1], low[0])))
     texts = names_of("ratio")
     variables = {f"boundary_{key.replace('change', 'ratio')}": (
@@ -243,21 +247,21 @@ def of_boundary(a, b, paired):
             "long_name": f"boundary: the {key} that {texts['change']} can be between the neighbouring runs",
             "units": "1"})
     coordinates = {axis: shared.a[axis].variable for axis in axes}
-    found = xr.Dataset(variables, coordinates, {"boundary": crossing(a)})
-    return found.assign(of_slopes(inner, sides, logs)) if shared.a.sizes.get(RATE, 0) > 1 and RATE in axes else found
+    bounded = xr.Dataset(variables, coordinates, {"boundary": crossing(a)})
+    return bounded.assign(of_slopes(inner, sides, logs)) if RATE in axes and shared.a.sizes[RATE] > 1 else bounded
 
 
-def log(values):
+def log(values: xr.DataArray) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(values.values)
     return np.where(np.isfinite(logs), logs, np.nan)
 
 
-def mean_of(values, where):
+def mean_of(values: Array, where: Array) -> Array:
     return significance.moments(np.where(np.isnan(where), np.nan, values))[1]
 
 
-def of_slopes(shared, sides, logs):
+def of_slopes(shared: SharedGrid, sides: list[xr.Dataset], logs: list[Array]) -> dict[str, Any]:
     """The slopes at the learning rates where every seed of both has a boundary, for each combination of the others."""
     others = tuple(axis for axis in shared.axes if axis != RATE)
     place = shared.axes.index(RATE)
@@ -269,7 +273,7 @@ def of_slopes(shared, sides, logs):
         for slopes, part in zip(each, (a, b)):
             for seed in range(part.shape[-1]):
                 slopes[(*at, seed)] = straight_line(x, np.where(kept[at], part[at][:, seed], np.nan))[0]
-    found = test(shared, *each, correct=False)
+    found = test(shared, each[0], each[1], correct=False)
     texts, variables = names_of("difference"), {}
     for key in ("a", "b", "change", "change_low", "change_high", "p"):
         variables[f"boundary_slope_{key.replace('change', 'difference')}"] = (others, found[key], {
@@ -288,7 +292,7 @@ def of_slopes(shared, sides, logs):
 
 # ---- in words ----
 
-def describe(found, shared, compared):
+def describe(found: xr.Dataset, shared: SharedGrid, compared: list[str]) -> None:
     """Sets the attributes: what was compared, and what was not."""
     differ = [f"{name} ({one}, {two})" for name, one, two in differences(shared)]
     program = [f"{name} ({one}, {two})" for name, one, two in program_differences(shared)]
@@ -297,7 +301,7 @@ def describe(found, shared, compared):
                        notes="\n".join([cells_note(found, shared), *shared.notes, *progress(shared)]))
 
 
-def cells_note(found, shared):
+def cells_note(found: xr.Dataset, shared: SharedGrid) -> str:
     """Which cells are compared."""
     both = (found.done_a + found.diverged_a > 0) & (found.done_b + found.diverged_b > 0)
     cells = int(both.sum())

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,6 +14,7 @@ from .words import MINUS, grouped, number, several, value_text
 
 COLUMNS = ("a", "b", "change", "change_low", "change_high", "p", "q", "runs")
 OF_MEANS = ("p_exact", "p_least", "cells")
+OF_BOUNDARIES = ("change_least", "change_most")
 OF_CELLS = ("phase_a", "phase_b", "phase_differs", "done_a", "done_b", "diverged_a", "diverged_b")
 WIDTH = 100
 CELLS = 5  # listed of each variable
@@ -28,31 +31,31 @@ def comparison_table(found: xr.Dataset) -> pd.DataFrame:
     frames = []
     for name in names_of(found):
         kind = kind_of(found, name)
-        frames.append(rows(found, name, kind, dict(zip(COLUMNS, COLUMNS)), OF_CELLS))
-        frames.append(rows(found, f"{name}_mean", kind, {key: key for key in (*COLUMNS, *OF_MEANS)}))
+        frames.append(rows(found, name, kind, COLUMNS, OF_CELLS))
+        frames.append(rows(found, f"{name}_mean", kind, (*COLUMNS, *OF_MEANS)))
     if "boundary_ratio" in found:
-        frames.append(rows(found, "boundary", "ratio", dict(zip(COLUMNS, COLUMNS)) | {
-            "change_least": "change_least", "change_most": "change_most"}))
+        frames.append(rows(found, "boundary", "ratio", (*COLUMNS, *OF_BOUNDARIES)))
     if "boundary_slope_difference" in found:
-        frames.append(rows(found, "boundary_slope", "difference", {key: key for key in COLUMNS}))
+        frames.append(rows(found, "boundary_slope", "difference"))
     axes = [str(name) for name in found.dims]
     table = pd.concat(frames, ignore_index=True)
-    order = ["quantity", "kind", *axes, *COLUMNS, *OF_MEANS, *OF_CELLS, "change_least", "change_most"]
+    order = ["quantity", "kind", *axes, *COLUMNS, *OF_MEANS, *OF_CELLS, *OF_BOUNDARIES]
     return table[[name for name in order if name in table.columns]]
 
 
-def names_of(found):
+def names_of(found: xr.Dataset) -> list[str]:
     """The variables that were compared."""
     return str(found.attrs["compared"]).split()
 
 
-def kind_of(found, name):
+def kind_of(found: xr.Dataset, name: str) -> str:
     return "ratio" if f"{name}_ratio" in found else "difference"
 
 
-def rows(found, quantity, kind, keys, more=()):
+def rows(found: xr.Dataset, quantity: str, kind: str, keys: Iterable[str] = COLUMNS,
+         more: Sequence[str] = ()) -> pd.DataFrame:
     """The rows of one quantity; `more` are variables of the cells."""
-    there = {column: f"{quantity}_{key.replace('change', kind)}" for column, key in keys.items()}
+    there = {key: f"{quantity}_{key.replace('change', kind)}" for key in keys}
     part = found[[name for name in (*there.values(), *more) if name in found]]
     dims = list(part[there["change"]].dims)
     frame = part.to_dataframe(dim_order=dims).reset_index() if dims else pd.DataFrame(
@@ -72,7 +75,7 @@ def comparison_text(found: xr.Dataset, cells: int = CELLS) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def heading(found):
+def heading(found: xr.Dataset) -> str:
     said = found.attrs
     lines = [f"A  {said['a']}", f"B  {said['b']}"] if (said["a"], said["b"]) != ("A", "B") else []
     text = [f"They differ in {said['differ']}." if said["differ"] else "All keys of the sweep file are the same."]
@@ -82,7 +85,7 @@ def heading(found):
     return "\n".join([*lines, *(textwrap.fill(line, WIDTH, subsequent_indent="  ") for line in text)])
 
 
-def phase_line(found):
+def phase_line(found: xr.Dataset) -> str:
     ended = [int((found[f"done_{side}"] + found[f"diverged_{side}"]).sum()) for side in "ab"]
     diverged = [int(found[f"diverged_{side}"].sum()) for side in "ab"]
     differs = int(found.phase_differs.sum())
@@ -94,13 +97,13 @@ def phase_line(found):
             "they have no growth and no loss, so only cells without any count in the means.")
 
 
-def means(found):
+def means(found: xr.Dataset) -> str:
     """The table of means over cells."""
     lines = [["mean over cells", "cells", "A", "B", "B/A or B-A", "95 % interval", "p", "exact p", "cells, q <= 0.05"]]
     for name in names_of(found):
         kind = kind_of(found, name)
 
-        def of(key, name=name, kind=kind):
+        def of(key: str, name: str = name, kind: str = kind) -> Any:
             return found[f"{name}_mean_{key.replace('change', kind)}"].item()
         q = found[f"{name}_q"]
         tested = int(q.notnull().sum())
@@ -116,13 +119,13 @@ def means(found):
     return text
 
 
-def boundaries(found):
+def boundaries(found: xr.Dataset) -> str:
     """The table of boundaries and the line on slopes."""
     if "boundary_ratio" not in found or not bool(found.boundary_ratio.notnull().any()):
         return ""
-    axes = list(found.boundary_ratio.dims)
+    axes = list(map(str, found.boundary_ratio.dims))
     lines = [[*axes, "A", "B", "B/A", "95 % interval", "p", "q", "seeds", "B/A between runs"]]
-    table = rows(found, "boundary", "ratio", {key: key for key in (*COLUMNS, "change_least", "change_most")})
+    table = rows(found, "boundary", "ratio", (*COLUMNS, *OF_BOUNDARIES))
     for _, row in table[table.change.notna()].iterrows():
         lines.append([*(value_text(row[axis]) for axis in axes), number(row.a), number(row.b),
                       change(row.change, "ratio"), interval(row.change_low, row.change_high, "ratio"),
@@ -137,7 +140,7 @@ def boundaries(found):
     return text + slopes(found)
 
 
-def slopes(found):
+def slopes(found: xr.Dataset) -> str:
     """A line for each combination of the axes behind the learning rate."""
     if "boundary_slope_difference" not in found:
         return ""
@@ -161,13 +164,13 @@ def slopes(found):
     return text and f"\n{text}"
 
 
-def largest(found, name, cells):
+def largest(found: xr.Dataset, name: str, cells: int) -> str:
     """The cells with the largest of the significant changes."""
-    table = rows(found, name, kind_of(found, name), {key: key for key in COLUMNS})
+    table = rows(found, name, kind_of(found, name))
     sure = table[table.q <= found.attrs["level"]]
     if not len(sure):
         return ""
-    kind, axes = kind_of(found, name), list(found[f"{name}_q"].dims)
+    kind, axes = kind_of(found, name), list(map(str, found[f"{name}_q"].dims))
     size = np.abs(np.log(sure.change)) if kind == "ratio" else np.abs(sure.change)
     shown = sure.loc[size.sort_values(ascending=False, kind="stable").index[:cells]]
     lines = [[*axes, "A", "B", "B/A" if kind == "ratio" else "B-A", "95 % interval", "p", "q"]]
@@ -178,7 +181,7 @@ def largest(found, name, cells):
     return f"{name}: {which}{several(len(sure), 'change')} with q <= {found.attrs['level']:g}\n{aligned(lines)}"
 
 
-def change(value, kind):
+def change(value: float, kind: str) -> str:
     """A ratio, or a difference with its sign."""
     if value != value:
         return "–"
@@ -190,21 +193,21 @@ def change(value, kind):
     return (MINUS if value < 0 else "+") + text if text != "0" else text
 
 
-def interval(low, high, kind):
+def interval(low: float, high: float, kind: str) -> str:
     return f"{change(low, kind)} to {change(high, kind)}" if low == low and high == high else "–"
 
 
-def between(low, high):
+def between(low: float, high: float) -> str:
     return f" ({change(low, 'difference')} to {change(high, 'difference')})" if low == low and high == high else ""
 
 
-def probability(p):
+def probability(p: float) -> str:
     if p != p:
         return "–"
     return "< 1e-6" if p < 1e-6 else number(p, 1 if p < 0.001 else 2)
 
 
-def aligned(lines):
+def aligned(lines: Sequence[Sequence[str]]) -> str:
     """Lines of columns, the first to the left and the others to the right."""
     widths = [max(map(len, column)) for column in zip(*lines)]
     return "\n".join("  ".join(word.ljust(width) if i == 0 else word.rjust(width)

@@ -97,22 +97,33 @@ def digest(text):
 def page(title, sections, live=None):
     """The page as text; sections are (id, heading, content), the first one without a heading.
 
-    live: of a page that is rewritten, (seconds between two rewrites, or 0 after the last one, seconds since 1970 of
-    this one, its style).
+    live: of a page of a sweep under way, (seconds between two rewrites, or 0 after the last one, seconds since 1970 of
+    this one, its style); its first section has the title itself.
     """
-    links = element("nav", *(element("a", heading, href=f"#{name}") for name, heading, _ in sections if heading))
-    body = [element("div", id="stale", role="status", hidden="")] if live else []
-    for name, heading, content in sections:
-        body.append(element("section", element("h2", heading) if heading else element("h1", title) if not live else None,
-                            content, None if heading or live else links, id=name))
     every, stamp, style = live or (0, 0, "")
-    policy = f"{POLICY}; script-src 'sha256-{digest(SCRIPT)}'" + (ITSELF if every else "")
-    head = element("head", element("meta", charset="utf-8"),
-                   element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-                   element("meta", http_equiv="Content-Security-Policy", content=policy),
-                   element("noscript", element("meta", http_equiv="refresh", content=f"{every:.0f}")) if every else None,
-                   element("title", title), element("link", rel="icon", href=ICON), element("style", Html(STYLE + style)))
-    marks = {"data_stamp": f"{stamp:.3f}"} | ({"data_every": f"{every:g}", "class_": "live"} if every else
-                                              {"class_": "live"} if live else {})
+    if live:
+        body = [element("div", id="stale", role="status", hidden=""), *map(section, sections)]
+    else:
+        first, *others = sections
+        links = element("nav", *(element("a", heading, href=f"#{name}") for name, heading, _ in others))
+        body = [element("section", element("h1", title), first[2], links, id=first[0]), *map(section, others)]
+    marks = {"data_stamp": f"{stamp:.3f}"} | ({"class_": "live"} if live else {}) | (
+        {"data_every": f"{every:g}"} if every else {})
     return "<!DOCTYPE html>\n" + element(
-        "html", head, element("body", element("main", *body), element("script", Html(SCRIPT)), **marks), lang="en") + "\n"
+        "html", head(title, every, style),
+        element("body", element("main", *body), element("script", Html(SCRIPT)), **marks), lang="en") + "\n"
+
+
+def section(part):
+    name, heading, content = part
+    return element("section", element("h2", heading) if heading else None, content, id=name)
+
+
+def head(title, every, style):
+    policy = f"{POLICY}; script-src 'sha256-{digest(SCRIPT)}'" + (ITSELF if every else "")
+    again = element("noscript", element("meta", http_equiv="refresh", content=f"{every:.0f}")) if every else None
+    return element("head", element("meta", charset="utf-8"),
+                   element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+                   element("meta", http_equiv="Content-Security-Policy", content=policy), again,
+                   element("title", title), element("link", rel="icon", href=ICON),
+                   element("style", Html(STYLE + style)))

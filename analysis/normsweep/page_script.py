@@ -4,8 +4,8 @@ The page's content security policy allows this script alone, by its digest. The 
 """
 
 # A page that is rewritten has data-every, the seconds between two rewrites, and data-stamp, the time of this one, in
-# its body. Over http, fetch() gets the newer page. A page opened as a file may not be fetched, but it may be loaded into
-# a frame, which then sends its text.
+# its body. Over http, fetch() gets the newer page. A page opened as a file may not be fetched, but it may be loaded
+# into a frame, which then sends its text.
 SCRIPT = """
 "use strict";
 (() => {

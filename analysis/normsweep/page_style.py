@@ -41,7 +41,8 @@ figcaption { margin-top: 0.4rem }
 button { font: inherit; color: inherit; background: var(--ground); border: 1px solid var(--line); border-radius: 4px;
   cursor: pointer }
 button:focus-visible, a:focus-visible { outline: 2px solid var(--mark); outline-offset: 2px }
-.enlarge { float: right; width: 2.4rem; height: 2.4rem; margin: 0.5rem 0 0.2rem 0.8rem; padding: 0.6rem; line-height: 0 }
+.enlarge { float: right; width: 2.4rem; height: 2.4rem; margin: 0.5rem 0 0.2rem 0.8rem; padding: 0.6rem;
+  line-height: 0 }
 .enlarge:hover { border-color: currentColor }
 .enlarge svg { width: 100%; height: 100%; fill: none; stroke: currentColor; stroke-width: 1.6 }
 dialog { color: inherit; background: var(--ground); border: 0; padding: 0; margin: 0; width: 100vw; height: 100vh;

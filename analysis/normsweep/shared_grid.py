@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Optional
 
 import numpy as np
 import xarray as xr
 
+from .dataset import sweep_of
+from .hints import Array
 from .names import REPEAT
 from .plane import equal
 from .words import several, value_text
@@ -28,34 +32,35 @@ class SharedGrid:
 
     a: xr.Dataset
     b: xr.Dataset
-    axes: tuple = ()  # without the seed
+    axes: tuple[str, ...] = ()  # without the seed
     is_paired: bool = True  # seeds are the same, place by place
-    notes: list = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[xr.Dataset]:
         return iter((self.a, self.b))
 
     @property
-    def seeds(self):
+    def seeds(self) -> tuple[int, int]:
         return self.a.sizes[REPEAT], self.b.sizes[REPEAT]
 
     @property
-    def enough(self):
+    def enough(self) -> bool:
         """Are there seeds enough for a test?"""
         return min(self.seeds) > 1
 
 
-def shared_grid(a, b, paired=None, along=()):
+def shared_grid(a: xr.Dataset, b: xr.Dataset, paired: Optional[bool] = None,
+                along: Sequence[str] = ()) -> SharedGrid:
     """The SharedGrid of two datasets. `along` names axes whose values need not be the same, for boundaries along them.
 
     An axis of one of them alone is reduced to the value that the other one has. Raises NothingInCommon.
     """
     shared = SharedGrid(with_seeds(a), with_seeds(b))
-    for axis in [*a.sweep.axes, *(axis for axis in b.sweep.axes if axis not in a.sweep.axes)]:
+    for axis in [*sweep_of(a).axes, *(axis for axis in sweep_of(b).axes if axis not in sweep_of(a).axes)]:
         if axis != REPEAT:
             reduce_axis(shared, axis)
-    order = {axis: None for axis in (*shared.a.sweep.axes, *shared.b.sweep.axes) if axis != REPEAT}
-    shared.axes = tuple(axis for axis in order if axis in shared.a.sweep.axes and axis in shared.b.sweep.axes)
+    order = {axis: None for axis in (*sweep_of(shared.a).axes, *sweep_of(shared.b).axes) if axis != REPEAT}
+    shared.axes = tuple(axis for axis in order if axis in sweep_of(shared.a).axes and axis in sweep_of(shared.b).axes)
     for axis in shared.axes:
         if axis not in along:
             match_axis(shared, axis)
@@ -63,27 +68,27 @@ def shared_grid(a, b, paired=None, along=()):
     return shared
 
 
-def with_seeds(dataset):
+def with_seeds(dataset: xr.Dataset) -> xr.Dataset:
     """The dataset with the seed as an axis, of one value if it has only one."""
     if REPEAT in dataset.outcome.dims:
         return dataset
     seed = setting(dataset, REPEAT)
     dataset = dataset.drop_vars(REPEAT, errors="ignore")
-    of_runs = [name for name, variable in dataset.data_vars.items() if set(dataset.sweep.axes) <= set(variable.dims)]
+    of_runs = [name for name, variable in dataset.data_vars.items() if set(sweep_of(dataset).axes) <= set(variable.dims)]
     expanded = dataset[of_runs].expand_dims({REPEAT: [0 if seed is None else seed]})
     return dataset.drop_vars(of_runs).merge(expanded).assign_attrs(dataset.attrs)
 
 
-def setting(dataset, name):
+def setting(dataset: xr.Dataset, name: str) -> Any:
     """The one value of a key: of a coordinate without an axis, or an attribute. None if there are several or none."""
     if name in dataset.coords:
         return dataset[name].values.ravel()[0] if dataset[name].size == 1 else None
     return dataset.attrs.get(name)
 
 
-def reduce_axis(shared, axis):
+def reduce_axis(shared: SharedGrid, axis: str) -> None:
     """If only one of them has this axis, selects the value that the other one has."""
-    has = [axis in dataset.sweep.axes for dataset in shared]
+    has = [axis in sweep_of(dataset).axes for dataset in shared]
     if all(has):
         return
     side = has.index(True)
@@ -93,7 +98,7 @@ def reduce_axis(shared, axis):
     if wanted is None and len(values) == 1:
         place = 0
     else:
-        places = [] if wanted is None else np.flatnonzero(equal(values, plain(wanted, values)))
+        places = np.flatnonzero(equal(values, plain(wanted, values))) if wanted is not None else np.array([], int)
         if not len(places):
             its = "none" if wanted is None else f"{axis} {words_of(plain(wanted, values))}"
             raise NothingInCommon(f"{NAMES[side]} has an axis {axis} ({listed(values)}), "
@@ -106,13 +111,13 @@ def reduce_axis(shared, axis):
     shared.a, shared.b = (reduced, shared.b) if side == 0 else (shared.a, reduced)
 
 
-def plain(value, values):
+def plain(value: Any, values: Array) -> Any:
     """A value as the axis has it: attributes hold truth values as bytes."""
     value = value.item() if isinstance(value, np.generic) else value
     return bool(value) if values.dtype.kind == "b" else value
 
 
-def match_axis(shared, axis):
+def match_axis(shared: SharedGrid, axis: str) -> None:
     """Reduces an axis to the values that both have, in the order of the first; numbers to 1e-9."""
     values, others = shared.a[axis].values, shared.b[axis].values
     pairs = [(i, place[0]) for i, value in enumerate(values)
@@ -130,7 +135,7 @@ def match_axis(shared, axis):
     shared.b = shared.b.isel({axis: its}).assign_coords({axis: shared.a[axis].variable})
 
 
-def match_seeds(shared, paired):
+def match_seeds(shared: SharedGrid, paired: Optional[bool]) -> None:
     """Decides whether runs are compared in pairs of one seed, and reduces the seeds to these pairs."""
     mine, its = (dataset[REPEAT].values.tolist() for dataset in shared)
     common = [seed for seed in mine if seed in its]
@@ -151,47 +156,48 @@ def match_seeds(shared, paired):
                           for dataset, seeds in zip(shared, (mine, its)))
 
 
-def listed(values):
+def listed(values: Iterable[Any]) -> str:
     """"0.1, 0.01 and 3 more"."""
     words = [words_of(value) for value in values]
     return ", ".join(words) if len(words) <= SHOWN + 1 else f"{', '.join(words[:SHOWN])} and {len(words) - SHOWN} more"
 
 
-def differences(shared):
+def differences(shared: SharedGrid) -> list[tuple[str, str, str]]:
     """[(key, its value in a, in b)] of the settings in which two datasets differ, and of the sessions' variables."""
     a, b = shared
     names = [name for name in dict.fromkeys([*a.attrs, *scalars(a), *b.attrs, *scalars(b)])
              if name not in NOT_SETTINGS and name not in shared.axes and name != REPEAT]
-    found = [(name, setting(a, name), setting(b, name)) for name in names]
-    found = [(name, *(None if value is None else words_of(value) for value in values)) for name, *values in found]
-    return [(name, one, two) for name, one, two in found if one != two and not (one is None or two is None)]
+    found = [(name, *("" if value is None else words_of(value) for value in (setting(a, name), setting(b, name))))
+             for name in names]
+    return [(name, one, two) for name, one, two in found if one and two and one != two]
 
 
-def program_differences(shared):
+def program_differences(shared: SharedGrid) -> list[tuple[str, str, str]]:
     """The same of what wrote them, as far as numbers depend on it: program, kernel of the BLAS library, vectors."""
     found = []
     for name in OF_PROGRAM:
         words = [sorted({str(word) for word in np.ravel(dataset[name].values) if word}) if name in dataset else []
                  for dataset in shared]
-        if all(words) and words[0] != words[1]:
-            found.append((name, *(", ".join(part) for part in words)))
+        one, two = (", ".join(part) for part in words)
+        if one and two and one != two:
+            found.append((name, one, two))
     return found
 
 
-def scalars(dataset):
+def scalars(dataset: xr.Dataset) -> list[str]:
     """Coordinates without an axis: what was selected."""
     return [str(name) for name, variable in dataset.coords.items() if variable.ndim == 0]
 
 
-def words_of(value):
+def words_of(value: Any) -> str:
     return value_text(value.item() if isinstance(value, np.generic) else value)
 
 
-def progress(shared):
+def progress(shared: SharedGrid) -> list[str]:
     """Sentences on the sweeps that have not ended, and on the runs that ended early."""
     found = []
     for name, dataset in zip(NAMES, shared):
-        stands = dataset.sweep
+        stands = sweep_of(dataset)
         count, ended = int((~stands.skipped).sum()), int((stands.done | stands.diverged | stands.failed).sum())
         if ended < count:
             found.append(f"{name}: {ended} of {several(count, 'run')} have ended; only these are compared.")

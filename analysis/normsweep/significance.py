@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .hints import Array, Numbers
+
 LEVEL = 0.05  # of tests; intervals cover with a probability of 1 - LEVEL
 ARRANGEMENTS = 100_000  # up to so many, all rearrangements are taken; of more, so many draws
 CLOSE = 1e-12  # relative difference below which the means of two arrangements are equal
@@ -24,25 +26,25 @@ HALVINGS = 50
 class Estimate(NamedTuple):
     """A mean or a difference of means; NaN where there is none. Each is an array without the axis of seeds."""
 
-    value: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    p: np.ndarray  # the probability of a value as far from 0, if the true one is 0
+    value: Array
+    low: Array
+    high: Array
+    p: Array  # the probability of a value as far from 0, if the true one is 0
 
 
-def paired(a: np.ndarray, b: np.ndarray) -> Estimate:
+def paired(a: Numbers, b: Numbers) -> Estimate:
     """b - a of pairs, [..., n] each: the mean over the pairs that have both."""
     return mean(np.asarray(b, float) - np.asarray(a, float))
 
 
-def mean(values: np.ndarray) -> Estimate:
+def mean(values: Numbers) -> Estimate:
     """The mean of the values that are not NaN, with Student's interval; no interval for fewer than two."""
     values = np.asarray(values, float)
     count, middle, variance = moments(values)
     return estimate(middle, error(variance, count), np.where(count > 1, count - 1, np.nan))
 
 
-def unpaired(a: np.ndarray, b: np.ndarray) -> Estimate:
+def unpaired(a: Numbers, b: Numbers) -> Estimate:
     """mean(b) - mean(a) of independent samples [..., n] and [..., m], with Welch's interval, which allows for unequal
     variances; no interval unless both have two values. If one has two and the other more, there is one degree of
     freedom: Welch's would be wrong in 10 % of cases instead of 5 % where the two vary more than the others."""
@@ -56,7 +58,7 @@ def unpaired(a: np.ndarray, b: np.ndarray) -> Estimate:
     return estimate(mean_b - mean_a, np.sqrt(share_a + share_b), np.where(least > 0, freedom, np.nan))
 
 
-def moments(values):
+def moments(values: Numbers) -> tuple[Array, Array, Array]:
     """(number, mean, variance with n - 1) of the values that are not NaN, along the last axis."""
     values = np.asarray(values, float)
     known = ~np.isnan(values)
@@ -67,16 +69,16 @@ def moments(values):
         return count, middle, squares / np.where(count > 1, count - 1, np.nan)
 
 
-def error(variance, count):
+def error(variance: Array, count: Array) -> Array:
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.sqrt(variance / count)
 
 
-def estimate(value, error, freedom):
+def estimate(value: Array, spread: Array, freedom: Array) -> Estimate:
     """The interval and the probability of a value with a standard error. Without a spread the value is certain."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        ratio = np.where((value == 0) & (error == 0), 0, np.abs(value) / error)
-    width = error * student_quantile(freedom)
+        ratio = np.where((value == 0) & (spread == 0), 0, np.abs(value) / spread)
+    width = spread * student_quantile(freedom)
     known = np.isfinite(freedom)
     return Estimate(value, np.where(known, value - width, np.nan), np.where(known, value + width, np.nan),
                     student_outside(ratio, freedom))
@@ -84,29 +86,29 @@ def estimate(value, error, freedom):
 
 # ---- exact tests ----
 
-def sign_flips(differences: np.ndarray) -> float:
+def sign_flips(differences: Numbers) -> float:
     """The probability, over all ways to swap the members of n pairs, that |mean difference| is as large as it is.
     Exact if swapping changes nothing but the names; never below 2^(1-n). NaN for fewer than two pairs."""
-    differences = np.asarray(differences, float)
-    differences = differences[~np.isnan(differences)]
-    n = len(differences)
+    known = np.asarray(differences, float)
+    known = known[~np.isnan(known)]
+    n = len(known)
     if n < 2:
         return math.nan
     if 2 ** n <= ARRANGEMENTS:
         signs = np.array(list(itertools.product((1, -1), repeat=n)))
-        return share_as_large(signs @ differences, differences.sum(), drawn=False)
+        return share_as_large(signs @ known, known.sum(), drawn=False)
     signs = np.random.default_rng(0).choice((1, -1), (ARRANGEMENTS, n))
-    return share_as_large(signs @ differences, differences.sum(), drawn=True)
+    return share_as_large(signs @ known, known.sum(), drawn=True)
 
 
-def exchanges(a: np.ndarray, b: np.ndarray) -> float:
+def exchanges(a: Numbers, b: Numbers) -> float:
     """The same for two independent samples: over all ways to divide their n + m values anew. Never below 1 or 2 of
     the number of ways. NaN unless both have two values."""
-    a, b = (np.asarray(part, float)[~np.isnan(part)] for part in (a, b))
-    n, m = len(a), len(b)
+    one, two = (part[~np.isnan(part)] for part in (np.asarray(a, float), np.asarray(b, float)))
+    n, m = len(one), len(two)
     if min(n, m) < 2:
         return math.nan
-    values = np.concatenate([b, a]) - np.concatenate([a, b]).mean()
+    values = np.concatenate([two, one]) - np.concatenate([one, two]).mean()
     if math.comb(n + m, m) <= ARRANGEMENTS:
         places = np.array(list(itertools.combinations(range(n + m), m)))
         return share_as_large(values[places].sum(1), values[:m].sum(), drawn=False)
@@ -114,7 +116,7 @@ def exchanges(a: np.ndarray, b: np.ndarray) -> float:
     return share_as_large(draws.sum(1), values[:m].sum(), drawn=True)
 
 
-def share_as_large(found, observed, drawn):
+def share_as_large(found: Array, observed: float, drawn: bool) -> float:
     """The share of the arrangements at least as far from 0. Drawn ones do not contain the observed one: it is added."""
     count = int((np.abs(found) >= abs(observed) * (1 - CLOSE)).sum())
     return (count + drawn) / (len(found) + drawn)
@@ -132,7 +134,7 @@ def least_of_exchanges(n: int, m: int) -> float:
 
 # ---- many tests ----
 
-def discoveries(p: np.ndarray) -> np.ndarray:
+def discoveries(p: Numbers) -> Array:
     """Benjamini and Hochberg's q for each probability: of the cells with q <= 0.05, an expected share of at most 0.05
     does not differ. If none differs, one has such a q with a probability of at most 0.05. NaN where p is."""
     p = np.asarray(p, float)
@@ -148,7 +150,7 @@ def discoveries(p: np.ndarray) -> np.ndarray:
 
 # ---- Student's distribution, also for degrees of freedom that are not whole, as Welch's are ----
 
-def student_outside(t: np.ndarray, freedom: np.ndarray) -> np.ndarray:
+def student_outside(t: Numbers, freedom: Numbers) -> Array:
     """The probability that a variable of Student's distribution is outside (-t, t): the regularised incomplete beta
     function of freedom / (freedom + t^2) for freedom / 2 and 1 / 2."""
     t, freedom = np.broadcast_arrays(np.asarray(t, float), np.asarray(freedom, float))
@@ -159,7 +161,7 @@ def student_outside(t: np.ndarray, freedom: np.ndarray) -> np.ndarray:
     return found
 
 
-def student_quantile(freedom: np.ndarray) -> np.ndarray:
+def student_quantile(freedom: Numbers) -> Array:
     """The t outside of which such a variable is with a probability of LEVEL; 1 degree of freedom or more."""
     freedom = np.asarray(freedom, float)
     known = np.isfinite(freedom)
@@ -174,7 +176,7 @@ def student_quantile(freedom: np.ndarray) -> np.ndarray:
     return found
 
 
-def beta_share(freedom, square):
+def beta_share(freedom: Array, square: Array) -> Array:
     """The incomplete beta function for a = freedom / 2 and b = 1 / 2 at x = freedom / (freedom + square), over the
     complete one; its continued fraction (NIST's Digital Library of Mathematical Functions, 8.17.22) converges quickly
     for x below (a + 1) / (a + b + 2), and the complement is taken above."""
@@ -189,7 +191,7 @@ def beta_share(freedom, square):
     return np.where(direct, part, 1 - part)
 
 
-def fraction(a, b, x):
+def fraction(a: Array, b: Array, x: Array) -> Array:
     """1 / (1 + d_1 / (1 + d_2 / (1 + ...))), evaluated from its end."""
     value = np.ones_like(x)
     for i in range(TERMS, 0, -1):

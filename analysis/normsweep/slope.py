@@ -28,25 +28,25 @@ def slope_fit(x: Numbers, y: Numbers, low: Numbers, high: Numbers) -> tuple[floa
     there is no boundary. The slope is NaN with boundaries at fewer than two places. The ends are NaN with one seed at
     two places.
     """
-    x = np.asarray(x, float)
-    y, low, high = (np.asarray(part, float).reshape(len(x), -1) for part in (y, low, high))
-    known = np.isfinite(y)
+    points = np.asarray(x, float)
+    each, lows, highs = (np.asarray(part, float).reshape(len(points), -1) for part in (y, low, high))
+    known = np.isfinite(each)
     places, seeds = known.any(1), np.flatnonzero(known.any(0))
     if places.sum() < 2:
         return NOTHING
-    mean, low, high = (average(part, known)[places] for part in (y, low, high))
-    at = x[places] - x[places].mean()
+    mean, first, last = (average(part, known)[places] for part in (each, lows, highs))
+    at = points[places] - points[places].mean()
     slope = float(at @ mean / (at @ at))
     if (known.sum(0) >= 2).sum() >= 2:
         widening = student(len(seeds) - 1) / NORMAL * math.sqrt(len(seeds) / (len(seeds) - 1))
-        deviations = widening * (resampled_slopes(x, y[:, seeds]) - slope)
+        deviations = widening * (resampled_slopes(points, each[:, seeds]) - slope)
     elif len(at) > 2:
         squares = np.sum((mean - mean.mean() - slope * at) ** 2)
         error = math.sqrt(squares / (len(at) - 2) / (at @ at))
         deviations = student(len(at) - 2) / NORMAL * error * normal(DRAWS)
     else:
         return slope, np.nan, np.nan
-    drawn = low + uniform(len(deviations), len(x))[:, places] * (high - low)
+    drawn = first + uniform(len(deviations), len(points))[:, places] * (last - first)
     slopes = drawn @ at / (at @ at) + deviations
     ends = np.quantile(slopes[~np.isnan(slopes)], [TAIL, 1 - TAIL])
     return slope, min(float(ends[0]), slope), max(float(ends[1]), slope)

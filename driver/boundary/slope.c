@@ -20,6 +20,9 @@
  * Without both factors it would be 50 % for two seeds and 75 % for three. With several seeds the interval is
  * that of the straight line fitted over these places; what is not straight about the boundary is not in it.
  *
+ * Draws are numbered by the places of values and seeds along their axes. In another order an interval has
+ * other draws, and ends within the noise of DRAWS of them.
+ *
  * The draws may all lie beside the interpolated slope if that uses the far ends of brackets; the interval is
  * then extended to it.
  */

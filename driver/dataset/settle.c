@@ -13,6 +13,7 @@
 #include "driver/dataset/foreign.h"
 #include "driver/dataset/longer.h"
 #include "driver/dataset/lookup.h"
+#include "driver/dataset/order.h"
 #include "driver/dataset/prospect_inside.h"
 #include "driver/dataset/session.h"
 #include "driver/dataset/verify.h"
@@ -43,8 +44,7 @@ static int sync_folder_of(const char *path)
     return status;
 }
 
-/* Refuses a file that does not fit on the disk, before the disk is full. `foreign`: bytes that others added.
- */
+/* Refuses a file that does not fit on the disk, before it is full. `foreign`: bytes that others added. */
 static int check_space(const struct dataset *dataset, double foreign, struct error *error)
 {
     char *copy = strdup(dataset->path);
@@ -260,14 +260,15 @@ static int begin_longer(struct dataset *dataset, int64_t shorter, struct error *
 }
 
 /* Continues the file of `view`: as it is, or in a new file if its header no longer fits the sweep. */
-static int carry_on(struct dataset *dataset, const struct view *view, struct error *error)
+static int carry_on(
+    struct dataset *dataset, struct sweep *sweep, const struct view *view, struct error *error)
 {
     struct layout *layout = &dataset->layout;
     struct mapping mapping;
 
     if (verify_dataset(view, error) != 0 || check_words(dataset, view, error) != 0)
         return -1;
-    if (mapping_init(&mapping, view, layout, error) != 0)
+    if (order_map(&mapping, sweep, view, layout, error) != 0)
         return -1;
     if (mapping.shorter) {
         int64_t shorter = mapping.shorter;
@@ -297,7 +298,8 @@ static int carry_on(struct dataset *dataset, const struct view *view, struct err
     return result;
 }
 
-int dataset_settle(struct dataset *dataset, const struct dataset_options *options, struct error *error)
+int dataset_settle(
+    struct dataset *dataset, struct sweep *sweep, const struct dataset_options *options, struct error *error)
 {
     struct view view;
     mode_t kind = 0;
@@ -315,7 +317,7 @@ int dataset_settle(struct dataset *dataset, const struct dataset_options *option
         return dataset_error(dataset, errno, error);
     if (view_open(&view, dataset->name, error) != 0)
         return -1;
-    int result = carry_on(dataset, &view, error);
+    int result = carry_on(dataset, sweep, &view, error);
     view_close(&view);
     return result;
 }

@@ -9,6 +9,7 @@
  * would be done, and the error that there would be; then nothing is written. -1 with the error set, and the
  * file as it was.
  */
-int dataset_settle(struct dataset *dataset, const struct dataset_options *options, struct error *error);
+int dataset_settle(
+    struct dataset *dataset, struct sweep *sweep, const struct dataset_options *options, struct error *error);
 
 #endif

@@ -149,7 +149,7 @@ static void choose_more(struct job *job, int64_t cell, enum outcome outcome)
                 job, error_set(&error, ERROR_ENVIRONMENT, "%s: no memory", job->sweep->output), &error);
 }
 
-int job_open(struct job *job, const struct sweep *sweep, const struct corpus *corpus, struct lease *lease,
+int job_open(struct job *job, struct sweep *sweep, const struct corpus *corpus, struct lease *lease,
     const struct session *session, const struct dataset_options *options, int workers, struct error *error)
 {
     double now = clock_now();

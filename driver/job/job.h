@@ -52,7 +52,7 @@ struct job {
 enum { JOB_ORDERS_AHEAD = 3 };
 
 /* Pointers are borrowed until job_close. -1 with a message in error; the job is closed. */
-int job_open(struct job *job, const struct sweep *sweep, const struct corpus *corpus, struct lease *lease,
+int job_open(struct job *job, struct sweep *sweep, const struct corpus *corpus, struct lease *lease,
     const struct session *session, const struct dataset_options *options, int workers, struct error *error);
 
 /* From now on events go to this log, the beginning first. The journal is borrowed until job_close; NULL:

@@ -8,16 +8,30 @@
 #include "driver/tables/dataset_tables.h"
 
 #include <errno.h>
-#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { FAILURES_MOST = 100 };
+
+/* NULL: no memory. */
+static char *join_current(const char *path)
+{
+    char *current = path[0] == '/' ? NULL : getcwd(NULL, 0), *whole;
+
+    if (asprintf(&whole, "%s%s%s", current ? current : "", current ? "/" : "", path) < 0)
+        whole = NULL;
+    free(current);
+    return whole;
+}
 
 void status_json_path(struct json_writer *writer, const char *path)
 {
     char *whole = path ? output_resolve(path) : NULL;
 
+    if (path && !whole) /* its folder is not there */
+        whole = join_current(path);
     json_writer_text(writer, "path", whole ? whole : path);
     free(whole);
 }
@@ -223,7 +237,7 @@ int status_json_print(const struct status *status, struct error *error)
         json_writer_close(&writer, '}');
         fputc('\n', out);
     }
-    if (!out || fclose(out) != 0)
+    if (!out || fclose(out) != 0 || !text) /* fclose may fail without saying so */
         result = error_set(error, ERROR_ENVIRONMENT, "%s: no memory", status->view.name);
     if (result == 0)
         fputs(text, stdout);

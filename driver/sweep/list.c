@@ -180,6 +180,16 @@ static int fill_points(struct reader *reader, const struct param *param, const s
     return 0;
 }
 
+int list_direction(const struct param *param, const union param_value *value, int64_t count)
+{
+    int direction = count > 1 ? value_compare(param, value[1], value[0]) : 1;
+
+    for (int64_t i = 1; i < count; i++)
+        if (value_compare(param, value[i], value[i - 1]) != direction)
+            return 0;
+    return direction;
+}
+
 /* Appends values that the file spells out. */
 static int append_items(
     struct reader *reader, const struct param *param, const struct node *items, struct list *list)
@@ -193,8 +203,9 @@ static int append_items(
     return 0;
 }
 
-static int fill_rule(
-    struct reader *reader, const struct param *param, const struct node *map, int64_t most, struct list *list)
+/* Fills in `direction`, as list_read says: that of the rule, which `plus` does not change. */
+static int fill_rule(struct reader *reader, const struct param *param, const struct node *map, int64_t most,
+    struct list *list, int *direction)
 {
     struct rule rule;
 
@@ -207,6 +218,7 @@ static int fill_rule(
         return -1;
     if (list->count + more > most)
         return too_many(reader, param, map->place, (double)(list->count + more), most);
+    *direction = list_direction(param, list->value, list->count);
     return rule.plus ? append_items(reader, param, rule.plus, list) : 0;
 }
 
@@ -233,18 +245,6 @@ void list_sort(const struct param *param, union param_value *value, int64_t coun
     qsort_r(value, (size_t)count, sizeof(*value), compare, (void *)param);
 }
 
-/* Are the values strictly ascending or strictly descending? Then no two are equal, and sorting is
- * unnecessary. */
-static bool is_monotone(const struct param *param, const struct list *list)
-{
-    int direction = list->count > 1 ? value_compare(param, list->value[1], list->value[0]) : 1;
-
-    for (int64_t i = 1; i < list->count; i++)
-        if (value_compare(param, list->value[i], list->value[i - 1]) != direction)
-            return false;
-    return direction != 0;
-}
-
 /* The index of the second occurrence of a repeated value. */
 static int64_t second_index(const struct param *param, const struct list *list, union param_value value)
 {
@@ -261,8 +261,8 @@ static int check_repeated(
     char text[64];
     int status = 0;
 
-    if (is_monotone(param, list))
-        return 0;
+    if (list_direction(param, list->value, list->count) != 0)
+        return 0; /* then no two are equal */
     union param_value *sorted = reader_memory(reader, list->count, sizeof(*sorted));
     if (!sorted)
         return -1;
@@ -277,14 +277,83 @@ static int check_repeated(
     return status;
 }
 
+struct ordering {
+    const struct param *param;
+    const struct list *list;
+    int direction;
+};
+
+static int compare_places(const void *a, const void *b, void *context)
+{
+    const struct ordering *ordering = context;
+    const union param_value *value = ordering->list->value;
+    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+
+    return ordering->direction * value_compare(ordering->param, value[left], value[right]);
+}
+
+/* A copy of items [count] of `size` bytes, in another order; NULL with the error set. */
+static void *arranged(
+    struct reader *reader, const void *items, size_t size, int64_t count, const int64_t *from)
+{
+    char *copy = reader_memory(reader, count, size);
+
+    for (int64_t i = 0; copy && i < count; i++)
+        memcpy(copy + (size_t)i * size, (const char *)items + (size_t)from[i] * size, size);
+    return copy;
+}
+
+/* Takes the values, and the place of each, from these places. */
+static int take_order(struct reader *reader, struct list *list, const int64_t *from)
+{
+    struct list ordered = {.count = list->count};
+
+    ordered.value = arranged(reader, list->value, sizeof(*list->value), list->count, from);
+    if (ordered.value && list->written)
+        ordered.written = arranged(reader, list->written, sizeof(*list->written), list->count, from);
+    if (!ordered.value || (list->written && !ordered.written)) {
+        list_release(&ordered);
+        return -1;
+    }
+    list_release(list);
+    *list = ordered;
+    return 0;
+}
+
+/* Puts distinct values in order: descending if `direction` is below 0. */
+static int put_in_order(struct reader *reader, const struct param *param, int direction, struct list *list)
+{
+    struct ordering ordering = {param, list, direction < 0 ? -1 : 1};
+    int64_t *from = reader_memory(reader, list->count, sizeof(*from));
+
+    if (!from)
+        return -1;
+    for (int64_t i = 0; i < list->count; i++)
+        from[i] = i;
+    qsort_r(from, (size_t)list->count, sizeof(*from), compare_places, &ordering);
+    int status = take_order(reader, list, from);
+    free(from);
+    return status;
+}
+
+/* Has the parameter's coordinate numbers, which CF wants in a strict order? */
+static bool is_ordered(const struct param *param)
+{
+    return param->kind != PARAM_WORD;
+}
+
 int list_read(struct reader *reader, const struct param *param, const struct node *node, int64_t most,
     struct list *list)
 {
+    int direction = 0;
+
     *list = (struct list){0};
-    int status = node->kind == NODE_MAP ? fill_rule(reader, param, node, most, list)
+    int status = node->kind == NODE_MAP ? fill_rule(reader, param, node, most, list, &direction)
                                         : fill_written(reader, param, node, most, list);
     if (status == 0)
         status = check_repeated(reader, param, node->place, list);
+    if (status == 0 && is_ordered(param) && list_direction(param, list->value, list->count) == 0)
+        status = put_in_order(reader, param, direction, list);
     if (status < 0)
         list_release(list);
     return status;

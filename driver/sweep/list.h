@@ -16,13 +16,17 @@ bool list_is(const struct node *node);
 /*
  * Reads `[a, b]`, `{range: [a, b]}` (integers, both ends included), `{range: [a, b], points: n}` (evenly
  * spaced), `{log: [a, b], points: n}` (evenly spaced in the logarithm); the last three may have `plus:
- * [...]`. Computed values are rounded to 12 significant digits; both ends are exact. Refuses more than `most`
- * values and equal values. On failure -1, nothing held.
+ * [...]`. Computed values are rounded to 12 significant digits; both ends are exact. Numbers and truth values
+ * ascend strictly; they descend if the whole list does, or the rule without `plus`. Words keep their order.
+ * Refuses more than `most` values and equal values. On failure -1, nothing held.
  */
 int list_read(struct reader *reader, const struct param *param, const struct node *node, int64_t most,
     struct list *list);
 
 void list_release(struct list *list);
+
+/* 1: the values ascend strictly, or there is only one; -1: they descend strictly; 0: neither. */
+int list_direction(const struct param *param, const union param_value *value, int64_t count);
 
 /* Sorts values of a parameter in ascending order. */
 void list_sort(const struct param *param, union param_value *value, int64_t count);

@@ -53,7 +53,7 @@ struct sweep {
     struct measure measure;
     double checkpoint_minutes;
     int64_t axis_count;
-    struct axis *axis; /* in the order of the file */
+    struct axis *axis; /* in the order of the file; values of numbers in a strict one, see list.h */
     int64_t cells; /* the product of the axes' lengths */
     uint64_t *skip; /* one bit for each cell, set if the cell is skipped; NULL: none is */
     int64_t skipped; /* number of skipped cells */

@@ -14,7 +14,8 @@ import time
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 # Chromium reads from file 3 and writes to file 4.
-EXECUTE = "import os, sys; os.dup2(int(sys.argv[1]), 3); os.dup2(int(sys.argv[2]), 4); os.execv(sys.argv[3], sys.argv[3:])"
+EXECUTE = ("import os, sys; os.dup2(int(sys.argv[1]), 3); os.dup2(int(sys.argv[2]), 4); "
+           "os.execv(sys.argv[3], sys.argv[3:])")
 DEADLINE = 60  # seconds, which only ends a test that hangs
 
 

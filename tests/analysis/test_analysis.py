@@ -286,6 +286,7 @@ def test_every_part_of_a_result_is_described(ds):
 
 @pytest.mark.skipif(not all(importlib.util.find_spec(name) for name in ("pip", "setuptools", "wheel", "matplotlib")),
                     reason="no pip, setuptools, wheel and matplotlib here")
+@pytest.mark.skipif("NORMSWEEP_INSTALLED" in os.environ, reason="what is tested here was installed by pip")
 def test_is_installed_by_pip(tmp_path, ds):
     shutil.copytree(PROJECT / "analysis", tmp_path / "analysis", ignore=shutil.ignore_patterns("__pycache__"))
     run(sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index",
@@ -298,6 +299,9 @@ def test_is_installed_by_pip(tmp_path, ds):
     done = run(sys.executable, "-c", program, tmp_path / "there", tmp_path / "a.nc",
                env={**os.environ, "PYTHONPATH": str(tmp_path / "there")})
     assert done.stdout == "My first diagram\n"
+    said = run(tmp_path / "there" / "bin" / "normsweep-table", tmp_path / "a.nc",
+               env={**os.environ, "PYTHONPATH": str(tmp_path / "there")}).stdout
+    assert said.startswith("learning_rate,weight_decay,") and said.count("\n") == 61
     version = re.search(r"^VERSION = (.*)$", (PROJECT / "Makefile").read_text(), re.M)[1]
     assert os.path.isdir(tmp_path / "there" / f"normsweep-{version}.dist-info")
 

@@ -1,4 +1,4 @@
-"""The page of a sweep under way, read as HTML: numbers, pictures, hostile texts, cost; and the loop that rewrites it."""
+"""The page of a sweep under way, read as HTML: numbers, pictures, hostile texts; and the loop that rewrites it."""
 
 import os
 import re
@@ -319,7 +319,8 @@ class Following(watch.Watch):
 
 
 def finished_sweep(tmp_path):
-    (tmp_path / "s.yaml").write_text("corpus: markov\ncorpus_tokens: 4000\nsteps: 2\nwidth: 8\nheads: 2\nseed: [0, 1]\n")
+    (tmp_path / "s.yaml").write_text("corpus: markov\ncorpus_tokens: 4000\nsteps: 2\nwidth: 8\nheads: 2\n"
+                                     "seed: [0, 1]\n")
     run(NORMSWEEP, "run", "s.yaml", "-j", "0", cwd=tmp_path)
 
 

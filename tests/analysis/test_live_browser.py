@@ -105,9 +105,9 @@ def stopped_in_the_middle(sweep, path):
 
 def filled(page):
     """The share of the diagram that has a colour of growth, or the hatch of diverged runs: the paths' own area."""
-    return page.tell("""[...document.querySelectorAll('.area svg path[fill], .area svg .is-diverged')].reduce((sum, path) =>
-        sum + [...path.getAttribute('d').matchAll(/M([0-9]+) [0-9]+H([0-9]+)v-([0-9]+)/g)].reduce((part, [, a, b, c]) =>
-            part + (b - a) * c, 0), 0) / 750000""")
+    return page.tell("""[...document.querySelectorAll('.area svg path[fill], .area svg .is-diverged')].flatMap(
+        path => [...path.getAttribute('d').matchAll(/M([0-9]+) [0-9]+H([0-9]+)v-([0-9]+)/g)]).reduce(
+        (sum, [, left, right, height]) => sum + (right - left) * height, 0) / 750000""")
 
 
 def assert_fits(page):
@@ -184,7 +184,8 @@ def enlarge_and_read(page):
     page.until(f"!{shown}")
     assert page.tell("document.activeElement.className") == "enlarge"
     page.tell("document.querySelector('.area').scrollIntoView()")
-    box = page.tell("(({left, bottom}) => [left + 5, bottom - 5])(document.querySelector('.area').getBoundingClientRect())")
+    box = page.tell("(({left, bottom}) => [left + 5, bottom - 5])("
+                    "document.querySelector('.area').getBoundingClientRect())")
     page.call("Input.dispatchMouseEvent", type="mouseMoved", x=box[0], y=box[1])
     page.until("/^learning rate 0.001, weight decay 0.01: growth [0-9.]+, [12] of 2 runs ended$/.test("
                "document.querySelector('.reading').textContent)")

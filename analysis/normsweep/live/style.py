@@ -66,7 +66,8 @@ body.live { max-width: 84rem; --done: #3b6ea5; --running: #0a8a5f; --failed: #c0
 .plot svg .is-skipped { fill: url(#hatch-skipped) }
 .plot svg .is-done { fill: var(--done) }
 .plot svg .is-running { fill: none; stroke: var(--running); stroke-width: 2; vector-effect: non-scaling-stroke }
-.plot svg .boundary { fill: none; stroke: #000; stroke-width: 2; vector-effect: non-scaling-stroke; shape-rendering: auto }
+.plot svg .boundary { fill: none; stroke: #000; stroke-width: 2; vector-effect: non-scaling-stroke;
+  shape-rendering: auto }
 .plot svg .boundary.under { stroke: #fff; stroke-width: 4; opacity: 0.55 }
 .plot svg .line { fill: none; stroke: var(--line); stroke-width: 1; stroke-linejoin: round;
   vector-effect: non-scaling-stroke; opacity: 0.6 }
@@ -89,6 +90,7 @@ i.key-no-growth { height: 0 !important; border: 0 !important; border-top: 2px so
 .reading { min-height: 1.5em; font-size: 0.85rem; color: var(--quiet) }
 .runs { list-style: none; margin: 0; padding: 0 }
 .runs li { padding: 0.35rem 0; border-bottom: 1px solid var(--line); font-size: 0.88rem; overflow-wrap: anywhere }
+.runs + h2 { margin-top: 1.4rem }
 .runs .more { color: var(--quiet); font-size: 0.82rem; font-variant-numeric: tabular-nums }
 .runs .more b { font-weight: 500; color: var(--text) }
 progress { appearance: none; display: block; width: 100%; height: 0.35rem; margin: 0.2rem 0; border: 0;

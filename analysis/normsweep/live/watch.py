@@ -7,8 +7,9 @@ import sys
 import time
 
 from ..command import fail, whole_file
-from ..dataset import NotASweep, open_sweep
+from ..dataset import open_sweep
 from ..figures.drawing import reason
+from ..verify import NotASweep
 from ..words import several
 from . import sections
 from .lease import is_held
@@ -95,7 +96,8 @@ class Watch:
         if not self.known and not self.shown:
             print(f"{os.path.basename(sys.argv[0])}: {self.path}: not there yet; waiting for up to {wait:.0f} s",
                   file=sys.stderr, flush=True)
-        text = f"Waiting for {os.path.basename(self.path)}" if not self.known else f"Cannot be read at the moment: {why}"
+        name = os.path.basename(self.path)
+        text = f"Cannot be read at the moment: {why}" if self.known else f"Waiting for {name}"
         self.write_state(State("stopped", text), self.every)
 
     def close(self, state):

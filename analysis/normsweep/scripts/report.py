@@ -2,7 +2,8 @@
 
 The page is self-contained: it loads nothing, prints well, and can be sent as it is. It can be written at any moment,
 also while the sweep runs. With --watch it is rewritten every few seconds until the sweep has ended, with the diagram as
-it fills, the runs under way and the time left, and a browser that shows it follows by itself; then it becomes the report.
+it fills, the runs under way and the time left, and a browser that shows it follows by itself. Then it becomes the
+report.
 """
 
 import argparse

@@ -29,8 +29,8 @@ TEST(dataset_grows)
         {"learning_rate: [0.1, 0.01]\nseed: [1, 2]\n",
             "learning_rate: [0.5, 0.1, 0.05, 0.01]\nseed: [1, 2]\n", 2, 7},
         {"learning_rate: [0.1, 0.01]\nseed: [1, 2]\n", "seed: [1, 2]\nlearning_rate: [0.1, 0.01]\n", 0, 3},
-        {"learning_rate: [0.1, 0.01]\nseed: [1, 2]\n", "seed: [2, 3, 1]\nlearning_rate: [0.1, 0.01]\n", 4, 1},
-        {"layers: [1, 2]\nseed: [1, 2]\n", "layers: [4, 1, 2]\nseed: [1, 2]\n", 2, 5},
+        {"learning_rate: [0.1, 0.01]\nseed: [1, 2]\n", "seed: [2, 3, 1]\nlearning_rate: [0.1, 0.01]\n", 0, 3},
+        {"layers: [1, 2]\nseed: [1, 2]\n", "layers: [4, 1, 2]\nseed: [2, 1, 3]\n", 0, 4},
         {"width: 64\nlearning_rate: [0.1, 0.01]\nseed: [1, 2]\n",
             "width: [32, 64]\nlearning_rate: [0.1, 0.01]\nseed: [1, 2]\n", 4, 7},
         {"learning_rate: [0.1, 0.01]\nseed: [1, 2]\n",
@@ -41,7 +41,7 @@ TEST(dataset_grows)
             "together:\n  model:\n    b: {heads: 4, width: 16}\n    a: {width: 8, heads: 2}\n    "
             "c: {width: 8, heads: 4}\nseed: [1, 2]\n",
             2, 1},
-        {"heads: [1, 4]\nlayers: [1, 3]\n", "heads: [8, 1, 4]\nlayers: [1, 3, 5]\n", 3, 7},
+        {"heads: [1, 4]\nlayers: [1, 3]\n", "heads: [8, 1, 4]\nlayers: [1, 3, 5]\n", 0, 4},
     };
 
     for (size_t i = 0; i < sizeof(growths) / sizeof(*growths); i++) {

@@ -166,7 +166,7 @@ TEST(sweep_log_lists)
     }
     CHECK_CLOSE(sweep.axis[0].value[0].real, 1e-1, 0);
     CHECK_CLOSE(sweep.axis[0].value[19].real, 1e-5, 0);
-    check_reals(&sweep.axis[1], (double[]){1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 0, 30, NAN});
+    check_reals(&sweep.axis[1], (double[]){30, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 0, NAN});
     check_reals(
         &sweep.axis[2], (double[]){1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, NAN});
     check_reals(&sweep.axis[3], (double[]){0.3, 0.03, 0.003, 0.0003, NAN});

@@ -1,0 +1,29 @@
+"""The commands that pip installs: normsweep-NAME runs main() of normsweep.scripts.NAME.
+
+A new command needs a line in [project.scripts] of pyproject.toml, and a script: this module has every name.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import sys
+from typing import Any, Callable
+
+
+def __getattr__(name: str) -> Callable[[], Any]:
+    if name.startswith("_"):
+        raise AttributeError(name)
+    return functools.partial(start, name)
+
+
+def start(name: str) -> Any:
+    """Exits with one line if a module is missing that the command needs and the package does not, such as matplotlib.
+    """
+    try:
+        script = importlib.import_module(f"{__package__}.scripts.{name}")
+    except ModuleNotFoundError as error:
+        if not error.name or error.name.partition(".")[0] == __package__:
+            raise
+        sys.exit(f"normsweep-{name}: no module {error.name} here: pip install {error.name}")
+    return script.main()

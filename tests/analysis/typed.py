@@ -1,0 +1,31 @@
+"""A user's program, for `mypy --strict`: it is checked, not run."""
+
+from __future__ import annotations
+
+import pathlib
+
+import pandas as pd
+import xarray as xr
+
+from normsweep import (
+    DifferentSweeps, NotASweep, Sweep, gradient_slopes, grokking, open_sweep, phase_boundary, predicted_boundary, sweep_of)
+
+
+def look(path: pathlib.Path) -> float:
+    try:
+        ds: xr.Dataset = open_sweep(path)
+        whole: xr.Dataset = open_sweep([path, "other.nc"], chunks={"seed": 1}, cache=False)
+    except (NotASweep, DifferentSweeps, OSError):
+        return float("nan")
+    print(ds.sweep.phase_boundary(), whole.sweep.axes)
+    sweep: Sweep = sweep_of(ds)
+    boundary: xr.Dataset = sweep.phase_boundary(over=None)
+    axes: tuple[str, ...] = sweep.axes
+    together: dict[str, tuple[str, ...]] = sweep.together
+    done: xr.DataArray = sweep.done & ~sweep.diverged
+    frame: pd.DataFrame = sweep.table()
+    print(axes, together, frame.columns, sweep.title.upper(), sweep.words("phase"), sweep.pivot("phase", seed=1))
+    print(sweep.boundary(), sweep.predicted_boundary(decays=[0.1, 1]), sweep.gradient_slopes("w2"), sweep.grokking(0.9))
+    for found in (phase_boundary(ds), predicted_boundary(ds, runs=1), gradient_slopes(ds, over=None), grokking(ds)):
+        print(found.attrs)
+    return float(done.sum()) + float(boundary["slope"].mean())

@@ -1,0 +1,213 @@
+"""run --log: every line against its schema, in sweeps that end, are stopped and resumed, and lose processes; and what a
+log that cannot be written does."""
+
+import os
+import pathlib
+import signal
+import threading
+
+import netCDF4
+import pytest
+
+import schemas
+from conftest import NORMSWEEP, run
+from waited import ENDLESS, RUNS, SWEEP, Background, let_one_fail, wait_until
+
+OFTEN = ["--set", "checkpoint_minutes=0.005"]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "a.yaml").write_text(SWEEP)
+    return tmp_path
+
+
+def events(folder, *names):
+    found = schemas.lines(folder / "log")
+    return [line for line in found if line["event"] in names] if names else found
+
+
+def follow(lines):
+    """Follows what runs and workers do: whatever begins is not under way yet, and whatever ends is. A coordinator that
+    was lost, and the end of a sweep, end all."""
+    way, ended = {}, {}
+    for line in lines:
+        event = line["event"]
+        if event in ("run_started", "run_resumed"):
+            assert line["cell"] not in way and line["cell"] not in ended and line["worker"] not in way.values()
+            assert (line["step"] > 0) == (event == "run_resumed") and line["step"] <= line["last_step"]
+            way[line["cell"]] = line["worker"]
+        elif event in ("run_ended", "run_returned"):
+            assert way.pop(line["cell"]) == line["worker"]
+            if event == "run_ended":
+                ended[line["cell"]] = line["outcome"]
+        elif event == "worker_lost":
+            assert "cell" not in line or way[line["cell"]] == line["worker"]
+        elif event != "worker_replaced":
+            assert not way or event == "coordinator_restarted"
+            way.clear()
+    assert [line["time"] for line in lines] == sorted(line["time"] for line in lines)
+    return ended
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_a_sweep_from_its_start_to_its_end(folder, workers):
+    run(NORMSWEEP, "run", "a.yaml", "-j", workers, "--log", "log", cwd=folder)
+    lines = events(folder)
+    first, last = lines[0], lines[-1]
+    assert first["event"] == "sweep_started" and first["workers"] == max(int(workers), 1)
+    assert first["cells"] == first["runs_left"] == first["counts"]["pending"] == RUNS
+    status = schemas.read(run(NORMSWEEP, "status", "a.nc", "--json", cwd=folder).stdout, "status")
+    for name in ("version", "host", "start", "blas_kernel", "number"):
+        assert first["session"][name] == status["session"][name]
+    assert last["event"] == "sweep_ended" and (last["exit_status"], last["message"]) == (0, None)
+    for name in ("path", "cells", "runs", "ended", "counts"):
+        assert last[name] == status[name]
+    assert follow(lines) == dict.fromkeys(range(RUNS), "done")
+    with netCDF4.Dataset(folder / "a.nc") as dataset:
+        growth, seconds = dataset["norm_growth"][:].ravel(), dataset["seconds"][:].ravel()
+        axes = [dataset[name][:] for name in ("learning_rate", "bias", "norm_placement")]
+    for line in events(folder, "run_ended"):
+        cell = line["cell"]
+        assert (line["norm_growth"], line["seconds"]) == (growth[cell], seconds[cell]) and line["last_step"] == 20
+        assert list(line["axes"].values()) == [axes[0][cell // 4], bool(axes[1][cell // 2 % 2]), axes[2][cell % 2]]
+    run(NORMSWEEP, "run", "a.yaml", "-j", workers, "--log", "log", cwd=folder)  # nothing left to do
+    assert [line["event"] for line in events(folder)[len(lines):]] == ["sweep_ended"]
+    let_one_fail(folder / "a.nc", "for a reason")
+    run(NORMSWEEP, "run", "a.yaml", "-j", workers, "--retry-failed", "--log", "log", cwd=folder)
+    again = [line["event"] for line in events(folder)[len(lines) + 1:]]
+    assert again == ["sweep_resumed", "run_started", "run_ended", "sweep_ended"]
+
+
+def test_divergence_has_no_number(folder):
+    run(NORMSWEEP, "run", "a.yaml", "-j", "0", "--set", "optimiser=sgd", "--set", "learning_rate=10", "--set",
+        "weight_decay=1000", "--set", "steps=200", "--log", "log", cwd=folder)
+    ended = events(folder, "run_ended")
+    assert {line["outcome"] for line in ended} == {"diverged"} and all(line["norm_growth"] is None for line in ended)
+
+
+@pytest.mark.parametrize("workers", ["0", "1"])
+def test_a_sweep_that_is_stopped_and_resumed(folder, workers):
+    for start in range(2):
+        with Background(folder, "run", "a.yaml", "-j", workers, *ENDLESS, *OFTEN, "--log", "log") as sweep:
+            wait_until(lambda: len(events(folder, "run_started", "run_resumed")) > start, "a run trains")
+            sweep.send(signal.SIGTERM)
+            sweep.ended(75)
+    assert [line["event"] for line in events(folder)] == [
+        "sweep_started", "run_started", "run_returned", "sweep_stopped",
+        "sweep_resumed", "run_resumed", "run_returned", "sweep_stopped"]
+    assert follow(events(folder)) == {} and events(folder)[-1]["counts"]["pending"] == RUNS
+
+
+def first_worker(folder):
+    """The pids of the processes that mpirun has started as rank 1 of this sweep."""
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if (os.readlink(process / "cwd") == str(folder)
+                    and b"\0PMIX_RANK=1\0" in (process / "environ").read_bytes()):
+                yield int(process.name)
+        except OSError:
+            pass
+
+
+def coordinator(folder):
+    """The pid in the lease's second record."""
+    return int((folder / "a.nc.lease").read_text().splitlines()[1].split()[1])
+
+
+def test_a_sweep_that_loses_a_worker_and_its_coordinator(folder):
+    with Background(folder, "run", "a.yaml", "-j", "2", *ENDLESS, *OFTEN, "--log", "log") as sweep:
+        wait_until(lambda: len(events(folder, "run_started")) == 2, "two runs train")
+        wait_until(lambda: len(list((folder / "a.nc.d").glob("*-*"))) >= 2, "they are saved")
+        os.kill(next(first_worker(folder)), signal.SIGKILL)
+        wait_until(lambda: len(events(folder, "run_started", "run_resumed")) == 3, "another worker has its run")
+        lost, = events(folder, "worker_lost")
+        assert lost["worker"] == lost["rank"] == 1 and lost["message"] == "died"
+        wait_until(lambda: events(folder, "worker_replaced"), "it was replaced")
+        replaced, = events(folder, "worker_replaced")
+        assert (replaced["worker"], replaced["rank"]) == (1, 3)
+        os.kill(coordinator(folder), signal.SIGKILL)
+        wait_until(lambda: len(events(folder, "run_started", "run_resumed")) == 5, "the coordinator is back")
+        sweep.send(signal.SIGTERM)
+        sweep.ended(75)
+    assert follow(events(folder)) == {}
+    begun = events(folder, "sweep_started", "coordinator_restarted", "sweep_resumed", "sweep_stopped")
+    assert [line["event"] for line in begun] == ["sweep_started", "coordinator_restarted", "sweep_resumed",
+                                                 "sweep_stopped"]
+    assert begun[1]["message"] == "the coordinator was lost" and begun[2]["session"]["number"] == 1
+
+
+def test_a_foreign_mpirun(folder):
+    run("mpirun", "--oversubscribe", "-n", "3", NORMSWEEP, "run", "a.yaml", "--log", "log", cwd=folder)
+    lines = events(folder)
+    assert [lines[0]["event"], lines[-1]["event"]] == ["sweep_started", "sweep_ended"]
+    assert len(follow(lines)) == RUNS and len(events(folder, "sweep_started", "sweep_ended")) == 2
+    run("mpirun", "-n", "2", "--oversubscribe", NORMSWEEP, "run", "a.yaml", "--log", "a.yaml", cwd=folder, status=2)
+    assert (folder / "a.yaml").read_text() == SWEEP
+
+
+def test_a_refined_sweep(folder):
+    (folder / "a.yaml").write_text(SWEEP.replace("learning_rate: [0.1, 0.001]", "weight_decay: {log: [1e-3, 10], "
+                                                 "points: 8}\nrefine: {axis: weight_decay, variable: norm_growth, "
+                                                 "at: 1}"))
+    run(NORMSWEEP, "run", "a.yaml", "-j", "2", "--log", "log", cwd=folder)
+    last = events(folder)[-1]
+    assert len(follow(events(folder))) == last["runs"] == last["ended"] < last["cells"] == 32
+
+
+@pytest.mark.parametrize("name, said", [
+    ("no/log", "no/log: No such file or directory"), (".", ".: Is a directory"),
+    ("a.yaml", "a.yaml: is not a log of normsweep"), ("pipe", "pipe: nobody reads from this pipe"),
+    ("other.nc", "other.nc: is not a log of normsweep")])
+@pytest.mark.parametrize("workers", ["0", "1"])
+def test_a_log_that_cannot_be_opened(folder, name, said, workers):
+    os.mkfifo(folder / "pipe")
+    (folder / "other.nc").write_bytes(b"CDF\5")
+    before = {path.name: path.is_file() and path.read_bytes() for path in folder.iterdir()}
+    done = run(NORMSWEEP, "run", "a.yaml", "-j", workers, "--log", name, cwd=folder, status=2)
+    assert done.stderr == said + "\n" and done.stdout == ""
+    assert {path.name: path.is_file() and path.read_bytes() for path in folder.iterdir()} == before
+
+
+@pytest.mark.parametrize("workers", ["0", "1"])
+def test_a_full_disk_does_not_end_the_sweep(folder, workers):
+    done = run(NORMSWEEP, "run", "a.yaml", "-j", workers, "--log", "/dev/full", cwd=folder)
+    lines = set(done.stderr.splitlines())
+    assert lines == {"/dev/full: No space left on device; events are missing from this log, and the sweep goes on"}
+    assert "8 runs: 8 done" in done.stdout
+    if workers == "0":
+        assert done.stderr.count("\n") == 1
+
+
+def test_lines_reach_a_reader_at_once(folder):
+    """A pipe with a reader."""
+    os.mkfifo(folder / "pipe")
+    found = []
+
+    def read():
+        with open(folder / "pipe", encoding="utf-8") as pipe:
+            found.extend(schemas.read(line, "log")["event"] for line in pipe)
+
+    reader = threading.Thread(target=read, daemon=True)
+    holder = os.open(folder / "pipe", os.O_RDWR)
+    reader.start()
+    run(NORMSWEEP, "run", "a.yaml", "-j", "0", "--log", "pipe", cwd=folder)
+    os.close(holder)
+    reader.join(60)
+    assert not reader.is_alive() and found[0] == "sweep_started" and found[-1] == "sweep_ended"
+
+
+def test_a_torn_line_stays_alone(folder):
+    run(NORMSWEEP, "run", "a.yaml", "-j", "0", "--log", "log", cwd=folder)
+    whole = (folder / "log").read_text()
+    (folder / "log").write_text(whole[:-40])
+    run(NORMSWEEP, "run", "a.yaml", "-j", "0", "--log", "log", cwd=folder)
+    lines = (folder / "log").read_text().splitlines()
+    assert "\n".join(lines[:-1]) == whole[:-40] and schemas.read(lines[-1], "log")["event"] == "sweep_ended"
+
+
+def test_a_failure_before_the_sweep(folder):
+    run(NORMSWEEP, "run", "none.yaml", "--log", "log", cwd=folder, status=2)
+    line, = events(folder)
+    assert line["event"] == "sweep_failed" and line["message"] == "none.yaml: No such file or directory"
+    assert line["path"] is None and "counts" not in line
