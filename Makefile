@@ -161,6 +161,7 @@ quickstart:
 check:
 	$(SAY_ROOT)
 	@.ci/setup build figures tests
+	@.ci/checker
 	@$(MAKE_ALL) programs
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" tests/all
 
