@@ -9,11 +9,12 @@ import struct
 import subprocess
 import termios
 
+import missing
 import numpy as np
 import pytest
 from conftest import BUILD, NORMSWEEP, run
 
-netCDF4 = pytest.importorskip("netCDF4")
+netCDF4 = missing.module("netCDF4", "show", "apt-get install python3-netcdf4")
 
 LISTED = "learning_rate: [1e-2, 1e-4, 1e-3]\n"
 SWEEP = """title: A sweep
