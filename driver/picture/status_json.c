@@ -218,7 +218,7 @@ int status_json_print(const struct status *status, struct error *error)
         json_writer_close(&writer, '}');
         fputc('\n', out);
     }
-    if (!out || fclose(out) != 0)
+    if (!out || fclose(out) != 0 || !text) /* fclose may fail without saying so */
         result = error_set(error, ERROR_ENVIRONMENT, "%s: no memory", status->view.name);
     if (result == 0)
         fputs(text, stdout);

@@ -1,5 +1,4 @@
 """The dataset as users see it: in xarray, in a CF checker, in `status` and `show`."""
-import json
 import os
 import shutil
 import subprocess
@@ -162,16 +161,6 @@ def test_while_it_is_written(tmp_path):
         writer.kill()
         writer.wait()
     assert len(seen) >= 8
-
-
-def test_cf_checker(path):
-    checker = shutil.which("compliance-checker")
-    if not checker:
-        pytest.skip("compliance-checker is not installed (pip install compliance-checker)")
-    done = subprocess.run([checker, "--test", "cf:1.10", "--format", "json", "--output", "-", path],
-                          capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL)
-    report = json.loads(done.stdout[done.stdout.index("{"):])
-    assert not [check["msgs"] for check in report["cf:1.10"]["high_priorities"] if check["msgs"]]
 
 
 def test_status(path, normsweep):
