@@ -20,7 +20,7 @@ corpus: markov
 steps: 40
 measure: {every: 10}
 layers: 2
-learning_rate: [1e-2, 1e-4, 1e-3]
+learning_rate: [1e-2, 1e-3, 1e-4]
 weight_decay: [0, 0.1]
 norm_placement: [pre, out]
 seed: [0, 1, 2]
@@ -63,7 +63,7 @@ def cells(shown):
 
 def plane(values):
     """In the order drawn: weight decays descending, learning rates ascending."""
-    return values[[1, 2, 0]][:, ::-1].T
+    return values[::-1, ::-1].T
 
 
 def panels(shown):
@@ -98,7 +98,7 @@ def test_at_takes_labels(path, norms, normsweep, label, index):
 def test_at_matches_numbers(path, norms, normsweep, value):
     at = f"learning_rate={value},weight_decay=0.1,norm_placement=out,model=small"
     shown = normsweep("show", path, "param_norm", "--at", at, "--over", "seed").stdout
-    is_close(cells(shown), [norms[2, 1, 1, :, 0, -1]])
+    is_close(cells(shown), [norms[1, 1, 1, :, 0, -1]])
 
 
 def changed(path, tmp_path, change):
@@ -119,7 +119,7 @@ def test_a_metric_is_the_mean_of_what_has_not_diverged(tmp_path, normsweep):
         ds["outcome"][:] = DONE
         ds["outcome"][0, 0, :5] = ds["outcome"][0, 1, :7] = DIVERGED
         ds["param_norm"][:] = norms
-        ds["param_norm"][1, 1] = np.nan
+        ds["param_norm"][2, 1] = np.nan
         ds["norm_growth"][:] = 2
         ds["norm_growth"][0, 0, 0] = 1.234
     shown = normsweep("show", file, "param_norm").stdout
@@ -153,7 +153,7 @@ def test_over_chooses_the_axes(path, norms, normsweep):
     drawn = panels(shown)
     assert list(drawn) == ["norm_placement=pre", "norm_placement=out"] and "mean" not in shown
     for placement, rows in enumerate(drawn.values()):
-        is_close(rows, norms[1, 0, placement, :, 1][::-1])
+        is_close(rows, norms[2, 0, placement, :, 1][::-1])
 
 
 def test_the_diagram_at_and_over(path, norms, normsweep):
@@ -161,7 +161,7 @@ def test_the_diagram_at_and_over(path, norms, normsweep):
     shown = normsweep("show", path, "--at", "weight_decay=0.1,seed=0,model=large",
                       "--over", "learning_rate,norm_placement").stdout
     marks = [[word[0] for word in row] for row in cells(shown)]
-    assert marks == [["#" if growth[i, j] > 1 else "-" for i in (1, 2, 0)] for j in (1, 0)]
+    assert marks == [["#" if growth[i, j] > 1 else "-" for i in (2, 1, 0)] for j in (1, 0)]
     assert "phase diagram at weight_decay=0.1, seed=0, model=large: A sweep" in shown and "mean" not in shown
 
 
@@ -188,7 +188,7 @@ REFUSED = [
     (["param_norm", "--at", "seed=5"], "param_norm: no seed '5'; it is one of 0, 1, 2"),
     (["param_norm", "--at", "seed="], "param_norm: no seed ''; it is one of 0, 1, 2"),
     (["param_norm", "--at", "learning_rate=0.00100001"],
-     "param_norm: no learning_rate '0.00100001'; it is one of 0.01, 0.0001, 0.001"),
+     "param_norm: no learning_rate '0.00100001'; it is one of 0.01, 0.001, 0.0001"),
     (["param_norm", "--at", "norm_placement=per"], "param_norm: no norm_placement 'per'; did you mean 'pre'?"),
     (["param_norm", "--at", "model=medium"], "param_norm: no model 'medium'; it is one of small, large"),
     (["param_norm", "--at", "seed"], "param_norm: --at takes NAME=VALUE and not 'seed'"),
