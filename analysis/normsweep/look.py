@@ -1,7 +1,8 @@
-"""How every figure looks: sizes, fonts, colours, scales, and how it is saved.
+"""How every figure looks: sizes, fonts, words, and how it is saved. Its colours are in colours.py, its ticks in
+scales.py.
 
-A figure is 6.5 inches wide, the text width of a page, with letters of 8 points. Colours are safe for every kind of
-colour vision: viridis for ordered values, PuOr for values around a middle, Okabe and Ito's for the rest.
+A figure is made to be read at half the width of a page: it is 4.5 inches wide with letters of 8 points, which are 5.6
+points if it is printed at 8 cm. A label ends in its unit in brackets, (–) if the quantity has none.
 Figures are made without pyplot, so that a program which uses these modules keeps its own settings.
 """
 
@@ -9,36 +10,42 @@ import contextlib
 import contextvars
 import math
 import re
-import textwrap
 
 import matplotlib
-import numpy as np
-from matplotlib import colormaps
-from matplotlib.colors import ListedColormap, LogNorm, Normalize, SymLogNorm
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullLocator
 
-WIDTH = 6.5  # inches
-DPI = 150
-ORDERED = ListedColormap(colormaps["viridis"](np.linspace(0, 0.92, 256)), "viridis")  # without its palest end
-DIVERGING = colormaps["PuOr_r"]
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#e69f00", "#cc79a7", "#56b4e9", "#000000", "#8c8c8c")
-DASHES = ("-", "--", "-.", ":")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
-BLANK = "0.93"  # grey of cells without a value
-WIDE_RANGE = 30  # largest over smallest value above which a scale is logarithmic
-LINE = 0.165  # inches from one line of text to the next
-LETTER = 0.062  # inches: upper bound of a letter's mean width
-NOTE_LETTER = 0.057  # the same in sentences
+from .colours import COLOURS, DASHES, DIVERGING, MARKERS, ORDERED
+from .letters import at_commas, inches, wrap
+from .scales import (
+    MINUS, WIDE_RANGE, apart, bar_ends, colour_scale, finite, logarithmic_words, number, power, scale_y, tick)
 
-SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+__all__ = [
+    "COLOURS", "DASHES", "DIVERGING", "DPI", "HEADING", "MARKERS", "MINUS", "NO_UNIT_MARK", "ORDERED",
+    "PRINTED", "SIZE", "WIDE_RANGE", "WIDTH", "apart", "bar_ends", "captioned", "clear_rest", "close",
+    "colour_scale", "column_title", "crowd", "finite", "frame", "grid", "inches", "label", "logarithmic_words",
+    "name", "name_axes", "name_rows", "number", "parts", "plain", "power", "progress", "reference_line", "save",
+    "scale_y", "sheet", "side_title", "style", "title", "with_unit", "wrap"]
+
+WIDTH = 4.5  # inches
+PRINTED = 8 / 2.54  # inches: half the width of a page
+DPI = 220
+SIZE = 8  # points of all letters
+HEADING = 9
+HEAD = 0.35  # inches above the panels for the heading's first line
+LINE = 0.135  # inches from one line of text to the next
+HANDLE = 0.42  # inches of a legend's line and the room beside it
+NO_UNIT = "–"
+NO_UNIT_MARK = f"({NO_UNIT})"
+IN_NAME = re.compile(r"(.*\S) \(([^()]*)\)")  # a long name that has its unit: training loss (nats)
 
 STYLE = {
-    "font.family": "DejaVu Sans", "font.size": 8, "axes.titlesize": 8, "axes.labelsize": 8, "xtick.labelsize": 8,
-    "ytick.labelsize": 8, "legend.fontsize": 8, "legend.title_fontsize": 8, "figure.titlesize": 9.5,
-    "axes.linewidth": 0.6, "lines.linewidth": 1.1, "xtick.major.width": 0.6, "ytick.major.width": 0.6,
-    "legend.frameon": False, "axes.formatter.useoffset": False, "axes.formatter.limits": (-3, 4),
-    "hatch.linewidth": 0.6, "savefig.dpi": DPI,
+    "font.family": "DejaVu Sans", "font.size": SIZE, "axes.titlesize": SIZE, "axes.labelsize": SIZE,
+    "xtick.labelsize": SIZE, "ytick.labelsize": SIZE, "legend.fontsize": SIZE, "legend.title_fontsize": SIZE,
+    "figure.titlesize": HEADING, "axes.linewidth": 0.6, "lines.linewidth": 1.1, "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6, "xtick.minor.size": 1.5, "ytick.minor.size": 1.5, "xtick.minor.width": 0.4,
+    "ytick.minor.width": 0.4, "xtick.major.pad": 2.5, "ytick.major.pad": 2.5, "axes.labelpad": 3, "axes.titlepad": 4,
+    "legend.frameon": False, "axes.formatter.useoffset": False, "axes.unicode_minus": True,
+    "hatch.linewidth": 0.5, "savefig.dpi": DPI,
     "svg.fonttype": "none",  # text stays text, so that it can be searched and copied
     "svg.hashsalt": "normsweep",  # the same figure gives the same file
 }
@@ -61,28 +68,36 @@ def style():
     return matplotlib.rc_context(STYLE)
 
 
-def sheet(rows, columns, height=2.2, width=WIDTH, **options):
+def sheet(rows, columns, height=1.6, width=WIDTH, **options):
     """A figure of rows x columns panels, `height` inches each, and its panels as an array."""
-    figure = Figure(figsize=(width, rows * height + 0.4), layout="constrained")
+    figure = Figure(figsize=(width, rows * height + HEAD), layout="constrained")
     return figure, figure.subplots(rows, columns, squeeze=False, **options)
 
 
 def crowd(count, columns=3):
-    """(rows, columns) for `count` panels of one kind."""
-    columns = 2 if count == 4 else min(count, columns)
+    """(rows, columns) for `count` panels of one kind: two beside each other while they are few, so that they are wide.
+    """
+    columns = min(count, columns if count > 6 else 2)
     return math.ceil(count / columns), columns
 
 
 def name_axes(panels, used, x, y=""):
-    """Labels the axes of the first `used` panels: x below the lowest panel of each column, y beside the first of each
-    row."""
+    """Labels the axes of the first `used` panels: x below the lowest panel of each column, y beside all rows."""
     columns = panels.shape[1]
+    if y:
+        name_rows(panels[0, 0].figure, y, math.ceil(used / columns), panels[0, 0])
     for place, axes in enumerate(panels.ravel()[:used]):
-        if y and place % columns == 0:
-            axes.set_ylabel(y)
         if place + columns >= used:
-            axes.set_xlabel(x)
+            axes.set_xlabel("\n".join(wrap(x, 0.88 * WIDTH / columns)) if columns > 1 else x)
             axes.tick_params(labelbottom=True)
+
+
+def name_rows(figure, y, rows, only=None):
+    """A label of the y axis for all rows of panels; that of the only panel if there is one row."""
+    if rows == 1 and only is not None:
+        only.set_ylabel(y)
+    else:
+        figure.supylabel(y, fontsize=SIZE)
 
 
 def clear_rest(panels, used):
@@ -99,33 +114,36 @@ def close(figure, dataset, handles=(), notes=()):
 
 
 def frame(figure, heading, handles=(), notes=()):
-    """The same for any heading; "" for none."""
+    """The same for any heading; "" for none. Also gives all axes readable ticks."""
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            tick(axis)
     width, height = figure.get_size_inches()
-    text = [line for note in (() if CAPTIONED.get() else notes)
-            for line in textwrap.wrap(note, int(width / NOTE_LETTER))]
-    legend, columns = legend_lines([handle.get_label() for handle in handles], width)
-    foot = LINE * (legend + len(text)) + (0.12 if legend or text else 0)
-    head = textwrap.fill(plain(heading), int(0.8 * width / LETTER))
-    height += foot
+    text = [line for note in (() if CAPTIONED.get() else notes) for line in wrap(note, width - 0.15)]
+    head = wrap(plain(heading), width - 0.2, HEADING) if heading else []
+    legend = add_legend(figure, list(handles), width)
+    high = legend.get_window_extent().height / figure.dpi if legend else 0
+    foot = LINE * len(text) + high + 0.06 * bool(text) + 0.08 * bool(legend)
+    height += foot + LINE * max(0, len(head) - 1)
     figure.set_size_inches(width, height)
     figure.get_layout_engine().set(rect=(0, foot / height, 1, 1 - foot / height))
     if head:
-        figure.suptitle(head)
+        figure.suptitle("\n".join(head))
     if text:
-        figure.text(0.06 / width, 0.05 / height, "\n".join(text), color="0.35", linespacing=1.25, va="bottom")
-    if handles:
-        figure.legend(handles=list(handles), ncols=columns, loc="lower left", borderaxespad=0, borderpad=0,
-                      labelspacing=0.35, columnspacing=1.2, handlelength=2.2,
-                      bbox_to_anchor=(0.06 / width, (0.08 + LINE * len(text)) / height))
+        figure.text(0.06 / width, 0.05 / height, "\n".join(text), color="0.3", linespacing=1.2, va="bottom")
+    if legend:
+        legend.set_bbox_to_anchor((0.06 / width, (0.06 + LINE * len(text)) / height), figure.transFigure)
     return figure
 
 
-def legend_lines(labels, width):
-    """(lines, columns) of a legend at most as wide as the figure."""
-    if not labels:
-        return 0, 1
-    columns = max(1, min(len(labels), int((width - 0.1) / (max(map(len, labels)) * LETTER + 0.5))))
-    return math.ceil(len(labels) / columns), columns
+def add_legend(figure, handles, width):
+    """A legend at most as wide as the figure, in as many columns as fit; None without handles."""
+    if not handles:
+        return None
+    widest = max(inches(handle.get_label()) for handle in handles) + HANDLE
+    columns = max(1, min(len(handles), int((width - 0.1) / widest)))
+    return figure.legend(handles=handles, ncols=columns, loc="lower left", borderaxespad=0, borderpad=0,
+                         labelspacing=0.3, columnspacing=0.9, handlelength=2.3, handletextpad=0.5)
 
 
 def grid(axes, which="both"):
@@ -155,65 +173,42 @@ def plain(text):
     return re.sub(r"[\x00-\x1f\x7f-\x9f]", "?", str(text)).replace("$", r"\$")
 
 
+def name(variable):
+    """(the long name of a variable, its unit; "" if it has none)."""
+    words = str(variable.attrs.get("long_name", str(variable.name).replace("_", " ")))
+    unit = str(variable.attrs.get("units", "1"))
+    return parts(words) if unit in ("1", "") else (words, unit)
+
+
+def parts(words):
+    """(name, unit) of a long name that may have its unit in brackets."""
+    inside = IN_NAME.fullmatch(words)
+    return inside.groups() if inside else (words, "")
+
+
+def with_unit(words, unit=""):
+    return f"{words} ({unit or NO_UNIT})"
+
+
 def label(variable, width=0):
-    """The label of an axis: the long name and the unit, if any; wrapped to `width` letters unless 0."""
-    name = str(variable.attrs.get("long_name", str(variable.name).replace("_", " ")))
-    unit = variable.attrs.get("units", "1")
-    text = name if unit in ("1", "") else f"{name} ({unit})"
-    return textwrap.fill(text, width) if width else text
+    """The label of an axis: the long name and the unit, (–) for none; in lines of at most `width` inches unless 0."""
+    text = with_unit(*name(variable))
+    return "\n".join(wrap(text, width)) if width else text
 
 
-def plain_bar(bar):
-    """Plain text for the ticks of a logarithmic colour bar."""
-    axis = bar.ax.yaxis if bar.orientation == "vertical" else bar.ax.xaxis
-    if isinstance(bar.norm, LogNorm):
-        plain_ticks(axis)
-    elif isinstance(bar.norm, SymLogNorm):
-        axis.set_major_formatter(lambda value, _: power(value))
-
-
-def power(value):
-    """A tick of a logarithmic axis: 10⁻³, −10², 1, 0.5. Plain text is drawn much faster than formulas."""
-    if value == 0 or not np.isclose(np.log10(abs(value)) % 1, [0, 1], atol=1e-9).any():
-        return number(value)
-    decade = round(np.log10(abs(value)))
-    sign = "−" if value < 0 else ""
-    return sign + {0: "1", 1: "10"}.get(decade, "10" + str(decade).translate(SUPERSCRIPT))
-
-
-def multiple(value):
-    """A tick of a logarithmic axis on which decades are powers of ten: 10³, 2·10³, 3."""
-    decade = math.floor(math.log10(value) + 1e-9)
-    factor = round(value / 10.0 ** decade)
-    if factor == 1 or decade == 0:
-        return power(value)
-    return f"{factor}·{power(10.0 ** decade)}"
-
-
-def lines(text, width):
-    """Breaks a text at its commas into lines of at most `width` letters where possible."""
-    found = []
-    for part in text.split(", "):
-        if found and len(found[-1]) + len(part) + 2 <= width:
-            found[-1] += ", " + part
-        else:
-            found = [*found[:-1], found[-1] + ",", part] if found else [part]
-    return "\n".join(found)
-
-
-def title(text):
-    """The title of a panel, at most a third of the page wide."""
-    return lines(text, 25)
+def title(text, columns=3):
+    """The title of a panel, in lines that fit above one of so many columns."""
+    return "\n".join(at_commas(text, (0.8 * WIDTH - 0.4) / columns))
 
 
 def column_title(text, columns):
-    """The title above a column of panels, at most as wide as one of so many; broken between words."""
-    return textwrap.fill(text, max(12, int(0.8 * WIDTH / columns / LETTER)), break_long_words=False)
+    """The title above a column of panels; broken between words."""
+    return "\n".join(wrap(text, 0.84 * WIDTH / columns - 0.38))
 
 
-def side_title(text):
-    """The title beside a row of panels, at most as long as a panel is high."""
-    return lines(text, 24)
+def side_title(text, height=1.3):
+    """The title beside a row of panels of this height in inches."""
+    return "\n".join(at_commas(text, height))
 
 
 def progress(dataset):
@@ -221,100 +216,3 @@ def progress(dataset):
     stands = dataset.sweep
     count, ended = int((~stands.skipped).sum()), int((stands.done | stands.diverged | stands.failed).sum())
     return f"{ended} of {count} runs have ended." if ended < count else ""
-
-
-def number(value):
-    """A number for a label."""
-    text = f"{value:.3g}"
-    mantissa, e, exponent = text.partition("e")
-    return f"{mantissa}e{int(exponent)}" if e else text
-
-
-# ---- scales ----
-
-def finite(arrays):
-    """All finite numbers of some arrays, as one array."""
-    values = np.concatenate([np.ravel(np.asarray(array, dtype=float)) for array in arrays]) if len(arrays) else []
-    return np.asarray(values, dtype=float)[np.isfinite(values)]
-
-
-def bounds(values):
-    """The range that shows most values: all, unless outliers would leave a single colour for the rest."""
-    low, high = values.min(), values.max()
-    inner = np.quantile(values, [0.05, 0.95])
-    if inner[1] > inner[0] and high - low > 3 * (inner[1] - inner[0]):
-        low, high = inner
-    return (low, high) if low < high else (low - 0.05 * abs(low) - 1e-12, high + 0.05 * abs(high) + 1e-12)
-
-
-def colour_scale(arrays, linear=False):
-    """(normaliser, colour map, `extend` of the colour bar) for numbers of any kind; None without a finite number."""
-    values = finite(arrays)
-    if not len(values):
-        return None
-    low, high = values.min(), values.max()
-    if low < 0 < high:
-        size = np.abs(values)
-        limit = np.quantile(size, 0.98) or size.max()
-        usual = np.median(size[size > 0])
-        normaliser = Normalize(-limit, limit) if limit < WIDE_RANGE * usual else SymLogNorm(usual, vmin=-limit,
-                                                                                             vmax=limit)
-        colours = DIVERGING
-    elif low > 0 and high > WIDE_RANGE * low and not linear:
-        inner = np.exp(bounds(np.log(values)))
-        normaliser, colours = LogNorm(*inner), ORDERED
-    else:
-        normaliser, colours = Normalize(*bounds(values)), ORDERED
-    return normaliser, colours, bar_ends(low < normaliser.vmin, high > normaliser.vmax)
-
-
-def bar_ends(below, above):
-    """The `extend` of a colour bar with values below or above its range."""
-    return {(True, True): "both", (True, False): "min", (False, True): "max"}.get((bool(below), bool(above)), "neither")
-
-
-def scale_y(axes, arrays, linear=False):
-    """Sets the scale of the y axis by its numbers: logarithmic for a wide range, unless `linear`."""
-    if linear:
-        return
-    values = finite(arrays)
-    size = np.abs(values[values != 0])
-    if not len(size) or size.max() <= WIDE_RANGE * np.quantile(size, 0.02):
-        return
-    if values.min() > 0:
-        axes.set_yscale("log")
-        plain_ticks(axes.yaxis)
-    elif size.max() > 100 * np.median(size):
-        axes.set_yscale("symlog", linthresh=float(np.median(size)))
-        axes.yaxis.set_major_formatter(lambda value, _: power(value))
-        axes.yaxis.set_minor_locator(NullLocator())
-
-
-def plain_ticks(axis):
-    """Ticks of a logarithmic axis: decades as plain text; if it spans fewer than two, also numbers between them."""
-    low, high = axis.get_view_interval()
-    if high >= 100 * low:
-        axis.set_major_formatter(lambda value, _: power(value))
-    else:
-        axis.set_major_locator(LogLocator(subs=(1, 2, 3, 5)))
-        axis.set_major_formatter(lambda value, _: number(value))
-    axis.set_minor_locator(NullLocator())
-
-
-def few_ticks(axis):
-    """Ticks of a logarithmic axis of a small panel, decades as powers of ten however many it spans; if they are fewer
-    than two, also multiples between them, so few that their labels do not touch."""
-    low, high = axis.get_view_interval()
-    if high < 100 * low:
-        axis.set_major_locator(LogLocator(subs=(1, 3) if high >= 10 * low else (1, 2, 5)))
-    axis.set_major_formatter(lambda value, _: multiple(value))
-    axis.set_minor_locator(NullLocator())
-
-
-def apart(places, count):
-    """Indices of ascending places: the first, and each that is at least 1 / count of the range after the last one."""
-    kept = [0]
-    for i, place in enumerate(places):
-        if place - places[kept[-1]] >= (places[-1] - places[0]) / count and i:
-            kept.append(i)
-    return kept

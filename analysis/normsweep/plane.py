@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, cast
 
@@ -11,7 +12,10 @@ import xarray as xr
 from .hints import Array
 from .names import BEFORE_NATURES, NATURE, NATURES, OF_RUNS
 from .verify import has_words
+from .words import value_text
 
+MANY = 12  # values of an axis that an error lists
+LEAST_DIGITS = 3  # of a rounded value
 SAME = 1e-9  # relative difference below which two values of an axis are the same
 
 
@@ -81,7 +85,7 @@ def select(dataset: xr.Dataset, at: Mapping[str, Any]) -> xr.Dataset:
             raise KeyError(f"{name}: not a dimension; the dimensions are {', '.join(map(str, dataset.dims))}")
         places = np.flatnonzero(equal(dataset[name].values, value))
         if len(places) != 1:
-            raise KeyError(f"{name}: no value {value}; it has {', '.join(map(str, dataset[name].values))}")
+            raise KeyError(f"{name}: no value {value_text(value)}; it has {some_values(dataset[name].values, value)}")
         dataset = dataset.isel({name: places[0]})
     return dataset
 
@@ -99,14 +103,32 @@ def part_at(dataset: xr.Dataset, pairs: Sequence[str]) -> xr.Dataset:
     return part.assign_attrs(title=title) if pairs else part
 
 
+def some_values(values: Array, wanted: Any) -> str:
+    """The values of an axis in words; of many numbers the ends and the two nearest to the wanted one."""
+    if len(values) <= MANY or values.dtype.kind not in "iuf" or not isinstance(wanted, (int, float, np.number)):
+        more = f" and {len(values) - MANY} more" if len(values) > MANY else ""
+        return ", ".join(map(value_text, values[:MANY].tolist())) + more
+    near = values[np.argsort(np.abs(values - wanted), kind="stable")[:2]]
+    return (f"{len(values)} values from {value_text(values.min().item())} to {value_text(values.max().item())}, the "
+            f"nearest {' and '.join(value_text(value) for value in sorted(near.tolist()))}")
+
+
 def value_of(coordinate: xr.DataArray, text: str) -> bool | float | str:
-    """The value that a text means on an axis; the text itself if it is none."""
+    """The value that a text means on an axis, which may be rounded as long as it means one value; the text itself if it
+    is none."""
     if coordinate.dtype.kind == "b":
         return {"true": True, "false": False}.get(text.lower(), text)
+    if coordinate.dtype.kind not in "iuf":
+        return text
     try:
-        return float(text) if coordinate.dtype.kind in "iuf" else text
+        wanted = float(text)
     except ValueError:
         return text
+    if equal(coordinate.values, wanted).any() or wanted == 0 or not np.isfinite(wanted):
+        return wanted
+    digits = len(re.sub(r"e.*|[^0-9]", "", text.lower()).lstrip("0"))
+    alike = [value for value in coordinate.values.tolist() if float(f"{value:.{digits}g}") == wanted]
+    return alike[0] if digits >= LEAST_DIGITS and len(alike) == 1 else wanted
 
 
 def equal(values: Array, value: Any) -> Array:

@@ -56,7 +56,8 @@ def test_seeds_are_averaged_within_the_panels_of_other_numbers():
 def test_too_many_panels_are_thinned_with_a_note():
     made = boundary_at(np.arange(1, 31), width=np.arange(1, 31))
     found = drawing(made, "phase")
-    assert len(panels(found)) == 12 and "12 of 30 widths are shown." in found.caption
+    assert len(panels(found)) == 18
+    assert "18 of 30 widths are shown; others with --at width=VALUE." in found.caption
 
 
 def test_cells_with_skipped_seeds_are_counted():
@@ -86,7 +87,7 @@ def test_the_run_closest_to_the_defaults():
                    norm_growth=1.5)
     found, note = chosen(made)
     assert found == [{"learning_rate": 1e-3, "weight_decay": 0.1}] * 2
-    assert note == "2 of 18 runs: for each model, the one closest to PyTorch's defaults (decay 0 last)."
+    assert note == "n = 2 of 18 runs: for each model, the one closest to PyTorch's defaults (decay 0 last)."
     made.outcome[1, 1, 2] = SKIPPED
     made["norm_growth"] = made.norm_growth.where(made.outcome == DONE)
     assert chosen(made)[0][1] in ({"learning_rate": 1e-3, "weight_decay": 1.0},
@@ -119,10 +120,10 @@ def test_script_draws_a_part(tmp_path):
     made = boundary_at([3, 30], steps=[10, 100])
     made.to_netcdf(tmp_path / "a.nc")
     drawn = run(SCRIPT, tmp_path / "a.nc", "-o", tmp_path, "--format", "svg", "--at", "steps=100", "--only", "phase")
-    assert drawn.stdout == f"{tmp_path}/a-phase.svg\n"
-    assert "Made up at steps=100" in (tmp_path / "a-phase.svg").read_text()
+    assert drawn.stdout == f"{tmp_path}/a-steps=100-phase.svg\n"
+    assert "Made up at steps=100" in (tmp_path / "a-steps=100-phase.svg").read_text()
     axes = "the axes are learning_rate, weight_decay, steps"
-    for at, error in (("steps=7", "steps: no value 7.0; it has 10, 100"),
+    for at, error in (("steps=7", "steps: no value 7; it has 10, 100"),
                       ("step=1", f"step=1: not NAME=VALUE of an axis; {axes}")):
         assert run(SCRIPT, tmp_path / "a.nc", "--at", at, status=1).stderr == f"figures: {tmp_path}/a.nc: {error}\n"
 

@@ -97,7 +97,7 @@ def test_gradients_by_layer():
     found = drawing(untrained(), "gradients")
     shown = panels(found)
     assert [axes.get_title() for axes in shown] == [
-        "post, b = 0.200 ± 0.006", "pre, b = −0.100 ± 0.006", "out, b = 0.000 ± 0.006"]
+        "post\nb = 0.200 ± 0.006", "pre\nb = −0.100 ± 0.006", "out\nb = 0.000 ± 0.006"]
     assert legend(found) == ["4 layers", "6 layers", "9 layers", "theory"]
     for axes, place in zip(shown, EXPONENT):
         lines = [line for line in axes.lines if line.get_linestyle() == "-"]

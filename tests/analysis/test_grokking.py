@@ -114,7 +114,7 @@ def test_other_axes_have_rows_and_many_decays_are_thinned():
     found = drawing(dataset({"weight_decay": np.logspace(-1, 0, 10), "norm_placement": list("abcdef")}, None, STEPS,
                             accuracy=(["step"], lambda decay, place, step: accuracy(decay, 0, step))), "grokking")
     assert len(panels(found)) == 4 * 3
-    assert "4 of 6 norm placements are shown." in found.caption and "7 of 10 weight decays" in found.caption
+    assert "4 of 6 norm placements are shown, not b, e; others with --at norm_placement=VALUE." in found.caption and "7 of 10 weight decays" in found.caption
 
 
 def test_sweeps_side_by_side():
@@ -159,8 +159,8 @@ def test_script(tmp_path):
         made().to_netcdf(tmp_path / f"{name}.nc")
     made([0.0, 0.01]).to_netcdf(tmp_path / "none.nc")
     done = run(SCRIPT, "one.nc", "two.nc", "--format", "svg", cwd=tmp_path).stdout
-    assert done == "./sweeps-grokking.svg\n"
-    assert all(f">{name}</text>" in (tmp_path / "sweeps-grokking.svg").read_text() for name in ("one", "two"))
+    assert done == "./one+two-grokking.svg\n"
+    assert all(f">{name}</text>" in (tmp_path / "one+two-grokking.svg").read_text() for name in ("one", "two"))
     assert run(SCRIPT, "one.nc", "two.nc", "--only", "grokking", "--at", "seed=0", "--format", "svg", cwd=tmp_path)
     error = run(SCRIPT, "none.nc", "none.nc", "./none.nc", cwd=tmp_path, status=1).stderr
     assert error.startswith("figures: grokking: nothing to draw: ") and error.count("\n") == 1

@@ -7,7 +7,7 @@ from .. import look
 from ..boundary_variables import is_of_growth
 from . import cells, runs
 from .drawing import finished
-from .lines import FEW, cut
+from .lines import FEW
 
 ERROR = {"linestyle": "none", "capsize": 2, "linewidth": 0.8}
 
@@ -21,23 +21,23 @@ def boundaries(dataset):
         return None
     others = runs.others_of(dataset, *runs.PHASE_AXES)
     combinations = [at for at in runs.combinations(dataset, others) if np.isfinite(logs_of(dataset, at)).any()]
-    shown = runs.thinned(combinations, FEW)
+    shown = runs.thinned_along(combinations, FEW)
     if len(shown) < 2:
         return None
     with look.style():
-        figure, panels = look.sheet(1, 1, height=3.6)
+        figure, panels = look.sheet(1, 1, height=2.7)
         axes = panels[0, 0]
         for i, at in enumerate(shown):
-            draw_line(axes, logs_of(dataset, at), style_of(i))
+            draw_line(axes, logs_of(dataset, at), style_of(dataset, at, i))
         axes.set_xscale("log")
         axes.set_yscale("log")
         look.grid(axes)
-        look.name_axes(panels, 1, look.label(dataset.learning_rate), "weight decay at which growth stops")
-        handles = [Line2D([], [], label=runs.text(dataset, at), **style_of(i)) for i, at in enumerate(shown)]
+        look.name_axes(panels, 1, look.label(dataset.learning_rate), look.with_unit("weight decay at which growth stops"))
+        handles = [Line2D([], [], label=runs.text(dataset, at), **style_of(dataset, at, i)) for i, at in enumerate(shown)]
         repeated = dataset.sizes.get(runs.REPEAT, 1) > 1
-        notes = ["A line has a gap where all runs of a learning rate grow until they diverge, or all shrink.",
+        notes = [runs.counted(dataset, "norm_growth"), "A line has a gap where all runs of a learning rate grow until they diverge, or all shrink.",
                  "Geometric means over seeds; bars are the range over them." if repeated else "",
-                 cut(shown, combinations, others)]
+                 runs.left_out(dataset, shown, combinations)]
         return finished("boundaries", f"The boundary between growing and shrinking norms by {runs.names_text(others)}.",
                         figure, dataset, handles, notes)
 
@@ -56,8 +56,6 @@ def draw_line(axes, logs, style):
         axes.errorbar(rates, middle, [middle - ends[0], ends[1] - middle], color=style["color"], **ERROR)
 
 
-def style_of(i):
+def style_of(dataset, at, i):
     """Of line i of at most FEW: each differs from all others in colour or in dashes, and neighbours in both."""
-    colours = len(look.COLOURS)
-    return {"color": look.COLOURS[i % colours], "linestyle": look.DASHES[(i // colours) % len(look.DASHES)],
-            "marker": look.MARKERS[i % colours], "markersize": 3.5}
+    return {**cells.curve_look(dataset, at, i), "markersize": 3.5}

@@ -9,19 +9,14 @@ from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
-from .. import look
+from .. import colours, look
 from ..plane import is_linear, last, of_sound_runs, reduced
 from . import runs
 from .drawing import finished
-from .lines import arrange, cut
+from .lines import arrange, share
 
 CURVES = 8  # at most
-MARKS = {  # how cells without a result look
-    "diverged": {"facecolor": "0.85", "edgecolor": "0.4", "hatch": "xxxx", "linewidth": 0},
-    "failed": {"facecolor": "0.85", "edgecolor": "0.4", "hatch": "||||", "linewidth": 0},
-    "skipped": {"facecolor": "white", "edgecolor": "0.7", "hatch": "....", "linewidth": 0},
-    "no value": {"facecolor": look.BLANK, "edgecolor": "0.7", "linewidth": 0.5},
-}
+MARKS = colours.OUTCOMES  # how cells without a result look
 
 
 @dataclass(frozen=True)
@@ -43,14 +38,17 @@ def scale(coordinate):
     least = 1 if coordinate.name in runs.PHASE_AXES else look.WIDE_RANGE
     if len(positive) < 2 or values.min() < 0 or positive.max() < least * positive.min():
         centres = np.arange(len(values), dtype=float)
-        shown = runs.thinned(range(len(values)), 9)
+        shown = runs.thinned(range(len(values)), 5)
         return Scale(centres, edges(centres), list(centres[shown]), [look.number(values[i]) for i in shown], False)
     centres = positions(values)
     low, high = np.log10(positive.min()), np.log10(positive.max())
     decades = np.arange(np.ceil(low - 1e-9), np.floor(high + 1e-9) + 1)
-    decades = decades[::len(decades) // 7 + 1]
-    ticks = [*decades, *centres[values == 0]]
-    return Scale(centres, edges(centres), ticks, [look.power(10.0 ** d) for d in decades] + ["0"] * (values == 0).sum(),
+    decades = decades[::(len(decades) - 1) // 5 + 1]
+    words = look.logarithmic_words(10.0 ** decades)
+    if len(decades) < 2:  # then values of the axis
+        decades = centres[values > 0][runs.thinned(range(len(positive)), 4)]
+        words = [look.number(10.0 ** place) for place in decades]
+    return Scale(centres, edges(centres), [*decades, *centres[values == 0]], [*words, *["0"] * (values == 0).sum()],
                  True)
 
 
@@ -126,12 +124,11 @@ def stands(part, plane):
     return masks
 
 
-def draw_map(axes, part, values, plane, normaliser, colours, told=None):
+def draw_map(axes, part, values, plane, normaliser, palette, told=None):
     """Draws a map of values over the plane, with its axes. told: mask of the cells without a value that the caller
     draws. Returns the words of MARKS that occur."""
     x, y = (scale(values[axis]) for axis in plane)
-    axes.pcolormesh(x.edges, y.edges, values, cmap=colours, norm=normaliser)
-    axes.set_facecolor(look.BLANK)
+    axes.pcolormesh(x.edges, y.edges, values, cmap=palette, norm=normaliser)
     if y.is_log and values[plane[1]].values[0] == 0:  # 0 has no place on the scale: a line separates its row
         axes.axhline(y.edges[1], color="white", linewidth=1.5)
     set_axis(axes.xaxis, x)
@@ -142,13 +139,17 @@ def draw_map(axes, part, values, plane, normaliser, colours, told=None):
         hatch(axes, x, y, blank & mask.values, MARKS[word])
         found += [word] * bool((blank & mask.values).any())
         blank = blank & ~mask.values
+    hatch(axes, x, y, blank, MARKS["no value"])
     return found + ["no value"] * bool(blank.any())
 
 
 def hatch(axes, x, y, mask, style):
-    for row, column in zip(*np.nonzero(mask)):
-        axes.add_patch(Rectangle((x.edges[column], y.edges[row]), np.diff(x.edges)[column], np.diff(y.edges)[row],
-                                 **style))
+    """Paints the cells of a mask; those above each other in a column as one, because there may be thousands."""
+    for column in range(mask.shape[1]):
+        ends = np.flatnonzero(np.diff(np.concatenate([[False], mask[:, column], [False]]).astype(int)))
+        for low, high in ends.reshape(-1, 2):
+            axes.add_patch(Rectangle((x.edges[column], y.edges[low]), np.diff(x.edges)[column],
+                                     y.edges[high] - y.edges[low], **style))
 
 
 def mark_handles(words):
@@ -160,47 +161,49 @@ def word_text(word):
     return {"adam_like": "Adam-like"}.get(word, word.replace("_", "-"))
 
 
-def flag_colours(words):
-    """One colour for each flag: white for none."""
-    colours = iter(look.COLOURS)
-    return ["white" if word == "none" else next(colours) for word in words]
+def flag_colours(name, words):
+    """One colour for each flag of a variable."""
+    return [colours.NO_CLASS if word == "none" else colours.colour(colours.place(name, word, i))
+            for i, word in enumerate(words)]
 
 
-def maps(dataset, name, variables, caption, labels):
+def maps(dataset, name, variables, caption, labels, alike=False):
     plane = plane_of(dataset)
-    others = runs.others_of(dataset, *plane)
-    combinations = list(runs.combinations(dataset, others))
+    combinations = list(runs.combinations(dataset, runs.others_of(dataset, *plane)))
     grid = arrange(len(variables), len(combinations))
-    kept = runs.thinned(combinations, grid["words"])
+    kept = runs.thinned_along(combinations, grid["words"])
     figure, panels = look.sheet(*grid["shape"], height=grid["height"], sharex=True, sharey=True)
     used, handles = len(kept) * len(variables), []
+    among = [map_of(dataset.isel(at), variable, plane) for at in kept for variable in variables] if alike else None
     for j, variable in enumerate(variables):
         mine = panels[:, j] if grid["table"] else panels.ravel()[j:j + 1] if len(kept) == 1 else panels.ravel()[:used]
         handles += draw_maps(figure, mine, dataset, variable, kept, labels.get(variable),
-                             "bottom" if grid["table"] else "right")
+                             "bottom" if grid["table"] else "right", among)
         if grid["table"]:
-            mine[0].set_title(f"{labels.get(variable) or look.label(dataset[variable], 34)}\n{mine[0].get_title()}")
+            words = labels.get(variable) or look.label(dataset[variable])
+            mine[0].set_title(f"{look.column_title(words, len(variables))}\n{mine[0].get_title()}")
     look.clear_rest(panels, used)
     name_axes(panels, used, dataset, plane)
-    notes = [reduction_note(dataset, variables), cut(kept, combinations, others)]
+    notes = [runs.counted(dataset, variables[0]), reduction_note(dataset, variables),
+             runs.left_out(dataset, kept, combinations)]
     handles = {handle.get_label(): handle for handle in sorted(handles, key=lambda one: one.get_label() in MARKS)}
     return finished(name, caption, figure, dataset, handles.values(), notes)
 
 
-def draw_maps(figure, panels, dataset, variable, combinations, words, side):
+def draw_maps(figure, panels, dataset, variable, combinations, words, side, among=None):
     """Draws one variable, one panel for each combination of the other axes, with a colour bar at one side of them.
-    Returns handles for a legend."""
+    among: all values that share the scale of colours. Returns handles for a legend."""
     plane, parts = plane_of(dataset), [dataset.isel(at) for at in combinations]
     values = [map_of(part, variable, plane) for part in parts]
-    normaliser, colours, ends, handles = colouring(dataset[variable], values)
-    words, marks = words or look.label(dataset[variable], 34), []
+    normaliser, palette, ends, handles = colouring(dataset[variable], among or values)
+    width = 0.8 * look.WIDTH / panels[0].get_gridspec().ncols
+    words, marks = words or look.label(dataset[variable], width), []
     for axes, at, part, cells in zip(panels, combinations, parts, values):
-        marks += draw_map(axes, part, cells, plane, normaliser, colours)
-        axes.set_title(look.title(runs.text(dataset, at)) or words)
+        marks += draw_map(axes, part, cells, plane, normaliser, palette)
+        axes.set_title(look.title(runs.text(dataset, at), axes.get_gridspec().ncols) or words)
     if not handles:
-        bar = figure.colorbar(ScalarMappable(normaliser, colours), ax=list(panels), extend=ends, aspect=30, pad=0.02,
+        bar = figure.colorbar(ScalarMappable(normaliser, palette), ax=list(panels), extend=ends, aspect=30, pad=0.02,
                               location=side)
-        look.plain_bar(bar)
         bar.set_label(words if len(combinations) > 1 else "")
     return handles + mark_handles(marks)
 
@@ -228,7 +231,7 @@ def colouring(variable, values):
     """(normaliser, colours, `extend` of the colour bar, handles in place of a bar) for maps of a variable."""
     words = flags(variable)
     if words:
-        chosen = flag_colours(words)
+        chosen = flag_colours(variable.name, words)
         seen = set(look.finite(values))
         handles = [Patch(facecolor=colour, edgecolor="0.5", linewidth=0.5, label=word_text(word))
                    for (word, code), colour in zip(words.items(), chosen) if code in seen]
@@ -242,13 +245,15 @@ def name_axes(panels, used, dataset, plane):
 
 # ---- curves and dots ----
 
-def curves(dataset, name, variables, caption, labels, decorate):
+def curves(dataset, name, variables, caption, labels, decorate, alike=False):
     """One dot per run, over one axis of numbers, with a line through the means; or, without such an axis, over the
     words."""
     numbers, words = plane_of(dataset), runs.words_of(dataset)
     combinations = list(runs.combinations(dataset, words))
-    kept = runs.thinned(combinations, CURVES) if numbers else combinations
-    figure, panels = look.sheet(*look.crowd(len(variables)), height=2.6 if len(variables) > 1 else 3.2)
+    kept = runs.thinned_along(combinations, CURVES) if numbers else combinations
+    shape = look.crowd(len(variables))
+    below = 0 if numbers or has_room(dataset, kept, shape[1]) else longest_word(dataset, kept)
+    figure, panels = look.sheet(*shape, height=(1.9 if len(variables) > 1 else 2.6) + below)
     for axes, variable in zip(panels.ravel(), variables):
         if numbers:
             draw_curves(axes, dataset, variable, numbers[0], kept)
@@ -259,9 +264,11 @@ def curves(dataset, name, variables, caption, labels, decorate):
             decorate(axes)
     look.clear_rest(panels, len(variables))
     seen = [any(runs.is_measured(dataset.isel(at), variable) for variable in variables) for at in kept]
-    handles = [Line2D([], [], label=runs.text(dataset, at), **curve_look(i))
+    handles = [Line2D([], [], label=runs.text(dataset, at), **curve_look(dataset, at, i))
                for i, at in enumerate(kept) if at and seen[i]]
-    notes = [cut(kept, combinations, words)]
+    notes = [runs.counted(dataset, variables[0]), runs.left_out(dataset, kept, combinations)]
+    if alike:
+        share([axes for axes in panels.ravel()[:len(variables)] if axes.lines])
     if runs.REPEAT in runs.axes_of(dataset):
         notes.append("Each dot is a run; lines connect the means over seeds." if numbers else "Each dot is a run.")
     return finished(name, caption, figure, dataset, handles if numbers else (), notes)
@@ -269,7 +276,7 @@ def curves(dataset, name, variables, caption, labels, decorate):
 
 def dress_curves(axes, variable, words):
     look.grid(axes)
-    axes.set_ylabel(words or look.label(variable, 34))
+    axes.set_ylabel(words or look.label(variable, 1.2))
     if flags(variable):
         codes = list(flags(variable).values())
         axes.set_yticks(codes, [word_text(word) for word in flags(variable)])
@@ -282,7 +289,7 @@ def draw_curves(axes, dataset, variable, number, combinations):
     """Draws a variable over one axis of numbers; classes as dots only, because there is nothing between them."""
     places, values = scale(dataset[number].sortby(number)), without_dimensions(dataset, variable).sortby(number)
     for i, at in enumerate(combinations):
-        row, style = values.isel(at), curve_look(i)
+        row, style = values.isel(at), curve_look(dataset, at, i)
         repeats = [dim for dim in row.dims if dim != number]
         table = row.transpose(number, *repeats).values.reshape(len(places.centres), -1)
         if flags(dataset[variable]):
@@ -301,15 +308,30 @@ def draw_dots(axes, dataset, variable, combinations):
     values = without_dimensions(dataset, variable)
     for i, at in enumerate(combinations):
         dots = values.isel(at).values.ravel()
-        axes.plot(np.full(dots.shape, i), dots, **{**curve_look(0), "linestyle": "none"})
+        axes.plot(np.full(dots.shape, i), dots, **{**colours.marked(0), "linestyle": "none"})
     shown = runs.thinned(range(len(combinations)), 24)
-    axes.set_xticks(shown, [runs.text(dataset, combinations[i]) for i in shown], rotation=30, ha="right",
-                    rotation_mode="anchor")
+    words = [runs.text(dataset, combinations[i]) for i in shown]
+    axes.set_xticks(shown, words, rotation=0 if has_room(dataset, combinations, axes.get_gridspec().ncols) else 90)
+    axes.set_xlim(-0.5, len(combinations) - 0.5)
+    axes.set_xlabel(look.column_title(runs.names_text(combinations[0]), axes.get_gridspec().ncols))
 
 
-def curve_look(i):
-    return {"color": look.COLOURS[i % len(look.COLOURS)], "linestyle": look.DASHES[i % len(look.DASHES)],
-            "marker": look.MARKERS[i % len(look.MARKERS)], "markersize": 4}
+def longest_word(dataset, combinations):
+    """The width of the longest name of a combination, in inches."""
+    return max(look.inches(runs.text(dataset, at)) for at in combinations)
+
+
+def has_room(dataset, combinations, columns):
+    """Do their names have room beside each other below one of so many panels?"""
+    return longest_word(dataset, combinations) < (0.9 * look.WIDTH / columns - 0.5) / len(combinations)
+
+
+def curve_look(dataset, at, i):
+    """The style of combination i of words; that of the word, if there is one axis of words only."""
+    if len(at) != 1:
+        return colours.marked(i)
+    (axis, index), = at.items()
+    return colours.marked(colours.place(axis, str(dataset[axis].values[index]), i))
 
 
 def has_values(dataset, variable):
@@ -320,13 +342,14 @@ def has_values(dataset, variable):
     return bool((np.isfinite(values) & (values != codes.get("none", np.nan))).any())
 
 
-def over_plane(dataset, name, variables, caption, labels=None, decorate=None):
+def over_plane(dataset, name, variables, caption, labels=None, decorate=None, alike=False):
     """A drawing of variables, one number per run, over the axes of the grid; None if nothing was measured, or if the
-    sweep has a single run. labels: {variable: label}. decorate(axes) adds to a panel of curves."""
+    sweep has a single run. labels: {variable: label}. decorate(axes) adds to a panel of curves. alike: the
+    variables are of one kind, and share their scale."""
     variables = [variable for variable in variables if has_values(dataset, variable)]
     if not variables or not runs.axes_of(dataset):
         return None
     with look.style():
         if len(plane_of(dataset)) == 2:
-            return maps(dataset, name, variables, caption, labels or {})
-        return curves(dataset, name, variables, caption, labels or {}, decorate)
+            return maps(dataset, name, variables, caption, labels or {}, alike)
+        return curves(dataset, name, variables, caption, labels or {}, decorate, alike)

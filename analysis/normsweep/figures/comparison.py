@@ -11,7 +11,6 @@ from .. import look
 from ..names import PHASE_AXES
 from . import cells, runs
 from .drawing import Drawing
-from .lines import cut
 
 LOSSES = ("final_valid_loss", "final_train_loss")
 MOST_ROWS = 8  # of panels
@@ -22,7 +21,7 @@ SIGNIFICANT = {"marker": "o", "markersize": 3.2, "color": "white", "markeredgeco
 SOME = {"marker": "x", "markersize": 4, "color": "0.2", "markeredgewidth": 0.8, "linestyle": "none"}
 BOUNDARIES = {
     "a": {"color": "black", "linewidth": 1.5, "marker": "o", "markersize": 3.5},
-    "b": {"color": "#009e73", "linewidth": 1.5, "marker": "s", "markersize": 4.5, "linestyle": "--",
+    "b": {"color": look.COLOURS[2], "linewidth": 1.5, "marker": "s", "markersize": 4.5, "linestyle": "--",
           "markerfacecolor": "none", "markeredgewidth": 1.2}}
 EMPTY = {  # why a cell has no change: how it looks
     "diverged in both": cells.MARKS["diverged"],
@@ -47,7 +46,8 @@ def comparison(found):
         figure, handles, notes = planes(found, shown, plane) if len(plane) == 2 else forest(found, shown)
         notes = [note for note in notes if note]
         look.frame(figure, "", handles, notes)
-        figure.suptitle("\n".join(look.plain(f"{side.upper()}: {found.attrs[side]}") for side in "ab"))
+        figure.suptitle("\n".join(line for side in "ab" for line in look.wrap(
+            look.plain(f"{side.upper()}: {found.attrs[side]}"), look.WIDTH - 0.2, look.HEADING)))
     caption = f"What changes from {found.attrs['a']} (A) to {found.attrs['b']} (B)."
     return Drawing("comparison", " ".join([caption, *notes]), figure)
 
@@ -80,8 +80,9 @@ def plane_of(found):
 
 def sides(found, name):
     """"B / A" or "B - A" of a variable, and what it is of."""
-    text = found[f"{name}_a"].attrs["long_name"].rpartition(":")[0]
-    return f"{text}, {'B / A' if f'{name}_ratio' in found else 'B − A'}"
+    words, unit = look.parts(found[f"{name}_a"].attrs["long_name"].rpartition(":")[0])
+    is_ratio = f"{name}_ratio" in found
+    return look.with_unit(f"{words}, {'B / A' if is_ratio else 'B − A'}", "" if is_ratio else unit)
 
 
 # ---- over a plane ----
@@ -91,15 +92,15 @@ def planes(found, shown, plane):
     found = found.sortby(list(plane)).transpose(..., *plane[::-1])
     others = [axis for axis in several(found) if axis not in plane]
     combinations = list(runs.combinations(found, others))
-    kept = runs.thinned(combinations, MOST_ROWS)
-    figure, panels = look.sheet(len(kept), len(shown), height=2.8 if len(kept) == 1 else 2.2, sharex=True, sharey=True)
+    kept = runs.thinned_along(combinations, MOST_ROWS)
+    figure, panels = look.sheet(len(kept), len(shown), height=2.3 if len(kept) == 1 else 1.7, sharex=True, sharey=True)
     legend = {}
     for column, name in enumerate(shown):
         values = changes(found, name)
         normaliser, extend = colours_of(values)
         for axes, at in zip(panels[:, column], kept):
             draw_plane(axes, found.isel(at), name, plane, normaliser, legend)
-            axes.set_title(look.title(runs.text(found, at)))
+            axes.set_title(look.title(runs.text(found, at), len(shown)))
         bar = figure.colorbar(ScalarMappable(normaliser, look.DIVERGING), ax=list(panels[:, column]), extend=extend,
                               aspect=30, pad=0.02)
         label_bar(bar, normaliser, f"{name}_ratio" in found)
@@ -107,7 +108,7 @@ def planes(found, shown, plane):
                                                           panels[0, column].get_title()])))
     cells.name_axes(panels, panels.size, found, plane)
     return figure, [legend[word] for word in sorted(legend, key=order_of)], [
-        *notes_of(found, legend), cut(kept, combinations, others)]
+        *notes_of(found, legend), runs.left_out(found, kept, combinations)]
 
 
 def order_of(word):
@@ -147,7 +148,6 @@ def draw_plane(axes, part, name, plane, normaliser, legend):
     x, y = (cells.scale(part[axis]) for axis in plane)
     values = changes(part, name).transpose(*plane[::-1])
     axes.pcolormesh(x.edges, y.edges, values, cmap=look.DIVERGING, norm=normaliser)
-    axes.set_facecolor(look.BLANK)
     if y.is_log and part[plane[1]].values[0] == 0:
         axes.axhline(y.edges[1], color="white", linewidth=1.5)
     cells.set_axis(axes.xaxis, x)
@@ -214,7 +214,7 @@ def forest(found, shown):
     """(figure, handles, notes): the change of each cell with its interval."""
     axes_of = several(found)
     combinations = list(runs.combinations(found, axes_of))
-    kept = runs.thinned(combinations, MOST_LINES)
+    kept = runs.thinned_along(combinations, MOST_LINES)
     figure, panels = look.sheet(1, len(shown), height=0.6 + 0.2 * len(kept), sharey=True)
     for axes, name in zip(panels[0], shown):
         draw_lines(axes, found, name, kept)
@@ -227,7 +227,7 @@ def forest(found, shown):
                Line2D([], [], color=look.COLOURS[0], marker="o", markersize=4, markerfacecolor="white",
                       label="not significant")] if min(found.attrs["seeds_a"], found.attrs["seeds_b"]) > 1 else []
     lines = "Lines: 95 % intervals over seeds." if handles else ""
-    return figure, handles, [*notes_of(found), lines, cut(kept, combinations, axes_of)]
+    return figure, handles, [*notes_of(found), lines, runs.left_out(found, kept, combinations)]
 
 
 def draw_lines(axes, found, name, combinations):

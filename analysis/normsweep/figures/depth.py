@@ -5,25 +5,25 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.lines import Line2D
 
-from .. import look
+from .. import colours, look
 from ..plane import is_linear
 from . import runs
 from .drawing import finished
-from .lines import has_steps, label_steps
+from .lines import has_steps, label_steps, same_scale
 from .norms import relative
 
 NAMED = 8  # layers with a line in the legend
-TENSORS = 8  # kinds of tensor in a panel, those of cross-attention apart
+OWN_RANGES = "Each panel has its own range."
 CROSS = "cross_"  # before the name of their like in self-attention
 LIKE = {"ln": "ln1"}  # cross_ln has this one
 
 
 def layer_looks(count):
     """The line style of each layer, from the input (dark) to the output (pale)."""
-    colours = look.ORDERED(np.linspace(0, 1, count)) if count > 1 else [look.COLOURS[0]]
-    return [{"color": tuple(colours[i]) if count > 1 else colours[i],
-             "linestyle": look.DASHES[i % len(look.DASHES)] if count <= len(look.DASHES) else "-"}
-            for i in range(count)]
+    if count == 1:
+        return [colours.line(0)]
+    return [{"color": colours.OTHER_AXIS(i / (count - 1)),
+             "linestyle": look.DASHES[i % len(look.DASHES)] if count <= NAMED else "-"} for i in range(count)]
 
 
 def over_layers(dataset, name, variables, caption, prepare=None, labels=None, mark=None, count=6,
@@ -42,31 +42,42 @@ def over_layers(dataset, name, variables, caption, prepare=None, labels=None, ma
         chosen, note = runs.representatives(dataset, variables[0], count if len(variables) == 1 else count // 2)
         looks = layer_looks(dataset.sizes["layer"])
         shape = look.crowd(len(chosen)) if len(variables) == 1 else (len(chosen), len(variables))
-        figure, panels = look.sheet(*shape, height=1.9 if len(chosen) > 1 else 3, sharex=True, sharey=shared)
+        figure, panels = look.sheet(*shape, height=1.4 if len(chosen) > 1 else 2.3, sharex=True, sharey=shared)
         used = 0
         for run in chosen:
             for variable in variables:
                 axes = panels.ravel()[used]
                 draw_layers(axes, dataset, variable, run, looks, prepare)
-                if mark is not None:
-                    look.reference_line(axes, mark)
-                words = (labels or {}).get(variable) or look.label(dataset[variable], 30)
-                title(axes, runs.text(dataset, run), words, used % shape[1], used // shape[1], len(variables))
+                words = (labels or {}).get(variable) or look.label(dataset[variable])
+                title(axes, runs.text(dataset, run), words, used % shape[1], used // shape[1], len(variables), shape[1])
                 used += 1
+        for i in range(len(variables)):
+            scale_alike(panels.ravel()[i:used:len(variables)], dataset[variables[i]])
+        for axes in panels.ravel()[:used] if mark is not None else ():
+            look.reference_line(axes, mark)
         look.clear_rest(panels, used)
         label_steps(panels, used, dataset)
         handles = layer_legend(figure, panels.ravel()[:used].tolist(), dataset, looks)
-        return finished(name, caption, figure, dataset, handles, [note])
+        return finished(name, caption, figure, dataset, handles, [note, "" if shared else OWN_RANGES])
 
 
-def title(axes, run, words, column, row, variables):
+def scale_alike(panels, variable):
+    """The same kind of scale for the panels of one variable: logarithmic for all if the numbers of one panel, or of
+    all, range widely."""
+    for axes in panels:
+        look.scale_y(axes, [line.get_ydata() for line in axes.lines], is_linear(variable))
+    same_scale(panels)
+
+
+def title(axes, run, words, column, row, variables, columns):
     """The name of the run: above the panel for one variable, beside the row of panels for several."""
     look.grid(axes)
     if variables == 1:
-        axes.set_title(look.title(run))
-        axes.set_ylabel(words if column == 0 else "")
+        axes.set_title(look.title(run, columns))
+        if column == row == 0:
+            look.name_rows(axes.figure, words, axes.get_gridspec().nrows, axes)
         return
-    axes.set_title(words if row == 0 else "")
+    axes.set_title(look.column_title(words.replace("\n", " "), columns) if row == 0 else "")
     axes.set_ylabel(look.side_title(run) if column == 0 else "")
 
 
@@ -76,21 +87,20 @@ def draw_layers(axes, dataset, variable, run, looks, prepare):
         line = prepare(layer) if prepare else layer
         seen = np.isfinite(line)
         axes.plot(dataset.step.values[seen], line[seen], **style)
-    look.scale_y(axes, [line.get_ydata() for line in axes.lines], is_linear(dataset[variable]))
 
 
 def layer_legend(figure, panels, dataset, looks):
     """Legend handles for few layers; for many, none but a colour bar beside the panels."""
     if len(looks) <= NAMED:
         return [Line2D([], [], label=f"layer {layer}", **style) for layer, style in zip(dataset.layer.values, looks)]
-    bar = figure.colorbar(ScalarMappable(Normalize(0, len(looks) - 1), look.ORDERED), ax=panels, aspect=30, pad=0.02)
+    bar = figure.colorbar(ScalarMappable(Normalize(0, len(looks) - 1), colours.OTHER_AXIS), ax=panels, aspect=30, pad=0.02)
     bar.set_label(look.label(dataset.layer))
     return []
 
 
 def norms(dataset):
     return over_layers(dataset, "norms-by-layer", ["layer_norm"], "The norm of each layer relative to its start.",
-                       relative, {"layer_norm": "norm of a layer\nrelative to its start"}, 1)
+                       relative, {"layer_norm": f"norm of a layer\n{look.with_unit('relative to its start')}"}, 1)
 
 
 def directions(dataset):
@@ -111,37 +121,42 @@ def tensors(dataset):
         return None
     with look.style():
         chosen, note = runs.representatives(dataset, "tensor_norm", 3)
-        layers = runs.thinned(range(dataset.sizes["layer"]), 3)
+        layers = runs.thinned(range(dataset.sizes["layer"]), 2)
         looks = tensor_looks(dataset)
         kinds = [list(dataset.tensor.values).index(kind) for kind in looks]
-        figure, panels = look.sheet(len(chosen), len(layers), height=2.1 if len(chosen) > 1 else 3, sharex=True,
+        figure, panels = look.sheet(len(chosen), len(layers), height=1.6 if len(chosen) > 1 else 2.4, sharex=True,
                                     sharey="row")
         for row, run in enumerate(chosen):
             for column, layer in enumerate(layers):
                 axes = panels[row, column]
                 values = dataset.tensor_norm.isel(run).isel(layer=layer).transpose("tensor", "step").values[kinds]
                 draw_tensors(axes, dataset.step.values, values, looks)
-                title(axes, runs.text(dataset, run), f"layer {dataset.layer.values[layer]}", column, row, 2)
-                look.reference_line(axes, 1)
+                title(axes, runs.text(dataset, run), f"layer {dataset.layer.values[layer]}", column, row, 2,
+                      len(layers))
                 axes.set_visible(bool(np.isfinite(values).any()))  # a run may have fewer layers
+        same_scale([axes for axes in panels.ravel() if axes.get_visible()])
+        for axes in panels.ravel():
+            look.reference_line(axes, 1)
         label_steps(panels, panels.size, dataset)
+        figure.supylabel(look.with_unit("norm relative to its start"), fontsize=look.SIZE)
         handles = [Line2D([], [], label=kind, **style) for kind, style in looks.items()]
-        notes = ["Norms relative to their starts; without biases, many of which start at 0.", note]
+        notes = ["Norms relative to their starts; without biases, many of which start at 0.", note, OWN_RANGES]
         return finished("norms-by-tensor", "The norm of each kind of tensor.", figure, dataset, handles, notes)
 
 
 def tensor_looks(dataset):
     """{kind of tensor: style}; those of cross-attention, if there are any, look like their like in self-attention, with
     points."""
-    kinds = [str(kind) for kind in dataset.tensor.values if not str(kind).endswith("_bias")]
+    seen = dataset.tensor_norm.notnull().any([dim for dim in dataset.tensor_norm.dims if dim != "tensor"]).values
+    kinds = [str(kind) for kind in dataset.tensor.values[seen] if not str(kind).endswith("_bias")]
     crossing = [kind for kind in kinds if kind.startswith(CROSS)]
-    looks = {kind: {"color": look.COLOURS[i % len(look.COLOURS)], "linestyle": look.DASHES[i % len(look.DASHES)]}
-             for i, kind in enumerate([kind for kind in kinds if kind not in crossing][:TENSORS])}
+    looks = {kind: colours.line_of("tensor", kind, i)
+             for i, kind in enumerate(kind for kind in kinds if kind not in crossing)}
     for kind in crossing:
         like = kind.removeprefix(CROSS)
         like = LIKE.get(like, like)
-        if like in looks and dataset.tensor_norm.sel(tensor=kind).notnull().any():
-            looks[kind] = {**looks[like], "marker": "."}
+        if like in looks:
+            looks[kind] = {**looks[like], "marker": ".", "markersize": 3}
     return looks
 
 

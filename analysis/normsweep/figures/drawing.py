@@ -24,18 +24,18 @@ def finished(name, caption, figure, dataset, handles=(), notes=()):
     return Drawing(name, " ".join([caption, *notes]), figure)
 
 
-def run_panels(dataset, variable, draw, x, y="", height=2.1, single=3):
+def run_panels(dataset, variable, draw, x, y="", height=1.6, single=2.4):
     """One panel for each representative run, drawn by draw(axes, run); x and y name the axes. A panel is `height`
     inches high, or `single` if there is only one.
 
     Returns (figure, panels, note on which runs were chosen).
     """
     chosen, note = runs.representatives(dataset, variable)
-    figure, panels = look.sheet(*look.crowd(len(chosen)), height=height if len(chosen) > 1 else single, sharex=True,
-                                sharey=True)
+    shape = look.crowd(len(chosen))
+    figure, panels = look.sheet(*shape, height=height if len(chosen) > 1 else single, sharex=True, sharey=True)
     for axes, run in zip(panels.ravel(), chosen):
         draw(axes, run)
-        axes.set_title(look.title(runs.text(dataset, run)))
+        axes.set_title(look.title(runs.text(dataset, run), shape[1]))
     look.name_axes(panels, len(chosen), x, y)
     look.clear_rest(panels, len(chosen))
     return figure, panels.ravel()[:len(chosen)].tolist(), note

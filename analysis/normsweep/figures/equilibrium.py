@@ -14,6 +14,8 @@ RATIOS = {  # measured over expected, and how it is drawn
 LATE = 0.75  # of the measured steps, those from this share on are averaged
 DODGE = 0.16
 CLOSE = 0.1  # the band that is shaded
+LEAST_TIMES = 3  # balance times after which what is left of the start is less than a twentieth
+BALANCE = "1/(2 · rate · decay) steps"
 
 
 def late_steps(dataset, names):
@@ -29,6 +31,39 @@ def late_ratio(dataset, measured, expected, late):
     return np.exp(np.log(ratio.where(late & (ratio > 0))).mean("step"))
 
 
+def balance_times(dataset, run):
+    """How many times 1 / (2 eta lambda) a run lasts: 2 lambda times its sum of learning rates; over 1 - momentum with
+    sgd, whose momentum carries the decay, too. NaN where decay is of another kind."""
+    if "rate_sum" not in dataset or value_of(dataset, run, "decay_rule", "scaled") != "scaled":
+        return np.nan
+    optimiser = value_of(dataset, run, "optimiser", "adamw")
+    if optimiser == "adam":  # adds the decay to the gradient, and scales both
+        return np.nan
+    rates = look.finite([dataset.rate_sum.isel(run).values])
+    decay = float(value_of(dataset, run, "weight_decay", np.nan))
+    carried = 1 - float(value_of(dataset, run, "momentum", 0)) if optimiser == "sgd" else 1
+    return 2 * decay * rates.max() / carried if len(rates) else np.nan
+
+
+def value_of(dataset, run, key, default):
+    """The value of a key in a run: of an axis, of keys that change together, or the same in all runs."""
+    if key not in dataset.coords:
+        return dataset.attrs.get(key, default)
+    return dataset[key].isel({axis: i for axis, i in run.items() if axis in dataset[key].dims}).item()
+
+
+def times_note(times):
+    """A note on how long the balance takes, beside how long these runs last."""
+    known = look.finite([times])
+    if not len(known):
+        return ""
+    low, high = (f"{value:.2g}" for value in (known.min(), known.max()))
+    lasts = f"{low} times as long" if low == high else f"{low} to {high} times as long"
+    short = int((known < LEAST_TIMES).sum())
+    few = f"; those below {LEAST_TIMES} ({short} of {len(known)}) are too short, and their panels say so" if short else ""
+    return f"The balance takes {BALANCE}; the runs last {lasts}{few}."
+
+
 def by_tensor(dataset):
     """One panel for each run, a place for each kind of tensor, a mark for each layer."""
     pairs = {name: row for name, row in RATIOS.items() if runs.is_measured(dataset, name, "step", "layer", "tensor")
@@ -42,7 +77,13 @@ def by_tensor(dataset):
     there = np.isfinite(ratios["rotation"])
     kinds = np.flatnonzero(there.any([dim for dim in there.dims if dim != "tensor"]).values)
 
+    times = []
+
     def draw(axes, run):
+        times.append(balance_times(dataset, run))
+        if times[-1] < LEAST_TIMES:
+            axes.text(0.03, 0.03, f"too short: {times[-1]:.2g} balance times", transform=axes.transAxes, zorder=4,
+                      bbox={"facecolor": "white", "alpha": 0.8, "linewidth": 0, "pad": 1})
         for i, (name, ratio) in enumerate(ratios.items()):
             values = ratio.isel(run).transpose("tensor", "layer").values[kinds]
             places = np.arange(len(kinds)) + (i - (len(ratios) - 1) / 2) * DODGE
@@ -54,23 +95,19 @@ def by_tensor(dataset):
         look.grid(axes)
 
     with look.style():
-        figure, panels, note = run_panels(dataset, "rotation_equilibrium", draw, "",
-                                          "measured / equilibrium", height=2.4)
-        ticks(panels)
+        figure, panels, note = run_panels(dataset, "rotation_equilibrium", draw, "kind of tensor",
+                                          look.with_unit("measured / equilibrium"), height=1.8)
+        limit(panels)
         handles = [Line2D([], [], linestyle="", markersize=4, markerfacecolor="none", **RATIOS[name][1])
                    for name in ratios]
         notes = ["One mark per layer: geometric mean over the last quarter of the steps.",
-                 f"Shaded: within {100 * CLOSE:.0f} %.", note]
+                 f"Shaded: within {100 * CLOSE:.0f} %.", times_note(times), note]
         return finished("equilibrium", "Rotation in a step and root mean square of each kind of tensor, over what a "
                         "random walk predicts where weight decay balances the steps.", figure, dataset, handles, notes)
 
 
-def ticks(panels):
-    """Plain numbers on the logarithmic axis that the panels share."""
+def limit(panels):
+    """The limits that the panels share: all marks."""
     values = look.finite([line.get_ydata() for axes in panels for line in axes.lines])
-    low, high = values.min() / 1.15, values.max() * 1.15
     for axes in panels:
-        axes.set_ylim(low, high)
-        shown = [tick for tick in (0.01, 0.03, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 100) if low <= tick <= high]
-        axes.set_yticks(shown, [look.number(tick) for tick in shown])
-        axes.minorticks_off()
+        axes.set_ylim(values.min() / 1.15, values.max() * 1.15)

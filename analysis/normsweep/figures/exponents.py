@@ -4,17 +4,17 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 from .. import look
+from ..colours import DEFAULT, FIRST, LAST
 from ..names import NATURE
 from . import cells, runs
 from .drawing import finished, run_panels
-from .lines import cut
 from .residual import first_and_last
-from .saturation import FIRST, LAST, ends
+from .saturation import ends
 
 KINDS = ("lyapunov", "lyapunov_angular")
 MOST_PANELS = 12
 LINES = ("black", look.COLOURS[1])
-LOWEST = {"marker": "*", "markersize": 11, "color": "white", "markeredgecolor": "black", "linestyle": "none"}
+LOWEST = DEFAULT
 
 
 def spectra(dataset):
@@ -33,7 +33,8 @@ def spectra(dataset):
         look.grid(axes)
 
     with look.style():
-        figure, _, note = run_panels(dataset, kinds[0], draw, "exponent", "per block")
+        figure, _, note = run_panels(dataset, kinds[0], draw, look.label(dataset.exponent),
+                                     look.with_unit("exponent", "per block"))
         words = {"lyapunov": "of the state", "lyapunov_angular": "of the tokens' directions"}
         handles = [Line2D([], [], label=words[kind], linestyle="none", **looks[kind]) for kind in kinds]
         caption = ("Lyapunov exponents of the residual stream, and of the directions of its tokens, at the first and "
@@ -77,12 +78,11 @@ def plane(dataset, name, variable, zeros, caption):
     axes_of_plane = cells.plane_of(dataset)
     if len(axes_of_plane) < 2 or not cells.has_values(dataset, variable):
         return None
-    others = runs.others_of(dataset, *axes_of_plane)
-    combinations = list(runs.combinations(dataset, others))
-    kept, handles = runs.thinned(combinations, MOST_PANELS), {}
+    combinations = list(runs.combinations(dataset, runs.others_of(dataset, *axes_of_plane)))
+    kept, handles = runs.thinned_along(combinations, MOST_PANELS), {}
     with look.style():
         rows, columns = look.crowd(len(kept))
-        figure, panels = look.sheet(rows, columns, height=4 if len(kept) == 1 else 2.8, sharex=True, sharey=True)
+        figure, panels = look.sheet(rows, columns, height=2.8 if len(kept) == 1 else 1.9, sharex=True, sharey=True)
         used = panels.ravel()[:len(kept)]
         marks = cells.draw_maps(figure, used, dataset, variable, kept, None, "right")
         for axes, at in zip(used, kept):
@@ -90,8 +90,8 @@ def plane(dataset, name, variable, zeros, caption):
             add_lowest(axes, dataset.isel(at), axes_of_plane, handles)
         look.clear_rest(panels, len(kept))
         cells.name_axes(panels, len(kept), dataset, axes_of_plane)
-        notes = [*sign_notes(dataset, zeros), cells.reduction_note(dataset, [variable]),
-                 cut(kept, combinations, others)]
+        notes = [runs.counted(dataset, variable), *sign_notes(dataset, zeros),
+                 cells.reduction_note(dataset, [variable]), runs.left_out(dataset, kept, combinations)]
         handles |= {mark.get_label(): mark for mark in marks}
         return finished(name, caption, figure, dataset, handles.values(), notes)
 

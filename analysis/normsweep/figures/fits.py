@@ -2,9 +2,11 @@
 aligned, misaligned and Adam-like growth, whose fitted norms are in the dataset."""
 
 import numpy as np
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import LogNorm, Normalize
 from matplotlib.lines import Line2D
 
-from .. import look
+from .. import colours, look
 from . import runs
 from .drawing import Drawing
 from .lines import label_steps
@@ -18,6 +20,7 @@ STRAIGHT = {  # name in fit_NAME_r2: what is drawn through, as a function of t a
 RECURSIONS = {"aligned": "aligned", "misaligned": "misaligned", "adam_like": "Adam-like"}  # name: its word
 MEASURED = {"color": "black", "marker": "o", "markersize": 3, "linestyle": "none", "markerfacecolor": "none",
             "markeredgewidth": 0.7}
+HEADS = {"law": "lines in $f(t)$", "dynamics": "recursions"}
 LEAST_POINTS = 4  # of a run that is drawn
 ALL_POINTS, MOST_POINTS = 60, 30  # of a run with more than ALL_POINTS, MOST_POINTS are drawn; all count in the fits
 SAME = 1e-3  # of the range of the norms: two curves that are nearer everywhere cannot be told apart
@@ -60,10 +63,8 @@ def laws(dataset):
         if not runs.is_measured(fitted, "param_norm"):
             return None
         chosen, note = runs.representatives(fitted, "param_norm", 3)
-        figure, panels = look.sheet(len(chosen), 2, height=2.4, sharey="row")
+        figure, panels = look.sheet(len(chosen), 2, height=2.1, sharey="row")
         covered = [draw_run(left, right, dataset, run) for (left, right), run in zip(panels, chosen)]
-        panels[0, 0].set_title("straight lines in a function of $t$")
-        panels[0, 1].set_title("recursions of the norm")
         label_steps(panels, panels.size, dataset)
         notes = [text for text in (note, points_note(dataset, chosen)) if text]
         if any(lacks_recursions(dataset, run) for run in chosen):
@@ -106,7 +107,7 @@ def entry(word, r2):
 
 def quality_text(r2):
     """Three decimals, or as short as it goes where a fit is worse than the mean by far."""
-    return f"{round(r2, 3) + 0:.3f}" if abs(r2) < 10 else look.number(r2)
+    return f"{round(r2, 3) + 0:.3f}".replace("-", look.MINUS) if abs(r2) < 10 else look.number(r2)
 
 
 def are_one(fits, norm):
@@ -130,7 +131,8 @@ def draw_run(left, right, dataset, run):
         axes.plot(step[points], norm[points], **MEASURED)
         handles = []
         for i, (name, (fitted, r2)) in enumerate(fits.items()):
-            style = {"color": look.COLOURS[i], "linestyle": look.DASHES[i]}
+            kind = "law" if name in STRAIGHT else "dynamics"
+            style = {**colours.line_of(kind, name, i), "linestyle": look.DASHES[i]}
             if covered and name == "aligned":
                 style |= UNDER
             axes.plot(step, fitted, **style)
@@ -138,10 +140,11 @@ def draw_run(left, right, dataset, run):
         look.grid(axes)
         if handles:
             known = any(np.isfinite(r2) for _, r2 in fits.values())
-            axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(1, 1.02), borderaxespad=0.3,
-                        handlelength=1.6, handletextpad=0.5, title="$R^2$" if known else None, alignment="left")
+            axes.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1.02), borderaxespad=0, borderpad=0,
+                        handlelength=2, handletextpad=0.5, labelspacing=0.2, alignment="left",
+                        title=HEADS[kind] + (" and $R^2$" if known else ""))
     frame(left, norm)
-    left.set_ylabel(f"{look.label(dataset.param_norm)}\n" + look.side_title(runs.text(dataset, run)))
+    left.set_ylabel(f"{look.side_title(runs.text(dataset, run))}\n{look.label(dataset.param_norm)}")
     return covered
 
 
@@ -153,7 +156,8 @@ def frame(axes, norm):
 
 
 def quality(dataset):
-    """R^2 of every law over all runs: a box with the quartiles, a dot for each of not too many runs."""
+    """R^2 of every law over all runs: a row for each law, with a dot for each run, lower ones of larger learning rates,
+    and a bar at the median."""
     names = {name: formula for name, (_, formula) in STRAIGHT.items()}
     names.update(RECURSIONS)
     names = {f"fit_{name}_r2": word for name, word in names.items()} | {"growth_exponent_r2": "$t^{p}$"}
@@ -161,31 +165,69 @@ def quality(dataset):
     if not names or int(dataset.sweep.done.sum()) < 2:
         return None
     with look.style():
-        figure, panels = look.sheet(1, 1, height=2.8)
+        figure, panels = look.sheet(1, 1, height=0.4 + 0.33 * len(names))
         axes = panels[0, 0]
+        dots = Dots(dataset)
         for place, name in enumerate(names):
-            values = look.finite([dataset[name].values])
-            below = int((values < 0).sum())
-            inside = values[values >= 0]
-            offset = np.linspace(-0.28, 0.28, len(inside)) if len(inside) > 1 else np.zeros(len(inside))
-            axes.plot(place + offset, inside, linestyle="none", marker=".", markersize=3, color=look.COLOURS[0],
-                      alpha=0.6)
-            axes.plot([place - 0.35, place + 0.35], [max(np.median(values), -0.1)] * 2, color=look.COLOURS[1],
-                      linewidth=1.6)
-            if below:
-                axes.text(place, -0.03, f"{below} below 0", ha="center", va="top")
-        axes.set_ylim(-0.12, 1.03)
-        axes.set_xticks(range(len(names)), list(names.values()))
-        axes.set_ylabel("$R^2$ of the fit to the norms")
-        look.grid(axes, "y")
-        note = "A dot is a run, in the order of the grid; bars are medians."
+            draw_quality(axes, dataset[name], place, dots)
+        axes.set_xlim(0, 1.03)
+        axes.set_yticks(range(len(names)), list(names.values()))
+        axes.set_ylim(len(names) - 0.5, -0.5)
+        axes.set_xlabel(look.with_unit("$R^2$ of the fit to the norms"))
+        axes.set_ylabel("law of growth")
+        look.grid(axes, "x")
+        dots.add_bar(figure, axes)
+        notes = [f"{runs.counted(dataset, next(iter(names)))} {dots.note} Bars are medians."]
         if "growth_exponent_r2" in names:
-            note += " $t^p$ is fitted in the logs, the others are not."
+            notes.append("$t^p$ is fitted in the logs, the others are not.")
         if same_quality(dataset):
-            note += " Aligned and misaligned are one curve wherever the learning rate is constant."
-        look.close(figure, dataset, (), [note])
-        return Drawing("fits", "How well each law of growth fits the norms of the runs. " + note.replace("$", ""),
-                       figure)
+            notes.append("Aligned and misaligned are one curve wherever the learning rate is constant.")
+        look.close(figure, dataset, (), notes)
+        return Drawing("fits", f"How well each law of growth fits the norms of the runs. {' '.join(notes)}".replace(
+            "$", ""), figure)
+
+
+class Dots:
+    """Where in its row the dot of each run is, and its colour: by learning rate, if that is an axis."""
+
+    def __init__(self, dataset):
+        self.axis = "learning_rate" if "learning_rate" in runs.numbers_of(dataset) else None
+        self.scale = None
+        count = dataset.outcome.size
+        if self.axis is None:
+            order = dataset.outcome.copy(data=np.arange(count).reshape(dataset.outcome.shape))
+            self.places, self.shades = order / max(count - 1, 1) - 0.5, None
+            self.note = "A dot is a run, in the order of the grid."
+            return
+        values = dataset[self.axis]
+        self.scale = (LogNorm if (values > 0).all() else Normalize)(float(values.min()), float(values.max()))
+        self.shades = values.copy(data=self.scale(values.values)).broadcast_like(dataset.outcome)
+        self.places = self.shades - 0.5
+        self.note = "A dot is a run; in each row, learning rates rise downwards."
+
+    def draw(self, axes, values, place):
+        values = values.broadcast_like(self.places).transpose(*self.places.dims)
+        seen = np.isfinite(values.values) & (values.values >= 0)
+        look_of = {"color": look.COLOURS[0]} if self.shades is None else {
+            "c": self.shades.transpose(*self.places.dims).values[seen], "cmap": colours.scale_of(self.axis),
+            "vmin": 0, "vmax": 1}
+        axes.scatter(values.values[seen], place + 0.66 * self.places.values[seen], s=5, linewidths=0, **look_of)
+
+    def add_bar(self, figure, axes):
+        if self.scale is not None:
+            bar = figure.colorbar(ScalarMappable(self.scale, colours.scale_of(self.axis)), ax=axes, aspect=30, pad=0.02)
+            bar.set_label(look.label(self.shades[self.axis]))
+
+
+def draw_quality(axes, values, place, dots):
+    """The row of one law: its dots, a bar at their median, and how many lie below 0, beyond the axis."""
+    dots.draw(axes, values, place)
+    found = look.finite([values.values])
+    below = int((found < 0).sum())
+    if len(found) and np.median(found) >= 0:
+        axes.plot([np.median(found)] * 2, [place - 0.38, place + 0.38], color=look.COLOURS[1], linewidth=1.6)
+    if below:
+        axes.text(0.01, place, f"{below} below 0", va="center", backgroundcolor=(1, 1, 1, 0.8))
 
 
 def same_quality(dataset):

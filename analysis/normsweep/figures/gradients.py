@@ -4,11 +4,11 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
-from .. import look
+from .. import colours, look
+from ..colours import THEORY
 from ..gradients import PLACE, error_of_mean, gradient_slopes
 from . import runs
 from .drawing import finished
-from .lines import cut
 
 TENSOR = "w2"  # the theory's
 ROWS = 4  # panels below each other
@@ -16,7 +16,6 @@ NAMED = 10  # numbers of layers with a line in the legend
 DOTTED = 30  # layers of a line with a dot for each
 BELOW = 0.6  # room for the theory below the norms, as a share of their range
 DEPTH = "layers"
-THEORY = {"color": "black", "linewidth": 1.0, "linestyle": "--"}
 
 
 def is_there(dataset):
@@ -48,11 +47,10 @@ def by_layer(dataset):
     if not is_there(dataset):
         return None
     with look.style():
-        others = runs.others_of(dataset, DEPTH, PLACE)
-        combinations = list(runs.combinations(dataset, others))
-        rows = runs.thinned(combinations, ROWS)
+        combinations = list(runs.combinations(dataset, runs.others_of(dataset, DEPTH, PLACE)))
+        rows = runs.thinned_along(combinations, ROWS)
         columns = list(runs.combinations(dataset, [axis for axis in (PLACE,) if axis in runs.axes_of(dataset)]))
-        figure, panels = look.sheet(len(rows), len(columns), height=2.1 if len(rows) > 1 else 3, sharex=True,
+        figure, panels = look.sheet(len(rows), len(columns), height=1.6 if len(rows) > 1 else 2.3, sharex=True,
                                     sharey="row")
         looks = depth_looks(dataset)
         drawn = [draw_layers(panels[i, j], fresh(dataset).isel(row | column), looks, runs.text(dataset, column))
@@ -61,11 +59,11 @@ def by_layer(dataset):
             limit(shared)
         for axes, row in zip(panels[:, 0], rows):
             side = look.side_title(runs.text(dataset, row))
-            axes.set_ylabel(f"{side}\ngradient norm".strip())
-        look.name_axes(panels, panels.size, "layers before the last")
+            axes.set_ylabel(f"{side}\n{look.with_unit('gradient norm')}".strip())
+        look.name_axes(panels, panels.size, look.with_unit("layers before the last"))
         handles = depth_handles(dataset, figure, panels, looks)
         handles += [Line2D([], [], label="theory", **THEORY)] * any(drawn)
-        notes = [cut(rows, combinations, others), of_seeds(dataset, "Lines: geometric mean over seeds."),
+        notes = [runs.counted(dataset, "mean_gradient_norm"), runs.left_out(dataset, rows, combinations), of_seeds(dataset, "Lines: geometric mean over seeds."),
                  "b: slope of ln norm per layer towards the output, its mean over numbers of layers."]
         return finished("gradients", f"The norm of the averaged gradient of {TENSOR} in each layer, before training.",
                         figure, dataset, handles, notes)
@@ -74,9 +72,9 @@ def by_layer(dataset):
 def depth_looks(dataset):
     """The style of each number of layers, {layers: style}."""
     depths = np.sort(np.unique(dataset[DEPTH].values)) if DEPTH in dataset.coords else [dataset.attrs.get(DEPTH, 0)]
-    colours = look.ORDERED(np.linspace(0, 1, len(depths))) if len(depths) > 1 else [look.COLOURS[0]]
-    return {int(depth): {"color": tuple(colour) if len(depths) > 1 else colour}
-            for depth, colour in zip(depths, colours)}
+    if len(depths) == 1:
+        return {int(depths[0]): {"color": colours.colour(0)}}
+    return {int(depth): {"color": colours.OTHER_AXIS(i / (len(depths) - 1))} for i, depth in enumerate(depths)}
 
 
 def depth_handles(dataset, figure, panels, looks):
@@ -84,7 +82,11 @@ def depth_handles(dataset, figure, panels, looks):
     if len(looks) < 2:
         return []
     shown = runs.thinned(list(looks.items()), NAMED)
-    return [Line2D([], [], label=f"{depth} layers", **style) for depth, style in shown]
+    return [Line2D([], [], label=f"{depth} layers", **style, **dots(depth)) for depth, style in shown]
+
+
+def dots(depth):
+    return {"marker": "." if depth <= DOTTED else "", "markersize": 3}
 
 
 def draw_layers(axes, part, looks, place):
@@ -95,13 +97,12 @@ def draw_layers(axes, part, looks, place):
         line = flat.isel({DEPTH: i}).transpose("layer").values
         seen = np.flatnonzero(np.isfinite(line))
         depth = int(flat[DEPTH].values[i]) if DEPTH in flat.coords else flat.sizes["layer"]
-        axes.plot(seen.max(initial=0) - seen, line[seen], marker="." if depth <= DOTTED else "", markersize=3,
-                  **looks.get(depth, {"color": look.COLOURS[0]}))
+        axes.plot(seen.max(initial=0) - seen, line[seen], **dots(depth), **looks.get(depth, {"color": look.COLOURS[0]}))
     look.grid(axes)
     if not axes.xaxis_inverted():
         axes.invert_xaxis()
     axes.set_yscale("log")
-    axes.set_title(", ".join(filter(None, [place, slope_text(part)])))
+    axes.set_title("\n".join(filter(None, [place, slope_text(part)])))
     return draw_theory(axes, part, flat)
 
 
@@ -115,7 +116,6 @@ def limit(panels):
     size = (logs.max() - logs.min()) or 1
     low = max(logs.min() - BELOW * size, np.log(look.finite([line.get_ydata() for line in lines]).min()))
     panels[0].set_ylim(np.exp(low - 0.08 * size), np.exp(logs.max() + 0.08 * size))
-    look.plain_ticks(panels[0].yaxis)
 
 
 def slope_text(part):
@@ -152,32 +152,33 @@ def last(dataset):
     if not is_there(dataset) or DEPTH not in runs.axes_of(dataset):
         return None
     with look.style():
-        others = runs.others_of(dataset, DEPTH, PLACE)
-        combinations = list(runs.combinations(dataset, others))
-        shown = runs.thinned(combinations, 6)
+        combinations = list(runs.combinations(dataset, runs.others_of(dataset, DEPTH, PLACE)))
+        shown = runs.thinned_along(combinations, 6)
         places = list(runs.combinations(dataset, [axis for axis in (PLACE,) if axis in runs.axes_of(dataset)]))
-        figure, panels = look.sheet(*look.crowd(len(shown)), height=3, sharex=True)
+        figure, panels = look.sheet(*look.crowd(len(shown)), height=2.4, sharex=True, sharey=True)
         found, theory = gradient_slopes(without_single(dataset), TENSOR), False
         for axes, at in zip(panels.ravel(), shown):
             for i, place in enumerate(places):
-                theory = draw_last(axes, found.isel(at | place), i, runs.text(dataset, place) or TENSOR) or theory
-            dress_last(axes, dataset, look.title(runs.text(dataset, at)))
+                style = place_look(dataset, place, i)
+                theory = draw_last(axes, found.isel(at | place), style, runs.text(dataset, place) or TENSOR) or theory
+            dress_last(axes, dataset, look.title(runs.text(dataset, at), look.crowd(len(shown))[1]))
         handles = [Line2D([], [], label="theory", **THEORY)] * theory
-        look.name_axes(panels, len(shown), "number of layers", "gradient norm in the last layer")
+        look.name_axes(panels, len(shown), look.with_unit("number of layers"),
+                       look.with_unit("gradient norm in the last layer"))
         look.clear_rest(panels, len(shown))
-        notes = [cut(shown, combinations, others),
+        notes = [runs.counted(dataset, "mean_gradient_norm"), runs.left_out(dataset, shown, combinations),
                  of_seeds(dataset, "Points: geometric mean over seeds, with its standard error."),
                  "Numbers: the exponent of the number of layers, and its standard error."]
         return finished("gradients-last", f"The norm of the averaged gradient of {TENSOR} in the last layer, before "
                         "training, over the number of layers.", figure, dataset, handles, notes)
 
 
-def place_look(i):
-    return {"color": look.COLOURS[i % len(look.COLOURS)], "marker": look.MARKERS[i % len(look.MARKERS)],
-            "markersize": 4}
+def place_look(dataset, at, i):
+    style = colours.marked(colours.place(PLACE, str(dataset[PLACE].values[at[PLACE]]), i) if at else 0)
+    return {key: value for key, value in style.items() if key != "linestyle"}
 
 
-def draw_last(axes, found, i, name):
+def draw_last(axes, found, style, name):
     """Draws the points of one place of the norm, and the theory's line through their middle; True if there is one."""
     found = found.sortby(DEPTH)
     found = found.isel({DEPTH: np.flatnonzero(np.isfinite(found["last"].values))})
@@ -188,7 +189,7 @@ def draw_last(axes, found, i, name):
     label = f"{name}: {signed(found.slope.item(), 2)}" if np.isfinite(found.slope) else name
     if np.isfinite(found.slope_error):
         label += f" ± {found.slope_error.item():.2f}"
-    axes.errorbar(depths, norms, norms * errors, linewidth=1.1, capsize=2, label=label, **place_look(i))
+    axes.errorbar(depths, norms, norms * errors, linewidth=1.1, capsize=2, label=label, **style)
     if not np.isfinite(found.theory):
         return False
     logs = np.log(norms)
@@ -204,10 +205,9 @@ def dress_last(axes, dataset, title):
     axes.margins(y=0.1)
     if axes.get_legend_handles_labels()[0]:
         axes.legend(loc="best", handlelength=1.6)
-    axes.xaxis.set_minor_locator(NullLocator())
     shown = apart(np.sort(dataset[DEPTH].values)[::-1])
     axes.set_xticks(shown, [look.number(depth) for depth in shown])
-    look.plain_ticks(axes.yaxis)
+    axes.xaxis.set_minor_locator(NullLocator())
     look.grid(axes)
 
 

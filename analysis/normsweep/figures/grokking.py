@@ -1,17 +1,15 @@
 """Grokking: accuracy of the held-out part and training loss over the steps, and the steps that it takes, by weight
 decay. Several sweeps, such as one in float and one in double, have a row each."""
 
-import textwrap
-
 import numpy as np
 from matplotlib.lines import Line2D
 
-from .. import look
+from .. import colours, look
 from ..grokking import DECAY, LEVEL
 from ..grokking import grokking as steps_of
 from . import runs
 from .drawing import Drawing, finished
-from .lines import cut, merged
+from .lines import merged
 
 ROWS = 4  # of panels
 LINES = 7  # decays with lines over the steps
@@ -36,13 +34,12 @@ def grokking(dataset):
     """One row of panels for each combination of the axes that are neither the decay nor the seed."""
     if not has_grokked(dataset):
         return None
-    others = runs.others_of(dataset, DECAY)
-    everything = list(runs.combinations(dataset, others))
-    shown = runs.thinned(everything, ROWS)
+    everything = list(runs.combinations(dataset, runs.others_of(dataset, DECAY)))
+    shown = runs.thinned_along(everything, ROWS)
     with look.style():
         figure, handles = draw([(runs.text(dataset, at), dataset.isel(at)) for at in shown])
         return finished("grokking", CAPTION, figure, dataset, handles,
-                        [*notes([dataset]), grey_note(shown, "rows"), cut(shown, everything, others)])
+                        [*notes([dataset]), grey_note(shown, "rows"), runs.left_out(dataset, shown, everything)])
 
 
 def together(sweeps):
@@ -71,7 +68,8 @@ def grey_note(rows, what):
 
 
 def notes(datasets):
-    found, decays = [], decays_of(datasets)
+    count = sum(int(runs.measured(dataset, "accuracy").sum()) for dataset in datasets)
+    found, decays = [f"{runs.count_text(count, count)}."], decays_of(datasets)
     if len(decays) > LINES:
         found.append(f"Lines over the steps: {LINES} of {len(decays)} weight decays.")
     if any(runs.REPEAT in runs.axes_of(dataset) for dataset in datasets):
@@ -89,33 +87,35 @@ def draw(rows):
     rows = [(title, dataset, steps_of(dataset)) for title, dataset in rows]
     decays = decays_of([dataset for _, dataset, _ in rows])
     named = runs.thinned(list(decays), LINES)
-    colours = {decay: look.ORDERED(rank / max(len(decays) - 1, 1)) for rank, decay in enumerate(decays)}
-    figure, panels = look.sheet(len(rows), 3, height=2.3 if len(rows) == 1 else 1.9, sharex="col", sharey="col")
+    scale = colours.scale_of(DECAY)
+    shades = {decay: scale(rank / max(len(decays) - 1, 1)) for rank, decay in enumerate(decays)}
+    figure, panels = look.sheet(len(rows), 3, height=1.9 if len(rows) == 1 else 1.5, sharex="col",
+                                sharey="col")
     for i, (line, (title, dataset, found)) in enumerate(zip(panels, rows)):
-        draw_steps(line[0], dataset, "accuracy", named, colours)
+        draw_steps(line[0], dataset, "accuracy", named, shades)
         look.reference_line(line[0], LEVEL)
-        draw_steps(line[1], dataset, "train_loss", named, colours)
+        draw_steps(line[1], dataset, "train_loss", named, shades)
         for j, (_, other, there) in enumerate(rows):
             if i != j:
                 draw_decays(line[2], other, there, decays, None)
-        draw_decays(line[2], dataset, found, decays, colours)
+        draw_decays(line[2], dataset, found, decays, shades)
         line[0].set_ylabel(look.side_title(title) if title else "")
     dress(panels, rows[0][1], rows[0][2], decays)
-    label = look.label(rows[0][1][DECAY])
-    handles = [Line2D([], [], color=colours[decay], label=f"{label} {look.number(decay)}") for decay in named]
+    label = look.name(rows[0][1][DECAY])[0]
+    handles = [Line2D([], [], color=shades[decay], label=f"{label} {look.number(decay)}") for decay in named]
     if any((never(dataset, found)).any() for _, dataset, found in rows):
         handles.append(Line2D([], [], color="0.3", label="not within the run", **NEVER))
     return figure, handles
 
 
-def draw_steps(axes, dataset, name, named, colours):
+def draw_steps(axes, dataset, name, named, shades):
     """One line for each of these decays over the steps above 0. A loss of exactly 0 has no place on a logarithmic axis.
     """
     if not runs.is_measured(dataset, name, "step"):
         return
     values, step = dataset[name].transpose(*dataset.sweep.axes, "step"), dataset.step.values
     decays = dataset[DECAY].values
-    lines = [({"color": colours[decays[run[DECAY]]]}, values.isel(run).values)
+    lines = [({"color": shades[decays[run[DECAY]]]}, values.isel(run).values)
              for run in runs.listed(runs.measured(dataset, name)) if decays[run[DECAY]] in named]
     for style, line in merged(lines):
         seen = np.isfinite(line) & (step > 0) & ((line > 0) | (name == "accuracy"))
@@ -134,8 +134,8 @@ def place_of(decay, decays):
     return np.where(decay > 0, decay, positive[0] / max(ratio, 1.5))
 
 
-def draw_decays(axes, dataset, found, decays, colours):
-    """The steps of each run; grey without colours. Open marks at the last step: it took more."""
+def draw_decays(axes, dataset, found, decays, shades):
+    """The steps of each run; grey without shades. Open marks at the last step: it took more."""
     repeats = [dim for dim in found.reached.dims if dim != DECAY]
     reached = found.reached.transpose(DECAY, *repeats)
     lost = never(dataset, found).transpose(DECAY, *repeats)
@@ -144,10 +144,10 @@ def draw_decays(axes, dataset, found, decays, colours):
     lost = lost.sel({DECAY: found[DECAY]}).values.reshape(len(places), -1)
     everywhere = np.isfinite(steps).all(axis=1)
     axes.plot(places[everywhere], np.exp(np.log(steps[everywhere]).mean(axis=1)), linewidth=0.8,
-              color=OTHERS if colours is None else "0.3", zorder=1 if colours is None else 2)
+              color=OTHERS if shades is None else "0.3", zorder=1 if shades is None else 2)
     for decay, place, row, gone in zip(found[DECAY].values, places, steps, lost):
-        colour = OTHERS if colours is None else colours[decay]
-        layer = 1 if colours is None else 3
+        colour = OTHERS if shades is None else shades[decay]
+        layer = 1 if shades is None else 3
         axes.plot(np.full(len(row), place), row, color=colour, zorder=layer, **MARK)
         if gone.any():
             axes.plot([place], [float(dataset.step.max())], color=colour, zorder=layer, **NEVER)
@@ -158,21 +158,17 @@ def dress(panels, dataset, found, decays):
     titles = (look.label(dataset.accuracy), look.label(dataset["train_loss"]) if "train_loss" in dataset else "",
               look.label(found.reached))
     for axes, title in zip(panels[0], titles):
-        axes.set_title(textwrap.fill(title, 28))
+        axes.set_title(look.column_title(title, 3))
     for axes in panels.ravel():
         look.grid(axes)
     steps, ends = panels[0, :2], panels[0, 2]
     for axes in steps:
         axes.set_xscale("log")
-        look.few_ticks(axes.xaxis)
     panels[0, 0].set_ylim(-0.03, 1.03)
     look.scale_y(panels[0, 1], [line.get_ydata() for axes in panels[:, 1] for line in axes.lines])
-    if panels[0, 1].get_yscale() == "log":
-        look.few_ticks(panels[0, 1].yaxis)
     ends.set_xscale("log")
     ends.set_yscale("log")
-    look.few_ticks(ends.yaxis)
-    shown = [decays[i] for i in look.apart(np.log(place_of(decays, decays)), 5)]
+    shown = [decays[i] for i in look.apart(np.log(place_of(decays, decays)), 3)]
     ends.set_xticks(place_of(np.asarray(shown), decays), [look.number(decay) for decay in shown])
     ends.minorticks_off()
     for axes, text in zip(panels[-1], (look.label(dataset.step),) * 2 + (look.label(dataset[DECAY]),)):

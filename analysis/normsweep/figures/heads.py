@@ -6,16 +6,15 @@ from matplotlib.colors import Normalize
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from .. import look
+from .. import colours, look
 from . import runs
 from .drawing import finished, run_panels
 from .saturation import ends
 
-FIRST = {"facecolor": "white", "edgecolor": look.COLOURS[0], "linewidth": 0.9, "hatch": "////"}
-LAST = {"facecolor": look.COLOURS[0], "edgecolor": look.COLOURS[0], "linewidth": 0.9}
-DOTS = {False: {"marker": "o", "markersize": 4, "linestyle": "none", "color": look.COLOURS[0],
-                "markerfacecolor": "none"},
-        True: {"marker": "o", "markersize": 4, "linestyle": "none", "color": look.COLOURS[1]}}
+FIRST = {"facecolor": "white", "edgecolor": colours.LAST["color"], "linewidth": 0.9, "hatch": "////"}
+LAST = {"facecolor": colours.LAST["color"], "edgecolor": colours.LAST["color"], "linewidth": 0.9}
+DOTS = {is_last: {**(colours.LAST if is_last else colours.FIRST), "markersize": 3.5, "linestyle": "none"}
+        for is_last in (False, True)}
 BY_HEAD = ("positions_attended", "fraction_attended", "share_above_one")
 
 
@@ -38,7 +37,7 @@ def histogram(dataset):
         set_bins(axes, words)
 
     with look.style():
-        figure, _, note = run_panels(dataset, "heads_histogram", draw, "positions attended", "heads")
+        figure, _, note = run_panels(dataset, "heads_histogram", draw, look.with_unit("positions attended"), look.with_unit("heads"))
         handles = [Patch(label="first step", **FIRST), Patch(label="last step", **LAST)]
         return finished("heads", "The number of heads, over all layers, by the number of positions that they attend "
                         "to in the saturated network.", figure, dataset, handles, [note])
@@ -55,24 +54,23 @@ def by_layer(dataset):
         return None
     with look.style():
         chosen, note = runs.representatives(dataset, variables[0])
-        figure, panels = look.sheet(len(chosen), len(variables), height=1.6 if len(chosen) > 1 else 2.6, sharex=True,
+        figure, panels = look.sheet(len(chosen), len(variables), height=1.3 if len(chosen) > 1 else 2.1, sharex=True,
                                     sharey="col")
         for row, run in zip(panels, chosen):
             for axes, variable in zip(row, variables):
                 draw_heads(axes, dataset[variable].isel(run))
-                axes.set_xticks(runs.thinned(range(dataset.sizes["layer"]), 8))
+                axes.set_xticks(runs.thinned(range(dataset.sizes["layer"]), 4))
                 look.grid(axes, "y")
-            row[0].set_ylabel(look.title(runs.text(dataset, run)))
+            row[0].set_ylabel(look.side_title(runs.text(dataset, run), 1.1))
         for axes, variable in zip(panels[0], variables):
-            axes.set_title(look.label(dataset[variable], 30))
+            axes.set_title(look.column_title(look.label(dataset[variable]), len(variables)))
             if variable == "positions_attended":
                 axes.set_ylim(0.9, max(2.2, axes.get_ylim()[1]))
-                axes.set_yscale("log", base=2)
-                axes.yaxis.set_major_formatter(lambda value, _: look.number(value))
+                axes.set_yscale("log")
             else:
                 axes.set_ylim(-0.04, max(1.04, axes.get_ylim()[1]))
         for axes in panels[-1]:
-            axes.set_xlabel("layer")
+            axes.set_xlabel(look.label(dataset.layer))
         handles = [Line2D([], [], label=f"a head at the {'last' if is_last else 'first'} step", **style)
                    for is_last, style in DOTS.items()]
         return finished("heads-by-layer", "The attention of each head of the saturated network, by layer.", figure,
@@ -109,10 +107,10 @@ def tokens(dataset):
         axes.tick_params(left=False)
 
     with look.style():
-        height = min(1.2 + 0.06 * rows, 4)
-        figure, panels, note = run_panels(dataset, "attended_histogram", draw, "positions attended", height=height,
-                                          single=height)
+        height = min(1.2 + 0.05 * rows, 3)
+        figure, panels, note = run_panels(dataset, "attended_histogram", draw, look.with_unit("positions attended"),
+                                          height=height, single=height)
         bar = figure.colorbar(ScalarMappable(Normalize(0, 1), look.ORDERED), ax=panels, aspect=30, pad=0.02)
-        bar.set_label("share of tokens")
+        bar.set_label(look.with_unit("share of tokens"))
         return finished("heads-by-token", "The share of tokens for which a head (row) of the saturated network attends "
                         "to a number of positions (column), at the last measured step.", figure, dataset, (), [note])

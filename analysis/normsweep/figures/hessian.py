@@ -2,15 +2,16 @@
 
 import numpy as np
 from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator, NullLocator
+from matplotlib.ticker import MaxNLocator
 
-from .. import look
+from .. import colours, look
+from ..colours import FIRST, LAST
 from ..plane import last
 from . import runs
 from .drawing import finished
-from .lines import cut, over_steps
+from .lines import over_steps
 from .residual import first_and_last
-from .saturation import FIRST, LAST, ends
+from .saturation import ends
 
 BINS = 40
 DECADES = 3  # of eigenvalues on either side of 0 whose scale is logarithmic
@@ -22,9 +23,10 @@ ENDS = {"layer_hessian_largest": {"color": look.COLOURS[0], "marker": "o"},
 EDGE = ("hessian_stability", "hessian_preconditioned")
 BY_STEP = ("hessian_largest", "hessian_smallest", "hessian_trace")
 BEYOND = 2  # eigenvalue over its bound at which its panel is cut
-LABELS = {"hessian_stability": "eigenvalue over\nits bound", "hessian_preconditioned": "largest eigenvalue\nof P⁻¹H",
-          "hessian_largest": "largest eigenvalue\nof H", "hessian_smallest": "smallest eigenvalue\nof H",
-          "hessian_trace": "trace of H"}
+LABELS = {name: look.with_unit(words) for name, words in {
+    "hessian_stability": "eigenvalue over\nits bound", "hessian_preconditioned": "largest eigenvalue\nof P⁻¹H",
+    "hessian_largest": "largest eigenvalue\nof H", "hessian_smallest": "smallest eigenvalue\nof H",
+    "hessian_trace": "trace of H"}.items()}
 
 
 def density(dataset):
@@ -52,17 +54,17 @@ def layers(dataset):
         return None
     bins = Bins(last(counting(dataset, ["layer_hessian_ritz"]).layer_hessian_ritz))
     count = dataset.sizes["layer"]
-    colours = [look.ORDERED(layer / max(count - 1, 1)) for layer in range(count)]
+    of_layers = [colours.OTHER_AXIS(layer / max(count - 1, 1)) for layer in range(count)]
 
     def draw(axes, part):
         places = ends(part.layer_hessian_ritz)
-        for layer, colour in enumerate(colours if places else ()):
+        for layer, colour in enumerate(of_layers if places else ()):
             at = part.isel(step=places[1], layer=layer)
             shares = bins.shares(at.layer_hessian_ritz, at.layer_hessian_weight)
             axes.stairs(shares, bins.edges, baseline=None, linewidth=0.9, color=colour)
 
     with look.style():
-        handles = [Line2D([], [], label=f"layer {dataset.layer.values[i]}", color=colours[i])
+        handles = [Line2D([], [], label=f"layer {dataset.layer.values[i]}", color=of_layers[i])
                    for i in runs.thinned(range(count), 8)]
         return sheet_of_densities(dataset, "hessian-layers", ["layer_hessian_ritz", "layer_hessian_weight"], draw,
                                   bins, handles, "The spectral density of each layer's block of the Hessian, at the "
@@ -103,23 +105,13 @@ def sheet_of_densities(dataset, name, variables, draw, bins, handles, caption):
     0."""
     if not bool((dataset[variables[1]] > 0).any()):
         return None
-    figure, panels, note = panels_of_means(dataset, variables, draw, "eigenvalue", "share of eigenvalues\nper bin")
+    figure, panels, note = panels_of_means(dataset, variables, draw, look.with_unit("eigenvalue"),
+                                           f"share of eigenvalues\n{look.with_unit('per bin')}")
     panels[0].set_yscale("log")  # the panels share their axes
-    look.plain_ticks(panels[0].yaxis)
     panels[0].set_xscale("asinh", linear_width=bins.near)
-    show_decades(panels[0].xaxis, bins.near, bins.edges[0], bins.edges[-1])
     over = ["probe"] if dataset.sizes["probe"] > 1 else []
     return finished(name, f"{caption} Bins without a Ritz value are empty.", figure, dataset, handles,
                     [note, mean_note(dataset, variables[0], over)])
-
-
-def show_decades(axis, near, low, high):
-    """Ticks from low to high of a scale that is logarithmic beyond `near` on both sides of 0: every second decade."""
-    decade = np.floor(np.log10(near) + DECADES + 1e-9)
-    sizes = 10.0 ** np.arange(decade, decade - DECADES, -2)
-    ticks = [tick for tick in (*(-size for size in sizes), 0, *sizes[::-1]) if low <= tick <= high]
-    axis.set_ticks(ticks, [look.power(tick) for tick in ticks])
-    axis.set_minor_locator(NullLocator())
 
 
 def counting(dataset, variables):
@@ -134,14 +126,14 @@ def panels_of_means(dataset, variables, draw, x, y):
     parts = counting(dataset, variables)
     every = [at for at in runs.combinations(dataset, others) if runs.is_measured(parts.isel(at), variables[0])]
     kept = runs.thinned(every, MOST_PANELS)
-    figure, panels = look.sheet(*look.crowd(len(kept)), height=2.1 if len(kept) > 1 else 3, sharex=True, sharey=True)
+    figure, panels = look.sheet(*look.crowd(len(kept)), height=1.6 if len(kept) > 1 else 2.4, sharex=True, sharey=True)
     for axes, at in zip(panels.ravel(), kept):
         draw(axes, parts.isel(at))
         look.grid(axes)
-        axes.set_title(look.title(runs.text(dataset, at)))
+        axes.set_title(look.title(runs.text(dataset, at), look.crowd(len(kept))[1]))
     look.name_axes(panels, len(kept), x, y)
     look.clear_rest(panels, len(kept))
-    return figure, panels.ravel()[:len(kept)], cut(kept, every, others)
+    return figure, panels.ravel()[:len(kept)], runs.left_out(dataset, kept, every)
 
 
 def mean_note(dataset, variable, over=()):
@@ -151,7 +143,8 @@ def mean_note(dataset, variable, over=()):
     most, least = int(seeds.max()), int(seeds.where(seeds > 0).min())
     kinds = [*over, runs.REPEAT] if most > 1 else list(over)
     count = f"{most} runs" if least == most else f"{least} to {most} runs"
-    return f"Mean over {runs.plurals(kinds)}{f', {count} a panel' if most > 1 else ''}." if kinds else ""
+    mean = f" Mean over {runs.plurals(kinds)}{f', {count} a panel' if most > 1 else ''}." if kinds else ""
+    return runs.counted(dataset, variable) + mean
 
 
 def layer_ends(dataset):
@@ -168,11 +161,11 @@ def layer_ends(dataset):
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 
     with look.style():
-        figure, panels, note = panels_of_means(dataset, names, draw, "layer", "eigenvalue of the layer's block")
+        figure, panels, note = panels_of_means(dataset, names, draw, look.label(dataset.layer),
+                                               look.with_unit("eigenvalue of the block"))
         values = look.finite([line.get_ydata() for axes in panels for line in axes.lines])
         near = nearness(values)
         panels[0].set_yscale("asinh", linear_width=near)
-        show_decades(panels[0].yaxis, near, *panels[0].get_ylim())
         for axes in panels:
             look.reference_line(axes, 0)
         words = [name.removeprefix("layer_hessian_") + " eigenvalue" for name in names]

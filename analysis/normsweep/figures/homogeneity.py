@@ -3,7 +3,7 @@
 import numpy as np
 from matplotlib.lines import Line2D
 
-from .. import look
+from .. import colours, look
 from . import runs
 from .drawing import finished
 
@@ -19,17 +19,17 @@ def homogeneity(dataset):
         axes_left = [axis for axis in runs.axes_of(dataset) if axis != runs.REPEAT and matters(values, axis)]
         combinations = [at for at in runs.combinations(dataset, axes_left) if values.isel(at).notnull().any()]
         shown = runs.thinned(combinations, MOST)
-        figure, panels = look.sheet(1, 1, height=3.6)
+        figure, panels = look.sheet(1, 1, height=2.6)
         axes, handles = panels[0, 0], []
         for i, at in enumerate(shown):
-            style = {"color": look.COLOURS[i % len(look.COLOURS)], "linestyle": look.DASHES[i % len(look.DASHES)]}
+            style = colours.line(i)
             draw_line(axes, dataset, values.isel(at), style)
             words = [runs.text(dataset, at), degree_text(dataset, at)]
             handles.append(Line2D([], [], label=": ".join(word for word in words if word), **style))
         axes.set_xlabel(look.label(dataset.scale))
-        axes.set_ylabel("homogeneity: cosine with the states at scale 1000")
+        axes.set_ylabel(f"homogeneity: cosine with\n{look.with_unit('the states at scale 1000')}")
         look.grid(axes)
-        notes = ["Lines: mean over all runs of the same model; bands: standard deviation."] if (
+        notes = [runs.counted(dataset, "homogeneity")] + ["Lines: mean over all runs of the same model; bands: standard deviation."] if (
             runs.REPEAT in runs.axes_of(dataset)) else []
         if len(shown) < len(combinations):
             notes.append(f"{len(shown)} of {len(combinations)} models are shown.")

@@ -3,13 +3,10 @@ the dataset has a phase for them."""
 
 from matplotlib.patches import Patch
 
-from .. import look
+from ..colours import PHASES
 from .cells import flags, hatch, scale
 
-SIDES = {  # how such a cell looks, by its phase
-    "growing": {"facecolor": look.DIVERGING(0.57), "edgecolor": "none"},
-    "shrinking": {"facecolor": look.DIVERGING(0.43), "edgecolor": "none"},
-}
+SIDES = {word: {"facecolor": style["pale"], "edgecolor": "none"} for word, style in PHASES.items()}  # such a cell
 TRAINED = {"facecolor": "none", "edgecolor": "0.25", "linewidth": 0.4}
 
 

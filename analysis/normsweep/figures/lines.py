@@ -1,11 +1,11 @@
-"""Lines over the steps: one per run, distinguished by colour, dashes and panels as far as possible."""
+"""Curves over the steps: one per run, distinguished by colour, dashes and panels as far as possible."""
 
 import numpy as np
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LogNorm, Normalize
 from matplotlib.lines import Line2D
 
-from .. import look
+from .. import colours, look
 from ..plane import is_linear
 from . import runs
 from .drawing import finished
@@ -13,19 +13,19 @@ from .drawing import finished
 FEW = 16  # at most so many lines have names
 MOST = 120  # lines in a panel
 MANY_BEYOND = 0.2  # share of a panel's numbers beyond its end from which on the panel is not cut
-MOST_PANELS = 6  # combinations of words, if each has several panels
+MOST_PANELS = 6  # combinations of values, if each has several panels
 ZERO = "0.6"  # grey of a value without a place on a logarithmic bar
 
 
 class Looks:
     """How the line of a run looks, and which panel it belongs to.
 
-    Few runs have names: colours tell the longest axis, dashes the others. For many runs, panels are combinations of
-    words, and colours tell the learning rate, or else the longest axis of numbers. medians: runs with the same colour
-    become one line, so panels are combinations of all other axes but the seed.
+    Few runs have names: colours tell the longest axis, dashes the others. For many runs, colours tell the learning
+    rate, or else the longest axis, and each combination of all other axes but the seed has a panel. Runs with the same
+    look in a panel are repeats.
     """
 
-    def __init__(self, dataset, medians=False):
+    def __init__(self, dataset):
         self.dataset = dataset
         axes = [axis for axis in runs.axes_of(dataset) if axis != runs.REPEAT]
         ordered = sorted(axes, key=lambda axis: -dataset.sizes[axis])
@@ -33,41 +33,40 @@ class Looks:
         self.named = not ordered or (dataset.sizes[ordered[0]] <= len(look.COLOURS) and dashes <= len(look.DASHES)
                                      and dashes * dataset.sizes[ordered[0]] <= FEW)
         if self.named:
-            self.colour_axis, self.dash_axes, self.words = (ordered or [None])[0], ordered[1:], []
+            self.colour_axis, self.dash_axes, self.panel_axes = (ordered or [None])[0], ordered[1:], []
         else:
-            numbers, words = runs.numbers_of(dataset), runs.words_of(dataset)
-            if not numbers:  # then the longest axis of words
-                numbers = sorted(words, key=lambda axis: -dataset.sizes[axis])[:1]
-            self.colour_axis, self.dash_axes = numbers[0], []
-            self.words = runs.others_of(dataset, self.colour_axis) if medians else [
-                axis for axis in words if axis != self.colour_axis]
-        self.normaliser, self.colours = self.make_colours()
+            words = sorted(runs.words_of(dataset), key=lambda axis: -dataset.sizes[axis])
+            self.colour_axis, self.dash_axes = (runs.numbers_of(dataset) or words)[0], []
+            self.panel_axes = runs.others_of(dataset, self.colour_axis)
+        self.normaliser, self.styles = self.make_styles()
 
-    def make_colours(self):
-        """(normaliser of a colour bar or None, colour of each value of the colour axis); a bar for many values."""
-        if self.colour_axis is None:
-            return None, [look.COLOURS[0]]
-        values = self.dataset[self.colour_axis].values
-        if self.colour_axis in self.dataset.sweep.word_axes:
-            return None, [look.COLOURS[i % len(look.COLOURS)] for i in range(len(values))]
+    def make_styles(self):
+        """(normaliser of a colour bar or None, style of each value of the colour axis); a bar for many numbers."""
+        axis = self.colour_axis
+        if axis is None:
+            return None, [colours.line(0)]
+        values, scale = self.dataset[axis].values, colours.scale_of(axis)
+        if axis in self.dataset.sweep.word_axes:
+            return None, [colours.line_of(axis, str(value), i) for i, value in enumerate(values)]
         if len(values) <= len(look.COLOURS):
-            return None, [look.ORDERED(rank / max(len(values) - 1, 1)) for rank in np.argsort(np.argsort(values))]
+            ranks = np.argsort(np.argsort(values))
+            return None, [{"color": scale(rank / max(len(values) - 1, 1)), "linestyle": look.DASHES[rank % 4]}
+                          for rank in ranks]
         positive = values[values > 0]
         wide = len(positive) > 1 and values.min() >= 0 and positive.max() >= look.WIDE_RANGE * positive.min()
         shown = positive if wide else values
         normaliser = (LogNorm if wide else Normalize)(shown.min(), shown.max())
-        return normaliser, [look.ORDERED(float(normaliser(value))) if value in shown else ZERO for value in values]
+        return normaliser, [{"color": scale(float(normaliser(value))) if value in shown else ZERO, "linestyle": "-"}
+                            for value in values]
 
     def of(self, run):
         """The line style of a run."""
-        colour = run.get(self.colour_axis, 0)
+        style = self.styles[run.get(self.colour_axis, 0)]
         dash = 0
         for axis in self.dash_axes:
             dash = dash * self.dataset.sizes[axis] + run[axis]
-        if self.named and not self.dash_axes:
-            dash = colour
-        return {"color": self.colours[colour], "linestyle": look.DASHES[dash % len(look.DASHES)] if self.named else "-",
-                "linewidth": 1.2 if self.named else 0.7}
+        dashes = {"linestyle": look.DASHES[dash % len(look.DASHES)]} if self.dash_axes else {}
+        return {**style, **dashes, "linewidth": 1.2 if self.named else 0.8}
 
     def legend(self, drawn):
         """Handles of the named lines among the runs that are drawn, numbers ascending."""
@@ -76,35 +75,36 @@ class Looks:
         values, is_words = self.dataset[self.colour_axis].values, self.colour_axis in self.dataset.sweep.word_axes
         order = range(len(values)) if is_words else np.argsort(values)
         if self.normaliser is not None:  # the colour bar has the other values
-            order = [i for i in order if self.colours[i] == ZERO]
-        axes = self.dash_axes if self.named else []
+            order = [i for i in order if self.styles[i]["color"] == ZERO]
         return [Line2D([], [], label=runs.text(self.dataset, at), **self.of(at))
-                for i in order for rest in runs.combinations(self.dataset, axes)
+                for i in order for rest in runs.combinations(self.dataset, self.dash_axes)
                 for at in [{self.colour_axis: int(i), **rest}] if any(at.items() <= run.items() for run in drawn)]
 
     def add_bar(self, figure, panels):
         """Adds the colour bar, if lines have no names."""
         if self.normaliser is None:
             return
-        bar = figure.colorbar(ScalarMappable(self.normaliser, look.ORDERED), ax=panels, aspect=30, pad=0.02)
-        look.plain_bar(bar)
+        mappable = ScalarMappable(self.normaliser, colours.scale_of(self.colour_axis))
+        bar = figure.colorbar(mappable, ax=panels, aspect=30, pad=0.02)
         bar.set_label(look.label(self.dataset[self.colour_axis]))
 
 
-def over_steps(dataset, name, variables, caption, prepare=None, labels=None, decorate=None, medians=False, most=None):
+def over_steps(dataset, name, variables, caption, prepare=None, labels=None, decorate=None, most=None, alike=(),
+               alike_scale=False, within=None):
     """A drawing of variables over the steps; None if none was measured.
 
     prepare(values) turns one run's values [steps] into its line. decorate(axes, variable, run list) adds to a panel.
-    labels: {variable: label of its axis}. medians: if lines have no names, draw one line per colour, the median over
-    its seeds, because single lines would hide each other. most: cut a panel at this multiple of the median start value,
-    if few values lie beyond.
+    labels: {variable: label of its axis}. most: cut a panel at this multiple of the median start value, if few values
+    lie beyond. Where runs have no names, lines are medians over the seeds. All panels of one variable have the same y
+    axis, and so have those of the variables in `alike`; alike_scale: if that of one is logarithmic, so are all.
+    within: limits that no axis exceeds.
     """
     variables = [variable for variable in variables if has_steps(dataset, variable)]
     if not variables:
         return None
     with look.style():
         return draw(dataset, name, variables, caption, prepare or (lambda values: values), labels or {}, decorate,
-                    medians, most)
+                    most, alike, alike_scale, within)
 
 
 def has_steps(dataset, variable, *dims):
@@ -115,56 +115,89 @@ def has_steps(dataset, variable, *dims):
     return int(np.isfinite(dataset[variable]).any(others).sum()) > 1
 
 
-def draw(dataset, name, variables, caption, prepare, labels, decorate, medians, most):
-    looks, notes, cuts = Looks(dataset, medians), [], []
-    words = list(runs.combinations(dataset, looks.words))
-    grid = arrange(len(variables), len(words))
-    figure, panels = look.sheet(*grid["shape"], height=grid["height"], sharex=True)
-    kept = runs.thinned(words, grid["words"])
-    notes.append(cut(kept, words, looks.words))
-    used, shown, beyond = 0, [], 0
-    for k, at in enumerate(kept):
-        for j, variable in enumerate(variables):
-            axes = panels.ravel()[used]
-            drawn = draw_panel(axes, dataset, variable, at, looks, prepare, medians and not looks.named)
-            shown += drawn["runs"]
-            beyond += frame(axes, is_linear(dataset[variable]), most)
-            if not axes.lines:
-                say_empty(axes)
-            elif decorate:
-                decorate(axes, variable, drawn["runs"])
-            cuts.append((drawn["cut"], len(drawn["runs"])))
-            dress(axes, dataset, variable, labels, at, grid, k, j)
-            used += 1
+def draw(dataset, name, variables, caption, prepare, labels, decorate, most, alike, alike_scale, within):
+    looks = Looks(dataset)
+    masks = {variable: runs.measured(dataset, variable) for variable in variables}
+    every = runs.combinations_with_runs(dataset, sum(masks.values()), looks.panel_axes)
+    grid = arrange(len(variables), len(every))
+    kept = runs.fullest(every, grid["words"])
+    figure, panels = look.sheet(*grid["shape"], height=grid["height"], sharex=True,
+                                sharey="col" if grid["table"] else len(variables) == 1)
+    shown, counts, groups, notes = [], [], {}, []
+    for place, (at, variable) in enumerate((at, variable) for at in kept for variable in variables):
+        axes = panels.ravel()[place]
+        drawn = draw_panel(axes, dataset, variable, masks[variable], at, looks, prepare)
+        shown += drawn["runs"]
+        counts.append((drawn["all"], len(drawn["runs"])))
+        groups.setdefault(min(alike) if variable in alike else variable, []).append((axes, variable, drawn["runs"]))
+        dress(axes, dataset, variable, labels, at, grid, place)
+    used = len(kept) * len(variables)
+    beyond = [frame(group, dataset, most) for group in groups.values()]
+    if alike_scale:
+        same_scale([axes for group in groups.values() for axes, _, _ in group])
+    if within:
+        notes.append(cut_at(panels.ravel()[:used], *within))
+    for axes, variable, drawn in sum(groups.values(), []):
+        if not axes.lines:
+            say_empty(axes)
+        elif decorate:
+            decorate(axes, variable, drawn)
     look.clear_rest(panels, used)
     label_steps(panels, used, dataset)
-    notes.append(notes_on(dataset, variables, looks, medians, max(cuts)))
-    if beyond:
-        notes.append(f"Panels are cut at {most} times the median start value; "
-                     f"{beyond} line{' goes' if beyond == 1 else 's go'} beyond.")
     looks.add_bar(figure, panels.ravel()[:used].tolist())
     handles = looks.legend(shown) + (decorate.legend() if hasattr(decorate, "legend") else [])
+    notes += [" ".join([*notes_on(dataset, masks, looks, shown, max(counts)),
+                        runs.left_out(dataset, kept, [at for at, _ in every])]).strip(),
+              f"Panels are cut at {most} times the median start value; {sum(beyond)} line"
+              f"{' goes' if sum(beyond) == 1 else 's go'} beyond." if sum(beyond) else ""]
     return finished(name, caption, figure, dataset, handles, notes)
 
 
-def cut(kept, everything, axes):
-    """A note that some combinations of values along these axes are left out; "" if none is."""
-    if len(kept) == len(everything):
-        return ""
-    kind = runs.plurals(axes) if len(axes) == 1 else f"combinations of {runs.names_text(axes)}"
-    return f"{len(kept)} of {len(everything)} {kind} are shown."
-
-
-def frame(axes, linear, most):
-    """Sets the y scale of a panel, and cuts it if few values lie far beyond. Returns the number of lines cut."""
-    lines = [line.get_ydata() for line in axes.lines]
+def frame(group, dataset, most):
+    """Sets the scale that the panels of a group share, and their limits; cuts them if few values lie far beyond.
+    Returns the number of lines cut."""
+    panels = [axes for axes, _, _ in group]
+    lines = [line.get_ydata() for axes in panels for line in axes.lines]
+    if not len(look.finite(lines)):
+        return 0
     end = end_of(lines, most) if most else np.inf
     beyond = sum(bool((line > end).any()) for line in lines)
-    look.scale_y(axes, [np.minimum(line, end) for line in lines], linear)
+    shown = [np.minimum(line, end) for line in lines]
+    for axes in panels:
+        look.scale_y(axes, shown, any(is_linear(dataset[variable]) for _, variable, _ in group))
     if beyond:
         low = look.finite(lines).min()
-        axes.set_ylim(low - 0.05 * (end - low) if axes.get_yscale() == "linear" else 0.9 * low, end)
+        for axes in panels:
+            axes.set_ylim(low - 0.05 * (end - low) if axes.get_yscale() == "linear" else 0.9 * low, end)
+    elif len(panels) > 1:
+        share(panels)
     return beyond
+
+
+def cut_at(panels, low, high):
+    """Cuts panels at these limits. Returns a note on the lines that go beyond, or ""."""
+    room = 0.02 * (high - low)
+    beyond = 0
+    for axes in panels:
+        axes.set_ylim(max(low - room, axes.get_ylim()[0]), min(high + room, axes.get_ylim()[1]))
+        beyond += sum(bool(((line.get_ydata() > high) | (line.get_ydata() < low)).any()) for line in axes.lines)
+    return f"Panels are cut at {look.number(low)} and {look.number(high)}; {beyond} line" + (
+        " goes" if beyond == 1 else "s go") + " beyond." if beyond else ""
+
+
+def same_scale(panels):
+    """A logarithmic scale for all panels if one has it and all numbers allow it."""
+    if any(axes.get_yscale() == "log" for axes in panels) and all(
+            (line.get_ydata() > 0).all() for axes in panels for line in axes.lines):
+        for axes in panels:
+            axes.set_yscale("log")
+
+
+def share(panels):
+    """The same y limits in all panels, around everything that they show."""
+    limits = np.array([axes.get_ylim() for axes in panels if axes.lines])
+    for axes in panels:
+        axes.set_ylim(limits.min(), limits.max())
 
 
 def end_of(lines, most):
@@ -176,7 +209,6 @@ def end_of(lines, most):
 
 def say_empty(axes):
     axes.text(0.5, 0.5, "no run yet", transform=axes.transAxes, ha="center", va="center", color="0.35")
-    axes.set_yticks([])
 
 
 def arrange(variables, words):
@@ -184,47 +216,42 @@ def arrange(variables, words):
     words below each other, or a crowd of panels if there is one variable or one combination."""
     if words == 1:
         rows, columns = look.crowd(variables)
-        return {"shape": (rows, columns), "words": 1, "table": False, "height": 3.4 if variables == 1 else 2.3}
+        return {"shape": (rows, columns), "words": 1, "table": False, "height": 2.6 if variables == 1 else 1.7}
     if variables == 1:
         kept = min(words, 2 * MOST_PANELS)
-        return {"shape": look.crowd(kept), "words": kept, "table": False, "height": 2.1}
+        return {"shape": look.crowd(kept), "words": kept, "table": False, "height": 1.5}
     kept = min(words, MOST_PANELS)
-    return {"shape": (kept, variables), "words": kept, "table": True, "height": 1.7}
+    return {"shape": (kept, variables), "words": kept, "table": True, "height": 1.3}
 
 
-def draw_panel(axes, dataset, variable, at, looks, prepare, medians):
-    """Draws the lines of one panel. Returns {"runs": the runs drawn, "cut": the number of all runs if some are left
-    out, else 0}."""
-    values = dataset[variable].transpose(*dataset.sweep.axes, "step")
-    mask = runs.measured(dataset, variable)
-    inside = mask.copy()
-    for axis, index in at.items():
-        inside = inside & (inside[axis] == inside[axis][index])
-    everything = runs.listed(inside)
-    shown = everything if len(everything) <= MOST or medians else runs.listed(runs.once(inside))
-    shown = shown if medians else runs.thinned(shown, MOST)
+def draw_panel(axes, dataset, variable, mask, at, looks, prepare):
+    """Draws the lines of one panel. Returns {"runs": the runs drawn, "all": the number of runs that belong to it}."""
+    values = dataset[variable].isel(at).transpose(*(axis for axis in dataset.sweep.axes if axis not in at), "step")
+    everything = [{**at, **run} for run in runs.listed(mask.isel(at))]
+    shown = everything if len(everything) <= MOST or not looks.named else runs.thinned(everything, MOST)
     step, numbers = dataset.step.values, values.values
-    drawn = [(looks.of(run), prepare(numbers[tuple(run.values())])) for run in shown]
-    for style, line in merged(drawn) if medians else drawn:
+    drawn = [(looks.of(run), prepare(numbers[tuple(i for axis, i in run.items() if axis not in at)]))
+             for run in shown]
+    for style, line in drawn if looks.named else merged(drawn):
         seen = np.isfinite(line)
         axes.plot(step[seen], line[seen], **style, marker="." if seen.sum() == 1 else "")
-    return {"runs": shown, "cut": len(everything) if len(shown) < len(everything) else 0}
+    return {"runs": shown, "all": len(everything)}
 
 
-def notes_on(dataset, variables, looks, medians, cut):
-    """A note on runs without a line of their own. cut: (runs, lines) of the fullest panel."""
-    notes = []
-    if medians and not looks.named:
-        notes += [f"Each line is the median over {runs.plurals([runs.REPEAT])}."] * (
-            runs.REPEAT in runs.axes_of(dataset))
-    if cut[0]:
-        notes.append(f"{cut[1]} of {cut[0]} runs{' per panel' if looks.words else ''} are shown, evenly spaced.")
-    if not (medians and not looks.named) and dataset.outcome.size > 1:
-        notes.append("One line per run.")
-    diverged = int((dataset.sweep.diverged & ~runs.measured(dataset, variables[0])).sum())
+def notes_on(dataset, masks, looks, shown, fullest):
+    """Notes on the number of runs, and on those without a line of their own. fullest: (runs, runs drawn) of the panel
+    with the most."""
+    mask = next(iter(masks.values()))
+    count = len({tuple(run.values()) for run in shown})
+    yield f"{runs.count_text(count, int(sum(masks.values()).astype(bool).sum()))}."
+    if fullest[1] < fullest[0]:
+        yield f"{fullest[1]} of {fullest[0]} runs of a panel have lines, evenly spaced."
+    if runs.REPEAT in runs.axes_of(dataset):
+        seeds = int(mask.sum(runs.REPEAT).max())
+        yield "One line per run." if looks.named else f"Each line is the median over {seeds} seeds, or fewer."
+    diverged = int((dataset.sweep.diverged & ~mask).sum())
     if diverged:
-        notes.append(f"{diverged} diverged {'run is' if diverged == 1 else 'runs are'} not shown.")
-    return " ".join(notes)
+        yield f"{diverged} diverged {'run is' if diverged == 1 else 'runs are'} not shown."
 
 
 def merged(lines):
@@ -237,23 +264,26 @@ def merged(lines):
         seen = np.isfinite(table).any(axis=0)
         line = np.full(table.shape[1], np.nan)
         line[seen] = np.nanmedian(table[:, seen], axis=0)
-        yield {**dict(style), "linewidth": 1.1}, line
+        yield dict(style), line
 
 
-def dress(axes, dataset, variable, labels, at, grid, row, column):
+def dress(axes, dataset, variable, labels, at, grid, place):
     """Titles and labels of one panel."""
-    words = labels.get(variable) or look.label(dataset[variable], 34)
+    columns = grid["shape"][1]
+    words = labels.get(variable) or look.label(dataset[variable], grid["height"] - 0.1 if at == {} else 0)
     title = runs.text(dataset, at)
     look.grid(axes)
     if grid["table"]:
-        if row == 0:
-            axes.set_title(look.column_title(words, grid["shape"][1]))
-        if column == 0:
-            axes.set_ylabel(look.side_title(title))
+        if place < columns:
+            axes.set_title(look.column_title(words, columns))
+        if place % columns == 0:
+            axes.set_ylabel(look.side_title(title, grid["height"] - 0.3))
         return
-    axes.set_title(look.title(title))
-    if at == {} or row % grid["shape"][1] == 0:
+    axes.set_title(look.title(title, columns))
+    if at == {}:
         axes.set_ylabel(words)
+    elif place == 0:
+        look.name_rows(axes.figure, words, grid["shape"][0])
 
 
 def label_steps(panels, used, dataset):

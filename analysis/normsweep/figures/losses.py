@@ -3,12 +3,12 @@
 from matplotlib.lines import Line2D
 
 from .. import look
+from ..colours import LEVEL
 from .cells import over_plane
 from .lines import over_steps
 
 # Times the loss at the start, where all words are about equally likely: a larger loss is that of a run gone wrong.
 MOST = 1.5
-LEVEL = {"color": "black", "linewidth": 0.9, "linestyle": (0, (1, 1))}
 
 
 class UnigramLevel:
@@ -39,7 +39,7 @@ class UnigramLevel:
 def losses(dataset):
     return over_steps(dataset, "losses", ["train_loss", "valid_loss"],
                       "The loss on the training batches and on the validation text. The unigram level is the loss of "
-                      "predicting each word with its frequency.", decorate=UnigramLevel(dataset), most=MOST)
+                      "predicting each word with its frequency.", decorate=UnigramLevel(dataset), most=MOST, alike=("train_loss", "valid_loss"))
 
 
 def predictions(dataset):

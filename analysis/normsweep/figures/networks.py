@@ -4,25 +4,25 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from .. import look
+from .. import colours, look
+from ..colours import HARD
 from ..networks import stacks
 from .drawing import Drawing
 from .heads import bins, set_bins
 
-HARD = {"marker": "x", "markersize": 6, "linestyle": "none"}
+HATCHES = ("", "////", "....", "xxxx", "----")
 FRACTIONS = np.linspace(0, 1, 11)
 
 
 def looks(count):
     """A colour and a dash for each line."""
-    colours = look.COLOURS
-    return [{"color": colours[i % len(colours)], "linestyle": look.DASHES[i // len(colours) % len(look.DASHES)]}
-            for i in range(count)]
+    return [colours.line(i) for i in range(count)]
 
 
 def fills(count):
-    """A colour for each kind of bar; hatches where there are more than colours."""
-    return [{"facecolor": look.COLOURS[i % len(look.COLOURS)], "hatch": "" if i < len(look.COLOURS) else "////"}
+    """A colour and a hatch for each kind of bar."""
+    return [{"facecolor": look.COLOURS[i % len(look.COLOURS)], "edgecolor": "white", "linewidth": 0.4,
+             "hatch": HATCHES[i % len(HATCHES)]}
             for i in range(count)]
 
 
@@ -32,23 +32,24 @@ def saturation(networks):
     if not drawn:
         return None
     with look.style():
-        figure, panels = look.sheet(1, 1, height=3)
+        figure, panels = look.sheet(1, 1, height=2.4)
         axes = panels[0, 0]
         styles = looks(len(drawn))
         for stack, style in zip(drawn, styles):
             draw_saturation(axes, stack, style)
         axes.set_ylim(axes.get_ylim()[0] if axes.dataLim.y0 < 0 else 0, 1.03)
         axes.set_xlim(-0.5, axes.dataLim.x1 + 0.4)  # no tick behind the last layer
-        axes.set_xlabel("layer")
-        axes.set_ylabel("cosine with saturated states")
+        axes.set_xlabel(look.with_unit("layer"))
+        axes.set_ylabel(look.with_unit("cosine with saturated states"))
         axes.xaxis.get_major_locator().set_params(integer=True)
         look.grid(axes)
         grey = {"color": "0.3"}
         handles = [Line2D([], [], label=look.plain(stack.label), marker=".", **style)
                    for stack, style in zip(drawn, styles)]
         handles += [Line2D([], [], label="output of the stack", marker="o", linestyle="none", **grey),
-                    Line2D([], [], label="with hard attention", **HARD, **grey)]
-        return finish("saturation", "Saturation of each network after each layer, and of its output.", figure, handles)
+                    Line2D([], [], label="with hard attention", **{**HARD, **grey})]
+        return finish("saturation", "Saturation of each network after each layer, and of its output.", figure, handles,
+                      len(drawn))
 
 
 def draw_saturation(axes, stack, style):
@@ -61,7 +62,7 @@ def draw_saturation(axes, stack, style):
         axes.plot([layers[-1], layers[-1] + 0.5], [values[-1], final], color=style["color"], linestyle=":")
         axes.plot([layers[-1] + 0.5], [final], marker="o", markersize=5, linestyle="none", color=style["color"])
     if hard is not None:
-        axes.plot(np.arange(len(hard)), hard, color=style["color"], **HARD)
+        axes.plot(np.arange(len(hard)), hard, **{**HARD, "color": style["color"]})
 
 
 def heads(networks):
@@ -70,7 +71,7 @@ def heads(networks):
     if not drawn:
         return None
     with look.style():
-        figure, panels = look.sheet(1, 2, height=2.6, sharey=True)
+        figure, panels = look.sheet(1, 2, height=2.2, sharey=True)
         styles = fills(len(drawn))
         tops = longest(drawn)
         for place, (stack, style) in enumerate(zip(drawn, styles)):
@@ -78,15 +79,15 @@ def heads(networks):
             draw_bars(panels[0, 1], by_fraction(stack), place, len(drawn), style)
         set_bins(panels[0, 0], bins(tops))
         set_bins(panels[0, 1], [f"{low:.1f}–{high:.1f}" for low, high in zip(FRACTIONS, FRACTIONS[1:])])
-        panels[0, 0].set_xlabel("positions attended (mean of a head, rounded)")
-        panels[0, 1].set_xlabel("fraction attended (mean of a head)")
-        panels[0, 0].set_ylabel("share of the heads")
+        panels[0, 0].set_xlabel(f"positions attended\n(mean of a head, rounded) {look.NO_UNIT_MARK}")
+        panels[0, 1].set_xlabel(f"fraction attended\n(mean of a head) {look.NO_UNIT_MARK}")
+        panels[0, 0].set_ylabel(look.with_unit("share of the heads"))
         for axes in panels[0]:
             axes.set_ylim(0, None)
             look.grid(axes, "y")
         handles = [Patch(label=look.plain(stack.label), **style) for stack, style in zip(drawn, styles)]
         return finish("heads", "The heads of each network, over all layers, by the mean number of positions that they "
-                      "attend to in the saturated network, and by its share of the visible ones.", figure, handles)
+                      "attend to in the saturated network, and by its share of the visible ones.", figure, handles, len(drawn))
 
 
 def longest(drawn):
@@ -118,8 +119,8 @@ def heads_of(stack, name):
     return values[np.isfinite(values)]
 
 
-def finish(name, caption, figure, handles):
-    look.frame(figure, "", handles)
+def finish(name, caption, figure, handles, count):
+    look.frame(figure, "", handles, [f"n = {count} network{'' if count == 1 else 's'} or stack{'' if count == 1 else 's'}."])
     return Drawing(name, caption, figure)
 
 

@@ -21,29 +21,29 @@ def mark_one(axes, _variable, _runs):
 def norms(dataset):
     return over_steps(dataset, "norms", ["param_norm"],
                       "The norm of the layers' parameters relative to its start.", relative,
-                      {"param_norm": f"parameter norm {RELATIVE}"}, mark_one)
+                      {"param_norm": look.with_unit(f"parameter norm {RELATIVE}")}, mark_one)
 
 
 def stack(dataset):
     return over_steps(dataset, "norms-stack", ["stack_norm"], "The norm of a stack's parameters relative to its start.",
-                      relative, {"stack_norm": f"norm of the stack {RELATIVE}"}, mark_one)
+                      relative, {"stack_norm": look.with_unit(f"norm of the stack {RELATIVE}")}, mark_one)
 
 
 def parts(dataset):
     names = ["total_norm", "embedding_norm", "output_norm"]
-    labels = {name: f"{look.label(dataset[name])}\nrelative to its start" for name in names if name in dataset}
+    labels = {name: f"{look.name(dataset[name])[0]}\n{look.with_unit('relative to its start')}"
+              for name in names if name in dataset}
     return over_steps(dataset, "norms-parts", names, "The norms of all parameters, of the embeddings and of the output "
                       "layer, relative to their starts.",
-                      relative, labels, mark_one)
+                      relative, labels, mark_one, alike=names)
 
 
 def direction(dataset):
     return over_steps(dataset, "direction", ["direction_cosine"],
                       "The cosine between the parameters at successive measured steps; 1 means that their direction "
-                      "does not change.",
-                      medians=True)
+                      "does not change.")
 
 
 def stack_direction(dataset):
     return over_steps(dataset, "direction-stack", ["stack_direction_cosine"],
-                      "The cosine between a stack's parameters at successive measured steps.", medians=True)
+                      "The cosine between a stack's parameters at successive measured steps.")

@@ -6,32 +6,40 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize, SymLogNorm
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.patheffects import Normal, Stroke
 
-from .. import look
+from .. import colours, look
 from ..boundary import straight_line
 from ..boundary_variables import crossing, is_of_growth
 from . import cells, implied, runs
 from .drawing import finished
-from .lines import cut
 
 LINEAR_BELOW = 0.05  # |log growth| above which colours are logarithmic, so that weak growth shows beside strong growth
 TICKS = (1e-9, 1e-6, 0.001, 0.01, 0.1, 0.5, 0.8, 0.95, 1, 1.05, 1.25, 2, 10, 100, 1000, 1e6, 1e9)
-LABEL = "norm growth $|\\theta_{end}| / |\\theta_0|$"
-MOST_PANELS = 12
-BOUNDARY = {"color": "black", "linewidth": 1.5, "marker": "o", "markersize": 3}
+LABEL = look.with_unit("norm growth $|\\theta_{end}| / |\\theta_0|$")
+MOST_PANELS = 18
+BAR_GAP = 0.07  # share of the colour bar from one label to the next
+SEEN = 0.01  # share of a panel's height below which a band is hidden by its line
+
+
+def set_off(width):
+    """A white edge, because a line crosses cells of all colours."""
+    return {"linewidth": width, "path_effects": [Stroke(linewidth=width + 1.4, foreground="white"), Normal()]}
+
+
+BOUNDARY = {"color": "black", "marker": "o", "markersize": 2.5, "zorder": 3, **set_off(1.5)}
 BRACKET = {"color": "black", "linewidth": 3, "alpha": 0.4}
 PREDICTED = {  # number of runs of a column from whose norms its boundary is predicted: style of the line, its name
-    1: ({"color": "#0072b2", "linestyle": ":", "linewidth": 1.3, "marker": "v", "markersize": 3},
+    1: ({"color": colours.COLOURS[5], "linestyle": ":", "marker": "v", "markersize": 2.5, **set_off(1.1)},
         "predicted from one run"),
-    2: ({"color": "#d55e00", "linestyle": ":", "linewidth": 1.3, "marker": "^", "markersize": 3},
+    2: ({"color": colours.COLOURS[2], "linestyle": ":", "marker": "^", "markersize": 2.5, **set_off(1.1)},
         "predicted from two runs"),
 }
 SLOPES = {  # log-log slope of the boundary: style of its line, its name
-    0: ({"color": "#009e73", "linestyle": "--", "linewidth": 1.4}, "aligned"),
-    1: ({"color": "#cc79a7", "linestyle": "-.", "linewidth": 1.4}, "misaligned"),
-}
-BAND = {"facecolor": "none", "edgecolor": "0.25", "hatch": "////", "linewidth": 0.4}
-DEFAULT = {"marker": "*", "markersize": 11, "color": "white", "markeredgecolor": "black", "linestyle": "none"}
+    slope: ({"color": colours.colour(colours.place("dynamics", name)), "linestyle": dash, **set_off(1.3)}, name)
+    for slope, dash, name in ((0, "--", "aligned"), (1, "-.", "misaligned"))}
+BAND = {"facecolor": "none", "edgecolor": "0.25", "hatch": "/////", "linewidth": 0.4}
+DEFAULT = colours.DEFAULT
 SOME = {"marker": "x", "markersize": 4, "color": "0.2", "markeredgewidth": 0.8, "linestyle": "none"}
 
 
@@ -56,9 +64,8 @@ class Phase:
         self.dataset = dataset
         self.plane = cells.plane_of(dataset)
         self.is_paper = tuple(self.plane) == runs.PHASE_AXES
-        self.others = runs.others_of(dataset, *self.plane)
-        self.combinations = list(runs.combinations(dataset, self.others))
-        self.shown = runs.thinned(self.combinations, MOST_PANELS)
+        self.combinations = list(runs.combinations(dataset, runs.others_of(dataset, *self.plane)))
+        self.shown = runs.thinned_along(self.combinations, MOST_PANELS)
         self.averaged = [axis for axis in runs.axes_of(dataset) if axis == runs.REPEAT]
         self.legend = {}
 
@@ -70,14 +77,13 @@ class Phase:
                       else Normalize(-spread, spread))
         count = len(parts)
         rows, columns = look.crowd(count)
-        figure, panels = look.sheet(rows, columns, height=4.2 if count == 1 else 2.8 if columns == 2 else 2.2,
+        figure, panels = look.sheet(rows, columns, height=2.9 if count == 1 else 2 if columns == 2 else 1.6,
                                     sharex=True, sharey=True)
         slopes = []
         for axes, at, part, values in zip(panels.ravel(), self.shown, parts, maps):
             slope = self.draw_panel(axes, part, values, normaliser)
-            title = runs.text(self.dataset, at)
-            axes.set_title("\n".join(text for text in (title, slope.replace(", ", ",\n") if count > 1 else "")
-                                     if text))
+            title = look.title(runs.text(self.dataset, at), columns)
+            axes.set_title("\n".join(filter(None, (title, look.title(panel_text(slope, columns), columns) if count > 1 else ""))))
             slopes.append(slope)
         look.clear_rest(panels, count)
         cells.name_axes(panels, count, self.dataset, self.plane)
@@ -88,10 +94,11 @@ class Phase:
                         self.notes(slopes if count == 1 else []))
 
     def notes(self, slopes):
-        notes = [f"{slope[0].upper()}{slope[1:]}." for slope in slopes if slope]
+        notes = [" ".join([runs.counted(self.dataset, "norm_growth"),
+                           *(f"{slope[0].upper()}{slope[1:]}." for slope in slopes if slope)])]
         if "no growth" in self.legend:
             notes.append("Black: the weight decay at which growth stops, interpolated log-log between neighbouring "
-                         "runs, which the bars connect; the largest one if there are several, none where all runs "
+                         "runs, which grey bars connect; the largest one if there are several, none where all runs "
                          "grow or all shrink.")
         if self.is_paper and not is_of_growth(self.dataset):
             notes.append(f"The line of no growth is left out: the sweep looked for {crossing(self.dataset)}, and its "
@@ -105,7 +112,7 @@ class Phase:
         if "aligned" in self.legend:
             notes.append("Predicted slopes, drawn through the middle of the measured boundary: 0 if steps point along "
                          "the parameters (aligned), 1 if they are orthogonal to them (misaligned).")
-        notes.append(cut(self.shown, self.combinations, self.others))
+        notes.append(runs.left_out(self.dataset, self.shown, self.combinations))
         return notes
 
     def draw_panel(self, axes, part, values, normaliser):
@@ -152,7 +159,8 @@ class Phase:
         axes.plot(x.centres, middle, **BOUNDARY)  # the line has a gap at a learning rate without a boundary
         self.legend.setdefault("no growth", Line2D([], [], label="no growth", **BOUNDARY))
         self.add_brackets(axes, part, x)
-        if others and int(each.notnull().sum(others).max()) > 1:
+        spread = (logs.max(others) - logs.min(others)).where(each.notnull().sum(others) > 1).values
+        if others and is_seen(spread, np.ptp(axes.get_ylim())):
             axes.fill_between(x.centres, logs.min(others).values, logs.max(others).values, **BAND)
             label = f"range of the boundary over {runs.plurals(others)}"
             self.legend.setdefault("band", Patch(label=label, **BAND))
@@ -192,13 +200,43 @@ class Phase:
         bar.set_label(LABEL)
         ticks = ([tick for tick in TICKS if abs(np.log(tick)) <= spread] if spread > 2 * LINEAR_BELOW
                  else 1 + np.linspace(-0.8 * spread, 0.8 * spread, 5))
-        bar.set_ticks(np.log(ticks), labels=[f"{tick:.{max(3, int(2 - np.log10(spread)) + 1)}g}" for tick in ticks])
+        ticks = with_room(np.asarray(ticks), normaliser)
+        digits = max(3, int(2 - np.log10(spread)) + 1)
+        bar.set_ticks(np.log(ticks), labels=[look.power(tick) if not 1e-3 <= tick <= 1e3 else f"{tick:.{digits}g}"
+                                             for tick in ticks])
         bar.ax.minorticks_off()
+
+
+def with_room(ticks, normaliser):
+    """The ticks of the bar that have room: 1, and outwards from it each that is far enough from the last one."""
+    places = np.asarray(normaliser(np.log(ticks)))
+    middle = int(np.abs(ticks - 1).argmin())
+    kept = [middle]
+    for order in (range(middle + 1, len(ticks)), range(middle - 1, -1, -1)):
+        last = middle
+        for i in order:
+            if abs(places[i] - places[last]) >= BAR_GAP:
+                kept.append(i)
+                last = i
+    return ticks[sorted(kept)]
+
+
+def panel_text(slope, columns):
+    """The text on the slope above one of several panels; shorter where there are three beside each other."""
+    if columns < 3:
+        return slope
+    return slope.replace("measured slope", "slope").replace("95 % interval ", "")
+
+
+def is_seen(spread, height):
+    """Is a band anywhere between two neighbouring columns higher than SEEN of a panel of this height?"""
+    both = np.minimum(spread[:-1], spread[1:])
+    return bool((np.maximum(spread[:-1], spread[1:])[np.isfinite(both)] > SEEN * height).any())
 
 
 def short(slope):
     """Two digits after the point, and no -0.00."""
-    return f"{round(float(slope), 2) + 0:.2f}"
+    return f"{round(float(slope), 2) + 0:.2f}".replace("-", look.MINUS)
 
 
 def interval_of(part, slope):

@@ -9,19 +9,20 @@ from ..plane import is_linear
 from . import runs
 from .drawing import finished, run_panels
 from .lines import over_steps
-from .saturation import FIRST, LAST, ends
+from ..colours import FIRST, LAST
+from .saturation import ends
 
 GROWTH = ("residual_growth", "gradient_growth", "angle_exponent", "gradient_exponent")
 
 
 def norms(dataset):
     return by_depth(dataset, "residual", "residual_norm", "The norm of the residual stream after each block: a "
-                    "straight line on the logarithmic scale is exponential growth.", "norm of the stream", log=True)
+                    "straight line on the logarithmic scale is exponential growth.", look.with_unit("norm of the stream"), log=True)
 
 
 def cosines(dataset):
     return by_depth(dataset, "residual-cosine", "residual_cosine", "The cosine of the residual stream before and after "
-                    "each block.", "cosine before and after")
+                    "each block.", look.with_unit("cosine before and after"))
 
 
 def by_depth(dataset, name, variable, caption, words, log=False):
@@ -38,7 +39,6 @@ def by_depth(dataset, name, variable, caption, words, log=False):
             axes.plot(dataset.depth.values[seen], line[seen], **style)
         if log and places and look.finite([line.get_ydata() for line in axes.lines]).min() > 0:
             axes.set_yscale("log")
-            look.plain_ticks(axes.yaxis)
         else:
             look.scale_y(axes, [line.get_ydata() for line in axes.lines], is_linear(dataset[variable]))
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))

@@ -30,7 +30,8 @@ def plot(dataset, name):
         values = variable.where(np.isfinite(variable)).mean(others, keep_attrs=True)
         dataset = dataset.assign({name: values})
         caption += f" Mean over {runs.plurals(others)}."
-        labels = {name: f"{look.label(values, 34)},\nmean over {runs.plurals(others)}"}
+        words, unit = look.name(values)
+        labels = {name: look.with_unit(f"{words},\nmean over {runs.plurals(others)}", unit)}
     missing = [axis for axis in dataset.sweep.axes if axis not in dataset[name].dims]
     if missing:  # the variable has only some of the axes: it is the same along the others
         whole = dataset[name].broadcast_like(dataset.outcome).assign_attrs(variable.attrs)

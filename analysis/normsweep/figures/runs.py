@@ -7,8 +7,10 @@ import numpy as np
 
 from .. import look
 from ..names import PHASE_AXES, REPEAT
+from ..plane import of_sound_runs
 
 PYTORCH_DEFAULT = {"learning_rate": 1e-3, "weight_decay": 1e-2}
+NAMED = 6  # words that are left out and named
 
 
 def axes_of(dataset):
@@ -65,8 +67,10 @@ def value_text(dataset, axis, index):
     value = dataset[axis].values[index]
     if dataset[axis].dtype.kind in "OSTU":
         return look.plain(value)
-    label = look.label(dataset[axis])
-    return f"{label} {'yes' if value else 'no'}" if dataset[axis].dtype.kind == "b" else f"{label} {look.number(value)}"
+    name, unit = look.name(dataset[axis])
+    if dataset[axis].dtype.kind == "b":
+        return f"{name} {'yes' if value else 'no'}"
+    return f"{name} {look.number(value)} {unit}".strip()
 
 
 def text(dataset, at):
@@ -108,6 +112,75 @@ def thinned(items, count):
     return [items[i] for i in np.linspace(0, len(items) - 1, count).round().astype(int)]
 
 
+def combinations_with_runs(dataset, mask, axes):
+    """[({axis: index}, number of runs)] of the combinations of values along some axes that have a run in the mask; all
+    combinations if none has."""
+    others = [axis for axis in mask.dims if axis not in axes]
+    counts = mask.astype(bool).sum(others).transpose(*axes).values
+    every = [(at, int(counts[tuple(at.values())])) for at in combinations(dataset, axes)]
+    return [one for one in every if one[1]] or every
+
+
+def fullest(every, count):
+    """At most `count` of the combinations that combinations_with_runs returns, evenly spaced; if there are enough with
+    at least half as many runs as the one with the most, then of those."""
+    counts = sorted((number for _, number in every), reverse=True)
+    least = min(counts[0] / 2, counts[min(count, len(counts)) - 1])
+    return thinned_along([at for at, number in every if number >= least], count)
+
+
+def thinned_along(every, count, depth=0):
+    """At most `count` of some combinations {axis: index}, evenly spaced: each value of the first axis keeps as many of
+    the others, if there is room for one of each."""
+    if len(every) <= count:
+        return every
+    groups = {}
+    for at in every:
+        groups.setdefault(list(at.values())[depth], []).append(at)
+    if depth + 1 == len(every[0]) or len(groups) > count:
+        return thinned(every, count)
+    return [at for group in groups.values() for at in thinned_along(group, count // len(groups), depth + 1)]
+
+
+def left_out(dataset, kept, everything, which=""):
+    """A note on the combinations {axis: index} that a figure leaves out, and how to see them; "" if it leaves none out.
+    Few words are named. which: "those with most runs", say."""
+    if len(kept) == len(everything):
+        return ""
+    axes = list(everything[0])
+    shown, there = ({axis: {at[axis] for at in group} for axis in axes} for group in (kept, everything))
+    thin = [axis for axis in axes if len(shown[axis]) < len(there[axis])]
+    others = f"; others with {' '.join(f'--at {axis}=VALUE' for axis in thin or axes)}."
+    which = f", {which}" if which else ""
+    if len(thin) != 1 or len(kept) < np.prod([len(found) for found in shown.values()]):
+        return f"{len(kept)} of {len(everything)} combinations of {names_text(axes)} are shown{which}{others}"
+    axis, = thin
+    text = f"{len(shown[axis])} of {len(there[axis])} {plurals(thin)} are shown{which}"
+    missing = sorted(there[axis] - shown[axis])
+    if dataset[axis].dtype.kind in "OSTUb" and len(missing) <= NAMED:
+        text += f", not {', '.join(look.plain(dataset[axis].values[i]) for i in missing)}"
+    return text + others
+
+
+def count_text(shown, everything):
+    """"n = 6 of 9 runs", "n = 9 runs", "n = 1 run"."""
+    some = f"{shown} of {everything}" if shown < everything else f"{everything}"
+    return f"n = {some} run{'' if everything == 1 else 's'}"
+
+
+def counted(dataset, variable):
+    """"n = 163 runs.": how many runs this variable was measured in, those that do not count aside (plane.of_sound_runs).
+    """
+    mask = of_sound_runs(dataset, variable)
+    if mask.dtype.kind == "f":
+        mask = np.isfinite(mask)
+    else:
+        mask = dataset.sweep.done
+    mask = mask.any([dim for dim in mask.dims if dim not in dataset.sweep.axes])
+    count = int(mask.broadcast_like(dataset.outcome).sum())
+    return f"{count_text(count, count)}."
+
+
 def representatives(dataset, variable, count=6):
     """(at most `count` runs that show the variety of the sweep, a note that says how they were chosen).
 
@@ -116,7 +189,7 @@ def representatives(dataset, variable, count=6):
     mask = measured(dataset, variable)
     runs = listed(mask)
     if len(runs) <= count:
-        return runs, ""
+        return runs, f"{count_text(len(runs), len(runs))}."
     words, groups = words_of(dataset), {}
     for run in listed(once(mask)):
         groups.setdefault(tuple(run[axis] for axis in words), []).append(run)
@@ -124,8 +197,8 @@ def representatives(dataset, variable, count=6):
     each = max(1, count // len(kept))
     chosen = [run for group in kept for run in spread_by_growth(dataset, group, each)]
     if len(chosen) == len(runs):
-        return chosen, ""
-    some = f"{len(chosen)} of {len(runs)} runs"
+        return chosen, f"{count_text(len(runs), len(runs))}."
+    some = count_text(len(chosen), len(runs))
     if len(groups) == 1:
         return chosen, f"{some}, evenly spaced by norm growth."
     if each > 1:

@@ -4,15 +4,13 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 from .. import look
+from ..colours import FIRST, HARD, LAST
 from . import runs
 from .depth import over_layers
 from .drawing import finished, run_panels
 from .lines import over_steps
 
 KINDS = ("saturation", "hard_saturation")
-LAST = {"color": look.COLOURS[0], "marker": "o", "markersize": 4, "linestyle": "-"}
-FIRST = {**LAST, "markerfacecolor": "white", "linestyle": ":"}
-HARD = {"color": look.COLOURS[1], "marker": "x", "markersize": 7, "linestyle": "none"}
 
 
 def ends(values):
@@ -37,7 +35,8 @@ def by_layer(dataset):
         look.grid(axes)
 
     with look.style():
-        figure, _, note = run_panels(dataset, kinds[0], draw, "after layer", "cosine with saturated states")
+        figure, _, note = run_panels(dataset, kinds[0], draw, look.with_unit("after layer"),
+                                     look.with_unit("cosine with saturated states"))
         return finished("saturation", "Saturation after each layer and at the input of the output layer (final), at "
                         "the first and the last measured step.", figure, dataset, legend(kinds), [note])
 

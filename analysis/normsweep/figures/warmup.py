@@ -3,17 +3,16 @@
 import numpy as np
 from matplotlib.lines import Line2D
 
-from .. import look
+from .. import colours, look
+from ..colours import LEVEL
 from . import runs
 from .drawing import finished
-from .lines import cut
 
 STEPS, PLACE = "warmup_steps", "norm_placement"
 PANELS = 6
 COLLAPSED = 0.01  # nats of predicted_entropy below which a model always predicts the same word
 DODGE = 0.16  # from one line's dots to the next one's, in steps of the axis
 HEAD = 0.13  # room above the losses for the diverged runs, as a share of their range
-LEVEL = {"color": "black", "linewidth": 0.9, "linestyle": (0, (1, 1))}
 COLLAPSE, DIVERGED = "collapsed: always predicts the same word", "diverged"
 MARKS = {
     COLLAPSE: {"marker": "o", "markerfacecolor": "none", "markersize": 8},
@@ -28,21 +27,22 @@ def warmup(dataset):
         return None
     with look.style():
         dataset = dataset.sortby(STEPS)
-        others = runs.others_of(dataset, STEPS, PLACE)
-        combinations = list(runs.combinations(dataset, others))
-        shown = runs.thinned(combinations, PANELS)
+        combinations = list(runs.combinations(dataset, runs.others_of(dataset, STEPS, PLACE)))
+        shown = runs.thinned_along(combinations, PANELS)
         places = list(runs.combinations(dataset, [axis for axis in (PLACE,) if axis in runs.axes_of(dataset)]))
-        figure, panels = look.sheet(*look.crowd(len(shown), 2), height=2.4, sharex=True, sharey=True)
+        shape = look.crowd(len(shown), 2)
+        figure, panels = look.sheet(*shape, height=1.8, sharex=True, sharey=True)
         seen = set()
         for axes, at in zip(panels.ravel(), shown):
             for i, place in enumerate(places):
-                seen |= draw_line(axes, dataset.isel(at | place), names[0], i, (i - (len(places) - 1) / 2) * DODGE)
-            dress(axes, dataset, look.title(runs.text(dataset, at)))
+                seen |= draw_line(axes, dataset.isel(at | place), names[0], line_look(dataset, place, i),
+                                  (i - (len(places) - 1) / 2) * DODGE)
+            dress(axes, dataset, look.title(runs.text(dataset, at), shape[1]))
         make_room(panels[0, 0], [dataset[names[0]].where(dataset.sweep.done), levels(dataset)])
-        look.name_axes(panels, len(shown), look.label(dataset[STEPS]), look.label(dataset[names[0]], 30))
+        look.name_axes(panels, len(shown), look.label(dataset[STEPS]), look.label(dataset[names[0]], 1.6))
         look.clear_rest(panels, len(shown))
         handles = legend(dataset, places, seen)
-        notes = [cut(shown, combinations, others),
+        notes = [runs.counted(dataset, names[0]), runs.left_out(dataset, shown, combinations),
                  "Each dot is a run; lines connect the means over seeds of the runs that are done."
                  if runs.REPEAT in runs.axes_of(dataset) else "",
                  "Beside a cross: the number of runs that diverged." if "diverged" in seen else ""]
@@ -59,10 +59,15 @@ def collapsed(part):
     return part.sweep.done & (values.isel(step=places) < COLLAPSED)
 
 
-def draw_line(axes, part, name, i, shift):
+def line_look(dataset, at, i):
+    style = colours.marked(colours.place(PLACE, str(dataset[PLACE].values[at[PLACE]]), i) if at else 0, 3)
+    return {**style, "linestyle": "-"}
+
+
+def draw_line(axes, part, name, style, shift):
     """Draws one line and its dots; returns the words of MARKS that occur."""
     repeats = [dim for dim in part.outcome.dims if dim != STEPS]
-    x, colour = np.arange(part.sizes[STEPS]) + shift, look.COLOURS[i % len(look.COLOURS)]
+    x, colour = np.arange(part.sizes[STEPS]) + shift, style["color"]
 
     def table(values):
         return values.transpose(STEPS, *repeats).values.reshape(len(x), -1)
@@ -70,8 +75,7 @@ def draw_line(axes, part, name, i, shift):
     losses = table(part[name].where(part.sweep.done))
     places, counts = np.broadcast_to(x[:, None], losses.shape), np.isfinite(losses).sum(axis=1)
     axes.plot(x, np.where(counts > 0, np.nansum(losses, axis=1) / np.maximum(counts, 1), np.nan), color=colour)
-    axes.plot(places.ravel(), losses.ravel(), linestyle="", color=colour, marker=look.MARKERS[i % len(look.MARKERS)],
-              markersize=3)
+    axes.plot(places.ravel(), losses.ravel(), **{**style, "linestyle": ""})
     ringed, crossed = table(collapsed(part)), table(part.sweep.diverged).sum(axis=1)
     if ringed.any():
         axes.plot(places[ringed], losses[ringed], linestyle="", color=colour, **MARKS[COLLAPSE])
@@ -114,8 +118,8 @@ def dress(axes, dataset, title):
 
 
 def legend(dataset, places, seen):
-    handles = [Line2D([], [], label=runs.text(dataset, at), color=look.COLOURS[i % len(look.COLOURS)], markersize=3,
-                      marker=look.MARKERS[i % len(look.MARKERS)]) for i, at in enumerate(places) if at]
+    handles = [Line2D([], [], label=runs.text(dataset, at), **line_look(dataset, at, i))
+               for i, at in enumerate(places) if at]
     handles += [Line2D([], [], label="unigram level", **LEVEL)] * bool(levels(dataset))
     return handles + [Line2D([], [], label=word, color="0.3", linestyle="", **style)
                       for word, style in MARKS.items() if word in seen]

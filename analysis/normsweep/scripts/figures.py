@@ -1,9 +1,10 @@
 """Draws the figures of a dataset: phase diagram, norms, fits, saturation, heads, losses, whatever was measured.
 
 Several files of `normsweep inspect -o`, or one, are drawn together: saturation by layer, and what heads attend to.
-Several sweeps are drawn together, too: grokking. Each figure is written to FOLDER/DATASET-NAME.png and .svg
-(networks-NAME or sweeps-NAME for several files), and its path is printed. A sweep that still runs can be drawn at any
-moment; runs that have not ended are blank. A variable without a figure of its own gets a plain plot under its own name.
+Several sweeps are drawn together, too: grokking. Each figure is written to FOLDER/DATASET-NAME.png and .svg, that of a
+part to FOLDER/DATASET-AXIS=VALUE-NAME.png, that of several files to FOLDER/ONE+OTHER-NAME.png, and its path is printed.
+A sweep that still runs can be drawn at any moment; runs that have not ended are blank. A variable without a figure of
+its own gets a plain plot under its own name.
 """
 
 import argparse
@@ -20,6 +21,7 @@ from ..networks import has_text, is_network, open_network
 
 FORMATS = ("png", "svg", "pdf")
 MANY = 4  # figures per process
+LONGEST = 80  # letters of the names of several datasets in the name of a file
 
 
 def main():
@@ -36,8 +38,14 @@ def main():
                  for name in wanted])
 
 
-def stem_of(arguments, path):
-    return os.path.join(arguments.output, os.path.splitext(os.path.basename(path))[0])
+def stem_of(arguments, *paths):
+    """The start of the files' names: the names of the datasets, and the part that --at selects, so that pictures of
+    several parts, or of several datasets, can be in one folder."""
+    names = [os.path.splitext(os.path.basename(path))[0] for path in paths]
+    if len("+".join(names)) > LONGEST:
+        names = [names[0], f"{len(names) - 1}-more"]
+    part = [re.sub(r"[^\w.=+-]", "_", pair) for pair in arguments.at]
+    return os.path.join(arguments.output, "-".join(["+".join(names), *part]))
 
 
 def draw_sweeps(arguments):
@@ -48,7 +56,7 @@ def draw_sweeps(arguments):
     loaded = {label: select_or_fail(open_or_fail(path), arguments.at, path) for label, path in zip(labels, paths)}
     wanted = check_names(arguments.only, list(TOGETHER), "several sweeps have")
     make_folder(arguments.output)
-    stem = stem_of(arguments, "sweeps")
+    stem = stem_of(arguments, *paths)
     return report(write_together(loaded, (name, TOGETHER[name], "no run reached it, or all did at once"), stem,
                                  arguments.format, True) for name in wanted)
 
@@ -68,7 +76,7 @@ def draw_networks(arguments):
         return 1
     wanted = check_names(arguments.only, list(networks.FIGURES))
     make_folder(arguments.output)
-    stem = stem_of(arguments, paths[0] if len(paths) == 1 else "networks")
+    stem = stem_of(arguments, *paths)
     return report(write_together(loaded, (name, networks.FIGURES[name], "measured without --tokens"), stem,
                                  arguments.format, bool(arguments.only)) for name in wanted)
 

@@ -66,28 +66,84 @@ def plane(values):
     return values[[1, 2, 0]][:, ::-1].T
 
 
+def panels(shown):
+    """{title: cells} of the panels, one for each combination of the axes that are not drawn, except the seed."""
+    parts = re.split(r"^(\w+=\S+(?:, \w+=\S+)*)$", shown, flags=re.M)[1:]
+    return {title: cells(part) for title, part in zip(parts[::2], parts[1::2])}
+
+
 def is_close(drawn, expected):
     np.testing.assert_allclose(np.array(drawn, float), expected, rtol=6e-4)
 
 
 def test_at_fixes_axes_and_other_dimensions(path, norms, normsweep):
     shown = normsweep("show", path, "param_norm", "--at", "seed=2,norm_placement=out", "--at", "step=20").stdout
-    is_close(cells(shown), plane(norms[:, :, 1, 2, :, 2].mean(axis=-1)))
+    drawn = panels(shown)
+    assert list(drawn) == ["model=small", "model=large"]
+    for model, rows in enumerate(drawn.values()):
+        is_close(rows, plane(norms[:, :, 1, 2, model, 2]))
     title = shown.splitlines()[0]
     assert title == f"{path}: param_norm at norm_placement=out, seed=2, step=20: A sweep"
-    assert shown.splitlines()[-1] == "mean over model" and "last step" not in shown
+    assert "mean" not in shown and "last step" not in shown
 
 
 @pytest.mark.parametrize("label, index", [("small", 0), ("large", 1)])
 def test_at_takes_labels(path, norms, normsweep, label, index):
-    shown = normsweep("show", path, "param_norm", "--at", f"model={label}").stdout
-    is_close(cells(shown), plane(norms[:, :, :, :, index, -1].mean(axis=(2, 3))))
+    shown = normsweep("show", path, "param_norm", "--at", f"model={label},norm_placement=pre").stdout
+    is_close(cells(shown), plane(norms[:, :, 0, :, index, -1].mean(axis=2)))
+    assert shown.splitlines()[-1] == "mean over seed"
 
 
 @pytest.mark.parametrize("value", ["0.001", "1e-3", ".001", "0.0010000000005"])
 def test_at_matches_numbers(path, norms, normsweep, value):
-    shown = normsweep("show", path, "param_norm", "--at", f"learning_rate={value}", "--over", "seed").stdout
-    is_close(cells(shown), [norms[2, :, :, :, :, -1].mean(axis=(0, 1, 3))])
+    at = f"learning_rate={value},weight_decay=0.1,norm_placement=out,model=small"
+    shown = normsweep("show", path, "param_norm", "--at", at, "--over", "seed").stdout
+    is_close(cells(shown), [norms[2, 1, 1, :, 0, -1]])
+
+
+def test_words_are_not_averaged(path, norms, normsweep):
+    """A panel for each combination of words, in one scale, and means over seeds alone, as in the figures."""
+    growth = norms[..., -1] / norms[..., 0]
+    places = [(i, j) for i in range(PLACEMENTS) for j in range(MODELS)]
+    titles = [f"norm_placement={placement}, model={model}" for placement in ("pre", "out")
+              for model in ("small", "large")]
+    for words, note in (((), "cells: geometric mean of norm_growth over seed; diverged if most ended runs"),
+                        (("norm_growth",), "geometric mean over seed")):
+        shown = normsweep("show", path, *words).stdout
+        drawn = panels(shown)
+        assert list(drawn) == titles and shown.count(note) == 1 and "combinations" not in shown
+        for (i, j), rows in zip(places, drawn.values()):
+            means = np.exp(np.log(growth[:, :, i, :, j]).mean(axis=2))
+            if words:
+                is_close(rows, plane(means))
+            else:
+                assert [[mark[0] for mark in row] for row in rows] == np.where(plane(means) > 1, "#", "-").tolist()
+
+
+def test_panels_are_bounded(tmp_path, normsweep):
+    """Of nine placements and sizes six are drawn, evenly spaced, and a line says so."""
+    file = sample(tmp_path / "b.nc",
+                  SWEEP.replace("[pre, out]", "[pre, out, post]") + "    medium: {width: 8, heads: 1}\n")
+    for words in ([], ["norm_growth"], ["outcome"]):
+        shown = normsweep("show", file, *words).stdout
+        titles = re.findall(r"^norm_placement=(\w+), model=(\w+)$", shown, re.M)
+        assert titles == [("pre", "small"), ("pre", "medium"), ("out", "small"), ("out", "medium"), ("post", "small"),
+                          ("post", "medium")], words
+        assert shown.splitlines()[-1] == "6 of 9 combinations of norm_placement, model; --at chooses others"
+        assert "combinations" not in normsweep("show", file, *words, "--at", "model=small").stdout
+
+
+def test_seeds_are_not_drawn_unless_asked(tmp_path, normsweep):
+    """Two numbers or one beside many seeds: means over these, as in the figures; seeds alone are drawn."""
+    many = SWEEP[:SWEEP.index("norm_placement")] + "seed: {range: [0, 40]}\n"
+    one = many.replace("weight_decay: [0, 0.1]\n", "")
+    for number, (sweep, rows, note) in enumerate([
+            (many, DECAYS, True), (one, 1, True), (one.replace("[1e-2, 1e-4, 1e-3]", "1e-3"), 1, False)]):
+        shown = normsweep("show", sample(tmp_path / f"{number}.nc", sweep), "attempts").stdout
+        assert len(cells(shown)) == rows and ("mean over seed" in shown) == note, shown
+    assert re.search(r"^ +seed$", shown, re.M)
+    over = normsweep("show", tmp_path / "0.nc", "attempts", "--over", "weight_decay,seed").stdout
+    assert len(cells(over)) == 3 * 41 and "learning_rate=0.001\n" in over
 
 
 def changed(path, tmp_path, change):
@@ -99,38 +155,29 @@ def changed(path, tmp_path, change):
     return file
 
 
-def test_a_metric_is_the_mean_of_what_has_not_diverged(path, tmp_path, norms, normsweep):
+def test_a_metric_is_the_mean_of_what_has_not_diverged(tmp_path, normsweep):
     """Of twelve runs per cell first five, then seven diverged; their measurements do not enter the mean."""
-    def diverge(ds):
-        ds["outcome"][0, 0, :, :2, 0] = ds["outcome"][0, 0, 1, 2, 0] = DIVERGED
-        ds["outcome"][0, 1, :, :, 0] = ds["outcome"][0, 1, 0, 0, 1] = DIVERGED
-        ds["param_norm"][0, :, :, :2] = 1e9
+    file = sample(tmp_path / "d.nc", SWEEP[:SWEEP.index("norm_placement")] + "seed: {range: [0, 11]}\n")
+    norms = np.random.default_rng(7).uniform(10, 20, (RATES, DECAYS, 12, STEPS))
+    norms[0, :, :4] = 1e9
+    with netCDF4.Dataset(file, "r+") as ds:
+        ds["outcome"][:] = DONE
+        ds["outcome"][0, 0, :5] = ds["outcome"][0, 1, :7] = DIVERGED
+        ds["param_norm"][:] = norms
         ds["param_norm"][1, 1] = np.nan
-        ds["norm_growth"][0, 0, 0, 0, 0] = 1.234
-    file = changed(path, tmp_path, diverge)
+        ds["norm_growth"][:] = 2
+        ds["norm_growth"][0, 0, 0] = 1.234
     shown = normsweep("show", file, "param_norm").stdout
     drawn = cells(shown)
-    kept = np.ones(SHAPE[2:], bool)
-    kept[:, :2, 0] = kept[1, 2, 0] = False
-    changed_norms = norms[0, 0, ..., -1].copy()
-    changed_norms[:, :2] = 1e9
-    is_close([drawn[1][2]], [changed_norms[kept].mean()])
+    is_close([drawn[1][2]], [norms[0, 0, 5:, -1].mean()])
     assert drawn[0][0] == "." and drawn[0][2] == "!"
     assert shown.splitlines()[-3:] == ["! diverged   . no value", "at the last step that has a value",
-                                       "mean over norm_placement, seed, model, without 12 runs that diverged"]
+                                       "mean over seed, without 12 runs that diverged"]
     assert "diverged" not in normsweep("show", file, "attempts").stdout
-    at = ["--at", "seed=0,model=small,norm_placement=pre,weight_decay=0,learning_rate=0.01"]
+    at = ["--at", "seed=0,weight_decay=0,learning_rate=0.01"]
     one = normsweep("show", file, "param_norm", *at).stdout
     assert one.splitlines()[-1] == "of a run that diverged" and cells(one)[0].count("1e+09") == STEPS
     assert normsweep("show", file, "norm_growth", *at).stdout.splitlines()[1:] == ["1.234", "of a run that diverged"]
-
-
-def test_norm_growth_has_geometric_means(path, norms, normsweep):
-    shown = normsweep("show", path, "norm_growth").stdout
-    growth = norms[..., -1] / norms[..., 0]
-    is_close(cells(shown), plane(np.exp(np.log(growth).mean(axis=(2, 3, 4)))))
-    assert shown.splitlines()[-1] == "geometric mean over norm_placement, seed, model"
-    assert "value" not in shown and "blank" not in shown
 
 
 def test_a_scale_without_what_is_huge(path, tmp_path, normsweep):
@@ -146,9 +193,12 @@ def test_a_scale_without_what_is_huge(path, tmp_path, normsweep):
 
 
 def test_over_chooses_the_axes(path, norms, normsweep):
-    shown = normsweep("show", path, "param_norm", "--over", "step,seed", "--at", "learning_rate=1e-4").stdout
-    is_close(cells(shown), norms[1].mean(axis=(0, 1, 3))[::-1])
-    assert shown.splitlines()[-1] == "mean over weight_decay, norm_placement, model"
+    at = "learning_rate=1e-4,weight_decay=0,model=large"
+    shown = normsweep("show", path, "param_norm", "--over", "step,seed", "--at", at).stdout
+    drawn = panels(shown)
+    assert list(drawn) == ["norm_placement=pre", "norm_placement=out"] and "mean" not in shown
+    for placement, rows in enumerate(drawn.values()):
+        is_close(rows, norms[1, 0, placement, :, 1][::-1])
 
 
 def test_the_diagram_at_and_over(path, norms, normsweep):
@@ -161,16 +211,17 @@ def test_the_diagram_at_and_over(path, norms, normsweep):
 
 
 def test_layers_and_tensors(path, normsweep):
-    shown = normsweep("show", path, "tensor_norm", "--over", "layer,tensor", "--at", "seed=0").stdout
+    at = "learning_rate=0.01,weight_decay=0,norm_placement=pre,model=small"
+    shown = normsweep("show", path, "tensor_norm", "--over", "layer,tensor", "--at", at).stdout
     rows = [line.partition("|")[0].strip() for line in shown.splitlines() if "|" in line]
     with netCDF4.Dataset(path) as ds:
         names = ["".join(np.asarray(name.compressed(), str)).rstrip("\0") if name.dtype.kind == "S" else str(name)
                  for name in ds["tensor"][:]]
-        expected = ds["tensor_norm"][:, :, :, 0, :, -1].filled(np.nan).mean(axis=(0, 1, 2, 3)).T
+        expected = ds["tensor_norm"][0, 0, 0, :, 0, -1].filled(np.nan).mean(axis=0).T
     assert rows == names[::-1]
     is_close(cells(shown), expected[::-1])
     one = normsweep("show", path, "tensor_norm", "--at", f"tensor={names[1]},layer=1").stdout
-    assert f"at layer=1, tensor={names[1]}: " in one and "mean over norm_placement, seed, model" in one
+    assert f"at layer=1, tensor={names[1]}: " in one and "mean over seed" in one and len(panels(one)) == 4
 
 
 REFUSED = [
@@ -389,11 +440,12 @@ def wild(tmp_path_factory):
     return file
 
 
-def has_colours(environment, arguments):
+def has_colours(environment, arguments, shown):
     """Numbers and shades are coloured only with 256 colours; marks, classes and lines also with 16."""
     if environment["TERM"] == "dumb" or "NO_COLOR" in environment:
         return False
-    return "256" in environment["TERM"] or arguments in ([], ["outcome"]) or "--series" in arguments
+    marks = arguments in ([], ["outcome"]) or "--series" in arguments or ". no value" in shown
+    return marks or "256" in environment["TERM"]
 
 
 @pytest.mark.parametrize("environment, arguments", itertools.product(TERMINALS, PICTURES))
@@ -401,7 +453,7 @@ def test_no_line_is_wider_than_the_terminal(wild, environment, arguments):
     for columns in (40, 80, 133):
         text = on_terminal(columns, 24, environment, wild, *arguments)
         shown = bare(text)
-        assert ("\x1b" in text) == has_colours(environment, arguments)
+        assert ("\x1b" in text) == has_colours(environment, arguments, shown)
         assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", shown)
         if environment["TERM"] != "dumb":
             assert max(len(line) for line in shown.splitlines()) <= columns
@@ -416,7 +468,8 @@ def test_piped_output_is_plain(path, normsweep, arguments):
 def test_half_blocks_where_rows_are_many(tmp_path):
     file = sample(tmp_path / "h.nc", SWEEP.replace("[0, 0.1]", "{log: [1e-5, 1e-1], points: 20}"))
     environment = dict(TERM="xterm-256color", LANG="C.UTF-8")
-    low, high = (on_terminal(80, rows, environment, file) for rows in (24, 40))
+    at = ["--at", "norm_placement=pre,model=small"]
+    low, high = (on_terminal(80, rows, environment, file, *at) for rows in (24, 40))
     assert "▀" in low and "▀" not in high
     lines = [line for line in bare(low).splitlines() if "│" in line]
     assert len(lines) == 10 and lines[0].startswith("     0.1 │") and lines[-1].startswith("   1e-05 │")
@@ -434,7 +487,7 @@ def test_cells_with_skipped_runs_are_counted(tmp_path):
     file = sample(tmp_path / "s.nc")
     with netCDF4.Dataset(file, "r+") as ds:
         ds["outcome"][:] = DONE
-        ds["outcome"][0, 0, 1] = ds["outcome"][1, 1, 0, 2] = ds["outcome"][2, 1] = SKIPPED
+        ds["outcome"][0, 0, 1, :2, 0] = ds["outcome"][1, 1, 0, 2, 0] = ds["outcome"][2, 1] = SKIPPED
         ds["norm_growth"][:], ds["param_norm"][:] = 2, 3
     for words in ((), ("norm_growth",), ("param_norm",)):
         assert "cells with fewer runs (skipped): 2\n" in run(NORMSWEEP, "show", file, *words).stdout, words
@@ -445,3 +498,20 @@ def test_a_sweep_without_a_title_shows_its_file_alone(tmp_path):
     file = sample(tmp_path / "s.nc", SWEEP.replace("title: A sweep\n", ""))
     assert run(NORMSWEEP, "show", file, "norm_growth", "--at", "seed=0").stdout.splitlines()[0].endswith("seed=0")
     assert run(NORMSWEEP, "status", file).stdout.splitlines()[0] == str(file)
+
+
+def test_at_takes_the_values_that_are_shown(tmp_path):
+    """As rounded in pictures; the same digits are in the label of a failed run."""
+    file = sample(tmp_path / "v.nc", "corpus: markov\nsteps: 20\nmeasure: {every: 10}\n"
+                  "learning_rate: {log: [1e-1, 1e-5], points: 11}\nweight_decay: [0.12345, 0.1234, 0.5]\n")
+    shown = run(NORMSWEEP, "show", file, "attempts").stdout
+    decays = [line.partition("|")[0].strip() for line in shown.splitlines() if "|" in line]
+    rates = " ".join(re.findall(r"^[ 0-9.e-]+$", shown, re.M)).split()
+    assert decays == ["0.5", "0.1235", "0.1234"] and {"1e-05", "0.000398", "0.0158"} < set(rates)
+    for name, values in (("weight_decay", decays), ("learning_rate", rates)):
+        for value in values:
+            at = run(NORMSWEEP, "show", file, "--at", f"{name}={value}").stdout
+            assert f"phase diagram at {name}={value}\n" in at, value
+    with netCDF4.Dataset(file, "r+") as ds:
+        ds["outcome"][4, 0] = 4
+    assert "failed: learning_rate=0.00251 weight_decay=0.1235: " in run(NORMSWEEP, "status", file).stdout
