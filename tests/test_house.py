@@ -119,7 +119,8 @@ def test_installed_files(installed):
     documents += [path for path in (PROJECT / "docs").iterdir() if path.suffix in (".md", ".png", ".py", ".json")]
     completions = "share/bash-completion/completions/"
     expected = {"bin/normsweep", "share/man/man1/normsweep.1", "share/zsh/site-functions/_normsweep",
-                "share/normsweep/sweep.schema.json", "share/normsweep/slurm/submit", "share/normsweep/slurm/normsweep.sbatch", *package,
+                "share/normsweep/sweep.schema.json", "share/normsweep/slurm/submit",
+                "share/normsweep/slurm/normsweep.sbatch", *package,
                 *(f"share/normsweep/sweeps/{path.name}" for path in SWEEPS),
                 *(f"share/doc/normsweep/{path.relative_to(PROJECT)}" for path in documents),
                 *(f"bin/normsweep-{name}" for name in SCRIPTS), completions + "normsweep",

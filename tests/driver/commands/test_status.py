@@ -182,8 +182,8 @@ def test_a_running_sweep_is_followed(running):
     screen = Screen(NORMSWEEP, "status", "--watch", "r.nc", cwd=running.parent, columns=100, rows=40)
     text = screen.wait_for(r"(?s)about .*280/100000000  loss \d")
     assert "r.nc: Größe\n" in text
-    assert re.search(r"0 of 6 runs have ended, 0.0 %\n1 running, 5 pending\nabout .* left, .* tokens/s in all, begun .* ago",
-                     text)
+    assert re.search(r"0 of 6 runs have ended, 0.0 %\n1 running, 5 pending\n"
+                     r"about .* left, .* tokens/s in all, begun .* ago", text)
     assert "learning_rate=0.001 weight_decay=0        280/" in text
     screen.resize(64, 12)
     text = screen.wait_for("lr=0.001 wd=0        280/")
