@@ -253,7 +253,7 @@ def test_a_longer_sweep(place):
     state = ["--set", "save_weights=state", "--set", "schedule=[constant, wsd]"]
     run(NORMSWEEP, "run", "sweep.yaml", *state, "-j", "0", cwd=place)
     told = agree(place, *state, "--set", "steps=90")
-    assert told["dataset"] == ("sweep.nc would become sweep.nc.45.old, and a new one be made: steps grows from 45 to 90")
+    assert told["dataset"] == "sweep.nc would become sweep.nc.45.old, and a new one be made: steps grows from 45 to 90"
     assert told["carry on"] == "8 runs, from their states at steps 36 to 45" and "train" not in told
     told = agree(place, *state, "--set", "steps=90", "--fresh")
     assert "carry on" not in told and runs(told, "train") == 8
