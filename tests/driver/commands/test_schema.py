@@ -142,7 +142,8 @@ OTHERS = {
     "train_text": ["a", "[a, b]", "''", "[a, '']", "[a]", "[a, b, c]", "null", "{a: b}"],
     "include": ["''", "[]", "null", "{a: b}", "[[a]]", "['']", "none.yaml", "[none.yaml, other.yaml]"],
     "together": ["null", "{}", "[]", "a", "{a: {}}", "{a: {b: {}}}", "{a: {b: {bias: true}}}",
-                 "{bias: {b: {tied: true}}}", "{1a: {b: {bias: true}}}", "{a-b: {b: {bias: true}}}", "{title: {b: {bias: true}}}",
+                 "{bias: {b: {tied: true}}}", "{1a: {b: {bias: true}}}", "{a-b: {b: {bias: true}}}",
+                 "{title: {b: {bias: true}}}",
                  "{norm_growth: {b: {bias: true}}}", "{step: {b: {bias: true}}}", "{sessions: {b: {bias: true}}}",
                  "{a: {'': {bias: true}}}", "{a: {b: {bias: [true]}}}", "{a: {b: {corpus: dyck}}}",
                  "{a: {b: {bias: true, nothing: 1}}}", "{a: {1: {bias: true}, 2: {bias: false}}}",
@@ -192,7 +193,8 @@ def test_values_of_another_key(name, tmp_path):
 
 def test_mistakes_that_an_editor_shows():
     for text in ("learning_rte: 1e-3\n", "Learning_rate: 1\n", "measure: {evry: 1}\n", "<<: {a: 1}\n", "- a\n",
-                 "hello\n", "refine: {axis: learning_rte}\n", "together: {model: {small: {widht: 8}}}\n", "seed: null\n"):
+                 "hello\n", "refine: {axis: learning_rte}\n", "together: {model: {small: {widht: 8}}}\n",
+                 "seed: null\n"):
         assert complaints(text), text
     assert complaints("include: a.yaml\nseed: null\nmeasure: ~\ntogether:\n") == []
     assert complaints("include: a.yaml\nseed: [null]\n") and complaints("include: a.yaml\nmeasure: {every: null}\n")
