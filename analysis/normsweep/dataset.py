@@ -166,7 +166,8 @@ class Sweep:
         >>> ds.sweep.tags
         ()
         """
-        return tuple(filter(None, str(self._dataset.attrs.get("tags", "")).split(", ")))
+        tags = self._dataset.attrs.get("tags", "")
+        return tuple(filter(None, tags.split(", ") if isinstance(tags, str) else map(str, tags)))
 
     @property
     def sweep_file(self) -> str:
