@@ -57,7 +57,9 @@ def same_runs(found, expected):
     xr.testing.assert_identical(found, expected)
     for name in expected.variables:
         assert found[name].dtype == expected[name].dtype
-        assert all((key in found[name].encoding) == (key in expected[name].encoding) for key in ("dtype", "_FillValue"))
+    for name in expected.data_vars:
+        assert all((key in found[name].encoding) == (key in expected[name].encoding)
+                   for key in ("dtype", "_FillValue")), name
     return True
 
 
