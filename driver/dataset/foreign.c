@@ -12,6 +12,7 @@
 #include "driver/dataset/lookup.h"
 #include "driver/dataset/view_attributes.h"
 #include "driver/sweep/grid.h"
+#include "driver/sweep/kept.h"
 
 #include "worker/checkpoint/written.h"
 
@@ -54,19 +55,18 @@ static int check(const struct transfer *transfer, const char *name, int status)
 
 /* ---- attributes ---- */
 
+/* Is this the name of a text that a sweep may give, and that others add to datasets as well? */
+static bool is_told(const char *name)
+{
+    return strcmp(name, ATTRIBUTE_NOTES) == 0 || strcmp(name, ATTRIBUTE_TAGS) == 0;
+}
+
 /* Has the sweep of the old file given this key? Then what the file has is the key's. */
 static bool was_given(const struct transfer *transfer, const char *name)
 {
     char *text = view_text(transfer->view, ATTRIBUTE_SWEEP);
-    const char *found = text ? strstr(text, name) : NULL;
-    bool given = false;
+    bool given = kept_gives(text, name);
 
-    while (found && !given) {
-        found += strlen(name);
-        char next = found[strspn(found, "\"' ")];
-        given = next == ':' || next == '=';
-        found = strstr(found, name);
-    }
     free(text);
     return given;
 }
@@ -75,10 +75,8 @@ static bool was_given(const struct transfer *transfer, const char *name)
  * keys that may be taken out? `variable` is one of the tables, or NC_GLOBAL. */
 static bool is_own_attribute(const struct transfer *transfer, int variable, const char *name)
 {
-    bool told = strcmp(name, ATTRIBUTE_NOTES) == 0 || strcmp(name, ATTRIBUTE_TAGS) == 0;
-
-    if (variable == NC_GLOBAL)
-        return param_find(name) || (told && was_given(transfer, name)); /* a parameter has become an axis */
+    if (variable == NC_GLOBAL) /* a parameter may have become an axis */
+        return param_find(name) || (is_told(name) && was_given(transfer, name));
     return strcmp(name, "_FillValue") == 0 || strcmp(name, "coordinates") == 0;
 }
 
@@ -94,6 +92,20 @@ static int copy_attribute(const struct transfer *transfer, int from, int to, con
         status = nc_inq_type(transfer->from, type, NULL, &size);
     *transfer->bytes += (double)strlen(name) + (double)length * (double)size;
     return check(transfer, name, status);
+}
+
+/* An attribute that the new file has as well is the table's, except for a text that others have added: the
+ * sweep's own must not replace it unseen. */
+static int meet_attribute(const struct transfer *transfer, int from, int to, const char *name)
+{
+    char why[NC_MAX_NAME + 32];
+
+    if (from != NC_GLOBAL || !is_told(name))
+        return 0;
+    if (transfer->bytes) /* not 0, so that it is checked */
+        return copy_attribute(transfer, from, to, name);
+    snprintf(why, sizeof(why), "the sweep now has %s of its own", name);
+    return refuse(transfer, name, why);
 }
 
 /* Copies the attributes that the new file does not have; `own`: of a variable that the tables know. */
@@ -112,6 +124,8 @@ static int copy_attributes(const struct transfer *transfer, int from, int to, bo
         int known = lookup_attribute(transfer->to, to, name, NULL, NULL);
         if (known == NC_ENOTATT)
             result = copy_attribute(transfer, from, to, name);
+        else if (known == NC_NOERR)
+            result = meet_attribute(transfer, from, to, name);
         else
             result = check(transfer, name, known);
     }

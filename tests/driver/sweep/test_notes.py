@@ -111,6 +111,56 @@ def test_an_attribute_of_somebody_else_stays(tmp_path, normsweep):
     assert words(tmp_path / "a.nc") == ("mine", "my tag")
 
 
+MENTIONED = """# notes: to be written, tags: too
+title: "notes: and tags:
+  in a title"
+# notes: none, tags: none, "notes": none
+"""
+
+
+@pytest.mark.parametrize("more, names", [
+    (MENTIONED, ["notes", "tags"]), ("include: base.yaml\n", ["notes", "tags"]), ("tags: given\n", ["notes"]),
+    ("'notes' : given\n", ["tags"])])
+def test_a_word_that_is_not_a_key_does_not_cost_an_attribute(tmp_path, normsweep, more, names):
+    (tmp_path / "base.yaml").write_text("title: 'my notes: x'\n# notes: x\n# tags: x\n")
+    (tmp_path / "a.yaml").write_text(SMALL + more)
+    normsweep("run", "a.yaml", "-j", "0")
+    with netCDF4.Dataset(tmp_path / "a.nc", "a") as file:
+        for name in names:
+            setattr(file, name, "mine")
+    (tmp_path / "a.yaml").write_text(SMALL + "seed: [0, 1]\n" + more.replace("tags: given\n", "").replace(
+        "'notes' : given\n", ""))
+    normsweep("run", "a.yaml", "-j", "0")
+    assert words(tmp_path / "a.nc") == tuple("mine" if name in names else None for name in ("notes", "tags"))
+
+
+@pytest.mark.parametrize("name", ["notes", "tags"])
+def test_the_sweep_does_not_replace_an_attribute_of_somebody_else(tmp_path, normsweep, name):
+    (tmp_path / "a.yaml").write_text(SMALL)
+    normsweep("run", "a.yaml", "-j", "0")
+    with netCDF4.Dataset(tmp_path / "a.nc", "a") as file:
+        setattr(file, name, "by hand")
+    before = (tmp_path / "a.nc").read_bytes()
+    for option in ([], ["--dry-run"]):
+        said = normsweep("run", "a.yaml", "-j", "0", "--set", f"{name}=mine", *option, status=2).stderr
+        assert said == (f"a.nc: {name}, which normsweep did not write, cannot be kept: the sweep now has {name} of its "
+                        "own; save it elsewhere and take it out, or use another -o\n")
+        assert (tmp_path / "a.nc").read_bytes() == before
+
+
+@pytest.mark.parametrize("given", ["{notes: in flow, TEXT}", "include: base.yaml\nTEXT", "TEXT"])
+def test_what_a_sweep_gave_in_any_form_goes_with_it(tmp_path, normsweep, given):
+    flow = ", ".join(SMALL.strip().splitlines()) if given.startswith("{") else SMALL
+    whole = given.replace("TEXT", flow)
+    (tmp_path / "base.yaml").write_text("notes: |\n  in an included file\n")
+    (tmp_path / "a.yaml").write_text(whole)
+    normsweep("run", "a.yaml", "-j", "0", *(["--set", "notes=set"] if given == "TEXT" else []))
+    assert words(tmp_path / "a.nc")[0] in ("in flow", "in an included file\n", "set")
+    (tmp_path / "a.yaml").write_text(SMALL)
+    normsweep("run", "a.yaml", "-j", "0")
+    assert words(tmp_path / "a.nc") == (None, None)
+
+
 def test_python_package(told):
     code = ("from normsweep import open_sweep\n"
             "with open_sweep('a.nc') as ds: print([ds.sweep.notes, ds.sweep.tags, 'pilot' in ds.sweep.tags])\n"
