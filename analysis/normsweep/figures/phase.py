@@ -10,7 +10,7 @@ from matplotlib.patheffects import Normal, Stroke
 
 from .. import colours, look
 from ..boundary import straight_line
-from ..boundary_variables import crossing, is_of_growth
+from ..boundary_variables import crossing, crossings, is_of_growth
 from . import cells, implied, runs
 from .drawing import finished
 
@@ -70,7 +70,7 @@ class Phase:
         self.legend = {}
 
     def draw(self):
-        parts = [self.dataset.isel(at) for at in self.shown]
+        parts = [runs.part(self.dataset, at) for at in self.shown]
         maps = [log_growth(cells.map_of(part, "norm_growth", self.plane)) for part in parts]
         spread = colour_range(maps)
         normaliser = (SymLogNorm(linthresh=LINEAR_BELOW, vmin=-spread, vmax=spread) if spread > 2 * LINEAR_BELOW
@@ -83,7 +83,8 @@ class Phase:
         for axes, at, part, values in zip(panels.ravel(), self.shown, parts, maps):
             slope = self.draw_panel(axes, part, values, normaliser)
             title = look.title(runs.text(self.dataset, at), columns)
-            axes.set_title("\n".join(filter(None, (title, look.title(panel_text(slope, columns), columns) if count > 1 else ""))))
+            below = look.title(panel_text(slope, columns), columns) if count > 1 else ""
+            axes.set_title("\n".join(filter(None, (title, below))))
             slopes.append(slope)
         look.clear_rest(panels, count)
         cells.name_axes(panels, count, self.dataset, self.plane)
@@ -112,6 +113,7 @@ class Phase:
         if "aligned" in self.legend:
             notes.append("Predicted slopes, drawn through the middle of the measured boundary: 0 if steps point along "
                          "the parameters (aligned), 1 if they are orthogonal to them (misaligned).")
+        notes.append(cells.thin_note(self.dataset, self.plane, self.legend))
         notes.append(runs.left_out(self.dataset, self.shown, self.combinations))
         return notes
 
@@ -178,7 +180,7 @@ class Phase:
 
     def add_brackets(self, axes, part, x):
         """Draws a bar between the two runs beside each boundary; over repeats, between the geometric means."""
-        found = part.sweep.boundary().sortby("learning_rate")
+        found = crossings(part).sortby("learning_rate")
         others = [dim for dim in found.boundary.dims if dim != "learning_rate"]
         low, high = (np.log10(found[name].where(found.boundary.notnull())).mean(others).values
                      for name in ("boundary_low", "boundary_high"))
@@ -196,7 +198,7 @@ class Phase:
                 self.legend.setdefault(name, Line2D([], [], label=name, **style))
 
     def add_bar(self, figure, panels, normaliser, spread, ends):
-        bar = figure.colorbar(ScalarMappable(normaliser, look.DIVERGING), ax=panels, extend=ends, aspect=30, pad=0.02)
+        bar = look.add_bar(figure, ScalarMappable(normaliser, look.DIVERGING), ax=panels, extend=ends)
         bar.set_label(LABEL)
         ticks = ([tick for tick in TICKS if abs(np.log(tick)) <= spread] if spread > 2 * LINEAR_BELOW
                  else 1 + np.linspace(-0.8 * spread, 0.8 * spread, 5))
