@@ -29,7 +29,7 @@ def number(value):
     """A number for a label: 0.00316, 1000, 3.16·10⁻⁵."""
     if value == 0 or not math.isfinite(value) or PLAIN[0] <= abs(value) < 1000:
         return f"{value:.3g}".replace("-", MINUS)
-    if abs(value) < 10 * PLAIN[1]:
+    if 1000 <= abs(value) < 10 * PLAIN[1]:
         return f"{round(value)}".replace("-", MINUS)
     mantissa, exponent = f"{value:.2e}".split("e")
     return in_powers(float(mantissa), int(exponent))
