@@ -207,7 +207,7 @@ def label(variable, width=0):
 
 def title(text, columns=3):
     """The title of a panel, in lines that fit above one of so many columns."""
-    return "\n".join(at_commas(text, (0.8 * WIDTH - 0.4) / columns))
+    return "\n".join(at_commas(text, (0.8 * WIDTH - 0.4) / columns + (0.14 if columns == 2 else 0)))
 
 
 def column_title(text, columns):

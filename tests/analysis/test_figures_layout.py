@@ -47,7 +47,8 @@ def full_grid():
 def many_rules():
     """More combinations of words than a figure has panels for, with long names."""
     made = dataset({"rule": [f"{NAME} {i}" for i in range(20)], "learning_rate": RATES, "weight_decay": DECAYS},
-                   step=[0, 10, 20, 30], param_norm=(["step"], lambda rule, rate, decay, step: 20 + step * (rate - decay)))
+                   step=[0, 10, 20, 30],
+                   param_norm=(["step"], lambda rule, rate, decay, step: 20 + step * (rate - decay)))
     made["norm_growth"] = (3 * made.learning_rate / made.weight_decay.where(made.weight_decay > 0, 1e-4)) ** 0.5 + (
         0 * made.param_norm.isel(step=0))
     made["final_train_loss"] = made.norm_growth * 1e-7

@@ -18,7 +18,7 @@ LINEAR_BELOW = 0.05  # |log growth| above which colours are logarithmic, so that
 TICKS = (1e-9, 1e-6, 0.001, 0.01, 0.1, 0.5, 0.8, 0.95, 1, 1.05, 1.25, 2, 10, 100, 1000, 1e6, 1e9)
 LABEL = look.with_unit("norm growth $|\\theta_{end}| / |\\theta_0|$")
 MOST_PANELS = 18
-BAR_GAP = 0.07  # share of the colour bar from one label to the next
+BAR_GAP = 0.15  # inches from one label of the colour bar to the next
 SEEN = 0.01  # share of a panel's height below which a band is hidden by its line
 
 
@@ -77,7 +77,7 @@ class Phase:
                       else Normalize(-spread, spread))
         count = len(parts)
         rows, columns = look.crowd(count)
-        figure, panels = look.sheet(rows, columns, height=2.9 if count == 1 else 2 if columns == 2 else 1.6,
+        figure, panels = look.sheet(rows, columns, height=2.9 if count == 1 else 2.3 if columns == 2 else 1.6,
                                     sharex=True, sharey=True)
         slopes = []
         for axes, at, part, values in zip(panels.ravel(), self.shown, parts, maps):
@@ -164,7 +164,7 @@ class Phase:
         spread = (logs.max(others) - logs.min(others)).where(each.notnull().sum(others) > 1).values
         if others and is_seen(spread, np.ptp(axes.get_ylim())):
             axes.fill_between(x.centres, logs.min(others).values, logs.max(others).values, **BAND)
-            label = f"range of the boundary over {runs.plurals(others)}"
+            label = f"range over {runs.plurals(others)}"
             self.legend.setdefault("band", Patch(label=label, **BAND))
         self.add_predicted(axes, part, x)
         slope, error, _, points = straight_line(rates, middle)
@@ -202,22 +202,23 @@ class Phase:
         bar.set_label(LABEL)
         ticks = ([tick for tick in TICKS if abs(np.log(tick)) <= spread] if spread > 2 * LINEAR_BELOW
                  else 1 + np.linspace(-0.8 * spread, 0.8 * spread, 5))
-        ticks = with_room(np.asarray(ticks), normaliser)
+        ticks = with_room(np.asarray(ticks), normaliser, BAR_GAP / (figure.get_size_inches()[1] - 1))
         digits = max(3, int(2 - np.log10(spread)) + 1)
         bar.set_ticks(np.log(ticks), labels=[look.power(tick) if not 1e-3 <= tick <= 1e3 else f"{tick:.{digits}g}"
                                              for tick in ticks])
         bar.ax.minorticks_off()
 
 
-def with_room(ticks, normaliser):
-    """The ticks of the bar that have room: 1, and outwards from it each that is far enough from the last one."""
+def with_room(ticks, normaliser, gap):
+    """The ticks of the bar that have room: 1, and outwards from it each that is at least `gap` of its height from the
+    last one."""
     places = np.asarray(normaliser(np.log(ticks)))
     middle = int(np.abs(ticks - 1).argmin())
     kept = [middle]
     for order in (range(middle + 1, len(ticks)), range(middle - 1, -1, -1)):
         last = middle
         for i in order:
-            if abs(places[i] - places[last]) >= BAR_GAP:
+            if abs(places[i] - places[last]) >= gap:
                 kept.append(i)
                 last = i
     return ticks[sorted(kept)]
