@@ -119,8 +119,10 @@ LINK += --coverage
 $(foreach room,$(COVERED),$(BUILD)/float/$(room)/%.o): private COMPILE += -O0 --coverage
 endif
 
-# For --version: the commit of a checkout, with a + if files differ from it; empty in a tarball.
-COMMIT := $(shell test -e .git && git describe --always --abbrev=12 --exclude='*' --dirty=+ 2>/dev/null)
+# For --version: the commit of a checkout, with a + if files differ from it; in a tarball, the one that git has written
+# into .ci/commit.
+COMMIT := $(shell if test -e .git; then git describe --always --abbrev=12 --exclude='*' --dirty=+ 2>/dev/null; \
+	else sed -nE 's/^([0-9a-f]{12})[0-9a-f]*$$/\1/p' .ci/commit; fi)
 VERSION_FLAGS = -DVERSION='"$(VERSION)"' -DCOMMIT='"$(COMMIT)"' -DCOMPILER='"$(COMPILER) $(variant)"' \
 	-DFLAGS='"$(subst ",\",$(strip $(filter-out -W%,$(NUMERICS) $(KERNEL_FLAGS)) $(CFLAGS)))"'
 VERSION_OBJECTS = $(BUILD)/float/driver/tables/version.o $(BUILD)/double/driver/tables/version.o
@@ -141,8 +143,8 @@ FORCE:
 # A sub-make with all cores, for use after the set-up has installed what was missing.
 MAKE_ALL = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 2))
 ifeq ($(shell id -u),0)
-quickstart check check-python check-slurm faults inject fuzz coverage bench: export OMPI_ALLOW_RUN_AS_ROOT = 1
-quickstart check check-python check-slurm faults inject fuzz coverage bench: export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
+quickstart check check-dist check-python check-slurm faults inject fuzz coverage bench: export OMPI_ALLOW_RUN_AS_ROOT = 1
+quickstart check check-dist check-python check-slurm faults inject fuzz coverage bench: export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
 SAY_ROOT = @echo "As root: OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 are set for Open MPI"
 endif
 
@@ -159,6 +161,7 @@ quickstart:
 check:
 	$(SAY_ROOT)
 	@.ci/setup build figures tests
+	@.ci/checker
 	@$(MAKE_ALL) programs
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" tests/all
 
@@ -259,6 +262,17 @@ install: $(BUILD)/normsweep
 uninstall:
 	@.ci/install --remove "$(DESTDIR)$(PREFIX)"
 
+## dist: write the commit's tarball, which builds without git, and the Python package into build/dist
+dist:
+	@.ci/setup dist
+	@.ci/dist build/dist
+
+## check-dist: check that dist gives the same bytes twice; build its tarball where there is no git, and run a sweep
+check-dist:
+	$(SAY_ROOT)
+	@.ci/setup build dist
+	@MAKE_ALL="$(MAKE_ALL)" .ci/check-dist
+
 # For .ci/lint: all programs, and the compiler's flags.
 programs: $(programs:%=$(BUILD)/%)
 flags:
@@ -274,6 +288,6 @@ help:
 	@echo "Variables: VARIANT=release|debug|san, V=1 (show commands), WERROR=1 (warnings are errors)"
 	@echo "           CC, CFLAGS, LDFLAGS, CBLAS, NETCDF, YAML, JSON, OPENMP, PREFIX, DESTDIR"
 
-.PHONY: all quickstart check check-python check-slurm faults simulate parity parity-trained inject lint fuzz coverage bench setup \
-	programs flags install uninstall clean help FORCE
+.PHONY: all quickstart check check-dist check-python check-slurm dist faults simulate parity parity-trained inject lint \
+	fuzz coverage bench setup programs flags install uninstall clean help FORCE
 .DELETE_ON_ERROR:

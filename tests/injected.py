@@ -23,9 +23,10 @@ from conftest import NORMSWEEP
 FAMILIES = {"memory": errno.ENOMEM, "library": errno.ENOMEM, "write": errno.ENOSPC, "sync": errno.EIO,
             "rename": errno.EIO, "open": errno.EIO, "read": errno.EIO, "close": errno.EIO, "remove": errno.EIO}
 ALLOCATIONS = {"memory", "library"}  # the program's, through functions of libc, too; those of libraries it calls
-# Functions in whose calls a failure is no error: a lease that could not be renewed is renewed later. Whatever else
-# cannot be written, synced or renamed ends a command.
-TOLERATED = {"write": {"lease_record_put"}, "sync": set(), "rename": set()}
+# Functions in whose calls a failure is no error: a lease that could not be renewed is renewed later, and a sweep does
+# not end for its log. Whatever else cannot be written, synced or renamed ends a
+# command.
+TOLERATED = {"write": {"lease_record_put", "write_line"}, "sync": set(), "rename": set()}
 NOTICES = "; the run starts anew", "; an earlier checkpoint is used"  # not errors, and may come before one
 # A leak, or undefined behaviour, ends the program with a status of its own. Stacks are whole, though not all libraries
 # have frame pointers.
@@ -167,7 +168,9 @@ CASES = [
     Case("fresh", (*RUN, "--fresh"), set_aside, fresh=True),
     Case("done", RUN, whole),
     Case("variable", RUN, without_a_variable),
+    Case("log", (*RUN, "--log", "log.jsonl"), nothing),
     Case("status", ("status", "sweep.nc"), stopped, looks=True),
+    Case("json", ("status", "sweep.nc", "--json"), stopped, looks=True),
     Case("show", ("show", "sweep.nc"), whole, looks=True),
     Case("series", ("show", "sweep.nc", "--series", "param_norm"), whole, looks=True),
     Case("plan", ("plan", "../sweep.yaml", "-o", "sweep.nc"), nothing, looks=True, measures=True),
@@ -185,7 +188,8 @@ def same_bytes(one, other):
 
 
 def told(text):
-    """A text of the program without its clocks."""
+    """A text of the program without its clocks, and the folder in which it ran."""
+    text = re.sub(r'("(?:time|path)": "[^"]*")|("(?:written|age)_seconds": [0-9.]+)', "HERE AND NOW", text)
     return re.sub(r"[0-9.]+ (s|min|h|days?)\b", "TIME", text)
 
 

@@ -30,8 +30,9 @@ class DifferentSweeps(ValueError):
 def join(parts: Sequence[xr.Dataset], paths: Sequence[str]) -> xr.Dataset:
     """One dataset of the parts [n]; paths [n] are for messages. Raises DifferentSweeps."""
     check_same(parts, paths)
-    axes, originals = all_axes(parts), parts
-    parts = [with_axes(part, axes, path) for part, path in zip(parts, paths)]
+    axes, originals = all_axes(parts) + new_axis(parts), parts
+    keys = all_together(parts)
+    parts = [with_axes(part, axes, keys, path) for part, path in zip(parts, paths)]
     check_same_labels(parts, paths)
     together = labels_of(parts)
     parts = [part.drop_vars([name for name in together if name in part.coords]) for part in parts]
@@ -55,17 +56,30 @@ def join(parts: Sequence[xr.Dataset], paths: Sequence[str]) -> xr.Dataset:
 
 def check_same(parts: Sequence[xr.Dataset], paths: Sequence[str]) -> None:
     """Raises DifferentSweeps unless the parts differ in axes alone, or in one key that may become an axis."""
-    axes = set(all_axes(parts, fixed=False))
-    apart = {}
-    for part, path in zip(parts[1:], paths[1:]):
-        for name in map(str, parts[0].attrs):
-            if name in part.attrs and name not in FREE | axes and different(parts[0].attrs[name], part.attrs[name]):
-                apart[name] = (path, part.attrs[name])
+    first, together = fixed(parts[0]), all_together(parts)
+    axes = {*all_axes(parts), *(name for names in together.values() for name in names)}
+    apart = {name: (path, value) for part, path in zip(parts[1:], paths[1:]) for name, value in fixed(part).items()
+             if name in first and name not in axes and different(first[name], value)}
     if len(apart) > 1 or set(apart) & set(FIXED):
         path = next(path for path, _ in apart.values())
-        found = ", ".join(f"{name} is {text(value)}, not {text(parts[0].attrs[name])}"
+        found = ", ".join(f"{name} is {text(value)}, not {text(first[name])}"
                           for name, (where, value) in apart.items() if where == path)
         raise DifferentSweeps(f"{path}: of another sweep than {paths[0]}: {found}")
+
+
+def fixed(part: xr.Dataset) -> dict[str, Any]:
+    """{key: value} of what is the same in all runs of a part, or was selected, and their numbers depend on."""
+    selected = {str(name): value.values[()] for name, value in part.coords.items() if not value.dims}
+    return {str(name): value for name, value in {**part.attrs, **selected}.items() if name not in FREE}
+
+
+def all_together(parts: Iterable[xr.Dataset]) -> dict[str, dict[str, None]]:
+    """{together axis: its keys} of all parts."""
+    found: dict[str, dict[str, None]] = {}
+    for part in parts:
+        for axis, names in part.sweep.together.items():
+            found.setdefault(axis, {}).update(dict.fromkeys(names))
+    return found
 
 
 def different(one: Any, other: Any) -> bool:
@@ -102,27 +116,32 @@ def labels_of(parts: Iterable[xr.Dataset]) -> dict[str, tuple[str, dict[Any, Any
 
 # ---- the grid ----
 
-def all_axes(parts: Sequence[xr.Dataset], fixed: bool = True) -> list[str]:
-    """The axes of all parts, and with `fixed` the key that is no axis anywhere but differs."""
-    axes = list(dict.fromkeys(axis for part in parts for axis in part.sweep.axes))
-    if fixed:
-        first = parts[0].attrs
-        axes += [name for name in map(str, first) if name not in FREE and name not in axes and any(
-            name in part.attrs and different(first[name], part.attrs[name]) for part in parts[1:])]
-    return axes
+def all_axes(parts: Iterable[xr.Dataset]) -> list[str]:
+    return list(dict.fromkeys(axis for part in parts for axis in part.sweep.axes))
 
 
-def with_axes(part: xr.Dataset, axes: Sequence[str], path: str) -> xr.Dataset:
+def new_axis(parts: Sequence[xr.Dataset]) -> list[str]:
+    """The key that is fixed in every part, and differs: one or none, see check_same."""
+    first, axes = fixed(parts[0]), all_axes(parts)
+    known = {name for names in all_together(parts).values() for name in names}.union(axes)
+    return [name for name in first if name not in known and any(
+        name in values and different(first[name], values[name]) for values in map(fixed, parts[1:]))]
+
+
+def with_axes(part: xr.Dataset, axes: Sequence[str], keys: dict[str, dict[str, None]], path: str) -> xr.Dataset:
     """A part in which every axis is one, of a single value where its key is fixed."""
     for name in axes:
         if name in part.sweep.axes:
             continue
-        if name not in part.attrs:
+        values = fixed(part)
+        if name not in values:
             raise DifferentSweeps(f"{path}: of another sweep: it has no {name}, which is an axis of the others")
-        value = part.attrs[name]
+        along = {key: (name, [values[key]], part[key].attrs) for key in keys.get(name, ()) if key in part.coords}
         of_runs = [other for other in part.data_vars if set(part.sweep.axes) <= set(part[other].dims)
                    and SESSIONS not in part[other].dims]
-        part = part.assign({other: part[other].expand_dims({name: [value]}) for other in of_runs})
+        part = part.drop_vars([name, *along], errors="ignore")
+        part = part.assign({other: part[other].expand_dims({name: [values[name]]}) for other in of_runs})
+        part = part.assign_coords(along)
     return part.transpose(*axes, ...)
 
 

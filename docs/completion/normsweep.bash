@@ -139,5 +139,5 @@ _normsweep_script() {
         _normsweep_files nc
     fi
 }
-complete -F _normsweep_script normsweep-figures normsweep-report normsweep-table \
-    analysis/figures analysis/report analysis/table slurm/submit
+complete -F _normsweep_script normsweep-compare normsweep-figures normsweep-report normsweep-table \
+    analysis/compare analysis/figures analysis/report analysis/table slurm/submit

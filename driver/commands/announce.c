@@ -1,4 +1,5 @@
 #include "driver/commands/announce.h"
+#include "driver/sweep/remarks.h"
 #include "driver/sweep/threads.h"
 #include "model/kernels/levels.h"
 
@@ -69,4 +70,5 @@ void announce(const struct sweep *sweep, int workers, bool here)
     print_level();
     printf("\n");
     fflush(stdout);
+    remarks_print(sweep, stderr);
 }

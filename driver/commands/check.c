@@ -1,6 +1,7 @@
 #include "driver/commands/check.h"
 
 #include "driver/commands/commands.h"
+#include "driver/sweep/remarks.h"
 #include "driver/sweep/texts.h"
 
 #include <inttypes.h>
@@ -34,6 +35,8 @@ int command_check(int argc, char **argv)
     status = sweep_load_corpus(&sweep, &corpus, &error);
     if (status == 0) {
         report_valid(&sweep);
+        fflush(stdout);
+        remarks_print(&sweep, stderr);
         corpus_release(&corpus);
     }
     sweep_release(&sweep);

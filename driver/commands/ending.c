@@ -65,7 +65,7 @@ static int make_text(char **text, size_t *size, const struct ending *ending, con
     if (!out)
         return -1;
     int made = make_object(out, ending, status);
-    if (fclose(out) == 0 && made == 0)
+    if (fclose(out) == 0 && *text && made == 0) /* fclose may fail without saying so */
         return 0;
     free(*text);
     *text = NULL;

@@ -22,8 +22,6 @@
 #define TERM_SECONDS 3 /* between SIGTERM and SIGKILL */
 #define LOOK_SECONDS 0.02
 
-extern char **environ;
-
 /* A file in memory with this text, at its beginning. -1 with errno. */
 static int make_input(const char *text, size_t size)
 {

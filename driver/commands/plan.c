@@ -13,6 +13,7 @@
 #include "driver/dataset/dataset.h"
 #include "driver/job/estimate.h"
 #include "driver/output/output.h"
+#include "driver/sweep/remarks.h"
 #include "driver/sweep/sweep.h"
 #include "driver/sweep/texts.h"
 #include "model/core/limits.h"
@@ -366,6 +367,7 @@ int command_plan(int argc, char **argv)
         return status;
     int failed = arguments_load_sweep(&arguments, &sweep, &error);
     if (failed == 0) {
+        remarks_print(&sweep, stderr);
         failed = plan(
             &sweep, arguments_workers(&arguments, &sweep), arguments_has(&arguments, OPTION_VALUES), &error);
         sweep_release(&sweep);

@@ -168,12 +168,12 @@ void journal_end(struct journal *journal, bool waits)
 {
     json_writer_close(&journal->writer, '}');
     fputc('\n', journal->writer.out);
-    bool made = fclose(journal->writer.out) == 0;
-    char *text = journal->text;
+    bool closed = fclose(journal->writer.out) == 0;
+    char *text = journal->text; /* NULL, though it was closed, if the library found no memory for it */
 
     journal->writer.out = NULL;
     journal->text = NULL;
-    if (!made)
+    if (!closed || !text)
         lose(journal, ENOMEM);
     else if (!waits && journal->count == 0)
         write_line(journal, text);

@@ -4,6 +4,7 @@
 
 #include "driver/tables/dataset_tables.h"
 #include "driver/terminal/colour.h"
+#include "driver/terminal/colour_scale.h"
 #include "driver/terminal/legend.h"
 #include "driver/text/lines.h"
 
@@ -108,38 +109,44 @@ static enum mark mark_of(const struct cell_tally *tally, bool live)
 struct diagram {
     struct plot plot;
     const struct plane *plane;
+    const struct panels *panels; /* NULL: a single one, with the mean of all runs */
     bool live; /* see struct diagram_runs */
-    struct cell_tally *tally; /* [y][x] as drawn */
+    struct cell_tally *tally; /* [panels][y][x] as drawn */
+    const struct cell_tally *drawn; /* the panel that is drawn */
     int64_t used[MARK_COUNT]; /* number of cells with each mark */
     int64_t fewer; /* cells that have runs, but fewer than others because some are skipped */
-    double range; /* largest |log growth| of a cell */
+    struct colour_scale scale; /* of growth, the same for all panels */
 };
+
+static int panel_count(const struct diagram *diagram)
+{
+    return diagram->panels ? diagram->panels->count : 1;
+}
+
+static int64_t cell_count(const struct diagram *diagram)
+{
+    return diagram->plane->x.length * diagram->plane->y.length;
+}
 
 static double log_growth(const struct cell_tally *tally)
 {
     return tally->log_growth / (double)tally->count;
 }
 
-/* Does the cell count for the colour scale? A norm that vanished has no finite logarithm. */
-static bool has_range(enum mark mark, const struct cell_tally *tally)
-{
-    return (mark == MARK_GROWING || mark == MARK_SHRINKING) && isfinite(log_growth(tally));
-}
-
 static void paint_mark(
     const struct diagram *diagram, enum mark mark, const struct cell_tally *tally, struct plot_cell *cell)
 {
     take_mark(mark, cell);
-    if (mark == MARK_SHRINKING)
-        cell->colour = colour_diverging(diagram->range > 0 ? fmin(log_growth(tally) / diagram->range, 0) : 0);
-    if (mark == MARK_GROWING)
-        cell->colour = colour_diverging(fmax(log_growth(tally) / diagram->range, DBL_MIN));
+    if (mark != MARK_SHRINKING && mark != MARK_GROWING)
+        return;
+    double place = 2 * colour_scale_place(&diagram->scale, exp(log_growth(tally))) - 1;
+    cell->colour = colour_diverging(mark == MARK_GROWING ? fmax(place, DBL_MIN) : fmin(place, 0));
 }
 
 static void draw_mark(void *context, int64_t x, int64_t y, struct plot_cell *cell)
 {
     const struct diagram *diagram = context;
-    const struct cell_tally *tally = &diagram->tally[y * diagram->plane->x.length + x];
+    const struct cell_tally *tally = &diagram->drawn[y * diagram->plane->x.length + x];
     enum mark mark = mark_of(tally, diagram->live);
 
     paint_mark(diagram, mark, tally, cell);
@@ -147,20 +154,32 @@ static void draw_mark(void *context, int64_t x, int64_t y, struct plot_cell *cel
         snprintf(cell->text, sizeof(cell->text), "%c", marks[mark].character);
 }
 
-enum { BAR_LEVELS = 5 };
+enum { BAR_LEVELS = 5, BAR_TICK = 2 }; /* colours on either side, and after which of them a number stands */
 
-/* "shrinking 0.2 VVvvooOO 5 growing"; on a narrow terminal the words get a line of their own. */
+/* The number at the end of colour `i`, from the middle. */
+static void draw_tick(const struct diagram *diagram, int i, FILE *out)
+{
+    fprintf(out, " %.3g ", colour_scale_value(&diagram->scale, 0.5 + 0.5 * i / BAR_LEVELS));
+}
+
+/* "shrinking 0.2 VVV 0.8 vv 1 oo 1.2 OOO 5 growing"; on a narrow terminal the words get a line of their own,
+ * and the inner numbers are left out. */
 static void draw_bar(const struct diagram *diagram, FILE *out)
 {
+    const struct colour_scale *scale = &diagram->scale;
     struct pen pen = PEN(out);
     char low[32], high[32];
 
-    snprintf(low, sizeof(low), "%.3g ", exp(-diagram->range));
-    snprintf(high, sizeof(high), " %.3g", exp(diagram->range));
-    size_t width = strlen("shrinking  growing") + strlen(low) + strlen(high) + 4 * BAR_LEVELS;
+    snprintf(low, sizeof(low), "%s%.3g ", scale->below ? "below " : "", scale->low);
+    snprintf(high, sizeof(high), " %s%.3g", scale->above ? "above " : "", scale->high);
+    size_t width = strlen("shrinking  growing") + strlen(low) + strlen(high) + 4 * BAR_LEVELS + 3 * 8;
     bool narrow = width > (size_t)diagram->plot.terminal.columns;
     fprintf(out, "%s%s", narrow ? "shrinking, growing\n" : "shrinking ", low);
     for (int i = -BAR_LEVELS; i < BAR_LEVELS; i++) {
+        if (!narrow && (i == -BAR_TICK || i == 0 || i == BAR_TICK)) {
+            pen_take(&pen, COLOUR_NONE, COLOUR_NONE);
+            draw_tick(diagram, i, out);
+        }
         pen_take(&pen, COLOUR_NONE, colour_diverging((i + 0.5) / BAR_LEVELS));
         fputs(narrow ? " " : "  ", out);
     }
@@ -189,7 +208,7 @@ static void draw_legend(const struct diagram *diagram, FILE *out)
 static void draw_note(const struct diagram *diagram, FILE *out)
 {
     const struct cell_tally *first = diagram->tally;
-    bool one = diagram->plane->x.length * diagram->plane->y.length == 1;
+    bool one = cell_count(diagram) == 1 && panel_count(diagram) == 1;
     char others[PLANE_NAMES];
 
     if (one && first->count)
@@ -202,6 +221,8 @@ static void draw_note(const struct diagram *diagram, FILE *out)
     if (others[0] && diagram->fewer)
         lines_print(out, diagram->plot.terminal.columns, "cells with fewer runs (skipped): %lld",
             (long long)diagram->fewer);
+    if (diagram->panels)
+        panels_print_rest(diagram->panels, out, diagram->plot.terminal.columns);
 }
 
 static void tally_run(struct cell_tally *tally, enum outcome outcome, double growth, double phase)
@@ -225,10 +246,10 @@ static int64_t runs_of(const struct cell_tally *tally)
     return runs;
 }
 
-/* The number of cells that have runs, but fewer than others. */
+/* The number of cells of all panels that have runs, but fewer than others. */
 static int64_t count_fewer(const struct diagram *diagram)
 {
-    int64_t cells = diagram->plane->x.length * diagram->plane->y.length, most = 0, fewer = 0;
+    int64_t cells = cell_count(diagram) * panel_count(diagram), most = 0, fewer = 0;
 
     for (int64_t cell = 0; cell < cells; cell++)
         most = runs_of(&diagram->tally[cell]) > most ? runs_of(&diagram->tally[cell]) : most;
@@ -237,23 +258,45 @@ static int64_t count_fewer(const struct diagram *diagram)
     return fewer;
 }
 
-static void tally_runs(struct diagram *diagram, const struct diagram_runs *runs)
+static void tally_panel(
+    const struct diagram *diagram, const struct diagram_runs *runs, struct cell_tally *tally)
 {
-    const struct plane *plane = diagram->plane;
-
     for (int64_t run = 0; run < runs->cells; run++) {
-        int64_t cell = plane_cell(plane, run);
+        int64_t cell = plane_cell(diagram->plane, run);
         if (cell >= 0)
-            tally_run(&diagram->tally[cell], (enum outcome)runs->outcome[run],
-                runs->growth ? runs->growth[run] : NAN, runs->phase ? runs->phase[run] : NAN);
+            tally_run(&tally[cell], (enum outcome)runs->outcome[run], runs->growth ? runs->growth[run] : NAN,
+                runs->phase ? runs->phase[run] : NAN);
     }
-    diagram->fewer = count_fewer(diagram);
-    for (int64_t cell = 0; cell < plane->x.length * plane->y.length; cell++) {
+}
+
+/* Chooses the scale for all cells that are painted on it. False: no memory. */
+static bool choose_scale(struct diagram *diagram)
+{
+    int64_t cells = cell_count(diagram) * panel_count(diagram), count = 0;
+    double *growth = malloc((size_t)cells * sizeof(*growth));
+
+    for (int64_t cell = 0; growth && cell < cells; cell++) {
         enum mark mark = mark_of(&diagram->tally[cell], diagram->live);
         diagram->used[mark]++;
-        if (has_range(mark, &diagram->tally[cell]))
-            diagram->range = fmax(diagram->range, fabs(log_growth(&diagram->tally[cell])));
+        if (mark == MARK_GROWING || mark == MARK_SHRINKING)
+            growth[count++] = exp(log_growth(&diagram->tally[cell]));
     }
+    bool chosen =
+        growth && (count == 0 || colour_scale_choose(&diagram->scale, growth, count, NUMBERS_FACTORS));
+    free(growth);
+    return chosen;
+}
+
+/* False: no memory. */
+static bool tally_runs(struct diagram *diagram, const struct diagram_runs *runs)
+{
+    for (int i = 0; i < panel_count(diagram); i++) {
+        if (diagram->panels)
+            panels_fix(diagram->panels, i);
+        tally_panel(diagram, runs, diagram->tally + i * cell_count(diagram));
+    }
+    diagram->fewer = count_fewer(diagram);
+    return choose_scale(diagram);
 }
 
 /* The output of `draw`, which the caller frees. NULL: no memory. */
@@ -274,10 +317,16 @@ static char *printed(const struct diagram *diagram, void (*draw)(const struct di
 
 static void draw_cells(const struct diagram *diagram, FILE *out)
 {
-    struct plot plot = diagram->plot;
+    struct diagram panel = *diagram;
 
-    plot.out = out;
-    plot_draw(&plot);
+    panel.plot.out = out;
+    panel.plot.context = &panel;
+    for (int i = 0; i < panel_count(diagram); i++) {
+        panel.drawn = diagram->tally + i * cell_count(diagram);
+        if (diagram->panels)
+            panels_print_title(diagram->panels, i, out, diagram->plot.terminal.columns);
+        plot_draw(&panel.plot);
+    }
 }
 
 enum { ROWS_OF_CELLS = 5 }; /* with fewer lines left, first the note is dropped, then the legend */
@@ -307,24 +356,31 @@ static int draw_all(struct diagram *diagram, FILE *out, int rows, int beside)
     return lines;
 }
 
-int diagram_draw_plane(FILE *out, const struct terminal *terminal, int rows, int beside,
-    const struct plane *plane, const struct diagram_runs *runs, struct error *error)
+/* The fields that all diagrams have. `panels`: NULL for a single one. Returns the number of lines. */
+static int draw(FILE *out, const struct terminal *terminal, int rows, int beside, const struct plane *plane,
+    const struct panels *panels, const struct diagram_runs *runs, struct error *error)
 {
-    struct diagram diagram = {.plane = plane, .live = runs->live};
+    struct diagram diagram = {.plane = plane, .panels = panels, .live = runs->live};
     int lines = -1;
 
     plot_init(&diagram.plot, out, terminal);
     diagram.plot.x = plane->x.axis;
     diagram.plot.y = plane->y.axis;
-    diagram.plot.context = &diagram;
     diagram.plot.cell = draw_mark;
-    diagram.tally = calloc((size_t)(plane->x.length * plane->y.length), sizeof(*diagram.tally));
-    if (diagram.tally) {
-        tally_runs(&diagram, runs);
+    diagram.tally = calloc((size_t)(cell_count(&diagram) * panel_count(&diagram)), sizeof(*diagram.tally));
+    if (diagram.tally && tally_runs(&diagram, runs))
         lines = draw_all(&diagram, out, rows, beside);
-    }
     free(diagram.tally);
     return lines < 0 ? error_set(error, ERROR_ENVIRONMENT, "normsweep: no memory") : lines;
+}
+
+int diagram_draw_panels(FILE *out, const struct terminal *terminal, int beside, const struct plane *plane,
+    const struct panels *panels, const struct diagram_runs *runs, struct error *error)
+{
+    int lines = draw(out, terminal, 0, beside, plane, panels, runs, error);
+
+    panels_open(panels);
+    return lines < 0 ? -1 : 0;
 }
 
 int diagram_draw(FILE *out, const struct terminal *terminal, int rows, const struct diagram_runs *runs,
@@ -337,7 +393,7 @@ int diagram_draw(FILE *out, const struct terminal *terminal, int rows, const str
     if (shape_of_axes(&shape, runs->axis_count, runs->axis, error) != 0)
         return -1;
     if (plane_init(&plane, &shape, PLANE_CHOOSE, PLANE_CHOOSE, error) == 0) {
-        lines = diagram_draw_plane(out, terminal, rows, 0, &plane, runs, error);
+        lines = draw(out, terminal, rows, 0, &plane, NULL, runs, error);
         plane_release(&plane);
     }
     shape_release(&shape);

@@ -1,6 +1,7 @@
 #ifndef NORMSWEEP_DRIVER_PICTURE_DIAGRAM_H
 #define NORMSWEEP_DRIVER_PICTURE_DIAGRAM_H
 
+#include "driver/picture/panels.h"
 #include "driver/picture/plane.h"
 #include "driver/terminal/terminal.h"
 
@@ -26,10 +27,10 @@ struct diagram_runs {
 int diagram_draw(FILE *out, const struct terminal *terminal, int rows, const struct diagram_runs *runs,
     struct error *error);
 
-/* The same over any plane of the grid's shape. `beside`: lines of other output that must fit on the
- * screen. */
-int diagram_draw_plane(FILE *out, const struct terminal *terminal, int rows, int beside,
-    const struct plane *plane, const struct diagram_runs *runs, struct error *error);
+/* The same over any plane of the grid's shape, panel by panel, with one legend. `beside`: lines of other
+ * output that must fit on the screen with a panel. -1: no memory. */
+int diagram_draw_panels(FILE *out, const struct terminal *terminal, int beside, const struct plane *plane,
+    const struct panels *panels, const struct diagram_runs *runs, struct error *error);
 
 /* Gives a cell the look, except its text, that the diagram has for this word ("growing", "diverged").
  * False: the diagram does not have the word. */

@@ -3,6 +3,7 @@
 #include "driver/picture/field.h"
 #include "driver/dataset/variables.h"
 #include "driver/picture/diagram.h"
+#include "driver/picture/panels.h"
 #include "driver/picture/picture.h"
 #include "driver/picture/reduction.h"
 #include "driver/tables/dataset_tables.h"
@@ -13,6 +14,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { DIGITS_MOST = 4, DIGITS_LEAST = 3, SHADE_WIDTH = 6, PAINTED_WIDTH = 12 };
@@ -20,8 +22,10 @@ enum { DIGITS_MOST = 4, DIGITS_LEAST = 3, SHADE_WIDTH = 6, PAINTED_WIDTH = 12 };
 struct field {
     struct plot plot;
     const struct plane *plane;
-    const struct reduction *reduction;
-    struct colour_scale scale;
+    const struct panels *panels;
+    const struct reduction *all; /* [panels] */
+    const struct reduction *reduction; /* of the panel that is drawn */
+    struct colour_scale scale; /* the same for all panels */
     int digits; /* significant digits of the numbers in the cells; 0: none are shown */
     bool words; /* cells show the words of flags */
 };
@@ -76,6 +80,12 @@ static void colour_flag(const struct field *field, int flag, struct plot_cell *c
     cell->code = colour_class_of_16(flag);
 }
 
+/* The colour at a place of 0 to 1. */
+static int colour_at(const struct field *field, double place)
+{
+    return field->scale.diverging ? colour_diverging(2 * place - 1) : colour_sequential(place);
+}
+
 static void draw_cell(void *context, int64_t x, int64_t y, struct plot_cell *cell)
 {
     const struct field *field = context;
@@ -93,20 +103,23 @@ static void draw_cell(void *context, int64_t x, int64_t y, struct plot_cell *cel
     if (flags)
         colour_flag(field, (int)value, cell);
     else
-        cell->colour = colour_sequential(colour_scale_place(&field->scale, value));
+        cell->colour = colour_at(field, colour_scale_place(&field->scale, value));
 }
 
-/* The width of the longest text of a cell. */
+/* The width of the longest text of a cell, in all panels. */
 static int longest(const struct field *field)
 {
     char text[PLOT_TEXT];
     int most = 1;
 
-    for (int64_t i = 0; i < cell_count(field); i++) {
-        if (isnan(field->reduction->value[i]))
-            continue;
-        spell(field, field->reduction->value[i], text);
-        most = lines_width(text) > most ? lines_width(text) : most;
+    for (int panel = 0; panel < field->panels->count; panel++) {
+        const double *value = field->all[panel].value;
+        for (int64_t i = 0; i < cell_count(field); i++) {
+            if (isnan(value[i]))
+                continue;
+            spell(field, value[i], text);
+            most = lines_width(text) > most ? lines_width(text) : most;
+        }
     }
     return most;
 }
@@ -201,11 +214,11 @@ static void draw_bar(const struct field *field)
 
     width = width < columns - BAR_TICK ? width : columns - BAR_TICK;
     for (int i = 0; i < width; i++) {
-        pen_take(&pen, COLOUR_NONE, colour_sequential((i + 0.5) / width));
+        pen_take(&pen, COLOUR_NONE, colour_at(field, (i + 0.5) / width));
         fputc(' ', out);
     }
     pen_take(&pen, COLOUR_NONE, COLOUR_NONE);
-    fprintf(out, "%s\n", field->scale.logarithmic ? " log" : "");
+    fprintf(out, "%s\n", field->scale.logarithmic && !field->scale.diverging ? " log" : "");
     for (int i = 0; i < ticks; i++)
         fprintf(out, "%-*.3g", i + 1 < ticks ? width / (ticks - 1) : 0,
             colour_scale_value(&field->scale, (double)i / (ticks - 1)));
@@ -216,7 +229,9 @@ static void draw_shades(const struct field *field)
 {
     lines_print(field->plot.out, field->plot.terminal.columns, "%c %.4g to %c %.4g%s", shades[0],
         field->scale.low, shades[sizeof(shades) - 2], field->scale.high,
-        field->scale.logarithmic ? ", logarithmic" : "");
+        field->scale.diverging     ? ", finer near the middle"
+        : field->scale.logarithmic ? ", logarithmic"
+                                   : "");
 }
 
 /* Says which values beyond the ends of the scale share a colour. */
@@ -258,10 +273,13 @@ static void draw_exceptions(const struct field *field)
     struct plot_cell diverged = diverged_cell(field);
     bool has_diverged = false, has_nothing = false;
 
-    for (int64_t i = 0; i < cell_count(field); i++) {
-        bool nothing = isnan(field->reduction->value[i]), diverges = field->reduction->diverged[i];
-        has_diverged = has_diverged || (nothing && diverges);
-        has_nothing = has_nothing || (nothing && !diverges);
+    for (int panel = 0; panel < field->panels->count; panel++) {
+        const struct reduction *reduction = &field->all[panel];
+        for (int64_t i = 0; i < cell_count(field); i++) {
+            bool nothing = isnan(reduction->value[i]), diverges = reduction->diverged[i];
+            has_diverged = has_diverged || (nothing && diverges);
+            has_nothing = has_nothing || (nothing && !diverges);
+        }
     }
     if (has_diverged)
         legend_add(&legend, &diverged, outcome_words[OUTCOME_DIVERGED]);
@@ -277,28 +295,41 @@ static const char *mean_of(const struct reduction *reduction)
     return reduction->nature->geometric ? "geometric mean" : "mean";
 }
 
+/* Sums over all panels. */
+static struct reduction sum_of(const struct field *field)
+{
+    struct reduction sum = {.nature = field->all->nature, .flags = field->all->flags, .all_diverged = true};
+
+    for (int panel = 0; panel < field->panels->count; panel++) {
+        sum.diverged_runs += field->all[panel].diverged_runs;
+        sum.fewer += field->all[panel].fewer;
+        sum.all_diverged = sum.all_diverged && field->all[panel].all_diverged;
+    }
+    return sum;
+}
+
 static void draw_note(const struct field *field)
 {
-    const struct reduction *reduction = field->reduction;
-    bool all = reduction->all_diverged;
+    const struct reduction sum = sum_of(field);
+    int columns = field->plot.terminal.columns;
     char others[PLANE_NAMES], diverged[64] = "";
+    FILE *out = field->plot.out;
 
     if (reduction_hidden_step(field->plane) >= 0)
-        lines_print(field->plot.out, field->plot.terminal.columns, "at the last step that has a value");
-    if (reduction->diverged_runs == 1)
-        snprintf(diverged, sizeof(diverged), "%s run that diverged", all ? "of a" : "without 1");
-    else if (reduction->diverged_runs)
-        snprintf(diverged, sizeof(diverged), "%s %lld runs that diverged", all ? "of" : "without",
-            (long long)reduction->diverged_runs);
+        lines_print(out, columns, "at the last step that has a value");
+    if (sum.diverged_runs == 1)
+        snprintf(diverged, sizeof(diverged), "%s run that diverged", sum.all_diverged ? "of a" : "without 1");
+    else if (sum.diverged_runs)
+        snprintf(diverged, sizeof(diverged), "%s %lld runs that diverged",
+            sum.all_diverged ? "of" : "without", (long long)sum.diverged_runs);
     plane_others(field->plane, metric_dimension_table[DIMENSION_STEP].name, others, sizeof(others));
     if (others[0])
-        lines_print(field->plot.out, field->plot.terminal.columns, "%s over %s%s%s", mean_of(reduction),
-            others, diverged[0] ? ", " : "", diverged);
+        lines_print(out, columns, "%s over %s%s%s", mean_of(&sum), others, diverged[0] ? ", " : "", diverged);
     else if (diverged[0])
-        lines_print(field->plot.out, field->plot.terminal.columns, "%s", diverged);
-    if (others[0] && reduction->fewer)
-        lines_print(field->plot.out, field->plot.terminal.columns, "cells with fewer runs (skipped): %lld",
-            (long long)reduction->fewer);
+        lines_print(out, columns, "%s", diverged);
+    if (others[0] && sum.fewer)
+        lines_print(out, columns, "cells with fewer runs (skipped): %lld", (long long)sum.fewer);
+    panels_print_rest(field->panels, out, columns);
 }
 
 /* A variable without a dimension to draw it over: a single value. */
@@ -316,6 +347,16 @@ static void draw_one(const struct field *field)
         fprintf(field->plot.out, "%s\n", flags->word[(int)value]);
 }
 
+static void draw_panel(struct field *field, int panel)
+{
+    field->reduction = &field->all[panel];
+    panels_print_title(field->panels, panel, field->plot.out, field->plot.terminal.columns);
+    if (field->plane->x.dimension >= 0 || field->plane->y.dimension >= 0)
+        plot_draw(&field->plot);
+    else
+        draw_one(field);
+}
+
 static void draw_field(struct field *field)
 {
     const struct plane *plane = field->plane;
@@ -325,48 +366,76 @@ static void draw_field(struct field *field)
     field->plot.context = field;
     field->plot.cell = draw_cell;
     field->plot.beside = PICTURE_BESIDE + 5; /* legend and note, two lines each, and samples */
+    field->reduction = field->all;
     choose_texts(field);
+    for (int panel = 0; panel < field->panels->count; panel++)
+        draw_panel(field, panel);
     if (plane->x.dimension >= 0 || plane->y.dimension >= 0) {
-        plot_draw(&field->plot);
         draw_legend(field);
         draw_exceptions(field);
-    } else {
-        draw_one(field);
     }
     draw_note(field);
 }
 
-static int scale_and_draw(
-    struct field *field, const struct picture *picture, const char *name, struct error *error)
+static enum colour_numbers numbers_of(const struct nature_row *nature)
 {
-    const struct reduction *reduction = field->reduction;
+    if (nature->geometric)
+        return NUMBERS_FACTORS;
+    return nature->linear ? NUMBERS_LINEAR : NUMBERS_ANY;
+}
 
-    if (!colour_scale_choose(&field->scale, reduction->value, cell_count(field), reduction->nature->linear))
-        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", picture->view->name);
-    picture_title(picture, name, field->plane->shape);
-    draw_field(field);
-    return 0;
+/* Chooses one scale for the values of all panels. */
+static int choose_scale(struct field *field, const char *file, struct error *error)
+{
+    int64_t cells = cell_count(field), count = cells * field->panels->count;
+    double *value = malloc((size_t)count * sizeof(*value));
+
+    for (int panel = 0; value && panel < field->panels->count; panel++)
+        memcpy(value + panel * cells, field->all[panel].value, (size_t)cells * sizeof(*value));
+    bool chosen = value && colour_scale_choose(&field->scale, value, count, numbers_of(field->all->nature));
+    free(value);
+    return chosen ? 0 : error_set(error, ERROR_ENVIRONMENT, "%s: no memory", file);
+}
+
+static int reduce_and_draw(const struct picture *picture, const char *name,
+    const struct view_variable *variable, struct shape *shape, const struct plane *plane, struct error *error)
+{
+    struct reduction reduction[PANELS_MOST];
+    struct panels panels;
+    int count = 0, result = 0;
+
+    panels_init(&panels, shape, plane, picture->view);
+    struct field field = {.plane = plane, .panels = &panels, .all = reduction};
+    plot_init(&field.plot, picture->out, &picture->terminal);
+    while (result == 0 && count < panels.count) {
+        panels_fix(&panels, count);
+        result = reduction_init(&reduction[count], picture->view, name, variable, plane, error);
+        count += result == 0;
+    }
+    if (result == 0)
+        result = choose_scale(&field, picture->view->name, error);
+    panels_open(&panels);
+    if (result == 0) {
+        picture_title(picture, name, shape);
+        draw_field(&field);
+    }
+    while (count > 0)
+        reduction_release(&reduction[--count]);
+    return result;
 }
 
 int picture_field(const struct picture *picture, const char *name, struct error *error)
 {
     struct view_variable variable;
-    struct reduction reduction;
     struct shape shape;
     struct plane plane;
-    int result = -1;
 
     if (picture_find(picture, name, &variable, error) != 0 ||
         shape_of_variable(&shape, picture->view, &variable, error) != 0)
         return -1;
-    if (picture_plane(picture, &plane, &shape, name, error) == 0) {
-        struct field field = {.plane = &plane, .reduction = &reduction};
-        result = reduction_init(&reduction, picture->view, name, &variable, &plane, error);
-        plot_init(&field.plot, picture->out, &picture->terminal);
-        if (result == 0) {
-            result = scale_and_draw(&field, picture, name, error);
-            reduction_release(&reduction);
-        }
+    int result = picture_plane(picture, &plane, &shape, name, error);
+    if (result == 0) {
+        result = reduce_and_draw(picture, name, &variable, &shape, &plane, error);
         plane_release(&plane);
     }
     shape_release(&shape);

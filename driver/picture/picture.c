@@ -148,7 +148,8 @@ static char *text_below(const struct picture *picture, const struct plane *plane
     return text;
 }
 
-static int draw_diagram(const struct picture *picture, const struct plane *plane, struct error *error)
+static int draw_diagram(
+    const struct picture *picture, struct shape *shape, const struct plane *plane, struct error *error)
 {
     const struct view *view = picture->view;
     signed char *outcome = malloc((size_t)view->cells);
@@ -166,11 +167,12 @@ static int draw_diagram(const struct picture *picture, const struct plane *plane
     if (!outcome)
         error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
     else if (below && view_outcomes(view, outcome, error) == 0) {
-        picture_title(picture, "phase diagram", plane->shape);
-        int lines = diagram_draw_plane(
-            picture->out, &picture->terminal, 0, PICTURE_BESIDE + lines_count(below), plane, &runs, error);
+        struct panels panels;
+        panels_init(&panels, shape, plane, view);
+        picture_title(picture, "phase diagram", shape);
+        result = diagram_draw_panels(picture->out, &picture->terminal, PICTURE_BESIDE + lines_count(below),
+            plane, &panels, &runs, error);
         fputs(below, picture->out);
-        result = lines < 0 ? -1 : 0;
     }
     free(below);
     free(outcome);
@@ -189,7 +191,7 @@ int picture_diagram(const struct picture *picture, struct error *error)
         return -1;
     result = picture_plane(picture, &plane, &shape, "the phase diagram", error);
     if (result == 0) {
-        result = draw_diagram(picture, &plane, error);
+        result = draw_diagram(picture, &shape, &plane, error);
         plane_release(&plane);
     }
     shape_release(&shape);

@@ -11,11 +11,12 @@ static int find_open(const struct shape *shape, const char *name)
     return found >= 0 && dimension_is_open(&shape->dimension[found]) ? found : PLANE_NONE;
 }
 
-/* The first open dimension other than `taken`, or PLANE_NONE. */
+/* The first open dimension other than `taken` and the seed, or PLANE_NONE. */
 static int next_open(const struct shape *shape, int taken)
 {
     for (int i = 0; i < shape->count; i++)
-        if (i != taken && dimension_is_open(&shape->dimension[i]))
+        if (i != taken && dimension_is_open(&shape->dimension[i]) &&
+            !dimension_is_repeat(&shape->dimension[i]))
             return i;
     return PLANE_NONE;
 }
@@ -28,6 +29,8 @@ static void choose_axes(struct plane *plane)
         plane->x.dimension = next_open(plane->shape, plane->y.dimension);
     if (plane->y.dimension < 0)
         plane->y.dimension = next_open(plane->shape, plane->x.dimension);
+    if (plane->x.dimension < 0 && plane->y.dimension < 0)
+        plane->x.dimension = find_open(plane->shape, "seed");
 }
 
 struct ranked_axis {

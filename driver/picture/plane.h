@@ -6,7 +6,8 @@
 
 /*
  * Two dimensions of a shape that are drawn; the others are fixed, or averaged over. By default learning_rate
- * is x and weight_decay is y if they are open, otherwise the first open dimensions.
+ * is x and weight_decay is y if they are open, otherwise the first open dimensions; the seed only if nothing
+ * else is open.
  */
 struct side {
     int dimension; /* index in the shape; PLANE_NONE: none, and length is 1 */

@@ -2,7 +2,6 @@
 
 #include "driver/dataset/variables.h"
 #include "driver/sweep/label.h"
-#include "driver/terminal/ascending.h"
 #include "driver/text/lines.h"
 
 #include <errno.h>
@@ -10,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DIGITS_LEAST = 3, DIGITS_MOST = 15, WORD_SIZE = 256 };
+enum { WORD_SIZE = 256 };
 
 static void dimension_release(struct dimension *dimension)
 {
@@ -181,6 +180,11 @@ int64_t shape_values_a_run(const struct shape *shape, const struct view *view)
     return shape->size / view->cells;
 }
 
+bool dimension_is_repeat(const struct dimension *dimension)
+{
+    return strcmp(dimension->name, "seed") == 0;
+}
+
 int shape_find(const struct shape *shape, const char *name)
 {
     for (int i = 0; i < shape->count; i++)
@@ -196,37 +200,10 @@ char *dimension_label(
         snprintf(label, DIMENSION_LABEL, "%.*s", DIMENSION_LABEL - 1, dimension->word[index]);
         return label_cut(label);
     }
-    double number = dimension->number[index];
-    snprintf(label, DIMENSION_LABEL, "%.*g", number == floor(number) ? DIGITS_MOST : digits, number);
-    return label;
-}
-
-/* Do all sorted numbers differ from their neighbours when written with this many digits? */
-static bool all_differ(const double *number, int64_t length, int digits)
-{
-    char here[DIMENSION_LABEL], last[DIMENSION_LABEL] = "";
-
-    for (int64_t i = 0; i < length; i++) {
-        snprintf(here, sizeof(here), "%.*g", digits, number[i]);
-        if (strcmp(here, last) == 0 && number[i] != floor(number[i]))
-            return false;
-        memcpy(last, here, sizeof(last));
-    }
-    return true;
+    return label_number(dimension->number[index], digits, label, DIMENSION_LABEL);
 }
 
 int dimension_digits(const struct dimension *dimension)
 {
-    size_t size = (size_t)dimension->length * sizeof(double);
-    double *sorted = dimension->number ? malloc(size) : NULL;
-    int digits = DIGITS_LEAST;
-
-    if (!sorted)
-        return digits;
-    memcpy(sorted, dimension->number, size);
-    ascending_sort(sorted, dimension->length);
-    while (digits < DIGITS_MOST && !all_differ(sorted, dimension->length, digits))
-        digits++;
-    free(sorted);
-    return digits;
+    return dimension->number ? label_digits(dimension->number, dimension->length) : 0;
 }

@@ -42,6 +42,9 @@ static inline bool dimension_is_open(const struct dimension *dimension)
     return dimension->length > 1 && dimension->fixed < 0;
 }
 
+/* Is it the axis of repeats, the seed? Runs that differ in it alone are averaged. */
+bool dimension_is_repeat(const struct dimension *dimension);
+
 enum { DIMENSION_LABEL = 24 };
 
 /* Formats value `index`: a word, cut to fit, or a number with `digits` significant digits, integers with

@@ -131,6 +131,17 @@ static bool is_stopped(const struct status *status)
     return status->survey.ended < status->survey.runs && !status->held && !status->view.copy;
 }
 
+/* Of all workers together, as `run` says it, if they work; and of one run. */
+static void print_speed(const struct survey *survey, bool working)
+{
+    char rate[32];
+
+    fputs("speed     ", stdout);
+    if (working && isfinite(survey->rate) && survey->rate > 0)
+        printf("%s tokens/s in all, ", rate_format(survey->rate, rate, sizeof(rate)));
+    printf("%s tokens/s per run\n", rate_format(survey->speed, rate, sizeof(rate)));
+}
+
 static void print_times(const struct status *status)
 {
     const struct survey *survey = &status->survey;
@@ -141,7 +152,7 @@ static void print_times(const struct status *status)
         print_saved(status);
     }
     if (isfinite(survey->speed))
-        printf("speed     %.4g tokens per second per run\n", survey->speed);
+        print_speed(survey, going && alive);
     if (isfinite(survey->seconds))
         print_duration("duration  ", survey->seconds, " per run, on average\n");
     if (isfinite(status->written) && survey->ended < survey->runs)
@@ -183,22 +194,6 @@ static void print_sessions(const struct status *status, int *cause)
         print_session(view, i, cause);
 }
 
-/* "learning_rate 0.1, model small" */
-static void print_cell(const struct view *view, int64_t cell)
-{
-    int64_t inner = view->cells;
-    char text[256];
-
-    if (view->axis_count == 0)
-        fputs("the run", stdout);
-    for (int64_t i = 0; i < view->axis_count; i++) {
-        const struct axis *axis = &view->axis[i];
-        inner /= axis->length;
-        printf("%s%s %s", i ? ", " : "", axis->name,
-            label_axis_value(axis, cell / inner % axis->length, text, sizeof(text)));
-    }
-}
-
 static void print_failures(const struct status *status, int *cause)
 {
     const struct survey *survey = &status->survey;
@@ -209,9 +204,10 @@ static void print_failures(const struct status *status, int *cause)
             continue;
         char *reason =
             keep_cause(cause, view_string(&status->view, run_variable_table[RUN_VARIABLE_reason].name, cell));
-        fputs("failed: ", stdout);
-        print_cell(&status->view, cell);
-        printf(": %s\n", reason && reason[0] ? reason : "no reason given");
+        char label[LABEL_SIZE];
+        printf("failed: %s: %s\n",
+            label_named(status->view.axis_count, status->view.axis, cell, NAMING_WHOLE, label),
+            reason && reason[0] ? reason : "no reason given");
         free(reason);
         printed++;
     }

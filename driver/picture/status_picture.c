@@ -65,7 +65,7 @@ static void put_going(const struct status_view *picture, FILE *out)
     if (isfinite(survey->left))
         fprintf(out, "about %s left, ", duration_format(survey->left, time, sizeof(time)));
     if (isfinite(survey->rate) && survey->rate > 0)
-        fprintf(out, "%s tokens/s, ", rate_format(survey->rate, rate, sizeof(rate)));
+        fprintf(out, "%s tokens/s in all, ", rate_format(survey->rate, rate, sizeof(rate)));
     if (isfinite(survey->age))
         fprintf(out, "begun %s ago", duration_format(survey->age, time, sizeof(time)));
     if (picture->status->written >= QUIET_SECONDS)

@@ -3,9 +3,14 @@
 #include "driver/text/lines.h"
 #include "driver/text/utf8.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Significant digits: of short labels at least, of any number at most, of values that a list makes; and the
+ * longest axis whose labels are made short. */
+enum { DIGITS_LEAST = 3, DIGITS_MOST = 15, DIGITS_WRITTEN = 12, DIGITS_COUNTED = 10000 };
 
 char *label_cut(char *text)
 {
@@ -69,11 +74,65 @@ static bool is_named(const struct axis *axis, enum naming naming)
     return naming == NAMING_WHOLE || axis->length > 1;
 }
 
-/* Short labels have four digits of a number, usually enough to distinguish the values of an axis. */
-static void put_value(const struct axis *axis, int64_t index, enum naming naming, char text[LABEL_SIZE])
+static int compare_numbers(const void *a, const void *b)
 {
-    if (naming != NAMING_WHOLE && !axis->label && axis->param[0]->kind == PARAM_REAL)
-        snprintf(text, LABEL_SIZE, "%.4g", axis->value[index].real);
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+char *label_number(double value, int digits, char *text, size_t size)
+{
+    snprintf(text, size, "%.*g", value == floor(value) ? DIGITS_MOST : digits, value);
+    return text;
+}
+
+/* Do all sorted numbers differ from their neighbours when written with this many digits? */
+static bool all_differ(const double *number, int64_t length, int digits)
+{
+    char here[32], last[32] = "";
+
+    for (int64_t i = 0; i < length; i++) {
+        label_number(number[i], digits, here, sizeof(here));
+        if (strcmp(here, last) == 0)
+            return false;
+        memcpy(last, here, sizeof(last));
+    }
+    return true;
+}
+
+int label_digits(const double *number, int64_t length)
+{
+    double *sorted = length <= DIGITS_COUNTED ? malloc((size_t)length * sizeof(*sorted)) : NULL;
+    int digits = DIGITS_LEAST;
+
+    if (!sorted)
+        return DIGITS_WRITTEN;
+    memcpy(sorted, number, (size_t)length * sizeof(*sorted));
+    qsort(sorted, (size_t)length, sizeof(*sorted), compare_numbers);
+    while (digits < DIGITS_MOST && !all_differ(sorted, length, digits))
+        digits++;
+    free(sorted);
+    return digits;
+}
+
+/* label_digits of an axis of reals. */
+static int digits_of(const struct axis *axis)
+{
+    double *number = malloc((size_t)axis->length * sizeof(*number));
+
+    for (int64_t i = 0; number && i < axis->length; i++)
+        number[i] = axis->value[i].real;
+    int digits = number ? label_digits(number, axis->length) : DIGITS_WRITTEN;
+    free(number);
+    return digits;
+}
+
+/* As pictures write it, and as --at takes it. */
+static void put_value(const struct axis *axis, int64_t index, char text[LABEL_SIZE])
+{
+    if (!axis->label && axis->param[0]->kind == PARAM_REAL)
+        label_number(axis->value[index].real, digits_of(axis), text, LABEL_SIZE);
     else
         label_axis_value(axis, index, text, LABEL_SIZE);
 }
@@ -93,7 +152,7 @@ char *label_named(
         if (!is_named(&axis[i], naming))
             continue;
         put_name(axis[i].name, naming, name);
-        put_value(&axis[i], cell / inner % axis[i].length, naming, value);
+        put_value(&axis[i], cell / inner % axis[i].length, value);
         int written = snprintf(text + length, LABEL_SIZE - length, "%s%s%s%s", length ? " " : "", name,
             name[0] ? "=" : "", value);
         length += written > 0 ? (size_t)written : 0;

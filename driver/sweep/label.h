@@ -5,13 +5,24 @@
 
 enum { LABEL_SIZE = 160 };
 
+/*
+ * People read the values of an axis everywhere, in pictures and messages, with as many digits as tell them
+ * apart on this axis, and --at takes them so.
+ */
+
+/* The number of significant digits, at least 3, with which all numbers differ. */
+int label_digits(const double *number, int64_t length);
+
+/* A number with so many digits; integers with all. Returns text. */
+char *label_number(double value, int digits, char *text, size_t size);
+
 /* A cell for people: "learning_rate=0.1 model=small", cut if it is longer. Returns text. */
 char *label_cell(const struct sweep *sweep, int64_t cell, char text[LABEL_SIZE]);
 
 /* How a label names its axes. */
 enum naming {
     NAMING_WHOLE,
-    NAMING_INITIALS, /* "lr=0.1 model=small": four digits of a number, no axes of one value */
+    NAMING_INITIALS, /* "lr=0.1 model=small": no axes of one value */
     NAMING_NONE, /* "0.1 small", likewise */
     NAMING_COUNT,
 };
@@ -30,7 +41,8 @@ char *label_cut(char *text);
 /* Cuts a text that is wider than `columns`; its last column is then a '~'. Returns text. */
 char *label_shorten(char *text, int columns);
 
-/* "0.001", "pre", "small": the value of an axis at an index, safe for a terminal. Returns text. */
+/* "0.001", "pre", "small": the value of an axis at an index with all its digits, safe for a terminal. Returns
+ * text. */
 char *label_axis_value(const struct axis *axis, int64_t index, char *text, size_t size);
 
 #endif

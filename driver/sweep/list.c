@@ -292,31 +292,48 @@ static int compare_places(const void *a, const void *b, void *context)
     return ordering->direction * value_compare(ordering->param, value[left], value[right]);
 }
 
-/* Puts distinct values, and the place of each, in order: descending if `direction` is below 0. */
+/* A copy of items [count] of `size` bytes, in another order; NULL with the error set. */
+static void *arranged(
+    struct reader *reader, const void *items, size_t size, int64_t count, const int64_t *from)
+{
+    char *copy = reader_memory(reader, count, size);
+
+    for (int64_t i = 0; copy && i < count; i++)
+        memcpy(copy + (size_t)i * size, (const char *)items + (size_t)from[i] * size, size);
+    return copy;
+}
+
+/* Takes the values, and the place of each, from these places. */
+static int take_order(struct reader *reader, struct list *list, const int64_t *from)
+{
+    struct list ordered = {.count = list->count};
+
+    ordered.value = arranged(reader, list->value, sizeof(*list->value), list->count, from);
+    if (ordered.value && list->written)
+        ordered.written = arranged(reader, list->written, sizeof(*list->written), list->count, from);
+    if (!ordered.value || (list->written && !ordered.written)) {
+        list_release(&ordered);
+        return -1;
+    }
+    list_release(list);
+    *list = ordered;
+    return 0;
+}
+
+/* Puts distinct values in order: descending if `direction` is below 0. */
 static int put_in_order(struct reader *reader, const struct param *param, int direction, struct list *list)
 {
     struct ordering ordering = {param, list, direction < 0 ? -1 : 1};
     int64_t *from = reader_memory(reader, list->count, sizeof(*from));
-    struct list ordered = {.count = list->count};
 
-    ordered.value = reader_memory(reader, list->count, sizeof(*ordered.value));
-    if (list->written)
-        ordered.written = reader_memory(reader, list->count, sizeof(*ordered.written));
-    bool memory = from && ordered.value && (ordered.written || !list->written);
-    for (int64_t i = 0; memory && i < list->count; i++)
+    if (!from)
+        return -1;
+    for (int64_t i = 0; i < list->count; i++)
         from[i] = i;
-    if (memory)
-        qsort_r(from, (size_t)list->count, sizeof(*from), compare_places, &ordering);
-    for (int64_t i = 0; memory && i < list->count; i++) {
-        ordered.value[i] = list->value[from[i]];
-        if (list->written)
-            ordered.written[i] = list->written[from[i]];
-    }
+    qsort_r(from, (size_t)list->count, sizeof(*from), compare_places, &ordering);
+    int status = take_order(reader, list, from);
     free(from);
-    list_release(memory ? list : &ordered);
-    if (memory)
-        *list = ordered;
-    return memory ? 0 : -1;
+    return status;
 }
 
 /* Has the parameter's coordinate numbers, which CF wants in a strict order? */

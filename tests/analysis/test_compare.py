@@ -1,6 +1,7 @@
 """analysis/compare and its function, on sweeps whose differences are known."""
 
 import csv
+import doctest
 import os
 import sys
 import xml.etree.ElementTree
@@ -119,6 +120,8 @@ def test_one_seed_says_nothing_about_significance(a, b):
 def test_parts_of_one_sweep():
     """The docstring's example; its dataset grows with the square root of boundary / decay."""
     ds = made_up()
+    done = doctest.testmod(sys.modules["normsweep.comparison"], extraglobs={"ds": ds})
+    assert done.attempted > 0 and done.failed == 0
     found = compare(ds.sel(norm_placement="pre"), ds.sel(norm_placement="post"))
     assert near(found.norm_growth_ratio.sel(learning_rate=1e-2), 30 ** 0.5)
     assert near(found.boundary_ratio, [3, 30, np.nan]) and near(found.boundary_ratio_high[:2], [3, 30])

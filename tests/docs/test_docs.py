@@ -24,6 +24,7 @@ NOT_RUN = {
     r"module load ": "the software of a site",
     r"tests/speed_sweep ": "times sweeps; its own test is test_speed_sweep.py",
     r"build/tests-double ": "is what `make check` runs",
+    r"(ncks|ncwa|ncap2|cdo) ": "test_readers.py runs them where NCO and CDO are installed",
 }
 if not shutil.which("nccopy"):
     NOT_RUN[r"nccopy |for .* ncdump "] = "of Debian's netcdf-bin, which is not here"
@@ -42,9 +43,11 @@ REST = {"corpus": "corpus: markov\n", "steps": "steps: 4\n"}
 SHORT = """\
 #!/bin/sh
 case $1 in
-run | plan | verify) exec "{program}" "$@" --set epochs=0 --set steps=4 --set corpus_tokens=20000 -j 0 ;;
+run | plan | verify) set -- "$@" --set epochs=0 --set steps=4 -j 0 ;;
+*) exec "{program}" "$@" ;;
 esac
-exec "{program}" "$@"
+case $* in *corpus=bytes*) exec "{program}" "$@" ;; esac
+exec "{program}" "$@" --set corpus_tokens=20000
 """
 # Jobs are run at once: one that plans, and the first of each sweep.
 SBATCH = r"""
@@ -90,7 +93,8 @@ class Reader:
         slurm = Slurm(folder)
         slurm.command("sbatch", SBATCH)
         interpreter = shutil.which(run(PROJECT / ".ci" / "python", "xarray", "netCDF4", "matplotlib").stdout.strip())
-        script(folder / "build" / "normsweep", SHORT.format(program=NORMSWEEP))
+        for name in "normsweep", "normsweep-double":
+            script(folder / "build" / name, SHORT.format(program=NORMSWEEP.with_name(name)))
         script(folder / "bin" / "python3", f'#!/bin/sh\nexec {interpreter} "$@"\n')
         (folder / "bin" / "normsweep").symlink_to(folder / "build" / "normsweep")
         self.variables = {key: value for key, value in slurm.environment.items() if not key.startswith("SLURM_")}
@@ -174,8 +178,8 @@ def all_blocks():
 
 
 def test_blocks_are_of_a_kind_that_is_tested():
-    """Or say nothing of their kind: what a program prints, and lines of code to add."""
-    assert {block.language for block in all_blocks()} <= {"sh", "python", "yaml", "c", "text", ""}
+    """Or say nothing of their kind: what a program prints, and lines of code to add. test_readers.py runs R and Octave."""
+    assert {block.language for block in all_blocks()} <= {"sh", "python", "yaml", "c", "text", "r", "octave", ""}
 
 
 def test_nothing_is_left_out_without_need():

@@ -133,6 +133,13 @@ def test_other_options_are_of_sbatch(slurm):
     assert {"--partition=short", "--time=20:00:00", "--signal=B:USR1@60"} <= set(call)
 
 
+def test_what_is_of_run_alone(slurm):
+    slurm.submit("--notify", "mail -s 'a b' me", "--set", "seed=[0, 1]", "--log=a b.jsonl")
+    end = [str(BATCH), "sweep.yaml", "--set", "seed=[0, 1]", "--notify", "mail -s 'a b' me", "--log", "a b.jsonl"]
+    calls = slurm.called("sbatch")
+    assert calls and all(call[-len(end):] == end for call in calls)
+
+
 @pytest.mark.parametrize("options, passed", [
     (["-Jname"], ["-J", "name"]), (["-J", "name"], ["-J", "name"]), (["-Hvo", "out"], ["-H", "-v", "-o", "out"]),
     (["-Hkoff"], ["-H", "-koff"]),
@@ -283,7 +290,9 @@ def test_a_first_job_plans(slurm):
     slurm.command("sbatch", '[[ $* == *--wait* ]] || exec echo 7\n'
                             'for word; do [[ $word == --wrap=* ]] && wrap=${word#*=}; done\n'
                             'for word; do [[ $word == --output=* ]] && bash -c "$wrap" >"${word#*=}"; done; :')
-    out, _ = slurm.run(SUBMIT, "sweep.yaml", "--nodes=2", "--ntasks-per-node=2", "--dataset", "a b.nc", "--qos=low")
+    out, _ = slurm.run(SUBMIT, "sweep.yaml", "--nodes=2", "--ntasks-per-node=2", "--dataset", "a b.nc", "--qos=low",
+                       "--notify", "true", "--log=x")
+    assert not {"--notify", "--log"} & set(" ".join(slurm.called("sbatch")[0]).split())
     assert "a b.nc: 5 runs" in out and "on 3 workers" in out and "plan in a b.nc.plan" in out
     assert {"--qos=low", "--nodes=1", "--ntasks-per-node=2", "--wait"} <= set(slurm.called("sbatch")[0])
     assert "workers=3\n" in (slurm.folder / "a b.nc.plan").read_text()
@@ -299,7 +308,8 @@ def test_a_first_job_that_fails(slurm):
 
 def test_help_names_every_option(slurm):
     said = slurm.run(SUBMIT, "--help")[0]
-    for option in ["nodes", "ntasks-per-node", "time", "partition", "chain", "calibrated", "mode", "dataset", "set"]:
+    for option in ["nodes", "ntasks-per-node", "time", "partition", "chain", "calibrated", "mode", "dataset", "set",
+                   "notify", "log"]:
         assert f"  --{option} " in said
 
 

@@ -7,8 +7,9 @@ import sys
 import time
 
 from ..command import fail, whole_file
-from ..dataset import NotASweep, open_sweep
+from ..dataset import open_sweep
 from ..figures.drawing import reason
+from ..verify import NotASweep
 from ..words import several
 from . import sections
 from .lease import is_held

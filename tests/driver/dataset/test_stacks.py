@@ -67,9 +67,9 @@ def test_words_are_coordinates(path):
 
 def test_show_and_status(path):
     shown = run(NORMSWEEP, "show", path, "stack_norm", "--over", "kind,stack").stdout
-    assert "encoder" in shown and "decoder" in shown and "mean over learning_rate" in shown
+    assert "encoder" in shown and "decoder" in shown and "\nlearning_rate=0.01\n" in shown
     shown = run(NORMSWEEP, "show", path, "layer_norm", "--over", "kind").stdout
-    assert "at the last step that has a value\nmean over learning_rate, stack, layer\n" in shown
+    assert "at the last step that has a value\nmean over stack, layer\n" in shown
     shown = run(NORMSWEEP, "show", path, "layer_norm", "--at", "stack=decoder,layer=2", "--over", "kind,step").stdout
     assert "layer_norm at stack=decoder, layer=2: Two stacks\n" in shown
     error = run(NORMSWEEP, "show", path, "layer_norm", "--at", "stack=left", status=2).stderr

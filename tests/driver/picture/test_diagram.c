@@ -132,29 +132,30 @@ TEST(diagram_of_characters)
         "\033[33m#\033[0m growing   \033[35m-\033[0m shrinking\n");
 }
 
+/* The colours of growth up to a factor of 4, with the factors between which they stand. */
+#define BAR                                                                                                  \
+    "shrinking 0.25 \033[48;5;54m  \033[48;5;97m  \033[48;5;140m  \033[0m 0.955 \033[48;5;146m  "            \
+    "\033[48;5;189m  \033[0m 1 \033[48;5;223m  \033[48;5;215m  \033[0m 1.05 \033[48;5;172m  "                \
+    "\033[48;5;130m  \033[48;5;94m  "
+
 TEST(diagram_painted)
 {
     set_six(&grid);
     check(&grid, many,
         "weight_decay\n"
-        "1 │\033[48;5;54m       \033[48;5;189m       \033[48;5;223m       \033[0m\n"
-        "0 │\033[48;5;140m       \033[48;5;172m       \033[48;5;94m       \033[0m\n"
+        "1 │\033[48;5;54m       \033[48;5;140m       \033[48;5;172m       \033[0m\n"
+        "0 │\033[48;5;54m       \033[48;5;94m              \033[0m\n"
         "  └───┬──────┬──────┬───\n"
         "    0.0001 0.001   0.01\n"
-        "           learning_rate\n"
-        "shrinking 0.25 \033[48;5;54m  \033[48;5;97m  \033[48;5;140m  \033[48;5;146m  \033[48;5;189m  "
-        "\033[48;5;223m  \033[48;5;215m  \033[48;5;172m  \033[48;5;130m  \033[48;5;94m  \033[0m 4 growing\n");
+        "           learning_rate\n" BAR "\033[0m 4 growing\n");
     check(&grid, many_ascii,
         "weight_decay\n"
-        "1 |\033[38;5;231m\033[48;5;54m   -   \033[38;5;16m\033[48;5;189m   -   \033[48;5;223m   #   "
+        "1 |\033[38;5;231m\033[48;5;54m   -   \033[38;5;16m\033[48;5;140m   -   \033[48;5;172m   #   "
         "\033[0m\n"
-        "0 |\033[38;5;16m\033[48;5;140m   -   \033[48;5;172m   #   \033[38;5;231m\033[48;5;94m   #   "
-        "\033[0m\n"
+        "0 |\033[38;5;231m\033[48;5;54m   -   \033[48;5;94m   #      #   \033[0m\n"
         "  +---+------+------+---\n"
         "    0.0001 0.001   0.01\n"
-        "           learning_rate\n"
-        "shrinking 0.25 \033[48;5;54m  \033[48;5;97m  \033[48;5;140m  \033[48;5;146m  \033[48;5;189m  "
-        "\033[48;5;223m  \033[48;5;215m  \033[48;5;172m  \033[48;5;130m  \033[48;5;94m  \033[0m 4 growing\n");
+        "           learning_rate\n" BAR "\033[0m 4 growing\n");
 }
 
 /* One rate and five decays on few lines: the top half block is empty. */
@@ -174,10 +175,7 @@ TEST(diagram_of_half_blocks)
         "4 │\033[38;5;16m▄\033[38;5;250m▄\033[38;5;16m▄\033[38;5;250m▄\033[38;5;16m▄\033[38;5;250m▄\033[0m\n"
         "2 │\033[38;5;94m▄▄▄▄▄▄\033[0m\n"
         "0 │\033[38;5;54m\033[48;5;94m▀▀▀▀▀▀\033[0m\n"
-        "  └──────\n"
-        "shrinking 0.25 \033[48;5;54m  \033[48;5;97m  \033[48;5;140m  \033[48;5;146m  "
-        "\033[48;5;189m  \033[48;5;223m  \033[48;5;215m  \033[48;5;172m  \033[48;5;130m  "
-        "\033[48;5;94m  \033[0m 4 growing\n"
+        "  └──────\n" BAR "\033[0m 4 growing\n"
         "\033[38;5;250m\033[48;5;16m▀\033[38;5;16m\033[48;5;250m▀\033[0m diverged   _ skipped (blank)\n");
     CHECK(lines == count_lines(text));
     free(text);
@@ -222,8 +220,25 @@ TEST(diagram_live)
     }
 }
 
-/* Growth is averaged over axes that are not drawn. Diverged runs are left out of the mean, and mark the
- * cell if they are the majority. */
+/* One of 36 cells grows by a factor of a million; 1.01 and 3 still differ, and the bar says where it ends. */
+TEST(diagram_with_an_extreme)
+{
+    int lines;
+
+    grid_init(&grid, 6, 6, 1);
+    for (int i = 0; i < 36; i++)
+        grid.growth[i] = i % 6 < 3 ? 1.01 : 3;
+    grid.growth[35] = 1e6;
+    char *text = drawn(&grid, many, 0, &lines);
+    CHECK(strstr(text, "\033[48;5;223m") && strstr(text, "\033[48;5;172m"));
+    const char *bar = strstr(text, "shrinking ");
+    CHECK(bar && strncmp(bar, "shrinking below", 15) != 0 && strstr(bar, " above ") &&
+          strstr(bar, " growing\n"));
+    free(text);
+}
+
+/* Growth is averaged over the axes that are not drawn, and the seed is drawn only if nothing else is.
+ * Diverged runs are left out of the mean, and mark the cell if they are the majority. */
 TEST(diagram_of_means)
 {
     grid_init(&grid, 2, 1, 3);
@@ -231,15 +246,13 @@ TEST(diagram_of_means)
     memcpy(grid.growth, growth, sizeof(growth));
     grid.outcome[5] = OUTCOME_DIVERGED;
     check(&grid, plain,
-        "seed\n"
-        "2 |------ !!!!!!\n"
-        "1 |###### ######\n"
-        "0 |------ ######\n"
-        "  +---+------+---\n"
-        "    0.0001 0.001\n"
-        "    learning_rate\n"
-        "# growing   - shrinking   ! diverged\n");
-    grid.runs.axis_count = 3;
+        " |------ ######\n"
+        " +---+------+---\n"
+        "   0.0001 0.001\n"
+        "   learning_rate\n"
+        "# growing   - shrinking\n"
+        "cells: geometric mean of norm_growth over seed; diverged if most ended runs\n"
+        "diverged\n");
     grid_init(&grid, 2, 2, 3);
     for (int i = 0; i < 12; i++)
         grid.growth[i] = i < 6 ? growth[i] : 0.9;

@@ -15,6 +15,7 @@ import pytest
 
 import faults
 import same
+import schemas
 from conftest import NORMSWEEP, PROJECT
 from fault_sweeps import Sweep, said
 from watched import MARK, Watched
@@ -198,7 +199,7 @@ class Logs:
 def test_a_run_that_kills_its_workers_fails_alone(normsweep, sweep, tmp_path):
     poison, deaths, digest = 1, 0, None
     long = ["--set", "steps=20000", "--set", "checkpoint_minutes=1000"]
-    with start(sweep, "-j", "2", *long) as command:
+    with start(sweep, "-j", "2", "--log", tmp_path / "log", *long) as command:
         logs = Logs(tmp_path / "sweep.nc.d")
         while command.wait(0.001):
             for pid, run_digest, cell in logs.news():
@@ -215,6 +216,10 @@ def test_a_run_that_kills_its_workers_fails_alone(normsweep, sweep, tmp_path):
     failed = [line for line in said(command.text["err"]) if line.startswith("failed: ")]
     assert len(failed) == 1 and reasons[poison] in failed[0]
     assert (tmp_path / "sweep.nc.d" / f"{digest}.log").read_text().strip()
+    lines = schemas.lines(tmp_path / "log")
+    assert sum(line["event"] == "worker_lost" and line.get("cell") == poison for line in lines) == 3
+    ended, = [line for line in lines if line["event"] == "run_ended" and line["cell"] == poison]
+    assert (ended["outcome"], ended["reason"], lines[-1]["exit_status"]) == ("failed", reasons[poison], 1)
 
     assert "nothing left to do" in normsweep("run", sweep, "-j", "2", *long, status=1).stdout
     normsweep("run", sweep, "-j", "2", *long, "--retry-failed")

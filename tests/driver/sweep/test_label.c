@@ -47,6 +47,19 @@ TEST(label_of_a_cell_is_whole_characters)
     }
 }
 
+TEST(label_digits_tell_numbers_apart)
+{
+    static const double steps[] = {0.1, 0.000398107170553, 1}, close[] = {0.12345, 0.1234, 0.5},
+                        same[] = {2, 2};
+    char text[32];
+
+    CHECK(label_digits(steps, 3) == 3 && label_digits(close, 3) == 4);
+    CHECK_TEXT(label_number(steps[1], 3, text, sizeof(text)), "0.000398");
+    CHECK_TEXT(label_number(close[0], 4, text, sizeof(text)), "0.1235");
+    CHECK_TEXT(label_number(1234567, 3, text, sizeof(text)), "1234567");
+    CHECK(label_digits(same, 2) == 15); /* no number of digits helps */
+}
+
 TEST(label_gives_way_to_a_narrow_terminal)
 {
     static const char yaml[] = "corpus: markov\nsteps: 10\nlearning_rate: [0.1, 0.0123456]\nseed: [1, 2]\n"
@@ -56,17 +69,17 @@ TEST(label_gives_way_to_a_narrow_terminal)
         int columns;
         const char *label;
     } cases[] = {
-        {60, "learning_rate=0.0123456 seed=2 weight_decay=0.5 model=gr\xc3\xb6\xc3\x9f"
+        {57, "learning_rate=0.0123 seed=2 weight_decay=0.5 model=gr\xc3\xb6\xc3\x9f"
              "er"},
-        {59, "lr=0.01235 seed=2 model=gr\xc3\xb6\xc3\x9f"
+        {56, "lr=0.0123 seed=2 model=gr\xc3\xb6\xc3\x9f"
              "er"},
-        {30, "lr=0.01235 seed=2 model=gr\xc3\xb6\xc3\x9f"
+        {29, "lr=0.0123 seed=2 model=gr\xc3\xb6\xc3\x9f"
              "er"},
-        {29, "0.01235 2 gr\xc3\xb6\xc3\x9f"
+        {28, "0.0123 2 gr\xc3\xb6\xc3\x9f"
              "er"},
-        {16, "0.01235 2 gr\xc3\xb6\xc3\x9f"
+        {15, "0.0123 2 gr\xc3\xb6\xc3\x9f"
              "er"},
-        {15, "0.01235 2 gr\xc3\xb6\xc3\x9f~"},
+        {14, "0.0123 2 gr\xc3\xb6\xc3\x9f~"},
         {1, "~"},
         {0, ""},
         {-3, ""},

@@ -1,0 +1,115 @@
+#include "driver/sweep/remarks.h"
+
+#include "driver/sweep/grid.h"
+#include "driver/sweep/reader.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static bool has_momentum(const struct run *run)
+{
+    return run->optimiser == OPTIMISER_SGD;
+}
+
+static bool has_second_moment(const struct run *run)
+{
+    return run->optimiser == OPTIMISER_ADAMW || run->optimiser == OPTIMISER_ADAM ||
+           run->optimiser == OPTIMISER_MUON;
+}
+
+static bool has_betas(const struct run *run)
+{
+    return has_second_moment(run) || run->optimiser == OPTIMISER_LION;
+}
+
+static bool rounds_decay(const struct run *run)
+{
+    return run->optimiser == OPTIMISER_ADAMW && run->weight_decay > 0;
+}
+
+/* Keys of one optimiser or another. A study of several optimisers may well give them all, so they are not
+ * refused. */
+static const struct {
+    const char *name, *needs;
+    bool (*used)(const struct run *run);
+} keys[] = {
+    {"momentum", "optimiser sgd", has_momentum},
+    {"beta1", "optimiser adamw, adam, lion or muon", has_betas},
+    {"beta2", "optimiser adamw, adam, lion or muon", has_betas},
+    {"epsilon", "optimiser adamw, adam or muon", has_second_moment},
+    {"decay", "optimiser adamw with a weight_decay above 0", rounds_decay},
+};
+
+enum { KEYS = sizeof(keys) / sizeof(*keys) };
+
+struct remarks {
+    bool set[KEYS], used[KEYS]; /* in some cell: not the default; used */
+    int64_t cells, scaled,
+        unscaled; /* cells; those whose decay is too large, by eta lambda and by lambda alone */
+};
+
+/* Does a step at the peak rate take the whole weight or more? The decay of adam passes through its moments.
+ */
+static void take_decay(struct remarks *remarks, const struct run *run)
+{
+    bool alone = run->decay_rule == DECAY_INDEPENDENT;
+    double share = alone ? run->weight_decay : run->learning_rate * run->weight_decay;
+
+    if (run->optimiser == OPTIMISER_ADAM || !(share >= 1))
+        return;
+    remarks->scaled += !alone;
+    remarks->unscaled += alone;
+}
+
+static void take_run(struct remarks *remarks, const struct run *run)
+{
+    remarks->cells++;
+    take_decay(remarks, run);
+    for (int i = 0; i < KEYS; i++) {
+        const struct param *param = param_find(keys[i].name);
+        union param_value value = param_get(param, run);
+        remarks->set[i] = remarks->set[i] || memcmp(&value, &param->initial, sizeof(value)) != 0;
+        remarks->used[i] = remarks->used[i] || keys[i].used(run);
+    }
+}
+
+static void print_key(const struct sweep *sweep, int i, FILE *out)
+{
+    struct error line;
+
+    place_error(&line, sweep->path, reader_named(sweep, keys[i].name)->place,
+        "%s: has no effect: no cell has %s", keys[i].name, keys[i].needs);
+    fprintf(out, "%s\n", line.text);
+}
+
+static void print_decay(const struct sweep *sweep, const struct remarks *remarks, FILE *out)
+{
+    int64_t count = remarks->scaled + remarks->unscaled;
+
+    if (count == 0)
+        return;
+    fprintf(out,
+        "%s: in %" PRId64 " of %" PRId64
+        " cells the decay of a step is the whole weight or more (%s%s%s >= 1): "
+        "weights change sign, and from 2 on grow\n",
+        sweep->path, count, remarks->cells, remarks->scaled ? "learning_rate * weight_decay" : "",
+        remarks->scaled && remarks->unscaled ? ", or " : "",
+        remarks->unscaled ? "weight_decay with decay_rule independent" : "");
+}
+
+void remarks_print(const struct sweep *sweep, FILE *out)
+{
+    struct remarks remarks = {0};
+    struct error ignored;
+    struct walk walk;
+
+    if (walk_init(&walk, sweep, &ignored) < 0)
+        return;
+    while (walk_next(&walk))
+        take_run(&remarks, &walk.run);
+    walk_release(&walk);
+    for (int i = 0; i < KEYS; i++)
+        if (remarks.set[i] && !remarks.used[i])
+            print_key(sweep, i, out);
+    print_decay(sweep, &remarks, out);
+}

@@ -1,0 +1,116 @@
+"""Datasets follow the CF conventions, as two checkers see it: `make check` installs them where pip has an index."""
+
+import json
+import os
+import shutil
+import subprocess
+
+import netCDF4
+import numpy as np
+import pytest
+
+from conftest import NORMSWEEP, PROJECT, run
+
+# By its name alone, compliance-checker takes this dimension for a depth in the sea and wants a standard_name. CF gives
+# names no meaning (1.3), and `depth` counts sub-layers.
+NOT_A_FAULT = "Coordinate variable 'depth' should have standard_name='depth', found: 'None'"
+
+BASE = "corpus: markov\nvocabulary: 9\ncorpus_tokens: 1000\ncontext: 8\nbatch: 2\nsteps: 20\nwidth: 8\nheads: 2\n"
+BASE += "layers: 1\nmeasure: {every: 10}\n"
+STACKS = """\
+  kind:
+    right: {network: encoder, objective: masked, decoder_layers: 0}
+    left: {network: decoder, objective: next, decoder_layers: 0}
+    both: {network: encoder_decoder, objective: spans, decoder_layers: 3}
+"""
+SWEEPS = {
+    "no axis": "seed: 3\n",
+    "values out of order": "learning_rate: [0.01, 0.1, 0.03]\nseed: [3, 1, 2]\nbias: [true, false]\n"
+                           "weight_decay: {log: [1e-2, 10], points: 3, plus: [0]}\n",
+    "descending with plus": "weight_decay: {log: [10, 1e-2], points: 3, plus: [0, 3]}\ncontext: {range: [9, 7]}\n",
+    "words and labels": "norm_placement: [pre, out]\noptimiser: [sgd, adamw]\ntogether:\n  model:\n"
+                        "    größer: {feedforward: 16, beta1: 0.8}\n    small: {feedforward: 8, beta1: 0.9}\n",
+    "lines of a search": "learning_rate: [0.1, 0.01]\nweight_decay: {log: [0.01, 10], points: 9, plus: [0]}\n"
+                         "seed: [2, 1]\nrefine: {axis: weight_decay}\n",
+    "planes of a search": "learning_rate: [0.01, 0.1]\nweight_decay: {log: [0.01, 10], points: 9}\n"
+                          "refine: {axes: [learning_rate, weight_decay]}\n",
+    "slopes over steps": "steps: [10, 5, 20]\nlearning_rate: [0.1, 0.01, 0.3]\nweight_decay: [0.1, 0, 1]\n",
+    "two stacks, all that is measured of them":
+        "layers: 2\nlearning_rate: [0.1, 0.01]\ntogether:\n" + STACKS + "gradient_batches: 2\nmeasure: {every: 10, "
+        "metrics: [norms, alignment, saturation, heads, homogeneity, gradients, hessian, residual, equilibrium]}\n",
+    "one stack, everything": "layers: 2\nseed: [1, 0]\nhessian: {probes: 2, steps: 3}\nlyapunov_exponents: 2\n"
+                             "measure: {every: 10, metrics: [norms, alignment, saturation, heads, homogeneity, "
+                             "gradients, hessian, hessian_layers, residual, lyapunov, equilibrium]}\n",
+}
+
+
+def checker(name):
+    """The path of a checker; without it the test is skipped."""
+    found = shutil.which(name, path=os.pathsep.join([os.environ["PATH"], str(PROJECT / "build" / "checker" / "bin")]))
+    if not found:
+        pytest.skip(f"{name}, which checks the CF conventions, is not here: .ci/checker installs it with pip")
+    return found
+
+
+def faults(path):
+    """What compliance-checker calls an error, in CF 1.10."""
+    command = [checker("compliance-checker"), "--test", "cf:1.10", "--format", "json", "--output", "-", path]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL)
+    report = json.loads(done.stdout[done.stdout.index("{"):])["cf:1.10"]
+    assert report["scored_points"] > 100  # it has looked at something
+    found = {message for check in report["high_priorities"] for message in check["msgs"]}
+    return sorted(found - {NOT_A_FAULT})
+
+
+def older_faults(path, folder):
+    """What cfchecks, which ends at CF 1.8, calls an error or gives a warning of. Its tables are of the network; none of
+    their names is used here."""
+    table = folder / "table.xml"
+    table.write_text('<table><version_number>1</version_number><last_modified>today</last_modified><date>today</date>'
+                     '</table>')
+    copy = shutil.copy(path, folder / "older.nc")
+    with netCDF4.Dataset(copy, "r+") as file:
+        file.Conventions = "CF-1.8"
+    done = subprocess.run([checker("cfchecks"), "-s", table, "-a", table, "-r", table, "-v", "1.8", copy],
+                          capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL)
+    lines = done.stdout.splitlines()
+    assert "Checking variable: norm_growth" in lines and any(line.startswith("ERRORS detected: ") for line in lines)
+    return [line for line in lines if line.startswith(("FATAL: ", "ERROR: ", "WARN: "))]
+
+
+def trained(folder, sweep):
+    """The dataset of a sweep; keys of the base that it has itself count there."""
+    keys = {line.partition(":")[0] for line in sweep.splitlines()}
+    base = "".join(line for line in BASE.splitlines(True) if line.partition(":")[0] not in keys)
+    (folder / "a.yaml").write_text(base + sweep)
+    run(NORMSWEEP, "run", "a.yaml", "-j", "0", cwd=folder)
+    return folder / "a.nc"
+
+
+@pytest.fixture(scope="module", params=SWEEPS)
+def path(request, tmp_path_factory):
+    return trained(tmp_path_factory.mktemp("conventions"), SWEEPS[request.param])
+
+
+def test_axes_of_numbers_are_strict(path):
+    with netCDF4.Dataset(path) as file:
+        for name in file["outcome"].dimensions:
+            if name in file.variables and file[name].dtype.kind in "if":
+                steps = np.diff(np.asarray(file[name][...], dtype=float))
+                assert (steps > 0).all() or (steps < 0).all(), name
+
+
+def test_compliance_checker(path):
+    assert faults(path) == []
+
+
+def test_cfchecks(path, tmp_path):
+    assert older_faults(path, tmp_path) == []
+
+
+def test_the_checkers_see_a_fault(tmp_path):
+    path = trained(tmp_path, SWEEPS["values out of order"])
+    with netCDF4.Dataset(path, "r+") as file:
+        file["weight_decay"][0] = 5
+    assert faults(path) == ['Coordinate variable "weight_decay" must be strictly monotonic']
+    assert older_faults(path, tmp_path) == ["ERROR: (5): co-ordinate variable not monotonic"]

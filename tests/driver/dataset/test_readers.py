@@ -1,0 +1,225 @@
+"""Programs of others read a dataset: the recipes of docs/formats.md, and what that page says that does not work.
+
+The numbers that come back have to be those of the netCDF library. A program that is not installed is named as skipped.
+"""
+
+import re
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import documents
+from conftest import NORMSWEEP, PROJECT, run
+
+PAGE = PROJECT / "docs" / "formats.md"
+
+
+def recipes():
+    """{heading: its blocks}"""
+    found, text = {}, PAGE.read_text()
+    for block in documents.blocks(PAGE):
+        heading = re.findall(r"^#+ (.*)$", "\n".join(text.splitlines()[:block.line]), re.M)[-1]
+        found.setdefault(heading, []).append(block)
+    return found
+
+
+RECIPES = recipes()
+
+
+def needs(program, package):
+    if not shutil.which(program):
+        pytest.skip(f"{program} is not installed, which would read a dataset here; Debian: {package}")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("readers")
+    sweep, = (block for block in RECIPES["Datasets in other programs"] if block.language == "yaml")
+    (folder / sweep.name).write_text(sweep.text)
+    run(NORMSWEEP, "run", sweep.name, "-j", "0", cwd=folder)
+    return folder
+
+
+@pytest.fixture
+def place(made, tmp_path):
+    shutil.copy(made / "boundary.nc", tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def growth(place):
+    """[learning_rate, weight_decay, norm_placement, seed]"""
+    with xr.open_dataset(place / "boundary.nc", engine="netcdf4") as ds:
+        assert ds.norm_growth.dims == ("learning_rate", "weight_decay", "norm_placement", "seed")
+        assert ds.norm_growth.notnull().all() and ds.norm_placement.values.tolist() == ["pre", "out"]
+        return ds.norm_growth.load()
+
+
+def copy(place):
+    """The netCDF-4 copy, as the page makes it."""
+    needs("nccopy", "netcdf-bin")
+    commands = [line for block in RECIPES["Datasets in other programs"] if block.language == "sh"
+                for line in documents.commands(block.text) if line.startswith("nccopy")]
+    assert len(commands) == 1
+    run(*commands[0].split(), cwd=place)
+    return place / "boundary-4.nc"
+
+
+def shell(place, heading):
+    """Runs the commands of a recipe; returns what they print."""
+    lines = [line for block in RECIPES[heading] if block.language == "sh" for line in documents.commands(block.text)]
+    assert lines
+    return [run("sh", "-c", line, cwd=place).stdout for line in lines]
+
+
+def script(heading, language):
+    block, = (block for block in RECIPES[heading] if block.language == language)
+    return block.text
+
+
+def close(found, expected):
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def numbers(text):
+    return np.array(re.findall(r"-?\d[\d.e+-]*", text), float)
+
+
+# ---- netCDF's own programs ----
+
+def test_ncdump(place, growth):
+    needs("ncdump", "netcdf-bin")
+    said = run("ncdump", "-p", "9,17", "-v", "norm_growth", "boundary.nc", cwd=place).stdout
+    found = numbers(said.partition("\ndata:")[2].partition("=")[2])
+    np.testing.assert_array_equal(found, growth.values.ravel())
+    assert run("ncdump", "-k", "boundary.nc", cwd=place).stdout.strip() == "cdf5"
+
+
+def test_nccopy(place):
+    with xr.open_dataset(copy(place)) as four, xr.open_dataset(place / "boundary.nc") as ds:
+        assert four.identical(ds)
+    run("nccopy", "-k", "cdf5", "boundary-4.nc", "back.nc", cwd=place)
+    with xr.open_dataset(place / "back.nc") as back, xr.open_dataset(place / "boundary.nc") as ds:
+        assert back.identical(ds)
+
+
+# ---- R ----
+
+def has_ncdf4():
+    needs("Rscript", "r-base-core")
+    if subprocess.run(["Rscript", "-e", "library(ncdf4)"], capture_output=True, stdin=subprocess.DEVNULL).returncode:
+        pytest.skip("R has no package ncdf4, which would read a dataset here; Debian: r-cran-ncdf4")
+
+
+def test_r(place, growth):
+    has_ncdf4()
+    copy(place)
+    (place / "growth.R").write_text(script("R", "r"))
+    run("Rscript", "growth.R", cwd=place)
+    header, *rows = (place / "growth.csv").read_text().splitlines()
+    found = np.array([row.split(",") for row in rows], float)
+    assert header.startswith('"weight_decay"') and (place / "growth.pdf").read_bytes().startswith(b"%PDF")
+    np.testing.assert_array_equal(found[:, 0], growth.weight_decay)
+    expected = np.exp(np.log(growth.sel(norm_placement="pre")).mean("seed")).transpose("weight_decay", "learning_rate")
+    close(found[:, 1:], expected)
+
+
+# ---- NCO ----
+
+def test_nco(place, growth):
+    needs("ncks", "nco")
+    needs("ncap2", "nco")
+    shell(place, "NCO")
+    with xr.open_dataset(place / "part.nc") as part:
+        expected = growth.sel(norm_placement=["pre"], weight_decay=slice(0.01, 1))
+        assert part.weight_decay.values.tolist() == [0.01, 0.1, 1] and part.norm_placement.values.tolist() == ["pre"]
+        np.testing.assert_array_equal(part.norm_growth, expected)
+    with xr.open_dataset(place / "mean.nc") as mean:
+        close(mean.norm_growth, growth.mean("seed"))
+    with xr.open_dataset(place / "geometric.nc") as geometric:
+        close(geometric.growth, np.exp(np.log(growth).mean("seed")))
+
+
+# ---- CDO ----
+
+def test_cdo(place, growth):
+    needs("cdo", "cdo")
+    needs("ncwa", "nco")
+    said = shell(place, "CDO")
+    plane = growth.sel(norm_placement="pre").mean("seed")
+    assert 0 < (plane > 1).mean() < 1
+    np.testing.assert_allclose(float(said[-1]), (plane > 1).mean(), rtol=1e-5)
+    with xr.open_dataset(place / "plane.nc") as ds:
+        close(ds.norm_growth, plane)
+    close(numbers(run("cdo", "-s", "outputf,%.17g,1", "plane.nc", cwd=place).stdout), plane.values.ravel())
+
+
+def test_cdo_leaves_out_what_the_page_says(place):
+    """And reads three axes, of which it takes the first for levels."""
+    needs("cdo", "cdo")
+    text = PAGE.read_text().replace("\n", " ")
+    done = subprocess.run(["cdo", "showname", "boundary.nc"], cwd=place, capture_output=True, text=True, timeout=120)
+    for told in re.findall(r'"(\d dimensional variables [^"]*!)"', text):
+        assert told in done.stderr
+    assert "norm_growth" not in done.stdout and len(re.findall(r'"\d dimensional', text)) == 2
+    sweep = (place / "three.yaml")
+    sweep.write_text("".join(line for line in script("Datasets in other programs", "yaml").splitlines(True)
+                             if not line.startswith("norm_placement")))
+    run(NORMSWEEP, "run", sweep, "-j", "0", cwd=place)
+    found = run("cdo", "-s", "outputf,%.17g,1", "-selname,norm_growth", "three.nc", cwd=place).stdout
+    with xr.open_dataset(place / "three.nc") as ds:
+        close(numbers(found), ds.norm_growth.values.ravel())
+
+
+# ---- Octave ----
+
+def octave(place, text, **options):
+    needs("octave-cli", "octave")
+    check = ["octave-cli", "--no-gui", "--norc", "--eval", "pkg load netcdf"]
+    if subprocess.run(check, capture_output=True, stdin=subprocess.DEVNULL).returncode:
+        pytest.skip("Octave has no package netcdf, which would read a dataset here; Debian: octave-netcdf")
+    (place / "growth.m").write_text(text)
+    return run("octave-cli", "--no-gui", "--norc", "growth.m", cwd=place, **options).stdout
+
+
+def test_octave(place, growth):
+    found = numbers(octave(place, script("Octave", "octave")))
+    close(found, np.exp(np.log(growth.sel(norm_placement="pre")).mean("seed")).values.ravel())
+
+
+# ---- Python ----
+
+def read(path, engine):
+    with xr.open_dataset(path, engine=engine) as ds:
+        return ds.norm_growth.load(), ds.norm_placement.values.tolist()
+
+
+def test_h5netcdf_reads_the_copy(place, growth):
+    pytest.importorskip("h5netcdf", reason="h5netcdf is not installed, which would read the netCDF-4 copy")
+    found, words = read(copy(place), "h5netcdf")
+    np.testing.assert_array_equal(found, growth)
+    assert words == ["pre", "out"]
+    with pytest.raises(Exception):
+        read(place / "boundary.nc", "h5netcdf")
+
+
+def test_scipy_reads_neither(place):
+    pytest.importorskip("scipy", reason="scipy is not installed, which docs/formats.md says cannot read a dataset")
+    for path in place / "boundary.nc", copy(place):
+        with pytest.raises(Exception):
+            read(path, "scipy")
+
+
+@pytest.mark.filterwarnings("ignore:.*Zarr:UserWarning", "ignore:.*Zarr V3 specification")
+def test_zarr_has_the_same_values(place, growth):
+    zarr = pytest.importorskip("zarr", reason="zarr is not installed, into whose form xarray would convert a dataset")
+    formats = (2, 3) if int(zarr.__version__.partition(".")[0]) >= 3 else (2,)
+    for version in formats:
+        with xr.open_dataset(place / "boundary.nc") as ds:
+            ds.to_zarr(place / f"{version}.zarr", **({"zarr_format": version} if len(formats) > 1 else {}))
+            with xr.open_zarr(place / f"{version}.zarr") as found:
+                np.testing.assert_array_equal(found.norm_growth, growth)
+                xr.testing.assert_equal(found.load(), ds.load())
