@@ -77,7 +77,8 @@ def line(place):
 
 def marked(place, size=4):
     """The style of a line with points."""
-    return {**line(place), "marker": MARKERS[place % len(MARKERS)], "markersize": size}
+    return {**line(place), "marker": MARKERS[(place + 3 * (place // len(COLOURS))) % len(MARKERS)],
+            "markersize": size}
 
 
 def line_of(kind, word, position=0):

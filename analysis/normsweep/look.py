@@ -17,12 +17,13 @@ from matplotlib.figure import Figure
 from .colours import COLOURS, DASHES, DIVERGING, MARKERS, ORDERED
 from .letters import at_commas, inches, wrap
 from .scales import (
-    MINUS, WIDE_RANGE, apart, bar_ends, colour_scale, finite, logarithmic_words, number, power, scale_y, tick)
+    MINUS, WIDE_RANGE, apart, bar_ends, colour_scale, finite, has_room, logarithmic_words, number, power, scale_y, tick)
 
 __all__ = [
     "COLOURS", "DASHES", "DIVERGING", "DPI", "HEADING", "MARKERS", "MINUS", "NO_UNIT_MARK", "ORDERED",
-    "PRINTED", "SIZE", "WIDE_RANGE", "WIDTH", "apart", "bar_ends", "captioned", "clear_rest", "close",
-    "colour_scale", "column_title", "crowd", "finite", "frame", "grid", "inches", "label", "logarithmic_words",
+    "PRINTED", "SIZE", "WIDE_RANGE", "WIDTH", "add_bar", "apart", "bar_ends", "captioned", "clear_rest", "close",
+    "colour_scale", "column_title", "crowd", "finite", "frame", "grid", "has_room", "inches", "label",
+    "logarithmic_words",
     "name", "name_axes", "name_rows", "number", "parts", "plain", "power", "progress", "reference_line", "save",
     "scale_y", "sheet", "side_title", "style", "title", "with_unit", "wrap"]
 
@@ -33,6 +34,7 @@ SIZE = 8  # points of all letters
 HEADING = 9
 HEAD = 0.35  # inches above the panels for the heading's first line
 LINE = 0.135  # inches from one line of text to the next
+BAR = 0.11  # inches: the width of a colour bar
 HANDLE = 0.42  # inches of a legend's line and the room beside it
 NO_UNIT = "–"
 NO_UNIT_MARK = f"({NO_UNIT})"
@@ -146,6 +148,13 @@ def add_legend(figure, handles, width):
                          labelspacing=0.3, columnspacing=0.9, handlelength=2.3, handletextpad=0.5)
 
 
+def add_bar(figure, mappable, **options):
+    """A colour bar beside the panels `ax`, as thin beside many rows as beside one."""
+    height = figure.get_size_inches()[1] - HEAD
+    across = options.get("location") in ("top", "bottom")
+    return figure.colorbar(mappable, pad=0.02, aspect=20 if across else max(20, height / BAR), **options)
+
+
 def grid(axes, which="both"):
     """Faint lines behind what is drawn."""
     axes.grid(True, axis=which, color="0.9", linewidth=0.5)
@@ -198,7 +207,7 @@ def label(variable, width=0):
 
 def title(text, columns=3):
     """The title of a panel, in lines that fit above one of so many columns."""
-    return "\n".join(at_commas(text, (0.8 * WIDTH - 0.4) / columns))
+    return "\n".join(at_commas(text, (0.8 * WIDTH - 0.4) / columns + (0.14 if columns == 2 else 0)))
 
 
 def column_title(text, columns):

@@ -1,5 +1,4 @@
-"""Scales of axes and of colours, and the ticks on them. A tick's label is plain text, with a minus sign where it has one.
-"""
+"""Scales of axes and of colours, and the ticks on them. The label of a tick is plain text, with a real minus sign."""
 
 import math
 from dataclasses import dataclass
@@ -28,8 +27,10 @@ PLAIN = (1e-3, 1e4)  # numbers from here to there are written in full
 
 def number(value):
     """A number for a label: 0.00316, 1000, 3.16·10⁻⁵."""
-    if value == 0 or not math.isfinite(value) or PLAIN[0] <= abs(value) < 10 * PLAIN[1]:
-        return f"{value:.3g}".replace("-", MINUS) if abs(value) < 1000 else f"{round(value)}".replace("-", MINUS)
+    if value == 0 or not math.isfinite(value) or PLAIN[0] <= abs(value) < 1000:
+        return f"{value:.3g}".replace("-", MINUS)
+    if 1000 <= abs(value) < 10 * PLAIN[1]:
+        return f"{round(value)}".replace("-", MINUS)
     mantissa, exponent = f"{value:.2e}".split("e")
     return in_powers(float(mantissa), int(exponent))
 
@@ -102,7 +103,8 @@ def with_ends(ticks, low, high, room):
     if size > MANY_DECADES * math.log(10):
         return ticks
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    more = within([digit * 10.0 ** decade for decade in decades for digit in (1, 1.5, 2, 3, 5, 7)], low, high)
+    digits = (1, 2, 5) if high > WIDE_RANGE * low else (1, 1.5, 2, 3, 5, 7)
+    more = within([digit * 10.0 ** decade for decade in decades for digit in digits], low, high)
     for is_high in (True, False):
         end = ticks[-1 if is_high else 0] if ticks else (low if is_high else high)
         if abs(math.log((high if is_high else low) / end)) < OPEN_END * size:
@@ -178,6 +180,12 @@ def room_of(axis):
         return Room(0.3 * width if is_wide else height - 1, is_wide, 3 if is_wide else 7)
     rows, columns = axis.axes.get_gridspec().get_geometry()
     return Room(max(0.5, 0.8 * width / columns - 0.4 if is_wide else (height - 0.4) / rows - 0.4), is_wide)
+
+
+def has_room(axis, words):
+    """Do these labels have room, evenly spaced along the axis?"""
+    needs = [inches(word) + GAP if axis.axis_name == "x" else HEIGHT for word in words]
+    return max(needs) * len(words) <= room_of(axis).size + max(needs)
 
 
 def tick(axis):

@@ -153,7 +153,8 @@ def hyphens(figure):
 
 def unseen_in_legend(figure):
     """The words of a legend's lines and patches that no panel shows."""
-    lines = {look_of(line) for axes in panels_of(figure) for line in axes.lines if np.isfinite(np.asarray(line.get_ydata(), float)).any()}
+    lines = {look_of(line) for axes in panels_of(figure) for line in axes.lines
+             if np.isfinite(np.asarray(line.get_ydata(), float)).any()}
     marks = {(colour, marker) for colour, _, marker in lines}
     strokes = {to_hex(colour) for axes in panels_of(figure) for painted in (*axes.collections, *axes.patches)
                for colour in np.atleast_2d(painted.get_edgecolor())}

@@ -139,7 +139,8 @@ def test_many_runs_are_thinned_and_medians_are_of_all():
     made = dataset(axes, param_norm=(["step"], lambda rate, decay, seed, step: 1 + step * rate),
                    alignment=(["step"], lambda rate, decay, seed, step: rate * decay * (1 + seed) * (1 + step)))
     shown = drawing(made, "alignment")
-    assert "Each line is the median over 3 seeds, or fewer." in shown.caption and "n = 720 of 1200 runs." in shown.caption
+    assert "Each line is the median over 3 seeds, or fewer." in shown.caption
+    assert "n = 720 of 1200 runs." in shown.caption
     assert "12 of 20 weight decays are shown; others with --at weight_decay=VALUE." in shown.caption
     for axes_of_decay, decay in zip(panels(shown), runs.thinned(axes["weight_decay"], 12)):
         medians = sorted(line_data(axes_of_decay), key=lambda line: line[0, 1])
@@ -308,11 +309,13 @@ def test_fits_without_a_known_quality_have_no_number():
     made = dataset({}, step=range(0, 50, 5), param_norm=(["step"], lambda step: 1.02 ** step), outcome=1)
     made["fit_sqrt_r2"] = made["fit_linear_r2"] = np.nan
     shown = panels(drawing(made, "norms-fits"))[0].get_legend()
-    assert [text.get_text() for text in shown.get_texts()][0] == "$\\sqrt{t}$" and "R^2" not in shown.get_title().get_text()
+    assert [text.get_text() for text in shown.get_texts()][0] == "$\\sqrt{t}$"
+    assert "R^2" not in shown.get_title().get_text()
     assert "nan" not in words(drawing(made, "norms-fits"))
     made["fit_linear_r2"] = 0.5
     shown = panels(drawing(made, "norms-fits"))[0].get_legend()
-    assert "$t$  0.500" in [text.get_text() for text in shown.get_texts()] and shown.get_title().get_text().endswith("$R^2$")
+    assert "$t$  0.500" in [text.get_text() for text in shown.get_texts()]
+    assert shown.get_title().get_text().endswith("$R^2$")
 
 
 def test_a_dataset_of_an_older_version_says_that_it_has_no_fitted_recursions():

@@ -1,11 +1,13 @@
 """Which runs share a panel, a mean or a choice: only seeds are averaged."""
 
 import numpy as np
+import pytest
 import xarray as xr
 from conftest import PROJECT, run
 from drawn import DECAYS, DIVERGED, DONE, RATES, SKIPPED, dataset, drawing, legend, near, panels, words
 from matplotlib.collections import QuadMesh
-from normsweep.figures import runs
+from normsweep import plane
+from normsweep.figures import equilibrium, runs
 
 SCRIPT = PROJECT / "analysis" / "figures"
 
@@ -50,7 +52,7 @@ def test_seeds_are_averaged_within_the_panels_of_other_numbers():
     alone = drawing(boundary_at([6, 30], width=[8, 16]), "phase")
     for axes, expected in zip(panels(found), panels(alone)):
         assert near(mesh(axes), mesh(expected))
-    assert "Geometric mean over seeds." in found.caption and "range of the boundary over seeds" in legend(found)
+    assert "Geometric mean over seeds." in found.caption and "range over seeds" in legend(found)
 
 
 def test_too_many_panels_are_thinned_with_a_note():
@@ -136,3 +138,42 @@ def test_script_says_why_a_figure_is_empty(tmp_path):
     assert done.stderr == "figures: dynamics: nothing to draw: a single run is not enough for this figure\n"
     assert done.stdout == f"{tmp_path}/one-norms.svg\n"
     run(SCRIPT, tmp_path / "one.nc", "-o", tmp_path, "--format", "svg")
+
+
+def test_a_value_may_be_rounded_as_long_as_it_means_one():
+    made = dataset({"learning_rate": np.logspace(-4, -1, 13), "bias": [True, False], "rule": ["a", "b"]})
+    at = made.learning_rate.values
+    assert plane.value_of(made.learning_rate, "0.00316") == at[6]
+    assert plane.value_of(made.learning_rate, "3.162e-3") == at[6]
+    assert plane.value_of(made.learning_rate, "0.0032") == 0.0032  # two digits are not enough
+    assert plane.value_of(made.learning_rate, "0.01") == 0.01 and plane.value_of(made.bias, "true") is True
+    assert plane.value_of(made.rule, "0.01") == "0.01"
+    near = dataset({"learning_rate": [0.010001, 0.010002]})
+    assert plane.value_of(near.learning_rate, "0.0100") == 0.01  # it could mean either
+    assert float(plane.part_at(made, ["learning_rate=0.00316"]).learning_rate) == at[6]
+
+
+def test_an_error_names_the_nearest_of_many_values():
+    made = dataset({"weight_decay": np.logspace(-3, 1, 256), "rule": [f"rule {i}" for i in range(20)]})
+    with pytest.raises(KeyError) as error:
+        plane.part_at(made, ["weight_decay=0.5"])
+    assert error.value.args[0] == (
+        "weight_decay: no value 0.5; it has 256 values from 0.001 to 10, the nearest 0.49893 and 0.51728")
+    with pytest.raises(KeyError, match="rule: no value rule 30; it has rule 0, .*, rule 11 and 8 more"):
+        plane.part_at(made, ["rule=rule 30"])
+
+
+# ---- runs that are too short for their balance ----
+
+@pytest.mark.parametrize("keys, times", [
+    ({}, 4.0), ({"optimiser": "sgd", "momentum": 0.5}, 8.0), ({"optimiser": "adam"}, np.nan),
+    ({"decay_rule": "corrected"}, np.nan)])
+def test_balance_takes_one_over_twice_rate_times_decay(keys, times):
+    made = dataset({"weight_decay": [0.02, 0.2]}, rate_sum=(["step"], lambda decay, step: 0.1 * step * 25))
+    made = made.assign_attrs({"optimiser": "adamw", "decay_rule": "scaled", **keys})
+    found = equilibrium.balance_times(made, {"weight_decay": 1})
+    assert near(found, times)
+    assert equilibrium.times_note([0.4, 4.0]) == (
+        "The balance takes 1/(2 · rate · decay) steps; the runs last 0.4 to 4 times as long; 1 of 2 last less than 3 "
+        "times, which is too short.")
+    assert equilibrium.times_note([np.nan]) == "" and "too short" not in equilibrium.times_note([4.0])

@@ -67,7 +67,7 @@ def test_phase_spread_over_seeds():
                      data_vars="all")
     found = drawing(made, "phase")
     axes = panels(found)[0]
-    assert "range of the boundary over seeds" in legend(found) and "Geometric mean over seeds." in found.caption
+    assert "range over seeds" in legend(found) and "Geometric mean over seeds." in found.caption
     band = next(artist for artist in axes.collections if artist.get_hatch())
     x, y = np.concatenate([path.vertices for path in band.get_paths()]).T
     assert near((y - x).min(), np.log10(3)) and near((y - x).max(), np.log10(3) + 0.2)

@@ -2,12 +2,12 @@
 
 import warnings
 
+import layout
 import numpy as np
 import pytest
 import xarray as xr
 from conftest import NORMSWEEP, run
 from drawn import DIVERGED, PENDING, near, words
-from matplotlib.text import Text
 from normsweep import figures, look, open_sweep
 from normsweep.figures import equilibrium, fits
 
@@ -82,10 +82,15 @@ def test_equilibrium_is_late_in_each_run(tmp_path):
         assert np.isfinite(ratio.sel(tensor="q")).all()
 
 
-def test_letters_can_be_read(measured):
-    for figure in figures.draw_all(measured):
-        for text in figure.figure.findobj(Text):
-            assert text.get_fontsize() >= 8 or not text.get_text(), (figure.name, text.get_text())
+def test_every_figure_can_be_read(measured):
+    """What test_figures_layout.py asks of figures of made-up datasets."""
+    for found in figures.draw_all(measured):
+        figure = layout.drawn(found)
+        for flaw in (layout.outside, layout.overlapping, layout.few_ticks, layout.without_unit, layout.hyphens,
+                     layout.unseen_in_legend):
+            assert flaw(figure) == [], (found.name, flaw.__name__)
+        assert all(text.get_fontsize() >= look.SIZE for text in layout.texts_of(figure)), found.name
+        assert "n = " in found.caption, found.name
 
 
 def test_fits_are_the_programs(measured):

@@ -114,7 +114,8 @@ def test_other_axes_have_rows_and_many_decays_are_thinned():
     found = drawing(dataset({"weight_decay": np.logspace(-1, 0, 10), "norm_placement": list("abcdef")}, None, STEPS,
                             accuracy=(["step"], lambda decay, place, step: accuracy(decay, 0, step))), "grokking")
     assert len(panels(found)) == 4 * 3
-    assert "4 of 6 norm placements are shown, not b, e; others with --at norm_placement=VALUE." in found.caption and "7 of 10 weight decays" in found.caption
+    assert "4 of 6 norm placements are shown, not b, e; others with --at norm_placement=VALUE." in found.caption
+    assert "7 of 10 weight decays" in found.caption
 
 
 def test_sweeps_side_by_side():

@@ -20,7 +20,8 @@ def boundaries(dataset):
     if tuple(cells.plane_of(dataset)) != runs.PHASE_AXES or not runs.others_of(dataset, *runs.PHASE_AXES):
         return None
     others = runs.others_of(dataset, *runs.PHASE_AXES)
-    combinations = [at for at in runs.combinations(dataset, others) if np.isfinite(logs_of(dataset, at)).any()]
+    logs = {tuple(at.values()): logs_of(dataset, at) for at in runs.combinations(dataset, others)}
+    combinations = [at for at in runs.combinations(dataset, others) if np.isfinite(logs[tuple(at.values())]).any()]
     shown = runs.thinned_along(combinations, FEW)
     if len(shown) < 2:
         return None
@@ -28,14 +29,17 @@ def boundaries(dataset):
         figure, panels = look.sheet(1, 1, height=2.7)
         axes = panels[0, 0]
         for i, at in enumerate(shown):
-            draw_line(axes, logs_of(dataset, at), style_of(dataset, at, i))
+            draw_line(axes, logs[tuple(at.values())], style_of(dataset, at, i))
         axes.set_xscale("log")
         axes.set_yscale("log")
         look.grid(axes)
-        look.name_axes(panels, 1, look.label(dataset.learning_rate), look.with_unit("weight decay at which growth stops"))
-        handles = [Line2D([], [], label=runs.text(dataset, at), **style_of(dataset, at, i)) for i, at in enumerate(shown)]
+        look.name_axes(panels, 1, look.label(dataset.learning_rate),
+                       look.with_unit("weight decay at which growth stops"))
+        handles = [Line2D([], [], label=runs.text(dataset, at), **style_of(dataset, at, i))
+                   for i, at in enumerate(shown)]
         repeated = dataset.sizes.get(runs.REPEAT, 1) > 1
-        notes = [runs.counted(dataset, "norm_growth"), "A line has a gap where all runs of a learning rate grow until they diverge, or all shrink.",
+        notes = [runs.counted(dataset, "norm_growth"),
+                 "A line has a gap where all runs of a learning rate grow until they diverge, or all shrink.",
                  "Geometric means over seeds; bars are the range over them." if repeated else "",
                  runs.left_out(dataset, shown, combinations)]
         return finished("boundaries", f"The boundary between growing and shrinking norms by {runs.names_text(others)}.",
@@ -44,7 +48,8 @@ def boundaries(dataset):
 
 def logs_of(dataset, at):
     """log(boundary) of one combination: [learning_rate] ascending, with a dimension of seeds if there is one."""
-    return np.log(dataset.isel(at).sweep.phase_boundary().each.sortby("learning_rate"))
+    part = runs.part(dataset[["norm_growth", "outcome"]], at)
+    return np.log(part.sweep.phase_boundary().each.sortby("learning_rate"))
 
 
 def draw_line(axes, logs, style):

@@ -16,6 +16,7 @@ from .drawing import finished
 from .lines import arrange, share
 
 CURVES = 8  # at most
+SEEN = 0.01  # share of a panel's height below which a cell is too thin for its hatch to be seen
 MARKS = colours.OUTCOMES  # how cells without a result look
 
 
@@ -69,7 +70,12 @@ def edges(centres):
 
 
 def set_axis(axis, places):
-    axis.set_ticks(places.ticks, places.words)
+    """Sets the ticks, every second or third one if there is no room for all; and the limits."""
+    for each in range(1, len(places.ticks) + 1):
+        ticks, words = (list(of)[::each] for of in (places.ticks, places.words))
+        if look.has_room(axis, words):
+            break
+    axis.set_ticks(ticks, words)
     axis.axes.set(**{f"{axis.axis_name}lim": places.edges[[0, -1]]})
 
 
@@ -136,20 +142,22 @@ def draw_map(axes, part, values, plane, normaliser, palette, told=None):
     blank, found = np.isnan(values.values.astype(float)), []
     blank = blank if told is None else blank & ~told.values
     for word, mask in stands(part, plane).items():
-        hatch(axes, x, y, blank & mask.values, MARKS[word])
-        found += [word] * bool((blank & mask.values).any())
+        found += [word] * hatch(axes, x, y, blank & mask.values, MARKS[word])
         blank = blank & ~mask.values
-    hatch(axes, x, y, blank, MARKS["no value"])
-    return found + ["no value"] * bool(blank.any())
+    return found + ["no value"] * hatch(axes, x, y, blank, MARKS["no value"])
 
 
 def hatch(axes, x, y, mask, style):
-    """Paints the cells of a mask; those above each other in a column as one, because there may be thousands."""
+    """Paints the cells of a mask; those above each other in a column as one, because there may be thousands. Returns
+    whether one is high enough to be seen."""
+    least, seen = SEEN * abs(y.edges[-1] - y.edges[0]), False
     for column in range(mask.shape[1]):
         ends = np.flatnonzero(np.diff(np.concatenate([[False], mask[:, column], [False]]).astype(int)))
         for low, high in ends.reshape(-1, 2):
             axes.add_patch(Rectangle((x.edges[column], y.edges[low]), np.diff(x.edges)[column],
                                      y.edges[high] - y.edges[low], **style))
+            seen = seen or abs(y.edges[high] - y.edges[low]) >= least
+    return bool(seen)
 
 
 def mark_handles(words):
@@ -174,7 +182,7 @@ def maps(dataset, name, variables, caption, labels, alike=False):
     kept = runs.thinned_along(combinations, grid["words"])
     figure, panels = look.sheet(*grid["shape"], height=grid["height"], sharex=True, sharey=True)
     used, handles = len(kept) * len(variables), []
-    among = [map_of(dataset.isel(at), variable, plane) for at in kept for variable in variables] if alike else None
+    among = [map_of(runs.part(dataset, at), variable, plane) for at in kept for variable in variables * alike] or None
     for j, variable in enumerate(variables):
         mine = panels[:, j] if grid["table"] else panels.ravel()[j:j + 1] if len(kept) == 1 else panels.ravel()[:used]
         handles += draw_maps(figure, mine, dataset, variable, kept, labels.get(variable),
@@ -193,7 +201,7 @@ def maps(dataset, name, variables, caption, labels, alike=False):
 def draw_maps(figure, panels, dataset, variable, combinations, words, side, among=None):
     """Draws one variable, one panel for each combination of the other axes, with a colour bar at one side of them.
     among: all values that share the scale of colours. Returns handles for a legend."""
-    plane, parts = plane_of(dataset), [dataset.isel(at) for at in combinations]
+    plane, parts = plane_of(dataset), [runs.part(dataset, at) for at in combinations]
     values = [map_of(part, variable, plane) for part in parts]
     normaliser, palette, ends, handles = colouring(dataset[variable], among or values)
     width = 0.8 * look.WIDTH / panels[0].get_gridspec().ncols
@@ -202,7 +210,7 @@ def draw_maps(figure, panels, dataset, variable, combinations, words, side, amon
         marks += draw_map(axes, part, cells, plane, normaliser, palette)
         axes.set_title(look.title(runs.text(dataset, at), axes.get_gridspec().ncols) or words)
     if not handles:
-        bar = figure.colorbar(ScalarMappable(normaliser, palette), ax=list(panels), extend=ends, aspect=30, pad=0.02,
+        bar = look.add_bar(figure, ScalarMappable(normaliser, palette), ax=list(panels), extend=ends,
                               location=side)
         bar.set_label(words if len(combinations) > 1 else "")
     return handles + mark_handles(marks)
@@ -216,6 +224,15 @@ def reduction_note(dataset, variables):
     over = f" over {runs.plurals([runs.REPEAT])}"
     text = f"Mean{over}; for classes, the most frequent." if len(ways) > 1 else f"{ways.pop()}{over}."
     return " ".join(filter(None, [text, fewer_note(dataset)]))
+
+
+def thin_note(dataset, plane, words):
+    """A note on runs that diverged or failed in cells too thin to be seen; words: those of MARKS that are."""
+    lost = {word: int(getattr(dataset.sweep, word).sum()) for word in ("diverged", "failed") if word not in words}
+    lost = {word: count for word, count in lost.items() if count}
+    if not lost or dataset.sizes[plane[1]] * SEEN < 1:
+        return ""
+    return f"{' and '.join(f'{count} runs {word}' for word, count in lost.items())}, in cells too thin to be seen."
 
 
 def fewer_note(dataset):

@@ -101,8 +101,8 @@ def planes(found, shown, plane):
         for axes, at in zip(panels[:, column], kept):
             draw_plane(axes, found.isel(at), name, plane, normaliser, legend)
             axes.set_title(look.title(runs.text(found, at), len(shown)))
-        bar = figure.colorbar(ScalarMappable(normaliser, look.DIVERGING), ax=list(panels[:, column]), extend=extend,
-                              aspect=30, pad=0.02)
+        bar = look.add_bar(figure, ScalarMappable(normaliser, look.DIVERGING), ax=list(panels[:, column]),
+                           extend=extend)
         label_bar(bar, normaliser, f"{name}_ratio" in found)
         panels[0, column].set_title("\n".join(filter(None, [look.column_title(sides(found, name), len(shown)),
                                                           panels[0, column].get_title()])))

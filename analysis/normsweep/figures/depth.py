@@ -93,7 +93,7 @@ def layer_legend(figure, panels, dataset, looks):
     """Legend handles for few layers; for many, none but a colour bar beside the panels."""
     if len(looks) <= NAMED:
         return [Line2D([], [], label=f"layer {layer}", **style) for layer, style in zip(dataset.layer.values, looks)]
-    bar = figure.colorbar(ScalarMappable(Normalize(0, len(looks) - 1), colours.OTHER_AXIS), ax=panels, aspect=30, pad=0.02)
+    bar = look.add_bar(figure, ScalarMappable(Normalize(0, len(looks) - 1), colours.OTHER_AXIS), ax=panels)
     bar.set_label(look.label(dataset.layer))
     return []
 

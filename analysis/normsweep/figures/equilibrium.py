@@ -60,7 +60,7 @@ def times_note(times):
     low, high = (f"{value:.2g}" for value in (known.min(), known.max()))
     lasts = f"{low} times as long" if low == high else f"{low} to {high} times as long"
     short = int((known < LEAST_TIMES).sum())
-    few = f"; those below {LEAST_TIMES} ({short} of {len(known)}) are too short, and their panels say so" if short else ""
+    few = f"; {short} of {len(known)} last less than {LEAST_TIMES} times, which is too short" if short else ""
     return f"The balance takes {BALANCE}; the runs last {lasts}{few}."
 
 

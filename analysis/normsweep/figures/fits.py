@@ -215,7 +215,7 @@ class Dots:
 
     def add_bar(self, figure, axes):
         if self.scale is not None:
-            bar = figure.colorbar(ScalarMappable(self.scale, colours.scale_of(self.axis)), ax=axes, aspect=30, pad=0.02)
+            bar = look.add_bar(figure, ScalarMappable(self.scale, colours.scale_of(self.axis)), ax=axes)
             bar.set_label(look.label(self.shades[self.axis]))
 
 

@@ -63,7 +63,8 @@ def by_layer(dataset):
         look.name_axes(panels, panels.size, look.with_unit("layers before the last"))
         handles = depth_handles(dataset, figure, panels, looks)
         handles += [Line2D([], [], label="theory", **THEORY)] * any(drawn)
-        notes = [runs.counted(dataset, "mean_gradient_norm"), runs.left_out(dataset, rows, combinations), of_seeds(dataset, "Lines: geometric mean over seeds."),
+        notes = [runs.counted(dataset, "mean_gradient_norm"), runs.left_out(dataset, rows, combinations),
+                 of_seeds(dataset, "Lines: geometric mean over seeds."),
                  "b: slope of ln norm per layer towards the output, its mean over numbers of layers."]
         return finished("gradients", f"The norm of the averaged gradient of {TENSOR} in each layer, before training.",
                         figure, dataset, handles, notes)

@@ -37,7 +37,8 @@ def histogram(dataset):
         set_bins(axes, words)
 
     with look.style():
-        figure, _, note = run_panels(dataset, "heads_histogram", draw, look.with_unit("positions attended"), look.with_unit("heads"))
+        figure, _, note = run_panels(dataset, "heads_histogram", draw, look.with_unit("positions attended"),
+                                     look.with_unit("heads"))
         handles = [Patch(label="first step", **FIRST), Patch(label="last step", **LAST)]
         return finished("heads", "The number of heads, over all layers, by the number of positions that they attend "
                         "to in the saturated network.", figure, dataset, handles, [note])
@@ -110,7 +111,7 @@ def tokens(dataset):
         height = min(1.2 + 0.05 * rows, 3)
         figure, panels, note = run_panels(dataset, "attended_histogram", draw, look.with_unit("positions attended"),
                                           height=height, single=height)
-        bar = figure.colorbar(ScalarMappable(Normalize(0, 1), look.ORDERED), ax=panels, aspect=30, pad=0.02)
+        bar = look.add_bar(figure, ScalarMappable(Normalize(0, 1), look.ORDERED), ax=panels)
         bar.set_label(look.with_unit("share of tokens"))
         return finished("heads-by-token", "The share of tokens for which a head (row) of the saturated network attends "
                         "to a number of positions (column), at the last measured step.", figure, dataset, (), [note])

@@ -29,8 +29,9 @@ def homogeneity(dataset):
         axes.set_xlabel(look.label(dataset.scale))
         axes.set_ylabel(f"homogeneity: cosine with\n{look.with_unit('the states at scale 1000')}")
         look.grid(axes)
-        notes = [runs.counted(dataset, "homogeneity")] + ["Lines: mean over all runs of the same model; bands: standard deviation."] if (
-            runs.REPEAT in runs.axes_of(dataset)) else []
+        notes = [runs.counted(dataset, "homogeneity")]
+        if runs.REPEAT in runs.axes_of(dataset):
+            notes.append("Lines: mean over all runs of the same model; bands: standard deviation.")
         if len(shown) < len(combinations):
             notes.append(f"{len(shown)} of {len(combinations)} models are shown.")
         return finished("homogeneity", "The cosine between the final states of an untrained model with every parameter "

@@ -85,7 +85,7 @@ class Looks:
         if self.normaliser is None:
             return
         mappable = ScalarMappable(self.normaliser, colours.scale_of(self.colour_axis))
-        bar = figure.colorbar(mappable, ax=panels, aspect=30, pad=0.02)
+        bar = look.add_bar(figure, mappable, ax=panels)
         bar.set_label(look.label(self.dataset[self.colour_axis]))
 
 

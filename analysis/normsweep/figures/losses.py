@@ -39,7 +39,8 @@ class UnigramLevel:
 def losses(dataset):
     return over_steps(dataset, "losses", ["train_loss", "valid_loss"],
                       "The loss on the training batches and on the validation text. The unigram level is the loss of "
-                      "predicting each word with its frequency.", decorate=UnigramLevel(dataset), most=MOST, alike=("train_loss", "valid_loss"))
+                      "predicting each word with its frequency.", decorate=UnigramLevel(dataset), most=MOST,
+                      alike=("train_loss", "valid_loss"))
 
 
 def predictions(dataset):

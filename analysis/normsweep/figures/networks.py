@@ -87,7 +87,8 @@ def heads(networks):
             look.grid(axes, "y")
         handles = [Patch(label=look.plain(stack.label), **style) for stack, style in zip(drawn, styles)]
         return finish("heads", "The heads of each network, over all layers, by the mean number of positions that they "
-                      "attend to in the saturated network, and by its share of the visible ones.", figure, handles, len(drawn))
+                      "attend to in the saturated network, and by its share of the visible ones.", figure, handles,
+                      len(drawn))
 
 
 def longest(drawn):
@@ -120,8 +121,9 @@ def heads_of(stack, name):
 
 
 def finish(name, caption, figure, handles, count):
-    look.frame(figure, "", handles, [f"n = {count} network{'' if count == 1 else 's'} or stack{'' if count == 1 else 's'}."])
-    return Drawing(name, caption, figure)
+    note = f"n = {count} {'network or stack' if count == 1 else 'networks or stacks'}."
+    look.frame(figure, "", handles, [note])
+    return Drawing(name, f"{caption} {note}", figure)
 
 
 FIGURES = {"saturation": saturation, "heads": heads}

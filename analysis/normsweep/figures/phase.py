@@ -10,7 +10,7 @@ from matplotlib.patheffects import Normal, Stroke
 
 from .. import colours, look
 from ..boundary import straight_line
-from ..boundary_variables import crossing, is_of_growth
+from ..boundary_variables import crossing, crossings, is_of_growth
 from . import cells, implied, runs
 from .drawing import finished
 
@@ -18,7 +18,7 @@ LINEAR_BELOW = 0.05  # |log growth| above which colours are logarithmic, so that
 TICKS = (1e-9, 1e-6, 0.001, 0.01, 0.1, 0.5, 0.8, 0.95, 1, 1.05, 1.25, 2, 10, 100, 1000, 1e6, 1e9)
 LABEL = look.with_unit("norm growth $|\\theta_{end}| / |\\theta_0|$")
 MOST_PANELS = 18
-BAR_GAP = 0.07  # share of the colour bar from one label to the next
+BAR_GAP = 0.15  # inches from one label of the colour bar to the next
 SEEN = 0.01  # share of a panel's height below which a band is hidden by its line
 
 
@@ -70,20 +70,21 @@ class Phase:
         self.legend = {}
 
     def draw(self):
-        parts = [self.dataset.isel(at) for at in self.shown]
+        parts = [runs.part(self.dataset, at) for at in self.shown]
         maps = [log_growth(cells.map_of(part, "norm_growth", self.plane)) for part in parts]
         spread = colour_range(maps)
         normaliser = (SymLogNorm(linthresh=LINEAR_BELOW, vmin=-spread, vmax=spread) if spread > 2 * LINEAR_BELOW
                       else Normalize(-spread, spread))
         count = len(parts)
         rows, columns = look.crowd(count)
-        figure, panels = look.sheet(rows, columns, height=2.9 if count == 1 else 2 if columns == 2 else 1.6,
+        figure, panels = look.sheet(rows, columns, height=2.9 if count == 1 else 2.3 if columns == 2 else 1.6,
                                     sharex=True, sharey=True)
         slopes = []
         for axes, at, part, values in zip(panels.ravel(), self.shown, parts, maps):
             slope = self.draw_panel(axes, part, values, normaliser)
             title = look.title(runs.text(self.dataset, at), columns)
-            axes.set_title("\n".join(filter(None, (title, look.title(panel_text(slope, columns), columns) if count > 1 else ""))))
+            below = look.title(panel_text(slope, columns), columns) if count > 1 else ""
+            axes.set_title("\n".join(filter(None, (title, below))))
             slopes.append(slope)
         look.clear_rest(panels, count)
         cells.name_axes(panels, count, self.dataset, self.plane)
@@ -112,6 +113,7 @@ class Phase:
         if "aligned" in self.legend:
             notes.append("Predicted slopes, drawn through the middle of the measured boundary: 0 if steps point along "
                          "the parameters (aligned), 1 if they are orthogonal to them (misaligned).")
+        notes.append(cells.thin_note(self.dataset, self.plane, self.legend))
         notes.append(runs.left_out(self.dataset, self.shown, self.combinations))
         return notes
 
@@ -162,7 +164,7 @@ class Phase:
         spread = (logs.max(others) - logs.min(others)).where(each.notnull().sum(others) > 1).values
         if others and is_seen(spread, np.ptp(axes.get_ylim())):
             axes.fill_between(x.centres, logs.min(others).values, logs.max(others).values, **BAND)
-            label = f"range of the boundary over {runs.plurals(others)}"
+            label = f"range over {runs.plurals(others)}"
             self.legend.setdefault("band", Patch(label=label, **BAND))
         self.add_predicted(axes, part, x)
         slope, error, _, points = straight_line(rates, middle)
@@ -178,7 +180,7 @@ class Phase:
 
     def add_brackets(self, axes, part, x):
         """Draws a bar between the two runs beside each boundary; over repeats, between the geometric means."""
-        found = part.sweep.boundary().sortby("learning_rate")
+        found = crossings(part).sortby("learning_rate")
         others = [dim for dim in found.boundary.dims if dim != "learning_rate"]
         low, high = (np.log10(found[name].where(found.boundary.notnull())).mean(others).values
                      for name in ("boundary_low", "boundary_high"))
@@ -196,26 +198,27 @@ class Phase:
                 self.legend.setdefault(name, Line2D([], [], label=name, **style))
 
     def add_bar(self, figure, panels, normaliser, spread, ends):
-        bar = figure.colorbar(ScalarMappable(normaliser, look.DIVERGING), ax=panels, extend=ends, aspect=30, pad=0.02)
+        bar = look.add_bar(figure, ScalarMappable(normaliser, look.DIVERGING), ax=panels, extend=ends)
         bar.set_label(LABEL)
         ticks = ([tick for tick in TICKS if abs(np.log(tick)) <= spread] if spread > 2 * LINEAR_BELOW
                  else 1 + np.linspace(-0.8 * spread, 0.8 * spread, 5))
-        ticks = with_room(np.asarray(ticks), normaliser)
+        ticks = with_room(np.asarray(ticks), normaliser, BAR_GAP / (figure.get_size_inches()[1] - 1))
         digits = max(3, int(2 - np.log10(spread)) + 1)
         bar.set_ticks(np.log(ticks), labels=[look.power(tick) if not 1e-3 <= tick <= 1e3 else f"{tick:.{digits}g}"
                                              for tick in ticks])
         bar.ax.minorticks_off()
 
 
-def with_room(ticks, normaliser):
-    """The ticks of the bar that have room: 1, and outwards from it each that is far enough from the last one."""
+def with_room(ticks, normaliser, gap):
+    """The ticks of the bar that have room: 1, and outwards from it each that is at least `gap` of its height from the
+    last one."""
     places = np.asarray(normaliser(np.log(ticks)))
     middle = int(np.abs(ticks - 1).argmin())
     kept = [middle]
     for order in (range(middle + 1, len(ticks)), range(middle - 1, -1, -1)):
         last = middle
         for i in order:
-            if abs(places[i] - places[last]) >= BAR_GAP:
+            if abs(places[i] - places[last]) >= gap:
                 kept.append(i)
                 last = i
     return ticks[sorted(kept)]

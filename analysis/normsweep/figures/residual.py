@@ -17,7 +17,8 @@ GROWTH = ("residual_growth", "gradient_growth", "angle_exponent", "gradient_expo
 
 def norms(dataset):
     return by_depth(dataset, "residual", "residual_norm", "The norm of the residual stream after each block: a "
-                    "straight line on the logarithmic scale is exponential growth.", look.with_unit("norm of the stream"), log=True)
+                    "straight line on the logarithmic scale is exponential growth.",
+                    look.with_unit("norm of the stream"), log=True)
 
 
 def cosines(dataset):

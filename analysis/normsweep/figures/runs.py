@@ -45,6 +45,14 @@ def combinations(dataset, axes):
         yield dict(zip(axes, indices))
 
 
+def part(dataset, at):
+    """The dataset at {axis: index}. The keys of these places become attributes, as those that are the same in all runs
+    are: as coordinates they would be compared at every step of a calculation, which takes most of its time."""
+    found = dataset.isel(at)
+    single = [str(name) for name, values in found.coords.items() if values.ndim == 0]
+    return found.drop_vars(single).assign_attrs({name: found[name].item() for name in single})
+
+
 def axis_name(axis):
     """"norm placement" for norm_placement."""
     return axis.replace("_", " ")
@@ -131,14 +139,16 @@ def fullest(every, count):
 
 def thinned_along(every, count, depth=0):
     """At most `count` of some combinations {axis: index}, evenly spaced: each value of the first axis keeps as many of
-    the others, if there is room for one of each."""
+    the others, if there is room for one of each; else some values keep the first."""
     if len(every) <= count:
         return every
     groups = {}
     for at in every:
         groups.setdefault(list(at.values())[depth], []).append(at)
-    if depth + 1 == len(every[0]) or len(groups) > count:
+    if depth + 1 == len(every[0]):
         return thinned(every, count)
+    if len(groups) > count:
+        return [group[0] for group in thinned(list(groups.values()), count)]
     return [at for group in groups.values() for at in thinned_along(group, count // len(groups), depth + 1)]
 
 
@@ -169,8 +179,8 @@ def count_text(shown, everything):
 
 
 def counted(dataset, variable):
-    """"n = 163 runs.": how many runs this variable was measured in, those that do not count aside (plane.of_sound_runs).
-    """
+    """"n = 163 runs.": how many runs this variable was measured in, without those that do not count
+    (plane.of_sound_runs)."""
     mask = of_sound_runs(dataset, variable)
     if mask.dtype.kind == "f":
         mask = np.isfinite(mask)

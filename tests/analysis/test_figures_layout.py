@@ -1,0 +1,237 @@
+"""What every figure owes its reader: texts on the canvas and apart, ticks that can be read, units, n, minus signs,
+legends of what is drawn, panels of one quantity that can be compared."""
+
+import re
+
+import layout
+import numpy as np
+import pytest
+from drawn import DECAYS, DIVERGED, DONE, FAILED, PENDING, RATES, SKIPPED, dataset, drawing, figures, legend, panels
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from normsweep import look, scales
+from normsweep.figures import lines, runs
+
+SMALLEST = 5.5  # points that a letter must have when a figure is printed at half the width of a page
+NAME = "a rule with a rather long name"
+
+
+def full_grid():
+    """A plane with seeds, every kind of cell, norms that range from small to large, and losses."""
+    made = dataset({"learning_rate": np.logspace(-4, 0, 13), "weight_decay": np.logspace(-3, 1, 9), "seed": [0, 1]},
+                   step=range(0, 300, 20), param_norm=(["step"], lambda rate, decay, seed, step: 1 + (
+                       3 * rate * (1 + seed) / decay) ** 0.3 * step / 100))
+    made["norm_growth"] = made.param_norm.isel(step=-1) / made.param_norm.isel(step=0) * 0.5
+    made["train_loss"] = 1 + 3 / made.param_norm
+    made["valid_loss"] = 1.1 * made.train_loss
+    made["final_train_loss"], made["final_valid_loss"] = made.train_loss.isel(step=-1), made.valid_loss.isel(step=-1)
+    for name in ("total_norm", "embedding_norm", "output_norm"):
+        made[name] = made.param_norm ** len(name)
+    made["alignment"] = np.cos(made.param_norm)
+    made["update_alignment"], made["update_alignment_null"] = made.alignment / 2, made.alignment * 0 + 1.7
+    made["gradient_alignment"] = made.alignment / 1e4
+    made["step_size"], made["update_norm"], made["grad_norm"] = made.param_norm ** -3, made.param_norm, made.train_loss
+    made["dynamics"] = made.outcome.copy(data=np.arange(made.outcome.size).reshape(made.outcome.shape) % 5)
+    made.dynamics.attrs = {"flag_values": np.arange(5, dtype=np.int8),
+                           "flag_meanings": "none aligned misaligned relative adam_like"}
+    made["growth_exponent"] = made.norm_growth - 3
+    for name in ("sqrt", "linear", "aligned", "misaligned"):
+        made[f"fit_{name}_r2"] = 1 - made.learning_rate * made.weight_decay + 0 * made.norm_growth
+    for where, state in (((-1, -1), DIVERGED), ((0, 0), FAILED), ((1, 0), SKIPPED), ((2, 0), PENDING)):
+        made.outcome[where] = state
+    there = made.outcome == DONE
+    return made.assign({name: made[name].where(there).assign_attrs(made[name].attrs) for name in made.data_vars
+                        if made[name].dtype.kind == "f"})
+
+
+def many_rules():
+    """More combinations of words than a figure has panels for, with long names."""
+    made = dataset({"rule": [f"{NAME} {i}" for i in range(20)], "learning_rate": RATES, "weight_decay": DECAYS},
+                   step=[0, 10, 20, 30],
+                   param_norm=(["step"], lambda rule, rate, decay, step: 20 + step * (rate - decay)))
+    made["norm_growth"] = (3 * made.learning_rate / made.weight_decay.where(made.weight_decay > 0, 1e-4)) ** 0.5 + (
+        0 * made.param_norm.isel(step=0))
+    made["final_train_loss"] = made.norm_growth * 1e-7
+    return made
+
+
+def refined():
+    """Of a long axis few cells were trained, others in each column."""
+    made = dataset({"learning_rate": np.logspace(-4, -1, 5), "weight_decay": np.logspace(-4, 2, 201)},
+                   step=[0, 10, 20], param_norm=(["step"], lambda rate, decay, step: 5 + step * (rate - decay)))
+    made["norm_growth"] = (made.learning_rate / made.weight_decay) ** 0.5
+    place = np.arange(201)
+    for i in range(5):
+        trained = (place % 100 == 0) | (abs(place - 100 - 10 * i) < 3)
+        made.outcome[i] = np.where(trained, DONE, SKIPPED)
+    made.outcome[4, -1] = DIVERGED
+    made["alignment"] = made.param_norm / 1e3
+    return made.assign({name: made[name].where(made.outcome == DONE) for name in (
+        "norm_growth", "param_norm", "alignment")})
+
+
+def few_words():
+    """Runs told apart by words alone."""
+    made = dataset({"recipe": ["adafactor-inverse_sqrt", "adamw-constant", "a_third_with_a_long_name"]},
+                   step=range(0, 3000, 100), param_norm=(["step"], lambda recipe, step: 3 + np.sqrt(step)),
+                   norm_growth=[1.5, 2e-5, 3e4], accuracy=[0.1, 0.2, 0.3], final_train_loss=[2e-6, 3e-6, 1e-6])
+    made["layer_norm"] = (made.param_norm * made.norm_growth).expand_dims(layer=[0, 1]).transpose(..., "step", "layer")
+    return made
+
+
+MADE = {made.__name__: made for made in (full_grid, many_rules, refined, few_words)}
+
+
+@pytest.fixture(scope="module", params=MADE)
+def drawings(request):
+    """All figures of a dataset, with their layout done."""
+    found = list(figures.draw_all(MADE[request.param]()))
+    assert len(found) >= 3
+    return [(one, layout.drawn(one)) for one in found]
+
+
+@pytest.mark.parametrize("flaw", ["outside", "overlapping", "few_ticks", "without_unit", "hyphens", "unseen_in_legend"])
+def test_no_figure_has(drawings, flaw):
+    for found, figure in drawings:
+        assert getattr(layout, flaw)(figure) == [], found.name
+
+
+def test_every_figure_says_how_many_runs_it_shows(drawings):
+    for found, figure in drawings:
+        assert re.search(r"\bn = \d+", found.caption), found.name
+        assert re.search(r"\bn = \d+", "\n".join(text.get_text() for text in figure.texts)), found.name
+
+
+def test_letters_can_be_read_at_half_the_width_of_a_page(drawings):
+    for found, figure in drawings:
+        assert figure.get_size_inches()[0] == look.WIDTH and figure.get_size_inches()[1] < 13, found.name
+        for text in layout.texts_of(figure):
+            assert text.get_fontsize() * look.PRINTED / look.WIDTH >= SMALLEST, (found.name, text.get_text())
+
+
+def test_the_checks_find_what_they_look_for():
+    """Each flaw in a figure that has it."""
+    with look.style():
+        figure = Figure(figsize=(3, 2), layout="constrained")
+        axes = figure.add_subplot()
+        axes.plot([1, 2], [4.1, 4.2], color="red")
+        axes.set_yscale("log")
+        axes.yaxis.set_major_formatter(lambda value, _: "4.15" if value == 4.15 else "")
+        axes.set_yticks([4.15])
+        axes.set_xlabel("a label without")
+        figure.text(0.5, 0.5, "one -0.5")
+        figure.text(0.5, 0.5, "other")
+        figure.text(0.9, 0.2, "a text that leaves the canvas")
+        figure.legend(handles=[Line2D([], [], color="blue", label="not there")])
+        figure.draw_without_rendering()
+    assert layout.outside(figure) == ["a text that leaves the canvas"]
+    assert ("one -0.5", "other") in layout.overlapping(figure)
+    assert [axis for _, axis, _ in layout.few_ticks(figure)] == ["y"]
+    assert ("x", "a label without") in layout.without_unit(figure)
+    assert layout.hyphens(figure) == ["one -0.5"] and layout.unseen_in_legend(figure) == ["not there"]
+
+
+# ---- panels that invite comparison ----
+
+@pytest.mark.parametrize("name", ["norms", "norms-parts", "losses"])
+def test_panels_of_one_quantity_have_one_range(name):
+    found = drawing(full_grid(), name)
+    layout.drawn(found)
+    axes = panels(found)
+    assert len(axes) > 3 and len({(one.get_yscale(), *one.get_ylim()) for one in axes}) == 1
+
+
+def test_cosines_are_cut_at_one_and_share_their_range():
+    found = drawing(full_grid(), "alignment")
+    columns = np.reshape(panels(found), (-1, 4)).T
+    assert len({axes.get_ylim() for column in columns[:3] for axes in column}) == 1
+    assert columns[0][0].get_ylim()[1] <= 1.05 and "Panels are cut at −1 and 1" in found.caption
+    assert columns[3][0].get_ylim()[1] < 0.01
+
+
+def test_norms_of_steps_have_one_kind_of_scale():
+    found = drawing(full_grid(), "steps")
+    assert {axes.get_yscale() for axes in panels(found)} == {"log"}
+
+
+def test_losses_in_maps_share_their_colours():
+    found = drawing(full_grid(), "final-losses")
+    train, valid = (axes.collections[0].norm for axes in panels(found))
+    assert (train.vmin, train.vmax) == (valid.vmin, valid.vmax)
+
+
+def test_weight_decays_are_told_apart():
+    found = drawing(full_grid(), "norms")
+    assert [axes.get_title().replace("\n", " ") for axes in panels(found)][:2] == [
+        "weight decay 0.001", "weight decay 0.00316"]
+
+
+def test_panels_are_of_cells_that_were_trained():
+    for name in ("norms", "alignment"):
+        found = drawing(refined(), name)
+        assert len(panels(found)) > 3 and all(len(axes.lines) > 1 for axes in panels(found)), name
+        assert "no run yet" not in found.caption
+
+
+# ---- what is left out ----
+
+def test_words_that_are_left_out_are_named():
+    found = drawing(many_rules(), "phase")
+    shown = {axes.get_title().split("\nslope")[0].replace("\n", " ") for axes in panels(found)}
+    missing = [f"{NAME} {i}" for i in range(20) if f"{NAME} {i}" not in shown]
+    assert len(missing) == 2
+    assert f"18 of 20 rules are shown, not {', '.join(missing)}; others with --at rule=VALUE." in found.caption
+    every = [{"rule": i} for i in range(20)]
+    assert runs.left_out(many_rules(), every, every) == ""
+    assert runs.left_out(many_rules(), every[:3], every) == "3 of 20 rules are shown; others with --at rule=VALUE."
+
+
+def test_combinations_are_thinned_evenly():
+    every = [{"rule": i, "weight_decay": j} for i in range(3) for j in range(9)]
+    kept = runs.thinned_along(every, 6)
+    assert kept == [{"rule": i, "weight_decay": j} for i in range(3) for j in (0, 8)]
+    assert len({at["rule"] for at in runs.thinned_along(every, 2)}) == 2
+
+
+def test_cells_too_thin_to_be_seen_are_not_in_the_legend():
+    found = drawing(refined(), "phase")
+    assert "diverged" not in legend(found) and "1 runs diverged, in cells too thin to be seen" in found.caption
+    assert "diverged" in legend(drawing(full_grid(), "phase"))
+
+
+# ---- ticks and numbers ----
+
+@pytest.mark.parametrize("low, high", [(0.004, 6.3), (1.0, 6.2), (0.98, 1.05), (1e-9, 1e3), (2, 72), (1e-30, 1e30),
+                                       (3e-7, 8e-6), (1.9e-4, 2.1e-4), (50, 3300), (0.5, 1.9), (9.1, 9.9), (8, 12)])
+@pytest.mark.parametrize("size, is_wide", [(1.5, True), (0.9, False), (2.5, False)])
+def test_logarithmic_ticks_are_two_at_least_and_reach_both_ends(low, high, size, is_wide):
+    room = scales.Room(size, is_wide)
+    ticks = scales.logarithmic_ticks(low, high, room)
+    assert 2 <= len(ticks) <= 7 and room.fits(ticks, low, high)
+    assert all(low * (1 - 1e-9) <= tick <= high * (1 + 1e-9) for tick in ticks)
+    places = np.log(np.array([low, *ticks, high]) / low) / np.log(high / low)
+    assert max(places[1], 1 - places[-2]) < 0.45 and np.diff(places).min() > -1e-9
+
+
+def test_labels_of_ticks():
+    assert scales.logarithmic_words([0.01, 1, 5]) == ["0.01", "1", "5"]
+    assert scales.logarithmic_words([1e-5, 3e-4, 1, 10]) == ["10⁻⁵", "3·10⁻⁴", "1", "10"]
+    assert scales.logarithmic_words([-100.0, 0.0, 100.0]) == ["−100", "0", "100"]
+    assert scales.linear_words([-0.5, 0.0, 0.5]) == ["−0.5", "0.0", "0.5"]
+    assert scales.linear_words([0.99995, 0.99996]) == ["0.99995", "0.99996"]
+    assert scales.linear_words([0, 2e5]) == ["0", "2·10⁵"] and scales.linear_words([-1e-5, 0.0]) == ["−10⁻⁵", "0"]
+    assert [scales.number(value) for value in (-1.5, 0.00316, 3.16e-4, 1000, 54321, 2e5, 0, np.nan)] == [
+        "−1.5", "0.00316", "3.16·10⁻⁴", "1000", "54321", "2·10⁵", "0", "nan"]
+
+
+def test_labels_say_their_unit():
+    made = dataset({}, train_loss=1.0, seconds=2.0, width=3.0)
+    made.train_loss.attrs, made.seconds.attrs = {"long_name": "training loss (nats)", "units": "1"}, {"units": "s"}
+    assert look.label(made.train_loss) == "training loss (nats)" and look.label(made.seconds) == "seconds (s)"
+    assert look.label(made.width) == "width (–)" and look.name(made.train_loss) == ("training loss", "nats")
+
+
+def test_a_line_of_few_values_is_a_line_with_a_dot_where_it_is_one():
+    made = dataset({"learning_rate": RATES}, param_norm=(["step"], lambda rate, step: 1 + rate * step))
+    assert not any(line.get_marker() == "." for line in panels(drawing(made, "norms"))[0].lines)
+    assert lines.arrange(3, 9)["shape"] == (6, 3)
