@@ -1,8 +1,10 @@
 #include "driver/sweep/grid.h"
 #include "driver/sweep/sweep.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t size);
 
@@ -32,11 +34,31 @@ static void use(const struct sweep *sweep)
     free(index);
 }
 
-/* What follows a NUL byte is a --set, what follows the next one another. */
+/* A folder for the file that a sweep can include, base.yaml. */
+static char folder[] = "/tmp/fuzz-sweep-XXXXXX", base_path[64];
+
+static void remove_folder(void)
+{
+    unlink(base_path);
+    rmdir(folder);
+}
+
+static void write_base(const char *text)
+{
+    if (!base_path[0] && (!mkdtemp(folder) || atexit(remove_folder) != 0))
+        abort();
+    snprintf(base_path, sizeof(base_path), "%s/base.yaml", folder);
+    FILE *file = fopen(base_path, "w");
+    if (!file || fputs(text, file) < 0 || fclose(file) != 0)
+        abort();
+}
+
+/* What follows a NUL byte is a --set, what follows the next one another; one that begins with "# base.yaml"
+ * is the file of this name, which includes may reach. */
 int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t size)
 {
+    const char *base = "", *settings[3], *head = "# base.yaml";
     char *text = malloc(size + 1);
-    const char *settings[3];
     int count = 0;
     struct error error;
     struct sweep sweep;
@@ -47,11 +69,16 @@ int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t size)
     text[size] = 0;
     size_t length = strnlen(text, size), end = length;
     while (end < size && count < 3) {
-        settings[count] = text + end + 1;
-        end += 1 + strlen(settings[count++]);
+        const char *part = text + end + 1;
+        end += 1 + strlen(part);
+        if (strncmp(part, head, strlen(head)) == 0)
+            base = part;
+        else
+            settings[count++] = part;
     }
+    write_base(base);
     error.text[0] = 0;
-    if (sweep_parse(&sweep, "sweep.yaml", "folder", text, length, settings, count, &error) == 0) {
+    if (sweep_parse(&sweep, "sweep.yaml", folder, text, length, settings, count, &error) == 0) {
         use(&sweep);
         sweep_release(&sweep);
     } else if (!error.text[0] || strchr(error.text, '\n')) {

@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 
+import missing
 import pytest
 from conftest import BUILD, NORMSWEEP, PROJECT, run
 from made_up import made_up
@@ -44,7 +45,7 @@ def test_man_page_has_every_option_of_every_command(normsweep):
             assert any(line == item or value and line.startswith(item) for line in explained), (command, word)
 
 
-@pytest.mark.skipif(not shutil.which("mandoc"), reason="no mandoc")
+@missing.program("mandoc", "the form of the man page", "mandoc")
 def test_man_page_is_well_formed():
     assert run("mandoc", "-T", "lint", "-W", "warning", PROJECT / "docs" / "normsweep.1").stdout == ""
 
@@ -83,8 +84,7 @@ def test_libraries_are_found_by_what_modules_set(modules, tmp_path):
 
 
 def test_make_without_pkg_config(tmp_path):
-    if not shutil.which("make"):
-        pytest.skip("no make")
+    missing.need("make", "how the Makefile finds libraries without pkg-config", "make")
     (tmp_path / "nc-config").write_text("#!/bin/sh\nexit 1\n")
     (tmp_path / "nc-config").chmod(0o755)
     environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
@@ -99,8 +99,7 @@ SCRIPTS = [path.name for path in (PROJECT / "analysis").iterdir() if path.is_fil
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
     """A tree that `make install` has made, below DESTDIR and with a blank in its name; then `make uninstall`."""
-    if not shutil.which("make"):
-        pytest.skip("no make")
+    missing.need("make", "make install", "make")
     root = tmp_path_factory.mktemp("a b")
     variant = "VARIANT=" + (BUILD.name if BUILD.name != "build" else "release")
     place = ["DESTDIR=" + str(root), "PREFIX=/usr", variant]
@@ -120,7 +119,8 @@ def test_installed_files(installed):
     documents += [path for path in (PROJECT / "docs").iterdir() if path.suffix in (".md", ".png", ".py", ".json")]
     completions = "share/bash-completion/completions/"
     expected = {"bin/normsweep", "share/man/man1/normsweep.1", "share/zsh/site-functions/_normsweep",
-                "share/normsweep/sweep.schema.json", "share/normsweep/slurm/submit", "share/normsweep/slurm/normsweep.sbatch", *package,
+                "share/normsweep/sweep.schema.json", "share/normsweep/slurm/submit",
+                "share/normsweep/slurm/normsweep.sbatch", *package,
                 *(f"share/normsweep/sweeps/{path.name}" for path in SWEEPS),
                 *(f"share/doc/normsweep/{path.relative_to(PROJECT)}" for path in documents),
                 *(f"bin/normsweep-{name}" for name in SCRIPTS), completions + "normsweep",

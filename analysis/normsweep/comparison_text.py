@@ -94,7 +94,7 @@ def phase_line(found: xr.Dataset) -> str:
     if not any(diverged):
         return f"{where}. No run diverged."
     return (f"{where}. Diverged: {diverged[0]} of {several(ended[0], 'run')} in A, {diverged[1]} of {ended[1]} in B; "
-            "they have no growth and no loss, so only cells without any count in the means.")
+            "they have no growth and no loss, and means are over the cells where no run is missing.")
 
 
 def means(found: xr.Dataset) -> str:

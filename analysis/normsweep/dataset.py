@@ -109,7 +109,10 @@ def without_spare_sessions(dataset: xr.Dataset) -> xr.Dataset:
     if SESSION_START not in dataset or SESSIONS not in dataset.dims:
         return dataset
     used = np.flatnonzero(dataset[SESSION_START].values.astype(str) != "")
-    return dataset.isel({SESSIONS: slice(0, int(used[-1]) + 1 if len(used) else 0)})
+    cut = dataset.isel({SESSIONS: slice(0, int(used[-1]) + 1 if len(used) else 0)})
+    cut.encoding = dataset.encoding
+    cut.set_close(dataset.close)
+    return cut
 
 
 def sweep_of(dataset: xr.Dataset) -> Sweep:
@@ -163,7 +166,8 @@ class Sweep:
         >>> ds.sweep.tags
         ()
         """
-        return tuple(filter(None, str(self._dataset.attrs.get("tags", "")).split(", ")))
+        tags = self._dataset.attrs.get("tags", "")
+        return tuple(filter(None, tags.split(", ") if isinstance(tags, str) else map(str, tags)))
 
     @property
     def sweep_file(self) -> str:

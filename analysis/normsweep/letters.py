@@ -3,11 +3,13 @@
 import functools
 import re
 
+from matplotlib import ft2font
 from matplotlib.font_manager import findfont, get_font
-from matplotlib.ft2font import LOAD_NO_HINTING
 
 FAMILY = "DejaVu Sans"  # comes with matplotlib
 SIZE = 8  # points
+# matplotlib 3.10 has it in LoadFlags, and 3.12 there alone.
+NO_HINTING = ft2font.LoadFlags.NO_HINTING if hasattr(ft2font, "LoadFlags") else getattr(ft2font, "LOAD_NO_HINTING")
 FORMULA = re.compile(r"\\[a-zA-Z]+|[\\{}$]")
 
 
@@ -16,7 +18,7 @@ def advance(letter):
     """The width of a letter, in units of the font's size."""
     font = get_font(findfont(FAMILY))
     font.set_size(100, 72)
-    return font.load_char(ord(letter), flags=LOAD_NO_HINTING).linearHoriAdvance / 65536 / 100
+    return font.load_char(ord(letter), flags=NO_HINTING).linearHoriAdvance / 65536 / 100
 
 
 def inches(text, size=SIZE):

@@ -24,6 +24,7 @@
         "number of workers (default: as many as the available cores allow); 0 runs without MPI")             \
     X(SET, 0, "set", "KEY=VALUE", TEXTS(setting), "override a key with any YAML value; null removes it")     \
     X(FRESH, 0, "fresh", NULL, FLAG, "start over; an existing dataset is renamed to OUT.nc.old")             \
+    X(DRY_RUN, 0, "dry-run", NULL, FLAG, "say what would be done, and write and train nothing")              \
     X(RETRY_FAILED, 0, "retry-failed", NULL, FLAG, "repeat failed runs")                                     \
     X(RUNS, 'n', "runs", "N", NUMBER(runs, "a number of runs", 1, 1000000000),                               \
         "number of finished runs to train again (default: one in a hundred, at least one)")                  \

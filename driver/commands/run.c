@@ -3,25 +3,22 @@
 #include "driver/commands/announce.h"
 #include "driver/commands/commands.h"
 #include "driver/commands/ending.h"
+#include "driver/commands/launching.h"
 #include "driver/commands/present.h"
+#include "driver/commands/rehearsal.h"
 #include "driver/commands/summary.h"
-#include "driver/dataset/variables.h"
-#include "driver/dataset/view.h"
 #include "driver/job/boundary.h"
 #include "driver/job/local.h"
 #include "driver/output/folder.h"
-#include "driver/ranks/descriptors.h"
 #include "driver/ranks/dispatch.h"
 #include "driver/ranks/launcher.h"
 #include "driver/ranks/mpirun.h"
 #include "driver/ranks/pump.h"
 #include "driver/ranks/starter.h"
 #include "driver/sweep/texts.h"
-#include "driver/sweep/threads.h"
 #include "worker/host/clock.h"
 #include "worker/host/environment.h"
 #include "worker/host/process.h"
-#include "worker/host/processors.h"
 #include "worker/wire/loop.h"
 
 #include <inttypes.h>
@@ -43,8 +40,7 @@ struct start {
     double begun; /* clock */
     struct breath breath; /* called while texts are read; beats on the lease for the launcher */
     bool has_sweep, has_corpus;
-    struct mpirun mpirun;
-    bool found; /* mpirun is valid */
+    struct launching launching; /* of ranks */
 };
 
 static int start_load_sweep(struct start *start, struct error *error)
@@ -332,68 +328,6 @@ static int run_here(struct start *start, struct error *error)
     return stopped ? STATUS_STOPPED : STATUS_DONE; /* failed runs are reported by the summary */
 }
 
-/* As many as requested, or as the cores allow, but no more than there are runs. 0: as the allocation has. */
-static int worker_count(const struct start *start, int64_t pending)
-{
-    int asked = start->arguments.jobs;
-
-    if (asked < 0 && getenv("SLURM_JOB_ID"))
-        return 0;
-    int workers = asked > 0 ? asked : threads_workers(&start->sweep);
-    return pending < workers ? (int)pending : workers;
-}
-
-/* Reserves descriptors for the workers on this machine; in an allocation, one worker per processor. */
-static int reserve_descriptors(const struct start *start, int64_t pending, struct error *error)
-{
-    int workers = worker_count(start, pending);
-
-    return descriptors_reserve(workers > 0 ? workers : processors_count(), error);
-}
-
-/* Looks for mpirun the first time it is called. */
-static int find_mpirun(struct start *start, struct error *error)
-{
-    if (!start->found && mpirun_find(&start->mpirun, error) != 0)
-        return -1;
-    start->found = true;
-    return 0;
-}
-
-/* Have all runs of the sweep ended? False if its dataset cannot be read. */
-static bool has_ended(const struct sweep *sweep)
-{
-    struct error ignored;
-    struct view view;
-    int64_t ended = 0;
-
-    if (view_open(&view, sweep->output, &ignored) != 0)
-        return false;
-    signed char *outcome = calloc((size_t)view.cells + 1, 1);
-    if (outcome && view_outcomes(&view, outcome, &ignored) == 0)
-        for (int64_t cell = 0; cell < view.cells; cell++)
-            ended += outcome[cell] >= OUTCOME_DONE;
-    bool all = ended == view.cells && view.cells == sweep->cells;
-    free(outcome);
-    view_close(&view);
-    return all;
-}
-
-/* Checks what a sweep on ranks needs before anything is written. A finished sweep needs none of it. */
-static int check_launch(struct start *start, struct error *error)
-{
-    if (mpirun_check_root(error) != 0)
-        return -1;
-    if (!arguments_has(&start->arguments, OPTION_FRESH) &&
-        !arguments_has(&start->arguments, OPTION_RETRY_FAILED) && has_ended(&start->sweep))
-        return 0;
-    if (reserve_descriptors(start, start->sweep.cells - start->sweep.skipped, error) != 0)
-        return -1;
-    if (find_mpirun(start, error) != 0)
-        return -1;
-    return start->mpirun.kind == MPIRUN_OPEN_MPI ? mpirun_check_folder(error) : 0;
-}
-
 /* The command line for the ranks, ending with NULL: without --notify, which is this process's own, and may
  * hold what others on a machine should not read. The caller frees it; NULL: no memory. */
 static char **ranks_line(const struct start *start)
@@ -416,9 +350,9 @@ static char **ranks_line(const struct start *start)
 
 static int run_launched(struct start *start, int64_t pending, struct error *error)
 {
-    int workers = worker_count(start, pending);
+    int workers = launching_workers(&start->launching, pending);
 
-    if (reserve_descriptors(start, pending, error) != 0 || find_mpirun(start, error) != 0)
+    if (launching_prepare(&start->launching, pending, error) != 0)
         return -1;
     if (start->corpus.file < 0) { /* ranks read their own corpus, unless this one can be shared */
         corpus_release(&start->corpus);
@@ -430,7 +364,7 @@ static int run_launched(struct start *start, int64_t pending, struct error *erro
         return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", start->sweep.output);
     struct launch launch = {.lease = start->lease,
         .output = start->sweep.output,
-        .mpirun = &start->mpirun,
+        .mpirun = &start->launching.mpirun,
         .argv = argv,
         .workers = workers,
         .journal = start->journal};
@@ -457,7 +391,8 @@ static int run_plainly(struct start *start, struct error *error)
     bool here = start->arguments.jobs == 0;
 
     if (start_open_log(start, error) != 0 || start_load_sweep(start, error) != 0 ||
-        start_load_corpus(start, error) != 0 || (!here && check_launch(start, error) != 0))
+        start_load_corpus(start, error) != 0 ||
+        (!here && launching_check(&start->launching, false, error) != 0))
         return -1;
     int64_t pending = open_output(start, error);
     if (pending < 0)
@@ -473,12 +408,18 @@ static int run_plainly(struct start *start, struct error *error)
 int command_run(int argc, char **argv)
 {
     struct start start = {.argc = argc, .argv = argv, .begun = clock_now()};
+    start.launching = (struct launching){.arguments = &start.arguments, .sweep = &start.sweep};
     struct starter starter = starter_find();
     struct error error = {.text = ""};
     int status;
 
     if (command_arguments(&start.arguments, argc, argv, &status))
         return starter.rank > 0 ? 0 : status; /* else mpirun could end rank 0 before it prints the line */
+    if (arguments_has(&start.arguments, OPTION_DRY_RUN)) {
+        status = starter.rank > 0 ? 0 : rehearsal(&start.arguments, &starter);
+        arguments_release(&start.arguments);
+        return command_flush(status);
+    }
     if (starter.rank >= 0 && !(starter.size == 1 && start.arguments.jobs == 0))
         return run_rank(&start, &starter);
     status = run_plainly(&start, &error);

@@ -13,288 +13,28 @@
  * there. The netCDF library would read a block and seek four times for each variable of each row: 340 system
  * calls for a run of three rows. A flush passes the buffer to the system, where readers see it; a sync passes
  * it to the disk.
- *
- * A new file, with all measurements of the old one and everything that others have added (foreign.c), is
- * written in five cases: the sweep has grown (values of an axis, steps, layers), its title or text has
- * changed, the session table is full, an older program made the file without some variables or tensors, or
- * another program has rewritten it so that numbers no longer lie at multiples of 8.
  */
-#include "driver/dataset/boundary_variables.h"
-#include "driver/dataset/create.h"
-#include "driver/dataset/foreign.h"
 #include "driver/dataset/ledger.h"
-#include "driver/dataset/longer.h"
 #include "driver/dataset/lookup.h"
-#include "driver/dataset/order.h"
 #include "driver/dataset/session.h"
+#include "driver/dataset/settle.h"
 #include "driver/dataset/variables.h"
-#include "driver/dataset/verify.h"
-#include "driver/dataset/view.h"
-#include "driver/dataset/view_attributes.h"
-#include "driver/output/folder.h"
 #include "driver/output/output.h"
 #include "driver/sweep/grid.h"
-#include "driver/tables/dataset_tables.h"
 #include "worker/checkpoint/written.h"
-#include "worker/host/sync.h"
 
 #include <netcdf.h>
 
 #include <errno.h>
-#include <libgen.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/statvfs.h>
-#include <time.h>
-#include <unistd.h>
 
 int dataset_error(const struct dataset *dataset, int status, struct error *error)
 {
     return layout_error(error, dataset->name, status);
 }
 
-static int sync_folder_of(const char *path)
-{
-    char *copy = strdup(path);
-    int status = copy ? sync_folder(dirname(copy)) : ENOMEM;
-
-    free(copy);
-    return status;
-}
-
-/* Refuses a file that does not fit on the disk, before it is full. `foreign`: bytes that others added. */
-static int check_space(const struct dataset *dataset, double foreign, struct error *error)
-{
-    char *copy = strdup(dataset->path);
-    struct statvfs disk;
-    double need = (double)dataset->layout.bytes + (isnan(foreign) ? 0 : foreign);
-    bool known = copy && statvfs(dirname(copy), &disk) == 0 && disk.f_blocks > 0;
-
-    free(copy);
-    if (!known || need <= (double)disk.f_bavail * (double)disk.f_frsize)
-        return 0;
-    return error_set(error, ERROR_ENVIRONMENT, "%s: %s: needs %.4g MB, but only %.4g MB are free",
-        dataset->name, strerror(ENOSPC), need / 1e6, (double)disk.f_bavail * (double)disk.f_frsize / 1e6);
-}
-
-/* What a new file replaces. */
-enum successor {
-    SUCCESSOR_OF_NONE, /* nothing: the path does not exist */
-    SUCCESSOR_OF_COPY, /* a file whose contents have been copied to the new one */
-    SUCCESSOR_OF_OLD, /* a file that is renamed to OUT.nc.old, and replaces what is there */
-    SUCCESSOR_OF_SHORTER, /* a file that is renamed as longer.h says, if its new name is free */
-};
-
-/* Syncs the new file and gives it its name. 0 or an errno. */
-static int put_in_place(const char *path, const char *new, enum successor successor, const char *old)
-{
-    int status = sync_file(new);
-
-    if (status == 0 && successor == SUCCESSOR_OF_OLD && rename(path, old) != 0)
-        status = errno;
-    if (status == 0 && successor == SUCCESSOR_OF_SHORTER)
-        status = output_name(path, old);
-    if (status == 0 && successor == SUCCESSOR_OF_COPY)
-        status = rename(new, path) == 0 ? 0 : errno;
-    else if (status == 0)
-        status = output_name(new, path);
-    return status ? status : sync_folder_of(path);
-}
-
-/* Gives the new file its name, after that the files of shorter runs went where their dataset goes. */
-static int replace_file(
-    const struct dataset *dataset, const char *new, enum successor successor, struct error *error)
-{
-    char *old = longer_old(dataset->path, dataset->longer.shorter);
-    char *name = longer_old(dataset->name, dataset->longer.shorter);
-    int status = old && name ? 0 : ENOMEM, result = 0;
-
-    if (status == 0 && successor == SUCCESSOR_OF_SHORTER)
-        result = folder_move_runs(dataset->name, name, error);
-    if (status == 0 && result == 0)
-        status = put_in_place(dataset->path, new, successor, old);
-    free(old);
-    free(name);
-    return status == 0 ? result : dataset_error(dataset, status, error);
-}
-
-/* Removes the new file of a start that was killed; refuses anything but a regular file. 0 or an errno. */
-static int clear_new(const char *new)
-{
-    mode_t kind = 0;
-    int there = output_exists(new, &kind);
-
-    if (there <= 0)
-        return there < 0 ? errno : 0;
-    if (!S_ISREG(kind))
-        return EEXIST;
-    return unlink(new) == 0 ? 0 : errno;
-}
-
-/* Writes a new file; with all measurements of `view`, if not NULL. */
-static int write_file(struct dataset *dataset, enum successor successor, const struct view *view,
-    const struct mapping *mapping, struct error *error)
-{
-    char *new = NULL;
-    double foreign = view ? foreign_bytes(view, &dataset->layout) : 0;
-
-    layout_measure(&dataset->layout);
-    if (check_space(dataset, foreign, error) != 0)
-        return -1;
-    int status = asprintf(&new, "%s.new", dataset->path) < 0 ? ENOMEM : clear_new(new);
-    if (status != 0) {
-        if (status == EEXIST)
-            error_set(error, ERROR_INPUT, "%s.new: %s", dataset->name, strerror(status));
-        else
-            dataset_error(dataset, status, error);
-        free(new);
-        return -1;
-    }
-    status = layout_write(&dataset->layout, new);
-    if (status == NC_NOERR && view)
-        status = mapping_copy(mapping, view, &dataset->layout, new);
-    int result = status == NC_NOERR ? 0 : dataset_error(dataset, status, error);
-    if (result == 0 && foreign != 0) /* or NaN */
-        result = foreign_copy(view, mapping, &dataset->layout, new, error);
-    if (result == 0)
-        result = replace_file(dataset, new, successor, error);
-    if (result != 0)
-        unlink(new);
-    free(new);
-    return result;
-}
-
-static bool has_all_variables(const struct view *view, const struct layout *layout)
-{
-    bool all = true;
-
-    for (int i = 0; all && i < METRIC_COUNT; i++)
-        all = !layout_has(layout, i) || lookup_has_variable(view->file, metric_table[i].name);
-    for (int i = 0; all && i < RUN_VARIABLE_COUNT; i++)
-        all = lookup_has_variable(view->file, run_variable_table[i].name);
-    for (int i = 0; all && i < SESSION_VARIABLE_COUNT; i++)
-        all = lookup_has_variable(view->file, session_variable_table[i].name);
-    return all && boundary_variables_fit(view, layout->sweep);
-}
-
-static bool has_text(const struct view *view, const char *name, const char *text)
-{
-    char *found = view_text(view, name);
-    bool same = strcmp(found ? found : "", text) == 0;
-
-    free(found);
-    return same;
-}
-
-/* Are the title and the sweep's text unchanged? They may change without changing any number. */
-static bool has_texts(const struct view *view, const struct layout *layout)
-{
-    return has_text(view, ATTRIBUTE_TITLE, layout_title(layout->sweep)) &&
-           has_text(view, ATTRIBUTE_SWEEP, layout->sweep->text ? layout->sweep->text : "");
-}
-
-/* Refuses a file in which more tensors or stacks have names than this program knows. */
-static int check_words(const struct dataset *dataset, const struct view *view, struct error *error)
-{
-    for (enum metric_dimension i = 0; i < DIMENSION_COUNT; i++) {
-        const struct metric_dimension_row *row = &metric_dimension_table[i];
-        if (row->word && !row->word(view->form.along[i] - 1))
-            return error_set(
-                error, ERROR_INPUT, "%s: has other %ss than this program", dataset->name, row->name);
-    }
-    return 0;
-}
-
-/* --fresh renames, and overwrites by renaming, only datasets of this program. */
-static int check_ours(const char *path, const char *name, const char *suffix, struct error *error)
-{
-    if (view_check(path, error) == 0)
-        return 0;
-    if (error->status == ERROR_ENVIRONMENT)
-        return -1;
-    return error_set(error, ERROR_INPUT, "%s%s: is not a " PROGRAM " dataset; give another -o", name, suffix);
-}
-
-/* It is unknown whether the file exists, so nothing is touched. */
-static int refuse_unseen(const struct dataset *dataset, const char *suffix, struct error *error)
-{
-    return error_set(error, ERROR_ENVIRONMENT, "%s%s: %s", dataset->name, suffix, strerror(errno));
-}
-
-/* Renames the existing file and its folder to OUT.nc.old and OUT.nc.old.d, and writes a new file. */
-static int begin_anew(struct dataset *dataset, struct error *error)
-{
-    mode_t kind;
-
-    if (check_ours(dataset->path, dataset->name, "", error) != 0)
-        return -1;
-    char *old = longer_old(dataset->path, 0);
-    if (!old)
-        return dataset_error(dataset, ENOMEM, error);
-    int there = output_exists(old, &kind);
-    int result = there < 0 ? refuse_unseen(dataset, ".old", error) : 0;
-    if (there > 0)
-        result = check_ours(old, dataset->name, ".old", error);
-    free(old);
-    if (result == 0)
-        result = write_file(dataset, SUCCESSOR_OF_OLD, NULL, NULL, error);
-    return result == 0 ? folder_set_aside(dataset->name, error) : -1;
-}
-
-/* The runs of a shorter sweep carry on: their states stay where they are. All cells are pending again, and
- * get their rows from the states. */
-static int begin_longer(struct dataset *dataset, int64_t shorter, struct error *error)
-{
-    const struct layout *layout = &dataset->layout;
-
-    if (longer_find(&dataset->longer, dataset->name, layout->sweep, layout->corpus, shorter, error) != 0)
-        return -1;
-    return write_file(dataset, SUCCESSOR_OF_SHORTER, NULL, NULL, error);
-}
-
-/* Continues the file of `view`: as it is, or in a new file if its header no longer fits the sweep. */
-static int carry_on(
-    struct dataset *dataset, struct sweep *sweep, const struct view *view, struct error *error)
-{
-    struct layout *layout = &dataset->layout;
-    struct mapping mapping;
-
-    if (verify_dataset(view, error) != 0 || check_words(dataset, view, error) != 0)
-        return -1;
-    if (order_map(&mapping, sweep, view, layout, error) != 0)
-        return -1;
-    if (mapping.shorter) {
-        int64_t shorter = mapping.shorter;
-        mapping_release(&mapping);
-        return begin_longer(dataset, shorter, error);
-    }
-    int found = session_find(view, &dataset->session);
-    if (found != NC_NOERR) {
-        mapping_release(&mapping);
-        return dataset_error(dataset, found, error);
-    }
-    bool full = dataset->session == view->sessions;
-    layout->sessions = full ? 2 * view->sessions : view->sessions;
-    layout->history = view_text(view, ATTRIBUTE_HISTORY);
-    bool kept = layout->history || errno == 0;
-    bool longer = layout_lengthen(layout, &view->form);
-    int result = kept && layout_add_steps(layout, view->step, view->step_count) == 0
-                     ? 0
-                     : error_set(error, ERROR_ENVIRONMENT, "%s: no memory", dataset->name);
-    bool fits = mapping.identity && !full && !longer && layout->step_count == view->step_count &&
-                has_all_variables(view, layout) && has_texts(view, layout) && verify_alignment(view);
-    if (result == 0 && !fits)
-        result = write_file(dataset, SUCCESSOR_OF_COPY, view, &mapping, error);
-    mapping_release(&mapping);
-    return result;
-}
-
-/* The outcome of a cell at the start: nothing runs yet, and skip may have changed. What a search for a
- * boundary has skipped stays so until the search needs it. */
-static enum outcome first_outcome(
+enum outcome dataset_first_outcome(
     const struct sweep *sweep, int64_t cell, enum outcome outcome, bool retry_failed)
 {
     bool skipped = sweep_skips(sweep, cell);
@@ -349,7 +89,7 @@ static int read_outcomes(struct dataset *dataset, int file, const struct dataset
         status = nc_get_var_schar(file, variable, dataset->outcome);
     for (int64_t cell = 0; status == NC_NOERR && cell < sweep->cells; cell++) {
         enum outcome now =
-            first_outcome(sweep, cell, (enum outcome)dataset->outcome[cell], options->retry_failed);
+            dataset_first_outcome(sweep, cell, (enum outcome)dataset->outcome[cell], options->retry_failed);
         changed = changed || now != (enum outcome)dataset->outcome[cell];
         dataset->outcome[cell] = (signed char)now;
     }
@@ -394,31 +134,6 @@ static int attach_file(struct dataset *dataset, const struct session *session,
     return status == NC_NOERR ? 0 : dataset_error(dataset, status, error);
 }
 
-/* Ensures that there is a file of this sweep at the path. */
-static int settle_file(
-    struct dataset *dataset, struct sweep *sweep, const struct dataset_options *options, struct error *error)
-{
-    struct view view;
-    mode_t kind = 0;
-    int there = output_exists(dataset->path, &kind);
-
-    if (there < 0)
-        return refuse_unseen(dataset, "", error);
-    if (S_ISDIR(kind))
-        return dataset_error(dataset, EISDIR, error);
-    if (!there)
-        return write_file(dataset, SUCCESSOR_OF_NONE, NULL, NULL, error);
-    if (options->fresh)
-        return begin_anew(dataset, error);
-    if (access(dataset->path, W_OK) != 0)
-        return dataset_error(dataset, errno, error);
-    if (view_open(&view, dataset->name, error) != 0)
-        return -1;
-    int result = carry_on(dataset, sweep, &view, error);
-    view_close(&view);
-    return result;
-}
-
 static void dispose(struct dataset *dataset)
 {
     for (int64_t cell = 0; dataset->end && cell < dataset->layout.sweep->cells; cell++)
@@ -441,7 +156,7 @@ static int open_named(struct dataset *dataset, struct sweep *sweep, const struct
     if (!dataset->path)
         return dataset_error(dataset, errno, error);
     if (layout_init(&dataset->layout, sweep, corpus, error) != 0 ||
-        settle_file(dataset, sweep, options, error) != 0)
+        dataset_settle(dataset, sweep, options, error) != 0)
         return -1;
     return attach_file(dataset, session, options, error);
 }

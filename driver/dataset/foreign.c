@@ -328,6 +328,29 @@ double foreign_bytes(const struct view *view, const struct layout *layout)
     return known ? bytes : NAN;
 }
 
+int foreign_check(
+    const struct view *view, const struct mapping *mapping, const struct layout *layout, struct error *error)
+{
+    struct transfer transfer = {
+        .view = view, .mapping = mapping, .sweep = layout->sweep, .from = view->file, .error = error};
+    char path[LAYOUT_PATH];
+    int count = 0, result = 0, memory = layout_in_memory(layout, path);
+
+    if (memory < 0)
+        return 0;
+    if (nc_open(path, NC_WRITE, &transfer.to) == NC_NOERR) {
+        nc_inq_nvars(view->file, &count);
+        bool *own = calloc((size_t)count + 1, sizeof(*own));
+        result = check(&transfer, "an attribute", own ? nc_redef(transfer.to) : NC_ENOMEM);
+        if (result == 0)
+            result = define_all(&transfer, count, own);
+        free(own);
+        nc_abort(transfer.to); /* what was only defined has not moved any value */
+    }
+    close(memory);
+    return result;
+}
+
 int foreign_copy(const struct view *view, const struct mapping *mapping, const struct layout *layout,
     const char *path, struct error *error)
 {

@@ -13,6 +13,7 @@ struct dataset {
     struct layout layout;
     struct write_buffer buffer; /* values on their way into the file */
     struct longer longer; /* beyond the dataset that this start has set aside */
+    struct prospect *prospect; /* only says what a start would do; NULL: a start. Borrowed */
     int64_t session; /* this start's row of the session table */
     int64_t run[RUN_VARIABLE_COUNT], metric[METRIC_COUNT]; /* offsets of their values; -1: not measured */
     int64_t boundary[BOUNDARY_VARIABLE_COUNT]; /* likewise; -1: the sweep does not have it */
@@ -73,6 +74,11 @@ int dataset_put_numbers(struct dataset *dataset, int64_t place, const double *va
 
 /* "phase.nc: ..." from a netCDF status or an errno. Always -1. */
 int dataset_error(const struct dataset *dataset, int status, struct error *error);
+
+/* The outcome of a cell at the start: nothing runs yet, and skip may have changed. What a search for a
+ * boundary has skipped stays so until the search needs it. */
+enum outcome dataset_first_outcome(
+    const struct sweep *sweep, int64_t cell, enum outcome outcome, bool retry_failed);
 
 /* Copies a text into a field of `width` bytes, padded with zeros. Cuts it between UTF-8 characters; bytes
  * that are not UTF-8 become '?'. */

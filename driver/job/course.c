@@ -19,30 +19,40 @@ static void put_decay_times(const struct run *run, struct course *course)
     }
 }
 
-/* A row without a norm is of a step that the run has not measured, or only validated. */
-int course_read(const struct sweep *sweep, struct dataset *dataset, int64_t cell, struct course *course,
-    bool *known, struct error *error)
+bool course_is_of(const struct run *run)
 {
-    const int64_t *step = dataset_step_numbers(dataset);
-    double *square = course->square, *time = course->time;
-    struct run run;
+    return run_even_decay_factor(run) != 0 && !run_may_end_early(run);
+}
 
-    *known = false;
-    sweep_cell(sweep, cell, &run);
-    bool corrected = run.decay_rule == DECAY_CORRECTED;
-    *course = (struct course){.decay = run_even_decay(&run), .square = square, .time = time};
-    if (run_even_decay_factor(&run) == 0 || run_may_end_early(&run))
-        return 0;
-    if (dataset_read(dataset, cell, METRIC_param_norm, square, error) != 0 ||
-        dataset_read(dataset, cell, METRIC_rate_sum, time, error) != 0)
-        return -1;
-    for (int64_t i = 0; i < dataset_steps(dataset); i++)
+/* A row without a norm is of a step that the run has not measured, or only validated. */
+bool course_make(const struct run *run, const int64_t *step, int64_t count, struct course *course)
+{
+    double *square = course->square, *time = course->time;
+    bool corrected = run->decay_rule == DECAY_CORRECTED;
+
+    *course = (struct course){.decay = run_even_decay(run), .square = square, .time = time};
+    for (int64_t i = 0; i < count; i++)
         if (isfinite(square[i]) && isfinite(time[i])) {
             square[course->count] = square[i] * square[i];
             time[course->count++] = corrected ? (double)step[i] : time[i];
         }
-    *known = course->count >= 2;
-    if (*known && corrected)
-        put_decay_times(&run, course);
+    if (course->count >= 2 && corrected)
+        put_decay_times(run, course);
+    return course->count >= 2;
+}
+
+int course_read(const struct sweep *sweep, struct dataset *dataset, int64_t cell, struct course *course,
+    bool *known, struct error *error)
+{
+    struct run run;
+
+    *known = false;
+    sweep_cell(sweep, cell, &run);
+    if (!course_is_of(&run))
+        return 0;
+    if (dataset_read(dataset, cell, METRIC_param_norm, course->square, error) != 0 ||
+        dataset_read(dataset, cell, METRIC_rate_sum, course->time, error) != 0)
+        return -1;
+    *known = course_make(&run, dataset_step_numbers(dataset), dataset_steps(dataset), course);
     return 0;
 }

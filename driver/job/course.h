@@ -14,4 +14,11 @@
 int course_read(const struct sweep *sweep, struct dataset *dataset, int64_t cell, struct course *course,
     bool *known, struct error *error);
 
+/* Has the run a course, as far as its parameters tell? */
+bool course_is_of(const struct run *run);
+
+/* The same from `count` values that were read: of the steps, square has the norms and time has rate_sum; NaN
+ * where they were not measured. Returns *known. */
+bool course_make(const struct run *run, const int64_t *step, int64_t count, struct course *course);
+
 #endif

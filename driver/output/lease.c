@@ -171,6 +171,35 @@ int lease_take(struct lease **lease, const char *output, struct error *error)
     return 0;
 }
 
+/* The age of a lease from another machine is measured by this machine's clock. */
+static int look_at(const struct lease *lease, struct error *error)
+{
+    struct lease_record holder;
+    int file = lease_file_open(lease->path, false), cause = file < 0 ? errno : 0;
+    bool held = file >= 0 && lease_file_is_held(file, time(NULL), &holder);
+
+    if (file >= 0)
+        close(file);
+    if (held)
+        return in_use(lease, &holder, error);
+    if (cause && cause != ENOENT)
+        return unwritable(lease->path, cause, error);
+    char *folder = output_folder(lease->output);
+    cause = folder ? output_folder_fault(folder) : 0;
+    free(folder);
+    return cause ? unwritable_folder(lease->output, cause, error) : 0;
+}
+
+int lease_look(const char *output, struct error *error)
+{
+    struct lease *lease = lease_new(output, error);
+    int result = lease ? look_at(lease, error) : -1;
+
+    if (lease)
+        lease_free(lease);
+    return result;
+}
+
 bool lease_is_held(const char *output)
 {
     struct error ignored;

@@ -81,6 +81,24 @@ static void put_known(struct json_writer *writer, const char *name, int64_t valu
         json_writer_whole(writer, name, value);
 }
 
+/* What people have written about the sweep. */
+static void put_words(struct json_writer *writer, const struct view *view, int *cause)
+{
+    errno = 0;
+    char *notes = view_text(view, ATTRIBUTE_NOTES);
+    *cause = !notes && errno ? errno : *cause;
+    errno = 0;
+    char *tags = view_text(view, ATTRIBUTE_TAGS), *rest = NULL;
+    *cause = !tags && errno ? errno : *cause;
+    json_writer_text(writer, "notes", notes);
+    json_writer_open(writer, "tags", '[');
+    for (char *tag = tags ? strtok_r(tags, ",", &rest) : NULL; tag; tag = strtok_r(NULL, ",", &rest))
+        json_writer_text(writer, NULL, tag + (*tag == ' '));
+    json_writer_close(writer, ']');
+    free(notes);
+    free(tags);
+}
+
 static void put_file(struct json_writer *writer, const struct status *status, int *cause)
 {
     const struct view *view = &status->view;
@@ -91,6 +109,7 @@ static void put_file(struct json_writer *writer, const struct status *status, in
     *cause = !title && errno ? errno : *cause;
     json_writer_text(writer, "title", title);
     free(title);
+    put_words(writer, view, cause);
     json_writer_text(writer, "state", status_state(status));
     json_writer_text(writer, "fault", status->fault);
     json_writer_truth(writer, "copy", view->copy);

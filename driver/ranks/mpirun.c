@@ -178,7 +178,7 @@ static char *parent_of(char *path)
 }
 
 /* Can a folder be created in this one, or in the nearest existing folder above it? 0 or an errno. */
-static int try_folder(const char *folder)
+static int try_folder(const char *folder, bool look)
 {
     char *above = strdup(folder[0] ? folder : "/"), *path = NULL;
     struct stat status;
@@ -188,18 +188,22 @@ static int try_folder(const char *folder)
         above = parent_of(above);
     if (!above || asprintf(&path, "%s/normsweep-XXXXXX", above) < 0)
         path = NULL;
-    int cause = !path ? ENOMEM : mkdtemp(path) ? 0 : errno;
-    if (path && cause == 0)
+    int cause = ENOMEM;
+    if (path && look)
+        cause = access(above, W_OK | X_OK) == 0 ? 0 : errno;
+    else if (path)
+        cause = mkdtemp(path) ? 0 : errno;
+    if (path && cause == 0 && !look)
         rmdir(path);
     free(path);
     free(above);
     return cause;
 }
 
-int mpirun_check_folder(struct error *error)
+int mpirun_check_folder(bool look, struct error *error)
 {
     const char *variable, *folder = mpirun_folder(&variable);
-    int cause = try_folder(folder);
+    int cause = try_folder(folder, look);
 
     if (cause == 0)
         return 0;

@@ -68,13 +68,24 @@ static bool is_noise(struct pump *pump, const char *line, size_t length)
     return pump->in_block || tells_noise(line) || takes_status(pump, line);
 }
 
+/* A blank line says nothing. */
+static void keep_last(struct pump *pump)
+{
+    size_t length = strcspn(pump->line, "\r\n");
+
+    if (length == 0)
+        return;
+    memcpy(pump->last, pump->line, length);
+    pump->last[length] = '\0';
+}
+
 static void pass_line(struct pump *pump)
 {
     pump->line[pump->length] = '\0';
     if (pump->length == 0)
         return;
     if (!pump->quiet || !is_noise(pump, pump->line, pump->length)) {
-        memcpy(pump->last, pump->line, pump->length + 1);
+        keep_last(pump);
         write_bytes(pump->to, pump->line, pump->length);
     } else if (pump->length <= PUMP_NOISE - pump->noise_length) {
         memcpy(pump->noise + pump->noise_length, pump->line, pump->length);

@@ -20,7 +20,7 @@ struct pump {
     char line[PUMP_LINE]; /* not yet complete */
     size_t length;
     int status; /* from a PUMP_STATUS line, which is not copied; -1: none yet */
-    char last[PUMP_LINE]; /* the last line that was copied; "": none */
+    char last[PUMP_LINE]; /* the last line that was copied and is not blank, without its end; "": none */
     int block_lines;
     char noise[PUMP_NOISE]; /* the beginning of what was held back */
     size_t noise_length;

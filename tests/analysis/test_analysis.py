@@ -7,6 +7,7 @@ import re
 import shutil
 import sys
 
+import missing
 import netCDF4
 import numpy as np
 import pytest
@@ -285,8 +286,11 @@ def test_every_part_of_a_result_is_described(ds):
 
 
 @pytest.mark.skipif(not all(importlib.util.find_spec(name) for name in ("pip", "setuptools", "wheel", "matplotlib")),
-                    reason="no pip, setuptools, wheel and matplotlib here")
-@pytest.mark.skipif("NORMSWEEP_INSTALLED" in os.environ, reason="what is tested here was installed by pip")
+                    reason=missing.sentence("Not all of Python's pip, setuptools, wheel and matplotlib are installed",
+                                            "pip install ./analysis", "apt-get install python3-pip python3-setuptools "
+                                            "python3-wheel python3-matplotlib"))
+@pytest.mark.skipif("NORMSWEEP_INSTALLED" in os.environ, reason="these tests already run on a package that pip "
+                    "has installed, so they do not install it again")
 def test_is_installed_by_pip(tmp_path, ds):
     shutil.copytree(PROJECT / "analysis", tmp_path / "analysis", ignore=shutil.ignore_patterns("__pycache__"))
     run(sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index",

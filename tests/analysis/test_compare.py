@@ -302,7 +302,7 @@ def test_figure_over_the_plane():
     shown = comparison(found)
     assert len(panels(shown)) == 2 and legend(shown) == ["significant: q ≤ 0.05", "boundary of A", "boundary of B"]
     growth, loss = panels(shown)
-    assert "norm growth, B / A" in growth.get_title() and "valid loss (nats), B − A" in loss.get_title()
+    assert "norm growth, B / A" in growth.get_title() and "valid loss, B − A" in loss.get_title()
     assert near(growth.collections[0].get_array().data.ravel(), np.log(2) / 2)
     assert growth.collections[0].norm.vmin == -growth.collections[0].norm.vmax
     assert "Student's test of pairs in each cell, over 3 seeds" in words(shown)

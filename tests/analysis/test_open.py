@@ -1,6 +1,8 @@
 """open_sweep of several files, of parts of one sweep; saving what it opens; keywords of xarray; sessions."""
 
+import glob
 import importlib.util
+import os
 import re
 import shutil
 import sys
@@ -222,6 +224,23 @@ def test_sessions_are_those_that_were(tiny):
     tiny("a.nc", "seed=[0, 1]")
     with open_sweep(path) as found:
         assert found.sizes["sessions"] == 2 and found.sel(seed=1).session.values.ravel().tolist() == [1.0] * 4
+
+
+def test_files_are_closed(parts, tmp_path):
+    def opened():
+        return [link for link in map(os.path.realpath, glob.glob("/proc/self/fd/*")) if link.startswith(str(tmp_path))]
+    if not os.path.exists("/proc/self/fd"):
+        pytest.skip("no /proc here, which tells the open files")
+    for path in (parts[0], parts):
+        found = open_sweep(path)
+        found.norm_growth.load()
+        assert opened()
+        found.close()
+        assert not opened()
+    (tmp_path / "text.nc").write_text("no dataset")
+    with pytest.raises(NotASweep):
+        open_sweep([*parts, tmp_path / "text.nc"])
+    assert not opened()
 
 
 def rounds(part, folder):

@@ -3,6 +3,7 @@ in simulations. Draws have fixed seeds, so that nothing here depends on chance; 
 
 import math
 
+import missing
 import numpy as np
 import pytest
 from drawn import near
@@ -28,8 +29,8 @@ def test_student_against_closed_forms():
 
 
 def test_student_against_scipy():
-    stats = pytest.importorskip("scipy.stats", reason="scipy is not installed (Debian: python3-scipy): Student's "
-                                "distribution is compared with closed forms alone")
+    stats = missing.module("scipy.stats", "Student's distribution against scipy's; closed forms are",
+                           "apt-get install python3-scipy")
     rng = np.random.default_rng(1)
     freedom, t = rng.uniform(1, 9, 500), np.exp(rng.uniform(-7, 7, 500))
     assert near(significance.student_outside(t, freedom) / (2 * stats.t.sf(t, freedom)), 1, rtol=1e-11)

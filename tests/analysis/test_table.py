@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 
+import missing
 import numpy as np
 import pandas as pd
 import pytest
@@ -80,7 +81,7 @@ def test_csv_through_csv(path):
 
 
 def test_parquet(path):
-    pytest.importorskip("pyarrow")
+    missing.module("pyarrow", "tables in Parquet; those in CSV are", "pip install pyarrow")
     run(*COMMAND, path, "-o", path.with_suffix(".parquet"))
     frame = pd.read_parquet(path.with_suffix(".parquet"))
     with xr.open_dataset(path) as ds:

@@ -43,9 +43,11 @@ REST = {"corpus": "corpus: markov\n", "steps": "steps: 4\n"}
 SHORT = """\
 #!/bin/sh
 case $1 in
-run | plan | verify) exec "{program}" "$@" --set epochs=0 --set steps=4 --set corpus_tokens=20000 -j 0 ;;
+run | plan | verify) set -- "$@" --set epochs=0 --set steps=4 -j 0 ;;
+*) exec "{program}" "$@" ;;
 esac
-exec "{program}" "$@"
+case $* in *corpus=bytes*) exec "{program}" "$@" ;; esac
+exec "{program}" "$@" --set corpus_tokens=20000
 """
 # Jobs are run at once: one that plans, and the first of each sweep.
 SBATCH = r"""
@@ -91,7 +93,8 @@ class Reader:
         slurm = Slurm(folder)
         slurm.command("sbatch", SBATCH)
         interpreter = shutil.which(run(PROJECT / ".ci" / "python", "xarray", "netCDF4", "matplotlib").stdout.strip())
-        script(folder / "build" / "normsweep", SHORT.format(program=NORMSWEEP))
+        for name in "normsweep", "normsweep-double":
+            script(folder / "build" / name, SHORT.format(program=NORMSWEEP.with_name(name)))
         script(folder / "bin" / "python3", f'#!/bin/sh\nexec {interpreter} "$@"\n')
         (folder / "bin" / "normsweep").symlink_to(folder / "build" / "normsweep")
         self.variables = {key: value for key, value in slurm.environment.items() if not key.startswith("SLURM_")}

@@ -52,9 +52,10 @@ MpiDefault=none
 def lacking():
     """The reason why a cluster cannot run here; None if it can."""
     if os.geteuid() != 0:
-        return "a Slurm of its own needs root"
+        return "a Slurm of its own needs root, so no sweep runs on one here: run make check-slurm as root"
     absent = [name for name in ("munged", "slurmctld", "slurmd", "sbatch") if not find(name)]
-    return f"not installed: {', '.join(absent)}; .ci/setup slurm installs them" if absent else None
+    return (f"not installed: {', '.join(absent)}, so no sweep runs on a Slurm here; .ci/setup slurm installs them"
+            if absent else None)
 
 
 def find(name):

@@ -179,6 +179,12 @@ static bool try_file(const struct checkpoint_owner *owner, const char *path, str
     return attempt->why[0] == '\0';
 }
 
+/* Is this file passed over? */
+static bool is_left_out(const struct checkpoint_owner *owner, const struct checkpoint_file *file)
+{
+    return file->part || (owner->last && file->name.step > owner->last);
+}
+
 /* The index of the newest file that can be used; files->count if there is none. */
 static int64_t try_files(const struct checkpoint_owner *owner, const struct checkpoint_files *files,
     struct snapshot *snapshot, struct attempt *attempt)
@@ -186,7 +192,7 @@ static int64_t try_files(const struct checkpoint_owner *owner, const struct chec
     int64_t i = 0;
 
     for (; i < files->count; i++) {
-        if (files->file[i].part || (owner->last && files->file[i].name.step > owner->last))
+        if (is_left_out(owner, &files->file[i]))
             continue;
         char *path = checkpoint_files_path(files, i);
         bool used = try_file(owner, path, snapshot, &attempt[i]);
@@ -237,4 +243,31 @@ int checkpoint_load(const struct checkpoint_owner *owner, struct snapshot *snaps
     if (!attempt)
         return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", owner->folder);
     return used < count;
+}
+
+/* Could the file be used? */
+static bool look_at(const struct checkpoint_owner *owner, const char *path, int64_t *step)
+{
+    char why[REASON_MOST] = "";
+
+    return path && seal_check(path, owner->breath) == 0 &&
+           form_look(path, &owner->digest, step, why, sizeof(why)) == 0 && !why[0];
+}
+
+int checkpoint_look(const struct checkpoint_owner *owner, int64_t *step, struct error *error)
+{
+    struct checkpoint_files files;
+    bool found = false;
+
+    if (checkpoint_files_list(&files, owner->folder, &owner->digest, error) != 0)
+        return -1;
+    for (int64_t i = 0; !found && i < files.count; i++) {
+        if (is_left_out(owner, &files.file[i]))
+            continue;
+        char *path = checkpoint_files_path(&files, i);
+        found = look_at(owner, path, step);
+        free(path);
+    }
+    checkpoint_files_release(&files);
+    return found;
 }

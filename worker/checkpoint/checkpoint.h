@@ -45,6 +45,10 @@ int checkpoint_save(
 int checkpoint_load(const struct checkpoint_owner *owner, struct snapshot *snapshot,
     void (*say)(void *context, const char *line), void *context, struct error *error);
 
+/* Says which checkpoint checkpoint_load would use: 1 and its step, or 0: none. Reads the same files, says
+ * nothing, and leaves damaged ones where they are. -1: ERROR_ENVIRONMENT. */
+int checkpoint_look(const struct checkpoint_owner *owner, int64_t *step, struct error *error);
+
 /* Like checkpoint_save, but saves only the weights, as FOLDER/<digest>.weights.nc, and removes nothing. */
 int checkpoint_save_weights(
     const struct checkpoint_owner *owner, const struct snapshot *snapshot, struct error *error);

@@ -441,3 +441,17 @@ int form_read(const char *path, const struct digest *digest, struct snapshot *sn
     nc_close(form.file);
     return form.status;
 }
+
+int form_look(const char *path, const struct digest *digest, int64_t *step, char *unfit, size_t size)
+{
+    struct form form = {.pass = GET, .path = path};
+
+    form.status = nc_open(path, NC_NOWRITE, &form.file);
+    if (form.status != NC_NOERR)
+        return form.status;
+    compare_origin(&form, digest, unfit, size);
+    if (!unfit[0])
+        visit_integer(&form, "step", step);
+    nc_close(form.file);
+    return form.status;
+}

@@ -35,4 +35,7 @@ int form_write(const char *path, const struct digest *digest, const struct snaps
 int form_read(const char *path, const struct digest *digest, struct snapshot *snapshot,
     const struct breath *breath, char *unfit, size_t size);
 
+/* The same checks without reading the contents: sets only the step. */
+int form_look(const char *path, const struct digest *digest, int64_t *step, char *unfit, size_t size);
+
 #endif

@@ -143,3 +143,29 @@ void keeper_finish(struct keeper *keeper, const struct snapshot *snapshot)
     if (snapshot->run->save_weights)
         keep_error(keeper, checkpoint_save_weights(&keeper->owner, snapshot, &error), &error);
 }
+
+static int look_for_state(
+    const struct keeper *keeper, const struct run *run, int64_t last_step, int64_t *step, struct error *error)
+{
+    char *folder;
+    const struct checkpoint_owner owner = owner_of_states(keeper, run_kept_step(run, last_step), &folder);
+
+    if (!folder)
+        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", keeper->folder);
+    int found = owner.last > 0 ? checkpoint_look(&owner, step, error) : 0;
+    free(folder);
+    return found;
+}
+
+int keeper_look(const struct keeper *keeper, const struct run *run, int64_t last_step, int64_t *step,
+    enum resumption *resumption, struct error *error)
+{
+    int found = checkpoint_look(&keeper->owner, step, error);
+
+    *resumption = found > 0 ? RESUME_CHECKPOINT : RESUME_NONE;
+    if (found != 0 || !keeper->has_trunk)
+        return found < 0 ? -1 : 0;
+    found = look_for_state(keeper, run, last_step, step, error);
+    *resumption = found > 0 ? RESUME_STATE : RESUME_NONE;
+    return found < 0 ? -1 : 0;
+}

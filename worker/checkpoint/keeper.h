@@ -66,4 +66,12 @@ void keeper_keep(struct keeper *keeper, const struct snapshot *snapshot);
 void keeper_finish(
     struct keeper *keeper, const struct snapshot *snapshot); /* saves weights if run->save_weights */
 
+/*
+ * From where keeper_resume would let a run of so many steps carry on, after keeper_begin, and keeper_share if
+ * the run keeps its state. Sets the step. Changes no file. -1: ERROR_ENVIRONMENT.
+ */
+enum resumption { RESUME_NONE, RESUME_CHECKPOINT, RESUME_STATE };
+int keeper_look(const struct keeper *keeper, const struct run *run, int64_t last_step, int64_t *step,
+    enum resumption *resumption, struct error *error);
+
 #endif

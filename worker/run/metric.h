@@ -410,7 +410,10 @@ extern const struct nature_row nature_table[NATURE_COUNT];
         "normalized_sgd; NaN with sgd, whose u is as large as the gradients are")                            \
     X(unigram_loss, RUN, ALWAYS, RECORD, "1", "unigram level of the validation text (nats)",                 \
         "valid_loss of a model that predicts each word as often as it is a target in training, whatever "    \
-        "the input: a run that ends there has learned nothing else")                                         \
+        "the input: a run that ends there has learned nothing else. Each sequence weighs the same, in "      \
+        "training and validation, as in the losses; a word that is never a target in training counts as "    \
+        "one, a target of a sequence of mean length; of a token file with more than 16777216 tokens, only "  \
+        "evenly spaced windows are counted, which have so many in total")                                    \
     X(final_train_loss, RUN, ALWAYS, MAGNITUDE, "1", "final training loss (nats)",                           \
         "train_loss at the last step")                                                                       \
     X(final_valid_loss, RUN, ALWAYS, MAGNITUDE, "1", "final validation loss (nats)",                         \

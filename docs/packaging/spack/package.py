@@ -37,8 +37,8 @@ class Normsweep(MakefilePackage):
 
     with when("+figures"):
         depends_on("python@3.9:", type="run")
-        depends_on("py-numpy@1.21:", type="run")
-        depends_on("py-xarray@2022.6:", type="run")
+        depends_on("py-numpy@1.22:", type="run")
+        depends_on("py-xarray@2022.9:", type="run")
         depends_on("py-netcdf4@1.5.4:", type="run")
         depends_on("py-matplotlib@3.6:", type="run")
         depends_on("py-pandas@1.5:", type="run")

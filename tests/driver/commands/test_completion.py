@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import time
 
+import missing
 import pytest
 from conftest import BUILD, NORMSWEEP, run
 
@@ -124,8 +125,6 @@ def axes():
 
 
 def test_bash_axes(scripts, files):
-    if "--at" not in options_of("show"):
-        pytest.skip("show has no --at")
     line = "normsweep show a.nc --at "
     assert ends(scripts, files, line) == {name + "=" for name in axes()}
     assert ends(scripts, files, line + "norm_placement=p") == {"norm_placement=post", "norm_placement=pre"}
@@ -186,7 +185,7 @@ def test_bash_in_a_terminal(scripts, files, line):
     assert made == LINES[line]
 
 
-zsh = pytest.mark.skipif(not shutil.which("zsh"), reason="no zsh")
+zsh = missing.program("zsh", "the completion for zsh; that for bash is", "zsh")
 ZSH = "autoload -U compinit; compinit -D -u; "
 
 

@@ -2,6 +2,7 @@
 import json
 import shutil
 
+import missing
 import netCDF4
 import pytest
 import torch
@@ -293,9 +294,7 @@ def test_failing_calls(saved, tmp_path, family):
 @pytest.mark.parametrize("program", TOLERANCE)
 @pytest.mark.parametrize("name", exported.CASES)
 def test_transformers_loads_it(tmp_path, name, program, record_property):
-    transformers = pytest.importorskip("transformers", reason="transformers is not installed")
-    if not transformers.utils.is_torch_available():
-        pytest.skip("transformers needs a later PyTorch")
+    transformers = missing.transformers("that transformers loads what export writes")
     home, keys = exported.CASES[name]
     saved = exported.train(tmp_path, program=program, **keys)
     exported.export(saved, tmp_path / "out", program)

@@ -93,7 +93,8 @@ def test_failure_of_the_ranks(folder):
         (folder / "a.nc.lease").unlink()
         err = sweep.ended(3)[1]
     found = told(folder)
-    assert "a.nc.lease: No such file or directory" in found["message"] and found["message"] in err
+    assert re.fullmatch(r"/.*a\.nc\.lease: No such file or directory", found["message"])
+    assert found["message"] in err.splitlines()
     assert found["event"] == "sweep_failed" and found["ended"] == 0
 
 

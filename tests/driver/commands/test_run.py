@@ -8,6 +8,7 @@ import signal
 import subprocess
 import time
 
+import missing
 import numpy as np
 import pytest
 import xarray as xr
@@ -348,7 +349,9 @@ def test_readable_while_it_runs(sweep, tmp_path):
         start.ended(75)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root needs the variables")
+@pytest.mark.skipif(os.geteuid() != 0, reason=missing.sentence(
+    "The tests do not run as root", "the message on the two variables that Open MPI wants from root alone",
+    "run make check as root, for example in a container"))
 def test_root_without_the_variables(normsweep, sweep, tmp_path):
     environment = {name: value for name, value in os.environ.items() if not name.startswith("OMPI_")}
     refused = normsweep("run", sweep, status=3, env=environment)
@@ -441,10 +444,12 @@ def test_own_choice_of_blas_kernel_is_respected(normsweep, sweep, tmp_path):
             return str(dataset.session_blas.values[0]), str(dataset.session_blas_kernel.values[0])
     blas, best = kernel("best.nc")
     if "DYNAMIC_ARCH" not in blas:
-        pytest.skip("a library with one kernel")
+        missing.skip("The BLAS library has one kernel, or is not OpenBLAS", "that OPENBLAS_CORETYPE chooses its kernel",
+                     "build with an OpenBLAS that has DYNAMIC_ARCH, as Debian's")
     flags = pathlib.Path("/proc/cpuinfo").read_text()
     if "avx2" not in flags:
-        pytest.skip("no AVX2")
+        missing.skip("This processor has no AVX2", "that OPENBLAS_CORETYPE chooses the kernel of OpenBLAS",
+                     "run make check on a processor that has it")
     assert kernel("own.nc", OPENBLAS_CORETYPE="Haswell")[1] == "Haswell"
     if "avx512bw" in flags and "avx512vl" in flags:
         assert best not in ("Haswell", "Zen")

@@ -12,6 +12,7 @@ import termios
 import time
 
 import numpy
+import missing
 import pytest
 import xarray
 
@@ -273,8 +274,7 @@ def test_export_of_an_ended_sweep(tmp_path):
     line = next(line for line in run(NORMSWEEP, "status", path).stdout.splitlines() if line.startswith("export"))
     command = re.fullmatch(r"export    (nccopy -4 -d 5 -s .*?)   a compressed netCDF-4 copy; nccopy is in Debian's "
                            r"netcdf-bin", line)[1]
-    if not shutil.which("nccopy"):
-        pytest.skip("nccopy is not installed (Debian: netcdf-bin)")
+    missing.need("nccopy", "the copy that status suggests", "netcdf-bin")
     subprocess.run(command, shell=True, check=True, stdin=subprocess.DEVNULL)
     subprocess.run(["nccopy", "-k", "cdf5", folder / "a-small.nc", folder / "back.nc"], check=True)
     counts = [line for line in run(NORMSWEEP, "status", path).stdout.splitlines() if line.startswith("ended")]

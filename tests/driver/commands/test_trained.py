@@ -1,15 +1,12 @@
 """`normsweep inspect` against the library that defines the networks, transformers from PyPI: models of all families,
 small and with random weights. Skipped without that library; nothing else needs it."""
+import missing
 import pytest
 
-pytest.importorskip("transformers", reason="transformers is not installed")
-try:
-    import trained
-except ImportError as error:
-    pytest.skip(str(error), allow_module_level=True)
+transformers = missing.transformers("inspect against the library that defines these networks", allow_module_level=True)
 
 import torch  # noqa: E402
-import transformers  # noqa: E402
+import trained  # noqa: E402
 from safetensors.torch import load_file, save_file  # noqa: E402
 
 import parity_trained  # noqa: E402

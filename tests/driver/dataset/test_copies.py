@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 
+import missing
 import netCDF4
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ sys.path.insert(0, str(PROJECT / "analysis"))
 from normsweep import open_sweep  # noqa: E402
 from normsweep.header import extents  # noqa: E402
 
-NCCOPY = pytest.mark.skipif(not shutil.which("nccopy"), reason="nccopy is not installed (Debian: netcdf-bin)")
+NCCOPY = missing.program("nccopy", "compressed copies of datasets", "netcdf-bin")
 
 
 @pytest.fixture(scope="module")

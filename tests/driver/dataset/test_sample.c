@@ -130,7 +130,7 @@ TEST(dataset_sample)
     struct error error;
 
     if (!path) {
-        test_skip("only the Python tests need the dataset that it writes");
+        test_skip("writes a dataset for tests/driver/dataset/test_dataset.py, which runs and checks it");
         return;
     }
     const char *file = getenv("NORMSWEEP_SAMPLE_SWEEP");

@@ -2,12 +2,14 @@
 
 import sys
 
+import missing
 import numpy as np
 import pytest
 from conftest import NORMSWEEP, PROJECT, run
 
-netCDF4 = pytest.importorskip("netCDF4")
-pytest.importorskip("xarray")
+UNCHECKED = "that the program and the Python package find the same boundaries"
+netCDF4 = missing.module("netCDF4", UNCHECKED, "apt-get install python3-netcdf4")
+missing.module("xarray", UNCHECKED, "apt-get install python3-xarray")
 sys.path.insert(0, str(PROJECT / "analysis"))
 
 from normsweep import open_sweep  # noqa: E402

@@ -246,7 +246,7 @@ TEST(lease_that_another_user_owns_is_named_and_not_its_folder)
     int status = -1;
 
     if (geteuid() != 0) {
-        test_skip("only root can act as another user");
+        test_skip("only root can act as another user: run as root to check outputs that others own");
         return;
     }
     place_init(&place);

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
+static char last[PUMP_LINE]; /* of the last pump */
+
 /* What a pump copies of `text`; in static memory. */
 static const char *pumped(const char *text, bool quiet, const char *more)
 {
@@ -19,6 +21,7 @@ static const char *pumped(const char *text, bool quiet, const char *more)
     close(in[1]);
     pump_finish(&pump);
     CHECK(pump.ended);
+    strcpy(last, pump.last);
     pump_release(&pump);
     close(out[1]);
     ssize_t count = read(out[0], passed, sizeof(passed) - 1);
@@ -30,6 +33,16 @@ static const char *pumped(const char *text, bool quiet, const char *more)
 TEST(pump_passes_everything_on)
 {
     CHECK_TEXT(pumped("one\ntwo", false, " and\nrest"), "one\ntwo and\nrest");
+}
+
+TEST(pump_keeps_the_last_line_that_says_something)
+{
+    pumped("\n", true, "");
+    CHECK_TEXT(last, "");
+    pumped("one\ntwo\r\n\n", true, "--------------------------------------------------------\nnoise\n");
+    CHECK_TEXT(last, "two");
+    pumped("one\n", true, "the rest");
+    CHECK_TEXT(last, "the rest");
 }
 
 TEST(pump_keeps_back_what_mpirun_says)

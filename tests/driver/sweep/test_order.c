@@ -79,10 +79,11 @@ TEST(sweep_orders_places)
 TEST(sweep_arranged)
 {
     static const char text[] = BASE "learning_rate: [1, 2, 3]\nseed: [0, 1, 2, 3]\nbias: [true, false]\n"
+                                    "layers: {range: [1, 5]}\n"
                                     "skip: [{seed: 0}, {seed: [1, 3], learning_rate: 2, bias: false}]\n";
     const int64_t rates[] = {2, 0, 1}, seeds[] = {3, 0, 2, 1};
     struct sweep before, after;
-    int64_t index[3];
+    int64_t index[4];
     struct run run;
 
     if (!parse(&before, text) || !parse(&after, text))
@@ -99,7 +100,7 @@ TEST(sweep_arranged)
         bool odd = run.seed == 1 || run.seed == 3;
         CHECK(sweep_skips(&after, cell) == (run.seed == 0 || (odd && run.learning_rate == 2 && !run.bias)));
     }
-    CHECK(after.skipped == before.skipped && after.skipped == 8);
+    CHECK(after.skipped == before.skipped && after.skipped == 40);
     sweep_release(&before);
     sweep_release(&after);
 }

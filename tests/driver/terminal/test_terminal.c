@@ -96,7 +96,8 @@ TEST(terminal_by_its_environment)
     FILE *terminal = open_terminal(&other);
 
     if (!terminal) {
-        test_skip("no pseudo-terminal");
+        test_skip(
+            "there is no pseudo-terminal, so sizes and colours of terminals are not checked; mount /dev/pts");
         return;
     }
     for (int i = 0; i < VARIABLES; i++) {

@@ -4,6 +4,7 @@ import collections
 import os
 import pathlib
 
+import missing
 import numpy as np
 import pytest
 
@@ -125,7 +126,8 @@ def test_pairs_of_multi30k():
     """Real texts: those of Multi30k, German to English."""
     folder = os.environ.get("NORMSWEEP_MULTI30K")
     if not folder:
-        pytest.skip("NORMSWEEP_MULTI30K does not name a folder with train.de and train.en")
+        missing.skip("NORMSWEEP_MULTI30K does not name a folder", "the corpus pairs on real texts; made-up ones are",
+                     "set it to a folder with Multi30k's train.de and train.en")
     check_pairs(os.path.join(folder, "train.de"), os.path.join(folder, "train.en"), 24, 16)
 
 

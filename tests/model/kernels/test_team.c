@@ -101,7 +101,7 @@ TEST(team_is_of_threads)
     struct team team;
 
     if (!team_has_threads()) {
-        test_skip("built without OpenMP's threads");
+        test_skip("the compiler has no OpenMP, so that several threads work on one run is not checked");
         return;
     }
     team_init(&team, THREADS, &arena);

@@ -1,13 +1,13 @@
 """The second implementation against the library that defines published networks, transformers from PyPI: GPT-2, llama
 with shared keys, T5 and the blocks of BERT, of random weights. Skipped without that library; nothing else needs it."""
+import missing
 import pytest
 import torch
 
 import reference
 
-transformers = pytest.importorskip("transformers", reason="transformers is not installed")
-if not transformers.utils.is_torch_available():
-    pytest.skip("transformers needs a later PyTorch", allow_module_level=True)
+transformers = missing.transformers("the tests' own networks in PyTorch against the published ones",
+                                    allow_module_level=True)
 
 V, C, H, F, L, T = 23, 24, 4, 40, 3, 200
 CONFIG = {"layers": L, "width": C, "heads": H, "feedforward": F, "context": T, "attention_mask": "causal",

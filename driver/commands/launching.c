@@ -1,0 +1,72 @@
+#include "driver/commands/launching.h"
+
+#include "driver/dataset/variables.h"
+#include "driver/dataset/view.h"
+#include "driver/ranks/descriptors.h"
+#include "driver/sweep/threads.h"
+#include "worker/host/processors.h"
+
+#include <stdlib.h>
+
+int launching_workers(const struct launching *launching, int64_t pending)
+{
+    int asked = launching->arguments->jobs;
+
+    if (asked < 0 && getenv("SLURM_JOB_ID"))
+        return 0;
+    int workers = asked > 0 ? asked : threads_workers(launching->sweep);
+    return pending < workers ? (int)pending : workers;
+}
+
+/* Looks for mpirun the first time it is called. */
+static int find_mpirun(struct launching *launching, struct error *error)
+{
+    if (!launching->found && mpirun_find(&launching->mpirun, error) != 0)
+        return -1;
+    launching->found = true;
+    return 0;
+}
+
+/* Descriptors for the workers on this machine; in an allocation, one worker per processor. */
+int launching_prepare(struct launching *launching, int64_t pending, struct error *error)
+{
+    int workers = launching_workers(launching, pending);
+
+    if (descriptors_reserve(workers > 0 ? workers : processors_count(), error) != 0)
+        return -1;
+    return find_mpirun(launching, error);
+}
+
+/* Have all runs of the sweep ended? False if its dataset cannot be read. */
+static bool has_ended(const struct sweep *sweep)
+{
+    struct error ignored;
+    struct view view;
+    int64_t ended = 0;
+
+    if (view_open(&view, sweep->output, &ignored) != 0)
+        return false;
+    signed char *outcome = calloc((size_t)view.cells + 1, 1);
+    if (outcome && view_outcomes(&view, outcome, &ignored) == 0)
+        for (int64_t cell = 0; cell < view.cells; cell++)
+            ended += outcome[cell] >= OUTCOME_DONE;
+    bool all = ended == view.cells && view.cells == sweep->cells;
+    free(outcome);
+    view_close(&view);
+    return all;
+}
+
+int launching_check(struct launching *launching, bool look, struct error *error)
+{
+    const struct arguments *arguments = launching->arguments;
+    const struct sweep *sweep = launching->sweep;
+
+    if (mpirun_check_root(error) != 0)
+        return -1;
+    if (!arguments_has(arguments, OPTION_FRESH) && !arguments_has(arguments, OPTION_RETRY_FAILED) &&
+        has_ended(sweep))
+        return 0;
+    if (launching_prepare(launching, sweep->cells - sweep->skipped, error) != 0)
+        return -1;
+    return launching->mpirun.kind == MPIRUN_OPEN_MPI ? mpirun_check_folder(look, error) : 0;
+}

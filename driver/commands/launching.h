@@ -1,0 +1,27 @@
+#ifndef NORMSWEEP_DRIVER_COMMANDS_LAUNCHING_H
+#define NORMSWEEP_DRIVER_COMMANDS_LAUNCHING_H
+
+#include "driver/commands/arguments.h"
+#include "driver/ranks/mpirun.h"
+
+/* What `run` needs to start ranks of its own. */
+struct launching {
+    const struct arguments *arguments; /* borrowed */
+    struct sweep *sweep; /* borrowed */
+    struct mpirun mpirun;
+    bool found; /* mpirun is valid */
+};
+
+/* As many workers as requested, or as the cores allow, but no more than there are runs. 0: as the allocation
+ * has. */
+int launching_workers(const struct launching *launching, int64_t pending);
+
+/* Prepares for so many runs: finds mpirun, and reserves descriptors for the workers. -1 with the error set.
+ */
+int launching_prepare(struct launching *launching, int64_t pending, struct error *error);
+
+/* Checks what a sweep on ranks needs before anything is written; `look`: without writing anything for it. A
+ * finished sweep needs none of it. -1 with the error set. */
+int launching_check(struct launching *launching, bool look, struct error *error);
+
+#endif
