@@ -239,19 +239,6 @@ static int64_t begin_job(struct start *start, const char *token, struct error *e
     return token ? 1 : open_output(start, error);
 }
 
-/* The starter has decided on the number of workers, perhaps a shell that was started by it long ago. */
-static void warn_of_jobs(const struct start *start, int workers)
-{
-    struct starter starter = starter_find();
-    int asked = start->arguments.jobs;
-
-    if (asked > 0 && asked != workers && starter.variable)
-        fprintf(stderr, "%s: -j %d has no effect: %d process%s started before (%s is set)\n",
-            start->sweep.output, asked, starter.size ? starter.size : workers + 1,
-            starter.size == 1 ? " was" : "es were", starter.variable);
-}
-
-/* With a message in error if the status is that of an error. */
 static int coordinate(struct start *start, struct wire *wire, bool *together, struct error *error)
 {
     const char *token = getenv(LEASE_VARIABLE);
@@ -259,7 +246,7 @@ static int coordinate(struct start *start, struct wire *wire, bool *together, st
     int status = pending < 0 ? -1 : 0, workers = wire_size(wire) > 1 ? wire_size(wire) - 1 : 1;
 
     if (pending > 0 && !token) {
-        warn_of_jobs(start, workers);
+        starter_warn_of_jobs(start->sweep.output, start->arguments.jobs, workers);
         announce(&start->sweep, workers, false);
     }
     if (pending > 0)
@@ -277,13 +264,15 @@ static int coordinate(struct start *start, struct wire *wire, bool *together, st
     return 0; /* mpirun prints a long message for any other; the launcher reads the status in the lease */
 }
 
-/* Several processes were started, but MPI has not connected them. Only one of them says so. */
+/* Several processes were started, but MPI has not connected them. Only one of them says so. `wire`: NULL if
+ * MPI was not asked. */
 static int refuse_starter(struct start *start, struct wire *wire, int rank, const struct error *error)
 {
     int status = rank > 0 ? 0 : command_fail(error);
 
     start_release(start);
-    wire_close(wire, true, status);
+    if (wire)
+        wire_close(wire, true, status);
     return status;
 }
 
@@ -292,6 +281,8 @@ static int run_rank(struct start *start, const struct starter *starter)
     struct error error = {.text = ""};
     bool together = true;
 
+    if (starter->hopeless && starter_check(starter, 1, &error) != 0)
+        return refuse_starter(start, NULL, starter->rank, &error);
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* a rank must not outlive mpirun */
     struct wire *wire = wire_open(&start->argc, &start->argv);
     if (!wire) {

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static const struct source {
@@ -46,7 +47,8 @@ static struct starter starter_of(const struct source *source)
 {
     int size = number_in(source->size);
 
-    return (struct starter){number_in(source->rank), size > 0 ? size : 0, source->rank};
+    return (struct starter){
+        .rank = number_in(source->rank), .size = size > 0 ? size : 0, .variable = source->rank};
 }
 
 struct starter starter_find(void)
@@ -61,6 +63,7 @@ struct starter starter_find(void)
         if (open_mpi ? sources[i].open_mpi : sources[i].hydra)
             return starter;
         bool several = starter.size > 1 || (starter.size == 0 && sources[i].open_mpi);
+        starter.hopeless = open_mpi && !sources[i].open_mpi && !sources[i].hydra;
         if (other.rank < 0 && several)
             other = starter;
     }
@@ -79,6 +82,18 @@ int starter_check(const struct starter *starter, int size, struct error *error)
     return error_set(error, ERROR_ENVIRONMENT,
         "normsweep: %d processes were started (%s), but this program is built with %.*s, which does not "
         "connect "
-        "them; start it with that library's mpiexec, or without any: normsweep run SWEEP.yaml",
-        starter->size, starter->variable, wire_library_name(), wire_library());
+        "them; start it with that library's mpiexec (srun --mpi=%s), or without any: normsweep run "
+        "SWEEP.yaml",
+        starter->size, starter->variable, wire_library_name(), wire_library(),
+        mpirun_is_open_mpi(wire_library()) ? "pmix" : "pmi2");
+}
+
+void starter_warn_of_jobs(const char *output, int asked, int workers)
+{
+    struct starter starter = starter_find();
+
+    if (asked > 0 && asked != workers && starter.variable)
+        fprintf(stderr, "%s: -j %d has no effect: %d process%s started before (%s is set)\n", output, asked,
+            starter.size ? starter.size : workers + 1, starter.size == 1 ? " was" : "es were",
+            starter.variable);
 }

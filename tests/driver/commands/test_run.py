@@ -409,6 +409,18 @@ def test_joins_a_foreign_mpirun(normsweep, sweep, tmp_path):
     assert refused.stderr.count("-j") == 1
 
 
+def test_tasks_of_srun_without_mpi(normsweep, sweep, tmp_path):
+    """Each of them would start mpirun on the whole allocation. Open MPI would say so on a page for each."""
+    for rank, status in ((0, 3), (1, 0)):
+        environment = {**os.environ, "SLURM_PROCID": str(rank), "SLURM_STEP_NUM_TASKS": "3"}
+        done = normsweep("run", sweep, status=status, env=environment)
+        assert done.stdout == "" and done.stderr.count("\n") == (rank == 0)
+        assert rank or done.stderr.startswith("normsweep: 3 processes were started (SLURM_PROCID), but ")
+    assert os.listdir(tmp_path) == ["sweep.yaml"]
+    batch = {**os.environ, "SLURM_PROCID": "0"}  # as in a batch script, which is not a task of srun
+    assert normsweep("run", sweep, "-j", "1", env=batch).stderr == ""
+
+
 def test_final_weights(normsweep, sweep, tmp_path):
     normsweep("run", sweep, "-j", "2", "--set", "save_weights=true", "--set", "seed=1")
     saved = sorted((tmp_path / "sweep.nc.d").glob("*.weights.nc"))

@@ -12,7 +12,7 @@ from conftest import NORMSWEEP, run
 from test_faults import SWEEP, ends, outcomes, wait_until
 from watched import Watched
 
-LONG = SWEEP.replace("steps: 2000", "steps: 5000\ncheckpoint_minutes: 0.002")
+LONG = SWEEP.replace("steps: 2000", "steps: 8000\ncheckpoint_minutes: 0.002")
 STARTS = pytest.mark.parametrize("start", ["mpiexec", "plainly"])
 
 
@@ -108,12 +108,13 @@ def test_a_program_of_one_mpi_under_the_starter_of_another(program, sweep, tmp_p
     """Each process would be alone and train the whole sweep."""
     if "Open MPI" not in run(NORMSWEEP, "--version").stdout:
         pytest.skip("needs a build with Open MPI beside MPICH, and this build has another MPI")
-    cases = [(mpich.MPIEXEC, [], NORMSWEEP, "(PMI_RANK), but this program is built with Open MPI v"),
-             ("mpirun", ["--oversubscribe"], program, "(OMPI_COMM_WORLD_RANK), but this program is built with MPICH ")]
-    for starter, options, built, words in cases:
+    cases = [(mpich.MPIEXEC, [], NORMSWEEP, "(PMI_RANK), but this program is built with Open MPI v", "pmix"),
+             ("mpirun", ["--oversubscribe"], program, "(OMPI_COMM_WORLD_RANK), but this program is built with MPICH ",
+              "pmi2")]
+    for starter, options, built, words, plugin in cases:
         refused = run(starter, *options, "-n", "3", built, "run", sweep, cwd=tmp_path, status=3)
         assert refused.stderr.count("normsweep: 3 processes were started") == 1, refused.stderr
-        assert words in refused.stderr and "start it with that library's mpiexec" in refused.stderr
+        assert words in refused.stderr and f"start it with that library's mpiexec (srun --mpi={plugin})" in refused.stderr
         assert refused.stdout == "" and os.listdir(tmp_path) == ["sweep.yaml"]
 
 
