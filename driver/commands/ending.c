@@ -7,11 +7,13 @@
 
 #include <stdlib.h>
 
-static const char *event_of(int status)
+static enum log_event event_of(const struct ending *ending)
 {
-    if (status == STATUS_DONE || status == STATUS_RUNS_FAILED)
-        return "sweep_ended";
-    return status == STATUS_STOPPED ? "sweep_stopped" : "sweep_failed";
+    if (ending->status == STATUS_DONE || ending->status == STATUS_RUNS_FAILED)
+        return LOG_SWEEP_ENDED;
+    if (ending->status == STATUS_STOPPED)
+        return LOG_SWEEP_STOPPED;
+    return ending->refused ? LOG_START_REFUSED : LOG_SWEEP_FAILED;
 }
 
 static void put_end(struct json_writer *writer, const struct ending *ending)
@@ -24,7 +26,7 @@ static void put_end(struct json_writer *writer, const struct ending *ending)
 /* `status` NULL: the dataset could not be read. */
 static void write_log(const struct ending *ending, const struct status *status)
 {
-    struct json_writer *writer = journal_begin(ending->journal, event_of(ending->status));
+    struct json_writer *writer = journal_begin(ending->journal, event_of(ending));
     struct error error;
 
     if (!writer)
@@ -38,7 +40,7 @@ static void write_log(const struct ending *ending, const struct status *status)
         status_json_counts(writer, status->survey.count);
     }
     journal_end(ending->journal, false);
-    if (journal_complains(ending->journal, &error))
+    if (journal_complains(ending->journal, false, &error))
         fprintf(stderr, "%s\n", error.text);
 }
 
@@ -50,7 +52,7 @@ static int make_object(FILE *out, const struct ending *ending, const struct stat
 
     json_writer_open(&writer, NULL, '{');
     status_json_head(&writer, ending->output);
-    json_writer_text(&writer, "event", event_of(ending->status));
+    json_writer_text(&writer, "event", log_event_table[event_of(ending)].name);
     put_end(&writer, ending);
     int result = status ? status_json(&writer, status, &ignored) : 0;
     json_writer_close(&writer, '}');
@@ -72,28 +74,39 @@ static int make_text(char **text, size_t *size, const struct ending *ending, con
     return -1;
 }
 
-static void call_script(const struct ending *ending, const struct status *status)
+static bool is_told(const struct ending *ending)
 {
-    char *text = NULL;
-    size_t size = 0;
-
-    if (make_text(&text, &size, ending, status) != 0 && make_text(&text, &size, ending, NULL) != 0)
-        size = 0; /* no memory: the script is called all the same */
-    notify(ending->script, text, size);
-    free(text);
+    return ending->status != STATUS_INTERRUPTED && (ending->script || ending->journal);
 }
 
-void ending_tell(const struct ending *ending)
+static int read_status(struct status *status, const struct ending *ending)
 {
     struct error ignored;
+
+    if (ending->own)
+        return status_read_own(status, ending->output, clock_now(), &ignored);
+    return status_read(status, ending->output, NULL, clock_now(), &ignored);
+}
+
+void ending_log(struct ending *ending)
+{
     struct status status;
 
-    if (ending->status == STATUS_INTERRUPTED || (!ending->script && !ending->journal))
+    if (!is_told(ending))
         return;
-    bool readable = ending->output && status_read(&status, ending->output, NULL, clock_now(), &ignored) == 0;
+    bool readable = ending->output && read_status(&status, ending) == 0;
     write_log(ending, readable ? &status : NULL);
-    if (ending->script)
-        call_script(ending, readable ? &status : NULL);
+    if (ending->script && make_text(&ending->text, &ending->size, ending, readable ? &status : NULL) != 0 &&
+        make_text(&ending->text, &ending->size, ending, NULL) != 0)
+        ending->size = 0; /* no memory: the script is called all the same */
     if (readable)
         status_release(&status);
+}
+
+void ending_notify(struct ending *ending)
+{
+    if (is_told(ending) && ending->script)
+        notify(ending->script, ending->text, ending->size);
+    free(ending->text);
+    ending->text = NULL;
 }

@@ -4,6 +4,7 @@
 #include "driver/commands/commands.h"
 #include "driver/commands/launching.h"
 #include "driver/job/forecast.h"
+#include "driver/output/journal.h"
 #include "driver/output/lease.h"
 #include "driver/output/output.h"
 #include "driver/sweep/texts.h"
@@ -153,9 +154,12 @@ static void print_workers(
 /* ---- the whole ---- */
 
 /* Could the log be written? */
-static int check_log(const char *path, struct error *error)
+static int check_log(const char *path, const char *output, struct error *error)
 {
     mode_t kind;
+
+    if (path && journal_check(path, output, error) != 0)
+        return -1;
     char *folder = path && output_exists(path, &kind) == 0 ? output_folder(path) : NULL;
     int cause = folder ? output_folder_fault(folder) : 0;
 
@@ -226,10 +230,12 @@ int rehearsal(const struct arguments *arguments, const struct starter *starter)
     struct sweep sweep;
     struct error error;
 
-    if (check_log(arguments->log, &error) != 0 || arguments_load_sweep(arguments, &sweep, &error) != 0)
+    if (arguments_load_sweep(arguments, &sweep, &error) != 0)
         return command_fail(&error);
     launching.sweep = &sweep;
-    int status = rehearse(&launching, starter, &error);
+    int status = check_log(arguments->log, sweep.output, &error);
+    if (status == 0)
+        status = rehearse(&launching, starter, &error);
     sweep_release(&sweep);
     return status < 0 ? command_fail(&error) : status;
 }

@@ -2,12 +2,10 @@
 
 #include "driver/commands/announce.h"
 #include "driver/commands/commands.h"
-#include "driver/commands/ending.h"
-#include "driver/commands/launching.h"
 #include "driver/commands/present.h"
 #include "driver/commands/rehearsal.h"
+#include "driver/commands/start.h"
 #include "driver/commands/summary.h"
-#include "driver/job/boundary.h"
 #include "driver/job/local.h"
 #include "driver/output/folder.h"
 #include "driver/ranks/dispatch.h"
@@ -15,144 +13,18 @@
 #include "driver/ranks/mpirun.h"
 #include "driver/ranks/pump.h"
 #include "driver/ranks/starter.h"
-#include "driver/sweep/texts.h"
 #include "worker/host/clock.h"
 #include "worker/host/environment.h"
 #include "worker/host/process.h"
 #include "worker/wire/loop.h"
 
-#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* Resources of one start of `run`. */
-struct start {
-    int argc;
-    char **argv; /* the command's name first */
-    struct arguments arguments;
-    struct sweep sweep;
-    struct corpus corpus;
-    struct lease *lease;
-    struct journal *journal; /* NULL: there is no log */
-    double begun; /* clock */
-    struct breath breath; /* called while texts are read; beats on the lease for the launcher */
-    bool has_sweep, has_corpus;
-    struct launching launching; /* of ranks */
-};
-
-static int start_load_sweep(struct start *start, struct error *error)
-{
-    if (arguments_load_sweep(&start->arguments, &start->sweep, error) != 0)
-        return -1;
-    start->has_sweep = true;
-    return 0;
-}
-
-static void on_breath(void *context)
-{
-    lease_beat(context);
-}
-
-static int start_load_corpus(struct start *start, struct error *error)
-{
-    if (start->lease) {
-        start->breath = (struct breath){on_breath, start->lease};
-        start->sweep.source.breath = &start->breath;
-    }
-    if (sweep_load_corpus(&start->sweep, &start->corpus, error) != 0)
-        return -1;
-    start->has_corpus = true;
-    return 0;
-}
-
-static void start_release(struct start *start)
-{
-    if (start->has_corpus)
-        corpus_release(&start->corpus);
-    if (start->has_sweep)
-        sweep_release(&start->sweep);
-    lease_release(start->lease);
-    journal_close(start->journal);
-    arguments_release(&start->arguments);
-}
-
-/* Before anything else is begun. */
-static int start_open_log(struct start *start, struct error *error)
-{
-    const char *path = start->arguments.log;
-
-    return path ? journal_open(&start->journal, path, error) : 0;
-}
-
-/* Tells how the sweep has ended, without holding it any more. */
-static void start_tell_end(struct start *start, int status, const struct error *error)
-{
-    lease_release(start->lease);
-    start->lease = NULL;
-    ending_tell(&(struct ending){.script = start->arguments.notify,
-        .journal = start->journal,
-        .output = start->has_sweep ? start->sweep.output : NULL,
-        .status = status,
-        .message = status == ERROR_INPUT || status == ERROR_ENVIRONMENT ? error->text : "",
-        .seconds = clock_now() - start->begun});
-}
-
-static struct dataset_options options_of(const struct arguments *arguments)
-{
-    return (struct dataset_options){.fresh = arguments_has(arguments, OPTION_FRESH),
-        .retry_failed = arguments_has(arguments, OPTION_RETRY_FAILED)};
-}
-
-/* The number of runs to train, as far as is known; -1: error. */
-static int64_t count_chosen(const struct start *start, struct dataset *dataset, struct error *error)
-{
-    struct chooser *chooser = chooser_new(&start->sweep, dataset);
-    int64_t count = 0;
-
-    if (!chooser)
-        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", start->sweep.output);
-    while (chooser_next(chooser) >= 0)
-        count++;
-    int status = chooser_check(chooser, error);
-    chooser_free(chooser);
-    return status == 0 ? count : -1;
-}
-
-static void say_longer(const struct sweep *sweep, const struct longer *longer)
-{
-    char *old = longer_old(sweep->output, longer->shorter);
-
-    printf("%s: steps grows from %" PRId64 " to %" PRId64 ": %" PRId64 " of %" PRId64
-           " runs carry on from their states in %s.d; the dataset of the shorter sweep is now %s\n",
-        sweep->output, longer->shorter, sweep->base.steps, longer->kept, longer->runs, sweep->output,
-        old ? old : "");
-    free(old);
-}
-
-/* Creates or extends the dataset as the sweep needs. Returns the number of pending runs, or -1. */
-static int64_t open_output(struct start *start, struct error *error)
-{
-    struct dataset_options options = options_of(&start->arguments);
-    struct dataset *dataset;
-
-    if (lease_take(&start->lease, start->sweep.output, error) != 0)
-        return -1;
-    lease_keep(start->lease); /* creating a large dataset takes minutes */
-    if (dataset_open(&dataset, start->sweep.output, &start->sweep, &start->corpus, NULL, &options, error) !=
-        0)
-        return -1;
-    if (dataset_longer(dataset)->shorter)
-        say_longer(&start->sweep, dataset_longer(dataset));
-    struct error closing;
-    int64_t pending = count_chosen(start, dataset, error);
-    if (pending >= 0 && boundary_update(&start->sweep, dataset, start->lease, pending == 0, error) != 0)
-        pending = -1;
-    int closed = dataset_close(dataset, pending < 0 ? &closing : error);
-    return closed != 0 ? -1 : pending;
-}
+#define DRAIN_SECONDS 5 /* for the last orders to workers, before a script keeps this process */
 
 /* ---- as a rank ---- */
 
@@ -228,15 +100,10 @@ static int coordinate_job(struct start *start, struct wire *wire, bool *together
  */
 static int64_t begin_job(struct start *start, const char *token, struct error *error)
 {
-    if (start_open_log(start, error) != 0 || start_load_sweep(start, error) != 0)
+    if (start_begin(start, error) != 0 || (token && start_join(start, token, error) != 0) ||
+        start_load_corpus(start, error) != 0)
         return -1;
-    if (token && lease_join(&start->lease, start->sweep.output, token, error) != 0)
-        return -1;
-    if (token)
-        lease_keep(start->lease);
-    if (start_load_corpus(start, error) != 0)
-        return -1;
-    return token ? 1 : open_output(start, error);
+    return token ? 1 : start_open_output(start, error);
 }
 
 static int coordinate(struct start *start, struct wire *wire, bool *together, struct error *error)
@@ -253,10 +120,10 @@ static int coordinate(struct start *start, struct wire *wire, bool *together, st
         status = coordinate_job(start, wire, together, error);
     else
         dispatch_dismiss(wire);
+    if (status >= 0 && !token)
+        status = summary_print(&start->sweep, pending > 0 ? clock_now() - start->begun : -1, error);
     if (status < 0)
         status = command_fail(error);
-    else if (!token)
-        status = summary_print(&start->sweep, pending > 0 ? clock_now() - start->begun : -1);
     if (!token || !start->lease)
         return status;
     if (lease_tell(start->lease, STAGE_ENDED, status) != 0) /* the disk is full or gone */
@@ -274,6 +141,16 @@ static int refuse_starter(struct start *start, struct wire *wire, int rank, cons
     if (wire)
         wire_close(wire, true, status);
     return status;
+}
+
+/* Flushes what was printed, and keeps why that failed. Returns the exit status. */
+static int flush(int status, struct error *error)
+{
+    int flushed = command_flush(status);
+
+    if (flushed != status)
+        error_set(error, ERROR_ENVIRONMENT, "normsweep: the standard output cannot be written");
+    return flushed;
 }
 
 static int run_rank(struct start *start, const struct starter *starter)
@@ -296,12 +173,14 @@ static int run_rank(struct start *start, const struct starter *starter)
     }
     if (starter_check(starter, wire_size(wire), &error) != 0)
         return refuse_starter(start, wire, starter->rank, &error);
-    int status = command_flush(coordinate(start, wire, &together, &error)); /* an alarm may end wire_close */
+    int status = flush(coordinate(start, wire, &together, &error), &error);
+    if (!getenv(LEASE_VARIABLE)) { /* else the launcher tells */
+        wire_drain(wire, 0, DRAIN_SECONDS);
+        start_tell_end(start, status, &error); /* an alarm may end wire_close */
+    }
     lease_release(start->lease);
     start->lease = NULL;
     wire_close(wire, together, status);
-    if (!getenv(LEASE_VARIABLE)) /* else the launcher does */
-        start_tell_end(start, status, &error);
     start_release(start);
     if (!together)
         _exit(status);
@@ -377,32 +256,32 @@ static int run_launched(struct start *start, int64_t pending, struct error *erro
 
 /* Prints the summary. If all runs have ended, removes files that a worker which was given up may have
  * left. */
-static int conclude(const struct start *start, bool ended, double seconds)
+static int conclude(const struct start *start, bool ended, double seconds, struct error *error)
 {
     struct error ignored;
 
     if (ended)
         folder_clear(start->sweep.output, &ignored);
-    return summary_print(&start->sweep, seconds);
+    return summary_print(&start->sweep, seconds, error);
 }
 
 static int run_plainly(struct start *start, struct error *error)
 {
     bool here = start->arguments.jobs == 0;
 
-    if (start_open_log(start, error) != 0 || start_load_sweep(start, error) != 0 ||
-        start_load_corpus(start, error) != 0 ||
+    if (start_begin(start, error) != 0 || start_load_corpus(start, error) != 0 ||
         (!here && launching_check(&start->launching, false, error) != 0))
         return -1;
-    int64_t pending = open_output(start, error);
+    int64_t pending = start_open_output(start, error);
     if (pending < 0)
         return -1;
     if (pending == 0)
-        return conclude(start, true, -1);
+        return conclude(start, true, -1, error);
     int status = here ? run_here(start, error) : run_launched(start, pending, error);
     if (status < 0 || status == STATUS_INTERRUPTED || status == ERROR_ENVIRONMENT || status == ERROR_INPUT)
         return status;
-    return conclude(start, status == STATUS_DONE || status == STATUS_RUNS_FAILED, clock_now() - start->begun);
+    return conclude(
+        start, status == STATUS_DONE || status == STATUS_RUNS_FAILED, clock_now() - start->begun, error);
 }
 
 int command_run(int argc, char **argv)
@@ -425,7 +304,7 @@ int command_run(int argc, char **argv)
     status = run_plainly(&start, &error);
     if (status < 0)
         status = command_fail(&error);
-    status = command_flush(status);
+    status = flush(status, &error);
     start_tell_end(&start, status, &error);
     start_release(&start);
     return status;

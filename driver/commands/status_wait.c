@@ -46,6 +46,14 @@ static int is_held(const char *path, struct error *error)
     return held;
 }
 
+/* Also a link whose target does not exist yet. */
+static bool is_absent(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) != 0 && (errno == ENOENT || errno == ENOTDIR);
+}
+
 static bool is_changed(struct wait *wait)
 {
     struct stat now;
@@ -61,6 +69,8 @@ static bool is_changed(struct wait *wait)
 
 static int exit_status_of(const struct status *status)
 {
+    if (status->fault) /* no run can continue it */
+        return STATUS_INPUT;
     if (status->survey.ended < status->survey.runs)
         return STATUS_STOPPED;
     return status->survey.count[OUTCOME_FAILED] > 0 ? STATUS_RUNS_FAILED : STATUS_DONE;
@@ -78,23 +88,6 @@ static int judge(struct wait *wait, const struct status *status, bool over, stru
     return printed == 0 ? result : -1;
 }
 
-/* An error does not count if a process has taken the dataset meanwhile, or, before the limit is over, if it
- * is the machine's. */
-static int look_at_dataset(struct wait *wait, bool over, struct error *error)
-{
-    struct status status;
-    struct error ignored;
-
-    if (status_read(&status, wait->path, NULL, clock_now(), error) != 0) {
-        bool passes = error->status == ERROR_ENVIRONMENT && !over;
-        wait->stopped = false;
-        return passes || is_held(wait->path, &ignored) > 0 ? WAIT_ON : -1;
-    }
-    int result = judge(wait, &status, over, error);
-    status_release(&status);
-    return result;
-}
-
 static int say_expired(const struct wait *wait)
 {
     struct error error;
@@ -105,11 +98,36 @@ static int say_expired(const struct wait *wait)
     return STATUS_EXPIRED;
 }
 
+/* There is no dataset, or no longer. */
+static int find_none(struct wait *wait, bool over)
+{
+    wait->stopped = false;
+    return over ? say_expired(wait) : WAIT_ON;
+}
+
+/* An error does not count if a process has taken the dataset meanwhile, or, before the limit is over, if it
+ * is the machine's. */
+static int look_at_dataset(struct wait *wait, bool over, struct error *error)
+{
+    struct status status;
+    struct error ignored;
+
+    if (status_read(&status, wait->path, NULL, clock_now(), error) != 0) {
+        if (is_absent(wait->path)) /* it was renamed or removed meanwhile */
+            return find_none(wait, over);
+        bool passes = error->status == ERROR_ENVIRONMENT && !over;
+        wait->stopped = false;
+        return passes || is_held(wait->path, &ignored) > 0 ? WAIT_ON : -1;
+    }
+    int result = judge(wait, &status, over, error);
+    status_release(&status);
+    return result;
+}
+
 static int look(struct wait *wait, struct error *error)
 {
     double now = clock_now();
     int held = is_held(wait->path, error);
-    mode_t kind;
 
     if (held != 0) {
         wait->idle = 0;
@@ -118,12 +136,8 @@ static int look(struct wait *wait, struct error *error)
     }
     wait->idle = wait->idle > 0 ? wait->idle : now;
     bool over = now - wait->idle >= wait->limit;
-    if (output_exists(wait->path, &kind) == 0) {
-        wait->stopped = false;
-        if (!over)
-            return WAIT_ON;
-        return say_expired(wait);
-    }
+    if (is_absent(wait->path))
+        return find_none(wait, over);
     bool changed = is_changed(wait);
     return wait->stopped && !changed && !over ? WAIT_ON : look_at_dataset(wait, over, error);
 }

@@ -1,6 +1,5 @@
 #include "driver/commands/summary.h"
 
-#include "driver/commands/commands.h"
 #include "driver/dataset/variables.h"
 #include "driver/dataset/view.h"
 #include "driver/job/progress.h"
@@ -124,15 +123,14 @@ static int say_counts(const struct sweep *sweep, const struct view *view, double
     return failed;
 }
 
-int summary_print(const struct sweep *sweep, double seconds)
+int summary_print(const struct sweep *sweep, double seconds, struct error *error)
 {
     struct counts counts = {0};
-    struct error error;
     struct view view;
 
-    if (view_open(&view, sweep->output, &error) != 0)
-        return command_fail(&error);
-    int failed = say_counts(sweep, &view, seconds, &counts, &error);
+    if (view_open(&view, sweep->output, error) != 0)
+        return -1;
+    int failed = say_counts(sweep, &view, seconds, &counts, error);
     view_close(&view);
-    return failed ? command_fail(&error) : status_of(&counts);
+    return failed ? -1 : status_of(&counts);
 }

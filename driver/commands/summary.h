@@ -7,8 +7,8 @@
 /*
  * Prints the outcomes of a sweep on stdout, and on stderr which runs failed and why. `seconds`: duration of
  * the sweep; below 0: there was nothing left to do. Returns the exit status: 0, 1 if runs failed, 75 if runs
- * are left, or that of an error, with a message on stderr, if the dataset cannot be read.
+ * are left; -1 with the error set if the dataset cannot be read.
  */
-int summary_print(const struct sweep *sweep, double seconds);
+int summary_print(const struct sweep *sweep, double seconds, struct error *error);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-static struct json_writer *begin(struct job *job, const char *event)
+static struct json_writer *begin(struct job *job, enum log_event event)
 {
     return journal_begin(job->journal, event);
 }
@@ -17,7 +17,7 @@ static void end(struct job *job, bool waits)
     struct error error;
 
     journal_end(job->journal, waits);
-    if (!journal_complains(job->journal, &error))
+    if (!journal_complains(job->journal, true, &error))
         return;
     progress_clear(job->progress);
     fprintf(stderr, "%s\n", error.text);
@@ -48,7 +48,7 @@ void events_sweep_begun(struct job *job, int workers)
 {
     const signed char *outcome = dataset_outcomes(job->dataset);
     bool first = dataset_session(job->dataset) == 0;
-    struct json_writer *writer = begin(job, first ? "sweep_started" : "sweep_resumed");
+    struct json_writer *writer = begin(job, first ? LOG_SWEEP_STARTED : LOG_SWEEP_RESUMED);
     int64_t count[OUTCOME_COUNT] = {0};
 
     if (!writer)
@@ -67,7 +67,7 @@ void events_sweep_begun(struct job *job, int workers)
 void events_run_begun(
     struct job *job, int worker, int64_t cell, const char *host, int64_t step, int64_t last_step)
 {
-    struct json_writer *writer = begin(job, step > 0 ? "run_resumed" : "run_started");
+    struct json_writer *writer = begin(job, step > 0 ? LOG_RUN_RESUMED : LOG_RUN_STARTED);
 
     if (!writer)
         return;
@@ -80,7 +80,7 @@ void events_run_begun(
 
 void events_run_ended(struct job *job, int worker, int64_t cell, const struct result *result)
 {
-    struct json_writer *writer = begin(job, "run_ended");
+    struct json_writer *writer = begin(job, LOG_RUN_ENDED);
 
     if (!writer)
         return;
@@ -95,7 +95,7 @@ void events_run_ended(struct job *job, int worker, int64_t cell, const struct re
 
 void events_run_returned(struct job *job, int worker, int64_t cell)
 {
-    struct json_writer *writer = begin(job, "run_returned");
+    struct json_writer *writer = begin(job, LOG_RUN_RETURNED);
 
     if (!writer)
         return;
@@ -106,7 +106,7 @@ void events_run_returned(struct job *job, int worker, int64_t cell)
 void events_worker_lost(
     struct job *job, int worker, const char *host, int rank, int64_t cell, const char *why)
 {
-    struct json_writer *writer = begin(job, "worker_lost");
+    struct json_writer *writer = begin(job, LOG_WORKER_LOST);
 
     if (!writer)
         return;
@@ -121,7 +121,7 @@ void events_worker_lost(
 
 void events_worker_replaced(struct job *job, int worker, const char *host, int rank)
 {
-    struct json_writer *writer = begin(job, "worker_replaced");
+    struct json_writer *writer = begin(job, LOG_WORKER_REPLACED);
 
     if (!writer)
         return;

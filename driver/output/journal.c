@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #define FIRST_BYTES "{\"version\": " /* of every line */
@@ -19,6 +20,7 @@ struct waiting_line {
 struct journal {
     char *path;
     int file;
+    struct process process; /* that lines name */
     bool torn; /* the last line in the file is incomplete */
     int lost; /* errno of the first line that was lost; 0: none */
     bool told; /* journal_complains has told */
@@ -68,6 +70,38 @@ static int open_file(struct journal *journal, struct error *error)
         journal->path, errno == ENXIO ? "nobody reads from this pipe" : strerror(errno));
 }
 
+/* What the file of an output, or a path beside it that begins alike, is to the sweep. NULL: nothing. */
+static const char *own_file(const char *rest)
+{
+    static const struct {
+        const char *end, *what;
+    } files[] = {{"", "dataset"}, {".lease", "lease"}, {".new", "next dataset"}, {".old", "earlier dataset"}};
+    static const char *const folders[] = {".d", ".old.d"};
+
+    for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+        if (strcmp(rest, files[i].end) == 0)
+            return files[i].what;
+    for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++) {
+        size_t length = strlen(folders[i]);
+        if (strncmp(rest, folders[i], length) == 0 && (!rest[length] || rest[length] == '/'))
+            return "folder";
+    }
+    return NULL;
+}
+
+int journal_check(const char *path, const char *output, struct error *error)
+{
+    char *log = output_resolve(path), *whole = output_resolve(output);
+    size_t length = whole ? strlen(whole) : 0;
+    const char *what = log && whole && strncmp(log, whole, length) == 0 ? own_file(log + length) : NULL;
+
+    free(log);
+    free(whole);
+    if (!what)
+        return 0; /* nor if a folder is missing, which others say */
+    return error_set(error, ERROR_INPUT, "--log: %s is this sweep's %s; give another file", path, what);
+}
+
 int journal_open(struct journal **journal, const char *path, struct error *error)
 {
     struct journal *opened = calloc(1, sizeof(*opened));
@@ -76,6 +110,7 @@ int journal_open(struct journal **journal, const char *path, struct error *error
     if (!opened)
         return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", path);
     opened->file = -1;
+    opened->process = process_self();
     opened->path = strdup(path);
     int failed =
         opened->path ? open_file(opened, error) : error_set(error, ERROR_ENVIRONMENT, "%s: no memory", path);
@@ -86,27 +121,22 @@ int journal_open(struct journal **journal, const char *path, struct error *error
     return failed;
 }
 
-/* One call writes one line. The part of a line that a full disk has room for ends at the next line. */
+/* One call writes one line, and before it the end of a line that a full disk had only room for a part of. */
 static void write_line(struct journal *journal, const char *text)
 {
-    size_t length = strlen(text);
+    struct iovec part[] = {
+        {.iov_base = "\n", .iov_len = journal->torn}, {.iov_base = (char *)text, .iov_len = strlen(text)}};
+    size_t length = part[0].iov_len + part[1].iov_len;
     ssize_t written;
 
-    if (journal->torn) {
-        if (write(journal->file, "\n", 1) != 1) {
-            lose(journal, errno);
-            return;
-        }
-        journal->torn = false;
-    }
     errno = 0;
     do
-        written = write(journal->file, text, length);
+        written = writev(journal->file, part, 2);
     while (written < 0 && errno == EINTR);
-    if (written == (ssize_t)length)
-        return;
-    journal->torn = written > 0;
-    lose(journal, written > 0 ? ENOSPC : errno);
+    if (written > 0) /* of the newline alone nothing is torn */
+        journal->torn = (size_t)written != length && (size_t)written != part[0].iov_len;
+    if (written != (ssize_t)length)
+        lose(journal, written > 0 ? ENOSPC : errno);
 }
 
 static void clear_lines(struct journal *journal, bool safe)
@@ -131,7 +161,24 @@ void journal_close(struct journal *journal)
     free(journal);
 }
 
-struct json_writer *journal_begin(struct journal *journal, const char *event)
+void journal_keep_process(struct journal *journal, const struct process *process)
+{
+    if (journal)
+        journal->process = *process;
+}
+
+static void put_process(struct json_writer *writer, const struct process *process)
+{
+    char host[PROCESS_PLACE];
+
+    snprintf(host, sizeof(host), "%.*s", process_host_length(process->place), process->place);
+    json_writer_open(writer, "process", '{');
+    json_writer_text(writer, "host", host);
+    json_writer_whole(writer, "pid", process->pid);
+    json_writer_close(writer, '}');
+}
+
+struct json_writer *journal_begin(struct journal *journal, enum log_event event)
 {
     char time[JSON_TIME];
 
@@ -145,7 +192,8 @@ struct json_writer *journal_begin(struct journal *journal, const char *event)
     json_writer_open(&journal->writer, NULL, '{');
     json_writer_whole(&journal->writer, "version", JOURNAL_VERSION);
     json_writer_text(&journal->writer, "time", json_time(time));
-    json_writer_text(&journal->writer, "event", event);
+    json_writer_text(&journal->writer, "event", log_event_table[event].name);
+    put_process(&journal->writer, &journal->process);
     return &journal->writer;
 }
 
@@ -190,12 +238,12 @@ void journal_commit(struct journal *journal, bool safe)
         clear_lines(journal, safe);
 }
 
-bool journal_complains(struct journal *journal, struct error *error)
+bool journal_complains(struct journal *journal, bool goes_on, struct error *error)
 {
     if (!journal || !journal->lost || journal->told)
         return false;
     journal->told = true;
-    error_set(error, ERROR_ENVIRONMENT, "%s: %s; events are missing from this log, and the sweep goes on",
-        journal->path, strerror(journal->lost));
+    error_set(error, ERROR_ENVIRONMENT, "%s: %s; events are missing from this log%s", journal->path,
+        strerror(journal->lost), goes_on ? ", and the sweep goes on" : "");
     return true;
 }

@@ -3,8 +3,10 @@
 
 #include <stdbool.h>
 
+#include "driver/output/log_event.h"
 #include "driver/text/json_writer.h"
 #include "model/core/error.h"
+#include "worker/host/process.h"
 
 /*
  * The log that `run --log` appends to: a JSON object a line, as docs/log.schema.json has it, each written
@@ -15,16 +17,23 @@ struct journal;
 
 enum { JOURNAL_VERSION = 1 };
 
+/* Refuses a path that is an output's own: the dataset, its lease, or in its folder. The log need not exist.
+ * -1 with a message in error. */
+int journal_check(const char *path, const char *output, struct error *error);
+
 /* Opens or creates the file; refuses one that holds something else. -1 with a message in error, ERROR_INPUT
  * if the path is at fault. */
 int journal_open(struct journal **journal, const char *path, struct error *error);
 
+/* The process that lines name: that which the user has started, by default this one. */
+void journal_keep_process(struct journal *journal, const struct process *process);
+
 /* Drops lines that wait for a commit, writes the others, and closes the file. */
 void journal_close(struct journal *journal);
 
-/* Begins a line, with its version, time and event; the caller writes more fields. NULL: do not write any, and
- * do not end the line. */
-struct json_writer *journal_begin(struct journal *journal, const char *event);
+/* Begins a line, with its version, time, event and process; the caller writes more fields. NULL: do not write
+ * any, and do not end the line. */
+struct json_writer *journal_begin(struct journal *journal, enum log_event event);
 
 /* Ends and writes the line. If `waits`, it waits for journal_commit, and so do all that follow, which keeps
  * the lines in order. */
@@ -33,7 +42,7 @@ void journal_end(struct journal *journal, bool waits);
 /* Writes the lines that wait, if what they tell is safe now; otherwise drops those that waited for that. */
 void journal_commit(struct journal *journal, bool safe);
 
-/* True once, if a line was lost: the message for the user. */
-bool journal_complains(struct journal *journal, struct error *error);
+/* True once, if a line was lost: the message for the user. `goes_on`: the sweep does. */
+bool journal_complains(struct journal *journal, bool goes_on, struct error *error);
 
 #endif

@@ -389,6 +389,11 @@ static void end_keeping(struct lease *lease)
     lease->kept = false;
 }
 
+struct process lease_owner(const struct lease *lease)
+{
+    return lease->owner.process;
+}
+
 bool lease_owner_lives(const struct lease *lease)
 {
     return !process_is_here(&lease->owner.process) || process_lives(&lease->owner.process);

@@ -80,6 +80,9 @@ int lease_renew(struct lease *lease, struct error *error);
 int lease_tell(struct lease *lease, enum coordinator_stage stage, int status);
 void lease_tell_kept(struct lease *lease);
 
+/* The process that took the lease. */
+struct process lease_owner(const struct lease *lease);
+
 /* For a coordinator that joined: is its launcher alive? True if the launcher is on another machine. */
 bool lease_owner_lives(const struct lease *lease);
 

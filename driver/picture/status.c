@@ -253,6 +253,8 @@ const char *status_state(const struct status *status)
 {
     if (status->held)
         return "running";
+    if (status->fault)
+        return "altered";
     if (status->survey.ended < status->survey.runs)
         return "stopped";
     return status->survey.count[OUTCOME_FAILED] > 0 ? "failed" : "complete";
@@ -292,13 +294,9 @@ static int find_saved(struct status *status, struct error *error)
     return errno == EACCES || errno == ENOTDIR ? 0 : -1;
 }
 
-int status_read(
-    struct status *status, const char *path, const struct survey *before, double now, struct error *error)
+static int read_status(struct status *status, const char *path, bool held, const struct survey *before,
+    double now, struct error *error)
 {
-    bool held = lease_is_held(path); /* asked first: a sweep that ends meanwhile must not appear stopped */
-    if (held && (errno == ENOMEM || errno == EIO))
-        return error_set(error, ERROR_ENVIRONMENT, "%s: %s", path, strerror(errno));
-
     *status = (struct status){.held = held, .written = seconds_since_write(path)};
     if (view_open(&status->view, path, error) != 0)
         return -1;
@@ -310,6 +308,20 @@ int status_read(
     if (result != 0)
         status_release(status);
     return result;
+}
+
+int status_read(
+    struct status *status, const char *path, const struct survey *before, double now, struct error *error)
+{
+    bool held = lease_is_held(path); /* asked first: a sweep that ends meanwhile must not appear stopped */
+    if (held && (errno == ENOMEM || errno == EIO))
+        return error_set(error, ERROR_ENVIRONMENT, "%s: %s", path, strerror(errno));
+    return read_status(status, path, held, before, now, error);
+}
+
+int status_read_own(struct status *status, const char *path, double now, struct error *error)
+{
+    return read_status(status, path, false, NULL, now, error);
 }
 
 void status_release(struct status *status)

@@ -20,11 +20,15 @@ struct status {
 /* Reads the dataset at a path; `before` and `now` as in survey_make. -1: an error, nothing to release. */
 int status_read(
     struct status *status, const char *path, const struct survey *before, double now, struct error *error);
+
+/* The same for the process that holds the lease, once it trains nothing any more: the dataset counts as free.
+ */
+int status_read_own(struct status *status, const char *path, double now, struct error *error);
 void status_release(struct status *status);
 
 /*
  * The state in one word. running: a process holds the dataset, to train or to begin or end the sweep; no
- * process does otherwise. stopped: runs are left. failed: all runs have ended, and some failed. complete: all
+ * process does otherwise. altered: there is a fault. stopped: runs are left. failed: all runs have ended, and some failed. complete: all
  * have ended, and none failed.
  */
 const char *status_state(const struct status *status);

@@ -296,7 +296,7 @@ static void watch_mpirun(struct launcher *l)
 /* LOST: an end of mpirun that is neither an exit status nor an error; mpirun can be started again. */
 enum { LOST = -2, STATUS_SIGNAL = 128 };
 
-/* Did mpirun end because a rank was killed, and not of itself? MPICH's mpiexec then ends with the number of
+/* Did mpirun end because a rank was killed, and not by itself? MPICH's mpiexec then ends with the number of
  * the signal, and with 255 if it cannot start ranks. */
 static bool lost_a_rank(const struct launcher *l)
 {
@@ -402,7 +402,7 @@ static const char *what_was_lost(const struct launcher *l)
 
 static void log_restart(const struct launcher *l, struct journal *journal)
 {
-    struct json_writer *writer = journal_begin(journal, "coordinator_restarted");
+    struct json_writer *writer = journal_begin(journal, LOG_COORDINATOR_RESTARTED);
 
     if (!writer)
         return;

@@ -1,8 +1,8 @@
 /*
  * Files that a sweep file includes.
  *
- * Whole keys are replaced, and nothing inside them is merged: whoever reads a file sees all of `skip` or
- * `measure` in one place. Included files may include others; depth, number and size are limited, so that no
+ * Whole keys are replaced, and nothing inside them is merged, so that all of `skip` or `measure` stands in one
+ * place. Included files may include others; depth, number and size are limited, so that no
  * file takes long to read.
  */
 #include "driver/sweep/include.h"

@@ -40,9 +40,7 @@ struct included {
 struct sweep {
     char *path; /* as given; the prefix of every message */
     char *text; /* the whole YAML text, with included files and --set settings as comments at its end */
-    struct included
-        *included; /* [included_count] the files that it includes, and that these include, once each
-                    */
+    struct included *included; /* [included_count] all files that are included, each once */
     int included_count;
     char *title, *output; /* title: "" if not given; output: relative to the current directory */
     char *notes, *tags; /* "" if not given; tags: separated by TAG_SEPARATOR */

@@ -44,7 +44,7 @@ bool node_take(struct node *map, const char *key, struct node *value);
 /* Sets the place of a whole tree. */
 void node_move(struct node *node, struct place place);
 
-/* Says of a whole tree that it is in another file than the sweep file. Borrowed. */
+/* Sets the file of every place in a tree; for files other than the sweep file. Borrowed. */
 void node_set_file(struct node *node, const char *file);
 
 void node_release(struct node *node);

@@ -3,6 +3,7 @@ log that cannot be written does."""
 
 import os
 import pathlib
+import re
 import signal
 import threading
 
@@ -10,7 +11,7 @@ import netCDF4
 import pytest
 
 import schemas
-from conftest import NORMSWEEP, run
+from conftest import NORMSWEEP, PROJECT, run
 from waited import ENDLESS, RUNS, SWEEP, Background, let_one_fail, wait_until
 
 OFTEN = ["--set", "checkpoint_minutes=0.005"]
@@ -173,7 +174,8 @@ def test_a_log_that_cannot_be_opened(folder, name, said, workers):
 def test_a_full_disk_does_not_end_the_sweep(folder, workers):
     done = run(NORMSWEEP, "run", "a.yaml", "-j", workers, "--log", "/dev/full", cwd=folder)
     lines = set(done.stderr.splitlines())
-    assert lines == {"/dev/full: No space left on device; events are missing from this log, and the sweep goes on"}
+    lost = "/dev/full: No space left on device; events are missing from this log"
+    assert lines == {lost + ", and the sweep goes on"} | ({lost} if workers == "1" else set())
     assert "8 runs: 8 done" in done.stdout
     if workers == "0":
         assert done.stderr.count("\n") == 1
@@ -206,8 +208,89 @@ def test_a_torn_line_stays_alone(folder):
     assert "\n".join(lines[:-1]) == whole[:-40] and schemas.read(lines[-1], "log")["event"] == "sweep_ended"
 
 
+def test_a_sweep_that_has_ended_does_not_go_on(folder):
+    run(NORMSWEEP, "run", "a.yaml", "-j", "0", cwd=folder)
+    lost = "/dev/full: No space left on device; events are missing from this log\n"
+    assert run(NORMSWEEP, "run", "a.yaml", "-j", "0", "--log", "/dev/full", cwd=folder).stderr == lost
+    done = run(NORMSWEEP, "run", "none.yaml", "--log", "/dev/full", cwd=folder, status=2)
+    assert done.stderr == "none.yaml: No such file or directory\n" + lost
+
+
+@pytest.mark.parametrize("name, what", [
+    ("a.nc", "dataset"), ("./a.nc.lease", "lease"), ("a.nc.new", "next dataset"), ("a.nc.old", "earlier dataset"),
+    ("a.nc.d", "folder"), ("a.nc.d/log", "folder"), ("link", "dataset")])
+@pytest.mark.parametrize("workers", ["0", "1", "dry", "mpirun"])
+def test_a_log_that_is_a_file_of_the_sweep(folder, name, what, workers):
+    (folder / "link").symlink_to("a.nc")
+    if name == "a.nc.d/log":
+        (folder / "a.nc.d").mkdir()
+    before = sorted(folder.rglob("*"))
+    options = {"dry": ["--dry-run"], "mpirun": []}.get(workers, ["-j", workers])
+    start = ["mpirun", "--oversubscribe", "-n", "2"] if workers == "mpirun" else []
+    done = run(*start, NORMSWEEP, "run", "a.yaml", *options, "--log", name, cwd=folder, status=2)
+    said = f"--log: {name} is this sweep's {what}; give another file"
+    assert said in done.stderr.splitlines() and (start or done.stderr == said + "\n")
+    assert sorted(folder.rglob("*")) == before
+
+
+def test_starts_can_be_told_apart(folder):
+    """A start that is refused writes into the log of the sweep that is running."""
+    with Background(folder, "run", "a.yaml", "-j", "1", *ENDLESS, "--log", "log") as sweep:
+        wait_until(lambda: events(folder, "run_started"), "a run trains")
+        refused = run(NORMSWEEP, "run", "a.yaml", "-j", "0", *ENDLESS, "--log", "log", cwd=folder, status=3)
+        sweep.send(signal.SIGTERM)
+        sweep.ended(75)
+    line, = events(folder, "start_refused")
+    assert line["message"] + "\n" == refused.stderr and "in use" in line["message"]
+    own = [one["process"]["pid"] for one in events(folder) if one is not line and one["event"] != "start_refused"]
+    assert set(own) == {sweep.process.pid} and line["process"]["pid"] != sweep.process.pid
+    assert not events(folder, "sweep_failed")
+
+
+def test_the_last_line_is_there_once_the_dataset_is_free(folder):
+    """A process waits for the lease and looks at the log at once."""
+    with Background(folder, "run", "a.yaml", "-j", "0", *ENDLESS, "--log", "log") as sweep:
+        wait_until(lambda: events(folder, "run_started"), "a run trains")
+        held = os.open(folder / "a.nc.lease", os.O_RDONLY)
+        sweep.send(signal.SIGTERM)
+        while os.fstat(held).st_nlink:
+            pass
+        assert events(folder)[-1]["event"] == "sweep_stopped"
+        os.close(held)
+        sweep.ended(75)
+    assert events(folder)[-1]["counts"]["pending"] == RUNS
+
+
+def test_a_dataset_that_is_gone_at_the_end(folder):
+    """The error of the summary is told, too."""
+    with Background(folder, "run", "a.yaml", "-j", "0", *ENDLESS, "--log", "log", "--notify", "cat >told") as sweep:
+        wait_until(lambda: events(folder, "run_started"), "a run trains")
+        (folder / "a.nc").rename(folder / "b.nc")
+        (folder / "a.nc").write_text("not a dataset")
+        sweep.send(signal.SIGTERM)
+        err = sweep.ended(2)[1]
+    last = events(folder)[-1]
+    told = schemas.read((folder / "told").read_text(), "status")
+    for found in (last, told):
+        assert found["event"] == "sweep_failed" and found["exit_status"] == 2 and found["message"] in err.splitlines()
+
+
+def test_events_are_named_alike_everywhere():
+    """In the program's table, the schema and the page."""
+    table = re.findall(r'X\(\w+, "(\w+)"', (PROJECT / "driver/output/log_event.h").read_text())
+    schema, ends = [], []
+    for part in schemas.schema("log")["oneOf"]:
+        form = part["properties"]["event"]
+        schema += form.get("enum", [form.get("const")])
+        ends = form["enum"] if "sweep_ended" in form.get("enum", []) else ends
+    page = (PROJECT / "docs/scripts.md").read_text().split("## A log of what happens")[1]
+    rows = [re.findall(r"`(\w+)`", line.split("|")[1]) for line in page.splitlines() if line.startswith("| `")]
+    assert len(set(table)) == len(table) and table == schema == [name for row in rows[1:] for name in row]
+    assert schemas.schema("status")["properties"]["event"]["enum"] == ends
+
+
 def test_a_failure_before_the_sweep(folder):
     run(NORMSWEEP, "run", "none.yaml", "--log", "log", cwd=folder, status=2)
     line, = events(folder)
-    assert line["event"] == "sweep_failed" and line["message"] == "none.yaml: No such file or directory"
+    assert line["event"] == "start_refused" and line["message"] == "none.yaml: No such file or directory"
     assert line["path"] is None and "counts" not in line

@@ -105,7 +105,10 @@ def test_json_of_an_altered_dataset_says_so(ended, tmp_path):
     path = shutil.copy(ended, tmp_path)
     with netCDF4.Dataset(path, "a") as dataset:
         dataset["attempts"][0, 0, 0] = -5
-    assert "attempts" in status(path)["fault"]
+    assert "attempts" in status(path)["fault"] and status(path)["state"] == "altered"
+    waited = run(NORMSWEEP, "status", path, "--json", "--wait", "--limit", "0", status=2)
+    assert schemas.read(waited.stdout, "status")["state"] == "altered" and waited.stderr == ""
+    assert "altered   " in run(NORMSWEEP, "status", path, "--wait", "--limit", "0", status=2).stdout
 
 
 def test_values_of_axes_come_back_to_the_bit(tmp_path):
@@ -177,6 +180,19 @@ def test_wait_for_a_sweep_from_before_it_has_a_dataset(folder):
         run(NORMSWEEP, "run", "a.yaml", "-j", "2", cwd=folder)
         out, err = wait.ended(0)
     assert err == "" and schemas.read(out, "status")["ended"] == RUNS
+
+
+def test_wait_for_the_target_of_a_link(folder):
+    """A link to a dataset that does not exist yet; its folder may be missing, too."""
+    (folder / "link.nc").symlink_to("later/b.nc")
+    with Background(folder, "status", "link.nc", "--wait", "--limit", "1000") as waiting:
+        (folder / "later").mkdir()
+        run(NORMSWEEP, "run", "a.yaml", "-j", "0", "-o", "later/b.nc", cwd=folder)
+        assert "8 of 8 runs" in waiting.ended(0)[0]
+    (folder / "link.nc").unlink()
+    (folder / "link.nc").symlink_to("none.nc")
+    done = run(NORMSWEEP, "status", "link.nc", "--wait", "--limit", "0", cwd=folder, status=124)
+    assert done.stderr == "link.nc: there was no dataset for 0 s; --limit SECONDS waits longer\n"
 
 
 def test_wait_goes_on_through_a_stop_and_a_new_dataset(folder):

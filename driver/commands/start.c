@@ -1,0 +1,152 @@
+#include "driver/commands/start.h"
+
+#include "driver/job/boundary.h"
+#include "driver/job/chooser.h"
+#include "driver/sweep/texts.h"
+#include "worker/host/clock.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int load_sweep(struct start *start, struct error *error)
+{
+    if (arguments_load_sweep(&start->arguments, &start->sweep, error) != 0)
+        return -1;
+    start->has_sweep = true;
+    return 0;
+}
+
+static void on_breath(void *context)
+{
+    lease_beat(context);
+}
+
+int start_load_corpus(struct start *start, struct error *error)
+{
+    if (start->lease) {
+        start->breath = (struct breath){on_breath, start->lease};
+        start->sweep.source.breath = &start->breath;
+    }
+    if (sweep_load_corpus(&start->sweep, &start->corpus, error) != 0)
+        return -1;
+    start->has_corpus = true;
+    return 0;
+}
+
+void start_release(struct start *start)
+{
+    if (start->has_corpus)
+        corpus_release(&start->corpus);
+    if (start->has_sweep)
+        sweep_release(&start->sweep);
+    lease_release(start->lease);
+    journal_close(start->journal);
+    arguments_release(&start->arguments);
+}
+
+static int open_log(struct start *start, struct error *error)
+{
+    const char *path = start->arguments.log;
+    const char *output = start->has_sweep ? start->sweep.output : start->arguments.output;
+
+    if (!path)
+        return 0;
+    if (output && journal_check(path, output, error) != 0)
+        return -1;
+    return journal_open(&start->journal, path, error);
+}
+
+int start_begin(struct start *start, struct error *error)
+{
+    struct error ignored;
+
+    if (load_sweep(start, error) == 0)
+        return open_log(start, error);
+    open_log(start, &ignored); /* the first error counts */
+    return -1;
+}
+
+int start_join(struct start *start, const char *token, struct error *error)
+{
+    if (lease_join(&start->lease, start->sweep.output, token, error) != 0)
+        return -1;
+    start->held = true;
+    lease_keep(start->lease);
+    struct process owner = lease_owner(start->lease);
+    journal_keep_process(start->journal, &owner);
+    return 0;
+}
+
+void start_tell_end(struct start *start, int status, const struct error *error)
+{
+    struct error ignored;
+    bool failed = status == ERROR_INPUT || status == ERROR_ENVIRONMENT;
+    struct ending ending = {.script = start->arguments.notify,
+        .journal = start->journal,
+        .output = start->has_sweep ? start->sweep.output : NULL,
+        .status = status,
+        .refused = failed && !start->held,
+        .own = start->lease && lease_renew(start->lease, &ignored) == 0,
+        .message = failed ? error->text : "",
+        .seconds = clock_now() - start->begun};
+
+    ending_log(&ending);
+    lease_release(start->lease);
+    start->lease = NULL;
+    ending_notify(&ending);
+}
+
+static struct dataset_options options_of(const struct arguments *arguments)
+{
+    return (struct dataset_options){.fresh = arguments_has(arguments, OPTION_FRESH),
+        .retry_failed = arguments_has(arguments, OPTION_RETRY_FAILED)};
+}
+
+/* The number of runs to train, as far as is known; -1: error. */
+static int64_t count_chosen(const struct start *start, struct dataset *dataset, struct error *error)
+{
+    struct chooser *chooser = chooser_new(&start->sweep, dataset);
+    int64_t count = 0;
+
+    if (!chooser)
+        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", start->sweep.output);
+    while (chooser_next(chooser) >= 0)
+        count++;
+    int status = chooser_check(chooser, error);
+    chooser_free(chooser);
+    return status == 0 ? count : -1;
+}
+
+static void say_longer(const struct sweep *sweep, const struct longer *longer)
+{
+    char *old = longer_old(sweep->output, longer->shorter);
+
+    printf("%s: steps grows from %" PRId64 " to %" PRId64 ": %" PRId64 " of %" PRId64
+           " runs carry on from their states in %s.d; the dataset of the shorter sweep is now %s\n",
+        sweep->output, longer->shorter, sweep->base.steps, longer->kept, longer->runs, sweep->output,
+        old ? old : "");
+    free(old);
+}
+
+int64_t start_open_output(struct start *start, struct error *error)
+{
+    struct dataset_options options = options_of(&start->arguments);
+    struct dataset *dataset;
+
+    if (lease_take(&start->lease, start->sweep.output, error) != 0)
+        return -1;
+    start->held = true;
+    lease_keep(start->lease); /* creating a large dataset takes minutes */
+    if (dataset_open(&dataset, start->sweep.output, &start->sweep, &start->corpus, NULL, &options, error) !=
+        0)
+        return -1;
+    if (dataset_longer(dataset)->shorter)
+        say_longer(&start->sweep, dataset_longer(dataset));
+    struct error closing;
+    int64_t pending = count_chosen(start, dataset, error);
+    if (pending >= 0 && boundary_update(&start->sweep, dataset, start->lease, pending == 0, error) != 0)
+        pending = -1;
+    int closed = dataset_close(dataset, pending < 0 ? &closing : error);
+    return closed != 0 ? -1 : pending;
+}
