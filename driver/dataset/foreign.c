@@ -58,14 +58,14 @@ static int check(const struct transfer *transfer, const char *name, int status)
 static bool was_given(const struct transfer *transfer, const char *name)
 {
     char *text = view_text(transfer->view, ATTRIBUTE_SWEEP);
-    size_t length = strlen(name);
-    const char *found = text;
+    const char *found = text ? strstr(text, name) : NULL;
     bool given = false;
 
-    while (found && !given && (found = strstr(found, name))) {
-        found += length;
+    while (found && !given) {
+        found += strlen(name);
         char next = found[strspn(found, "\"' ")];
         given = next == ':' || next == '=';
+        found = strstr(found, name);
     }
     free(text);
     return given;

@@ -24,12 +24,12 @@ int prospect_keep(
 {
     double *attempts = view_cells(view, run_variable_table[RUN_VARIABLE_attempts].name, error);
     signed char *outcome = calloc((size_t)view->cells + 1, 1);
-    int result = attempts ? 0 : -1;
+    int result = -1;
 
-    if (result == 0 && !outcome)
-        result = error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
-    if (result == 0)
+    if (attempts && outcome)
         result = view_outcomes(view, outcome, error);
+    else if (attempts)
+        error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
     for (int64_t cell = 0; result == 0 && cell < view->cells; cell++) {
         int64_t to = mapping_cell(mapping, view, cell);
         prospect->place[to] = cell;

@@ -237,13 +237,10 @@ static int include_all(
 static int expand(struct inclusion *inclusion, struct node *root, const struct level *level)
 {
     struct node whole = {.kind = NODE_MAP, .place = root->place};
-    int64_t index = node_find(root, KEY_NAME);
+    struct node value;
 
-    if (index == root->count)
+    if (!node_take(root, KEY_NAME, &value))
         return 0;
-    struct node value = root->child[index];
-    root->child[index] = (struct node){0};
-    node_remove(root, index);
     int status = include_all(inclusion, &value, level, &whole);
     if (status == 0)
         status = lay_over(inclusion->reader, &whole, root, true);

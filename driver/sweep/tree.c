@@ -89,6 +89,18 @@ void node_remove(struct node *map, int64_t index)
     map->count--;
 }
 
+bool node_take(struct node *map, const char *key, struct node *value)
+{
+    int64_t index = node_find(map, key);
+
+    if (index == map->count)
+        return false;
+    *value = map->child[index];
+    map->child[index] = (struct node){0};
+    node_remove(map, index);
+    return true;
+}
+
 void node_move(struct node *node, struct place place)
 {
     node->place = place;

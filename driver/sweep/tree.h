@@ -38,6 +38,9 @@ int node_put(struct node *map, struct node *key, struct node *value);
 /* Removes the pair at an index. */
 void node_remove(struct node *map, int64_t index);
 
+/* Moves the value of a key out of a map, which then lacks the key; false: it has none. */
+bool node_take(struct node *map, const char *key, struct node *value);
+
 /* Sets the place of a whole tree. */
 void node_move(struct node *node, struct place place);
 

@@ -65,8 +65,8 @@ OF_A_VALUE = re.compile(
     r"is not a metric|is not an axis of numbers|^skip: '|one value in a sweep")
 # What the schema does not say: numbers that editors read otherwise, equal integers that doubles do not tell apart, the
 # memory that a network of so many layers would take.
-BEYOND = re.compile(r"too close to 0|'010' is not|layers: \d+ is above 131071|argument of xarray|control character|seed: \d+ appears twice|"
-                    r"skip: '\w+' is neither")
+BEYOND = re.compile(r"too close to 0|'010' is not|layers: \d+ is above 131071|argument of xarray|control character|"
+                    r"seed: \d+ appears twice|skip: '\w+' is neither")
 
 
 def check(folder, text):
@@ -94,9 +94,9 @@ def params():
     return {name: (form.replace("\\|", "|"), axis == "yes") for name, form, axis in rows}
 
 
-ODD = ["null", "~", "[]", "{}", "much", "'1'", '"true"', "true", "TRUE", "yes", "[1, [2]]", "[1, {range: [1, 2]}]", "-1",
-       "0", "1", "2", "1.5", "0.5", ".5", "5.", "1e3", "1E+2", "1e-3", "1e400", "1e-400", ".inf", "-.inf", ".nan", "0x10",
-       "1_000", "0o7", "010", "[1, 1]", "[1, 1.0]", "[2, 1]", "[1, null]", "['1', 2]", "9007199254740993",
+ODD = ["null", "~", "[]", "{}", "much", "'1'", '"true"', "true", "TRUE", "yes", "[1, [2]]", "[1, {range: [1, 2]}]",
+       "-1", "0", "1", "2", "1.5", "0.5", ".5", "5.", "1e3", "1E+2", "1e-3", "1e400", "1e-400", ".inf", "-.inf", ".nan",
+       "0x10", "1_000", "0o7", "010", "[1, 1]", "[1, 1.0]", "[2, 1]", "[1, null]", "['1', 2]", "9007199254740993",
        "9223372036854775807", "9223372036854775808", "-9223372036854775809", "{range: [1, 2]}", "{range: [2, 1]}",
        "{range: [1]}", "{range: [1, 2, 3]}", "{range: 3}", "{range: [1, 1.5]}", "{range: [1, 2], points: 2}",
        "{range: [0.25, 0.5], points: 2}", "{log: [1, 2], points: 2}", "{log: [1, 2]}", "{log: [0, 2], points: 2}",
@@ -141,8 +141,9 @@ OTHERS = {
     "output": ["a.nc", "5", "''", "null", "[a.nc]"],
     "train_text": ["a", "[a, b]", "''", "[a, '']", "[a]", "[a, b, c]", "null", "{a: b}"],
     "include": ["''", "[]", "null", "{a: b}", "[[a]]", "['']", "none.yaml", "[none.yaml, other.yaml]"],
-    "together": ["null", "{}", "[]", "a", "{a: {}}", "{a: {b: {}}}", "{a: {b: {bias: true}}}", "{bias: {b: {tied: true}}}",
-                 "{1a: {b: {bias: true}}}", "{a-b: {b: {bias: true}}}", "{title: {b: {bias: true}}}",
+    "together": ["null", "{}", "[]", "a", "{a: {}}", "{a: {b: {}}}", "{a: {b: {bias: true}}}",
+                 "{bias: {b: {tied: true}}}", "{1a: {b: {bias: true}}}", "{a-b: {b: {bias: true}}}",
+                 "{title: {b: {bias: true}}}",
                  "{norm_growth: {b: {bias: true}}}", "{step: {b: {bias: true}}}", "{sessions: {b: {bias: true}}}",
                  "{a: {'': {bias: true}}}", "{a: {b: {bias: [true]}}}", "{a: {b: {corpus: dyck}}}",
                  "{a: {b: {bias: true, nothing: 1}}}", "{a: {1: {bias: true}, 2: {bias: false}}}",
@@ -178,7 +179,8 @@ NEEDED = {"gradient_batches": "gradients", "hessian": "hessian", "lyapunov_expon
 
 
 def test_each_other_key_has_values_here():
-    assert sorted(OTHERS) == sorted(re.findall(r"^\| `(\w+)`", run(NORMSWEEP, "help", "--markdown", "keys").stdout, re.M))
+    table = run(NORMSWEEP, "help", "--markdown", "keys").stdout
+    assert sorted(OTHERS) == sorted(re.findall(r"^\| `(\w+)`", table, re.M))
 
 
 @pytest.mark.parametrize("name", OTHERS)
@@ -190,8 +192,9 @@ def test_values_of_another_key(name, tmp_path):
 
 
 def test_mistakes_that_an_editor_shows():
-    for text in ("learning_rte: 1e-3\n", "Learning_rate: 1\n", "measure: {evry: 1}\n", "<<: {a: 1}\n", "- a\n", "hello\n",
-                 "refine: {axis: learning_rte}\n", "together: {model: {small: {widht: 8}}}\n", "seed: null\n"):
+    for text in ("learning_rte: 1e-3\n", "Learning_rate: 1\n", "measure: {evry: 1}\n", "<<: {a: 1}\n", "- a\n",
+                 "hello\n", "refine: {axis: learning_rte}\n", "together: {model: {small: {widht: 8}}}\n",
+                 "seed: null\n"):
         assert complaints(text), text
     assert complaints("include: a.yaml\nseed: null\nmeasure: ~\ntogether:\n") == []
     assert complaints("include: a.yaml\nseed: [null]\n") and complaints("include: a.yaml\nmeasure: {every: null}\n")

@@ -9,6 +9,7 @@ import netCDF4
 import numpy as np
 import pytest
 
+import missing
 from conftest import NORMSWEEP, PROJECT, run
 
 # By its name alone, compliance-checker takes this dimension for a depth in the sea and wants a standard_name. CF gives
@@ -46,9 +47,10 @@ SWEEPS = {
 
 def checker(name):
     """The path of a checker; without it the test is skipped."""
+    __tracebackhide__ = True
     found = shutil.which(name, path=os.pathsep.join([os.environ["PATH"], str(PROJECT / "build" / "checker" / "bin")]))
     if not found:
-        pytest.skip(f"{name}, which checks the CF conventions, is not here: .ci/checker installs it with pip")
+        missing.skip(f"{name} is not installed", "that datasets follow the CF conventions", "run .ci/checker, with pip")
     return found
 
 

@@ -12,6 +12,7 @@ import pytest
 import xarray as xr
 
 import documents
+import missing
 from conftest import NORMSWEEP, PROJECT, run
 
 PAGE = PROJECT / "docs" / "formats.md"
@@ -30,8 +31,8 @@ RECIPES = recipes()
 
 
 def needs(program, package):
-    if not shutil.which(program):
-        pytest.skip(f"{program} is not installed, which would read a dataset here; Debian: {package}")
+    __tracebackhide__ = True
+    missing.need(program, f"that {program} reads a dataset", package)
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +112,7 @@ def test_nccopy(place):
 def has_ncdf4():
     needs("Rscript", "r-base-core")
     if subprocess.run(["Rscript", "-e", "library(ncdf4)"], capture_output=True, stdin=subprocess.DEVNULL).returncode:
-        pytest.skip("R has no package ncdf4, which would read a dataset here; Debian: r-cran-ncdf4")
+        missing.skip("R has no package ncdf4", "that R reads a dataset", "apt-get install r-cran-ncdf4")
 
 
 def test_r(place, growth):
@@ -180,7 +181,7 @@ def octave(place, text, **options):
     needs("octave-cli", "octave")
     check = ["octave-cli", "--no-gui", "--norc", "--eval", "pkg load netcdf"]
     if subprocess.run(check, capture_output=True, stdin=subprocess.DEVNULL).returncode:
-        pytest.skip("Octave has no package netcdf, which would read a dataset here; Debian: octave-netcdf")
+        missing.skip("Octave has no package netcdf", "that it reads a dataset", "apt-get install octave-netcdf")
     (place / "growth.m").write_text(text)
     return run("octave-cli", "--no-gui", "--norc", "growth.m", cwd=place, **options).stdout
 
@@ -198,7 +199,7 @@ def read(path, engine):
 
 
 def test_h5netcdf_reads_the_copy(place, growth):
-    pytest.importorskip("h5netcdf", reason="h5netcdf is not installed, which would read the netCDF-4 copy")
+    missing.module("h5netcdf", "that it reads the netCDF-4 copy", "pip install h5netcdf h5py")
     found, words = read(copy(place), "h5netcdf")
     np.testing.assert_array_equal(found, growth)
     assert words == ["pre", "out"]
@@ -207,7 +208,7 @@ def test_h5netcdf_reads_the_copy(place, growth):
 
 
 def test_scipy_reads_neither(place):
-    pytest.importorskip("scipy", reason="scipy is not installed, which docs/formats.md says cannot read a dataset")
+    missing.module("scipy", "that it cannot read a dataset, as docs/formats.md says", "pip install scipy")
     for path in place / "boundary.nc", copy(place):
         with pytest.raises(Exception):
             read(path, "scipy")
@@ -215,7 +216,7 @@ def test_scipy_reads_neither(place):
 
 @pytest.mark.filterwarnings("ignore:.*Zarr:UserWarning", "ignore:.*Zarr V3 specification")
 def test_zarr_has_the_same_values(place, growth):
-    zarr = pytest.importorskip("zarr", reason="zarr is not installed, into whose form xarray would convert a dataset")
+    zarr = missing.module("zarr", "a dataset that xarray converts to Zarr", "pip install zarr")
     formats = (2, 3) if int(zarr.__version__.partition(".")[0]) >= 3 else (2,)
     for version in formats:
         with xr.open_dataset(place / "boundary.nc") as ds:
