@@ -179,11 +179,12 @@ def test_parts_that_were_selected_and_saved(tmp_path, tiny):
             whole.sel(seed=seed).to_netcdf(tmp_path / f"seed{seed}.nc")
         for model in "ba":
             whole.sel(model=model).to_netcdf(tmp_path / f"model{model}.nc")
-        for names in (["seed0.nc", "seed1.nc"], ["seed1.nc", "a.nc"], ["modela.nc", "modelb.nc"],
-                      ["a.nc", "modelb.nc", "seed0.nc"]):
-            with open_sweep([tmp_path / name for name in names]) as found:
-                assert same_runs(found.transpose(*whole.sweep.axes, ...), whole), names
+        for files in (["seed0.nc", "seed1.nc"], ["seed1.nc", "a.nc"], ["a.nc", "modelb.nc", "seed0.nc"]):
+            with open_sweep([tmp_path / name for name in files]) as found:
+                assert same_runs(found.transpose(*whole.sweep.axes, ...), whole), files
                 assert found.sweep.together == whole.sweep.together
+        with pytest.raises(DifferentSweeps, match="model is b, not a, width is 8, not 4"):  # what goes together?
+            open_sweep([tmp_path / "modela.nc", tmp_path / "modelb.nc"])
         whole.sel(model="a", seed=0).assign_attrs(steps=3, batch=2).to_netcdf(tmp_path / "other.nc")
         with pytest.raises(DifferentSweeps, match="other.nc: of another sweep than .*: batch is 2, not 1, steps is 3"):
             open_sweep([path, tmp_path / "other.nc"])
