@@ -438,11 +438,12 @@ static bool has_allocation(void)
     return false;
 }
 
-/* Starts mpirun, and again as long as it is lost. */
+/* Starts mpirun, and again as long as it is lost; not at all if a stop was requested while the output was
+ * made. */
 static int run_lives(const struct launch *launch, const struct command_line *line, struct error *error)
 {
     bool elsewhere = launch->workers == 0 || has_allocation();
-    int status = LOST, vain = 0;
+    int status = signals_stop() ? STATUS_STOPPED : LOST, vain = 0;
 
     while (status == LOST) {
         struct launcher launcher = {.lease = launch->lease,

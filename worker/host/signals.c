@@ -1,5 +1,6 @@
 #include "worker/host/signals.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
 #include <time.h>
@@ -12,6 +13,10 @@ enum { STATUS_INTERRUPTED = 130 };
 static volatile sig_atomic_t stop /* the signal; 0: none */, interrupts, end_at_second = 1;
 static bool installed;
 static const int stopping[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
+
+/* While signals are held: the thread that has them blocked, and that an exec keeps. */
+static volatile sig_atomic_t held;
+static pthread_t holder;
 
 static struct timespec interrupted; /* time of the last SIGINT that counts */
 
@@ -30,8 +35,17 @@ static bool is_echo(void)
     return false;
 }
 
+/* A library may have threads before main, which do not block what this process blocks. An exec would forget a
+ * signal that one of them has taken, so they hand it on, to wait in the thread that lives on. */
+static bool hand_on(int number)
+{
+    return held && !pthread_equal(pthread_self(), holder) && pthread_kill(holder, number) == 0;
+}
+
 static void on_signal(int number)
 {
+    if (hand_on(number))
+        return;
     stop = number;
     if (number != SIGINT || is_echo())
         return;
@@ -83,6 +97,8 @@ void signals_hold(void)
 {
     if (!installed)
         return;
+    holder = pthread_self();
+    held = 1;
     mask(SIG_BLOCK);
     if (stop)
         raise(stop);
@@ -92,6 +108,7 @@ void signals_let_go(void)
 {
     if (!installed)
         return;
+    held = 0;
     interrupts = 0; /* the signal that signals_hold raised again comes now */
     mask(SIG_UNBLOCK);
 }
