@@ -143,8 +143,9 @@ FORCE:
 # A sub-make with all cores, for use after the set-up has installed what was missing.
 MAKE_ALL = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 2))
 ifeq ($(shell id -u),0)
-quickstart check check-dist check-python check-slurm faults inject fuzz coverage bench: export OMPI_ALLOW_RUN_AS_ROOT = 1
-quickstart check check-dist check-python check-slurm faults inject fuzz coverage bench: export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
+RUNS_MPI = quickstart check check-dist check-python check-slurm faults inject fuzz coverage bench
+$(RUNS_MPI): export OMPI_ALLOW_RUN_AS_ROOT = 1
+$(RUNS_MPI): export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
 SAY_ROOT = @echo "As root: OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 are set for Open MPI"
 endif
 
@@ -288,6 +289,6 @@ help:
 	@echo "Variables: VARIANT=release|debug|san, V=1 (show commands), WERROR=1 (warnings are errors)"
 	@echo "           CC, CFLAGS, LDFLAGS, CBLAS, NETCDF, YAML, JSON, OPENMP, PREFIX, DESTDIR"
 
-.PHONY: all quickstart check check-dist check-python check-slurm dist faults simulate parity parity-trained inject lint \
-	fuzz coverage bench setup programs flags install uninstall clean help FORCE
+.PHONY: all quickstart check check-dist check-python check-slurm dist faults simulate parity parity-trained inject \
+	lint fuzz coverage bench setup programs flags install uninstall clean help FORCE
 .DELETE_ON_ERROR:

@@ -74,7 +74,8 @@ def with_seeds(dataset: xr.Dataset) -> xr.Dataset:
         return dataset
     seed = setting(dataset, REPEAT)
     dataset = dataset.drop_vars(REPEAT, errors="ignore")
-    of_runs = [name for name, variable in dataset.data_vars.items() if set(sweep_of(dataset).axes) <= set(variable.dims)]
+    axes = set(sweep_of(dataset).axes)
+    of_runs = [name for name, variable in dataset.data_vars.items() if axes <= set(variable.dims)]
     expanded = dataset[of_runs].expand_dims({REPEAT: [0 if seed is None else seed]})
     return dataset.drop_vars(of_runs).merge(expanded).assign_attrs(dataset.attrs)
 

@@ -28,8 +28,8 @@ void status_release(struct status *status);
 
 /*
  * The state in one word. running: a process holds the dataset, to train or to begin or end the sweep; no
- * process does otherwise. altered: there is a fault. stopped: runs are left. failed: all runs have ended, and some failed. complete: all
- * have ended, and none failed.
+ * process does otherwise. altered: there is a fault. stopped: runs are left. failed: all runs have ended, and
+ * some failed. complete: all have ended, and none failed.
  */
 const char *status_state(const struct status *status);
 

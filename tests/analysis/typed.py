@@ -8,7 +8,8 @@ import pandas as pd
 import xarray as xr
 
 from normsweep import (
-    DifferentSweeps, NotASweep, Sweep, gradient_slopes, grokking, open_sweep, phase_boundary, predicted_boundary, sweep_of)
+    DifferentSweeps, NotASweep, Sweep, gradient_slopes, grokking, open_sweep, phase_boundary, predicted_boundary,
+    sweep_of)
 
 
 def look(path: pathlib.Path) -> float:

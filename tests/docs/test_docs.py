@@ -178,7 +178,7 @@ def all_blocks():
 
 
 def test_blocks_are_of_a_kind_that_is_tested():
-    """Or say nothing of their kind: what a program prints, and lines of code to add. test_readers.py runs R and Octave."""
+    """Or say nothing of their kind: what a program prints, lines of code to add. test_readers.py runs R and Octave."""
     assert {block.language for block in all_blocks()} <= {"sh", "python", "yaml", "c", "text", "r", "octave", ""}
 
 

@@ -137,7 +137,8 @@ def test_bash_axes(scripts, files):
 
 def test_every_placeholder_has_its_meaning():
     known = {"SWEEP.yaml", "OUT.nc", "WEIGHTS", "RUN.weights.nc", "DIR", "VARIABLE", "N", "T", "ID", "IDS", "KIND",
-             "FILE", "SCRIPT", "SECONDS", "KEY=VALUE", "NAME=VALUE", "X[,Y]", "params|metrics|KEY|NAME|COMMAND", "bash|zsh"}
+             "FILE", "SCRIPT", "SECONDS", "KEY=VALUE", "NAME=VALUE", "X[,Y]", "params|metrics|KEY|NAME|COMMAND",
+             "bash|zsh"}
     found = set()
     for command, usage in usages().items():
         options = run(NORMSWEEP, command, "--help").stdout.splitlines()[2:]

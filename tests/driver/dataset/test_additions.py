@@ -136,7 +136,7 @@ def test_history_is_kept_without_other_additions(dataset, tmp_path, normsweep):
 def test_additions_count_for_the_space_that_a_new_file_needs(dataset, tmp_path, normsweep):
     free = os.statvfs(tmp_path).f_bavail * os.statvfs(tmp_path).f_frsize
     if free > 2 ** 43:
-        missing.skip("The disk has more than 8 TiB free", "the message when an extended dataset does not fit on the disk",
+        missing.skip("The disk has over 8 TiB free", "the message when an extended dataset does not fit on the disk",
                      "set TMPDIR to a smaller file system")
     with netCDF4.Dataset(dataset, "a") as file:
         file.set_fill_off()

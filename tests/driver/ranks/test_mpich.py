@@ -114,7 +114,8 @@ def test_a_program_of_one_mpi_under_the_starter_of_another(program, sweep, tmp_p
     for starter, options, built, words, plugin in cases:
         refused = run(starter, *options, "-n", "3", built, "run", sweep, cwd=tmp_path, status=3)
         assert refused.stderr.count("normsweep: 3 processes were started") == 1, refused.stderr
-        assert words in refused.stderr and f"start it with that library's mpiexec (srun --mpi={plugin})" in refused.stderr
+        assert words in refused.stderr
+        assert f"start it with that library's mpiexec (srun --mpi={plugin})" in refused.stderr
         assert refused.stdout == "" and os.listdir(tmp_path) == ["sweep.yaml"]
 
 

@@ -19,7 +19,8 @@ DECAY = "the decay of a step is the whole weight or more"
 CASES = [
     ("learning_rate: [0.1, 1]\nweight_decay: [0.9, 1, 10]\n", "in 3 of 6 cells " + DECAY,
      "learning_rate * weight_decay >= 1"),
-    ("learning_rate: [0.1, 1]\nweight_decay: [0.9, 1, 10]\nskip: [{weight_decay: 10}]\n", "in 1 of 4 cells " + DECAY, ""),
+    ("learning_rate: [0.1, 1]\nweight_decay: [0.9, 1, 10]\nskip: [{weight_decay: 10}]\n",
+     "in 1 of 4 cells " + DECAY, ""),
     ("learning_rate: [0.1, 1]\nweight_decay: [0.5, 1]\ndecay_rule: independent\n", "in 2 of 4 cells " + DECAY,
      "(weight_decay with decay_rule independent >= 1)"),
     ("learning_rate: 0.1\nweight_decay: 20\ndecay_rule: [scaled, independent, corrected, cautious]\n",
@@ -27,9 +28,11 @@ CASES = [
     ("learning_rate: 1\nweight_decay: 2\noptimiser: [adam, sgd]\n", "in 1 of 2 cells " + DECAY, ""),
     ("momentum: 0.9\n", ":12:11: momentum: has no effect: no cell has optimiser sgd", ""),
     ("momentum: [0, 0.9]\noptimiser: adam\n", ":12:11: momentum: has no effect: no cell has optimiser sgd", ""),
-    ("optimiser: sgd\nbeta1: 0.5\n", ":13:8: beta1: has no effect: no cell has optimiser adamw, adam, lion or muon", ""),
+    ("optimiser: sgd\nbeta1: 0.5\n",
+     ":13:8: beta1: has no effect: no cell has optimiser adamw, adam, lion or muon", ""),
     ("optimiser: adafactor\nbeta2: 0.5\n", ":13:8: beta2: has no effect", ""),
-    ("optimiser: lion\nepsilon: 1e-6\n", ":13:10: epsilon: has no effect: no cell has optimiser adamw, adam or muon", ""),
+    ("optimiser: lion\nepsilon: 1e-6\n",
+     ":13:10: epsilon: has no effect: no cell has optimiser adamw, adam or muon", ""),
     ("optimiser: sgd\ndecay: factor\n", ":13:8: decay: has no effect: no cell has optimiser adamw with", ""),
     ("weight_decay: 0\ndecay: factor\n", ":13:8: decay: has no effect", ""),
 ]
