@@ -160,6 +160,12 @@ def test_losses_in_maps_share_their_colours():
     assert (train.vmin, train.vmax) == (valid.vmin, valid.vmax)
 
 
+def test_losses_of_few_runs_have_one_kind_of_scale():
+    made = dataset({"recipe": ["a", "b", "c"]}, final_train_loss=[0.01, 1.0, 3.0], final_valid_loss=[2.0, 3.0, 4.0])
+    train, valid = panels(drawing(made, "final-losses"))
+    assert train.get_yscale() == valid.get_yscale() == "log" and train.get_ylim() == valid.get_ylim()
+
+
 def test_weight_decays_are_told_apart():
     found = drawing(full_grid(), "norms")
     assert [axes.get_title().replace("\n", " ") for axes in panels(found)][:2] == [

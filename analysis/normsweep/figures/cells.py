@@ -13,7 +13,7 @@ from .. import colours, look
 from ..plane import is_linear, last, of_sound_runs, reduced
 from . import runs
 from .drawing import finished
-from .lines import arrange, share
+from .lines import arrange, same_scale, share
 
 CURVES = 8  # at most
 SEEN = 0.01  # share of a panel's height below which a cell is too thin for its hatch to be seen
@@ -192,7 +192,7 @@ def maps(dataset, name, variables, caption, labels, alike=False):
             mine[0].set_title(f"{look.column_title(words, len(variables))}\n{mine[0].get_title()}")
     look.clear_rest(panels, used)
     name_axes(panels, used, dataset, plane)
-    notes = [runs.counted(dataset, variables[0]), reduction_note(dataset, variables),
+    notes = [runs.counted(dataset, *variables), reduction_note(dataset, variables),
              runs.left_out(dataset, kept, combinations)]
     handles = {handle.get_label(): handle for handle in sorted(handles, key=lambda one: one.get_label() in MARKS)}
     return finished(name, caption, figure, dataset, handles.values(), notes)
@@ -283,8 +283,9 @@ def curves(dataset, name, variables, caption, labels, decorate, alike=False):
     seen = [any(runs.is_measured(dataset.isel(at), variable) for variable in variables) for at in kept]
     handles = [Line2D([], [], label=runs.text(dataset, at), **curve_look(dataset, at, i))
                for i, at in enumerate(kept) if at and seen[i]]
-    notes = [runs.counted(dataset, variables[0]), runs.left_out(dataset, kept, combinations)]
+    notes = [runs.counted(dataset, *variables), runs.left_out(dataset, kept, combinations)]
     if alike:
+        same_scale(panels.ravel()[:len(variables)])
         share([axes for axes in panels.ravel()[:len(variables)] if axes.lines])
     if runs.REPEAT in runs.axes_of(dataset):
         notes.append("Each dot is a run; lines connect the means over seeds." if numbers else "Each dot is a run.")

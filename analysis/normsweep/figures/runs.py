@@ -178,17 +178,18 @@ def count_text(shown, everything):
     return f"n = {some} run{'' if everything == 1 else 's'}"
 
 
-def counted(dataset, variable):
-    """"n = 163 runs.": how many runs this variable was measured in, without those that do not count
+def counted(dataset, *variables):
+    """"n = 163 runs.": how many runs any of these variables was measured in, without those that do not count
     (plane.of_sound_runs)."""
-    mask = of_sound_runs(dataset, variable)
-    if mask.dtype.kind == "f":
-        mask = np.isfinite(mask)
-    else:
-        mask = dataset.sweep.done
-    mask = mask.any([dim for dim in mask.dims if dim not in dataset.sweep.axes])
-    count = int(mask.broadcast_like(dataset.outcome).sum())
+    count = int(sum(has_number(dataset, variable) for variable in variables).astype(bool).sum())
     return f"{count_text(count, count)}."
+
+
+def has_number(dataset, variable):
+    """Mask of the runs with a number of this variable that counts."""
+    values = of_sound_runs(dataset, variable)
+    mask = np.isfinite(values) if values.dtype.kind == "f" else dataset.sweep.done
+    return mask.any([dim for dim in mask.dims if dim not in dataset.sweep.axes]).broadcast_like(dataset.outcome)
 
 
 def representatives(dataset, variable, count=6):
