@@ -310,7 +310,7 @@ int job_close(struct job *job, struct error *error)
 }
 
 static void begin_cell(
-    struct job *job, int worker, int64_t cell, const char *host, int64_t step, int64_t last_step, double now)
+    struct job *job, int worker, int64_t cell, const char *host, int64_t step, int64_t last_step)
 {
     struct error error;
     struct run run;
@@ -318,7 +318,7 @@ static void begin_cell(
     events_run_begun(job, worker, cell, host, step, last_step);
     keep_error(job, dataset_start(job->dataset, cell, host, step, &error), &error);
     job->tally.running++;
-    progress_begin(job->progress, worker, cell, job_run(job, cell, &run), now);
+    progress_begin(job->progress, worker, cell, job_run(job, cell, &run));
 }
 
 static bool is_running(const struct job *job, int64_t cell)
@@ -327,13 +327,13 @@ static bool is_running(const struct job *job, int64_t cell)
 }
 
 void job_step(struct job *job, int worker, int64_t cell, const char *host, int64_t step, int64_t last_step,
-    int64_t tokens, double now)
+    int64_t tokens)
 {
     if (job->failed)
         return;
     if (!is_running(job, cell))
-        begin_cell(job, worker, cell, host, step, last_step, now);
-    progress_step(job->progress, worker, step, last_step, tokens, now);
+        begin_cell(job, worker, cell, host, step, last_step);
+    progress_step(job->progress, worker, step, last_step, tokens);
 }
 
 void job_row(struct job *job, int worker, int64_t cell, int64_t step, const double *values, size_t offset,
@@ -408,8 +408,7 @@ void job_settle(
     if (running) {
         job->tally.running--;
         if (order->kind == ORDER_ACCEPT) /* counts the tokens since its last message */
-            progress_step(job->progress, order->worker, result->last_step, result->last_step, result->tokens,
-                clock_now());
+            progress_step(job->progress, order->worker, result->last_step, result->last_step, result->tokens);
         progress_end(job->progress, order->worker);
     }
     if (order->kind == ORDER_ACCEPT) {

@@ -91,7 +91,7 @@ bool job_has_files(const struct job *job, int64_t cell);
 
 /* A worker reports the step of its run. The first report marks the run as running from that step on. */
 void job_step(struct job *job, int worker, int64_t cell, const char *host, int64_t step, int64_t last_step,
-    int64_t tokens, double now);
+    int64_t tokens);
 
 /* A worker reports `count` values of a row of measurements, from index `offset` on; step STEP_OF_RUN: of the
  * row of the whole run. */
