@@ -15,6 +15,7 @@
 #include "driver/ranks/starter.h"
 #include "worker/host/clock.h"
 #include "worker/host/environment.h"
+#include "worker/host/last_words.h"
 #include "worker/host/process.h"
 #include "worker/wire/loop.h"
 
@@ -304,6 +305,8 @@ int command_run(int argc, char **argv)
     status = run_plainly(&start, &error);
     if (status < 0)
         status = command_fail(&error);
+    if (status == STATUS_INTERRUPTED)
+        last_words_say();
     status = flush(status, &error);
     start_tell_end(&start, status, &error);
     start_release(&start);
