@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int load_sweep(struct start *start, struct error *error)
 {
@@ -48,16 +49,26 @@ void start_release(struct start *start)
     arguments_release(&start->arguments);
 }
 
+/* The output as far as it is known; a sweep file that cannot be read may name another one. The caller frees
+ * it; NULL: no memory. */
+static char *likely_output(const struct start *start)
+{
+    const char *output = start->has_sweep ? start->sweep.output : start->arguments.output;
+
+    return output ? strdup(output) : sweep_default_output(start->arguments.operand[0]);
+}
+
 static int open_log(struct start *start, struct error *error)
 {
     const char *path = start->arguments.log;
-    const char *output = start->has_sweep ? start->sweep.output : start->arguments.output;
 
     if (!path)
         return 0;
-    if (output && journal_check(path, output, error) != 0)
-        return -1;
-    return journal_open(&start->journal, path, error);
+    char *output = likely_output(start);
+    int status = output ? journal_check(path, output, error)
+                        : error_set(error, ERROR_ENVIRONMENT, "%s: no memory", path);
+    free(output);
+    return status == 0 ? journal_open(&start->journal, path, error) : -1;
 }
 
 /* For a second SIGINT. Ranks of a launcher get none, and it tells of its own. */
@@ -127,6 +138,14 @@ void start_tell_end(struct start *start, int status, const struct error *error)
     lease_release(start->lease);
     start->lease = NULL;
     ending_notify(&ending);
+}
+
+void start_tell_refusal(struct start *start, int status, const struct error *error)
+{
+    struct error ignored;
+
+    start_begin(start, &ignored); /* for the log, and the dataset that it names */
+    start_tell_end(start, status, error);
 }
 
 static struct dataset_options options_of(const struct arguments *arguments)
