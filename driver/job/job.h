@@ -37,6 +37,8 @@ struct job {
     bool had_folder; /* the folder existed before this start */
     bool failed;
     struct error error; /* set if failed */
+    struct unseen_death *unseen; /* [unseen_count] of an earlier start: see deaths.h */
+    int64_t unseen_count;
     int64_t waiting; /* results that are not committed yet */
     struct checkpoint_set kept; /* checkpoints of earlier starts */
     bool *saved; /* [cells] the run may have checkpoints of this start */
