@@ -18,7 +18,7 @@ USED = {  # the corpora that use a key, of keys that not all use
     "sequences": ("text", "bytes", "markov", "dyck", "counter", "tokens"),
 }
 GENERAL = ("Conventions", "title", "notes", "tags", "source", "history", "references", "format_version",
-           "configuration_digest", "data_digest", "sweep")  # attributes that are not keys of the sweep file
+           "configuration_digest", "data_digest", "training_precision", "sweep")  # not keys of the sweep file
 COLLAPSED = 1e-6  # nats of predicted_entropy below which a model always predicts the same word
 
 
