@@ -315,7 +315,8 @@ def readings(panel, plane, state):
     runs_of = panel.index.shape[2] - state.count(panel, SKIPPED)
     texts = [f"{np.exp(m):.3g}/{e}/{d}/{r}" if m == m else f"/{e}/{d}/{r}" for m, e, d, r in zip(
         mean.ravel(), ended.ravel(), diverged.ravel(), runs_of.ravel())]
+    x_name, y_name = (side.label.removesuffix(f" {look.NO_UNIT_MARK}") for side in (plane.x, plane.y))
     return {"data_x": " ".join(f"{edge:.4g}" for edge in plane.x.edges),
             "data_y": " ".join(f"{edge:.4g}" for edge in plane.y.edges),
             "data_x_values": "\n".join(plane.x.values), "data_y_values": "\n".join(plane.y.values),
-            "data_x_label": plane.x.label, "data_y_label": plane.y.label, "data_cells": " ".join(texts)}
+            "data_x_label": x_name, "data_y_label": y_name, "data_cells": " ".join(texts)}
