@@ -379,7 +379,7 @@ def test_ratios_have_their_geometric_mean():
     line, = [line.get_ydata() for line in panels(found)[0].lines if line.get_linestyle() != "None" and
              len(line.get_ydata()) == 3]
     assert near(line, [2.0, 4.0, 0.5])
-    assert "Geometric mean over seeds." in found.caption
+    assert "lines connect the geometric means over seeds." in found.caption
 
 
 def test_a_variable_that_no_figure_knows():

@@ -295,7 +295,10 @@ def curves(dataset, name, variables, caption, labels, decorate, alike=False):
         same_scale(panels.ravel()[:len(variables)])
         share([axes for axes in panels.ravel()[:len(variables)] if axes.lines])
     if runs.REPEAT in runs.axes_of(dataset):
-        notes.append("Each dot is a run; lines connect the means over seeds." if numbers else "Each dot is a run.")
+        ratios = [variable for variable in variables if is_geometric(dataset[variable])]
+        of_ratios = "" if not ratios else "geometric " if len(ratios) == len(variables) else "(for ratios, geometric) "
+        notes.append(f"Each dot is a run; lines connect the {of_ratios}means over seeds." if numbers else
+                     "Each dot is a run.")
     return finished(name, caption, figure, dataset, handles if numbers else (), notes)
 
 
