@@ -194,6 +194,7 @@ static int lay_over(struct reader *reader, struct node *below, struct node *abov
             return refuse_null(reader, key, value);
         } else {
             node_remove(below, place);
+            reader_take_out(reader, key->text, value->place);
         }
     }
     return 0;
