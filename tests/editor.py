@@ -58,8 +58,8 @@ def complaints(text):
 
 
 def proposals(part):
-    """What an editor proposes as a value, as the yaml-language-server does: defaults, words and truth values of a schema
-    and of its alternatives, but not of the branches of an `if`; null where it is a type."""
+    """What an editor proposes as a value, as the yaml-language-server does: defaults, words and truth values of a
+    schema and of its alternatives, but not of the branches of an `if`; null where it is a type."""
     if part is True:
         return []
     if "$ref" in part:

@@ -264,8 +264,8 @@ def without(slurm, name):
 @pytest.mark.parametrize("name", ["sbatch", "scontrol", "sinfo", "scancel"])
 def test_no_slurm(slurm, name):
     _, err = slurm.run(SUBMIT, "sweep.yaml", status=3, PATH=without(slurm, name))
-    assert err == (f"submit: {name} is not on the PATH: submit needs Slurm, on its login node; elsewhere: normsweep run "
-                   "sweep.yaml\n")
+    assert err == (f"submit: {name} is not on the PATH: submit needs Slurm, on its login node; "
+                   "elsewhere: normsweep run sweep.yaml\n")
     assert slurm.called("sbatch") == []
 
 
