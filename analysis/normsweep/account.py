@@ -6,7 +6,7 @@ Functions return plain values and rows of tables; report.py formats them.
 import numpy as np
 
 from .boundary_variables import PREDICTIONS
-from .names import REPEAT, SESSION, SESSION_NUMBERS
+from .names import GENERAL, REPEAT, SESSION, SESSION_NUMBERS
 from .plane import last
 from .words import duration, number, several, value_text
 
@@ -17,8 +17,6 @@ USED = {  # the corpora that use a key, of keys that not all use
     "corpus_seed": ("markov", "dyck", "counter", "modular"),
     "sequences": ("text", "bytes", "markov", "dyck", "counter", "tokens"),
 }
-GENERAL = ("Conventions", "title", "notes", "tags", "source", "history", "references", "format_version",
-           "configuration_digest", "data_digest", "sweep")  # attributes that are not keys of the sweep file
 COLLAPSED = 1e-6  # nats of predicted_entropy below which a model always predicts the same word
 
 

@@ -11,12 +11,11 @@ import xarray as xr
 
 from .dataset import sweep_of
 from .hints import Array
-from .names import REPEAT
+from .names import DIGEST, GENERAL, REPEAT
 from .plane import equal
 from .words import several, value_text
 
-NOT_SETTINGS = frozenset((  # attributes that are no keys of a sweep file
-    "Conventions", "title", "source", "history", "references", "format_version", "configuration_digest", "sweep"))
+NOT_SETTINGS = frozenset(GENERAL) - {DIGEST}
 OF_PROGRAM = ("session_version", "session_commit", "session_blas_kernel", "session_vector_level")
 NAMES = ("A", "B")  # in messages and notes
 SHOWN = 4  # values in a sentence
