@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Optional
@@ -9,6 +10,7 @@ from typing import Any, Optional
 import numpy as np
 import xarray as xr
 
+from .boundary_variables import crossing
 from .dataset import sweep_of
 from .hints import Array
 from .names import DIGEST, GENERAL, REPEAT
@@ -169,7 +171,22 @@ def differences(shared: SharedGrid) -> list[tuple[str, str, str]]:
              if name not in NOT_SETTINGS and name not in shared.axes and name != REPEAT]
     found = [(name, *("" if value is None else words_of(value) for value in (setting(a, name), setting(b, name))))
              for name in names]
+    found += [*of_labels(shared), ("boundary", *(crossing(dataset) for dataset in shared))]
     return [(name, one, two) for name, one, two in found if one and two and one != two]
+
+
+def of_labels(shared: SharedGrid) -> Iterator[tuple[str, str, str]]:
+    """Yields (key of a label, its value in a, in b) for every label of a `together` axis."""
+    keys: dict[str, dict[str, None]] = {}
+    for dataset in shared:
+        for axis, names in sweep_of(dataset).together.items():
+            keys.setdefault(axis, {}).update(dict.fromkeys(names))
+    for axis in (axis for axis in keys if axis in shared.axes):
+        for name, place in itertools.product(keys[axis], range(shared.a.sizes[axis])):
+            values = [dataset[name].values[place] if name in dataset.coords and dataset[name].dims == (axis,)
+                      else setting(dataset, name) for dataset in shared]
+            one, two = ("" if value is None else words_of(value) for value in values)
+            yield f"{name} of {axis} {words_of(shared.a[axis].values[place])}", one, two
 
 
 def program_differences(shared: SharedGrid) -> list[tuple[str, str, str]]:
@@ -190,6 +207,9 @@ def scalars(dataset: xr.Dataset) -> list[str]:
 
 
 def words_of(value: Any) -> str:
+    """A value as a sweep file has it; attributes hold truth values as bytes."""
+    if isinstance(value, np.int8):
+        return value_text(bool(value))
     return value_text(value.item() if isinstance(value, np.generic) else value)
 
 
