@@ -64,8 +64,9 @@ def comparable_boundaries(shared: SharedGrid, along: str, axes: Sequence[str]) -
 
 def runs_of(dataset: xr.Dataset, along: str, axes: Sequence[str]) -> Runs:
     variable = rule(dataset)[1]
+    skipped = (dataset.outcome == SKIPPED) & ~dataset.collapsed  # those are left out, not unneeded
     done, skipped = (mask.transpose(*axes, REPEAT, along).values for mask in (
-        (dataset.outcome == DONE) & dataset[variable].notnull(), dataset.outcome == SKIPPED))
+        (dataset.outcome == DONE) & dataset[variable].notnull(), skipped))
     return Runs(dataset[along].values, done, done | skipped)
 
 

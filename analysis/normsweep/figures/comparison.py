@@ -113,7 +113,10 @@ def planes(found, shown, plane):
         label_bar(bar, normaliser, f"{name}_ratio" in found)
         mine[0].set_title("\n".join(filter(None, [look.column_title(sides(found, name), panels.shape[1]),
                                                   mine[0].get_title()])))
-    cells.name_axes(panels, len(kept) * len(shown), found, plane)
+    cells.name_axes(panels, panels.size, found, plane)
+    if len(used) > ABREAST and len(used) % ABREAST:  # nothing is below the last panel of the right column
+        used[-2][-1].set_xlabel(panels[-1, 0].get_xlabel())
+        used[-2][-1].tick_params(labelbottom=True)
     return figure, [legend[word] for word in sorted(legend, key=order_of)], [
         counted(found, shown), *notes_of(found, legend), runs.left_out(found, kept, combinations)]
 
