@@ -89,7 +89,8 @@ def parse():
                         help="draw only these figures, separated by commas or blanks: phase,norms")
     parser.add_argument("--at", metavar="NAME=VALUE", action="append", default=[],
                         type=lambda text: re.split(r",(?=\w+=)", text),
-                        help="draw only the part of the sweep at one value of an axis; may be repeated")
+                        help="draw only the part of the sweep at one value of an axis, at several (NAME=VALUE,VALUE), "
+                        "or in a range (NAME=LOW..HIGH); may be repeated")
     parser.add_argument("--format", metavar="FORMATS", type=formats, default=("png", "svg"),
                         help="png, svg, pdf, or several separated by commas (default: png,svg)")
     arguments = parser.parse_args()
