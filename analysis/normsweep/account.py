@@ -3,6 +3,8 @@
 Functions return plain values and rows of tables; report.py formats them.
 """
 
+import re
+
 import numpy as np
 
 from .boundary_variables import PREDICTIONS
@@ -48,6 +50,12 @@ def fixed(dataset):
     corpus = dataset.attrs.get("corpus")
     return [(name, plain(value)) for name, value in dataset.attrs.items()
             if name not in GENERAL and (corpus is None or corpus in USED.get(name, (corpus,)))]
+
+
+def given(dataset):
+    """The names of the keys that the sweep file, a file that it includes, or --set gives a value; other keys have their
+    defaults."""
+    return set(re.findall(r"^(?:# \| |# --set )?['\"]?(\w+)['\"]?\s*[:=]", dataset.sweep.sweep_file, re.MULTILINE))
 
 
 def digests(dataset):
@@ -233,9 +241,14 @@ def boundaries(dataset):
     return result
 
 
+def is_repeated(dataset):
+    """Are there several seeds, from whose spread an interval can be told?"""
+    return dataset.sizes.get(REPEAT, 1) > 1
+
+
 def slopes(dataset, name="boundary_slope"):
     """(words, slope, lower and upper end of its interval, names of the predictions that it rejects) for each slope of
-    the boundary that is known; [] if there is none."""
+    the boundary that is known; [] if there is none. NaN and none without repeats."""
     try:
         found = dataset.sweep.boundary()
     except ValueError:
@@ -247,5 +260,8 @@ def slopes(dataset, name="boundary_slope"):
             continue
         flags = float(part.boundary_rejects) if name == "boundary_slope" and "boundary_rejects" in found else 0
         rejected = [word for flag, (_, word) in PREDICTIONS.items() if flags == flags and int(flags) & flag]
-        rows.append((words, *(float(part[name + end]) for end in ("", "_low", "_high")), rejected))
+        if is_repeated(dataset):
+            rows.append((words, *(float(part[name + end]) for end in ("", "_low", "_high")), rejected))
+        else:
+            rows.append((words, float(part[name]), np.nan, np.nan, []))
     return rows

@@ -9,8 +9,10 @@ from matplotlib.patches import Patch
 from matplotlib.patheffects import Normal, Stroke
 
 from .. import colours, look
+from ..account import is_repeated
 from ..boundary import straight_line
 from ..boundary_variables import crossing, crossings, is_of_growth
+from ..words import fixed
 from . import cells, implied, runs
 from .drawing import finished
 
@@ -36,7 +38,8 @@ PREDICTED = {  # number of runs of a column from whose norms its boundary is pre
         "predicted from two runs"),
 }
 SLOPES = {  # log-log slope of the boundary: style of its line, its name
-    slope: ({"color": colours.colour(colours.place("dynamics", name)), "linestyle": dash, **set_off(1.3)}, name)
+    slope: ({"color": colours.colour(colours.place("dynamics", name)), "linestyle": dash, **set_off(1.3)},
+            f"{name}: slope {slope}")
     for slope, dash, name in ((0, "--", "aligned"), (1, "-.", "misaligned"))}
 BAND = {"facecolor": "none", "edgecolor": "0.25", "hatch": "/////", "linewidth": 0.4}
 DEFAULT = colours.DEFAULT
@@ -92,27 +95,32 @@ class Phase:
         self.add_bar(figure, panels.ravel()[:count].tolist(), normaliser, spread, ends)
         caption = f"Norm growth |θ_end| / |θ_0| over {' and '.join(map(runs.axis_name, self.plane))}."
         return finished("phase", caption, figure, self.dataset, self.legend.values(),
-                        self.notes(slopes if count == 1 else []))
+                        self.notes(slopes), self.details())
+
+    def details(self):
+        """Sentences for the caption."""
+        if "no growth" in self.legend:
+            yield ("Black: the weight decay at which growth stops, interpolated log-log between the runs on either "
+                   "side; the largest one if there are several, none where all runs grow or all shrink.")
+        if any(name in self.legend for _, name in PREDICTED.values()):
+            yield ("Predicted from one run: if the updates of each learning rate add the same at every weight decay as "
+                   "at the smallest. From two runs: if what they add depends on the norm as it does in that run and "
+                   "the one of the largest decay below the first prediction.")
+        if any(name in self.legend for _, name in SLOPES.values()):
+            yield "The predicted slopes are drawn through the middle of the measured boundary."
 
     def notes(self, slopes):
         notes = [" ".join([runs.counted(self.dataset, "norm_growth"),
-                           *(f"{slope[0].upper()}{slope[1:]}." for slope in slopes if slope)])]
-        if "no growth" in self.legend:
-            notes.append("Black: the weight decay at which growth stops, interpolated log-log between neighbouring "
-                         "runs, which grey bars connect; the largest one if there are several, none where all runs "
-                         "grow or all shrink.")
+                           *(f"{slope[0].upper()}{slope[1:]}." for slope in slopes if slope and len(slopes) == 1)])]
         if self.is_paper and not is_of_growth(self.dataset):
             notes.append(f"The line of no growth is left out: the sweep looked for {crossing(self.dataset)}, and its "
                          "runs may lie far from where growth stops.")
         if self.averaged:
             notes += [f"Geometric mean over {runs.plurals(self.averaged)}.", cells.fewer_note(self.dataset)]
-        if any(name in self.legend for _, name in PREDICTED.values()):
-            notes.append("Predicted from one run: if the updates of each learning rate add the same at every weight "
-                         "decay as at the smallest. From two runs: if what they add depends on the norm as it does in "
-                         "that run and the one of the largest decay below the first prediction.")
-        if "aligned" in self.legend:
-            notes.append("Predicted slopes, drawn through the middle of the measured boundary: 0 if steps point along "
-                         "the parameters (aligned), 1 if they are orthogonal to them (misaligned).")
+        if any(name in self.legend for _, name in SLOPES.values()):
+            notes.append("Aligned: if steps point along θ; misaligned: if across it.")
+        if any(slopes) and not is_repeated(self.dataset):
+            notes.append("One seed: the spread between seeds is unknown.")
         notes.append(cells.thin_note(self.dataset, self.plane, self.legend))
         notes.append(runs.left_out(self.dataset, self.shown, self.combinations))
         return notes
@@ -174,8 +182,8 @@ class Phase:
         for predicted, (style, name) in SLOPES.items():
             ends = np.array(axes.get_xlim())
             axes.plot(ends, anchor[1] + predicted * (ends - anchor[0]), **style)
-            self.legend.setdefault(name, Line2D([], [], label=f"{name}: slope {predicted}", **style))
-        return f"measured slope {short(slope)}" + (interval_of(part, slope) or (
+            self.legend.setdefault(name, Line2D([], [], label=name, **style))
+        return f"measured slope {fixed(slope)}" + (interval_of(part, slope) or (
             f" ± {error:.2f}" if points > 2 else " from two points"))
 
     def add_brackets(self, axes, part, x):
@@ -185,6 +193,7 @@ class Phase:
         low, high = (np.log10(found[name].where(found.boundary.notnull())).mean(others).values
                      for name in ("boundary_low", "boundary_high"))
         axes.vlines(x.centres, low, high, **BRACKET)
+        self.legend.setdefault("bracket", Line2D([], [], label="runs on either side", **BRACKET))
 
     def add_predicted(self, axes, part, x):
         """Draws the boundaries that the norms of one run, and of two, of each column predict."""
@@ -237,19 +246,14 @@ def is_seen(spread, height):
     return bool((np.maximum(spread[:-1], spread[1:])[np.isfinite(both)] > SEEN * height).any())
 
 
-def short(slope):
-    """Two digits after the point, and no -0.00."""
-    return f"{round(float(slope), 2) + 0:.2f}".replace("-", look.MINUS)
-
-
 def interval_of(part, slope):
     """", 95 % interval -0.07 to 0.67", as the dataset has it; "" if it has none, or that of another slope, because the
-    part does not have all of its runs."""
+    part does not have all of its runs; and without repeats, from which the spread could be told."""
     names = ("boundary_slope", "boundary_slope_low", "boundary_slope_high")
-    if not all(runs.is_measured(part, name) and part[name].size == 1 for name in names):
+    if not is_repeated(part) or not all(runs.is_measured(part, name) and part[name].size == 1 for name in names):
         return ""
     whole, low, high = (part[name].item() for name in names)
-    return f", 95 % interval {short(low)} to {short(high)}" if np.isfinite(low) and np.isclose(whole, slope) else ""
+    return f", 95 % interval {fixed(low)} to {fixed(high)}" if np.isfinite(low) and np.isclose(whole, slope) else ""
 
 
 def is_inside(places, coordinate, position):

@@ -15,12 +15,13 @@ import re
 import sys
 
 from ..command import fail, make_folder, open_or_fail, select_or_fail
-from ..figures import TOGETHER, names, networks
+from ..figures import FIGURES, TOGETHER, names, networks
 from ..figures.files import write, write_together
 from ..networks import has_text, is_network, open_network
 
 FORMATS = ("png", "svg", "pdf")
 MANY = 4  # figures per process
+LIKE = 0.65  # of two names, from which on one may mean the other
 LONGEST = 80  # letters of the names of several datasets in the name of a file
 
 
@@ -109,9 +110,15 @@ def formats(text):
 def check_names(wanted, there, has="this dataset has"):
     for name in wanted:
         if name not in there:
-            nearest = sorted(there, key=lambda one: -difflib.SequenceMatcher(None, name, one).ratio())
-            fail(f"no figure {name}; {has} {', '.join(nearest)}")
+            fail(f"no figure {name}{hint(name, there)}; {has} {', '.join(sorted(there))}")
     return [name for name in there if not wanted or name in wanted]
+
+
+def hint(name, there):
+    """The figure that a mistyped name may mean; what a figure needs that the dataset does not have."""
+    needs = [" or ".join(figure.variables) for figure in FIGURES if figure.name == name]
+    near = difflib.get_close_matches(name, there, 1, LIKE)
+    return f": it needs {needs[0]}" if needs else f"; did you mean {near[0]}?" if near else ""
 
 
 def draw(tasks):
