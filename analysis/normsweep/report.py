@@ -7,6 +7,7 @@ import numpy as np
 
 from . import account
 from .boundary_variables import crossing, is_of_growth
+from .figures.cells import class_text
 from .figures.drawing import reason
 from .page import element, facts, figure as page_figure, join, page, table
 from .picture import picture
@@ -279,8 +280,10 @@ def exponent_part(dataset):
             ["growth exponent p", "runs", "lower quartile", "median", "upper quartile", "median R²"], rows,
             "|θ|² − |θ₀|² ~ t²ᵖ, fitted where the norm is above its start; p is 1/2 for a random walk."))
     if classes:
-        parts.append(table(["class of growth", "runs"], classes.items(),
-                           "The recursion with the lowest AIC; relative: aligned and misaligned give the same curve."))
+        parts.append(table(["class of growth", "runs"], [
+            (class_text("dynamics", word), count) for word, count in classes.items()],
+            "The recursion with the lowest AIC. θ: the parameters; along and across: in and at right angles to their "
+            "direction."))
     return join(parts)
 
 
