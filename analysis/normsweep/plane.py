@@ -53,14 +53,19 @@ def reduced(dataset: xr.Dataset, variable: str, plane: Iterable[str]) -> xr.Data
     others = [dim for dim in values.dims if dim not in axes]
     if has_words(values) or values.dtype.kind in "OSTU":
         values = most_frequent(as_words(values) if has_words(values) else values, others)
-    elif is_geometric(values):
-        with np.errstate(divide="ignore"):
-            logs = cast(xr.DataArray, np.log(values))
-            values = cast(xr.DataArray, np.exp(logs.mean(others))).assign_attrs(values.attrs)
     else:
-        values = values.mean(others, keep_attrs=True)
+        values = averaged(values, others)
     ascending = [name for name in axes if values[name].dtype.kind in "iuf"]
     return values.transpose(*axes[::-1]).sortby(ascending).rename(variable)
+
+
+def averaged(values: xr.DataArray, dimensions: Iterable[Hashable]) -> xr.DataArray:
+    """The mean over some dimensions: the geometric one of ratios, the arithmetic one of other numbers."""
+    if not is_geometric(values):
+        return values.mean(dimensions, keep_attrs=True)
+    with np.errstate(divide="ignore"):
+        logs = cast(xr.DataArray, np.log(values))
+    return cast(xr.DataArray, np.exp(logs.mean(dimensions))).assign_attrs(values.attrs)
 
 
 def is_linear(variable: xr.DataArray) -> bool:

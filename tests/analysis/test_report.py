@@ -4,6 +4,7 @@ import base64
 import hashlib
 import os
 import re
+import signal
 import subprocess
 import sys
 
@@ -14,6 +15,7 @@ from made_up import made_up
 from pages import EVIL, Reader
 
 REPORT = [sys.executable, PROJECT / "analysis" / "report"]
+TABLE = [sys.executable, PROJECT / "analysis" / "table"]
 
 sys.path.insert(0, str(PROJECT / "analysis"))
 
@@ -330,6 +332,24 @@ def test_of_a_real_sweep(sweep, tmp_path):
     assert [text for text in reader.texts if text in drawn] == drawn and len(drawn) > 10
     assert all(caption.startswith(alt) for caption, alt in zip(
         drawn, (value for name, value in reader.attributes if name == "alt")))
+
+
+def test_a_dataset_is_never_overwritten(sweep, tmp_path):
+    with open(sweep, "rb") as file:
+        before = file.read()
+    for command, name in ((REPORT, "a.nc"), ([*REPORT, "--watch"], "a.nc"), (REPORT, "a.html"), (TABLE, "a.csv")):
+        (tmp_path / name).write_bytes(before)
+        error = run(*command, name, "-o", name, status=1, cwd=tmp_path).stderr.splitlines()[-1]
+        assert error.endswith(f"{name}: is a dataset, which would be overwritten; choose another -o")
+        assert (tmp_path / name).read_bytes() == before
+    assert sorted(os.listdir(tmp_path)) == ["a.csv", "a.html", "a.nc"]
+
+
+def test_terminated(tmp_path):
+    """SIGTERM while the page is written, as a job's end sends it, leaves no temporary file."""
+    with pytest.raises(KeyboardInterrupt), command.whole_file(tmp_path / "a"):
+        os.kill(os.getpid(), signal.SIGTERM)
+    assert os.listdir(tmp_path) == [] and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
 
 
 def test_nothing_is_written_where_nothing_can_be(sweep, tmp_path):

@@ -14,7 +14,7 @@ import os
 import re
 import sys
 
-from ..command import fail, make_folder, open_or_fail, select_or_fail
+from ..command import fail, make_folder, open_or_fail, select_or_fail, warn
 from ..figures import FIGURES, TOGETHER, names, networks
 from ..figures.files import write, write_together
 from ..networks import has_text, is_network, open_network
@@ -70,8 +70,7 @@ def draw_networks(arguments):
     loaded = {path: open_or_fail(path, open_network) for path in paths}
     bare = [path for path, dataset in loaded.items() if not has_text(dataset)]
     for path in bare:
-        print(f"{os.path.basename(sys.argv[0])}: {path}: nothing to draw: it was measured without --tokens",
-              file=sys.stderr)
+        warn(f"{path}: nothing to draw: it was measured without --tokens")
         del loaded[path]
     if not loaded:
         return 1
@@ -136,6 +135,6 @@ def report(results):
         for path in paths:
             print(path, flush=True)
         if error:
-            print(f"{os.path.basename(sys.argv[0])}: {error}", file=sys.stderr)
+            warn(error)
             status = 1
     return status
