@@ -28,7 +28,7 @@ def open_or_fail(path, opener=open_sweep):
     """open_sweep, or another one; exits with one line if that fails."""
     try:
         return opener(path)
-    except NotASweep as error:
+    except (NotASweep, ModuleNotFoundError) as error:
         fail(error)
     except OSError as error:
         fail(f"{path}: {error.strerror or error}")

@@ -20,7 +20,6 @@ MOST_BOUNDARIES = 24  # tables of them
 MOST_HEADLINES = 6  # boundaries in words at the top
 FIRST = "phase"  # the figure at the top
 SLOWEST = 5
-ONE_SEED = "One seed: the spread between seeds is unknown, so no slope has an interval."
 SIDES = {
     "crosses": "", "growing": "all grow", "shrinking": "all shrink",
     "below": "between 0 and {}, the smallest positive decay that was run", "rising": "shrinking below, growing above",
@@ -96,14 +95,14 @@ def headline(boundary, intervals):
     text = f"{words + ': growth' if words else 'Growth'} stops at a weight decay of {ends}"
     if points < 2:
         return f"{text}."
-    _, low, high, _ = intervals.get(words, (slope, np.nan, np.nan, ()))
-    spread = (f", 95 % interval {fixed(low)} to {fixed(high)}" if np.isfinite(low)
-              else f" ± {fixed(error)}" if error == error else "")
+    _, low, high, _, seeds = intervals.get(words, (slope, np.nan, np.nan, (), 0))
+    spread = f", 95 % interval {fixed(low)} to {fixed(high)}" if np.isfinite(low) else (
+        ", from one seed" if seeds == 1 else f" ± {fixed(error)}" if error == error else "")
     return f"{text}; its log-log slope over the learning rate is {fixed(slope)}{spread}."
 
 
 def intervals_of(dataset):
-    """{words: (slope, low, high, rejected)} of the boundary of growth."""
+    """{words: (slope, low, high, rejected, seeds)} of the boundary of growth."""
     return {words: rest for words, *rest in account.slopes(dataset)}
 
 
@@ -216,8 +215,6 @@ def boundary_of_growth(dataset):
                                    f", from {points:.0f} learning rates." + interval_text(*intervals.get(words, ()))))
     if len(boundaries) > MOST_BOUNDARIES:
         parts.append(quiet(f"The first {MOST_BOUNDARIES} of {len(boundaries)} boundaries are shown."))
-    if not account.is_repeated(dataset) and any(points >= 2 for *_, points in boundaries):
-        parts.append(paragraph(ONE_SEED))
     return join([*parts, *slope_tables(dataset)])
 
 
@@ -234,8 +231,10 @@ def slope_tables(dataset):
             for name, axis in (("boundary_slope", "learning rate"), ("boundary_steps_slope", "steps"))]
 
 
-def interval_text(slope=None, low=np.nan, high=np.nan, rejected=()):
+def interval_text(slope=None, low=np.nan, high=np.nan, rejected=(), seeds=0):
     """" Its 95 % interval, ... is -0.55 to -0.15; it rejects orthogonal updates."; "" without an interval."""
+    if slope is not None and seeds < 2:
+        return f" {'One seed: the' if seeds == 1 else 'The'} spread between seeds is unknown."
     if not np.isfinite(low):
         return ""
     return (f" Its 95 % interval, from seeds and brackets, is {fixed(low)} to {fixed(high)}; it rejects "
@@ -246,15 +245,14 @@ def slope_table(rows, axis):
     """Slopes of the boundary over an axis, with their intervals; None if there are none."""
     if not rows:
         return None
-    named, known = any(row[0] for row in rows), any(low == low for _, _, low, _, _ in rows)
-    tested = known and axis == "learning rate"
-    columns = ["where"] * named + [f"slope over {axis}"] + ["95 % from", "to"] * known + ["rejects"] * tested
+    named, tested = any(row[0] for row in rows), axis == "learning rate"
+    columns = ["where"] * named + [f"slope over {axis}", "95 % from", "to"] + ["rejects"] * tested
     return table(columns, [
-        [words] * named + [slope] + [low, high] * known
-        + [" and ".join(rejected) or ("neither" if low == low else "")] * tested
-        for words, slope, low, high, rejected in rows],
-        "The interval holds the resampled seeds and each boundary anywhere between its two runs." if known else None,
-        most=MOST_BOUNDARIES)
+        [words] * named + [slope, low, high] +
+        [" and ".join(rejected) or ("neither" if low == low else "unknown: one seed" if seeds == 1 else "")] * tested
+        for words, slope, low, high, rejected, seeds in rows],
+        "The interval holds the resampled seeds and each boundary anywhere between its two runs. With one seed the "
+        "spread between seeds is unknown, and there is none.", most=MOST_BOUNDARIES)
 
 
 def boundary_table(rows):

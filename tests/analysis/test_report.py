@@ -114,7 +114,8 @@ def test_minus_signs_and_one_seed():
     assert "Slope \N{MINUS SIGN}1.00" in text and "is \N{MINUS SIGN}1.00" in text and "Slope -" not in text
     one = report(ds.isel(seed=[0]))
     assert "One seed: the spread between seeds is unknown" in one
-    assert "rejects" not in one and "interval is" not in one and "95 %" not in one
+    assert "it rejects" not in one and "interval is" not in one and "95 % interval" not in one
+    assert "is \N{MINUS SIGN}1.00, from one seed." in one
 
 
 def test_long_axes_are_cut():
@@ -202,6 +203,13 @@ def test_boundary():
     assert rows[0] == ["where", "slope over learning rate", "95 % from", "to", "rejects"]
     assert rows[1] == ["norm placement pre", "1", words.number(low), words.number(high), "aligned updates"]
     assert rows[2][0] == "norm placement post" and rows[2][-1] == "orthogonal updates"
+    single = read(made_up().isel(seed=[0]))
+    slopes = [text for text in single.texts if text.startswith("Slope")]
+    assert slopes == ["Slope 1.00, from 2 learning rates. One seed: the spread between seeds is unknown.",
+                      "Slope 0.00 ± 0.00, from 3 learning rates. One seed: the spread between seeds is unknown."]
+    rows, = (table for tables in single.tables.values() for table in tables if "slope over learning rate" in table[0])
+    assert [row[2:] for row in rows[1:]] == [["–", "–", "unknown: one seed"]] * 2
+    assert "rejects" not in " ".join(slopes) and made_up().isel(seed=[0]).sweep.boundary().boundary_slope_low[1] < 0.01
     one = read(made_up().isel(seed=0, norm_placement=1, learning_rate=0))
     assert one.tables["Boundary between growing and shrinking"] == [[["boundary weight decay"], ["0.2121"]]]
     none = read(made_up().isel(weight_decay=0))

@@ -16,7 +16,7 @@ from .drawing import finished
 from .panels import arrange, same_scale, share
 
 CURVES = 8  # at most
-SEEN = 0.01  # share of a panel's height below which a cell is too thin for its hatch to be seen
+SEEN = 0.02  # share of a panel's height below which a cell is too thin for its hatch to be seen
 MARKS = colours.OUTCOMES  # how cells without a result look
 CLASSES = {  # of dynamics, for those who meet the words for the first time
     "none": "none: no law fits, or two fit equally", "aligned": "aligned: steps along θ, longer as |θ| grows",
@@ -368,11 +368,20 @@ def has_room(dataset, combinations, columns):
 
 
 def curve_look(dataset, at, i):
-    """The style of combination i of words; that of the word, if there is one axis of words only."""
-    if len(at) != 1:
+    """The style of combination i of words: the colour and mark of the word of one axis; the dashes, and the filling of
+    the mark, tell the others."""
+    axis = next((axis for axis in at if axis in colours.PLACES), next(iter(at), None))
+    if axis is None or axis not in colours.PLACES and len(at) > 1:
         return colours.marked(i)
-    (axis, index), = at.items()
-    return colours.marked(colours.place(axis, str(dataset[axis].values[index]), i))
+    style = colours.marked(colours.place(axis, str(dataset[axis].values[at[axis]]), at[axis]))
+    others, place = [other for other in at if other != axis], 0
+    for other in others:
+        place = place * dataset.sizes[other] + at[other]
+    if not others:
+        return style
+    if np.prod([dataset.sizes[other] for other in others]) > len(look.DASHES):
+        return colours.marked(i)
+    return {**style, "linestyle": look.DASHES[place], "marker": look.MARKERS[place]}
 
 
 def has_values(dataset, variable):

@@ -41,6 +41,11 @@ class Style:
         return self.labels.get(variable) or look.label(dataset[variable])
 
 
+    def alone(self, dataset, variable):
+        """The label of the y axis where the variable is the only one."""
+        return ": ".join([self.label(dataset, variable), *([self.whole] if self.whole else [])])
+
+
 @dataclass(frozen=True)
 class Panel:
     axes: object
@@ -220,7 +225,7 @@ def dress(panels, layout, dataset, style, variables):
             axes.set_title(look.title(layout.titles[place], columns))
         elif layout.titles and several:
             axes.set_ylabel("\n".join(look.wrap(layout.titles[place], layout.height - 0.1)))
-    words = style.whole or ("" if several else style.label(dataset, variables[0]))
+    words = style.whole if several else style.alone(dataset, variables[0])
     if words:
         look.name_rows(panels[0, 0].figure, words, rows, None if layout.sides else panels[0, 0])
     look.name_axes(panels, len(layout.places), look.label(dataset.step))

@@ -9,7 +9,6 @@ from matplotlib.patches import Patch
 from matplotlib.patheffects import Normal, Stroke
 
 from .. import colours, look
-from ..account import is_repeated
 from ..boundary import straight_line
 from ..boundary_variables import crossing, crossings, is_of_growth
 from ..words import fixed
@@ -21,7 +20,9 @@ TICKS = (1e-9, 1e-6, 0.001, 0.01, 0.1, 0.5, 0.8, 0.95, 1, 1.05, 1.25, 2, 10, 100
 LABEL = look.with_unit("norm growth $|\\theta_{end}| / |\\theta_0|$")
 MOST_PANELS = 18
 BAR_GAP = 0.15  # inches from one label of the colour bar to the next
+LONG = 0.04  # share of a panel's height below which a bar is hidden by the mark on it
 SEEN = 0.01  # share of a panel's height below which a band is hidden by its line
+ONE_SEED = ", one seed"  # behind a slope
 
 
 def set_off(width):
@@ -32,9 +33,9 @@ def set_off(width):
 BOUNDARY = {"color": "black", "marker": "o", "markersize": 2.5, "zorder": 3, **set_off(1.5)}
 BRACKET = {"color": "black", "linewidth": 3, "alpha": 0.4}
 PREDICTED = {  # number of runs of a column from whose norms its boundary is predicted: style of the line, its name
-    1: ({"color": colours.COLOURS[5], "linestyle": ":", "marker": "v", "markersize": 2.5, **set_off(1.1)},
+    1: ({"color": colours.COLOURS[5], "linestyle": ":", "marker": "v", "markersize": 4.5, **set_off(1.1)},
         "predicted from one run"),
-    2: ({"color": colours.COLOURS[2], "linestyle": ":", "marker": "^", "markersize": 2.5, **set_off(1.1)},
+    2: ({"color": colours.COLOURS[2], "linestyle": ":", "marker": "^", "markersize": 4.5, **set_off(1.1)},
         "predicted from two runs"),
 }
 SLOPES = {  # log-log slope of the boundary: style of its line, its name
@@ -71,6 +72,7 @@ class Phase:
         self.shown = runs.thinned_along(self.combinations, MOST_PANELS)
         self.averaged = [axis for axis in runs.axes_of(dataset) if axis == runs.REPEAT]
         self.legend = {}
+        self.has_one_seed = False
 
     def draw(self):
         parts = [runs.part(self.dataset, at) for at in self.shown]
@@ -89,6 +91,7 @@ class Phase:
             below = look.title(panel_text(slope, columns), columns) if count > 1 else ""
             axes.set_title("\n".join(filter(None, (title, below))))
             slopes.append(slope)
+        self.has_one_seed = any(ONE_SEED in slope for slope in slopes)
         look.clear_rest(panels, count)
         cells.name_axes(panels, count, self.dataset, self.plane)
         ends = look.bar_ends(*(any((sign * values > spread).any() for values in maps) for sign in (-1, 1)))
@@ -112,6 +115,8 @@ class Phase:
     def notes(self, slopes):
         notes = [" ".join([runs.counted(self.dataset, "norm_growth"),
                            *(f"{slope[0].upper()}{slope[1:]}." for slope in slopes if slope and len(slopes) == 1)])]
+        if self.has_one_seed:
+            notes.append("One seed: the spread between seeds is unknown, so the slope has no interval.")
         if self.is_paper and not is_of_growth(self.dataset):
             notes.append(f"The line of no growth is left out: the sweep looked for {crossing(self.dataset)}, and its "
                          "runs may lie far from where growth stops.")
@@ -119,8 +124,6 @@ class Phase:
             notes += [f"Geometric mean over {runs.plurals(self.averaged)}.", cells.fewer_note(self.dataset)]
         if any(name in self.legend for _, name in SLOPES.values()):
             notes.append("Aligned: if steps point along θ; misaligned: if across it.")
-        if any(slopes) and not is_repeated(self.dataset):
-            notes.append("One seed: the spread between seeds is unknown.")
         notes.append(cells.thin_note(self.dataset, self.plane, self.legend))
         notes.append(runs.left_out(self.dataset, self.shown, self.combinations))
         return notes
@@ -183,6 +186,8 @@ class Phase:
             ends = np.array(axes.get_xlim())
             axes.plot(ends, anchor[1] + predicted * (ends - anchor[0]), **style)
             self.legend.setdefault(name, Line2D([], [], label=name, **style))
+        if int((each.notnull().sum("learning_rate") > 1).sum()) < 2:
+            return f"measured slope {fixed(slope)}{ONE_SEED}"
         return f"measured slope {fixed(slope)}" + (interval_of(part, slope) or (
             f" ± {error:.2f}" if points > 2 else " from two points"))
 
@@ -193,7 +198,8 @@ class Phase:
         low, high = (np.log10(found[name].where(found.boundary.notnull())).mean(others).values
                      for name in ("boundary_low", "boundary_high"))
         axes.vlines(x.centres, low, high, **BRACKET)
-        self.legend.setdefault("bracket", Line2D([], [], label="runs on either side", **BRACKET))
+        if np.nanmax(high - low, initial=0) > LONG * np.ptp(axes.get_ylim()):
+            self.legend.setdefault("bracket", Line2D([], [], label="runs on either side", **BRACKET))
 
     def add_predicted(self, axes, part, x):
         """Draws the boundaries that the norms of one run, and of two, of each column predict."""
@@ -235,9 +241,8 @@ def with_room(ticks, normaliser, gap):
 
 def panel_text(slope, columns):
     """The text on the slope above one of several panels; shorter where there are three beside each other."""
-    if columns < 3:
-        return slope
-    return slope.replace("measured slope", "slope").replace("95 % interval ", "")
+    slope = slope.removeprefix("measured ")
+    return slope if columns < 3 else slope.replace("95 % interval ", "").replace(ONE_SEED, "")
 
 
 def is_seen(spread, height):
@@ -248,9 +253,9 @@ def is_seen(spread, height):
 
 def interval_of(part, slope):
     """", 95 % interval -0.07 to 0.67", as the dataset has it; "" if it has none, or that of another slope, because the
-    part does not have all of its runs; and without repeats, from which the spread could be told."""
+    part does not have all of its runs."""
     names = ("boundary_slope", "boundary_slope_low", "boundary_slope_high")
-    if not is_repeated(part) or not all(runs.is_measured(part, name) and part[name].size == 1 for name in names):
+    if not all(runs.is_measured(part, name) and part[name].size == 1 for name in names):
         return ""
     whole, low, high = (part[name].item() for name in names)
     return f", 95 % interval {fixed(low)} to {fixed(high)}" if np.isfinite(low) and np.isclose(whole, slope) else ""

@@ -12,7 +12,6 @@ import difflib
 import multiprocessing
 import os
 import re
-import sys
 
 from ..command import fail, make_folder, open_or_fail, select_or_fail, warn
 from ..figures import FIGURES, TOGETHER, names, networks
@@ -33,7 +32,7 @@ def main():
     if more:
         return draw_sweeps(arguments)
     with open_or_fail(path) as dataset:
-        wanted = check_names(arguments.only, names(select_or_fail(dataset, arguments.at, path)))
+        wanted = check_names(arguments.only, names(select_or_fail(dataset, arguments.at, path)), known=FIGURES)
     make_folder(arguments.output)
     return draw([(path, name, stem_of(arguments, path), arguments.format, arguments.at, bool(arguments.only))
                  for name in wanted])
@@ -90,7 +89,8 @@ def parse():
                         help="draw only these figures, separated by commas or blanks: phase,norms")
     parser.add_argument("--at", metavar="NAME=VALUE", action="append", default=[],
                         type=lambda text: re.split(r",(?=\w+=)", text),
-                        help="draw only the part of the sweep at one value of an axis; may be repeated")
+                        help="draw only the part of the sweep at one value of an axis, at several (NAME=VALUE,VALUE), "
+                        "or in a range (NAME=LOW..HIGH); may be repeated")
     parser.add_argument("--format", metavar="FORMATS", type=formats, default=("png", "svg"),
                         help="png, svg, pdf, or several separated by commas (default: png,svg)")
     arguments = parser.parse_args()
@@ -106,16 +106,17 @@ def formats(text):
     return words
 
 
-def check_names(wanted, there, has="this dataset has"):
+def check_names(wanted, there, has="this dataset has", known=()):
+    """The names that are wanted, or all. known: figures of other datasets."""
     for name in wanted:
         if name not in there:
-            fail(f"no figure {name}{hint(name, there)}; {has} {', '.join(sorted(there))}")
+            fail(f"no figure {name}{hint(name, there, known)}; {has} {', '.join(sorted(there))}")
     return [name for name in there if not wanted or name in wanted]
 
 
-def hint(name, there):
+def hint(name, there, known):
     """The figure that a mistyped name may mean; what a figure needs that the dataset does not have."""
-    needs = [" or ".join(figure.variables) for figure in FIGURES if figure.name == name]
+    needs = [" or ".join(figure.variables) for figure in known if figure.name == name]
     near = difflib.get_close_matches(name, there, 1, LIKE)
     return f": it needs {needs[0]}" if needs else f"; did you mean {near[0]}?" if near else ""
 
