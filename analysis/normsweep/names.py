@@ -17,9 +17,14 @@ OF_RUNS = {  # what every run has, however it ended; all other variables were me
     "seconds": NUMBERS, "tokens_per_second": NUMBERS, "attempts": NUMBERS, "deaths": NUMBERS, "session": NUMBERS,
     "host": TEXTS, "reason": TEXTS}
 FITTED = {"dynamics": FLAGS}  # fitted to a run's norms, in words
+GENERAL = (  # attributes that are not keys of the sweep file
+    "Conventions", "title", "notes", "tags", "source", "history", "references", "format_version",
+    "configuration_digest", "data_digest", "sweep")
+DIGEST = "data_digest"  # of them, the one that numbers depend on
+PRECISION = "training_precision"  # float32 or float64: the program's, and not a key either; numbers depend on it
 FIXED = (  # attributes whose keys cannot be an axis, though numbers depend on them
     "format_version", "data_digest", "measure", "validate", "gradient_batches", "hessian", "lyapunov_exponents",
-    "lyapunov_sweeps", "corpus", "vocabulary", "corpus_tokens", "train_share", "corpus_seed")
+    "lyapunov_sweeps", "corpus", "vocabulary", "corpus_tokens", "train_share", "corpus_seed", PRECISION)
 SESSION_NUMBERS = (  # the others are texts
     "session_seconds_left", "session_tokens_per_second", "session_workers", "session_runs")
 SESSION_START = "session_start"  # "" in rows of the table that no session has used

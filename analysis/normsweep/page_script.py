@@ -82,12 +82,19 @@ function read(area, event) {
     + (Number(diverged) ? ", " + diverged + " diverged" : "");
   return words.join(", ") + ": " + (growth ? "growth " + growth + ", " : "") + told;
 }
+let pointer = null;
 function tell(event) {
+  pointer = {clientX: event.clientX, clientY: event.clientY};
   const area = event.target.closest && event.target.closest(".area[data-cells]");
   for (const reading of document.querySelectorAll(".reading")) {
     const mine = area && reading.closest("figure, dialog").contains(area);
     reading.textContent = mine && read(area, event) || reading.dataset.empty || "";
   }
+}
+// Under a pointer that rests, the newer page's cell is read.
+function tellAgain() {
+  const target = pointer && document.elementFromPoint(pointer.clientX, pointer.clientY);
+  if (target) tell({target, ...pointer});
 }
 document.addEventListener("pointermove", tell);
 document.addEventListener("pointerdown", tell);
@@ -136,6 +143,7 @@ function replace(next) {
   if (same) window.scrollTo({top, behavior: "instant"});
   const figure = dialog.open && byId(dialog.dataset.of);
   if (figure) fill(figure); else if (dialog.open) dialog.close();
+  tellAgain();
 }
 function take(text) {
   const next = new DOMParser().parseFromString(text, "text/html"), other = next.querySelector("script");

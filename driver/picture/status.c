@@ -48,7 +48,7 @@ static void print_file(const struct view *view, int *cause)
 
     lines_print(stdout, 0, "%s%s%s", view->name, title ? ": " : "", title ? title : "");
     printf("file      %s, %" PRId64 " bytes, format %" PRId64 "\n",
-        view->copy ? "a netCDF-4 copy, to be read only" : "whole", view->bytes, view->format);
+        view->copy ? "a netCDF-4 copy, to be read only" : "intact", view->bytes, view->format);
     fputs("grid      ", stdout);
     for (int64_t i = 0; i < view->axis_count; i++)
         printf("%s%" PRId64 " %s", i ? " x " : "", view->axis[i].length, view->axis[i].name);

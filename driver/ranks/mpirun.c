@@ -76,7 +76,7 @@ static void become_version(const char *command, int out)
 /* Reads to the end, keeping what fits. */
 static void read_text(int from, char *text, size_t size)
 {
-    char rest[256];
+    char rest[256] = {0};
     size_t length = 0;
     ssize_t count;
 

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import os
 import re
+import signal
 import subprocess
 import sys
 
@@ -14,6 +15,7 @@ from made_up import made_up
 from pages import EVIL, Reader
 
 REPORT = [sys.executable, PROJECT / "analysis" / "report"]
+TABLE = [sys.executable, PROJECT / "analysis" / "table"]
 
 sys.path.insert(0, str(PROJECT / "analysis"))
 
@@ -88,6 +90,32 @@ def test_what_was_run():
     assert read(together).tables["Grid: 60 cells"][1] == [["norm_placement", "width"], ["pre", "8"], ["post", "16"]]
     falling = made_up().assign_coords(layers=("learning_rate", [1, 2, 3]))
     assert read(falling).tables["Grid: 60 cells"][1][1:] == [["0.0001", "3"], ["0.01", "2"], ["0.1", "1"]]
+
+
+def test_results_come_first_and_defaults_last():
+    from matplotlib.figure import Figure
+    ds = made_up().assign_attrs(
+        width=8, title="A sweep", sweep='title: "A sweep"\nbias: true  # steps: 9\n# include base.yaml\n# | width: 8')
+    text = report(ds, [("losses", "Losses.", Figure()), ("phase", "Growth.", Figure())])
+    places = [text.index(part) for part in (
+        "growth stops at a weight decay of 0.01 to 0.1; its log-log slope over the learning rate is 1.00",
+        'id="figure-phase"', "Results</h2>", 'id="figure-losses"', "How it went</h2>", "What was run</h2>",
+        "Machines</h2>", "The sweep file</h2>") if part in text]
+    assert places == sorted(places) and len(places) == 8
+    open_keys, folded = text.partition("The same in all runs")[2].split("<details", 1)
+    assert "<b>width</b> 8" in open_keys and "<b>bias</b> true" in open_keys and "<b>steps</b>" not in open_keys
+    assert "1 more key, at the default" in folded and "<b>steps</b> 20" in folded.partition("</details>")[0]
+
+
+def test_minus_signs_and_one_seed():
+    ds = made_up()
+    ds["norm_growth"] = ds.norm_growth * 0 + (ds.learning_rate * ds.weight_decay) ** -0.3 * 0.3
+    text = report(ds)
+    assert "Slope \N{MINUS SIGN}1.00" in text and "is \N{MINUS SIGN}1.00" in text and "Slope -" not in text
+    one = report(ds.isel(seed=[0]))
+    assert "One seed: the spread between seeds is unknown" in one
+    assert "it rejects" not in one and "interval is" not in one and "95 % interval" not in one
+    assert "is \N{MINUS SIGN}1.00, from one seed." in one
 
 
 def test_long_axes_are_cut():
@@ -175,6 +203,13 @@ def test_boundary():
     assert rows[0] == ["where", "slope over learning rate", "95 % from", "to", "rejects"]
     assert rows[1] == ["norm placement pre", "1", words.number(low), words.number(high), "aligned updates"]
     assert rows[2][0] == "norm placement post" and rows[2][-1] == "orthogonal updates"
+    single = read(made_up().isel(seed=[0]))
+    slopes = [text for text in single.texts if text.startswith("Slope")]
+    assert slopes == ["Slope 1.00, from 2 learning rates. One seed: the spread between seeds is unknown.",
+                      "Slope 0.00 ± 0.00, from 3 learning rates. One seed: the spread between seeds is unknown."]
+    rows, = (table for tables in single.tables.values() for table in tables if "slope over learning rate" in table[0])
+    assert [row[2:] for row in rows[1:]] == [["–", "–", "unknown: one seed"]] * 2
+    assert "rejects" not in " ".join(slopes) and made_up().isel(seed=[0]).sweep.boundary().boundary_slope_low[1] < 0.01
     one = read(made_up().isel(seed=0, norm_placement=1, learning_rate=0))
     assert one.tables["Boundary between growing and shrinking"] == [[["boundary weight decay"], ["0.2121"]]]
     none = read(made_up().isel(weight_decay=0))
@@ -305,6 +340,24 @@ def test_of_a_real_sweep(sweep, tmp_path):
     assert [text for text in reader.texts if text in drawn] == drawn and len(drawn) > 10
     assert all(caption.startswith(alt) for caption, alt in zip(
         drawn, (value for name, value in reader.attributes if name == "alt")))
+
+
+def test_a_dataset_is_never_overwritten(sweep, tmp_path):
+    with open(sweep, "rb") as file:
+        before = file.read()
+    for command, name in ((REPORT, "a.nc"), ([*REPORT, "--watch"], "a.nc"), (REPORT, "a.html"), (TABLE, "a.csv")):
+        (tmp_path / name).write_bytes(before)
+        error = run(*command, name, "-o", name, status=1, cwd=tmp_path).stderr.splitlines()[-1]
+        assert error.endswith(f"{name}: is a dataset, which would be overwritten; choose another -o")
+        assert (tmp_path / name).read_bytes() == before
+    assert sorted(os.listdir(tmp_path)) == ["a.csv", "a.html", "a.nc"]
+
+
+def test_terminated(tmp_path):
+    """SIGTERM while the page is written, as a job's end sends it, leaves no temporary file."""
+    with pytest.raises(KeyboardInterrupt), command.whole_file(tmp_path / "a"):
+        os.kill(os.getpid(), signal.SIGTERM)
+    assert os.listdir(tmp_path) == [] and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
 
 
 def test_nothing_is_written_where_nothing_can_be(sweep, tmp_path):

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Callable
 
 from .. import look
+from ..memory import loaded, of_runs
 from ..names import BOUNDARY
 from . import (
     boundaries, classes, depth, equilibrium, exponents, fits, gradients, grokking, heads, hessian, homogeneity, losses,
@@ -73,7 +74,7 @@ FIGURES = (
     Figure("hessian-ends", hessian.layer_ends, tuple(hessian.ENDS)),
     Figure("residual", residual.norms, ("residual_norm",)),
     Figure("residual-cosine", residual.cosines, ("residual_cosine",)),
-    Figure("residual-growth", residual.growth, residual.GROWTH),
+    Figure("residual-growth", residual.growth, tuple(residual.GROWTH)),
     Figure("lyapunov", exponents.spectra, exponents.KINDS),
     Figure("lyapunov-plane", exponents.at_the_end, ("lyapunov",)),
     Figure("trainability", exponents.trainability, ("angle_exponent", "gradient_exponent")),
@@ -147,12 +148,13 @@ def draw_all(dataset, only=None, failed=None, captioned=False):
     raised at the end and names all that failed.
     """
     lost = []
+    dataset = loaded(dataset, of_runs(dataset))
     for figure in table(dataset):
         if only is not None and figure.name not in only:
             continue
         try:
             with look.captioned(captioned):
-                drawing = figure.draw(dataset)
+                drawing = figure.draw(loaded(dataset, figure.variables))
         except Exception as error:  # one broken figure must not stop the others
             lost.append(f"{figure.name}: {error or type(error).__name__}")
             if failed:

@@ -43,7 +43,7 @@ def note(under_way, done, outcome):
     texts = []
     if under_way:
         count = int((outcome == RUNNING).sum())
-        some = f"{len(under_way)} of {grouped(count)}" if len(under_way) < count else f"all {count}"
+        some = f"{len(under_way)} of {grouped(count)}" if len(under_way) < count else str(count)
         texts.append(f"Thick: runs under way ({some}).")
     if done:
         count = int((outcome == DONE).sum())
@@ -100,7 +100,7 @@ def palette():
     def rules(first, last):
         return "".join(f".level-{i}{{--line:{to_hex(look.ORDERED(first + (last - first) * i / (LEVELS - 1)))}}}"
                        for i in range(LEVELS))
-    return rules(0, 0.95), rules(0.25, 1)
+    return rules(0, 0.95), rules(0.38, 1)
 
 
 def one(dataset, name, title, reached, done, colours):
@@ -113,7 +113,7 @@ def one(dataset, name, title, reached, done, colours):
         if len(seen):
             seen = seen[np.unique(np.linspace(0, len(seen) - 1, MOST_POINTS).astype(int))]
             lines.append((cell, kind, step[seen], values[seen]))
-    if all(len(line[2]) < 2 for line in lines) and len(step) > 2:
+    if not lines or all(len(line[2]) < 2 for line in lines) and len(step) > 2:
         return None  # measured at the end alone, or not yet
     scale = Scale(np.concatenate([line[3] for line in lines]))
     ends = float(step[0]), float(max(step[-1], step[0] + 1))

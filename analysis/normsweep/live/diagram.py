@@ -17,6 +17,7 @@ from .plot import HEIGHT, UNITS, fraction, path, plot
 from .survey import DIVERGED, DONE, FAILED, RUNNING, SKIPPED, is_over_steps
 
 SHADES = 48  # colours of a diagram
+DASH = 40  # of UNITS: the boundary of a learning rate whose neighbours have none
 STEADY = 1.25  # the range of colours grows by this factor, so that few rewrites change all colours
 FAINT = {1: 0.15, 2: -0.15}  # share of the colours' range for cells that a search skipped, by phase
 MOST_ROWS = 60  # of combinations of words
@@ -26,6 +27,7 @@ MOST_TOLD = 3000  # cells above which a diagram does not say each number
 @dataclass(frozen=True)
 class Panel:
     title: str
+    at: dict  # {axis: index} of the other axes; empty for rows of words
     index: np.ndarray  # [ny, nx, repeats] of cells in the order of the grid
 
 
@@ -44,8 +46,7 @@ class Plane:
     x: Side
     y: Side
     panels: list
-    others: list  # axes along which the panels differ
-    count: int  # of all panels; some may be left out
+    left_out: str  # a sentence on the combinations that are not shown; "" if all are
     axes: tuple  # their names, () if one is made of several
 
 
@@ -59,17 +60,18 @@ def plane_of(dataset):
     if len(numbers) == 2:
         others = runs.others_of(dataset, *numbers)
         combinations = list(runs.combinations(dataset, others))
-        shown = runs.thinned(combinations, phase.MOST_PANELS)
+        shown = runs.thinned_along(combinations, phase.MOST_PANELS)
         return Plane(*(side_of(dataset, axis) for axis in numbers),
-                     [Panel(told(dataset, at), index_of(dataset, at, numbers)) for at in shown],
-                     others, len(combinations), tuple(numbers))
+                     [Panel(told(dataset, at), at, index_of(dataset, at, numbers)) for at in shown],
+                     runs.left_out(dataset, shown, combinations), tuple(numbers))
     words = [axis for axis in several_valued if axis not in numbers and axis != REPEAT]
     first = numbers[0] if numbers else max(words, key=lambda axis: dataset.sizes[axis], default=REPEAT)
     others = [axis for axis in words if axis != first]
-    rows = list(runs.combinations(dataset, others))[:MOST_ROWS]
+    combinations = list(runs.combinations(dataset, others))
+    rows = runs.thinned_along(combinations, MOST_ROWS)
     index = np.stack([index_of(dataset, at, [first])[0] for at in reversed(rows)])
-    return Plane(side_of(dataset, first), side_of_rows(dataset, others, rows[::-1]), [Panel("", index)], others,
-                 1, ())
+    return Plane(side_of(dataset, first), side_of_rows(dataset, others, rows[::-1]), [Panel("", {}, index)],
+                 runs.left_out(dataset, rows, combinations), ())
 
 
 def told(dataset, at):
@@ -122,16 +124,16 @@ def side_of_rows(dataset, axes, rows):
 # ---- one picture ----
 
 def diagram(dataset, survey):
-    """The diagram with its legend; None for a single run."""
+    """(the diagram with its legend, a note on what it leaves out or ""); (None, "") for a single run."""
     plane = plane_of(dataset)
     if plane is None:
-        return None
+        return None, ""
     state = State(dataset, survey, plane)
     boundaries = Boundaries(dataset, plane)
     panels = [element("div", element("h3", panel.title) if panel.title else None,
                       draw(panel, plane, state, boundaries), class_="panel") for panel in plane.panels]
     many = " many" if len(panels) > 1 else ""
-    return join([element("div", *panels, class_="panels" + many), state.legend(boundaries.found)])
+    return join([element("div", *panels, class_="panels" + many), state.legend(boundaries.found)]), plane.left_out
 
 
 class State:
@@ -220,9 +222,8 @@ class Boundaries:
         each = np.log10(dataset.sweep.phase_boundary().each.sortby("learning_rate"))
         middle = each.mean([dim for dim in each.dims if dim == REPEAT])
         x = fraction(scales[0].centres, scales[0].edges)
-        for panel, at in zip(plane.panels, runs.thinned(list(runs.combinations(dataset, plane.others)),
-                                                        phase.MOST_PANELS)):
-            y = fraction(middle.isel(at).values.ravel(), scales[1].edges)
+        for panel in plane.panels:
+            y = fraction(middle.isel(panel.at).values.ravel(), scales[1].edges)
             self.lines[id(panel)] = polyline(x, y)
         self.found = any(self.lines.values())
 
@@ -231,14 +232,14 @@ class Boundaries:
 
 
 def polyline(x, y):
-    """A path through the points; it has gaps where y is NaN."""
-    words, pen = [], "M"
-    for place, value in zip(x, y):
-        if not np.isfinite(value):
-            pen = "M"
-            continue
-        words.append(f"{pen}{UNITS * place:.0f} {HEIGHT * (1 - value):.0f}")
-        pen = "L"
+    """A path through the points; it has gaps where y is NaN, and a dash for a point between two gaps."""
+    words, known = [], np.isfinite([np.nan, *y, np.nan])
+    for i, (place, value) in enumerate(zip(x, y)):
+        before, here, after = known[i:i + 3]
+        if here:
+            words.append(f"{'L' if before else 'M'}{UNITS * place:.0f} {HEIGHT * (1 - value):.0f}")
+        if here and not before and not after:
+            words.append(f"m-{DASH // 2} 0h{DASH}")
     return "".join(words)
 
 
@@ -315,7 +316,8 @@ def readings(panel, plane, state):
     runs_of = panel.index.shape[2] - state.count(panel, SKIPPED)
     texts = [f"{np.exp(m):.3g}/{e}/{d}/{r}" if m == m else f"/{e}/{d}/{r}" for m, e, d, r in zip(
         mean.ravel(), ended.ravel(), diverged.ravel(), runs_of.ravel())]
+    x_name, y_name = (side.label.removesuffix(f" {look.NO_UNIT_MARK}") for side in (plane.x, plane.y))
     return {"data_x": " ".join(f"{edge:.4g}" for edge in plane.x.edges),
             "data_y": " ".join(f"{edge:.4g}" for edge in plane.y.edges),
             "data_x_values": "\n".join(plane.x.values), "data_y_values": "\n".join(plane.y.values),
-            "data_x_label": plane.x.label, "data_y_label": plane.y.label, "data_cells": " ".join(texts)}
+            "data_x_label": x_name, "data_y_label": y_name, "data_cells": " ".join(texts)}

@@ -11,13 +11,12 @@ import datetime
 import itertools
 import math
 import os
-import sys
 
 import matplotlib
 
 matplotlib.use("Agg")
 
-from ..command import open_or_fail, whole_file
+from ..command import open_or_fail, warn, whole_file
 from ..figures import draw_all
 from ..figures.drawing import reason
 from ..live.watch import Watch
@@ -91,5 +90,5 @@ def drawings(dataset, beat=None):
         if beat:
             beat(next(count))
     for name, _, error in failed:
-        print(f"report: {name}: {reason(error)}", file=sys.stderr)
+        warn(f"{name}: {reason(error)}")
     yield from failed

@@ -293,7 +293,7 @@ def test_figures(tmp_path, model):
         inspect(tmp_path, *NAMES, "-o", f"{name}.nc", "--context", "12" if name == "a" else "5")
     script = PROJECT / "analysis" / "figures"
     drawn = run(script, "a.nc", "b.nc", "--format", "svg", cwd=tmp_path).stdout.splitlines()
-    assert drawn == ["./networks-saturation.svg", "./networks-heads.svg"]
+    assert drawn == ["./a+b-saturation.svg", "./a+b-heads.svg"]
     for path in drawn:
         picture = (tmp_path / path).read_text()
         assert all(f">{name}</text>" in picture for name in ("a, window 12", "b, window 5"))
@@ -308,8 +308,8 @@ def test_labels_tell_networks_apart(tmp_path, model):
         inspect(tmp_path, *NAMES, "-o", f"{name}/g.nc")
     inspect(tmp_path, "model.safetensors", "-o", "norms.nc")
     done = run(PROJECT / "analysis" / "figures", "a/g.nc", "b/g.nc", "--format", "svg", cwd=tmp_path)
-    assert done.stdout.split() == ["./networks-saturation.svg", "./networks-heads.svg"] and done.stderr == ""
-    assert all(f">{name}/g</text>" in (tmp_path / "networks-heads.svg").read_text() for name in ("a", "b"))
+    assert done.stdout.split() == ["./g+g-saturation.svg", "./g+g-heads.svg"] and done.stderr == ""
+    assert all(f">{name}/g</text>" in (tmp_path / "g+g-heads.svg").read_text() for name in ("a", "b"))
     done = run(PROJECT / "analysis" / "figures", "a/g.nc", "norms.nc", "--format", "svg", cwd=tmp_path)
     assert len(done.stdout.split()) == 2
     assert done.stderr == "figures: norms.nc: nothing to draw: it was measured without --tokens\n"
