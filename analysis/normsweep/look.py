@@ -148,9 +148,10 @@ def add_legend(figure, handles, width):
                          labelspacing=0.3, columnspacing=0.9, handlelength=2.3, handletextpad=0.5)
 
 
-def add_bar(figure, mappable, **options):
-    """A colour bar beside the panels `ax`, as thin beside many rows as beside one."""
-    height = figure.get_size_inches()[1] - HEAD
+def add_bar(figure, mappable, share=1, **options):
+    """A colour bar beside the panels `ax`, as thin beside many rows as beside one. share: of the figure's height that
+    these panels have."""
+    height = share * (figure.get_size_inches()[1] - HEAD)
     across = options.get("location") in ("top", "bottom")
     return figure.colorbar(mappable, pad=0.02, aspect=20 if across else max(20, height / BAR), **options)
 
