@@ -409,7 +409,7 @@ def describe(found: xr.Dataset, shared: SharedGrid, compared: list[str], without
              *filter(None, [found.attrs.pop("boundary_notes")]), *collapse_note(found, shared, without_collapsed)]
     found.attrs.update(level=LEVEL, correction="Benjamini-Hochberg, over the cells of each variable",
                        compared=" ".join(compared), differ=", ".join(differ), differ_in_program=", ".join(program),
-                       notes="\n".join(notes))
+                       without_collapsed=int(without_collapsed), notes="\n".join(notes))
 
 
 def same_note(shared: SharedGrid, compared: list[str]) -> list[str]:
@@ -430,9 +430,9 @@ def collapse_note(found: xr.Dataset, shared: SharedGrid, left_out: bool) -> list
     counts = {name: int(found[f"collapsed_{side}"].sum()) if ENTROPY in dataset else "not measured"
               for side, name, dataset in zip("ab", NAMES, shared)}
     sides = ", ".join(f"{name} {count}" for name, count in counts.items())
-    what = "; they are left out" if left_out else "; they count, unless --without-collapsed leaves them out"
+    what = "they are left out" if left_out else "they count like the others"
     any_run = bool((found.collapsed_a + found.collapsed_b).any())
-    return [f"Collapsed runs, which always predict the same word: {sides}{what if any_run else ''}."]
+    return [f"Collapsed runs, which always predict the same word: {sides}{f'; {what}' if any_run else ''}."]
 
 
 def cells_note(found: xr.Dataset, shared: SharedGrid) -> str:

@@ -25,9 +25,9 @@ def comparison_table(found: xr.Dataset) -> pd.DataFrame:
     """A DataFrame with a row for every number that `compare` compared.
 
     `quantity` is NAME, NAME_mean, NAME_median, boundary or boundary_slope; `kind` says whether `change` is the ratio
-    b / a or the difference b - a; the axes follow, empty for what is not of one cell; then a, b, change, the ends of its interval,
-    p, q and the number of runs; for means the exact p, the least that it can be, and the number of cells; for cells the
-    phases, and the runs that are done, that diverged and that collapsed.
+    b / a or the difference b - a; the axes follow, empty for what is not of one cell; then a, b, change, the ends of its
+    interval, p, q and the number of runs; for means the exact p, the least that it can be, and the number of cells; for
+    cells the phases, and the runs that are done, that diverged and that collapsed.
     """
     frames = []
     for name in names_of(found):
@@ -85,6 +85,8 @@ def heading(found: xr.Dataset) -> str:
     if said["differ_in_program"]:
         text.append(f"What wrote them differs in {said['differ_in_program']}.")
     text += [*said["notes"].split("\n"), phase_line(found)]
+    if not said["without_collapsed"] and bool((found.collapsed_a + found.collapsed_b).any()):
+        text.append("Collapsed runs are left out with --without-collapsed.")
     return "\n".join([*lines, *(textwrap.fill(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
                                 for line in text)])
 
@@ -146,8 +148,8 @@ def boundaries(found: xr.Dataset) -> str:
     text += f"\n{several(lost, 'line')} without a boundary in both is left out." if lost == 1 else (
         f"\n{lost} lines without a boundary in both are left out." if lost else "")
     over = "The interval is over seeds; " if min(found.attrs["seeds_a"], found.attrs["seeds_b"]) > 1 else ""
-    text += "\n" + textwrap.fill(f"{over}\"between runs\" is what B/A can be if each boundary lies anywhere between the "
-                                 "two runs beside it.", WIDTH)
+    text += "\n" + textwrap.fill(f"{over}\"between runs\" is what B/A can be if each boundary lies anywhere between "
+                                 "the two runs beside it.", WIDTH)
     return text + slopes(found)
 
 
@@ -166,12 +168,13 @@ def slopes(found: xr.Dataset) -> str:
             slope, low, high = (part[f"boundary_slope_{side}{end}"].item() for end in ("", "_low", "_high"))
             sides.append(f"{side.upper()} {number(slope, 3)}" + (
                 f" ({number(low, 3)} to {number(high, 3)})" if low == low else ""))
-        text += (f"\nSlope over learning_rate{where and ', ' + where}, at "
-                 f"{part.boundary_slope_places.item()} values: {', '.join(sides)}; B - A "
-                 f"{change(part.boundary_slope_difference.item(), 'difference')}" + between(
-                     part.boundary_slope_difference_low.item(), part.boundary_slope_difference_high.item()))
+        line = (f"Slope over learning_rate{where and ', ' + where}, at "
+                f"{part.boundary_slope_places.item()} values: {', '.join(sides)}; B-A "
+                f"{change(part.boundary_slope_difference.item(), 'difference')}" + between(
+                    part.boundary_slope_difference_low.item(), part.boundary_slope_difference_high.item()))
         if np.isfinite(part.boundary_slope_p.item()):
-            text += f", p {probability(part.boundary_slope_p.item())}"
+            line += f", p {probability(part.boundary_slope_p.item())}"
+        text += "\n" + textwrap.fill(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
     return text and f"\n{text}"
 
 

@@ -8,7 +8,8 @@ import xarray as xr
 from compared import end, made, uneven
 from drawn import DIVERGED, PENDING, legend, near, panels, words
 from normsweep import compare, look
-from normsweep.figures.comparison import BOUNDARIES, FEWER, NOT_SURE, NOT_TESTED, SIGNIFICANT, SURE, VERDICTS, comparison
+from normsweep.figures.comparison import (
+    BOUNDARIES, FEWER, NOT_SURE, NOT_TESTED, SIGNIFICANT, SURE, VERDICTS, comparison)
 
 SEVERAL = ["norm_growth", "final_train_loss", "seconds", "tokens_per_second", "attempts"]
 

@@ -139,9 +139,9 @@ def test_nco(place, growth):
         assert part.weight_decay.values.tolist() == [0.01, 0.1, 1] and part.norm_placement.values.tolist() == ["pre"]
         np.testing.assert_array_equal(part.norm_growth, expected)
     with xr.open_dataset(place / "mean.nc") as mean:
-        close(mean.norm_growth, growth.mean("seed"))
-    with xr.open_dataset(place / "geometric.nc") as geometric:
-        close(geometric.growth, np.exp(np.log(growth).mean("seed")))
+        close(mean.growth, np.exp(np.log(growth).mean("seed")))
+    with xr.open_dataset(place / "loss.nc") as loss, xr.open_dataset(place / "boundary.nc") as ds:
+        close(loss.final_train_loss, ds.final_train_loss.mean("seed"))
 
 
 # ---- CDO ----
@@ -149,12 +149,13 @@ def test_nco(place, growth):
 def test_cdo(place, growth):
     needs("cdo", "cdo")
     needs("ncwa", "nco")
+    needs("ncap2", "nco")
     said = shell(place, "CDO")
-    plane = growth.sel(norm_placement="pre").mean("seed")
+    plane = np.exp(np.log(growth.sel(norm_placement="pre")).mean("seed"))
     assert 0 < (plane > 1).mean() < 1
     np.testing.assert_allclose(float(said[-1]), (plane > 1).mean(), rtol=1e-5)
     with xr.open_dataset(place / "plane.nc") as ds:
-        close(ds.norm_growth, plane)
+        close(ds.growth, plane)
     close(numbers(run("cdo", "-s", "outputf,%.17g,1", "plane.nc", cwd=place).stdout), plane.values.ravel())
 
 
@@ -192,6 +193,15 @@ def test_octave(place, growth):
 
 
 # ---- Python ----
+
+def test_xarray(place, growth, monkeypatch):
+    monkeypatch.chdir(place)
+    exec(script("Python", "python"), {})
+    header, *rows = (place / "pandas.csv").read_text().splitlines()
+    expected = np.exp(np.log(growth.sel(norm_placement="pre")).mean("seed"))
+    assert header.split(",")[0] == "learning_rate"
+    close(np.array([row.split(",") for row in rows], float)[:, 1:], expected)
+
 
 def read(path, engine):
     with xr.open_dataset(path, engine=engine) as ds:
