@@ -23,7 +23,10 @@ def look(path: pathlib.Path) -> float:
     boundary: xr.Dataset = sweep.phase_boundary(over=None)
     axes: tuple[str, ...] = sweep.axes
     together: dict[str, tuple[str, ...]] = sweep.together
-    done: xr.DataArray = sweep.done & ~sweep.diverged
+    done: xr.DataArray = sweep.done & ~sweep.diverged & ~sweep.collapsed
+    compared: xr.Dataset = compare(ds, open_sweep("parts/*.nc"), ["norm_growth"], without_collapsed=True)
+    rows: pd.DataFrame = comparison_table(compared)
+    print(comparison_text(compared, cells=3), len(rows))
     frame: pd.DataFrame = sweep.table()
     print(axes, together, frame.columns, sweep.title.upper(), sweep.words("phase"), sweep.pivot("phase", seed=1))
     print(sweep.boundary(), sweep.predicted_boundary(decays=[0.1, 1]), sweep.gradient_slopes("w2"), sweep.grokking(0.9))
