@@ -143,12 +143,12 @@ def no_value(coordinate: xr.DataArray, value: Any) -> KeyError:
 
 
 def range_of(coordinate: xr.DataArray, text: str) -> list[int]:
-    """The places from LOW to HIGH of a text LOW..HIGH."""
+    """The places from LOW to HIGH of a text LOW..HIGH, or HIGH..LOW."""
     ends = [value_of(coordinate, end) if end else limit for end, limit in zip(
         text.split("..", 1), (-np.inf, np.inf))]
     if coordinate.dtype.kind not in "iuf" or not all(isinstance(end, (int, float)) for end in ends):
         raise KeyError(f"{coordinate.name}: {text}: a range is LOW..HIGH of an axis of numbers")
-    values = coordinate.values
+    values, ends = coordinate.values, sorted(ends)
     within = (values > ends[0]) & (values < ends[1]) | equal(values, ends[0]) | equal(values, ends[1])
     if not within.any():
         raise KeyError(f"{coordinate.name}: no value in {text}; it has {some_values(values, ends[0])}")
