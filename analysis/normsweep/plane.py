@@ -59,7 +59,7 @@ def reduced(dataset: xr.Dataset, variable: str, plane: Iterable[str]) -> xr.Data
     return values.transpose(*axes[::-1]).sortby(ascending).rename(variable)
 
 
-def averaged(values: xr.DataArray, dimensions: Iterable[Hashable]) -> xr.DataArray:
+def averaged(values: xr.DataArray, dimensions: Sequence[Hashable]) -> xr.DataArray:
     """The mean over some dimensions: the geometric one of ratios, the arithmetic one of other numbers."""
     if not is_geometric(values):
         return values.mean(dimensions, keep_attrs=True)
