@@ -55,3 +55,19 @@ def validator():
 def complaints(text):
     """What an editor says about a sweep file; []: nothing."""
     return [error.message for error in validator().iter_errors(load(text))]
+
+
+def proposals(part):
+    """What an editor proposes as a value, as the yaml-language-server does: defaults, words and truth values of a
+    schema and of its alternatives, but not of the branches of an `if`; null where it is a type."""
+    if part is True:
+        return []
+    if "$ref" in part:
+        return proposals(validator().schema["definitions"][part["$ref"].rpartition("/")[2]])
+    types = part.get("type", [])
+    found = [part["default"]] if "default" in part else []
+    found += part.get("enum", [])
+    for other in [*part.get("allOf", []), *part.get("anyOf", []), *part.get("oneOf", [])]:
+        found += proposals(other)
+    found += [True, False] if "boolean" in types and "enum" not in part else []
+    return found + ([None] if "null" in types else [])

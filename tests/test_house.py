@@ -98,17 +98,20 @@ SCRIPTS = [path.name for path in (PROJECT / "analysis").iterdir() if path.is_fil
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
-    """A tree that `make install` has made, below DESTDIR and with a blank in its name; then `make uninstall`."""
+    """A tree that `make install` has made, below DESTDIR and with a blank in its name; then `make uninstall`, which
+    leaves what was there before, empty folders among it, and nothing else."""
     missing.need("make", "make install", "make")
     root = tmp_path_factory.mktemp("a b")
     variant = "VARIANT=" + (BUILD.name if BUILD.name != "build" else "release")
     place = ["DESTDIR=" + str(root), "PREFIX=/usr", variant]
     (root / "usr" / "bin").mkdir(parents=True)
     (root / "usr" / "bin" / "normsweep-of-others").write_text("")
+    (root / "usr" / "share" / "man").mkdir(parents=True)
+    before = sorted(root.rglob("*"))
     run("make", "-s", "install", *place, cwd=PROJECT, timeout=600)
     yield root / "usr"
     run("make", "-s", "uninstall", *place, cwd=PROJECT)
-    assert [path.name for path in root.rglob("*") if not path.is_dir()] == ["normsweep-of-others"]
+    assert sorted(root.rglob("*")) == before
 
 
 def test_installed_files(installed):
@@ -119,7 +122,7 @@ def test_installed_files(installed):
     documents += [path for path in (PROJECT / "docs").iterdir() if path.suffix in (".md", ".png", ".py", ".json")]
     completions = "share/bash-completion/completions/"
     expected = {"bin/normsweep", "share/man/man1/normsweep.1", "share/zsh/site-functions/_normsweep",
-                "share/normsweep/sweep.schema.json", "share/normsweep/slurm/submit",
+                "share/normsweep/sweep.schema.json", "share/normsweep/folders", "share/normsweep/slurm/submit",
                 "share/normsweep/slurm/normsweep.sbatch", *package,
                 *(f"share/normsweep/sweeps/{path.name}" for path in SWEEPS),
                 *(f"share/doc/normsweep/{path.relative_to(PROJECT)}" for path in documents),

@@ -1,6 +1,10 @@
 """Recipes of other package managers, citation and release notes: what they say is what the project has."""
 
+import contextlib
 import re
+import runpy
+import sys
+import types
 
 import pytest
 from conftest import PROJECT
@@ -42,6 +46,26 @@ def test_spack_has_the_dependencies_of_the_page():
     assert page == package and {"mpi", "netcdf-c", "jansson", "py-xarray"} <= set(page)
 
 
+def test_spack_finds_the_tarball_wherever_it_is_called(tmp_path, monkeypatch):
+    """Beside the package file, as the page says; Spack itself is not needed for that."""
+    words = dict.fromkeys(("license", "version", "variant", "depends_on"), lambda *arguments, **options: None)
+    stub, base = types.ModuleType("spack.package"), types.ModuleType("spack_repo.builtin.build_systems.makefile")
+    vars(stub).update(words, when=lambda *arguments: contextlib.nullcontext(), __all__=[*words, "when"])
+    base.MakefilePackage = object
+    for name in ("spack", "spack_repo", "spack_repo.builtin", "spack_repo.builtin.build_systems"):
+        monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
+    monkeypatch.setitem(sys.modules, stub.__name__, stub)
+    monkeypatch.setitem(sys.modules, base.__name__, base)
+    monkeypatch.chdir(tmp_path)
+    path = PROJECT / "docs" / "packaging" / "spack" / "package.py"
+    assert runpy.run_path(str(path))["Normsweep"].url == f"file://{path.parent}/normsweep-{VERSION}.tar.gz"
+
+
+def test_conda_builds_the_checkout_that_it_is_in():
+    path, = re.findall(r"^source:\n  path: (.*)$", CONDA, re.M)
+    assert (PROJECT / "docs" / "packaging" / "conda" / path).resolve() == PROJECT.resolve()
+
+
 def test_conda_has_them_too():
     asked = dict(re.findall(r"^    - ([\w-]+) >=([\d.]+)$", CONDA, re.M))
     expected = {CONDA_NAMES.get(name, name.removeprefix("py-")): re.match(r"@([\d.]+):", condition)[1]
@@ -62,7 +86,9 @@ def test_the_container_has_what_the_set_up_installs():
 
 def test_citation_names_the_paper():
     text = (PROJECT / "CITATION.cff").read_text()
-    assert re.search(r"^cff-version: 1\.2\.0$", text, re.M) and "doi: 10.18653/v1/2021.emnlp-main.133" in text
+    assert re.search(r"^cff-version: 1\.2\.0$", text, re.M)
+    assert re.search(r"^date-released: \d{4}-\d\d-\d\d$", text, re.M)
+    assert "doi: 10.18653/v1/2021.emnlp-main.133" in text
     authors = re.findall(r"family-names: (\w+)", text)
     readme = (PROJECT / "README.md").read_text()
     paper = re.search(r"subject of Merrill,\n(\w+), (\w+), (\w+) and (\w+), \*([^*]*)\*", readme)

@@ -3,6 +3,8 @@
 Functions return plain values and rows of tables; report.py formats them.
 """
 
+import re
+
 import numpy as np
 
 from .boundary_variables import PREDICTIONS, seeds_of_slope
@@ -45,6 +47,12 @@ def fixed(dataset):
     corpus = dataset.attrs.get("corpus")
     return [(name, plain(value)) for name, value in dataset.attrs.items()
             if name not in GENERAL and (corpus is None or corpus in USED.get(name, (corpus,)))]
+
+
+def given(dataset):
+    """The names of the keys that the sweep file, a file that it includes, or --set gives a value; other keys have their
+    defaults."""
+    return set(re.findall(r"^(?:# \| |# --set )?['\"]?(\w+)['\"]?\s*[:=]", dataset.sweep.sweep_file, re.MULTILINE))
 
 
 def digests(dataset):

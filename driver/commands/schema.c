@@ -10,7 +10,6 @@
 #include "driver/commands/schema_forms.h"
 #include "driver/commands/schema_keys.h"
 #include "driver/sweep/measuring.h"
-#include "driver/sweep/notes.h"
 #include "driver/sweep/together.h"
 #include "driver/tables/dataset_tables.h"
 #include "driver/tables/key.h"
@@ -30,13 +29,11 @@ static void put_key(struct json_writer *writer, enum key key)
         row->initial);
     json_writer_open(writer, row->name, '{');
     json_writer_text(writer, "description", description);
-    json_writer_open(writer, "anyOf", '[');
     schema_key(writer, key);
-    if (key != KEY_INCLUDE)
-        schema_reference(writer, NULL, DEFINED_NULL);
-    schema_close(writer, "]}");
+    schema_close(writer, "}");
 }
 
+/* No editor proposes null, which few need. */
 static void put_param(struct json_writer *writer, const struct param *param)
 {
     char definition[96];
@@ -46,10 +43,10 @@ static void put_param(struct json_writer *writer, const struct param *param)
     json_writer_text(writer, "title", param->long_name);
     json_writer_text(writer, "description", param->help);
     schema_initial(writer, "default", param);
-    json_writer_open(writer, "anyOf", '[');
-    schema_reference(writer, NULL, definition);
-    schema_reference(writer, NULL, DEFINED_NULL);
-    schema_close(writer, "]}");
+    schema_propose(writer, param);
+    schema_if_type(writer, "null");
+    schema_reference(writer, "else", definition);
+    schema_close(writer, "}");
 }
 
 static void define_param(struct json_writer *writer, const struct param *param)
@@ -58,11 +55,7 @@ static void define_param(struct json_writer *writer, const struct param *param)
 
     snprintf(definition, sizeof(definition), "%s" DEFINED_LISTS, param->name);
     schema_single(writer, param->name, param);
-    json_writer_open(writer, definition, '{');
-    json_writer_open(writer, "anyOf", '[');
-    schema_reference(writer, NULL, param->name);
-    schema_lists(writer, param, param->name);
-    schema_close(writer, "]}");
+    schema_values(writer, definition, param);
 }
 
 /* What the keys of one label set: parameters that may be axes, each with one value. */
@@ -110,52 +103,27 @@ static void define_name(struct json_writer *writer)
     schema_close(writer, "]}}");
 }
 
-/* A tag has no comma, and no space at its ends. */
-static void define_tag(struct json_writer *writer)
-{
-    json_writer_open(writer, DEFINED_TAG, '{');
-    json_writer_open(writer, "type", '[');
-    json_writer_text(writer, NULL, "string");
-    json_writer_text(writer, NULL, "number");
-    json_writer_text(writer, NULL, "boolean");
-    schema_close(writer, "]");
-    json_writer_text(writer, "pattern", "^[^ ,]([^,]*[^ ,])?$");
-    json_writer_whole(writer, "maxLength", TAG_LONGEST);
-    schema_close(writer, "}");
-}
-
-static void define_null(struct json_writer *writer)
-{
-    json_writer_open(writer, DEFINED_NULL, '{');
-    json_writer_text(writer, "description", "takes the key of an included file out");
-    schema_type(writer, "null");
-    schema_close(writer, "}");
-}
-
 static void put_definitions(struct json_writer *writer)
 {
     json_writer_open(writer, "definitions", '{');
     for (size_t i = 0; i < param_count; i++)
         define_param(writer, &param_table[i]);
-    schema_text(writer, DEFINED_TEXT, 0, 0);
-    schema_text(writer, DEFINED_PATH, 1, 0);
+    schema_define_texts(writer);
     schema_single(writer, DEFINED_STEP, &measure_step_param);
-    define_tag(writer);
     define_other(writer);
     define_name(writer);
     define_label(writer);
-    define_null(writer);
     schema_close(writer, "}");
 }
 
-/* Without `include`, no key is null. */
+/* Without `include`, no key is null. Said by `not`, as editors would propose other types everywhere. */
 static void put_condition(struct json_writer *writer)
 {
     schema_required(writer, "if", key_table[KEY_INCLUDE].name);
     json_writer_open(writer, "else", '{');
     json_writer_open(writer, "additionalProperties", '{');
     json_writer_open(writer, "not", '{');
-    schema_type(writer, "null");
+    schema_types(writer, "null");
     schema_close(writer, "}}}");
 }
 
@@ -167,7 +135,7 @@ static void put_schema(struct json_writer *writer)
     json_writer_text(writer, "description",
         "What `" PROGRAM " run` reads. `" PROGRAM
         " check` knows more: what goes with what, and with the texts.");
-    schema_type(writer, "object");
+    schema_types(writer, "object");
     json_writer_truth(writer, "additionalProperties", false);
     json_writer_open(writer, "properties", '{');
     for (enum key key = 0; key < KEY_COUNT; key++)

@@ -89,11 +89,10 @@ static void print_decay(const struct sweep *sweep, const struct remarks *remarks
     if (count == 0)
         return;
     fprintf(out,
-        "%s: in %" PRId64 " of %" PRId64
-        " cells the decay of a step is the whole weight or more (%s%s%s >= 1): "
-        "weights change sign, and from 2 on grow\n",
+        "%s: in %" PRId64 " of %" PRId64 " cells %s%s%s is 1 or more: the decay of one step "
+        "makes weights 0 at 1, reverses their signs above 1, and enlarges them above 2\n",
         sweep->path, count, remarks->cells, remarks->scaled ? "learning_rate * weight_decay" : "",
-        remarks->scaled && remarks->unscaled ? ", or " : "",
+        remarks->scaled && remarks->unscaled ? " or " : "",
         remarks->unscaled ? "weight_decay with decay_rule independent" : "");
 }
 

@@ -25,6 +25,8 @@ NOT_RUN = {
     r"tests/speed_sweep ": "times sweeps; its own test is test_speed_sweep.py",
     r"build/tests-double ": "is what `make check` runs",
     r"(ncks|ncwa|ncap2|cdo) ": "test_readers.py runs them where NCO and CDO are installed",
+    r"pip install ": "takes packages from an index",
+    r"check-jsonschema ": "test_schema.py runs it where it is installed",
 }
 if not shutil.which("nccopy"):
     NOT_RUN[r"nccopy |for .* ncdump "] = "of Debian's netcdf-bin, which is not here"
@@ -210,6 +212,12 @@ def test_links_lead_somewhere(path):
         target = (path.parent / name).resolve() if name else path
         assert target.exists(), f"{path.name}: {link}"
         assert not anchor or anchor in documents.anchors(target), f"{path.name}: {link}"
+
+
+def test_every_sweep_has_its_row():
+    page = (documents.DOCS / "ready-made.md").read_text()
+    rows = re.findall(r"\[`([\w-]+)`\]\(\.\./sweeps/\1\.yaml\)", page)
+    assert sorted(rows) == sorted(path.stem for path in (PROJECT / "sweeps").glob("*.yaml"))
 
 
 def test_every_page_is_reached_from_the_readme():

@@ -126,7 +126,7 @@ class Chain:
 def assert_complete(chain, sweeps):
     assert_equal(chain.dataset, sweeps.undisturbed())
     status = run(NORMSWEEP, "status", chain.dataset).stdout
-    assert f"ended     {RUNS} of {RUNS} runs, 100.0 %" in status and "whole" in status
+    assert f"ended     {RUNS} of {RUNS} runs, 100.0 %" in status and "intact" in status
 
 
 def disturbed(cluster, sweeps, tmp_path, disturb, *options):

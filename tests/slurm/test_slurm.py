@@ -4,9 +4,11 @@ Sweeps on a real one are in check_slurm.py.
 """
 
 import os
+import shutil
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
@@ -247,6 +249,31 @@ def test_impossible_requests_are_refused(slurm, arguments):
     out, err = slurm.run(SUBMIT, *arguments, status=2 if said else 0)
     assert err == (f"submit: {said}\n" if said else "")
     assert bool(slurm.called("sbatch")) == (said is None) and (out == "") == (said is not None)
+
+
+def without(slurm, name):
+    """A folder of what PATH has, and of this Slurm without one of its commands."""
+    folder = slurm.folder / "elsewhere"
+    folder.mkdir()
+    for path in [*slurm.bin.iterdir(), *(Path(shutil.which(tool)) for tool in ["bash", "dirname", "realpath", "sed"])]:
+        if path.name != name:
+            (folder / path.name).symlink_to(path)
+    return str(folder)
+
+
+@pytest.mark.parametrize("name", ["sbatch", "scontrol", "sinfo", "scancel"])
+def test_no_slurm(slurm, name):
+    _, err = slurm.run(SUBMIT, "sweep.yaml", status=3, PATH=without(slurm, name))
+    assert err == (f"submit: {name} is not on the PATH: submit needs Slurm, on its login node; "
+                   "elsewhere: normsweep run sweep.yaml\n")
+    assert slurm.called("sbatch") == []
+
+
+def test_a_slurm_that_does_not_answer(slurm):
+    slurm.command("scontrol", 'echo "slurm_load_partitions error: Unable to contact slurm controller" >&2; exit 1')
+    _, err = slurm.submit(status=3)
+    assert err == ("submit: Slurm does not answer: slurm_load_partitions error: Unable to contact slurm controller\n")
+    assert slurm.called("sbatch") == []
 
 
 def test_check_speaks_of_the_sweep(slurm):

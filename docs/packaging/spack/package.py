@@ -14,9 +14,9 @@ class Normsweep(MakefilePackage):
     and weight decay, on one node or many, and records how the norms of its
     parameters grow, in one netCDF file."""
 
-    # Write the tarball with `make dist`, give its checksum to version(), and install
-    # from the folder that has it.
-    url = f"file://{os.getcwd()}/normsweep-0.1.0.tar.gz"
+    # Write the tarball with `make dist`, put it beside this file, and give its checksum,
+    # which `make dist` prints, to version().
+    url = f"file://{os.path.dirname(os.path.abspath(__file__))}/normsweep-0.1.0.tar.gz"
     manual_download = True
 
     license("MIT", checked_by="normsweep")

@@ -3,6 +3,7 @@
 import importlib
 import random
 import re
+import shutil
 
 import pytest
 
@@ -17,7 +18,8 @@ import documents  # noqa: E402
 import refused  # noqa: E402
 import test_include  # noqa: E402
 import test_notes  # noqa: E402
-from editor import complaints, load, validator  # noqa: E402
+import missing  # noqa: E402
+from editor import complaints, load, proposals, validator  # noqa: E402
 
 SWEEPS = sorted((PROJECT / "sweeps").glob("*.yaml"))
 REFUSALS = ["", "_axes", "_corpora", "_measures", "_optimisers", "_refine"]
@@ -198,6 +200,71 @@ def test_mistakes_that_an_editor_shows():
         assert complaints(text), text
     assert complaints("include: a.yaml\nseed: null\nmeasure: ~\ntogether:\n") == []
     assert complaints("include: a.yaml\nseed: [null]\n") and complaints("include: a.yaml\nmeasure: {every: null}\n")
+
+
+# Each is the only complaint, and names what is wrong there.
+MESSAGES = {
+    "learning_rate: -1": "-1 is less than or equal to the minimum of 0",
+    "learning_rate: much": "'much' is not of type 'number'",
+    "learning_rate: [0.1, much]": "'much' is not of type 'number'",
+    "learning_rate: {log: [1e-4, 1e-1]}": "'points' is a required property",
+    "learning_rate: {log: [1e-4, -1], points: 3}": "-1 is less than or equal to the minimum of 0",
+    "seed: {range: [0, 1], log: [1, 2], points: 3}": "'range' is not one of ['log', 'points', 'plus']",
+    "width: {points: 3}": "'range' is a required property",
+    "weight_decay: {log: [0, 1], points: 3}": "0 is less than or equal to the minimum of 0",
+    "norm_placement: prae": "'prae' is not one of ['post', 'pre', 'out']",
+    "norm_placement: [post, prae]": "'prae' is not one of ['post', 'pre', 'out']",
+    "bias: yes": "'yes' does not match '^([tT]rue|TRUE|[fF]alse|FALSE)$'",
+    "save_weights: all": "'all' does not match '^([tT]rue|TRUE|[fF]alse|FALSE|state)$'",
+    "title: [a]": "['a'] is not of type 'string', 'number', 'boolean', 'null'",
+    "train_text: [a]": "['a'] is too short",
+    "tags: [[a]]": "['a'] is not of type 'string', 'number', 'boolean'",
+    "measure: {evry: 10}": "Additional properties are not allowed ('evry' was unexpected)",
+    "measure: {every: 10, steps: [1]}": "'steps' is not one of ['every', 'metrics']",
+    "validate: {every: sometimes}": "'sometimes' is not one of ['end']",
+    "refine: {}": "'axis' is a required property",
+    "refine: {axis: seed, coarse: 4}": "'coarse' is not one of ['axis', 'variable', 'at']",
+    "together: {model: {small: {width: wide}}}": "'wide' is not of type 'integer'",
+    "skip: [{width: wide}]": "'wide' is not of type 'integer'",
+    "gradient_batches: 0": "0 is less than the minimum of 1",
+}
+
+
+@pytest.mark.parametrize("text", MESSAGES)
+def test_messages_of_validators(text):
+    assert complaints(text) == [MESSAGES[text]]
+
+
+def test_proposals_of_editors():
+    """The words of each parameter, its default, and null nowhere but at the end."""
+    schema, words = validator().schema, 0
+    for name, (form, _) in params().items():
+        found = proposals(schema["properties"][name])
+        expected = [word == "true" if word in ("true", "false") else word for word in form.split(" | ")]
+        if "|" in form:
+            assert found[0] in expected and sorted(map(str, set(found))) == sorted(map(str, expected)), name
+            words += 1
+        else:
+            assert found == [schema["properties"][name]["default"]], name
+    assert words > 20
+    for name, key in schema["properties"].items():
+        assert None not in proposals(key)[:-1], name
+    # As the members of an object that has no text yet: no type but null competes with it.
+    for name in ("measure", "validate", "refine", "hessian", "together"):
+        assert schema["properties"][name]["type"] == ["object", "null"] and "anyOf" not in schema["properties"][name]
+
+
+def test_command_line_of_the_guide(tmp_path):
+    """That of docs/sweeping.md for continuous integration."""
+    if not shutil.which("check-jsonschema"):
+        missing.skip("check-jsonschema is not installed", "that it accepts sweep files and shows a mistake",
+                     "pip install check-jsonschema")
+    (tmp_path / "sweep.schema.json").write_text(run(NORMSWEEP, "help", "--schema").stdout)
+    command = ["check-jsonschema", "--schemafile", tmp_path / "sweep.schema.json"]
+    run(*command, *SWEEPS)
+    (tmp_path / "a.yaml").write_text("learning_rate: [1e-3, -1]\n")
+    assert "a.yaml::$.learning_rate[1]: -1 is less than or equal to the minimum of 0" in run(
+        *command, tmp_path / "a.yaml", status=1).stdout
 
 
 def known_files():

@@ -6,6 +6,8 @@ The numbers that come back have to be those of the netCDF library. A program tha
 import re
 import shutil
 import subprocess
+import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -46,14 +48,14 @@ def made(tmp_path_factory):
 
 @pytest.fixture
 def place(made, tmp_path):
-    shutil.copy(made / "boundary.nc", tmp_path)
+    shutil.copy(made / "small.nc", tmp_path)
     return tmp_path
 
 
 @pytest.fixture
 def growth(place):
     """[learning_rate, weight_decay, norm_placement, seed]"""
-    with xr.open_dataset(place / "boundary.nc", engine="netcdf4") as ds:
+    with xr.open_dataset(place / "small.nc", engine="netcdf4") as ds:
         assert ds.norm_growth.dims == ("learning_rate", "weight_decay", "norm_placement", "seed")
         assert ds.norm_growth.notnull().all() and ds.norm_placement.values.tolist() == ["pre", "out"]
         return ds.norm_growth.load()
@@ -66,13 +68,18 @@ def copy(place):
                 for line in documents.commands(block.text) if line.startswith("nccopy")]
     assert len(commands) == 1
     run(*commands[0].split(), cwd=place)
-    return place / "boundary-4.nc"
+    return place / "small-4.nc"
+
+
+def commands(heading):
+    lines = [line for block in RECIPES[heading] if block.language == "sh" for line in documents.commands(block.text)]
+    assert lines
+    return lines
 
 
 def shell(place, heading):
     """Runs the commands of a recipe; returns what they print."""
-    lines = [line for block in RECIPES[heading] if block.language == "sh" for line in documents.commands(block.text)]
-    assert lines
+    lines = commands(heading)
     return [run("sh", "-c", line, cwd=place).stdout for line in lines]
 
 
@@ -85,6 +92,11 @@ def close(found, expected):
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
+def over_seeds(growth, placement="pre"):
+    """[learning_rate, weight_decay], as the page has it."""
+    return np.exp(np.log(growth.sel(norm_placement=placement)).mean("seed"))
+
+
 def numbers(text):
     return np.array(re.findall(r"-?\d[\d.e+-]*", text), float)
 
@@ -93,17 +105,17 @@ def numbers(text):
 
 def test_ncdump(place, growth):
     needs("ncdump", "netcdf-bin")
-    said = run("ncdump", "-p", "9,17", "-v", "norm_growth", "boundary.nc", cwd=place).stdout
+    said = run("ncdump", "-p", "9,17", "-v", "norm_growth", "small.nc", cwd=place).stdout
     found = numbers(said.partition("\ndata:")[2].partition("=")[2])
     np.testing.assert_array_equal(found, growth.values.ravel())
-    assert run("ncdump", "-k", "boundary.nc", cwd=place).stdout.strip() == "cdf5"
+    assert run("ncdump", "-k", "small.nc", cwd=place).stdout.strip() == "cdf5"
 
 
 def test_nccopy(place):
-    with xr.open_dataset(copy(place)) as four, xr.open_dataset(place / "boundary.nc") as ds:
+    with xr.open_dataset(copy(place)) as four, xr.open_dataset(place / "small.nc") as ds:
         assert four.identical(ds)
-    run("nccopy", "-k", "cdf5", "boundary-4.nc", "back.nc", cwd=place)
-    with xr.open_dataset(place / "back.nc") as back, xr.open_dataset(place / "boundary.nc") as ds:
+    run("nccopy", "-k", "cdf5", "small-4.nc", "back.nc", cwd=place)
+    with xr.open_dataset(place / "back.nc") as back, xr.open_dataset(place / "small.nc") as ds:
         assert back.identical(ds)
 
 
@@ -122,10 +134,11 @@ def test_r(place, growth):
     run("Rscript", "growth.R", cwd=place)
     header, *rows = (place / "growth.csv").read_text().splitlines()
     found = np.array([row.split(",") for row in rows], float)
-    assert header.startswith('"weight_decay"') and (place / "growth.pdf").read_bytes().startswith(b"%PDF")
+    names = [name.strip('"') for name in header.split(",")]
+    assert names[0] == "weight_decay" and (place / "growth.pdf").read_bytes().startswith(b"%PDF")
     np.testing.assert_array_equal(found[:, 0], growth.weight_decay)
-    expected = np.exp(np.log(growth.sel(norm_placement="pre")).mean("seed")).transpose("weight_decay", "learning_rate")
-    close(found[:, 1:], expected)
+    np.testing.assert_array_equal(np.array(names[1:], float), growth.learning_rate)
+    close(found[:, 1:], over_seeds(growth).transpose("weight_decay", "learning_rate"))
 
 
 # ---- NCO ----
@@ -133,15 +146,15 @@ def test_r(place, growth):
 def test_nco(place, growth):
     needs("ncks", "nco")
     needs("ncap2", "nco")
-    shell(place, "NCO")
+    said = shell(place, "NCO")
     with xr.open_dataset(place / "part.nc") as part:
         expected = growth.sel(norm_placement=["pre"], weight_decay=slice(0.01, 1))
         assert part.weight_decay.values.tolist() == [0.01, 0.1, 1] and part.norm_placement.values.tolist() == ["pre"]
         np.testing.assert_array_equal(part.norm_growth, expected)
     with xr.open_dataset(place / "mean.nc") as mean:
-        close(mean.growth, np.exp(np.log(growth).mean("seed")))
-    with xr.open_dataset(place / "loss.nc") as loss, xr.open_dataset(place / "boundary.nc") as ds:
-        close(loss.final_train_loss, ds.final_train_loss.mean("seed"))
+        close(mean.growth.isel(norm_placement=0), over_seeds(growth))
+        close(mean.growth.isel(norm_placement=1), over_seeds(growth, "out"))
+    close(numbers(said[-1].rpartition("=")[2]), over_seeds(growth).values.ravel())
 
 
 # ---- CDO ----
@@ -150,8 +163,14 @@ def test_cdo(place, growth):
     needs("cdo", "cdo")
     needs("ncwa", "nco")
     needs("ncap2", "nco")
-    said = shell(place, "CDO")
-    plane = np.exp(np.log(growth.sel(norm_placement="pre")).mean("seed"))
+    shell(place, "NCO")
+    done = [subprocess.run(line, shell=True, cwd=place, capture_output=True, text=True, stdin=subprocess.DEVNULL,
+                           timeout=120) for line in commands("CDO")]
+    said = [each.stdout for each in done]
+    page = PAGE.read_text().replace("\n", " ")
+    warned = re.findall(r"(?:Warning[^:]*: *|\(Warning\): *)(.*)", "".join(each.stderr for each in done))
+    assert warned and all(each.returncode == 0 for each in done) and all(f'"{line}"' in page for line in warned)
+    plane = over_seeds(growth)
     assert 0 < (plane > 1).mean() < 1
     np.testing.assert_allclose(float(said[-1]), (plane > 1).mean(), rtol=1e-5)
     with xr.open_dataset(place / "plane.nc") as ds:
@@ -163,7 +182,7 @@ def test_cdo_leaves_out_what_the_page_says(place):
     """And reads three axes, of which it takes the first for levels."""
     needs("cdo", "cdo")
     text = PAGE.read_text().replace("\n", " ")
-    done = subprocess.run(["cdo", "showname", "boundary.nc"], cwd=place, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(["cdo", "showname", "small.nc"], cwd=place, capture_output=True, text=True, timeout=120)
     for told in re.findall(r'"(\d dimensional variables [^"]*!)"', text):
         assert told in done.stderr
     assert "norm_growth" not in done.stdout and len(re.findall(r'"\d dimensional', text)) == 2
@@ -189,18 +208,18 @@ def octave(place, text, **options):
 
 def test_octave(place, growth):
     found = numbers(octave(place, script("Octave", "octave")))
-    close(found, np.exp(np.log(growth.sel(norm_placement="pre")).mean("seed")).values.ravel())
+    close(found, over_seeds(growth).values.ravel())
 
 
 # ---- Python ----
 
-def test_xarray(place, growth, monkeypatch):
-    monkeypatch.chdir(place)
-    exec(script("Python", "python"), {})
+def test_python(place, growth):
+    (place / "growth.py").write_text(script("Python", "python"))
+    run(sys.executable, "growth.py", cwd=place)
     header, *rows = (place / "pandas.csv").read_text().splitlines()
-    expected = np.exp(np.log(growth.sel(norm_placement="pre")).mean("seed"))
-    assert header.split(",")[0] == "learning_rate"
-    close(np.array([row.split(",") for row in rows], float)[:, 1:], expected)
+    found = np.array([row.split(",") for row in rows], float)
+    assert header.startswith("learning_rate,")
+    close(found[:, 1:], over_seeds(growth))
 
 
 def read(path, engine):
@@ -214,12 +233,12 @@ def test_h5netcdf_reads_the_copy(place, growth):
     np.testing.assert_array_equal(found, growth)
     assert words == ["pre", "out"]
     with pytest.raises(Exception):
-        read(place / "boundary.nc", "h5netcdf")
+        read(place / "small.nc", "h5netcdf")
 
 
 def test_scipy_reads_neither(place):
     missing.module("scipy", "that it cannot read a dataset, as docs/formats.md says", "pip install scipy")
-    for path in place / "boundary.nc", copy(place):
+    for path in place / "small.nc", copy(place):
         with pytest.raises(Exception):
             read(path, "scipy")
 
@@ -229,8 +248,24 @@ def test_zarr_has_the_same_values(place, growth):
     zarr = missing.module("zarr", "a dataset that xarray converts to Zarr", "pip install zarr")
     formats = (2, 3) if int(zarr.__version__.partition(".")[0]) >= 3 else (2,)
     for version in formats:
-        with xr.open_dataset(place / "boundary.nc") as ds:
+        with xr.open_dataset(place / "small.nc") as ds:
             ds.to_zarr(place / f"{version}.zarr", **({"zarr_format": version} if len(formats) > 1 else {}))
             with xr.open_zarr(place / f"{version}.zarr") as found:
                 np.testing.assert_array_equal(found.norm_growth, growth)
                 xr.testing.assert_equal(found.load(), ds.load())
+
+
+def test_zarr_without_a_word(place):
+    """What docs/formats.md and the guide say of `open_sweep` and keywords that avoid the notes of zarr."""
+    zarr = missing.module("zarr", "that converting to Zarr gives no warning", "pip install zarr")
+    sys.path.insert(0, str(PROJECT / "analysis"))
+    import normsweep
+    with normsweep.open_sweep(place / "small.nc") as ds:
+        ways = [({"consolidated": False}, {"consolidated": False})]
+        ways += [({"zarr_format": 2}, {})] if int(zarr.__version__.partition(".")[0]) >= 3 else []
+        for i, (writing, reading) in enumerate(ways):
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                ds.to_zarr(place / f"{i}.zarr", **writing)
+                with xr.open_zarr(place / f"{i}.zarr", **reading) as found:
+                    xr.testing.assert_equal(found.load(), ds.load())

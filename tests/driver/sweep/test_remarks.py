@@ -15,17 +15,18 @@ batch: 2
 steps: 4
 measure: {every: 2}
 """
-DECAY = "the decay of a step is the whole weight or more"
+DECAY = ": the decay of one step makes weights 0 at 1, reverses their signs above 1, and enlarges them above 2"
 CASES = [
-    ("learning_rate: [0.1, 1]\nweight_decay: [0.9, 1, 10]\n", "in 3 of 6 cells " + DECAY,
-     "learning_rate * weight_decay >= 1"),
+    ("learning_rate: [0.1, 1]\nweight_decay: [0.9, 1, 10]\n",
+     "in 3 of 6 cells learning_rate * weight_decay is 1 or more", DECAY),
     ("learning_rate: [0.1, 1]\nweight_decay: [0.9, 1, 10]\nskip: [{weight_decay: 10}]\n",
-     "in 1 of 4 cells " + DECAY, ""),
-    ("learning_rate: [0.1, 1]\nweight_decay: [0.5, 1]\ndecay_rule: independent\n", "in 2 of 4 cells " + DECAY,
-     "(weight_decay with decay_rule independent >= 1)"),
+     "in 1 of 4 cells learning_rate * weight_decay is 1 or more", DECAY),
+    ("learning_rate: [0.1, 1]\nweight_decay: [0.5, 1]\ndecay_rule: independent\n",
+     "in 2 of 4 cells weight_decay with decay_rule independent is 1 or more", DECAY),
     ("learning_rate: 0.1\nweight_decay: 20\ndecay_rule: [scaled, independent, corrected, cautious]\n",
-     "in 4 of 4 cells " + DECAY, "(learning_rate * weight_decay, or weight_decay with decay_rule independent >= 1)"),
-    ("learning_rate: 1\nweight_decay: 2\noptimiser: [adam, sgd]\n", "in 1 of 2 cells " + DECAY, ""),
+     "in 4 of 4 cells learning_rate * weight_decay or weight_decay with decay_rule independent is 1 or more", DECAY),
+    ("learning_rate: 1\nweight_decay: 2\noptimiser: [adam, sgd]\n",
+     "in 1 of 2 cells learning_rate * weight_decay is 1 or more", DECAY),
     ("momentum: 0.9\n", ":12:11: momentum: has no effect: no cell has optimiser sgd", ""),
     ("momentum: [0, 0.9]\noptimiser: adam\n", ":12:11: momentum: has no effect: no cell has optimiser sgd", ""),
     ("optimiser: sgd\nbeta1: 0.5\n",
