@@ -47,7 +47,8 @@ def models(labels, widths, **attributes):
 def test_labels_that_mean_other_values():
     a = models(["small", "large"], [8, 16])
     assert differ(a, a) == ""
-    assert differ(a, models(["large", "small"], [32, 4])) == "width of model small (8, 4), width of model large (16, 32)"
+    apart = "width of model small (8, 4), width of model large (16, 32)"
+    assert differ(a, models(["large", "small"], [32, 4])) == apart
     assert differ(a, models(["small", "other"], [8, 99])) == ""
     assert differ(a.sel(model="small"), models(["small", "large"], [4, 16]).sel(model="small")) == "width (8, 4)"
 
