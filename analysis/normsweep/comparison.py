@@ -313,7 +313,7 @@ def of_boundary(a: xr.Dataset, b: xr.Dataset, paired: Optional[bool]) -> xr.Data
     if shared.is_paired:
         both = ~np.isnan(logs[0]) & ~np.isnan(logs[1])
         logs = [np.where(both, part, np.nan) for part in logs]
-    logs = [*settled(*logs, shared.is_paired, ratio=True)]
+    logs = [*settled(logs[0], logs[1], shared.is_paired, ratio=True)]
     found = test(inner, logs[0], logs[1], tested)
     least, most = (mean_of(one, logs[1]) - mean_of(two, logs[0]) for one, two in ((low[1], high[0]), (high[1], low[0])))
     texts = names_of("ratio")

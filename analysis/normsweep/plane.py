@@ -59,7 +59,7 @@ def reduced(dataset: xr.Dataset, variable: str, plane: Iterable[str]) -> xr.Data
     return values.transpose(*axes[::-1]).sortby(ascending).rename(variable)
 
 
-def averaged(values: xr.DataArray, dimensions: Iterable[Hashable]) -> xr.DataArray:
+def averaged(values: xr.DataArray, dimensions: Sequence[Hashable]) -> xr.DataArray:
     """The mean over some dimensions: the geometric one of ratios, the arithmetic one of other numbers."""
     if not is_geometric(values):
         return values.mean(dimensions, keep_attrs=True)
@@ -143,12 +143,12 @@ def no_value(coordinate: xr.DataArray, value: Any) -> KeyError:
 
 
 def range_of(coordinate: xr.DataArray, text: str) -> list[int]:
-    """The places from LOW to HIGH of a text LOW..HIGH."""
+    """The places from LOW to HIGH of a text LOW..HIGH, or HIGH..LOW."""
     ends = [value_of(coordinate, end) if end else limit for end, limit in zip(
         text.split("..", 1), (-np.inf, np.inf))]
     if coordinate.dtype.kind not in "iuf" or not all(isinstance(end, (int, float)) for end in ends):
         raise KeyError(f"{coordinate.name}: {text}: a range is LOW..HIGH of an axis of numbers")
-    values = coordinate.values
+    values, ends = coordinate.values, sorted(ends)
     within = (values > ends[0]) & (values < ends[1]) | equal(values, ends[0]) | equal(values, ends[1])
     if not within.any():
         raise KeyError(f"{coordinate.name}: no value in {text}; it has {some_values(values, ends[0])}")

@@ -92,7 +92,7 @@ def test_slopes_of_one_seed_have_no_interval():
     found = compare(noisy, made(decays=decays, rates=[1e-1, 1e-2, 1e-3, 1e-4], slope=0.5).isel(seed=[0]))
     assert found.boundary_slope_a.notnull() and found.boundary_slope_a_low.isnull()
     said = comparison_text(found).partition("Slope over")[2].partition("\n\n")[0]
-    assert "A 1" in said and "(" not in said and " p " not in said and "B-A" in said
+    assert "A 0.957, B 0.5" in said and "(" not in said and " p " not in said and "B-A" in said
 
 
 def test_parts_of_one_sweep():
@@ -431,6 +431,32 @@ def test_script_leaves_out_collapsed_runs(folder):
             for more in ((), ("--without-collapsed",))]
     assert "A 1, B not measured; they count like the others." in said[0].replace("\n  ", " ")
     assert "A 1, B not measured; they are left out." in said[1].replace("\n  ", " ")
+
+
+def test_each_format_is_written_once_and_whole(folder):
+    done = run(*COMMAND, "a.nc", "b.nc", "-o", "out", "--format", "svg,csv,svg", cwd=folder)
+    assert done.stdout.endswith("out/compare-a-b.svg\nout/compare-a-b.csv\n") and done.stdout.count("out/") == 2
+    (folder / "out" / "compare-a-b.png").mkdir()
+    done = run(*COMMAND, "a.nc", "b.nc", "-o", "out", "--format", "png", cwd=folder, status=1)
+    assert done.stderr == "compare: out/compare-a-b.png: is a folder\n"
+    assert sorted(os.listdir(folder / "out")) == [f"compare-a-b.{ending}" for ending in ("csv", "png", "svg")]
+    for text, message in (("none,png", "none stands alone"), ("gif", "'gif' is not one of png, svg, pdf, csv")):
+        assert message in run(*COMMAND, "a.nc", "b.nc", "--format", text, cwd=folder, status=2).stderr
+
+
+def test_a_figure_that_fails_leaves_the_old_one(folder, monkeypatch):
+    from normsweep.scripts import compare as script
+    path = folder / "old.png"
+    path.write_bytes(b"old")
+
+    def fails(figure, name):
+        with open(name, "wb") as file:
+            file.write(b"half")
+        raise OSError(28, "No space left on device")
+    monkeypatch.setattr(script.look, "save", fails)
+    with pytest.raises(SystemExit, match="old.png: No space left on device"):
+        script.write_figure(None, str(path))
+    assert path.read_bytes() == b"old" and {name[-3:] for name in os.listdir(folder)} == {".nc", "png"}
 
 
 @pytest.mark.parametrize("arguments, message", [

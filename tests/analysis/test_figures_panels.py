@@ -121,6 +121,46 @@ def test_fits_show_every_point_of_a_run_that_is_not_much_too_long():
         assert (f"30 of {count} measured points are drawn." in found.caption) == (drawn == 30)
 
 
+@pytest.mark.parametrize("text, places", [
+    ("0.1", 3), ("0.1,1e-4", [0, 3]), ("1e-4,0.1,0.1", [0, 3]), ("1e-3..1e-2", [1, 2]), ("..1e-3", [0, 1]),
+    ("0.01..", [2, 3]), ("..", [0, 1, 2, 3]), ("0.005..0.05", [2]), ("1e-4,0.01..", [0, 2, 3]),
+    ("0.000999999999999..0.01", [1, 2]), ("1e-2..1e-3", [1, 2])])
+def test_parts_of_several_values(text, places):
+    made = dataset({"learning_rate": RATES[::-1], "seed": [0, 1]}, norm_growth=1.5)
+    assert plane.places_of(made.learning_rate, text) == places
+    part = plane.part_at(made, [f"learning_rate={text}", "seed=1"])
+    assert part.learning_rate.values.tolist() == made.learning_rate.values[places].tolist()
+    assert part.sweep.title == f"Made up at learning_rate={text}, seed=1" and part.norm_growth.ndim == np.ndim(places)
+
+
+@pytest.mark.parametrize("pair, message", [
+    ("learning_rate=1..2", "learning_rate: no value in 1..2; it has 0.1, 0.01, 0.001, 0.0001"),
+    ("learning_rate=0.02..0.05", "learning_rate: no value in 0.02..0.05; it has"),
+    ("learning_rate=a..b", "learning_rate: a..b: a range is LOW..HIGH of an axis of numbers"),
+    ("rule=a..b", "rule: a..b: a range is LOW..HIGH of an axis of numbers"),
+    ("rule=a,c", "rule: no value c; it has a, a,b..c"),
+    ("learning_rate=0.1,", "learning_rate: no value ; it has"), ("learning_rate=0.1,x", "learning_rate: no value x"),
+    ("width=8", "width=8: not NAME=VALUE of an axis; the axes are learning_rate, rule; width is 8 in all runs"),
+    ("rule", "rule: not NAME=VALUE of an axis; the axes are learning_rate, rule")])
+def test_parts_that_are_not_there(pair, message):
+    made = dataset({"learning_rate": RATES, "rule": ["a", "a,b..c"]}, norm_growth=1.5).assign_attrs(width=8)
+    assert plane.places_of(made.rule, "a,b..c") == 1, "a label"
+    with pytest.raises(KeyError) as raised:
+        plane.part_at(made, [pair])
+    assert raised.value.args[0].startswith(message)
+    with pytest.raises(KeyError, match="learning_rate=1: learning_rate is selected twice"):
+        plane.part_at(made, ["learning_rate=0.1", "learning_rate=1"])
+
+
+@pytest.mark.filterwarnings("error")
+def test_values_of_another_kind_are_not_there():
+    for values in np.array(["a", "b"]), np.array(["a"], object), np.array([True, False]), np.array([0.1, 1]):
+        for value in 0.5, "c", "0.1", float("inf"), float("nan"):
+            assert plane.equal(values, value).tolist() == [False] * len(values)
+    assert plane.equal(np.array([False, True]), True).tolist() == [False, True]
+    assert plane.equal(np.array([1.0, np.inf]), np.inf).tolist() == [False, True]
+
+
 def test_script_draws_a_part(tmp_path):
     made = boundary_at([3, 30], steps=[10, 100])
     made.to_netcdf(tmp_path / "a.nc")

@@ -3,6 +3,7 @@
 import functools
 import importlib.util
 import inspect
+import sys
 
 import everything
 import missing
@@ -10,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from conftest import PROJECT, run
 from drawn import DIVERGED, PENDING
 from made_up import made_up
 from matplotlib.collections import Collection
@@ -222,6 +224,15 @@ def test_stores_are_opened(stores):
                 xr.testing.assert_equal(ds, expected)
                 assert not ds.chunks and ds.sweep.title == expected.sweep.title
                 assert same(ds.sweep.table(), expected.sweep.table(), store)
+
+
+def test_scripts_take_stores(stores):
+    """The order of columns is another one."""
+    path, (store, *_) = stores
+    table = PROJECT / "analysis" / "table"
+    first, second = (run(sys.executable, table, one).stdout.splitlines() for one in (path, store))
+    assert len(first) == 61 and sorted(first[0].split(",")) == sorted(second[0].split(","))
+    assert [sorted(line.split(",")) for line in first[1:]] == [sorted(line.split(",")) for line in second[1:]]
 
 
 def test_stores_are_parts_of_a_sweep(stores, tmp_path):

@@ -8,8 +8,8 @@ import pandas as pd
 import xarray as xr
 
 from normsweep import (
-    DifferentSweeps, NotASweep, Sweep, gradient_slopes, grokking, open_sweep, phase_boundary, predicted_boundary,
-    sweep_of)
+    DifferentSweeps, NotASweep, NothingInCommon, Sweep, compare, comparison_table, comparison_text, gradient_slopes,
+    grokking, open_sweep, phase_boundary, predicted_boundary, sweep_of)
 
 
 def look(path: pathlib.Path) -> float:
@@ -23,10 +23,26 @@ def look(path: pathlib.Path) -> float:
     boundary: xr.Dataset = sweep.phase_boundary(over=None)
     axes: tuple[str, ...] = sweep.axes
     together: dict[str, tuple[str, ...]] = sweep.together
-    done: xr.DataArray = sweep.done & ~sweep.diverged
+    done: xr.DataArray = sweep.done & ~sweep.diverged & ~sweep.collapsed
+    compared: xr.Dataset = compare(ds, open_sweep("parts/*.nc"), ["norm_growth"], without_collapsed=True)
+    rows: pd.DataFrame = comparison_table(compared)
+    print(comparison_text(compared, cells=3), len(rows))
     frame: pd.DataFrame = sweep.table()
     print(axes, together, frame.columns, sweep.title.upper(), sweep.words("phase"), sweep.pivot("phase", seed=1))
     print(sweep.boundary(), sweep.predicted_boundary(decays=[0.1, 1]), sweep.gradient_slopes("w2"), sweep.grokking(0.9))
     for found in (phase_boundary(ds), predicted_boundary(ds, runs=1), gradient_slopes(ds, over=None), grokking(ds)):
         print(found.attrs)
     return float(done.sum()) + float(boundary["slope"].mean())
+
+
+def beside(one: xr.Dataset, other: xr.Dataset) -> pd.DataFrame:
+    try:
+        found: xr.Dataset = compare(one, other, ["norm_growth"], paired=None, names=("one", "other"))
+        compare(one, other, "seconds", False)
+        compare(one, other, (name for name in ("seconds", "attempts")))
+    except NothingInCommon as error:
+        raise SystemExit(str(error)) from error
+    text: str = comparison_text(found, cells=3)
+    table: pd.DataFrame = comparison_table(found)
+    print(text.splitlines(), table.columns)
+    return table
